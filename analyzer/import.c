@@ -65,7 +65,7 @@ static int fail_stopped(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_STOPPED, "stopped");
 }
 
-static void tell_progress(struct pass *p, bool finishing)
+static void report_progress(struct pass *p, bool finishing)
 {
 	struct bsa_import_progress progress = { .events = p->events, .finishing = finishing };
 	struct timespec t;
@@ -180,7 +180,7 @@ static int all_records(struct pass *p, struct bsa_err *err)
 			continue;
 		if (atomic_load(&stop_asked))
 			return fail_stopped(err);
-		tell_progress(p, false);
+		report_progress(p, false);
 	}
 	return r;
 }
@@ -211,7 +211,7 @@ static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 	}
 
 	bsa_importer_kernel(p->importer, p->n_kernels, p->n_left_out, p->machine ? bsa_machine_amended(p->machine) : 0);
-	tell_progress(p, true);
+	report_progress(p, true);
 	if (atomic_load(&stop_asked))
 		return fail_stopped(err);
 	r = bsa_importer_finish(p->importer, err);

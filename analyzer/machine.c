@@ -167,7 +167,7 @@ static struct thread *find_thread(struct machine *m, uint32_t tid, uint64_t at)
 	return t;
 }
 
-static void tell_state(const struct machine *m, uint32_t number, const struct cpu *c, uint64_t until)
+static void report_state(const struct machine *m, uint32_t number, const struct cpu *c, uint64_t until)
 {
 	const struct machine_state s = { .began = c->began,
 		                         .ended = until,
@@ -191,7 +191,7 @@ static bool take_switch(struct machine *m, struct cpu *c, const struct bsa_kerne
 	if ((e->tid && !from) || (e->next && !to) || (!c->n && !add_turn(m, c, 0, e->tid)) ||
 	    !add_turn(m, c, e->at, e->next))
 		return false;
-	tell_state(m, e->cpu, c, e->at);
+	report_state(m, e->cpu, c, e->at);
 	c->began = e->at;
 	c->tid = e->next;
 	c->known = true;
@@ -232,7 +232,7 @@ static bool take_lost(struct machine *m, const struct bsa_kernel_event *e)
 	for (size_t i = 0; i < m->n_cpus && done; i++) {
 		struct cpu *c = &m->cpus[i];
 
-		tell_state(m, (uint32_t)i, c, e->began);
+		report_state(m, (uint32_t)i, c, e->began);
 		c->known = c->in_irq = false;
 		done = add_turn(m, c, e->at, TID_UNKNOWN);
 	}
@@ -267,7 +267,7 @@ bool bsa_machine_take(void *ctx, const struct bsa_kernel_event *e)
 		take_irq(m, c, e);
 		break;
 	case BSA_KERNEL_FREQUENCY:
-		tell_state(m, e->cpu, c, e->at);
+		report_state(m, e->cpu, c, e->at);
 		c->began = e->at;
 		c->khz = e->number;
 		break;
@@ -291,7 +291,7 @@ bool bsa_machine_has_any(const struct machine *m)
 void bsa_machine_taken(struct machine *m)
 {
 	for (size_t i = 0; i < m->n_cpus; i++)
-		tell_state(m, (uint32_t)i, &m->cpus[i], m->last);
+		report_state(m, (uint32_t)i, &m->cpus[i], m->last);
 }
 
 /* ---- what of it a thread was due to ---- */

@@ -104,7 +104,7 @@ static bool is_same(const struct identity *a, uint32_t pid, uint64_t since)
 	return a->pid == pid && (!since || apart < same_begin_ns);
 }
 
-static int service_told(struct services *all, uint64_t at, const struct bsa_service_state *e, struct bsa_err *err)
+static int service_reported(struct services *all, uint64_t at, const struct bsa_service_state *e, struct bsa_err *err)
 {
 	uint64_t began = e->since && e->since < at ? e->since : at;
 	struct service *s;
@@ -255,7 +255,7 @@ int bsa_services_event(struct services *s, const struct bsa_event *e, struct bsa
 			burst_answered(of, (uint32_t)(client->exec >> 32), client->began, e->at);
 		return 0;
 	case BSA_service_state:
-		return service_told(s, e->at, BSA_OF(e, service_state), err);
+		return service_reported(s, e->at, BSA_OF(e, service_state), err);
 	case BSA_client_connect:
 		return client_connected(s, BSA_OF(e, client_connect), err);
 	case BSA_client_disconnect:

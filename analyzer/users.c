@@ -302,7 +302,7 @@ static bool is_own(const struct users *u, const struct bsa_event *e, unsigned in
 }
 
 /* A process of @uid reports itself as its own client. */
-static bool tells_of_itself(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+static bool reports_itself(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	if (e->kind != BSA_client_connect || BSA_OF(e, client_connect)->uid != uid || u->served[instance] ||
 	    u->own[instance] != USERS_UNKNOWN || u->turned_away[instance] == uid)
@@ -341,7 +341,7 @@ static int announce_peer(struct users *u, const struct bsa_event *e)
 	}
 }
 
-static int service_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+static int service_announces(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	unsigned i = 0;
 
@@ -382,7 +382,7 @@ static int may_be_of(struct users *u, uint32_t number, enum peer_kind kind, uint
 	return at < u->all_told && !is_distrusted(u, uid) ? guess_user(u, key_of(number, kind), uid) : 0;
 }
 
-static int client_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+static int client_uses(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	const struct bsa_app_span *span = e->kind == BSA_app_span ? BSA_OF(e, app_span) : NULL;
 	const struct bsa_deadline_miss *miss = e->kind == BSA_deadline_miss ? BSA_OF(e, deadline_miss) : NULL;
@@ -421,10 +421,10 @@ int bsa_users_event(struct users *u, const struct bsa_event *e)
 		return 1;
 	instance = bsa_instance_of_event(e);
 	if (uid == u->assumed) /* the service's user may be a client, too */
-		return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : 1;
-	if (is_own(u, e, instance, uid) || (instance < INSTANCES && tells_of_itself(u, e, instance, uid)))
+		return bsa_valid_is_of_service(e) ? service_announces(u, e, instance, uid) : 1;
+	if (is_own(u, e, instance, uid) || (instance < INSTANCES && reports_itself(u, e, instance, uid)))
 		return 1;
-	return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : client_tells(u, e, instance, uid);
+	return bsa_valid_is_of_service(e) ? service_announces(u, e, instance, uid) : client_uses(u, e, instance, uid);
 }
 
 bool bsa_users_undecided(const struct users *u)

@@ -16,7 +16,7 @@ bool bsa_bt_forget(void)
 }
 
 /* Length of the readable part of @cause: babeltrace2 appends addresses of its objects. */
-static int said_length(const char *cause)
+static int readable_length(const char *cause)
 {
 	const char *address = strstr(cause, "-addr=");
 
@@ -40,7 +40,8 @@ int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...)
 	if (error && bt_error_get_cause_count(error)) {
 		const char *cause = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
 
-		bsa_fail(err, code, "%s%s%.*s", what, said_length(cause) ? ": " : "", said_length(cause), cause);
+		bsa_fail(err, code, "%s%s%.*s", what, readable_length(cause) ? ": " : "", readable_length(cause),
+		         cause);
 	} else {
 		bsa_fail(err, code, "%s", what);
 	}

@@ -567,7 +567,7 @@ static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_pac
 	return 0;
 }
 
-static void tell_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint64_t ended, struct bsa_loss loss)
+static void emit_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_event *e = (struct bsa_event *)f->record;
 
@@ -588,7 +588,7 @@ static bool next_unseen(struct bsa_follow *f, uint64_t at)
 
 		if (f->first_began >= h.ended)
 			continue;
-		tell_unseen(f, h.trace, f->first_began, h.ended,
+		emit_unseen(f, h.trace, f->first_began, h.ended,
 		            (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = h.cpu });
 		return true;
 	}
@@ -600,7 +600,7 @@ static bool next_unseen(struct bsa_follow *f, uint64_t at)
 		if (!before.ended || c.began <= before.ended)
 			continue;
 		f->gap = (struct cover){ before.ended, c.began, before.trace };
-		tell_unseen(f, before.trace, before.ended, c.began,
+		emit_unseen(f, before.trace, before.ended, c.began,
 		            (struct bsa_loss){ .cause = BSA_LOSS_GAP, .cpu = UINT32_MAX });
 		return true;
 	}

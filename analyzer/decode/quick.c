@@ -169,7 +169,7 @@ static uint64_t clock_advanced(uint64_t clock, uint64_t low, unsigned bits)
 /* ---- losses, and packets ---- */
 
 /* 1: the loss becomes a record; 0: the time of the loss is unknown. */
-static int tell_loss(struct flow *f, uint64_t began, uint64_t ended, struct bsa_loss loss)
+static int emit_loss(struct flow *f, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_event *event = (struct bsa_event *)f->ready;
 	uint64_t at = cycles_to_ns(f, began);
@@ -225,7 +225,7 @@ static bool begin_packet(struct flow *f)
 	return true;
 }
 
-static void tell_bytes(struct flow *f, uint64_t bytes)
+static void count_bytes(struct flow *f, uint64_t bytes)
 {
 	f->told += bytes;
 	f->tally.bytes += bytes;
@@ -234,7 +234,7 @@ static void tell_bytes(struct flow *f, uint64_t bytes)
 /* End the stream: no more records. */
 static int flow_end(struct flow *f, bool cut)
 {
-	tell_bytes(f, f->bytes - f->told);
+	count_bytes(f, f->bytes - f->told);
 	f->broken = true;
 	f->at = f->end = f->limit = f->window;
 	f->end_offset = f->packet_end = f->content_end = f->bytes;
@@ -432,7 +432,7 @@ static int next_slowly(struct flow *f)
 		f->lost_events = false;
 		f->lost_most = f->head.discarded;
 		bsa_count(&f->counts->lost_events, n);
-		r = tell_loss(f, f->after ? f->before.ended : f->head.began, f->head.ended,
+		r = emit_loss(f, f->after ? f->before.ended : f->head.began, f->head.ended,
 		              (struct bsa_loss){ .events = f->after ? n : BSA_NEVER, .cause = BSA_LOSS_EVENTS });
 		return r ? r : 2;
 	}
@@ -440,14 +440,14 @@ static int next_slowly(struct flow *f)
 		n = f->head.number - f->before.number - 1;
 		f->lost_packets = false;
 		bsa_count(&f->counts->lost_packets, n);
-		r = tell_loss(f, f->before.ended, f->head.began,
+		r = emit_loss(f, f->before.ended, f->head.began,
 		              (struct bsa_loss){ .events = BSA_NEVER, .packets = n, .cause = BSA_LOSS_PACKETS });
 		return r ? r : 2;
 	}
 	if (f->stream->cpu.bytes)
 		f->cpu = f->head.cpu;
 	if (offset == f->content_end) {
-		tell_bytes(f, f->head.bytes);
+		count_bytes(f, f->head.bytes);
 		f->before = f->head;
 		f->after = true;
 		f->within = false;

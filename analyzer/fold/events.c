@@ -7,7 +7,7 @@ enum { LANES_MAX = 64, INSTANCE_SHIFT = 20 + 32 };
 
 /* ---- whose it is ---- */
 
-static void said_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number, uint8_t by)
+static void set_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number, uint8_t by)
 {
 	const struct bsa_model_known *m;
 
@@ -26,11 +26,12 @@ static void said_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number, 
 	x->model_estimate = m->fact.estimate_ns ? m->fact.estimate_ns : BSA_NEVER;
 }
 
-static void said_all(struct bsa_fold *f, struct bsa_exec *x, uint32_t model, uint32_t app, uint8_t priority, uint8_t by)
+static void set_identity(struct bsa_fold *f, struct bsa_exec *x, uint32_t model, uint32_t app, uint8_t priority,
+                         uint8_t by)
 {
 	struct bsa_app_known *a;
 
-	said_model(f, x, model, by);
+	set_model(f, x, model, by);
 	if (by < x->said_by)
 		return;
 	x->said_by = by;
@@ -46,7 +47,7 @@ static void said_all(struct bsa_fold *f, struct bsa_exec *x, uint32_t model, uin
 		bsa_stream_is_of(x->stream, a);
 }
 
-static void said_path(struct bsa_exec *x, uint8_t path)
+static void set_path(struct bsa_exec *x, uint8_t path)
 {
 	if (x->fact.path != BSA_PATH_UNKNOWN)
 		return;
@@ -72,7 +73,7 @@ static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t durat
 }
 
 /* All three, or none: a client may emit anything, also what stands for an unknown time. */
-static void said_submit_delay(struct bsa_exec *x, uint64_t delay, uint64_t gap, uint32_t turns)
+static void reported_submit_delay(struct bsa_exec *x, uint64_t delay, uint64_t gap, uint32_t turns)
 {
 	if (!turns || delay == BSA_NEVER || gap == BSA_NEVER || x->fact.submit_turns)
 		return;
@@ -81,14 +82,14 @@ static void said_submit_delay(struct bsa_exec *x, uint64_t delay, uint64_t gap, 
 	x->fact.submit_turns = turns;
 }
 
-static void said_deadline(struct bsa_exec *x, uint64_t deadline)
+static void reported_deadline(struct bsa_exec *x, uint64_t deadline)
 {
 	x->deadline_said = true;
 	if (is_deadline(deadline))
 		x->fact.deadline = deadline;
 }
 
-static void said_estimate(struct bsa_exec *x, uint64_t estimate)
+static void reported_estimate(struct bsa_exec *x, uint64_t estimate)
 {
 	if (estimate)
 		x->fact.estimate = estimate;
@@ -124,10 +125,10 @@ void bsa_on_exec_submit(struct bsa_fold *f, const struct bsa_exec_submit *e)
 	f->full = true;
 	if (!x || !reach_boundary(f, x, BSA_SUBMITTED))
 		return;
-	said_path(x, e->path);
-	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
+	set_path(x, e->path);
+	set_model(f, x, e->model, BSA_SAID_BY_ASKING);
 	asked_deadline(x, e->deadline_ns, e->duration_ns);
-	said_submit_delay(x, e->delay_ns, e->gap_ns, e->turns);
+	reported_submit_delay(x, e->delay_ns, e->gap_ns, e->turns);
 	x->fact.fallback = e->fallback;
 }
 
@@ -136,10 +137,10 @@ static bool is_request(uint8_t queue)
 	return queue == BSA_QUEUE_REQUEST || queue == BSA_QUEUE_CALL_REQUEST;
 }
 
-static void said_queue(struct bsa_exec *x, uint8_t queue)
+static void queue_of_result(struct bsa_exec *x, uint8_t queue)
 {
 	if (x->fact.path == BSA_PATH_UNKNOWN && queue <= BSA_QUEUE_RESULT)
-		said_path(x, BSA_PATH_BURST);
+		set_path(x, BSA_PATH_BURST);
 }
 
 static void report_write(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_write *e)
@@ -173,7 +174,7 @@ void bsa_on_fmq_write(struct bsa_fold *f, const struct bsa_fmq_write *e)
 	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_CLIENT : BSA_HEARD_SERVICE);
 	if (!x || !reach_boundary(f, x, asks ? BSA_REQUEST_WRITTEN : BSA_RESULT_WRITTEN))
 		return;
-	said_queue(x, e->queue);
+	queue_of_result(x, e->queue);
 	(asks ? &x->fact.request : &x->fact.result)->blocked = e->blocked_ns;
 	if (f->facts.fmq_op)
 		report_write(f, x, e);
@@ -198,7 +199,7 @@ void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
 		return;
 	if (f->finding && asks && !x->late_start)
 		bsa_service_begins(f, (uint16_t)(e->exec >> INSTANCE_SHIFT));
-	said_queue(x, e->queue);
+	queue_of_result(x, e->queue);
 	waited = asks ? &x->fact.request : &x->fact.result;
 	waited->spun = e->spun_ns;
 	waited->slept = e->slept_ns;
@@ -221,7 +222,7 @@ void bsa_on_request_decode(struct bsa_fold *f, const struct bsa_request_decode *
 
 	if (!x || !reach_boundary(f, x, BSA_DECODED))
 		return;
-	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
+	set_model(f, x, e->model, BSA_SAID_BY_ASKING);
 }
 
 void bsa_on_fence_wait(struct bsa_fold *f, const struct bsa_fence_wait *e)
@@ -230,7 +231,7 @@ void bsa_on_fence_wait(struct bsa_fold *f, const struct bsa_fence_wait *e)
 
 	if (!x || !reach_boundary(f, x, BSA_FENCED))
 		return;
-	said_path(x, BSA_PATH_FENCED);
+	set_path(x, BSA_PATH_FENCED);
 	x->fact.fence_free = !e->fences;
 }
 
@@ -285,9 +286,9 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 		f->given_up_ready = f->now;
 	if (!x || !reach_boundary(f, x, BSA_ENQUEUED))
 		return;
-	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);
-	said_deadline(x, e->deadline_ns);
-	said_estimate(x, e->estimate_ns);
+	set_identity(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);
+	reported_deadline(x, e->deadline_ns);
+	reported_estimate(x, e->estimate_ns);
 	x->fact.floor = e->floor_ns;
 	x->sched.queue_empty = !e->ahead;
 
@@ -503,10 +504,10 @@ void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
 	f->facts.deadline_missed(f->facts.ctx, &fact);
 	if (!x)
 		return;
-	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
-	said_deadline(x, e->deadline_ns);
+	set_model(f, x, e->model, BSA_SAID_BY_ASKING);
+	reported_deadline(x, e->deadline_ns);
 	if (x->fact.estimate == BSA_NEVER)
-		said_estimate(x, e->estimate_ns);
+		reported_estimate(x, e->estimate_ns);
 	if (x->fact.missed_at != BSA_NEVER)
 		return;
 	x->fact.missed_at = f->at;
@@ -532,7 +533,7 @@ void bsa_on_fence_signal(struct bsa_fold *f, const struct bsa_fence_signal *e)
 
 	if (!x || !reach_boundary(f, x, BSA_SIGNALLED))
 		return;
-	said_path(x, BSA_PATH_FENCED);
+	set_path(x, BSA_PATH_FENCED);
 	x->signalled = e->status;
 	answered_unended(f, x);
 	bsa_exec_look_over(f, x);
@@ -541,7 +542,7 @@ void bsa_on_fence_signal(struct bsa_fold *f, const struct bsa_fence_signal *e)
 /* ---- all boundaries of a side ---- */
 
 /* A time that a summary has; BSA_NEVER: none, or one that cannot be. @last: the one before it. */
-static uint64_t told_time(struct bsa_fold *f, uint64_t began, uint64_t after, uint64_t *last)
+static uint64_t summary_time(struct bsa_fold *f, uint64_t began, uint64_t after, uint64_t *last)
 {
 	uint64_t at = began + after;
 
@@ -597,17 +598,17 @@ void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
 	if (!x || !is_first(f, x->has_client))
 		return;
 	x->has_client = true;
-	said_path(x, e->path);
-	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
+	set_path(x, e->path);
+	set_model(f, x, e->model, BSA_SAID_BY_ASKING);
 	asked_deadline(x, e->deadline_ns, e->duration_ns);
-	said_submit_delay(x, e->delay_ns, e->gap_ns, e->turns);
+	reported_submit_delay(x, e->delay_ns, e->gap_ns, e->turns);
 	if (x->fact.fallback == 255)
 		x->fact.fallback = e->fallback;
 	if (x->returned == BSA_STATUS_UNKNOWN)
 		x->returned = e->status;
-	fill_boundary(x, BSA_SUBMITTED, told_time(f, e->began, 0, &last));
+	fill_boundary(x, BSA_SUBMITTED, summary_time(f, e->began, 0, &last));
 	for (int i = 0; i < 3; i++)
-		fill_boundary(x, boundaries[i], told_time(f, e->began, e->at[i], &last));
+		fill_boundary(x, boundaries[i], summary_time(f, e->began, e->at[i], &last));
 	fill_number(&x->fact.result.slept, e->at[3]);
 	numbered_at(x);
 	bsa_exec_look_over(f, x);
@@ -630,7 +631,7 @@ static uint64_t first_of(const struct bsa_exec *x, const struct news *n)
 }
 
 /* Its summary is late: the length of its wait is certain, but not the holders. The wait may be starvation. */
-static void told_too_late(struct bsa_fold *f, struct bsa_exec *x)
+static void summary_is_late(struct bsa_fold *f, struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;
 
@@ -659,14 +660,14 @@ static bool is_in_time(struct bsa_fold *f, struct bsa_exec *x, struct news *n)
 	if ((x->found_queued || x->found_on) && x->scheduled && n->enqueued && first_of(x, &rest) > f->known) {
 		*n = rest;
 		if (x->found_on)
-			told_too_late(f, x); /* the schedule has not had its wait before that */
+			summary_is_late(f, x); /* the schedule has not had its wait before that */
 		return true;
 	}
 	f->left_out.late++;
 	return false;
 }
 
-static void note_told(struct bsa_fold *f, struct bsa_exec *x, const struct news *n, uint8_t lane, uint8_t end_lane)
+static void note_reported(struct bsa_fold *f, struct bsa_exec *x, const struct news *n, uint8_t lane, uint8_t end_lane)
 {
 	const uint64_t *at = x->fact.at;
 
@@ -692,9 +693,9 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	if (!x || !is_first(f, x->has_service))
 		return;
 	x->has_service = true;
-	said_path(x, e->path);
-	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SUMMARY);
-	said_deadline(x, e->deadline_ns);
+	set_path(x, e->path);
+	set_identity(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SUMMARY);
+	reported_deadline(x, e->deadline_ns);
 	x->fact.lookups = e->lookups;
 	x->fact.misses = e->misses;
 	x->told_stops = e->preemptions;
@@ -711,13 +712,13 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 		x->fact.reference = e->reference_ns;
 
 	/* The boundaries, in the order in which they come. */
-	fill_boundary(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
-	fill_boundary(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
-	fill_boundary(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
-	news.enqueued = fill_boundary(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));
-	news.dispatched = fill_boundary(x, BSA_DISPATCHED, told_time(f, e->began, e->at[3], &last));
-	news.ended = fill_boundary(x, BSA_RUN_ENDED, told_time(f, e->began, e->at[4], &last));
-	x->answered = told_time(f, e->began, e->at[5], &last);
+	fill_boundary(x, BSA_REQUEST_READ, summary_time(f, e->began, 0, &last));
+	fill_boundary(x, BSA_DECODED, summary_time(f, e->began, e->at[0], &last));
+	fill_boundary(x, BSA_FENCED, summary_time(f, e->began, e->at[1], &last));
+	news.enqueued = fill_boundary(x, BSA_ENQUEUED, summary_time(f, e->began, e->at[2], &last));
+	news.dispatched = fill_boundary(x, BSA_DISPATCHED, summary_time(f, e->began, e->at[3], &last));
+	news.ended = fill_boundary(x, BSA_RUN_ENDED, summary_time(f, e->began, e->at[4], &last));
+	x->answered = summary_time(f, e->began, e->at[5], &last);
 
 	/* How late the summary was written. */
 	over = x->answered != BSA_NEVER ? x->answered : x->fact.at[BSA_RUN_ENDED];
@@ -734,9 +735,9 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 		bsa_numbers_see(f, x, e->n_ready, x->fact.at[BSA_RUN_ENDED]);
 	bsa_numbers_hear(f, x, e);
 	if (is_in_time(f, x, &news))
-		note_told(f, x, &news, e->lane, end_lane);
+		note_reported(f, x, &news, e->lane, end_lane);
 	else
-		told_too_late(f, x);
+		summary_is_late(f, x);
 	bsa_exec_look_over(f, x);
 }
 
@@ -774,9 +775,9 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	if (!x)
 		return;
 	x->late_start |= x->fact.at[BSA_REQUEST_READ] == BSA_NEVER;
-	said_path(x, e->path);
-	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_STATE);
-	said_deadline(x, e->deadline_ns);
+	set_path(x, e->path);
+	set_identity(f, x, e->model, e->app, e->priority, BSA_SAID_BY_STATE);
+	reported_deadline(x, e->deadline_ns);
 	x->found_waiting = x->late_start && (e->phase == BSA_STATE_QUEUED || e->phase == BSA_STATE_PREEMPTED);
 	if (x->found_waiting)
 		x->sched.found_since = found_since(f, e->ready_ns);

@@ -451,7 +451,7 @@ static bool has_request(const struct bsa_exec *x)
 	return false;
 }
 
-void bsa_execs_told(struct bsa_stream_known *s)
+void bsa_execs_reported(struct bsa_stream_known *s)
 {
 	for (struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
 		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, of_stream);

@@ -133,7 +133,7 @@ void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x);
 void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t exec, int32_t slot, uint64_t took_ns);
 
 /* More is known about @s: update its executions under way. */
-void bsa_execs_told(struct bsa_stream_known *s);
+void bsa_execs_reported(struct bsa_stream_known *s);
 
 /*
  * The executions of @s before @next (NULL: all) are over, because their burst went on or was closed. Without this, an execution whose end

@@ -76,7 +76,7 @@ static bool is_of_service(const struct bsa_event *e)
 	}
 }
 
-bool bsa_event_is_told_again(const struct bsa_event *e)
+bool bsa_event_is_repeated(const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_service_state:
@@ -228,7 +228,7 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 		p->spoken[instance][0] = (struct bsa_spoken){ p->n_gaps, e->at };
 	}
 
-	if (bsa_event_is_told_again(e))
+	if (bsa_event_is_repeated(e))
 		release_gaps(f, HIDES);
 	else if (gap > p->n_gaps - p->n_gaps_kept)
 		release_until(f, gap, HIDES_NOTHING);

@@ -53,7 +53,7 @@ struct bsa_pending {
 void bsa_pending_fini(struct bsa_pending *p);
 
 /* Whether @e repeats an existing object because a session began (docs/events.md, rule 5). */
-bool bsa_event_is_told_again(const struct bsa_event *e);
+bool bsa_event_is_repeated(const struct bsa_event *e);
 
 /* Check a record before it is processed. True: it is held back, or the fold has failed; false: process it now. */
 bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e);

@@ -77,7 +77,7 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 	heard = v->heard[instance];
 
 	v->heard[instance] = f->now;
-	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_told_again(e))
+	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_repeated(e))
 		bsa_fold_unknown(f, 0, f->now - 1); /* summaries that it wrote before were not recorded */
 	if (heard && heard <= v->gap_began && f->now > v->gap_ended + 1) /* another service was heard before */
 		bsa_fold_lose(f, v->gap_began, f->now - 1, BSA_LOSS_GAP);

@@ -442,7 +442,7 @@ struct bsa_model_known *bsa_model_of(struct bsa_fold *f, uint32_t number)
 	return m;
 }
 
-static void model_told(struct bsa_fold *f, struct bsa_model *m, const struct bsa_model_prepare *e)
+static void model_reported(struct bsa_fold *f, struct bsa_model *m, const struct bsa_model_prepare *e)
 {
 	const struct bsa_connection *c = bsa_table_find(&f->world.connections, e->conn);
 	struct bsa_model before = *m;
@@ -477,7 +477,7 @@ void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e)
 	if (!e->model) {
 		struct bsa_model failed = model_unknown(f, 0);
 
-		model_told(f, &failed, e);
+		model_reported(f, &failed, e);
 		return;
 	}
 	m = bsa_table_find(&f->world.models, e->model);
@@ -492,7 +492,7 @@ void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e)
 	m->told = true;
 	if (m->fact.released == BSA_NEVER)
 		line_up(&f->world.open_models, &m->place);
-	model_told(f, &m->fact, e);
+	model_reported(f, &m->fact, e);
 	if (is_long(f, &f->world.open_models, OPEN_MAX)) {
 		f->left_out.evicted++;
 		model_drop(f, FIRST(&f->world.open_models, struct bsa_model_known, place));
@@ -681,7 +681,7 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 		s->quiet_since = s->fact.opened;
 	if (!s->newest)
 		s->newest_at = s->fact.opened;
-	bsa_execs_told(s);
+	bsa_execs_reported(s);
 	report_stream(f, s);
 	if (is_long(f, &f->world.open, OPEN_MAX)) {
 		f->left_out.evicted++;

@@ -13,11 +13,11 @@
 
 #include "decode/growing.h"
 #include "fold/fold.h"
+#include "live/execution.h"
 #include "live/kept.h"
 #include "live/labels.h"
 #include "live/misses.h"
 #include "live/rows.h"
-#include "live/tell.h"
 #include "services.h"
 #include "users.h"
 
@@ -71,7 +71,7 @@ static void on_model(void *ctx, const struct bsa_model *m)
 	struct bsa_live *l = ctx;
 
 	note_failure(l, bsa_rows_model(l->rows, m));
-	if (!l->options.tells_only)
+	if (!l->options.calls_only)
 		note_failure(l, bsa_misses_model(l->misses, m));
 }
 
@@ -90,7 +90,7 @@ static void on_over(void *ctx, const struct bsa_execution *x)
 	struct timespec t;
 	uint64_t now;
 
-	if (l->options.tells_only)
+	if (l->options.calls_only)
 		return;
 	note_failure(l, bsa_rows_over(l->rows, x));
 	if (x->path == BSA_PATH_PREPARE)
@@ -105,19 +105,19 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 	struct bsa_live *l = ctx;
 	unsigned cause = BSA_CAUSES;
 
-	if (!l->options.tells_only) {
+	if (!l->options.calls_only) {
 		note_failure(l, bsa_misses_execution(l->misses, x, &cause));
 		note_failure(l, bsa_rows_execution(l->rows, x, cause));
 	}
-	if (l->options.tells.execution && x->path != BSA_PATH_PREPARE)
-		bsa_tell_execution(&l->options.tells, l->rows, x, cause, l->state.until);
+	if (l->options.calls.execution && x->path != BSA_PATH_PREPARE)
+		bsa_live_execution_of(&l->options.calls, l->rows, x, cause, l->state.until);
 }
 
 static void on_wait(void *ctx, const struct bsa_wait *w)
 {
 	struct bsa_live *l = ctx;
 
-	if (!l->options.tells_only)
+	if (!l->options.calls_only)
 		note_failure(l, bsa_misses_wait(l->misses, w));
 }
 
@@ -125,7 +125,7 @@ static void on_slice(void *ctx, const struct bsa_slice *s)
 {
 	struct bsa_live *l = ctx;
 
-	if (!l->options.tells_only)
+	if (!l->options.calls_only)
 		note_failure(l, bsa_misses_slice(l->misses, s));
 }
 
@@ -133,7 +133,7 @@ static void on_preemption(void *ctx, const struct bsa_preemption *p)
 {
 	struct bsa_live *l = ctx;
 
-	if (!l->options.tells_only)
+	if (!l->options.calls_only)
 		note_failure(l, bsa_misses_preemption(l->misses, p));
 }
 
@@ -141,7 +141,7 @@ static void on_refused_so_far(void *ctx, const struct bsa_refused *r)
 {
 	struct bsa_live *l = ctx;
 
-	if (!l->options.tells_only)
+	if (!l->options.calls_only)
 		note_failure(l, bsa_misses_refused(l->misses, r));
 }
 
@@ -149,7 +149,7 @@ static void on_refused(void *ctx, const struct bsa_refused *r)
 {
 	struct bsa_live *l = ctx;
 
-	if (!l->options.tells_only)
+	if (!l->options.calls_only)
 		bsa_misses_refused_proven(l->misses, r);
 }
 
@@ -159,10 +159,10 @@ static void on_window(void *ctx, const struct bsa_lag *lag)
 	char app[BSA_ROWS_APP_TEXT];
 
 	bsa_rows_window_of(l->rows, lag);
-	if (!l->options.tells.share)
+	if (!l->options.calls.share)
 		return;
 	bsa_rows_app_name(l->rows, lag->app, app);
-	l->options.tells.share(l->options.tells.ctx, app, bsa_rows_app_user(l->rows, lag->app), lag->received,
+	l->options.calls.share(l->options.calls.ctx, app, bsa_rows_app_user(l->rows, lag->app), lag->received,
 	                       lag->entitled);
 }
 
@@ -171,10 +171,10 @@ static void on_lag(void *ctx, const struct bsa_lag *lag)
 	const struct bsa_live *l = ctx;
 	char app[BSA_ROWS_APP_TEXT];
 
-	if (!l->options.tells.lag)
+	if (!l->options.calls.lag)
 		return;
 	bsa_rows_app_name(l->rows, lag->app, app);
-	l->options.tells.lag(l->options.tells.ctx, app, bsa_rows_app_user(l->rows, lag->app), lag->lag);
+	l->options.calls.lag(l->options.calls.ctx, app, bsa_rows_app_user(l->rows, lag->app), lag->lag);
 }
 
 static void on_starved(void *ctx, const struct bsa_starved *s)
@@ -182,10 +182,10 @@ static void on_starved(void *ctx, const struct bsa_starved *s)
 	const struct bsa_live *l = ctx;
 	char app[BSA_ROWS_APP_TEXT];
 
-	if (!l->options.tells.starved)
+	if (!l->options.calls.starved)
 		return;
 	bsa_rows_app_name(l->rows, s->app, app);
-	l->options.tells.starved(l->options.tells.ctx,
+	l->options.calls.starved(l->options.calls.ctx,
 	                         &(struct bsa_live_starved){ .app = app,
 	                                                     .model = bsa_rows_model_name(l->rows, s->model),
 	                                                     .model_id = s->model,
@@ -198,16 +198,16 @@ static void on_inverted(void *ctx, const struct bsa_inverted *i)
 {
 	const struct bsa_live *l = ctx;
 
-	if (l->options.tells.inverted)
-		l->options.tells.inverted(l->options.tells.ctx, i->began + i->dur, i->dur);
+	if (l->options.calls.inverted)
+		l->options.calls.inverted(l->options.calls.ctx, i->began + i->dur, i->dur);
 }
 
 static void on_mapping(void *ctx, const struct bsa_mapping *m)
 {
 	const struct bsa_live *l = ctx;
 
-	if (l->options.tells.mapped)
-		l->options.tells.mapped(l->options.tells.ctx, bsa_live_label(BSA_LABELS_owner, m->owner),
+	if (l->options.calls.mapped)
+		l->options.calls.mapped(l->options.calls.ctx, bsa_live_label(BSA_LABELS_owner, m->owner),
 		                        bsa_live_label(BSA_LABELS_pool_kind, m->kind),
 		                        m->bytes == BSA_NEVER ? 0 : m->bytes);
 }
@@ -221,10 +221,10 @@ static void on_share(void *ctx, const struct bsa_share *s)
 	l->state.entitled_ns += s->entitled;
 }
 
-static void tell_lost(const struct bsa_live *l, uint64_t began, uint64_t ended)
+static void report_lost(const struct bsa_live *l, uint64_t began, uint64_t ended)
 {
-	if (l->options.tells.lost)
-		l->options.tells.lost(l->options.tells.ctx, began, ended);
+	if (l->options.calls.lost)
+		l->options.calls.lost(l->options.calls.ctx, began, ended);
 }
 
 static void on_lost(void *ctx, const struct bsa_lost *lost)
@@ -232,14 +232,14 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 	struct bsa_live *l = ctx;
 
 	l->state.losses++;
-	tell_lost(l, lost->began, lost->ended);
+	report_lost(l, lost->began, lost->ended);
 }
 
 /* Executions under way are reported as far as they are known, and their ends are unknown. */
 static void note_gap(struct bsa_live *l)
 {
 	l->state.gaps++;
-	tell_lost(l, l->state.until > horizon_ns ? l->state.until - horizon_ns : 0, l->event_at);
+	report_lost(l, l->state.until > horizon_ns ? l->state.until - horizon_ns : 0, l->event_at);
 }
 
 #define NOTHING_OF(kind)                                                        \
@@ -407,8 +407,8 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 
 		/* Records that the fold did not have, or had too late, may be of any execution of that time. */
 		if (f.late != before.late || f.broken != before.broken || f.lost_hold != before.lost_hold)
-			tell_lost(l, l->state.until > behind ? l->state.until - behind : 0,
-			          until == BSA_NEVER ? l->state.until : until);
+			report_lost(l, l->state.until > behind ? l->state.until - behind : 0,
+			            until == BSA_NEVER ? l->state.until : until);
 	}
 	if (r >= 0 && bsa_growing_until(&l->growing) != BSA_NEVER) {
 		l->state.until = bsa_growing_until(&l->growing);

@@ -205,7 +205,7 @@ static uint64_t named_number(const struct bsa_model *m)
  * first; here the first one keeps its name, because it was reported already. From TWINS_MAX models of one name on, the others are not
  * compared with each other, so that the time does not grow with the square of their number: their digest is always shown.
  */
-static void tell_model_apart(struct bsa_rows *r, struct name *n)
+static void name_model_apart(struct bsa_rows *r, struct name *n)
 {
 	const struct bsa_model *is = &n->model;
 	const struct name *same = NULL; /* the oldest one that is the same model */
@@ -255,7 +255,7 @@ int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m)
 	else
 		snprintf(n->shown, sizeof(n->shown), "%s", n->text);
 	if (*m->name && m->operations)
-		tell_model_apart(r, n);
+		name_model_apart(r, n);
 	return 0;
 }
 

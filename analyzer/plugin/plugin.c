@@ -61,7 +61,7 @@ static int sink_no_memory(struct sink *sink)
 
 /* ---- traces and streams ---- */
 
-static int tell_of(struct sink *sink, struct trace *trace)
+static int pass_trace(struct sink *sink, struct trace *trace)
 {
 	struct bsa_trace *info = &trace->input.info;
 	char path[64];
@@ -117,7 +117,7 @@ static int find_trace(struct sink *sink, const bt_stream *stream, struct trace *
 	bt_trace_get_ref(of);
 	r = bsa_look_at_stream(&trace->input, stream, &sink->err);
 	if (r > 0)
-		r = tell_of(sink, trace);
+		r = pass_trace(sink, trace);
 	*ret = trace;
 	return r;
 }
@@ -150,7 +150,7 @@ static int add_stream(struct sink *sink, const bt_stream *stream)
 
 /* ---- records ---- */
 
-static int tell_ties(struct sink *sink)
+static int pass_ties(struct sink *sink)
 {
 	const struct bsa_event *event;
 	int r = 0;
@@ -191,7 +191,7 @@ static int take_message(struct sink *sink, const bt_message *message)
 	if (event->at < sink->now)
 		event->at = sink->now;
 	if (event->at != sink->now || bsa_ties_count(sink->ties) == BSA_TIES_MAX)
-		r = tell_ties(sink);
+		r = pass_ties(sink);
 	sink->now = event->at;
 	bsa_ties_add(sink->ties, found->rank, event);
 	return r;
@@ -205,7 +205,7 @@ static int finish_import(struct sink *sink)
 	if (!sink->numbers)
 		return bsa_fail(&sink->err, BSA_E_INPUT,
 		                "there are no nnburst events; lttng enable-event -u 'nnburst:*' records them");
-	r = tell_ties(sink);
+	r = pass_ties(sink);
 	for (size_t i = 0; r == 0 && i < sink->n_traces; i++) {
 		const struct bsa_counts *c = &sink->traces[i]->counts;
 		struct bsa_decoded decoded = { .events = c->events,

@@ -386,7 +386,7 @@ const char *bsa_db_unit(struct bsa_db *db, const char *name)
 
 /* ---- what is no query ---- */
 
-int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell *report, void *ctx, struct bsa_err *err)
+int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_call *report, void *ctx, struct bsa_err *err)
 {
 	int code = bsa_sharing_of(db->sql, 0, from, to, report, ctx);
 

@@ -97,7 +97,7 @@ static bool is_small(int64_t ns)
 
 /* ---- rows ---- */
 
-static void write_as_told(struct bsa_store *s, const struct bsa_lag *l, int64_t window)
+static void write_as_reported(struct bsa_store *s, const struct bsa_lag *l, int64_t window)
 {
 	ROW(s, lag, .window_began = window, .app_id = sql_id(l->app), .received_ns = sql_ns(l->received),
 	    .entitled_ns = sql_ns(l->entitled), .lag_ns = sql_in_range(l->lag), .most_ns = sql_in_range(l->most));
@@ -115,7 +115,7 @@ static void write_link(struct bsa_store *s, struct link *at)
 static void lag_end_run(struct bsa_store *s, struct run *r)
 {
 	if (r->app && r->first == r->last)
-		write_as_told(s, &r->row, r->window);
+		write_as_reported(s, &r->row, r->window);
 	else if (r->app)
 		ROW(s, lag_run, .id = NOTHING, .app_id = sql_id(r->app), .first_id = r->first, .last_id = r->last,
 		    .lag_ns = r->lag.ns, .lag_part = r->lag.part, .most_ns = r->most.ns, .most_part = r->most.part);
@@ -246,7 +246,7 @@ void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag)
 	}
 	if (r->app == lag->app)
 		lag_end_run(s, r);
-	write_as_told(s, lag, window);
+	write_as_reported(s, lag, window);
 }
 
 void bsa_lags_finish(struct bsa_store *s)

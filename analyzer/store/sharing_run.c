@@ -581,7 +581,7 @@ static int64_t rounded_ns(double ns)
 	return ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_MAX;
 }
 
-static int report_apps(const struct reading *r, const struct bsa_sharing_app *apps, bsa_shared_tell *report, void *ctx)
+static int report_apps(const struct reading *r, const struct bsa_sharing_app *apps, bsa_shared_call *report, void *ctx)
 {
 	for (uint32_t i = 0; i < r->n_apps; i++) {
 		const struct bsa_sharing_app *a = &apps[i + 1];
@@ -614,7 +614,7 @@ static int report_apps(const struct reading *r, const struct bsa_sharing_app *ap
 	return 0;
 }
 
-static int play_service(struct reading *r, bsa_shared_tell *report, void *ctx)
+static int play_service(struct reading *r, bsa_shared_call *report, void *ctx)
 {
 	struct bsa_sharing_app *apps = calloc(r->n_apps + (size_t)1, sizeof(*apps));
 	const struct bsa_sharing sharing = { .lanes = (uint32_t)r->service->lanes,
@@ -665,7 +665,7 @@ static const char services_sql[] =
 	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id), (SELECT t.ended FROM trace t WHERE t.id = r.trace_id) "
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
 
-static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *report, void *ctx)
+static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_call *report, void *ctx)
 {
 	int code = SQLITE_OK;
 
@@ -706,7 +706,7 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 	return code == SQLITE_DONE ? 0 : code;
 }
 
-int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *report, void *ctx)
+int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_call *report, void *ctx)
 {
 	cleanup_stmt sqlite3_stmt *services = NULL;
 	struct reading r = { .sql = sql, .from = from, .to = to, .order = calloc(1, sizeof(*r.order)) };

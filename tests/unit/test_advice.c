@@ -181,7 +181,7 @@ static void every_cause_is_explained(void **state)
 {
 	(void)state;
 	for (size_t c = 0; c < N_CAUSES; c++) {
-		assert_string_not_equal(bsv_cause_says(causes[c]), "");
+		assert_string_not_equal(bsv_cause_text(causes[c]), "");
 		assert_non_null(bsv_cause_of_miss(causes[c], true));
 		assert_null(strstr(bsv_cause_of_miss(causes[c], false), "within its share"));
 	}

@@ -214,7 +214,7 @@ static void an_execution_takes_sets_of_its_user(void **state)
 {
 	struct bsv_metrics *m = metrics_new();
 	struct bsv_metrics_of_live *f = bsv_metrics_of_live_new(m);
-	struct bsa_live_tells tells = bsv_metrics_of_live_tells(f);
+	struct bsa_live_calls tells = bsv_metrics_of_live_calls(f);
 	struct bsa_live_execution x = { .path = "sync", .status = "NONE", .deadline = true, .uid = 7, .app = "greedy" };
 	unsigned most = bsv_metric_infos[BSV_METRIC_DEADLINES].most;
 	char model[20];
@@ -360,7 +360,7 @@ static void a_million_apps_stay_within_the_bound(void **state)
 }
 
 /* All that one short-lived app makes known: an execution that missed its deadline, a share, a lag, a wait, and a pool. */
-static void app_lives(const struct bsa_live_tells *tells, unsigned number)
+static void app_lives(const struct bsa_live_calls *tells, unsigned number)
 {
 	char app[20], model[20];
 	struct bsa_live_execution x = { .app = app,
@@ -397,7 +397,7 @@ static void apps_that_come_and_go_take_bounded_memory(void **state)
 	unsigned apps = wanted ? (unsigned)strtoul(wanted, NULL, 10) : USUAL;
 	struct bsv_metrics *m;
 	struct bsv_metrics_of_live *f;
-	struct bsa_live_tells tells;
+	struct bsa_live_calls tells;
 	struct scraper s = { .increase = 0 };
 	size_t before = mallinfo2().uordblks, most = 0;
 
@@ -405,7 +405,7 @@ static void apps_that_come_and_go_take_bounded_memory(void **state)
 	m = metrics_new();
 	f = bsv_metrics_of_live_new(m);
 	assert_non_null(f);
-	tells = bsv_metrics_of_live_tells(f);
+	tells = bsv_metrics_of_live_calls(f);
 	for (unsigned i = 0; i < apps; i++) {
 		size_t used;
 

@@ -93,8 +93,8 @@ static void follow(struct world *w, const char *whole)
 {
 	const struct bsa_live_options options = { .directory = whole,
 		                                  .settle_ns = 1,
-		                                  .tells_only = true,
-		                                  .tells = { .ctx = w, .execution = execution, .lost = lost } };
+		                                  .calls_only = true,
+		                                  .calls = { .ctx = w, .execution = execution, .lost = lost } };
 	struct bsa_err err = { "" };
 
 	assert_int_equal(bsa_live_open(&w->live, &options, &err), 0);
@@ -503,12 +503,12 @@ static void waits_fire_when_they_are_longer_and_of_whom_is_meant(void **state)
 	assert_int_equal(bsv_folding_new(&f, conditions, N_OF(texts), 1000 * MS, NULL), 0);
 	bsv_folding_options(f, &options);
 	assert_true(options.starvation_ns == 50 * MS); /* or the fold would not tell of it */
-	options.tells.starved(options.tells.ctx, &s);
+	options.calls.starved(options.calls.ctx, &s);
 	s.app = "other";
 	s.gap_ns++;
-	options.tells.starved(options.tells.ctx, &s);
-	options.tells.inverted(options.tells.ctx, 9, 5 * MS);
-	options.tells.inverted(options.tells.ctx, 10, 5 * MS + 1);
+	options.calls.starved(options.calls.ctx, &s);
+	options.calls.inverted(options.calls.ctx, 9, 5 * MS);
+	options.calls.inverted(options.calls.ctx, 10, 5 * MS + 1);
 	bsv_folding_get(f, folded);
 	assert_int_equal(folded[0].fired, 1);
 	assert_int_equal(folded[1].fired, 1);

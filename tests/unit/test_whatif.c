@@ -346,7 +346,7 @@ static void changes_are_read_by_the_grammar_of_options(void **state)
 		{ "submit", "a/m=3ms" },     { "submit", "a/m=-0x3ms" },
 	};
 	const char *deadline = "a/m=1.5min", *speed = "m=-1ms", *rate = "a=0.5x", *submit = "b/m=-3ms";
-	struct bsv_said said = {
+	struct bsv_name_in_words said = {
 		.deadline = { &deadline, 1 }, .speed = { &speed, 1 }, .rate = { &rate, 1 }, .submit = { &submit, 1 }
 	};
 	struct bsv_whatif_change change;
@@ -364,7 +364,7 @@ static void changes_are_read_by_the_grammar_of_options(void **state)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		const struct bsv_lists one = { &refused[i][1], 1 };
 
-		said = (struct bsv_said){ 0 };
+		said = (struct bsv_name_in_words){ 0 };
 		*(refused[i][0][0] == 'd'   ? &said.deadline
 		  : refused[i][0][1] == 'p' ? &said.speed
 		  : refused[i][0][0] == 'r' ? &said.rate

@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	m = bsv_metrics_new(&buckets);
 	f = m ? bsv_metrics_of_live_new(m) : NULL;
 	if (!f ||
-	    bsa_live_open(&l, &(struct bsa_live_options){ .directory = argv[1], .tells = bsv_metrics_of_live_tells(f) },
+	    bsa_live_open(&l, &(struct bsa_live_options){ .directory = argv[1], .calls = bsv_metrics_of_live_calls(f) },
 	                  &err) < 0 ||
 	    bsa_live_look(l, 0, &err) < 0 || bsa_live_finish(l, &err) < 0) {
 		fprintf(stderr, "live_metrics: %s\n", err.text);

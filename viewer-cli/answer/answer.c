@@ -236,7 +236,7 @@ static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double
  */
 static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)
 {
-	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *name = bsv_said(v->name), *said, *shown;
+	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *name = bsv_name_in_words(v->name), *said, *shown;
 	bool bare = v->outcome == BSV_PASS ? v->idle : v->outcome == BSV_CANNOT_TELL && v->why;
 	bool has_figure = v->figure == v->figure && !bare;
 	bool has_bound = v->bound == v->bound && !bare; /* NaN: no figure, or no bound */

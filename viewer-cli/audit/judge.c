@@ -343,7 +343,7 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 }
 
 /* The answer of a query that asks yes or no, yes if it is NULL; negative: an error. */
-static int query_says_yes(const struct bsv_input *input, const char *sql, struct bsa_err *err)
+static int query_is_true(const struct bsv_input *input, const char *sql, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_rows_query(&rows, input->db, sql, err);
@@ -367,7 +367,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	 * May an inversion, or a choice, be missing? Only where something was not recorded, where it is unknown which app had work, or
 	 * where the import could not measure a model of an app that had work of several priorities.
 	 */
-	may_be = query_says_yes(input, bsv_sql_priority_may_be_unseen, err);
+	may_be = query_is_true(input, bsv_sql_priority_may_be_unseen, err);
 	r = may_be < 0 ? may_be : read_work(&work, input, hides, err);
 	if (r < 0)
 		return r;
@@ -411,7 +411,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	 */
 	facts.together = facts.sight.losses;
 	if (facts.sight.losses && facts.mixed && !facts.choices && !facts.hidden_choices && !facts.strange_choices) {
-		r = query_says_yes(input, bsv_sql_priority_together, err);
+		r = query_is_true(input, bsv_sql_priority_together, err);
 		if (r < 0)
 			return r;
 		facts.together = r;

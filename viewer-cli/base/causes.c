@@ -117,7 +117,7 @@ const char *bsv_cause_brief(const char *cause)
 	return i < N_CAUSES ? causes[i].brief : cause;
 }
 
-const char *bsv_cause_says(const char *cause)
+const char *bsv_cause_text(const char *cause)
 {
 	size_t i = cause_index(cause);
 

@@ -11,7 +11,7 @@
 const char *bsv_cause_name(size_t i);
 
 /* The meaning of a cause: a clause that stands alone, for people who do not know the cause. "": no such cause. */
-const char *bsv_cause_says(const char *cause);
+const char *bsv_cause_text(const char *cause);
 
 /* The cause in a few plain words, for a list with numbers. Returns @cause if there is no such cause. */
 const char *bsv_cause_brief(const char *cause);

@@ -173,7 +173,7 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 	if (r >= 0 && !d->call->common.quiet) {
 		bsv_recording_advise(&recording, &done, 0);
 		fprintf(stderr, "recorded %s: %.2f s; ", trace, (double)done.ns / 1e9);
-		bsv_recording_tell_lost(&recording, &done);
+		bsv_recording_report_lost(&recording, &done);
 	}
 	if (r >= 0)
 		r = bsv_recording_written(&recording, &done, err);

@@ -101,7 +101,7 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	cause = cause ? cause : ""; /* NULL: a cause that this version does not know */
 	return bsv_report_text(report, "%s; %s of them %s: %s%s", first ? first : "",
 	                       *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(causes, 1, 0)) : "none", cause,
-	                       bsv_cause_says(cause), main_culprit(report, culprits, cause));
+	                       bsv_cause_text(cause), main_culprit(report, culprits, cause));
 }
 
 /* Keeps executions that had, or may have had, a deadline. */

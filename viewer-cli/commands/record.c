@@ -216,7 +216,7 @@ static void print_result(const struct run *run, const struct bsv_recorded *done,
 		        bsv_plural(imported->events, "event", "events"), bsv_count(executions, imported->executions),
 		        bsv_plural(imported->executions, "execution", "executions"));
 	fputc('\n', stderr);
-	bsv_recording_tell_lost(&run->recording, done);
+	bsv_recording_report_lost(&run->recording, done);
 	if (imported) {
 		/* Did several services run at once? Then each answer would judge them together. */
 		struct bsv_coverage coverage = { .services = 1 };

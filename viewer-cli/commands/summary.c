@@ -64,14 +64,14 @@ static char *sentence_end(struct sentence *s)
 	return s->text;
 }
 
-static void say_count(FILE *to, int64_t n, const char *one, const char *many)
+static void print_count(FILE *to, int64_t n, const char *one, const char *many)
 {
 	char text[BSV_COUNT_MAX];
 
 	fprintf(to, "%s %s", bsv_count(text, (uint64_t)(n < 0 ? 0 : n)), bsv_plural((uint64_t)n, one, many));
 }
 
-static void say_duration(FILE *to, const struct bsv_rows *rows, size_t column)
+static void print_duration(FILE *to, const struct bsv_rows *rows, size_t column)
 {
 	char text[BSV_DURATION_TEXT];
 
@@ -117,9 +117,9 @@ enum trust_column {
 	UNCHECKED
 };
 
-static void say_recording(FILE *to, const struct bsv_rows *t)
+static void print_recording(FILE *to, const struct bsv_rows *t)
 {
-	say_duration(to, t, SPAN);
+	print_duration(to, t, SPAN);
 	if (text_of(t, HOSTS))
 		fprintf(to, " on %s", text_of(t, HOSTS));
 	if (bsv_rows_get(t, TRACES, 0) > 1)
@@ -129,24 +129,24 @@ static void say_recording(FILE *to, const struct bsv_rows *t)
 	fprintf(to, "; %s", text_of(t, RULES) ? text_of(t, RULES) : "the rules of the service were not recorded");
 }
 
-static void say_events(FILE *to, const struct bsv_rows *t)
+static void print_events(FILE *to, const struct bsv_rows *t)
 {
 	int64_t unchecked = bsv_rows_get(t, UNCHECKED, 0), losses = bsv_rows_get(t, LOSSES, 0) - unchecked;
 
-	say_count(to, bsv_rows_get(t, EVENTS, 0), "event", "events");
+	print_count(to, bsv_rows_get(t, EVENTS, 0), "event", "events");
 	fputs(" of ", to);
-	say_count(to, bsv_rows_get(t, STREAMS, 0), "stream", "streams");
+	print_count(to, bsv_rows_get(t, STREAMS, 0), "stream", "streams");
 	if (losses > 0) {
 		if (!bsv_rows_get(t, LOST_EVENTS, 0) && !bsv_rows_get(t, LOST_PACKETS, 0)) {
 			fputs("; NOT RECORDED: ", to);
 		} else {
 			fputs("; LOST ", to);
-			say_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");
+			print_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");
 			fputs(" and ", to);
-			say_count(to, bsv_rows_get(t, LOST_PACKETS, 0), "packet", "packets");
+			print_count(to, bsv_rows_get(t, LOST_PACKETS, 0), "packet", "packets");
 			fputs(" in ", to);
 		}
-		say_count(to, losses, "interval", "intervals");
+		print_count(to, losses, "interval", "intervals");
 		fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
 	} else if (!unchecked) {
 		fputs("; no event was lost", to);
@@ -157,12 +157,12 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 		fputs("; its end is missing", to);
 	if (bsv_rows_get(t, UNUSABLE, 0) || bsv_rows_get(t, LEFT_OUT, 0)) {
 		fputs("; ", to);
-		say_count(to, bsv_rows_get(t, UNUSABLE, 0) + bsv_rows_get(t, LEFT_OUT, 0), "item was left out",
-		          "items were left out");
+		print_count(to, bsv_rows_get(t, UNUSABLE, 0) + bsv_rows_get(t, LEFT_OUT, 0), "item was left out",
+		            "items were left out");
 	}
 }
 
-static void say_executions(FILE *to, const struct bsv_rows *t)
+static void print_executions(FILE *to, const struct bsv_rows *t)
 {
 	const char *why[] = { "began before the recording",
 		              "began in the recording, it is not known when",
@@ -177,7 +177,7 @@ static void say_executions(FILE *to, const struct bsv_rows *t)
 
 	for (size_t i = HEAD; i <= OPEN; i++)
 		whole -= bsv_rows_get(t, i, 0);
-	say_count(to, all, "execution", "executions");
+	print_count(to, all, "execution", "executions");
 	if (!all)
 		return;
 	if (!bsv_rows_get(t, LOSSES, 0))
@@ -198,7 +198,7 @@ static void say_executions(FILE *to, const struct bsv_rows *t)
 		fprintf(to, "; %s seen from the client alone", bsv_count(text, (uint64_t)bsv_rows_get(t, CLIENT, 0)));
 }
 
-static void say_clock(FILE *to, const struct bsv_rows *t)
+static void print_clock(FILE *to, const struct bsv_rows *t)
 {
 	fprintf(to, "%s", text_of(t, CLOCKS) ? text_of(t, CLOCKS) : "unknown");
 	if (bsv_rows_get(t, OFFSETS, 0) > 1)
@@ -210,11 +210,11 @@ static int add_trust(struct summary *s, struct bsa_err *err)
 	static const struct bsv_column columns[] = { { "trust", "text", NULL }, { "", "text", NULL } };
 	static const struct {
 		const char *name;
-		void (*say)(FILE *to, const struct bsv_rows *t);
-	} lines[] = { { "recording", say_recording },
-		      { "events", say_events },
-		      { "executions", say_executions },
-		      { "clock", say_clock } };
+		void (*print)(FILE *to, const struct bsv_rows *t);
+	} lines[] = { { "recording", print_recording },
+		      { "events", print_events },
+		      { "executions", print_executions },
+		      { "clock", print_clock } };
 	struct bsv_rows *rows = bsv_rows_new(columns, 2);
 
 	for (size_t i = 0; rows && i < sizeof(lines) / sizeof(*lines); i++) {
@@ -222,7 +222,7 @@ static int add_trust(struct summary *s, struct bsa_err *err)
 		struct sentence line;
 
 		if (sentence_begin(&line)) {
-			lines[i].say(line.to, s->trust);
+			lines[i].print(line.to, s->trust);
 			text = sentence_end(&line);
 		}
 		if (!text) {
@@ -259,7 +259,7 @@ static char *next_text(const struct bsv_finding *f)
 }
 
 /* People get what is wrong, its evidence and the remedy in one cell. */
-static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
+static void add_finding_cell(struct bsv_rows *rows, const struct bsv_finding *f)
 {
 	bool more = f->evidence && *f->evidence;
 	bsv_scoped_text *certainty = bsv_finding_certainty(f);
@@ -281,7 +281,7 @@ static void add_all_said(struct bsv_rows *rows, const struct bsv_finding *f)
 }
 
 /* Free @text; NULL and "" are nothing. */
-static void add_said(struct bsv_rows *rows, char *text)
+static void add_owned_text(struct bsv_rows *rows, char *text)
 {
 	bsv_rows_text(rows, text && *text ? text : NULL);
 	free(text);
@@ -310,7 +310,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		bsv_rows_int(rows, (int64_t)i + 1);
 		bsv_rows_text(rows, f->finding);
 		if (s->people) {
-			add_all_said(rows, f);
+			add_finding_cell(rows, f);
 			continue;
 		}
 		bsv_rows_text(rows, f->what);
@@ -327,8 +327,8 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		bsv_rows_text(rows, f->proof);
 		add_known(rows, f->misses, 0);
 		add_known(rows, f->misses >= 0 ? f->sure : -1, 0);
-		add_said(rows, bsv_finding_fails(f));
-		add_said(rows, next_text(f));
+		add_owned_text(rows, bsv_finding_fails(f));
+		add_owned_text(rows, next_text(f));
 	}
 	bsv_answer_rows(s->answer, "diagnosis",
 	                s->people && s->findings.n && s->findings.of[0].misses >= 0
@@ -402,9 +402,9 @@ static int headline_latency(struct headlines *h, struct bsa_err *err)
 	        bsv_rows_cell(rows, LONG_COLD).type != BSA_INT ? ""
 	        : bsv_rows_get(rows, LONG_COLD, 0)             ? ", cold"
 	                                                       : ", warm");
-	say_duration(line.to, rows, LONG_P50);
+	print_duration(line.to, rows, LONG_P50);
 	fputs(", p99 ", line.to);
-	say_duration(line.to, rows, LONG_P99);
+	print_duration(line.to, rows, LONG_P99);
 	fprintf(line.to, " (n %s)", bsv_count(n, (uint64_t)bsv_rows_get(rows, LONG_N, 0)));
 	if (text_of(rows, LONG_PHASE) && bsv_rows_cell(rows, LONG_PERCENT).real >= MUCH_PERCENT)
 		fprintf(line.to, "; %.0f %% of its time is %s", bsv_rows_cell(rows, LONG_PERCENT).real,
@@ -433,9 +433,9 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 	} else {
 		fprintf(line.to, "%.1f %% of the time from end to end is not the models' own work: ",
 		        bsv_rows_cell(rows, COST_PERCENT).real);
-		say_duration(line.to, rows, COST_OVERHEAD);
+		print_duration(line.to, rows, COST_OVERHEAD);
 		fputs(" of ", line.to);
-		say_duration(line.to, rows, COST_E2E);
+		print_duration(line.to, rows, COST_E2E);
 	}
 	return add_headline(h, "overhead", NULL, sentence_end(&line), "overhead", err);
 }
@@ -653,8 +653,8 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 			bsv_rows_text(rows, text_of(who, WHO_MISSED_BY));
 			bsv_rows_text(rows, doing);
 			bsv_rows_text(rows, how);
-			add_said(rows,
-			         is_named ? bsv_text("%s: %s", most->name, bsv_count(n, (uint64_t)most->n)) : NULL);
+			add_owned_text(rows, is_named ? bsv_text("%s: %s", most->name, bsv_count(n, (uint64_t)most->n))
+			                              : NULL);
 		}
 		bsv_answer_rows(s->answer, "missed", "missed", rows);
 		r = rows ? 0 : bsv_no_memory(err);

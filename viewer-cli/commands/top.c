@@ -97,7 +97,7 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 		bsv_notice("%s",
 		           wanted.session || o->url
 		                   ? "scope: all that the session records is read, and rows of others are left out"
-		                   : bsv_scope_says(&wanted.scope, scope));
+		                   : bsv_scope_describe(&wanted.scope, scope));
 	if (r >= 0)
 		r = bsv_top_run(&wanted, err);
 	return r < 0 ? r : BSV_DONE;

@@ -106,17 +106,17 @@ static struct bsv_lists lists_of(const struct bsv_texts *texts)
 static int replays_read(struct replays *t, const struct options *o, bool quiet, struct bsv_input *input,
                         struct bsa_err *err)
 {
-	const struct bsv_said said = { .policy = o->policy,
-		                       .preempt = o->preempt,
-		                       .deadlines = o->deadlines,
-		                       .lanes = o->lanes,
-		                       .step_ns = o->step.given ? (uint64_t)o->step.value : 0,
-		                       .priority = lists_of(&o->priority),
-		                       .deadline = lists_of(&o->deadline),
-		                       .speed = lists_of(&o->speed),
-		                       .rate = lists_of(&o->rate),
-		                       .without = lists_of(&o->without),
-		                       .submit = lists_of(&o->submit) };
+	const struct bsv_name_in_words said = { .policy = o->policy,
+		                                .preempt = o->preempt,
+		                                .deadlines = o->deadlines,
+		                                .lanes = o->lanes,
+		                                .step_ns = o->step.given ? (uint64_t)o->step.value : 0,
+		                                .priority = lists_of(&o->priority),
+		                                .deadline = lists_of(&o->deadline),
+		                                .speed = lists_of(&o->speed),
+		                                .rate = lists_of(&o->rate),
+		                                .without = lists_of(&o->without),
+		                                .submit = lists_of(&o->submit) };
 	int r;
 
 	bsa_db_own_queries(input->db, true);
@@ -334,9 +334,9 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 	int r = 0;
 
 	if (o->search)
-		bsv_alternatives_tell_search(&t->alternatives, a, t->cannot != NULL);
+		bsv_alternatives_add_search(&t->alternatives, a, t->cannot != NULL);
 	else if (o->advise)
-		bsv_alternatives_tell_advice(&t->alternatives, a, t->cannot != NULL);
+		bsv_alternatives_add_advice(&t->alternatives, a, t->cannot != NULL);
 	else {
 		r = bsv_missed_undecided_rows(&undecided, input, err);
 		if (r < 0)

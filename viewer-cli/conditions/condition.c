@@ -190,7 +190,7 @@ static int read_key(struct bsv_condition *c, char *word, struct bsa_err *err)
 		return unknown_word("status", c->status, statuses, N_STATUSES, err);
 	if (!strcmp(c->status, statuses[0]))
 		return bsa_fail(err, BSA_E_USAGE, "--on: status NONE is no error");
-	if (!*c->cause || *bsv_cause_says(c->cause))
+	if (!*c->cause || *bsv_cause_text(c->cause))
 		return 0;
 	while (n < CAUSES_MOST && (causes[n] = bsv_cause_name(n)))
 		n++;

@@ -134,8 +134,8 @@ struct bsv_folding *bsv_folding_free(struct bsv_folding *f)
 
 void bsv_folding_options(struct bsv_folding *f, struct bsa_live_options *ret)
 {
-	ret->tells_only = true;
-	ret->tells = (struct bsa_live_tells){ .ctx = f,
+	ret->calls_only = true;
+	ret->calls = (struct bsa_live_calls){ .ctx = f,
 		                              .execution = take_execution,
 		                              .starved = take_starved,
 		                              .inverted = take_inverted,

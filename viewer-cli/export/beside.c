@@ -39,7 +39,7 @@ static void arg_of(struct bsv_args *args, const struct bsa_query *q, size_t colu
 }
 
 /* Column 0 and 1 are when; NULL: before, or after, what was recorded. Those after column 2, the name, are arguments. */
-static void tell_interval(struct telling *t, const struct bsa_query *q, struct bsv_side_by_side *rows,
+static void draw_interval(struct telling *t, const struct bsa_query *q, struct bsv_side_by_side *rows,
                           const char *track, unsigned category)
 {
 	int64_t began = bsa_query_type(q, 0) == BSA_INT ? bsa_query_get_int(q, 0) : t->w->clocks.began;
@@ -65,21 +65,21 @@ static void tell_interval(struct telling *t, const struct bsa_query *q, struct b
 	t->w->sink->end(t->w->sink, &row->sequence, &e);
 }
 
-static void tell_loss(struct telling *t, const struct bsa_query *q)
+static void draw_loss(struct telling *t, const struct bsa_query *q)
 {
-	tell_interval(t, q, &t->lost, "losses", BSV_CAT_LOSS);
+	draw_interval(t, q, &t->lost, "losses", BSV_CAT_LOSS);
 }
 
-static void tell_hole(struct telling *t, const struct bsa_query *q)
+static void draw_hole(struct telling *t, const struct bsa_query *q)
 {
-	tell_interval(t, q, &t->holes, "lanes unknown", BSV_CAT_HOLE);
+	draw_interval(t, q, &t->holes, "lanes unknown", BSV_CAT_HOLE);
 }
 
 /*
  * app_id, at, lag_ns: of a window in which the app was backlogged, from its beginning on, and 0 from its end on if the app was not backlogged in the
  * next window. Windows that were recorded in part begin and end with the recording.
  */
-static void tell_lag(struct telling *t, const struct bsa_query *q)
+static void draw_lag(struct telling *t, const struct bsa_query *q)
 {
 	struct bsv_owner *o = bsv_world_shown(t->w, bsa_query_get_int(q, 0));
 	uint64_t process = bsv_owner_track(t->w, o);
@@ -98,7 +98,7 @@ static void tell_lag(struct telling *t, const struct bsa_query *q)
 }
 
 /* at, app_id, kind, over_ns, model_id */
-static void tell_preparation(struct telling *t, const struct bsa_query *q)
+static void draw_preparation(struct telling *t, const struct bsa_query *q)
 {
 	struct bsv_owner *o = bsv_world_shown(t->w, bsa_query_type(q, 1) == BSA_INT ? bsa_query_get_int(q, 1) : -1);
 	uint64_t process = bsv_owner_track(t->w, o);
@@ -119,17 +119,17 @@ static void tell_preparation(struct telling *t, const struct bsa_query *q)
 	t->w->sink->instant(t->w->sink, &t->w->beside, &e);
 }
 
-int bsv_tell_beside(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
+int bsv_draw_beside(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
 	struct telling t = { .w = w, .err = err };
-	int r = each_row(&t, bsv_sql_export_losses, tell_loss);
+	int r = each_row(&t, bsv_sql_export_losses, draw_loss);
 
 	if (r >= 0)
-		r = each_row(&t, bsv_sql_export_unknown_lanes, tell_hole);
+		r = each_row(&t, bsv_sql_export_unknown_lanes, draw_hole);
 	if (r >= 0 && !w->input->picks)
-		r = each_row(&t, bsv_sql_export_preparations, tell_preparation);
+		r = each_row(&t, bsv_sql_export_preparations, draw_preparation);
 	if (r >= 0 && detail != BSV_EXPORT_LANES && !w->input->picks)
-		r = each_row(&t, bsv_sql_export_lags, tell_lag);
+		r = each_row(&t, bsv_sql_export_lags, draw_lag);
 	free(t.lost.rows);
 	free(t.holes.rows);
 	return r;

@@ -96,7 +96,7 @@ struct telling {
 	struct bsa_err *err;
 	int failed; /* 0, or negative */
 	/* the current execution: */
-	int64_t id, began, ended, told; /* told: until then */
+	int64_t id, began, ended, drawn; /* drawn: until then */
 	struct bsv_stream_of *stream;
 	struct bsv_owner *owner;
 	struct bsv_sequence *q_of;
@@ -157,7 +157,7 @@ static struct bsv_sink_event event_of(const struct telling *t, const char *name,
 		                        .categories = 1u << category };
 }
 
-static void tell_slice(struct telling *t, const struct bsv_sink_event *e)
+static void draw_slice(struct telling *t, const struct bsv_sink_event *e)
 {
 	struct bsv_sink *s = t->w->sink;
 
@@ -205,7 +205,7 @@ static uint64_t wait_flow(struct telling *t)
 }
 
 /* On the lane that was held, at the time at which this wait began. */
-static void tell_holder(struct telling *t, uint64_t flow, int64_t at)
+static void draw_holder(struct telling *t, uint64_t flow, int64_t at)
 {
 	struct bsv_service_of *service = t->stream ? &t->w->services[t->stream->service] : NULL;
 	struct bsv_sink_event e;
@@ -225,7 +225,7 @@ static void tell_holder(struct telling *t, uint64_t flow, int64_t at)
 	t->w->sink->instant(t->w->sink, t->q_of, &e);
 }
 
-static void tell_wait(struct telling *t, int64_t began, int64_t ended, int64_t until)
+static void draw_wait(struct telling *t, int64_t began, int64_t ended, int64_t until)
 {
 	const char *cause = text_of(t->waits.q, WAIT_CAUSE);
 	struct bsv_sink_event e = event_of(t, cause ? cause : "unknown", BSV_CAT_WAIT, began, ended);
@@ -234,22 +234,22 @@ static void tell_wait(struct telling *t, int64_t began, int64_t ended, int64_t u
 	wait_args(t, &args);
 	e.args = &args;
 	e.flow = wait_flow(t);
-	if (began >= t->told && ended >= began && ended <= until) {
+	if (began >= t->drawn && ended >= began && ended <= until) {
 		t->w->sink->begin(t->w->sink, t->q_of, &e);
-		tell_holder(t, e.flow, began);
+		draw_holder(t, e.flow, began);
 		t->w->sink->end(t->w->sink, t->q_of, &e);
-		t->told = ended;
+		t->drawn = ended;
 		return;
 	}
 	bsv_arg_int(&args, "began", began); /* a contradiction in the database, which is exported as it is */
 	bsv_arg_int(&args, "ended", ended);
 	e.flow = 0;
-	e.at = t->told;
+	e.at = t->drawn;
 	t->w->sink->instant(t->w->sink, t->q_of, &e);
 }
 
 /* Those that begin before @before, of the execution under way. They end until @until at most. */
-static void tell_waits(struct telling *t, int64_t before, int64_t until)
+static void draw_waits(struct telling *t, int64_t before, int64_t until)
 {
 	if (t->detail != BSV_EXPORT_ALL)
 		return;
@@ -259,7 +259,7 @@ static void tell_waits(struct telling *t, int64_t before, int64_t until)
 
 		if (began >= before)
 			return;
-		tell_wait(t, began, ended, until);
+		draw_wait(t, began, ended, until);
 		beside_step(t, &t->waits);
 	}
 }
@@ -267,7 +267,7 @@ static void tell_waits(struct telling *t, int64_t before, int64_t until)
 /* ---- phases ---- */
 
 /* A phase in which it waits. */
-static void tell_waiting(struct telling *t, const char *name, int64_t began, int64_t ended)
+static void draw_waiting(struct telling *t, const char *name, int64_t began, int64_t ended)
 {
 	struct bsv_sink_event e = event_of(t, name, BSV_CAT_PHASE, began, ended);
 	bool waits = t->detail == BSV_EXPORT_ALL && beside_seek(t, &t->waits);
@@ -280,51 +280,51 @@ static void tell_waiting(struct telling *t, const char *name, int64_t began, int
 		e.flow = wait_flow(t);
 		e.categories |= 1u << BSV_CAT_WAIT;
 		t->w->sink->begin(t->w->sink, t->q_of, &e);
-		tell_holder(t, e.flow, began);
+		draw_holder(t, e.flow, began);
 		beside_step(t, &t->waits);
 	} else {
 		t->w->sink->begin(t->w->sink, t->q_of, &e);
 	}
-	tell_waits(t, ended, ended);
+	draw_waits(t, ended, ended);
 	t->w->sink->end(t->w->sink, t->q_of, &e);
-	t->told = ended;
+	t->drawn = ended;
 }
 
 /* preemptions: execution_id, stopped, resumed, by_execution_id, mode, redo_ns */
 enum { STOPPED = 1, RESUMED };
 
-static void tell_stretch(struct telling *t, int64_t began, int64_t ended)
+static void draw_stretch(struct telling *t, int64_t began, int64_t ended)
 {
 	struct bsv_sink_event e = event_of(t, "run", BSV_CAT_PHASE, began, ended);
 
 	if (ended > began)
-		tell_slice(t, &e);
-	t->told = ended;
+		draw_slice(t, &e);
+	t->drawn = ended;
 }
 
 /* Between @began and @ended it ran, but for when it was off its lane. */
-static void tell_run(struct telling *t, int64_t began, int64_t ended)
+static void draw_run(struct telling *t, int64_t began, int64_t ended)
 {
 	int64_t preempted, stopped, resumed;
 
 	if (column_known(t->q, PREEMPTIONS, &preempted) && !preempted) {
-		tell_stretch(t, began, ended);
+		draw_stretch(t, began, ended);
 		return;
 	}
 	for (; !t->failed && beside_seek(t, &t->preemptions); beside_step(t, &t->preemptions)) {
-		if (!column_known(t->preemptions.q, STOPPED, &stopped) || stopped < t->told || stopped > ended)
+		if (!column_known(t->preemptions.q, STOPPED, &stopped) || stopped < t->drawn || stopped > ended)
 			continue;
 		if (!column_known(t->preemptions.q, RESUMED, &resumed) || resumed > ended)
 			resumed = ended;
 		if (resumed < stopped)
 			continue;
-		tell_stretch(t, t->told, stopped);
-		tell_waiting(t, "preempted", stopped, resumed);
+		draw_stretch(t, t->drawn, stopped);
+		draw_waiting(t, "preempted", stopped, resumed);
 	}
-	tell_stretch(t, t->told, ended);
+	draw_stretch(t, t->drawn, ended);
 }
 
-static void tell_phase(struct telling *t, const struct phase *p)
+static void draw_phase(struct telling *t, const struct phase *p)
 {
 	struct bsv_sink_event e;
 	int64_t began, length, ended;
@@ -335,22 +335,22 @@ static void tell_phase(struct telling *t, const struct phase *p)
 	ended = length;
 	if (p->length != RUN_ENDED && __builtin_add_overflow(began, length, &ended))
 		return;
-	tell_waits(t, began, began);
-	if (began < t->told || ended > t->ended || ended <= began)
+	draw_waits(t, began, began);
+	if (began < t->drawn || ended > t->ended || ended <= began)
 		return;
-	t->told = began;
+	t->drawn = began;
 	if (p->length == QUEUE_NS) {
-		tell_waiting(t, p->name, began, ended);
+		draw_waiting(t, p->name, began, ended);
 	} else if (p->length == RUN_ENDED) {
-		tell_run(t, began, ended);
+		draw_run(t, began, ended);
 	} else {
 		e = event_of(t, p->name, BSV_CAT_PHASE, began, ended);
 		if (p->began >= RUN_ENDED && !t->answered && t->detail == BSV_EXPORT_ALL) {
 			e.flow = 2 * (uint64_t)t->id;
 			e.flow_ends = t->answered = true;
 		}
-		tell_slice(t, &e);
-		t->told = ended;
+		draw_slice(t, &e);
+		t->drawn = ended;
 	}
 }
 
@@ -382,7 +382,7 @@ static void find_ends(struct telling *t)
 		t->began = at;
 }
 
-static void tell_execution(struct telling *t)
+static void draw_execution(struct telling *t)
 {
 	struct bsv_sink *s = t->w->sink;
 	struct bsv_sink_event e;
@@ -390,7 +390,7 @@ static void tell_execution(struct telling *t)
 	struct bsv_args args = { 0 };
 	int64_t model, value;
 
-	t->told = t->began;
+	t->drawn = t->began;
 	t->answered = false;
 	bsv_arg_int(&args, "id", t->id);
 	bsv_arg_int(&args, "seq", bsa_query_get_int(t->q, SEQ));
@@ -417,8 +417,8 @@ static void tell_execution(struct telling *t)
 	e.flow = t->detail == BSV_EXPORT_ALL ? 2 * (uint64_t)t->id : 0;
 	s->begin(s, t->q_of, &e);
 	for (size_t p = 0; p < sizeof(phases) / sizeof(*phases); p++)
-		tell_phase(t, &phases[p]);
-	tell_waits(t, INT64_MAX, t->ended);
+		draw_phase(t, &phases[p]);
+	draw_waits(t, INT64_MAX, t->ended);
 	s->end(s, t->q_of, &e);
 }
 
@@ -454,7 +454,7 @@ static void miss_args(struct telling *t, struct bsv_args *args)
 	}
 }
 
-static void tell_mark(struct telling *t, const char *name, unsigned category, int64_t at, const struct bsv_args *args)
+static void draw_mark(struct telling *t, const char *name, unsigned category, int64_t at, const struct bsv_args *args)
 {
 	uint64_t process = bsv_owner_track(t->w, t->owner);
 	struct bsv_sink_event e = {
@@ -467,7 +467,7 @@ static void tell_mark(struct telling *t, const char *name, unsigned category, in
 	t->w->sink->instant(t->w->sink, &t->w->beside, &e);
 }
 
-static void tell_deadline(struct telling *t)
+static void draw_deadline(struct telling *t)
 {
 	const char *miss = text_of(t->q, MISS);
 	struct bsv_args args = { 0 };
@@ -476,7 +476,7 @@ static void tell_deadline(struct telling *t)
 
 	bsv_arg_int(&args, "id", t->id);
 	if (has && t->detail != BSV_EXPORT_LANES)
-		tell_mark(t, "deadline", BSV_CAT_DEADLINE, deadline, &args);
+		draw_mark(t, "deadline", BSV_CAT_DEADLINE, deadline, &args);
 	if (!miss)
 		return;
 	at = t->ended;
@@ -488,12 +488,12 @@ static void tell_deadline(struct telling *t)
 	if (column_known(t->q, LATENESS, &value))
 		bsv_arg_int(&args, "lateness_ns", value);
 	miss_args(t, &args);
-	tell_mark(t, "missed", BSV_CAT_MISS, at, &args);
+	draw_mark(t, "missed", BSV_CAT_MISS, at, &args);
 }
 
 /* ---- all of them ---- */
 
-static void tell_row(struct telling *t)
+static void draw_row(struct telling *t)
 {
 	char name[40];
 	struct bsv_row *row;
@@ -516,9 +516,9 @@ static void tell_row(struct telling *t)
 		if (!row)
 			return;
 		t->q_of = &row->sequence;
-		tell_execution(t);
+		draw_execution(t);
 	}
-	tell_deadline(t);
+	draw_deadline(t);
 }
 
 static int open_beside(struct telling *t, struct beside *b, const char *sql)
@@ -527,7 +527,7 @@ static int open_beside(struct telling *t, struct beside *b, const char *sql)
 	return bsa_query_new(&b->q, t->w->input->db, sql, t->err);
 }
 
-int bsv_tell_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
+int bsv_draw_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
 	struct telling t = { .w = w, .detail = detail, .err = err };
 	int r = bsv_query_new(&t.q, w->input->db, bsv_sql_export_executions,
@@ -544,7 +544,7 @@ int bsv_tell_executions(struct bsv_world *w, enum bsv_detail_of_export detail, s
 	if (r >= 0)
 		r = bsa_query_new(&t.last_wait, w->input->db, bsv_sql_export_wait_ends, err);
 	while (r >= 0 && !t.failed && !w->sink->failed && (r = bsa_query_step(t.q, err)) > 0) {
-		tell_row(&t);
+		draw_row(&t);
 		if (w->no_memory)
 			r = bsv_no_memory(err);
 	}

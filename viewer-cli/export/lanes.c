@@ -250,7 +250,7 @@ static void write_all(struct lane_writer *t)
 		}
 }
 
-int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
+int bsv_draw_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
 {
 	struct lane_writer t = { .w = w, .err = err };
 	int r;

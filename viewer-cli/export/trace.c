@@ -20,12 +20,12 @@ int bsv_export_trace(struct bsv_input *input, const struct bsv_trace_asked *aske
 	if (r >= 0) {
 		w.sink = asked->format == BSV_PERFETTO ? bsv_perfetto_new(to, &w.clocks, asked->compress)
 		                                       : bsv_chrome_new(to, &w.clocks);
-		r = w.sink ? bsv_tell_lanes(&w, asked->detail, err) : bsv_no_memory(err);
+		r = w.sink ? bsv_draw_lanes(&w, asked->detail, err) : bsv_no_memory(err);
 	}
 	if (r >= 0)
-		r = bsv_tell_executions(&w, asked->detail, err);
+		r = bsv_draw_executions(&w, asked->detail, err);
 	if (r >= 0)
-		r = bsv_tell_beside(&w, asked->detail, err);
+		r = bsv_draw_beside(&w, asked->detail, err);
 	if (r >= 0)
 		r = w.sink->finish(w.sink, err);
 	if (w.sink)

@@ -101,8 +101,8 @@ struct bsv_row *bsv_row_for(struct bsv_world *w, struct bsv_side_by_side *rows, 
 
 /* ---- what is told of it: each 0, or negative ---- */
 
-int bsv_tell_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err);
-int bsv_tell_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err);
-int bsv_tell_beside(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err);
+int bsv_draw_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err);
+int bsv_draw_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err);
+int bsv_draw_beside(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err);
 
 #endif

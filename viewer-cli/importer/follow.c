@@ -233,7 +233,7 @@ int bsv_follow(int argc, char **argv)
 			return BSV_IMPORTER_STRANGE;
 		if (*argv[ARG_HELD_BACK] == '1')
 			bsv_metrics_of_live_held_back(f.filling);
-		options.tells = bsv_metrics_of_live_tells(f.filling);
+		options.calls = bsv_metrics_of_live_calls(f.filling);
 	}
 	error_keep(&f, bsa_live_open(&f.live, &options, &f.figures.err));
 	while (following_step(&f))

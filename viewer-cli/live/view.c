@@ -282,7 +282,7 @@ static bool cause_precedes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned k,
 }
 
 /* The @most_shown most frequent ones. */
-static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned most_shown, FILE *to)
+static void list_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned most_shown, FILE *to)
 {
 	bool shown[BSA_LIVE_CAUSES] = { false };
 
@@ -408,7 +408,7 @@ static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all
 	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
 		explained += all->by_cause[k];
 	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %s:", all->missed, all->executions, window);
-	say_causes(all->by_cause, v->causes ? BSA_LIVE_CAUSES : CAUSES_SHOWN, to);
+	list_causes(all->by_cause, v->causes ? BSA_LIVE_CAUSES : CAUSES_SHOWN, to);
 	if (explained < all->missed)
 		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
 }
@@ -546,7 +546,7 @@ void bsv_view_sum(const struct bsv_view *v, FILE *to)
 		any_cause |= sum->by_cause[k] > 0;
 	if (any_cause) {
 		fputc(':', f);
-		say_causes(sum->by_cause, CAUSES_SHOWN, f);
+		list_causes(sum->by_cause, CAUSES_SHOWN, f);
 	}
 	fputs(*v->figures->why ? "; not exact: " : "; exact", f);
 	fputs(v->figures->why, f);

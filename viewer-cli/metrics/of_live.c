@@ -153,9 +153,9 @@ static void take_mapped(void *ctx, const char *owner, const char *kind, uint64_t
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_POOL_BYTES, which), (int64_t)bytes);
 }
 
-struct bsa_live_tells bsv_metrics_of_live_tells(struct bsv_metrics_of_live *f)
+struct bsa_live_calls bsv_metrics_of_live_calls(struct bsv_metrics_of_live *f)
 {
-	return (struct bsa_live_tells){ .ctx = f,
+	return (struct bsa_live_calls){ .ctx = f,
 		                        .execution = take_execution,
 		                        .share = take_share,
 		                        .lag = take_lag,

@@ -22,7 +22,7 @@ struct bsv_metrics_of_live *bsv_metrics_of_live_new(struct bsv_metrics *m);
 struct bsv_metrics_of_live *bsv_metrics_of_live_free(struct bsv_metrics_of_live *f);
 
 /* The callbacks for bsa_live_open. */
-struct bsa_live_tells bsv_metrics_of_live_tells(struct bsv_metrics_of_live *f);
+struct bsa_live_calls bsv_metrics_of_live_calls(struct bsv_metrics_of_live *f);
 
 /* LTTng holds events back until a packet is full. */
 void bsv_metrics_of_live_held_back(struct bsv_metrics_of_live *f);

@@ -312,14 +312,14 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	return 0;
 }
 
-void bsv_options_each(const struct bsv_command *command, void (*tell)(void *ctx, const struct bsv_option *o), void *ctx)
+void bsv_options_each(const struct bsv_command *command, void (*take)(void *ctx, const struct bsv_option *o), void *ctx)
 {
 	struct table t = { .shorts = "" };
 	struct bsv_call call;
 
 	table_fill(&t, command, NULL, &call);
 	for (int i = 0; i < t.n; i++)
-		tell(ctx, t.of[i]);
+		take(ctx, t.of[i]);
 }
 
 enum { LEFT_MAX = 80, LEFT_USUAL = 30, USUAL_COLUMNS = 80 };

@@ -14,8 +14,8 @@
 int bsv_options_read(const struct bsv_command *command, int argc, char **argv, void *own, struct bsv_call *ret,
                      struct bsa_err *err);
 
-/* Call @tell with each option of @command, in the order of its help. */
-void bsv_options_each(const struct bsv_command *command, void (*tell)(void *ctx, const struct bsv_option *o),
+/* Pass each option of @command to @take, in the order of its help. */
+void bsv_options_each(const struct bsv_command *command, void (*take)(void *ctx, const struct bsv_option *o),
                       void *ctx);
 
 /* The screen for help, which is for people: where the output has no width, that of a usual terminal. */

@@ -166,7 +166,7 @@ static int advise_all(struct advising *a, struct bsa_db *db, struct bsa_err *err
 	return r;
 }
 
-static void say_advice(struct bsv_answer *answer, const struct advising *a)
+static void add_advice(struct bsv_answer *answer, const struct advising *a)
 {
 	char b[BSV_BYTES_TEXT], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT], e[BSV_BYTES_TEXT];
 
@@ -223,7 +223,7 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	bsv_answer_rows(answer, "advice", "sufficient buffers for each cpu", a.rows);
 	if (!a.worst.size)
 		bsv_answer_hide(answer, "advice");
-	say_advice(answer, &a);
+	add_advice(answer, &a);
 	if (c->lost_events || c->lost_packets || c->losses)
 		lost.outcome = BSV_FAIL;
 	if (c->lost_packets)

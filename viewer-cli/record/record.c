@@ -369,7 +369,7 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 	             bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)),
 	             r->machine.cpus, bsv_plural(r->machine.cpus, "cpu", "cpus"));
 	if (bsv_scope_is_set(&r->options.scope))
-		print_notice(r, "%s", bsv_scope_says(&r->options.scope, scope));
+		print_notice(r, "%s", bsv_scope_describe(&r->options.scope, scope));
 	return 0;
 }
 
@@ -490,7 +490,7 @@ int bsv_recording_written(const struct bsv_recording *r, const struct bsv_record
 	return 0;
 }
 
-void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done)
+void bsv_recording_report_lost(const struct bsv_recording *r, const struct bsv_recorded *done)
 {
 	const struct bsv_advice *advice = &done->advice;
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT];

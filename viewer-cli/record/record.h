@@ -88,7 +88,7 @@ void bsv_recording_imported(struct bsv_recorded *done, const struct bsa_imported
 void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *done, uint64_t events);
 
 /* Report on standard error what was lost, and what would have kept it. */
-void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done);
+void bsv_recording_report_lost(const struct bsv_recording *r, const struct bsv_recorded *done);
 
 /* Whether all that LTTng had to write is written: 0; BSA_E_ENV. What it dropped is another thing. */
 int bsv_recording_written(const struct bsv_recording *r, const struct bsv_recorded *done, struct bsa_err *err);

@@ -127,7 +127,7 @@ const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 	return to;
 }
 
-const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
+const char *bsv_scope_describe(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT])
 {
 	char text[BSV_SCOPE_TEXT], lttng[192] = "", gone[48] = "";
 	size_t n = 0;

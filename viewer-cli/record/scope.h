@@ -55,7 +55,7 @@ bool bsv_scope_is_of_nobody(const struct bsv_scope *s);
 const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
 /* A sentence with what LTTng does not record, and what is left out later. */
-const char *bsv_scope_says(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
+const char *bsv_scope_describe(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
 /*
  * The filter of LTTng for event @name, "nnburst:exec_client", or "nnburst:*", which stands for all that only services emit; and with @also

@@ -9,7 +9,7 @@ enum { NAME_MOST = 40, NAME_BYTES = 200, WHO_BYTES = 480 };
 
 /* ---- texts ---- */
 
-void bsv_explained_say(const struct bsv_drawing *d, int paint, const char *format, ...)
+void bsv_explained_print(const struct bsv_drawing *d, int paint, const char *format, ...)
 {
 	char text[2 * BSV_TEXT_MOST], *safe;
 	va_list args;
@@ -77,30 +77,31 @@ static void draw_deadline(const struct bsv_drawing *d)
 			bsv_duration(budget, bsv_minus(x->deadline, x->submitted));
 		bsv_duration(late, by < 0 ? -by : by);
 		if (!bsv_known(x->lateness))
-			bsv_explained_say(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
+			bsv_explained_print(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
 		else if (bsv_is(x->miss, "late"))
-			bsv_explained_say(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late,
-			                  budget);
+			bsv_explained_print(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late,
+			                    budget);
 		else if (bsv_is(x->miss, "aborted"))
-			bsv_explained_say(d, BSV_BAD, "LATE by %s: given up after its deadline; its budget was %s",
-			                  late, budget);
+			bsv_explained_print(d, BSV_BAD, "LATE by %s: given up after its deadline; its budget was %s",
+			                    late, budget);
 		else if (by >= 0)
-			bsv_explained_say(
+			bsv_explained_print(
 				d, BSV_BAD,
 				"REFUSED before its deadline: it was expected to be late by %s; its budget was %s",
 				late, budget);
 		else
-			bsv_explained_say(d, BSV_BAD, "REFUSED %s before its deadline; its budget was %s", late,
-			                  budget);
+			bsv_explained_print(d, BSV_BAD, "REFUSED %s before its deadline; its budget was %s", late,
+			                    budget);
 	} else if (!bsv_known(x->deadline))
-		bsv_explained_say(d, BSV_PLAIN, "it had no deadline that the service knew of");
+		bsv_explained_print(d, BSV_PLAIN, "it had no deadline that the service knew of");
 	else if (x->status && !bsv_is(x->status, "NONE"))
-		bsv_explained_say(d, BSV_UNSURE_PAINT, "it failed: whether it would have met its deadline is unknown");
+		bsv_explained_print(d, BSV_UNSURE_PAINT,
+		                    "it failed: whether it would have met its deadline is unknown");
 	else if (bsv_known(x->e2e) && bsv_known(x->ended) && x->ended <= x->deadline)
-		bsv_explained_say(d, BSV_GOOD, "met its deadline, with %s to spare",
-		                  bsv_duration(spare, bsv_minus(x->deadline, x->ended)));
+		bsv_explained_print(d, BSV_GOOD, "met its deadline, with %s to spare",
+		                    bsv_duration(spare, bsv_minus(x->deadline, x->ended)));
 	else
-		bsv_explained_say(d, BSV_UNSURE_PAINT, "whether it met its deadline is unknown");
+		bsv_explained_print(d, BSV_UNSURE_PAINT, "whether it met its deadline is unknown");
 }
 
 /* Draw which values are unknown, and why. */
@@ -118,20 +119,20 @@ static void draw_quality(const struct bsv_drawing *d)
 	const char *why = x->quality ? x->quality : "unknown";
 
 	if (bsv_is(x->sides, "service"))
-		bsv_explained_say(d, BSV_UNSURE_PAINT,
-		                  "only the service was recorded: what the app saw of it is unknown");
+		bsv_explained_print(d, BSV_UNSURE_PAINT,
+		                    "only the service was recorded: what the app saw of it is unknown");
 	if (bsv_is(x->sides, "client"))
-		bsv_explained_say(d, BSV_UNSURE_PAINT, "only the app was recorded: what the service did is unknown");
+		bsv_explained_print(d, BSV_UNSURE_PAINT, "only the app was recorded: what the service did is unknown");
 	if (bsv_is(x->quality, "complete"))
 		return;
 	for (size_t i = 0; i < sizeof(whys) / sizeof(*whys); i++)
 		if (bsv_is(x->quality, whys[i].quality))
 			why = whys[i].why;
-	bsv_explained_say(d, BSV_UNSURE_PAINT,
-	                  "NOT COMPLETE: %s; phases without a duration are unknown, and nothing is guessed", why);
+	bsv_explained_print(d, BSV_UNSURE_PAINT,
+	                    "NOT COMPLETE: %s; phases without a duration are unknown, and nothing is guessed", why);
 	if (x->losses > 0)
-		bsv_explained_say(d, BSV_UNSURE_PAINT, "%" PRId64 " %s in it in which events were lost", x->losses,
-		                  x->losses == 1 ? "interval lies" : "intervals lie");
+		bsv_explained_print(d, BSV_UNSURE_PAINT, "%" PRId64 " %s in it in which events were lost", x->losses,
+		                    x->losses == 1 ? "interval lies" : "intervals lie");
 }
 
 int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
@@ -146,19 +147,19 @@ int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv
 	who_text(who, &x->who);
 	if (x->exec)
 		who_name(exec, x->exec);
-	bsv_explained_say(&d, BSV_TITLE, "execution %" PRId64 "%s%s%s: %s%s%s%s", x->who.id, *exec ? " (" : "", exec,
-	                  *exec ? ")" : "", *who ? who : "of nobody known", x->path ? ", " : "", x->path ? x->path : "",
-	                  x->cold == 1 ? ", cold" : "");
+	bsv_explained_print(&d, BSV_TITLE, "execution %" PRId64 "%s%s%s: %s%s%s%s", x->who.id, *exec ? " (" : "", exec,
+	                    *exec ? ")" : "", *who ? who : "of nobody known", x->path ? ", " : "",
+	                    x->path ? x->path : "", x->cold == 1 ? ", cold" : "");
 	if (x->n_stretches == 1)
 		snprintf(lane, sizeof(lane), ", on lane %" PRId64, x->stretches[0].lane);
-	bsv_explained_say(&d, BSV_PLAIN, "%s%s%s; took %s%s; %s%s",
-	                  !bsv_known(x->submitted)      ? "first seen "
-	                  : bsv_is(x->sides, "service") ? "taken "
-	                                                : "submitted ",
-	                  bsv_known(x->began) ? bsv_duration(when, x->began) : "at an unknown time",
-	                  bsv_known(x->began) ? " into the recording" : "",
-	                  bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "an unknown time", lane,
-	                  x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
+	bsv_explained_print(&d, BSV_PLAIN, "%s%s%s; took %s%s; %s%s",
+	                    !bsv_known(x->submitted)      ? "first seen "
+	                    : bsv_is(x->sides, "service") ? "taken "
+	                                                  : "submitted ",
+	                    bsv_known(x->began) ? bsv_duration(when, x->began) : "at an unknown time",
+	                    bsv_known(x->began) ? " into the recording" : "",
+	                    bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "an unknown time", lane,
+	                    x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
 	draw_deadline(&d);
 	draw_quality(&d);
 
@@ -168,7 +169,7 @@ int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv
 	if (r >= 0 && x->miss && x->n_causes)
 		r = bsv_explained_ledger(x, to, screen, err);
 	else if (r >= 0 && x->miss)
-		bsv_explained_say(&d, BSV_UNSURE_PAINT, "why it missed its deadline is unknown");
+		bsv_explained_print(&d, BSV_UNSURE_PAINT, "why it missed its deadline is unknown");
 	if (r < 0)
 		return r;
 

@@ -97,9 +97,9 @@ static int draw_ledger(const struct bsv_explained *x, FILE *to, const struct bsv
 	r = bsv_bars_print(d.bars, to, screen, err);
 	bsv_bars_free(d.bars);
 	if (r >= 0 && bsv_known(x->lateness) && all.late != x->lateness)
-		bsv_explained_say(&d, BSV_UNSURE_PAINT,
-		                  "the sum is not its lateness, %" PRId64 " ns: the database is not right",
-		                  x->lateness);
+		bsv_explained_print(&d, BSV_UNSURE_PAINT,
+		                    "the sum is not its lateness, %" PRId64 " ns: the database is not right",
+		                    x->lateness);
 	return r;
 }
 
@@ -137,26 +137,26 @@ static void draw_saved(const struct bsv_drawing *d)
 		other_may_save |= !budget && !bsv_known(c->saved);
 	}
 	if (!n) {
-		bsv_explained_say(d, BSV_PLAIN, "what would have saved it: %s",
-		                  unrecorded ? "cannot tell, because not all of it was recorded"
-		                  : short_of_time && !other_may_save
-		                          ? "only more time, because at best it takes longer than it had"
-		                  : unknown ? "cannot tell: the recording does not say enough for a replay without "
-		                              "each of them"
-		                            : "no single cause would have");
+		bsv_explained_print(d, BSV_PLAIN, "what would have saved it: %s",
+		                    unrecorded ? "cannot tell, because not all of it was recorded"
+		                    : short_of_time && !other_may_save
+		                            ? "only more time, because at best it takes longer than it had"
+		                    : unknown ? "cannot tell: the recording does not say enough for a replay without "
+		                                "each of them"
+		                              : "no single cause would have");
 		return;
 	}
-	bsv_explained_say(d, BSV_PLAIN, "what would have saved it: %s",
-	                  n == 1 ? "without this it would have been in time"
-	                         : "without any one of these it would have been in time");
+	bsv_explained_print(d, BSV_PLAIN, "what would have saved it: %s",
+	                    n == 1 ? "without this it would have been in time"
+	                           : "without any one of these it would have been in time");
 	for (size_t i = 0, left = MOST_SAVING; i < x->n_causes && left; i++)
 		if (cause_saves(&x->causes[i])) {
 			cause_text(text, &x->causes[i]);
-			bsv_explained_say(d, BSV_GOOD, "  %s", text);
+			bsv_explained_print(d, BSV_GOOD, "  %s", text);
 			left--;
 		}
 	if (n > MOST_SAVING)
-		bsv_explained_say(d, BSV_PLAIN, "  and %zu more", n - MOST_SAVING);
+		bsv_explained_print(d, BSV_PLAIN, "  and %zu more", n - MOST_SAVING);
 }
 
 /* Draw the results of replays, without lines for unknown ones. */
@@ -186,8 +186,8 @@ static void draw_without(const struct bsv_drawing *d)
 			         w->model, bsv_cut(app, NAME_MOST), app);
 		else
 			snprintf(text, 2 * BSV_TEXT_MOST, "without %.*s altogether", bsv_cut(app, NAME_MOST), app);
-		bsv_explained_say(d, w->met ? BSV_GOOD : BSV_PLAIN, "  %s: %s", text,
-		                  w->met ? "met" : "missed all the same");
+		bsv_explained_print(d, w->met ? BSV_GOOD : BSV_PLAIN, "  %s: %s", text,
+		                    w->met ? "met" : "missed all the same");
 		left--;
 	}
 }
@@ -201,22 +201,22 @@ static void draw_late_start(const struct bsv_drawing *d)
 
 	/* How much time there was, next to what others have. */
 	if (bsv_known(budget) && budget <= 0)
-		bsv_explained_say(d, BSV_PLAIN, "  its deadline had passed %s before it was submitted",
-		                  bsv_duration(had, -budget));
+		bsv_explained_print(d, BSV_PLAIN, "  its deadline had passed %s before it was submitted",
+		                    bsv_duration(had, -budget));
 	else if (bsv_known(budget) && bsv_known(x->usual_budget))
-		bsv_explained_say(d, BSV_PLAIN, "  submitted %s before its deadline; others of this model had %s",
-		                  bsv_duration(had, budget), bsv_duration(usual, x->usual_budget));
+		bsv_explained_print(d, BSV_PLAIN, "  submitted %s before its deadline; others of this model had %s",
+		                    bsv_duration(had, budget), bsv_duration(usual, x->usual_budget));
 
 	/* Whether its thread was late because it waited for a cpu. */
 	if (!bsv_known(x->submit_delay) || !bsv_known(x->submit_gap))
 		return;
-	bsv_explained_say(d, BSV_PLAIN, "  its thread waited for a cpu for %s of the %s since its call before",
-	                  bsv_duration(waited, x->submit_delay), bsv_duration(gap, x->submit_gap));
+	bsv_explained_print(d, BSV_PLAIN, "  its thread waited for a cpu for %s of the %s since its call before",
+	                    bsv_duration(waited, x->submit_delay), bsv_duration(gap, x->submit_gap));
 	if (bsv_known(x->lead_met) && bsv_known(x->lead))
-		bsv_explained_say(d, x->lead_met ? BSV_GOOD : BSV_PLAIN, "  submitted %s earlier, without that: %s",
-		                  bsv_duration(lead, x->lead), x->lead_met ? "met" : "missed all the same");
+		bsv_explained_print(d, x->lead_met ? BSV_GOOD : BSV_PLAIN, "  submitted %s earlier, without that: %s",
+		                    bsv_duration(lead, x->lead), x->lead_met ? "met" : "missed all the same");
 	else if (bsv_known(x->lead_met))
-		bsv_explained_say(d, BSV_PLAIN, "  without that it would have been submitted too late, too");
+		bsv_explained_print(d, BSV_PLAIN, "  without that it would have been submitted too late, too");
 }
 
 int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
@@ -231,8 +231,8 @@ int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct b
 	for (size_t i = 0; i < x->n_causes; i++)
 		if (x->causes[i].primary) {
 			cause_text(text, &x->causes[i]);
-			bsv_explained_say(&d, BSV_BAD, "primary cause: %s", text);
-			bsv_explained_say(&d, BSV_PLAIN, "  %s", bsv_cause_says(x->causes[i].cause));
+			bsv_explained_print(&d, BSV_BAD, "primary cause: %s", text);
+			bsv_explained_print(&d, BSV_PLAIN, "  %s", bsv_cause_text(x->causes[i].cause));
 			if (bsv_is(x->causes[i].cause, "submitted_late"))
 				draw_late_start(&d);
 			break;
@@ -240,9 +240,9 @@ int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct b
 	draw_saved(&d);
 	draw_without(&d);
 	if (x->advice) {
-		bsv_explained_say(&d, BSV_PLAIN,
-		                  x->advised_by_finding ? "advice (with reasons in burstscope summary):" : "advice:");
-		bsv_explained_say(&d, BSV_PLAIN, "  %s", x->advice);
+		bsv_explained_print(&d, BSV_PLAIN,
+		                    x->advised_by_finding ? "advice (with reasons in burstscope summary):" : "advice:");
+		bsv_explained_print(&d, BSV_PLAIN, "  %s", x->advice);
 	}
 	return r;
 }

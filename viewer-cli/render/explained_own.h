@@ -47,7 +47,7 @@ static inline int64_t bsv_minus(int64_t a, int64_t b)
 }
 
 /* A line of text, wrapped; nothing in it is obeyed by a terminal. */
-void bsv_explained_say(const struct bsv_drawing *d, int paint, const char *format, ...)
+void bsv_explained_print(const struct bsv_drawing *d, int paint, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* "743: mobilenet of camera, high", as far as it is known, with printable names; "" for an unknown execution. */

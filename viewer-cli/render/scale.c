@@ -127,7 +127,7 @@ struct bsv_scale bsv_scale_of(const char *class, const struct bsv_extent *e, con
 	return bsv_scale_none;
 }
 
-char *bsv_said(const char *name)
+char *bsv_name_in_words(const char *name)
 {
 	static const char *const ends[] = { "_ns", "_percent", "_bytes" };
 	char *ret = bsv_printable(name, strlen(name), 0);

@@ -38,7 +38,7 @@ struct bsv_scale bsv_scale_of(const char *class, const struct bsv_extent *e, con
 extern const struct bsv_scale bsv_scale_none;
 
 /* The name of a figure, for people, without what it is counted in: p50_ns is p50. Owned by the caller; NULL: no memory. */
-char *bsv_said(const char *name);
+char *bsv_name_in_words(const char *name);
 
 enum { BSV_SCALED_TEXT = 64 };
 

@@ -98,7 +98,7 @@ static bool measure_columns(struct table *t)
 			if (bsv_are_compared(of->name, bsv_rows_column(t->rows, j)->name))
 				bsv_extent_join(&extent, &t->columns[j].extent);
 		c->scale = t->raw ? bsv_scale_none : bsv_scale_of(of->class, &extent, &t->durations);
-		c->head = t->raw ? bsv_printable(of->name, strlen(of->name), 0) : bsv_said(of->name);
+		c->head = t->raw ? bsv_printable(of->name, strlen(of->name), 0) : bsv_name_in_words(of->name);
 		if (c->head && !t->raw && *c->scale.unit) {
 			char *said = c->head;
 

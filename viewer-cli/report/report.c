@@ -146,7 +146,7 @@ static void write_about(struct writing *w)
 		fputs(i ? ",[" : "[", w->to);
 		bsv_page_text(w->to, name);
 		fputc(',', w->to);
-		bsv_page_text(w->to, bsv_cause_says(name));
+		bsv_page_text(w->to, bsv_cause_text(name));
 		fputc(']', w->to);
 	}
 	fputs("],\"coverage\":", w->to);

@@ -187,7 +187,7 @@ static void add_late_model(struct bsv_diagnosing *d, const struct bsv_rows *row)
 }
 
 /* The meaning of a status, in words. */
-static const char *status_says(const char *status)
+static const char *status_text(const char *status)
 {
 	static const char *const says[][2] = {
 		{ "DEVICE_UNAVAILABLE", "the device was not there" },
@@ -216,10 +216,10 @@ static void add_error(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	char *what = NULL, count[BSV_COUNT_MAX];
 
 	if (victim && more && bsv_diagnosing_number(row, "prepared", 0))
-		what = bsv_text("%s could not be prepared: %s: %s%s", victim, status, status_says(status), more);
+		what = bsv_text("%s could not be prepared: %s: %s%s", victim, status, status_text(status), more);
 	else if (victim && more)
 		what = bsv_text("%s failed %s %s: %s: %s%s", victim, bsv_count(count, n),
-		                bsv_plural(n, "time", "times"), status, status_says(status), more);
+		                bsv_plural(n, "time", "times"), status, status_text(status), more);
 	bsv_diagnosing_add_row(d, row, (struct bsv_case_cause){ .finding = copy_text(status), .what = what, .n = n });
 }
 

@@ -45,7 +45,7 @@ static const struct bsv_known_cause *find_cause(const struct bsv_known *k, const
 }
 
 /* That too little was recorded of some misses is nothing new beside a cause that is known. */
-static bool says_nothing(const struct bsv_case_cause *cause)
+static bool is_unknown_cause(const struct bsv_case_cause *cause)
 {
 	return cause->finding && !strcmp(cause->finding, "unknown");
 }
@@ -56,8 +56,9 @@ size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c)
 	size_t i = 0;
 
 	for (size_t j = 0; j < c->n_causes; j++)
-		says |= !says_nothing(&c->causes[j]);
-	while (i < c->n_causes && (find_cause(k, &c->causes[i], c->caught) || (says && says_nothing(&c->causes[i]))))
+		says |= !is_unknown_cause(&c->causes[j]);
+	while (i < c->n_causes &&
+	       (find_cause(k, &c->causes[i], c->caught) || (says && is_unknown_cause(&c->causes[i]))))
 		i++;
 	return i;
 }

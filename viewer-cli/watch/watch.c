@@ -128,7 +128,7 @@ static void __attribute__((format(printf, 2, 3))) print_notice(const struct watc
 	va_end(args);
 }
 
-static void tell_manager(const struct watching *w)
+static void notify_manager(const struct watching *w)
 {
 	char text[160], a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
@@ -146,7 +146,7 @@ static size_t cases_captured(const struct watching *w)
 }
 
 /* Report why the watch does not end at once, and what ends it. */
-static void say_pending(struct watching *w, const char *now)
+static void report_pending(struct watching *w, const char *now)
 {
 	size_t pending = cases_captured(w) + (w->armed && w->next.n_fired);
 	char n[BSV_COUNT_MAX];
@@ -164,7 +164,7 @@ static void take_signal(struct watching *w, int ms)
 	if (!signal || signal == SIGCHLD)
 		return;
 	if (!w->stopping)
-		say_pending(w, "a second Ctrl-C");
+		report_pending(w, "a second Ctrl-C");
 	w->at_once = w->stopping;
 	w->stopping = true;
 	w->due = now_signed(); /* make a case now of what has fired so far */
@@ -250,7 +250,7 @@ static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
 }
 
 static void take_snapshot(struct watching *w);
-static void say_not_caught(struct watching *w, const char *on, const char *why);
+static void report_not_caught(struct watching *w, const char *on, const char *why);
 
 static void lost_daemon(struct watching *w, const char *why)
 {
@@ -258,7 +258,7 @@ static void lost_daemon(struct watching *w, const char *why)
 	if (w->next.n_fired && w->folds && w->n_queue < QUEUE_MOST) {
 		take_snapshot(w);
 	} else if (w->next.n_fired) {
-		say_not_caught(w, w->next.fired[0].on, "LTTng's daemons ended before its time was over");
+		report_not_caught(w, w->next.fired[0].on, "LTTng's daemons ended before its time was over");
 		bsv_case_fini(&w->next);
 	}
 	disarm_conditions(w);
@@ -267,7 +267,7 @@ static void lost_daemon(struct watching *w, const char *why)
 	/* a daemon that another program started may come back by itself */
 	w->try_at = w->gone_at + (w->own_daemon ? 0 : daemon_patience);
 	print_notice(w, "nothing is watched: %s; the session is made again as soon as that can be", why);
-	tell_manager(w);
+	notify_manager(w);
 }
 
 static void arm_again(struct watching *w)
@@ -289,7 +289,7 @@ static void arm_again(struct watching *w)
 	w->gap += now_signed() - w->gone_at;
 	print_notice(w, "watching again; what happened in the %s before was not caught",
 	             bsv_duration(gap, now_signed() - w->gone_at));
-	tell_manager(w);
+	notify_manager(w);
 }
 
 /* ---- conditions that fire ---- */
@@ -357,7 +357,7 @@ static struct bsv_case_fired *fire_condition(struct watching *w, unsigned condit
 	return f;
 }
 
-static void say_not_caught(struct watching *w, const char *on, const char *why)
+static void report_not_caught(struct watching *w, const char *on, const char *why)
 {
 	char a[BSV_COUNT_MAX];
 
@@ -386,7 +386,7 @@ static void lost_reader(struct watching *w, const char *why)
 }
 
 /* The relay has gone, or is there again, or the session is over. */
-static void tell_relay(struct watching *w)
+static void report_relay(struct watching *w)
 {
 	uint32_t source = w->streamed.figures.state.source;
 	char gap[BSV_DURATION_TEXT];
@@ -422,7 +422,7 @@ static void ask_to_save(struct watching *w)
 		w->n_queue++;
 	if (r < 0) {
 		bsv_remove_tree(w->queue[w->n_queue].path);
-		say_not_caught(w, w->saved_on, err.text);
+		report_not_caught(w, w->saved_on, err.text);
 	}
 	if (r == BSA_E_ENV)
 		lost_reader(w, err.text);
@@ -471,7 +471,7 @@ static void ask_reader(struct watching *w)
 		w->unseen_at = now_signed();
 	}
 	if (w->o->url)
-		tell_relay(w);
+		report_relay(w);
 }
 
 static void take_notifications(struct watching *w)
@@ -585,7 +585,7 @@ static void take_snapshot(struct watching *w)
 	int r = take_into(w, &w->queue[w->n_queue], &err);
 
 	if (r < 0)
-		say_not_caught(w, w->next.fired[0].on, err.text);
+		report_not_caught(w, w->next.fired[0].on, err.text);
 	else if (!w->o->url)
 		w->n_queue++;
 	w->saving = r >= 0 && w->o->url;
@@ -633,7 +633,7 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 }
 
 /* The line: to the standard output, which is the journal's where systemd runs us, and to the system's log. */
-static void tell_case(const struct watching *w, const struct bsv_case *c, const char *path)
+static void report_case(const struct watching *w, const struct bsv_case *c, const char *path)
 {
 	bsv_scoped_text *text = bsv_case_line(c), *shown = text ? bsv_printable(text, strlen(text), 0) : NULL,
 			*line = NULL;
@@ -736,15 +736,15 @@ static void judge_case(struct watching *w, char path[PATH_MAX])
 		w->repeats = again ? w->repeats + 1 : 0;
 		bsv_known_add(&w->known, &c);
 		bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
-		tell_case(w, &c, path);
+		report_case(w, &c, path);
 		advise_buffers(w, &c);
 		if (w->o->exec)
 			run_hook(w, &c, path);
-		tell_manager(w);
+		notify_manager(w);
 	} else {
 		count_again(w, &c, bsv_known_case(&w->known, &c));
 		bsv_remove_tree(path);
-		tell_manager(w);
+		notify_manager(w);
 	}
 	bsv_case_fini(&c);
 }
@@ -801,7 +801,7 @@ static enum half judge_half(struct watching *w, struct bsv_case *c, char path[PA
 	if (bsv_case_write(c, path, &err) < 0 || bsv_store_finish(&w->store, path, &err) < 0)
 		return HALF_EMPTY;
 	bsv_known_add(&w->known, c);
-	tell_case(w, c, path);
+	report_case(w, c, path);
 	return HALF_FINISHED;
 }
 
@@ -882,7 +882,7 @@ static const char *conditions_text(const struct watching *w, enum bsv_decided de
 
 /* The time that the buffers last, and the size that would last for as long as was asked for. A ring reports its size, and a case what it
  * holds. */
-static void say_held(const struct watching *w)
+static void report_held(const struct watching *w)
 {
 	const struct bsv_recording *r = &w->recording;
 	uint64_t asked = (uint64_t)(w->o->before + w->o->after), size = bsv_buffers_size(r->session.buffers);
@@ -906,7 +906,7 @@ static void say_held(const struct watching *w)
 		           bsv_duration(d, (int64_t)bsv_size_holds(larger, r->rate)));
 }
 
-static void say_begun(const struct watching *w)
+static void report_begun(const struct watching *w)
 {
 	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT], window[BSV_DURATION_TEXT];
 	char scope[BSV_SCOPE_TEXT], conditions[CONDITIONS_TEXT];
@@ -927,14 +927,14 @@ static void say_begun(const struct watching *w)
 		           bsv_bytes(buffer, w->o->ring), w->streamed.directory, bsv_duration(window, w->o->window),
 		           conditions_text(w, BSV_BY_FOLD, conditions));
 	if (bsv_scope_is_set(&w->o->scope))
-		bsv_notice("%s", bsv_scope_says(&w->o->scope, scope));
+		bsv_notice("%s", bsv_scope_describe(&w->o->scope, scope));
 	if (w->o->url) {
 		bsv_notice("cases go into %s: %s before and %s after; databases without traces, which the relay has",
 		           w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after));
 		return;
 	}
 	if (!w->folds)
-		say_held(w);
+		report_held(w);
 	bsv_notice("cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s",
 	           w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
 	           bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
@@ -949,7 +949,7 @@ static void say_begun(const struct watching *w)
 }
 
 /* Report how the rules were judged, so that silence does not look like a rule that held. */
-static void say_judged(const struct watching *w)
+static void report_judged(const struct watching *w)
 {
 	enum { PART = 80 };
 	char n[BSV_COUNT_MAX];
@@ -1022,7 +1022,7 @@ static void watch_loop(struct watching *w)
 	while (!is_over(w)) {
 		take_signal(w, TICK_MS);
 		if (!w->stopping && w->o->duration >= 0 && now_signed() - w->began >= w->o->duration) {
-			say_pending(w, "Ctrl-C");
+			report_pending(w, "Ctrl-C");
 			w->stopping = true;
 		}
 		watch_step(w);
@@ -1036,7 +1036,7 @@ static void watch_loop(struct watching *w)
 	if (has_enough(w))
 		w->n_left = n + (w->next.n_fired > 0);
 	else if (w->next.n_fired)
-		say_not_caught(w, w->next.fired[0].on, "watch was ended before its time was over");
+		report_not_caught(w, w->next.fired[0].on, "watch was ended before its time was over");
 	bsv_case_fini(&w->next);
 	if (!w->maker)
 		return;
@@ -1087,16 +1087,16 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 	w.began = now_signed();
 	if (r >= 0) {
 		if (!options->quiet)
-			say_begun(&w);
+			report_begun(&w);
 		bsv_manager_notify("READY=1");
-		tell_manager(&w);
+		notify_manager(&w);
 		watch_loop(&w);
 
 		/* Snapshots that were taken while the last case that was asked for was made. */
 		for (size_t i = 0; has_enough(&w) && i < w.n_queue + w.saving; i++)
 			bsv_remove_tree(w.queue[i].path);
 		bsv_manager_notify("STOPPING=1");
-		say_judged(&w);
+		report_judged(&w);
 		print_notice(&w, "in all: %s %s, %s %s counted, %s not caught%s%s%s%s", bsv_count(a, w.n_cases),
 		             bsv_plural(w.n_cases, "case", "cases"), bsv_count(b, w.n_again),
 		             bsv_plural(w.n_again, "repetition", "repetitions"), bsv_count(c, w.n_lost),

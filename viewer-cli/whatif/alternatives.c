@@ -236,7 +236,7 @@ static void add_part(struct bsv_answer *answer, const char *name, const char *ti
 		bsv_answer_hide(answer, name);
 }
 
-void bsv_alternatives_tell_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
+void bsv_alternatives_add_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
 {
 	add_part(answer, "front", "Pareto-optimal alternatives", front_rows(a), empty);
 	add_part(answer, "sureness", "sureness of alternatives, beside the recorded rules", alternative_rows(a, false),
@@ -298,7 +298,7 @@ static char *price_of(const struct bsv_alternatives *a, const struct bsv_advice 
 	return bsv_text("%s pays most for it, and waits %.1f times as long", app, x->payer_waits.median);
 }
 
-void bsv_alternatives_tell_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
+void bsv_alternatives_add_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
 {
 	const struct bsv_advice *first = a->advices.n ? a->advices.all : NULL;
 	bsv_scoped_text *price = NULL, *saved = NULL, *all = NULL;

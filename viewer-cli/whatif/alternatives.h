@@ -21,8 +21,8 @@ int bsv_alternatives_search(struct bsv_alternatives *a, struct bsa_err *err);
 int bsv_alternatives_advise(struct bsv_alternatives *a, struct bsa_err *err);
 
 /* The parts of the answer. @a is as it was initialised where nothing was replayed: then they are empty. */
-void bsv_alternatives_tell_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty);
-void bsv_alternatives_tell_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty);
+void bsv_alternatives_add_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty);
+void bsv_alternatives_add_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty);
 
 /* All 0 is fine. */
 void bsv_alternatives_fini(struct bsv_alternatives *a);

@@ -96,8 +96,8 @@ static bool put_in_chain(struct bsv_past *p, uint32_t i)
 /* ---- how it goes on ---- */
 
 /* Deadlines show when calls were due. *ret_budget: from there to the deadline. */
-static bool deadlines_tell(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch,
-                           uint64_t *ret_budget)
+static bool find_due_by_deadlines(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch,
+                                  uint64_t *ret_budget)
 {
 	size_t n = 0;
 
@@ -361,7 +361,7 @@ static bool find_loop(struct bsv_past *p, struct bsv_past_chain *chain)
 	last = &p->calls[chain->calls[chain->n - 1]];
 	answered = last->answered < p->last_submitted ? last->answered : p->last_submitted;
 	chain->ends = chain->loop == BSV_LOOP_APART || answered < last->submitted ? last->submitted : answered;
-	if (done && deadlines_tell(p, chain, scratch, &chain->budget_ns)) {
+	if (done && find_due_by_deadlines(p, chain, scratch, &chain->budget_ns)) {
 		/* Dues never go back: what was tried again was due when the first attempt was. */
 		for (size_t i = 0; i < chain->n; i++) {
 			struct bsv_past_call *c = &p->calls[chain->calls[i]];

@@ -176,7 +176,7 @@ static int set_submit(struct bsv_group_change *c, const struct bsv_past_group *g
 	return 0;
 }
 
-int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_said *said,
+int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_name_in_words *said,
                     const char **cannot, struct bsa_err *err)
 {
 	const struct {

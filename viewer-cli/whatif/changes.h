@@ -11,7 +11,7 @@ struct bsv_lists {
 };
 
 /* As typed; NULL and 0: as it was. Numbers count from 1: the first policy, preemption or deadline mode there is. */
-struct bsv_said {
+struct bsv_name_in_words {
 	int policy, preempt, deadlines;
 	unsigned lanes;
 	uint64_t step_ns;
@@ -22,7 +22,7 @@ struct bsv_said {
  * BSA_E_USAGE: it names what is not there, or cannot be read. *cannot: it is well formed, and the recording does not show what would come
  * of it; borrowed for good; otherwise left alone. *ret is owned by the caller, for bsv_whatif_fini, on failure too.
  */
-int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *past, const struct bsv_said *said,
+int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *past, const struct bsv_name_in_words *said,
                     const char **cannot, struct bsa_err *err);
 
 /* All 0 is fine. */

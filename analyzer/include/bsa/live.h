@@ -66,7 +66,7 @@ struct bsa_live_starved {
 };
 
 /* Calls for who counts each of them. What is in them is borrowed for the call. Each may be NULL. */
-struct bsa_live_tells {
+struct bsa_live_calls {
 	void *ctx;
 	void (*execution)(void *ctx, const struct bsa_live_execution *x);
 	/* For a window of time: the lane time that an app of user @uid received and was entitled to; and its largest lag. */
@@ -90,10 +90,10 @@ struct bsa_live_options {
 	const char *url;       /* URL of a session at a relay daemon: net://RELAY[:PORT][/host/HOST/SESSION]. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
 	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace shows it */
-	bool tells_only;        /* there are to be no rows, no sums and no causes: the calls cost half as much then */
+	bool calls_only;        /* there are to be no rows, no sums and no causes: the calls cost half as much then */
 	uint64_t starvation_ns; /* 0: 100 ms */
 	size_t keep_bytes;      /* limit of the records kept for bsa_live_save; 0: keep none */
-	struct bsa_live_tells tells; /* copied */
+	struct bsa_live_calls calls; /* copied */
 };
 
 /* 0 and *ret owned by the caller; BSA_E_ENV. */

@@ -25,13 +25,13 @@ struct bsa_shared {
 
 /* Apps that were only played beside those that were asked for have no work. A service that is left out could not be replayed: its rules are
  * not known, they changed, or too many were ready at a time. */
-typedef int bsa_shared_tell(void *ctx, const struct bsa_shared *shared);
+typedef int bsa_shared_call(void *ctx, const struct bsa_shared *shared);
 
 /*
  * For executions that began from @from to before @to (INT64_MIN, INT64_MAX: all). Executions that were ready up to a second before and
  * after are replayed, too. 0; negative: an error; or the first value other than 0 that @report returned.
  */
-int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell *report, void *ctx,
+int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_call *report, void *ctx,
                    struct bsa_err *err);
 
 #endif

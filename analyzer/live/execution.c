@@ -1,5 +1,5 @@
-/* tell.c -- see tell.h. */
-#include "live/tell.h"
+/* execution.c -- names of an execution, whether it met its deadline, and its times, as far as they were recorded: see execution.h. */
+#include "live/execution.h"
 
 #include <assert.h>
 
@@ -76,8 +76,8 @@ static uint64_t seen_of(const struct bsa_execution *x)
 	return end >= began ? end - began : 0;
 }
 
-void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *rows, const struct bsa_execution *x,
-                        unsigned cause, uint64_t until)
+void bsa_live_execution_of(const struct bsa_live_calls *to, const struct bsa_rows *rows, const struct bsa_execution *x,
+                           unsigned cause, uint64_t until)
 {
 	char app[BSA_ROWS_APP_TEXT];
 	/* The recording does not show whether @x had a deadline. The rule is that of deadline_unknown.sql. */
