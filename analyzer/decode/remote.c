@@ -368,7 +368,7 @@ static bt_graph_simple_sink_component_consume_func_status sink_consumes(bt_messa
 		bt_message_put_ref(messages[i]);
 	}
 	return r->reading.no_memory ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_MEMORY_ERROR
-	                                   : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
+	                            : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
 /* ---- the graph ---- */
