@@ -11,6 +11,7 @@
 
 #include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
+#include "unit/named_tests.h"
 
 #define UNTOUCHED ((struct nnb_model *)(uintptr_t)0x5a5a)
 enum { LINE = 64 };
@@ -659,24 +660,6 @@ static void size_is(void **state)
 }
 
 /* ---- all ---- */
-
-static struct CMUnitTest tests[256];
-static size_t n_tests;
-
-static __attribute__((format(printf, 3, 4))) void add_test(CMUnitTestFunction run, const void *state,
-                                                           const char *format, ...)
-{
-	char *name;
-	va_list args;
-
-	if (n_tests == N_OF(tests))
-		abort();
-	va_start(args, format);
-	if (vasprintf(&name, format, args) < 0)
-		abort();
-	va_end(args);
-	tests[n_tests++] = (struct CMUnitTest){ name, run, NULL, NULL, (void *)(uintptr_t)state };
-}
 
 static const struct {
 	const char *name;

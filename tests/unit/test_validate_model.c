@@ -5,12 +5,11 @@
  * What nnb_model_validate refuses a device must refuse too: INVALID_ARGUMENT from nnb_device_supported and from
  * nnb_prepare, and no prepared model (7.3).
  */
-#include <stdarg.h>
-
 #include "conformance/validate/model_mutations.h"
 #include "conformance/validate/model_rules.h"
 #include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
+#include "unit/named_tests.h"
 
 #define UNTOUCHED ((struct nnb_prepared *)(uintptr_t)0x5a5a)
 enum { OPERATIONS_MAX = 16 };
@@ -267,24 +266,6 @@ static void every_operation_has_a_sample(void **state)
 }
 
 /* ---- all ---- */
-
-static struct CMUnitTest tests[4096];
-static size_t n_tests;
-
-static __attribute__((format(printf, 3, 4))) void add_test(CMUnitTestFunction run, const void *state,
-                                                           const char *format, ...)
-{
-	char *name;
-	va_list args;
-
-	if (n_tests == N_OF(tests))
-		abort();
-	va_start(args, format);
-	if (vasprintf(&name, format, args) < 0)
-		abort();
-	va_end(args);
-	tests[n_tests++] = (struct CMUnitTest){ name, run, NULL, NULL, (void *)(uintptr_t)state };
-}
 
 /* One test for the sample, and one for each mutation it has a place for. */
 static void add_sample(size_t i)
