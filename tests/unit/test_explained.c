@@ -11,6 +11,7 @@
 #include "render/bars.h"
 #include "render/cells.h"
 #include "render/explained.h"
+#include "unit/assert_fits.h"
 
 enum { MANY = 300 };
 
@@ -127,20 +128,6 @@ static char *drawn(const struct bsv_explained *x, int width, bool unicode)
 	assert_int_equal(bsv_explained_draw(x, to, &screen, &err), 0);
 	fclose(to);
 	return text;
-}
-
-static void assert_fits(const char *text, int width)
-{
-	char *own = strdup(text), *rest = own, *line;
-
-	while ((line = strsep(&rest, "\n"))) {
-		if (bsv_width(line) > width)
-			fail_msg("%d columns on a screen of %d: %s", bsv_width(line), width, line);
-		for (const char *c = line; *c; c++)
-			assert_true((unsigned char)*c >= 0x20);
-		assert_true(!*line || line[strlen(line) - 1] != ' ');
-	}
-	free(own);
 }
 
 static void assert_fits_everywhere(const struct bsv_explained *x)

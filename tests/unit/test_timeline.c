@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "render/timeline.h"
+#include "unit/assert_fits.h"
 
 /* On a screen of 100 columns, 20 are labels, and 80 are cells. */
 enum { WIDTH = 100, LABEL = 20, CELLS = 80 };
@@ -68,20 +69,6 @@ static void assert_cells(const char *cells, int from, int to, char wanted)
 	for (int i = from; i < to; i++)
 		if (cells[i] != wanted)
 			fail_msg("cell %d is '%c', not '%c', of %s", i, cells[i], wanted, cells);
-}
-
-static void assert_fits(const char *text, int width)
-{
-	char *own = strdup(text), *rest = own, *line;
-
-	while ((line = strsep(&rest, "\n"))) {
-		if (bsv_width(line) > width)
-			fail_msg("%d columns on a screen of %d: %s", bsv_width(line), width, line);
-		for (const char *c = line; *c; c++)
-			assert_true((unsigned char)*c >= 0x20);
-		assert_true(!*line || line[strlen(line) - 1] != ' ');
-	}
-	free(own);
 }
 
 /* A cell is 10 ns. */
