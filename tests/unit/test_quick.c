@@ -771,11 +771,30 @@ static void in_order(struct file *to, const struct file *whole, size_t n, const 
 	}
 }
 
+struct order_row {
+	const char *order, *wants;
+};
+
+/* A trace of three packets, and in its file of that name these packets in that order. */
+static void reads_in_order(const struct order_row *row, const char *name)
+{
+	static struct file whole, file;
+	static unsigned n;
+	const char *trace = folder_at("ordered%u", n++);
+	char told[256];
+
+	write_packets(trace, three);
+	load(&whole, folder_at("ordered%u/channel_0", n - 1));
+	in_order(&file, &whole, whole.n / 3, row->order);
+	save(folder_at("ordered%u/%s", n - 1, name), file.bytes, file.n);
+	told_of(told, sizeof(told), trace);
+	if (strcmp(told, row->wants))
+		fail_msg("%s: not \"%s\" but \"%s\"", row->order, row->wants, told);
+}
+
 static void a_packet_is_read_once_and_only_if_it_fits(void **state)
 {
-	static const struct {
-		const char *order, *wants;
-	} rows[] = {
+	static const struct order_row rows[] = {
 		{ "012", three_told },
 		{ "012012", "events 20 50 150 250, 3 repeated, 0 doubtful" },
 		{ "0112", "events 20 50 150 250, 1 repeated, 0 doubtful" },
@@ -791,51 +810,25 @@ static void a_packet_is_read_once_and_only_if_it_fits(void **state)
 		{ "0-1-2", "head 10-200 0, events 20 250, 0 repeated, 0 doubtful" },
 		{ "0+12", three_told },
 	};
-	static struct file whole, file;
-	char told[256];
 
 	(void)state;
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "t%zu", i);
-		write_packets(folder_at("%s", name), three);
-		load(&whole, folder_at("%s/channel_0", name));
-		in_order(&file, &whole, whole.n / 3, rows[i].order);
-		save(folder_at("%s/channel_0", name), file.bytes, file.n);
-		told_of(told, sizeof(told), folder_at("%s", name));
-		if (strcmp(told, rows[i].wants))
-			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].order, rows[i].wants, told);
-	}
+	for (size_t i = 0; i < N_OF(rows); i++)
+		reads_in_order(&rows[i], "channel_0");
 }
 
 /* As of a stream, in whose file nothing else is wrong. */
 static void a_packet_is_read_once_of_however_many_files(void **state)
 {
-	static const struct {
-		const char *order, *wants;
-	} rows[] = {
+	static const struct order_row rows[] = {
 		{ "012", "events 20 50 150 250, 3 repeated, 0 doubtful" },
 		{ "2", "events 20 50 150 250, 1 repeated, 0 doubtful" },
 		{ "1t", "cut 101-200 0, events 20 50 150 250, 0 repeated, 1 doubtful" },
 		{ "1n", "cut 100-200 0, events 20 50 150 250, 0 repeated, 1 doubtful" },
 	};
-	static struct file whole, file;
-	char told[256];
 
 	(void)state;
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "t%zu", i);
-		write_packets(folder_at("%s", name), three);
-		load(&whole, folder_at("%s/channel_0", name));
-		in_order(&file, &whole, whole.n / 3, rows[i].order);
-		save(folder_at("%s/channel_0_9", name), file.bytes, file.n);
-		told_of(told, sizeof(told), folder_at("%s", name));
-		if (strcmp(told, rows[i].wants))
-			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].order, rows[i].wants, told);
-	}
+	for (size_t i = 0; i < N_OF(rows); i++)
+		reads_in_order(&rows[i], "channel_0_9");
 }
 
 /* Nothing that fits anywhere, and again and again a header: that takes no longer than to read it. */
@@ -905,12 +898,30 @@ static void who_recorded_a_trace_says_how_long_the_machine_had_slept(void **stat
 	}
 }
 
+struct record_row {
+	const char *says, *wants;
+};
+
+/* A trace of two streams, of which the first ends earlier, and what is lost of it with each of these records beside it. */
+static void loses_as_recorded(const struct record_row *rows, size_t n)
+{
+	static const struct packet_row packets[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 300, 50 } };
+	char losses[256];
+
+	assert_int_equal(mkdir(folder_at("ust"), 0700), 0);
+	write_packets(folder_at("ust/trace"), packets);
+	for (size_t i = 0; i < n; i++) {
+		save(folder_at("burstscope.record"), rows[i].says, strlen(rows[i].says));
+		losses_of(losses, sizeof(losses), folder_at("ust"));
+		if (strcmp(losses, rows[i].wants))
+			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].says, rows[i].wants, losses);
+	}
+}
+
 /* Its recorder counted the streams when it stopped. Without that nothing tells that the stream of the last cpu is gone together with its index. */
 static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
 {
-	static const struct {
-		const char *says, *wants;
-	} rows[] = {
+	static const struct record_row rows[] = {
 		{ "session name with \"escapes\"\nstreams 00000000000000000002\n", "tail 200-300 0" },
 		{ "session name with \"escapes\"\nstreams 00000000000000000003\n", "stream 10-300 2, tail 200-300 0" },
 		{ "session name with \"escapes\"\nstreams 00000000000000000001\n", "tail 200-300 0" },
@@ -920,18 +931,10 @@ static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
 		{ "session name with \"escapes\"\nstreams many\n", "tail 200-300 0" },
 		{ "session another\nstreams 3\n", "tail 200-300 0" },
 	};
-	static const struct packet_row packets[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 300, 50 } };
 	char losses[256];
 
 	(void)state;
-	assert_int_equal(mkdir(folder_at("ust"), 0700), 0);
-	write_packets(folder_at("ust/trace"), packets);
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		save(folder_at("burstscope.record"), rows[i].says, strlen(rows[i].says));
-		losses_of(losses, sizeof(losses), folder_at("ust"));
-		if (strcmp(losses, rows[i].wants))
-			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].says, rows[i].wants, losses);
-	}
+	loses_as_recorded(rows, N_OF(rows));
 	save(folder_at("burstscope.record"), rows[0].says, strlen(rows[0].says));
 	assert_int_equal(unlink(folder_at("ust/trace/channel_1")), 0);
 	losses_of(losses, sizeof(losses), folder_at("ust"));
@@ -941,9 +944,7 @@ static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
 /* Its recorder knows until when it recorded: streams that end before are not all there, and neither is one of no packet. */
 static void who_recorded_a_trace_says_until_when(void **state)
 {
-	static const struct {
-		const char *says, *wants;
-	} rows[] = {
+	static const struct record_row rows[] = {
 		{ "ended 300\nsession name with \"escapes\"\n", "tail 200-300 0" },
 		{ "session name with \"escapes\"\nended 0000000000000300\n", "tail 200-300 0" },
 		{ "session name with \"escapes\"\nended 400\n", "tail 200-400 0, tail 300-400 1" },
@@ -954,18 +955,10 @@ static void who_recorded_a_trace_says_until_when(void **state)
 		{ "session another\nended 400\n", "tail 200-300 0" },
 		{ "", "tail 200-300 0" },
 	};
-	static const struct packet_row packets[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 300, 50 } };
 	char losses[256];
 
 	(void)state;
-	assert_int_equal(mkdir(folder_at("ust"), 0700), 0);
-	write_packets(folder_at("ust/trace"), packets);
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		save(folder_at("burstscope.record"), rows[i].says, strlen(rows[i].says));
-		losses_of(losses, sizeof(losses), folder_at("ust"));
-		if (strcmp(losses, rows[i].wants))
-			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].says, rows[i].wants, losses);
-	}
+	loses_as_recorded(rows, N_OF(rows));
 	save(folder_at("burstscope.record"), rows[2].says, strlen(rows[2].says)); /* and of a file that is cut */
 	assert_int_equal(truncate(folder_at("ust/trace/channel_1"), 100), 0);
 	losses_of(losses, sizeof(losses), folder_at("ust"));
