@@ -64,6 +64,7 @@ if(TARGET bsa_fold)
     nnb_run(folds_${cases} unit $<TARGET_FILE:test_folds> ${folds}/common.fold ${folds}/${cases}.fold)
   endforeach()
   nnb_test(test_fold_memory fault fault/test_fold_memory.c)
+  target_compile_definitions(test_fold_memory PRIVATE EVERYTHING="${folds}/everything.events")
   target_link_options(test_fold_memory PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free)
   target_link_libraries(test_fold_memory PRIVATE scripts bsa_fold)

@@ -91,41 +91,7 @@ static struct bsa_facts all_facts(void)
 
 /* ---- a bit of everything ---- */
 
-static const char everything[] =
-	"1 service_state pid=9 lanes=2\n"
-	"2 client_connect conn=1 pid=20 uid=1000 app=20 name=camera\n"
-	"3 model_prepare model=2 conn=1 name=net priority=high step_ns=50\n"
-	"4 stream_open stream=3 conn=1 path=burst model=2\n"
-	"5 stream_open stream=4 conn=1 path=async\n"
-	"6 pool_map owner=model owner_id=2 slot=0 bytes=64\n"
-	"7 buffer_allocate buffer=8 conn=1 bytes=64\n"
-	"1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=1100\n"
-	"1001 exec_submit exec=4:1 model=7 path=async\n"
-	"1002 fmq_write exec=3:1 queue=request\n"
-	"1003 fmq_read exec=3:1 queue=request\n"
-	"1004 request_decode exec=3:1 model=2\n"
-	"1005 slot_lookup exec=3:1 slot=4 hit=0\n"
-	"1006 pool_map owner=stream owner_id=3 slot=4 bytes=64\n"
-	"1007 sched_enqueue exec=3:1 model=2 app=20 priority=low\n"
-	"1008 sched_dispatch exec=3:1 lane=0\n"
-	"1009 sched_enqueue exec=4:1 model=7 app=30 priority=high\n"
-	"1010 sched_preempt exec=3:1 by=4:1 lane=0\n"
-	"1011 sched_dispatch exec=4:1 lane=0\n"
-	"1012 loss ended=1013 events=1\n"
-	"1020 exec_end exec=4:1 lane=0\n"
-	"1021 sched_resume exec=3:1 lane=0\n"
-	"1030 exec_end exec=3:1 lane=0\n"
-	"1031 fmq_write exec=3:1 queue=result\n"
-	"1032 exec_return exec=3:1\n"
-	"1033 exec_return exec=4:1\n"
-	"1034 deadline_miss exec=4:2 stage=admission deadline_ns=1100 over_ns=3\n"
-	"1035 exec_state exec=9:7 model=2 app=31 path=fenced phase=running\n"
-	"1036 exec_service exec=4:3 model=2 app=20 path=async lane=0 began=1031 at=1,-,1,1,2,2,0,0,0,-\n"
-	"1037 buffer_reject buffer=9 exec=4:4\n"
-	"1040 stream_close stream=3\n"
-	"1041 model_release model=2\n"
-	"1042 client_disconnect conn=1\n"
-	"3s performance_hold\n";
+static char *everything; /* of everything.events; stays until the end */
 
 static int take_all(struct bsa_fold *f, struct script *s)
 {
@@ -228,5 +194,6 @@ int main(void)
 		cmocka_unit_test(who_makes_numbers_up_uses_no_memory),
 	};
 
+	everything = script_read_file(EVERYTHING);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
