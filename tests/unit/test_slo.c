@@ -327,14 +327,32 @@ static void the_rules_in_the_manual_are_read(void **ctx)
 
 /* ---- judging ---- */
 
+struct judged_row {
+	const char *story, *rule;
+	struct bsv_slo_counts c;
+	enum bsv_outcome outcome;
+	const char *why;
+};
+
+static void judges_as_expected(const struct judged_row *rows, size_t n,
+                               void (*judge)(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
+                                             const struct bsv_slo_counts *c))
+{
+	for (size_t i = 0; i < n; i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *rule = only(&slo, rows[i].rule);
+		struct bsv_slo_result r;
+
+		judge(&r, rule, &rows[i].c);
+		if (r.outcome != rows[i].outcome || strcmp(r.why, rows[i].why))
+			fail_msg("%s: %s: %s", rows[i].story, bsv_slo_word(r.outcome), r.why);
+		bsv_slo_fini(&slo);
+	}
+}
+
 static void a_percentile_is_judged_by_what_is_above_its_bound(void **ctx)
 {
-	static const struct {
-		const char *story, *rule;
-		struct bsv_slo_counts c;
-		enum bsv_outcome outcome;
-		const char *why;
-	} rows[] = {
+	static const struct judged_row rows[] = {
 		{ "just as many above as may be",
 		  "p99 e2e <= 5ms",
 		  { .n = 200, .over = 2 },
@@ -466,26 +484,12 @@ static void a_percentile_is_judged_by_what_is_above_its_bound(void **ctx)
 	};
 
 	(void)ctx;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct bsv_slo slo;
-		struct bsv_slo_rule *rule = only(&slo, rows[i].rule);
-		struct bsv_slo_result r;
-
-		bsv_slo_judge_percentile(&r, rule, &rows[i].c);
-		if (r.outcome != rows[i].outcome || strcmp(r.why, rows[i].why))
-			fail_msg("%s: %s: %s", rows[i].story, bsv_slo_word(r.outcome), r.why);
-		bsv_slo_fini(&slo);
-	}
+	judges_as_expected(rows, sizeof(rows) / sizeof(*rows), bsv_slo_judge_percentile);
 }
 
 static void misses_are_judged_by_their_share(void **ctx)
 {
-	static const struct {
-		const char *story, *rule;
-		struct bsv_slo_counts c;
-		enum bsv_outcome outcome;
-		const char *why;
-	} rows[] = {
+	static const struct judged_row rows[] = {
 		{ "at the bound", "miss ratio <= 5 %", { .n = 100, .over = 5 }, BSV_PASS, "5 of 100 missed" },
 		{ "above", "miss ratio <= 5 %", { .n = 100, .over = 6 }, BSV_FAIL, "6 of 100 missed" },
 		{ "none at all is asked for", "miss ratio <= 0 %", { .n = 1, .over = 0 }, BSV_PASS, "0 of 1 missed" },
@@ -549,16 +553,7 @@ static void misses_are_judged_by_their_share(void **ctx)
 	};
 
 	(void)ctx;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct bsv_slo slo;
-		struct bsv_slo_rule *rule = only(&slo, rows[i].rule);
-		struct bsv_slo_result r;
-
-		bsv_slo_judge_misses(&r, rule, &rows[i].c);
-		if (r.outcome != rows[i].outcome || strcmp(r.why, rows[i].why))
-			fail_msg("%s: %s: %s", rows[i].story, bsv_slo_word(r.outcome), r.why);
-		bsv_slo_fini(&slo);
-	}
+	judges_as_expected(rows, sizeof(rows) / sizeof(*rows), bsv_slo_judge_misses);
 }
 
 /* Executions as letters: m missed, + met, ? unknown, . not meant; / begins another stream. */
