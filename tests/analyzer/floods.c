@@ -44,47 +44,6 @@ static void whole(FILE *to, unsigned i, unsigned seq)
 
 /* ---- who there is ---- */
 
-static void apps(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to,
-		        "+1 client_connect conn=%u pid=%u uid=%u app=%u name=app%u\n"
-		        "+1 client_disconnect conn=%u\n",
-		        CONN + i, i + 1, i + 1, i + 1, i, CONN + i);
-}
-
-static void apps_stay(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 client_connect conn=%u pid=%u uid=%u app=%u name=app%u\n", CONN + i, i + 1, i + 1,
-		        i + 1, i);
-}
-
-static void processes(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 client_connect conn=%u pid=%u uid=1 app=1 name=p%u\n", CONN + i, i + 1, i);
-}
-
-/* The same, all with one pid: no kernel says so, but who forges events does. */
-static void processes_named(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 client_connect conn=%u pid=7 uid=1 app=1 name=p%u\n", CONN + i, i);
-}
-
-/* Connections of which only streams speak. */
-static void connections(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 stream_open stream=%u conn=%u path=burst\n", STREAM, CONN + i);
-}
-
 static void services(FILE *to, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -105,64 +64,6 @@ static void streams(FILE *to, unsigned n)
 		fprintf(to, "+1 stream_open stream=%u conn=%u path=burst model=%u\n", STREAM + 1 + i, CONN, MODEL);
 }
 
-static void streams_closed(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to,
-		        "+1 stream_open stream=%u conn=%u path=burst model=%u\n"
-		        "+1 stream_close stream=%u\n",
-		        STREAM + 1 + i, CONN, MODEL, STREAM + 1 + i);
-}
-
-/* Streams of which only executions speak. */
-static void streams_unseen(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 exec_return exec=%u:1 status=none\n", STREAM + i);
-}
-
-static void models(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 model_prepare model=%u conn=%u name=n%u\n", MODEL + 1 + i, CONN, i);
-}
-
-/* What each consists of is known, so that models of one name can be told apart. */
-static void models_named(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to,
-		        "+1 model_prepare model=%u conn=%u name=n%u ops=3 const_bytes=64 digest=%u\n"
-		        "+1 model_release model=%u\n",
-		        MODEL + 1 + i, CONN, i, i, MODEL + 1 + i);
-}
-
-static void models_released(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to,
-		        "+1 model_prepare model=%u conn=%u name=n%u\n"
-		        "+1 model_release model=%u\n",
-		        MODEL + 1 + i, CONN, i, MODEL + 1 + i);
-}
-
-static void models_refused(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 model_prepare model=0 conn=%u name=n%u status=general_failure\n", CONN, i);
-}
-
 /* ---- executions ---- */
 
 /* One of each app, model and stream. */
@@ -173,51 +74,6 @@ static void apps_run(FILE *to, unsigned n)
 		app(to, i);
 		whole(to, i, 1);
 	}
-}
-
-/* One app; one of each model and stream. */
-static void models_run(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 1; i <= n; i++) {
-		fprintf(to, "+1 model_prepare model=%u conn=%u name=n%u\n", MODEL + i, CONN, i);
-		fprintf(to,
-		        "+1000 exec_service exec=%u:%u model=%u app=1 priority=low path=async lane=0 status=none "
-		        "began=1 at=10,-,20,30,400,410,0,0,0,-\n",
-		        STREAM, i, MODEL + i);
-	}
-}
-
-/* One app, one model; one of each stream. */
-static void streams_run(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 1; i <= n; i++)
-		fprintf(to,
-		        "+1000 exec_service exec=%u:1 model=%u app=1 priority=low path=async lane=0 status=none "
-		        "began=1 at=10,-,20,30,400,410,0,0,0,-\n",
-		        STREAM + i, MODEL);
-}
-
-/* One after the other, all of one stream: what is usual. */
-static void executions(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 1; i <= n; i++)
-		fprintf(to, "+1 exec_submit exec=%u:%u model=%u path=async\n+1 exec_return exec=%u:%u status=none\n",
-		        STREAM, i, MODEL, STREAM, i);
-}
-
-/* Asked for, and no more is heard of them. */
-static void executions_open(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 1; i <= n; i++)
-		fprintf(to, "+1 exec_submit exec=%u:%u model=%u path=async\n", STREAM, i, MODEL);
 }
 
 static void enqueue(FILE *to, unsigned app, unsigned seq)
@@ -357,28 +213,6 @@ static void misses(FILE *to, unsigned n)
 	}
 }
 
-static void deadline_misses(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 1; i <= n; i++)
-		fprintf(to, "+1 deadline_miss exec=%u:1 model=%u stage=done deadline_ns=1000 over_ns=5\n", STREAM,
-		        MODEL);
-}
-
-static void preemptions(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	enqueue(to, 0, 1);
-	dispatch(to, 0, 1, 0);
-	for (unsigned i = 1; i <= n; i++)
-		fprintf(to,
-		        "+1 sched_preempt exec=%u:1 by=%u:2 lane=0\n"
-		        "+1 sched_resume exec=%u:1 lane=0\n",
-		        STREAM, STREAM, STREAM);
-}
-
 /* While many others wait. */
 static void preemptions_crowd(FILE *to, unsigned n)
 {
@@ -466,73 +300,6 @@ static void windows_square(FILE *to, unsigned n)
 	wait_through_windows(to, n / 32);
 }
 
-/* ---- memory ---- */
-
-static void pools(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 pool_map owner=stream owner_id=%u slot=%u bytes=64\n", STREAM, i);
-}
-
-static void pools_unmapped(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to,
-		        "+1 pool_map owner=stream owner_id=%u slot=%u bytes=64\n"
-		        "+1 pool_unmap owner=stream owner_id=%u slot=%u\n",
-		        STREAM, i, STREAM, i);
-}
-
-static void pools_unknown(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 pool_map owner=stream owner_id=%u slot=4 bytes=64\n", STREAM + i);
-}
-
-static void buffers(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 buffer_allocate buffer=%u conn=%u bytes=64\n", STREAM + i, CONN);
-}
-
-static void buffers_unknown(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 buffer_copy buffer=%u\n", STREAM + i);
-}
-
-static void slots(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	fprintf(to, "+1 exec_submit exec=%u:1 model=%u path=async\n", STREAM, MODEL);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 slot_lookup exec=%u:1 slot=%u hit=0\n", STREAM, i);
-}
-
-static void exhausted(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 resource_exhausted owner=app owner_id=%u\n", i + 1);
-}
-
-static void spans(FILE *to, unsigned n)
-{
-	begin(to, 1);
-	app(to, 0);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(to, "+1 app_span kind=connect owner=process owner_id=%u took_ns=1\n", i + 1);
-}
-
 /* ---- losses ---- */
 
 static void losses(FILE *to, unsigned n)
@@ -578,26 +345,59 @@ static void losses_streams(FILE *to, unsigned n)
 		        n + 110 + 20 * i, n + 111 + 20 * i);
 }
 
+/* A summary's end, of an execution that had the lane; and an execution that has the lane. */
+#define SUMMARY "priority=low path=async lane=0 status=none began=1 at=10,-,20,30,400,410,0,0,0,-\n"
+#define ON_LANE "+1 sched_enqueue exec=$s:1 model=$m app=1 priority=medium\n+1 sched_dispatch exec=$s:1 lane=0\n"
+
 const struct flood floods[] = {
-	{ .name = "apps", .write = apps },
-	{ .name = "apps_stay", .write = apps_stay },
-	{ .name = "processes", .write = processes },
-	{ .name = "processes_named", .write = processes_named },
-	{ .name = "connections", .write = connections },
+	{ .name = "apps",
+	  .each = "+1 client_connect conn=$C pid=$I uid=$I app=$I name=app$i\n"
+	          "+1 client_disconnect conn=$C\n" },
+	{ .name = "apps_stay", .each = "+1 client_connect conn=$C pid=$I uid=$I app=$I name=app$i\n" },
+	{ .name = "processes", .each = "+1 client_connect conn=$C pid=$I uid=1 app=1 name=p$i\n" },
+	/* The same, all with one pid: no kernel says so, but who forges events does. */
+	{ .name = "processes_named", .each = "+1 client_connect conn=$C pid=7 uid=1 app=1 name=p$i\n" },
+	/* Connections of which only streams speak. */
+	{ .name = "connections", .each = "+1 stream_open stream=$s conn=$C path=burst\n" },
 	{ .name = "services", .write = services },
 	{ .name = "rules", .write = rules },
 	{ .name = "streams", .write = streams },
-	{ .name = "streams_closed", .write = streams_closed },
-	{ .name = "streams_unseen", .write = streams_unseen, .known = "a database of 5 times the trace" },
-	{ .name = "models", .write = models },
-	{ .name = "models_named", .write = models_named },
-	{ .name = "models_released", .write = models_released },
-	{ .name = "models_refused", .write = models_refused },
+	{ .name = "streams_closed",
+	  .has_app = true,
+	  .each = "+1 stream_open stream=$T conn=$c path=burst model=$m\n"
+	          "+1 stream_close stream=$T\n" },
+	/* Streams of which only executions speak. */
+	{ .name = "streams_unseen",
+	  .each = "+1 exec_return exec=$S:1 status=none\n",
+	  .known = "a database of 5 times the trace" },
+	{ .name = "models", .has_app = true, .each = "+1 model_prepare model=$N conn=$c name=n$i\n" },
+	/* What each consists of is known, so that models of one name can be told apart. */
+	{ .name = "models_named",
+	  .has_app = true,
+	  .each = "+1 model_prepare model=$N conn=$c name=n$i ops=3 const_bytes=64 digest=$i\n"
+	          "+1 model_release model=$N\n" },
+	{ .name = "models_released",
+	  .has_app = true,
+	  .each = "+1 model_prepare model=$N conn=$c name=n$i\n"
+	          "+1 model_release model=$N\n" },
+	{ .name = "models_refused",
+	  .has_app = true,
+	  .each = "+1 model_prepare model=0 conn=$c name=n$i status=general_failure\n" },
 	{ .name = "apps_run", .write = apps_run },
-	{ .name = "models_run", .write = models_run },
-	{ .name = "streams_run", .write = streams_run },
-	{ .name = "executions", .write = executions },
-	{ .name = "executions_open", .write = executions_open },
+	/* One app; one of each model and stream. */
+	{ .name = "models_run",
+	  .has_app = true,
+	  .each = "+1 model_prepare model=$N conn=$c name=n$I\n"
+	          "+1000 exec_service exec=$s:$I model=$N app=1 " SUMMARY },
+	/* One app, one model; one of each stream. */
+	{ .name = "streams_run", .has_app = true, .each = "+1000 exec_service exec=$T:1 model=$m app=1 " SUMMARY },
+	/* One after the other, all of one stream: what is usual. */
+	{ .name = "executions",
+	  .has_app = true,
+	  .each = "+1 exec_submit exec=$s:$I model=$m path=async\n"
+	          "+1 exec_return exec=$s:$I status=none\n" },
+	/* Asked for, and no more is heard of them. */
+	{ .name = "executions_open", .has_app = true, .each = "+1 exec_submit exec=$s:$I model=$m path=async\n" },
 	{ .name = "waits_open", .write = waits_open },
 	{ .name = "waits", .write = waits, .known = "import takes 3 s, like that of inversions" },
 	{ .name = "waits_lifo", .write = waits_lifo, .known = "import takes 4 s, like that of inversions" },
@@ -608,8 +408,14 @@ const struct flood floods[] = {
 	  .write = apps_miss,
 	  .known = "import of 20 000 takes 20 s; a small database 3 times the trace" },
 	{ .name = "misses", .write = misses, .known = "a database of 2.5 times the trace" },
-	{ .name = "deadline_misses", .write = deadline_misses },
-	{ .name = "preemptions", .write = preemptions },
+	{ .name = "deadline_misses",
+	  .has_app = true,
+	  .each = "+1 deadline_miss exec=$s:1 model=$m stage=done deadline_ns=1000 over_ns=5\n" },
+	{ .name = "preemptions",
+	  .has_app = true,
+	  .before = ON_LANE,
+	  .each = "+1 sched_preempt exec=$s:1 by=$s:2 lane=0\n"
+	          "+1 sched_resume exec=$s:1 lane=0\n" },
 	{ .name = "preemptions_crowd", .write = preemptions_crowd },
 	{ .name = "starved", .write = starved },
 	{ .name = "windows", .write = windows },
@@ -618,20 +424,60 @@ const struct flood floods[] = {
 	{ .name = "windows_square",
 	  .write = windows_square,
 	  .known = "fairness takes 7 s of 3 000 apps in as many windows" },
-	{ .name = "pools", .write = pools },
-	{ .name = "pools_unmapped", .write = pools_unmapped },
-	{ .name = "pools_unknown", .write = pools_unknown },
-	{ .name = "buffers", .write = buffers },
-	{ .name = "buffers_unknown", .write = buffers_unknown },
-	{ .name = "slots", .write = slots },
-	{ .name = "exhausted", .write = exhausted },
-	{ .name = "spans", .write = spans },
+	{ .name = "pools", .has_app = true, .each = "+1 pool_map owner=stream owner_id=$s slot=$i bytes=64\n" },
+	{ .name = "pools_unmapped",
+	  .has_app = true,
+	  .each = "+1 pool_map owner=stream owner_id=$s slot=$i bytes=64\n"
+	          "+1 pool_unmap owner=stream owner_id=$s slot=$i\n" },
+	{ .name = "pools_unknown", .each = "+1 pool_map owner=stream owner_id=$S slot=4 bytes=64\n" },
+	{ .name = "buffers", .has_app = true, .each = "+1 buffer_allocate buffer=$S conn=$c bytes=64\n" },
+	{ .name = "buffers_unknown", .each = "+1 buffer_copy buffer=$S\n" },
+	{ .name = "slots",
+	  .has_app = true,
+	  .before = "+1 exec_submit exec=$s:1 model=$m path=async\n",
+	  .each = "+1 slot_lookup exec=$s:1 slot=$i hit=0\n" },
+	{ .name = "exhausted", .each = "+1 resource_exhausted owner=app owner_id=$I\n" },
+	{ .name = "spans", .has_app = true, .each = "+1 app_span kind=connect owner=process owner_id=$I took_ns=1\n" },
 	{ .name = "losses", .write = losses, .known = "memory with 300 000" },
 	{ .name = "losses_lanes", .write = losses_lanes },
 	{ .name = "losses_waits", .write = losses_waits },
 	{ .name = "losses_streams", .write = losses_streams },
 	{ .name = NULL },
 };
+
+/* @lines, with the numbers that floods.h names, of the thing number @i. */
+static void write_numbered(FILE *to, const char *lines, unsigned i)
+{
+	const struct {
+		char name;
+		unsigned number;
+	} numbers[] = { { 'c', CONN },           { 'm', MODEL },      { 's', STREAM },
+		        { 'C', CONN + i },       { 'S', STREAM + i }, { 'N', MODEL + 1 + i },
+		        { 'T', STREAM + 1 + i }, { 'i', i },          { 'I', i + 1 } };
+
+	for (; *lines; lines++) {
+		size_t k = 0;
+
+		if (*lines != '$') {
+			fputc(*lines, to);
+			continue;
+		}
+		for (lines++; numbers[k].name != *lines; k++)
+			if (k + 1 == sizeof(numbers) / sizeof(*numbers))
+				abort();
+		fprintf(to, "%u", numbers[k].number);
+	}
+}
+
+static void write_each(FILE *to, const struct flood *f, unsigned n)
+{
+	begin(to, 1);
+	if (f->has_app)
+		app(to, 0);
+	write_numbered(to, f->before ? f->before : "", 0);
+	for (unsigned i = 0; i < n; i++)
+		write_numbered(to, f->each, i);
+}
 
 char *flood_lines(const struct flood *f, unsigned n)
 {
@@ -641,7 +487,10 @@ char *flood_lines(const struct flood *f, unsigned n)
 
 	if (!to)
 		abort();
-	f->write(to, n);
+	if (f->write)
+		f->write(to, n);
+	else
+		write_each(to, f, n);
 	if (fclose(to))
 		abort();
 	return text;
