@@ -1,4 +1,4 @@
-/* asked.c -- see asked.h. */
+/* asked.c -- counts the instances of the service that was asked for, and leaves out the events of all others. */
 #include "asked.h"
 
 #include <string.h>

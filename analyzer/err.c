@@ -1,4 +1,4 @@
-/* err.c -- see err.h. */
+/* err.c -- formats the text of an error, adds to it, and maps its code to an exit status. */
 #include "bsa/err.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* instance.c -- see instance.h. */
+/* instance.c -- finds the service instance in the numbers of an event, by the kind of the event. */
 #include "instance.h"
 
 enum {

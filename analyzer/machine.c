@@ -1,4 +1,4 @@
-/* machine.c -- see machine.h. */
+/* machine.c -- follows the threads of each cpu in a kernel's trace, and sums up how long they were ready without one. */
 #include "machine.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* services.c -- see services.h. */
+/* services.c -- follows what each service reports of itself, and finds those that share an instance. */
 #include "services.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* users.c -- see users.h. */
+/* users.c -- keeps the claims of users on services and numbers, and counts only events of the user that has what they name. */
 #include "users.h"
 
 #include <errno.h>

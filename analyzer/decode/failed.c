@@ -1,4 +1,4 @@
-/* failed.c -- see failed.h. */
+/* failed.c -- makes an error message of the causes that libbabeltrace2 has kept for this thread. */
 #include "failed.h"
 
 #include <babeltrace2/babeltrace.h>

@@ -1,4 +1,4 @@
-/* growing.c -- see growing.h. */
+/* growing.c -- passes each call on to the reader of files or to the reader of a relay daemon. */
 #include "growing.h"
 
 int bsa_growing_open(struct bsa_growing *g, const char *directory, uint64_t settle_ns, const char *url,

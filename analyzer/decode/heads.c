@@ -1,4 +1,4 @@
-/* heads.c -- see heads.h. */
+/* heads.c -- reads the headers of a stream file's packets, by a recipe. */
 #include "heads.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* inputs.c -- see inputs.h. */
+/* inputs.c -- keeps the traces that were found, with their properties and streams. */
 #include "inputs.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* look.c -- see look.h. */
+/* look.c -- reads the properties of a trace with babeltrace2, from its metadata and first packets. */
 #include "look.h"
 
 #include <stdio.h>

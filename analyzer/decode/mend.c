@@ -1,4 +1,4 @@
-/* mend.c -- see mend.h. */
+/* mend.c -- checks the stream files of a trace, and makes a copy of its directory where some of it is unusable. */
 #include "mend.h"
 
 #include <dirent.h>

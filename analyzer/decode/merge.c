@@ -1,4 +1,4 @@
-/* merge.c -- see merge.h. */
+/* merge.c -- keeps the heads of the sequences in a heap, by time. */
 #include "merge.h"
 
 #include <assert.h>

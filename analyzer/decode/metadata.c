@@ -1,4 +1,4 @@
-/* metadata.c -- see metadata.h. */
+/* metadata.c -- reads a few values from the text of a trace's metadata. */
 #include "metadata.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* recipe.c -- see recipe.h. */
+/* recipe.c -- finds where in the bytes of a trace's packets the fields are. */
 #include "recipe.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* relay.c -- see relay.h. */
+/* relay.c -- lists the sessions that a relay daemon offers, by a query to libbabeltrace2. */
 #include "relay.h"
 
 #include <inttypes.h>

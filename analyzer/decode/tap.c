@@ -1,4 +1,4 @@
-/* tap.c -- see tap.h. */
+/* tap.c -- turns the messages of one stream into records, with the losses between its packets. */
 #include "tap.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* pending.c -- see pending.h. */
+/* pending.c -- keeps possible losses until neighbouring events prove or refute them. */
 #include "fold/pending.h"
 
 #include "fold/inside.h"

@@ -1,4 +1,4 @@
-/* refusals.c -- see refusals.h. */
+/* refusals.c -- follows refused executions until it is known which lanes they would have met. */
 #include "fold/refusals.h"
 
 #include "base/vector.h"

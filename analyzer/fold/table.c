@@ -1,4 +1,4 @@
-/* table.c -- see table.h. */
+/* table.c -- a hash table of chains through the entries, grown by doubling. */
 #include "fold/table.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* valid.c -- see valid.h. */
+/* valid.c -- the table of the ranges that each field of each event may have, and the check by it. */
 #include "fold/valid.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* voices.c -- see voices.h. */
+/* voices.c -- keeps for each service the time at which it was last heard. */
 #include "fold/inside.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* rows.c -- see rows.h. */
+/* rows.c -- sums the figures of each app and model, since the beginning and over the last seconds. */
 #include "live/rows.h"
 
 #include "fold/list.h"

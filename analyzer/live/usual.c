@@ -1,4 +1,4 @@
-/* usual.c -- see usual.h. */
+/* usual.c -- keeps the typical phases of each model so far, for the blame of misses. */
 #include "live/usual.h"
 
 #include "fold/table.h"

@@ -1,4 +1,4 @@
-/* bounds.c -- see bounds.h. */
+/* bounds.c -- computes for each call of a replay how early and how late its times can be. */
 #include "replay/bounds.h"
 
 struct range {

@@ -1,4 +1,4 @@
-/* sharing.c -- see sharing.h. */
+/* sharing.c -- replays the recorded arrivals of one service, part by part, under ideal fair sharing. */
 #include "replay/sharing.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* without.c -- see without.h. */
+/* without.c -- replays the executions before a miss in several ways, with a cause and without it, and compares them. */
 #include "replay/without.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* batch.c -- see batch.h. */
+/* batch.c -- collects rows of numbers, and inserts them a batch at a time. */
 #include "store/batch.h"
 
 #include "store/own.h"

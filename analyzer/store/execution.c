@@ -1,4 +1,4 @@
-/* execution.c -- see execution.h. */
+/* execution.c -- packs executions into rows of their table, and unpacks them. */
 #include "store/execution.h"
 
 #include "store/numbers.h"

@@ -1,4 +1,4 @@
-/* file.c -- see file.h. */
+/* file.c -- makes the output beside its name, and renames it when it is whole. */
 #include "store/file.h"
 
 #include "store/header.h"

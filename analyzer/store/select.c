@@ -1,4 +1,4 @@
-/* select.c -- see select.h. */
+/* select.c -- counts values into buckets, pass by pass, until each bucket holds one percentile. */
 #include "store/select.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* sharing_run.c -- see sharing_run.h. */
+/* sharing_run.c -- reads executions from a database, replays them under ideal fair sharing, and reports the sums by app. */
 #include "store/sharing_run.h"
 
 #include "base/vector.h"

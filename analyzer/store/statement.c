@@ -1,4 +1,4 @@
-/* statement.c -- see statement.h. */
+/* statement.c -- binds the values of a row to a statement, and runs it. */
 #include "store/statement.h"
 
 #include "store/own.h"

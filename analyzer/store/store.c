@@ -1,4 +1,4 @@
-/* store.c -- see store.h. */
+/* store.c -- writes the facts of the fold into the tables of a SQLite file. */
 #include "store/store.h"
 
 #include "base/scratch.h"

@@ -1,4 +1,4 @@
-/* tally.c -- see tally.h. */
+/* tally.c -- counts executions by kind and by time, and keeps the worst ones. */
 #include "store/tally.h"
 
 #include "store/numbers.h"

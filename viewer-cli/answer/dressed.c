@@ -1,4 +1,4 @@
-/* dressed.c -- see dressed.h. */
+/* dressed.c -- prints rows for people: a repeated key once, and percentages as bars. */
 #include "answer/dressed.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* browser.c -- see browser.h. */
+/* browser.c -- opens a page in the user's browser. */
 #include "base/browser.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* coverage.c -- see coverage.h. */
+/* coverage.c -- reads how much data an answer rests on, and makes a text of it. */
 #include "base/coverage.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* template.c -- see template.h. */
+/* template.c -- fills in the holes of SQL. */
 #include "base/template.h"
 
 #include <assert.h>

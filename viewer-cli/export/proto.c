@@ -1,4 +1,4 @@
-/* proto.c -- see proto.h. */
+/* proto.c -- writes the fields of protobuf messages into a buffer. */
 #include "export/proto.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* world.c -- see world.h. */
+/* world.c -- reads the apps, models and streams of a database, and makes a track for each. */
 #include "export/world.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* http.c -- see http.h. */
+/* http.c -- serves GET and HEAD over HTTP, with a bounded number of connections. */
 #include "exporter/http.h"
 
 #include <arpa/inet.h>

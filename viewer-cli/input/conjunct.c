@@ -1,4 +1,4 @@
-/* conjunct.c -- see conjunct.h. */
+/* conjunct.c -- finds where the first condition of a --where that joins several by AND ends. */
 #include "input/conjunct.h"
 
 #include <string.h>

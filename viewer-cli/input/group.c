@@ -1,3 +1,4 @@
+/* group.c -- compares groups, and collects the times of each. */
 #include "input/group.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* holes.c -- reads the holes of a recording, and computes their share of an app's time. */
 #include "input/holes.h"
 
 #include <stdlib.h>

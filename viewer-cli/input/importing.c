@@ -1,3 +1,4 @@
+/* importing.c -- imports a trace, and shows the progress and how far to trust the result. */
 #include "input/importing.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* places.c -- finds our own program and directory, other programs, and the provider of events. */
 #include "input/places.h"
 
 #include <glob.h>

@@ -1,3 +1,4 @@
+/* recording.c -- finds the newest recording, when a recording last changed, and the database of a case. */
 #include "input/recording.h"
 
 #include <dirent.h>

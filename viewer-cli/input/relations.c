@@ -1,3 +1,4 @@
+/* relations.c -- checks that a relation, or a column of one, is in a database. */
 #include "input/relations.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* settings.c -- reads the settings of the services and bursts that were recorded. */
 #include "input/settings.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* which.c -- finds the execution that a user names: by id, by stream and number, or by rank. */
 #include "input/which.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* save.c -- see save.h. */
+/* save.c -- copies the tracefiles of a session that goes on into a recording. */
 #include "live/save.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* url.c -- see url.h. */
+/* url.c -- checks the options of a command for a session at a relay daemon. */
 #include "live/url.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* view.c -- see view.h. */
+/* view.c -- draws the figures of a growing recording: as a screen, as lines, and as JSON. */
 #include "live/view.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* metrics.c -- see metrics.h. */
+/* metrics.c -- keeps metrics with their label sets and values, and prints them. */
 #include "metrics/metrics.h"
 
 #include <assert.h>

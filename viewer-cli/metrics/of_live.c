@@ -1,4 +1,4 @@
-/* of_live.c -- see of_live.h. */
+/* of_live.c -- adds the figures of a growing recording to the metrics, as they become known. */
 #include "metrics/of_live.h"
 
 #include <stdlib.h>

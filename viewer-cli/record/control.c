@@ -1,4 +1,4 @@
-/* control.c -- see control.h. */
+/* control.c -- loads liblttng-ctl, and finds its functions. */
 #include "record/control.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* owner.c -- see owner.h. */
+/* owner.c -- checks whether another user could replace the files of a directory. */
 #include "record/owner.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* probe.c -- see probe.h. */
+/* probe.c -- measures by a short recording, deleted again, how much a workload writes. */
 #include "record/probe.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* ring.c -- see ring.h. */
+/* ring.c -- makes the directory in memory of a session that is read while it records. */
 #include "record/ring.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* room.c -- see room.h. */
+/* room.c -- watches the free space of the file system that is recorded to. */
 #include "record/room.h"
 
 #include <sys/statvfs.h>

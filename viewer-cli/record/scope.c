@@ -1,4 +1,4 @@
-/* scope.c -- see scope.h. */
+/* scope.c -- makes the filters for LTTng of a scope, and decides which apps are in it. */
 #include "record/scope.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* scratch.c -- see scratch.h. */
+/* scratch.c -- makes directories that are not kept, and removes those of processes that have ended. */
 #include "record/scratch.h"
 
 #include <dirent.h>

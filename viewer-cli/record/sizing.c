@@ -1,4 +1,4 @@
-/* sizing.c -- see sizing.h. */
+/* sizing.c -- computes the sizes of a recording's buffers, and the reasons for them. */
 #include "record/sizing.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* axis.c -- see axis.h. */
+/* axis.c -- chooses the unit and the step of an axis of time. */
 #include "render/axis.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* bars.c -- see bars.h. */
+/* bars.c -- draws tables that have a bar at the end of each row. */
 #include "render/bars.h"
 
 #include <stdlib.h>

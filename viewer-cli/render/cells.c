@@ -1,4 +1,4 @@
-/* cells.c -- see cells.h. */
+/* cells.c -- adds up how much of each cell of a span is covered, and draws it to the eighth. */
 #include "render/cells.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* tally.c -- see tally.h. */
+/* tally.c -- adds numbers up by a key, in an open hash table that grows by doubling. */
 #include "render/tally.h"
 
 #include <stdbool.h>

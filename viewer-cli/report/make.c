@@ -1,4 +1,4 @@
-/* make.c -- see make.h. */
+/* make.c -- runs the commands whose answers a report has, and writes the report to a file. */
 #include "report/make.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* report.c -- see report.h. */
+/* report.c -- writes the HTML page of a database, with its data as packs. */
 #include "report/report.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* world.c -- see world.h. */
+/* world.c -- reads the rows that the page draws, and writes them as packs. */
 #include "report/world.h"
 
 #include <assert.h>

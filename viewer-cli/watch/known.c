@@ -1,4 +1,4 @@
-/* known.c -- see known.h. */
+/* known.c -- keeps the causes of the last cases, and finds the ones that come again. */
 #include "watch/known.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* manager.c -- see manager.h. */
+/* manager.c -- sends the messages of sd_notify(3) to the socket of the service manager. */
 #include "watch/manager.h"
 
 #include <stddef.h>
