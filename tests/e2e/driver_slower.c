@@ -14,7 +14,7 @@ extern const struct nnb_driver nnb_driver_xnnpack;
 
 struct model {
 	void *inner;
-	unsigned percent; /* of an operation's time, on top */
+	unsigned percent; /* percent of an operation's time, on top */
 };
 
 struct run {

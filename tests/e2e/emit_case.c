@@ -1,5 +1,5 @@
 /*
- * emit_case.c -- FILE NUMBER PROVIDER: a case of analyzer/case_file.h, its compact events told through the real provider, its
+ * emit_case.c -- FILE NUMBER PROVIDER: a case of analyzer/case_file.h, its compact events emitted through the real provider, its
  * first moment being now. They carry their times themselves, so that what LTTng records of them is exact. They are recorded
  * when all is over, so late that streams must be seen to close: while one is open, a summary as late may be missing at the end.
  *
@@ -35,7 +35,7 @@ static void wait_until(uint64_t at)
 		continue;
 }
 
-/* Who is there: live, before anything happens. Returns whether @e is of that kind. */
+/* The programs that are there: live, before anything happens. Returns whether @e is of that kind. */
 static bool tell_who(const struct bsa_event *e)
 {
 	if (e->kind == BSA_service_state) {
@@ -104,7 +104,7 @@ static void tell_service(const struct bsa_exec_service *x, uint64_t base)
 		nbt__seam.emit[NBT_EVENT_exec_service](&e);
 }
 
-/* When the last thing happens. Ends the program if one of them cannot be told with its time. */
+/* When the last thing happens. Ends the program if one of them cannot be emitted with its time. */
 static uint64_t duration(const char *text)
 {
 	struct script *s = script_new(text);
@@ -141,7 +141,7 @@ static void tell_case(const char *text)
 	while ((e = script_next(s)) && tell_who(e))
 		continue;
 	base = now();
-	wait_until(base + lasts); /* nothing is told before it has happened */
+	wait_until(base + lasts); /* no event is emitted before it has happened */
 	for (; e; e = script_next(s)) {
 		if (e->kind == BSA_exec_client)
 			tell_client(BSA_OF(e, exec_client), base);

@@ -1,8 +1,8 @@
 /*
- * every_event.c PROVIDER [ask] -- emit every event of the catalogue twice, and say what a trace should show of it.
+ * every_event.c PROVIDER [ask] -- emit every event of the catalogue twice, and print what a trace should show of it.
  *
  * A line an event: its level, then as babeltrace2 shows it. The first time fields have numbers of their own, the second
- * time the largest there are. With "ask": nothing is emitted; for each line read, say whether somebody has begun to listen.
+ * time the largest there are. With "ask": nothing is emitted; for each line read, print whether a listener has begun.
  */
 #include <inttypes.h>
 #include <stdio.h>

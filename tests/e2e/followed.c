@@ -16,7 +16,7 @@
 
 enum { LOOK_MS = 2, LAGS_MAX = 1 << 20 };
 
-/* Of the records but losses that no packet shows, in their order and without it. */
+/* The records but losses that no packet shows, in their order and without it. */
 struct sum {
 	uint64_t n, ordered, unordered;
 };
@@ -131,6 +131,6 @@ int main(int argc, char **argv)
 	free(lags);
 	if (live.n != whole.n || !live.n)
 		return 1;
-	/* a late record was told as of another time: then only the number of records can be compared */
+	/* a late record was emitted as of another time: then only the number of records can be compared */
 	return !followed.late && (live.ordered != whole.ordered || live.unordered != whole.unordered);
 }

@@ -1,6 +1,6 @@
 /*
- * hostile_importer.c -- in the place of burstscope-importer: it has been taken over by the trace that it reads. $HOSTILE says what
- * it does with the memory that it shares with burstscope.
+ * hostile_importer.c -- in the place of burstscope-importer: it has been taken over by the trace that it reads. $HOSTILE is what it does
+ * with the memory that it shares with burstscope.
  */
 #include <limits.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static _Noreturn void cuts_the_memory(void)
 	say(BSA_E_INPUT, "it was cut");
 }
 
-/* What it leaves behind goes on writing, and has all that is open. */
+/* The process that it leaves behind goes on writing, and has all that is open. */
 static _Noreturn void leaves_a_child_behind(void)
 {
 	if (!fork()) {

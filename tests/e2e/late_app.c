@@ -1,15 +1,15 @@
 /*
  * late_app.c SOCKET GATE -- an app that has one of everything there is, of a service that has the tests' driver.
  *
- * It says what traces call its things, a word and a number a line, then "ready"; an asynchronous execution is under way then,
- * held at the gate. Then it does what it reads, a word a line, and says "done" each time:
+ * It prints what traces call its things, a word and a number a line, then "ready"; an asynchronous execution is under way then,
+ * held at the gate. Then it does what it reads, a word a line, and prints "done" each time:
  *
  *   call       a call that changes nothing
  *   burst      an execution by burst that is not held
- *   let        let the held one go, and wait until it is told to be over
+ *   let        let the held one go, and wait until it is reported to be over
  *   sync       an execution by call that is not held
  *   refuse     what the rules and limits forbid: a copy of another size, a buffer that holds nothing as an input, in another
- *              role, and of a token that nobody has; a model that is none; another burst
+ *              role, and of a token that no buffer has; a model that is none; another burst
  *   junk       another connection, which does not keep to the protocol
  *   leave      close everything; the connection last
  *   part, bye  the same in two steps: everything but the connection; then the connection, to which the service does not answer

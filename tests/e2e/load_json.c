@@ -1,5 +1,5 @@
 /*
- * load_json.c -- is what `nnburst-load --format json` says right in itself, and is it what a test expects?
+ * load_json.c -- is the output of `nnburst-load --format json` right in itself, and is it what a test expects?
  *
  * usage: load_json EXPECTATION... <REPORT, as in `load_json 'apps.0.streams.1.wrong=0' 'executions>100'`. Numbers are
  * compared as numbers, with = < and >, several of them added up (`a+b=30`), with < and > also to others (`a<b`), a list by
@@ -104,7 +104,7 @@ static void check_burst(const json_t *stream, json_int_t fine)
 		wrong("a burst that began warm");
 }
 
-/* Those that the service told of are transient or persistent, and aborted or predicted. */
+/* Those that the service reported are transient or persistent, and aborted or predicted. */
 static void check_misses(const json_t *stream, json_int_t executions)
 {
 	const json_t *misses = json_object_get(stream, "misses");
@@ -168,7 +168,7 @@ static json_int_t check_stream(const json_t *stream)
 	return executions;
 }
 
-/* Of what the service says: no app is told less than nothing, and the index is from one part of all to all. */
+/* The service's figures: no app is given less than nothing, and the index is from one part of all to all. */
 static void check_fairness(const json_t *report)
 {
 	const json_t *fairness = json_object_get(report, "fairness"), *jain = json_object_get(fairness, "jain"), *app;
@@ -237,7 +237,7 @@ static bool holds(double n, char relation, double w)
 	return relation == '=' ? n == w : relation == '<' ? n < w : n > w;
 }
 
-/* What is at @paths, which may be several with a + between. */
+/* The sum at @paths, which may be several with a + between. */
 static double sum_at(const json_t *report, const char *expectation, char *paths)
 {
 	double sum = 0;

@@ -14,7 +14,7 @@
 
 enum { ARGUMENTS = 16, ALIGNMENT = 64 };
 
-/* Unless the caller says otherwise: the sums of both are of float32, in another order. */
+/* Unless the caller sets another one: the sums of both are of float32, in another order. */
 static const double REALS_OFF = 2e-5;
 /* Steps of a quantised type: both round. */
 static const int STEPS_OFF = 1;

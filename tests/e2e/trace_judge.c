@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { UNDER_WAY_MAX = 1 << 16, BUCKETS = 1 << 14, KNOWN_MAX = 1 << 20, OBJECTIONS_SHOWN = 10 };
-enum { LANES = 64, NO_LANES = 254, NO_LANE = 255 }; /* with the policy native nobody waits for a lane */
+enum { LANES = 64, NO_LANES = 254, NO_LANE = 255 }; /* with the policy native no execution waits for a lane */
 #define NEVER UINT64_MAX
 #define LATE_NS \
 	(400 *  \
@@ -90,7 +90,7 @@ void judge_object(const char *format, ...)
 	va_end(list);
 }
 
-/* It began before everybody was recorded. */
+/* The execution began before all processes were recorded. */
 static bool is_late(const struct exec *x)
 {
 	enum boundary first = x->path == NBT_path_prepare ? ENQUEUED : SUBMITTED;
@@ -158,7 +158,7 @@ static uint32_t *place_of(uint64_t key)
 	return &places[i];
 }
 
-/* NULL: nobody told of it. */
+/* NULL: no event of it. */
 static struct thing *thing_of(enum kind kind, uint64_t number)
 {
 	uint32_t place = *place_of((uint64_t)kind << 32 | (uint32_t)number);
@@ -188,7 +188,7 @@ static void expect_known(const struct text_event *e, enum kind kind, uint64_t nu
 	if (!number || terms.from || terms.holes || thing_of(kind, number))
 		return;
 	judge_object("%s of a %s that nobody told of: %" PRIu64, text_names[e->what], what, number);
-	thing_new(kind, number)->untold = true; /* that is said once */
+	thing_new(kind, number)->untold = true; /* to be reported once */
 }
 
 /* ---- executions under way ---- */
@@ -259,10 +259,10 @@ static void exec_free(struct exec *x)
 
 static struct lane {
 	uint64_t begin, end; /* the stretch that was over last */
-	uint64_t last;       /* who that was */
-	uint64_t awaited;    /* who is to be next */
+	uint64_t last;       /* the execution that was it */
+	uint64_t awaited;    /* the execution that is to be next */
 } lanes[1 << 12][LANES];     /* by instance */
-static unsigned awaiting;    /* lanes that await somebody */
+static unsigned awaiting;    /* lanes that await an execution */
 
 static struct lane *lane_of(const struct exec *x, uint64_t lane)
 {
@@ -311,7 +311,7 @@ static void off_lane(struct exec *x, uint64_t at)
 	x->on_lane = false;
 }
 
-/* It was given a lane, and ended instead. */
+/* The execution was given a lane, and ended instead. */
 static void not_awaited(const struct exec *x)
 {
 	for (int i = 0; awaiting && i < LANES; i++)
@@ -362,13 +362,13 @@ static bool launched(const struct exec *x)
 	return x->path == NBT_path_fenced && (x->at[SIGNALLED] != NEVER || x->compact_at[SIGNALLED] != NEVER);
 }
 
-/* Nobody asks for it, and nobody is answered. */
+/* No app asks for it, and no app is answered. */
 static bool is_trial(const struct exec *x)
 {
 	return x->path == NBT_path_prepare;
 }
 
-/* Which boundaries are those of the tiling of @x. */
+/* The boundaries of the tiling of @x. */
 static bool tiles(const struct exec *x, enum boundary b)
 {
 	if (is_trial(x))
@@ -387,7 +387,7 @@ static bool may_miss(const struct exec *x, enum boundary b)
 	return b == DECODED ? refused && x->status : (b == FENCED || b == ENQUEUED || b == DISPATCHED) && refused;
 }
 
-/* What the phase that ends at @b adds to the others: run, in full, is what its stretches are. */
+/* The part that the phase that ends at @b adds to the others: run, in full, is what its stretches are. */
 static uint64_t phase_ns(const struct exec *x, const uint64_t *at, enum boundary last, enum boundary b)
 {
 	return b == ENDED && at == x->at && x->dispatched ? x->run_ns + x->preempted_ns : at[b] - at[last];
@@ -429,7 +429,7 @@ static void judge_launch(const struct exec *x, const uint64_t *at, const char *f
 
 	for (size_t i = 0; launched(x) && i < sizeof(marks) / sizeof(*marks); i++) {
 		if (marks[i] == ANSWERED && at == x->compact_at)
-			continue; /* it does not have that */
+			continue; /* the execution does not have that */
 		if (at[marks[i]] == NEVER || at[marks[i]] < at[last])
 			wrong(x, "%s: no %s, or before %s", form, boundary_names[marks[i]], boundary_names[last]);
 		last = marks[i];
@@ -457,7 +457,7 @@ static void judge_counts(const struct exec *x)
 			      x->counted[i]);
 	for (int i = 0; i < 8; i++)
 		if (told[i] != x->told[i] && !(i == 1 && launched(x)) &&
-		    !(i < 2 && is_trial(x))) /* whose result is a fence */
+		    !(i < 2 && is_trial(x))) /* the result of a launched one is a fence */
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", fields[i], told[i], x->told[i]);
 	if (x->service_status != x->status || x->client_status != x->returned || x->service_lane != x->lane)
 		wrong(x,
@@ -549,7 +549,7 @@ static void judge_witnessed(const struct exec *x, const uint64_t *at)
 		compare(&log_ends, x, "end to end", w->returned - w->submitted, end - at[SUBMITTED]);
 }
 
-/* What was answered well after its deadline has said so; a little after it, its clock may have been read before. */
+/* An execution that was answered well after its deadline has a miss; a little after it, its clock may have been read before. */
 static void judge_late(const struct exec *x)
 {
 	uint64_t end = launched(x) ? x->at[SIGNALLED] : x->at[RETURNED];
@@ -573,7 +573,7 @@ static void judge_over(struct exec *x)
 		x->compact_at[SIGNALLED] = x->compact_at[ANSWERED]; /* its result is its fence */
 		x->compact_at[ANSWERED] = NEVER;
 	}
-	if (terms.holes && x->at[SUBMITTED] == NEVER && !thing_of(STREAM, x->id >> 32)) { /* of which path? */
+	if (terms.holes && x->at[SUBMITTED] == NEVER && !thing_of(STREAM, x->id >> 32)) { /* its path is unknown */
 		n_cut++;
 		exec_free(x);
 		return;
@@ -665,7 +665,7 @@ static void on_submit(struct exec *x, const struct text_event *e)
 	x->turns = text_get(e, "turns");
 	if (x->gap_ns && !x->turns)
 		wrong(x, "gap_ns, and no turns");
-	if (x->delay_ns > x->gap_ns + x->gap_ns / 100 + 10000) /* of two clocks */
+	if (x->delay_ns > x->gap_ns + x->gap_ns / 100 + 10000) /* the two times are of two clocks */
 		wrong(x, "its thread was kept from the cpu for longer than since its call before");
 	x->model = (uint32_t)text_get(e, "model");
 	expect_known(e, STREAM, x->id >> 32, "stream");
@@ -766,7 +766,7 @@ static void on_fetch(struct exec *x, const struct text_event *e)
 	x->fetches++;
 }
 
-/* How late it is said to be is how late it is then; of one that is refused or given up, that may be less than 0. */
+/* The lateness in the event is the lateness then; of one that is refused or given up, that may be less than 0. */
 static void on_missed(struct exec *x, const struct text_event *e)
 {
 	uint64_t deadline = text_get(e, "deadline_ns"), stage = text_get(e, "stage");
@@ -933,7 +933,7 @@ static void of_exec(struct exec *x, const struct text_event *e)
 	case NBT_EVENT_sched_enqueue:
 		reached(x, ENQUEUED, e->at);
 		expect_known(e, STREAM, x->id >> 32, "stream");
-		x->deadline = text_get(e, "deadline_ns"); /* which a duration may have made earlier */
+		x->deadline = text_get(e, "deadline_ns"); /* a duration may have made it earlier */
 		if (is_trial(x))
 			on_trial(x, e);
 		break;
@@ -976,7 +976,7 @@ static bool is_of_exec(const struct text_event *e)
 	}
 }
 
-/* Who waits for a lane has waited since a time of before, and nobody else has. */
+/* An execution that waits for a lane has waited since a time of before, and no other has. */
 static void judge_state(const struct text_event *e)
 {
 	uint64_t phase = text_get(e, "phase"), ready = text_get(e, "ready_ns"), since = text_get(e, "since");

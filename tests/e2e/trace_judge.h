@@ -1,8 +1,8 @@
 /*
- * trace_judge.h -- whether what events say of executions can be true: docs/events.md, held against a trace.
+ * trace_judge.h -- whether the facts in events about executions can be true: docs/events.md, held against a trace.
  *
  * Events come in the order of their times. Of an execution is kept what it takes to judge it, until it is over: so the
- * length of a trace does not matter, only how many executions are under way. What is wrong is said in one line each.
+ * length of a trace does not matter, only how many executions are under way. Each fault is printed in one line.
  */
 #ifndef TRACE_JUDGE_H
 #define TRACE_JUDGE_H
@@ -11,16 +11,16 @@
 
 struct judge_terms {
 	bool full, compact;    /* each execution is to be there in this form */
-	bool witnessed;        /* and in the log */
+	bool witnessed;        /* the same in the log */
 	uint64_t from;         /* not 0: recording began under load: what began before this is not judged */
-	bool cut;              /* recording ended under load, or somebody died: nor is what has no end */
-	bool holes;            /* who recorded died, and events are lost: only what is there can be wrong */
-	bool own;              /* a process without a service numbers its bursts, and tells of no service */
-	uint64_t tolerance_ns; /* by how much two ways to tell of one time may differ, */
-	unsigned strays;       /* but for so many of a thousand: a thread may lose its cpu between the two */
+	bool cut;              /* recording ended under load, or a process died: nor is what has no end */
+	bool holes;            /* the recorder died, and events are lost: only what is there can be wrong */
+	bool own;              /* a process without a service numbers its bursts, and reports no service */
+	uint64_t tolerance_ns; /* by how much two ways to report one time may differ, */
+	unsigned strays;       /* all but this many of a thousand: a thread may lose its cpu between the two */
 };
 
-/* What somebody else says of an execution: when the app asked and when it had its answer. */
+/* The facts of an execution from another source: when the app asked and when it had its answer. */
 struct judge_witness {
 	uint64_t exec, submitted, returned;
 	bool failed, met;

@@ -136,7 +136,7 @@ static bool event_of(char *line, struct text_event *event)
 	if (!p)
 		return false;
 	*p++ = 0;
-	p = strstr(p, " }, { "); /* what is before that has no text */
+	p = strstr(p, " }, { "); /* events before that have no text */
 	return p && named(name, &event->what) && fields(p + strlen(" }, { "), event);
 }
 

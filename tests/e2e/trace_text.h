@@ -33,11 +33,11 @@ struct text_input {
 
 extern const char *const text_names[NBT_EVENTS];
 
-/* Open @path, "-": the standard input. False: it cannot be read, and that has been said. */
+/* Open @path, "-": the standard input. False: it cannot be read, and that has been printed. */
 bool text_open(struct text_input *in, const char *path);
 void text_close(struct text_input *in);
 
-/* The next event, in in->event. 1; 0: there is no more; -1: what is there is no event of the catalogue, and that has been said. */
+/* The next event, in in->event. 1; 0: there is no more; -1: what is there is no event of the catalogue, and that has been printed. */
 int text_next(struct text_input *in);
 
 /* A field that the catalogue has; if the trace has not, the program ends with 2. */

@@ -20,7 +20,7 @@ enum {
 	SIDES = 3,
 	STREAM = 6, /* elements through a synchronized queue */
 	PAIRS = 5,  /* messages of two elements through an unsynchronized one */
-	ROUNDS = 2, /* of letters and answers by event flag */
+	ROUNDS = 2, /* rounds of letters and answers by event flag */
 };
 
 /* Each party has a handle of its own, as if it were a process; it is the number of its handle. */
@@ -262,7 +262,7 @@ static const struct scenario scenarios[] = {
 
 enum { SCENARIOS = sizeof(scenarios) / sizeof(scenarios[0]) };
 
-/* What region.c would make, without files and maps. */
+/* The region that region.c would make, without files and maps. */
 static void set_up(const struct scenario *s)
 {
 	struct nnb_fmq q = { .elem_size = sizeof(uint64_t), .elem_pow2 = true, .capacity = s->capacity };

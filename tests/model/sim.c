@@ -4,23 +4,22 @@
  * MODEL     C11 as RC11 repairs it, by views. An atomic place is a log of messages, its modification order. A
  *           load may take any message not older than the thread's view of the place: all weakness comes of that.
  *             cur   what the thread knows. Its loads and stores of a place move it on in that place.
- *             acq   what its loads were told besides; an acquire fence makes it cur, an acquire load does at once.
- *             rel   cur as of its last release fence: what a relaxed store tells. A release store tells cur.
- *           A read-modify-write reads the newest message and passes on what that one told. A full fence is
+ *             acq   what its loads were given besides; an acquire fence makes it cur, an acquire load does at once.
+ *             rel   cur as of its last release fence: what a relaxed store passes on. A release store passes cur on.
+ *           A read-modify-write reads the newest message and passes on what that one had. A full fence is
  *           acquire and release, and exchanges cur with one view that all full fences share.
  *           A view has two parts: the oldest messages that may still be read, and a vector clock of what happened
- *           before. Full fences share the first only: after one nobody reads older than what an earlier one knew,
+ *           before. Full fences share the first only: after one no thread reads older than what an earlier one knew,
  *           but that makes nothing happen before.
  *           Plain memory (sim_memcpy) is checked by the clocks: two accesses, one of them a write, neither before
  *           the other, are a data race, and fail the run.
  *           A store ends the release sequence of the same thread, as in C++20; C11 let it go on.
- * FUTEX     No more than futex(2) promises. Operations on one word are totally ordered, and in this order nobody
- *           compares an older value than what an earlier one compared or its caller knew. None is a fence: a
- *           wait may compare a stale value, publishes nothing and acquires nothing. (Linux has a full barrier
- *           inside; what is right here does not lean on it.)
+ * FUTEX     No more than futex(2) promises. Operations on one word are totally ordered, and in this order no thread compares an older value
+ *           than what an earlier one compared or its caller knew. None is a fence: a wait may compare a stale value, publishes nothing and
+ *           acquires nothing. (Linux has a full barrier inside; what is right here does not lean on it.)
  * CHOICES   When a thread is preempted, which message it reads, whether a wait is interrupted: by the seed. How
  *           often: by the seed too, so that some runs are calm and some are wild.
- * FAILURES  A data race; sim_fail(); everybody asleep or gone and somebody asleep, a lost wake-up; too many steps.
+ * FAILURES  A data race; sim_fail(); all threads asleep or gone and one asleep, a lost wake-up; too many steps.
  * LEFT OUT  Loads that read what is stored later (load buffering). An ordering that only keeps an earlier load
  *           before a store is therefore looked at through the clocks, where the load is of plain memory, and not
  *           at all where it is atomic. Stores that enter the modification order before its end: they cannot, where
@@ -62,7 +61,7 @@ struct view {
 
 struct message {
 	uint64_t value;
-	struct view view; /* told to who acquires it */
+	struct view view; /* passed on to the thread that acquires it */
 };
 
 struct place {
@@ -81,7 +80,7 @@ struct access {
 };
 
 struct grain {
-	struct place *place; /* of the atomic it is a part of */
+	struct place *place; /* the place of its atomic */
 	int writer;
 	struct access written, read[MAX_THREADS];
 };
@@ -92,7 +91,7 @@ struct thread {
 	ucontext_t context;
 	struct view cur, acq, rel;
 	bool done;
-	struct place *sleeps_on; /* or NULL */
+	struct place *sleeps_on; /* NULL: it does not sleep */
 	uint32_t sleeps_for;
 };
 
@@ -110,7 +109,7 @@ static struct {
 } parts[MAX_PARTS];
 static size_t arena_used;
 static unsigned n_places, n_threads, n_parts;
-static struct view full; /* what the full fences share */
+static struct view full; /* shared by the full fences */
 static struct thread *self;
 static ucontext_t home;
 static uint64_t random_state, now;
@@ -357,7 +356,7 @@ static uint64_t take(struct place *place, uint16_t i, memory_order order)
 	return m->value;
 }
 
-/* @passed_on: what the message read in the same operation tells, or NULL. */
+/* @passed_on: what the message read in the same operation has, or NULL. */
 static void append(struct place *place, uint64_t value, memory_order order, const struct view *passed_on)
 {
 	struct message *m = &place->log[place->n];

@@ -3,7 +3,7 @@
  *
  * Threads are coroutines. Shared memory is what sim_shared() gave; in sources compiled with sim_atomics.h
  * included first, every atomic access to it, every fence and every memcpy goes through here. The simulator also
- * stands in for runtime/base/sys.c. The memory model, and what it leaves out, is told in sim.c.
+ * stands in for runtime/base/sys.c. The memory model, and what it leaves out, is described in sim.c.
  */
 #ifndef NNB_MODEL_SIM_H
 #define NNB_MODEL_SIM_H

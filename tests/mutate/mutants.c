@@ -34,7 +34,7 @@
 
 struct mutant {
 	uint64_t key;
-	unsigned int nth; /* of those with this key, from 1 */
+	unsigned int nth; /* number among those with this key, from 1 */
 	const char *operator;
 	const char *variant;
 	size_t line, column;
@@ -382,7 +382,7 @@ static void plant_swaps(struct mutants *m, size_t open)
 
 		end = value_ends(t, first, BINDS_ASSIGN);
 		if (end < close && !token_is(t, end, ","))
-			return; /* this is no list of values, but a block or the head of a for */
+			return; /* there is no list of values here, but a block or the head of a for */
 		value = element_value(t, first, end);
 		if (last && are_alike(t, last, last_end, value, end))
 			plant(m, last, end, "swap", "", "%.*s%.*s%.*s", SOURCE(t, value, end),

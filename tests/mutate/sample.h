@@ -1,4 +1,4 @@
-/* sample.h -- what sample.c and sample_test.c share. */
+/* sample.h -- the declarations that sample.c and sample_test.c share. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 

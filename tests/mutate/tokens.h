@@ -12,7 +12,7 @@ struct token {
 	enum token_kind kind;
 	size_t at, length;   /* bytes of the source */
 	size_t line, column; /* from 1; the column counts bytes */
-	size_t partner;      /* of a bracket: the index of the other one; of any other token: its own index */
+	size_t partner;      /* for a bracket: the index of the other one; for any other token: its own index */
 	size_t statement;    /* the index of the statement that the token belongs to */
 	bool in_function;
 };

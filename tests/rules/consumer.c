@@ -1,4 +1,4 @@
-/* consumer.c -- somebody else's program: all it knows of us is what pkg-config says. */
+/* consumer.c -- a program of another project: all it knows of us is the output of pkg-config. */
 #include <nnb/fmq.h>
 
 int main(void)
