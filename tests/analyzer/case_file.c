@@ -10,8 +10,8 @@ struct reading {
 	const char *path;
 	unsigned line;
 	struct case_file *file;
-	char *common; /* what each case begins with */
-	char mark;    /* of the line before: ? or =, or 0 */
+	char *common; /* the lines that each case begins with */
+	char mark;    /* sign of the line before: ? or =, or 0 */
 };
 
 static void __attribute__((noreturn)) wrong(const struct reading *r, const char *what)

@@ -29,7 +29,7 @@ struct question {
 
 struct a_case {
 	char *name, *trace; /* owned; trace: for timeline(), with what the file begins with */
-	bool lossy;         /* it has a loss, whose ends a trace cannot say to the nanosecond */
+	bool lossy;         /* the case has a loss, whose ends a trace cannot have to the nanosecond */
 	bool kept;
 	unsigned forms;
 	struct question *questions; /* owned */

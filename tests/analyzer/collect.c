@@ -90,7 +90,7 @@ struct column {
 	const char *name;
 	size_t offset, width, n;
 	enum as as;
-	bool full; /* compact events do not tell of it */
+	bool full; /* compact events do not have it */
 };
 
 #define COLUMN(kind_of, field, ...)              \
@@ -359,7 +359,7 @@ static int by_text(const void *one, const void *other)
 	return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-/* A kind of which compact events tell nothing says so in its first column. */
+/* A kind that compact events do not have is marked in its first column. */
 static bool is_printed(const struct page *p, enum collect_kind kind)
 {
 	return !p->common || !kinds[kind].columns()->full;

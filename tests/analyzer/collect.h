@@ -1,7 +1,7 @@
 /*
  * collect.h -- all facts of a fold, kept, and as text that can be compared.
  *
- * What is told anew with the same id (apps, processes, models, streams) is there once: the last one holds.
+ * A fact that is reported anew with the same id (apps, processes, models, streams) is there once: the last one holds.
  */
 #ifndef ANALYZER_COLLECT_H
 #define ANALYZER_COLLECT_H
@@ -39,15 +39,14 @@ struct bsa_facts collect_facts(struct collected *c);
 
 void collect_fini(struct collected *c);
 
-/* By the trace's number; the last that was told. NULL: none was. */
+/* By the trace's number; the last that was reported. NULL: none was. */
 const struct bsa_execution *collect_execution(const struct collected *c, uint64_t exec);
 
 /*
- * A line a fact, sorted, which means: in the same order however they were told. Numbers that folds give out are replaced by what
- * they stand for: executions by STREAM:SEQ, apps by key/name, models and streams by their numbers, processes by pids.
- * Unknown times are -. With @common only what full and compact events tell alike: nothing of single operations or of what may be hidden, of estimates, of
- * how the request was written and messages were spun for, nor when the launch of a fenced one was answered.
- * Owned by the caller: free.
+ * A line a fact, sorted, which means: in the same order however they were reported. Numbers that folds give out are replaced by what they stand for:
+ * executions by STREAM:SEQ, apps by key/name, models and streams by their numbers, processes by pids. Unknown times are -. With @common only what full
+ * and compact events have alike: nothing of single operations or of what may be hidden, of estimates, of how the request was written and messages were
+ * spun for, nor when the launch of a fenced one was answered. Owned by the caller: free.
  */
 char *collect_text(const struct collected *c, bool common);
 

@@ -47,7 +47,7 @@ struct field {
 	const char *name;        /* NULL: there are no more */
 	const char *enumeration; /* NULL: none */
 	size_t at, bytes;        /* of a number, in what is kept of an event */
-	unsigned n, bits;        /* n: numbers; 0: as many as are given, the first saying how many */
+	unsigned n, bits;        /* n: numbers; 0: as many as are given, the first being how many */
 	char kind;               /* u, i, f, or t: text */
 };
 
@@ -230,7 +230,7 @@ void ctf_writer_script(struct ctf_writer *w, const char *lines, uint32_t trace)
 	const struct bsa_event *record;
 	struct script *script;
 
-	/* the n-th line that says something is the n-th record */
+	/* the n-th line that is not empty is the n-th record */
 	for (; (line = at) && *at; at = strchr(line, '\n') ? strchr(line, '\n') + 1 : line + strlen(line)) {
 		size_t length = strcspn(line, "\n");
 		char ended = line[length];
@@ -373,7 +373,7 @@ static void op(struct ctf_writer *w, enum what what, unsigned cpu, uint64_t at, 
 	w->ops[w->n_ops++] = (struct op){ what, cpu, at, ended, event };
 }
 
-/* What of a stream has been put into packets. */
+/* The part of a stream that has been put into packets. */
 struct packing {
 	unsigned cpu;
 	bool open, any; /* a packet is; there was one */
@@ -710,7 +710,7 @@ static bt_message *message_of(struct ctf_writer *w, bt_self_message_iterator *se
 		bt_stream_put_ref(w->stream);
 		w->stream = must(bt_stream_create_with_id(w->stream_class, w->trace, o->cpu));
 		snprintf(name, sizeof(name), "cpu_%u",
-		         o->cpu); /* and its file: the sink takes names again of streams that ended */
+		         o->cpu); /* the file goes, too: the sink takes names again of streams that ended */
 		DONE(bt_stream_set_name(w->stream, name));
 		return must(bt_message_stream_beginning_create(self, w->stream));
 	case PACKET_BEGINS:
@@ -802,7 +802,7 @@ static void write_trace(struct ctf_writer *w)
 
 /* ---- its uuid ---- */
 
-/* The sink makes one up, and says it in each packet: where ours has to be. */
+/* The sink makes one up, and writes it in each packet: where ours has to be. */
 static void rename_packets(const char *path, const uint8_t uuid[16])
 {
 	enum { UUID = 4, BITS = 36 }; /* where they are in a packet of the sink's */

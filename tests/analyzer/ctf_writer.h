@@ -18,8 +18,8 @@ struct ctf_options {
 	const char *clock_uuid; /* NULL: one for all; "": none */
 	int64_t clock_offset;   /* ns */
 	uint64_t frequency;     /* of the clock; 0: 1 GHz. Times are its cycles */
-	const char *uid;        /* all processes are of this user; NULL: nothing says so */
-	unsigned pid;           /* all events are of this one; 0: of anybody's */
+	const char *uid;        /* all processes are of this user; NULL: nothing shows it */
+	unsigned pid;           /* all events are of this one; 0: of any */
 	unsigned packet;        /* events a packet; 0: 1000 */
 	unsigned cpus;          /* streams that are there even if empty */
 	bool backwards;         /* times of a cpu may go backwards, as none of a real one do */
@@ -31,7 +31,7 @@ struct ctf_writer;
 struct ctf_writer *ctf_writer_new(const char *directory, const struct ctf_options *options);
 
 /*
- * A record, of a loss, too: events and packets that BSA_NEVER says of are not written as lost. A loss begins after all that was
+ * A record, of a loss, too: events and packets of which it has BSA_NEVER are not written as lost. A loss begins after all that was
  * given of its cpu, and ends before the next one of it. The trace has the classes of the events that are in it, no others.
  */
 void ctf_writer_record(struct ctf_writer *w, unsigned cpu, const struct bsa_event *record);

@@ -66,7 +66,7 @@ static void compare_records(struct decoders *ret, struct side *a, struct side *b
 	}
 }
 
-/* What babeltrace2 has to say of what went wrong is to be taken from it: else its next call ends the program. */
+/* The causes of an error are to be taken from babeltrace2: else its next call ends the program. */
 static bool left_an_error(void)
 {
 	const bt_error *error = bt_current_thread_take_error();

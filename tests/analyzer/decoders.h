@@ -8,14 +8,14 @@
 
 struct decoders {
 	bool quick;       /* the quick one understands it */
-	int code;         /* 0: all of it was read; negative: both say this */
+	int code;         /* 0: all of it was read; negative: both return this */
 	uint64_t records; /* so many */
 	uint64_t lost_events;
 	bool cut;
 	char differs[320]; /* "": nothing does */
 };
 
-/* Of the trace, or traces, below @path. */
+/* The records of the trace, or traces, below @path. */
 struct decoders decoders_compare(const char *path, unsigned threads);
 
 #endif

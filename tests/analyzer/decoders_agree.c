@@ -1,5 +1,5 @@
 /*
- * decoders_agree.c -- decoders_agree [-q] TRACE...: say so, or where they do not (exit status 1).
+ * decoders_agree.c -- decoders_agree [-q] TRACE...: print that they agree, or where they do not (exit status 1).
  *
  * -q: and the quick one understands each of them.
  */

@@ -1,5 +1,5 @@
 /*
- * expect.h -- what a fold is to have found out, as text.
+ * expect.h -- the facts that a fold is to have found out, as text.
  *
  *   execution id=3:1 phase=10,20,10,0,20,5,335,0,10,40,10,0 quality=complete
  *   no wait kind=1

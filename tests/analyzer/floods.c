@@ -355,7 +355,7 @@ const struct flood floods[] = {
 	          "+1 client_disconnect conn=$C\n" },
 	{ .name = "apps_stay", .each = "+1 client_connect conn=$C pid=$I uid=$I app=$I name=app$i\n" },
 	{ .name = "processes", .each = "+1 client_connect conn=$C pid=$I uid=1 app=1 name=p$i\n" },
-	/* The same, all with one pid: no kernel says so, but who forges events does. */
+	/* The same, all with one pid: no kernel reports that, but a forger of events does. */
 	{ .name = "processes_named", .each = "+1 client_connect conn=$C pid=7 uid=1 app=1 name=p$i\n" },
 	/* Connections of which only streams speak. */
 	{ .name = "connections", .each = "+1 stream_open stream=$s conn=$C path=burst\n" },
@@ -371,7 +371,7 @@ const struct flood floods[] = {
 	  .each = "+1 exec_return exec=$S:1 status=none\n",
 	  .known = "a database of 5 times the trace" },
 	{ .name = "models", .has_app = true, .each = "+1 model_prepare model=$N conn=$c name=n$i\n" },
-	/* What each consists of is known, so that models of one name can be told apart. */
+	/* The contents of each are known, so that models of one name can be distinguished. */
 	{ .name = "models_named",
 	  .has_app = true,
 	  .each = "+1 model_prepare model=$N conn=$c name=n$i ops=3 const_bytes=64 digest=$i\n"

@@ -1,5 +1,5 @@
 /*
- * judged.h -- what burstscope makes of a recording: its events are folded and stored, and the viewer's own code judges the
+ * judged.h -- judges a recording as burstscope does: its events are folded and stored, and the viewer's own code judges the
  * database, all in this process.
  */
 #ifndef ANALYZER_JUDGED_H
@@ -9,7 +9,7 @@
 #include "analyzer/schedule_cut.h"
 #include "audit/verdicts.h"
 
-/* What a database says of an execution. -1: NULL. */
+/* The figures that a database has of an execution. -1: NULL. */
 struct judged_counts {
 	uint64_t exec;
 	int64_t preemptions, bypassed, lookups, misses;

@@ -187,7 +187,7 @@ static void change_field(const struct records *from, struct bsa_event *e, uint64
 	struct number n;
 	uint64_t before;
 
-	if (e->kind == BSA_loss) /* what the decoder says itself, and no stranger */
+	if (e->kind == BSA_loss) /* texts of the decoder itself, and of no stranger */
 		return;
 	layout = bsa_layout(e->kind);
 	n = number_of(e, &layout->columns[below(state, layout->n_columns)], next_random(state));
@@ -208,7 +208,7 @@ static void change_time(const struct records *from, struct bsa_event *e, uint64_
 	say(said, size, " kind %u: time %" PRIu64 " -> %" PRIu64 ";", e->kind, before, e->at);
 }
 
-/* What a decoder makes of a time before the one of the event before. */
+/* The result of a decoder for a time before the one of the event before. */
 static void put_times_in_order(struct records *r)
 {
 	uint64_t last = 0;
@@ -315,7 +315,7 @@ static bool is_metadata(const char *path)
 	return !strcmp(strrchr(path, '/'), "/metadata");
 }
 
-/* Packets that LTTng writes are padded: what is behind their contents nobody reads. So half of the changes are near the beginning. */
+/* Packets that LTTng writes are padded: no reader reads what is behind their contents. So half of the changes are near the beginning. */
 static uint64_t place_in(uint64_t *state, uint64_t size)
 {
 	return below(state, 2) ? below(state, size) : below(state, size < 8192 ? size : 8192);

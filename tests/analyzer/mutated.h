@@ -31,7 +31,7 @@ static inline struct bsa_event *records_get(const struct records *r, size_t i)
 	return (struct bsa_event *)(r->bytes + r->at[i]);
 }
 
-/* A copy of @from with changes. @ret is initialized. @said (of @size bytes): what was changed, for who looks for the reason. */
+/* A copy of @from with changes. @ret is initialized. @said (of @size bytes): what was changed, for the search of the reason. */
 void mutate_fields(const struct records *from, uint64_t seed, struct records *ret, char *said, size_t size);
 
 /* Copy directory @from, in which are files and directories, to @to, which is not there, and change bytes of the copy. */

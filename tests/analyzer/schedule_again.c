@@ -3,7 +3,7 @@
 
 #define NEVER BSA_NEVER
 
-/* Is @e of something that lasts? Then it says that this has been there since @e. */
+/* Is @e of something that lasts? Then it reports that this has been there since @e. */
 static bool event_is_told_again(struct sim_event *e)
 {
 	switch (e->event.kind) {

@@ -174,7 +174,7 @@ static bool make_edges(struct cut *c, struct sim *s, uint64_t *series)
 	return c->n_holes > 0;
 }
 
-/* How long a service is not recorded though its clients are: where summaries tell, for less than any horizon. */
+/* How long a service is not recorded though its clients are: where summaries report it, for less than any horizon. */
 static uint64_t silent_for(const struct cut *c, const struct sim *s, uint64_t *series)
 {
 	uint64_t ns = some_length(s, series);
@@ -199,8 +199,8 @@ static bool is_news(const struct sim_event *e, uint64_t after)
 }
 
 /*
- * When the service tells again what there is, at @until or before: threads that have lanes emit events meanwhile, but it takes no
- * request before it has told (docs/events.md, rule 5).
+ * When the service emits its state again, at @until or before: threads that have lanes emit events meanwhile, but it takes no request
+ * before it has emitted it (docs/events.md, rule 5).
  */
 static uint64_t told_again_at(const struct cut *c, const struct sim *s, uint64_t until)
 {
@@ -239,7 +239,7 @@ static bool make_stop(struct cut *c, struct sim *s, uint64_t *series)
 	return h->events[0] || h->events[1];
 }
 
-/* Both heads lie in the first half; the loss that is told reaches to the later one. */
+/* Both heads lie in the first half; the loss that is reported reaches to the later one. */
 static bool make_heads(struct cut *c, struct sim *s, uint64_t *series)
 {
 	uint64_t heads[CPUS], latest = 0;
@@ -294,7 +294,7 @@ static void drop_outside(struct cut *c, struct sim *s, uint64_t earlier, uint64_
 	}
 }
 
-/* The last thing that the service is recorded to say. */
+/* The last event of the service that is recorded. */
 static uint64_t service_until(const struct cut *c, const struct sim *s)
 {
 	uint64_t until = s->began;
@@ -307,7 +307,7 @@ static uint64_t service_until(const struct cut *c, const struct sim *s)
 
 /* ---- --from and --to ---- */
 
-/* No execution is under way just after @at: then it is told. @s->execs lie in the order of their beginnings. */
+/* No execution is under way just after @at: then it is reported. @s->execs lie in the order of their beginnings. */
 static bool is_idle_at(const struct sim *s, uint64_t at)
 {
 	for (size_t i = 0; i < s->n_execs; i++)
@@ -530,7 +530,7 @@ bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms
 	c->began = c->events[0]->at;
 	c->ended = c->events[c->n_events - 1]->at;
 	if (kind == CUT_EARLY)
-		c->until = c->ended; /* how much longer it went on, no event tells */
+		c->until = c->ended; /* no event has how much longer it went on */
 	if (kind == CUT_EARLY_SERVICE)
 		c->until = service_until(c, s);
 	for (size_t i = 0; i < c->n_holes; i++)

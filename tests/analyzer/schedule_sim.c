@@ -22,13 +22,13 @@ enum deadlines { ABORT, REFUSE, ADVISE };
 enum state {
 	FREE,
 	COMES,   /* will be ready at next_at */
-	ENTERS,  /* has said so, and is about to ask for a lane */
+	ENTERS,  /* has emitted that, and is about to ask for a lane */
 	WAITS,   /* until it gets one, or gives up at next_at */
-	GETS_ON, /* has one, and says so at next_at */
+	GETS_ON, /* has one, and emits that at next_at */
 	RUNS,    /* its operation is over at next_at */
-	STOPS,   /* has been told to, and ends at next_at, on its lane */
-	GIVES,   /* has said that it ended, and gives its lane at next_at */
-	GAVE_UP  /* waits no more, and says so at next_at */
+	STOPS,   /* has been asked to, and ends at next_at, on its lane */
+	GIVES,   /* has emitted that it ended, and gives its lane at next_at */
+	GAVE_UP  /* waits no more, and emits that at next_at */
 };
 
 struct live {
@@ -57,7 +57,7 @@ struct service {
 	uint64_t last_stop, last_ready, last_begin; /* those of a kind never come at the same time */
 	uint64_t refusals[REFUSALS];                /* the last ones: they come alone, too */
 	uint32_t numbers, n_refusals;
-	uint32_t announced;       /* that have said so, and are about to ask for a lane */
+	uint32_t announced;       /* those that have emitted it, and are about to ask for a lane */
 	uint32_t n_ready, n_over; /* executions so far */
 };
 
@@ -95,7 +95,7 @@ static bool percent(struct world *w, unsigned n)
 	return below(w, 100) < n;
 }
 
-/* What happens in so many percent of cases; never in a plain world. */
+/* Events that happen in this many percent of cases; never in a plain world. */
 static bool odd(struct world *w, unsigned n)
 {
 	return percent(w, n) && !w->terms->plain;
@@ -154,7 +154,7 @@ static void emit(struct world *w, uint64_t at, unsigned forms, uint32_t whose, e
 #define SAY(w, at, forms, i, name, ...)         \
 	emit(w, at, forms, (i) + 1, BSA_##name, \
 	     &(union sim_fields){ .name = { .exec = (w)->s->execs[i].exec, __VA_ARGS__ } })
-/* One that is of execution number @i, and does not say so. */
+/* An event that is of execution number @i, and does not have it. */
 #define SAY_OF(w, at, i, name, ...) \
 	emit(w, at, SIM_RARE, (i) + 1, BSA_##name, &(union sim_fields){ .name = { __VA_ARGS__ } })
 /* One of none. */
@@ -288,7 +288,8 @@ static void missed(struct world *w, const struct live *l, uint64_t at, uint8_t k
 	x->stage = stage;
 	if (kind != MISS_LATE) {
 		x->over = over;
-		x->miss = over < 0 ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED; /* it was given up before it says so */
+		x->miss = over < 0 ? BSA_MISS_PREDICTED
+		                   : BSA_MISS_ABORTED; /* the execution was given up before it emits that */
 	}
 	if (x->at[BSA_ENQUEUED] == NEVER)
 		service_of(w, l)->refusals[service_of(w, l)->n_refusals++ % REFUSALS] = at;
@@ -313,8 +314,8 @@ static void says_end(struct world *w, struct live *l, uint64_t at, uint8_t lane)
 }
 
 /*
- * For how long its thread had no cpu. That may be more than it took: it is of another clock. Often nobody asked, or it is not known
- * of a part. The world goes on as if nobody had ever asked.
+ * For how long its thread had no cpu. That may be more than it took: it is of another clock. Often no reader asked, or it is not known of a
+ * part. The world goes on as if no reader had ever asked.
  */
 static void says_delays(struct world *w, const struct live *l, uint64_t at)
 {
@@ -330,7 +331,7 @@ static void says_delays(struct world *w, const struct live *l, uint64_t at)
 	w->series = series;
 }
 
-/* From its exec_end to where nobody waits for anything. */
+/* From its exec_end to where no execution waits for anything. */
 static void wind_up(struct world *w, struct live *l)
 {
 	struct sim_exec *x = exec_of(w, l);
@@ -597,7 +598,7 @@ static bool too_soon(struct world *w, struct live *l, uint64_t *last, const uint
 	return false;
 }
 
-/* It is ready no more, or off its lane. */
+/* The execution is ready no more, or off its lane. */
 static bool stops_too_soon(struct world *w, struct live *l)
 {
 	struct service *sv = service_of(w, l);
@@ -670,7 +671,7 @@ static void enters(struct world *w, struct live *l)
 	l->next_at = l->gives_up > w->now ? l->gives_up : w->now;
 }
 
-/* Whom the policy gave a lane to; it takes a while to wake up. */
+/* The execution that the policy gave a lane to; it takes a while to wake up. */
 static void handed_over(struct world *w, struct nnb__policy_job *job)
 {
 	if (job && w->terms->plain)
@@ -770,7 +771,7 @@ static void gets_on(struct world *w, struct live *l)
 	l->begun = true;
 }
 
-/* It makes room for @by. */
+/* The execution makes room for @by. */
 static void preempted(struct world *w, struct live *l, const struct live *by, uint64_t asked, uint8_t lane)
 {
 	struct sim_exec *x = exec_of(w, l);

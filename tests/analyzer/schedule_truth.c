@@ -8,13 +8,13 @@
 #define NEVER UINT64_MAX
 #define PARTS INT64_C(720720) /* of a lane: any of 1 to 16 apps has whole ones */
 
-/* What the apps of a service had at a time, and from then on. */
+/* The shares that the apps of a service had at a time, and from then on. */
 struct moment {
 	uint64_t at;
 	int32_t waiting[SIM_APPS], running[SIM_APPS];
 	int64_t rate[SIM_APPS]; /* in parts */
 	int64_t lag[SIM_APPS];  /* at that time, in parts of a ns, before what was handed over just then is shared */
-	/* What is shared then, and had, of lanes that were handed over: in parts, and ns. */
+	/* The share then of lanes that were handed over, and the part that was had: in parts, and ns. */
 	int64_t lump[SIM_APPS];
 	uint64_t handed[SIM_APPS];
 };
@@ -187,7 +187,7 @@ static int by_number(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Every time at which somebody came, went, or went on a lane. */
+/* Every time at which an execution came, went, or went on a lane. */
 static void find_moments(struct truth *t)
 {
 	const struct sim *s = t->s;
@@ -288,7 +288,7 @@ static uint64_t given_at(const struct truth *t, const struct sim_slice *l)
 	return from;
 }
 
-/* How many lanes were taken, those aside that somebody was just put on. */
+/* How many lanes were taken, those aside that an execution was just put on. */
 static int64_t lanes_before(const struct truth *t, const struct moment *m)
 {
 	int64_t n = 0;
@@ -497,7 +497,7 @@ static void tell_idle(struct truth *t, const struct sim_wait *w, uint64_t from, 
 	                                         .cause = BSA_HANDOVER });
 }
 
-/* Does its execution say where that was, so that an idle wait need not? Or is there nothing to be said? */
+/* Does its execution have where that was, so that an idle wait need not? Or is there nothing to report? */
 static bool is_all_of_it(const struct truth *t, const struct sim_wait *w)
 {
 	const struct sim_exec *x = exec_of(t, w->exec);
@@ -577,7 +577,7 @@ static const struct sim_wait *queue_of(const struct truth *t, uint32_t exec)
 	abort();
 }
 
-/* Is @l, a first one, the dispatch of somebody who came later than @w, and is no better? */
+/* Is @l, a first one, the dispatch of an execution that came later than @w, and is no better? */
 static bool bypasses(const struct truth *t, const struct sim_slice *l, const struct sim_wait *w)
 {
 	const struct sim_exec *x = exec_of(t, w->exec), *y = exec_of(t, l->exec);
@@ -658,7 +658,7 @@ static bool is_before(const struct truth *t, const struct sim_wait *one, const s
 	return a != b ? a > b : one->began < other->began;
 }
 
-/* Of those who were ready when @l was given away, the first for whom there was no other lane. NULL: nobody of another priority. */
+/* The first of those that were ready when @l was given away for which there was no other lane. NULL: none of another priority. */
 static const struct sim_wait *passed_over(const struct truth *t, const struct sim_slice *l, uint64_t given)
 {
 	size_t beside = lanes_beside(t, l, given);
@@ -689,7 +689,7 @@ static void tell_choice(const struct truth *t, const struct sim_slice *l)
 		                                                         exec_of(t, l->exec)->priority });
 }
 
-/* At the end of that instant, does nobody wait, and nobody have one of the lanes? */
+/* At the end of that instant, does no execution wait, and none have one of the lanes? */
 static bool is_free_for_all(const struct truth *t, uint32_t service, uint64_t at)
 {
 	uint32_t held = 0;
@@ -708,7 +708,7 @@ static bool is_free_for_all(const struct truth *t, uint32_t service, uint64_t at
 	return held < t->s->services[service].lanes;
 }
 
-/* From @at on. That begins then, or when somebody leaves a lane, or waits no more. */
+/* From @at on. That begins then, or when an execution leaves a lane, or waits no more. */
 static uint64_t queue_free(const struct truth *t, uint32_t service, uint64_t at)
 {
 	uint64_t first = NEVER;

@@ -1,5 +1,5 @@
 /*
- * schedule_truth.h -- what a fold ought to find out of a simulated schedule, worked out the slow way: by looking at
+ * schedule_truth.h -- the facts that a fold ought to find out of a simulated schedule, worked out the slow way: by looking at
  * everything, for everything, from what the simulator kept and never from its events.
  */
 #ifndef SCHEDULE_TRUTH_H

@@ -1,4 +1,4 @@
-/* script.c -- see script.h. Which fields there are is the catalogue's to say. */
+/* script.c -- see script.h. The catalogue has which fields there are. */
 #include "analyzer/script.h"
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct field {
 	  .never = is_never(#field),             \
 	  __VA_ARGS__ },
 
-/* As event.h says: what a trace does not have is 0, but for these. */
+/* As in event.h: what a trace does not have is 0, but for these. */
 #define is_never(name) \
 	(!__builtin_strcmp(name, "cpu_ns") || !__builtin_strcmp(name, "lane") || !__builtin_strcmp(name, "deadlines"))
 

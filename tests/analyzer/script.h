@@ -9,9 +9,8 @@
  *   <1590 exec_return exec=2:1
  *
  * First the time, or with a + how much later than the line before, or with a < that of a record that comes late, behind later ones; then fields of the catalogue (and of struct bsa_loss), in any order.
- * A value is a number, with us, ms or s behind it for that many ns; a label of the field's enumeration; a text; A:B for
- * A * 2^32 + B; - for what never was (all bits set). What is not given is as in a trace that does not have it.
- * trace=N says whose record it is (1). What cannot be read ends the program: it is the test that is wrong.
+ * A value is a number, with us, ms or s behind it for that many ns; a label of the field's enumeration; a text; A:B for A * 2^32 + B; - for what never was (all bits set). What is not given is as in a
+ * trace that does not have it. trace=N is the trace of the record (1). What cannot be read ends the program: it is the test that is wrong.
  */
 #ifndef ANALYZER_SCRIPT_H
 #define ANALYZER_SCRIPT_H

@@ -1,4 +1,5 @@
-/* stored.h -- for tests of the store: a directory of one's own, facts into a database, and what an SQLite that knows nothing of us says of it. */
+/* stored.h -- for tests of the store: a directory of one's own, facts into a database, and the answers about it of an SQLite that knows
+ * nothing of us. */
 #ifndef ANALYZER_STORED_H
 #define ANALYZER_STORED_H
 

@@ -39,7 +39,7 @@ struct one {
 static char directory[PATH_SIZE];
 
 /*
- * What questions may say for short: executions by STREAM:SEQ, apps by name, us instead of ns.
+ * Short forms in questions: executions by STREAM:SEQ, apps by name, us instead of ns.
  * Nothing of ours is registered: what is asked, any SQLite client can ask.
  */
 static const char *const shorthand =
@@ -151,7 +151,7 @@ static void ask(const char *file, sqlite3 *db, const struct question *q)
 		fail_msg("%s:%u: asked\n%swhich is\n%sbut was answered\n%s", file, q->line, q->sql, q->answer, got);
 }
 
-/* What holds of every database holds of this one. */
+/* The rules of every database hold of this one. */
 static void ask_what_always_holds(sqlite3 *db)
 {
 	struct question always = { .sql = script_read_file(CHECK_SQL), .answer = "" };

@@ -1,6 +1,5 @@
 /*
- * test_floods.c -- what floods (floods.h) cost: the memory and time of their import, the size of the database, and the time of each
- * command that is asked of it.
+ * test_floods.c -- measures the cost of floods (floods.h): the memory and time of their import, the size of the database, and the time of each command that is asked of it.
  *
  *   test_floods BURSTSCOPE [FLOOD...]
  *

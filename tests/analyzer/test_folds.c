@@ -15,7 +15,7 @@
 #include "analyzer/expect.h"
 #include "analyzer/fold_file.h"
 
-/* With a stream that is open, a summary may be to come, so that compact events tell less of the end. */
+/* With a stream that is open, a summary may be to come, so that compact events have less of the end. */
 static const char all_closed[] = "1600 stream_close stream=3\n1600 stream_close stream=4\n1600 stream_close "
 				 "stream=5\n1600 stream_close stream=6\n";
 

@@ -20,7 +20,7 @@ static const char *const phases[BSA_PHASES] = { "prepare", "send",      "decode"
 
 /* ---- what there is ---- */
 
-/* What an execution's events say that its line does not: by the numbers of its stream, model and connection. */
+/* The facts in an execution's events that its line does not have: by the numbers of its stream, model and connection. */
 struct thing {
 	uint64_t model, conn, app, priority, path;
 };
@@ -32,7 +32,7 @@ struct told {
 	char *text;
 };
 
-/* Nothing is told of @execs, or if there are none, of any execution. */
+/* Nothing is emitted of @execs, or if there are none, of any execution. */
 struct hole {
 	uint64_t from, to, execs[8];
 	size_t n;
@@ -254,7 +254,7 @@ static uint64_t last_lane(const struct execution *x)
 	return x->dispatched == NEVER ? 255 : lane(x, x->n_run - 1);
 }
 
-/* What its service said of it, so or so. */
+/* The service's report of it, in one way or the other. */
 static void tell_rare(struct timeline *t, const struct execution *x)
 {
 	uint64_t at = x->dispatched;
@@ -572,7 +572,7 @@ static uint64_t named(const char *line, const char *name, const char *const *lab
 	return field(line, name);
 }
 
-/* What executions will have to say of it. */
+/* The facts that executions will have of it. */
 static void remember(struct timeline *t, const char *line)
 {
 	static const char *const priorities[] = { "low", "medium", "high" };

@@ -59,7 +59,7 @@ static uint64_t run_of(const struct sim *s, uint32_t exec)
 	return ns;
 }
 
-/* The last that can be told of it, a late summary included. */
+/* The last event that can be about it, a late summary included. */
 static uint64_t over_of(const struct judge *j, uint32_t exec)
 {
 	uint64_t over = j->s->execs[exec].over_at;
@@ -385,7 +385,7 @@ static uint64_t longest_run_of(const struct judge *j, uint32_t model)
 	return most;
 }
 
-/* All of the wait was recorded; what is still open, only full events have told of. Its model's median is no matter. */
+/* All of the wait was recorded; only full events have what is still open. Its model's median is no matter. */
 static bool is_shown(const struct judge *j, const struct sim_wait *w, uint64_t gap)
 {
 	const struct sim_exec *x = &j->s->execs[w->exec];
@@ -463,7 +463,7 @@ static uint64_t last_step(const struct judge *j, uint32_t service, uint32_t lane
 }
 
 /*
- * The longest that a lost preemption may have taken, as far as recordings tell: it ended in a hole, and began when no execution's step on the lane was
+ * The longest that a lost preemption may have taken, as far as recordings show: it ended in a hole, and began when no execution's step on the lane was
  * recorded any more. NEVER: no bound.
  */
 static uint64_t longest_unseen_stop(const struct judge *j)
@@ -695,7 +695,8 @@ static int by_length(const void *one, const void *other)
 
 enum { SAMPLE = 64 };
 
-/* What @exec may have needed of a lane, though it was refused or given up: from what whole runs of its model took. False: there are too many of them, and not all are looked at. */
+/* The time that @exec may have needed of a lane, though it was refused or given up: from what whole runs of its model took. False: there
+ * are too many of them, and not all are looked at. */
 static bool need_truth(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
 {
 	const struct sim *s = j->s;
@@ -773,7 +774,7 @@ static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_
 	return true;
 }
 
-/* Its rules, as the events tell them. */
+/* Its rules, as the events have them. */
 static uint32_t preempt_mode(const struct judge *j)
 {
 	for (size_t i = 0; i < j->s->n_events; i++)
@@ -897,7 +898,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 	free(a.calls);
 }
 
-/* Of a recording that was cut, what was before it, or after it, has a part in it that is not worked out. */
+/* In a recording that was cut, what was before it, or after it, has a part in it that is not worked out. */
 static void judge_sharing(struct truth_verdict *ret, const struct judge *j)
 {
 	struct shared of = { 0, 0, false, false };

@@ -18,15 +18,15 @@ struct truth_verdict {
 	bool broken;          /* in the recorded time, for certain: "pass" is a lie */
 	bool kept;            /* not broken, for certain: "fail" is a lie */
 	bool shown;           /* broken, and all that proves it was recorded: anything but "fail" is wrong */
-	bool unsure;          /* it is not worked out */
+	bool unsure;          /* the verdict is not worked out */
 	bool nothing;         /* there is nothing to judge: the right answer is "cannot tell" */
 	double figure, bound; /* of starvation: of the worst wait longer than 100 ms; figure 0: there is none */
 	uint64_t count;       /* episodes, inversions, choices */
-	uint64_t from, until; /* of the worst violation */
+	uint64_t from, until; /* time of the worst violation */
 	char what[200];       /* the worst that happened, for people */
 };
 
-/* What is worked out once for each world. */
+/* The facts that are worked out once for each world. */
 struct truth_world {
 	const struct sim *s;
 	struct collected facts; /* as truth_tell gives them */
@@ -38,7 +38,7 @@ struct truth_world {
 void truth_world_make(struct truth_world *ret, const struct sim *s);
 void truth_world_fini(struct truth_world *w);
 
-/* @horizon: of the fold; what lies so far before a loss, summaries may have told of. */
+/* @horizon: of the fold; what lies so far before a loss, summaries may have reported. */
 void truth_judge(struct truth_verdict ret[TRUTH_RULES], const struct truth_world *w, const struct cut *c,
                  uint64_t horizon);
 
