@@ -171,18 +171,39 @@ static struct bsv_input database_open(const char *path, int64_t from_ms, int64_t
 	return ret;
 }
 
-/* The database of a situation. */
-static void situation_make(const char *path, const char *service, const char *calls, const char *missing,
-                           unsigned forms)
+/* The database of @text, lines of analyzer/timeline.h, which are freed. */
+static void timeline_make(const char *path, char *text, unsigned forms)
 {
-	char *text = NULL, *script;
+	char *script = timeline(text, forms);
 
-	assert_true(asprintf(&text, "%s%s%s%s%s%s", before, missing, service, world, calls, after) > 0);
-	script = timeline(text, forms);
 	unlink(path);
 	database_make(path, script);
 	free(script);
 	free(text);
+}
+
+static struct bsv_slo_result measure(const char *story, const char *rule, struct bsv_input *input,
+                                     struct bsv_input *baseline)
+{
+	struct bsv_slo slo = { .n = 0 };
+	struct bsv_slo_result ret;
+	struct bsa_err err = { "" };
+
+	if (bsv_slo_parse(&slo, rule, strlen(rule), &err) < 0 ||
+	    bsv_slo_measure(&ret, &slo.rules[0], input, baseline, &err) < 0)
+		fail_msg("%s: %s: %s", story, rule, err.text);
+	bsv_slo_fini(&slo);
+	return ret;
+}
+
+/* The database of a situation. */
+static void situation_make(const char *path, const char *service, const char *calls, const char *missing,
+                           unsigned forms)
+{
+	char *text = NULL;
+
+	assert_true(asprintf(&text, "%s%s%s%s%s%s", before, missing, service, world, calls, after) > 0);
+	timeline_make(path, text, forms);
 }
 
 static void no_rule_passes_on_what_was_not_recorded(void **state)
@@ -202,21 +223,13 @@ static void no_rule_passes_on_what_was_not_recorded(void **state)
 		input = database_open(path, situations[i].from_ms, situations[i].to_ms);
 		assert_int_equal(strlen(situations[i].outcomes), RULES);
 		for (size_t k = 0; k < RULES; k++) {
-			struct bsv_slo slo = { .n = 0 };
-			struct bsv_slo_result result;
-			struct bsa_err err = { "" };
-			char letter;
-
-			if (bsv_slo_parse(&slo, rules[k], strlen(rules[k]), &err) < 0 ||
-			    bsv_slo_measure(&result, &slo.rules[0], &input, &baseline, &err) < 0)
-				fail_msg("%s: %s: %s", situations[i].story, rules[k], err.text);
-			letter = result.outcome == BSV_PASS ? 'P' : result.outcome == BSV_FAIL ? 'F' : '?';
+			struct bsv_slo_result result = measure(situations[i].story, rules[k], &input, &baseline);
+			char letter = result.outcome == BSV_PASS ? 'P' : result.outcome == BSV_FAIL ? 'F' : '?';
 			if (letter != situations[i].outcomes[k]) {
 				print_error("%s: %s: %c, not %c: %s\n", situations[i].story, rules[k], letter,
 				            situations[i].outcomes[k], result.why);
 				wrong++;
 			}
-			bsv_slo_fini(&slo);
 		}
 		bsv_input_close(&input);
 	}
@@ -300,19 +313,12 @@ static char *pairs_text(const struct pairs *p)
 /* Does @rule come to @outcome? If it does not, the reason is printed. */
 static bool comes_to(const char *path, const char *story, const char *rule, enum bsv_outcome outcome)
 {
-	struct bsv_slo slo = { .n = 0 };
-	struct bsv_slo_result result;
-	struct bsa_err err = { "" };
 	struct bsv_input input = database_open(path, 0, 0);
-	bool same;
+	struct bsv_slo_result result = measure(story, rule, &input, NULL);
+	bool same = result.outcome == outcome;
 
-	if (bsv_slo_parse(&slo, rule, strlen(rule), &err) < 0 ||
-	    bsv_slo_measure(&result, &slo.rules[0], &input, NULL, &err) < 0)
-		fail_msg("%s: %s", story, err.text);
-	same = result.outcome == outcome;
 	if (!same)
 		print_error("%s: %s: %s\n", story, bsv_outcome_name(result.outcome), result.why);
-	bsv_slo_fini(&slo);
 	bsv_input_close(&input);
 	return same;
 }
@@ -547,22 +553,17 @@ static void executions_without_their_beginning_may_break_a_rule(void **state)
 	situation_make(whole, situations[0].service, situations[0].calls, "", TIMELINE_FULL);
 	baseline = database_open(whole, 0, 0);
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct bsv_slo slo = { .n = 0 };
 		struct bsv_slo_result result;
-		struct bsa_err err = { "" };
 		struct bsv_input input;
 
 		situation_make(path, SERVICE, rows[i].calls, "", rows[i].forms);
 		input = database_open(path, 0, 0);
-		if (bsv_slo_parse(&slo, rows[i].rule, strlen(rows[i].rule), &err) < 0 ||
-		    bsv_slo_measure(&result, &slo.rules[0], &input, &baseline, &err) < 0)
-			fail_msg("%s: %s", rows[i].rule, err.text);
+		result = measure("beginnings", rows[i].rule, &input, &baseline);
 		if (result.outcome != rows[i].outcome || result.n != rows[i].n) {
 			print_error("row %zu: %s: %s, n %" PRId64 ": %s\n", i, rows[i].rule,
 			            bsv_outcome_name(result.outcome), result.n, result.why);
 			wrong++;
 		}
-		bsv_slo_fini(&slo);
 		bsv_input_close(&input);
 	}
 	bsv_input_close(&baseline);
@@ -574,17 +575,12 @@ static void executions_without_their_beginning_may_break_a_rule(void **state)
 static const char *reason(const char *path, const char *rule, const char *calls, const char *missing, unsigned forms)
 {
 	static struct bsv_slo_result result;
-	struct bsv_slo slo = { .n = 0 };
-	struct bsa_err err = { "" };
 	struct bsv_input input;
 
 	situation_make(path, SERVICE, calls, missing, forms);
 	input = database_open(path, 0, 0);
-	if (bsv_slo_parse(&slo, rule, strlen(rule), &err) < 0 ||
-	    bsv_slo_measure(&result, &slo.rules[0], &input, NULL, &err) < 0)
-		fail_msg("%s", err.text);
+	result = measure("reasons", rule, &input, NULL);
 	assert_int_equal(result.outcome, BSV_CANNOT_TELL);
-	bsv_slo_fini(&slo);
 	bsv_input_close(&input);
 	return result.why;
 }
@@ -623,16 +619,12 @@ static bool is_not(enum bsv_outcome outcome, enum bsv_audit audit, const char *s
 	static const struct bsv_bounds bounds = { .by_lag = true };
 	struct bsv_judgement judgement = { 0 };
 	struct bsa_err err = { "" };
-	char *text = NULL, *script;
+	char *text = NULL;
 	struct bsv_input input;
 	bool is_wrong;
 
 	assert_true(asprintf(&text, "%s%s%s", before, lines, world_text) > 0);
-	script = timeline(text, TIMELINE_FULL);
-	unlink(path);
-	database_make(path, script);
-	free(script);
-	free(text);
+	timeline_make(path, text, TIMELINE_FULL);
 	if (numbered)
 		no_number_is_missing(path);
 	input = database_open(path, 0, 0);
@@ -744,7 +736,7 @@ static void without_preemption_the_limit_is_the_holders_longest_stretch_all_the_
 		struct bsv_judgement judgement = { 0 };
 		struct bsa_err err = { "" };
 		struct bsv_input input;
-		char *text = NULL, *script;
+		char *text = NULL;
 
 		assert_true(asprintf(&text,
 		                     "0 service_state pid=100 policy=fair preempt_mode=%s lanes=1 contract=1\n"
@@ -757,11 +749,7 @@ static void without_preemption_the_limit_is_the_holders_longest_stretch_all_the_
 		                     "0 stream_open stream=3 conn=1 path=burst model=3\n"
 		                     "1ms 1:1 x5 every=1ms\n2s 3:1 run=5ms\n2s+500us 1:6 queue=4600us\n4s 1:7\n",
 		                     rows[i].mode, rows[i].step_us) > 0);
-		script = timeline(text, TIMELINE_FULL);
-		unlink(*state);
-		database_make(*state, script);
-		free(script);
-		free(text);
+		timeline_make(*state, text, TIMELINE_FULL);
 		input = database_open(*state, 0, 0);
 		if (bsv_judge(&judgement, BSV_PRIORITY, &input, NULL, &err) < 0)
 			fail_msg("%s", err.text);
