@@ -23,7 +23,7 @@ enum case_forms { CASE_FULL = 1, CASE_COMPACT = 2, CASE_BOTH = 3 };
 
 struct question {
 	char *sql, *answer; /* owned */
-	unsigned line;      /* of the file */
+	unsigned line;      /* number in the file */
 	unsigned forms;     /* enum case_forms */
 };
 

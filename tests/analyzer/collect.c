@@ -187,7 +187,7 @@ COLLECT_KINDS(K)
 
 static const struct {
 	const char *name;
-	size_t offset, size; /* of the list in struct collected; of a fact */
+	size_t offset, size; /* offset of the list in struct collected; size of a fact */
 	const struct column *(*columns)(void);
 } kinds[] = {
 #define K(kind) { #kind, offsetof(struct collected, kind), sizeof(struct bsa_##kind), columns_of_##kind },

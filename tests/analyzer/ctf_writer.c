@@ -46,7 +46,7 @@ static void *must(void *p)
 struct field {
 	const char *name;        /* NULL: there are no more */
 	const char *enumeration; /* NULL: none */
-	size_t at, bytes;        /* of a number, in what is kept of an event */
+	size_t at, bytes;        /* bytes of a number, in what is kept of an event */
 	unsigned n, bits;        /* n: numbers; 0: as many as are given, the first being how many */
 	char kind;               /* u, i, f, or t: text */
 };
@@ -57,8 +57,8 @@ struct class
 {
 	const char *name; /* the provider's, too */
 	struct field fields[FIELDS + 1];
-	size_t bytes; /* of what is kept of an event */
-	char *words;  /* of one that was defined: where its fields have their names */
+	size_t bytes; /* bytes of what is kept of an event */
+	char *words;  /* for an event that was defined: where its fields have their names */
 	enum level level;
 	bt_event_class *bt;
 };

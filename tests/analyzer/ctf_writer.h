@@ -17,7 +17,7 @@ struct ctf_options {
 	const char *session;    /* NULL: "session" */
 	const char *clock_uuid; /* NULL: one for all; "": none */
 	int64_t clock_offset;   /* ns */
-	uint64_t frequency;     /* of the clock; 0: 1 GHz. Times are its cycles */
+	uint64_t frequency;     /* Hz of the clock; 0: 1 GHz. Times are its cycles */
 	const char *uid;        /* all processes are of this user; NULL: nothing shows it */
 	unsigned pid;           /* all events are of this one; 0: of any */
 	unsigned packet;        /* events a packet; 0: 1000 */
@@ -46,7 +46,7 @@ void ctf_writer_script(struct ctf_writer *w, const char *text, uint32_t trace);
  */
 void ctf_writer_define(struct ctf_writer *w, const char *event, const char *fields);
 
-/* One of them, or of the catalogue's: "exec=1 at=1,2,3 name=word", what is not given being 0. */
+/* Write an event of these, or of the catalogue's: "exec=1 at=1,2,3 name=word", what is not given being 0. */
 void ctf_writer_event(struct ctf_writer *w, unsigned cpu, uint64_t at, const char *event, const char *values);
 
 /* Write the trace. NULL is fine. Returns NULL. */

@@ -9,7 +9,7 @@
 struct decoders {
 	bool quick;       /* the quick one understands it */
 	int code;         /* 0: all of it was read; negative: both return this */
-	uint64_t records; /* so many */
+	uint64_t records; /* records that were read */
 	uint64_t lost_events;
 	bool cut;
 	char differs[320]; /* "": nothing does */

@@ -66,7 +66,7 @@ static void streams(FILE *to, unsigned n)
 
 /* ---- executions ---- */
 
-/* One of each app, model and stream. */
+/* The first one of each app, model and stream. */
 static void apps_run(FILE *to, unsigned n)
 {
 	begin(to, 1);
@@ -324,7 +324,7 @@ static void losses_lanes(FILE *to, unsigned n)
 		        111 + 20 * i);
 }
 
-/* And all that waits. */
+/* All that waits, too. */
 static void losses_waits(FILE *to, unsigned n)
 {
 	begin(to, 1);
@@ -336,7 +336,7 @@ static void losses_waits(FILE *to, unsigned n)
 		        n + 110 + 20 * i, n + 111 + 20 * i);
 }
 
-/* And streams. */
+/* The same for streams. */
 static void losses_streams(FILE *to, unsigned n)
 {
 	streams(to, n / 2);

@@ -14,7 +14,7 @@ struct reading {
 	const char *path;
 	unsigned line;
 	struct fold_file *file;
-	struct bsa_fold_options options; /* of cases that give none */
+	struct bsa_fold_options options; /* options of cases that give none */
 	struct fold_case *current;       /* NULL: before the first case of the file */
 	char **to; /* where events go: a text of the current case, or of a fragment; NULL: nowhere */
 };

@@ -269,7 +269,7 @@ void mutate_fields(const struct records *from, uint64_t seed, struct records *re
 
 static struct {
 	const char *from, *to;
-	char files[FILES_MAX][PATH_SIZE]; /* that were copied */
+	char files[FILES_MAX][PATH_SIZE]; /* files that were copied */
 	size_t n;
 } copying;
 

@@ -35,7 +35,7 @@ const char *cut_name(enum cut_kind kind);
 struct cut_hole {
 	uint64_t from, until;           /* both ends included, as in bsa_loss */
 	uint64_t events[2];             /* lost, by cpu */
-	uint64_t told_from, told_until; /* of CUT_STOP: the time that no process is recorded */
+	uint64_t told_from, told_until; /* for CUT_STOP: the time that no process is recorded */
 };
 
 enum { CUT_HOLES_MAX = 8 };
@@ -49,7 +49,7 @@ struct cut {
 	struct cut_hole holes[CUT_HOLES_MAX];
 	uint64_t from, until;             /* the recorded time: nothing before and after it is known */
 	uint64_t asked_from, asked_until; /* --from and --to, as times of the trace; 0 and BSA_NEVER: not given */
-	uint64_t began, ended;            /* of the first and the last event, a loss included */
+	uint64_t began, ended;            /* times of the first and the last event, a loss included */
 };
 
 /* A stretch of time that a hole may aim at. */

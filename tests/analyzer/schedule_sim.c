@@ -54,7 +54,7 @@ struct service {
 	enum deadlines deadlines;
 	bool restarts;
 	uint64_t asked_at[SIM_LANES];               /* since when the policy wants the lane at once; 0: it does not */
-	uint64_t last_stop, last_ready, last_begin; /* those of a kind never come at the same time */
+	uint64_t last_stop, last_ready, last_begin; /* events of a kind never come at the same time */
 	uint64_t refusals[REFUSALS];                /* the last ones: they come alone, too */
 	uint32_t numbers, n_refusals;
 	uint32_t announced;       /* those that have emitted it, and are about to ask for a lane */
@@ -402,7 +402,7 @@ static void evicts(struct world *w, uint32_t stream, uint64_t at)
 	     .cause = 0);
 }
 
-/* It goes no further than this. */
+/* The world goes no further than this. */
 static void refuse(struct world *w, struct live *l, uint64_t at, uint8_t status)
 {
 	struct sim_exec *x = exec_of(w, l);
@@ -611,7 +611,7 @@ static uint64_t too_late(struct world *w, const struct live *l)
 	const struct sim_exec *x = exec_of(w, l);
 	enum deadlines mode = service_of(w, l)->deadlines;
 
-	if (w->terms->plain && mode == REFUSE && l->begun) /* it finishes */
+	if (w->terms->plain && mode == REFUSE && l->begun) /* the execution finishes */
 		return NEVER;
 	return x->deadline && mode != ADVISE ? x->deadline : NEVER;
 }

@@ -25,9 +25,9 @@ union sim_fields {
 };
 
 struct sim_event {
-	struct bsa_event event; /* and right behind it what is of its kind: it is a record */
+	struct bsa_event event; /* right behind it is what is of its kind: it is a record */
 	union sim_fields of;
-	uint32_t order; /* of events of one time: as they were written */
+	uint32_t order; /* among events of one time: as they were written */
 	uint32_t whose; /* an execution, as in sim.execs, from 1; 0: of none */
 	uint8_t forms, cpu;
 	bool lost;
@@ -59,7 +59,7 @@ struct sim_exec {
 	uint32_t service, app, model, stream, lookups, misses, preemptions;
 	uint32_t nth_ready, nth_over, n_ready;
 	uint8_t path, priority, status, miss, stage;
-	int16_t lane; /* of its last stretch; -1: none */
+	int16_t lane; /* lane of its last stretch; -1: none */
 	bool refused; /* before it was ready */
 };
 

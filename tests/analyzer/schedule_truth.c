@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define NEVER UINT64_MAX
-#define PARTS INT64_C(720720) /* of a lane: any of 1 to 16 apps has whole ones */
+#define PARTS INT64_C(720720) /* parts of a lane: any of 1 to 16 apps has whole ones */
 
 /* The shares that the apps of a service had at a time, and from then on. */
 struct moment {
@@ -112,7 +112,7 @@ static void phases(struct truth *t, struct bsa_execution *e, uint32_t exec)
 
 	phases_to_the_lane(e, x);
 	phases_from_the_lane(e, x);
-	e->run = e->phase[BSA_RUN] = slices_ns(t, exec, &n); /* one that was preempted may have only one, too */
+	e->run = e->phase[BSA_RUN] = slices_ns(t, exec, &n); /* a preempted execution may have only one, too */
 	if (n)
 		e->phase[BSA_PREEMPTED] = x->at[BSA_RUN_ENDED] - x->at[BSA_DISPATCHED] - e->run;
 	e->lane = n && !x->preemptions && !is_native(t, x->service) ? x->lane : -1;
@@ -299,7 +299,7 @@ static int64_t lanes_before(const struct truth *t, const struct moment *m)
 	return n;
 }
 
-/* What had been handed over by then is had by who got it, and shared like a lane more. */
+/* A lane that had been handed over by then is had by the receiver, and shared like a lane more. */
 static void share_handed(const struct truth *t, struct moment *m)
 {
 	int64_t lanes = lanes_before(t, m), before[SIM_APPS];

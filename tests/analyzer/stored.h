@@ -18,7 +18,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { OFFSET = 1000000 }; /* of the clock of stored_new's trace */
+enum { OFFSET = 1000000 }; /* offset of the clock of stored_new's trace */
 
 /* cmocka's set-up and tear-down: *state is the path of a database that is not there yet, in a directory of its own. */
 int stored_setup(void **state);

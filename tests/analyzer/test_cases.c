@@ -129,7 +129,7 @@ static void print_row(sqlite3_stmt *s, char *ret, size_t size)
 		n += (size_t)snprintf(ret + n, size - n, "%s%s", i ? " | " : "", value);
 		assert_true(n < size);
 	}
-	while (n && ret[n - 1] == ' ') /* of an empty last column */
+	while (n && ret[n - 1] == ' ') /* blanks of an empty last column */
 		ret[--n] = 0;
 	snprintf(ret + n, size - n, "\n");
 }

@@ -37,7 +37,7 @@ struct ran {
 };
 
 static const char *burstscope;
-static double most_ms = MOST_MS; /* of an answer */
+static double most_ms = MOST_MS; /* for an answer */
 static double most_import_ms;    /* 0: any */
 static off_t empty;              /* bytes of a database of nothing */
 static char dir[PATH], trace[PATH], db[PATH];

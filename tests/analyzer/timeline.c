@@ -39,7 +39,7 @@ struct hole {
 };
 
 struct timeline {
-	const char *line; /* that is read */
+	const char *line; /* the line that is read */
 	unsigned forms;
 	uint64_t usual[BSA_PHASES];
 	struct thing streams[THINGS_MAX], models[THINGS_MAX], conns[THINGS_MAX];
@@ -243,7 +243,7 @@ static void find_times(struct execution *x)
 	x->redone = sum(x->redo, x->n_run);
 }
 
-/* Of its stretch @i. */
+/* About its stretch @i. */
 static uint64_t lane(const struct execution *x, size_t i)
 {
 	return x->n_lane ? x->lane[i < x->n_lane ? i : x->n_lane - 1] : 0;

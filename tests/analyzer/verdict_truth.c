@@ -13,7 +13,7 @@
 #define NEVER BSA_NEVER
 #define MS UINT64_C(1000000)
 
-enum { MODE_SAVE = 2 }; /* of service_state.preempt_mode */
+enum { MODE_SAVE = 2 }; /* values of service_state.preempt_mode */
 
 /* From least to most, where the recorded time cuts something in two. */
 struct range {
@@ -28,8 +28,8 @@ struct judge {
 	uint64_t from, until; /* the recorded time, and of that what was asked for */
 	bool picked;          /* --from or --to was given: executions that begin in between are judged */
 	bool whole;           /* all of the world is judged */
-	uint32_t service;     /* whose fairness is judged */
-	bool set_up;          /* what services, models and apps are was recorded */
+	uint32_t service;     /* apps whose fairness is judged */
+	bool set_up;          /* the properties of services, models and apps were recorded */
 };
 
 /* ---- what is there ---- */
@@ -85,7 +85,7 @@ static bool is_clean(const struct judge *j, uint32_t exec)
 	return began >= j->c->from && (over <= j->c->until || j->c->until == NEVER) && !cut_touches(j->c, began, over);
 }
 
-/* Of every execution of @service that is under way at some time from @from to @until. */
+/* For every execution of @service that is under way at some time from @from to @until. */
 static bool are_clean(const struct judge *j, uint32_t service, uint64_t from, uint64_t until)
 {
 	for (uint32_t i = 0; i < j->s->n_execs; i++) {
@@ -316,7 +316,7 @@ static void judge_service(struct truth_verdict *ret, const struct judge *j)
 	         whole_runs ? ", nobody can be stopped" : "");
 }
 
-/* Of each service by itself: lanes are shared by its apps alone. */
+/* For each service by itself: lanes are shared by its apps alone. */
 static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
 {
 	double worst = -1e300;
@@ -333,7 +333,7 @@ static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
 		of.kept &= ret->kept;
 		of.shown |= ret->shown;
 		of.nothing &= ret->nothing;
-		beyond = most_apps(&one).most > 1 ? of.figure / of.bound : -1; /* one that is alone has no limit */
+		beyond = most_apps(&one).most > 1 ? of.figure / of.bound : -1; /* an app that is alone has no limit */
 		if (!i || beyond > worst) {
 			worst = beyond;
 			*ret = of;
@@ -355,7 +355,7 @@ static int by_number(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Of the answered executions of @model; of those that begin and end in the judged time, if @within. 0: there are none. */
+/* The answered executions of @model; those that begin and end in the judged time, if @within. 0: there are none. */
 static uint64_t median_run(const struct judge *j, uint32_t model, bool within)
 {
 	uint64_t *runs = calloc(j->s->n_execs + 1, sizeof(*runs)), median = 0;

@@ -20,7 +20,7 @@ struct truth_verdict {
 	bool shown;           /* broken, and all that proves it was recorded: anything but "fail" is wrong */
 	bool unsure;          /* the verdict is not worked out */
 	bool nothing;         /* there is nothing to judge: the right answer is "cannot tell" */
-	double figure, bound; /* of starvation: of the worst wait longer than 100 ms; figure 0: there is none */
+	double figure, bound; /* for starvation: the worst wait longer than 100 ms; figure 0: there is none */
 	uint64_t count;       /* episodes, inversions, choices */
 	uint64_t from, until; /* time of the worst violation */
 	char what[200];       /* the worst that happened, for people */
@@ -31,7 +31,7 @@ struct truth_world {
 	const struct sim *s;
 	struct collected facts; /* as truth_tell gives them */
 	struct collected fine;  /* the same with small windows, of which the lags are used */
-	uint64_t window_ns;     /* of @fine */
+	uint64_t window_ns;     /* windows of @fine */
 	bool native;            /* a service without lanes is there: its rules are not worked out */
 };
 
