@@ -313,7 +313,7 @@ static uint64_t work_all(int sock, struct user *users, const struct order *o)
 	return n;
 }
 
-/* What it answers is what it allocated meanwhile. */
+/* Its answer is what it allocated meanwhile. */
 static uint64_t work_marked(int sock, struct user *u, uint32_t n)
 {
 	unsigned long before;

@@ -1,4 +1,4 @@
-/* app.h -- what uses bursts in a benchmark: a client with a model, and users, each with a burst and pools of its own. */
+/* app.h -- apps that use bursts in a benchmark: a client with a model, and users, each with a burst and pools of its own. */
 #ifndef APP_H
 #define APP_H
 
@@ -13,7 +13,7 @@
 struct app {
 	struct nnb_client *client;
 	struct nnb_remote *remote;
-	uint32_t in_bytes, out_bytes; /* of the model's only input and only output */
+	uint32_t in_bytes, out_bytes; /* bytes of the model's only input and only output */
 };
 
 /* Ends the run if there is a status; the reason may be NULL. */
@@ -95,7 +95,7 @@ uint64_t process_report(const struct process *p);
 /* Execute @n times on one thread, between two marks (syscalls.h), upon process_go. */
 void process_ready_marked(const struct process *p, uint32_t n);
 
-/* Of a program started by process_start, before all else: be that app. -1: it was not. */
+/* In a program started by process_start, before all else: be that app. -1: it was not. */
 int process_main(int argc, char **argv);
 
 #endif

@@ -202,7 +202,7 @@ double bench_figure_median(const struct bench *b, size_t figure)
 	return bench_median(b->figures[figure].values, b->figures[figure].n);
 }
 
-/* Of a normal distribution, which by its quartiles is as wide as this one. */
+/* The deviation of a normal distribution which by its quartiles is as wide as this one. */
 double bench_figure_error(const struct bench *b, size_t figure)
 {
 	const struct bench_figure *f = &b->figures[figure];

@@ -60,8 +60,8 @@ double bench_ratio_bound(struct bench *b, const char *name, size_t num, size_t d
 size_t bench_figure(struct bench *b, const char *name);
 void bench_figure_is(struct bench *b, size_t figure, double value);
 double bench_figure_median(const struct bench *b, size_t figure);
-double bench_figure_error(const struct bench *b, size_t figure); /* of that median: its standard error, about */
-double bench_figure_bound(const struct bench *b, size_t figure); /* what that median is at most, with 95 % certainty */
+double bench_figure_error(const struct bench *b, size_t figure); /* standard error of that median, about */
+double bench_figure_bound(const struct bench *b, size_t figure); /* upper bound of that median, with 95 % certainty */
 
 /* Judge @value: at most @bound, or at least @bound. */
 void bench_at_most(struct bench *b, const char *name, double value, double bound);
@@ -76,7 +76,7 @@ double bench_median(const double *v, size_t n); /* v is left as it is */
 double bench_percentile(const double *v, size_t n, unsigned percent);
 
 /*
- * What the median of that of which @v are @n samples is at most, with a certainty of 95 %: an order statistic, whatever the
+ * An upper bound of the median of that of which @v are @n samples, with a certainty of 95 %: an order statistic, whatever the
  * distribution. Of fewer than five samples it is the largest, and less certain.
  */
 double bench_median_bound(const double *v, size_t n);

@@ -41,7 +41,7 @@ static const struct way {
 };
 
 /*
- * What becomes of pools that are passed: PASSED is all, with the null driver; USED has xnnpack compute a RELU from one
+ * The use of pools that are passed: PASSED is all, with the null driver; USED has xnnpack compute a RELU from one
  * to the other, so that every page of theirs is touched.
  */
 enum { PASSED, USED, N_PATHS };
@@ -61,7 +61,7 @@ struct world {
 	struct nnb_prepared *prepared;
 };
 
-/* Both sides where the placement says, as far as they are threads that somebody waits for. */
+/* Both sides on the cpus of the placement, as far as they are threads that the other side waits for. */
 static void place(const struct daemon *d, int placement)
 {
 	settle(placement, CLIENT);
@@ -351,8 +351,8 @@ static uint64_t disturbances(const struct daemon *d)
 }
 
 /*
- * Turn and turn about, each first as often as second. Where both sides poll (@d), a pair during which somebody else had
- * one of the cpus is worth nothing and is measured again, within reason. Returns how many there are, one at least.
+ * Turn and turn about, each first as often as second. Where both sides poll (@d), a pair during which another thread had one of the cpus is
+ * worth nothing and is measured again, within reason. Returns how many there are, one at least.
  */
 static int pairs(const struct inside *in, struct user *u, const struct daemon *d, struct pair *ret, int n)
 {
@@ -427,7 +427,7 @@ static void net_usual(struct bench *b, const struct net_rows *r, struct world *w
 	user_close(&u);
 }
 
-/* Both must say the same, to the bit. */
+/* Both must compute the same, to the bit. */
 static void check_net(struct world *w)
 {
 	float answers[2][MOBILENET_CLASSES];

@@ -66,7 +66,7 @@ static struct cost export(const struct form *f, const char *db, const char *to)
 	return ret;
 }
 
-/* What it takes to write as many bytes, and to have them on the disk as export has. */
+/* The time to write as many bytes, and to have them on the disk as export has. */
 static double write_alone(const char *to, double bytes)
 {
 	enum { CHUNK = 1 << 18 };

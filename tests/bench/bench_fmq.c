@@ -2,7 +2,7 @@
  * bench_fmq -- the fast message queue against the cache line below it and the kernel's transports beside it.
  *
  * Two processes, in three placements: on two cpus, wherever the kernel puts them, on one cpu. Round trips of
- * one message; messages one way, singly and in batches of 16; and what queues cost that nobody uses.
+ * one message; messages one way, singly and in batches of 16; and the cost of queues that no program uses.
  * Every message carries its number and is checked: a mode that loses or repeats one ends the run.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ enum { BATCH_MAX = 16, CAPACITY = 1024 };
 /* ---- transports: two directions between a client and a server ---- */
 
 struct link {
-	size_t bytes; /* of a message */
+	size_t bytes; /* bytes of a message */
 	struct nnb_fmq *q[2];
 	uint64_t window;
 	int fd[2][2]; /* by direction: read end, write end; a socket pair: by side */
@@ -86,7 +86,7 @@ static void fmq_recv_spinning(struct link *l, int side, void *p)
 		;
 }
 
-/* The calls that may wait; the window says how. */
+/* The calls that may wait; the window decides how. */
 static void fmq_send(struct link *l, int side, const void *p)
 {
 	nnb_fmq_write_blocking(l->q[side], p, 1, 0);

@@ -65,7 +65,7 @@ enum { N_QUESTIONS = sizeof(questions) / sizeof(questions[0]) };
 struct world {
 	struct trace full, few, many;
 	char db[PATH_BYTES], kept[PATH_BYTES], scripted[PATH_BYTES], many_db[PATH_BYTES];
-	const char *python; /* that has python3-bt2; NULL: none has */
+	const char *python; /* the one that has python3-bt2; NULL: none has */
 	size_t rows[N_PROGRAMS], answers[N_QUESTIONS];
 	uint64_t peak;
 };
@@ -203,7 +203,8 @@ static void judge(struct bench *b, const struct world *w)
 	bench_at_most(b, "import: peak memory, MiB", (double)w->peak / MIB, 64);
 	bench_at_most(b, "bytes of the database / of the trace", (double)bytes_of(w->db) / (double)w->full.got.bytes,
 	              .8);
-	for (int i = 0; i < N_QUESTIONS; i++) { /* when nobody else is at work: there is nothing to hold it against */
+	for (int i = 0; i < N_QUESTIONS;
+	     i++) { /* when no other program is at work: there is nothing to hold it against */
 		const struct bench_row *r = &b->rows[w->answers[i]];
 
 		snprintf(name, sizeof(name), "%s, ms at best", questions[i].name);
@@ -223,7 +224,7 @@ int main(int argc, char **argv)
 	find_cpus();
 	open_world(&b, &w);
 	must_run((const char *const[]){ BURSTSCOPE, "import", "-q", "-o", w.many_db, w.many.path, NULL });
-	run_it(&w, READING); /* so that the first one does not wait for the disk */
+	run_it(&w, READING); /* warms up: the first one need not wait for the disk */
 	for (unsigned round = 0; round < b.rounds; round++)
 		one_round(&b, &w, round);
 	judge(&b, &w);

@@ -1,6 +1,6 @@
 /*
  * bench_live.c -- burstscope top and watch beside a busy service: how long after its last event an execution is in the figures, what that
- * costs, and whether anything is lost; and the same of babeltrace2's lttng-live. What is measured is what live.sh says.
+ * costs, and whether anything is lost; and the same of babeltrace2's lttng-live. live.sh describes what is measured.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 
 	bench_open(&b, "live", 7, argc, argv);
 	measure(&b, b.quick ? 1 : 60);
-	/* Of as many as are asked for: on a machine that has not enough cpu for those, that is less. */
+	/* The part of those that are asked for: on a machine that has not enough cpu for those, that is less. */
 	bench_at_least(&b, "compact: executions a second", value_of(&b, "compact.per_second"), 18000);
 	bench_at_most(&b, "compact: p50 of the lag, ms", value_of(&b, "compact.p50_ms"), 15);
 	bench_at_most(&b, "compact: p50 of the lag less half the timer, times the peer's",

@@ -18,8 +18,13 @@
 #include "zoo.h"
 
 enum { FRAME = 40 * 4, WORDS = 12, STATE = 1 << 20, TINY = 16 };
-enum { TURNS = 3, QUICK_TURNS = 1, STEPS = 20, UNCOUNTED = 2 }; /* of a turn: the first follow on another kind's */
-enum { UP_TO_NS = 1000 };                                       /* a burst's times are rounded up to this */
+enum {
+	TURNS = 3,
+	QUICK_TURNS = 1,
+	STEPS = 20,
+	UNCOUNTED = 2
+};                        /* steps of a turn: the first follow on another kind's */
+enum { UP_TO_NS = 1000 }; /* a burst's times are rounded up to this */
 
 /* How both sides of a burst wait; SYNC is the ordinary path. */
 enum { POLLING, USUAL, SYNC, N_PATHS };
@@ -49,7 +54,7 @@ struct stepper {
 	struct nnb_remote_buffer *buffers[2]; /* or */
 	struct nnb_pool *states[2];
 	struct nnb_pool *small; /* the frame and the words */
-	unsigned turn;          /* which of two is the input */
+	unsigned turn;          /* the one of two that is the input */
 	struct nnb_argument in[2], out[2];
 	struct nnb_pool *pools[3];
 	struct nnb_call call;
@@ -121,7 +126,7 @@ static struct nnb_argument place_of(const struct stepper *s, unsigned which)
 }
 
 /*
- * What a step took, and what of it was not on the device: all else that the client does, or waits for. Where the time on
+ * The time of a step, and the part of it that was not on the device: all else that the client does, or waits for. Where the time on
  * the device was rounded up, the most that this may be.
  */
 struct cost {

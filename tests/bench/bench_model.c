@@ -207,7 +207,7 @@ static struct nnb_prepared *prepared_on(struct nnb_device *device, const struct 
 	return p;
 }
 
-/* The bare loop and the driver must say the same: the same operators on the same numbers. */
+/* The bare loop and the driver must compute the same: the same operators on the same numbers. */
 static void check_equal(const struct bare *b, const struct ours *o)
 {
 	const float *ours = (const float *)((const char *)nnb_mapping_data(o->mapping) + INPUT_BYTES);
@@ -286,7 +286,7 @@ static int cache_file(void)
 	return fd;
 }
 
-/* What a client does that has no cache: get the model from its file. */
+/* The work of a client that has no cache: get the model from its file. */
 static void measure_file(struct bench *b, const struct rows *rows, struct nnb_device *device, const char *text)
 {
 	struct nnb_model_file *file;

@@ -191,7 +191,7 @@ static int by_runs(const void *a, const void *b)
 	return times->runs[*x] < times->runs[*y] ? 1 : times->runs[*x] > times->runs[*y] ? -1 : 0;
 }
 
-/* Of the operations that these models have most of, how many times as long the plain kernel takes. */
+/* For the operations that these models have most of, how many times as long the plain kernel takes. */
 static void judge_kernels(struct bench *b, const struct subject *subjects, uint32_t n)
 {
 	uint32_t ops[TIMES_OPS];
@@ -211,7 +211,7 @@ static void judge_kernels(struct bench *b, const struct subject *subjects, uint3
 	}
 }
 
-/* Which operations are not XNNPACK's. */
+/* The operations that are not XNNPACK's. */
 static void show_kernels(const struct subject *s)
 {
 	run(s, TIMES_BARE);

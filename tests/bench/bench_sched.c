@@ -1,7 +1,6 @@
 /*
- * bench_sched -- what the rules cost by which executions share a device, and what they are good for: a lane nobody else
- * wants, checkpoints in a MobileNet, how soon an urgent execution gets a lane that a long one has, and the same arrivals
- * under every policy.
+ * bench_sched -- what the rules cost by which executions share a device, and what they are good for: a lane no other app wants, checkpoints
+ * in a MobileNet, how soon an urgent execution gets a lane that a long one has, and the same arrivals under every policy.
  *
  * The scheduler's own sources are compiled in: what they cost is measured call by call. The rest goes through nnburstd,
  * a process of its own for each set of rules.
@@ -129,7 +128,7 @@ static void *take_too(void *arg)
 	return NULL;
 }
 
-/* Nobody waits for a lane, but for the lock and its line. */
+/* No execution waits for a lane, but for the lock and its line. */
 static void takes_of_two(struct bench *b, size_t row, struct nnb__seat *s, struct nnb__seat *another)
 {
 	struct other o = { .seat = another };
@@ -328,7 +327,7 @@ static uint64_t run_once(const struct net *n, struct nnb__runner *runner, bool b
 	return bench_now() - start;
 }
 
-/* How often this thread lost its cpu to somebody else. */
+/* How often this thread lost its cpu to another one. */
 static long disturbances(void)
 {
 	struct rusage own;
@@ -347,7 +346,7 @@ static void step(struct checkpoints *c, int i, double t[N_WAYS])
 	}
 }
 
-/* A step during which somebody else had the cpu is worth nothing, and is taken again, within reason. */
+/* A step during which another thread had the cpu is worth nothing, and is taken again, within reason. */
 static void measure_net(struct bench *b, struct checkpoints *c)
 {
 	int n = b->quick ? QUICK_RUNS : RUNS, got = 0;
@@ -384,7 +383,7 @@ static double null_batch(struct checkpoints *c, struct nnb__runner *runner)
 	return (double)(bench_now() - start) / NULL_RUNS;
 }
 
-/* The same where nothing is computed: what is left is what the rules cost, and can be told to the nanosecond. */
+/* The same where nothing is computed: what is left is what the rules cost, and can be measured to the nanosecond. */
 static void measure_null(struct bench *b, struct checkpoints *c)
 {
 	double more;
@@ -457,7 +456,7 @@ static void send_off(void *process)
 	process_go(process);
 }
 
-/* A warm polling execution on a lane nobody else wants asks the kernel for nothing, so it wakes nobody. */
+/* A warm polling execution on a lane no other app wants asks the kernel for nothing, so it wakes nobody. */
 static void count_calls(struct bench *b)
 {
 	static const char *const options[] = { "--driver", "null", "--spin", "always", "--lanes", "1", NULL };
@@ -486,7 +485,7 @@ struct ticks {
 	double all, stolen;
 };
 
-/* Of all cpus, since it started. Without, there is nothing to be told. */
+/* Time of all cpus, since it started. Without, there is nothing to be measured. */
 static struct ticks ticks(void)
 {
 	double t[8] = { 0 };

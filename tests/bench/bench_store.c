@@ -1,4 +1,4 @@
-/* bench_store.c -- what a fact costs until it can be asked for: a million executions through the store, and queries to them. */
+/* bench_store.c -- measures the cost of a fact until it can be asked for: a million executions through the store, and queries to them. */
 #include "bench.h"
 #include "facts.h"
 
@@ -16,8 +16,8 @@
 enum {
 	EXECUTIONS = 1000000,
 	QUICK = 20000,
-	EVENTS = 12,       /* of one execution in a trace */
-	TRACE_BYTES = 341, /* of one execution in a full trace */
+	EVENTS = 12,       /* events of one execution in a trace */
+	TRACE_BYTES = 341, /* bytes of one execution in a full trace */
 };
 
 static void must(int r, const struct bsa_err *err)
@@ -68,7 +68,7 @@ static struct load load(const char *path, uint64_t n)
 	return ret;
 }
 
-/* What making them up costs, which is not the store's. */
+/* The cost of making them up, which is not the store's. */
 static void ignore_execution(void *ctx, const struct bsa_execution *x)
 {
 	__asm__ volatile("" ::"r"(ctx), "r"(x) : "memory");

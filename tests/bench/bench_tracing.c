@@ -1,6 +1,6 @@
 /*
- * bench_tracing -- what it costs to be observed: an event by the seam against one of LTTng alone; and executions with nobody
- * there to listen, with somebody there who does not, and recorded, compact, full and verbose.
+ * bench_tracing -- what it costs to be observed: an event by the seam against one of LTTng alone; and executions without a session daemon,
+ * with one that does not record, and recorded, compact, full and verbose.
  *
  * Each of these ways is a service and an app of its own (pair.h), all there at once and measured in turns. LTTng records by
  * process, so that each session has its own.
@@ -28,7 +28,7 @@ enum { NOTRACE, ABSENT, DISABLED, COMPACT, FULL, VERBOSE, N_KINDS };
 static const struct kind {
 	const char *name;
 	bool provider;
-	const char *const events[4]; /* of a session */
+	const char *const events[4]; /* event rules of a session */
 } kinds[N_KINDS] = {
 	[NOTRACE] = { "a build without tracing", false, { NULL } },
 	[ABSENT] = { "no provider", false, { NULL } },
@@ -61,7 +61,7 @@ static const struct work {
 	const char *name;
 	int path;
 	bool kinds[N_KINDS];
-	unsigned openings, quick_openings; /* of a burst, in a round */
+	unsigned openings, quick_openings; /* openings of a burst, in a round */
 	struct pair_order order, quick;
 } works[N_WORKS] = {
 	[NOOP] = { "no-op burst, polling",
@@ -115,7 +115,7 @@ struct rows {
 	size_t work[N_WORKS][N_KINDS], bare[N_EMITS], ours[N_EMITS];
 	/* figures */
 	size_t more[N_KINDS], compact_of_full, share[N_KINDS], share_blocking[N_KINDS];
-	size_t net_more[N_WORKS][N_KINDS], net_computed[N_WORKS][N_KINDS]; /* of NET and NET_SMALL */
+	size_t net_more[N_WORKS][N_KINDS], net_computed[N_WORKS][N_KINDS]; /* rows for NET and NET_SMALL */
 };
 
 struct world {
@@ -214,7 +214,7 @@ static double more(const struct bench *b, const struct rows *r, int work, int ki
 	return last(b, r, work, kind) - last(b, r, work, DISABLED);
 }
 
-/* What a service asks for in a network that takes long, recorded, and in one that computes nothing it does not. */
+/* The clock reads that a service asks for in a network that takes long, recorded, and in one that computes nothing it does not. */
 static double cpu_clock_ns(void)
 {
 	struct timespec t;
@@ -226,7 +226,7 @@ static double cpu_clock_ns(void)
 }
 
 /*
- * More for the real one, and what is more where none of its operations computes, which can be told to the nanosecond, as a
+ * More for the real one, and what is more where none of its operations computes, which can be measured to the nanosecond, as a
  * share of the real one.
  */
 static void work_out_net(struct bench *b, const struct rows *r, int work)
@@ -257,7 +257,7 @@ static void work_out(struct bench *b, const struct rows *r)
 
 enum { COUNTED = 5000, COUNTED_WARM = 10 };
 
-/* One session for it: what is in its trace is what these executions have said. */
+/* One session for it: its trace has what these executions have emitted. */
 static void count(struct bench *b, const struct world *w, int kind, unsigned bound)
 {
 	const struct pair_order o = { .warm_up = COUNTED_WARM, .batches = 1, .batch = b->quick ? 100 : COUNTED };
@@ -383,7 +383,7 @@ static void stop(const char *session, uint64_t *lost, uint64_t *n)
 	*n += got.events;
 }
 
-/* What was lost has cost less than it should have. */
+/* An event that was lost has cost less than it should have. */
 static void stop_all(struct bench *b)
 {
 	uint64_t lost = 0, n = 0;

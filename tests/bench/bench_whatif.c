@@ -3,10 +3,10 @@
  * many executions it replays a second.
  *
  * whatif.sh records nine scenarios under four policies, each twice: first under all of them, then under all of them again. What is recorded
- * under A is replayed under B, and held against what was recorded under B; and also without one app, and with models that are faster.
- * What an import says of missed deadlines, "met without that app", is held against the recording without it, too.
- * The recordings are kept in $NNB_WHATIF_DIR, if that is given: those that are there are not made again. $NNB_WHATIF_SECONDS is how
- * long it records at most. $NNB_WHATIF_EACH: print each error.
+ * under A is replayed under B, and held against what was recorded under B; and also without one app, and with models that are faster. The
+ * verdict of an import on missed deadlines, "met without that app", is held against the recording without it, too. The recordings are kept in
+ * $NNB_WHATIF_DIR, if that is given: those that are there are not made again. $NNB_WHATIF_SECONDS is how long it records at most.
+ * $NNB_WHATIF_EACH: print each error.
  */
 #include "bench.h"
 
@@ -119,7 +119,7 @@ static void recording_fini(struct recording *r)
 	free(r->figures);
 }
 
-/* That of the same app and model in @r. NULL: it has none. */
+/* The group of the same app and model in @r. NULL: it has none. */
 static const struct bsv_group_figures *same_in(const struct recording *r, const struct bsv_past_group *g)
 {
 	for (size_t i = 0; i < r->past.n_groups; i++)
@@ -167,7 +167,7 @@ static double predicted_of(const struct prediction *p, size_t group, enum figure
 }
 
 static struct {
-	unsigned inside, all; /* of the intervals of missed deadlines, and of latencies */
+	unsigned inside, all; /* counts of the intervals of missed deadlines, and of latencies */
 } held[2];
 
 static struct {
@@ -193,7 +193,7 @@ static double share_of(const struct recording *r, const char *app)
 	return sum > 0 ? 100 * own / sum : NAN;
 }
 
-/* Where the command says that a figure is less, or more: was less, or more, recorded? */
+/* Where the command predicts that a figure is less, or more: was less, or more, recorded? */
 static void judge_effect(const struct bsv_prediction *p, size_t i, enum bsv_figure figure, double was, double is)
 {
 	const char *effect = bsv_prediction_effect(p, i, figure);
@@ -244,7 +244,7 @@ static void tell_each(const char *what, const struct recording *from, size_t i, 
 		        figure_of(&from->figures[i], f, 1), got, is);
 }
 
-/* What is predicted for @r's groups, against what was recorded there. @what: for people. */
+/* The predictions for @r's groups, against what was recorded there. @what: for people. */
 static void compare(struct errors *e, const char *what, const struct recording *from, const struct prediction *p,
                     const struct recording *to)
 {
@@ -413,7 +413,7 @@ static void predict_policies(unsigned scenario, unsigned a)
 /* ---- saved ---- */
 
 static struct {
-	uint64_t missed, met, unsure; /* in the recordings with the app; met: without it, as their import says */
+	uint64_t missed, met, unsure; /* in the recordings with the app; met: without it, by their import */
 	double recorded;              /* in those without it, of as many executions */
 } saved_in_all;
 
@@ -422,8 +422,8 @@ struct misses {
 };
 
 /*
- * Of an app and a model: the misses of @path, and what their replays without @app altogether say. Undecided is also a miss without such a replay that names
- * the app as a culprit; one that does not name it would have been missed without it, too.
+ * For an app and a model: the misses of @path, and the results of their replays without @app altogether. Undecided is also a miss without such a replay
+ * that names the app as a culprit; one that does not name it would have been missed without it, too.
  */
 static struct misses read_misses(const char *path, const struct bsv_past_group *g, const char *app)
 {

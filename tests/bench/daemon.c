@@ -55,7 +55,7 @@ static void enlist(struct daemon *d)
 	daemons[i] = d;
 }
 
-/* A socket for what the daemon says when it is ready, as a service manager has it. */
+/* A socket for the daemon's message that it is ready, as a service manager has it. */
 static int notify_socket(const struct daemon *d, struct sockaddr_un *at)
 {
 	int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

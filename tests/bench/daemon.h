@@ -10,11 +10,11 @@ struct daemon {
 	char dir[32], socket[64];
 };
 
-/* What fails here ends the run. It serves when this returns. Options: a NULL ends them; every process is an app. */
+/* Each failure here ends the run. It serves when this returns. Options: a NULL ends them; every process is an app. */
 void daemon_start(struct daemon *d, const char *program, const char *const options[]);
 void daemon_stop(struct daemon *d);
 
-/* What a process has used so far: ns of cpu, and how often one of its threads gave a cpu up or lost it. */
+/* The use of a process so far: ns of cpu, and how often one of its threads gave a cpu up or lost it. */
 uint64_t cpu_ns(pid_t pid);
 uint64_t switches(pid_t pid);
 

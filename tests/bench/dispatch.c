@@ -22,7 +22,7 @@ enum { URGENT = CLIENT, LONG = SERVER }; /* cpus */
 enum { LOW = 0, HIGH = 2 };
 enum { TINY = 16 }; /* bytes that an urgent execution reads, and writes */
 enum { SAMPLES = 200, QUICK_SAMPLES = 20, RUNS_MAX = 4 * SAMPLES };
-enum { ONE_AT_LEAST_MS = 40 /* or there is nothing to show */, LEARNT_FROM = 5 /* executions */ };
+enum { ONE_AT_LEAST_MS = 40 /* less shows nothing */, LEARNT_FROM = 5 /* executions */ };
 enum { SETTLE_MS = 5, AT_MOST_MS = 60000, APPS_MAX = 8 };
 enum { THINK_NS = 300000, THINK_MORE_NS = 1000000 };
 
@@ -35,7 +35,7 @@ static const struct {
 	const char *name;
 	const char *const options[16];
 	bool judged;        /* by a wake, and the longest operation */
-	enum net_kind busy; /* what the long executions are of */
+	enum net_kind busy; /* the network of the long executions */
 } modes[N_MODES] = {
 	[NONE] = { "preempt none", { "--preempt", "none", OF_ONE_APP }, false, NET_MOBILENET },
 	[RESTART] = { "preempt restart", { "--preempt", "restart", OF_ONE_APP }, false, NET_MOBILENET },
@@ -65,7 +65,7 @@ struct by_hand {
 	struct net net;
 	atomic_bool stop;
 	_Atomic bool wanted;
-	_Alignas(64) _Atomic uint32_t word; /* of the sleeper */
+	_Alignas(64) _Atomic uint32_t word; /* futex word of the sleeper */
 	_Atomic uint64_t called;            /* when it was woken */
 	uint64_t last;                      /* when an operation began */
 	double *op_ns[MOBILENET_OPERATIONS];
@@ -93,7 +93,7 @@ static void think(struct dispatch *d)
 	nanosleep(&t, NULL);
 }
 
-/* Whoever is to be busy is. */
+/* All that are to be busy are. */
 static const struct timespec settled = { .tv_nsec = SETTLE_MS * 1000000 };
 
 static int samples(const struct bench *b)
@@ -210,7 +210,7 @@ static void be_woken(struct bench *b, struct dispatch *d)
 	bench_sample(b, d->whole, (double)(woken - asked));
 }
 
-/* Which operation takes longest, all in all, and every time that it did. */
+/* The operation that takes longest, all in all, and every time that it did. */
 static void note_longest(struct bench *b, struct dispatch *d)
 {
 	const struct by_hand *h = &d->hand;
@@ -255,7 +255,7 @@ static double by_hand(struct bench *b, struct dispatch *d)
 
 /* ---- the whole ---- */
 
-/* What counts as the longest operation is the shorter of what the service has found and what it was found to be just now. */
+/* The longest operation is the shorter of what the service has found and what it was found to be just now. */
 void dispatch_round(struct bench *b, struct dispatch *d)
 {
 	double wake, longest, p99;
@@ -297,8 +297,8 @@ void dispatch_judge(struct bench *b, const struct dispatch *d)
 /* ---- beginning and end ---- */
 
 /*
- * Of the very model that the long executions run. A trial run of the one operation may take longer than the service allows, and then shows no
- * operation: its length is what the service has learnt from executions.
+ * The figures of the very model that the long executions run. A trial run of the one operation may take longer than the service allows, and
+ * then shows no operation: its length is what the service has learnt from executions.
  */
 static double longest_operation(const char *socket, enum net_kind kind)
 {

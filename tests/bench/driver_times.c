@@ -1,5 +1,5 @@
 /*
- * driver_times.c -- the xnnpack driver, which is told to run its XNNPACK operators once more: in a bare loop, all of a run, or
+ * driver_times.c -- the xnnpack driver, which is asked to run its XNNPACK operators once more: in a bare loop, all of a run, or
  * each by itself against the plain kernel.
  *
  * Linked with the driver's own sources and --wrap=nnbx_step_run. For one thread. What is replayed is replayed within the run,
@@ -40,7 +40,7 @@ static bool is_operator(const struct step *step)
 	return step->xnn && !step->seen && !step->run_in_parts && !step->nothing;
 }
 
-/* Operators as somebody would run them who knows this network; what XNNPACK has not, as the driver does. */
+/* Operators as a program made for this network would run them; what XNNPACK has not, as the driver does. */
 static void replay(void)
 {
 	uint64_t began = now_ns();

@@ -1,4 +1,4 @@
-/* driver_times.h -- what bench_models reads and says to the driver of driver_times.c. */
+/* driver_times.h -- the figures and requests between bench_models and the driver of driver_times.c. */
 #ifndef DRIVER_TIMES_H
 #define DRIVER_TIMES_H
 
@@ -15,8 +15,8 @@ enum times_mode {
 struct times {
 	enum times_mode mode;
 	uint64_t bare_ns;
-	uint64_t operations;           /* of the last run */
-	uint64_t by_kernel[TIMES_OPS]; /* of which these are not XNNPACK's, by operation */
+	uint64_t operations;           /* operations of the last run */
+	uint64_t by_kernel[TIMES_OPS]; /* those that are not XNNPACK's, by operation */
 	/* by operation: summed up */
 	uint64_t xnnpack_ns[TIMES_OPS], kernel_ns[TIMES_OPS], runs[TIMES_OPS];
 };

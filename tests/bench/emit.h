@@ -9,7 +9,7 @@
 
 enum { EMIT_ONE, EMIT_THREE, EMIT_SEVEN, EMIT_NINE, EMIT_ARRAY, N_EMITS };
 
-extern void (*const emit_ours[N_EMITS])(uint64_t n); /* so many times */
+extern void (*const emit_ours[N_EMITS])(uint64_t n); /* emits @n times */
 extern void (*const emit_bare[N_EMITS])(uint64_t n);
 
 #endif

@@ -9,7 +9,7 @@ void facts_who(const struct bsa_facts *facts);
 /* A warm burst on an idle lane, full detail, mostly; every 50th waited behind another, every 200th missed its deadline. */
 struct bsa_execution facts_execution(const struct bsa_facts *facts, uint64_t i);
 
-/* What else may be told of @x, the @i-th: slots, preemptions, choices, inversions, long waits; and of @n, of apps. */
+/* Further facts of @x, the @i-th: slots, preemptions, choices, inversions, long waits; and of @n, of apps. */
 void facts_beside(const struct bsa_facts *facts, const struct bsa_execution *x, uint64_t i);
 void facts_between(const struct bsa_facts *facts, uint64_t n);
 

@@ -1,6 +1,6 @@
 /*
- * importing.h -- what importing is measured on, and with: a trace that is recorded here and now, and programs whose time and
- * memory the kernel tells.
+ * importing.h -- the traces and programs for measuring imports: a trace that is recorded here and now, and programs whose time and memory
+ * the kernel reports.
  */
 #ifndef IMPORTING_H
 #define IMPORTING_H
@@ -14,7 +14,7 @@ enum { PATH_BYTES = 512 };
 
 enum detail { DETAIL_COMPACT, DETAIL_FULL };
 
-/* What a trace has, and where it is. */
+/* The contents of a trace, and its place. */
 struct trace {
 	char path[PATH_BYTES];
 	uint32_t executions;
@@ -33,15 +33,15 @@ struct ran {
 	int status; /* as of exit; 128 and more: killed by a signal */
 };
 
-/* Run a program, found by PATH, to its end; what it says is kept in $NNB_TRACES/said. */
+/* Run a program, found by PATH, to its end; its output is kept in $NNB_TRACES/said. */
 struct ran run_program(const char *const argv[]);
 
-/* The same; a status other than 0 ends the run, with what it said. */
+/* The same; a status other than 0 ends the run, with its output. */
 struct ran must_run(const char *const argv[]);
 
 uint64_t bytes_of(const char *path);
 
-/* What a database answers to a query whose answer is a number. */
+/* The answer of a database to a query for a number. */
 double answer_of(const char *db, const char *query);
 
 #endif

@@ -22,7 +22,7 @@ enum { LOOK_NS = 5000000, WRITTEN_AFTER_NS = 500000, ROWS_EACH = 20, ROWS = 1024
 enum { ENDED_AT = 40, BITS_AT = 56 }; /* in the header of LTTng's packets */
 
 struct packet {
-	char name[NAME_MAX + 1]; /* of its file */
+	char name[NAME_MAX + 1]; /* name of its file */
 	const char *bytes;
 	uint64_t offset, n, ended;
 };

@@ -1,6 +1,6 @@
 /*
  * pair.h -- a service, and an app of it: each a process, both of one build and with one provider of tracepoints or none. Any
- * number of pairs may be there at once; one that is not told to do anything sleeps.
+ * number of pairs may be there at once; one without a request sleeps.
  */
 #ifndef PAIR_H
 #define PAIR_H
@@ -23,7 +23,7 @@ struct pair_config {
 	uint64_t window_ns; /* how both sides of a burst wait: NNB_FMQ_WINDOW_ALWAYS, _NONE or _AUTO */
 };
 
-/* What an app is told to do, by a burst of its own: to execute, and to say how long that took. */
+/* The requests to an app, by a burst of its own: to execute, and to report how long that took. */
 struct pair_order {
 	uint32_t mobilenet; /* its width, in quarters; 0: two small pools, and next to nothing to compute */
 	uint32_t warm_up, batches, batch;
@@ -31,7 +31,7 @@ struct pair_order {
 	uint64_t window_ns;  /* set by pair_run */
 };
 
-/* What fails here ends the run. */
+/* Each failure here ends the run. */
 void pair_open(struct pair *p, const struct pair_config *config);
 void pair_close(struct pair *p);
 

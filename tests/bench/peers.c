@@ -104,7 +104,7 @@ void settle_new(pid_t pid, const struct tasks *before, int cpu)
 	tasks_of(pid, &now);
 	for (unsigned i = 0; i < now.n; i++)
 		if (!among(before, now.tids[i]))
-			sched_setaffinity(now.tids[i], sizeof(set), &set); /* it may have ended meanwhile */
+			sched_setaffinity(now.tids[i], sizeof(set), &set); /* the thread may have ended meanwhile */
 }
 
 void settle_all(pid_t pid, int cpu)

@@ -1,5 +1,5 @@
 /*
- * peers.h -- what benchmarks of two processes share: cpus, a peer that dies with us, round trips over any transport,
+ * peers.h -- shared by benchmarks of two processes: cpus, a peer that dies with us, round trips over any transport,
  * and the limit these are held against: two cache lines, one each way.
  *
  * What fails here ends the run. A bench is single-threaded where it starts a peer, as far as the peer is concerned.
@@ -18,7 +18,7 @@
 enum { CLIENT = 0, SERVER = 1 };
 enum { MESSAGE_MAX = 256 };
 
-_Noreturn void die(const char *what); /* with what errno says; exit status 5 */
+_Noreturn void die(const char *what); /* with the text of errno; exit status 5 */
 void write_fully(int fd, const void *p, size_t n);
 void read_fully(int fd, void *p, size_t n);
 
@@ -33,7 +33,7 @@ int cpu_of(int placement, int side);  /* -1: any */
 void settle(int placement, int side); /* this thread */
 void settle_all(pid_t pid, int cpu);  /* all threads of a process; those it makes from now on follow */
 
-/* The threads of a process, so that those which it makes next can be told apart. */
+/* The threads of a process, so that those which it makes next can be distinguished. */
 enum { TASKS_MAX = 256 };
 
 struct tasks {
@@ -46,7 +46,7 @@ void settle_new(pid_t pid, const struct tasks *before, int cpu);
 
 /* ---- peers ---- */
 
-struct link; /* what a bench has between its two sides */
+struct link; /* the transport between the two sides of a bench */
 
 /* Run @body in a child that dies with us, after @attach (NULL: nothing); it has got there when this returns. */
 pid_t start_peer(struct link *l, void (*attach)(struct link *l), int placement,
@@ -92,7 +92,7 @@ void line_send(struct link *l, int side, const void *p);
 void line_recv(struct link *l, int side, void *p);
 void line_recv_pause(struct link *l, int side, void *p);
 
-/* What two wakes cost: a word each way, FUTEX_WAKE and FUTEX_WAIT, nothing else. No link either. */
+/* The cost of two wakes: a word each way, FUTEX_WAKE and FUTEX_WAIT, nothing else. No link either. */
 void futex_open(struct link *l);
 void futex_send(struct link *l, int side, const void *p);
 void futex_recv(struct link *l, int side, void *p);

@@ -81,7 +81,7 @@ static double number(const json_t *o, const char *key)
 	return json_number_value(json_object_get(o, key));
 }
 
-/* Of frames that were due, in percent: those that were skipped, not done, or late. */
+/* Percent of frames that were due: those that were skipped, not done, or late. */
 static double missed(const json_t *app)
 {
 	double due = 0, sum = 0;
@@ -99,7 +99,7 @@ static double missed(const json_t *app)
 	return due > 0 ? 100 * sum / due : 0;
 }
 
-/* What there are figures for is known when the first report is. */
+/* The names of the figures are known when the first report is. */
 static void make_figures(struct bench *b, struct policy *p, const char *policy, const json_t *report)
 {
 	const json_t *app;

@@ -13,7 +13,7 @@
 
 enum { COMMAND_MAX = 4096 };
 
-/* What is executed has to be found again, wherever we are. */
+/* The programs that are executed have to be found again, wherever we are. */
 void recorder_inside(const char *script, char **argv)
 {
 	char self[COMMAND_MAX] = "", *args[16] = { (char *)script, self };
@@ -35,7 +35,7 @@ static _Noreturn void failed(const char *command)
 	exit(5);
 }
 
-/* What it says is shown only if it fails. */
+/* Its output is shown only if it fails. */
 static void run(const char *format, ...)
 {
 	char command[COMMAND_MAX];
@@ -54,7 +54,7 @@ static void run(const char *format, ...)
 		failed(command);
 }
 
-/* The numbers that a command says, @n of them. */
+/* The numbers that a command prints, @n of them. */
 static void ask(uint64_t ret[], int n, const char *format, ...)
 {
 	char command[COMMAND_MAX];

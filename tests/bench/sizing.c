@@ -1,9 +1,9 @@
 /*
- * sizing.c -- what a recording loses: nothing, with the buffers that docs/events.md recommends and executions at the pace that
- * it says; and where there is no room, LTTng counts to the last event what is missing.
+ * sizing.c -- measures the losses of a recording: none, with the buffers that docs/events.md recommends and executions at the pace that it
+ * gives; and where there is no room, LTTng counts to the last event what is missing.
  *
- * The executions are a service's and an app's, and each of them says the same number of events. $NNB_PACED_SECONDS is how long
- * each pace is kept up; by default it is so short that all of it would fit into the buffers, whoever empties them, or not.
+ * The executions are a service's and an app's, and each of them emits the same number of events. $NNB_PACED_SECONDS is how long
+ * each pace is kept up; by default it is so short that all of it would fit into the buffers, emptied or not.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@
 #define RECOMMENDED "--subbuf-size=1M --num-subbuf=16"
 #define TIGHT "--subbuf-size=4K --num-subbuf=2"
 
-enum { FULL_EVENTS = 14, COMPACT_EVENTS = 2 }; /* of an execution with two pools: both sides look up both */
+enum { FULL_EVENTS = 14, COMPACT_EVENTS = 2 }; /* events of an execution with two pools: both sides look up both */
 enum { FIRST_FULL_EVENTS = 4 }; /* more of the first one: the service does not know its slots, and looks again */
 
-/* Events of executions alone: these can be told from how many executions there were. */
+/* Events of executions alone: their number follows from that of the executions. */
 static const char *const full[] = { "'nnburst:*' --loglevel-only=DEBUG_FUNCTION", NULL };
 static const char *const compact[] = { "nnburst:exec_client", "nnburst:exec_service", NULL };
 

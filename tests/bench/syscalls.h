@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-/* In the process that is traced: a system call that nobody makes otherwise. */
+/* In the process that is traced: a system call that no other code makes. */
 void syscalls_mark(void);
 
 /*
