@@ -182,6 +182,12 @@ static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x,
 
 /* ---- waits that a hole may hide ---- */
 
+/* Duration of the time from the begin of the recording until @to, which may be earlier: a hole may end before the first event. */
+static uint64_t recorded_before(uint64_t began, uint64_t to)
+{
+	return to > began ? to - began : 0;
+}
+
 /*
  * Duration of the possible wait from @from to @to, within the recording. 0: it is empty; or it lies within one hole. Then nothing more need
  * be reported of it: bsa_schedule_add_loss or bsa_schedule_add_hole reported a possible wait there, or, in full detail, the hole itself is
@@ -192,7 +198,7 @@ static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_
 	const struct bsa_span *hole;
 
 	if (from == BSA_NEVER)
-		return to - *d->began;
+		return recorded_before(*d->began, to);
 	hole = bsa_losses_from(d->unsure, from);
 	return from >= to || (hole && hole->began <= from && to <= hole->ended) ? 0 : to - from;
 }
@@ -227,13 +233,24 @@ static int may_have_waited_unlisted(struct bsa_device *d, const struct bsa_sched
 }
 
 /*
+ * The earliest time from @at on at which events were lost, or a lost summary may be about; BSA_NEVER: none. A time of lost events that
+ * hides no lane time is only in `lost` (bsa_schedule_add_hole), so `unsure` alone may have none.
+ */
+static uint64_t hole_begin(const struct bsa_device *d, uint64_t at)
+{
+	uint64_t lost = bsa_losses_begin(d->losses, at), unsure = bsa_losses_begin(d->unsure, at);
+
+	return lost < unsure ? lost : unsure;
+}
+
+/*
  * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last recorded step. none_waits only proves
  * that @x was not in the queue; it may have left the queue and not be on its lane yet, so then its wait may go on: the begin of that wait.
  */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	uint64_t after = x->last_taken ? x->last_taken : x->ready_after;
-	uint64_t from = bsa_losses_begin(d->unsure, after);
+	uint64_t from = x->counted ? bsa_losses_begin(d->unsure, after) : hole_begin(d, after);
 
 	if (from > d->now) /* there is no hole since */
 		from = after;
@@ -245,7 +262,8 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 /* The latest time of a step that was not recorded: the end of the last hole, or now without a hole. */
 static uint64_t hidden_until(const struct bsa_device *d)
 {
-	uint64_t hole = bsa_losses_end(d->unsure, d->now);
+	uint64_t lost = bsa_losses_end(d->losses, d->now), unsure = bsa_losses_end(d->unsure, d->now);
+	uint64_t hole = lost > unsure ? lost : unsure;
 
 	return hole ? hole : d->now;
 }
@@ -362,8 +380,8 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 
 	assert(lane < d->lanes_room && d->lanes[lane].holder == x && x->slice_began <= d->now);
 	hidden = is_hidden(d, x, x->slice_began, d->now);
-	if (hidden) /* by `unsure`: the wait may have begun in a time that a lost summary would be about */
-		may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began),
+	if (hidden) /* not from `lost` alone: the wait may have begun in a time that a lost summary would be about */
+		may_have_waited(d, x, hole_begin(d, x->slice_began),
 		                stops || x->on_lane_to_its_end ? hidden_until(d) : d->now);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, hidden && !stops, x->on_lane_to_its_end);
 
@@ -728,7 +746,11 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	uint64_t until = waited_until(d, x);
 
-	/* If it is in no list, it may have waited from a hole on. If none_waits ended its wait, the time until then was reported then. */
+	/*
+	 * If it is in no list, it may have waited from a hole on. If none_waits ended its wait, the time until then was reported then. If the
+	 * wait may have gone on, all of it is reported, from its begin: the reports overlap, and the bounds of lags become wider than they need
+	 * be, but never too narrow.
+	 */
 	if (x->state == BSA_SCHEDULED_OFF && x->stretches && (!x->none_waited_at || until > x->none_waited_at) &&
 	    may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
 		return -ENOMEM;
@@ -765,7 +787,7 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	if (x->state == BSA_SCHEDULED_ON) {
 		/* finish_device takes it from its lane, after all waits for the lane were reported */
 		if (is_hidden(d, x, x->slice_began, d->now))
-			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), waited_until(d, x));
+			may_have_waited(d, x, hole_begin(d, x->slice_began), waited_until(d, x));
 		return 0;
 	}
 	return take_forget(d, x);
@@ -954,6 +976,8 @@ static int take_earliest(struct bsa_schedule *s)
 		return take_rules(s, n.instance, n.at, n.lane, n.step);
 	assert(n.x->steps_left);
 	n.x->steps_left--;
+	if (n.step == BSA_STEP_FORGET || n.step == BSA_STEP_CUT) /* a holder stays on its lane after CUT */
+		n.x->forgotten = false;
 	return take_step(s, n.x, n.step, n.at, n.lane);
 }
 
@@ -1096,7 +1120,8 @@ int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_schedu
 	if (x->id && !t)
 		return -ENOMEM;
 	if (t)
-		bsa_shares_may_lag(t, since == BSA_NEVER ? 0 : since, until - (since == BSA_NEVER ? s->began : since));
+		bsa_shares_may_lag(t, since == BSA_NEVER ? 0 : since,
+		                   since == BSA_NEVER ? recorded_before(s->began, until) : until - since);
 	s->facts.possible_wait(
 		s->facts.ctx,
 		&(struct bsa_possible_wait){
@@ -1121,7 +1146,7 @@ void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream 
 	/* If it still waits, it got no lane, and its app's lag is at least as reported. If it is over, it may have had a lane, and other
 	 * apps' lags may be too high. */
 	if (d && over)
-		bsa_shares_uncounted(d, from == BSA_NEVER ? to - s->began : to - from);
+		bsa_shares_uncounted(d, from == BSA_NEVER ? recorded_before(s->began, to) : to - from);
 	s->facts.possible_wait(
 		s->facts.ctx,
 		&(struct bsa_possible_wait){ .began = from, .ended = to, .app = stream->app, .model = stream->model });
@@ -1157,16 +1182,19 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 	while (d->on_native)
 		lose_track(d, d->on_native);
 
-	/* Take all executions from the lists of those that wait. A tenant that waits has an execution in one of its lists. */
-	while (d->n_waiting_tenants)
-		for (int p = 0; p < BSA_LEVELS; p++) {
-			struct bsa_level *level = &d->waiting[0]->levels[p];
+	/*
+	 * Take all executions from the lists of those that wait. Doubtful ones are in none of a tenant's lists, and do not make a tenant
+	 * one of d->waiting (waits.c). So each tenant there has an execution in a list, and the loop ends.
+	 */
+	while (d->n_waiting_tenants) {
+		const struct bsa_tenant *t = d->waiting[0];
+		unsigned p = 0;
 
-			if (level->head) {
-				lose_track(d, level->head);
-				break;
-			}
-		}
+		while (p < BSA_LEVELS && !t->levels[p].head)
+			p++;
+		assert(t->n_waiting && p < BSA_LEVELS);
+		lose_track(d, t->levels[p].head);
+	}
 	while (d->doubtful)
 		lose_track(d, d->doubtful);
 	assert(!d->n_waiting && !d->on_native && !d->refusals.n && !d->n_unproven);

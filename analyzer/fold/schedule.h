@@ -74,7 +74,7 @@ struct bsa_scheduled {
 	/* private to the schedule */
 	bool doubtful, was_late;
 	bool resumed;   /* its last stretch on a lane began with RESUME */
-	bool forgotten; /* its last step noted is FORGET or CUT */
+	bool forgotten; /* its last step noted is FORGET or CUT, and is not taken yet */
 	uint8_t level, last_rank;
 	uint32_t stretches; /* number of its stretches on lanes, and of times for which its state is unknown */
 	uint32_t pending;   /* for the counts of bypasses: struct bsa_level */
