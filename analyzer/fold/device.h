@@ -133,7 +133,8 @@ struct bsa_device {
 
 	bool in_loss, dirty;
 	bool had_hole;
-	uint64_t proof, proof_hole; /* a lane was idle for long from proof on, after a hole that ended at proof_hole */
+	uint64_t proof, proof_ns; /* a lane was idle for long, for proof_ns from proof on; proof 0: none was yet */
+	uint64_t proof_hole;      /* end of the last hole, after which that was */
 	uint64_t
 		none_waited; /* since the last hole: first time at which the service reported that none waits; 0: not yet */
 	bool handed;         /* a ready execution was seen to get an idle lane, */

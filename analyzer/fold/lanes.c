@@ -266,10 +266,15 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at,
 	}
 	if (s.occupancy == BSA_IDLE && d->had_hole) {
 		assert(l->known_from <= l->since);
-		/* If it was idle for long, no execution was ready: note the first such time since the last hole. */
+		/*
+		 * If it was idle for long, no execution was ready: note the begin of the first such time since the last hole. An earlier
+		 * one proves nothing any more if a longer hand-over was seen since.
+		 */
 		if (at - l->since >= idle_proves_ns(d) && l->since >= d->proof_hole &&
-		    (!d->proof || l->since < d->proof))
+		    (!d->proof || l->since < d->proof || d->proof_ns < idle_proves_ns(d))) {
 			d->proof = l->since;
+			d->proof_ns = at - l->since;
+		}
 	}
 	if (l->known_from == BSA_NEVER)
 		l->known_from = at;
@@ -338,7 +343,7 @@ struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, 
 
 uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64_t at)
 {
-	uint64_t proof = d->proof ? d->proof : BSA_NEVER;
+	uint64_t proof = d->proof && d->proof_ns >= idle_proves_ns(d) ? d->proof : BSA_NEVER;
 
 	if (d->proof_hole != hole) /* knowledge since the last hole proves nothing for an earlier one */
 		return at;
@@ -368,6 +373,7 @@ void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool un
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)
 {
 	history_drop(d, l, l->n);
+	/* `truncated` stays: a wait that began before what was forgotten would have lost it for want of room, too. */
 	if (l->known_from != BSA_NEVER)
 		l->known_from = l->since;
 }

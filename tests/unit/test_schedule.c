@@ -737,6 +737,12 @@ static void a_hole_hides_no_more_than_can_be_hidden(void **state)
 		  "possible", "possible 1: 150-160" },
 		{ "begin 100; 0 loss 99; 100 lanes 1; 110 ready 1; 120 dispatch 1 0; 150 hole 160; 200 cut 1",
 		  "possible", "possible 1: 150-200" },
+		/* The lane was idle for 12 ms, which was long until a hand-over took 100 ms: nothing is proved then. */
+		{ "0 lanes 1 idle; 1 ready 4; 2 dispatch 4 0; 3 end 4 0; 10 ready 1; 20 loss 30; 40 ready 2; "
+		  "40 dispatch 2 0; 50 end 2 0; 12000050 ready 3; 12000050 dispatch 3 0; 12000060 end 3 0; "
+		  "20000000 ready 5; 120000000 dispatch 5 0; 120000005 ready 6; 120000010 end 5 0; "
+		  "120000010 dispatch 6 0; 1000000000 forget 1",
+		  "possible", "possible 0: 11-30; possible 1: 10-1000000000" },
 	};
 
 	(void)state;
