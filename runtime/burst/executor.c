@@ -1,9 +1,10 @@
 /*
- * executor.c -- executes the requests of one burst, a client's queue of executions of one model. A request names its memories by slots,
+ * executor.c -- executes the requests of one burst, a client's stream of executions of one model. A request names its memories by slots,
  * numbers that the client chose; the executor keeps the memory of each slot, and the prepared model.
  *
- * CALLS     For each request: admit; missing; where slots are missing, add, and missing again; then execute, and answered when the result
- *           was sent. Forgo ends a request whose memories never came. The numbers S-9, P-13 and the like are rules of docs/hal-rules.md.
+ * CALLS     For each request: admit; missing; where slots are missing, add, and missing again; then execute; then answered, after the result
+ *           was sent, and also before it if sending may wait for the client. Forgo ends a request whose
+ *           memories never came. The numbers S-9, P-13 and the like are rules of docs/hal-rules.md.
  * LAYOUT    Entries by slot. The executor and the kind of memory decide what an entry owns:
  *           - the cached executor maps it once; the entry owns the mapping; its fds are closed, and their numbers in the struct are stale;
  *           - the plain executor maps it for each execution; the entry owns the fds;
@@ -71,7 +72,7 @@ struct executor {
 
 	/* the binding of the last request */
 	atomic_uint state;   /* bits BUSY and STALE, see ORDERING */
-	uint32_t owed_pools; /* the pools of removed entries, given back to the budget when the binding is released */
+	uint32_t owed_pools; /* number of removed pools, given back to the budget when the binding is released */
 	uint64_t owed_bytes;
 	int32_t *slots;
 	struct nnb_memory *pools;
@@ -84,8 +85,14 @@ struct executor {
 	const struct nnb_packet_request *asked; /* the current request; NULL: none yet */
 	struct nnb_execution *execution;        /* begun once, then reused */
 	struct nnb__burst_context context;      /* the driver's context of the burst */
-	bool repeats;     /* a request with the same `changes` as the last need only restart the execution */
-	uint64_t changes; /* the field of the last request (struct nnb_packet_request) */
+	/*
+	 * A request in the same struct, with the same `changes`, as the last one that was begun need only restart the execution: all its
+	 * bits but the terms are the same, so it has the same slots. Their mappings are still bound then, because bind_all clears
+	 * `repeats`. A remover cannot clear it, but n_bound is 0 after it released them, so the next request with slots gets to bind_all; and a
+	 * request without slots has the same `changes` only if the last one had no mappings.
+	 */
+	bool repeats;
+	uint64_t changes;
 };
 
 /* ---- entries; under the lock ---- */
@@ -209,12 +216,12 @@ static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, str
 	} else {
 		x->entries[i].leaving = true;
 		x->n_leaving++;
-		ret->memory = (struct nnb_memory){ 0 };
+		ret->memory = (struct nnb_memory){ 0 }; /* without fds: entry_drop closes nothing */
 	}
 	return true;
 }
 
-/* Release what a removed entry owned. Call this without the lock, because closing may take long. */
+/* Release what a removed entry owned. Call this without the lock if other threads use the executor, because closing may take long. */
 static void entry_drop(struct entry *e)
 {
 	if (!e->mapping)
@@ -320,7 +327,10 @@ static inline bool binding_is_for(const struct executor *x, const int32_t *slots
 	return true;
 }
 
-/* Take the binding of the last request, unless it is STALE, or still BUSY because the server called missing and then did not execute. */
+/*
+ * Take the binding of the last request, unless it is STALE; or still BUSY, because a server, unlike ours (server.c), called missing and then did not
+ * execute. Then what the last request used stays bound, and what was removed of it mapped and charged to the budget, until the next missing or free.
+ */
 static inline bool take_binding(struct executor *x)
 {
 	unsigned idle = IDLE;
@@ -427,7 +437,8 @@ static struct nnb_request request_without_pools(const struct nnb_packet_request 
 
 /*
  * Write the pools that are known by now into @ret, which has room for all. @look: why the slots are looked up, for the events. Returns
- * whether all are known.
+ * whether all are known. The copies are used without the lock, so another thread may close their fds: only the checks use them, which read
+ * sizes, kinds and the numbers of driver's buffers, and no fd.
  */
 static bool known_pools(struct executor *x, const struct nnb_packet_request *p, enum nbt_look look,
                         struct nnb_memory *ret)
@@ -579,6 +590,8 @@ static void executor_forgo(void *arg, const struct nnb_packet_request *p)
 
 static void request_set(struct executor *x, const struct nnb_packet_request *p)
 {
+	if (__builtin_expect(x->asked != p, 0)) /* `changes` of another struct is another count */
+		x->repeats = false;
 	x->asked = p;
 	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untraced; /* emits no events */
 }
@@ -775,8 +788,7 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
 	x->runner.seat.keeps = place->lanes != NULL; /* its lane, between executions; executor_free releases it */
-	x->runner.seat.answers_first =
-		true; /* the server calls answered; before sending, if that may wait for the client */
+	x->runner.seat.answers_first = true;         /* the server calls answered (CALLS) */
 	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = executor_missing,

@@ -963,6 +963,40 @@ static void a_result_queue_that_nobody_empties_holds_up_nobody(void **state)
 	raw_bench_fini(&r);
 }
 
+/* Their counts of changes are equal, but the second has no slots: its execution must not go on with the mappings of the first. */
+static void a_request_in_another_struct_is_another_request(void **state)
+{
+	struct bench *t = *state;
+	int32_t slots[] = { 3, 5 }, missing[2];
+	struct nnb_packet_request first = { .inputs = &t->sum.in,
+		                            .outputs = &t->sum.out,
+		                            .slots = slots,
+		                            .n_inputs = 1,
+		                            .n_outputs = 1,
+		                            .n_slots = 2 },
+				  second = first;
+	struct nnb_output_shape shapes[1];
+	struct nnb_result result = { .shapes = shapes };
+	struct nnb_burst_executor executor;
+	struct nnb_memory memories[2];
+
+	second.n_slots = 0;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(nnb_memory_dup(&memories[i], nnb_pool_memory(t->sum.pools[i])), 0);
+	assert_int_equal(
+		(t->desk.plain ? nnb_burst_executor_plain : nnb_burst_executor_cached)(&executor, t->desk.prepared), 0);
+	assert_int_equal(executor.missing(executor.arg, slots, 2, missing), 2);
+	assert_int_equal(executor.add(executor.arg, slots, 2, memories, NULL), NNB_STATUS_NONE);
+	assert_int_equal(executor.missing(executor.arg, slots, 2, missing), 0);
+	executor.execute(executor.arg, &first, &result, NULL);
+	assert_int_equal(result.status, NNB_STATUS_NONE);
+	executor.remove(executor.arg, slots[1]);
+	assert_int_equal(executor.missing(executor.arg, slots, 0, missing), 0);
+	executor.execute(executor.arg, &second, &result, NULL);
+	assert_int_equal(result.status, NNB_STATUS_INVALID_ARGUMENT);
+	executor.free(executor.arg);
+}
+
 /* ---- a server's queues: B-7, B-8, B-23 ---- */
 
 /* What is zero is as it should be. */
@@ -1097,6 +1131,7 @@ int main(void)
 	TEST(a_spoilt_result_queue_is_a_failure_and_then_everything_falls_back);
 	TEST(a_server_freed_in_an_execution_sends_no_result);
 	TEST(a_stopped_server_takes_no_request_and_has_its_last_counts);
+	TEST(a_request_in_another_struct_is_another_request);
 	TEST(a_result_queue_that_nobody_empties_holds_up_nobody);
 	ROWS(a_server_judges_its_queues, queues_cases, "a server's queues");
 	status = _cmocka_run_group_tests("bursts", tests, n_tests, NULL, NULL);
