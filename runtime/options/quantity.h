@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number and one of ns, us, ms, s, min (m) and h, at most 2^62 ns. False: @text is not a duration, and *ret is unchanged. */
+/* A number and one of ns, us, ms, s, min and h, at most 2^62 ns. False: @text is not a duration, and *ret is unchanged. */
 bool quantity_duration_read(const char *text, uint64_t *ret_ns);
 
 /* The reverse, in the largest unit up to min that leaves a whole number: "2500us". Returns @to. */

@@ -18,7 +18,7 @@ refuses 2 "no cause 'hoged'; did you mean 'hogged'?" --on miss:cause=hoged
 refuses 2 'longer than what? Write starvation>100ms' --on starvation
 refuses 2 "expected a time as in '5ms'" --on 'p99 e2e <= 5'
 refuses 2 'cannot be held against the last seconds' --on 'coverage >= 99 %'
-refuses 2 '--window: write 1s to 10m' --on 'p99 e2e <= 5ms' --window 10ms
+refuses 2 '--window: write 1s to 10min' --on 'p99 e2e <= 5ms' --window 10ms
 refuses 2 '--before: write 100ms to 1h' --on miss --before 1ms
 refuses 5 'cannot be made' --on miss -o no/such/directory
 mkdir -m 1777 anybodys
@@ -158,7 +158,7 @@ start_service "$service" --lanes 1 --policy fifo
 "$load" --quiet --socket "$tmp/socket" --duration 60s audio >load.out 2>&1 &
 apps=$!
 bursting
-NOTIFY_SOCKET=$tmp/notify WATCHDOG_USEC=400000 watches "$burstscope" --on death --before 10m --buffer 64K
+NOTIFY_SOCKET=$tmp/notify WATCHDOG_USEC=400000 watches "$burstscope" --on death --before 10min --buffer 64K
 if ! grep -q 'how long the buffers last is not known' err; then # it looks for a moment, in which a machine may be too busy for any app
 	sed -nE 's/^the buffers last about ([0-9.]+) (m?s) at the rate of the beginning, and less than the .* ask for: --buffer ([0-9]+)([KM]) would do$/\1 \2 \3 \4/p' err |
 		awk '{ held = $1 * ($2 == "s" ? 1 : 0.001); size = $3 * ($4 == "M" ? 1024 : 1); ok = size / 64 * held >= 600 && size >= 16384 } END { exit !ok }' ||

@@ -16,7 +16,7 @@ static const struct {
 	{ "1s", 1000000000 },
 	{ "1.5s", 1500000000 },
 	{ "2min", 120000000000 },
-	{ "1.5m", 90000000000 },
+	{ "1.5min", 90000000000 },
 	{ "8h", 28800000000000 },
 	{ "0s", 0 },
 	{ "007ms", 7000000 },
@@ -41,6 +41,8 @@ static const struct {
 	{ "5mss", REFUSED },
 	{ "5MS", REFUSED },
 	{ "5d", REFUSED },
+	{ "5m", REFUSED }, /* it could be meant as 5ms or as 5min */
+	{ "1.5m", REFUSED },
 	{ "+5ms", REFUSED },
 	{ "-5ms", REFUSED },
 	{ "-0", REFUSED },

@@ -128,6 +128,7 @@ static void what_cannot_be_is_said(void **state)
 		{ "a --colour violet", "no 'violet'; write red|green" },
 		{ "a --shade violet", "no 'violet'; there are red, green" },
 		{ "a --time 5", "'5' is not a time; write 1.5s" },
+		{ "a --time 5m", "'5m' is not a time; write 1.5s" },
 		{ "a --time 0x5s", "'0x5s' is not a time; write 1.5s" },
 		{ "a --time -5s", "'-5s' is not a time; write 1.5s" },
 		{ "a --time nans", "'nans' is not a time; write 1.5s" },

@@ -165,8 +165,8 @@ static void what_is_no_rule_is_refused_with_a_reason(void **ctx)
 		{ "p99 e2e <= 5", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '5'" },
 		{ "p99 e2e <= -5ms", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '-5ms'" },
 		{ "p99 e2e <= 5d", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '5d'" },
-		{ "p99 e2e <= 5m", "line 1: expected a time in min or in ms: 'm' could mean either, not '5m'" },
-		{ "p99 e2e <= 5 m", "line 1: expected a time in min or in ms: 'm' could mean either, not '5'" },
+		{ "p99 e2e <= 5m", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '5m'" },
+		{ "p99 e2e <= 5 m", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '5'" },
 		{ "p99 e2e <= 5 %", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '5'" },
 		{ "p99 e2e <= 1e3ns", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '1e3ns'" },
 		{ "p99 e2e <= 0x1ms", "line 1: expected a time as in '5ms' (ns, us, ms, s, min or h), not '0x1ms'" },
@@ -192,7 +192,14 @@ static void what_is_no_rule_is_refused_with_a_reason(void **ctx)
 		{ "p50 overhead share <= 101 %",
 		  "line 1: expected a percentage as in '1 %', of 100 % at most, not '101'" },
 		{ "p50 e2e <= baseline + 5",
-		  "line 1: expected how much more than the baseline, as in '+ 10 %' or '+ 50us'" },
+		  "line 1: expected how much more than the baseline, as in '+ 10 %' or '+ 50us' (ns, us, ms, s, min or "
+		  "h), not '5'" },
+		{ "p50 e2e <= baseline + 1m",
+		  "line 1: expected how much more than the baseline, as in '+ 10 %' or '+ 50us' (ns, us, ms, s, min or "
+		  "h), not '1m'" },
+		{ "p50 e2e <= baseline +",
+		  "line 1: expected how much more than the baseline, as in '+ 10 %' or '+ 50us' (ns, us, ms, s, min or "
+		  "h), but the line ends" },
 		{ "p50 e2e <= baseline - 5 %", "line 1: expected the end of the line, not '-'" },
 		{ "p50 overhead share <= baseline",
 		  "line 1: expected a percentage as in '1 %', of 100 % at most, not 'baseline'" },

@@ -104,6 +104,7 @@ static void what_is_no_condition_is_refused_with_a_sentence(void **state)
 		{ "inversion", "longer than what? Write inversion>100ms" },
 		{ "starvation>", "longer than what? Write starvation>100ms" },
 		{ "starvation>1", "'1' is not a time; write starvation>100ms" },
+		{ "starvation>3m", "'3m' is not a time; write starvation>100ms" },
 		{ "starvation>999us", "999us is too short; write starvation>1ms or longer" },
 		{ "inversion>100us:app=camera", "100us is too short; write inversion>1ms or longer" },
 		{ "starvation>1s\nfairness", "is not a time" },

@@ -17,7 +17,7 @@
 /* Parse a number at the beginning of @text. Returns what follows it; NULL: @text begins with no number, and *ret is unchanged. */
 const char *bsv_number_read(const char *text, double *ret);
 
-/* A number and one of ns, us, ms, s, min (m) and h, at most 2^62 ns. False: @text is not a duration, and *ret is unchanged. */
+/* A number and one of ns, us, ms, s, min and h, at most 2^62 ns. False: @text is not a duration, and *ret is unchanged. */
 bool bsv_duration_read(const char *text, int64_t *ret_ns);
 
 /* A duration, perhaps with a sign before it. False: @text is none, and *ret is unchanged. */

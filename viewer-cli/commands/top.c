@@ -91,7 +91,7 @@ static int top_run(const struct bsv_call *call, struct bsa_err *err)
 	if (wanted.interval < least_interval)
 		return bsa_fail(err, BSA_E_USAGE, "--interval: write at least 50ms");
 	if (wanted.settle > most_settle)
-		return bsa_fail(err, BSA_E_USAGE, "--settle: write at most 1m");
+		return bsa_fail(err, BSA_E_USAGE, "--settle: write at most 1min");
 	r = bsv_option_ring(&wanted.ring, &o->ring, err);
 	if (r >= 0 && bsv_scope_is_set(&wanted.scope) && !call->common.quiet)
 		bsv_notice("%s",

@@ -60,7 +60,7 @@ static const struct bsv_option options[] = {
 	{ .name = "cooldown",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "count repetitions of a cause within this time, and do not keep them (default: 10m); 0s: keep all",
+	  .says = "count repetitions of a cause within this time, and do not keep them (default: 10min); 0s: keep all",
 	  .offset = offsetof(struct options, cooldown) },
 	{ .name = "keep",
 	  .kind = BSV_NUMBER,
@@ -177,7 +177,7 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 	if (wanted.before < least_before || wanted.before > 3600 * SECOND || wanted.after > 3600 * SECOND)
 		return bsa_fail(err, BSA_E_USAGE, "--before: write 100ms to 1h; --after: write up to 1h");
 	if (wanted.window < least_window || wanted.window > most_window)
-		return bsa_fail(err, BSA_E_USAGE, "--window: write 1s to 10m");
+		return bsa_fail(err, BSA_E_USAGE, "--window: write 1s to 10min");
 
 	/* The buffers must still hold the window in which a rule failed when the failure is noticed. */
 	for (size_t i = 0; i < wanted.n_conditions; i++) {

@@ -183,8 +183,6 @@ static int duration_read(struct line *l, double *ret)
 		unit = l->words[l->at + 1];
 		words = 2;
 	}
-	if (unit && strcmp(unit, "m") == 0) /* a limit that was meant as 5ms would pass whatever was recorded */
-		return fail_expected(l, "a time in min or in ms: 'm' could mean either");
 	if (!unit || (size_t)snprintf(both, sizeof(both), "%s%s", word, words > 1 ? unit : "") >= sizeof(both) ||
 	    !bsv_duration_read(both, &ns))
 		return fail_expected(l, "a time as in '5ms' (ns, us, ms, s, min or h)");
@@ -281,6 +279,7 @@ static int relation_read(struct line *l, struct bsv_slo_rule *ret, const char *m
 static int baseline_read(struct line *l, struct bsv_slo_rule *ret)
 {
 	struct line at;
+	size_t first;
 	double more;
 	int r;
 
@@ -288,6 +287,7 @@ static int baseline_read(struct line *l, struct bsv_slo_rule *ret)
 	ret->times = 1;
 	if (!word_take(l, "+"))
 		return 0;
+	first = l->at;
 	at = *l;
 	at.err = NULL;
 	r = duration_read(&at, &more);
@@ -297,9 +297,11 @@ static int baseline_read(struct line *l, struct bsv_slo_rule *ret)
 		return 0;
 	}
 	r = percent_read(l, 10000, &more);
-	if (r < 0)
-		return bsa_fail(l->err, BSA_E_INPUT,
-		                "expected how much more than the baseline, as in '+ 10 %%' or '+ 50us'");
+	if (r < 0) {
+		l->at = first;
+		return fail_expected(l, "how much more than the baseline, as in '+ 10 %' or '+ 50us' (ns, us, ms, s, "
+		                        "min or h)");
+	}
 	ret->times = 1 + more / 100;
 	return 0;
 }
