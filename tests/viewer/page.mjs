@@ -506,6 +506,7 @@ async function beside() {
 	await packsAgree('compare: A', before);
 	await packsAgree('compare: B', after, 'burstscope.comparison.b');
 	equal('findings of both', await b.value("[...document.querySelectorAll('#compare .one')].slice(0, 2).map((one) => one.querySelectorAll('ol.found li, .cost > p:not(.facts, .note)').length)"), [before, after].map((w) => w.answers.summary.rows.length));
+	equal('how far to trust both, as the commands say', await b.value("[...document.querySelectorAll('#compare .one .trust')].map((trust) => trust.textContent.replace(/^Trust: /, '').replace(/\\. [^.]* executions\\.$/, ''))"), ['before', 'after'].map((name) => readFileSync(`${name}.coverage`, 'utf8').trim()));
 	equal('one colour for an app in both', await b.value(`(() => { const { a, b } = burstscope.comparison, name = (w, id) => w.apps.get(id);
 		return [...b.world.place].every(([id, place]) => [...a.world.place].every(([other, at]) => (name(a.world, other) === name(b.world, id)) === (at === place))); })()`), true);
 	equal('lane time of B in its overview', await b.value("burstscope.comparison.b.strip.overview.submitted.reduce((n, _, i) => n + burstscope.comparison.b.strip.heldIn(i).reduce((x, y) => x + y), 0)"), after.slices[0].held);

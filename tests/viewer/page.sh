@@ -199,6 +199,7 @@ for name in before after; do
 	"$trace_from_text" -e full -s "$name" "$name" <"$golden/$name.trace"
 	"$burstscope" import -q -o "$name.db" "$name"
 	node "$here/page.mjs" dump "$name.db" "$burstscope" >"$name.wanted"
+	"$burstscope" summary "$name.db" | sed -n 's/^coverage: //p' >"$name.coverage"
 done
 "$burstscope" diff --format json before.db after.db >diff.wanted
 "$burstscope" report --compare after.db -o compare.html before.db

@@ -154,6 +154,8 @@ static void write_about(struct writing *w)
 	if (w->asked->other) {
 		fputs(",\"other\":", w->to);
 		bsv_page_text(w->to, w->asked->other->path);
+		fputs(",\"other_coverage\":", w->to);
+		bsv_page_text(w->to, bsv_coverage_text(&w->asked->other->coverage, coverage));
 	}
 	if (w->asked->part) {
 		fputs(",\"asked\":", w->to);

@@ -39,8 +39,8 @@ function inColoursOf(first, second) {
 
 /** One of the two: its name, findings, strip and timeline. */
 class Side {
-	/** @param {string} letter @param {string} database @param {any} world @param {any} overview @param {any} summary @param {Comparison} comparison */
-	constructor(letter, database, world, overview, summary, comparison) {
+	/** @param {string} letter @param {string} database @param {string} coverage @param {any} world @param {any} overview @param {any} summary @param {Comparison} comparison */
+	constructor(letter, database, coverage, world, overview, summary, comparison) {
 		const strip = /** @type {HTMLCanvasElement} */ (make('canvas', { class: 'strip', role: 'img', 'aria-label': `Overview of all of ${letter}` }));
 		const lanes = /** @type {HTMLCanvasElement} */ (make('canvas', { class: 'lanes', role: 'application', tabindex: '0', 'aria-label': `Timeline of ${letter}. Keys as above; both timelines move together.` }));
 		const tip = make('div', { class: 'tip', hidden: '' }), name = `${letter}: ${shown(database)}`;
@@ -51,7 +51,7 @@ class Side {
 		this.panel = make('article', { hidden: '', 'aria-live': 'polite' });
 		this.found = make('div', { class: 'one' }, make('h3', {}, name));
 		this.view = make('div', { class: 'one' }, make('h3', {}, name), strip, make('div', { class: 'over' }, lanes, tip));
-		fillFindings(this.found, summary, { part: false }, this.prefix());
+		fillFindings(this.found, summary, { coverage, part: false }, this.prefix());
 		this.strip = new Strip(strip, overview, (at) => this.timeline.show(at - (this.timeline.to - this.timeline.from) / 2, at + (this.timeline.to - this.timeline.from) / 2));
 		this.timeline = new Timeline(lanes, tip, world, { changed: () => comparison.moved(this), selected: () => comparison.selected(this), chosen: () => spanIntoAddress(this.timeline, this.prefix()), picked: (index) => this.pick(index) });
 		new ResizeObserver(() => { this.timeline.soon(); this.draw(); }).observe(strip);
@@ -234,8 +234,8 @@ export class Comparison {
 		this.selection = make('div', { 'aria-live': 'polite' });
 		this.together = /** @type {HTMLInputElement} */ (make('input', { type: 'checkbox', checked: '' }));
 		this.moving = false;
-		this.a = new Side('A', about.database, world, overview, answers.summary ?? {}, this);
-		this.b = new Side('B', about.other, this.world, second, answers.other ?? {}, this);
+		this.a = new Side('A', about.database, about.coverage, world, overview, answers.summary ?? {}, this);
+		this.b = new Side('B', about.other, about.other_coverage, this.world, second, answers.other ?? {}, this);
 		this.sides = [this.a, this.b];
 		const changes = changesIn(answers.diff?.rows ?? []);
 
