@@ -305,8 +305,8 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * The lane, which has no holder, was certainly idle from its last step until the time that this returns: the start of the first hole, or @otherwise
- * if there is no hole.
+ * A lane that has no holder was certainly idle from its last step until the time that this returns: just before the first hole, or @otherwise
+ * if there is no hole. It says nothing of a lane with a holder.
  */
 static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l, uint64_t otherwise)
 {
@@ -318,8 +318,8 @@ static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l,
 }
 
 /*
- * The holder of the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that leaves
- * the lane now, and so was the last to hold it; NULL: unknown.
+ * The holder of the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that was
+ * certainly on the lane last, until now; NULL: unknown.
  */
 static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
@@ -591,7 +591,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 
 /*
  * STOP (@stops) and END of an execution that was not known to be on @lane. If it stops, it was on @lane until now. If it ends, @lane is the
- * lane that it was on last, perhaps not until now: a hole may hide that it was preempted, and then the lane's holder remains unknown.
+ * lane that it was on last, perhaps not until now: if a hole may hide that it was preempted, END tells nothing of the lane.
  */
 static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stops)
 {
@@ -630,7 +630,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 }
 
 /*
- * @x ends while it waits. It never got a lane, so its wait is charged to the holder of lane 0, which is the only lane of most services, if
+ * @x ends while it waits. It got no lane for this wait, so the wait is charged to the holder of lane 0, which is the only lane of most services, if
  * that holder is known.
  */
 static int take_end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
