@@ -5,7 +5,8 @@
  *           or leaves it. A stretch is the time between two steps: held by an execution, idle, or unknown. The history has the
  *           stretches that were held or unknown; a gap between them was idle. A hole is a time for which events may be missing
  *           (schedule.c). A lane is doubtful, until its next step, if its present holder, or that it has none, may be wrong for
- *           another reason than a hole since its last step. A closing is how a stretch ended (enum closing). A hand-over is the
+ *           another reason than a hole since its last step. A proof is a time for which a lane was idle so long that no execution of the
+ *           service can have been ready. A closing is how a stretch ended (enum closing). A hand-over is the
  *           time for which a lane is idle while an execution is ready for it. An end is heard if an END names the lane.
  * INVARIANT Before `known_from` the holder is unknown. Before `dropped_until` the history was known, but was dropped, because no wait needs
  *           it. It is complete from the later of both until `since`; `since` until now is the current stretch, which is not in it.

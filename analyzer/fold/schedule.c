@@ -8,11 +8,13 @@
  *           two apps of which one waited while the other held the lane. A hand-over is the time from the moment when a lane is
  *           idle and an execution is ready, to the moment when that execution is on the lane; meanwhile the lane is on its way to
  *           it. A refusal: the service rejected an execution at once, and did not let it wait. Where the trace has compact detail,
- *           an execution has one event, its summary, which comes after all that it reports, by less than the horizon.
- * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost; `unsure` has the times that a
- *           lost event or a lost summary may be about. A wait, or a change of lanes, counts as hidden if a hole may have taken its events;
- *           the wait is then reported as possible. A waiting execution is doubtful from the hole on until its next step, and in the list of
- *           the doubtful ones. BSA_NEVER as the begin of a wait means that it began before the recording.
+ *           an execution has one event, its summary, besides its stops and resumes. The summary comes after all that it reports, by less
+ *           than the horizon (horizon_ns; 0: full detail).
+ * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost; `unsure` has the times in which
+ *           lanes are unknown, because a lost event or a lost summary may be about them. A hole that is known to hide no lane time is
+ *           only in `lost`. A wait, or a change of lanes, counts as hidden if a hole may have taken its events; the wait is then reported
+ *           as possible. A waiting execution is doubtful from the hole on until its next step; meanwhile it is in the list of the doubtful
+ *           ones, and in no list of its tenant (waits.c). BSA_NEVER as the begin of a wait means that it began before the recording.
  * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that does not fit, because a hole
  *           hid one or because the trace is wrong, leads to the same state as one that fits, and what lies between is reported as
  *           uncertain. The steps FOUND_* begin with the state in which the recording found the execution. READY and STOPPED are
