@@ -94,6 +94,12 @@ echo text >newest.db
 touch -d '2038-01-01' newest.db
 mkdir -p zzz/deep
 touch -d '2038-01-01' zzz
+# A directory of the cases of watch, each with a trace and its database, is no recording.
+mkdir -p burstscope-cases/20380101-000000-000
+cp -r camera burstscope-cases/20380101-000000-000/trace
+"$burstscope" import -q -o burstscope-cases/20380101-000000-000/trace.db camera
+echo '{}' >burstscope-cases/20380101-000000-000/case.json
+find burstscope-cases -exec touch -d '2038-01-01' {} +
 asked 178 'reading camera, the newest recording here'
 touch -d '2037-06-01' camera.db
 asked 178 'reading camera.db, the newest recording here'

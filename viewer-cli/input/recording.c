@@ -109,6 +109,7 @@ enum bsv_case_place bsv_recording_case(const char *path, char ret[PATH_MAX])
 int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 {
 	DIR *dir = opendir(".");
+	char a_case[PATH_MAX];
 	int64_t newest = 0;
 	struct dirent *e;
 
@@ -124,6 +125,8 @@ int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 			continue;
 		at = S_ISDIR(st.st_mode) ? bsv_recording_changed(e->d_name) : recording_ns_of(st.st_mtim);
 		if (at <= newest)
+			continue;
+		if (S_ISDIR(st.st_mode) && bsv_recording_case(e->d_name, a_case) == BSV_THE_CASES)
 			continue;
 		if (!S_ISDIR(st.st_mode)) {
 			if (!S_ISREG(st.st_mode) || n <= 3 || strcmp(e->d_name + n - 3, ".db") ||
