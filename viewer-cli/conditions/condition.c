@@ -161,6 +161,26 @@ static int read_rule(struct bsv_condition *c, struct bsa_err *err)
 
 /* ---- what it is narrowed down by ---- */
 
+/* An error has a status other than NONE and other than a missed deadline, so that only those are suggested. */
+static int status_check(const char *status, struct bsa_err *err)
+{
+	static const char missed[] = "MISSED_DEADLINE_";
+	const char *errors[N_STATUSES];
+	size_t n = 0;
+
+	for (size_t i = 1; i < N_STATUSES; i++)
+		if (strncmp(statuses[i], missed, strlen(missed)) != 0)
+			errors[n++] = statuses[i];
+	if (place_of(status, errors, n) < n)
+		return 0;
+	if (!strcmp(status, statuses[0]))
+		return bsa_fail(err, BSA_E_USAGE, "--on: status NONE is no error");
+	if (place_of(status, statuses, N_STATUSES) < N_STATUSES)
+		return bsa_fail(err, BSA_E_USAGE, "--on: status %s is a missed deadline; write miss:kind=%s", status,
+		                strstr(status, "TRANSIENT") ? misses[0] : misses[1]);
+	return unknown_word("status", status, errors, n, err);
+}
+
 /* KEY=VALUE; or a kind of miss alone. @word is changed. */
 static int read_key(struct bsv_condition *c, char *word, struct bsa_err *err)
 {
@@ -169,6 +189,7 @@ static int read_key(struct bsv_condition *c, char *word, struct bsa_err *err)
 	const char *value = equals ? equals + 1 : word, *name = equals ? word : "kind";
 	const char *names[N_KEYS], *causes[CAUSES_MOST], *nearest;
 	size_t i, n = 0;
+	int r;
 
 	if (equals)
 		*equals = 0;
@@ -186,10 +207,9 @@ static int read_key(struct bsv_condition *c, char *word, struct bsa_err *err)
 	/* Some keys have a list of values. */
 	if (*c->kind && place_of(c->kind, misses, 3) == 3)
 		return unknown_word("kind of miss", c->kind, misses, 3, err);
-	if (*c->status && place_of(c->status, statuses, N_STATUSES) == N_STATUSES)
-		return unknown_word("status", c->status, statuses, N_STATUSES, err);
-	if (!strcmp(c->status, statuses[0]))
-		return bsa_fail(err, BSA_E_USAGE, "--on: status NONE is no error");
+	r = *c->status ? status_check(c->status, err) : 0;
+	if (r < 0)
+		return r;
 	if (!*c->cause || *bsv_cause_text(c->cause))
 		return 0;
 	while (n < CAUSES_MOST && (causes[n] = bsv_cause_name(n)))
