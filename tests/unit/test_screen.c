@@ -372,6 +372,32 @@ static void what_has_no_room_is_named(void **state)
 	assert_null(strstr(s, "0.004"));
 }
 
+/* A bar draws the figures before it, and has no name. A column of a query may have none, either, but has values of its own. */
+static void a_column_without_a_name_leaves_no_gap_in_what_has_no_room(void **state)
+{
+	static const struct bsv_column bars[] = { { "phase", "text", NULL },
+		                                  { "share_percent", "percent", "%" },
+		                                  { "", "text", NULL } };
+	bool said[2] = { false };
+
+	(void)state;
+	for (int raw = 0; raw < 2; raw++)
+		for (int width = 8; width < 60; width++) {
+			struct bsv_rows *r = bsv_rows_new(bars, N_OF(bars));
+			const char *s;
+
+			bsv_rows_text(r, "queue");
+			bsv_rows_real(r, 50);
+			bsv_rows_text(r, "####################");
+			s = table(r, width, raw);
+			if (strstr(s, "for ;") || strstr(s, "for;") || strstr(s, ", ;") || strstr(s, ",;"))
+				fail_msg("raw %d, %d wide:\n%s", raw, width, s);
+			said[raw] |= strstr(s, "without") != NULL;
+		}
+	assert_false(said[false]);
+	assert_true(said[true]);
+}
+
 /* A narrow screen has room for a sentence, too: in more lines. */
 static void a_sentence_stays_on_a_narrow_screen(void **state)
 {
@@ -559,6 +585,7 @@ int main(void)
 		cmocka_unit_test(raw_means_as_it_is),
 		cmocka_unit_test(no_line_is_wider_than_the_screen),
 		cmocka_unit_test(what_has_no_room_is_named),
+		cmocka_unit_test(a_column_without_a_name_leaves_no_gap_in_what_has_no_room),
 		cmocka_unit_test(a_sentence_stays_on_a_narrow_screen),
 		cmocka_unit_test(a_table_of_nothing_says_so),
 		cmocka_unit_test(what_is_not_zero_does_not_look_like_it),

@@ -353,9 +353,21 @@ static void print_heads(struct table *t)
 	}
 }
 
+/*
+ * What a column that has no room is called. NULL: nothing is missing without it, because it is a bar, which draws a column of figures and
+ * has no name. A column of a query (raw) may have no name, either, and has values of its own.
+ */
+static const char *missed_column(const struct table *t, size_t i)
+{
+	if (*t->columns[i].head)
+		return t->columns[i].head;
+	return t->raw ? "a column without a name" : NULL;
+}
+
 static void print_remarks(const struct table *t)
 {
 	static const char few_samples[] = "* of fewer than 100 (p999: 1000): the longest of them, or nearly";
+	const char *separator = "", *name;
 	bool marked = false;
 	char *text = NULL;
 	size_t bytes;
@@ -372,11 +384,16 @@ static void print_remarks(const struct table *t)
 		return;
 
 	/* "(no room for p99 ms, max ms; --part phases --format csv has all)" */
-	fputs("(no room for", to);
-	for (size_t i = t->shown; i < t->n; i++)
-		fprintf(to, "%s %s", i > t->shown ? "," : "", t->columns[i].head);
-	fprintf(to, "; %s has all)", t->whole);
-	if (!fclose(to))
+	for (size_t i = t->shown; i < t->n; i++) {
+		name = missed_column(t, i);
+		if (!name)
+			continue;
+		fprintf(to, "%s %s", *separator ? separator : "(no room for", name);
+		separator = ",";
+	}
+	if (*separator)
+		fprintf(to, "; %s has all)", t->whole);
+	if (!fclose(to) && *text)
 		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, text, 2);
 	free(text);
 }
