@@ -80,6 +80,8 @@ async function tablesAgree(name, wanted) {
 	equal(`${name}: rules and traces`, await b.value(`['Rules of', 'Traces that'].map((w) => document.querySelector('#in-method').textContent.includes(w) && ${tables}.find((t) => t.title.startsWith(w))?.rows.length)`), wanted.rules.map((r) => r.n || false));
 	for (const command of commands)
 		answerAgrees(name, wanted.answers[command], all, command === 'summary' ? [wanted.answers.summary] : []);
+	const culprits = wanted.answers.misses.parts.find((part) => part.name === 'culprits');
+	equal(`${name}: misses by culprit: its first column`, await b.value("[...document.querySelectorAll('table')].filter((t) => t.caption.firstChild.textContent.startsWith('Misses by culprit')).map((t) => t.tHead.querySelector('button').textContent)"), culprits?.rows.length ? ['culprit'] : []);
 	equal(`${name}: links into the timeline lead somewhere`, await b.value(`[...document.querySelectorAll('td a[href^="#"]')].map((a) => a.getAttribute('href')).filter((href) =>
 		(href.startsWith('#exec=') ? burstscope.world.indexOf(Number(href.slice(6))) < 0 : !/^#t=[\\d.]+s\\.\\.[\\d.]+s$/.test(href) || parseFloat(href.slice(3)) >= parseFloat(href.split('..')[1])))`), []);
 	const cost = (row) => row.finding !== 'burst_per_call' && row.see.startsWith('burstscope overhead');

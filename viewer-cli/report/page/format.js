@@ -181,10 +181,7 @@ export function quoted(word) {
 	return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** @type {Record<string, string>} One term on the page for whom an answer blames: what the findings call it. */
-const blames = { culprit: 'whose doing', waited_for: 'whose doing' };
-
 /** A column's name for people. @param {string} name */
 export function said(name) {
-	return blames[name] ?? name.replace(/(_ns|_percent|_bytes)$/, '').replace(/^n_/, '').replaceAll('_', ' ');
+	return name.replace(/(_ns|_percent|_bytes)$/, '').replace(/^n_/, '').replaceAll('_', ' ');
 }
