@@ -171,7 +171,7 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 		input->info.boottime = recorded.boottime;
 		input->info.scope = recorded.scope;
 	}
-	input->ended = !files->cut ? 0 : files->ended > input->until ? files->ended : input->until;
+	input->ended = files->ended > input->until ? files->ended : input->until;
 	if (r <= 0)
 		return r;
 

@@ -38,7 +38,7 @@ struct bsa_input {
 	size_t n_streams;
 	struct bsa_files files;
 	uint64_t frequency;        /* frequency of the trace's clock; 0: it has none */
-	uint64_t ended;            /* where files are cut: until when there was more, in its clock's cycles */
+	uint64_t ended;            /* latest end of a packet, or of the recording, in its clock's cycles; 0: unknown */
 	uint32_t recorded_streams; /* how many each channel of it had when the recording ended; 0: unknown */
 	uint64_t until;            /* the recording's end, in cycles of the trace's clock; 0: unknown */
 	uint32_t pid;              /* the process of all its events; 0: unknown, or several */

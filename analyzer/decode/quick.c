@@ -32,6 +32,7 @@ struct flow {
 	const char *path;
 	uint32_t trace, pid;
 	uint64_t rank;
+	uint64_t trace_ended; /* in cycles: a stream that is broken is lost until then; 0: unknown, or it grows */
 
 	int fd;
 	uint8_t *window;
@@ -244,6 +245,18 @@ static int flow_end(struct flow *f, bool cut)
 	return f->code;
 }
 
+/* The stream cannot be read any further: the rest of it, to the trace's end, is one last record, a loss. */
+static int flow_break(struct flow *f)
+{
+	uint64_t since = cycles_to_ns(f, f->head.began), until = cycles_to_ns(f, f->trace_ended);
+	int r = flow_end(f, true);
+
+	if (r || until > INT64_MAX || (since > f->last ? since : f->last) >= until)
+		return r;
+	return emit_loss(f, f->head.began, f->trace_ended,
+	                 (struct bsa_loss){ .events = BSA_NEVER, .packets = BSA_NEVER, .cause = BSA_LOSS_CUT });
+}
+
 /* ---- an event, piece by piece ---- */
 
 static bool take_number(struct flow *f, const struct bsa_part *part, uint64_t *ret)
@@ -387,9 +400,9 @@ static int next_event_slowly(struct flow *f)
 		;
 	n = f->code ? 0 : read_header(f, f->at, (size_t)(f->end - f->at), &id, &clock);
 	if (!n)
-		return flow_end(f, true);
+		return flow_break(f);
 	if (id >= f->stream->n_events || !f->stream->events[id].known)
-		return f->grows ? BSA_FLOW_UNKNOWN : flow_end(f, true);
+		return f->grows ? BSA_FLOW_UNKNOWN : flow_break(f);
 	event = &f->stream->events[id];
 	f->clock = clock;
 	f->at += n;
@@ -404,7 +417,7 @@ static int next_event_slowly(struct flow *f)
 		                                              : take_numbers(f, part, bytes);
 
 		if (!taken)
-			return flow_end(f, true);
+			return flow_break(f);
 	}
 	set_limit(f);
 	if (!counts_for_something(f, event))
@@ -451,10 +464,10 @@ static int next_slowly(struct flow *f)
 		f->before = f->head;
 		f->after = true;
 		f->within = false;
-		return flow_skip(f, f->packet_end - offset) ? 2 : flow_end(f, true);
+		return flow_skip(f, f->packet_end - offset) ? 2 : flow_break(f);
 	}
 	if (offset > f->content_end)
-		return flow_end(f, true);
+		return flow_break(f);
 	return next_event_slowly(f);
 }
 
@@ -749,6 +762,7 @@ int bsa_quick_new(struct bsa_quick **ret, const struct bsa_inputs *inputs, size_
 				            .stream = input->streams[k].recipe,
 				            .path = input->streams[k].path,
 				            .rank = input->streams[k].rank,
+				            .trace_ended = input->ended,
 				            .counts = &counts[i],
 				            .trace = (uint32_t)i + 1,
 				            .pid = input->pid,

@@ -14,7 +14,7 @@ struct bsa_tap {
 	struct bsa_counts *counts; /* borrowed */
 	struct bsa_plans *plans;   /* borrowed */
 	uint32_t trace, pid;
-	uint64_t ended;          /* where files are cut: until when there was more, in cycles; else 0 */
+	uint64_t ended; /* the trace's end, in cycles: a stream that is cut or broken is lost until then; 0: unknown */
 	uint64_t bytes, packets; /* how much there is to read, for who shows progress; 0: unknown */
 
 	/* its own */

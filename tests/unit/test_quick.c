@@ -634,6 +634,17 @@ static void told_of(char *ret, size_t n, const char *path)
 	bsa_decode_free(d);
 }
 
+/* The bytes of a packet from @offset of its first event on become @byte, @n times. */
+static void overwrite(const char *path, size_t packet, size_t offset, int byte, size_t n)
+{
+	static struct file file;
+
+	load(&file, path);
+	assert_true(packet + offset + n <= file.n);
+	memset(file.bytes + packet + offset, byte, n);
+	save(path, file.bytes, file.n);
+}
+
 /* A stream of three packets of one size, and another one. */
 static const struct packet_row three[PACKETS_MAX] = {
 	{ 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 }, { 0, 2, 200, 300, 250 }, { 1, 0, 10, 300, 20 }
@@ -984,6 +995,31 @@ static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
 	assert_string_equal(losses, "cut 10-200 -1");
 }
 
+/* Bytes that are no event: what is behind them is lost to the trace's end, as if the file ended there. */
+static void a_stream_that_is_broken_is_lost_to_the_end(void **state)
+{
+	struct decoders all;
+	char told[256];
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const says[] = {
+			"cut 10-300 0, events 20, 0 repeated, 0 doubtful, cut",
+			"cut 100-300 0, events 20 50, 0 repeated, 0 doubtful, cut",
+			"cut 200-300 0, events 20 50 150, 0 repeated, 0 doubtful, cut",
+		};
+
+		write_packets(folder_at("t%d", (int)i), three);
+		assert_int_equal(stat(folder_at("t%d/channel_0", (int)i), &st), 0);
+		overwrite(folder_at("t%d/channel_0", (int)i), i * (size_t)st.st_size / 3, 84, 0xff, 16);
+		told_of(told, sizeof(told), folder_at("t%d", (int)i));
+		assert_string_equal(told, says[i]);
+		all = same_and_quick(folder_at("t%d", (int)i));
+		assert_true(all.cut);
+	}
+}
+
 /* Directories of one trace: a rotation leaves a gap, and empty packets. */
 static void a_gap_in_which_the_session_was_rotated_is_marked(void **state)
 {
@@ -1195,6 +1231,7 @@ int main(void)
 		T(who_recorded_a_trace_says_how_many_streams_it_has),
 		T(who_recorded_a_trace_says_how_long_the_machine_had_slept),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
+		T(a_stream_that_is_broken_is_lost_to_the_end),
 		T(a_gap_in_which_the_session_was_rotated_is_marked),
 		T(between_recordings_is_a_gap),
 		T(windows_end_anywhere),
