@@ -142,7 +142,7 @@ static int read_machine(struct pass *p, struct bsa_err *err)
 static int pass_begin(struct pass *p, const struct wants *wants, struct bsa_err *err)
 {
 	const struct bsa_import_options *o = p->options;
-	struct bsa_decode_options decode_options = { .threads = o->threads };
+	struct bsa_decode_options decode_options = { .threads = o->threads, .stop = &stop_asked };
 	struct bsa_importer_options importer_options = {
 		.output = o->output,
 		.keep_operations = o->keep_operations,
@@ -159,6 +159,8 @@ static int pass_begin(struct pass *p, const struct wants *wants, struct bsa_err 
 	if (r < 0)
 		return r;
 	atomic_store(&reading, p->decode);
+	if (atomic_load(&stop_asked)) /* the signal may have arrived before reading was set */
+		return fail_stopped(err);
 	r = bsa_importer_new(&p->importer, &importer_options, err);
 	if (r >= 0)
 		atomic_store(&writing, p->importer);

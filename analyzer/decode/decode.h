@@ -12,6 +12,7 @@
 #include "bsa/err.h"
 #include "fold/event.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,7 +69,8 @@ enum bsa_decoder {
 struct bsa_decode_options {
 	unsigned threads; /* 0: as many as pay */
 	enum bsa_decoder decoder;
-	bool may_be_foreign; /* that no trace has an event class of ours is no error: then there are no records */
+	const atomic_bool *stop; /* if set, by a signal handler: bsa_decode_open returns BSA_E_STOPPED. NULL: none */
+	bool may_be_foreign;     /* that no trace has an event class of ours is no error: then there are no records */
 };
 
 struct bsa_decode;
@@ -76,8 +78,8 @@ struct bsa_decode;
 /*
  * Look below each of @paths for traces, and open them. Of those that have no event class of ours nothing is read, and they
  * are no traces here. All in one clock group come as one sequence of records; groups come one after the other.
- * 0 and *ret owned by the caller. BSA_E_INPUT: nothing there, or a path that is no trace, or unreadable metadata: *ret
- * untouched.
+ * 0 and *ret owned by the caller. BSA_E_INPUT: nothing there, or a path that is no trace, or unreadable metadata;
+ * BSA_E_ENV; BSA_E_STOPPED: *ret untouched.
  */
 int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_paths,
                     const struct bsa_decode_options *options, struct bsa_err *err);

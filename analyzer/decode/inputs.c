@@ -221,16 +221,16 @@ static uint32_t user_of(const char *path)
  * that user's processes wrote them, and nothing in them may keep the import from reading the other inputs.
  */
 static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
-                       enum bsa_decoder decoder, struct bsa_err *err)
+                       const struct bsa_decode_options *options, struct bsa_err *err)
 {
 	uint32_t uid = user_of(input->info.path);
 	/* LTTng does not record which user owns the buffers of one process. */
 	bool trusted = uid == UINT32_MAX ? !strstr(input->info.path, "/ust/pid/") : !uid;
-	int r = inputs->n > 1 && !trusted ? bsa_trial(input->directories, input->n_directories, err) : 0;
+	int r = inputs->n > 1 && !trusted ? bsa_trial(input->directories, input->n_directories, options->stop, err) : 0;
 	struct bsa_trace info;
 
 	if (r == 0)
-		return open_one(inputs, input, source, decoder, err);
+		return open_one(inputs, input, source, options->decoder, err);
 	if (r != BSA_E_INPUT)
 		return r;
 
@@ -259,7 +259,9 @@ static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *
 	int r = 0;
 
 	for (size_t i = 0; i < all && r >= 0; i++) {
-		r = open_beside(inputs, &inputs->list[i], source, options->decoder, &why);
+		r = options->stop && atomic_load(options->stop)
+		            ? bsa_fail(&why, BSA_E_STOPPED, "stopped")
+		            : open_beside(inputs, &inputs->list[i], source, options, &why);
 		read += r > 0 && !inputs->list[i].info.unreadable;
 		if (r > 0) {
 			struct bsa_input input = inputs->list[i];

@@ -3,12 +3,16 @@
  *
  * CRASH    The child goes with its parent. What it left in $TMPDIR goes with the next import.
  * TRUST    The child may be what the trace has made of it: of its output, a text is believed, which is copied once the child is gone.
- * STOP     A signal that the caller handles ends the trial: the child is killed.
+ * STOP     A signal that the caller handles ends the trial: the child is killed. Signals are blocked from before the look at the caller's flag until
+ *          the wait, so that none is lost in between.
+ * KILL     A signal that the child's own instructions do not raise came from outside: from the kernel, which had no memory left, or from
+ *          another process. It shows nothing about the trace.
  */
 #include "trial.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,35 +45,61 @@ static _Noreturn void read_all(char *const *directories, size_t n, pid_t parent,
 	_exit(r == 0 ? CAN_BE_READ : r == BSA_E_INPUT ? CANNOT_BE_READ : NO_MEANS);
 }
 
-int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *err)
+static bool asked_to_stop(const atomic_bool *stop)
+{
+	return stop && atomic_load(stop);
+}
+
+/* Wait for the child's end: true; or for a signal: false. */
+static bool wait_end(pid_t child, const atomic_bool *stop, const sigset_t *mask)
+{
+	struct pollfd end = { .fd = pidfd_open(child, 0), .events = POLLIN };
+	bool ended;
+
+	if (end.fd < 0) /* the kernel has no pidfd */
+		return !asked_to_stop(stop);
+	ended = !asked_to_stop(stop) && ppoll(&end, 1, NULL, mask) > 0;
+	close(end.fd);
+	return ended;
+}
+
+static bool is_crash(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT || signal == SIGTRAP || signal == SIGFPE ||
+	       signal == SIGILL || signal == SIGSYS;
+}
+
+int bsa_trial(char *const *directories, size_t n_directories, const atomic_bool *stop, struct bsa_err *err)
 {
 	struct bsa_err *said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t parent = getpid(), child = said == MAP_FAILED ? -1 : fork();
-	struct pollfd end = { .events = POLLIN };
-	bool ended;
+	pid_t parent = getpid(), child = -1;
+	sigset_t all, before;
 	int status = 0, r = 0;
 
-	if (!child)
-		read_all(directories, n_directories, parent, said);
-	if (child < 0) {
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	if (asked_to_stop(stop)) {
+		r = bsa_fail(err, BSA_E_STOPPED, "stopped");
+	} else if (said == MAP_FAILED || (child = fork()) < 0) {
 		r = bsa_fail(err, BSA_E_ENV, "no process to try a trace in: %s", strerror(errno));
-	} else {
-		/* Wait for the child's end, or for a signal. */
-		end.fd = pidfd_open(child, 0);
-		ended = end.fd < 0 || poll(&end, 1, -1) > 0;
-		if (end.fd >= 0)
-			close(end.fd);
-		if (!ended) {
-			kill(child, SIGKILL);
-			r = bsa_fail(err, BSA_E_STOPPED, "stopped");
-		}
+	} else if (!child) {
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		read_all(directories, n_directories, parent, said);
+	} else if (!wait_end(child, stop, &before)) {
+		kill(child, SIGKILL);
+		r = bsa_fail(err, BSA_E_STOPPED, "stopped");
 	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (r == 0 && WIFSIGNALED(status)) {
+	if (r == 0 && WIFSIGNALED(status) && is_crash(WTERMSIG(status))) {
 		r = bsa_fail(err, BSA_E_INPUT,
 		             "%s cannot be read: the library that reads traces has crashed on it (%s)", directories[0],
 		             strsignal(WTERMSIG(status)));
+	} else if (r == 0 && WIFSIGNALED(status)) {
+		r = bsa_fail(err, BSA_E_ENV,
+		             "the process that tried to read %s was ended (%s); perhaps no memory was left",
+		             directories[0], strsignal(WTERMSIG(status)));
 	} else if (r == 0 && WEXITSTATUS(status) != CAN_BE_READ) {
 		said->text[sizeof(said->text) - 1] = '\0';
 		r = bsa_fail(err, WEXITSTATUS(status) == NO_MEANS ? BSA_E_ENV : BSA_E_INPUT, "%s",

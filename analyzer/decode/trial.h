@@ -9,9 +9,13 @@
 
 #include "bsa/err.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
-/* Read the trace that is in @directories. 0; BSA_E_INPUT: it cannot be read; BSA_E_ENV; BSA_E_STOPPED: a signal came meanwhile. */
-int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *err);
+/*
+ * Read the trace that is in @directories. 0; BSA_E_INPUT: it cannot be read; BSA_E_ENV: the machine, or another process, ended the trial;
+ * BSA_E_STOPPED: a signal came meanwhile, or its handler had set @stop before. @stop may be NULL.
+ */
+int bsa_trial(char *const *directories, size_t n_directories, const atomic_bool *stop, struct bsa_err *err);
 
 #endif

@@ -72,7 +72,9 @@ int main(int argc, char **argv)
 	options.n_traces = (size_t)(argc - ARG_TRACES);
 	options.progress = report_progress;
 	options.progress_ctx = s;
-	s->code = bsa_import(&options, &s->imported, &s->err);
+	/* The signal may have arrived before the import began. */
+	s->code =
+		interrupted ? bsa_fail(&s->err, BSA_E_STOPPED, "stopped") : bsa_import(&options, &s->imported, &s->err);
 	s->said = 1;
 	_exit(0);
 }
