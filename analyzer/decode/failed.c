@@ -2,6 +2,7 @@
 #include "failed.h"
 
 #include <babeltrace2/babeltrace.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,4 +49,18 @@ int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...)
 	if (error)
 		bt_error_release(error);
 	return code;
+}
+
+bool bsa_bt_no_means(void)
+{
+	/* EINVAL: after mmap() has failed, babeltrace2 passes MAP_FAILED to munmap(). Nothing else that it calls returns that. */
+	return errno == EINVAL || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+}
+
+int bsa_bt_unreadable(struct bsa_err *err, bool no_means, const char *path)
+{
+	if (!no_means)
+		return bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", path);
+	bsa_bt_forget();
+	return bsa_fail(err, BSA_E_ENV, "there is no memory, or no file descriptor, left to read %s", path);
 }

@@ -9,6 +9,15 @@
 /* Set the text to @format, ": " and the innermost cause. Returns @code. */
 int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * babeltrace2 says "error", without a cause, when the machine refuses it memory to map a file. Only errno has the reason: the caller sets it
+ * to 0 before it calls babeltrace2. True: no memory, or no descriptor, was left.
+ */
+bool bsa_bt_no_means(void);
+
+/* Like bsa_bt_failed(), with the code BSA_E_ENV if @no_means, else BSA_E_INPUT. */
+int bsa_bt_unreadable(struct bsa_err *err, bool no_means, const char *path);
+
 /* Drop the messages. True: there were some. */
 bool bsa_bt_forget(void);
 

@@ -2,6 +2,7 @@
 #include "graph.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ struct port {
 	bt_message_array_const messages; /* messages before @at are released */
 	uint64_t n, at;
 	uint64_t rank;
-	bool cut; /* there should be more of it */
+	bool cut;      /* there should be more of it */
+	bool no_means; /* the machine refused babeltrace2 memory, which may report it with a later batch of messages */
 };
 
 struct bsa_graph {
@@ -54,10 +56,13 @@ static int port_advance(struct port *port, uint64_t *ret_at)
 		}
 
 		port->n = port->at = 0;
+		errno = 0;
 		status = bt_message_iterator_next(port->iterator, &port->messages, &port->n);
+		port->no_means |= bsa_bt_no_means();
 		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 			continue;
-		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR)
+		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR ||
+		    (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR && port->no_means))
 			return -1;
 
 		/* The stream has ended, or is cut: a stream that ends within an event. */
@@ -138,11 +143,19 @@ static bt_component_class_sink_graph_is_configured_method_status sink_configured
 {
 	struct bsa_graph *g = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 
-	for (size_t i = 0; i < g->n_ports; i++)
-		if (bt_message_iterator_create_from_sink_component(
-			    self, bt_self_component_sink_borrow_input_port_by_index(self, i), &g->ports[i].iterator) !=
-		    BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK)
-			return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+	errno = 0;
+	for (size_t i = 0; i < g->n_ports; i++) {
+		bt_message_iterator_create_from_sink_component_status status =
+			bt_message_iterator_create_from_sink_component(
+				self, bt_self_component_sink_borrow_input_port_by_index(self, i),
+				&g->ports[i].iterator);
+
+		if (status == BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK)
+			continue;
+		g->no_memory = status == BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_MEMORY_ERROR ||
+		               bsa_bt_no_means();
+		return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+	}
 	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
@@ -222,9 +235,12 @@ int bsa_graph_new(struct bsa_graph **ret, const struct bsa_inputs *inputs, size_
 
 		if (!count_ports(inputs, i, i + 1, reader))
 			continue;
+		errno = 0;
 		if (!connect_input(g, input, (uint32_t)i + 1, reader, source, &counts[i], &n)) {
+			bool no_means = bsa_bt_no_means() || g->no_memory;
+
 			bsa_graph_free(g);
-			return bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
+			return bsa_bt_unreadable(err, no_means, input->info.path);
 		}
 	}
 	if (n < g->n_ports) { /* the directory changed while it was read */

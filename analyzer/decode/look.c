@@ -1,6 +1,7 @@
 /* look.c -- reads the properties of a trace with babeltrace2, from its metadata and first packets. */
 #include "look.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,13 +175,16 @@ static bool list_streams(struct bsa_input *input, const bt_component_source *com
 static int look_by(struct look *look, const bt_component_class_source *source, size_t i, struct bsa_err *err)
 {
 	struct bsa_input *input = look->input;
-	bt_graph *graph = bt_graph_create(0);
-	const bt_component_source *component = graph ? bsa_input_add(input, graph, source) : NULL;
+	const bt_component_source *component;
 	const bt_component_sink *sink = NULL;
+	bt_graph *graph;
 	int r = 0;
 
+	errno = 0;
+	graph = bt_graph_create(0);
+	component = graph ? bsa_input_add(input, graph, source) : NULL;
 	if (!component)
-		r = bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
+		r = bsa_bt_unreadable(err, !graph || bsa_bt_no_means(), input->info.path);
 	else if (!input->streams && !list_streams(input, component))
 		r = bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 	else if (i < input->n_streams &&
@@ -190,7 +194,7 @@ static int look_by(struct look *look, const bt_component_class_source *source, s
 	                                 bt_component_sink_borrow_input_port_by_index_const(sink, 0),
 	                                 NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK ||
 	          bt_graph_run_once(graph) != BT_GRAPH_RUN_ONCE_STATUS_END || !look->seen))
-		r = bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
+		r = bsa_bt_unreadable(err, bsa_bt_no_means(), input->info.path);
 	bt_graph_put_ref(graph);
 	return r;
 }

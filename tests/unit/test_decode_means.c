@@ -1,8 +1,8 @@
 /*
- * test_decode_means.c -- the machine fails while traces are opened: the decoder reports an error of the environment, and never says
+ * test_decode_means.c -- the machine fails while traces are opened and read: the decoder reports an error of the environment, and never says
  * that a sound trace is broken. A signal ends the trial of a trace at once.
  *
- * This program replaces opendir() and pidfd_open() for every library that it loads.
+ * This program replaces opendir(), pidfd_open() and mmap() for every library that it loads.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@
 #include "decode/decode.h"
 #include "decode/trial.h"
 
-enum { PATH = 512, STALLED_S = 60 };
+enum { PATH = 512, STALLED_S = 60, MAPS_MAX = 64, EVENTS = 6 };
 
 static char top[PATH / 2], other[PATH], user[PATH];
 static atomic_bool stop;
@@ -38,6 +39,7 @@ static pid_t parent;
 static int child_signal;  /* the trial's child raises it; 0: none */
 static bool child_stalls; /* the trial's child reads nothing */
 static bool stop_late;    /* the parent gets a signal just before it waits */
+static int maps_left;     /* the mapping of a stream file after so many others fails; negative: none */
 
 __attribute__((visibility("default"))) DIR *opendir(const char *name)
 {
@@ -62,6 +64,27 @@ __attribute__((visibility("default"))) int pidfd_open(pid_t pid, unsigned flags)
 	return (int)syscall(SYS_pidfd_open, pid, flags);
 }
 
+static bool is_stream(int fd)
+{
+	char link[64], path[PATH];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return strstr(path, "/cpu_");
+}
+
+__attribute__((visibility("default"))) void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
+                                                  off_t offset)
+{
+	if (fd >= 0 && maps_left >= 0 && is_stream(fd) && !maps_left--) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+}
+
 static void on_signal(int signal)
 {
 	(void)signal;
@@ -73,6 +96,7 @@ static int restore(void **state)
 	(void)state;
 	child_signal = 0;
 	child_stalls = stop_late = false;
+	maps_left = -1;
 	atomic_store(&stop, false);
 	return 0;
 }
@@ -144,6 +168,41 @@ static void a_signal_ends_the_trial_whenever_it_comes(void **state)
 	assert_false(sigismember(&mask, SIGUSR1));
 }
 
+/* ---- memory ---- */
+
+/* Each mapping of the stream files fails in turn. The decoder may try again, and then reads the whole trace. */
+static void no_memory_to_map_a_stream_is_no_fault_of_the_trace(void **state)
+{
+	const char *path = other;
+	const struct bsa_decode_options options = { .threads = 1, .decoder = BSA_DECODER_BABELTRACE2 };
+	int n = 0, failed = 0;
+
+	(void)state;
+	for (; n < MAPS_MAX; n++) {
+		const struct bsa_event *e;
+		struct bsa_decode *d = NULL;
+		struct bsa_err err = { "" };
+		size_t events = 0;
+		int r;
+
+		maps_left = n;
+		r = bsa_decode_open(&d, &path, 1, &options, &err);
+		while (r >= 0 && (r = bsa_decode_next(d, &e, &err)) > 0)
+			events++;
+		if (r == 0)
+			assert_false(bsa_decode_decoded(d, 0).cut);
+		bsa_decode_free(d);
+		if (r != BSA_E_ENV && (r != 0 || events != EVENTS))
+			fail_msg("mapping %d: %d, %zu events, %s", n, r, events, err.text);
+		assert_true(r == 0 || strstr(err.text, "memory"));
+		failed += r != 0;
+		if (maps_left >= 0) /* fewer mappings than that */
+			break;
+	}
+	assert_in_range(n, 3, MAPS_MAX - 1); /* the look at the trace, the index, and the reading of it */
+	assert_in_range(failed, 3, n);
+}
+
 static void write_trace(const char *directory)
 {
 	struct ctf_writer *w = ctf_writer_new(directory, &(struct ctf_options){ .packet = 2 });
@@ -162,6 +221,7 @@ int main(void)
 		T(a_killed_trial_is_no_fault_of_the_trace),
 		T(a_crash_is_a_fault_of_the_trace),
 		T(a_signal_ends_the_trial_whenever_it_comes),
+		T(no_memory_to_map_a_stream_is_no_fault_of_the_trace),
 	};
 #undef T
 	const char *where = getenv("TMPDIR");
