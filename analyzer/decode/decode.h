@@ -49,14 +49,15 @@ struct bsa_decoded {
 	uint64_t events;  /* all, ours or not */
 	uint64_t foreign; /* events of other providers, or with names that the catalogue does not know */
 	/* Ours, but without a field that the event means nothing without, or that is no number; or of a time before the one of
-	   the event before, as of which it is emitted, or beyond 2^63 ns, and then it is not emitted. */
+	   the event before, as of which it is emitted, or beyond 2^63 ns, and then it is not emitted. Also the events of a
+	   packet from the first one that is later than the packet's end: a loss is emitted in their place. */
 	uint64_t unusable;
 	uint64_t unknown_fields; /* fields of ours that the catalogue does not know: of event classes, not of events */
 	uint64_t lost_events, lost_packets; /* at least */
 	uint64_t began, ended;              /* raw time of the first and the last event; BSA_NEVER: none */
 	uint64_t repeated, doubtful;        /* packets that were left out: there already; in contradiction to others */
 	uint64_t wrong_indices; /* number of index files that contradict their stream files, and were ignored */
-	bool cut;               /* its last packet is not whole: what was before it has been read */
+	bool cut;               /* a packet is not whole, or cannot be read: what was before it has been read */
 };
 
 /* The decoder. The quick one reads traces as LTTng and babeltrace2 write them, if nothing in them is out of order. */

@@ -194,6 +194,8 @@ static bool connect_input(struct bsa_graph *g, const struct bsa_input *input, ui
 			                             .trace = trace,
 			                             .pid = input->pid,
 			                             .ended = input->ended,
+			                             .spans = stream->spans,
+			                             .n_spans = stream->n_spans,
 			                             .bytes = stream->bytes,
 			                             .packets = stream->packets };
 		bsa_tap_init(&g->ports[*n].tap);

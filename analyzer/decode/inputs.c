@@ -54,6 +54,7 @@ void bsa_input_fini(struct bsa_input *input)
 	for (size_t i = 0; i < input->n_streams; i++) {
 		free(input->streams[i].port);
 		free(input->streams[i].path);
+		free(input->streams[i].spans);
 	}
 	bsa_files_fini(&input->files);
 	bsa_recipe_free(input->recipe);
@@ -144,6 +145,29 @@ static bool has_plain_files(struct bsa_input *input, const struct bsa_files *fil
 	return true;
 }
 
+static int by_begin(const void *a, const void *b)
+{
+	const struct bsa_span *one = a, *other = b;
+
+	if (one->began != other->began)
+		return one->began < other->began ? -1 : 1;
+	return (one->ended > other->ended) - (one->ended < other->ended);
+}
+
+/* Add the packets of a file of the stream. A stream has several files where the session was rotated. */
+static bool add_spans(struct bsa_input_stream *stream, const struct bsa_file *file)
+{
+	struct bsa_span *list = reallocarray(stream->spans, stream->n_spans + file->packets + 1, sizeof(*list));
+
+	if (!list)
+		return false;
+	memcpy(list + stream->n_spans, file->spans, file->packets * sizeof(*list));
+	stream->spans = list;
+	stream->n_spans += file->packets;
+	qsort(list, stream->n_spans, sizeof(*list), by_begin);
+	return true;
+}
+
 /* 1; 0: it is not ours. */
 static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                     enum bsa_decoder decoder, struct bsa_err *err)
@@ -188,6 +212,8 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 			stream->bytes += file->bytes;
 			stream->packets += file->packets;
 			stream->cut |= file->cut;
+			if (!add_spans(stream, file))
+				return inputs_no_memory(err);
 		}
 	}
 

@@ -12,9 +12,11 @@
 struct bsa_input_stream {
 	char *port; /* name in babeltrace2's source */
 	uint64_t bytes, packets;
-	size_t rank;     /* among all streams of all traces */
-	unsigned reader; /* index of its reader */
-	bool cut;        /* its file is */
+	size_t rank;            /* among all streams of all traces */
+	unsigned reader;        /* index of its reader */
+	bool cut;               /* its file is */
+	struct bsa_span *spans; /* of its packets, by their begin; none: their times are unknown */
+	size_t n_spans;
 
 	/* If the trace has a recipe: */
 	char *path; /* the one file it is in */

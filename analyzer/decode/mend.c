@@ -76,23 +76,38 @@ static struct bsa_stretch *stretches_of(const struct bsa_packets *packets, size_
 	return less ? less : list;
 }
 
+static struct bsa_span *spans_of(const struct bsa_packets *packets)
+{
+	struct bsa_span *list = calloc(packets->n + 1, sizeof(*list));
+
+	for (size_t i = 0; list && i < packets->n; i++) {
+		const struct bsa_packet *p = &packets->list[i];
+
+		list[i] = (struct bsa_span){ p->began, p->ended ? p->ended : UINT64_MAX };
+	}
+	return list;
+}
+
 static int add_file(struct bsa_files *files, const char *path, const struct bsa_packets *packets)
 {
 	struct bsa_file *list = reallocarray(files->list, files->n + 1, sizeof(*list));
 	char *own = strdup(path);
 	size_t n = 0;
 	struct bsa_stretch *stretches = stretches_of(packets, &n);
+	struct bsa_span *spans = spans_of(packets);
 
 	if (list)
 		files->list = list;
-	if (!list || !own || !stretches) {
+	if (!list || !own || !stretches || !spans) {
 		free(own);
 		free(stretches);
+		free(spans);
 		return -ENOMEM;
 	}
 	list[files->n++] = (struct bsa_file){ .path = own,
 		                              .stretches = stretches,
 		                              .n_stretches = n,
+		                              .spans = spans,
 		                              .doubtful_began = packets->doubtful_began,
 		                              .doubtful_ended = packets->doubtful_ended,
 		                              .directory = files->directories,
@@ -280,6 +295,7 @@ void bsa_files_fini(struct bsa_files *files)
 	for (size_t i = 0; i < files->n; i++) {
 		free(files->list[i].path);
 		free(files->list[i].stretches);
+		free(files->list[i].spans);
 	}
 	free(files->list);
 	*files = (struct bsa_files){ 0 };

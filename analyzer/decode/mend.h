@@ -25,12 +25,18 @@ struct bsa_stretch {
 	bool empty;      /* one packet without events, which begins and ends at one time */
 };
 
+/* The times that the header of a packet names, in the clock's cycles. */
+struct bsa_span {
+	uint64_t began, ended; /* ended UINT64_MAX: unknown */
+};
+
 /* A file, and the stream that its headers name, if they name one. */
 struct bsa_file {
 	char *path;
 	uint64_t stream_class, stream, bytes, packets;
 	struct bsa_stretch *stretches; /* in the file's order */
 	size_t n_stretches;
+	struct bsa_span *spans;                  /* one for each of its packets, in the file's order */
 	struct bsa_packet first, last;           /* its first and last packet, if it has any */
 	uint64_t doubtful_began, doubtful_ended; /* range of the times in doubtful packets */
 	size_t directory;                        /* index of its directory among those of the trace */

@@ -43,9 +43,12 @@ struct flow {
 
 	struct bsa_packet_head head, before;
 	uint64_t packet_end, content_end; /* offsets */
-	bool within, after;               /* a packet; another one before it */
-	uint64_t lost_most;               /* largest count of lost events in the packets read so far */
-	bool lost_events, lost_packets;   /* losses to report before the packet's records */
+	uint64_t packet_ended;            /* no event of this packet can be later; UINT64_MAX: unknown */
+	bool bounded;                     /* events are held against the end of their packet */
+	bool spoilt;        /* an event of this packet was later than its end: the rest of the packet is lost */
+	bool within, after; /* a packet; another one before it */
+	uint64_t lost_most; /* largest count of lost events in the packets read so far */
+	bool lost_events, lost_packets; /* losses to report before the packet's records */
 
 	uint64_t clock, last; /* its clock; the last record's time */
 	uint32_t cpu;
@@ -218,6 +221,8 @@ static bool begin_packet(struct flow *f)
 	f->packet_end = offset + head.bytes;
 	f->content_end = offset + head.content;
 	f->clock = head.began;
+	f->spoilt = false;
+	f->packet_ended = f->bounded && head.ended ? head.ended : UINT64_MAX;
 	f->lost_events = head.discarded != BSA_NEVER &&
 	                 (f->after ? goes_beyond(head.discarded, f->lost_most) : head.discarded != 0);
 	f->lost_packets = f->after && goes_beyond(head.number, f->before.number + 1);
@@ -386,6 +391,26 @@ static bool counts_for_something(struct flow *f, const struct bsa_recipe_event *
 	return true;
 }
 
+static bool is_spoilt(const struct flow *f, uint64_t clock)
+{
+	return f->spoilt || clock > f->packet_ended;
+}
+
+/* The first event that contradicts its packet becomes a loss, up to the packet's end. */
+static int spoil_packet(struct flow *f)
+{
+	bool before = f->spoilt;
+	int r = 0;
+
+	f->tally.events++;
+	f->tally.unusable++;
+	f->spoilt = true;
+	if (!before)
+		r = emit_loss(f, f->head.began, f->packet_ended,
+		              (struct bsa_loss){ .events = BSA_NEVER, .packets = BSA_NEVER, .cause = BSA_LOSS_CUT });
+	return r ? r : 2;
+}
+
 /* ---- the next record ---- */
 
 static int next_event_slowly(struct flow *f)
@@ -420,6 +445,8 @@ static int next_event_slowly(struct flow *f)
 			return flow_break(f);
 	}
 	set_limit(f);
+	if (__builtin_expect(is_spoilt(f, clock), 0))
+		return spoil_packet(f);
 	if (!counts_for_something(f, event))
 		return 2;
 	record->at = f->last;
@@ -484,6 +511,8 @@ static inline bool next_quickly(struct flow *f)
 		event = &f->stream->events[id];
 		if (__builtin_expect(!event->known || !event->fixed || (size_t)(f->limit - f->at) < n + event->bytes,
 		                     0))
+			return false;
+		if (__builtin_expect(is_spoilt(f, clock), 0))
 			return false;
 		f->clock = clock;
 		f->payload = f->at + n;
@@ -590,6 +619,7 @@ struct bsa_flow *bsa_flow_new(uint32_t trace, uint64_t rank, uint32_t pid, struc
 		                    .cpu = UINT32_MAX,
 		                    .fd = -1,
 		                    .grows = true,
+		                    .bounded = true,
 		                    .tally.began = BSA_NEVER };
 	flow->flow.window = malloc(WINDOW);
 	if (!flow->flow.window)
@@ -763,6 +793,7 @@ int bsa_quick_new(struct bsa_quick **ret, const struct bsa_inputs *inputs, size_
 				            .path = input->streams[k].path,
 				            .rank = input->streams[k].rank,
 				            .trace_ended = input->ended,
+				            .bounded = input->streams[k].n_spans,
 				            .counts = &counts[i],
 				            .trace = (uint32_t)i + 1,
 				            .pid = input->pid,

@@ -9,7 +9,9 @@ void bsa_tap_init(struct bsa_tap *tap)
 {
 	tap->cpu = UINT32_MAX;
 	tap->last = tap->told = tap->since = tap->lost = tap->lost_most = 0;
-	tap->clocked = false;
+	tap->clocked = tap->spoilt = false;
+	tap->next_span = 0;
+	tap->packet_ended = UINT64_MAX;
 }
 
 static uint64_t tap_ns_of(const struct bsa_tap *tap, uint64_t cycles)
@@ -43,6 +45,48 @@ void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning)
 	tap->cpu = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
+/* No event of the packet that begins can be later than its end. */
+static void find_end(struct bsa_tap *tap, const bt_message *packet_beginning)
+{
+	uint64_t began;
+
+	tap->spoilt = false;
+	tap->packet_ended = UINT64_MAX;
+	if (!tap->packets_timed)
+		return;
+	began = bt_clock_snapshot_get_value(
+		bt_message_packet_beginning_borrow_default_clock_snapshot_const(packet_beginning));
+	while (tap->next_span < tap->n_spans && tap->spans[tap->next_span].began < began)
+		tap->next_span++;
+	if (tap->next_span < tap->n_spans && tap->spans[tap->next_span].began == began)
+		tap->packet_ended = tap->spans[tap->next_span++].ended;
+}
+
+/* True: the event is later than its packet's end, or one before it was. From there on nothing in the packet can be believed. */
+static bool is_spoilt(const struct bsa_tap *tap, const bt_message *event)
+{
+	if (tap->spoilt || !tap->clocked || tap->packet_ended == UINT64_MAX)
+		return tap->spoilt;
+	return bt_clock_snapshot_get_value(bt_message_event_borrow_default_clock_snapshot_const(event)) >
+	       tap->packet_ended;
+}
+
+/* The first event that contradicts its packet becomes a loss, up to the packet's end. */
+static int spoil_packet(struct bsa_tap *tap, uint64_t *ret_at)
+{
+	bool before = tap->spoilt;
+
+	bsa_count(&tap->counts->unusable, 1);
+	tap->spoilt = true;
+	if (before || tap->since > INT64_MAX)
+		return 0;
+	if (tap->last < tap->since)
+		tap->last = tap->since;
+	tap->plan = NULL;
+	tap->at = *ret_at = tap->last;
+	return 1;
+}
+
 /* A time that goes backwards, or is out of range, is wrong; the reader of records relies on their order. */
 static int tap_event(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
 {
@@ -53,6 +97,8 @@ static int tap_event(struct bsa_tap *tap, const bt_message *message, uint64_t *r
 	bsa_count(&tap->counts->events, 1);
 	if (__builtin_expect(!plan, 0))
 		return -1;
+	if (__builtin_expect(is_spoilt(tap, message), 0))
+		return spoil_packet(tap, ret_at);
 	if (plan->kind == BSA_N_KINDS || !plan->usable || !tap->clocked) {
 		bsa_count(plan->kind == BSA_N_KINDS ? &tap->counts->foreign : &tap->counts->unusable, 1);
 		return 0;
@@ -163,6 +209,7 @@ int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_a
 		return 0;
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
 		bsa_tap_packet(tap, message);
+		find_end(tap, message);
 		return 0;
 	case BT_MESSAGE_TYPE_PACKET_END:
 		count_bytes(tap, tap->packets ? tap->bytes / tap->packets : 0);
@@ -197,7 +244,7 @@ void bsa_tap_write(const struct bsa_tap *tap, const bt_message *message, struct 
 {
 	if (__builtin_expect(tap->plan != NULL, 1))
 		bsa_plan_read(tap->plan, bt_message_event_borrow_event_const(message), ret);
-	else if (message) {
+	else if (message && bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT) {
 		bool packets = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_PACKETS;
 		struct bsa_loss loss = { .ended = tap->at, .cpu = tap->cpu, .pid = tap->pid };
 		uint64_t ended = 0;
@@ -221,7 +268,9 @@ void bsa_tap_write(const struct bsa_tap *tap, const bt_message *message, struct 
 			loss.ended = ended;
 		put_loss(&loss, ret);
 	} else {
-		put_loss(&(struct bsa_loss){ .ended = tap_ns_of(tap, tap->ended),
+		uint64_t ended = tap_ns_of(tap, message ? tap->packet_ended : tap->ended);
+
+		put_loss(&(struct bsa_loss){ .ended = ended > tap->at && ended <= INT64_MAX ? ended : tap->at,
 		                             .events = BSA_NEVER,
 		                             .packets = BSA_NEVER,
 		                             .cpu = tap->cpu,

@@ -8,6 +8,7 @@
 #define BSA_DECODE_TAP_H
 
 #include "counts.h"
+#include "mend.h"
 #include "plan.h"
 
 struct bsa_tap {
@@ -15,12 +16,17 @@ struct bsa_tap {
 	struct bsa_plans *plans;   /* borrowed */
 	uint32_t trace, pid;
 	uint64_t ended; /* the trace's end, in cycles: a stream that is cut or broken is lost until then; 0: unknown */
+	const struct bsa_span *spans; /* of its packets, by their begin; borrowed */
+	size_t n_spans;
 	uint64_t bytes, packets; /* how much there is to read, for who shows progress; 0: unknown */
 
 	/* its own */
 	const struct bsa_plan *plan; /* the plan of the last message; NULL: the message is about a loss */
 	uint64_t last, at, frequency, told;
 	uint64_t since; /* the packet that it is in began */
+	size_t next_span;
+	uint64_t packet_ended; /* end of the packet that it is in, in cycles; UINT64_MAX: unknown */
+	bool spoilt;           /* an event of this packet was later than its end: the rest of the packet is lost */
 	uint64_t lost,
 		lost_most; /* losses counted by its packets so far, less the count of the first packet; and the highest of them */
 	uint64_t n_lost; /* at the last message looked at; BSA_NEVER: some */

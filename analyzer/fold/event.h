@@ -239,7 +239,7 @@ enum bsa_loss_cause {
 	BSA_LOSS_HEAD,    /* this stream begins later than the recording: the tracer overwrote what was before */
 	BSA_LOSS_GAP,     /* no stream of the recording has a packet for this time: it may have been stopped */
 	BSA_LOSS_TAIL,    /* this stream ends before another one of its trace does, or before the recording did */
-	BSA_LOSS_CUT,     /* the file of this stream is cut, or cannot be read from here on */
+	BSA_LOSS_CUT,     /* the file of this stream is cut, or cannot be read from here on, or contradicts itself */
 	BSA_LOSS_STREAM,  /* the stream of a cpu is missing */
 	BSA_LOSS_CAUSES,
 	BSA_LOSS_UNCHECKED = BSA_LOSS_CAUSES, /* for facts only: whether all of a trace was recorded is not known */

@@ -1020,6 +1020,49 @@ static void a_stream_that_is_broken_is_lost_to_the_end(void **state)
 	}
 }
 
+/* An event later than its packet's end: the rest of its packet is lost, and the next packet is read. */
+static void an_event_that_contradicts_its_packet_costs_the_packet(void **state)
+{
+	enum { EXTENDED = 5 }; /* some_event() gives it a header with all bits of its time */
+	static const struct row {
+		uint64_t time, which;
+		bool compact;
+		const char *says;
+	} rows[] = {
+		{ 100, EXTENDED, false,
+		  "events 20 100 100 150 250, 0 repeated, 0 doubtful" }, /* the packet's last moment */
+		{ 101, 0, false, "cut 20-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
+		{ 101, 0, true, "cut 20-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
+		{ 101, EXTENDED, false, "cut 20-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
+		{ 15, 0, true, "cut 20-100 0, events 20 150 250, 0 repeated, 0 doubtful" }, /* a turn of the clock */
+		/* before the one before it: its time stands still */
+		{ 9, EXTENDED, true, "events 20 20 100 150 250, 0 repeated, 0 doubtful" },
+	};
+	static struct lttng t;
+	char told[256];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		t = (struct lttng){ .directory = folder_at("t%d", (int)i), .compact = rows[i].compact };
+		write_metadata(&t);
+		packet_begins(&t, 10);
+		some_event(&t, 20, 0);
+		some_event(&t, rows[i].time, rows[i].which);
+		some_event(&t, 100, 0); /* within the packet, but nothing behind a contradiction is believed */
+		packet_ends(&t, 100, 3);
+		packet_begins(&t, 100);
+		some_event(&t, 150, 0);
+		packet_ends(&t, 200, 3);
+		packet_begins(&t, 200);
+		some_event(&t, 250, 0);
+		packet_ends(&t, 300, 3);
+		write_stream(&t);
+		told_of(told, sizeof(told), t.directory);
+		assert_string_equal(told, rows[i].says);
+		assert_true(same_and_quick(t.directory).quick);
+	}
+}
+
 /* Directories of one trace: a rotation leaves a gap, and empty packets. */
 static void a_gap_in_which_the_session_was_rotated_is_marked(void **state)
 {
@@ -1232,6 +1275,7 @@ int main(void)
 		T(who_recorded_a_trace_says_how_long_the_machine_had_slept),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
 		T(a_stream_that_is_broken_is_lost_to_the_end),
+		T(an_event_that_contradicts_its_packet_costs_the_packet),
 		T(a_gap_in_which_the_session_was_rotated_is_marked),
 		T(between_recordings_is_a_gap),
 		T(windows_end_anywhere),
