@@ -3,7 +3,7 @@
  * holds whole are the rule, and are read in place; all others piece by piece.
  *
  * Where a stream is broken within a packet it ends as babeltrace2 ends it: an event may go on behind the end that its packet declares, even
- * into the next packet, and is then the last one; if the file's end is met in it, it is none.
+ * into the next packet, and is then the last one; an event cut by the end of the file is dropped.
  */
 #include "quick.h"
 

@@ -309,7 +309,7 @@ static void take_message(struct bsa_remote *r, const bt_message *message)
 			snapshot_ns_of(bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message));
 	s = stream ? find_stream(r, stream) : NULL;
 
-	/* LTTng's streams have a clock; a source without one is none of LTTng's. */
+	/* LTTng's streams have a clock; a source without a clock is not LTTng's. */
 	if (!s || !s->trace->number ||
 	    !bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(s->stream)))
 		return;

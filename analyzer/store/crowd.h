@@ -6,7 +6,7 @@
  * rows of stored_occupancy, each of which is one stretch of a lane, once for all that wait behind it. The view `wait` has the same
  * rows as if each had its own. Shorter waits, of which there are more, are rows of stored_wait, which are smaller then.
  *
- * A stretch of a wait that is none of those that the lane was reported to have (it goes on yet, or is not certain any more) has a row of
+ * A stretch of a wait that is not among those that the lane was reported to have (it goes on yet, or is not certain any more) has a row of
  * stored_wait in any case: a few for each wait.
  * One thread. Memory is bounded: of the stretches of each lane the last ones are kept, CROWD_KEPT of all lanes together. Where
  * there are more, the lane that keeps the most forgets half of them: one that is idle now leaves room for the others.

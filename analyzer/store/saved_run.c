@@ -390,7 +390,7 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	const struct asked *asked = v->n ? bsearch(&key, v->asked, v->n, sizeof(key), by_id) : NULL;
 	uint64_t stream = (uint64_t)column_integer(q, STREAM);
 
-	/* Calls of one thread are those of a burst, or of an app and a model where there is none. */
+	/* Calls of one thread are those of a burst or, without a burst, of an app and a model. */
 	if (is_null(q, STREAM))
 		stream = UINT64_C(1) << 63 | (uint64_t)column_integer(q, APP) << 34 |
 		         (uint64_t)column_integer(q, MODEL) << 3 | ((uint64_t)b.path & 7);

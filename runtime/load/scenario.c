@@ -414,7 +414,7 @@ static int read_object(struct nnb_reason *reason, const struct place *at, const 
 	return 0;
 }
 
-/* The list @key of @object, of 1 to @max elements. NULL: there is none, or it is malformed (@reason). */
+/* The list @key of @object, of 1 to @max elements. NULL: the object has no such list, or the list is malformed (@reason). */
 static const json_t *read_list(struct nnb_reason *reason, const struct place *at, const json_t *object, size_t max)
 {
 	const json_t *list = json_object_get(object, at->key);

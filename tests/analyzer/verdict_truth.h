@@ -20,7 +20,7 @@ struct truth_verdict {
 	bool shown;           /* broken, and all that proves it was recorded: anything but "fail" is wrong */
 	bool unsure;          /* the verdict is not worked out */
 	bool nothing;         /* there is nothing to judge: the right answer is "cannot tell" */
-	double figure, bound; /* for starvation: the worst wait longer than 100 ms; figure 0: there is none */
+	double figure, bound; /* for starvation: the worst wait longer than 100 ms; figure 0: no such wait */
 	uint64_t count;       /* episodes, inversions, choices */
 	uint64_t from, until; /* time of the worst violation */
 	char what[200];       /* the worst that happened, for people */

@@ -456,7 +456,7 @@ static void send_off(void *process)
 	process_go(process);
 }
 
-/* A warm polling execution on a lane no other app wants asks the kernel for nothing, so it wakes nobody. */
+/* A warm polling execution on a lane that no other app wants asks the kernel for nothing, so it wakes no thread. */
 static void count_calls(struct bench *b)
 {
 	static const char *const options[] = { "--driver", "null", "--spin", "always", "--lanes", "1", NULL };

@@ -9,7 +9,7 @@
  *   let        let the held one go, and wait until it is reported to be over
  *   sync       an execution by call that is not held
  *   refuse     what the rules and limits forbid: a copy of another size, a buffer that holds nothing as an input, in another
- *              role, and of a token that no buffer has; a model that is none; another burst
+ *              role, and of a token that no buffer has; an id that no model has; another burst
  *   junk       another connection, which does not keep to the protocol
  *   leave      close everything; the connection last
  *   part, bye  the same in two steps: everything but the connection; then the connection, to which the service does not answer
