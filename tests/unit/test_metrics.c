@@ -453,6 +453,37 @@ static void a_histogram_begins_again(void **state)
 	bsv_metrics_free(m);
 }
 
+/* The names of these apps have the same FNV-1a hash, of 64 bits, as names of an app that wants to spoil the figures of another one may have. */
+static void apps_with_the_same_hash_have_sets_of_their_own(void **state)
+{
+	static const char *const names[] = { "8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ" };
+	struct bsv_metrics *m = metrics_new();
+	struct bsv_metric_set *sets[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		sets[i] = bsv_metrics_set(m, BSV_METRIC_STARVATIONS, &names[i]);
+		bsv_metric_add(sets[i], i + 1);
+	}
+	assert_ptr_not_equal(sets[0], sets[1]);
+	for (int i = 0; i < 2; i++)
+		assert_ptr_equal(bsv_metrics_set(m, BSV_METRIC_STARVATIONS, &names[i]), sets[i]);
+	assert_int_equal(scraped(m, "nnburst_starvations_total{app=\"8yn0iYCKYHlIj4-BwPqk\"} "), 1);
+	assert_int_equal(scraped(m, "nnburst_starvations_total{app=\"GReLUrM4wMqfg9yzV3KQ\"} "), 2);
+
+	/* The set of the second app is found after that of the first one was dropped. */
+	bsv_metrics_scraped(m);
+	bsv_metrics_at(m, BSV_METRIC_IDLE_NS);
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_STARVATIONS, &names[1]), 1);
+	for (unsigned i = 0; i < MOST - 1; i++)
+		count(m, "app", i, 1);
+	assert_int_equal(DROPPED(m), 1);
+	assert_ptr_equal(bsv_metrics_set(m, BSV_METRIC_STARVATIONS, &names[1]), sets[1]);
+	assert_int_equal(scraped(m, "nnburst_starvations_total{app=\"8yn0iYCKYHlIj4-BwPqk\"} "), -1);
+	assert_int_equal(scraped(m, "nnburst_starvations_total{app=\"GReLUrM4wMqfg9yzV3KQ\"} "), 3);
+	bsv_metrics_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +498,7 @@ int main(void)
 		cmocka_unit_test(a_million_apps_stay_within_the_bound),
 		cmocka_unit_test(apps_that_come_and_go_take_bounded_memory),
 		cmocka_unit_test(a_histogram_begins_again),
+		cmocka_unit_test(apps_with_the_same_hash_have_sets_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

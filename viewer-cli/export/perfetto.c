@@ -15,10 +15,11 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/map.h"
 #include "export/proto.h"
 #include "export/sink.h"
 
-enum { CHUNK = 256 << 10, WORDS = 256, SLOTS = 1024 };
+enum { CHUNK = 256 << 10, WORDS = 256 };
 
 enum clock_id { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6, OWN = 64 };
 
@@ -76,8 +77,7 @@ const char *const bsv_category_names[BSV_CATEGORIES] = { "execution", "phase", "
 
 struct word {
 	char text[48];
-	unsigned of;       /* the index in InternedData; 0: the slot is free */
-	unsigned short at; /* among all words */
+	unsigned of; /* the index in InternedData */
 };
 
 struct perfetto {
@@ -89,7 +89,8 @@ struct perfetto {
 	uint32_t sequences;        /* number of sequences so far */
 	struct bsv_sequence about; /* descriptors of tracks */
 	struct bsv_proto out, packet, event, interned;
-	struct word words[SLOTS];
+	struct word words[WORDS];
+	struct bsv_map numbers; /* of a word from 1, by its hash */
 	unsigned n_words;
 	bool compress;
 	z_stream z;
@@ -235,30 +236,28 @@ static void intern_text(struct perfetto *p, unsigned of, uint64_t iid, const cha
 	bsv_proto_close(&p->interned, entry);
 }
 
-/* The word's number, or WORDS: too long, or one too many. */
+/* The word's number, or WORDS: the text is too long, there are too many words, or there is no memory. Such a text is written as it is. */
 static unsigned intern_word(struct perfetto *p, unsigned of, const char *text)
 {
-	unsigned hash = 2166136261u ^ of;
-	size_t n = 0;
+	size_t n = strlen(text);
+	uint64_t key, *number, known;
+	struct word *w;
 
-	for (; text[n]; n++)
-		hash = (hash ^ (unsigned char)text[n]) * 16777619u;
-	if (n >= sizeof(p->words[0].text))
+	if (n >= sizeof(w->text))
 		return WORDS;
-	for (unsigned i = hash ^ hash >> 15;; i++) {
-		struct word *w = &p->words[i % SLOTS];
-
+	for (key = bsv_hash(BSV_HASH_NONE ^ of, text, n); (known = bsv_map_get(&p->numbers, key)); key++) {
+		w = &p->words[known - 1];
 		if (w->of == of && !memcmp(w->text, text, n + 1))
-			return w->at;
-		if (w->of)
-			continue;
-		if (p->n_words == WORDS)
-			return WORDS;
-		memcpy(w->text, text, n + 1);
-		w->of = of;
-		w->at = (unsigned short)p->n_words++;
-		return w->at;
+			return (unsigned)known - 1;
 	}
+	number = p->n_words < WORDS ? bsv_map_at(&p->numbers, key) : NULL;
+	if (!number)
+		return WORDS;
+	w = &p->words[p->n_words];
+	memcpy(w->text, text, n + 1);
+	w->of = of;
+	*number = ++p->n_words;
+	return p->n_words - 1;
 }
 
 /* The iid of @text in index @of of InternedData, or 0: write it as it is. */
@@ -457,6 +456,7 @@ static void perfetto_free(struct bsv_sink *s)
 	bsv_proto_fini(&p->packet);
 	bsv_proto_fini(&p->event);
 	bsv_proto_fini(&p->interned);
+	bsv_map_fini(&p->numbers);
 	free(p->squeezed);
 	free(p);
 }

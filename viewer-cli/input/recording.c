@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "bsa/db.h"
 
 enum { DEEPEST = 6, MOST_FILES = 20000 }; /* NAME/ust/uid/0/64-bit is 5 deep; and a user may name the root directory */
@@ -162,14 +163,11 @@ static int make_directories(char *path)
 int bsv_recording_cache(const char *trace, char ret[PATH_MAX], struct bsa_err *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *name;
-	uint64_t hash = 0xcbf29ce484222325;
 	char whole[PATH_MAX];
 	int n;
 
 	if (!realpath(trace, whole))
 		return bsa_fail(err, BSA_E_INPUT, "%s: %s", trace, strerror(errno));
-	for (const char *at = whole; *at; at++)
-		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
 	if (cache && *cache == '/')
 		n = snprintf(ret, PATH_MAX, "%s/burstscope", cache);
 	else
@@ -182,6 +180,6 @@ int bsv_recording_cache(const char *trace, char ret[PATH_MAX], struct bsa_err *e
 		                trace, ret, strerror(errno));
 	name = strrchr(whole, '/') + 1;
 	n += snprintf(ret + (n < PATH_MAX ? n : 0), n < PATH_MAX ? (size_t)(PATH_MAX - n) : 0, "/%s-%016" PRIx64 ".db",
-	              name, hash);
+	              name, bsv_hash(BSV_HASH_NONE, whole, strlen(whole)));
 	return n < PATH_MAX ? 0 : bsa_fail(err, BSA_E_USAGE, "%s: the name is too long", trace);
 }

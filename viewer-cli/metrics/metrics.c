@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/screen.h"
 #include "base/vector.h"
 
@@ -37,6 +38,7 @@ struct bsv_metric_set {
 	char *values[BSV_METRIC_LABELS_MAX];
 	char *labels; /* name="value",... of all of them, as it is printed: a histogram's are, many times */
 	struct bsv_metrics *owner;
+	uint64_t hash;    /* of the values */
 	uint64_t used;    /* time of the last call of bsv_metrics_set for it */
 	uint64_t scrapes; /* number of scrapes before that call */
 	uint32_t user;    /* uid of the user that the set counts for */
@@ -56,9 +58,8 @@ struct holder {
 struct family {
 	struct bsv_metric_set *
 		*sets; /* in the order in which they came; then the one that is `other`, if there is one */
-	size_t n, room;
-	uint32_t *table; /* number of a set from 1, by hash; a power of two of them */
-	size_t table_size;
+	size_t n;
+	struct bsv_map numbers; /* of a set from 1, by the hash of its labels */
 	struct bsv_metric_set *other;
 	struct holder *holders; /* users with sets; owned */
 	size_t n_holders;
@@ -159,7 +160,7 @@ struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m)
 		for (size_t j = 0; j < f->n; j++)
 			set_free(f->sets[j]);
 		free(f->sets);
-		free(f->table);
+		bsv_map_fini(&f->numbers);
 		free(f->holders);
 	}
 	free(m);
@@ -202,24 +203,40 @@ static void clean(char to[BSV_LABEL_BYTES_MAX + 1], const char *from)
 
 typedef char cleaned[BSV_METRIC_LABELS_MAX][BSV_LABEL_BYTES_MAX + 1];
 
-static size_t hash_of(cleaned values, size_t n)
-{
-	uint64_t h = 14695981039346656037u;
-
-	for (size_t i = 0; i < n; i++) {
-		for (const char *c = values[i]; *c; c++)
-			h = (h ^ (unsigned char)*c) * 1099511628211u;
-		h = (h ^ 0xff) * 1099511628211u;
-	}
-	return (size_t)(h ^ h >> 29);
-}
-
 static bool is_set(const struct bsv_metric_set *s, cleaned values, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(s->values[i], values[i]) != 0)
 			return false;
 	return true;
+}
+
+static uint64_t hash_of(cleaned values, size_t n)
+{
+	uint64_t hash = BSV_HASH_NONE;
+
+	for (size_t i = 0; i < n; i++)
+		hash = bsv_hash(hash, values[i], strlen(values[i]) + 1);
+	return hash;
+}
+
+/* NULL: there is no such set. */
+static struct bsv_metric_set *set_find(const struct family *f, uint64_t hash, cleaned values, size_t n)
+{
+	uint64_t number;
+
+	for (uint64_t key = hash; (number = bsv_map_get(&f->numbers, key)); key++)
+		if (is_set(f->sets[number - 1], values, n))
+			return f->sets[number - 1];
+	return NULL;
+}
+
+/* The key for one more set with this hash. */
+static uint64_t free_key(const struct family *f, uint64_t hash)
+{
+	while (bsv_map_get(&f->numbers, hash))
+		hash++;
+	return hash;
 }
 
 /* NULL: no memory. */
@@ -314,26 +331,18 @@ static bool was_scraped(const struct bsv_metrics *m, const struct bsv_metric_set
 	return !s->is_other && s->scrapes < m->scrapes;
 }
 
-static size_t free_place(const struct family *f, cleaned values, size_t n)
+/* Number the sets that are left after others were dropped. */
+static void renumber_sets(struct family *f)
 {
-	size_t at = hash_of(values, n) & (f->table_size - 1);
-
-	while (f->table[at])
-		at = (at + 1) & (f->table_size - 1);
-	return at;
-}
-
-static void table_make(struct family *f, size_t n_labels)
-{
-	memset(f->table, 0, f->table_size * sizeof(*f->table));
+	bsv_map_clear(&f->numbers);
 	for (size_t i = 0; i < f->n; i++) {
-		cleaned values;
+		uint64_t *number;
 
 		if (f->sets[i] == f->other)
 			continue;
-		for (size_t j = 0; j < n_labels; j++)
-			strcpy(values[j], f->sets[i]->values[j]);
-		f->table[free_place(f, values, n_labels)] = (uint32_t)i + 1;
+		number = bsv_map_at(&f->numbers, free_key(f, f->sets[i]->hash));
+		assert(number); /* the map had more sets before */
+		*number = i + 1;
 	}
 }
 
@@ -362,7 +371,7 @@ static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
 	f->n = n;
 	f->none_idle_until = none_idle_until;
 	if (dropped)
-		table_make(f, label_count(id));
+		renumber_sets(f);
 	return dropped;
 }
 
@@ -389,7 +398,7 @@ static size_t drop_of_most(struct bsv_metrics *m, enum bsv_metric id)
 	holder_drops(f, most->user);
 	set_free(f->sets[at]);
 	memmove(&f->sets[at], &f->sets[at + 1], (--f->n - at) * sizeof(*f->sets));
-	table_make(f, label_count(id));
+	renumber_sets(f);
 	return 1;
 }
 
@@ -438,31 +447,23 @@ static struct bsv_metric_set *set_used(struct bsv_metrics *m, struct bsv_metric_
 struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values)
 {
 	struct family *f = &m->families[id];
-	size_t n = label_count(id), at;
+	size_t n = label_count(id);
 	struct bsv_metric_set *s;
+	uint64_t hash, *number;
 	cleaned own;
 
 	for (size_t i = 0; i < n; i++)
 		clean(own[i], values[i]);
-	if (!f->table) {
-		f->room = bsv_metric_infos[id].most + 1;
-		f->table_size = 4;
-		while (f->table_size < 2 * f->room)
-			f->table_size *= 2;
-		f->sets = calloc(f->room, sizeof(*f->sets));
-		f->table = calloc(f->table_size, sizeof(*f->table));
-		if (!f->sets || !f->table) { /* another set of the family tries again */
-			free(f->sets);
-			free(f->table);
-			f->sets = NULL;
-			f->table = NULL;
-			m->no_memory = true;
-			return NULL;
-		}
+	if (!f->sets)
+		f->sets = calloc(bsv_metric_infos[id].most + 1, sizeof(*f->sets));
+	if (!f->sets) { /* another set of the family tries again */
+		m->no_memory = true;
+		return NULL;
 	}
-	for (at = hash_of(own, n) & (f->table_size - 1); f->table[at]; at = (at + 1) & (f->table_size - 1))
-		if (is_set(f->sets[f->table[at] - 1], own, n))
-			return set_used(m, f->sets[f->table[at] - 1]);
+	hash = hash_of(own, n);
+	s = set_find(f, hash, own, n);
+	if (s)
+		return set_used(m, s);
 	if (!has_place(m, id)) {
 		for (size_t i = 0; i < n; i++)
 			strcpy(own[i], other);
@@ -472,10 +473,14 @@ struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id
 			f->other->is_other = true;
 		return f->other;
 	}
-	s = family_add(m, id, own, n);
+	number = bsv_map_at(&f->numbers, free_key(f, hash));
+	if (!number)
+		m->no_memory = true;
+	s = number ? family_add(m, id, own, n) : NULL;
 	if (!s)
 		return NULL;
-	f->table[free_place(f, own, n)] = (uint32_t)f->n;
+	s->hash = hash;
+	*number = f->n;
 	return set_used(m, s);
 }
 

@@ -39,7 +39,7 @@ struct bsv_timeline *bsv_timeline_new(int64_t from, int64_t to, int width)
 
 static void folk_fini(struct bsv_folk *f)
 {
-	bsv_tally_fini(&f->numbers);
+	bsv_map_fini(&f->numbers);
 	free(f->ids);
 }
 
@@ -64,7 +64,7 @@ struct bsv_timeline *bsv_timeline_free(struct bsv_timeline *t)
 	free(t->focus);
 	folk_fini(&t->apps);
 	folk_fini(&t->waiting_ones);
-	bsv_tally_fini(&t->held);
+	bsv_map_fini(&t->held);
 	free(t);
 	return NULL;
 }
@@ -74,7 +74,7 @@ struct bsv_timeline *bsv_timeline_free(struct bsv_timeline *t)
 /* The number of @id; negative: no memory. */
 static int64_t folk_number(struct bsv_folk *f, int64_t id)
 {
-	uint64_t *number = bsv_tally_at(&f->numbers, (uint64_t)id);
+	uint64_t *number = bsv_map_at(&f->numbers, (uint64_t)id);
 
 	if (!number)
 		return -1;
@@ -144,7 +144,7 @@ static void add_held(struct bsv_timeline *t, struct bsv_lane *lane, uint32_t app
 	lane->told = ended > lane->told ? ended : lane->told;
 	for (int i = a.cell; i <= b.cell && i < t->span.cells; i++) {
 		uint64_t cell = (uint64_t)(lane - t->lanes) * (uint64_t)t->span.cells + (uint64_t)i;
-		uint64_t *parts = bsv_tally_at(&t->held, cell << 32 | app);
+		uint64_t *parts = bsv_map_at(&t->held, cell << 32 | app);
 
 		if (parts)
 			*parts += parts_in_cell(t, a, b, i);

@@ -82,7 +82,7 @@ static bool sums_init(const struct bsv_timeline *t, const struct bsv_timeline_na
 	if (!s->tops || !s->of_app)
 		return false;
 	for (size_t i = 0; i < t->held.room; i++) {
-		struct bsv_tallied e = t->held.slots[i];
+		struct bsv_map_place e = t->held.places[i];
 		struct top *top = &s->tops[e.key >> 32];
 		uint32_t app = (uint32_t)e.key;
 

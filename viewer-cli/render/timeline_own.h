@@ -2,8 +2,8 @@
 #ifndef BSV_RENDER_TIMELINE_OWN_H
 #define BSV_RENDER_TIMELINE_OWN_H
 
+#include "base/map.h"
 #include "render/cells.h"
-#include "render/tally.h"
 #include "render/timeline.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
 
 /* Those that are distinguished: a number each, as they come; of too many the later ones share the last number, and have no id. */
 struct bsv_folk {
-	struct bsv_tally numbers; /* by id: its number + 1 */
+	struct bsv_map numbers; /* by id: its number + 1 */
 	int64_t *ids;
 	size_t n;
 	bool many;
@@ -49,7 +49,7 @@ struct bsv_timeline {
 	size_t n_lanes, more_lanes;
 	struct bsv_cpu cpus[BSV_CPUS_MOST];
 	size_t n_cpus, more_cpus;
-	struct bsv_tally held; /* by cell and app: the parts for which the app held the lane */
+	struct bsv_map held; /* by cell and app: the parts for which the app held the lane */
 	struct bsv_waiting *waiting;
 	uint64_t *marks[BSV_MARKS], counts[BSV_MARKS]; /* for each cell */
 	struct bsv_cover *lost;

@@ -1,0 +1,42 @@
+/*
+ * map.h -- the hash map of this room: a number for each key, which is a number, too.
+ *
+ * LAYOUT  Open addressing in a power of two of places, which doubles when three quarters of them are taken. Keys and values are in the places
+ *         themselves, so that most look-ups touch one cache line. No key is ever removed, but all of them together are.
+ * ZERO    The value 0 means that the map does not have the key. A caller that numbers things from 0 stores the number + 1.
+ * TEXTS   The key of a text is bsv_hash of it, and two texts may have the same hash, by chance or because somebody chose them so. The caller keeps
+ *         the texts, compares them, and takes key + 1, and so on, for a text that finds another one at its key.
+ * ORDER   The places have an order that depends on nothing but the keys and the order in which they came.
+ */
+#ifndef BSV_BASE_MAP_H
+#define BSV_BASE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct bsv_map_place {
+	uint64_t key, value; /* value 0: the place is free */
+};
+
+/* Zero it; fini frees its memory. */
+struct bsv_map {
+	struct bsv_map_place *places; /* owned; NULL as long as the map has never had a key */
+	size_t n, room;               /* places that are taken at most; all places */
+};
+
+void bsv_map_fini(struct bsv_map *m);
+
+/* Remove all keys. The memory stays: as many keys as there were can be added, and bsv_map_at does not fail. */
+void bsv_map_clear(struct bsv_map *m);
+
+/* The value of @key, to be changed, borrowed until the next call; 0 if the key is new. NULL: no memory. */
+uint64_t *bsv_map_at(struct bsv_map *m, uint64_t key);
+
+/* The value of @key, or 0. */
+uint64_t bsv_map_get(const struct bsv_map *m, uint64_t key);
+
+/* FNV-1a of @n bytes, after those that @hash is of; BSV_HASH_NONE is the hash of no byte. */
+#define BSV_HASH_NONE UINT64_C(0xcbf29ce484222325)
+uint64_t bsv_hash(uint64_t hash, const void *bytes, size_t n);
+
+#endif
