@@ -1,7 +1,8 @@
 /*
- * test_machine.c -- the trace of a kernel beside ours, both written by babeltrace2 in the formats that lttng-modules documents: what each cpu did
- * is in cpu_state, and an execution's waits for a cpu are the kernel's, where its trace covers them and tells which thread it was; otherwise
- * what the service said remains.
+ * test_machine.c -- the trace of a kernel beside ours. babeltrace2 writes both, in the formats that
+ * lttng-modules documents. cpu_state has what each cpu did. Where the kernel's trace covers an execution and
+ * shows its thread, the execution's waits for a cpu are the kernel's; elsewhere they stay those that the
+ * service measured.
  */
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -95,9 +96,9 @@ static void wakes(struct ctf_writer *w, unsigned cpu, uint64_t at, int tid)
 }
 
 /*
- * The service's thread is on cpu 1 all the time but for this: in each execution it is taken off unfinished from +200 to +240, waits for an
- * event from +300 to +350 and is ready from +330 on, and, from +20 to +27, has no cpu either. On cpu 0 another thread is at work
- * until 1700, and then the app.
+ * The service's thread is on cpu 1 except: in each execution the kernel preempts it from +200 to +240; it
+ * waits for an event from +300 to +350 and is ready from +330 on; and from +20 to +27 it has no cpu either.
+ * On cpu 0 another thread works until 1700, and then the app.
  */
 static void write_kernel(struct ctf_writer *w, unsigned n)
 {
@@ -136,7 +137,7 @@ static void import_all(void)
 		fail_msg("%s", err.text);
 }
 
-/* Rows of @sql: values apart by commas, rows by blanks. */
+/* Check the rows of @sql: commas separate values, blanks separate rows. */
 static void expect(const char *sql, const char *wanted)
 {
 	char is[2048] = "";
@@ -168,7 +169,10 @@ static void an_execution_waited_for_a_cpu_as_long_as_the_kernel_says(void **stat
 	write_ours(3, false);
 	write_kernel(kernel_new("t/kernel", NULL), 3);
 	import_all();
-	/* In the first one another thread ran all the time, too; it is told apart by the second. 7 of decode; 40 and 20 of run. */
+	/*
+	 * In the first execution another thread ran all the time, too; the second execution shows which
+	 * thread is the service's. Delays: 7 of decode; 40 and 20 of run.
+	 */
 	expect(DELAYS, "1,2,3 7,60,0 7,60,0");
 	expect(KERNEL, "kernel_delays,2 kernel_left_out,0 kernel_traces,1");
 }

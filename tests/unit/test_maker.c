@@ -14,7 +14,7 @@ enum { AT = 50, UNKNOWN = 255, FINAL = 256, HALF = FINAL + 8, PATH = 512, PAGE =
 
 static char page[PAGE];
 
-/* A database of an app whose model could not be prepared; and of an execution. */
+/* A database of an app whose model could not be prepared, and with @executed of an execution. */
 static void make_database(const char *path, bool executed)
 {
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -35,7 +35,7 @@ static void make_database(const char *path, bool executed)
 	stored_finish(s);
 }
 
-/* A caught case in @directory, the database of which is there already. */
+/* Make a caught case in @directory, which has the case's database already. */
 static void catch_case(const char *directory, bool executed)
 {
 	struct bsv_case c = { .state = strdup("caught"), .at = AT, .before = 40, .after = 40, .n_fired = 1 };
@@ -101,7 +101,7 @@ static void page_has(const char *before, const char *directory, const char *afte
 		fail_msg("the page does not have: %s", words);
 }
 
-/* Make a case in @state's directory, and read its page. *final: the directory that it is renamed to. */
+/* Make a case in @state's directory and read its page. *final: the directory that the case is renamed to. */
 static void make_and_read(void *const *state, bool executed, char final[FINAL])
 {
 	char half[HALF];

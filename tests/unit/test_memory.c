@@ -1,8 +1,8 @@
 /*
- * test_memory.c -- memories and their mappings: every kind made, carried, mapped, and every way to get it wrong.
+ * test_memory.c -- memories and their mappings: every kind made, sent, mapped, and every way to get it wrong.
  *
- * "P-10" and "R8" name rules of the HAL that the row shows; "P table" is its table of memory kinds. What happens to
- * a file that is cut under its mapping is test_memory_torn.
+ * "P-10" and "R8" name rules of the HAL that the row shows; "P table" is its table of memory kinds.
+ * test_memory_torn covers a file that is cut under its mapping.
  */
 #include "unit/fmq_helpers.h"
 
@@ -32,7 +32,7 @@ static int new_disk_file(uint64_t bytes)
 	return fd;
 }
 
-/* An fd of that kind, or -1 where there is none to be had. */
+/* An fd of that kind, or -1 where this machine has none. */
 static int open_file(enum file file, uint64_t bytes)
 {
 	int fds[2];
@@ -65,7 +65,7 @@ static int open_file(enum file file, uint64_t bytes)
 	}
 }
 
-/* Make a memory of a kind that can be mapped, or be refused. */
+/* Make a memory of a kind that can be mapped, or have it refused. */
 static int make(struct nnb_memory *ret, enum nnb_memory_kind kind, uint64_t size)
 {
 	int fd;
@@ -92,7 +92,7 @@ static struct nnb_mapping *map(const struct nnb_memory *memory)
 	return m;
 }
 
-/* Map @size bytes of @fd from @offset; the fd stays the caller's. */
+/* Map @size bytes of @fd from @offset; the caller still owns the fd. */
 static struct nnb_mapping *map_fd(int fd, uint64_t size, int prot, uint64_t offset)
 {
 	struct nnb_memory memory;
@@ -240,7 +240,7 @@ static void zeroes_follow(void **state)
 	nnb_memory_close(&memory);
 }
 
-/* Where the file goes on, its next page must not be what follows. */
+/* The mapping ends with zeroes, although the file goes on with other bytes. */
 static void zeroes_follow_though_the_file_goes_on(void **state)
 {
 	const struct sized *s = *state;
@@ -416,7 +416,7 @@ static const struct check_case {
 	{ "ashmem with 2^32-1 fds", { .name = "ashmem", .size = 100, .n_fds = UINT32_MAX }, -EINVAL },
 };
 
-/* What cannot be told from the numbers is not mapped either, and for the same reason. */
+/* nnb_map refuses what nnb_memory_check refuses, with the same status. */
 static void check_shape(void **state)
 {
 	const struct check_case *c = *state;
@@ -678,7 +678,7 @@ static void map_a_strange_file(void **state)
 	unsigned fds = count_fds();
 
 	if (fd < 0)
-		skip(); /* no such file here */
+		skip(); /* this machine has no such file */
 	assert_int_equal(nnb_memory_check(&memory), 0);
 	assert_int_equal(nnb_map(&m, &memory), c->want);
 	if (c->want < 0)
@@ -690,7 +690,7 @@ static void map_a_strange_file(void **state)
 		close(fd);
 }
 
-/* A refusal leaves alone what others have mapped: also when it is mmap that refuses, and late. */
+/* A refusal does not change other mappings, even when mmap refuses late. */
 static void a_file_that_may_not_be_written(void **state)
 {
 	int fd = new_file(3 * page, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE);
@@ -794,7 +794,7 @@ static void what_is_flushed_is_in_the_file(void **state)
 	close(fd);
 }
 
-/* From here on every msync fails with EIO. */
+/* Have every msync fail with EIO from here on. */
 static bool break_msync(void)
 {
 	struct sock_filter filter[] = {
@@ -872,7 +872,10 @@ static void a_duplicate_is_its_own(void **state)
 	assert_int_equal(count_fds(), fds);
 }
 
-/* What is not of it does not go with it: it may be anything, and the copy may be sent away. */
+/*
+ * The fds and ints beyond the counts are not duplicated: they may be anything, and the copy may be sent to
+ * others.
+ */
 static void only_what_counts_is_duplicated(void **state)
 {
 	int fd = new_file(1, 0);
@@ -926,7 +929,7 @@ struct crowd {
 	_Atomic unsigned wrong;
 };
 
-/* Map, hold what others hold too, let go. */
+/* Map, hold what other threads hold too, release. */
 static void *map_and_hold(void *arg)
 {
 	struct crowd *crowd = arg;

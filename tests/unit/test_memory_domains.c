@@ -1,15 +1,16 @@
 /*
- * test_memory_domains.c -- the tables of VTS's MemoryDomainTests (5.6), row by row, against a real nnburstd on each of its
- * paths, and against a device of this process.
+ * test_memory_domains.c -- the tables of VTS's MemoryDomainTests (5.6), row by row, against a real nnburstd
+ * on each of its paths, and against a device of this process.
  *
- * What VTS allows a driver without memory domains to answer is no answer here: this one has them. Where it has an object
- * that is no prepared model, or another driver's, an app has a model of another client's, or device's.
+ * VTS allows answers to a driver without memory domains; this driver has them, so such an answer fails here.
+ * Where VTS has an object that is no prepared model, or another driver's, an app has a model of another
+ * client's, or device's.
  */
 #include "domains.h"
 
 static struct service service;
 
-/* What a test is about; each may be given a type, a kind of memory, and a path. */
+/* The object of a test; each test may have a type, a kind of memory, and a path. */
 struct setting {
 	const void *row;
 	const struct type *type;
@@ -38,7 +39,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Through the service, and in this process. */
+/* A place at the service, or in this process. */
 static void place_for(struct place *p, int here)
 {
 	place_init(p, here ? NULL : &service);
@@ -48,13 +49,13 @@ static void place_for(struct place *p, int here)
 
 enum { N_COMBINATIONS = 4 };
 
-/* Two models of one input and one output, which may differ, and two roles of these. */
+/* Two models of one input and one output each, which may differ, and two roles of these models. */
 struct allocation {
 	const struct type *type;
 	struct nnb_operand operand[2];
 	uint32_t rank[2], dims[2][RANK];
 	uint32_t n_models;
-	enum { AS_IS, TWICE, NO_MODEL, FOREIGN } second; /* what the second model really is */
+	enum { AS_IS, TWICE, NO_MODEL, FOREIGN } second; /* what the second model is */
 	struct nnb_buffer_role roles[2];
 	uint32_t n_roles; /* the first of them */
 	uint32_t desc_rank, desc_dims[RANK];
@@ -214,7 +215,7 @@ static void desc_of_what_two_roles_leave_open(struct allocation *a)
 	a->dims[0][0] = 0;
 	a->dims[1][3] = 0;
 	a->desc_dims[0] = 1;
-	a->desc_dims[3] = 7; /* and the first says 8 */
+	a->desc_dims[3] = 7; /* because the first operand has 8 */
 }
 
 static void nothing(struct allocation *a)
@@ -311,7 +312,7 @@ static enum nnb_status allocate(struct buffer *ret, const struct allocation *a, 
 
 	memcpy(desc.dims, a->desc_dims, sizeof(a->desc_dims));
 	for (uint32_t i = 0; i < a->n_roles; i++) {
-		/* What is wrong is with the second model, where there are two; else with the only one. */
+		/* The fault is in the second model where there are two; else in the only one. */
 		if (combination >> i & 1)
 			out[desc.n_outputs++] = a->roles[i];
 		else
@@ -346,7 +347,7 @@ static void allocate_here_or_there(const struct allocation_row *row, const struc
 		struct buffer none = { (void *)&place, (void *)&place, (void *)&place }, b = none;
 
 		if ((a.second == TWICE || (a.n_models == 1 && a.n_roles == 2)) && (i == 1 || i == 2))
-			continue; /* an input and an output are not the same */
+			continue; /* an input and an output differ */
 		if (row->legal) {
 			b = (struct buffer){ 0 };
 			expect(NONE, allocate(&b, &a, i, &place, models, &why));
@@ -372,7 +373,10 @@ static void allocating(void **state)
 	allocate_here_or_there(s->row, s->type, true);
 }
 
-/* ConflictRankWithScalarRole. An INT32 activation that is no constant is not for xnnpack: the null driver takes it. */
+/*
+ * ConflictRankWithScalarRole. xnnpack refuses an INT32 activation that is no constant; the null driver takes
+ * it.
+ */
 static void scalar_role(const struct type *t, struct place *place)
 {
 	static const struct nnb_buffer_role activation = { 0, 2, 1 };
@@ -424,7 +428,7 @@ static const struct copy_row {
 	bool dynamic;
 	struct copy_step {
 		enum { NO_MORE, FROM, TO } what;
-		unsigned halves; /* of {1, 32, 32, 8} */
+		unsigned halves; /* half lengths of {1, 32, 32, 8} */
 		enum nnb_status want;
 		uint32_t rank, dims[RANK];
 	} steps[8];
@@ -605,7 +609,7 @@ static void uninitialized_memory(struct scene *c)
 	run_with(c, &c->model, true, 0, NONE);
 	expect_output(c, 1, 2);
 	expect_holds(&c->buffer, c->type, 1, 1, true);
-	initialise(&c->buffer, c->type, 9); /* twice as much twice would not fit a byte */
+	initialise(&c->buffer, c->type, 9); /* the sum of two larger values would overflow a byte */
 	run_with(c, &c->model, false, 0, NONE);
 	expect_output(c, 0, 9);
 	expect_output(c, 1, 2);
@@ -632,7 +636,7 @@ static void same_request_multiple_roles(struct scene *c)
 	expect_output(c, 1, 9);
 }
 
-/* The same by two pools of one token. */
+/* The same with two pools of one token. */
 static void same_request_multiple_pools(struct scene *c)
 {
 	buffer_init(&c->buffer, &c->model, 2, 2);
@@ -646,7 +650,7 @@ static void same_request_multiple_pools(struct scene *c)
 	}
 }
 
-/* The model does not know the first extent, and the buffer does. */
+/* The model leaves the first extent unknown, and the buffer has it. */
 static void invalid_dimensions(struct scene *c)
 {
 	static const struct nnb_buffer_role role = { 0, 0, 1 };
@@ -660,10 +664,10 @@ static void invalid_dimensions(struct scene *c)
 	run_with(c, &c->model, false, 0, INVALID_ARGUMENT);
 	run_with(c, &c->model, true, 0, INVALID_ARGUMENT);
 	expect_holds(&c->buffer, c->type, 1, 9, false);
-	scene_again(c); /* now nothing but the outcome contradicts it */
+	scene_again(c); /* now only the result's shape contradicts the request */
 	put_in(&c->request, &c->request.out[0], &c->buffer);
 	c->request.out[0].rank = 0;
-	expect_run(&c->model, c->path, &c->request, GENERAL_FAILURE); /* M-22: no lack of room */
+	expect_run(&c->model, c->path, &c->request, GENERAL_FAILURE); /* M-22: the room is not too small */
 	expect_uninitialised(&c->buffer, c->type, 1);
 }
 
@@ -686,7 +690,7 @@ static void a_buffer_is_an_argument_as_a_whole(struct scene *c)
 	expect_holds(&c->buffer, c->type, 1, 9, false);
 }
 
-/* M-10: one buffer, outputs of ever other shapes, of which an input has to be the last. */
+/* M-10: one buffer takes outputs of different shapes in turn; an input must have the last one. */
 static void each_output_may_be_of_another_shape(struct scene *c)
 {
 	static const uint32_t shapes[] = { 2, ROWS_MAX - 1, 1, 2 };
@@ -706,7 +710,7 @@ static void each_output_may_be_of_another_shape(struct scene *c)
 	}
 }
 
-/* M-22: also where the request says nothing of it. */
+/* M-22: the buffer has the shape of the result, also where the request states no shape. */
 static void an_output_is_of_the_shape_that_comes_out(struct scene *c)
 {
 	buffer_init(&c->buffer, &c->model, 1, 1);
@@ -720,7 +724,7 @@ static void an_output_is_of_the_shape_that_comes_out(struct scene *c)
 	}
 }
 
-/* M-10: an input is what was written last, also where the request says nothing of it. */
+/* M-10: an input has the shape that was written last, also where the request states no shape. */
 static void an_input_is_of_the_shape_that_it_has(struct scene *c)
 {
 	buffer_init(&c->buffer, &c->model, 1, 1);
@@ -734,9 +738,9 @@ static void an_input_is_of_the_shape_that_it_has(struct scene *c)
 		c->request.in[0].rank = 0;
 		expect_run(&c->model, c->path, &c->request, NONE);
 		expect_output(c, 0, 9);
-		if (c->path == BY_FENCED) /* where that is only seen when it runs */
+		if (c->path == BY_FENCED) /* where the driver sees the contradiction only when it runs the model */
 			continue;
-		c->request.out[0].dims[0] = rows + 1; /* which is not what comes of it */
+		c->request.out[0].dims[0] = rows + 1; /* a wrong shape: the result has one row less */
 		c->request.out[0].location.length += ROW * c->type->bytes;
 		expect_run(&c->model, c->path, &c->request, INVALID_ARGUMENT);
 	}
@@ -745,9 +749,9 @@ static void an_input_is_of_the_shape_that_it_has(struct scene *c)
 static const struct execution_row {
 	const char *name, *rule;
 	void (*story)(struct scene *c);
-	bool dynamic;         /* the model does not know the first extent, and requests say that it is 2 */
-	bool not_fenced;      /* there outputs are fully specified */
-	bool not_of_integers; /* whose model always gives one row */
+	bool dynamic;         /* the model leaves the first extent unknown, and requests state 2 */
+	bool not_fenced;      /* not by a fenced call: there outputs are fully specified */
+	bool not_of_integers; /* not of integers: their model always gives one row */
 } execution_rows[] = {
 	{ "InvalidToken", "M-8, M-20", invalid_token },
 	{ "InvalidPreparedModel", "M-20", invalid_prepared_model },

@@ -1,14 +1,15 @@
 /*
- * test_memory_domains_uses.c -- buffers of a service while they are used: who meets whom, what is left of them when an
- * execution or a copy fails, when they are freed, and who may have them at all. The rules that VTS has no rows for.
+ * test_memory_domains_uses.c -- buffers of a service while executions and copies use them: which uses
+ * conflict, what a buffer holds after an execution or a copy failed, what freeing does, and which apps may
+ * use a buffer. VTS has no rows for these rules.
  *
- * Nothing here is a matter of speed: executions and copies stand at the gate for as long as the test likes.
+ * Speed does not matter here: the gate holds executions and copies for as long as the test needs.
  */
 #include "domains.h"
 
 #include "nnb/fence.h"
 
-enum { NO_OP = 99 /* that no model has: nobody is held there */, RETRIES = 20 };
+enum { NO_OP = 99 /* an operation that no model has, so the gate holds no execution there */, RETRIES = 20 };
 
 struct fixture {
 	struct service s;
@@ -54,7 +55,7 @@ static void hold_runs(struct fixture *f, unsigned op)
 	atomic_store(&f->s.gate->hold_runs, 1);
 }
 
-/* Whoever is held stays so, and nobody else will be. */
+/* The gate keeps the execution that it holds, and holds no other one. */
 static void hold_no_more(struct fixture *f)
 {
 	await(&f->s.gate->came, 1);
@@ -83,7 +84,7 @@ static int copies(struct actor *a)
 	                     : buffer_copy_to(c->buffer, &c->memory, NULL));
 }
 
-/* It stands at the gate, when this returns. */
+/* When this returns, the gate holds the copy. */
 static void begin_copy(struct fixture *f, struct copy *c, const struct buffer *b, bool from, enum nnb_memory_kind kind,
                        uint32_t seed)
 {
@@ -106,7 +107,7 @@ static enum nnb_status end_copy(struct fixture *f, struct copy *c)
 	return status;
 }
 
-/* ---- M-11: who meets whom ---- */
+/* ---- M-11: which uses conflict ---- */
 
 enum use { AN_INPUT, AN_OUTPUT, COPIED_TO, COPIED_FROM, N_USES };
 static const char *const use_names[] = { "an input", "an output", "copied to memory", "copied from memory" };
@@ -126,7 +127,7 @@ struct first {
 	struct copy copy;
 };
 
-/* The buffer holds what comes of 5, and is used by the first. */
+/* The first user begins: the buffer holds the result of 5, and the first user has it. */
 static void begin_first(struct fixture *f, struct scene *c, enum use use, struct first *ret)
 {
 	initialise(&c->buffer, c->type, 5);
@@ -186,13 +187,13 @@ static void what_meets_a_use_is_refused_at_once_or_goes_well(void **state)
 		expect_holds(&c.buffer, c.type, 1, 30, false);
 	else
 		expect_holds(&c.buffer, c.type, 1, m->first == AN_OUTPUT ? 20 : 5, m->first == AN_OUTPUT);
-	initialise(&c.buffer, c.type, 6); /* it is nobody's again */
+	initialise(&c.buffer, c.type, 6); /* the first use is over: any use is allowed again */
 	run_with(&c, &c.model, false, 0, NONE);
 	expect_output(&c, 0, 6);
 	scene_fini(&c);
 }
 
-/* ---- section 11: what is left of an output when its execution fails ---- */
+/* ---- section 11: what an output holds after its execution failed ---- */
 
 static void opens_when_it_is_late(struct fixture *f, atomic_bool *over, uint64_t deadline_ns)
 {
@@ -216,7 +217,7 @@ static int opens(struct actor *a)
 	return 0;
 }
 
-/* Before it is even looked at. */
+/* Before the service looks at the request. */
 static void too_late_at_the_call(struct fixture *f, struct scene *c, uint64_t relative_ns, struct outcome *ret)
 {
 	(void)f;
@@ -225,7 +226,7 @@ static void too_late_at_the_call(struct fixture *f, struct scene *c, uint64_t re
 	execute(&c->model, c->path, &c->request, ret);
 }
 
-/* Somebody has the lane, until it is too late. */
+/* Another execution holds the lane until the deadline has passed. */
 static void too_late_in_the_queue(struct fixture *f, struct scene *c, uint64_t relative_ns, struct outcome *ret)
 {
 	struct launched other;
@@ -270,7 +271,7 @@ static void fail_as(struct fixture *f, struct scene *c, const struct failure_row
 {
 	uint64_t relative_ns = 50 * MS;
 
-	do { /* a slow machine: it was too late before it came to what was to happen */
+	do { /* a slow machine may pass the deadline before the step that the test wants: try again */
 		row->happen(f, c, relative_ns, ret);
 	} while (ret->status != row->want && ret->status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT &&
 	         (relative_ns *= 2) < PATIENCE);
@@ -278,7 +279,7 @@ static void fail_as(struct fixture *f, struct scene *c, const struct failure_row
 		fail_msg("%s (%s)", nnb_status_name(ret->status), ret->why);
 }
 
-/* Once more as it ought to be: buffers for input 0 and output 0. */
+/* Make the request again, with buffers for input 0 and output 0. */
 static void from_to(struct scene *c, const struct buffer *in, const struct buffer *out)
 {
 	scene_again(c);
@@ -305,7 +306,7 @@ static void an_output_of_what_fails_is_uninitialised(void **state)
 	fail_as(f, &c, row, &o);
 	assert_int_equal(o.n_shapes, 0);
 	expect_uninitialised(&out, c.type, 1);
-	expect_holds(&c.buffer, c.type, 1, 5, false); /* an input is as it was */
+	expect_holds(&c.buffer, c.type, 1, 5, false); /* the input holds what it held */
 	scene_again(&c);
 	put_in(&c.request, &c.request.in[0], &out);
 	expect_run(&c.model, c.path, &c.request, GENERAL_FAILURE);
@@ -316,7 +317,7 @@ static void an_output_of_what_fails_is_uninitialised(void **state)
 	scene_fini(&c);
 }
 
-/* M-11: whoever comes next finds nobody there, though the burst has not had another request. */
+/* M-11: the next user finds the buffer unused, although the burst has had no other request. */
 static void what_fails_uses_nothing_any_more(void **state)
 {
 	struct fixture *f = *state;
@@ -390,7 +391,7 @@ static void an_output_beside_what_cannot_be_mapped_is_uninitialised(void **state
 	scene_fini(&c);
 }
 
-/* Nobody waits for it any more: its burst is closed while it is in the queue. */
+/* Its burst is closed while the execution is queued, so no thread waits for the execution any more. */
 static void an_output_of_what_is_cancelled_is_uninitialised(void **state)
 {
 	struct fixture *f = *state;
@@ -408,12 +409,12 @@ static void an_output_of_what_is_cancelled_is_uninitialised(void **state)
 	launch(&other, &c.equal, &r);
 	hold_no_more(f);
 	put_in(&c.request, &c.request.out[0], &c.buffer);
-	c.request.call.timeout_ns = 50 * MS; /* the lane is taken for longer */
+	c.request.call.timeout_ns = 50 * MS; /* the other execution holds the lane for longer */
 	burst = app_burst(c.model.remote);
 	assert_int_equal(nnb_burst_execute(burst, &c.request.call, NULL, NULL), GENERAL_FAILURE);
 	nnb_burst_free(burst);
 	assert_false(atomic_load(&other.told));
-	expect_uninitialised(&c.buffer, c.type, 1); /* it is uninitialised, and nobody's */
+	expect_uninitialised(&c.buffer, c.type, 1); /* the output is uninitialised and unused */
 	initialise(&c.buffer, c.type, 6);
 	let_runs_go(f);
 	assert_int_equal(landed(&other), NONE);
@@ -422,9 +423,9 @@ static void an_output_of_what_is_cancelled_is_uninitialised(void **state)
 	scene_fini(&c);
 }
 
-/* ---- M-8: freed ---- */
+/* ---- M-8: freed buffers ---- */
 
-/* A pool of a buffer's token, which outlives it. */
+/* A pool of a buffer's token; the pool outlives the buffer. */
 static struct nnb_pool *token_pool(const struct buffer *b)
 {
 	struct nnb_pool *pool;
@@ -478,7 +479,7 @@ static void what_is_freed_while_it_is_used_goes_when_it_is_not(void **state)
 	scene_fini(&c);
 }
 
-/* Also on a burst that has known it for long. */
+/* A freed token is invalid at once, also on a burst that has used it for long. */
 static void a_freed_token_means_nothing_at_once(void **state)
 {
 	struct fixture *f = *state;
@@ -496,7 +497,7 @@ static void a_freed_token_means_nothing_at_once(void **state)
 	run_with_pool(&c, &c.model, true, token, NONE);
 	buffer_fini(&c.buffer);
 	run_with_pool(&c, &c.model, false, token, INVALID_ARGUMENT);
-	buffer_init(&next, &c.model, 1, 1); /* which is not mistaken for it */
+	buffer_init(&next, &c.model, 1, 1); /* the new buffer is not mistaken for the freed one */
 	initialise(&next, c.type, 6);
 	for (int i = 0; i < 2; i++)
 		run_with_pool(&c, &c.model, i, token, INVALID_ARGUMENT);
@@ -506,7 +507,10 @@ static void a_freed_token_means_nothing_at_once(void **state)
 	scene_fini(&c);
 }
 
-/* M-20: who has prepared an equal model, in the same app or in another, knows the number, and has nothing of it. */
+/*
+ * M-20: a client that prepared an equal model, in the same app or in another, knows the token, but cannot use
+ * the buffer.
+ */
 static void a_token_is_of_no_use_to_others(void **state)
 {
 	struct fixture *f = *state;
@@ -558,7 +562,7 @@ static void tokens_are_not_0_and_each_is_another(void **state)
 	}
 }
 
-/* ---- behind a fence, what buffers hold is seen when it begins ---- */
+/* ---- behind a fence, an execution reads its buffers when it begins ---- */
 
 struct behind {
 	int fence, end;
@@ -595,7 +599,7 @@ static enum nnb_status end_behind(struct behind *b)
 	return signal_behind(b, false);
 }
 
-/* What it waits for has failed. */
+/* The fence that it waits for fails. */
 static void fail_behind(struct behind *b)
 {
 	assert_int_equal(signal_behind(b, true), GENERAL_FAILURE);
@@ -613,9 +617,9 @@ static void behind_a_fence_buffers_are_what_they_are_when_it_begins(void **state
 	buffer_init(&c.buffer, &c.model, 1, 1);
 	buffer_init(&out, &c.model, 1, 1);
 	from_to(&c, &c.buffer, &out);
-	begin_behind(&first, &c.model, &c.request); /* its input is uninitialised yet */
+	begin_behind(&first, &c.model, &c.request); /* the input is still uninitialised */
 	initialise(&c.buffer, c.type, 5);
-	initialise(&out, c.type, 6); /* nobody has it yet */
+	initialise(&out, c.type, 6); /* the output is still unused */
 	assert_int_equal(end_behind(&first), NONE);
 	expect_holds(&out, c.type, 1, 5, true);
 	begin_behind(&second, &c.model, &c.request);
@@ -646,7 +650,7 @@ static void behind_a_fence_an_input_that_is_never_initialised_is_a_failure(void 
 	scene_fini(&c);
 }
 
-/* M-11: ... also whether somebody uses its output: its launch does not say, its end does. */
+/* M-11: the same for a buffer that another execution writes: the launch does not fail, the execution does. */
 static void behind_a_fence_an_output_may_be_in_use_until_it_begins(void **state)
 {
 	struct fixture *f = *state;
@@ -670,7 +674,9 @@ static void behind_a_fence_an_output_may_be_in_use_until_it_begins(void **state)
 	scene_fini(&c);
 }
 
-/* What fails before it begins has not had its output: who reads that meanwhile goes on reading. */
+/*
+ * An execution that fails before it begins has not taken its output: a copy that reads that buffer goes on.
+ */
 static void what_fails_before_it_begins_takes_nothing_from_a_reader(void **state)
 {
 	struct fixture *f = *state;
@@ -704,7 +710,7 @@ static void what_fails_before_it_begins_takes_nothing_from_a_reader(void **state
 	scene_fini(&c);
 }
 
-/* M-8: what was launched holds what it names, whatever the token means to others. */
+/* M-8: a launched execution holds the buffers that it names, even after their tokens are freed. */
 static void what_waits_behind_a_fence_keeps_what_is_freed(void **state)
 {
 	struct fixture *f = *state;
@@ -888,7 +894,7 @@ static void copies_with_other_memory(void **state)
 	expect(row->from, buffer_copy_from(&c.buffer, &memory, 0, NULL, &why));
 	initialise(&c.buffer, c.type, 5);
 	expect(row->to, buffer_copy_to(&c.buffer, &memory, &why));
-	expect_holds(&c.buffer, c.type, 1, 5, false); /* whatever came of that */
+	expect_holds(&c.buffer, c.type, 1, 5, false); /* whatever the copy returned */
 	expect(row->from, buffer_copy_from(&c.buffer, &memory, 0, NULL, &why));
 	if (row->from == GENERAL_FAILURE)
 		expect_uninitialised(&c.buffer, c.type, 1);
@@ -898,7 +904,7 @@ static void copies_with_other_memory(void **state)
 	scene_fini(&c);
 }
 
-/* P-15: somebody cuts the file short in the middle of the copy. */
+/* P-15: the file is cut short in the middle of the copy. */
 static void a_copy_that_is_torn_is_a_failure(void **state)
 {
 	struct fixture *f = *state;
@@ -922,9 +928,9 @@ static void a_copy_that_is_torn_is_a_failure(void **state)
 	scene_fini(&c);
 }
 
-/* ---- M-1, M-30: what they are for ---- */
+/* ---- M-1, M-30: a use of buffers ---- */
 
-/* A state goes from execution to execution, in two buffers by turns, and nobody else sees it. */
+/* A state passes from execution to execution, in two buffers by turns; the app never reads it. */
 static void a_state_goes_from_execution_to_execution(void **state)
 {
 	enum { STEPS = 10 };
@@ -969,7 +975,10 @@ static __attribute__((format(printf, 4, 5))) void add(CMUnitTestFunction run, co
 	add_test(run, set_up, tear_down, s, "%s", name);
 }
 
-/* What is a copy is one whatever the path; two copies to memory at once are for test_buffer, without a gate. */
+/*
+ * A copy is the same on every path, so one path has its rows. test_buffer covers two copies to memory at
+ * once, without a gate.
+ */
 static void add_meetings(void)
 {
 	for (unsigned i = 0; i < N_USES * N_USES; i++) {
@@ -1010,7 +1019,7 @@ static void add_failures(void)
 			add(what_fails_uses_nothing_any_more, &failure_rows[i], path,
 			    "M-11: what %s uses nothing any more: %s", failure_rows[i].name, path_names[path]);
 	for (unsigned path = 0; path < N_PATHS; path++)
-		if (path != BY_FENCED) /* whose outputs are fully specified */
+		if (path != BY_FENCED) /* a fenced execution's outputs are fully specified */
 			add(an_output_beside_one_without_room_is_uninitialised, NULL, path,
 			    "section 11: the output beside one without room is uninitialised: %s", path_names[path]);
 	add_paths(an_output_beside_what_cannot_be_mapped_is_uninitialised, N_SERVICE_PATHS,

@@ -1,8 +1,8 @@
 /*
- * test_metrics.c -- the bound on label sets: which ones are dropped, and what a scraper sees of it.
+ * test_metrics.c -- the bound on label sets: which sets are dropped, and what a scraper then reads.
  *
- * A scraper reads as Prometheus does: a label set that is absent ends, and a counter that falls was reset. So what it adds up is right if
- * each sample is in a scrape before its set is dropped, and no scrape has a sample twice.
+ * A scraper reads as Prometheus does: a label set that is absent ends, and a counter that falls was reset. So
+ * its sum is right if each sample is in a scrape before its set is dropped, and no scrape has a sample twice.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 
 #define MINUTE UINT64_C(60000000000)
 
-enum { MOST = 600 }; /* label sets of nnburst_starvations, as metrics.def says */
+enum { MOST = 600 }; /* label sets of nnburst_starvations; the number is in metrics.def */
 
 static struct bsv_metrics *metrics_new(void)
 {
@@ -111,9 +111,9 @@ static void idle_sets_give_way_and_nothing_is_counted_twice(void **state)
 	assert_int_equal(scraped_of(m, "late", 1), 3);
 	assert_int_equal(OTHERS(m), 7); /* `other` stays, and no dropped set is added to it */
 	assert_int_equal(DROPPED(m), 500);
-	count(m, "app", 100, 1); /* it returns */
+	count(m, "app", 100, 1); /* the dropped set returns */
 	assert_int_equal(scraped_of(m, "app", 100), 1);
-	for (unsigned i = 0; i < 100; i++) /* each of those that stayed is still found */
+	for (unsigned i = 0; i < 100; i++) /* each of the sets that stayed is still found */
 		count(m, "app", i, 1);
 	assert_int_equal(scraped_of(m, "app", 99), 102);
 	assert_int_equal(DROPPED(m), 500);
@@ -159,9 +159,9 @@ static void a_user_with_all_sets_gives_up_half_for_another(void **state)
 		bsv_metrics_at(m, i);
 		count(m, "greedy", i, 1);
 	}
-	assert_int_equal(OTHERS(m), 10); /* it has all it can have */
+	assert_int_equal(OTHERS(m), 10); /* the user has all sets that one user can have */
 	bsv_metrics_at(m, MOST + 10);
-	count(m, "greedy", 0, 1); /* not the oldest any more */
+	count(m, "greedy", 0, 1); /* so set 0 is not the oldest any more */
 	bsv_metrics_for(m, 2);
 	for (unsigned i = 0; i < MOST; i++)
 		count(m, "modest", i, 1);
@@ -174,7 +174,7 @@ static void a_user_with_all_sets_gives_up_half_for_another(void **state)
 	assert_int_equal(OTHERS(m), 10 + MOST / 2);
 	assert_int_equal(DROPPED(m), MOST / 2);
 	bsv_metrics_for(m, 1);
-	count(m, "greedy", 1, 1); /* it takes none back */
+	count(m, "greedy", 1, 1); /* the user takes no set back */
 	assert_int_equal(scraped_of(m, "modest", MOST / 2 - 1), 1);
 	assert_int_equal(DROPPED(m), MOST / 2);
 	bsv_metrics_for(m, 3);
@@ -182,7 +182,7 @@ static void a_user_with_all_sets_gives_up_half_for_another(void **state)
 		count(m, "third", i, 1);
 	assert_in_range(scraped_of(m, "third", MOST / 3 - 2), 1, 1);
 	assert_int_equal(scraped_of(m, "third", MOST / 3 + 1), -1);
-	for (unsigned i = 0; i < MOST / 2; i++) /* each of those that stayed is still found */
+	for (unsigned i = 0; i < MOST / 2; i++) /* each of the sets that stayed is still found */
 		if (scraped_of(m, "modest", i) == 1)
 			count(m, "modest", i, 1);
 	assert_int_equal(scraped_of(m, "modest", MOST / 2 - 1), 2);
@@ -228,7 +228,7 @@ static void an_execution_takes_sets_of_its_user(void **state)
 	x.uid = 8;
 	x.app = "modest";
 	tells.execution(tells.ctx, &x);
-	assert_int_equal(most, 600); /* so the model's name is that of the last one */
+	assert_int_equal(most, 600); /* the metric's name is that of the last model */
 	assert_int_equal(scraped(m, "nnburst_deadlines_total{app=\"modest\",model=\"net1199\"} "), 1);
 	bsv_metrics_of_live_free(f);
 	bsv_metrics_free(m);
@@ -239,11 +239,11 @@ static void an_execution_takes_sets_of_its_user(void **state)
 enum { NAMES = 100, POOL_SETS = 40 };
 
 struct scraper {
-	long long last[NAMES + 1]; /* of each app, and of `other`; 0: absent */
+	long long last[NAMES + 1]; /* the last value of each app, and of `other`; 0: absent */
 	long long increase;
 };
 
-/* The place of the app in the label set that begins here. */
+/* The index of the app in the label set that begins here. */
 static size_t app_of(const char *labels)
 {
 	return strncmp(labels, "owner=\"other\"", 13) ? strtoul(labels + strlen("owner=\"app"), NULL, 10) % NAMES
@@ -287,7 +287,10 @@ static void count_pool(struct bsv_metrics *m, unsigned app, int64_t by)
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_POOLS, which), by);
 }
 
-/* A hundred apps come, go and return; after each step the increases that a scraper saw are all that happened. */
+/*
+ * A hundred apps come, go and return; after each step the increases that the scraper saw sum to what
+ * happened.
+ */
 static void sums_never_fall_and_are_exact(void **state)
 {
 	struct bsv_metrics *m = metrics_new();
@@ -359,7 +362,10 @@ static void a_million_apps_stay_within_the_bound(void **state)
 	bsv_metrics_free(m);
 }
 
-/* All that one short-lived app makes known: an execution that missed its deadline, a share, a lag, a wait, and a pool. */
+/*
+ * Report all that one short-lived app has: an execution that missed its deadline, a share, a lag, a wait, and
+ * a pool.
+ */
 static void app_lives(const struct bsa_live_calls *tells, unsigned number)
 {
 	char app[20], model[20];
@@ -389,7 +395,7 @@ static void app_lives(const struct bsa_live_calls *tells, unsigned number)
 	tells->mapped(tells->ctx, app, "input", 4096);
 }
 
-/* Memory after many apps is no more than what all label sets take. NNB_APPS: so many. */
+/* After many apps the memory is no more than all label sets take. NNB_APPS: the number of apps. */
 static void apps_that_come_and_go_take_bounded_memory(void **state)
 {
 	enum { USUAL = 10000, SCRAPED_EACH = 2500, MEMORY = 6 << 20 };

@@ -1,6 +1,6 @@
 /*
- * test_model.c -- building models: where constants come to lie (P-1), what finishing counts, what a failure leaves,
- * what a copy shares.
+ * test_model.c -- building models: where constants are placed (P-1), what finishing counts, what a failure
+ * leaves behind, what a copy shares.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -137,7 +137,7 @@ static void an_operand_is_copied_but_for_consumers_and_location(void **state)
 	nnb_model_free(m);
 }
 
-/* What is to be copied may lie in the very array that grows. */
+/* The operand that is copied may lie in the same array that grows. */
 static void one_can_be_made_like_one_of_the_models_own(void **state)
 {
 	struct nnb_model *m = blank();
@@ -161,7 +161,7 @@ static void one_can_be_made_like_one_of_the_models_own(void **state)
 
 static const uint32_t lengths[] = { 1, 1, 2, 3, 4, 5, 1, 16, 127, 128, 129, 130, 4096, 5000 };
 
-/* Before and after finishing. */
+/* The values stay the same before and after finishing. */
 static void values_lie_as_p1_says(void **state)
 {
 	struct nnb_model *m = blank();
@@ -216,7 +216,7 @@ static void small_values_alone_need_no_pool(void **state)
 	nnb_model_free(m);
 }
 
-/* The one that counts is the last. */
+/* The last value is the one that counts. */
 static void a_value_can_be_given_again(void **state)
 {
 	struct nnb_model *m = blank();
@@ -288,7 +288,7 @@ static void finishing_counts_consumers_and_sets_lifetimes(void **state)
 
 /* ---- failures ---- */
 
-/* All of a model but its fds' numbers, in bytes. */
+/* All bytes of a model except the numbers of its fds. */
 struct picture {
 	uint8_t *bytes;
 	size_t n;
@@ -378,7 +378,7 @@ static int finish_with_no_output(struct nnb_model *m)
 	return nnb_model_finish(m, NULL, 0, none_such, 2);
 }
 
-/* So that no more can be opened. */
+/* Run @run with a limit that allows no more fds. */
 static int without_fds(int (*run)(struct nnb_model *), struct nnb_model *m)
 {
 	struct rlimit was, tight;
@@ -415,7 +415,7 @@ static int pool_without_fds(struct nnb_model *m)
 	return without_fds(add_own_pool, m);
 }
 
-/* The counts are not what there is, and so nothing may be looked at before they are. */
+/* The counts are wrong, so the function must check them before it reads an operand. */
 static int operand_too_many(struct nnb_model *m)
 {
 	uint32_t n = m->n_operands;
@@ -494,16 +494,17 @@ static void failure_changes_nothing(void **state)
 	unsigned fds = open_fds();
 	int r = f->run(m);
 
-	if (f->error == -EMFILE && r != -EMFILE && r != -EINVAL) /* F_DUPFD says EINVAL where the limit is 0 */
+	if (f->error == -EMFILE && r != -EMFILE && r != -EINVAL) /* fcntl(F_DUPFD) fails with EINVAL where the
+	                                                          * limit is 0 */
 		fail_msg("%s", strerror(-r));
 	if (f->error != -EMFILE)
 		assert_int_equal(r, f->error);
 	assert_int_equal(open_fds(), fds);
 	expect_picture(m, &was);
-	assert_int_equal(finish_rightly(m), 0); /* and it goes on as if nothing had been */
+	assert_int_equal(finish_rightly(m), 0); /* after the failure, finishing succeeds */
 	expect_bytes(m, 0, 200, 1);
 	nnb_model_free(m);
-	assert_int_equal(open_fds(), fds - 1); /* the pool's */
+	assert_int_equal(open_fds(), fds - 1); /* the pool's fd is closed */
 }
 
 /* ---- copying ---- */
@@ -535,7 +536,7 @@ static void copy_is_equal_and_holds_its_own(void **state)
 	nnb_model_free(copy);
 }
 
-/* Every field there is, so that a new one is not forgotten by the copy. */
+/* Every field of the struct has a value here, so that a copy which forgets a new field fails. */
 static void copy_has_every_field(void **state)
 {
 	struct nnb_model *m = sample_named("constants by copy and by reference"), *copy;
@@ -574,7 +575,7 @@ static void changing_a_copy_leaves_the_model(void **state)
 	nnb_model_free(m);
 }
 
-/* Built further, a copy grows and its model does not. */
+/* When a copy is built further, the copy grows and its model does not. */
 static void a_copy_can_be_built_on(void **state)
 {
 	struct nnb_model *m = sample_named("RELU of float32"), *copy;

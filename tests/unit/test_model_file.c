@@ -1,8 +1,8 @@
 /*
- * test_model_file.c -- model files: what is read of them, what is refused and with which words, and how little any
- * other bytes can do.
+ * test_model_file.c -- model files: what the reader accepts, what it refuses and in which words, and that no
+ * other bytes do harm.
  *
- * Most rows are the model below with one thing in it replaced. Beside it lie a few side files.
+ * Most rows are the model below with one part replaced. Beside it are a few side files.
  */
 #include "fmq_helpers.h"
 
@@ -30,9 +30,9 @@ static const char base[] =
 
 #define COPY "[1, -2.5, 3e2]"   /* operands[1].value */
 #define REFERENCE "[4, 5, 6]"   /* operands[2].value */
-#define SCALAR "\"value\": [0]" /* of operands[3] */
+#define SCALAR "\"value\": [0]" /* the value of operands[3] */
 
-/* Operand 3, a constant, as something else. */
+/* Operand 3, a constant, replaced. */
 #define OPERAND_3 "{\"type\": \"INT32\", \"dims\": [], \"lifetime\": \"CONSTANT_COPY\", \"value\": [0]}"
 #define CONSTANT(type, dims, value) \
 	"{\"type\": \"" type "\", \"dims\": " dims ", \"lifetime\": \"CONSTANT_COPY\", \"value\": " value "}"
@@ -49,8 +49,8 @@ struct row {
 	const char *name;
 	const char *find, *replace; /* in the model above; find NULL: replace is the whole text */
 	int want;
-	const char *reason;                            /* how it begins, when it is refused */
-	void (*check)(const struct nnb_model_file *f); /* when it is not */
+	const char *reason;                            /* the beginning of the reason, when the file is refused */
+	void (*check)(const struct nnb_model_file *f); /* of the model, when the file is read */
 };
 
 /* ---- texts ---- */
@@ -120,7 +120,7 @@ static void run_row(void **state)
 
 /* ---- what is read ---- */
 
-/* The bytes of a constant, wherever they are: to be freed. */
+/* The bytes of a constant in either place; the caller frees them. */
 static void *constant(const struct nnb_model *m, uint32_t index)
 {
 	const struct nnb_location *l = &m->operands[index].location;
@@ -270,7 +270,7 @@ static void check_alignment(const struct nnb_model_file *f)
 	constant_is(f->model, 1, "\1\2\3", 3);
 }
 
-/* 1, -65504 and what is rounded to 0x3555. */
+/* 1, -65504 and a number that is rounded to 0x3555. */
 static void check_halves(const struct nnb_model_file *f)
 {
 	constant_is(f->model, 3, "\x00\x3c\xff\xfb\x55\x35", 6);
@@ -350,7 +350,7 @@ static void check_side_reference(const struct nnb_model_file *f)
 
 static void check_side_copy(const struct nnb_model_file *f)
 {
-	assert_int_equal(f->model->n_pools, 1); /* of operand 2 */
+	assert_int_equal(f->model->n_pools, 1); /* the pool of operand 2 */
 	constant_is(f->model, 1, (float[]){ 1, 2, 3 }, 12);
 	constant_is(f->model, 2, (float[]){ 4, 5, 6 }, 12);
 }
@@ -442,7 +442,7 @@ static const struct row reads[] = {
 };
 
 static const struct row refusals[] = {
-	/* what is no JSON */
+	/* texts that are not JSON */
 	{ "nothing", NULL, "", -EINVAL, "line 1, column 0: " },
 	{ "a missing comma", "\"hal\": \"V1_1\",", "\"hal\": \"V1_1\"", -EINVAL,
 	  "line 1, column 40: '}' expected near '\"relaxed\"'" },
@@ -459,7 +459,7 @@ static const struct row refusals[] = {
 	{ "a string that is no UTF-8", "\"base\"", "\"\xff\"", -EINVAL, "line 1, column 10: unable to decode byte 0xff" },
 	{ "a zero character in a name", "\"base\"", "\"\\u0000\"", -EINVAL, "line 1, column 17: \\u0000 is not allowed" },
 
-	/* the whole */
+	/* the whole file */
 	{ "a list", NULL, "[]", -EINVAL, "the file is not an object" },
 	{ "a string for a file", NULL, "\"x\"", -EINVAL, "line 1, column 3: '[' or '{' expected near '\"x\"'" },
 	{ "no name", "\"name\": ", "\"game\": ", -EINVAL, "name: missing" },
@@ -638,7 +638,7 @@ static const struct row refusals[] = {
 };
 /* clang-format on */
 
-/* ---- what rows cannot say ---- */
+/* ---- what rows cannot express ---- */
 
 static int parse(const char *text, size_t bytes, const char *in, struct nnb_reason *reason)
 {
@@ -704,7 +704,7 @@ static void every_beginning_is_refused(void **state)
 	assert_int_equal(parse(base, whole, dir, NULL), 0);
 }
 
-/* Most changes make another good file or a bad one; none does harm, and a failure has a reason. */
+/* Most changes make another good file or a bad one; no change does harm, and each failure has a reason. */
 static void any_change_does_no_harm(void **state)
 {
 	static const struct row side = { .find = REFERENCE, .replace = SIDE("weights.bin", 0, 12) };
@@ -729,12 +729,12 @@ static void any_change_does_no_harm(void **state)
 			assert_int_equal(s == 0, !*reason.text);
 			good += s == 0;
 		}
-	assert_true(good > 100); /* or nothing but the first check has been tried */
+	assert_true(good > 100); /* otherwise only the first check would have been reached */
 	assert_int_equal(count_fds(), fds);
 	free(text);
 }
 
-/* More of something than NNB_OPERANDS_MAX: "@before0,0,...0@after". */
+/* A list of more than NNB_OPERANDS_MAX entries: "@before0,0,...0@after". */
 static void too_many(const char *before, const char *after, const char *want)
 {
 	size_t n = NNB_OPERANDS_MAX + 1;
@@ -786,7 +786,7 @@ static void length_is_bounded(void **state)
 	assert_ptr_not_equal(text, MAP_FAILED);
 	assert_int_equal(nnb_model_file_parse(&f, text, bytes, NULL, &reason), -EFBIG);
 	assert_string_equal(reason.text, "more than 256 MiB of text: keep the values in a file beside it");
-	assert_int_equal(nnb_model_file_parse(&f, text, bytes - 1, NULL, &reason), -EINVAL); /* zeroes are no JSON */
+	assert_int_equal(nnb_model_file_parse(&f, text, bytes - 1, NULL, &reason), -EINVAL); /* zeroes are not JSON */
 	munmap(text, bytes);
 }
 
@@ -830,7 +830,7 @@ NNB_PUBLIC void *realloc(void *p, size_t n)
 }
 #endif
 
-/* The n-th allocation fails, and all behind it, n = 1, 2, ..., until they are enough. */
+/* Allocation n and all later ones fail, for n = 1, 2, ..., until the reader needs no more. */
 static void no_memory_does_no_harm(void **state)
 {
 	static const struct row side = { .find = REFERENCE, .replace = SIDE("weights.bin", 20, 12) };
@@ -893,7 +893,7 @@ static void write_file(const char *name, const void *data, size_t bytes)
 	free(path);
 }
 
-/* What nnb_model_file_read says of a file: its answer, and the reason behind the path. */
+/* The answer of nnb_model_file_read for a file, and the reason behind the path. */
 static int read_file(const char *in, const char *name, struct nnb_reason *reason)
 {
 	struct nnb_model_file *f = NULL;
@@ -925,7 +925,7 @@ static void reasons_begin_with_the_path(void **state)
 	fifo = path_of(dir, "fifo.json");
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	free(fifo);
-	assert_int_equal(read_file(dir, "fifo.json", &reason), -EINVAL); /* and no writer is waited for */
+	assert_int_equal(read_file(dir, "fifo.json", &reason), -EINVAL); /* and the reader does not wait for a writer */
 	assert_string_equal(reason.text, "it is not a regular file");
 	write_file("bad.json", "[}", 2);
 	assert_int_equal(read_file(dir, "bad.json", &reason), -EINVAL);
@@ -935,7 +935,7 @@ static void reasons_begin_with_the_path(void **state)
 	assert_string_equal(reason.text, "name: missing");
 }
 
-/* Larger than what is read at once, and its side file beside it, wherever we are. */
+/* A file larger than one read is read whole, with its side file beside it, from any working directory. */
 static void large_files_are_read_whole(void **state)
 {
 	static const struct row side = { .find = REFERENCE, .replace = SIDE("weights.bin", 20, 12) };
@@ -960,7 +960,7 @@ static void large_files_are_read_whole(void **state)
 	free(large);
 }
 
-/* Every model in a directory. Returns how many. */
+/* Read every model in a directory; return their number. */
 static unsigned read_directory(const char *in)
 {
 	struct nnb_reason reason;
@@ -1034,7 +1034,7 @@ static void subgraphs_are_read(void **state)
 static const struct change {
 	const char *name, *from, *to;
 	int error;
-	const char *reason; /* or NULL: it is read, and must fail */
+	const char *reason; /* NULL: the file is read, and must fail */
 } changes[] = {
 	{ "that is to fail", "\"hal\"", "\"expect_failure\": true, \"hal\"", 0, NULL },
 	{ "that is to fail a little", "\"hal\"", "\"expect_failure\": 1, \"hal\"", -EINVAL, "expect_failure: " },

@@ -1,9 +1,12 @@
-/* test_model_wire.c -- a model as bytes: there and back, always the same bytes, and what is refused. */
+/*
+ * test_model_wire.c -- a model as bytes: encoded, decoded, always as the same bytes; and the forms that are
+ * refused.
+ */
 #include "fmq_helpers.h"
 
 #include "nnb/model.h"
 
-/* Where things are in the form of the model below: the layout is written down here a second time. */
+/* Offsets in the form of the model below. The test states the layout a second time, by hand. */
 enum {
 	AT_ORDER = 4,
 	AT_VERSION = 8,
@@ -20,7 +23,7 @@ enum {
 	AT_N_REFERENCED = 56,
 	AT_N_VALUES = 60,
 	AT_NAME = 64,
-	AT_COUNTS = 128, /* of two subgraphs */
+	AT_COUNTS = 128, /* the counts of two subgraphs */
 	COUNTS = 20,
 	AT_OPERANDS = AT_COUNTS + 2 * COUNTS,
 	OPERAND = 80,
@@ -47,7 +50,7 @@ enum {
 	WHOLE = AT_VALUES + 5
 };
 
-/* Every field has a value of its own; no two numbers that could be mixed up are equal. It is far from valid. */
+/* Every field has a value of its own, so that a mix-up shows. The model is not valid. */
 static const struct nnb_operand operands[] = {
 	{ .type = 3,
 	  .lifetime = 1,
@@ -95,7 +98,7 @@ static struct nnb_memory pools[] = {
 	  .ints = { 71, -72, 73, 74, 75, 76, 77, 78 } },
 };
 
-/* The model, whose arrays are the test's: to be changed, not to be freed. */
+/* The model. Its arrays are the test's: a test may change them and must not free them. */
 static struct nnb_model sample(void)
 {
 	return (struct nnb_model){
@@ -119,7 +122,7 @@ static struct nnb_model sample(void)
 	};
 }
 
-/* Its form, of @ret_bytes, to be freed. */
+/* The model's form, of *@ret_bytes bytes; the caller frees it. */
 static uint8_t *form_of(const struct nnb_model *m, size_t *ret_bytes)
 {
 	uint8_t *form = NULL;
@@ -128,7 +131,7 @@ static uint8_t *form_of(const struct nnb_model *m, size_t *ret_bytes)
 	return form;
 }
 
-/* Decode from memory that the address sanitizer watches the end of, and at an odd address. */
+/* Decode from an odd address, in memory whose end the address sanitizer watches. */
 static int decode(struct nnb_model **ret, const uint8_t *form, size_t n, struct nnb_reason *reason)
 {
 	uint8_t *exact = malloc(n + 1);
@@ -167,7 +170,7 @@ static void same_graphs(const struct nnb_model *a, const struct nnb_model *b)
 	same_numbers(a->outputs, b->outputs, a->n_outputs);
 }
 
-/* The same but for the pools' fds, which are -1 in @b. */
+/* Equal except for the pools' fds, which are -1 in @b. */
 static void same_models(const struct nnb_model *a, const struct nnb_model *b)
 {
 	assert_memory_equal(a->name, b->name, sizeof(a->name));
@@ -290,7 +293,7 @@ static void an_empty_model_survives(void **state)
 	there_and_back(&m);
 }
 
-/* Models of any numbers, with the name's 63 bytes and with counts of 0 among them. */
+/* Models of random numbers, among them names of 63 bytes and counts of 0. */
 static void any_model_survives(void **state)
 {
 	uint64_t chance = 5;
@@ -330,7 +333,7 @@ static void any_model_survives(void **state)
 	}
 }
 
-/* What is behind the rank, behind the integers, behind a name's end, and in fds does not show. */
+/* Bytes behind the rank, behind the integers and behind a name's end, and fds, do not change the form. */
 static void equal_models_have_equal_bytes(void **state)
 {
 	struct nnb_operand dirty[N_OF(operands)];
@@ -374,7 +377,7 @@ static void refused_as(const uint8_t *form, size_t n, const char *reason_begins)
 	assert_int_equal(decode(&m, form, n, NULL), -EINVAL);
 }
 
-/* One word of the form set to something else. */
+/* One word of the form replaced. */
 static const struct poke {
 	const char *name;
 	size_t at;
@@ -457,7 +460,7 @@ static void run_poke(void **state)
 	free(form);
 }
 
-/* Cut where you like, or with something behind: with the length as it was, and with one that knows of it. */
+/* Cut anywhere, or with bytes behind; with the old length in the head, and with the new one. */
 static void every_other_length_is_refused(void **state)
 {
 	struct nnb_model m = sample();
@@ -480,7 +483,7 @@ static void every_other_length_is_refused(void **state)
 	free(form);
 }
 
-/* All those inputs are there, and are refused all the same. */
+/* The form has all those inputs, and is refused all the same. */
 static void an_operation_of_too_many_inputs_is_refused(void **state)
 {
 	uint32_t *many = calloc(NNB_OPERANDS_MAX, sizeof(*many));
@@ -516,7 +519,7 @@ static void any_bit_may_flip(void **state)
 
 		form[bit / 8] ^= (uint8_t)(1U << bit % 8);
 		s = decode(&back, form, n, &reason);
-		if (s == 0) { /* another model, and that is its form */
+		if (s == 0) { /* a changed word may make another model; then this is its form */
 			size_t again_n;
 			uint8_t *again = form_of(back, &again_n);
 
@@ -535,7 +538,7 @@ static void any_bit_may_flip(void **state)
 	free(form);
 }
 
-/* What has no form is not encoded: it would be refused on the other side. */
+/* A model that the decoder would refuse is not encoded. */
 static void not_encoded(const struct nnb_model *m)
 {
 	uint8_t *form = (uint8_t *)&m;

@@ -1,13 +1,13 @@
 /*
- * test_mutated_traces.c -- whatever becomes of a trace's values, its import ends with a refusal, or with a database of which all of
- * tests/analyzer/check.sql holds.
+ * test_mutated_traces.c -- after any mutation of a trace's values, its import ends with a refusal, or with a
+ * database that passes all of tests/analyzer/check.sql.
  *
- *   test_mutated_traces [TRACE...]
+ * test_mutated_traces [TRACE...]
  *
- * The traces: TRACEs, or else the cases of tests/analyzer/cases and the traces of tests/golden, full and compact. Each round mutates one
- * (analyzer/mutated.h), by the number of the round. NNB_MUTATED: so many rounds of each kind (150), from round
- * NNB_MUTATED_FROM on (0); NNB_SOAK_SECONDS: as many as fit.
- * NNB_SEED=N: only round N, and the database stays, where it says.
+ * The traces: TRACEs, or else the cases of tests/analyzer/cases and the traces of tests/golden, full and
+ * compact. Each round mutates one (analyzer/mutated.h), by the number of the round. NNB_MUTATED: the number
+ * of rounds of each kind (150), from round NNB_MUTATED_FROM on (0); NNB_SOAK_SECONDS: as many rounds as fit.
+ * NNB_SEED=N: only round N; the test keeps the database and prints its path.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ struct trace {
 	bool compact;
 };
 
-#define HORIZON_MAX UINT64_C(60000000000) /* bsa_import's */
+#define HORIZON_MAX UINT64_C(60000000000) /* the horizon of bsa_import */
 
 static struct trace traces[TRACES_MAX];
 static size_t n_traces;
@@ -80,7 +80,7 @@ static void remove_all(const char *path)
 	assert_int_equal(system(command), 0);
 }
 
-/* What the decoder makes of it. */
+/* The records that the decoder makes of the trace. */
 static void read_records(struct trace *t)
 {
 	const char *const paths[] = { t->path };
@@ -193,7 +193,7 @@ static void add_traces(void)
 
 /* ---- into a database ---- */
 
-/* *horizon: how late summaries may be (0: as usual), and then, how late they are, if that is more. */
+/* *horizon: how late summaries may be (0: the default); the import raises it to how late they were. */
 static int import_once(const struct trace *t, const struct records *records, const char *output, uint64_t *horizon,
                        struct bsa_err *err)
 {
@@ -230,7 +230,7 @@ static int import_once(const struct trace *t, const struct records *records, con
 	return r;
 }
 
-/* Twice, if summaries come too late for the first time, as bsa_import does. */
+/* Import a second time if summaries came too late the first time, as bsa_import does. */
 static int import_records(const struct trace *t, const struct records *records, const char *output, struct bsa_err *err)
 {
 	uint64_t horizon = 0;
@@ -254,7 +254,9 @@ static int import_fields(const struct trace *t, uint64_t seed, const char *outpu
 	return r;
 }
 
-/* libbabeltrace2 ends the process over some traces, and says so with this. burstscope reads traces in a process of its own. */
+/*
+ * libbabeltrace2 aborts over some traces, and prints this. burstscope reads traces in a process of its own.
+ */
 static bool is_end_by_babeltrace2(int status, const char *stderr_path)
 {
 	char *text;
@@ -262,7 +264,7 @@ static bool is_end_by_babeltrace2(int status, const char *stderr_path)
 
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
 		return false;
-	text = read_file(stderr_path); /* fails where it is empty: then the abort is ours */
+	text = read_file(stderr_path); /* an empty file fails: then the abort was ours */
 	is = strstr(text, "\u253b\u2501\u253b");
 	free(text);
 	return is;
@@ -309,7 +311,7 @@ static int import_bytes(const struct trace *t, uint64_t seed, const char *output
 
 static char *check; /* check.sql */
 
-/* The first thing that should hold and does not, in @ret; false: all holds. */
+/* The first promise that the database breaks, in @ret; false: it keeps all. */
 static bool breaks(const char *path, char *ret, size_t size)
 {
 	sqlite3 *db = NULL;
@@ -332,7 +334,7 @@ static bool breaks(const char *path, char *ret, size_t size)
 
 typedef int how(const struct trace *t, uint64_t seed, const char *output, char *said, struct bsa_err *err);
 
-/* 1: refused; 0: a database of which all holds; -1: one of which not. */
+/* 1: refused; 0: the database keeps all promises; -1: it breaks one. */
 static int one_round(how *import, uint64_t seed)
 {
 	const struct trace *t = &traces[seed % n_traces];
@@ -360,7 +362,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
-/* Half of what the soak has: there are two tests. */
+/* Each of the two tests takes half of the soak. */
 static bool is_over(uint64_t done, time_t began)
 {
 	uint64_t seconds = number("NNB_SOAK_SECONDS", 0);

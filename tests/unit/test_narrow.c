@@ -1,4 +1,7 @@
-/* test_narrow.c -- what a program prints on a terminal that is narrower (options/narrow.h): parts of a table, and lines broken between words. */
+/*
+ * test_narrow.c -- output on a narrow terminal (options/narrow.h): a table is split into parts, and lines
+ * break between words.
+ */
 #include "abort_unless.h"
 
 #include <pty.h>
@@ -68,7 +71,10 @@ static void is_shown(void **state)
 	free(text);
 }
 
-/* What is kept is printed at the end, and nothing else is: here into a pipe, where cells are separated by blanks. */
+/*
+ * The kept text is printed at the end, and nothing else is. Here it goes into a pipe, where blanks separate
+ * cells.
+ */
 static void what_is_kept_is_printed_at_the_end(void **state)
 {
 	struct narrow narrow;
@@ -128,7 +134,10 @@ static void a_terminal_has_as_many_columns_as_it_says(void **state)
 	assert_string_equal(got, wanted);
 }
 
-/* In a process that may have no more memory than 64 MiB beside what it has: not under sanitizers, which need terabytes of addresses. */
+/*
+ * In a process that may have only 64 MiB more memory than it has. Not under sanitizers, which need terabytes
+ * of addresses.
+ */
 static void what_is_lost_without_memory_is_said(void **state)
 {
 	int status;

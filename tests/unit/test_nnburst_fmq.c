@@ -3,7 +3,10 @@
 
 enum { OUTPUT_MAX = 16384 };
 
-/* Run the program with one or two words. Its exit status; what it printed, errors included. */
+/*
+ * Run the program with one or two words. Returns its exit status; @output has what it printed, errors
+ * included.
+ */
 static int run(char output[OUTPUT_MAX], const char *a, const char *b)
 {
 	char command[256];
@@ -25,7 +28,7 @@ static char *number(char buf[24], long v)
 	return buf;
 }
 
-/* The line of @output that says "... KIND ...", split into words; the number of words. */
+/* Split the line of @output with " KIND " into words; return their number. */
 static unsigned words_of_line(char *output, const char *kind, char *words[16])
 {
 	unsigned n = 0;
@@ -80,7 +83,7 @@ static void shows_a_sleeping_reader(void **state)
 	assert_string_equal(w[6], "3");
 	assert_string_equal(w[7], "1");
 	assert_string_equal(w[8], "data");
-	assert_string_equal(w[9], "-"); /* nobody made a blocking write yet */
+	assert_string_equal(w[9], "-"); /* no thread has made a blocking write yet */
 	assert_true(strspn(w[10], "0123456789") > 0);
 	assert_int_equal(nnb_fmq_write_blocking(reader.q, &v, 1, PATIENCE), 0);
 	assert_int_equal(finish(&reader), 0);

@@ -1,4 +1,7 @@
-/* test_nnburstd.c -- the program nnburstd: its options, its socket, who may come in, what it tells, how it ends. */
+/*
+ * test_nnburstd.c -- the program nnburstd: its options, its socket, which users it admits, what it reports,
+ * how it ends.
+ */
 #include <errno.h>
 #include <grp.h>
 #include <linux/filter.h>
@@ -45,7 +48,7 @@ static int tear_down(void **state)
 
 /* ---- the command line ---- */
 
-/* Run it with these words, in @dir. Its exit status, and what it said. */
+/* Run it with these words, in @dir. Returns its exit status; @output has what it printed. */
 static int run(char output[OUTPUT_MAX], const char *dir, const char *words)
 {
 	char command[512];
@@ -108,7 +111,7 @@ static void ends_as_documented(void **state)
 	close(fd);
 	unsetenv("XDG_RUNTIME_DIR");
 	status = run(output, dir, e->words);
-	assert_int_equal(access(file, F_OK), 0); /* what is no socket stays */
+	assert_int_equal(access(file, F_OK), 0); /* a file that is not a socket stays */
 	remove_all(dir);
 	if (status != e->status || !strstr(output, e->says))
 		fail_msg("exit status %d, and it says: %s", status, output);
@@ -150,7 +153,7 @@ static void a_stale_socket_is_replaced(void **state)
 		service_start(&f->s, OPTIONS(NULL));
 		nnb_client_close(app_open(&f->s));
 		service_kill(&f->s);
-		assert_int_equal(access(f->s.socket, F_OK), 0); /* it stays behind */
+		assert_int_equal(access(f->s.socket, F_OK), 0); /* the socket stays behind */
 	}
 	service_start(&f->s, OPTIONS(NULL));
 	nnb_client_close(app_open(&f->s));
@@ -181,7 +184,7 @@ static void the_socket_goes_when_it_stops(void **state)
 	}
 }
 
-/* A process in which no eventfd can be had, whatever it has done before. */
+/* Make a process in which every eventfd fails. */
 static void deny_eventfds(void)
 {
 	struct sock_filter filter[] = {
@@ -220,7 +223,7 @@ static void the_users_own_directory_is_made_for_it(void **state)
 	char path[96], output[OUTPUT_MAX];
 	struct stat st;
 
-	/* It stops for want of a driver, when the place has been made. */
+	/* The service has no driver, so it stops after it has made its directory. */
 	setenv("XDG_RUNTIME_DIR", f->s.dir, 1);
 	assert_int_equal(run(output, "/tmp", "--app-identity pid --driver nosuch"), 5);
 	unsetenv("XDG_RUNTIME_DIR");
@@ -240,7 +243,7 @@ static void become(const char *user)
 	must(setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0);
 }
 
-/* A scene: as user ARGUMENT, connect; say 'y', or 'n' with an exit status of the errno. */
+/* A scene: as user ARGUMENT, connect; write 'y', or 'n' with an exit status of the errno. */
 static void come_in(const char *socket_path, const char *user)
 {
 	const struct nnb_client_config config = { .socket = socket_path };
@@ -268,7 +271,7 @@ static void comes_in(struct child *c, const struct service *s, unsigned user, in
 	assert_int_equal(child_hears(c), hears);
 }
 
-/* Other users' apps come; only root can be several users. */
+/* Admit the apps of other users; only root can be several users. */
 static void admit_other_users_or_skip(const struct service *s)
 {
 	if (geteuid())
@@ -306,7 +309,7 @@ static void by_pid_another_user_is_not_let_in(void **state)
 	admit_other_users_or_skip(&f->s);
 	comes_in(&c, &f->s, NOBODY, 'n');
 	assert_int_equal(child_end(&c), EACCES);
-	assert_int_equal(chmod(f->s.socket, 0666), 0); /* nor if the file system would let them */
+	assert_int_equal(chmod(f->s.socket, 0666), 0); /* not even where the file system lets them */
 	comes_in(&c, &f->s, NOBODY, 'n');
 	assert_int_equal(child_end(&c), EACCES);
 	comes_in(&c, &f->s, 0, 'p');
@@ -324,9 +327,9 @@ static void by_uid_a_user_is_an_app_whatever_the_process(void **state)
 	service_start(&f->s, OPTIONS("--limit", "connections=2"));
 	comes_in(&first, &f->s, NOBODY, 'u');
 	comes_in(&second, &f->s, NOBODY, 'u');
-	comes_in(&others, &f->s, NOBODY, 'n'); /* they share what one may have */
+	comes_in(&others, &f->s, NOBODY, 'n'); /* the processes share the limit of their app */
 	assert_int_equal(child_end(&others), EAGAIN);
-	comes_in(&others, &f->s, NOBODY - 1, 'u'); /* and nobody else's */
+	comes_in(&others, &f->s, NOBODY - 1, 'u'); /* another user has a limit of its own */
 	root = app_open(&f->s);
 	assert_int_equal(nnb_client_info(root)->app, 0);
 	app_comes_to_hold(root, all.connections, 4);
@@ -354,7 +357,7 @@ static void all_apps_together_have_so_many_connections(void **state)
 	child_kill(&children[1]);
 }
 
-/* ---- what it tells a service manager ---- */
+/* ---- what it reports to a service manager ---- */
 
 static void it_tells_when_it_is_ready_and_when_it_stops(void **state)
 {
@@ -365,7 +368,7 @@ static void it_tells_when_it_is_ready_and_when_it_stops(void **state)
 	service_spawn(&f->s, OPTIONS(NULL));
 	assert_true(service_told(&f->s, said));
 	assert_string_equal(said, "READY=1");
-	client = app_open(&f->s); /* at once: no second try */
+	client = app_open(&f->s); /* at once: the first try succeeds */
 	kill(f->s.pid, SIGTERM);
 	assert_true(service_told(&f->s, said));
 	assert_string_equal(said, "STOPPING=1");
@@ -388,7 +391,7 @@ static void it_tells_an_abstract_socket_too(void **state)
 	snprintf(command, sizeof(command),
 	         "NOTIFY_SOCKET='@%s' '%s' --socket '%s' --driver null & read line; kill $!; wait $!; exit $?",
 	         f->s.dir, NNBURSTD, f->s.socket);
-	p = popen(command, "we"); /* its standard output is ours: only its end is looked at */
+	p = popen(command, "we"); /* the program has our standard output: only its end is checked */
 	assert_non_null(p);
 	assert_true(recv(fd, said, sizeof(said) - 1, 0) > 0);
 	assert_string_equal(said, "READY=1");
@@ -400,7 +403,7 @@ static void it_tells_an_abstract_socket_too(void **state)
 	close(fd);
 }
 
-/* ---- what it tells who asks ---- */
+/* ---- what it reports to its clients ---- */
 
 /* The numbers of a row of the status. */
 static void expect_budget(const char *status, const char *name, const char *numbers)
@@ -419,7 +422,7 @@ static void expect_budget(const char *status, const char *name, const char *numb
 	assert_string_equal(words, expected);
 }
 
-/* Of all apps, of the one that asks, its limit. */
+/* The numbers of a row: of all apps, of the app that asks, and its limit. */
 static void expect_row(const char *status, const char *name, unsigned all, unsigned app, unsigned limit)
 {
 	char numbers[64];
@@ -429,8 +432,8 @@ static void expect_row(const char *status, const char *name, unsigned all, unsig
 }
 
 /*
- * What the service says with @option, once @words are in it: what came with a message is charged until its answer has been sent, so that
- * the next message can still see that.
+ * Run nnburstd with @option until its output has @words: the service charges what came with a message until
+ * the answer is sent, so the next message may still see that charge.
  */
 static void comes_to_say(const struct fixture *f, char *output, const char *option, const char *words)
 {
@@ -477,8 +480,7 @@ static void it_says_what_it_holds(void **state)
 	expect_budget(output, "descriptors", "15 4 1000 31 4000");
 	comes_to_say(f, output, "--metrics", "\nnnburst_budget_used{resource=\"descriptors\"} 15\n");
 	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"descriptors\"} 15\n"));
-	assert_non_null(
-		strstr(output, "\nnnburst_budget_used{resource=\"threads\"} 5\n")); /* and no thread for a pool */
+	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"threads\"} 5\n")); /* no thread for a pool */
 	assert_non_null(strstr(output, "\nnnburst_budget_limit{resource=\"descriptors\"} 4000\n"));
 	assert_non_null(strstr(output, "\nnnburst_budget_app_limit{resource=\"descriptors\"} 1000\n"));
 	assert_non_null(strstr(output, "\n# EOF\n"));
@@ -567,7 +569,7 @@ static void it_stops_under_load(void **state)
 	}
 }
 
-/* An impatient user. */
+/* An impatient user sends several signals. */
 static void any_number_of_signals_stops_it_once(void **state)
 {
 	struct fixture *f = *state;
@@ -585,7 +587,7 @@ static void any_number_of_signals_stops_it_once(void **state)
 	}
 }
 
-/* Who hangs up first does not matter, nor that somebody has connected and says nothing. */
+/* The order of hanging up does not matter, nor does a connection that sends nothing. */
 static void a_silent_connection_does_not_keep_it(void **state)
 {
 	struct fixture *f = *state;

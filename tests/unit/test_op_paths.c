@@ -1,9 +1,10 @@
 /*
- * test_op_paths.c -- each operation with each of its types by every path: from a cache, preempted (saved and begun again), by calls, bursts and
- * fences of a service, each in shared memory and in the device's.
+ * test_op_paths.c -- each operation with each of its types by every path: from a cache, preempted (saved and
+ * begun again), by calls, bursts and fences of a service, each in shared memory and in the device's.
  *
- * A model has a row's operation twice, so that there is a checkpoint between them. What a plain execution gives is judged by the oracle in
- * doubles (op_oracle.h); every other way must give the same, and all ways of this process, and all of the service, the same bits. One round a row;
+ * A model has a row's operation twice, so that there is a checkpoint between them. The oracle in doubles
+ * (op_oracle.h) judges the outputs of a plain execution. Every other path must give equal outputs: all paths
+ * of this process the same bits, and all paths of the service the same bits. One round a row;
  * NNB_SOAK_SECONDS has rounds go on for as long.
  */
 #include "service_helpers.h"
@@ -18,7 +19,7 @@ static struct {
 	struct service service;
 	struct nnb_device *device;
 	struct nnb_client *client;
-	uint32_t rounds; /* so far */
+	uint32_t rounds; /* rounds until now */
 	uint64_t kept;   /* arguments in the memory of the device */
 } scene;
 
@@ -35,7 +36,7 @@ static size_t bytes_of(const struct tensor *t)
 	return t->n * nnb_type_info(t->operand.type)->bytes;
 }
 
-/* compare.c takes no NaN for another: such an output is compared between the ways only. */
+/* compare.c holds no NaN equal to another: an output with one is compared between the paths only. */
 static bool has_nan(const struct tensor *t)
 {
 	for (size_t i = 0; is_real(t->operand.type) && i < t->n; i++)

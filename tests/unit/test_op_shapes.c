@@ -1,13 +1,14 @@
 /*
- * test_op_shapes.c -- what shape each operation gives, and which inputs and parameters do not go together (7.5, 7.6).
+ * test_op_shapes.c -- the shape that each operation gives, and which inputs and parameters do not go together
+ * (7.5, 7.6).
  *
- * A row is written as text. Inputs: F, Q, I and dimensions are tensors that come with the request, T a quant8 one of
- * 128ths around 128, i, f and B a scalar constant, L a constant list, - a float32 tensor that is left out. Outputs: letter
- * and dimensions of each, which the model does not tell, and the null driver's execution reports; or the words of the
- * refusal.
+ * A row is written as text. Inputs: F, Q, I and dimensions are tensors of the request, T a quant8 one of
+ * 128ths around 128, i, f and B a scalar constant, L a constant list, - a float32 tensor that is left out.
+ * Outputs: letter and dimensions of each; the model leaves the dimensions open, and the null driver's
+ * execution reports them. Or the words of the refusal.
  *
- * A pattern is a row that is accepted, and then spoilt: each extent of each tensor grown by one, each rank by a 1 in
- * front or one less. All of that is refused but for what it says is free.
+ * A pattern is a row that is accepted, and then spoilt: each extent of each tensor grown by one, each rank by
+ * a 1 in front or one less. All of these are refused, except those that the pattern lists as free.
  */
 #include "unit/device_helpers.h"
 
@@ -320,14 +321,14 @@ static uint32_t input_of(struct maker *k, const char *text)
 	}
 }
 
-/* The words of a text, one after the other. */
+/* The next word of a text. */
 static const char *next_word(const char *text)
 {
 	text += strcspn(text, " ");
 	return *text ? text + 1 : NULL;
 }
 
-/* Outputs that a row does not show: as many, of the types that the operation gives. */
+/* For outputs that a row does not show: their number, and their types as the operation gives them. */
 static const char *outputs_of(const struct row *row)
 {
 	switch (row->op) {
@@ -354,7 +355,7 @@ static struct nnb_model *make(const struct row *row, struct maker *k)
 	for (const char *out = row->outputs ? row->outputs : outputs_of(row); out; out = next_word(out)) {
 		struct nnb_operand o = tensor_of(*out);
 
-		o.rank = row->hal ? 1 : 0; /* from 1.2 on, nothing needs to be told */
+		o.rank = row->hal ? 1 : 0; /* from 1.2 on, the model may leave the rank open */
 		k->outputs[k->n_outputs++] = operand(k->m, &o);
 	}
 	assert_true(nnb_model_operation(k->m, row->op, k->inputs, k->n_inputs, k->outputs, k->n_outputs) >= 0);
@@ -362,7 +363,7 @@ static struct nnb_model *make(const struct row *row, struct maker *k)
 	return k->m;
 }
 
-/* ---- looking at what comes out ---- */
+/* ---- comparing the outputs ---- */
 
 enum { ROOM = 1 << 12 };
 
@@ -457,7 +458,7 @@ static void tensor_text(char *ret, size_t room, char letter, const int32_t *dims
 		at += (size_t)snprintf(ret + at, room - at, "%s%d", d ? "," : "", dims[d]);
 }
 
-/* Is @row, with @by for input @k, prepared or refused? */
+/* Check whether @row, with @by for input @k, is prepared (@accepted) or refused. */
 static void expect_spoilt(const struct pattern *pattern, struct nnb_device *d, uint32_t k, const char *by,
                           bool accepted)
 {
@@ -496,7 +497,7 @@ static void spoil_tensor(const struct pattern *pattern, struct nnb_device *d, ui
 	snprintf(place, sizeof(place), "%u+", k);
 	tensor_text(by, sizeof(by), *word, dims, rank + 1);
 	expect_spoilt(pattern, d, k, by, is_word_of(pattern->free, place));
-	if (rank == 1) /* rank 0 is an unknown one */
+	if (rank == 1) /* rank 0 means an unknown rank */
 		return;
 	snprintf(place, sizeof(place), "%u-", k);
 	tensor_text(by, sizeof(by), *word, dims + 2, rank - 1);

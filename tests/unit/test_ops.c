@@ -1,19 +1,19 @@
 /*
- * test_ops.c -- operations of random shapes and forms, with operands of every type they take, against their definitions in
- * doubles (op_oracle.h): test_ops first|newer|cells|boxes. test_ops rows: each operation with each type that its signatures
- * have has an oracle; indexes, axes and extents that are wrong are errors and nothing else.
+ * test_ops.c -- operations of random shapes and forms, with operands of every type they take, against their
+ * definitions in doubles (op_oracle.h): test_ops first|newer|cells|boxes. test_ops rows: each operation with
+ * each type of its signatures has an oracle; wrong indexes, axes and extents are errors and do no other harm.
  */
 #include "model/ops.h"
 #include "unit/op_oracle.h"
 
-/* ---- what is wrong ---- */
+/* ---- wrong operands ---- */
 
 static struct tensor *floats(struct maker *k, uint32_t n)
 {
 	return give(k, tensor(k, NNB_TENSOR_FLOAT32, 1, &n, 0, 0), 4, false);
 }
 
-/* A vector of ten, and what says what is taken of it. */
+/* A vector of ten, and parameters from @how for what to take of it. */
 static enum nnb_status take(uint32_t op, void (*how)(struct maker *k), uint32_t n_out)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -34,7 +34,7 @@ static enum nnb_status take(uint32_t op, void (*how)(struct maker *k), uint32_t 
 	return status;
 }
 
-/* Begin, size and so on that come with the request. */
+/* Begin, size and similar lists that are inputs of the request. */
 static void by_request(struct maker *k, int32_t value)
 {
 	integers(k, 1, &value, false);
@@ -156,7 +156,7 @@ static void later_operations_are_refused(void **state)
 	nnb_model_free(m);
 }
 
-/* ---- the rows there are ---- */
+/* ---- the table of rows ---- */
 
 static const struct file {
 	const char *name;
@@ -178,13 +178,13 @@ static bool has_oracle(uint32_t op, char x, char y)
 	return false;
 }
 
-/* What the signatures have and no family does. */
+/* Count the types that the signatures have and no family tests. */
 static uint32_t count_missing(uint32_t op, const char *name)
 {
 	char xs[NNB_OP_LETTERS], ys[NNB_OP_LETTERS];
 	uint32_t missing = 0;
 
-	if (op == NNB_IF || op == NNB_WHILE) /* which compute nothing themselves: test_control */
+	if (op == NNB_IF || op == NNB_WHILE) /* these compute nothing themselves: see test_control */
 		return 0;
 	for (uint32_t form = 0; nnb__op_letters(op, form, xs, ys); form++)
 		for (const char *x = xs; *x; x++)
@@ -241,7 +241,7 @@ static struct op_row *rows_of(size_t file, size_t *ret_n)
 	return all;
 }
 
-/* Layouts, padding schemes, factors instead of sizes and so on: a form that no round has is one that no test computes. */
+/* Layouts, padding schemes, factors instead of sizes and so on: no test computes a form that no round has. */
 static void every_form_has_a_round(void **state)
 {
 	static bool made[OPS_MAX][FORMS_MAX];
@@ -281,7 +281,7 @@ static bool can_be_emptied(const struct maker *k, uint32_t i)
 	        o->type == NNB_TENSOR_QUANT8_ASYMM || o->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED);
 }
 
-/* Have those extents of input @input that are @extent become 0 by a TILE whose multiples come with the request. */
+/* A TILE makes each extent of input @input that is @extent become 0. The multiples come with the request. */
 static void empty_input(struct maker *k, uint32_t input, uint32_t extent)
 {
 	struct nnb_operand o = k->m->operands[k->inputs[input]];
@@ -311,7 +311,10 @@ static bool has_extent(const struct maker *k, uint32_t input, uint32_t extent)
 	return has;
 }
 
-/* A round of @row with one extent of an input that is 0, and, every second time, the same ones of the other inputs. */
+/*
+ * A round of @row with one extent of an input 0 and, every second time, the equal extents of the other
+ * inputs, too.
+ */
 static bool run_emptied(struct nnb_device *d, const struct op_row *row, uint32_t round, struct maker *k)
 {
 	struct nnb_reason reason = { "" };
@@ -329,7 +332,7 @@ static bool run_emptied(struct nnb_device *d, const struct op_row *row, uint32_t
 			if (has_extent(k, i, extent) && k->n_tensors + k->n_outputs < TENSORS_MAX)
 				empty_input(k, i, extent);
 		k->unknown = true;
-		op_run(d, k, NULL, &reason); /* whatever it comes to, it comes back */
+		op_run(d, k, NULL, &reason); /* any status will do: the call must return */
 	}
 	nnb_model_free(k->m);
 	return first < n;

@@ -1,4 +1,6 @@
-/* test_options.c -- a command line by its tables: what is read, and what is said of what cannot be. */
+/*
+ * test_options.c -- command lines by their tables: what is read, and the words of each refusal.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +69,7 @@ static const struct bsv_command command = {
 	.asks = BSV_ASK_WHEN,
 };
 
-/* Read @line, of which words are apart by one space. */
+/* Read @line; single spaces separate its words. */
 static int read_line(const char *line, struct own *own, struct bsv_call *call, struct bsa_err *err)
 {
 	static char text[512];
@@ -114,7 +116,7 @@ static void what_cannot_be_is_said(void **state)
 		{ "", "expected A [B]" },
 		{ "a b c", "unexpected operand 'c'" },
 		{ "a --flg", "no option '--flg'; did you mean '--flag'?" },
-		{ "a --where x", "no option '--where'" }, /* which it does not ask for */
+		{ "a --where x", "no option '--where'" }, /* the command has no --where */
 		{ "a --zzzzzzzz", "no option '--zzzzzzzz'; see burstscope test --help" },
 		{ "a -x", "no option '-x'" },
 		{ "a --text", "--text: TEXT is missing" },

@@ -1,4 +1,7 @@
-/* test_outlive.c -- writev of an executable that outlives LTTng's session daemon: only pipes without a reader are special. */
+/*
+ * test_outlive.c -- writev of an executable that outlives LTTng's session daemon: it differs for pipes
+ * without a reader only.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,4 +1,7 @@
-/* test_output.c -- what an answer is written into: a file, whole or not at all; a pipe or a device, unless another user put it there. */
+/*
+ * test_output.c -- the file that an answer goes to: written whole or not at all; a pipe or a device is
+ * written to unless another user made it.
+ */
 #include "export/output.h"
 
 #include <errno.h>
@@ -19,10 +22,10 @@ enum { STRANGER = 65534 };
 
 static char directory[64], path[PATH_MAX];
 
-/* What another user does in the moment in which the entry of the directory is looked at. */
+/* What another user does just before, and just after, the look at the directory's entry. */
 static void (*before_look)(void), (*after_look)(void);
 
-/* Instead of the C library's. */
+/* Replaces the C library's. */
 int lstat(const char *name, struct stat *ret)
 {
 	int r, error;
@@ -66,7 +69,7 @@ static int writes_hello(void *ctx, FILE *to, struct bsa_err *err)
 	return fputs("hello", to) < 0 ? BSA_E_ENV : 0;
 }
 
-/* "hello" is in what @fd has. */
+/* @fd's file holds "hello". */
 static void expect_hello(int fd)
 {
 	char text[8] = "";
@@ -114,7 +117,7 @@ static void a_link_of_ones_own_to_a_pipe_of_another_user_is_written(void **state
 
 	(void)state;
 	if (geteuid())
-		skip(); /* only root makes files of others */
+		skip(); /* only root can make files of other users */
 	snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(chown(fifo, STRANGER, STRANGER), 0);
@@ -163,7 +166,7 @@ static void link_to_other_file(void)
 	assert_int_equal(symlink(other, path), 0);
 }
 
-/* A pipe is at first what the answer is to be written to; the other file must keep its text. */
+/* The answer's file is a pipe at first; the other file must keep its text. */
 static void expect_other_file_kept(void)
 {
 	char other[PATH_MAX], text[8] = "";
@@ -208,6 +211,6 @@ int main(void)
 		IN_DIRECTORY(a_pipe_that_becomes_a_link_before_it_is_opened_is_not_written),
 	};
 
-	alarm(60); /* a writer that waits for a reader fails the test */
+	alarm(60); /* if the writer waits for a reader, the alarm fails the test */
 	return cmocka_run_group_tests_name("output", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /*
- * test_packet.c -- requests and results as datums: what is built, what is parsed, and what is malformed.
+ * test_packet.c -- requests and results as datums: building, parsing, and malformed packets.
  *
- * Packets lie in memory of exactly their size, in one region or in two, as where the ring wraps; so a sanitizer sees
- * who reads beyond. What is built is built over 0xff.
+ * Packets lie in memory of exactly their size, in one region or in two, as where the ring wraps; so a
+ * sanitizer sees a read beyond them. Packets are built over bytes of 0xff.
  */
 #include "unit/fmq_helpers.h"
 
@@ -142,7 +142,7 @@ static const struct nnb_request *request_of(const struct request_case *c, struct
 	return &m->request;
 }
 
-/* What B-13 wants zero of it: everything that is not a field of its kind. */
+/* B-13 wants every byte zero that is not a field of the datum's kind. */
 static bool is_sanitized(const struct nnb_request_datum *d)
 {
 	static const uint8_t fields[][DATUM] = {
@@ -184,7 +184,7 @@ static void expect_request(const struct nnb_packet_request *got, const struct re
 	assert_memory_equal(&got->terms, &c->terms, sizeof(c->terms));
 }
 
-/* Wherever the ring wraps: the same datums, sanitised, and what was packed comes out again. */
+/* Wherever the ring wraps, the datums are the same and sanitised, and parsing gives the request back. */
 static void a_request_goes_there_and_back(void **state)
 {
 	const struct request_case *c = *state;
@@ -216,7 +216,7 @@ static void a_request_goes_there_and_back(void **state)
 	nnb_packet_request_fini(&parsed);
 }
 
-/* HIDL's bursts have no such thing. */
+/* HIDL's bursts have no terms. */
 static void terms_are_taken_where_they_were_agreed_on_only(void **state)
 {
 	const struct request_case *c = *state;
@@ -285,9 +285,9 @@ static void a_request_is_in_the_order_of_the_hal(void **state)
 
 enum edit {
 	AS_IT_IS,
-	KIND,   /* of datum @at: @value */
+	KIND,   /* the kind of datum @at becomes @value */
 	SET,    /* the four bytes at @offset of datum @at */
-	REMOVE, /* datum @at; the packet still says its old size */
+	REMOVE, /* datum @at; the head still has the old size */
 	REMOVE_AND_SAY,
 	INSERT, /* a copy of datum @at, after it */
 	INSERT_AND_SAY,
@@ -300,10 +300,10 @@ struct spoilt {
 	enum edit edit;
 	size_t at, offset;
 	uint32_t value;
-	const char *words; /* NULL: it is well-formed for all that */
+	const char *words; /* NULL: the packet is well-formed all the same */
 };
 
-/* Change the packet at @datums of @n; its size stands at @size_at of the first. Its new length. */
+/* Change the packet of @n datums. Its size is at @size_at of the first datum. Returns its new length. */
 static size_t spoil(unsigned char *datums, size_t n, size_t size_at, const struct spoilt *s)
 {
 	unsigned char *at = datums + s->at * DATUM;
@@ -421,12 +421,12 @@ static const struct spoilt bad_requests[] = {
 	{ "the slot is there twice", INSERT_AND_SAY, 7, .words = "the datum MEASURE is missing" },
 	/* 7 */
 	{ "the measure is there twice", INSERT_AND_SAY, 8, .words = "datums follow the end of the packet" },
-	/* Counts that must not make anybody allocate, or wrap. */
+	/* Counts that must neither make the parser allocate, nor wrap. */
 	{ "2^32 - 1 inputs", SET, 0, FIELD(packet.n_inputs), UINT32_MAX, "than datums" },
 	{ "2^32 - 1 outputs", SET, 0, FIELD(packet.n_outputs), UINT32_MAX, "than datums" },
 	{ "2^32 - 1 pools", SET, 0, FIELD(packet.n_pools), UINT32_MAX, "than datums" },
 	{ "2^32 - 3 inputs: all counts together are 0", SET, 0, FIELD(packet.n_inputs), UINT32_MAX - 3, "than datums" },
-	/* What the parser does not judge (B-19). */
+	/* Values that the parser does not judge (B-19). */
 	{ "as it is", AS_IT_IS },
 	{ "a slot below zero", SET, 7, FIELD(slot), UINT32_MAX },
 	{ "measure 2", SET, 8, FIELD(measure), 2 },
@@ -488,7 +488,7 @@ static void a_request_is_judged(void **state)
 	expect_parse(datums, n, false, s->words);
 }
 
-/* What is malformed is so wherever terms have been agreed on, too. */
+/* A malformed packet is malformed with terms, too. */
 static void an_extended_request_is_judged(void **state)
 {
 	const struct spoilt *s = *state;
@@ -577,7 +577,7 @@ static void a_request_of_more_datums_than_room_is_refused(void **state)
 	nnb_packet_request_fini(&(struct nnb_packet_request){ 0 });
 }
 
-/* B-19: it is for who executes to refuse it, and what follows is still found. */
+/* B-19: the executor refuses it, not the parser; the parser still finds the datums behind. */
 static void a_rank_beyond_the_largest_is_well_formed(void **state)
 {
 	enum { RANK = 20, N = 2 + 1 + RANK + 1 + 1 };
@@ -605,7 +605,7 @@ static void a_rank_beyond_the_largest_is_well_formed(void **state)
 	tx_free(&tx);
 }
 
-/* As full as a packet can be, and one that parses after it: the lists are used again. */
+/* The largest packet, and one that is parsed after it with the same lists. */
 static void a_packet_of_slots_alone_fills_all_the_room(void **state)
 {
 	enum { N = 1024 };
@@ -631,7 +631,7 @@ static void a_packet_of_slots_alone_fills_all_the_room(void **state)
 	free(slots);
 }
 
-/* The same packet again need not be looked at again; one that was malformed, or another, is. */
+/* A repeat of the last packet counts as no change; a malformed packet, or another one, does not. */
 static void a_request_like_the_last_one_is_told_from_a_change(void **state)
 {
 	struct nnb_packet_request parsed;
@@ -668,7 +668,7 @@ static void a_request_like_the_last_one_is_told_from_a_change(void **state)
 	nnb_packet_request_fini(&parsed);
 }
 
-/* What each parse of the packet says of the same request. */
+/* Each parse of the packet gives the same request, with these terms. */
 static void expect_terms(struct nnb_packet_request *parsed, const struct nnb_fmq_tx *tx, uint64_t deadline,
                          uint64_t changes)
 {
@@ -679,7 +679,7 @@ static void expect_terms(struct nnb_packet_request *parsed, const struct nnb_fmq
 	assert_int_equal(parsed->slots[0], 5);
 }
 
-/* A deadline of its own for each frame must not cost more than the frame: executors look at the changes. */
+/* Executors look at the changes, so a new deadline for each frame must cost less than the frame. */
 static void a_request_with_other_terms_only_is_no_change(void **state)
 {
 	struct nnb_packet_request parsed;
@@ -707,7 +707,7 @@ static void a_request_with_other_terms_only_is_no_change(void **state)
 	tx_free(&without);
 }
 
-/* Likeness is no excuse. */
+/* A malformed packet stays malformed when it is like the last one. */
 static void a_request_like_the_last_one_with_terms_that_are_none_is_malformed(void **state)
 {
 	static const struct nnb_request_datum none[] = { { .kind = NNB_REQUEST_TERMS },
@@ -856,7 +856,7 @@ static void a_result_is_in_the_order_of_the_hal(void **state)
 	tx_free(&tx);
 }
 
-/* in microseconds, rounded up, and what was not measured stays so. */
+/* in microseconds, rounded up; a time that was not measured stays so. */
 static const struct timing_case {
 	const char *name;
 	uint64_t built_ns, sent_us, parsed_ns;
@@ -935,7 +935,7 @@ static const struct spoilt bad_results[] = {
 	{ "padding that is not zero", SET, 2, 20, UINT32_MAX },
 };
 
-/* And where it is malformed, the result is as it was, whether or not anybody wants its shapes. */
+/* A malformed packet leaves the result as it was, with and without shapes. */
 static void expect_result_parse(const void *datums, size_t n, const char *words)
 {
 	for (size_t at = n; at || n == 0; at--)

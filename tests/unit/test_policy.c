@@ -1,8 +1,9 @@
 /*
- * test_policy.c -- who gets a lane, when, and for how long: by hand, and in a million small worlds.
+ * test_policy.c -- which execution gets a lane, when, and for how long: by hand, and in a million small
+ * worlds.
  *
- * The worlds (policy_sim.h) are made from seeds; what fails is named by its seed: test_policy SEED plays that one alone.
- * NNB_SOAK_SECONDS sets how long they and the search for the worst one go on.
+ * Seeds make the worlds (policy_sim.h); a failure prints its seed, and `test_policy SEED` plays that world
+ * alone. NNB_SOAK_SECONDS is how long the worlds, and the search for the worst one, go on.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -21,8 +22,8 @@
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define MS UINT64_C(1000000)
 #define QUANTUM NNB__QUANTUM_NS
-#define KEPT MS           /* the claim that an app without a job keeps */
-#define ALONE (1000 * MS) /* without jobs of any other app */
+#define KEPT MS           /* an app without a job keeps a claim of at most this */
+#define ALONE (1000 * MS) /* of one app, without jobs of any other app */
 #define NEVER NNB__NEVER
 enum { LOW, MEDIUM, HIGH };
 
@@ -68,7 +69,7 @@ static bool yields(const struct nnb__policy_job *j, uint64_t now)
 	return policy.yield_at[j->lane] <= now && nnb__policy_yield(&policy, j->lane, now);
 }
 
-/* The order in which jobs of two apps get one lane, the first of which has it; each takes 1 ms. */
+/* The order in which jobs of two apps get one lane, which the first job has; each takes 1 ms. */
 static void assert_order(enum nnb_policy kind, const int *order)
 {
 	struct nnb__policy_job *all[6], *next;
@@ -157,7 +158,7 @@ static void an_app_s_better_job_is_made_room_for_at_once(void **state)
 	(void)state;
 	begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	low = ready(0, LOW, NEVER, 0);
-	ready(0, LOW, 5, 1); /* an earlier deadline alone is no reason */
+	ready(0, LOW, 5, 1); /* an earlier deadline alone does not preempt */
 	assert_false(yields(low, 1));
 	high = ready(0, HIGH, NEVER, 2);
 	assert_true(yields(low, 2));
@@ -176,12 +177,12 @@ static void another_app_s_better_job_waits_its_turn_where_apps_are_equal(void **
 	low = ready(0, LOW, NEVER, 0);
 	high = ready(1, HIGH, 1, 0);
 	assert_false(yields(low, 0));
-	assert_false(yields(low, QUANTUM - 10)); /* one gains a half, the other has no claim to lose */
+	assert_false(yields(low, QUANTUM - 10)); /* one app gains half a quantum; the other has no claim to lose */
 	assert_false(yields(low, 2 * QUANTUM - 10));
 	assert_true(policy.yield_at[0] <= 2 * QUANTUM + 10);
 	assert_true(yields(low, 2 * QUANTUM + 10));
 	assert_ptr_equal(nnb__policy_leave(&policy, 0, true, 2 * QUANTUM + 10), high);
-	assert_false(yields(high, 3 * QUANTUM)); /* and not back at once */
+	assert_false(yields(high, 3 * QUANTUM)); /* but it does not leave the lane again at once */
 }
 
 static void what_would_start_over_does_so_three_times_at_most(void **state)
@@ -234,12 +235,12 @@ static void of_several_lanes_the_worst_are_left_one_for_each_that_waits(void **s
 	on[2] = ready(1, HIGH, NEVER, 0);
 	on[3] = ready(1, LOW, NEVER, 0);
 	ready(2, HIGH, NEVER, 1);
-	assert_true(yields(on[3], 1)); /* of the low ones the one that came last */
+	assert_true(yields(on[3], 1)); /* of the low ones, the one that came last leaves */
 	assert_false(yields(on[0], 1) || yields(on[1], 1) || yields(on[2], 1));
 	ready(3, MEDIUM, NEVER, 2);
 	assert_true(yields(on[1], 2) && yields(on[3], 2));
 	assert_false(yields(on[0], 2) || yields(on[2], 2));
-	ready(3, MEDIUM, NEVER, 3); /* nobody is below it any more */
+	ready(3, MEDIUM, NEVER, 3); /* no job on a lane has a lower priority any more */
 	assert_false(yields(on[0], 3) || yields(on[2], 3));
 	ready(2, HIGH, NEVER, 4);
 	assert_false(yields(on[0], 4));
@@ -318,7 +319,7 @@ static void lag_begins_anew_after_doing_nothing(void **state)
 	second = ready(1, LOW, NEVER, 0);
 	assert_ptr_equal(done(first, 1000), second);
 	assert_true(apps[1].lag == 500 && apps[1].max_lag == 500);
-	assert_null(done(second, 5000)); /* and alone it lags no more and no less */
+	assert_null(done(second, 5000)); /* alone, the app's lag does not change */
 	assert_true(apps[1].max_lag == 500);
 	first = ready(0, LOW, NEVER, 6000);
 	ready(1, LOW, NEVER, 7000);
@@ -338,7 +339,7 @@ static void an_app_that_comes_back_has_what_it_was_owed(void **state)
 	(void)state;
 	begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	hog = ready(0, LOW, NEVER, 0);
-	for (int i = 0; i < 10; i++) { /* each waits for as long as the one before it ran, but for the first */
+	for (int i = 0; i < 10; i++) { /* each but the first waits for as long as the one before it ran */
 		n_jobs = 1;
 		tiny = ready(1, LOW, NEVER, now);
 		now += i ? 20000 : 2 * QUANTUM;
@@ -348,13 +349,13 @@ static void an_app_that_comes_back_has_what_it_was_owed(void **state)
 		assert_ptr_equal(done(tiny, now += 20002), hog);
 		kept = apps[1].claim;
 		assert_true(kept >= QUANTUM - 10002. && kept <= QUANTUM - 9998.);
-		now += 5 * MS; /* and gains nothing while it is away */
+		now += 5 * MS; /* an app gains nothing while it has no job */
 	}
 	ready(1, LOW, NEVER, now);
 	assert_true(apps[1].lag == 0 && apps[1].claim == kept);
 }
 
-/* What it was owed has a limit: otherwise apps that come back could keep the lane from others for long. */
+/* The claim has a limit; without it, apps that come back could keep the lane from others for long. */
 static void an_app_that_comes_back_is_owed_two_quanta_at_most(void **state)
 {
 	struct nnb__policy_job *hog, *tiny;
@@ -369,11 +370,14 @@ static void an_app_that_comes_back_is_owed_two_quanta_at_most(void **state)
 	assert_true(apps[1].claim == (double)KEPT);
 	tiny = ready(1, LOW, NEVER, 10 * MS);
 	assert_true(yields(hog, 10 * MS));
-	nnb__policy_cancel(&policy, tiny, 30 * MS); /* nor who gives up */
+	nnb__policy_cancel(&policy, tiny, 30 * MS); /* an app that gives up does not, either */
 	assert_true(apps[1].claim == (double)KEPT);
 }
 
-/* When the device has had nothing to do for a while, all are even; and not before, or pauses of one app would cost others what they are owed. */
+/*
+ * When no app has had a job for a while, all are even. Not before that, because a pause of one app would then
+ * cost others their claims.
+ */
 static void no_app_is_owed_anything_once_all_have_paused_for_long(void **state)
 {
 	struct nnb__policy_job *first, *second;
@@ -384,12 +388,13 @@ static void no_app_is_owed_anything_once_all_have_paused_for_long(void **state)
 	first = ready(0, LOW, NEVER, 0);
 	second = ready(1, LOW, NEVER, 0);
 	ready(2, LOW, NEVER, 0);
-	nnb__policy_cancel(&policy, &jobs[2], 30000); /* goes first, and the last one does not */
+	nnb__policy_cancel(&policy, &jobs[2], 30000); /* the app with the claim goes first, the last one does not */
 	assert_ptr_equal(done(first, 30000), second);
 	assert_true(apps[2].claim > 9999 && apps[1].claim > 9999);
 	owed = apps[2].claim;
 	assert_null(done(second, 40000));
-	assert_true(nnb__policy_wants_time(&policy, false)); /* or the policy could not tell how long they pause */
+	assert_true(nnb__policy_wants_time(&policy, false)); /* otherwise the policy would not know how long
+	                                                      * they pause */
 	first = ready(0, LOW, NEVER, 40000 + KEPT - 1);
 	assert_true(nnb__policy_wants_time(&policy, true));
 	assert_null(done(first, 40000 + KEPT));
@@ -404,7 +409,10 @@ static void no_app_is_owed_anything_once_all_have_paused_for_long(void **state)
 	assert_false(yields(first, 40000 + 3 * KEPT + 10));
 }
 
-/* One app executes back to back, without a pause in which claims would end: it must not read the clock for ever. */
+/*
+ * One app executes back to back, without a pause in which claims would end: the policy must not read the
+ * clock for ever.
+ */
 static void no_app_is_owed_anything_once_one_has_been_alone_for_very_long(void **state)
 {
 	struct nnb__policy_job *first, *second;
@@ -439,7 +447,10 @@ static void no_app_is_owed_anything_once_one_has_been_alone_for_very_long(void *
 	assert_false(yields(first, 40000 + 2 * ALONE + 10));
 }
 
-/* The same of an app that always has a job; but one that has received less than the other while it had jobs is still owed that. */
+/*
+ * The same for an app that always has a job; but an app that received less than the other, while it had jobs,
+ * keeps its claim.
+ */
 static void an_app_that_is_alone_with_a_lag_is_owed_it(void **state)
 {
 	struct nnb__policy_job *first, *second, *third;
@@ -447,7 +458,7 @@ static void an_app_that_is_alone_with_a_lag_is_owed_it(void **state)
 	(void)state;
 	for (int lags = 0; lags < 2; lags++) {
 		begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2);
-		apps[1].claim = lags ? 0 : 100000; /* from before, without a lag */
+		apps[1].claim = lags ? 0 : 100000; /* a claim from before, without a lag */
 		first = ready(1, LOW, NEVER, 0);
 		second = ready(1, LOW, NEVER, 0);
 		third = ready(0, LOW, NEVER, 0);
@@ -471,18 +482,18 @@ static void an_app_that_is_alone_with_a_lag_is_owed_it(void **state)
 	}
 }
 
-/* ---- who pauses in another app's pauses ---- */
+/* ---- an app that pauses in another app's pauses ---- */
 
 struct pauser {
 	const char *name;
 	uint64_t on, off;      /* the victim executes for @on, and comes again @off after its answer */
-	uint64_t pause;        /* of the attacker between two executions of 1 ms */
-	double share, wait_ns; /* of the victim, while it is there: at least; on average, at most */
+	uint64_t pause;        /* the attacker's, between two executions of 1 ms */
+	double share, wait_ns; /* the victim's while it has jobs: its share at least, its mean wait at most */
 };
 
 /*
- * While both have no job the lane is idle, and a claim that ended then would be taken away by pauses. Of three parts of the time the first
- * victim waits for one, runs for one and is away for one.
+ * While both have no job the lane is idle, so if claims ended then, an attacker's pauses would take them
+ * away. Of three parts of the time the first victim waits for one, runs for one and is away for one.
  */
 static const struct pauser pausers[] = {
 	{ "an attacker that never pauses takes no claim away", 20000, 20000, 0, .3, 35000 },
@@ -497,7 +508,7 @@ static const struct pauser pausers[] = {
 
 static void no_pause_takes_a_claim_away(void **state)
 {
-	enum { FIRST = 9, STEP = 10000 }; /* the first ones wait until the claim is as large as a quantum */
+	enum { FIRST = 9, STEP = 10000 }; /* the first executions wait until the claim is as large as a quantum */
 	static struct sim_schedule s;
 	static struct sim_result r;
 	const struct pauser *t = *state;
@@ -528,7 +539,7 @@ static void no_pause_takes_a_claim_away(void **state)
 	assert_true(waited <= t->wait_ns * n);
 }
 
-/* App 0 has been ahead for an hour when nobody was the worse for it: app 1 can not make it pay for that. */
+/* App 0 has been ahead for an hour without harm to others: app 1 cannot make it pay for that. */
 static void nobody_starves_for_what_it_once_had(void **state)
 {
 	struct nnb__policy_job *hog, *tiny;
@@ -537,7 +548,7 @@ static void nobody_starves_for_what_it_once_had(void **state)
 	(void)state;
 	begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	hog = ready(0, LOW, NEVER, 0);
-	for (int i = 0; i < 20000; i++) { /* each waits for a long step, and takes next to nothing */
+	for (int i = 0; i < 20000; i++) { /* each waits for a long step, and takes almost no time */
 		n_jobs = 1;
 		tiny = ready(1, LOW, NEVER, now);
 		now += 10 * MS;
@@ -553,7 +564,7 @@ static void nobody_starves_for_what_it_once_had(void **state)
 		assert_true(ms < 20);
 }
 
-/* One that waits for a very long step is not owed all of that when it has its turn at last. */
+/* An execution that waited for a very long step is not owed all of that time when its turn comes. */
 static void a_claim_ends_at_a_second(void **state)
 {
 	struct nnb__policy_job *j;
@@ -570,7 +581,7 @@ static void a_claim_ends_at_a_second(void **state)
 	assert_true(apps[1].claim == 5e8 && apps[2].claim == 5e8);
 }
 
-/* ---- what is foretold ---- */
+/* ---- predicted waits ---- */
 
 static struct nnb__policy_job *takes(struct nnb__policy_job *j, uint64_t floor)
 {
@@ -602,12 +613,12 @@ static void who_waits_at_the_end_waits_for_all_before_it(void **state)
 	j = job(0, LOW, NEVER);
 	assert_true(nnb__policy_ready(&policy, takes(j, 1000), 5));
 	assert_true(wait_of(0, 105) == 900);
-	assert_true(wait_of(0, 2000) == 0); /* it takes longer than the least */
+	assert_true(wait_of(0, 2000) == 0); /* it takes longer than the floor */
 	takes(ready(0, MEDIUM, NEVER, 105), 300);
-	takes(ready(0, LOW, NEVER, 105), 40); /* goes after it */
+	takes(ready(0, LOW, NEVER, 105), 40); /* it goes after that one */
 	takes(ready(0, HIGH, NEVER, 105), 7);
 	assert_true(wait_of(0, 105) == 900 + 300 + 7);
-	assert_true(wait_of(1, 105) == 900); /* others' jobs may wait longer */
+	assert_true(wait_of(1, 105) == 900); /* jobs of other apps may wait longer */
 }
 
 static void the_last_before_it_may_run_beside_it(void **state)
@@ -633,7 +644,8 @@ static void what_may_be_made_to_leave_is_not_waited_for(void **state)
 	takes(ready(0, HIGH, NEVER, 1), 500);
 	assert_true(wait_of(0, 1) == 500);
 	assert_non_null(nnb__policy_leave(&policy, j->lane, true, 900));
-	assert_true(nnb__policy_wait(&policy, job(0, LOW, NEVER), 900) == 0); /* nobody knows what it has left to do */
+	assert_true(nnb__policy_wait(&policy, job(0, LOW, NEVER), 900) == 0); /* how long that one still takes
+	                                                                       * is unknown */
 }
 
 /* ---- small worlds ---- */
@@ -659,7 +671,7 @@ static uint64_t whole(const struct sim_job *j)
 	return ns;
 }
 
-/* Jobs that come on their own, in crowds, or when another is over, with or without a pause. */
+/* Jobs that arrive by themselves, in groups, or after another job's end, with or without a pause. */
 static void make_job(struct sim_schedule *s, uint32_t i, uint64_t scale, uint64_t *seed)
 {
 	struct sim_job *j = &s->job[i];
@@ -694,7 +706,7 @@ static void make_schedule(struct sim_schedule *s, uint64_t seed)
 		make_job(s, i, scale, &state);
 }
 
-/* What holds for the whole of it, over what is looked at decision by decision. */
+/* Judge the whole run; policy_sim judges each decision. */
 static void judge(const struct sim_schedule *s, struct sim_result *r)
 {
 	double bound = sim_bound(s, r);
@@ -751,12 +763,12 @@ static void every_decision_is_right_in_any_world(void **state)
 		for (unsigned i = 0; i < 100; i++)
 			play(seed++, &sum);
 	while (stop ? time(NULL) < stop : seed < SEEDS);
-	assert_true(sum.dispatches > seed && sum.yields > seed / 10); /* or nothing has been tried */
+	assert_true(sum.dispatches > seed && sum.yields > seed / 10); /* otherwise the worlds tried nothing */
 	print_message("%llu worlds, %llu decisions, %llu times room was made\n", (unsigned long long)seed,
 	              (unsigned long long)sum.events, (unsigned long long)sum.yields);
 }
 
-/* ---- the worst one ---- */
+/* ---- the search for the worst world ---- */
 
 static const struct hunt {
 	const char *name;
@@ -805,7 +817,7 @@ static void change(struct sim_schedule *s, uint64_t step, uint64_t *seed)
 	}
 }
 
-/* Looks for it uphill: a change stays if the worst lag, in parts of what it may be, is no smaller. */
+/* Search uphill: a change stays if the worst lag, relative to its bound, is no smaller. */
 static void climb(const struct hunt *h, uint64_t seed, uint64_t tries, double *worst)
 {
 	static struct sim_schedule s, changed;
@@ -848,7 +860,7 @@ static void no_lag_exceeds_its_bound_though_somebody_tries(void **state)
 	do
 		climb(h, seed++, TRIES, &worst);
 	while (stop && time(NULL) < stop);
-	assert_true(worst > .2); /* or it has not really been tried */
+	assert_true(worst > .2); /* otherwise the search tried too little */
 	print_message("%s: the worst is %.3f of two steps and 2 ms\n", h->name, worst);
 }
 

@@ -1,7 +1,9 @@
 /*
- * test_preempted.c -- large models, interrupted at every checkpoint: what comes out is the same to the last bit.
+ * test_preempted.c -- large models, interrupted at every checkpoint: the outputs are the same to the last
+ * bit.
  *
- * The models of the zoo, for those of the conformance tests have few operations each (nnburst-conformance --preempt).
+ * The models are the zoo's, because those of the conformance tests have few operations each
+ * (nnburst-conformance --preempt).
  */
 #include "unit/device_helpers.h"
 
@@ -80,7 +82,7 @@ static void run_to_the_end(struct nnb_execution *e)
 	assert_true(finished);
 }
 
-/* Another execution, from its beginning to its end, on what is free meanwhile. */
+/* Run another execution from its beginning to its end, in the memory that is free meanwhile. */
 static void have_another(struct nnb_prepared *p, struct bound *other)
 {
 	assert_int_equal(nnb_execute(p, &other->request, NULL, NULL), NNB_STATUS_NONE);
@@ -107,15 +109,17 @@ static void interrupted_at_every_checkpoint(void **state)
 	memset(outputs(&one), 0, one.bytes - one.outputs_at);
 
 	assert_int_equal(nnb_execution_begin(p, &one.request, NULL, false, NULL, &e, NULL), NNB_STATUS_NONE);
-	while (!finished) { /* and on */
+	while (!finished) { /* and resume */
 		assert_int_equal(nnb_execution_run(e, goes_on, &everywhere, &finished), NNB_STATUS_NONE);
 		have_another(p, &other);
 	}
 	assert_int_equal(everywhere.stopped, m->n_operations - 1);
 	assert_memory_equal(outputs(&one), wanted, one.bytes - one.outputs_at);
-	assert_memory_not_equal(outputs(&other), wanted, one.bytes - one.outputs_at); /* so that it would be seen */
+	assert_memory_not_equal(outputs(&other), wanted, one.bytes - one.outputs_at); /* so that leftovers of
+	                                                                               * the other outputs would
+	                                                                               * show */
 
-	for (uint32_t at = 1; at < m->n_operations; at++) { /* and over, to the end */
+	for (uint32_t at = 1; at < m->n_operations; at++) { /* and restart, to the end */
 		struct stops once = { at };
 
 		assert_int_equal(nnb_execution_restart(e), NNB_STATUS_NONE);

@@ -1,8 +1,8 @@
 /*
- * test_prepare_ends.c -- preparing a large model asks every few milliseconds whether to go on, comes to the same when it is
- * asked, and ends at once when it is told to, or its deadline has passed.
+ * test_prepare_ends.c -- the preparation of a large model asks every few milliseconds whether to go on. The
+ * asking does not change its result. It ends soon after the answer is no, or its deadline has passed.
  *
- * What is measured is cpu time of one thread.
+ * The tests measure cpu time of one thread.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ static struct nnb_operand tensor(uint32_t type, float scale, uint32_t rank, cons
 	return o;
 }
 
-/* Of whatever: a pattern that is no denormal, as float or as bytes. */
+/* A constant for operand @o: a pattern that is no denormal, as float or as bytes. */
 static uint32_t constant(struct nnb_model *m, const struct nnb_operand *o)
 {
 	uint32_t index = operand(m, o);
@@ -139,7 +139,7 @@ static void pool_of_many_pixels(struct nnb_model *m)
 	window(m, NNB_MAX_POOL_2D, 1800 / SMALLER, 2, 3);
 }
 
-/* Indexes decide, so they are copied. */
+/* Indexes decide what GATHER reads, so the driver copies them. */
 static void many_indexes(struct nnb_model *m)
 {
 	const uint32_t n = (1 << 26) / SMALLER;
@@ -185,7 +185,7 @@ static struct nnb_model *make_model(void (*make)(struct nnb_model *m))
 /* ---- looks ---- */
 
 struct looks {
-	uint64_t n, ends_at; /* how often it was asked; when it says no */
+	uint64_t n, ends_at; /* how often the driver asked; the question that is answered no */
 	uint64_t began, last, longest;
 };
 
@@ -228,9 +228,9 @@ static void preparing_asks_and_ends(void **state)
 	struct nnb_device *d = open_device("xnnpack");
 	struct nnb_model *m = make_model(row->make);
 	struct looks whole, ended;
-	uint64_t freeing = 0; /* what a half of the model took is given back */
+	uint64_t freeing = 0; /* freeing half of what the model took */
 
-	for (int i = 0; i < TRIES; i++) { /* an interrupt may come in between: once, but not always */
+	for (int i = 0; i < TRIES; i++) { /* an interrupt may come in between, but not every time */
 		struct nnb_prepared *p = NULL;
 
 		whole = ended = (struct looks){ .ends_at = UINT64_MAX };
@@ -275,7 +275,7 @@ static void saving_an_entry_asks_too(void **state)
 	assert_true(saves.n > alone.n + 10);
 	assert_true(saves.longest <= LOOK_NS);
 
-	/* Ended while it is saved: the model is there, and there is no entry. */
+	/* The preparation ends while it saves: the model exists, and the entry does not. */
 	saves.ends_at = saves.n - 1;
 	assert_int_equal(prepare(d, m, &cache, &saves, &p), NNB_STATUS_NONE);
 	nnb_prepared_unref(p);
@@ -296,7 +296,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
-/* A deadline ends a preparation of hundreds of ms, 10 ms of the cpu later at most, and gives back what it made (0.1 ms a MiB). */
+/*
+ * A deadline ends a preparation of hundreds of ms after at most 10 ms more of the cpu, and frees what it made
+ * (0.1 ms a MiB).
+ */
 static void deadline_ends_it(uint64_t ms)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -330,7 +333,10 @@ static void a_deadline_ends_it(void **state)
 	deadline_ends_it(5);
 }
 
-/* With a deadline of 5 ms from now. True: by what such a model took before. */
+/*
+ * Prepare with a deadline of 5 ms from now. True: the driver refused, because such a model took longer
+ * before.
+ */
 static bool is_refused_at_once(struct nnb_device *d, const struct nnb_model *m, uint64_t *took)
 {
 	struct nnb_prepare how = ordinary;
@@ -355,7 +361,7 @@ static void what_took_too_long_before_is_refused_at_once(void **state)
 	int refusals = 0;
 
 	(void)state;
-	assert_false(is_refused_at_once(d, m, &took)); /* nobody knows yet */
+	assert_false(is_refused_at_once(d, m, &took)); /* the driver has no estimate yet */
 	nnb_prepared_unref(prepared(d, m));
 	for (int i = 0; i < TRIES; i++) {
 		assert_true(is_refused_at_once(d, m, &took));
@@ -363,8 +369,10 @@ static void what_took_too_long_before_is_refused_at_once(void **state)
 	}
 	print_message("refused at once: after %.3f ms of cpu\n", (double)most / 1e6);
 	assert_true(most <= MS * SLOWER);
-	nnb_prepared_unref(prepared(d, other)); /* of another kind, and in time or not: its own */
-	while (is_refused_at_once(d, m, &took)) /* but not for ever: who knows what slowed the one before down */
+	nnb_prepared_unref(prepared(d, other)); /* models of another kind, in time or not, have estimates of
+	                                         * their own */
+	while (is_refused_at_once(d, m, &took)) /* but not for ever: the last preparation may have been slow for
+	                                         * another reason */
 		assert_true(++refusals < 200);
 	nnb_model_free(other);
 	nnb_model_free(m);

@@ -1,6 +1,6 @@
 /*
- * test_prepare_terms.c -- what is asked of preparing: priorities and deadlines, of a model and of a cache entry, at home
- * and at a service in another process.
+ * test_prepare_terms.c -- what a caller asks of a preparation: priorities and deadlines, of a model and of a
+ * cache entry, in this process and at a service in another process.
  */
 #include "nnb/service.h"
 #include "service_helpers.h"
@@ -18,7 +18,7 @@ struct fixture {
 	struct nnb_client *client;
 	struct nnb_model *adds;
 	int files[2][2];
-	struct nnb_cache cache[2]; /* of home, of the service */
+	struct nnb_cache cache[2]; /* of home, and of the service */
 	const void *row;
 };
 
@@ -58,7 +58,7 @@ static int tear_down(void **state)
 
 	atomic_store(&f->s.gate->hold_prepares, 0);
 	atomic_store(&f->s.gate->hold_runs, 0);
-	await(&f->s.gate->prepared, 0); /* what was refused is nobody's */
+	await(&f->s.gate->prepared, 0); /* the driver holds no model that was refused */
 	nnb_client_close(f->client);
 	nnb_device_unref(f->home);
 	nnb_model_free(f->adds);
@@ -70,7 +70,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- preparing, whichever way ---- */
+/* ---- preparing by each way ---- */
 
 static enum nnb_status prepare_at_home(struct fixture *f, enum way way, const struct nnb_model *m,
                                        const struct nnb_prepare *how, struct nnb_reason *why)
@@ -100,7 +100,7 @@ static enum nnb_status prepare_remotely(struct fixture *f, enum way way, const s
 	return status;
 }
 
-/* Prepare, and let go of what there is exactly with NONE. */
+/* Prepare, and release the result, which exists exactly with NONE. */
 static enum nnb_status prepare(struct fixture *f, enum way way, const struct nnb_model *m,
                                const struct nnb_prepare *how, struct nnb_reason *why)
 {
@@ -111,7 +111,7 @@ static enum nnb_status prepare(struct fixture *f, enum way way, const struct nnb
 	return status;
 }
 
-/* Entries of @m, for both. */
+/* Save cache entries of @m for both ways. */
 static void save(struct fixture *f, const struct nnb_model *m, const struct nnb_prepare *how)
 {
 	struct nnb_prepared *p;
@@ -187,7 +187,7 @@ static void preparing_with(void **state)
 	}
 }
 
-/* What is wrong comes before what is late. */
+/* A wrong argument is reported before a missed deadline. */
 static void preferences_and_priorities_that_are_none_are_refused(void **state) /* O-4 */
 {
 	const uint32_t none[] = { 3, 4, 1u << 31, UINT32_MAX };
@@ -207,14 +207,14 @@ static void preferences_and_priorities_that_are_none_are_refused(void **state) /
 			nnb_prepare_cached(f->home, f->adds, &how, f->s.dir, f->cache[0].token, &p, &from_cache, &why),
 			NNB_STATUS_INVALID_ARGUMENT);
 		assert_null(p);
-		/* Nor is there an entry that has it. */
+		/* The call saved no entry either. */
 		assert_int_equal(nnb_prepare(f->home, f->adds, &how, &f->cache[0], &p, &why),
 		                 NNB_STATUS_INVALID_ARGUMENT);
 		assert_int_equal(prepare(f, AT_HOME_FROM_CACHE, f->adds, &ordinary, &why), NNB_STATUS_GENERAL_FAILURE);
 	}
 }
 
-/* read back at home, by a device that is the service's twin but for its process. */
+/* read back in this process, by a device like the service's. */
 static void the_service_saves_the_priority_with_the_entry(void **state)
 {
 	struct fixture *f = *state;
@@ -295,7 +295,7 @@ static void a_burst_on_a_low_power_model_from_the_cache_does_not_poll(void **sta
 	io_fini(&c.io);
 }
 
-/* ---- deadlines that pass meanwhile ---- */
+/* ---- deadlines that pass during preparation ---- */
 
 struct attempt {
 	struct fixture *f;
@@ -316,7 +316,7 @@ static void *attempt(void *arg)
 	return NULL;
 }
 
-/* Prepare with so much time, and have the driver take longer. False: it did not even begin in time. */
+/* Prepare with @budget, and hold the driver for longer. False: the preparation did not begin in time. */
 static bool attempt_that_is_held(struct attempt *a, uint64_t budget)
 {
 	struct gate *gate = a->f->s.gate;
@@ -387,7 +387,10 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
-/* the budget is below the cost, so the miss is permanent, however often one tries; with more time it goes well. */
+/*
+ * Q-21: the budget is below the cost, so the miss is permanent, at every try; with more time the preparation
+ * succeeds.
+ */
 static void a_deadline_that_nobody_could_keep_is_missed_for_good(void **state)
 {
 	struct fixture *f = *state;
@@ -404,7 +407,10 @@ static void a_deadline_that_nobody_could_keep_is_missed_for_good(void **state)
 		cost = took < cost ? took : cost;
 	}
 	for (int i = 0; i < 2 * 20; i++) {
-		/* it goes on for 3 ms after its deadline, in which it has to find out that twice the time would not do */
+		/*
+		 * the driver goes on for 3 ms after the deadline; in that time it must find that twice the
+		 * budget is too short
+		 */
 		how.deadline_ns = now_ns() + (cost / 8 < MS ? cost / 8 : MS);
 		assert_int_equal(prepare(f, i & 1 ? AT_THE_SERVICE : AT_HOME, m, &how, &why),
 		                 NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
@@ -415,7 +421,7 @@ static void a_deadline_that_nobody_could_keep_is_missed_for_good(void **state)
 	nnb_model_free(m);
 }
 
-/* --deadline advise: nothing is given up. */
+/* --deadline advise: the service gives up no preparation. */
 static void an_advised_service_prepares_however_late(void **state)
 {
 	struct fixture *f = *state;

@@ -1,6 +1,6 @@
 /*
- * test_protocol_fds.c -- file descriptors that come with messages: the receiver has no more of them than its budget has been
- * asked for, whatever the headers say and whatever comes.
+ * test_protocol_fds.c -- file descriptors that come with messages: whatever the headers announce and the peer
+ * sends, the receiver holds no more fds than it has charged to the budget.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static enum nnb_status take(void *arg, uint32_t pools, uint64_t bytes)
 {
 	(void)arg;
 	(void)bytes;
-	assert_int_equal(pools, 0); /* these are not pools yet */
+	assert_int_equal(pools, 0); /* the fds are not pools yet */
 	return NNB_STATUS_NONE;
 }
 
@@ -136,7 +136,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* It has what it is charged for, and no more. */
+/* The message holds as many fds as it is charged for. */
 static void expect_charged(struct fixture *f)
 {
 	assert_int_equal(open_fds() - f->fds, held(&f->m));
@@ -163,10 +163,10 @@ static void a_packet_brings_no_more_than_are_still_to_come(void **state)
 	struct fixture *f = *state;
 
 	send_fds(f->ends[0], NNB__CHANNEL, PACKET + 2, PACKET);
-	send_fds(f->ends[0], NNB__MORE, PACKET, PACKET); /* of which 2 are to come */
+	send_fds(f->ends[0], NNB__MORE, PACKET, PACKET); /* the header announces 2 more */
 	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0);
 	assert_int_equal(held(&f->m), PACKET + 2);
-	assert_int_equal(budget.charged, PACKET + 2); /* and each is charged for once */
+	assert_int_equal(budget.charged, PACKET + 2); /* each fd is charged once */
 	expect_charged(f);
 }
 
@@ -179,7 +179,7 @@ static void who_sends_for_credentials_gets_no_descriptors_for_them(void **state)
 	send_fds(f->ends[0], NNB__CHANNEL, 0, 0);
 	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), 0); /* without descriptors the message is received */
 	send_fds(f->ends[0], NNB__CHANNEL, 2, 2);
-	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), -EBADMSG); /* they took the place of fds */
+	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), -EBADMSG); /* credentials took the place of fds */
 	expect_charged(f);
 	nnb__socket_hide_sender(f->ends[1]);
 	send_fds(f->ends[0], NNB__CHANNEL, 2, 2);
@@ -206,7 +206,7 @@ static void what_is_more_than_may_be_had_does_not_arrive(void **state)
 	assert_int_equal(held(&f->m), PACKET + 4);
 }
 
-/* The model that came with it is taken apart: files of a cache stay open, and charged. */
+/* The message's model is taken apart: the files of a cache stay open, and charged. */
 static void without_its_body_fds_stay_charged(void **state)
 {
 	struct fixture *f = *state;

@@ -1,6 +1,7 @@
 /*
- * test_protocol_fields.c -- the structs that answers carry: each field goes over the wire, in its place, and nothing else does.
- * What would make a struct wrong: a field left out, one sent twice, padding sent, or a reader in another order than the writer.
+ * test_protocol_fields.c -- the structs in answers: each field goes over the wire, in its place, and nothing
+ * else does. The test finds a field left out, one sent twice, padding sent, and a reader in another order
+ * than the writer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,7 +123,7 @@ static void what_was_put_is_taken_and_a_shorter_message_fails(void **state)
 			receive(&in, &out, n);
 			k->get(&in, &b);
 			assert_int_equal(nnb__message_taken(&in), n == out.bytes);
-			/* what did not arrive is zero: not what was in the struct, nor another field's bytes */
+			/* a field that did not arrive is zero, whatever the struct held before */
 			for (size_t at = n; at < k->size; at++)
 				assert_int_equal(((const uint8_t *)&b)[at], 0);
 		}
@@ -155,7 +156,7 @@ static void capabilities_are_two_floats_and_a_list(void **state)
 	assert_int_equal(got.n_types, 2);
 	assert_memory_equal(&got.relaxed, &c.relaxed, sizeof(c.relaxed));
 	assert_memory_equal(got.types, c.types, 2 * sizeof(c.types[0]));
-	/* more types than a client has room for: none is taken */
+	/* more types than a client has room for: the client takes no type */
 	memcpy(out.body + 8, &(uint32_t){ sizeof(c.types) / sizeof(c.types[0]) + 1 }, 4);
 	receive(&in, &out, out.bytes);
 	nnb__get_capabilities(&in, &got);

@@ -1,6 +1,6 @@
 /*
- * test_protocol_time.c -- limits of the time that a message may take: they hold for the whole message, and whatever the peer, who
- * made the socket and has a duplicate of it, does to its options.
+ * test_protocol_time.c -- limits of the time that a message may take. A limit holds for the whole message,
+ * whatever the peer does to the socket's options: the peer made the socket and has a duplicate of it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,11 @@
 
 #define MS UINT64_C(1000000)
 
-enum { LIMIT_MS = 100, PARTS = 4000 /* of one message: a millisecond and more each, and so more than the limit */ };
+enum {
+	LIMIT_MS = 100,
+	PARTS = 4000 /* of one message; each part takes a millisecond or more, so the parts take
+                                     * longer than the limit */
+};
 
 struct header {
 	uint32_t magic;
@@ -59,7 +63,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What a peer can do against options. */
+/* A peer takes the options' limits off. */
 static void take_limits_off(const struct fixture *f)
 {
 	const struct timeval none = { 0 };
@@ -68,7 +72,7 @@ static void take_limits_off(const struct fixture *f)
 	assert_int_equal(setsockopt(f->duplicate, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none)), 0);
 }
 
-/* False: the service's end is closed. */
+/* Returns false if the service's end is closed. */
 static bool send_fd(int sock, uint16_t type, uint32_t announced)
 {
 	struct header h = { .magic = NNB__MAGIC, .type = type, .n_fds = announced };
@@ -127,7 +131,7 @@ static void *dribble(void *arg)
 	return NULL;
 }
 
-/* Each packet comes before the limit, and the last of them long after it. */
+/* Each packet comes within the limit, but the last one long after the limit of the message. */
 static void a_message_in_many_parts_has_one_limit(void **state)
 {
 	struct fixture *f = *state;

@@ -1,8 +1,9 @@
 /*
- * test_qos.c -- quality of service as an app sees it: the tables of VTS's QualityOfServiceTests, and every status of a
- * deadline or a shortage from a real situation between two processes, with its promise kept.
+ * test_qos.c -- quality of service as an app sees it: the tables of VTS's QualityOfServiceTests, and every
+ * status of a deadline or a shortage from a real situation between two processes, with its promise kept.
  *
- * Where a deadline is to be missed at a certain point, ever longer ones are tried until the machine gets there in time.
+ * Where a test needs a deadline to be missed at a certain point, it tries longer and longer deadlines until
+ * the machine gets there in time.
  */
 #include "qos_app.h"
 
@@ -12,7 +13,7 @@ enum { RETRIES = 20 };
 
 struct fixture {
 	struct service s;
-	struct nnb_client *client; /* of this process, which also watches */
+	struct nnb_client *client; /* of this process, which watches the two apps */
 	struct app app, other;
 	bool has_app, has_other;
 	const void *row;
@@ -63,7 +64,7 @@ static void serve(struct fixture *f, const char *const *options)
 	f->client = app_open(&f->s);
 }
 
-/* The app that asks, and another one: each with a model of N_OPS for each priority. */
+/* The app that asks, and another app: each has a model of N_OPS for each priority. */
 static void start_apps(struct fixture *f)
 {
 	app_start(&f->app, &f->s, 0);
@@ -171,7 +172,7 @@ static void executing(void **state)
 	for (int i = 0; i < 4; i++) {
 		steps_refresh(&s);
 		s.call.measure = i % 2;
-		s.call.terms.loop_timeout_ns = i / 2 * MS; /* accepted: there are no loops */
+		s.call.terms.loop_timeout_ns = i / 2 * MS; /* accepted: the model has no loops */
 		s.call.terms.deadline_ns = moment(row->deadline);
 		steps_execute(remote, row->path, &s, &o);
 		expect_in_table(row->deadline, o.status, o.why);
@@ -238,7 +239,7 @@ static void expect_miss(enum path path, const struct outcome *o, enum nnb_status
 	expect_timing(o, true);
 }
 
-/* The same again on a device that nobody else uses: it works, sooner or later. */
+/* The same again on a device that no other app uses: the execution succeeds in the end. */
 static void works_now(struct fixture *f, enum path path, uint64_t relative_ns)
 {
 	struct outcome o;
@@ -252,7 +253,7 @@ static void works_now(struct fixture *f, enum path path, uint64_t relative_ns)
 		fail_msg("alone, too, it is %s (%s)", nnb_status_name(o.status), o.why);
 }
 
-/* The other app has so much to do before us that we need not even begin. */
+/* The other app has so much queued before us that the service refuses us at once. */
 static struct outcome queue_too_long(struct fixture *f, enum path path, uint64_t relative_ns)
 {
 	enum { BEFORE_US = 24 };
@@ -271,7 +272,7 @@ static struct outcome queue_too_long(struct fixture *f, enum path path, uint64_t
 	return o;
 }
 
-/* The other app keeps the lane, and we wait until it is too late. */
+/* The other app keeps the lane, and we wait until the deadline has passed. */
 static struct outcome lane_taken(struct fixture *f, enum path path, uint64_t relative_ns)
 {
 	struct outcome o;
@@ -292,7 +293,10 @@ static void until(uint64_t moment_ns)
 		breathe();
 }
 
-/* We have the lane, and an operation takes until it is too late. False: we had been refused before. */
+/*
+ * We have the lane, and an operation takes until the deadline has passed. False: the service had refused us
+ * before.
+ */
 static bool caught_up_with(struct fixture *f, enum path path, uint64_t deadline_ns, unsigned op)
 {
 	gate_hold(&f->s, op);
@@ -313,7 +317,7 @@ static struct outcome slow_operation(struct fixture *f, enum path path, uint64_t
 	return app_tells(&f->app);
 }
 
-/* The other app has taken the lane from us, and keeps it until it is too late. */
+/* The other app has taken the lane from us, and keeps it until the deadline has passed. */
 static struct outcome lane_taken_away(struct fixture *f, enum path path, uint64_t relative_ns)
 {
 	struct outcome o;
@@ -334,7 +338,7 @@ static const struct miss_row {
 	struct outcome (*happen)(struct fixture *f, enum path path, uint64_t relative_ns);
 	const char *words;
 	unsigned first_ms; /* the first deadline to try */
-	unsigned op_us;    /* what an operation takes while the models are prepared */
+	unsigned op_us;    /* the time of an operation while the models are prepared */
 } miss_rows[] = {
 	{ "at admission, because the queue before it lasts", "fifo", "none", queue_too_long,
 	  "the queue before it lasts", 100, 10000 },
@@ -347,7 +351,7 @@ static const struct miss_row {
 	  "the wait for a lane lasted until", 200 },
 };
 
-/* The machine was slow: the deadline has passed before it came to what was to happen. */
+/* The machine was slow: the deadline passed before the execution reached the point that the test wants. */
 static bool is_too_early(enum path path, const struct outcome *o, const char *words)
 {
 	return o->status == PERSISTENT || (o->status == TRANSIENT && path == BY_SYNC && !strstr(o->why, words));
@@ -371,14 +375,14 @@ static void a_deadline_is_missed_for_now_and_not_when_alone(void **state)
 			o = row->happen(f, (enum path)path, relative_ns);
 		while (is_too_early((enum path)path, &o, row->words) && (relative_ns *= 2) < PATIENCE);
 		expect_miss((enum path)path, &o, TRANSIENT, row->words);
-		works_now(f, (enum path)path, relative_ns); /* the other has nothing to do */
+		works_now(f, (enum path)path, relative_ns); /* the other app has no execution */
 	}
 	other_goes(f);
 	for (unsigned path = 0; path < N_PATHS; path++)
 		works_now(f, (enum path)path, relative_ns);
 }
 
-/* On an idle device, and again and again. */
+/* On an idle device, time after time. */
 static void a_deadline_that_has_passed_is_missed_for_good(void **state)
 {
 	struct fixture *f = *state;
@@ -398,7 +402,11 @@ static void a_deadline_that_has_passed_is_missed_for_good(void **state)
 
 static void a_deadline_that_nobody_could_meet_is_missed_for_good(void **state)
 {
-	enum { OP_US = 4000, SOON_MS = 4 }; /* an operation's least, of N_OPS; and when it is to be done */
+	enum {
+		OP_US = 4000,
+		SOON_MS = 4
+	}; /* the shortest time of an operation, of N_OPS; and the time until
+	                                     * the deadline */
 	struct fixture *f = *state;
 	struct outcome o;
 
@@ -413,13 +421,14 @@ static void a_deadline_that_nobody_could_meet_is_missed_for_good(void **state)
 			expect_miss((enum path)path, &o, PERSISTENT, "");
 			if (i != RETRIES)
 				continue;
-			tell(&f->app, MEDIUM, (enum path)path, 10, UNLIMITED); /* more is known then, and it stays so */
+			tell(&f->app, MEDIUM, (enum path)path, 10, UNLIMITED); /* the service has an estimate
+			                                                        * then, and keeps it */
 			app_tells_right(&f->app, 10);
 		}
 	}
 }
 
-/* ---- what a deadline is worth ---- */
+/* ---- deadlines by mode ---- */
 
 static const struct worth_row {
 	const char *how;
@@ -442,7 +451,10 @@ static struct nnb_app_counts counts_of_app(struct fixture *f)
 	return ret;
 }
 
-/* It waits behind the other until its deadline has passed; if nothing is given up for that, until the other goes on. */
+/*
+ * It waits behind the other until its deadline has passed; where the service gives up nothing for that, until
+ * the other goes on.
+ */
 static struct outcome wait_behind(struct fixture *f, enum path path, uint64_t relative_ns, bool patient)
 {
 	uint64_t deadline_ns;
@@ -487,7 +499,7 @@ static void a_deadline_is_worth_what_the_service_says(void **state)
 		tell(&f->app, LOW, (enum path)path, 10, now_ns());
 		o = app_tells(&f->app);
 		expect_worth("passed", &o, row->passed);
-		tell(&f->app, 3, (enum path)path, 10, now_ns() + 2 * MS); /* by what is known, it takes longer */
+		tell(&f->app, 3, (enum path)path, 10, now_ns() + 2 * MS); /* the service's estimate is longer */
 		o = app_tells(&f->app);
 		expect_worth("hopeless", &o, row->hopeless);
 		relative_ns = 50 * MS;
@@ -498,7 +510,7 @@ static void a_deadline_is_worth_what_the_service_says(void **state)
 		relative_ns = 100 * MS;
 		do
 			o = slow_operation(f, (enum path)path, relative_ns);
-		while (!atomic_load(&f->s.gate->came) && (relative_ns *= 2) < PATIENCE); /* it never began */
+		while (!atomic_load(&f->s.gate->came) && (relative_ns *= 2) < PATIENCE); /* the execution never began */
 		expect_worth("begun", &o, row->begun);
 		missed += 1;
 		late += !row->passed + !row->waited + !row->begun;
@@ -507,9 +519,12 @@ static void a_deadline_is_worth_what_the_service_says(void **state)
 	assert_true(counts.late >= late && (counts.missed_persistent >= missed) == (row->passed != NNB_STATUS_NONE));
 }
 
-/* ---- shortages of who executes ---- */
+/* ---- shortages while executing ---- */
 
-/* busy with what it has already; others are not concerned, and later there is room again. */
+/*
+ * Q-22: the app has as many executions as it may have. Other apps are not affected, and later there is room
+ * again.
+ */
 static void too_many_at_once_is_for_now(void **state)
 {
 	struct fixture *f = *state;
@@ -630,7 +645,7 @@ static void before_1_3_a_shortage_is_a_general_failure(void **state)
 	nnb_client_close(client);
 }
 
-/* It can still be kept from a lane by others, and waits as long as that takes. */
+/* Other apps can still keep it from a lane; it waits as long as that takes. */
 static void before_1_3_one_waits_for_its_lane(void **state)
 {
 	struct fixture *f = *state;

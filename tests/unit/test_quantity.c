@@ -1,4 +1,7 @@
-/* test_quantity.c -- durations, sizes and counts on the command lines of the runtime's programs, and the words that they suggest. */
+/*
+ * test_quantity.c -- durations, sizes and counts on the command lines of the runtime's programs, and the
+ * words of their refusals.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

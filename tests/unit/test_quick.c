@@ -1,6 +1,6 @@
 /*
- * test_quick.c -- the quick decoder against babeltrace2, record by record and count by count: over traces as LTTng-UST and
- * babeltrace2's sink write them, and over the same ones cut, and spoilt, anywhere.
+ * test_quick.c -- the quick decoder against babeltrace2, record by record and count by count: over traces as
+ * LTTng-UST and babeltrace2's sink write them, and over the same traces cut and damaged at any place.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void load(struct file *ret, const char *path)
 	ret->n = (size_t)n;
 }
 
-/* A small, good generator: the same numbers in every run. */
+/* A small generator with good numbers, the same in every run. */
 static uint64_t chance(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -63,9 +63,9 @@ static uint64_t chance(uint64_t *seed)
 	return *seed;
 }
 
-/* ---- what is to be seen ---- */
+/* ---- the comparison ---- */
 
-/* The same from both, whoever understands it. */
+/* Both decoders must read the same from @path. */
 static struct decoders same(const char *path)
 {
 	struct decoders all = decoders_compare(path, 1);
@@ -75,7 +75,7 @@ static struct decoders same(const char *path)
 	return all;
 }
 
-/* And the quick one does. */
+/* The same, and the quick decoder must have read it. */
 static struct decoders same_and_quick(const char *path)
 {
 	struct decoders all = same(path);
@@ -176,10 +176,10 @@ struct lttng {
 	const char *directory;
 	bool compact, contexts;
 	struct file file;
-	size_t packet; /* where it begins */
+	size_t packet; /* where the packet begins */
 	uint64_t packets, discarded, ended;
 	uint32_t cpu;
-	bool another; /* trace, of another session */
+	bool another; /* of another trace and another session */
 };
 
 static void put(struct lttng *t, uint64_t value, size_t bytes)
@@ -220,7 +220,7 @@ static void write_stream(struct lttng *t)
 	save(path, t->file.bytes, t->file.n);
 }
 
-/* Sizes and the end come later. */
+/* The packet's sizes and its end are filled in later. */
 static void packet_begins(struct lttng *t, uint64_t began)
 {
 	t->packet = t->file.n;
@@ -275,7 +275,7 @@ static void text(struct lttng *t, const char *letters, size_t n)
 		put(t, (uint8_t)letters[i], 1);
 }
 
-/* One of each, and more of those that are the rule. */
+/* One event of each kind, and then only the most frequent one. */
 static void some_event(struct lttng *t, uint64_t time, uint64_t which)
 {
 	static const int ids[] = { WRITE, SERVICE, OPENED, NAMED, ODD, FAR, OTHER };
@@ -296,7 +296,7 @@ static void some_event(struct lttng *t, uint64_t time, uint64_t which)
 		put(t, UINT32_MAX, 4); /* -1 */
 		for (int i = 0; i < 11; i++)
 			put(t, time - (unsigned)i, 8);
-		put(t, 70000, 8); /* too much for its place */
+		put(t, 70000, 8); /* a number too large for its field */
 		break;
 	case OPENED:
 		put(t, 9, 4);
@@ -327,7 +327,7 @@ static void some_event(struct lttng *t, uint64_t time, uint64_t which)
 	}
 }
 
-/* @packets of @events, some of them after a loss. */
+/* @packets of @events each, some of them after a loss. */
 static void write_lttng(struct lttng *t, size_t packets, size_t events, uint64_t seed)
 {
 	uint64_t time = UINT64_C(0x3fffffff0);
@@ -416,7 +416,7 @@ static void whatever_lttng_writes_is_the_same(void **state)
 	}
 }
 
-/* As LTTng-UST has been seen to do when its buffers are too small. */
+/* LTTng-UST writes such counts when its buffers are too small. */
 static void counts_of_losses_may_go_back(void **state)
 {
 	static const uint64_t counts[] = { 2, 37, 0, 37, 40, (UINT64_C(1) << 63) + 50, 41 };
@@ -437,7 +437,8 @@ static void counts_of_losses_may_go_back(void **state)
 	write_stream(&t);
 	all = same_and_quick(t.directory);
 	assert_int_equal(all.records, N_OF(counts) + 4 + N_OF(counts) - 1); /* between packets there is a gap */
-	assert_int_equal(all.lost_events, 1 + 35 + 3 + 1);                  /* at least one before it began */
+	assert_int_equal(all.lost_events, 1 + 35 + 3 + 1);                  /* at least one was lost before the
+	                                                                     * first packet */
 }
 
 static void windows_end_anywhere(void **state)
@@ -446,7 +447,7 @@ static void windows_end_anywhere(void **state)
 
 	(void)state;
 	t = (struct lttng){ .directory = folder_at("trace"), .contexts = true };
-	write_lttng(&t, 2, 6000, 3); /* some windows long */
+	write_lttng(&t, 2, 6000, 3); /* long enough for several windows of the decoder */
 	assert_true(t.file.n > 400000);
 	assert_true(same_and_quick(t.directory).records > 10000);
 }
@@ -456,7 +457,7 @@ static void windows_end_anywhere(void **state)
 struct packet_row {
 	unsigned cpu, number;
 	uint64_t began, ended;
-	uint64_t event; /* when there is one; 0: none */
+	uint64_t event; /* 0: no event */
 };
 
 enum { PACKETS_MAX = 8 };
@@ -492,7 +493,7 @@ static void write_packets(const char *directory, const struct packet_row *rows)
 	write_packets_of(directory, rows, false);
 }
 
-/* The losses as both decoders tell them, one after the other: "CAUSE FROM-TO CPU". */
+/* The losses that both decoders report, one after the other: "CAUSE FROM-TO CPU". */
 static void losses_of(char *ret, size_t n, const char *path)
 {
 	static const char *const causes[] = { "events", "packets", "head", "gap", "tail", "cut", "stream" };
@@ -567,7 +568,7 @@ static void times_without_packets_are_told(void **state)
 	}
 }
 
-/* Its file is there, and its index, and no packet: the session was not stopped. */
+/* The stream's file and its index exist without a packet: the session was not stopped. */
 static void a_stream_that_lttng_has_not_written_is_told(void **state)
 {
 	static const uint8_t index_header[16] = { 0xc1, 0xf1, 0xdc, 0xc1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 72 };
@@ -583,7 +584,7 @@ static void a_stream_that_lttng_has_not_written_is_told(void **state)
 	assert_string_equal(losses, "tail 10-200 -1");
 }
 
-/* As LTTng's would be. */
+/* Write the index that LTTng would write. */
 static void write_index(const char *directory, const char *name)
 {
 	struct bsa_packets packets;
@@ -594,7 +595,7 @@ static void write_index(const char *directory, const char *name)
 	bsa_packets_fini(&packets);
 }
 
-/* All packets that are there are whole, but LTTng has listed more. */
+/* All packets in the file are whole, but LTTng's index lists more. */
 static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state)
 {
 	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 } };
@@ -613,7 +614,10 @@ static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state
 	assert_true(all.cut && !all.quick);
 }
 
-/* What both decoders make of a trace: the times of its events, and what was lost and left out. */
+/*
+ * What both decoders read from a trace: the times of its events, its losses, and the numbers of repeated and
+ * doubtful packets.
+ */
 static void told_of(char *ret, size_t n, const char *path)
 {
 	const struct bsa_event *e;
@@ -634,7 +638,7 @@ static void told_of(char *ret, size_t n, const char *path)
 	bsa_decode_free(d);
 }
 
-/* The bytes of a packet from @offset of its first event on become @byte, @n times. */
+/* Set @n bytes of a packet, from @offset of its first event on, to @byte. */
 static void overwrite(const char *path, size_t packet, size_t offset, int byte, size_t n)
 {
 	static struct file file;
@@ -645,7 +649,7 @@ static void overwrite(const char *path, size_t packet, size_t offset, int byte, 
 	save(path, file.bytes, file.n);
 }
 
-/* A stream of three packets of one size, and another one. */
+/* A stream of three packets of one size, and another stream. */
 static const struct packet_row three[PACKETS_MAX] = {
 	{ 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 }, { 0, 2, 200, 300, 250 }, { 1, 0, 10, 300, 20 }
 };
@@ -757,8 +761,11 @@ static void put_back(struct file *to, const struct file *from, size_t at, size_t
 	to->n += n;
 }
 
-/* Of @whole, whose packets have @n bytes each: the packets of @order, "012", with what is said behind them done to each:
- * - without its last seven bytes; + seven bytes more; t another time; n another number; b a number beyond all others. */
+/*
+ * Build @to from @whole, whose packets have @n bytes each: the packets of @order, "012". A sign behind a
+ * packet's digit changes that packet: - cuts its last seven bytes; + appends seven bytes; t changes its time;
+ * n its number; b makes its number larger than all others.
+ */
 static void in_order(struct file *to, const struct file *whole, size_t n, const char *order)
 {
 	enum { BEGAN = 32, NUMBER = 64 };
@@ -786,7 +793,7 @@ struct order_row {
 	const char *order, *wants;
 };
 
-/* A trace of three packets, and in its file of that name these packets in that order. */
+/* A trace of three packets, whose file @name holds these packets in that order. */
 static void reads_in_order(const struct order_row *row, const char *name)
 {
 	static struct file whole, file;
@@ -811,11 +818,11 @@ static void a_packet_is_read_once_and_only_if_it_fits(void **state)
 		{ "0112", "events 20 50 150 250, 1 repeated, 0 doubtful" },
 		{ "0120", "events 20 50 150 250, 1 repeated, 0 doubtful" },
 		{ "011t2", "cut 101-200 0, events 20 50 150 250, 0 repeated, 1 doubtful" },
-		/* as of another packet, and nothing behind it says that this is not so */
+		/* with the number of another packet, and no packet behind it contradicts that */
 		{ "0120n", "cut 10-100 0, cut 250-300 0, events 20 50 150 250, 0 repeated, 1 doubtful, cut" },
-		/* one number is wrong: those behind it are right */
+		/* one number is wrong: the packets behind it are right */
 		{ "01b2", "cut 100-200 0, packets 100-200 0, events 20 50 250, 0 repeated, 1 doubtful" },
-		/* a full disk takes a part, and there is room for the next one */
+		/* a full disk keeps a part of a packet, and then has room for the next one */
 		{ "01-2", "packets 100-200 0, events 20 50 250, 0 repeated, 0 doubtful" },
 		{ "0-12", "head 10-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
 		{ "0-1-2", "head 10-200 0, events 20 250, 0 repeated, 0 doubtful" },
@@ -827,7 +834,7 @@ static void a_packet_is_read_once_and_only_if_it_fits(void **state)
 		reads_in_order(&rows[i], "channel_0");
 }
 
-/* As of a stream, in whose file nothing else is wrong. */
+/* Packets repeated in other files are read once, as those repeated within a stream are. */
 static void a_packet_is_read_once_of_however_many_files(void **state)
 {
 	static const struct order_row rows[] = {
@@ -842,7 +849,7 @@ static void a_packet_is_read_once_of_however_many_files(void **state)
 		reads_in_order(&rows[i], "channel_0_9");
 }
 
-/* Nothing that fits anywhere, and again and again a header: that takes no longer than to read it. */
+/* A file full of packet headers that lead nowhere: reading it takes no longer than reading any file. */
 static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
 {
 	enum { HEADER = 84, MORE = 85 };
@@ -852,7 +859,8 @@ static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
 	(void)state;
 	write_packets(folder_at("trace"), three);
 	load(&whole, folder_at("trace/channel_0"));
-	for (file.n = 0; file.n + MORE < FILE_MAX; file.n += MORE) { /* of one packet each, and a byte that is none's */
+	for (file.n = 0; file.n + MORE < FILE_MAX; file.n += MORE) { /* headers of one packet each, and a byte
+	                                                              * that belongs to no packet */
 		uint64_t bits = HEADER * 8, number = file.n / MORE;
 
 		memcpy(file.bytes + file.n, whole.bytes, HEADER);
@@ -862,7 +870,8 @@ static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
 	}
 	save(folder_at("trace/channel_0"), file.bytes, file.n);
 	told_of(told, sizeof(told), folder_at("trace"));
-	for (file.n = 0; file.n + HEADER < FILE_MAX; file.n += HEADER) { /* of one that is larger than the file */
+	for (file.n = 0; file.n + HEADER < FILE_MAX; file.n += HEADER) { /* headers of a packet that is larger
+	                                                                  * than the file */
 		uint64_t bits = (uint64_t)FILE_MAX * 16;
 
 		memcpy(file.bytes + file.n, whole.bytes, HEADER);
@@ -872,7 +881,7 @@ static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
 	told_of(told, sizeof(told), folder_at("trace"));
 }
 
-/* Its recorder has looked at another clock, too. */
+/* burstscope record notes a second clock, so it knows how long the machine had slept. */
 static void who_recorded_a_trace_says_how_long_the_machine_had_slept(void **state)
 {
 	static const struct {
@@ -913,7 +922,9 @@ struct record_row {
 	const char *says, *wants;
 };
 
-/* A trace of two streams, of which the first ends earlier, and what is lost of it with each of these records beside it. */
+/*
+ * A trace of two streams, of which the first ends earlier: its losses with each of these records beside it.
+ */
 static void loses_as_recorded(const struct record_row *rows, size_t n)
 {
 	static const struct packet_row packets[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 300, 50 } };
@@ -929,7 +940,10 @@ static void loses_as_recorded(const struct record_row *rows, size_t n)
 	}
 }
 
-/* Its recorder counted the streams when it stopped. Without that nothing tells that the stream of the last cpu is gone together with its index. */
+/*
+ * burstscope record counts the streams when it stops. Without that count the loss of the last cpu's stream
+ * and index does not show.
+ */
 static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
 {
 	static const struct record_row rows[] = {
@@ -952,7 +966,10 @@ static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
 	assert_string_equal(losses, "stream 10-200 1");
 }
 
-/* Its recorder knows until when it recorded: streams that end before are not all there, and neither is one of no packet. */
+/*
+ * burstscope record notes until when it recorded: a stream that ends earlier is cut, and so is a stream
+ * without a packet.
+ */
 static void who_recorded_a_trace_says_until_when(void **state)
 {
 	static const struct record_row rows[] = {
@@ -980,7 +997,7 @@ static void who_recorded_a_trace_says_until_when(void **state)
 	assert_string_equal(losses, "cut 10-300 1, tail 200-300 0");
 }
 
-/* Neither its first packet's header: not even the cpu is known. */
+/* The header of the first packet is cut, too: not even the cpu is known. */
 static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
 {
 	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 200, 50 } };
@@ -995,7 +1012,7 @@ static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
 	assert_string_equal(losses, "cut 10-200 -1");
 }
 
-/* Bytes that are no event: what is behind them is lost to the trace's end, as if the file ended there. */
+/* Bytes that are no event: the rest of the stream is lost, as if the file ended there. */
 static void a_stream_that_is_broken_is_lost_to_the_end(void **state)
 {
 	struct decoders all;
@@ -1020,7 +1037,7 @@ static void a_stream_that_is_broken_is_lost_to_the_end(void **state)
 	}
 }
 
-/* An event later than its packet's end: the rest of its packet is lost, and the next packet is read. */
+/* An event later than its packet's end: the rest of its packet is lost; the next packet is read. */
 static void an_event_that_contradicts_its_packet_costs_the_packet(void **state)
 {
 	enum { EXTENDED = 5 }; /* some_event() gives it a header with all bits of its time */
@@ -1035,7 +1052,7 @@ static void an_event_that_contradicts_its_packet_costs_the_packet(void **state)
 		{ 101, 0, true, "cut 20-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
 		{ 101, EXTENDED, false, "cut 20-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
 		{ 15, 0, true, "cut 20-100 0, events 20 150 250, 0 repeated, 0 doubtful" }, /* a turn of the clock */
-		/* before the one before it: its time stands still */
+		/* earlier than the event before it: the time stands still */
 		{ 9, EXTENDED, true, "events 20 20 100 150 250, 0 repeated, 0 doubtful" },
 	};
 	static struct lttng t;
@@ -1048,7 +1065,7 @@ static void an_event_that_contradicts_its_packet_costs_the_packet(void **state)
 		packet_begins(&t, 10);
 		some_event(&t, 20, 0);
 		some_event(&t, rows[i].time, rows[i].which);
-		some_event(&t, 100, 0); /* within the packet, but nothing behind a contradiction is believed */
+		some_event(&t, 100, 0); /* within the packet, but the decoder trusts nothing behind a contradiction */
 		packet_ends(&t, 100, 3);
 		packet_begins(&t, 100);
 		some_event(&t, 150, 0);
@@ -1079,11 +1096,12 @@ static void a_gap_in_which_the_session_was_rotated_is_marked(void **state)
 	write_packets(folder_at("both/2"), second);
 	losses_of(losses, sizeof(losses), folder_at("both"));
 	assert_string_equal(losses, "rotated gap 103-150 -1");
-	losses_of(losses, sizeof(losses), folder_at("both/2")); /* alone, its streams begin within 2 ns */
+	losses_of(losses, sizeof(losses), folder_at("both/2")); /* read alone, its streams begin within 2 ns of
+	                                                         * each other */
 	assert_string_equal(losses, "head 105-107 1");
 }
 
-/* Two recordings of one boot: what was going on at the end of the first is not known at the beginning of the second. */
+/* Two recordings of one boot: the state at the end of the first is unknown at the beginning of the second. */
 static void between_recordings_is_a_gap(void **state)
 {
 	static const struct packet_row first[PACKETS_MAX] = { { 0, 0, 10, 100, 50 } },
@@ -1113,7 +1131,7 @@ static void small(struct lttng *t, const char *name, bool compact)
 {
 	*t = (struct lttng){ .directory = folder_at("%s", name), .compact = compact };
 	write_lttng(t, 4, 7, 5);
-	assert_int_equal(same_and_quick(t->directory).records, 4 * 6 + 2 + 3); /* and the losses, and the gaps */
+	assert_int_equal(same_and_quick(t->directory).records, 4 * 6 + 2 + 3); /* the events, the losses and the gaps */
 }
 
 static void cut_anywhere_it_is_the_same(void **state)
@@ -1130,7 +1148,7 @@ static void cut_anywhere_it_is_the_same(void **state)
 	}
 }
 
-/* babeltrace2 ends the whole program over sizes of 2^63 bits and more, wherever it takes packets to be. */
+/* babeltrace2 aborts over sizes of 2^63 bits and more, wherever it reads a packet's head. */
 static void no_such_sizes(struct file *file)
 {
 	for (size_t i = 0; i + 64 <= file->n; i++)
@@ -1140,7 +1158,7 @@ static void no_such_sizes(struct file *file)
 		}
 }
 
-/* ./run soak has more time. */
+/* The number of damaged traces; ./run soak has time for more. */
 static size_t spoilt(void)
 {
 	const char *seconds = getenv("NNB_SOAK_SECONDS");
@@ -1148,7 +1166,7 @@ static size_t spoilt(void)
 	return seconds ? 100 + 30 * strtoul(seconds, NULL, 10) : 100;
 }
 
-/* @ret_quick: how many of them the quick one read. */
+/* @ret_quick: how many of them the quick decoder read. */
 static void spoil(struct lttng *t, size_t n, uint64_t seed, size_t *ret_quick, size_t *ret_cut)
 {
 	static struct file whole;
@@ -1178,7 +1196,7 @@ static void spoilt_anywhere_it_is_the_same(void **state)
 	for (int compact = 0; compact < 2; compact++) {
 		small(&t, compact ? "compact" : "large", compact);
 		spoil(&t, spoilt(), 11 + (unsigned)compact, &quick, &cut);
-		assert_true(quick > 15 && cut > 1); /* it was not left to babeltrace2 */
+		assert_true(quick > 15 && cut > 1); /* the quick decoder did not leave all of them to babeltrace2 */
 	}
 }
 
@@ -1212,12 +1230,12 @@ static void what_is_not_understood_is_left_to_babeltrace2(void **state)
 		memmove(where + to, where + from, strlen(where + from) + 1);
 		memcpy(where, changes[i][1], to);
 		save(folder_at("%s/metadata", name), metadata.bytes, metadata.n + to - from);
-		if (i != 7) /* that is a number like any other */
+		if (i != 7) /* change 7 makes another valid number */
 			assert_false(same(folder_at("%s", name)).quick);
 	}
 }
 
-/* As lttng-sessiond writes it: in packets. babeltrace2 waits for the rest of one that is cut, for ever. */
+/* lttng-sessiond writes metadata in packets. babeltrace2 waits for ever for the rest of one that is cut. */
 static void metadata_in_packets_is_the_same_and_cut_is_refused(void **state)
 {
 	static struct file plain, packets;
@@ -1248,7 +1266,7 @@ static void metadata_in_packets_is_the_same_and_cut_is_refused(void **state)
 
 		save(folder_at("trace/metadata"), packets.bytes, n);
 		all = same(t.directory);
-		if (n % 4096 < 4000) /* what is cut is not padding */
+		if (n % 4096 < 4000) /* the cut takes more than padding */
 			assert_int_equal(all.code, BSA_E_INPUT);
 	}
 }

@@ -1,5 +1,6 @@
 /*
- * test_quota.c -- what the machine has is shared out: by hand, and in random worlds in which apps take what they can.
+ * test_quota.c -- quotas divide what the machine has among apps: by hand, and in random worlds in which apps
+ * take all they can.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -37,7 +38,7 @@ static enum nnb__quota_answer take(struct nnb__quota *q, struct nnb__quota_held 
 	return answer;
 }
 
-/* As much as there is, in steps of @n. */
+/* Take steps of @n until the quota refuses. */
 static uint64_t take_all(struct nnb__quota *q, struct nnb__quota_held *held, uint64_t n)
 {
 	while (take(q, held, n) == NNB__QUOTA_HAS)
@@ -82,7 +83,7 @@ static void whoever_comes_late_has_its_guarantee_and_the_service_its_quarter(voi
 	assert_int_equal(q.shared_used, q.shared);
 }
 
-/* A limit so small that no app has a guarantee, and one so large that nothing is refused. */
+/* A limit too small to guarantee anything to an app, and a limit so large that nothing is refused. */
 static void the_smallest_and_the_largest_limit_are_limits(void **state)
 {
 	struct nnb__quota_held app = { .guaranteed = true };
@@ -162,19 +163,22 @@ static void the_machine_says_what_there_is(void **state)
 	assert_true(nnb__machine_memory() >= 1 << 20 && nnb__machine_memory() < UINT64_C(1) << 50);
 }
 
-/* Threads of other processes of the user are not the service's, so the process's own are all that is left at the limit. */
+/*
+ * The service has no threads of the user's other processes, so at the limit only the process's own threads
+ * are left.
+ */
 static void other_processes_of_the_user_leave_less_threads(void **state)
 {
 	const struct rlimit limit = { 60, 60 };
 	const char *name = NULL;
 	int status, ends[2];
 	pid_t pid, other;
-	uid_t user = 40000 + (uid_t)getpid() % 20000; /* no other test's */
+	uid_t user = 40000 + (uid_t)getpid() % 20000; /* a user that no other test has */
 	char byte;
 
 	(void)state;
 	if (geteuid())
-		skip(); /* root becomes a user who has no other processes */
+		skip(); /* only root can become a user without other processes */
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);

@@ -1,4 +1,7 @@
-/* test_reader.c -- what the exporter does while the process that reads the recording is busy: pipes whose other ends the test has. */
+/*
+ * test_reader.c -- the exporter while the process that reads the recording is busy; the test has the other
+ * ends of its pipes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@
 struct busy {
 	struct bsv_reader reader;
 	int asked, answers; /* the process's ends */
-	int interrupt[2];   /* readable: a signal is there, so that no test waits */
+	int interrupt[2];   /* readable: a signal is pending, so that no test waits */
 };
 
 static void busy_begin(struct busy *b)
@@ -27,7 +30,7 @@ static void busy_begin(struct busy *b)
 	assert_int_equal(pipe(from), 0);
 	assert_int_equal(pipe(b->interrupt), 0);
 	assert_int_equal(write(b->interrupt[1], "x", 1), 1);
-	b->reader.pid = getpid(); /* never ended: bsv_reader_close is not called */
+	b->reader.pid = getpid(); /* the test ends no process: it does not call bsv_reader_close */
 	b->reader.to = to[1];
 	b->reader.from = from[0];
 	b->asked = to[0];

@@ -1,4 +1,6 @@
-/* test_recording.c -- how large a recording's buffers are to be, and what LTTng's index says of what they lost. */
+/*
+ * test_recording.c -- sizes of a recording's buffers, and what LTTng's indexes show of their losses.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -89,10 +91,10 @@ static void advice_holds_what_was_held_and_what_was_lost_and_half_of_that_more(v
 	assert_int_equal(bsv_advise(1 * MIB, 0, 0).stall_ns, 0);
 	assert_int_equal(bsv_advise(1 * MIB, 1, UINT64_MAX).size, BSV_BUFFER_MOST);
 	assert_int_equal(bsv_bytes_of(3, 40), 120);
-	assert_int_equal(bsv_bytes_of(UINT64_MAX, 40), UINT64_C(1) << 62); /* an index may say anything */
+	assert_int_equal(bsv_bytes_of(UINT64_MAX, 40), UINT64_C(1) << 62); /* an index may have any number */
 }
 
-/* ---- what an index says ---- */
+/* ---- what an index shows ---- */
 
 static char directory[64];
 
@@ -128,7 +130,7 @@ struct packet {
 	uint64_t bytes, began_ms, ended_ms, lost;
 };
 
-/* NAME.idx of these packets, of sub-buffers of 64 KiB. */
+/* Write NAME.idx with these packets, of sub-buffers of 64 KiB. */
 static void put_index(const char *name, uint32_t magic, uint32_t row_bytes, const struct packet *p, size_t n)
 {
 	uint64_t words[MOST_WORDS] = { htobe64((uint64_t)magic << 32 | 1), htobe64(UINT64_C(1) << 32 | row_bytes) };
@@ -165,7 +167,7 @@ static void an_index_says_how_much_was_written_when_and_what_was_lost_in_a_row(v
 	assert_int_equal(p.streams[0].began, 0);
 	assert_int_equal(p.streams[0].ended, 41 * MS);
 	assert_int_equal(p.streams[0].lost, 10);
-	assert_int_equal(p.streams[0].lost_most, 10); /* one packet between does not mean that they were empty */
+	assert_int_equal(p.streams[0].lost_most, 10); /* a packet between does not prove that the buffers were empty */
 	assert_in_range(p.streams[0].rate, 12000000, 12100000); /* 60084 bytes in 5 ms */
 	bsv_packets_fini(&p);
 }
@@ -259,7 +261,7 @@ static void buffers_are_short_that_end_before_the_recording_does(void **state)
 	assert_int_equal(whole, 70);
 	p.n = 3;
 	assert_int_equal(bsv_packets_short(&p, 100, &whole), 2);
-	p.n = 4; /* a stop writes a packet of every buffer */
+	p.n = 4; /* a stop writes a packet from every buffer */
 	assert_int_equal(bsv_packets_short(&p, 100, &whole), 3);
 	assert_int_equal(whole, 0);
 }
@@ -292,7 +294,7 @@ static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
 	assert_int_equal(bsv_room_look(&room, 19950 * mib, 7 * s, &seconds),
 	                 BSV_ROOM_ENOUGH); /* something was removed */
 	assert_int_equal(bsv_room_look(&room, 10000 * mib, 145 * s, &seconds),
-	                 BSV_ROOM_ENOUGH); /* a file came at once */
+	                 BSV_ROOM_ENOUGH); /* a file appeared at once */
 	assert_int_equal(bsv_room_look(&room, 129 * mib, 146 * s, &seconds), BSV_ROOM_SOON);
 	assert_int_equal(bsv_room_look(&room, 128 * mib, 147 * s, &seconds), BSV_ROOM_NONE);
 	bsv_room_begin(&room, 64 * mib, 10064 * mib, 0);
@@ -300,27 +302,27 @@ static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
 		assert_int_equal(bsv_room_look(&room, (10064 - 100 * i) * mib, i * s, &seconds), BSV_ROOM_ENOUGH);
 	assert_int_equal(bsv_room_look(&room, (10064 - 4100) * mib, 41 * s, &seconds), BSV_ROOM_SOON);
 	assert_true(seconds > 58.9 && seconds < 59.1);
-	for (uint64_t i = 42; i < 99; i++) /* it was said */
+	for (uint64_t i = 42; i < 99; i++) /* the warning comes once */
 		assert_int_equal(bsv_room_look(&room, (10064 - 100 * i) * mib, i * s, &seconds), BSV_ROOM_ENOUGH);
 	assert_int_equal(bsv_room_look(&room, (64 + 65) * mib, 99 * s, &seconds), BSV_ROOM_ENOUGH);
 	assert_int_equal(bsv_room_look(&room, (64 + 64) * mib, 100 * s, &seconds),
-	                 BSV_ROOM_NONE); /* as much once more? */
+	                 BSV_ROOM_NONE); /* room for as much again? */
 	bsv_room_begin(&room, 64 * mib, 200 * mib, 0);
 	assert_int_equal(bsv_room_look(&room, 180 * mib, s, &seconds), BSV_ROOM_SOON);
 	assert_int_equal(bsv_room_look(&room, 160 * mib, 2 * s, &seconds), BSV_ROOM_ENOUGH);
 	assert_int_equal(bsv_room_look(&room, 84 * mib, 3 * s, &seconds), BSV_ROOM_NONE);
 	bsv_room_begin(&room, 64 * mib, 65 * mib, 0);
 	assert_int_equal(bsv_room_look(&room, 64 * mib, s, &seconds), BSV_ROOM_NONE);
-	assert_int_equal(bsv_room_look(&room, UINT64_MAX, s, &seconds), BSV_ROOM_ENOUGH); /* nobody knows */
+	assert_int_equal(bsv_room_look(&room, UINT64_MAX, s, &seconds), BSV_ROOM_ENOUGH); /* the room is unknown */
 	bsv_room_begin(&room, 0, 65 * mib, 0);
 	assert_int_equal(bsv_room_look(&room, 0, s, &seconds), BSV_ROOM_ENOUGH);
 	assert_int_equal(bsv_room_free("/no/such/directory"), UINT64_MAX);
 	assert_true(bsv_room_free("/") < UINT64_MAX);
 }
 
-/* ---- a session that ends ---- */
+/* ---- the end of a session ---- */
 
-static const char *written_to; /* a file that LTTng writes to at each of the first of these questions */
+static const char *written_to; /* a file that LTTng writes to at each of the first n_writing questions */
 static int n_writing, n_pending, n_asked;
 
 static int stop_at_once(const char *name)
@@ -344,7 +346,10 @@ static int is_pending(const char *name)
 	return n_asked <= n_pending;
 }
 
-/* Flush a session into @directory, of whose data LTTng says @pending times that they are not written, while it writes @writing times. */
+/*
+ * Flush a session into @directory. LTTng answers @pending times that its data are not written yet, and writes
+ * @writing times meanwhile.
+ */
 static int flush_pending(struct bsv_session *s, int pending, int writing, struct bsa_err *err)
 {
 	n_asked = 0;
@@ -353,7 +358,7 @@ static int flush_pending(struct bsv_session *s, int pending, int writing, struct
 	return bsv_session_flush(s, err);
 }
 
-static int destruction_wait_ms; /* how long the end of a session was waited for */
+static int destruction_wait_ms; /* how long the test waited for the end of a session */
 
 static enum lttng_error_code end_session(const char *name, struct lttng_destruction_handle **ret)
 {
@@ -407,9 +412,9 @@ static void a_session_is_waited_for_as_long_as_LTTng_writes(void **state)
 	assert_null(strchr(err.text, '\n'));
 	s.made = s.started = true;
 	assert_int_equal(bsv_session_stop(&s, &err), BSA_E_ENV);
-	assert_int_equal(destruction_wait_ms, 400); /* for the rest, no longer than before */
+	assert_int_equal(destruction_wait_ms, 400); /* the wait for the rest is no longer than before */
 	assert_int_equal(flush_pending(&s, INT_MAX, 0, &err), BSA_E_ENV);
-	assert_int_equal(n_asked, 1); /* it is known */
+	assert_int_equal(n_asked, 1); /* the answer is remembered */
 	assert_int_equal(flush_pending(&s, 0, 0, &err), 0);
 	assert_int_equal(flush_pending(&s, 3, 0, &err), 0);
 	assert_int_equal(n_asked, 4);
@@ -460,7 +465,7 @@ static void a_session_daemon_that_ends_while_it_is_asked_has_gone(void **state)
 		{ 0, -LTTNG_ERR_NO_SESSIOND, "lttng-sessiond has gone" },
 		{ 0, -LTTNG_ERR_FATAL, "lttng-sessiond has gone" },
 		{ 1, -LTTNG_ERR_NO_SESSIOND,
-		  "lttng-sessiond has gone" }, /* it ends, and its socket takes connections still */
+		  "lttng-sessiond has gone" }, /* the daemon ends while its socket still takes connections */
 		{ 1, -LTTNG_ERR_FATAL, "LTTng cannot find its session: Unknown error" },
 		{ 1, -LTTNG_ERR_SESS_NOT_FOUND, "another program has ended session a" },
 	};
@@ -477,9 +482,9 @@ static void a_session_daemon_that_ends_while_it_is_asked_has_gone(void **state)
 	}
 }
 
-/* ---- whose a session is ---- */
+/* ---- the owner of a session ---- */
 
-/* A zombie: a process that has ended. The caller has to wait for it. */
+/* A zombie: a process that has ended. The caller must wait for it. */
 static pid_t make_zombie(void)
 {
 	pid_t pid = fork();
@@ -501,11 +506,11 @@ static void a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace(
 	(void)state;
 	bsv_session_name(name);
 	assert_false(bsv_session_is_stale(name));
-	/* the same number is another process: the one that made the session has ended */
+	/* the process that made the session has ended, and another process has its number */
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0-%llu", pid, began + 1, here);
 	assert_true(bsv_session_is_stale(other));
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0-%llu", pid, began + 1, here + 1);
-	assert_false(bsv_session_is_stale(other)); /* of a container, whose processes have other numbers */
+	assert_false(bsv_session_is_stale(other)); /* of a container, which numbers its processes otherwise */
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0", pid, began + 1);
 	assert_int_equal(bsv_session_is_stale(other), here == initial);
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0:3", pid, began + 1); /* a trigger */
@@ -532,15 +537,15 @@ static void a_daemon_that_cannot_be_noted_is_not_taken_for_one_that_runs(void **
 	if (!gone)
 		_exit(bsv_keeper_note(fd) != 0);
 	assert_int_equal(waitpid(gone, NULL, 0), gone);
-	assert_int_equal(bsv_keeper_note(fd), 0); /* the one before has ended */
+	assert_int_equal(bsv_keeper_note(fd), 0); /* the keeper before has ended */
 	assert_int_equal(bsv_keeper_note(fd), 1);
 	close(fd);
 	close(full);
 }
 
-static int *asked; /* how often; of the keeper, too */
+static int *asked; /* how often the list was asked for, by the keeper, too */
 
-/* It does not answer at first, and then has no session. */
+/* The first answer is an error, the second one an empty list. */
 static int list_no_sessions(struct lttng_session **ret)
 {
 	*ret = NULL;
@@ -612,7 +617,7 @@ static void a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked(
 
 	(void)state;
 	is_alive = 1;
-	assert_false(bsv_daemon_alive(&d, &lttng)); /* it was in use, and has ended */
+	assert_false(bsv_daemon_alive(&d, &lttng)); /* the daemon was in use, and has ended */
 	d.pid = make_zombie();
 	assert_int_equal(write(d.output, said, strlen(said)), strlen(said));
 	assert_true(bsv_daemon_alive(&d, &lttng));
@@ -633,7 +638,10 @@ static _Noreturn void serve_nothing(int listener)
 	}
 }
 
-/* Ask that daemon, as a user whose daemons have sockets below @directory. Exit status 0: it was asked, and did not answer. */
+/*
+ * Ask that daemon, as a user whose daemons have sockets below @directory. Exit status 0: the daemon was asked
+ * and did not answer.
+ */
 static _Noreturn void ask_nothing(int said)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -662,7 +670,10 @@ static _Noreturn void ask_nothing(int said)
 	_exit(r < 0 ? 0 : 5);
 }
 
-/* The user has sentences about a session daemon that ends, and needs no lines of a library about system calls. */
+/*
+ * burstscope prints its own sentence about a session daemon that ends; a library's lines about system calls
+ * would not help the user.
+ */
 static void the_library_of_lttng_prints_nothing(void **state)
 {
 	char text[512];
@@ -684,7 +695,10 @@ static void the_library_of_lttng_prints_nothing(void **state)
 	assert_string_equal(text, "");
 }
 
-/* In a process of its own: 0, what bsv_check_owner says to a directory of @uid, @gid and @mode, asked by @uid. */
+/*
+ * In a process of its own: the answer of bsv_check_owner for a directory of @uid, @gid and @mode, asked by
+ * @uid.
+ */
 static int owner_answer(uid_t uid, gid_t gid, mode_t mode)
 {
 	struct bsa_err err = { 0 };
@@ -692,7 +706,7 @@ static int owner_answer(uid_t uid, gid_t gid, mode_t mode)
 	pid_t pid;
 
 	assert_int_equal(chown(directory, uid, gid), 0);
-	assert_int_equal(chmod(directory, mode), 0); /* chown takes S_ISGID away */
+	assert_int_equal(chmod(directory, mode), 0); /* because chown clears S_ISGID */
 	pid = fork();
 	if (!pid)
 		_exit(seteuid(uid) ? 99 : -bsv_check_owner(directory, "it", &err));

@@ -1,9 +1,9 @@
 /*
- * test_replay.c -- the replay of analyzer/replay against traces of a world that is known: 10 000 random services, played by
- * schedule_sim, are replayed from what their traces tell, to the nanosecond; and a few worlds by hand.
+ * test_replay.c -- the replay of analyzer/replay against traces of known worlds. schedule_sim plays 10 000
+ * random services; the replay computes them from their traces, to the nanosecond. A few worlds are by hand.
  *
- * The two share runtime/policy and nothing else. What fails is named by its seed: test_replay SEED plays that one alone.
- * NNB_SOAK_SECONDS sets how long it goes on.
+ * The two share runtime/policy and nothing else. A failure prints its seed, and `test_replay SEED` plays that
+ * world alone. NNB_SOAK_SECONDS sets how long the test goes on.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,15 +29,15 @@
 
 enum { OPS = 8, CHAINS = SIM_STREAMS * SIM_MODELS };
 
-/* ---- a trace, as a replay is told of it ---- */
+/* ---- a trace, in the form of a replay's source ---- */
 
 struct told {
 	const struct sim *s;
 	uint32_t service;
-	bool closed;            /* chains go on when they are answered, a while after that; otherwise when they did */
-	uint64_t (*steps)[OPS]; /* by execution */
-	uint64_t *since;        /* by execution: from when the operation under way takes */
-	uint32_t *next, *last;  /* by execution: the one behind it in its chain; by chain: the last one taken, from 1 */
+	bool closed;            /* true: a chain goes on a fixed time after an answer; false: at the recorded time */
+	uint64_t (*steps)[OPS]; /* the time of each operation, by execution */
+	uint64_t *since;        /* by execution: the time from which the operation under way counts */
+	uint32_t *next, *last;  /* by execution: the next one of its chain; by chain: the last one taken, from 1 */
 	uint32_t first[CHAINS];
 	struct bsa_replay_outcome *outcomes;
 	struct sim_slice *slices;
@@ -104,7 +104,7 @@ static void call_held(void *arg, const struct bsa_replay_call *call, uint32_t la
 	t->n_slices++;
 }
 
-/* What each operation took, as its op_end tells; what never ran is of no interest, and takes as long as it likes. */
+/* The time of each operation is that of its op_end. Operations that never ran may take any time. */
 static void take_steps(struct told *t)
 {
 	for (size_t i = 0; i < t->s->n_execs; i++)
@@ -142,7 +142,7 @@ static void take_chains(struct told *t)
 	}
 }
 
-/* ---- held against the truth ---- */
+/* ---- compared with the truth ---- */
 
 static void same(const struct sim_exec *x, const char *what, uint64_t got, uint64_t want)
 {
@@ -278,7 +278,8 @@ static void a_trace_without_noise_is_replayed_to_the_nanosecond(void **state)
 		replay_world(seed);
 	print_message("%llu worlds, %llu executions, %llu preemptions, %llu misses\n", (unsigned long long)seed - 1,
 	              (unsigned long long)n_replayed, (unsigned long long)n_preempted, (unsigned long long)n_late);
-	assert_true(n_replayed > SEEDS * 20 && n_preempted > SEEDS && n_late > SEEDS); /* they were worth it */
+	assert_true(n_replayed > SEEDS * 20 && n_preempted > SEEDS && n_late > SEEDS); /* the worlds had enough
+	                                                                                * of each */
 }
 
 /* ---- by hand ---- */
@@ -287,12 +288,12 @@ struct by_hand {
 	struct bsa_replay_call calls[4];
 	struct bsa_replay_outcome outcomes[4];
 	bool begun[4];
-	bool twice;       /* the last call is of the first chain, too */
-	bool hands;       /* the source says how long a hand-over takes: hand_by_hand */
-	uint64_t stop_ns; /* the source says that a call stops this long after it is asked; 0: it does not */
-	bool answers;     /* the source says how long an answer takes: answer_by_hand */
+	bool twice;       /* the last call belongs to the first chain, too */
+	bool hands;       /* the source has the time of a hand-over: hand_by_hand */
+	uint64_t stop_ns; /* a call stops this long after the request to stop; 0: the source does not have it */
+	bool answers;     /* the source has the time of an answer: answer_by_hand */
 	unsigned asked, n_handed;
-	enum bsa_replay_hand handed[8]; /* the first ones */
+	enum bsa_replay_hand handed[8]; /* the first hand-overs */
 };
 
 static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
@@ -321,7 +322,7 @@ enum {
 	SLEPT = 10,
 	BACK = 100,
 	ENDED = 1000
-}; /* what a hand-over takes, and as many ns as there were before */
+}; /* the time of a hand-over by its kind, to which 1 ns is added for each hand-over before */
 
 static uint64_t hand_by_hand(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how, uint32_t times,
                              uint64_t now)
@@ -465,7 +466,7 @@ static void who_is_asked_to_make_room_stops_as_late_as_the_source_says(void **st
 {
 	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
 		                        urgent_at(100),
-		                        urgent_at(110), /* it comes meanwhile, and postpones nothing */
+		                        urgent_at(110), /* it comes meanwhile, and delays nothing */
 		                        urgent_at(1080) },
 		             .stop_ns = 20 };
 
@@ -475,12 +476,12 @@ static void who_is_asked_to_make_room_stops_as_late_as_the_source_says(void **st
 	play_by_hand(&h, 4, by_priority, (struct bsa_replay_model[4]){ { 0 } });
 	assert_int_equal(h.outcomes[1].began, 120);
 	assert_int_equal(h.outcomes[2].began, 170);
-	assert_int_equal(h.outcomes[0].ended, 1100); /* before it would stop a second time */
+	assert_int_equal(h.outcomes[0].ended, 1100); /* before a second stop */
 	assert_int_equal(h.outcomes[0].preemptions, 1);
 	assert_int_equal(h.outcomes[3].began, 1100);
 }
 
-/* Under fair the policy plans for later: from there it is as long. */
+/* Under fair the policy sets a later time for the stop; the call stops that long after that time. */
 static void who_is_asked_for_later_stops_after_that(void **state)
 {
 	const struct bsa_replay_rules fair = { NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1 };
@@ -531,11 +532,11 @@ static void between_checkpoints_nobody_leaves(void **state)
 	(void)state;
 	play_by_hand(&h, 3, by_priority, (struct bsa_replay_model[3]){ { 0 } });
 	assert_int_equal(h.outcomes[1].began, 600);
-	assert_int_equal(h.outcomes[2].began, 960); /* it came while the first one woke up to go on, at 660 */
+	assert_int_equal(h.outcomes[2].began, 960); /* it came while the first one was waking up to go on, at 660 */
 	assert_int_equal(h.outcomes[0].ended, 1120);
 }
 
-/* What is known when the third call comes, whose deadline is 500 ns away, after the first one has run. */
+/* The fate of a third call, which comes after the first one has run and has a deadline 500 ns later. */
 static enum bsa_replay_fate fate_behind(struct bsa_replay_call first, struct bsa_replay_call second)
 {
 	struct by_hand h = { .calls = { first, second, { .at = 5000, .run_ns = 300, .deadline = 5500 } } };
@@ -554,8 +555,8 @@ static void only_a_whole_run_in_one_stretch_teaches(void **state)
 	struct bsa_replay_call given_up = whole;
 
 	(void)state;
-	given_up.deadline = 810;                                           /* at 820 it is looked at */
-	assert_int_equal(fate_behind(whole, nothing), BSA_REPLAY_REFUSED); /* it takes 750 at least */
+	given_up.deadline = 810;                                           /* the service checks the deadline at 820 */
+	assert_int_equal(fate_behind(whole, nothing), BSA_REPLAY_REFUSED); /* its run takes 750 at least */
 	assert_int_equal(fate_behind(whole, urgent), BSA_REPLAY_ANSWERED);
 	assert_int_equal(fate_behind(given_up, nothing), BSA_REPLAY_ANSWERED);
 }
@@ -564,7 +565,8 @@ static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_mod
 {
 	const struct bsa_replay_model known[3] = { { .floor_ns = 800, .confirmed = true } };
 	struct by_hand h = {
-		.calls = { { .run_ns = 1000, .step_ns = 100, .deadline = 599, .fail_ns = 5 }, /* the least is 600 */
+		.calls = { { .run_ns = 1000, .step_ns = 100, .deadline = 599, .fail_ns = 5 }, /* the shortest
+		                                                                               * run is 600 */
 		           { .at = 10, .run_ns = 1000, .step_ns = 100, .deadline = 800, .app = 1, .fail_ns = 5 },
 		           { .at = 20, .run_ns = 10, .deadline = 900, .app = 2, .model = 1, .fail_ns = 5 } }
 	};
@@ -575,7 +577,7 @@ static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_mod
 	assert_int_equal(h.outcomes[0].answered, 5);
 	assert_int_equal(h.outcomes[1].fate, BSA_REPLAY_ABORTED);
 	assert_int_equal(h.outcomes[1].ended,
-	                 510); /* then 300 are left and 290 would do; at 510 it is less than is needed */
+	                 510); /* then 300 are left and 290 would be enough; at 510 the time left is too short */
 	assert_int_equal(h.outcomes[2].began, 510);
 	assert_true(h.outcomes[0].missed && h.outcomes[1].missed && !h.outcomes[2].missed);
 }
@@ -593,7 +595,7 @@ static void others_before_it_refuse_a_call(void **state)
 	assert_int_equal(h.outcomes[2].fate, BSA_REPLAY_REFUSED);
 	assert_int_equal(h.outcomes[2].ended, 20);
 	h.begun[0] = h.begun[1] = h.begun[2] = false;
-	h.calls[2].deadline = 780; /* behind the one that waits, 750 at least */
+	h.calls[2].deadline = 780; /* behind the waiting call, which takes 750 at least */
 	play_by_hand(&h, 3, fifo, known);
 	assert_int_equal(h.outcomes[2].fate, BSA_REPLAY_GAVE_UP);
 	assert_int_equal(h.outcomes[2].ended, 780);
@@ -614,7 +616,8 @@ static void a_launch_comes_when_it_is_due_whatever_became_of_the_one_before(void
 	assert_int_equal(h.outcomes[0].began, 400);
 	assert_int_equal(h.outcomes[3].began, 150);
 	assert_true(h.begun[3]);
-	assert_int_equal(h.asked, 3); /* for each of them, and behind the last; not again when they are answered */
+	assert_int_equal(h.asked, 3); /* once for each call, and once behind the last; not again when they are
+	                               * answered */
 }
 
 static void shares_are_those_of_the_policy(void **state)

@@ -1,4 +1,6 @@
-/* test_rows.c -- rows of queries and in memory, what their columns are, and SQL with holes. */
+/*
+ * test_rows.c -- rows of queries and rows in memory, their columns, and SQL with holes.
+ */
 #include "analyzer/stored.h"
 
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static void rows_in_memory_come_back(void **state)
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 1000; i++) {
 			if (i % 7 == 0)
-				assert_int_equal(bsv_rows_peek(r, &err), 1); /* takes nothing away */
+				assert_int_equal(bsv_rows_peek(r, &err), 1); /* a peek consumes no row */
 			assert_int_equal(bsv_rows_step(r, &err), 1);
 			assert_int_equal(atoi(bsv_rows_cell(r, 0).text), i);
 			assert_int_equal(bsv_rows_get(r, 1, -1), i);
@@ -41,7 +43,7 @@ static void rows_in_memory_come_back(void **state)
 		assert_int_equal(bsv_rows_step(r, &err), 1);
 	assert_int_equal(bsv_rows_peek(r, &err), 0);
 	assert_int_equal(bsv_rows_step(r, &err), 0);
-	assert_int_equal(bsv_rows_beyond(r, 5), 5); /* counted no further */
+	assert_int_equal(bsv_rows_beyond(r, 5), 5); /* the count stops there */
 	for (int limit = 999; limit <= 1001; limit++) {
 		bsv_rows_again(r);
 		bsv_rows_limit(r, (size_t)limit);
@@ -53,7 +55,7 @@ static void rows_in_memory_come_back(void **state)
 	bsv_rows_free(NULL);
 }
 
-/* Owned by the caller. */
+/* The caller owns the text. */
 static char *as_csv(const char *const *texts, size_t n, unsigned how)
 {
 	static const struct bsv_column columns[] = { { "text", NULL, NULL }, { "number", "count", NULL } };
@@ -171,7 +173,10 @@ static void a_query_that_fails_says_so_before_its_first_row(void **state)
 	bsa_db_close(db);
 }
 
-/* A part stands within queries that people see, and has no name of its own; a report keeps its first line, which --list shows. */
+/*
+ * A part is a piece of queries that users see, and has no name of its own; a report keeps its first line,
+ * which --list shows.
+ */
 static void parts_of_queries_are_no_reports(void **state)
 {
 	(void)state;
@@ -212,7 +217,7 @@ static void holes_are_filled(void **state)
 		const char *template, *text;
 	} rows[] = {
 		{ "", "" },
-		{ "@a@", "<@b@>" }, /* what fills one is not looked at */
+		{ "@a@", "<@b@>" }, /* the text that fills a hole is not searched for holes */
 		{ "x@a@y@long_1@z@a@", "x<@b@>yz<@b@>" },
 		{ "a@b.c @ d@@", "a@b.c @ d@@" },
 	};
@@ -248,7 +253,7 @@ static void statements_take_values_and_relations(void **state)
 	}
 	bsa_query_free(q);
 	q = NULL;
-	assert_int_equal(bsv_query_new(&q, db, template, NULL, &err), BSA_E_USAGE); /* its hole is no SQL */
+	assert_int_equal(bsv_query_new(&q, db, template, NULL, &err), BSA_E_USAGE); /* the hole's text is not SQL */
 	assert_null(q);
 
 	assert_int_equal(bsv_rows_bound(&r, db, sql, values, &err), 0);
@@ -286,7 +291,7 @@ static void strings_of_sql_cannot_end_early(void **state)
 	bsa_db_close(db);
 }
 
-/* The ends of ring buffers do not look like damage; what else was not recorded is named, and no more is said of it. */
+/* The ends of ring buffers do not look like damage; any other loss is named, without more words. */
 static void the_ends_of_buffers_are_called_that(void **state)
 {
 	static const char *const rows[][2] = {
@@ -321,7 +326,10 @@ static void executions_that_do_not_count_are_counted(void **state)
 	                    "execution without any recorded time is left out");
 }
 
-/* A report in two phases: all is asked, one part is read, and then both are shown in another order. Owned by the caller; NULL: an error. */
+/*
+ * A report in two phases: it asks all queries, reads one part, and then shows both parts in another order.
+ * The caller owns the text; NULL: an error.
+ */
 static char *report_print(struct bsa_db *db, const char *part)
 {
 	static const struct bsv_command command = { .name = "test" };
@@ -368,7 +376,7 @@ static void a_table_computes_no_hidden_part(void **state)
 	assert_non_null(strstr(text, "25"));
 	assert_null(strstr(text, "title of fails"));
 	free(text);
-	assert_null(report_print(db, "fails")); /* which is computed then, and so fails */
+	assert_null(report_print(db, "fails")); /* the part is computed at this point, so it fails */
 	bsa_db_close(db);
 }
 

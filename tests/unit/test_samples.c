@@ -1,6 +1,7 @@
 /*
- * test_samples.c -- every sample model, so every operation, on the xnnpack driver: its arguments at the very end of
- * pools of whole pages (what is read beyond a tensor is there and harmless), and nothing allocated once it is warm.
+ * test_samples.c -- every sample model, and so every operation, on the xnnpack driver. Its arguments end
+ * where pools of whole pages end, so that a read beyond a tensor is caught; a warm execution allocates
+ * nothing.
  */
 #include <unistd.h>
 
@@ -18,7 +19,10 @@ struct run {
 	struct nnb_request request;
 };
 
-/* Argument @i is operand @index, alone at the end of pool @i. Small numbers, so that they index and hash. */
+/*
+ * Argument @i is operand @index, alone at the end of pool @i. It holds small numbers, which can be indexes
+ * and hashes.
+ */
 static void place(struct run *r, uint32_t i, const struct nnb_model *m, uint32_t index)
 {
 	const struct nnb_operand *o = &m->operands[index];
@@ -88,7 +92,7 @@ static void it_runs_at_the_end_of_its_pools_and_warm_without_allocating(void **s
 	unsigned long before;
 	struct run r;
 
-	if (!supports(d, m)) { /* then it cannot be prepared either, and that is all */
+	if (!supports(d, m)) { /* then preparing it fails, too */
 		assert_int_equal(nnb_prepare(d, m, &ordinary, NULL, &p, NULL), NNB_STATUS_INVALID_ARGUMENT);
 		nnb_model_free(m);
 		nnb_device_unref(d);
@@ -96,7 +100,7 @@ static void it_runs_at_the_end_of_its_pools_and_warm_without_allocating(void **s
 	}
 	p = prepared(d, m);
 	run_init(&r, m);
-	run_once(&r, p); /* the first makes what is kept for executions */
+	run_once(&r, p); /* the first execution allocates what later ones use */
 	before = allocations();
 	for (int i = 0; i < 5; i++)
 		run_once(&r, p);
@@ -110,7 +114,7 @@ static void it_runs_at_the_end_of_its_pools_and_warm_without_allocating(void **s
 static void allocations_are_counted(void **state)
 {
 	unsigned long before = allocations();
-	void *volatile some = malloc(100); /* volatile: it is not to be optimised away */
+	void *volatile some = malloc(100); /* volatile: the compiler must not remove the allocation */
 
 	(void)state;
 	free(some);

@@ -1,9 +1,11 @@
 /*
- * test_saved.c -- where a cause is said to have cost a deadline, or not to have: random worlds are replayed without that cause.
+ * test_saved.c -- bsa_blame's answers on whether a deadline would have been met without a cause: random
+ * worlds are replayed without that cause.
  *
- * The worlds are those of policy_sim.h: the policy is the service's own. A world is played and its misses are blamed. Then, for each
- * cause of which bsa_blame says whether it would have saved the deadline, the same world is played again with the cause taken away,
- * and the deadline is met, or not, as was said. What is blamed knows nothing of the policy: it must say no more than it can know.
+ * The worlds are those of policy_sim.h: the policy is the service's own. A world is played and its misses are
+ * blamed. For each cause about which bsa_blame gives a sure answer, the same world is played again without
+ * the cause, and the deadline must be met, or missed, as answered. bsa_blame does not know the policy, so its
+ * answers must be sure only where the recording proves them.
  *
  * NNB_SOAK_SECONDS sets how long this goes on; test_saved SEED plays one world alone.
  */
@@ -32,15 +34,15 @@ enum {
 	ROOM = BSA_CAUSES + 2
 };
 
-#define BEGINNING UINT64_C(1000000000000) /* of each world, in the times that are blamed */
+#define BEGINNING UINT64_C(1000000000000) /* the beginning of each world, on the clock of the blame */
 #define US 1000
 
-/* What a job is to who submits it: the simulator knows only of the time between its coming and its end. */
+/* A job as its app sees it: the simulator has only the time between a job's arrival and its end. */
 struct call {
 	unsigned model;
 	uint64_t send, answer, budget, step_ns; /* step_ns: of a run that is not slow */
 	bool send_slept, answer_slept, aborts;
-	uint64_t think; /* from the answer before, or from the beginning, to its submission */
+	uint64_t think; /* from the previous answer, or from the beginning, to the job's submission */
 };
 
 struct world_of_calls {
@@ -49,8 +51,8 @@ struct world_of_calls {
 };
 
 static struct counts {
-	unsigned worlds, misses, yes, no, perhaps; /* of causes */
-	unsigned old_yes, old_false;               /* by comparing the cause with the lateness alone */
+	unsigned worlds, misses, yes, no, perhaps; /* numbers of worlds and misses, and of causes by answer */
+	unsigned old_yes, old_false;               /* the same if only the cause and the lateness were compared */
 } counts;
 
 static uint32_t failing;
@@ -115,7 +117,7 @@ static void make_world(struct world_of_calls *w, uint32_t seed)
 		draw_call(w, i, steps, step_ns, aborts);
 }
 
-/* ---- what was recorded ---- */
+/* ---- the recording ---- */
 
 static bool is_answered(const struct sim_done *d)
 {
@@ -137,7 +139,7 @@ static uint64_t at_least(uint64_t value, uint64_t bound)
 	return value > bound ? value : bound;
 }
 
-/* As the store has it: of all that were answered, the least; and what is usual, which is no less. */
+/* As in the store: the shortest phases over all answered jobs, and the typical ones, which are no shorter. */
 static struct bsa_typical typical_of(const struct world_of_calls *w, const struct sim_result *r, uint32_t x)
 {
 	const struct call *mine = &w->call[x];
@@ -204,7 +206,7 @@ static struct bsa_execution execution_of(const struct world_of_calls *w, const s
 
 /* ---- without a cause ---- */
 
-/* What was not seen of it takes as long as the least that was seen of another. */
+/* A phase that the recording lacks takes as long as the shortest one recorded of another job. */
 static void complete(struct world_of_calls *w, const struct sim_done *d, uint32_t x, const struct bsa_typical *t)
 {
 	struct sim_job *job = &w->schedule.job[x];
@@ -250,7 +252,10 @@ static bool is_met_without(const struct world_of_calls *w, const struct sim_resu
 	return is_met(&again.call[x], &result.job[x]);
 }
 
-/* Where no other job waited, the policy asks nobody to leave. With more lanes, who waits may have asked another lane first. */
+/*
+ * Where no other job waited, the policy preempts no job. With several lanes, a waiting job may have preempted
+ * another lane first.
+ */
 static bool is_undisturbed(const struct world_of_calls *w, const struct sim_result *r, uint32_t x)
 {
 	const struct sim_done *mine = &r->job[x];
@@ -292,7 +297,7 @@ static void check_miss(const struct world_of_calls *w, const struct sim_result *
 		uint64_t dur = e.phase[kind == BSA_WAIT_QUEUE ? BSA_QUEUE : BSA_PREEMPTED];
 		uint64_t from = e.at[kind == BSA_WAIT_QUEUE ? BSA_ENQUEUED : BSA_DISPATCHED];
 
-		if (dur && from != BSA_NEVER) /* whoever held the lane meanwhile: any other one will do */
+		if (dur && from != BSA_NEVER) /* the other job held the lane meanwhile; any other job will do */
 			waits[m.n_waits++] = (struct bsa_wait){ .began = from,
 				                                .ended = from + dur,
 				                                .blocker = other + 1,
@@ -337,16 +342,16 @@ static void check_world(uint32_t seed)
 			check_miss(&w, &r, i);
 }
 
-/* ---- refused, though the lane was free for it early enough ---- */
+/* ---- refused, although a lane was free early enough ---- */
 
 #define AFTER_ALL UINT64_C(1000000000000000)
 
 static struct refusals {
 	unsigned refused, bad;
-	unsigned old_bad, old_false; /* by the first time that a lane was free, whoever waited */
+	unsigned old_bad, old_false; /* the same if only the first time of a free lane counted, without the queue */
 } refusals;
 
-/* It comes when all is over. */
+/* The job now comes after all others are over. */
 static void remove_job(struct sim_schedule *s, uint32_t i)
 {
 	s->job[i] = (struct sim_job){ .after = -1, .delay_ns = AFTER_ALL + i, .steps = 1, .step_ns = 1 };
@@ -361,7 +366,10 @@ static uint32_t present(const struct sim_schedule *s, const struct sim_result *r
 	return n;
 }
 
-/* From @at on: the first time that a lane is free, if all who wait have one; and the first time that anybody leaves a lane for good. */
+/*
+ * From @at on: the first time that a lane is free for every waiting job; and the first time that a job leaves
+ * a lane for good.
+ */
 static struct bsa_refused refused_at(const struct sim_schedule *s, const struct sim_result *r, uint64_t at)
 {
 	struct bsa_refused ret = { .queue_free = UINT64_MAX, .lane_free = UINT64_MAX, .holder_cause = BSA_CROWDED_OUT };
@@ -401,7 +409,10 @@ static struct bsa_execution refused_execution(const struct world_of_calls *w, ui
 	return e;
 }
 
-/* Would the deadline be met if the service had taken it, with what was queued then, and what came later only if @all? */
+/*
+ * Would the deadline be met if the service had admitted the job? With the jobs queued then, and with later
+ * ones only if @all.
+ */
 static bool is_met_if_admitted(const struct world_of_calls *w, const struct sim_result *r, uint32_t x,
                                const struct bsa_typical *t, bool all)
 {

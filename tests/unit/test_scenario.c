@@ -1,4 +1,7 @@
-/* test_scenario.c -- scenario files: what is read of them, and what is said of the wrong ones, word for word. */
+/*
+ * test_scenario.c -- scenario files: what is read from right ones, and the refusals of wrong ones, word for
+ * word.
+ */
 #include <dirent.h>
 #include <errno.h>
 

@@ -1,9 +1,11 @@
 /*
  * test_schedule.c -- steps in, facts out: one row, one story.
  *
- * A script is sentences with a semicolon between them. "x 1 app 2 high step 5 of 3 counted uncertain" declares execution 1, of instance 3;
- * without that it is of app 1, medium, without a step, of instance 1. "10 dispatch 1 0" is a step at 10 with a lane, "over 1" asks what the schedule
- * says of an execution, "90 over 0" is the end. Of what is told, sentences that begin with a word of "about" count, in any order.
+ * A script is sentences with a semicolon between them. "x 1 app 2 high step 5 of 3 counted uncertain"
+ * declares execution 1, of instance 3; without that sentence it is of app 1, medium, without a step, of
+ * instance 1. "10 dispatch 1 0" is a step at 10 with a lane, "over 1" asks the schedule for its result about
+ * an execution, "90 over 0" is the end. Of the reported facts, those count, in any order, whose sentences
+ * begin with a word of "about".
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -491,7 +493,7 @@ static void step(struct scene *c, uint64_t at, const char *word, unsigned id, un
 	assert_int_equal(c->x[id].steps_left != 0, c->late);
 }
 
-/* An execution that is over, if there is something to say of it. */
+/* Write the result about an execution that is over, if there is one. */
 static void line_over(struct scene *c, unsigned id)
 {
 	const struct bsa_scheduled *x = &c->x[id];
@@ -514,7 +516,7 @@ static void play_line(struct scene *c, const char *line)
 		                 0);
 	else if (sscanf(line, "%" SCNu64 " loss %" SCNu64, &at, &to) == 2)
 		assert_int_equal(bsa_schedule_add_loss(c->s, at, to, false), 0);
-	else if (sscanf(line, "%" SCNu64 " hole %" SCNu64, &at, &to) == 2) /* no summary was lost in it */
+	else if (sscanf(line, "%" SCNu64 " hole %" SCNu64, &at, &to) == 2) /* the hole lost no summary */
 		assert_int_equal(bsa_schedule_add_hole(c->s, at, to, BSA_NEVER, 0), 0);
 	else if (sscanf(line, "begin %" SCNu64, &at) == 1)
 		bsa_schedule_set_begin(c->s, at);
@@ -543,7 +545,7 @@ static void play(struct scene *c, const char *script)
 		line_over(c, c->asked[i]);
 }
 
-/* Is it of what the story is about? */
+/* Does the story ask about this line? */
 static bool counts(const struct story *story, const char *line)
 {
 	char word[16];
@@ -604,7 +606,7 @@ static void is_told(void **state)
 	tell(*state, true);
 }
 
-/* ---- what comes too late ---- */
+/* ---- late events ---- */
 
 static void note(struct scene *c, const char *script, uint64_t known)
 {
@@ -723,7 +725,7 @@ static void each_contradiction_counts_once(void **state)
 	}
 }
 
-/* The begin of the recording is a loss that ends before it, as the fold has it. */
+/* The beginning of the recording is a loss that ends before it, as in the fold. */
 static void a_hole_hides_no_more_than_can_be_hidden(void **state)
 {
 	static const struct {
@@ -737,7 +739,10 @@ static void a_hole_hides_no_more_than_can_be_hidden(void **state)
 		  "possible", "possible 1: 150-160" },
 		{ "begin 100; 0 loss 99; 100 lanes 1; 110 ready 1; 120 dispatch 1 0; 150 hole 160; 200 cut 1",
 		  "possible", "possible 1: 150-200" },
-		/* The lane was idle for 12 ms, which was long until a hand-over took 100 ms: nothing is proved then. */
+		/*
+		 * The lane was idle for 12 ms, which was long until a hand-over took 100 ms: then nothing is
+		 * proved.
+		 */
 		{ "0 lanes 1 idle; 1 ready 4; 2 dispatch 4 0; 3 end 4 0; 10 ready 1; 20 loss 30; 40 ready 2; "
 		  "40 dispatch 2 0; 50 end 2 0; 12000050 ready 3; 12000050 dispatch 3 0; 12000060 end 3 0; "
 		  "20000000 ready 5; 120000000 dispatch 5 0; 120000005 ready 6; 120000010 end 5 0; "
@@ -755,7 +760,10 @@ static void a_hole_hides_no_more_than_can_be_hidden(void **state)
 	}
 }
 
-/* It was on its lane before the recording, and may have waited then: that is no time of the recording, so it adds to no lag. */
+/*
+ * It was on its lane before the recording, and may have waited then. That time is not in the recording, so it
+ * adds no lag.
+ */
 static void a_wait_before_the_recording_is_no_lag_in_it(void **state)
 {
 	struct scene c;

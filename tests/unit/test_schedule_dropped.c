@@ -1,8 +1,9 @@
 /*
- * test_schedule_dropped.c -- random schedules, each played twice: with all tenants kept to the end, and with idle tenants dropped as early
- * as possible.
+ * test_schedule_dropped.c -- random schedules, each played twice: once the schedule keeps all tenants to the
+ * end, once it drops idle tenants as early as possible.
  *
- * All facts but lags are the same. Shares and windows are reported in parts that add up. Bounds of lags may be wider, never narrower.
+ * All facts but lags are the same. Shares and windows are reported in parts that add up. Bounds of lags may
+ * be wider, never narrower.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,13 +146,18 @@ static void shares_add_up(const struct share_sum *kept, const struct share_sum *
 	}
 }
 
-/* Then a part of it may be from before the loss, and certain, while the whole is not. test_fold_schedules has the truth. */
+/*
+ * Then a part of the window may be from before the loss, and certain, while the whole is not.
+ * test_fold_schedules has the truth.
+ */
 static bool window_has_loss(const struct world *w, int window)
 {
 	return world_lost(w, window * WINDOW, (window + 1) * WINDOW - 1);
 }
 
-/* A window without lane time is no fact, and may have parts still. Returns how many windows had several parts. */
+/*
+ * A window without lane time gives no fact, but may have parts. Returns how many windows had several parts.
+ */
 static unsigned lags_are_no_narrower(const struct world *w, const struct played *kept, const struct played *dropped)
 {
 	unsigned split = 0;
@@ -198,7 +204,7 @@ static void dropping_idle_tenants_changes_no_fact(void **state)
 		lines_fini(&kept.lines);
 		lines_fini(&dropped.lines);
 	}
-	assert_in_range(returned, 50, SEEDS * APPS); /* otherwise too few tenants were dropped that returned */
+	assert_in_range(returned, 50, SEEDS * APPS); /* otherwise too few dropped tenants returned */
 	assert_in_range(split, 50, SEEDS * APPS * WINDOWS);
 }
 

@@ -1,5 +1,6 @@
 /*
- * test_schedule_hostile.c -- steps in any order, at any time, of anything: no crash, nothing that contradicts itself, bounded.
+ * test_schedule_hostile.c -- steps in any order, at any time, of any execution: no crash, no contradiction,
+ * bounded memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +62,7 @@ static void share_is_one(void *ctx, const struct bsa_share *s)
 	shares++;
 }
 
-/* Those of a lane that is always free: they come in the order of their times. */
+/* A lane is always free here, so the rows come in the order of their times. */
 static void refusal_is_later(void *ctx, const struct bsa_refused *r)
 {
 	(void)ctx;
@@ -109,7 +110,7 @@ static uint8_t any_lane(const struct bsa_scheduled *x)
 	return (uint8_t)(chance(3) ? chance(3) : chance(256));
 }
 
-/* Each in memory of its own, so that whoever looks at it afterwards is caught. */
+/* Each execution is an allocation of its own, so that a sanitizer catches a use after its end. */
 static struct bsa_scheduled *any_execution(void)
 {
 	struct bsa_scheduled *x = calloc(1, sizeof(*x));
@@ -243,15 +244,15 @@ static void a_million_wait(void **state)
 	for (uint32_t i = 0; i < MILLION - 100; i += 2)
 		go(s, &x[i], BSA_STEP_FORGET, 2 * MILLION, BSA_LANE_NONE);
 	assert_int_equal(bsa_schedule_finish(s, 3 * MILLION), 0);
-	assert_int_equal(x[0].bypassed, 0); /* of so many apps it is not counted, */
-	assert_true(x[0].bypassed_more);    /* which is said */
+	assert_int_equal(x[0].bypassed, 0); /* among so many apps it is not counted, */
+	assert_true(x[0].bypassed_more);    /* and the result has a flag for that */
 	assert_true(x[1].bypassed_more);
 	assert_int_equal(shares, 70000); /* one for each app */
 	bsa_schedule_free(s);
 	free(x);
 }
 
-/* They all wait for one lane, and get it last come first served: each has passed all others. */
+/* All wait for one lane, which serves the last one first: each has passed all others. */
 static void many_are_passed_by_many(void **state)
 {
 	enum { MANY = 60000 };
@@ -278,7 +279,9 @@ static void many_are_passed_by_many(void **state)
 	free(x);
 }
 
-/* One waits for longer than is remembered: the rest of it is unknown, and counted. */
+/*
+ * One execution waits for longer than the schedule remembers: the rest of the wait is unknown, and counted.
+ */
 static void what_is_remembered_is_bounded(void **state)
 {
 	enum { MANY = 3 << 18 };
@@ -304,7 +307,7 @@ static void what_is_remembered_is_bounded(void **state)
 	bsa_schedule_free(s);
 }
 
-/* And of all lanes together: one of them forgets all it knew, again and again. */
+/* The memory of all lanes together is bounded: one lane loses all its memory, time after time. */
 static void so_is_what_is_remembered_of_many_lanes(void **state)
 {
 	enum { MANY = 1 << 18, LANES_OF_IT = 5 };
@@ -328,7 +331,7 @@ static void so_is_what_is_remembered_of_many_lanes(void **state)
 	bsa_schedule_free(s);
 }
 
-/* As long as somebody waits, but nobody for long, nothing is forgotten. */
+/* While executions wait, but each briefly, the schedule forgets nothing. */
 static void what_nobody_asks_for_is_dropped(void **state)
 {
 	enum { MANY = 3 << 18 };
@@ -350,7 +353,7 @@ static void what_nobody_asks_for_is_dropped(void **state)
 	bsa_schedule_free(s);
 }
 
-/* Windows in which nothing happens are told, but not for ever. */
+/* The schedule reports windows in which nothing happens, but only so many. */
 static void time_may_jump(void **state)
 {
 	struct bsa_scheduled x[6];
@@ -367,7 +370,7 @@ static void time_may_jump(void **state)
 	bsa_schedule_free(s);
 }
 
-/* Steps of times that nobody will ever see are not kept without end. */
+/* The schedule keeps a bounded number of steps whose times never come. */
 static void steps_to_come_are_bounded(void **state)
 {
 	enum { MANY = (1 << 17) + 5000 };
@@ -389,7 +392,10 @@ static void steps_to_come_are_bounded(void **state)
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_true(bsa_scheduled_idle(&x[i]));
 	assert_int_equal(rows, MANY);
-	/* 65536 are kept until the lane proves to have been idle; with more, it is no longer known of those that the lane was free */
+	/*
+	 * 65536 are kept until the lane proves to have been idle; of more, the schedule does not know any
+	 * longer that the lane was free
+	 */
 	assert_in_range(in_time, 4000, 5000);
 	bsa_schedule_free(s);
 	free(x);

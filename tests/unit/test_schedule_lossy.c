@@ -1,5 +1,5 @@
 /*
- * test_schedule_lossy.c -- random schedules of which steps are lost: nothing is told that was not so.
+ * test_schedule_lossy.c -- random schedules with lost steps: every reported fact is true.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 static struct world w;
 static uint32_t playing;
-static uint64_t told; /* facts that were looked at */
+static uint64_t told; /* facts that the test checked */
 
 static void so(bool is, const char *what)
 {
@@ -52,7 +52,7 @@ static bool held(unsigned lane, int holder, uint64_t began, uint64_t ended)
 	return ended > began;
 }
 
-/* The wait that it was in then is charged to the lane that it got, or else the first. */
+/* The wait that ends at @ended is charged to the lane that it got, or else to the first lane. */
 static bool charged(int x, uint64_t ended, unsigned lane)
 {
 	uint64_t t = ended;
@@ -118,7 +118,7 @@ static void starvation_is_so(void *ctx, const struct bsa_starved *s)
 	SO(!waited(x, s->began - 1, s->began) && !waited(x, s->began + s->gap, s->began + s->gap + 1));
 }
 
-/* The first time from @at on that @x is put on a lane. */
+/* The first time from @at on at which @x gets a lane. */
 static const struct times *next_on(int x, int at)
 {
 	for (int i = 0; i < w.x[x].n_on; i++)
@@ -127,7 +127,7 @@ static const struct times *next_on(int x, int at)
 	return NULL;
 }
 
-/* From then on until the one was on its lane, which was free, both were ready. */
+/* From then on until the chosen execution was on its lane, the lane was free and both were ready. */
 static void choice_is_so(void *ctx, const struct bsa_chosen *c)
 {
 	int x = index_of(c->chosen), y = index_of(c->passed_over), at = (int)c->at;
@@ -184,7 +184,7 @@ static void share_is_so(void *ctx, const struct bsa_share *s)
 static void lag_is_so(void *ctx, const struct bsa_lag *lag)
 {
 	(void)ctx;
-	/* of a lane that was handed over, all counts in the window in which that ends */
+	/* for a lane that was handed over, all time counts in the window in which the hand-over ends */
 	SO(lag->received <= (lag->window_began + WINDOW) * w.lanes && lag->window_began % WINDOW == 0);
 	SO(lag->entitled <= (lag->window_began + WINDOW) * w.lanes);
 }
@@ -195,7 +195,7 @@ static void interference_is_so(void *ctx, const struct bsa_interfered *i)
 	SO(i->ns && i->by && i->by <= APPS && i->app && i->app <= APPS);
 }
 
-/* ---- and of each execution ---- */
+/* ---- the facts of each execution ---- */
 
 static void execution_is_so(const struct bsa_scheduled *x)
 {
@@ -218,7 +218,10 @@ static void execution_is_so(const struct bsa_scheduled *x)
 		SO(x->lane_ns == ran);
 }
 
-/* Some of the steps in a loss are lost. Of whom one is, it is not known how often he was preempted. */
+/*
+ * Lose some of the steps within a loss. How often an execution was preempted is unknown if one of its steps
+ * is lost.
+ */
 static void lose_steps(void)
 {
 	unsigned odds = 1 + chance(4);
@@ -232,7 +235,7 @@ static void lose_steps(void)
 	}
 }
 
-/* Those of whom nobody will tell the end are given up at some time after it. */
+/* An execution whose end is lost is given up at some time after its end. */
 static void give_up(struct bsa_schedule *s, struct bsa_scheduled *x, int at)
 {
 	for (int i = 0; i < w.n_steps; i++)
@@ -290,12 +293,12 @@ static void what_is_told_in_spite_of_losses_was_so(void **state)
 	for (uint32_t i = 1; stop ? time(NULL) < stop : i <= SEEDS; i++) {
 		playing = i;
 		world_make(&w, i);
-		if (!w.n_losses && i % 8) /* a few worlds without losses, for what losses make uncertain */
+		if (!w.n_losses && i % 8) /* a few worlds without losses, for facts that losses make uncertain */
 			continue;
 		play(i % 2 ? 0 : 30);
 	}
 	assert_true(queues_freed > 100);
-	assert_true(told > 80 * SEEDS); /* rather a lot is */
+	assert_true(told > 80 * SEEDS); /* otherwise too few facts were reported */
 }
 
 int main(void)

@@ -1,9 +1,10 @@
 /*
- * test_schedule_oracle.c -- random schedules, of which every figure is worked out a second time, ns by ns.
+ * test_schedule_oracle.c -- random schedules; an oracle computes every figure a second time, ns by ns.
  *
- * A world is made first: who was ready, and who was on which lane, at each ns. Its steps go into the schedule; the oracle
- * looks at the world instead. Losses are told without anything being lost, so that what they touch has to be unknown; then steps
- * are really left out, and nothing may be told that was not so.
+ * First a world is made: which execution was ready, and which had which lane, at each ns. The schedule gets
+ * the world's steps; the oracle looks at the world. At first losses are announced without a lost step, so all
+ * figures that they touch must be unknown; then steps are really left out, and every reported fact must be
+ * true.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,9 +29,9 @@
 
 enum { PARTS = 720720 };
 
-/* ---- what is to be told of it ---- */
+/* ---- the facts to compare ---- */
 
-/* Without losses it is certain when the queue was gone, and whose it was, too. */
+/* Without losses the time when the queue was empty, and the app of its jobs, are certain, too. */
 static void line_refused_and_queue(void *ctx, const struct bsa_refused *r)
 {
 	line_refused(ctx, r);
@@ -39,12 +40,12 @@ static void line_refused_and_queue(void *ctx, const struct bsa_refused *r)
 	          r->queue, r->queue_app);
 }
 
-/* With losses lags are bounds, which test_fold_schedules holds against the truth. */
+/* With losses lags are bounds; test_fold_schedules compares those with the truth. */
 static void line_share_without_lag(void *ctx, const struct bsa_share *share)
 {
 	struct bsa_share without = *share;
 
-	if (!share->received && !share->entitled) /* it may have been behind; nothing of it was recorded */
+	if (!share->received && !share->entitled) /* the app may have been behind, but no event of it was recorded */
 		return;
 	without.max_lag = 0;
 	without.max_lag_at = BSA_NEVER;
@@ -65,25 +66,26 @@ struct oracle {
 	int64_t interfered[APPS + 1][APPS + 1];
 	bool doubtful_at[APPS + 1][TIME + 1];
 	bool waiting[EXECUTIONS];       /* now */
-	int order[EXECUTIONS], n_waits; /* order: of the beginnings of waits */
+	int order[EXECUTIONS], n_waits; /* order: by the beginning of the wait */
 	int since[EXECUTIONS], bypassed[EXECUTIONS], bypassed_before[EXECUTIONS];
 	int wait_ns[EXECUTIONS];
 	bool unsure[EXECUTIONS], idle[EXECUTIONS], hogs[EXECUTIONS][STRETCHES];
-	int64_t lag_on[EXECUTIONS][STRETCHES];  /* of its app, in parts, when it was put on a lane */
-	int lag_from[EXECUTIONS][STRETCHES];    /* since when it is that of its app */
-	int unseen_until;                       /* somebody may have been on a lane of whom nobody knew */
-	int free_lane[LANES];                   /* since when nobody has it, for those that are refused */
-	bool unknown_lane[LANES];               /* for all that is known, somebody may have it */
-	struct bsa_refused refused[EXECUTIONS]; /* who have not seen the end of the queue */
+	int64_t lag_on[EXECUTIONS][STRETCHES];  /* the app's lag, in parts, when the execution was put on a lane */
+	int lag_from[EXECUTIONS][STRETCHES];    /* the time from which that lag counts */
+	int unseen_until;                       /* until then an execution without a recorded step may have had
+	                                         * a lane */
+	int free_lane[LANES];                   /* for each lane, since when it is free; for refused executions */
+	bool unknown_lane[LANES];               /* an unseen execution may have the lane */
+	struct bsa_refused refused[EXECUTIONS]; /* refused executions that have not seen the end of the queue */
 	int n_refused;
 };
 
-static int horizon; /* all of it, or some, or 0 */
+static int horizon; /* the schedule's horizon: all of the world, a part of it, or 0 */
 
-/* A summary that was lost could have told of times so much before that. */
+/* A lost summary could have had times this long before the loss. */
 static int before_loss;
 
-/* Is it unknown who else was there? */
+/* May an unseen execution have been there? */
 static bool unsure(const struct world *w, int began, int ended)
 {
 	for (int i = 0; i < w->n_losses; i++)
@@ -100,7 +102,7 @@ static bool lost_ns(const struct world *w, int t)
 	return false;
 }
 
-/* It ended at @at, and may have been off its lane already. */
+/* It ended at @at, and may have left its lane before. */
 static bool slipped_away(const struct world *w, int x, int at)
 {
 	const struct times *s = world_stretch(w, x, at - 1);
@@ -108,7 +110,10 @@ static bool slipped_away(const struct world *w, int x, int at)
 	return w->x[x].over == at && !w->x[x].counted && world_lost(w, s->began, at);
 }
 
-/* What was on @lane in the ns from @t on, as seen from @now: a stretch, or NULL and whether it is known. */
+/*
+ * The stretch on @lane in the ns from @t on, as known at @now: a stretch, or NULL; *@known: whether that is
+ * certain.
+ */
 static const struct times *seen(const struct world *w, int lane, int t, int now, bool *known)
 {
 	int began = t, ended = t + 1, x = w->holder[lane][t];
@@ -144,7 +149,7 @@ static uint8_t cause(const struct oracle *o, int x, const struct times *s, int h
 	return h->priority < e->priority ? BSA_INVERSION : BSA_QUEUED_BEHIND;
 }
 
-/* Parts of one wait, on one lane. */
+/* The parts of one wait, on one lane. */
 static void expect_parts(struct oracle *o, int x, int began, int ended, int lane, bool preempted, int64_t *by_app)
 {
 	const struct world *w = o->w;
@@ -265,7 +270,7 @@ static void expect_wait(struct oracle *o, int x, int at, int lane)
 		expect_starved(o, x, began, at, by_app);
 }
 
-/* Perhaps it does not wait any more: a loss has been since. */
+/* A loss since then may hide the end of its wait. */
 static bool may_be_gone(const struct oracle *o, int x, int now)
 {
 	const struct world *w = o->w;
@@ -276,13 +281,13 @@ static bool may_be_gone(const struct oracle *o, int x, int now)
 	return false;
 }
 
-/* Is it certain that nobody has had @lane since free_lane? */
+/* Is it certain that no execution has had @lane since free_lane? */
 static bool is_free(const struct oracle *o, int lane, int at)
 {
 	return o->free_lane[lane] >= 0 && !o->unknown_lane[lane] && !unsure(o->w, o->free_lane[lane], at);
 }
 
-/* Did @y wait at @given, and does so at @at, surely, and is another priority of the same app? */
+/* Is it certain that @y waited at @given and still waits at @at, with another priority of the same app? */
 static bool could_have_been(const struct oracle *o, int y, int x, int given, int at)
 {
 	const struct execution *all = o->w->x;
@@ -291,7 +296,10 @@ static bool could_have_been(const struct oracle *o, int y, int x, int given, int
 	       all[y].priority != all[x].priority && !may_be_gone(o, y, at);
 }
 
-/* Those who could have been, the best first. Executions of one time wait in the order of their steps. */
+/*
+ * The executions that the policy could have chosen, the best first. Executions of one time wait in the order
+ * of their steps.
+ */
 static int candidates(const struct oracle *o, int x, int given, int at, int *ret)
 {
 	const struct execution *all = o->w->x;
@@ -338,7 +346,7 @@ static void count_bypassed(struct oracle *o, int x, int at)
 			o->bypassed[y]++;
 }
 
-/* Is somebody said to wait, or to have a lane, of whom that is not certain? */
+/* Is an execution on record as waiting, or as having a lane, although that is not certain? */
 static bool haunted(const struct oracle *o, int x, int at)
 {
 	const struct world *w = o->w;
@@ -381,7 +389,7 @@ static void take_enter(struct oracle *o, const struct one_step *s)
 	o->unknown_lane[s->lane] = false;
 }
 
-/* Of two executions that wait: did @x come before @y? At one time, those of a lower priority are first. */
+/* Of two waiting executions, did @x come before @y? At the same time, the one of lower priority is first. */
 static bool waits_longer(const struct oracle *o, int x, int y)
 {
 	if (o->since[x] != o->since[y])
@@ -391,7 +399,10 @@ static bool waits_longer(const struct oracle *o, int x, int y)
 	return o->order[x] < o->order[y];
 }
 
-/* Who waits longest when @own is refused: of the only other app that waits, or else of its own. */
+/*
+ * The execution that waits longest when @own is refused: of the only other app that waits, or else of its own
+ * app.
+ */
 static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
 {
 	int app = o->w->x[own].app, longest = -1;
@@ -444,7 +455,10 @@ static void take_refused(struct oracle *o, const struct one_step *s)
 	o->refused[o->n_refused++] = r;
 }
 
-/* The first time at which a lane was idle and no execution waited: only where it is known of each lane since the refusal who held it. */
+/*
+ * The first time at which a lane was idle and no execution waited; only where each lane's holder is known
+ * since the refusal.
+ */
 static void tell_refused(struct oracle *o, uint64_t queue_free)
 {
 	for (int l = 0; queue_free != BSA_NEVER && l < (int)o->w->lanes; l++)
@@ -457,7 +471,7 @@ static void tell_refused(struct oracle *o, uint64_t queue_free)
 	o->n_refused = 0;
 }
 
-/* All steps of @at are taken: is nobody waiting, and a lane idle? */
+/* All steps of @at are taken: does no execution wait, and is a lane idle? */
 static void end_instant(struct oracle *o, int at)
 {
 	bool idle = false;
@@ -527,7 +541,7 @@ struct share {
 	int lag_from;
 };
 
-/* Executions of each app that could use a lane in the ns from @t on, and those that do. */
+/* Count each app's executions that could use a lane in the ns from @t on, and those that do. */
 static void count_apps(const struct world *w, int t, int *could, int *did)
 {
 	memset(could, 0, (APPS + 1) * sizeof(int));
@@ -541,7 +555,7 @@ static void count_apps(const struct world *w, int t, int *could, int *did)
 		}
 }
 
-/* Who can use least is served first, out of what is taken of @lanes. */
+/* The app that can use least is served first, out of the lane time of @lanes. */
 static void entitle(int lanes, const int *could, int64_t *ret)
 {
 	bool served[APPS + 1] = { false };
@@ -627,7 +641,7 @@ static void one_ns(const struct world *w, struct share *all, int t)
 	}
 }
 
-/* How long it was certain before @s that nobody had its lane, and that it was ready. */
+/* How long before @s it is certain that no execution had the lane and that the step's execution was ready. */
 static int handed_over(const struct world *w, const struct one_step *s)
 {
 	int free = s->at, ready = s->at;
@@ -644,7 +658,10 @@ static int handed_over(const struct world *w, const struct one_step *s)
 	return s->at - (free > ready ? free : ready);
 }
 
-/* Who was put on a lane at @t, one after the other: what was before that is had, and shared out, now. */
+/*
+ * Executions were put on lanes at @t, one after the other: the lane time before that is received, and
+ * divided, at this time.
+ */
 static void hand_over(struct oracle *o, struct share *all, int t)
 {
 	const struct world *w = o->w;
@@ -684,7 +701,7 @@ static void hand_over(struct oracle *o, struct share *all, int t)
 	}
 }
 
-/* The end of a loss: nobody knows how far behind those are that have something to do. */
+/* The end of a loss: how far backlogged apps are behind is unknown. */
 static void restart(const struct world *w, struct share *all, int t)
 {
 	int could[APPS + 1], did[APPS + 1];
@@ -728,7 +745,7 @@ static void expect_shares(struct oracle *o, int end)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- the whole world ---- */
 
 static void line_over(struct lines *l, int x, int lane, bool idle, bool uncertain, uint64_t ran, uint64_t waited,
                       uint32_t bypassed)
@@ -737,7 +754,7 @@ static void line_over(struct lines *l, int x, int lane, bool idle, bool uncertai
 	          idle ? ", idle" : "", uncertain ? ", uncertain" : "", ran, waited, bypassed);
 }
 
-/* The wait that was not told before, because it was to be seen from the execution. */
+/* The wait that was not reported while it lasted, because the execution shows it. */
 static void expect_idle_part(struct oracle *o, int x)
 {
 	const struct execution *e = &o->w->x[x];
@@ -815,7 +832,7 @@ static void expect_all(const struct world *w, struct lines *want, int end)
 	lines_sort(want);
 }
 
-/* ---- what is told ---- */
+/* ---- the reported facts ---- */
 
 static void tell_over(const struct bsa_scheduled *x, struct lines *got)
 {
@@ -834,7 +851,7 @@ static void put(struct bsa_schedule *s, struct bsa_scheduled *x, const struct on
 		                 0);
 }
 
-/* What holes may hide is no figure: there are none here, but that the first step on a lane tells of it. */
+/* The oracle has no figures for what holes may hide, so possible waits and unknown lanes are not compared. */
 static struct bsa_facts facts_of_the_oracle(struct lines *got, const struct world *w)
 {
 	struct bsa_facts facts = lines_facts(got), none = world_no_facts();
@@ -876,7 +893,7 @@ static bool leaves(const struct one_step *s)
 	return s->step == BSA_STEP_END || s->step == BSA_STEP_STOP;
 }
 
-/* What an execution does in one ns is noted in its order, and so is what is of one kind. */
+/* Steps of one execution in one ns are noted in their order, and so are steps of one kind. */
 static int how_late(const struct world *w, const int *late, int i)
 {
 	const struct one_step *s = &w->steps[i], *before = s - 1;
@@ -913,7 +930,7 @@ static void play_late(const struct world *w, struct lines *got, int end)
 	free(late);
 }
 
-/* Both are sorted. */
+/* Both lists are sorted. */
 static void are_the_same(uint32_t first, const struct lines *got, const struct lines *want)
 {
 	size_t i = 0, j = 0, wrong = 0;

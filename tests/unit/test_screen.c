@@ -1,4 +1,7 @@
-/* test_screen.c -- what is printed for people: letters and their width, what a terminal would obey, lines, durations, tables. */
+/*
+ * test_screen.c -- output for people: the width of letters, escapes that a terminal would obey, lines,
+ * durations, tables.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +37,7 @@ static void letters_are_as_wide_as_a_terminal_shows_them(void **state)
 		{ "写真", 4 },             /* wide */
 		{ "a\xe2\x80\x8b", 1 },    /* with a space of no width */
 		{ "\xf0\x9f\x93\xb7", 2 }, /* a camera */
-		{ "\xff\xfe", 2 },         /* no UTF-8: a place each */
+		{ "\xff\xfe", 2 },         /* not UTF-8: one column a byte */
 		{ "\xe5\x86", 2 },         /* cut in the middle */
 	};
 
@@ -58,7 +61,7 @@ static void a_precision_does_not_part_a_letter(void **state)
 		{ "\xe5\x86\x99\xe7\x9c\x9f", 5, 3 },
 		{ "\xe5\x86\x99\xe7\x9c\x9f", 2, 0 },
 		{ "a\xf0\x9f\x93\xb7", 4, 1 },
-		{ "\xff\xfe\xfd", 2, 2 }, /* no UTF-8: a place each */
+		{ "\xff\xfe\xfd", 2, 2 }, /* not UTF-8: one column a byte */
 		{ "a\xe5\x86", 3, 3 },    /* a letter whose end is missing */
 		{ "a\xe5\x86", 0, 0 },
 	};
@@ -82,16 +85,16 @@ static void a_terminal_has_nothing_to_obey(void **state)
 		  "\\u009b31m" }, /* C1, as UTF-8 */
 		{ "\x9b"
 		  "31m",
-		  "\\x9b31m" }, /* and bare */
+		  "\\x9b31m" }, /* C1, as a bare byte */
 		{ "\xe2\x80\xae"
 		  "evil",
-		  "\\u202eevil" },                     /* turns what follows around */
-		{ "\xf3\xa0\x80\xa1", "\\U000e0021" }, /* a letter that nobody sees */
+		  "\\u202eevil" },                     /* reverses the text that follows */
+		{ "\xf3\xa0\x80\xa1", "\\U000e0021" }, /* an invisible letter */
 		{ "cam\xe2\x80\x8b"
 		  "era",
-		  "cam\\u200bera" }, /* of no width: it would look like another name */
+		  "cam\\u200bera" }, /* of no width: the name would look like another one */
 		{ "\xe2\x80\x8d\xe2\x81\xa0\xc2\xad\xe3\x85\xa4\xef\xb8\x8f", "\\u200d\\u2060\\u00ad\\u3164\\ufe0f" },
-		{ "e\xcc\x81", "e\xcc\x81" }, /* of no width, and seen */
+		{ "e\xcc\x81", "e\xcc\x81" }, /* of no width, but visible */
 		{ "写真", "写真" },
 		{ "\xc0\xaf", "\\xc0\\xaf" },          /* longer than it has to be */
 		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" }, /* half of a pair */
@@ -216,7 +219,7 @@ static void colours_are_for_those_who_want_them(void **state)
 	assert_string_equal(bsv_paint_on(&s, BSV_BAD), "");
 	assert_string_equal(bsv_paint_off(&s, BSV_BAD), "");
 	setenv("NO_COLOR", "1", 1);
-	s = bsv_screen_get(BSV_COLOR_ALWAYS); /* what is said on the command line holds */
+	s = bsv_screen_get(BSV_COLOR_ALWAYS); /* the option on the command line wins */
 	assert_true(s.color);
 	assert_string_not_equal(bsv_paint_on(&s, BSV_BAD), "");
 	assert_string_equal(bsv_paint_on(&s, BSV_PLAIN), "");
@@ -232,7 +235,7 @@ static void colours_are_for_those_who_want_them(void **state)
 
 /* ---- tables ---- */
 
-/* What is printed of @rows, which is taken. */
+/* The text printed for @rows; takes @rows. */
 static const char *table(struct bsv_rows *rows, int width, bool raw)
 {
 	static char text[16384];
@@ -372,7 +375,10 @@ static void what_has_no_room_is_named(void **state)
 	assert_null(strstr(s, "0.004"));
 }
 
-/* A bar draws the figures before it, and has no name. A column of a query may have none, either, but has values of its own. */
+/*
+ * A bar draws the figures before it, and has no name. A column of a query may have no name either, but has
+ * values of its own.
+ */
 static void a_column_without_a_name_leaves_no_gap_in_what_has_no_room(void **state)
 {
 	static const struct bsv_column bars[] = { { "phase", "text", NULL },
@@ -398,7 +404,7 @@ static void a_column_without_a_name_leaves_no_gap_in_what_has_no_room(void **sta
 	assert_true(said[true]);
 }
 
-/* A narrow screen has room for a sentence, too: in more lines. */
+/* A narrow screen has room for a sentence in several lines. */
 static void a_sentence_stays_on_a_narrow_screen(void **state)
 {
 	static const struct bsv_column sentences[] = { { "finding", "label", NULL }, { "what", "text", NULL } };
@@ -450,7 +456,7 @@ static void numbers_that_are_absurd_are_printed(void **state)
 	assert_non_null(strstr(table(r, 0, false), "9223372037"));
 }
 
-/* ---- for programs ---- */
+/* ---- output for programs ---- */
 
 static void json_is_json_whatever_the_names(void **state)
 {
@@ -532,7 +538,7 @@ static void csv_is_as_it_came_but_for_a_terminal(void **state)
 	}
 }
 
-/* Notices and errors: programs read them from a pipe, in which each stays one line. */
+/* Programs read notices and errors from a pipe, where each stays one line. */
 static void a_line_is_broken_on_a_terminal_alone(void **state)
 {
 	static const char line[] = "burstscope: summary: recordings/of/november.db: No such file or directory";

@@ -1,8 +1,9 @@
 /*
- * test_seam.c -- the seam: off it does nothing, on it hands over what it is given; and which providers it believes.
+ * test_seam.c -- the seam: off, it does nothing; on, it passes on what it is given; and which providers it
+ * accepts.
  *
- * What is found stays for good, so each test has a process of its own. The provider is one of the tests' own, and here it
- * is only about the seam: tests/e2e/tracepoints.sh listens with LTTng.
+ * A provider stays loaded, so each test has a process of its own. The provider is one of the tests' own,
+ * because only the seam is tested here: tests/e2e/tracepoints.sh listens with LTTng.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,7 +35,7 @@ static void emit_one(uint64_t exec)
 	    .cpu_ns = UINT64_MAX);
 }
 
-/* In a process of its own: what it says is its exit status. */
+/* Run @body in a process of its own; its return value is the exit status. */
 static void apart(int (*body)(void))
 {
 	pid_t pid = fork();
@@ -77,7 +78,7 @@ static void without_a_provider_nothing_is_evaluated(void **state)
 
 #ifndef NBT_OFF
 
-/* The provider's side. */
+/* The state of the provider at @path. */
 static struct fake *fake_of(const char *path)
 {
 	void *object = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
@@ -119,7 +120,7 @@ static int on_body(void)
 	NOT_SO(evaluated == 1 && fake->heard == 1 && fake->last == NBT_EVENT_exec_end);
 	memcpy(&e, fake->bytes, sizeof(e));
 	NOT_SO(e.exec == 0x123456789abcdef0 && e.lane == 3 && e.status == 9 && e.ops_run == 7);
-	NOT_SO(e.cpu_ns == UINT64_MAX && e.redo_ns == 0); /* what is left out is zero */
+	NOT_SO(e.cpu_ns == UINT64_MAX && e.redo_ns == 0); /* a field that is left out is zero */
 	fake->on[NBT_EVENT_exec_end] = 0;
 	emit_one(1);
 	NOT_SO(evaluated == 1 && fake->heard == 1);
@@ -140,7 +141,7 @@ static int news_body(void)
 	NOT_SO(nbt_open(PROVIDER_FAKE, NULL) == 0);
 	NOT_SO((fake = fake_of(PROVIDER_FAKE)));
 	fake->listeners = 1;
-	NOT_SO(!nbt_news(&seen)); /* nobody listens to what there is */
+	NOT_SO(!nbt_news(&seen)); /* there is a listener, but no event is enabled */
 	fake->on[NBT_EVENT_service_state] = 1;
 	NOT_SO(nbt_news(&seen));
 	NOT_SO(!nbt_news(&seen));
@@ -176,11 +177,11 @@ static void an_event_that_the_provider_knows_otherwise_stays_off(void **state)
 	apart(other_body);
 }
 
-/* ---- which providers are believed ---- */
+/* ---- which providers the seam accepts ---- */
 
 static char copy[] = "/tmp/nbt-provider-XXXXXX";
 
-/* A file of ours with what @from holds. */
+/* A file of this user with the bytes of @from. */
 static void copy_of(const char *from, mode_t mode)
 {
 	int in = open(from, O_RDONLY), out;
@@ -242,22 +243,22 @@ static void a_file_of_another_user_is_not_loaded(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	copy_of(PROVIDER_FAKE, 0755); /* root's: everybody may */
+	copy_of(PROVIDER_FAKE, 0755); /* root's, and executable by all users */
 	assert_int_equal(said(as_somebody_else), 0);
 	copy_of(PROVIDER_FAKE, 0755);
 	assert_int_equal(chown(copy, 65533, 65533), 0);
 	assert_int_equal(said(as_somebody_else), -EPERM);
 	copy_of(PROVIDER_FAKE, 0755);
 	assert_int_equal(chown(copy, 65533, 65533), 0);
-	assert_int_equal(said(open_copy), -EPERM); /* not by root either */
+	assert_int_equal(said(open_copy), -EPERM); /* root may not load it either */
 }
 
 static void what_is_no_provider_is_said_to_be_none(void **state)
 {
 	(void)state;
-	copy_of("/proc/self/comm", 0755); /* no shared object */
+	copy_of("/proc/self/comm", 0755); /* not a shared object */
 	assert_int_equal(said(open_copy), -ELIBACC);
-	copy_of(NO_PROVIDER, 0755); /* one, and no provider */
+	copy_of(NO_PROVIDER, 0755); /* a shared object that is no provider */
 	assert_int_equal(said(open_copy), -ELIBACC);
 	copy_of(PROVIDER_OLD, 0755); /* one for another seam */
 	assert_int_equal(said(open_copy), -ELIBACC);

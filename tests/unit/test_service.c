@@ -1,7 +1,8 @@
 /*
- * test_service.c -- the service and its client, in two processes: what is answered, and what is held meanwhile.
+ * test_service.c -- the service and its client, in two processes: what the service answers, and what it holds
+ * meanwhile.
  *
- * Every test has a service of its own, which is back at what it held at first when the test is over.
+ * Every test has a service of its own, which holds as much after the test as before it.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -10,13 +11,13 @@
 
 #include "service_helpers.h"
 
-enum { N = 64 }; /* floats of a vector: its constant is beyond NNB_COPY_MAX, so in a pool */
+enum { N = 64 }; /* floats of a vector: its constant is larger than NNB_COPY_MAX, so it is in a pool */
 
 struct fixture {
 	struct service s;
 	struct nnb_model *adds;
 	struct nnb_client *client;
-	const void *row; /* of a test made from rows */
+	const void *row; /* the row of a test that has rows */
 };
 
 static int set_up_with(void **state, const char *const *options)
@@ -52,7 +53,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- who is there ---- */
+/* ---- the service and its clients ---- */
 
 static void the_service_says_who_it_is(void **state)
 {
@@ -270,7 +271,7 @@ static void expect_long_sum(struct nnb_client *client, const struct nnb_model *m
 	io_fini(&io);
 }
 
-/* Its body travels in a memfd. */
+/* The model's body goes in a memfd. */
 static void a_model_beyond_64_KiB_arrives_whole(void **state)
 {
 	struct fixture *f = *state;
@@ -286,7 +287,7 @@ static void a_model_beyond_64_KiB_arrives_whole(void **state)
 	nnb_model_free(m);
 }
 
-/* Its fds travel in several packets. */
+/* The model's fds go in several packets. */
 static void a_model_of_many_pools_arrives_whole(void **state)
 {
 	const uint32_t counts[] = { 252, 253, 254, 300, 600 };
@@ -301,7 +302,7 @@ static void a_model_of_many_pools_arrives_whole(void **state)
 	}
 }
 
-/* The last of its fds, in a packet behind the first one, is none: the message ends in the middle. */
+/* The last fd, in a packet behind the first one, is invalid: the message ends in the middle. */
 static void a_model_that_cannot_be_sent_whole_spoils_no_other_call(void **state)
 {
 	struct fixture *f = *state;
@@ -444,7 +445,7 @@ static struct nnb_pool *pool_and_close(struct nnb_memory *memory)
 	return pool;
 }
 
-/* Behind another page, in a file that anybody could shrink. */
+/* Behind another page, in a file that any process with the fd could shrink. */
 static struct nnb_pool *mmap_fd_pool(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -499,7 +500,7 @@ static void a_pool_is_mapped_for_a_sync_execution_only(void **state)
 	nnb_remote_release(remote);
 }
 
-/* S-9, S-4: it is mapped from the first request until it is freed, and no moment longer. */
+/* S-9, S-4: the service maps the pool from the first request until the client frees it, and no longer. */
 static void a_burst_keeps_a_pool_mapped_until_it_is_freed(void **state)
 {
 	struct fixture *f = *state;
@@ -518,7 +519,7 @@ static void a_burst_keeps_a_pool_mapped_until_it_is_freed(void **state)
 		for (unsigned k = 0; k < 3; k++) {
 			expect_burst(burst, &io, NNB_ADD);
 			service_maps(&f->s, maps + 1);
-			app_comes_to_hold(f->client, app.pools, 1 + 1); /* the model's, and this */
+			app_comes_to_hold(f->client, app.pools, 1 + 1); /* the model's pool, and this one */
 		}
 		io_fini(&io);
 		service_maps(&f->s, maps);
@@ -556,7 +557,7 @@ static void a_plain_burst_maps_anew_each_time(void **state)
 	nnb_remote_release(remote);
 }
 
-/* P-13: what cannot be mapped is an execution's failure, on both paths. */
+/* P-13: an execution fails on both paths if its pool cannot be mapped. */
 static void a_pool_that_cannot_be_mapped_is_a_general_failure(void **state)
 {
 	const struct nnb_hardware_buffer picture = { 8, 8, 1, NNB_FORMAT_R8G8B8X8, 8 }; /* the gate refuses it */
@@ -619,7 +620,7 @@ static void a_bad_request_is_an_invalid_argument_on_every_path(void **state)
 	io_fini(&io);
 }
 
-/* P-31: what an output would have needed is told, on every path (section 11: shapes are kept). */
+/* P-31: every path reports the size that a short output would have needed (section 11: shapes are kept). */
 static void a_short_output_is_told_its_shape_on_every_path(void **state)
 {
 	struct fixture *f = *state;
@@ -655,7 +656,9 @@ static void a_short_output_is_told_its_shape_on_every_path(void **state)
 	io_fini(&io);
 }
 
-/* on the device is part of in the driver; without being asked for, neither. */
+/*
+ * Q-38: the time on the device is part of the time in the driver; without a request for them, there are none.
+ */
 static void timing_is_told_if_asked_for(void **state)
 {
 	struct fixture *f = *state;
@@ -747,7 +750,7 @@ static void expect_many(struct many *many)
 	}
 }
 
-/* More fds than a packet carries, in a request and in the answer to what slots are. */
+/* More fds than a packet carries, in a request and in the answer about slots. */
 static void a_request_of_many_pools_is_right_on_every_path(void **state)
 {
 	struct fixture *f = *state;
@@ -900,7 +903,7 @@ static void asynchronous_executions_do_not_wait_for_each_other(void **state)
 
 /* ---- bursts ---- */
 
-/* S-2, S-8, S-9: a slot is asked for once. */
+/* S-2, S-8, S-9: the service asks for a slot once. */
 static void slots_are_warm_after_the_first_request(void **state)
 {
 	struct fixture *f = *state;
@@ -925,12 +928,12 @@ static void slots_are_warm_after_the_first_request(void **state)
 	expect_burst(burst, &io, NNB_ADD);
 	assert_int_equal(app_counts(f->client).slot_misses, 2);
 	nnb_burst_free(burst);
-	assert_int_equal(app_counts(f->client).slot_misses, 2); /* what has ended is counted, too */
+	assert_int_equal(app_counts(f->client).slot_misses, 2); /* closed bursts are counted, too */
 	nnb_remote_release(remote);
 	io_fini(&io);
 }
 
-/* The number of files of queues that this process has, and that nobody can punch holes into. */
+/* How many files of queues this process has in which no process can punch holes. */
 static unsigned queues_kept(void)
 {
 	DIR *fds = opendir("/proc/self/fd");
@@ -949,7 +952,7 @@ static unsigned queues_kept(void)
 	return n;
 }
 
-/* Otherwise the service would wait for it with the lane of another app. */
+/* If the page went away, the service would wait for it with the lane of another app. */
 static void a_client_takes_no_page_out_of_its_results(void **state)
 {
 	struct fixture *f = *state;
@@ -990,7 +993,7 @@ static void a_pool_is_known_to_each_burst_by_itself(void **state)
 	service_maps(&f->s, maps + 4);
 	nnb_burst_free(bursts[3]);
 	app_comes_to_hold(f->client, app.bursts, 3);
-	io_fini(&io); /* all of them forget it */
+	io_fini(&io); /* all bursts forget it */
 	app_comes_to_hold(f->client, app.pools, 2);
 	for (size_t i = 0; i < 3; i++)
 		nnb_burst_free(bursts[i]);
@@ -999,7 +1002,7 @@ static void a_pool_is_known_to_each_burst_by_itself(void **state)
 	nnb_model_free(multiplies);
 }
 
-/* B-2: its life is the hint. */
+/* B-2: a burst's life is the hint to the device. */
 static void the_device_is_fast_while_there_is_a_burst(void **state)
 {
 	struct fixture *f = *state;
@@ -1141,7 +1144,7 @@ static enum nnb_status caller_finish(struct caller *c, bool right)
 	return c->status;
 }
 
-/* All of them stand in the driver at the same time. */
+/* All threads are in the driver at the same time. */
 static void threads_of_one_client_are_served_side_by_side(void **state)
 {
 	struct fixture *f = *state;
@@ -1193,7 +1196,10 @@ static void a_second_request_on_a_burst_is_refused_at_once(void **state)
 	nnb_remote_release(remote);
 }
 
-/* Section 11: freeing memory does not wait for an execution, here one that was given up, which keeps what it uses. */
+/*
+ * Section 11: freeing memory does not wait for an execution. Here the execution was given up, and keeps its
+ * memory until its end.
+ */
 static void a_pool_freed_under_an_execution_goes_when_that_ends(void **state)
 {
 	struct fixture *f = *state;
@@ -1210,9 +1216,9 @@ static void a_pool_freed_under_an_execution_goes_when_that_ends(void **state)
 	atomic_store(&f->s.gate->hold_runs, 1);
 	caller_start(&caller, remote, burst);
 	await(&f->s.gate->held_runs, 1);
-	assert_int_equal(caller_finish(&caller, false), NNB_STATUS_GENERAL_FAILURE); /* it frees the pool */
+	assert_int_equal(caller_finish(&caller, false), NNB_STATUS_GENERAL_FAILURE); /* the caller frees the pool */
 	service_maps(&f->s, maps + 1);
-	app_comes_to_hold(f->client, app.pools, 2); /* the model's, and this one: it is mapped yet */
+	app_comes_to_hold(f->client, app.pools, 2); /* the model's pool, and this one, which is still mapped */
 	atomic_store(&f->s.gate->hold_runs, 0);
 	app_comes_to_hold(f->client, app.pools, 1);
 	while (service_footprint(&f->s).maps != maps && now_ns() < end)
@@ -1230,7 +1236,7 @@ struct crowd {
 	unsigned wrong, done;
 };
 
-/* A client of its own: connects, prepares, executes every way, lets go; again and again. */
+/* A client that connects, prepares, executes by every path, and closes, time after time. */
 static void *live_a_life(void *arg)
 {
 	struct crowd *c = arg;
@@ -1325,7 +1331,7 @@ static void a_call_that_takes_too_long_is_given_up(void **state)
 	atomic_store(&f->s.gate->hold_runs, 0);
 	io_init(&io, N);
 	for (int i = 0; i < 3; i++)
-		expect_sync(remote, &io, NNB_ADD); /* a late answer is not taken for the next one's */
+		expect_sync(remote, &io, NNB_ADD); /* a late answer is not taken for the next call's */
 	nnb_remote_release(remote);
 	io_fini(&io);
 }
@@ -1368,7 +1374,7 @@ static void a_client_has_a_timeout_for_all_else(void **state)
 	assert_null(remote);
 	assert_true(nnb_client_alive(f->client));
 	atomic_store(&f->s.gate->hold_prepares, 0);
-	/* What it made in the end is nobody's, and does not stay. */
+	/* The driver finishes the model in the end; the service frees it. */
 	await(&f->s.gate->held_prepares, 0);
 	await(&f->s.gate->prepared, 0);
 }
@@ -1389,7 +1395,7 @@ static void connections_are_limited(struct fixture *f)
 	const struct nnb_client_config config = { .socket = f->s.socket };
 	struct nnb_client *clients[2] = { app_open(&f->s), app_open(&f->s) }, *more = NULL;
 
-	for (int i = 0; i < 20; i++) { /* whoever is quicker: the words arrive */
+	for (int i = 0; i < 20; i++) { /* a race: the reason arrives although the service closes the connection */
 		struct nnb_reason why = { "" };
 
 		assert_true(nnb_client_open(&more, &config, &why) < 0);
@@ -1405,7 +1411,10 @@ static void connections_are_limited(struct fixture *f)
 	nnb_client_close(app_open(&f->s));
 }
 
-/* Two calls stand in the driver. Their client's third waits for one of them; another client has nothing to wait for. */
+/*
+ * Two calls are in the driver. The third call of their client waits for one of them; another client waits for
+ * nothing.
+ */
 static void channels_are_limited(struct fixture *f)
 {
 	struct nnb_client *other = app_open(&f->s);
@@ -1428,7 +1437,7 @@ static void channels_are_limited(struct fixture *f)
 	assert_int_equal(app_counts(f->client).limit.channels, 2);
 	nnb_remote_release(remote);
 	f->client = nnb_client_close(f->client);
-	while (nnb_client_counts(other, &counts, &why)) /* what it had comes back, at its time */
+	while (nnb_client_counts(other, &counts, &why)) /* the refused client's channel comes back a little later */
 		breathe();
 	assert_in_range(counts.app.channels, 1, 2);
 	nnb_client_close(other);
@@ -1468,7 +1477,10 @@ static void *prepare_beside(void *arg)
 	return NULL;
 }
 
-/* One stands in the driver. Others of the app wait for it, until their deadlines, and go no further than the service. */
+/*
+ * One preparation is in the driver. Others of the app wait for it until their deadlines, and do not reach the
+ * driver.
+ */
 static void preparations_are_limited(struct fixture *f)
 {
 	struct preparing first = { .client = app_open(&f->s), .m = f->adds }, third = { .m = f->adds };
@@ -1496,7 +1508,7 @@ static void preparations_are_limited(struct fixture *f)
 	nnb_client_close(first.client);
 }
 
-/* They are the app's, not a client's: two clients of one app share them. */
+/* The limit is an app's, not a client's: two clients of one app share it. */
 static void bursts_are_limited(struct fixture *f)
 {
 	struct nnb_client *other = app_open(&f->s);
@@ -1524,7 +1536,7 @@ static void bursts_are_limited(struct fixture *f)
 	io_fini(&io);
 }
 
-/* One is the model's: there are two for requests. */
+/* The model has one pool, so two are left for requests. */
 static void pools_are_limited(struct fixture *f)
 {
 	struct nnb_remote *remote, *many;
@@ -1544,13 +1556,14 @@ static void pools_are_limited(struct fixture *f)
 	assert_int_equal(nnb_burst_execute(burst, &io[2].call, &io[2].answer, NULL), TRANSIENT);
 	assert_false(io[2].answer.fallback);
 	expect_status(nnb_remote_execute(remote, &io[2].call, NULL, &why), TRANSIENT, &why);
-	expect_burst(burst, &io[0], NNB_ADD); /* what it has is not taken away */
+	expect_burst(burst, &io[0], NNB_ADD); /* the pools that the app has stay */
 	io_fini(&io[0]);
 	expect_sync(remote, &io[2], NNB_ADD);
 	expect_burst(burst, &io[2], NNB_ADD);
 	many = app_prepare(f->client, sum);
 	why.text[0] = '\0';
-	expect_status(nnb_remote_execute(many, &call->call, NULL, &why), PERSISTENT, &why); /* never will it fit */
+	expect_status(nnb_remote_execute(many, &call->call, NULL, &why), PERSISTENT, &why); /* the request can
+	                                                                                     * never fit */
 	nnb_remote_release(many);
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);
@@ -1650,7 +1663,7 @@ static void bytes_are_limited(struct fixture *f)
 	io_fini(&too_large);
 }
 
-/* A message is memory, too: the same for one whose fds come in packets behind it. */
+/* A message takes memory, too, also one whose fds come in packets behind it. */
 static void a_message_beyond_the_bytes_is_refused_and_the_next_call_is_right(struct fixture *f)
 {
 	struct nnb_model *m[2] = { long_sum(5000, false), long_sum(1500, true) };

@@ -1,7 +1,8 @@
 /*
- * test_service_apps.c -- what a service tells of its rules, of a model's times, and of what apps get; and to whom.
+ * test_service_apps.c -- what a service reports of its rules, of a model's times and of what each app gets;
+ * and to which users.
  *
- * Apps are processes, or users where only root can tell.
+ * Apps are processes, or users where only root can report on them.
  */
 #include <grp.h>
 
@@ -117,7 +118,10 @@ static void expect_times(struct nnb_remote *remote)
 	assert_true(t.step_ns > 0);
 }
 
-/* Seeded at prepare, so that the first deadline can be judged; and from a cache likewise. */
+/*
+ * The times are known at prepare, so that the service can judge the first deadline; also for a model from the
+ * cache.
+ */
 static void a_models_times_are_known_when_it_is_prepared(void **state)
 {
 	struct fixture *f = *state;
@@ -200,7 +204,7 @@ static void executions_of_every_path_are_counted(void **state)
 	io_fini(&io);
 }
 
-/* it is told as a result, and the launch is no failure. */
+/* the miss comes as a result; the launch does not fail. */
 static void missed_deadlines_are_counted_on_every_path(void **state)
 {
 	struct fixture *f = *state;
@@ -251,7 +255,7 @@ struct busy {
 	pthread_t threads[EXECUTE];
 };
 
-/* Several of them beside each other always have an execution that waits or runs. */
+/* Several such threads together always have an execution that waits or runs. */
 static void *execute_until_over(void *arg)
 {
 	struct busy *b = arg;
@@ -319,7 +323,7 @@ static void execute_and_prepare(const char *socket_path)
 	stay();
 }
 
-/* The part of the lane that this process gets, of all the time there is. */
+/* The part of the lane that this process gets, of all the time that passes. */
 static double part_of_lane(struct nnb_client *client, struct busy *b)
 {
 	struct nnb_app_counts before, after;
@@ -335,8 +339,9 @@ static double part_of_lane(struct nnb_client *client, struct busy *b)
 }
 
 /*
- * Two apps want the one lane all the time: each gets half of it, although one of them also prepares models. Where the machine
- * is busy, this one may not come to want it for a while; with a share for preparing it would never get more than a third.
+ * Two apps want the one lane all the time: each gets half of it, although one of them also prepares models.
+ * Where the machine is busy, this process may not ask for it for a while; if preparing had a share of its
+ * own, this process would never get more than a third.
  */
 static void an_app_that_prepares_has_no_second_share(void **state)
 {
@@ -360,9 +365,9 @@ static void an_app_that_prepares_has_no_second_share(void **state)
 	assert_int_equal(atomic_load(&b.wrong), 0);
 }
 
-/* ---- who is told ---- */
+/* ---- which apps a user sees ---- */
 
-/* An app that executes once, and says how many apps it is told of. */
+/* An app that executes once, and writes how many apps the service shows it. */
 static void execute_and_count(const char *socket_path)
 {
 	struct nnb_app_counts rows[4];
@@ -387,7 +392,7 @@ static void become_somebody_else(void)
 	must(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
 }
 
-/* The service's own user sees everybody. */
+/* The service's own user sees every app. */
 static void the_services_user_is_told_of_every_app(void **state)
 {
 	struct fixture *f = *state;

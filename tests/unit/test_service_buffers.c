@@ -1,8 +1,8 @@
 /*
- * test_service_buffers.c -- memory domains through a real nnburstd: what buffers take of an app and give back, what
- * happens to them when somebody dies, shared memory in their place, and who else may use them: nobody.
+ * test_service_buffers.c -- memory domains through a real nnburstd: what buffers cost an app and return, what
+ * happens to them when a process dies, shared memory in their place, and that no other app can use them.
  *
- * Apps are processes. A thief tries 10^4 tokens, or as many as NNB_TOKENS says.
+ * Apps are processes. A thief tries 10^4 tokens, or NNB_TOKENS of them.
  */
 #include <inttypes.h>
 
@@ -18,8 +18,8 @@ struct fixture {
 	const void *row;
 	struct nnb_client *client;
 	struct nnb_model *adds, *grows;
-	struct nnb_remote *remote; /* of adds */
-	struct nnb_burst *burst;   /* likewise; NULL: none */
+	struct nnb_remote *remote; /* of the model `adds` */
+	struct nnb_burst *burst;   /* of the model `adds`; NULL: none */
 };
 
 static struct nnb_client *open_as(const struct service *s, enum nnb_hal hal)
@@ -94,7 +94,7 @@ static int tear_down(void **state)
 
 static const struct nnb_buffer_role first = { 0, 0, 1 };
 
-/* The first input, and the first output, of one model; of @n floats, 0: as it says. */
+/* The first input and the first output of one model, of @n floats; 0: of the model's own size. */
 static struct nnb_buffer_desc of(uint32_t n)
 {
 	return (struct nnb_buffer_desc){
@@ -170,7 +170,7 @@ static void expect_uninitialised(struct nnb_remote_buffer *b, uint32_t n)
 	nnb_pool_free(pool);
 }
 
-/* It holds what fill put there, and @added. */
+/* The buffer holds what pool_of(@n, @from) holds, plus @added. */
 static void expect_holds(struct nnb_remote_buffer *b, uint32_t n, float from, unsigned added)
 {
 	struct nnb_pool *pool = pool_of(n, -1e9F);
@@ -201,7 +201,7 @@ static struct place in_buffer(const struct nnb_remote_buffer *b)
 	return (struct place){ nnb_remote_buffer_pool(b), nnb_remote_buffer_argument(b, 0) };
 }
 
-/* All of it, or what it is the token of. */
+/* The whole pool, or the whole buffer of its token. */
 static struct place in_pool(struct nnb_pool *pool)
 {
 	return (struct place){ pool, { .location = { 0, 0, (uint32_t)nnb_pool_size(pool) } } };
@@ -249,7 +249,7 @@ static void note(void *arg, const struct nnb_result *result)
 	atomic_fetch_add(&t->times, 1);
 }
 
-/* P-32: where the launch fails, the callback says the same. */
+/* P-32: where the launch fails, the callback has the same status. */
 static enum nnb_status execute_async(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_reason *why)
 {
 	struct told t = { 0 };
@@ -310,14 +310,17 @@ static void expect_execute(struct fixture *f, int path, struct request *r, enum 
 		         why.text);
 }
 
-/* ---- what they take, and give back ---- */
+/* ---- costs, and their return ---- */
 
 static struct nnb_holdings holds(struct fixture *f)
 {
 	return app_counts(f->client).app;
 }
 
-/* But for the channels, which a client keeps. The service gives back what an execution held after its answer: wait for that. */
+/*
+ * All holdings are as before, except the channels, which a client keeps. The service frees what an execution
+ * held after its answer, so wait for that.
+ */
 static void expect_holds_again(struct fixture *f, struct nnb_holdings was)
 {
 	struct nnb_holdings is;
@@ -360,7 +363,7 @@ static void what_a_buffer_takes_is_given_back_when_it_is_freed(void **state)
 		fill(b[i], N, (float)i);
 		assert_int_equal(holds(f).buffers, i + 1);
 		assert_int_equal(holds(f).bytes, before.bytes + (i + 1) * BYTES);
-		assert_int_equal(holds(f).pools, before.pools); /* those of a copy are given back */
+		assert_int_equal(holds(f).pools, before.pools); /* the pools of a copy are returned */
 	}
 	app_comes_to_hold(f->client, all.buffers, N_OF(b));
 	assert_int_equal(app_counts(f->client).limit.buffers, 1024);
@@ -370,7 +373,7 @@ static void what_a_buffer_takes_is_given_back_when_it_is_freed(void **state)
 	app_comes_to_hold(f->client, all.buffers, 0);
 }
 
-/* M-33: what nobody knows the size of takes nothing until somebody does. */
+/* M-33: a buffer of unknown size costs nothing until a write gives it a size. */
 static void a_buffer_of_unknown_size_takes_what_is_written_to_it(void **state)
 {
 	struct fixture *f = *state;
@@ -417,7 +420,8 @@ static void an_app_has_so_many_buffers_and_no_more(void **state)
 	for (int i = 0; i < 3; i++)
 		expect_allocate(f->client, f->remote, 0, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 	assert_int_equal(app_counts(f->client).refused, before.refused + 3);
-	expect_allocate(f->client, f->remote, N + 1, NNB_STATUS_INVALID_ARGUMENT); /* what is wrong comes first */
+	expect_allocate(f->client, f->remote, N + 1, NNB_STATUS_INVALID_ARGUMENT); /* a wrong argument is
+	                                                                            * reported before a shortage */
 	nnb_remote_buffer_free(b[1]);
 	expect_allocate(f->client, f->remote, 0, NNB_STATUS_NONE);
 	nnb_remote_buffer_free(b[0]);
@@ -434,12 +438,13 @@ static void an_app_has_so_many_bytes_in_buffers_and_no_more(void **state)
 	nnb_remote_buffer_free(b);
 	for (int i = 0; i < 3; i++)
 		expect_allocate(f->client, grows, 9 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
-	expect_allocate(f->client, grows, 8 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT); /* and its model? */
+	expect_allocate(f->client, grows, 8 * MIB / 4,
+	                NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT); /* too much beside its model */
 	expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_NONE);
 	nnb_remote_release(grows);
 }
 
-/* It was counted before the driver said no. */
+/* The service counted the buffer before the driver refused it. */
 static void what_the_driver_has_no_memory_for_is_not_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -470,7 +475,7 @@ static void what_the_driver_has_no_memory_for_is_not_counted(void **state)
 	nnb_pool_free(x);
 }
 
-/* The memory is there besides the buffer, as long as it is copied. */
+/* A copy's memory counts beside the buffer's while the copy goes on. */
 static void a_copy_takes_room_for_both_sides(void **state)
 {
 	struct fixture *f = *state;
@@ -487,10 +492,10 @@ static void a_copy_takes_room_for_both_sides(void **state)
 	assert_int_equal(copy_to(b, three), NNB_STATUS_NONE);
 	expect_status(nnb_remote_buffer_copy_from(b, nnb_pool_memory(five), 1, &(uint32_t){ N }, &why),
 	              NNB_STATUS_INVALID_ARGUMENT, &why);
-	assert_int_equal(copy_to(b, nine), NNB_STATUS_INVALID_ARGUMENT); /* M-32: the size comes first */
+	assert_int_equal(copy_to(b, nine), NNB_STATUS_INVALID_ARGUMENT); /* M-32: the size is checked first */
 	expect_status(nnb_remote_buffer_copy_from(b, nnb_pool_memory(nine), 1, &(uint32_t){ N }, &why),
 	              NNB_STATUS_INVALID_ARGUMENT, &why);
-	expect_holds(b, 3 * MIB / 4, 1, 0); /* M-31: and it is as it was */
+	expect_holds(b, 3 * MIB / 4, 1, 0); /* M-31: and the buffer holds what it held */
 	for (int i = 0; i < 3; i++)
 		expect_status(copy_from(b, five, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, &why);
 	assert_int_equal(copy_to(b, three), NNB_STATUS_GENERAL_FAILURE);
@@ -501,7 +506,7 @@ static void a_copy_takes_room_for_both_sides(void **state)
 	nnb_pool_free(nine);
 }
 
-/* The pool has 2 MiB, and the buffer is to have as many. */
+/* The pool has 2 MiB; the buffer grows to as many. */
 static void what_an_output_grows_to_is_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -529,7 +534,7 @@ static void what_an_output_grows_to_is_counted(void **state)
 	nnb_pool_free(x);
 }
 
-/* What a buffer was refused once says nothing of an execution that only names it. */
+/* A buffer that was refused more room once can still be named in an execution that needs no room. */
 static void what_another_execution_was_refused_is_of_no_interest(void **state)
 {
 	struct fixture *f = *state;
@@ -544,7 +549,7 @@ static void what_another_execution_was_refused_is_of_no_interest(void **state)
 	for (int path = 0; path < PATHS; path++) {
 		request(&r, with_length(in_pool(y), large), with_length(in_buffer(b), large));
 		expect_status(execute(path, grows, burst, &r, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, &why);
-		nnb_burst_free(burst); /* it keeps what it knows */
+		nnb_burst_free(burst); /* the burst would keep the pools that it knows */
 		burst = app_burst(grows);
 		expect_status(copy_from(b, y, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, &why);
 		other = allocate(f->client, grows, 4 * MIB / 4);
@@ -569,7 +574,7 @@ static void what_another_execution_was_refused_is_of_no_interest(void **state)
 	nnb_pool_free(y);
 }
 
-/* P-30: before anybody looks for room. */
+/* P-30: a wrong argument is reported before a shortage of memory. */
 static void what_is_wrong_comes_before_what_there_is_no_room_for(void **state)
 {
 	struct fixture *f = *state;
@@ -579,7 +584,7 @@ static void what_is_wrong_comes_before_what_there_is_no_room_for(void **state)
 
 	fill(a, N, 3);
 	fill(b, N, 5);
-	for (int path = 0; path < BURST; path++) { /* a burst looks for its pools first (S-9) */
+	for (int path = 0; path < BURST; path++) { /* a burst maps its pools before that (S-9) */
 		request(&r, in_buffer(a), in_buffer(a));
 		memcpy(pools, r.pools, sizeof(r.pools));
 		pools[2] = large;
@@ -598,7 +603,10 @@ static void what_is_wrong_comes_before_what_there_is_no_room_for(void **state)
 	nnb_pool_free(large);
 }
 
-/* 5 MiB would fit, and 5 MiB more never do beside them: whoever tries again would try for ever. */
+/*
+ * 5 MiB fit, but 5 MiB more never fit beside them: the failure must be permanent, or an app would try for
+ * ever.
+ */
 static void an_output_that_never_fits_beside_what_it_is_made_of_is_refused_for_good(void **state)
 {
 	struct fixture *f = *state;
@@ -636,7 +644,7 @@ static void have_a_buffer(const char *socket_path)
 	stay();
 }
 
-/* It has been killed: wait until the service has noticed. */
+/* The other app was killed: wait until the service has noticed. */
 static void expect_to_be_alone(struct fixture *f)
 {
 	uint64_t end = now_ns() + PATIENCE;
@@ -670,9 +678,9 @@ static void a_buffer_that_fits_when_another_app_goes_is_refused_for_now(void **s
 	nnb_remote_release(grows);
 }
 
-/* ---- what is refused, and what fails ---- */
+/* ---- refusals and failures ---- */
 
-/* M-20, M-21: nothing has happened. */
+/* M-20, M-21: a refusal changes nothing. */
 static void what_is_refused_on_any_path_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -691,7 +699,7 @@ static void what_is_refused_on_any_path_changes_nothing(void **state)
 		request(&r, in_buffer(a), in_buffer(b));
 		r.in.location.offset = 4;
 		r.call.terms.deadline_ns =
-			path != BURST; /* P-30: that comes later; a burst's pools are not looked at by then */
+			path != BURST; /* P-30: the pool is checked later, and for a burst not at all here */
 		expect_execute(f, path, &r, NNB_STATUS_INVALID_ARGUMENT);
 		request(&r, in_buffer(empty), in_buffer(b));
 		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
@@ -703,7 +711,7 @@ static void what_is_refused_on_any_path_changes_nothing(void **state)
 	nnb_remote_buffer_free(empty);
 }
 
-/* Section 11: so is every failed execution. */
+/* Section 11: every failed execution leaves its output uninitialised. */
 static void what_misses_its_deadline_leaves_its_output_uninitialised(void **state)
 {
 	struct fixture *f = *state;
@@ -713,7 +721,7 @@ static void what_misses_its_deadline_leaves_its_output_uninitialised(void **stat
 	fill(a, N, 3);
 	for (int path = 0; path < PATHS; path++) {
 		request(&r, in_buffer(a), in_buffer(b));
-		expect_execute(f, path, &r, NNB_STATUS_NONE); /* the burst's slots are known from now on */
+		expect_execute(f, path, &r, NNB_STATUS_NONE); /* from now on the burst knows the slots */
 		r.call.terms.deadline_ns = 1;
 		expect_execute(f, path, &r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
 		expect_uninitialised(b, N);
@@ -753,7 +761,7 @@ static int new_fence(void)
 	return fence;
 }
 
-/* What a buffer holds is of interest when the execution begins, and not before. */
+/* The contents of a buffer matter when the execution begins, not before. */
 static void a_chain_behind_a_fence_goes_through_buffers(void **state)
 {
 	struct fixture *f = *state;
@@ -771,7 +779,7 @@ static void a_chain_behind_a_fence_goes_through_buffers(void **state)
 	request(&r, in_buffer(b), in_pool(x));
 	l[2] = launch(f, &r, l[1].fence);
 	expect_uninitialised(a, N);
-	request(&r, in_buffer(a), in_buffer(b)); /* without a fence it is of interest now */
+	request(&r, in_buffer(a), in_buffer(b)); /* without a fence the contents matter now */
 	assert_int_equal(nnb_remote_execute_fenced(f->remote, &r.call, NULL, &none, &fence_of_none, NULL),
 	                 NNB_STATUS_GENERAL_FAILURE);
 	assert_null(none);
@@ -808,7 +816,7 @@ static void a_fence_that_fails_leaves_the_output_uninitialised(void **state)
 	close(fence);
 }
 
-/* P-13: it fails before it begins, and has failed. */
+/* P-13: the execution fails before it begins, and still counts as failed. */
 static void what_cannot_be_launched_leaves_its_output_uninitialised(void **state)
 {
 	struct fixture *f = *state;
@@ -843,9 +851,9 @@ static void what_cannot_be_launched_leaves_its_output_uninitialised(void **state
 	nnb_pool_free(x);
 }
 
-/* ---- two at once ---- */
+/* ---- two uses at once ---- */
 
-/* M-11: whoever comes meanwhile is refused, and does not wait. */
+/* M-11: a second user is refused meanwhile, and does not wait. */
 static void who_meets_a_writer_is_refused_at_once(void **state)
 {
 	struct fixture *f = *state;
@@ -866,13 +874,13 @@ static void who_meets_a_writer_is_refused_at_once(void **state)
 		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
 		request(&r, in_pool(x), in_buffer(a));
 		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
-		request(&r, in_pool(x), in_buffer(b)); /* somebody reads it */
+		request(&r, in_pool(x), in_buffer(b)); /* an execution reads the buffer */
 		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
 	}
 	assert_int_equal(copy_to(a, y), NNB_STATUS_GENERAL_FAILURE);
 	assert_int_equal(copy_from(a, x, NULL), NNB_STATUS_GENERAL_FAILURE);
 	assert_int_equal(copy_from(b, x, NULL), NNB_STATUS_GENERAL_FAILURE);
-	expect_holds(b, N, 8, 0); /* who reads as well is welcome */
+	expect_holds(b, N, 8, 0); /* a second reader is admitted */
 	atomic_store(&f->s.gate->hold_runs, 0);
 	await(&held.times, 1);
 	assert_int_equal(held.status, NNB_STATUS_NONE);
@@ -884,7 +892,7 @@ static void who_meets_a_writer_is_refused_at_once(void **state)
 	nnb_pool_free(y);
 }
 
-/* M-8: it goes on, on what nobody can name any more; then that is given back. */
+/* M-8: the execution goes on with a buffer that has no token any more; then the service frees the buffer. */
 static void a_buffer_that_is_freed_stays_for_who_uses_it(void **state)
 {
 	struct fixture *f = *state;
@@ -954,19 +962,19 @@ static void a_copy_is_counted_while_it_takes_place(void **state)
 	nnb_client_close(client);
 }
 
-/* ---- shared memory in their place ---- */
+/* ---- shared memory in place of buffers ---- */
 
 static const struct fallback_case {
 	const char *name;
 	const char *options[5];
 	enum nnb_hal hal;
-	uint32_t had; /* buffers that are there already */
+	uint32_t had; /* buffers that exist already */
 	enum nnb_status refused;
 } fallback_cases[] = {
 	{ "an older app", { NULL }, NNB_HAL_1_2, 0, NNB_STATUS_GENERAL_FAILURE },
 	{ "a driver without", { "--driver", DRIVER_BARE }, NNB_HAL_1_3, 0, NNB_STATUS_GENERAL_FAILURE },
 	{ "no more buffers", { "--limit", "buffers=1" }, NNB_HAL_1_3, 1, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
-	/* its model has 5 times as much and 696 of structs, and executing takes 3 */
+	/* its model costs 5 times as much, and 696 for structs; executing costs 3 times */
 	{ "no more bytes", { "--limit", "bytes=2896" }, NNB_HAL_1_3, 3, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
 };
 
@@ -987,7 +995,7 @@ static struct nnb_remote_buffer *expect_fallback(struct fixture *f, struct nnb_r
 	return b;
 }
 
-/* M-31, M-32: as those of a buffer that is none of these. */
+/* M-31, M-32: copies are checked as those of a real buffer. */
 static void expect_copies_to_be_checked(struct nnb_remote_buffer *b)
 {
 	static const struct {
@@ -1033,7 +1041,7 @@ static void a_buffer_checks_what_is_copied(void **state)
 	nnb_remote_buffer_free(b);
 }
 
-/* It is cut short under the service, or under us. */
+/* The file of a copy is cut short, under the service or under this process. */
 static void expect_a_torn_copy_to_fail(struct nnb_remote_buffer *b)
 {
 	int fd = memfd_create("cut", MFD_CLOEXEC);
@@ -1092,7 +1100,7 @@ static void where_there_is_none_shared_memory_does_as_well(void **state)
 	nnb_remote_buffer_free(b);
 }
 
-/* It may be larger than anything the service would have. */
+/* Shared memory may be larger than any buffer of the service. */
 static void what_is_too_large_for_the_service_may_fall_back(void **state)
 {
 	struct fixture *f = *state;
@@ -1168,7 +1176,7 @@ static void doom(struct doomed *d, const char *socket_path)
 	must(copy_from(d->a, x, NULL) == 0);
 }
 
-/* Two of them: from one buffer into the other, and from that one into a pool, behind the first. */
+/* Two executions: from one buffer to the other; and, behind a fence, from that one to a pool. */
 static void die_executing(const char *socket_path)
 {
 	struct nnb_pool *y = pool_of(N, 0);
@@ -1219,7 +1227,7 @@ static void die_copying(const char *socket_path)
 static const struct death {
 	const char *name;
 	void (*die)(const char *socket_path);
-	unsigned runs, copies; /* how many stand in the driver */
+	unsigned runs, copies; /* how many are in the driver */
 } deaths[] = {
 	{ "executing", die_executing, .runs = 1 },
 	{ "executing by burst", die_in_a_burst, .runs = 1 },
@@ -1264,7 +1272,7 @@ static void a_service_that_is_gone_has_no_buffers(void **state)
 	await(&f->s.gate->held_copies, 1);
 	service_kill(&f->s);
 	pthread_join(c.thread, NULL);
-	assert_int_equal(c.status, NNB_STATUS_DEAD_OBJECT); /* who waits is told */
+	assert_int_equal(c.status, NNB_STATUS_DEAD_OBJECT); /* a waiting caller gets the status */
 	while (nnb_client_alive(f->client))
 		breathe();
 	assert_int_equal(nnb_remote_buffer_new(&b, f->client, &f->remote, 1, &desc, true, NULL),
@@ -1290,7 +1298,7 @@ static struct nnb_pool *pool_of_token(uint64_t token)
 	return pool;
 }
 
-/* What stands where in the memory that names it. */
+/* The token, as the memory that names the buffer has it. */
 static uint64_t token_of(const struct nnb_remote_buffer *b)
 {
 	const struct nnb_memory *m = nnb_pool_memory(nnb_remote_buffer_pool(b));
@@ -1304,7 +1312,7 @@ struct thief {
 	struct nnb_pool *own;
 };
 
-/* To read from the buffer, and to write to it, on this path. */
+/* Try to read from the buffer, and to write to it, by this path. */
 static void try_token(struct thief *t, int path, uint64_t token)
 {
 	struct nnb_pool *pool = pool_of_token(token);
@@ -1323,7 +1331,7 @@ static void try_on_every_path(struct thief *t, uint64_t token)
 		try_token(t, path, token);
 }
 
-/* What somebody might hope that it is. */
+/* Try values that are near the token. */
 static void try_neighbours(struct thief *t, uint64_t token)
 {
 	for (int bit = 0; bit < 64; bit++)
@@ -1356,9 +1364,9 @@ static void steal(const char *socket_path, const char *token)
 	for (uint64_t i = 0; i < n; i++) {
 		try_token(&t, i % 64 < PATHS ? (int)(i % 64) : SYNC, next_random(&seed));
 		if (i % 4096 == 0)
-			say('.'); /* it goes on */
+			say('.'); /* the owner goes on */
 	}
-	must(((float *)nnb_pool_data(t.own))[1] == 2); /* nor was anything written here */
+	must(((float *)nnb_pool_data(t.own))[1] == 2); /* and the thief's memory was not written */
 	nnb_pool_free(t.own);
 	nnb_burst_free(t.burst);
 	nnb_remote_release(t.remote);
@@ -1393,7 +1401,7 @@ static void who_is_told_a_token_or_guesses_it_gets_nothing(void **state)
 	nnb_remote_buffer_free(empty);
 }
 
-/* One app, two connections: what the one has the other has not. */
+/* One app, two connections: a buffer belongs to one connection. */
 static void another_client_of_the_app_gets_nothing_either(void **state)
 {
 	struct fixture *f = *state;
@@ -1413,7 +1421,7 @@ static void another_client_of_the_app_gets_nothing_either(void **state)
 	nnb_remote_buffer_free(a);
 }
 
-/* M-8, and that a burst that has its slot does not keep it. */
+/* M-8: also on a burst that has a slot for the buffer. */
 static void a_token_means_nothing_once_the_buffer_is_freed(void **state)
 {
 	struct fixture *f = *state;

@@ -6,7 +6,7 @@
 
 enum { N = 64, ROOMY = 1 << 18 /* floats: 1 MiB */ };
 
-#define LARGE_MODEL_BYTES "8M" /* what an app may have: one model of ROOMY, and one request */
+#define LARGE_MODEL_BYTES "8M" /* limits of an app: one model of ROOMY, and one request */
 
 static const struct hal_case {
 	const char *name;
@@ -90,7 +90,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* @status as this client should see it. */
+/* Check @status as this client must see it. */
 static void expect_seen(const struct fixture *f, enum nnb_status is, enum nnb_status status)
 {
 	enum nnb_status want = f->row->qos ? status : NNB_STATUS_GENERAL_FAILURE;
@@ -112,7 +112,7 @@ static void note(void *arg, const struct nnb_result *result)
 	atomic_fetch_add(&t->times, 1);
 }
 
-/* What it returns; *told, what it tells. */
+/* Returns the status of the launch; *told: the status of the callback. */
 static enum nnb_status execute_async(struct nnb_remote *remote, const struct nnb_call *call, enum nnb_status *told)
 {
 	struct told t = { 0 };
@@ -123,7 +123,7 @@ static enum nnb_status execute_async(struct nnb_remote *remote, const struct nnb
 	return status;
 }
 
-/* ---- what there is not ---- */
+/* ---- arguments that an older HAL lacks ---- */
 
 static void priorities_and_deadlines_are_no_arguments(void **state)
 {
@@ -156,7 +156,7 @@ static void priorities_and_deadlines_are_no_arguments(void **state)
 	close(files[1]);
 }
 
-/* What an app that was made for an older HAL cannot have made. */
+/* A model of a later HAL, which an app for an older HAL cannot have made. */
 static void a_model_of_a_later_hal_is_no_argument(void **state)
 {
 	struct fixture *f = *state;
@@ -182,7 +182,8 @@ static void a_model_of_a_later_hal_is_no_argument(void **state)
 static void terms_of_executions_are_no_arguments(void **state)
 {
 	const struct nnb_terms terms[] = { { INT64_MAX, 0 }, { 0, 1 }, { UINT64_MAX, UINT64_MAX } };
-	const struct nnb_burst_config tiny = { .request_capacity = 4 }; /* it falls back */
+	const struct nnb_burst_config tiny = { .request_capacity = 4 }; /* too small, so the burst falls back to
+	                                                                 * a call */
 	struct fixture *f = *state;
 	const enum nnb_status want = f->row->qos ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT;
 	struct nnb_remote *remote = app_prepare(f->client, f->adds);
@@ -217,7 +218,7 @@ static void terms_of_executions_are_no_arguments(void **state)
 	io_fini(&io);
 }
 
-/* ---- statuses that there are not ---- */
+/* ---- statuses that an older HAL lacks ---- */
 
 static void what_would_go_well_later_is_a_general_failure(void **state)
 {
@@ -278,7 +279,7 @@ static void what_never_goes_well_is_a_general_failure(void **state)
 	io_fini(&io);
 }
 
-/* A message beyond 64 KiB is refused before it is looked at. */
+/* The service refuses a message beyond 64 KiB before it reads the message. */
 static void a_message_that_is_too_large_is_a_general_failure(void **state)
 {
 	struct fixture *f = *state;
