@@ -1,9 +1,9 @@
 /*
- * test_service_late.c -- runs whose outputs have shapes that are found at run time, on every path: outputs without elements, and
- * outputs that have no room for what is found.
+ * test_service_late.c -- executions whose output shapes are found while they run, on every path: outputs
+ * without elements, and outputs too short for what is found.
  *
- * What is expected is the same of each path: the status, the shapes, what is written, and that nothing is written where there is no
- * room. A fenced execution answers when it has begun, so it wants shapes that are known before (Q-31): it is refused.
+ * Every path must give the same status, the same shapes and the same bytes, and write nothing where there is
+ * no room. A fenced execution answers when it has begun, so it needs the shapes before (Q-31): it is refused.
  */
 #include <pthread.h>
 
@@ -26,7 +26,10 @@ static uint32_t real(struct nnb_model *m, float value)
 	return index;
 }
 
-/* As many sevens as the sum of an input and zeroes says, made 6 by another operation. */
+/*
+ * A model that fills a tensor with sevens; another operation makes them sixes. The tensor's shape is the sum
+ * of an input and zeroes.
+ */
 static struct nnb_model *fill_model(void)
 {
 	struct nnb_model *m;
@@ -48,7 +51,7 @@ static struct nnb_model *fill_model(void)
 	return m;
 }
 
-/* Of three boxes of one class those that score more than a half. */
+/* A model that keeps those of three boxes of one class that score more than a half. */
 static struct nnb_model *boxes_model(void)
 {
 	struct nnb_model *m;
@@ -75,16 +78,16 @@ static struct nnb_model *boxes_model(void)
 /* ---- cases ---- */
 
 struct expected {
-	uint32_t room; /* bytes; in: what the output is given */
+	uint32_t room; /* bytes; of an input: the room that the output is given */
 	uint32_t rank, dims[2];
-	bool short_of; /* it has no room */
+	bool short_of; /* the output has no room */
 };
 
 struct late_case {
 	const char *name;
 	struct nnb_model *(*model)(void);
-	int32_t shape[2]; /* of fill_model */
-	float scores[3];  /* of boxes_model */
+	int32_t shape[2]; /* for fill_model */
+	float scores[3];  /* for boxes_model */
 	enum nnb_status status;
 	uint32_t n_outputs;
 	struct expected out[TENSORS];
@@ -136,7 +139,7 @@ static void place_input(struct scene *s, uint32_t i, const void *data, uint32_t 
 	memcpy((char *)nnb_pool_data(s->pools[0]) + (size_t)i * ROOM, data, bytes);
 }
 
-/* Boxes that do not overlap: each in a place of its own, the same for both classes. */
+/* Boxes that do not overlap: each has a place of its own, the same for both classes. */
 static void place_boxes(struct scene *s)
 {
 	float scores[6], boxes[24];
@@ -186,7 +189,7 @@ static uint32_t bytes_of(const struct expected *e)
 	return bytes;
 }
 
-/* What there is room for is written; behind it, and where there is no room, nothing. */
+/* An output with room is written; behind it, and in an output without room, no byte is written. */
 static void expect_written(const struct scene *s, const char *path)
 {
 	for (uint32_t i = 0; i < s->is->n_outputs; i++) {
@@ -309,7 +312,7 @@ static bool stops(void *arg, uint32_t next_op)
 	return false;
 }
 
-/* Stopped at its first checkpoint, and then begun anew. */
+/* The execution stops at its first checkpoint, and then begins again. */
 static enum nnb_status restarted(const struct target *t, struct scene *s)
 {
 	struct nnb_memory memories[2];
@@ -360,7 +363,7 @@ static void every_path_says_the_same(void **state)
 		struct target t;
 
 		target_init(&t, f, m);
-		for (size_t k = 0; k < 2 * N_OF(paths); k++) { /* and once more: nothing is left of the first run */
+		for (size_t k = 0; k < 2 * N_OF(paths); k++) { /* and once more: the first run leaves nothing behind */
 			const struct path *path = &paths[k % N_OF(paths)];
 			struct scene s;
 

@@ -1,7 +1,9 @@
 /*
- * test_service_memory.c -- nnburstd --memory: what all apps have together, and whether it helps to try again.
+ * test_service_memory.c -- nnburstd --memory: the memory of all apps together, and whether a retry can
+ * succeed.
  *
- * Apps are processes. A TRANSIENT is one that goes well when another has let go; a PERSISTENT is one that never does.
+ * Apps are processes. A TRANSIENT failure succeeds after another app has released memory; a PERSISTENT one
+ * never does.
  */
 #include "service_helpers.h"
 
@@ -84,7 +86,7 @@ static void another_app_has_a_model(struct fixture *f, struct child *ret)
 	app_comes_to_hold(f->client, all.models, app_counts(f->client).app.models + 1);
 }
 
-/* It is killed; when the service has noticed, its memory is there again. */
+/* Kill the other app; its memory is free when the service has noticed. */
 static void the_other_app_goes(struct fixture *f, struct child *c)
 {
 	child_kill(c);
@@ -92,7 +94,7 @@ static void the_other_app_goes(struct fixture *f, struct child *c)
 	app_comes_to_hold(f->client, all.bytes, app_counts(f->client).app.bytes);
 }
 
-/* ---- ways to want memory ---- */
+/* ---- requests for memory ---- */
 
 static void expect_status(enum nnb_status is, enum nnb_status want, const struct nnb_reason *why, const char *words)
 {
@@ -134,7 +136,7 @@ static void expect_async(struct nnb_remote *remote, struct io *io, enum nnb_stat
 	assert_int_equal(t.status, want);
 }
 
-/* On every path the same. */
+/* The same on every path. */
 static void expect_execute(struct nnb_remote *remote, struct nnb_burst *burst, struct io *io, enum nnb_status want)
 {
 	struct nnb_reason why = { "" };
@@ -196,7 +198,7 @@ static void a_model_that_never_fits_is_refused_for_good(void **state)
 	expect_prepare(f, f->small, NNB_STATUS_NONE, "");
 }
 
-/* Two models of 5 MiB, a burst, which has 1, and what we execute with, 2 MiB at a time; the burst keeps what it has. */
+/* Two models of 5 MiB each, a burst of 1 MiB, and 2 MiB for each execution; the burst keeps its memory. */
 static void an_execution_that_fits_when_another_app_goes_is_refused_for_now(void **state)
 {
 	struct fixture *f = *state;
@@ -211,7 +213,7 @@ static void an_execution_that_fits_when_another_app_goes_is_refused_for_now(void
 	assert_none(nnb_burst_execute(burst, &io[0].call, NULL, &why));
 	for (int i = 0; i < 3; i++)
 		expect_execute(remote, burst, &io[1], NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
-	assert_none(nnb_burst_execute(burst, &io[0].call, NULL, &why)); /* what is there goes on */
+	assert_none(nnb_burst_execute(burst, &io[0].call, NULL, &why)); /* requests with known pools go on */
 	the_other_app_goes(f, &c);
 	expect_execute(remote, burst, &io[1], NNB_STATUS_NONE);
 	assert_true(io_right(&io[1], NNB_ADD, 1));
@@ -221,7 +223,7 @@ static void an_execution_that_fits_when_another_app_goes_is_refused_for_now(void
 	io_fini(&io[1]);
 }
 
-/* 2 MiB are less than 7, but the model, which has 5, has to be there too, and the burst or the call, which have 1. */
+/* 2 MiB are less than 7, but the model's 5 must stay, and the 1 of the burst or call. */
 static void an_execution_that_never_fits_beside_its_model_is_refused_for_good(void **state)
 {
 	struct fixture *f = *state;
@@ -238,7 +240,10 @@ static void an_execution_that_never_fits_beside_its_model_is_refused_for_good(vo
 	app_comes_to_hold(f->client, all.bytes, 0);
 }
 
-/* Each of two pools would fit beside the model, and both never do: whoever asks for them one by one would try for ever. */
+/*
+ * Each of two pools fits beside the model, and both together never do: if the failure were transient, an app
+ * would retry for ever.
+ */
 static void an_execution_whose_pools_never_fit_together_is_refused_for_good(void **state)
 {
 	struct fixture *f = *state;
@@ -257,14 +262,14 @@ static void an_execution_whose_pools_never_fit_together_is_refused_for_good(void
 		expect_execute(remote, burst, &io, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
 	io.call.n_pools = 1;
 	io.out.location = (struct nnb_location){ 0, SMALL * 4, SMALL * 4 };
-	assert_none(nnb_burst_execute(burst, &io.call, NULL, &why)); /* S-9: what could be used was kept */
+	assert_none(nnb_burst_execute(burst, &io.call, NULL, &why)); /* S-9: the burst kept the pool that fits */
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);
 	nnb_pool_free(pools[1]);
 	io_fini(&io);
 }
 
-/* x + 1 + 1 ...: what it is sent as is a large part of what it may take. */
+/* x + 1 + 1 ...: its message is large beside what the model itself takes. */
 static struct nnb_model *wordy_model(void)
 {
 	enum { SOME = 16 };
@@ -286,7 +291,10 @@ static struct nnb_model *wordy_model(void)
 	return m;
 }
 
-/* The message that brings it takes memory, and so does reading a cache entry; but not at the model's expense. */
+/*
+ * The model's message takes memory, and so does reading a cache entry; but that memory is not taken from the
+ * model's limit.
+ */
 static void a_model_that_fits_by_itself_is_not_refused_for_its_message(void **state)
 {
 	struct fixture *f = *state;
@@ -300,7 +308,7 @@ static void a_model_that_fits_by_itself_is_not_refused_for_its_message(void **st
 
 	assert_int_equal(nnb_model_encode(m, &wire, &bytes), 0);
 	free(wire);
-	assert_true(bytes > 64 * 1024); /* so that it is charged for */
+	assert_true(bytes > 64 * 1024); /* large enough to be charged */
 	remote = app_prepare(f->client, m);
 	weighs = app_counts(f->client).app.bytes;
 	nnb_remote_release(remote);

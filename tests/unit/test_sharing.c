@@ -1,6 +1,7 @@
 /*
- * test_sharing.c -- recorded arrivals under ideal fair sharing: a recording that a fair service made is its own ideal, to the nanosecond; what
- * another policy did to an app shows; and what was on no cpu stays in one piece.
+ * test_sharing.c -- recorded arrivals under ideal fair sharing: the recording of a fair service is its own
+ * ideal, to the nanosecond; what another policy did to an app shows; and time without a cpu stays in one
+ * piece.
  */
 #include <math.h>
 #include <stdio.h>
@@ -117,7 +118,7 @@ static int by_ready(const void *a, const void *b)
 	return x->ready < y->ready ? -1 : x->ready > y->ready;
 }
 
-/* @policy serves; all times are of their own, so that no two things happen at once. */
+/* @policy serves. No two events have the same time. */
 static void play_world(struct world *w, uint32_t policy, uint32_t deadlines, uint32_t lanes)
 {
 	struct bsa_replay_model models[STREAMS];
@@ -218,7 +219,7 @@ static void what_priority_did_to_an_app_shows(void **state)
 		share(&w, 1, apps);
 		slower += apps[0].mean_ns > 1.25 * apps[0].ideal_mean_ns;
 	}
-	assert_in_range(slower, WORLDS / 2, WORLDS); /* the app of low priority */
+	assert_in_range(slower, WORLDS / 2, WORLDS); /* slower for the app of low priority */
 }
 
 /* Half of the streams have deadlines. Estimates are up to four times too small or too large. */
@@ -259,7 +260,7 @@ static void no_deadline_of_a_fair_service_is_missed_more_often_than_under_fair_s
 			missed += apps[i].due >= 30 && 2 * apps[i].met < apps[i].due;
 		}
 	}
-	assert_true(missed > DEADLINE_WORLDS / 10); /* or nothing was put to the test */
+	assert_true(missed > DEADLINE_WORLDS / 10); /* otherwise nothing was tested */
 }
 
 static bool is_much_slower(const struct bsa_sharing_app *a)
@@ -268,8 +269,8 @@ static bool is_much_slower(const struct bsa_sharing_app *a)
 }
 
 /*
- * What a fair service gives up is given up in its ideal, too, so that the responses of the others are alike: estimates that are wrong, and the draw of lane times, make a few
- * of them differ.
+ * What a fair service gives up, its ideal gives up, too, so the responses of the others are alike. Wrong
+ * estimates, and the random lane times, make a few of them differ.
  */
 static void the_ideal_of_a_fair_service_with_deadlines_is_near_to_what_it_did(void **state)
 {
@@ -310,7 +311,7 @@ static void what_first_come_first_served_did_to_deadlines_shows(void **state)
 	assert_true(failed > DEADLINE_WORLDS / 20);
 }
 
-/* A long one, and a short one that comes in its midst, of another app. */
+/* A long execution, and a short one of another app that arrives meanwhile. */
 static void two_apps(struct world *w, uint64_t off)
 {
 	*w = (struct world){ .n = 2 };
@@ -340,7 +341,7 @@ static void a_short_one_waits_for_a_step_and_not_for_all(void **state)
 	(void)state;
 	two_apps(&w, 0);
 	share(&w, 1, apps);
-	/* fair lets it wait for a quantum of half a millisecond, and then for the end of a step, at 6 ms */
+	/* fair has it wait for a quantum of half a millisecond, and then for the end of a step, at 6 ms */
 	assert_int_equal(apps[1].ideal_p95_ns, MS(6) + US(500) - w.calls[1].ready);
 	assert_int_equal(apps[1].p95_ns, MS(6));
 	assert_int_equal(apps[0].ideal_p95_ns, MS(10) + US(500));
@@ -397,7 +398,10 @@ static void who_was_refused_takes_part_without_any_work(void **state)
 	assert_int_equal(apps[0].due, 0);
 }
 
-/* It comes on the lane at 6 ms, 1.1 ms after it was refused, and has until 6.9 ms. A quarter to spare: until 6.5 ms. */
+/*
+ * It gets the lane at 6 ms, 1.1 ms after it was refused, and has until 6.9 ms; with a quarter to spare until
+ * 6.5 ms.
+ */
 static void what_it_needed_decides_whether_it_is_in_time(void **state)
 {
 	static const struct {
@@ -439,7 +443,10 @@ static void an_app_whose_needs_are_unknown_makes_others_unsure(void **state)
 	assert_int_equal(apps[0].ideal_met_most, 1);
 }
 
-/* A thread that is refused tries again every 100 us. In the replay each try that is not refused takes 1 ms, so that nine tries behind it are not made. */
+/*
+ * A thread that is refused tries again every 100 us. In the replay each admitted try takes 1 ms, so the
+ * thread does not make the nine tries behind it.
+ */
 static void who_waits_for_an_answer_does_not_try_again(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
@@ -462,8 +469,8 @@ static void who_waits_for_an_answer_does_not_try_again(void **state)
 }
 
 /*
- * App 0 runs for 9 of 10 ms, and app 1 waits behind it for 7 ms to run for 700 us. App 2 has three threads whose executions are refused, @n_refused of them: they have 400 us
- * each, and need @need.
+ * App 0 runs for 9 of 10 ms. App 1 waits behind it for 7 ms to run for 700 us. App 2 has three threads with
+ * @n_refused refused executions: each has 400 us until its deadline, and needs @need.
  */
 static void three_apps(struct world *w, uint64_t need, size_t n_refused)
 {
@@ -523,7 +530,10 @@ static void what_no_service_would_have_begun_changes_no_other_apps_ideal(void **
 	assert_int_equal(with[2].ideal_met_most, 0);
 }
 
-/* Three threads of app 2 are refused again and again, though a lane would have been theirs for half of their time: that is an estimate. */
+/*
+ * Three threads of app 2 are refused time after time, although a lane was theirs for half of their time: that
+ * is an estimate.
+ */
 static void what_may_have_been_refused_by_a_fair_service_too_shows(void **state)
 {
 	struct bsa_sharing_app without[APPS], with[APPS];
@@ -544,7 +554,10 @@ static void what_may_have_been_refused_by_a_fair_service_too_shows(void **state)
 	}
 }
 
-/* One was refused with 2 ms to go, of which it needs 1.5; at 6 ms it comes on the lane, and at 6.9 the deadline has passed. Its steps are 100 us. */
+/*
+ * A refused execution had 2 ms until its deadline and needs 1.5. It gets the lane at 6 ms, and its deadline
+ * is at 6.9 ms. Its steps are 100 us.
+ */
 static void who_is_late_leaves_the_lane_at_its_deadline(void **state)
 {
 	static const struct {
@@ -572,7 +585,7 @@ static void who_was_on_no_cpu_cannot_leave_meanwhile(void **state)
 	struct world w;
 
 	(void)state;
-	two_apps(&w, MS(6)); /* of 4 steps, the third is 7 ms long: from 2 ms to 9 */
+	two_apps(&w, MS(6)); /* the third of 4 steps takes 7 ms: from 2 ms to 9 */
 	share(&w, 1, apps);
 	assert_int_equal(apps[1].ideal_p95_ns, MS(9) + US(500) - w.calls[1].ready);
 }
@@ -583,11 +596,11 @@ static void no_stretch_without_a_cpu_is_longer_than_a_stall(void **state)
 	struct world w;
 
 	(void)state;
-	two_apps(&w, MS(6)); /* three stretches of 2 ms: the steps end at 1, 4, 7 and 10 ms */
+	two_apps(&w, MS(6)); /* three stalls of 2 ms: the steps end at 1, 4, 7 and 10 ms */
 	w.stall = MS(2);
 	share(&w, 1, apps);
 	assert_int_equal(apps[1].ideal_p95_ns, MS(7) + US(500) - w.calls[1].ready);
-	w.stall = MS(2) + 1; /* they are of one length all the same */
+	w.stall = MS(2) + 1; /* steps of equal length all the same */
 	share(&w, 1, apps);
 	assert_int_equal(apps[1].ideal_p95_ns, MS(7) + US(500) - w.calls[1].ready);
 	w.stall = MS(7);
@@ -602,7 +615,7 @@ static void a_longer_run_has_longer_steps(void **state)
 
 	(void)state;
 	two_apps(&w, 0);
-	w.calls[0].usual = MS(2); /* five times as long: steps of 5 ms */
+	w.calls[0].usual = MS(2); /* the run takes five times the usual: steps of 5 ms */
 	share(&w, 1, apps);
 	assert_int_equal(apps[1].ideal_p95_ns, MS(10) + US(500) - w.calls[1].ready);
 }
@@ -626,7 +639,7 @@ static void each_hand_over_has_its_place(void **state)
 	struct world w;
 
 	(void)state;
-	two_apps(&w, 0); /* of ten steps the first, the fourth and the seventh are 3 ms long */
+	two_apps(&w, 0); /* of ten steps the first, the fourth and the seventh take 3 ms */
 	w.calls[0].hand = MS(6);
 	w.calls[0].hand_most = MS(2);
 	w.calls[0].n_hands = 3;
@@ -655,8 +668,9 @@ static struct bsa_sharing_call one_frame(uint64_t ready, uint64_t response)
 }
 
 /*
- * A camera takes a frame every 33 ms, or a bit later; behind frame number STALLED another app is handed the lane, and does not wake up before
- * GIVEN_UP frames were given up after 32 ms each, and one more has waited for long. Of all of them none comes of an answer.
+ * A camera takes a frame every 33 ms, or a bit later. Behind frame STALLED another app gets the lane, and
+ * does not wake up before GIVEN_UP frames were given up after 32 ms each, and one more has waited for long.
+ * The camera submits no frame because of an answer.
  */
 static void a_late_frame_is_late_in_the_replay_too(void **state)
 {
@@ -759,7 +773,7 @@ static void absurd_numbers_end(void **state)
 	assert_int_equal(bsa_sharing_run(&sharing, apps), BSA_SHARING_FAILED);
 }
 
-/* Every tenth is longer; each begins when the one before has long ended. */
+/* Every tenth execution is longer; each begins long after the end of the one before. */
 static int one_after_another(void *arg, struct bsa_sharing_call *ret)
 {
 	uint64_t *left = arg, ns = US(*left % 10 ? 100 : 900);
@@ -773,7 +787,7 @@ static int one_after_another(void *arg, struct bsa_sharing_call *ret)
 	return *left ? (*left)--, 1 : 0;
 }
 
-/* Of more responses than are kept, the percentiles are of some. */
+/* With more responses than are kept, the percentiles are of a sample. */
 static void a_long_recording_is_played_in_parts(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
@@ -799,7 +813,7 @@ struct growing {
 	uint64_t n, next;
 };
 
-/* Each takes 1 us longer than the one before, which has long ended. */
+/* Each takes 1 us longer than the one before, which ended long ago. */
 static int longer_and_longer(void *arg, struct bsa_sharing_call *ret)
 {
 	struct growing *g = arg;
@@ -816,7 +830,10 @@ static int longer_and_longer(void *arg, struct bsa_sharing_call *ret)
 	return 1;
 }
 
-/* The ranks are those that exact fractions give: the greatest for which so many of a binomial distribution are beyond it in 1 % at most. */
+/*
+ * The ranks computed with exact fractions: the greatest rank with a probability of at most 1 % that the
+ * binomial number of samples is beyond it.
+ */
 static void a_p95_has_a_lower_bound(void **state)
 {
 	static const struct {

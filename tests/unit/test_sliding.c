@@ -1,6 +1,7 @@
 /*
- * test_sliding.c -- rules over the last seconds: each window's verdict is that of `burstscope check --from --to` on the same time, in
- * simulated services, recorded in full and compact; and there is none of a window that was not seen whole.
+ * test_sliding.c -- rules over the last seconds: each window's verdict is that of `burstscope check --from
+ * --to` on the same time, in simulated services, recorded in full and compact. A window that was not recorded
+ * whole has no verdict.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -42,7 +43,7 @@ static const char rules_text[] =
 
 enum { RULES_MAX = 16 };
 
-/* The last verdict of each window, by the number of the part that it ends with. */
+/* The last verdict of each window, by the number of the window's last part. */
 struct verdicts {
 	struct bsv_slid of[WINDOWS_MAX];
 	bool there[WINDOWS_MAX];
@@ -52,7 +53,7 @@ struct verdicts {
 struct world {
 	struct bsv_slo slo;
 	struct bsv_sliding *sliding[RULES_MAX];
-	struct verdicts *verdicts; /* of each rule */
+	struct verdicts *verdicts; /* by rule */
 	struct bsa_live *live;
 	uint64_t began, ended, latest, window;
 };
@@ -67,7 +68,7 @@ static void judged(void *ctx, const struct bsv_slid *slid)
 	v->of[i] = *slid;
 }
 
-/* Windows are judged as soon as they may be over: so what comes later has them judged again. */
+/* A window is judged as soon as it may be over; a later event has it judged again. */
 static void execution(void *ctx, const struct bsa_live_execution *x)
 {
 	struct world *w = ctx;
@@ -241,12 +242,12 @@ static void each_window_is_judged_as_check_judges_that_time(void **state)
 	}
 	compare_world(1, SIM_FULL, true);
 	compare_world(1, SIM_COMPACT, true);
-	/* or the worlds would show nothing */
+	/* otherwise the worlds prove nothing */
 	assert_true(outcomes[BSV_PASS] > 50 && outcomes[BSV_FAIL] > 50 && outcomes[BSV_CANNOT_TELL] > 50);
 	assert_true(judged_again > 100);
 }
 
-/* ---- one after the other ---- */
+/* ---- one rule at a time ---- */
 
 struct one {
 	struct bsv_slo slo;
@@ -300,7 +301,7 @@ static void run_one(struct one *o, const char *app, uint64_t began_ms, uint64_t 
 	bsv_sliding_execution(o->sliding, &x, (began_ms + took_ms) * MS);
 }
 
-/* @n executions a second, from @from to @to. */
+/* Executions of @app from @from_ms to @to_ms, one every @every_ms. */
 static void run_some(struct one *o, const char *app, uint64_t from_ms, uint64_t to_ms, uint64_t every_ms,
                      uint64_t took_ms)
 {
@@ -322,7 +323,7 @@ static void a_window_that_began_before_the_recording_is_not_judged(void **state)
 	bsv_sliding_until(o.sliding, BSA_LIVE_UNKNOWN, 11149 * MS); /* nothing was recorded yet */
 	run_some(&o, "a", 10020, 11000, 10, 50);
 	until(&o, 11149);
-	assert_int_equal(o.n, 0); /* the first whole one is from 10.05 s on */
+	assert_int_equal(o.n, 0); /* the first whole window begins at 10.05 s */
 	run_some(&o, "a", 11000, 11100, 10, 50);
 	until(&o, 11150);
 	assert_int_equal(o.n, 1);
@@ -331,7 +332,7 @@ static void a_window_that_began_before_the_recording_is_not_judged(void **state)
 	end_one(&o);
 }
 
-/* LTTng starts and stops programs one after the other: meanwhile the service alone tells of executions. */
+/* LTTng starts and stops programs one after the other: meanwhile only the service records executions. */
 static void executions_without_their_beginning_may_break_a_rule(void **state)
 {
 	static const struct {
@@ -341,16 +342,18 @@ static void executions_without_their_beginning_may_break_a_rule(void **state)
 		int64_t n;
 	} rows[] = {
 		{ "p95 e2e <= 5ms", "NONE", 1, 0, BSV_CANNOT_TELL, 90 },
-		{ "p90 e2e <= 5ms", "NONE", 1, 0, BSV_PASS, 90 }, /* even if all of them took longer */
+		{ "p90 e2e <= 5ms", "NONE", 1, 0, BSV_PASS, 90 }, /* even if the unseen parts of all of them
+		                                                   * took longer */
 		{ "p95 e2e <= 5ms", "NONE", 6, 0, BSV_FAIL, 100 },
 		{ "p95 overhead <= 5ms", "NONE", 1, 0, BSV_CANNOT_TELL, 90 },
 		{ "p95 overhead <= 5ms", "NONE", 8, 0, BSV_FAIL, 100 },
-		{ "p95 queue <= 5ms", "NONE", 1, 0, BSV_PASS, 100 }, /* the service tells of it */
+		{ "p95 queue <= 5ms", "NONE", 1, 0, BSV_PASS, 100 }, /* the service records the queue */
 		{ "p95 queue <= 5ms", "NONE", 0, 0, BSV_CANNOT_TELL, 90 },
 		{ "p95 e2e <= 5ms", "MISSED_DEADLINE", 1, 0, BSV_CANNOT_TELL, 90 },
 		{ "p95 e2e <= 5ms", NULL, 0, 0, BSV_CANNOT_TELL, 90 },
 		{ "p95 e2e <= 5ms", NULL, 0, 10900, BSV_CANNOT_TELL, 90 },
-		{ "p95 e2e <= 5ms", NULL, 0, 11048, BSV_PASS, 90 }, /* it had the rest of the bound */
+		{ "p95 e2e <= 5ms", NULL, 0, 11048, BSV_PASS, 90 }, /* what is left of the bound passed before
+		                                                     * the recording */
 	};
 
 	(void)state;
@@ -391,7 +394,7 @@ static void fewer_executions_than_a_rule_needs_are_no_verdict(void **state)
 
 	(void)state;
 	begin_one(&o, "p99 e2e <= 5ms");
-	run_some(&o, "a", 10050, 11050, 20, 1); /* 50: a p99 takes 100 */
+	run_some(&o, "a", 10050, 11050, 20, 1); /* 50 executions: a p99 takes 100 */
 	until(&o, 11150);
 	assert_int_equal(o.n_of[BSV_CANNOT_TELL], 1);
 	run_some(&o, "a", 11050, 12050, 10, 1);
@@ -404,7 +407,7 @@ static void a_window_in_which_events_were_lost_is_no_verdict(void **state)
 {
 	static const struct {
 		uint64_t began, ended;
-		unsigned n_lost; /* of 41 windows, from [10.05, 11.05) to [12.05, 13.05) */
+		unsigned n_lost; /* losses of 41 windows, from [10.05, 11.05) to [12.05, 13.05) */
 	} rows[] = {
 		{ 9000, 9500, 0 },    { 10060, 10070, 1 }, { 11100, 11100, 20 },
 		{ 10000, 20000, 41 }, { 12999, 13040, 2 }, { 13050, 14000, 0 },
@@ -426,7 +429,7 @@ static void a_window_in_which_events_were_lost_is_no_verdict(void **state)
 	}
 }
 
-/* More losses than are told apart are not fewer. */
+/* More losses than the windows keep apart hide no less than a few. */
 static void many_losses_hide_no_less_than_a_few(void **state)
 {
 	struct one o;
@@ -437,7 +440,7 @@ static void many_losses_hide_no_less_than_a_few(void **state)
 	for (uint64_t i = 0; i < 1000; i++)
 		bsv_sliding_lost(o.sliding, (10000 + i) * MS, (10000 + i) * MS);
 	until(&o, 13150);
-	assert_int_equal(o.n_lost, 19); /* those that begin before 11 s, which is in a window that begins then */
+	assert_int_equal(o.n_lost, 19); /* the windows that begin before 11 s; a later window begins at 11 s */
 	end_one(&o);
 }
 
@@ -450,10 +453,10 @@ static void one_that_is_told_late_has_its_windows_judged_again(void **state)
 	run_some(&o, "a", 10050, 12050, 10, 1);
 	until(&o, 12150);
 	assert_int_equal(o.n_of[BSV_PASS], 21);
-	for (unsigned i = 0; i < 30; i++) /* they began in the last window, and took until now */
+	for (unsigned i = 0; i < 30; i++) /* the executions began in the last window, and ended now */
 		run_one(&o, "a", 11900, 1000);
 	until(&o, 12950);
-	assert_int_equal(o.n_of[BSV_FAIL], 18 - 1 + 2); /* windows that hold them: those from 11.95 s on */
+	assert_int_equal(o.n_of[BSV_FAIL], 18 - 1 + 2); /* the windows that hold them: those from 11.95 s on */
 	run_one(&o, "a", 5000, 7000);
 	assert_int_equal(bsv_sliding_too_late(o.sliding), 1);
 	until(&o, 12960);
@@ -472,7 +475,8 @@ static void an_app_that_comes_and_goes_is_judged_while_it_is_there(void **state)
 	assert_int_equal(o.n, 61);
 	assert_int_equal(o.n_of[BSV_PASS], 0);
 	assert_int_equal(o.n_of[BSV_FAIL],
-	                 29); /* that hold 50 ms of it at least: five are too few for a p90, 6 would do; 10 it takes */
+	                 29); /* windows with 50 ms of it or more: five executions are too few for a p90, 6
+	                       * would be enough; a p90 takes 10 */
 	assert_int_equal(o.n_of[BSV_CANNOT_TELL], 32);
 	end_one(&o);
 }
@@ -502,7 +506,7 @@ static void waits_fire_when_they_are_longer_and_of_whom_is_meant(void **state)
 	read_conditions(conditions, texts, N_OF(texts));
 	assert_int_equal(bsv_folding_new(&f, conditions, N_OF(texts), 1000 * MS, NULL), 0);
 	bsv_folding_options(f, &options);
-	assert_true(options.starvation_ns == 50 * MS); /* or the fold would not tell of it */
+	assert_true(options.starvation_ns == 50 * MS); /* the fold reports such waits */
 	options.calls.starved(options.calls.ctx, &s);
 	s.app = "other";
 	s.gap_ns++;

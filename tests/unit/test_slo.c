@@ -1,4 +1,6 @@
-/* test_slo.c -- rules: how they are read, what is said of those that cannot be, and what each comes to. */
+/*
+ * test_slo.c -- rules: how they are read, the refusals of wrong ones, and the outcome of each.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -279,7 +281,7 @@ static void what_is_too_much_is_refused(void **ctx)
 	assert_int_equal(bsv_slo_read(&slo, path, &err), BSA_E_INPUT);
 	assert_non_null(strstr(err.text, ": the file is larger than 1 MiB, the limit for a file of rules"));
 	close(large);
-	/* a pipe that has no writer, and one that has and says nothing: neither is waited for */
+	/* a pipe without a writer, and one whose writer writes nothing: the reader waits for neither */
 	assert_int_equal(pipe(ends), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
 	assert_int_equal(bsv_slo_read(&slo, path, &err), BSA_E_INPUT);
@@ -288,7 +290,7 @@ static void what_is_too_much_is_refused(void **ctx)
 	close(ends[1]);
 }
 
-/* Each example of the manual and the documentation is one. */
+/* Each example of the manual and the documentation is a valid file of rules. */
 static void the_example_is_read(void **ctx)
 {
 	struct bsa_err err = { "" };
@@ -301,7 +303,7 @@ static void the_example_is_read(void **ctx)
 	bsv_slo_fini(&slo);
 }
 
-/* What stands between .Bd and .Ed in the manual are rules. */
+/* The text between .Bd and .Ed in the manual is rules. */
 static void the_rules_in_the_manual_are_read(void **ctx)
 {
 	FILE *f = fopen(MANUAL, "r");
@@ -563,7 +565,7 @@ static void misses_are_judged_by_their_share(void **ctx)
 	judges_as_expected(rows, sizeof(rows) / sizeof(*rows), bsv_slo_judge_misses);
 }
 
-/* Executions as letters: m missed, + met, ? unknown, . not meant; / begins another stream. */
+/* Executions as letters: m missed, + met, ? unknown, . not of the rule; / begins another stream. */
 static void misses_in_sequence_are_counted_in_each_window(void **ctx)
 {
 	static const struct {

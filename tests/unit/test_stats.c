@@ -1,4 +1,7 @@
-/* test_stats.c -- percentiles, intervals and effects: that the intervals hold what they say, and that a comparison adds up. */
+/*
+ * test_stats.c -- percentiles, intervals and effects: intervals cover the truth as often as they promise, and
+ * a comparison adds up.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@
 
 enum { MOST = 4000 };
 
-/* ---- what is drawn from ---- */
+/* ---- the distributions ---- */
 
 static uint64_t state;
 
@@ -51,7 +54,7 @@ static double lognormal_time(void)
 	return 1e6 * exp(normal());
 }
 
-/* Mostly short, now and then long: as waits are. */
+/* Mostly short and now and then long, as waits are. */
 static double two_humps_time(void)
 {
 	return uniform() < 0.8 ? 1e5 + 1e4 * normal() : 3e6 + 3e5 * normal();
@@ -100,7 +103,7 @@ static void the_percentile_is_the_nearest_rank(void **ctx)
 	assert_int_equal(bsv_percentile(values, 5, 50), 3);
 	assert_int_equal(bsv_percentile(values, 4, 50), 2);
 	assert_int_equal(bsv_percentile(values, 1, 99), 1);
-	/* whatever a double makes of p / 100 * n */
+	/* even where a double computes p / 100 * n wrongly */
 	for (int p = 1; p <= 100; p++)
 		assert_int_equal(bsv_percentile(values, 100, p), p);
 }
@@ -152,7 +155,10 @@ static void cliffs_delta_counts_pairs(void **ctx)
 
 /* ---- intervals ---- */
 
-/* Of @rounds pairs of samples with the same distribution, how often 0 is in the interval; @ret_width: how wide it is, in the median. */
+/*
+ * Of @rounds pairs of samples with the same distribution, the fraction whose interval contains 0; @ret_width:
+ * the median width of the interval.
+ */
 static double coverage(const struct shape *shape, size_t n_a, size_t n_b, double percent, int rounds, double *ret_width)
 {
 	static int64_t a[MOST], b[MOST];
@@ -182,7 +188,7 @@ static void intervals_hold_the_true_difference_in_95_of_100_cases(void **ctx)
 		double percent, least, most;
 	} cases[] = {
 		{ 50, 50, 50, 0.92, 0.99 },   { 300, 100, 50, 0.92, 0.99 },   { 1000, 1000, 50, 0.92, 0.99 },
-		{ 400, 400, 90, 0.92, 0.99 }, { 1000, 1000, 99, 0.92, 0.99 }, /* ten above it */
+		{ 400, 400, 90, 0.92, 0.99 }, { 1000, 1000, 99, 0.92, 0.99 }, /* ten samples above it */
 	};
 
 	(void)ctx;
@@ -235,7 +241,7 @@ static void a_difference_that_is_there_is_found(void **ctx)
 		b[i] += 500000;
 	in = bsv_percentile_difference(a, 1000, b, 1000, 50);
 	assert_true(in.low > 350000 && in.high < 650000);
-	/* three times what A has is more than what B has */
+	/* three times A's percentile is more than B's */
 	in = bsv_sequence_difference(&(struct bsv_sample){ a, 1000, { 1, 0 } },
 	                             &(struct bsv_sample){ b, 1000, { 1, 0 } }, 50, 3);
 	assert_true(in.high < 0);
@@ -257,7 +263,10 @@ static void all_alike_is_an_interval_of_nothing(void **ctx)
 
 /* ---- sequences ---- */
 
-/* Each is @memory of the one before, and something new; so many are worth one: (1 + memory) / (1 - memory), for means. */
+/*
+ * Each value is @memory of the one before and a new part. For means, (1 + memory) / (1 - memory) of them are
+ * worth one independent value.
+ */
 static void draw_sequence(int64_t *to, size_t n, double memory)
 {
 	double x = normal();
@@ -303,7 +312,7 @@ static double sequence_coverage(double memory, size_t n, double percent, bool na
 static void executions_that_are_alike_in_sequence_make_intervals_wider(void **ctx)
 {
 	(void)ctx;
-	/* without that they would be far from 95 of 100 */
+	/* without the correction the interval covers far less than 95 of 100 */
 	assert_true(sequence_coverage(0.9, 2000, 50, true) < 0.70);
 	for (int i = 0; i < 3; i++) {
 		static const double memory[] = { 0.5, 0.8, 0.9 };
@@ -335,11 +344,11 @@ static void a_step_in_the_middle_is_one_block_against_another(void **ctx)
 	for (int i = 0; i < 1000; i++)
 		in_order[i] = i < 500 ? i % 7 : 100 + i % 7;
 	e = bsv_sequence_effect(in_order, 1000, 50);
-	assert_true(e.times > 100); /* a thousand that are worth about 8 */
+	assert_true(e.times > 100); /* a thousand that are worth about 8 independent values */
 	assert_int_equal(e.blocks, 8);
-	e = bsv_sequence_effect(in_order, 31, 3); /* too few to ask */
+	e = bsv_sequence_effect(in_order, 31, 3); /* too few for an estimate */
 	assert_true(e.times == 1 && e.blocks == 0);
-	e = bsv_sequence_effect(in_order, 1000, 1000); /* all are below */
+	e = bsv_sequence_effect(in_order, 1000, 1000); /* all values are below */
 	assert_true(e.times == 1);
 }
 
@@ -374,10 +383,10 @@ static void holm_stops_at_the_first_that_is_not_significant(void **ctx)
 	assert_true(fabs(levels[1] - 0.05 / 4) < 1e-12); /* rejected */
 	assert_true(fabs(levels[3] - 0.05 / 3) < 1e-12); /* rejected */
 	assert_true(fabs(levels[0] - 0.05 / 2) < 1e-12); /* not: 0.03 */
-	assert_true(fabs(levels[2] - 0.05 / 2) < 1e-12); /* held against the level of that one */
+	assert_true(fabs(levels[2] - 0.05 / 2) < 1e-12); /* adjusted to the level of that one */
 }
 
-/* The levels of those that are left sum to alpha. */
+/* The levels of the remaining tests sum to alpha. */
 static void holm_gives_each_test_its_share(void **ctx)
 {
 	static const double p[] = { 0.02, 0.02, 0.02 }, weights[] = { 1, 0.5, 0.5 };
@@ -388,17 +397,20 @@ static void holm_gives_each_test_its_share(void **ctx)
 	(void)ctx;
 	bsv_holm(p, weights, 3, 0.05, levels, order);
 	assert_true(fabs(levels[0] - 0.025) < 1e-12); /* rejected */
-	assert_true(fabs(levels[1] - 0.025) < 1e-12); /* all of alpha is for the other two */
+	assert_true(fabs(levels[1] - 0.025) < 1e-12); /* the other two have all of alpha */
 	assert_true(fabs(levels[2] - 0.05) < 1e-12);
 	bsv_holm(later, weights, 3, 0.05, levels, order);
 	assert_true(fabs(levels[0] - 0.025) < 1e-12);
 	assert_true(fabs(levels[1] - 0.025) < 1e-12);
 	bsv_holm(p, (const double[]){ 0.1, 1, 1 }, 3, 0.05, levels, order);
-	assert_true(fabs(levels[1] - 0.05 / 2.1) < 1e-12); /* the heavy ones are first: 0.02 is no more than that */
+	assert_true(fabs(levels[1] - 0.05 / 2.1) < 1e-12); /* the heavy tests are first: 0.02 is not above that */
 	assert_true(fabs(levels[0] - 0.05) < 1e-12);
 }
 
-/* Of @rounds recordings, the mean of the variance that a recording estimates of itself, over the variance between them. */
+/*
+ * Over @rounds recordings: the mean of the variance that a recording estimates of itself, divided by the
+ * variance between recordings.
+ */
 static double honesty(double memory, size_t n, double percent, int rounds)
 {
 	static int64_t values[MOST], sorted[MOST], at[MOST];
@@ -455,7 +467,7 @@ static void a_share_of_none_still_has_a_variance(void **ctx)
 	assert_int_equal(s.n, 0);
 	assert_int_equal(s.of, 300);
 	assert_true(s.estimate.variance >= 1. / 1300 && isinf(s.estimate.freedom));
-	for (int i = 0; i < 150; i++) /* all misses in one half: worth a few blocks, not 300 */
+	for (int i = 0; i < 150; i++) /* all misses in one half: worth a few blocks, not 300 executions */
 		bits[i] |= BSV_MISSED;
 	s = bsv_share_of(bits, at, 300, BSV_MISSED, BSV_HAD_DEADLINE);
 	assert_int_equal(s.n, 150);
@@ -465,16 +477,16 @@ static void a_share_of_none_still_has_a_variance(void **ctx)
 
 /* ---- comparisons ---- */
 
-/* A world of recordings: what they have in common, and what changes. */
+/* A world of recordings: what the recordings of one side have in common, and what changes. */
 struct world {
 	double between,
-		memory; /* how much recordings differ (of logarithms); how much an execution is like the one before it */
-	double run, slots, reply; /* B: run is so many times as long; so many ns are added */
+		memory; /* how much recordings differ (of logarithms); how much an execution resembles the one before */
+	double run, slots, reply; /* B: the factor of run; the ns added to slots and reply */
 	double missed;            /* the share of deadlines missed */
 	size_t n;
 };
 
-/* Executions of a group: 1 ms of run, and 5 to 50 us of everything else; return is long now and then. */
+/* Executions of a group: 1 ms of run, and 5 to 50 us of each other phase; return is long now and then. */
 static void fill(struct bsv_group *g, const char *model, const struct world *w)
 {
 	double machine = exp(w->between * normal()), x = normal();
@@ -523,7 +535,10 @@ static void fill_tally(struct bsv_tally *t, const char *model, const struct worl
 
 enum { MODELS = 3, RECORDINGS = 5 };
 
-/* One recording: of each model a group and a tally; @w holds of the first model, @other of the rest. */
+/*
+ * One recording: a group and a tally for each model. @w is the world of the first model, @other that of the
+ * rest.
+ */
 struct recording {
 	struct bsv_group groups[MODELS];
 	struct bsv_tally tallies[MODELS];
@@ -560,7 +575,7 @@ static struct recording all_a[RECORDINGS], all_b[RECORDINGS];
 
 static const struct bsv_terms usual_terms = { .least = 3, .margin = 25, .slower = 1 };
 
-/* @n recordings of each side. What was compared is erased by forget(). */
+/* Compare @n recordings of each side; forget() frees the result. */
 static void compare_worlds(struct bsv_comparison *c, size_t n, const struct world *a, const struct world *b,
                            const struct world *other)
 {
@@ -585,7 +600,7 @@ static void forget(struct bsv_comparison *c, size_t n)
 	}
 }
 
-/* What was seen lies within its interval. */
+/* The measured change lies within its interval. */
 static void assert_within(const struct bsv_change *c, const char *what)
 {
 	if (c->verdict != BSV_TOO_FEW && c->verdict != BSV_VANISHED && !(c->low <= c->by && c->by <= c->high))
@@ -648,7 +663,7 @@ static struct found found_in(const struct bsv_comparison *c)
 	return ret;
 }
 
-/* In how many of @rounds comparisons of @n recordings a side anything changed; *ret_worse: for the worse. */
+/* In how many of @rounds comparisons of @n recordings a side some value changed; *ret_worse: became worse. */
 static int rounds_with_change(size_t n, const struct world *a, const struct world *b, int rounds, int *ret_worse)
 {
 	int changed = 0, worse = 0;
@@ -682,7 +697,7 @@ static void one_build_is_not_slower_than_itself(void **ctx)
 		struct world w = { cases[i].between, 0.8, 1, 0, 0, 0.1, 300 };
 		int worse, changed = rounds_with_change(cases[i].recordings, &w, &w, 60, &worse);
 
-		/* 3 of 60 are expected at most, with one of each side fewer */
+		/* 3 of 60 are expected at most, and with one recording a side fewer */
 		if (changed > 8 || worse > 5)
 			fail_msg("%zu a side, differing by %g: %d of 60 changed, %d for the worse", cases[i].recordings,
 			         cases[i].between, changed, worse);
@@ -732,7 +747,7 @@ static void one_recording_of_each_finds_a_half_and_missed_deadlines(void **ctx)
 		fail_msg("misses 50 %% to 0: worse in %d of 40", worse);
 }
 
-/* slots +21 us and reply +9 us, where return varies by 50 us and more. */
+/* slots take 21 us more and reply 9 us more, while return varies by 50 us and more. */
 static void phases_are_told_by_their_part_and_not_by_their_noise(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 600 }, b = a;
@@ -806,7 +821,7 @@ static void a_change_stands_if_it_is_one_whatever_is_hidden(void **ctx)
 	}
 }
 
-/* Whether these missed a deadline is not known: 30 of 300 can make it more than the margin. */
+/* Whether these missed a deadline is unknown: 30 of 300 can move the share by more than the margin. */
 static void executions_whose_end_is_unknown_can_turn_a_share(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 300 };
@@ -825,7 +840,10 @@ static void executions_whose_end_is_unknown_can_turn_a_share(void **ctx)
 	forget(&c, 1);
 }
 
-/* The interval leaves out 0 exactly if the p-value is below the level of the test; @c is the only test that the machine can explain. */
+/*
+ * The interval excludes 0 exactly if the p-value is below the level of the test. @c is the only test that the
+ * machine can explain.
+ */
 static void assert_interval_agrees(const struct bsv_change *c, bool significant)
 {
 	assert_true((c->low > 0 || c->high < 0) == significant);
@@ -847,7 +865,7 @@ static void a_busier_machine_makes_a_change_uncertain_that_it_may_explain(void *
 	record(&all_a[0], &a, &a);
 	record(&all_b[0], &b, &a);
 	for (int i = 0; i < 3; i++) {
-		terms.slower = i == 0 ? 1 : i == 1 ? 1.5 : 1 / 1.5; /* B's machine, or A's */
+		terms.slower = i == 0 ? 1 : i == 1 ? 1.5 : 1 / 1.5; /* slower: B's machine, or A's */
 		assert_int_equal(bsv_compare(&c, &x, &y, &terms, NULL), 0);
 		assert_int_equal(c.pairs[0].latency[BSV_P50].verdict, i == 1 ? BSV_HIDDEN : BSV_CHANGED);
 		assert_interval_agrees(&c.pairs[0].latency[BSV_P50], i != 1);
@@ -858,7 +876,10 @@ static void a_busier_machine_makes_a_change_uncertain_that_it_may_explain(void *
 	erase(&all_b[0]);
 }
 
-/* Of 300 executions, one in six misses its deadline in A, and every one in B: no load of the machine makes that "no change". */
+/*
+ * Of 300 executions, one in six misses its deadline in A, and every one in B: no load of the machine may turn
+ * that into "no change".
+ */
 static void a_busier_machine_never_passes_misses_from_a_sixth_to_all(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 300 }, b = a;
@@ -884,7 +905,7 @@ static void a_busier_machine_never_passes_misses_from_a_sixth_to_all(void **ctx)
 	erase(&all_b[0]);
 }
 
-/* Half are short and half are long: whether one more of them is long decides what the median is. */
+/* Half are short and half are long: one more long one moves the median. */
 static void a_median_that_jumps_is_no_change_if_hardly_anything_differs(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, MOST };
@@ -895,7 +916,7 @@ static void a_median_that_jumps_is_no_change_if_hardly_anything_differs(void **c
 	state = 71;
 	record(&all_a[0], &a, &a);
 	record(&all_b[0], &a, &a);
-	for (int i = 0; i < MOST; i++) { /* in turn, so that all blocks are alike */
+	for (int i = 0; i < MOST; i++) { /* by turns, so that all blocks are alike */
 		all_a[0].groups[0].ns[BSV_E2E][i] += i % 20 < 9 ? 10000000 : 0;
 		all_b[0].groups[0].ns[BSV_E2E][i] += i % 20 < 11 ? 10000000 : 0;
 	}
@@ -907,8 +928,8 @@ static void a_median_that_jumps_is_no_change_if_hardly_anything_differs(void **c
 }
 
 /*
- * In one stretch of B, its executions take ten times as long and miss their deadlines. How often such a stretch comes cannot be known from one: so it may be
- * chance, and it may be the change.
+ * In one stretch of B, executions take ten times as long and miss their deadlines. One stretch does not show
+ * how often such stretches come: it may be chance or the change.
  */
 static void what_came_once_is_neither_a_change_nor_none(void **ctx)
 {
@@ -918,7 +939,7 @@ static void what_came_once_is_neither_a_change_nor_none(void **ctx)
 
 	(void)ctx;
 	for (int i = 0; i < 2;
-	     i++) { /* then B against itself: the error is as large, and only the latencies are seen to be alike */
+	     i++) { /* then B against itself: the error is as large, and only the latencies count as alike */
 		state = 73;
 		record(&all_a[0], &a, &a);
 		record(&all_b[0], &a, &a);
@@ -941,7 +962,10 @@ static void what_came_once_is_neither_a_change_nor_none(void **ctx)
 	}
 }
 
-/* One of two recordings of each side took four times as long as the other: where the mean of two more would lie is unknown, however near these are. */
+/*
+ * One of two recordings of each side took four times as long as the other: the mean of two more recordings is
+ * unknown, however near these means are.
+ */
 static void means_that_are_near_by_chance_are_not_the_same(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 600 }, slow = a;
@@ -967,28 +991,28 @@ static void means_that_are_near_by_chance_are_not_the_same(void **ctx)
 	forget(&c, 2);
 }
 
-/* @n executions of @ns each, all of it running. */
+/* @n executions of @ns each, all of it run. */
 /* ---- cpu time on a machine whose speed varies ---- */
 
-/* A recording of 400 runs, and what it knows of the machine. */
+/* A recording of 400 runs, and its measurements of the machine. */
 struct computing {
 	struct bsv_group group;
 	struct bsv_samples samples;
 };
 
-/* What a machine does to runs, and to the reference computation. Of logarithms, but outliers. */
+/* The effects of a machine on runs and on the reference computation. Of logarithms, except outliers. */
 struct machine {
 	const char *name;
-	double differs;  /* its speed from recording to recording; within them it wanders by as much */
-	double drifts;   /* and from the first recording to the last one, in a line */
-	double steps;    /* at once, somewhere in each recording */
-	double outliers; /* the share of runs, and of others of references, that take ten times as long */
-	double own;      /* what runs of a recording differ by that no reference tells: where their memory lies */
+	double differs;  /* speed from recording to recording; within each it wanders by as much */
+	double drifts;   /* from the first recording to the last one, linearly */
+	double steps;    /* a step, somewhere in each recording */
+	double outliers; /* the share of runs, and separately of references, that take ten times as long */
+	double own;      /* differences between runs that the reference does not show: where their memory lies */
 };
 
 static const struct machine usual_machine = { "speed differs", .differs = 0.18 };
 
-/* One execution of @r, at the speed that the machine has just now. */
+/* One execution of @r, at the present speed of the machine. */
 static void compute_one(struct computing *r, size_t i, double run, double share, double speed, const struct machine *m)
 {
 	int64_t at = (int64_t)(1000000 * i);
@@ -1040,7 +1064,7 @@ static void compute_fini(struct computing *r)
 	free(r->group.at);
 }
 
-/* What becomes of cpu time, of @n recordings a side, in turn; of the last one of B @spoil makes something else. */
+/* The change of cpu time, of @n recordings a side, taken by turns; @spoil changes the last recording of B. */
 static struct bsv_change computed(size_t n, double run, const struct machine *m, void (*spoil)(struct computing *r))
 {
 	static struct computing a[RECORDINGS], b[RECORDINGS];
@@ -1111,7 +1135,10 @@ static void one_recording_of_each_finds_half_as_much_computing(void **ctx)
 		fail_msg("found in %d of 30", found);
 }
 
-/* What is true is known here: five recordings a side find a tenth, and find nothing where nothing is. */
+/*
+ * The truth is known here: five recordings a side find a change of a tenth, and find no change where there is
+ * none.
+ */
 static void whatever_a_machine_does_a_tenth_is_found_and_nothing_is_made_up(void **ctx)
 {
 	static const struct machine machines[] = {
@@ -1142,7 +1169,7 @@ static void whatever_a_machine_does_a_tenth_is_found_and_nothing_is_made_up(void
 	}
 }
 
-/* What the reference cannot tell is noise like any other: it hides a change, and makes none. */
+/* Effects that the reference does not show are noise like any other: they hide changes, and make none. */
 static void a_reference_that_knows_nothing_of_the_machine_makes_no_change(void **ctx)
 {
 	static const struct machine deaf = { "deaf", .differs = 0.01, .own = 0.1 };
@@ -1187,7 +1214,7 @@ static void computing_is_judged_only_where_all_of_it_is_known(void **ctx)
 	state = 67;
 	for (size_t i = 0; i < sizeof(spoils) / sizeof(*spoils); i++)
 		assert_int_equal(computed(3, 1.5, &steady, spoils[i]).verdict, BSV_TOO_FEW);
-	/* a reference that is of another machine, or a lie, is too far away to be sure of anything */
+	/* the reference of another machine, or a false one, is too far away for a sure result */
 	assert_int_equal(computed(3, 1.1, &steady, with_one_reference_time).verdict, BSV_SAME);
 }
 
@@ -1221,7 +1248,7 @@ static void compare_two(struct bsv_comparison *c, const struct bsv_samples *a, c
 	                 0);
 }
 
-/* By hand: all of A take 175 ns on average, all of B 155. */
+/* Computed by hand: the executions of A take 175 ns on average, those of B 155. */
 static void mix_and_speed_are_what_they_are_by_hand(void **ctx)
 {
 	struct bsv_group a[2], b[2];

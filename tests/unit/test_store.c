@@ -1,4 +1,7 @@
-/* test_store.c -- facts become rows: each column of each relation, smallest, largest and unknown, in any order, for any reader. */
+/*
+ * test_store.c -- facts become rows: each column of each relation, smallest, largest and unknown, in any
+ * order, for any reader.
+ */
 #include "analyzer/stored.h"
 
 #include <fcntl.h>
@@ -12,7 +15,10 @@
 
 /* ---- every relation ---- */
 
-/* What schema_doc says is there is there, and nothing else; and all of it can be read with nothing of ours. */
+/*
+ * The database has exactly the relations of schema_doc, and an SQLite without our functions can read all of
+ * them.
+ */
 static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 {
 	const char *path = *state;
@@ -49,7 +55,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 	            " 'bytes', '0/1', 'ratio', 'text', '')",
 	            "");
 	assert_rows(path, "SELECT relation, column FROM schema_doc WHERE about = ''", "");
-	/* A unit is what the name promises. */
+	/* A column's unit is the one that its name ends with. */
 	assert_rows(path,
 	            "SELECT relation, column, unit FROM schema_doc WHERE (column LIKE '%!_ns' ESCAPE '!') <> (unit = "
 	            "'ns') AND"
@@ -137,9 +143,9 @@ static void what_the_contract_names_is_there(void **state)
 		stored_ask(path, contract[i]);
 }
 
-/* ---- who ---- */
+/* ---- apps, models, processes ---- */
 
-/* Answers call each app something else. */
+/* Answers show each app by a label of its own. */
 static void apps_of_one_name_are_shown_apart(void **state)
 {
 	const char *path = *state;
@@ -412,7 +418,7 @@ static void a_warm_burst_on_an_idle_lane(void **state)
 		"1|run|1000250|60\n1|reply|1000310|70\n1|return|1000380|80\n1|finish|1000460|90\n");
 	assert_rows(path, "SELECT * FROM wait", "1|1000200|1000250|queue|0|idle|-|-|handover|-\n");
 	assert_rows(path, "SELECT * FROM lane_slice", "1|0|1|1000250|1000310|2748\n");
-	assert_rows(path, "SELECT count(*) FROM stored_phases", "0\n"); /* it takes one row */
+	assert_rows(path, "SELECT count(*) FROM stored_phases", "0\n"); /* the execution takes one row */
 	assert_rows(path, "SELECT * FROM meta WHERE key IN ('executions', 'incomplete', 'missed') ORDER BY key",
 	            "executions|1\nincomplete|0\nmissed|0\n");
 }
@@ -438,7 +444,10 @@ static void one_of_which_nothing_is_known(void **state)
 	assert_rows(path, "SELECT value FROM meta WHERE key = 'incomplete'", "1\n");
 }
 
-/* Numbers that a broken or hostile trace may have: bounded so that what queries compute of them stays a number. */
+/*
+ * Numbers that a broken or hostile trace may have: the store bounds them so that sums in queries stay
+ * numbers.
+ */
 static void one_of_which_everything_is_too_much(void **state)
 {
 	const char *path = *state;
@@ -483,7 +492,7 @@ static void one_of_which_everything_is_too_much(void **state)
 	stored_sound(path);
 }
 
-/* Labels that are none, in the packed numbers: they spoil nothing beside them. */
+/* Invalid labels in the packed numbers do not change the numbers beside them. */
 static void names_that_are_none_are_unknown(void **state)
 {
 	const char *path = *state;
@@ -503,8 +512,10 @@ static void names_that_are_none_are_unknown(void **state)
 	assert_rows(path, NAMES, "1|1|-|1|1|1|-|-|-|2|0|-|0|-|-|-|-|0|0|-|both|-|-\n");
 }
 
-/* One of each path and side, with the phases that the fold says. What the boundaries give and what was said agree, or what was said
- * holds. */
+/*
+ * One execution of each path and side, with phases from the fold. Where the boundaries give other phases, the
+ * fold's phases are stored.
+ */
 static void phases_are_what_was_said(void **state)
 {
 	const char *path = *state;
@@ -512,7 +523,7 @@ static void phases_are_what_was_said(void **state)
 	struct bsa_facts facts = bsa_store_facts(s);
 	struct bsa_execution x = stored_warm(1, 100);
 
-	/* 1: fenced, well */
+	/* 1: fenced, and answered */
 	x.path = BSA_PATH_FENCED;
 	x.cold = -1;
 	x.at[BSA_FENCED] = 165;
@@ -522,9 +533,9 @@ static void phases_are_what_was_said(void **state)
 	x.at[BSA_SIGNALLED] = 333;
 	x.phase[BSA_SIGNAL] = 23;
 	x.e2e = 233;
-	x.at[BSA_RESULT_WRITTEN] = 140; /* of the launch: before it was decoded, even */
+	x.at[BSA_RESULT_WRITTEN] = 140; /* the answer of the launch: even before the execution was decoded */
 	facts.execution(facts.ctx, &x);
-	/* 2: refused at admission: what was open ends with it */
+	/* 2: refused at admission: the open phase ends there */
 	x = stored_warm(2, 100);
 	x.at[BSA_ENQUEUED] = x.at[BSA_DISPATCHED] = BSA_NEVER;
 	x.phase[BSA_SLOTS] = x.slots = 150;
@@ -579,7 +590,7 @@ static void phases_are_what_was_said(void **state)
 	x.phase[BSA_PREPARE] = x.phase[BSA_SEND] = x.phase[BSA_RETURN] = x.phase[BSA_FINISH] = BSA_NEVER;
 	x.e2e = 250;
 	facts.execution(facts.ctx, &x);
-	/* 5: only the client was */
+	/* 5: only the client was recorded */
 	x = stored_unknown(5);
 	x.sides = BSA_SIDES_CLIENT;
 	x.path = BSA_PATH_SYNC;
@@ -588,7 +599,7 @@ static void phases_are_what_was_said(void **state)
 	x.e2e = 450;
 	x.quality = BSA_QUALITY_COMPLETE;
 	facts.execution(facts.ctx, &x);
-	/* 6: a loss inside: the boundaries are there, and what lies between is not known */
+	/* 6: a loss inside: the boundaries are known, the time between them is not */
 	x = stored_warm(6, 100);
 	x.phase[BSA_RUN] = x.run = x.phase[BSA_PREEMPTED] = x.preempted = BSA_NEVER;
 	x.quality = BSA_QUALITY_GAP;
@@ -632,7 +643,7 @@ static void phases_are_what_was_said(void **state)
 	assert_rows(path, "SELECT execution_id, lane, began, ended FROM lane_slice ORDER BY 1, 3",
 	            "1|0|1000250|1000310\n3|63|1000250|1000270\n3|63|1000295|1000310\n4|0|1000250|1000310\n");
 	assert_rows(path, "SELECT * FROM preemption", "3|9|1000268|1000270|1000295|4|restart|7|63\n");
-	/* Only what is not to be had from its boundaries takes a row more. */
+	/* Only phases that the boundaries do not give take a row more. */
 	assert_rows(path, "SELECT execution_id FROM stored_phases", "2\n5\n");
 }
 
@@ -702,7 +713,7 @@ static void deadlines_and_refusals(void **state)
 	       .kind = 1,
 	       .resource = 4 });
 	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 7, .kind = 2, .resource = 8 });
-	FACT(exhausted, bsa_exhausted, { .execution = 7, .at = 12 }); /* the rest is to be had from the execution */
+	FACT(exhausted, bsa_exhausted, { .execution = 7, .at = 12 }); /* the other columns come from the execution */
 	x.model = 8;
 	x.app = 9;
 	facts.execution(facts.ctx, &x);
@@ -818,7 +829,7 @@ static void memory_and_operations(void **state)
 	assert_rows(path, "SELECT * FROM operation", "1|65535|4294967295|-|1000009\n");
 }
 
-/* The event of a preparation that is given up comes before the model, and has no number of it. */
+/* The event of a preparation that is given up comes before the model's, and lacks the model's number. */
 static void a_preparation_that_is_given_up_has_its_model(void **state)
 {
 	const char *path = *state;
@@ -826,7 +837,7 @@ static void a_preparation_that_is_given_up_has_its_model(void **state)
 	struct bsa_facts facts = bsa_store_facts(s);
 	static const struct {
 		uint64_t deadline;
-		uint8_t kind, status; /* transient, persistent; of the model */
+		uint8_t kind, status; /* transient, persistent; the model's number */
 	} given_up[] = { { 100, 0, 5 }, { 200, 1, 6 }, { 300, 0, 6 }, { 400, 0, 5 }, { 400, 0, 5 } };
 
 	for (uint32_t i = 0; i < N_OF(given_up); i++) {
@@ -847,14 +858,14 @@ static void a_preparation_that_is_given_up_has_its_model(void **state)
 		       .status = given_up[i].status });
 	}
 	stored_finish(s);
-	/* Of the third, another model was given up; of the last two, either may be the one. */
+	/* Another model of the third preparation was given up; for the last two, either model is possible. */
 	assert_rows(path, "SELECT deadline, model_id, kind, stage FROM deadline_miss",
 	            "1000100|1|transient|prepare\n1000200|2|persistent|prepare\n1000300|-|transient|prepare\n"
 	            "1000400|-|transient|prepare\n1000400|-|transient|prepare\n");
 	stored_sound(path);
 }
 
-/* One owner and kind has all that can be unknown, one has few, one has more than a sort keeps in memory. */
+/* One owner and kind has all columns unknown, one has few rows, one has more than a sort keeps in memory. */
 static void tell_pools(const struct bsa_facts *given, uint64_t first, unsigned many)
 {
 	struct bsa_facts facts = *given;
@@ -863,7 +874,7 @@ static void tell_pools(const struct bsa_facts *given, uint64_t first, unsigned m
 		FACT(mapping, bsa_mapping,
 		     { .id = first + i,
 		       .bytes = i % 97 * 4096,
-		       .mapped = i / 3 * 10, /* several at a time */
+		       .mapped = i / 3 * 10, /* several at the same time */
 		       .unmapped = i % 50 == 0 ? BSA_NEVER : i / 3 * 10 + i % 1009,
 		       .took = i * 7919 % 30011,
 		       .owner = 2,
@@ -957,7 +968,7 @@ static void without_pools_there_is_no_peak(void **state)
 	assert_rows(path, "SELECT count(*) FROM pool_peak", "0\n");
 }
 
-/* Of strangers, sizes may be anything: a sum that does not fit is the largest number there is. */
+/* A hostile trace may have any sizes: a sum that does not fit is stored as the largest number. */
 static void sizes_that_do_not_fit_together_are_cut(void **state)
 {
 	const char *path = *state;
@@ -1064,7 +1075,7 @@ static void shares_and_windows_in_parts_become_whole(void **state)
 	assert_rows(path, "SELECT value FROM meta WHERE key = 'share_parts'", "5\n");
 }
 
-/* The text for an exact number of parts. */
+/* The whole part of an exact number of parts, and the rest. */
 static int64_t whole_and_part(int64_t parts, int32_t *ret_part)
 {
 	int64_t whole = (parts + BSA_LAG_PARTS / 2) / BSA_LAG_PARTS;
@@ -1083,7 +1094,10 @@ static void add_row(char **to, uint64_t window, const struct bsa_lag *l)
 	               l->received, l->entitled, low, l->most);
 }
 
-/* Three apps wait through fifty windows. The second one receives something in one of them, and of the third one the lag becomes unknown. */
+/*
+ * Three apps wait through fifty windows. The second one receives lane time in one of them, and the lag of the
+ * third one becomes unknown.
+ */
 static void windows_of_apps_that_wait_are_stored_once(void **state)
 {
 	enum { WINDOWS = 50, APPS = 3, THIRD = BSA_LAG_PARTS / 3, SEVENTH = BSA_LAG_PARTS / 7 };
@@ -1115,7 +1129,7 @@ static void windows_of_apps_that_wait_are_stored_once(void **state)
 	assert_rows(path, "SELECT count(DISTINCT window_began) = 50, count(*) < 60 FROM stored_lag_window", "1|1\n");
 }
 
-/* As many of them as events may be within each other; the one around the others says it all. */
+/* Many possible waits may lie within each other; only the outermost is stored. */
 static void possible_waits_of_nobody_within_others_have_no_row(void **state)
 {
 	const char *path = *state;
@@ -1127,7 +1141,7 @@ static void possible_waits_of_nobody_within_others_have_no_row(void **state)
 	FACT(possible_wait, bsa_possible_wait, { .began = 3, .ended = 5 }); /* within it */
 	FACT(possible_wait, bsa_possible_wait, { .began = 3, .ended = 5, .app = 1 });
 	FACT(possible_wait, bsa_possible_wait, { .execution = 8, .began = 3, .ended = 5, .app = 1, .model = 2 });
-	FACT(possible_wait, bsa_possible_wait, { .began = 11, .ended = 20 }); /* neither */
+	FACT(possible_wait, bsa_possible_wait, { .began = 11, .ended = 20 }); /* not within either */
 	FACT(possible_wait, bsa_possible_wait, { .began = 11, .ended = BSA_NEVER });
 	FACT(possible_wait, bsa_possible_wait, { .began = 12, .ended = BSA_NEVER });
 	stored_finish(s);
@@ -1135,7 +1149,7 @@ static void possible_waits_of_nobody_within_others_have_no_row(void **state)
 	            "-|-|-|-|1000012\n-|-|-|1000011|-\n-|1|-|1000003|1000005\n8|1|2|1000003|1000005\n");
 }
 
-/* The names of numbers are one for each number that the fold has. */
+/* Each number of the fold has exactly one name. */
 static void every_number_has_a_name(void **state)
 {
 	static const struct {
@@ -1187,7 +1201,7 @@ static uint64_t random_below(uint64_t n)
 	return seed % n;
 }
 
-/* Any number, of any size. */
+/* A random number of a random size. */
 static uint64_t any(void)
 {
 	uint64_t v = random_below(UINT64_MAX) >> random_below(64);
@@ -1220,7 +1234,7 @@ static struct bsa_execution anything(uint64_t id)
 
 enum { MANY = 20000, NEVER_TOLD = 17 };
 
-/* And things of it that there may be many of. */
+/* Report an execution and facts of it that may be many. */
 static void tell_one(const struct bsa_facts *facts, const struct bsa_execution *x)
 {
 	uint64_t id = x->id, v = id % 10 ? id * UINT64_C(0x9e3779b97f4a7c15) >> id % 60 : BSA_NEVER;
@@ -1234,7 +1248,7 @@ static void tell_one(const struct bsa_facts *facts, const struct bsa_execution *
 	facts->chosen(facts->ctx, &(struct bsa_chosen){ .at = v, .chosen = id, .passed_over = v });
 }
 
-/* In the order of their ends; some come much later, long after the rest. */
+/* Report executions in the order of their ends; some come much later, long after the rest. */
 static void tell_many(const struct bsa_facts *facts, uint64_t first, unsigned disorder, unsigned late)
 {
 	static struct bsa_execution x[MANY];
@@ -1268,7 +1282,7 @@ static void tell_many(const struct bsa_facts *facts, uint64_t first, unsigned di
 
 static char *everything_of(const char *path)
 {
-	/* A number for all rows and all columns; SQLite has no checksums. */
+	/* A number computed from all rows and all columns; SQLite has no checksums. */
 	return strdup(stored_ask(
 		path,
 		"SELECT count(*), sum(id % 1009 * (flags % 1013)), sum(base % 1019 * (seq % 1021)),"
@@ -1297,7 +1311,7 @@ static char *everything_of(const char *path)
 		" sum(coalesce(passed_over_id, 3) % 997), 0, 0, 0, 0, 0, 0, 0, 0 FROM priority_choice"));
 }
 
-/* Pages of our own and SQLite's own way give the same table, whatever the order. */
+/* The pages that the store writes and those of SQLite give the same table, in any order. */
 static void order_does_not_matter(void **state)
 {
 	static const struct {
@@ -1340,7 +1354,10 @@ static void order_does_not_matter(void **state)
 
 enum { SHARED = 3 * 4096 };
 
-/* Whose ids are in the order of their times, or the other way round, which no window mends. */
+/*
+ * The shares of a database whose ids are in the order of their times or, with @backwards, in the reverse
+ * order, which no window can sort.
+ */
 static char *shared_by(const char *path, bool backwards)
 {
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -1376,7 +1393,7 @@ static void ideal_sharing_needs_no_order_of_ids(void **state)
 	free(backwards);
 }
 
-/* What a reader may ask one by one is found by a key. */
+/* A query for one row finds it by a key. */
 static void one_is_found_without_looking_at_all(void **state)
 {
 	static const char *const asked[] = {
@@ -1398,7 +1415,7 @@ static void one_is_found_without_looking_at_all(void **state)
 		"SELECT * FROM execution x JOIN lane_slice p ON p.execution_id = x.id WHERE x.id = 5",
 		"SELECT * FROM execution WHERE id IN (5, 6)",
 	};
-	/* Scans of these are of few rows: what a view or a name of the query is called, and the names of phases. */
+	/* These scans cover few rows: of a view's or a query's own alias, and of the names of phases. */
 	static const char *const few[] = { "SCAN p", "SCAN wait",     "SCAN lane_slice",
 		                           "SCAN w", "SCAN CONSTANT", "SCAN 2 CONSTANT" };
 	const char *path = *state;
@@ -1457,7 +1474,7 @@ static void the_same_facts_are_the_same_bytes(void **state)
 	free(bytes[1]);
 }
 
-/* ---- whatever a fact does not know, it is stored ---- */
+/* ---- every fact is stored, whatever it leaves unknown ---- */
 
 /* Every table that the import writes row by row. */
 static const char *const written[] = {
@@ -1466,7 +1483,7 @@ static const char *const written[] = {
 #include "store/relations.def"
 };
 
-/* Three ways in which every number of a fact may be nothing that anybody knows: 0, the largest, and the least signed one. */
+/* Three ways in which every number of a fact may be unknown: 0, the largest, and the least signed number. */
 static void fill_with(void *fact, size_t n, int way)
 {
 	memset(fact, way == 1 ? 0xff : 0, n);
@@ -1474,7 +1491,7 @@ static void fill_with(void *fact, size_t n, int way)
 		((unsigned char *)fact)[i] = 0x80;
 }
 
-/* A fact of which nothing is known but its id, and what says whether others are known. */
+/* A fact with only its id known, and its flags of which others are known. */
 #define TELL_OF_NOTHING(hook, type, ...)                       \
 	for (int way = 0; way < 3; way++) {                    \
 		struct type fact;                              \
@@ -1485,7 +1502,7 @@ static void fill_with(void *fact, size_t n, int way)
 		assert_int_equal(bsa_store_check(s, &err), 0); \
 	}
 
-/* Each row that a fact becomes has something in each column that must not be NULL; or the import would end. */
+/* Each row of a fact has a value in each column that must not be NULL; otherwise the import would end. */
 static void nothing_that_is_unknown_ends_an_import(void **state)
 {
 	const char *path = *state;
@@ -1522,7 +1539,7 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	TELL_OF_NOTHING(operation, bsa_operation, )
 	TELL_OF_NOTHING(lost, bsa_lost, )
 	TELL_OF_NOTHING(spanned, bsa_spanned, )
-	/* What is complete, missed and answered is in statistics and ledgers, too. */
+	/* Executions that are complete, missed or answered are also in statistics and ledgers. */
 	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 1 + way, fact.idle = fact.fence_free = false)
 	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 4 + way, fact.idle = true, fact.fence_free = false,
 	                fact.miss = BSA_MISS_LATE, fact.quality = BSA_QUALITY_COMPLETE, fact.status = BSA_STATUS_NONE,
@@ -1544,17 +1561,18 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	bsa_store_cpu_state(s, &(struct bsa_cpu_state){ .name = "\xff" });
 	stored_finish(s);
 	assert_rows(path, "SELECT count(*) FROM execution", "15\n");
-	for (size_t i = 0; i < N_OF(written); i++) { /* a table that a fact should reach, and none does */
+	for (size_t i = 0; i < N_OF(written); i++) { /* no fact reaches a table that facts should reach */
 		char sql[128];
 
 		if (!strcmp(written[i], "stored_wait_run") || !strcmp(written[i], "stored_occupancy") ||
 		    !strcmp(written[i], "lesser_inversion"))
-			continue; /* are of waits of many stretches: test_crowd and test_joined have them */
+			continue; /* have waits of many stretches: test_crowd and test_joined cover these */
 		if (!strcmp(written[i], "stored_lag_run") || !strcmp(written[i], "stored_lag_window"))
-			continue; /* are of several windows: windows_of_apps_that_wait_are_stored_once */
+			continue; /* have several windows: windows_of_apps_that_wait_are_stored_once covers these */
 		if (!strcmp(written[i], "app_sharing") || !strcmp(written[i], "stored_miss_without") ||
 		    !strcmp(written[i], "stored_late_start") || !strcmp(written[i], "stored_miss_replay"))
-			continue; /* services whose rules change are not replayed: cases_fairness and cases_saved have others */
+			continue; /* services whose rules change are not replayed: cases_fairness and
+			           * cases_saved cover the others */
 		snprintf(sql, sizeof(sql), "SELECT '%s', count(*) > 0 FROM %s", written[i], written[i]);
 		snprintf(wanted, sizeof(wanted), "%s|1\n", written[i]);
 		assert_rows(path, sql, wanted);
@@ -1620,7 +1638,7 @@ static void a_trace_is_in_it_once(void **state)
 	assert_rows(path, "SELECT uuid FROM trace", "a\n");
 }
 
-/* ---- where it cannot be written ---- */
+/* ---- an output that cannot be written ---- */
 
 static void refused(const char *path, bool append, int code, const char *words)
 {
@@ -1671,9 +1689,9 @@ static void what_is_not_ours_is_kept(void **state)
 	assert_int_equal(fread(text, 1, sizeof(text), f), 8);
 	fclose(f);
 	assert_string_equal(text, "my notes");
-	write_file(path, ""); /* mktemp makes such */
+	write_file(path, ""); /* mktemp makes such a file */
 	stored_finish(stored_new(path, "a", false));
-	stored_finish(stored_new(path, "b", false)); /* ours: replaced */
+	stored_finish(stored_new(path, "b", false)); /* a database of ours is replaced */
 	assert_rows(path, "SELECT uuid FROM trace", "b\n");
 }
 
@@ -1710,10 +1728,10 @@ static void other_versions_are_refused(void **state)
 	refused(path, true, BSA_E_INPUT, "the end of ");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
 	assert_null(db);
-	stored_finish(stored_new(path, "a", false)); /* it may be replaced */
+	stored_finish(stored_new(path, "a", false)); /* a new import may replace the file */
 }
 
-/* A build with one column more has the same version, but cannot append to the file, nor ask it for that column. */
+/* A build with one column more has the same version, but cannot append to the file or query that column. */
 static void tables_of_another_build_are_refused(void **state)
 {
 	static const char *const others[] = { "UPDATE meta SET value = value + 1 WHERE key = 'schema_digest'",
@@ -1731,7 +1749,7 @@ static void tables_of_another_build_are_refused(void **state)
 		assert_non_null(strstr(err.text, "made by another build of burstscope"));
 		assert_null(db);
 	}
-	stored_finish(stored_new(path, "a", false)); /* it may be replaced */
+	stored_finish(stored_new(path, "a", false)); /* a new import may replace the file */
 }
 
 static void what_is_given_up_leaves_nothing(void **state)
@@ -1750,7 +1768,7 @@ static void what_is_given_up_leaves_nothing(void **state)
 	assert_null(bsa_store_free(NULL));
 }
 
-/* What the dead leave goes; what the living are at stays. */
+/* The store removes files of dead processes, and keeps those of living ones. */
 static void only_the_dead_are_cleaned_up_after(void **state)
 {
 	const char *path = *state;
@@ -1765,13 +1783,13 @@ static void only_the_dead_are_cleaned_up_after(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(stored_files(path), 2);
 	stored_finish(stored_new(path, "c", false));
-	assert_int_equal(stored_files(path), 2); /* the new one, and that of the living */
+	assert_int_equal(stored_files(path), 2); /* the new database, and the file of the living process */
 	stored_finish(alive);
 	assert_int_equal(stored_files(path), 1);
 	assert_rows(path, "SELECT uuid FROM trace", "a\n");
 }
 
-/* In a container, everybody has the same few pids. */
+/* In a container, every process has one of the same few pids. */
 static void the_dead_may_have_had_our_pid(void **state)
 {
 	const char *path = *state;

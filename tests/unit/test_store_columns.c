@@ -1,10 +1,11 @@
 /*
- * test_store_columns.c -- every column of relations.def: the store writes its smallest value, its largest and NULL; SQLite and the
- * views must read the same. The same for every value of every field of bits, and for every name of a number.
+ * test_store_columns.c -- every column of relations.def: the store writes its smallest value, its largest and
+ * NULL; SQLite and the views must read the same. The same for every value of every field of bits, and for
+ * every name of a number.
  *
- * The test reads the definition with macros of its own. Two things are written by hand, because a wrong definition would agree
- * with itself: the place of each field in the file, and (nbt/enums.def) the names that traces give the same numbers. Whether
- * producers fill a column with the right fact is the business of test_store.c.
+ * The test reads the definition with macros of its own. Two parts are written by hand, because a wrong
+ * definition would agree with itself: the place of each field in the file, and (nbt/enums.def) the names that
+ * traces give the same numbers. test_store.c checks that producers fill a column with the right fact.
  */
 #include "analyzer/stored.h"
 
@@ -23,13 +24,13 @@ struct column {
 	const char *name, *labels, *unit;
 	enum kind kind;
 	enum null null;
-	size_t at; /* in the row; of a field: in struct bits_ */
+	size_t at; /* offset in the row; of a field: in struct bits_ */
 	unsigned bits;
 };
 
 struct table {
 	const char *name, *sql;
-	size_t bytes; /* of a row */
+	size_t bytes; /* bytes of a row */
 	const struct column *(*columns)(void);
 	void (*write)(struct bsa_store *s, const void *row);
 };
@@ -115,7 +116,7 @@ static const struct column *find(const struct table *t, const char *name)
 	return NULL;
 }
 
-/* Whether the row has a member for it. */
+/* Whether the row has a member for the column. */
 static bool is_stored(const struct column *c)
 {
 	return c->kind != FIELD && c->kind != PRIMARY;
@@ -216,7 +217,7 @@ struct rows {
 	size_t n;
 };
 
-/* A row for each value of each column, in the order of keys. */
+/* Make a row for each value of each column, in the order of keys. */
 static struct rows rows_of(const struct table *t)
 {
 	struct rows ret = { NULL, 0 };
@@ -244,7 +245,7 @@ static struct rows rows_of(const struct table *t)
 	return ret;
 }
 
-/* SQLite must have @v in @column of the row that @q is at. */
+/* SQLite must have @v in @column of the present row of @q. */
 static void check_value(const struct table *t, const struct column *c, sqlite3_stmt *q, int column, union value v)
 {
 	const char *text = (const char *)sqlite3_column_text(q, column);

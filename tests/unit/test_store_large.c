@@ -1,4 +1,7 @@
-/* test_store_large.c -- databases that have the page that SQLite never uses in every place: at one GiB, and here within the first one. */
+/*
+ * test_store_large.c -- databases with the page that SQLite never uses at every place: at one GiB, and here
+ * within the first one.
+ */
 #include "analyzer/stored.h"
 
 #include <sqlite3.h>
@@ -41,7 +44,7 @@ static void one_page_is_never_used(void **state)
 		assert_rows(path, "SELECT count(*), sum(execution_id) FROM stored_wait", "9000|40504500\n");
 		behind += pages_of(path) < page;
 	}
-	assert_true(behind > 0 && behind < LAST - 80); /* it was within, and beyond */
+	assert_true(behind > 0 && behind < LAST - 80); /* the page was within the table, and beyond it */
 }
 
 int main(void)

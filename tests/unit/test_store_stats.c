@@ -1,4 +1,7 @@
-/* test_store_stats.c -- percentiles, what is typical, starvation, causes: of many executions, against a plain sort. */
+/*
+ * test_store_stats.c -- percentiles, typical phases, starvation and causes, of many executions, compared with
+ * a plain sort.
+ */
 #include "analyzer/stored.h"
 
 #include "fold/blame.h"
@@ -24,7 +27,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Distributions that are hard for something that counts in buckets. */
+/* Distributions that are hard to count in buckets. */
 static uint64_t tight(void)
 {
 	return 12000 + random_below(7);
@@ -59,7 +62,7 @@ enum { N_MAX = 30000 };
 
 static uint64_t values[N_MAX];
 
-/* What the table says, against the n-th of the sorted ones. */
+/* Compare the table with the n-th of the sorted values. */
 static void check(const char *path, const char *what, const char *model, const char *phase, size_t n)
 {
 	static const unsigned permille[] = { 500, 900, 950, 990, 999 };
@@ -98,7 +101,10 @@ static const struct {
 	{ "skewed", skewed },
 };
 
-/* One model for each distribution, told in turn; sizes around where chunks and ways of counting change. */
+/*
+ * One model for each distribution, stored by turns; the sizes are near those where chunks and methods of
+ * counting change.
+ */
 static void percentiles_are_those_of_a_sort(void **state)
 {
 	static const size_t sizes[] = { 1, 2, 3, 10, 255, 256, 257, 1000, 2047, 2048, 2049, N_MAX };
@@ -165,7 +171,10 @@ static void many_groups_are_kept_apart(void **state)
 	            "0\n");
 }
 
-/* Statistics of an execution each are larger than executions: those of groups beyond the first ones are together. */
+/*
+ * The statistics of a group with one execution are larger than the execution, so groups beyond the first ones
+ * share one group.
+ */
 static void too_many_groups_are_one(void **state)
 {
 	enum { GROUPS = 5000, FEW = 1024, KINDS = 4096 };
@@ -181,7 +190,7 @@ static void too_many_groups_are_one(void **state)
 		facts.execution(facts.ctx, &x);
 	}
 	for (uint64_t i = GROUPS; i < (uint64_t)GROUPS + 8 * FEW;
-	     i++) { /* they make room for some, which are not told apart too late */
+	     i++) { /* more executions allow more groups, but joined groups stay joined */
 		struct bsa_execution x = stored_warm(i + 1, i);
 
 		x.app = 1;
@@ -202,7 +211,7 @@ static void too_many_groups_are_one(void **state)
 	            "joined_counts|904\njoined_statistics|3976\n");
 }
 
-/* What makes a group: app, name of the model, priority, path, cold. The name may be told after the executions. */
+/* App, name of the model, priority, path and cold make a group. The name may come after the executions. */
 static void groups_are_those_of_the_names(void **state)
 {
 	const char *path = *state;
@@ -225,8 +234,8 @@ static void groups_are_those_of_the_names(void **state)
 	ONE(x.priority = 2);
 	ONE(x.path = BSA_PATH_SYNC, x.cold = -1);
 	ONE(x.cold = 1);
-	ONE(x.idle = false);              /* the same group as the first, though not as typical */
-	ONE(x.quality = BSA_QUALITY_GAP); /* not complete: in none */
+	ONE(x.idle = false);              /* the same group as the first, but not typical */
+	ONE(x.quality = BSA_QUALITY_GAP); /* not complete: in no group */
 	facts.model(facts.ctx, &(struct bsa_model){ .id = 1, .name = "one" });
 	facts.model(facts.ctx, &(struct bsa_model){ .id = 2, .name = "one" });
 	facts.model(facts.ctx, &(struct bsa_model){ .id = 3, .name = "three" });
@@ -243,7 +252,7 @@ static void groups_are_those_of_the_names(void **state)
 	            "decode\ne2e\nfinish\noverhead\npreempted\nprepare\nqueue\nreply\nreturn\nrun\nsend\nslots\n");
 }
 
-/* Overhead is what is not useful run: a run that was done twice is overhead once. */
+/* Overhead is all time but the useful run: a run that was done twice is overhead once. */
 static void overhead_is_all_but_the_useful_run(void **state)
 {
 	const char *path = *state;
@@ -254,7 +263,7 @@ static void overhead_is_all_but_the_useful_run(void **state)
 	x.redo = 20;
 	facts.execution(facts.ctx, &x);
 	x = stored_warm(2, 0);
-	x.phase[BSA_RUN] = x.run = BSA_NEVER; /* of one side: not known */
+	x.phase[BSA_RUN] = x.run = BSA_NEVER; /* of one side: unknown */
 	facts.execution(facts.ctx, &x);
 	stored_finish(s);
 	assert_rows(path, "SELECT n, min_ns FROM phase_stat WHERE phase = 'overhead'", "1|410\n");
@@ -268,7 +277,10 @@ static void overhead_is_all_but_the_useful_run(void **state)
 	"IS "                                                                                                        \
 	"s.path AND c.cold IS s.cold)"
 
-/* One that slept, one of which only half is known, and one that waited: prepare to finish take 10 to 90, and 60 of that it runs. */
+/*
+ * Three executions: one slept, one is half known, and one waited. Prepare to finish take 10 to 90 each, and
+ * run is 60 of that.
+ */
 static void overhead_has_causes(void **state)
 {
 	const char *path = *state;
@@ -293,7 +305,7 @@ static void overhead_has_causes(void **state)
 	assert_rows(path, NONE_OVER, "0\n");
 }
 
-/* Sums that are more than can be kept are cut where phase_stat cuts; another import has groups of its own. */
+/* Sums that are too large are cut where phase_stat cuts them; another import has groups of its own. */
 static void causes_of_overhead_sum_to_it(void **state)
 {
 	const char *path = *state;
@@ -381,7 +393,7 @@ static void executions_are_found_by_time(void **state)
 
 	for (uint64_t id = 3000; id >= 1000; id -= 10) {
 		x = stored_warm(id, id * 1000);
-		if (id == 2500) /* for very long */
+		if (id == 2500) /* a very long wait */
 			x.at[BSA_RETURNED] = UINT64_MAX - 1;
 		if (id == 1500)
 			x = stored_unknown(id);
@@ -392,7 +404,10 @@ static void executions_are_found_by_time(void **state)
 	            "1000|1020|2000000|2020450\n1030|2040|2030000|3040450\n2050|3000|3050000|4611686018427387904\n");
 }
 
-/* Of equals the first; and of two imports the worst. What was submitted after its deadline is not, however late. */
+/*
+ * Of equal ones, the first; of two imports, the worst. An execution submitted after its deadline does not
+ * count, however late.
+ */
 static void the_worst_are_known(void **state)
 {
 	static const struct {
@@ -422,7 +437,7 @@ static void the_worst_are_known(void **state)
 	}
 }
 
-/* ---- typical ---- */
+/* ---- typical phases ---- */
 
 static void typical_is_of_the_undisturbed(void **state)
 {
@@ -470,11 +485,11 @@ static void a_wait_is_starvation_if_it_is_long_for_its_model(void **state)
 	facts.starved(facts.ctx, &(struct bsa_starved){ .execution = 1, .gap = 200000000, .model = 1 });
 	facts.starved(facts.ctx, &(struct bsa_starved){ .execution = 2, .gap = 200000001, .model = 1 });
 	facts.starved(facts.ctx,
-	              &(struct bsa_starved){ .execution = 3, .gap = 100000001, .model = 2 }); /* nobody knows its run */
+	              &(struct bsa_starved){ .execution = 3, .gap = 100000001, .model = 2 }); /* the run is unknown */
 	facts.starved(facts.ctx, &(struct bsa_starved){ .execution = 4, .gap = 100000001 });
 	stored_finish(s);
 	assert_rows(path, "SELECT execution_id FROM starvation", "2\n3\n4\n");
-	/* What an earlier import said stays. */
+	/* The rows of an earlier import stay. */
 	s = stored_new(path, "b", true);
 	facts = bsa_store_facts(s);
 	id = 10;
@@ -486,7 +501,7 @@ static void a_wait_is_starvation_if_it_is_long_for_its_model(void **state)
 
 /* ---- causes ---- */
 
-/* What blame is given is what the facts were; what it says is stored. The ledgers are its own business (test_blame). */
+/* blame gets the facts as they were, and its results are stored. test_blame covers the ledgers. */
 static void causes_are_what_blame_says_of_the_facts(void **state)
 {
 	const char *path = *state;
@@ -635,7 +650,7 @@ static void functions_of_queries(void **state)
 	bsa_db_close(db);
 }
 
-/* In every order that is bad for a selection that is not careful, and at random, against a sort. */
+/* In every order that is bad for a careless selection, and at random, compared with a sort. */
 static void percentile_of_many_in_any_order(void **state)
 {
 	static const char *const orders[] = {

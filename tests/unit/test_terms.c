@@ -1,4 +1,6 @@
-/* test_terms.c -- what a deadline is worth, and how long a model is taken to be: by hand. */
+/*
+ * test_terms.c -- admission by deadline, and estimates of a model's time, by hand.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +98,7 @@ static void a_floor_goes_down_and_an_estimate_follows_by_eighths(void **state)
 	struct nnb__estimate e = { .fixed = true, .floor_ns = 900, .lately_ns = 1000 };
 
 	(void)state;
-	assert_int_equal(nnb__estimate_least(&e), 450); /* nobody has confirmed it */
+	assert_int_equal(nnb__estimate_least(&e), 450); /* no run has confirmed the estimate */
 	nnb__estimate_learn(&e, 1800);
 	assert_int_equal(e.floor_ns, 900);
 	assert_int_equal(e.lately_ns, 1100);
@@ -109,7 +111,7 @@ static void a_floor_goes_down_and_an_estimate_follows_by_eighths(void **state)
 
 static void what_was_cut_short_is_no_floor(void **state)
 {
-	struct nnb__estimate e = { .fixed = true, .floor_ns = 500 }; /* and there is no estimate */
+	struct nnb__estimate e = { .fixed = true, .floor_ns = 500 }; /* no estimate is left */
 
 	(void)state;
 	nnb__estimate_learn(&e, 1600);

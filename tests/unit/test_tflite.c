@@ -1,7 +1,7 @@
 /*
- * test_tflite.c -- .tflite files: what they become, what that computes, and what is refused, with its place.
+ * test_tflite.c -- .tflite files: the model that each becomes, its outputs, and each refusal with its place.
  *
- * The files are written here (tflite_writer.h); real ones are e2e/tflite.sh's.
+ * The test writes the files (tflite_writer.h); e2e/tflite.sh reads real ones.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,15 +44,15 @@ static struct nnb_model *sample(unsigned which)
 	uint8_t *bytes;
 	size_t n;
 
-	tfl_sample(which, &bytes, &n); /* which fills in what is large */
+	tfl_sample(which, &bytes, &n); /* this fills in the large parts */
 	free(bytes);
 	m = loaded(tfl_sample_model(which));
 	return m;
 }
 
-/* ---- what they compute ---- */
+/* ---- their outputs ---- */
 
-/* Run @m on @in, both of @bytes; into @out. */
+/* Run @m on @in, of @in_bytes, into @out, of @out_bytes. */
 static void run(struct nnb_model *m, const void *in, size_t in_bytes, void *out, size_t out_bytes)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -86,7 +86,7 @@ static void a_net_of_halves_computes(void **state)
 	for (int i = 0; i < 16; i++)
 		image[i] = (float)i / 4;
 	run(sample(NET), image, sizeof(image), out, sizeof(out));
-	/* the largest at the upper left is 5 / 4; at the lower left 13 / 4, whose half less one is 0.625 */
+	/* the upper left has its largest at 5 / 4; the lower left 13 / 4, whose half less one is 0.625 */
 	assert_float_equal(out[0], 1.25, 1e-4);
 	assert_float_equal(out[1], 0.625, 1e-4);
 }
@@ -117,7 +117,7 @@ static void sums_of_bytes_compute(void **state)
 
 	(void)state;
 	run(sample(SUM), x, sizeof(x), y, sizeof(y));
-	/* (x - 128) / 2 + c, 64 being 0 */
+	/* (x - 128) / 2 + c, where 64 stands for 0 */
 	assert_int_equal(y[0], 74);
 	assert_int_equal(y[1], 85);
 	assert_true(abs(y[2] - 158) <= 1);
@@ -137,7 +137,7 @@ static void channels_have_scales_of_their_own(void **state)
 	assert_true(nnb_operand_scales(m, filter)[0] == 0.25f && nnb_operand_scales(m, filter)[1] == 0.125f);
 	assert_true(m->operands[m->operations[0].inputs[2]].scale == 0);
 	run(m, x, sizeof(x), y, sizeof(y));
-	/* x / 2 * 1 + 1 / 8 in both channels but for the bias, in halves */
+	/* x / 2 * 1 + 1 / 8 in both channels without the bias, in halves */
 	assert_true(abs(y[0] - 2) <= 1 && abs(y[2] - 4) <= 1 && abs(y[4] + 2) <= 1 && abs(y[6] - 100) <= 1);
 	assert_true(abs(y[1] - 2) <= 1 && abs(y[7] - 100) <= 1);
 }
@@ -217,7 +217,8 @@ static void a_loop_computes(void **state)
 
 	(void)state;
 	assert_int_equal(m->n_referenced, 2);
-	assert_int_equal(m->referenced[1].n_operations, 4); /* two, and copies of what it hands on */
+	assert_int_equal(m->referenced[1].n_operations, 4); /* two operations, and copies of the tensors that
+	                                                     * the branch returns */
 	run_of(m, (const float *[]){ x }, (const uint32_t[]){ 4 }, y);
 	assert_memory_equal(y, ((const float[]){ 6, -12, 18, 3 }), sizeof(y));
 }
@@ -239,7 +240,7 @@ static void the_large_constant_stays_where_it_is(void **state)
 	}
 }
 
-/* A file is a pool of its own, whose bytes nobody copied. */
+/* A file is a pool of its own, and its bytes are not copied. */
 static void a_file_is_mapped(void **state)
 {
 	struct nnb_mapping *mapping;
@@ -271,7 +272,7 @@ static void a_file_is_mapped(void **state)
 	unlink(path);
 }
 
-/* ---- what operators become ---- */
+/* ---- the operations of each operator ---- */
 
 static const int32_t two[] = { 1, 0 }, size_3_5[] = { 3, 5 }, one_number[] = { 2 };
 static const float filter_of_1[9] = { 0 };
@@ -293,13 +294,13 @@ static const float filter_of_1[9] = { 0 };
 		__VA_ARGS__ \
 	}
 
-/* One operator on x; tensor 1 is what else it takes; the last one is what it gives. */
+/* One operator on x. Tensor 1 is its other input; the last tensor is its output. */
 static const struct becomes {
 	const char *name;
 	struct tfl_tensor tensors[3];
 	struct tfl_operator op;
 	const char *operations; /* of the model, in order */
-	const char *scalars;    /* of all of them, in order: those that were no tensors of the file */
+	const char *scalars;    /* of all operations, in order: the scalars that are no tensors of the file */
 } becomes[] = {
 	{ "a convolution has its padding, strides and fused activation",
 	  { IMAGE("x"), FILTER, IMAGE("y") },
@@ -448,7 +449,7 @@ static void operators_become_operations(void **state)
 	}
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static const float half_of_all[4];
 
@@ -637,7 +638,7 @@ static void all_that_is_not_supported_is_counted(void **state)
 	               "DENSIFY (1), custom operator Mine (2)");
 }
 
-/* What IF and WHILE run must be there, and is named where it is wrong. */
+/* The subgraphs of IF and WHILE must exist, and a refusal names a wrong one. */
 static void subgraphs_that_are_wrong_are_refused(void **state)
 {
 	struct tfl_operator operators[2] = { tfl_sample_model(BRANCHES)->operators[0],
@@ -680,7 +681,9 @@ static void subgraphs_that_are_wrong_are_refused(void **state)
 	more[1].tensors = &constant;
 	expect_refused("a branch's input", &t, -EINVAL, "subgraph 2: input 0 is a constant");
 
-	/* a branch that takes another shape is the model's mistake: its validation says so */
+	/*
+	 * a branch that takes another shape is a mistake of the model, so the model's validation reports it
+	 */
 	constant = (struct tfl_tensor){ "else/y", TFL_FLOAT32, 1, { 5 } };
 	tfl_write(&t, &bytes, &n);
 	assert_int_equal(load_bytes(&m, bytes, n, &why), 0);
@@ -689,7 +692,7 @@ static void subgraphs_that_are_wrong_are_refused(void **state)
 	nnb_model_free(m);
 }
 
-/* One bias of two sums whose products have different scales. */
+/* Two sums with different scales of their products share one bias. */
 static void a_shared_bias_has_the_scale_of_each_sum(void **state)
 {
 	static const int32_t bias[] = { 8 };
@@ -728,7 +731,7 @@ static void a_shared_bias_has_the_scale_of_each_sum(void **state)
 	assert_in_range(y[0], 5, 6);
 }
 
-/* Halves become what the file says that DEQUANTIZE gives, or are refused. */
+/* Halves become the reals that DEQUANTIZE makes of them, or the file is refused. */
 static void halves_become_nothing_but_reals(void **state)
 {
 	static const uint16_t half[] = { 0x3c00 };
@@ -750,7 +753,7 @@ static void halves_become_nothing_but_reals(void **state)
 	expect_refused("halves into integers", &t, -ENOTSUP, NULL);
 }
 
-/* The memory for a bias that is left out is not asked for before the file is known to be as large. */
+/* The reader checks the file's size before it allocates a bias that is left out. */
 static void many_channels_are_refused(void **state)
 {
 	const struct tfl_tensor tensors[] = { { "x", TFL_FLOAT32, 2, { 1, 1 } },
@@ -826,13 +829,13 @@ static void files_that_are_none_are_refused(void **state)
 	expect_file_refused(-EINVAL, "it is not a .tflite file: bytes 4 to 7 are not 'TFL3'");
 	assert_int_equal(pwrite(fd, "\x10\0\0\0TFL3", 8, 0), 8);
 	expect_file_refused(-EINVAL, "byte 0: an offset leads beyond the file");
-	assert_int_equal(ftruncate(fd, (off_t)UINT32_MAX + 1), 0); /* of holes */
+	assert_int_equal(ftruncate(fd, (off_t)UINT32_MAX + 1), 0); /* a sparse file */
 	expect_file_refused(-EFBIG, "it is larger than 4 GiB, beyond which no constant can be named");
 	close(fd);
 	unlink(path);
 }
 
-/* ---- files that are damaged: read or refused, and never more than that ---- */
+/* ---- damaged files: each is read or refused, without other harm ---- */
 
 static void look_through(const uint8_t *bytes, size_t n)
 {
@@ -849,7 +852,9 @@ static void look_through(const uint8_t *bytes, size_t n)
 	nnb_model_free(m);
 }
 
-/* A copy of exactly so many bytes, so that the sanitizers see what is read beyond them: the parser copies it once more. */
+/*
+ * A copy of exactly that size, so that sanitizers see a read beyond it: the parser copies the file once more.
+ */
 static void a_file_that_is_cut_short_is_refused(void **state)
 {
 	(void)state;

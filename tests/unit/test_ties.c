@@ -1,6 +1,7 @@
 /*
- * test_ties.c -- events of several cpus that have one time: the database is the same whichever cpu each of them was on, and what is true of
- * every recording without losses is true of it. And of any records, nothing is lost, and each stream's order holds.
+ * test_ties.c -- events of several cpus with equal times: the database is the same whichever cpu each event
+ * was on, and keeps the promises of every recording without losses. Of random records, none is lost, and the
+ * order of each stream holds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +32,7 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* ---- a story, in the only order that can be ---- */
+/* ---- a story with only one possible order ---- */
 
 #define SENT(t, x)                                                                                               \
 	t " exec_submit exec=" x " path=burst\n" t " fmq_write exec=" x " queue=request\n" t " fmq_read exec=" x \
@@ -49,8 +50,8 @@ static uint64_t next(uint64_t *state)
 	t " slot_lookup exec=" x " slot=0 hit=1\n" QUEUED(t, x, app, "medium") STARTED(t, x) ENDED(t, x) ANSWERED(t, x)
 
 /*
- * At 2000 the first one of the camera ends; one of each app comes and goes; and one of audio begins. At 5000 that of the camera is
- * preempted by one of audio, which comes and goes, and goes on. At 6000 everything ends.
+ * At 2000 the first execution of the camera ends; one of each app begins and ends; and one of audio begins.
+ * At 5000 one of audio preempts the camera's, begins and ends; then the camera's resumes. At 6000 all end.
  */
 static const char story[] = "1 service_state pid=9 lanes=1 instance=1 preempt_mode=save\n"
 			    "2 client_connect conn=0x100001 pid=20 uid=1 app=20 name=camera\n"
@@ -77,7 +78,7 @@ static const char story[] = "1 service_state pid=9 lanes=1 instance=1 preempt_mo
 	"6000 model_release model=0x100002\n6000 model_release model=0x100005\n"
 	"6000 client_disconnect conn=0x100001\n6000 client_disconnect conn=0x100004\n";
 
-/* Each event on a cpu by chance; @seed 0: all on the first one. The other cpus have nothing, or what is left. */
+/* Each event is on a random cpu; @seed 0: all on the first one. Some cpus have few events or none. */
 static void write_story(const char *directory, uint64_t seed)
 {
 	const struct ctf_options options = { .cpus = CPUS };
@@ -122,7 +123,7 @@ static char *file(const char *path, size_t *ret_n)
 	return text;
 }
 
-/* No row comes of it. */
+/* @sql must return no row. */
 static void none(const char *sql)
 {
 	sqlite3 *db = NULL;
@@ -187,7 +188,10 @@ static void whichever_cpus_the_events_were_on(void **state)
 	free(expected);
 }
 
-/* Numbers of all sorts of records, which contradict each other: each of them comes out once, after those before it in its stream. */
+/*
+ * Random records that contradict each other: each of them comes out once, after the earlier ones of its
+ * stream.
+ */
 static void what_contradicts_itself_comes_out_as_well(void **state)
 {
 	enum { STREAMS = 7 };
@@ -208,7 +212,7 @@ static void what_contradicts_itself_comes_out_as_well(void **state)
 			snprintf(line, sizeof(line), "1000 %s exec=0x100003:%u trace=%u", kinds[next(&chance) % 7],
 			         1 + (unsigned)(next(&chance) % 5), stream + 1);
 			record = script_record(line);
-			record->at = told[stream]++; /* to know it again */
+			record->at = told[stream]++; /* to recognise the record */
 			bsa_ties_add(t, stream + 1, record);
 			free(record);
 		}

@@ -1,4 +1,6 @@
-/* test_timeline.c -- lanes and queues, drawn: no cell says more than is true. */
+/*
+ * test_timeline.c -- the drawing of lanes and queues: no cell shows more than is known.
+ */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +29,7 @@ static char *name(void *ctx, int64_t id)
 	return asprintf(&text, "app number %" PRId64, id) < 0 ? NULL : text;
 }
 
-/* What is drawn; owned by the caller. */
+/* The drawing of @t; the caller owns the text. */
 static char *drawn(const struct bsv_timeline *t, bool unicode, char *hostile)
 {
 	struct bsv_timeline_names its = { name, name, hostile, "app" };
@@ -44,7 +46,7 @@ static char *drawn(const struct bsv_timeline *t, bool unicode, char *hostile)
 	return text;
 }
 
-/* The row that begins with @label, as it is in ASCII, @CELLS cells with blanks where nothing was printed. */
+/* The row that begins with @label, drawn in ASCII: @CELLS cells, with blanks where nothing was printed. */
 static void row(const char *text, const char *label, char ret[CELLS + 1])
 {
 	char wanted[64];
@@ -87,14 +89,14 @@ static void a_cell_has_who_had_the_lane_longest(void **state)
 
 	(void)state;
 	bsv_timeline_held(t, 1, 0, 1, 0, 104);   /* 10 cells, and 4 of the next */
-	bsv_timeline_held(t, 1, 0, 2, 104, 109); /* 5 of that */
+	bsv_timeline_held(t, 1, 0, 2, 104, 109); /* 5 of that one */
 	bsv_timeline_held(t, 1, 0, 3, 200, 300);
 	text = drawn(t, false, NULL);
 	row(text, "lane 0", cells);
 	assert_cells(cells, 0, 10, 'C');
 	assert_cells(cells, 10, 11, 'G');
 	assert_cells(cells, 11, 20, '.');
-	assert_cells(cells, 20, 30, 'A'); /* calendar: C was taken by who had it longer */
+	assert_cells(cells, 20, 30, 'A'); /* calendar: C is taken by the app that held the lane longer */
 	assert_cells(cells, 30, CELLS, '.');
 	row(text, "  held", cells);
 	assert_cells(cells, 0, 10, '8');
@@ -156,7 +158,7 @@ static void behind_what_was_told_last_an_open_execution_may_have_the_lane(void *
 	bsv_timeline_lane(t, 1, 1);
 	bsv_timeline_lane(t, 2, 0);
 	bsv_timeline_held(t, 1, 0, 1, 100, 300);
-	bsv_timeline_open(t, 1, 200, 500); /* on lane 0 from 300 on, and on lane 1 from 200 on, for all that is known */
+	bsv_timeline_open(t, 1, 200, 500); /* on lane 0 from 300 on, and on lane 1 from 200 on, as far as is known */
 	text = drawn(t, false, NULL);
 	row(text, "lane 1:0", cells);
 	assert_cells(cells, 0, 10, '.');
@@ -196,7 +198,7 @@ static void queues_are_as_high_as_they_were_long(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		bsv_timeline_waited(t, 1, 100, 200); /* four at a time: the most */
+		bsv_timeline_waited(t, 1, 100, 200); /* four at a time is the most */
 	bsv_timeline_waited(t, 1, 300, 400);
 	bsv_timeline_waited(t, 2, 405, 410);
 	text = drawn(t, false, NULL);
@@ -347,7 +349,7 @@ static void absurd_spans_are_drawn_too(void **state)
 		}
 }
 
-/* The axis: numbers stand above their ticks, and rise. */
+/* The axis: numbers are above their ticks, and rise. */
 static void ticks_are_where_they_say(void **state)
 {
 	struct bsv_timeline *t = bsv_timeline_new(0, 800000000, WIDTH);
@@ -361,7 +363,7 @@ static void ticks_are_where_they_say(void **state)
 
 		if (numbers[i] == ' ' || numbers[i - 1] != ' ')
 			continue;
-		at = atof(numbers + i); /* ms: a cell is 10 of them */
+		at = atof(numbers + i); /* ms: a cell is 10 ms */
 		assert_int_equal(i - LABEL, (int)(at / 10));
 		assert_int_equal(ticks[i], '|');
 		n++;

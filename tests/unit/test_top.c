@@ -1,4 +1,7 @@
-/* test_top.c -- what burstscope top shows of figures: on screens of any size, of names of anybody, in any order, and for programs. */
+/*
+ * test_top.c -- the screens of burstscope top: of any size, with hostile names, in any order, and for
+ * programs.
+ */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +18,7 @@
 #define SECOND UINT64_C(1000000000)
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Causes of relation miss_cause. */
+/* Causes, as numbers of the relation miss_cause. */
 enum { QUEUED_BEHIND = 2, CROWDED_OUT = 4 };
 
 static struct bsa_live_row rows[] = {
@@ -70,7 +73,7 @@ static struct bsv_view view(void)
 		                  .keys = true };
 }
 
-/* What is shown: owned by the caller. */
+/* The text for the view; the caller owns it. */
 static char *print(const struct bsv_view *v)
 {
 	char *text = NULL;
@@ -157,7 +160,7 @@ static void nothing_known_is_said_so(void **state)
 	shows(&v, "(no execution of the last seconds has been seen)\nno service has been heard\n");
 }
 
-/* Without a switch timer executions that missed deadlines may be in LTTng's memory. */
+/* Without a switch timer, executions that missed deadlines may still be in LTTng's buffers. */
 static void misses_that_are_held_back_are_not_denied(void **state)
 {
 	struct bsv_figures some = figures;
@@ -182,7 +185,7 @@ static void misses_that_are_held_back_are_not_denied(void **state)
 	shows(&v, "(nothing was executed in the last seconds)\n");
 }
 
-/* In the first seconds less than five of them are counted. */
+/* In the first seconds the window has less than five seconds. */
 static void the_first_seconds_are_not_called_five(void **state)
 {
 	struct bsv_figures young = figures;
@@ -195,7 +198,7 @@ static void the_first_seconds_are_not_called_five(void **state)
 	young.state.window_ns = SECOND / 2;
 	young.n_rows = 0;
 	shows(&v, "no deadline missed in the last 0.5 s\n");
-	young.state.window_ns = SECOND * 47 / 10; /* the latest half second is not over */
+	young.state.window_ns = SECOND * 47 / 10; /* the last half second is not over */
 	shows(&v, "no deadline missed in the last 5 s\n");
 }
 
@@ -342,7 +345,7 @@ static void apps_come_one_after_the_other(void **state)
 	(void)state;
 	assert_string_equal(bsv_view_next_app(&v, NULL), "audio");
 	assert_string_equal(bsv_view_next_app(&v, "audio"), "batch");
-	assert_string_equal(bsv_view_next_app(&v, "been"), "camera"); /* it was there when it was chosen */
+	assert_string_equal(bsv_view_next_app(&v, "been"), "camera"); /* the app existed when the user chose it */
 	v.app = "batch";
 	text = print(&v);
 	assert_null(strstr(text, "camera"));
@@ -352,7 +355,7 @@ static void apps_come_one_after_the_other(void **state)
 	assert_null(bsv_view_next_app(&v, v.app));
 }
 
-/* ---- for programs, and in the end ---- */
+/* ---- output for programs, and at the end ---- */
 
 static void json_is_one_line_of_what_is_known(void **state)
 {
@@ -390,7 +393,7 @@ static void the_sum_says_whether_it_is_exact(void **state)
 	assert_string_equal(text, "in all: 1 101 executions, 10 missed; exact\n");
 }
 
-/* What a narrow screen cuts off, the key c shows, in more lines; and none of them is wider than the screen. */
+/* The key c shows the causes that a narrow screen cuts off, in several lines, none wider than the screen. */
 static void causes_that_are_cut_off_can_be_shown(void **state)
 {
 	struct bsa_live_row many = rows[0];
@@ -435,7 +438,7 @@ static void the_sum_breaks_between_words_on_a_narrow_screen(void **state)
 	(void)state;
 	f.state.sum.by_cause[CROWDED_OUT] = 7;
 	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
-		if (!strcmp(bsa_live_cause(k), "unknown")) /* it says least, so it is last */
+		if (!strcmp(bsa_live_cause(k), "unknown")) /* this cause is the least useful, so it is last */
 			f.state.sum.by_cause[k] = 9;
 	strcpy(f.why, "it began anew");
 	v.figures = &f;

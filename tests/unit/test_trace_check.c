@@ -1,6 +1,6 @@
 /*
- * test_trace_check.c -- the judge of traces judges well: a recording that is sound is let pass, and one that has one thing
- * wrong with it is objected to, whichever thing that is.
+ * test_trace_check.c -- the judge of traces: it accepts a sound recording, and objects to each recording with
+ * one fault.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ struct recording {
 	struct line lines[LINES_MAX];
 };
 
-/* Both forms of the same executions, and their log. */
+/* Both forms of the same executions, and the log of their calls. */
 static struct recording full, compact, witness;
 
 static void __attribute__((format(printf, 3, 4))) say(struct recording *r, uint64_t at, const char *format, ...)
@@ -70,9 +70,9 @@ enum path { PATH_BURST, PATH_SYNC, PATH_FENCED, PATH_ASYNC, PATH_PREPARE };
 
 struct times {
 	uint64_t submit, ask, take, decode, fence, enqueue, dispatch, end, answer, hear, back, signal;
-	uint64_t preempt, resume, by; /* 0: it is not */
+	uint64_t preempt, resume, by; /* 0: the execution is not preempted */
 	int lane, misses;
-	const char *miss; /* its deadline: why, and then it does not run */
+	const char *miss; /* the reason of its missed deadline; then it does not run */
 };
 
 static void say_client(uint64_t exec, enum path path, const struct times *t)
@@ -187,7 +187,7 @@ static void execution(uint64_t exec, enum path path, const struct times *t)
 	say_service(exec, path, t);
 }
 
-/* A trial run, from @at: ready, on lane 0, over. */
+/* A trial run: at @at it is ready, then on lane 0, then over. */
 static void trial(uint64_t exec, uint64_t at)
 {
 	say(&full, at,
@@ -210,7 +210,7 @@ static void trial(uint64_t exec, uint64_t at)
 	    exec, MODEL, at - 5, NOT, NOT, NOT);
 }
 
-/* Boundaries a while apart, from @at. */
+/* Boundaries with some time between them, from @at on. */
 static struct times usual(uint64_t at)
 {
 	return (struct times){ .submit = at,
@@ -263,7 +263,9 @@ static int by_time(const void *one, const void *other)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Two bursts that are on one lane in turn, a call of each kind, on the other lane, and one that is refused. */
+/*
+ * Two bursts that are on one lane by turns, a call of each kind on the other lane, and a refused execution.
+ */
 static int record(void **state)
 {
 	static char miss[LINE_BYTES];
@@ -302,7 +304,7 @@ static int record(void **state)
 	return 0;
 }
 
-/* ---- what is said of it ---- */
+/* ---- the judgement ---- */
 
 static char said[8192], directory[] = "/tmp/test_trace_check.XXXXXX", paths[3][64];
 
@@ -367,7 +369,7 @@ static void a_sound_recording_of_one_form_passes(void **state)
 	lets_pass(only_compact);
 }
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
 static struct line *line_with(struct recording *r, const char *what, const char *also)
 {
@@ -391,7 +393,7 @@ static void is_objected_to(const char *why, const struct line *line)
 		fail_msg("%s: '%s': %d\n%s", why, line ? line->text : "", status, said);
 }
 
-/* Whichever event was lost, it is missed. */
+/* The judge misses each event that is left out. */
 static void no_event_can_be_lost(void **state)
 {
 	struct recording *const both[] = { &full, &compact };
@@ -403,14 +405,14 @@ static void no_event_can_be_lost(void **state)
 			if (i == both[r]->n)
 				break;
 			lost = both[r]->lines[i];
-			if (r && strncmp(lost.text, "exec_", 5)) /* it is judged by the other recording */
+			if (r && strncmp(lost.text, "exec_", 5)) /* the other recording judges it */
 				continue;
 			drop(both[r], i);
 			is_objected_to("lost", &lost);
 		}
 }
 
-/* What there is may be told twice; what happens to an execution happens once. */
+/* An event about a state may come twice; an event of an execution comes once. */
 static void no_event_of_an_execution_happens_twice(void **state)
 {
 	for (unsigned i = 0;; i++) {
@@ -427,7 +429,7 @@ static void no_event_of_an_execution_happens_twice(void **state)
 	}
 }
 
-/* Wherever two boundaries of an execution, one after the other, have each other's times. */
+/* Exchange the times of any two neighbouring boundaries of an execution. */
 static void no_two_boundaries_change_places(void **state)
 {
 	static const char *const order[] = { "exec_submit",   "fmq_write",      "fmq_read", "request_decode",
@@ -451,7 +453,10 @@ static void no_two_boundaries_change_places(void **state)
 		}
 }
 
-/* In the line that begins with @what and has @also, @old becomes @new; or its time is @shift later. */
+/*
+ * In the line that begins with @what and contains @also, @old becomes @new, or the line's time moves by
+ * @shift.
+ */
 static const struct wrong {
 	const char *why;
 	struct recording *of;
@@ -572,7 +577,7 @@ static void what_began_before_the_recording_is_not_judged(void **state)
 	char options[700];
 
 	(void)state;
-	while (full.lines[0].at < 10500) /* into the first one */
+	while (full.lines[0].at < 10500) /* the recording begins within the first execution */
 		drop(&full, 0);
 	while (compact.lines[0].at < 10500)
 		drop(&compact, 0);
@@ -597,7 +602,7 @@ static void what_has_no_end_is_counted(void **state)
 		fail_msg("%s", said);
 }
 
-/* ... and those with holes are judged by what is there. */
+/* ... and a recording with holes is judged by its events. */
 static void what_is_lost_is_no_fault_where_who_recorded_died(void **state)
 {
 	char options[700];

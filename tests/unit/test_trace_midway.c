@@ -1,6 +1,6 @@
 /*
- * test_trace_midway.c -- a session begins while executions are under way: what was not noted before is not told. The memory of what is traced
- * may have been used before: it is all ones here.
+ * test_trace_midway.c -- a session begins while executions are under way: a time that was not noted before is
+ * not reported. The memory of a trace may have been used before; here it is all ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void a_call_of_before_has_no_deadline(void **state)
 
 	session_ends(state);
 	memset(&call, 0xff, sizeof(call));
-	call.deadline_ns = 2; /* of whatever was there; it has passed */
+	call.deadline_ns = 2; /* a time in the past, as old memory may have it */
 	NNB__CALL_BEGIN(&call, 1, .deadline_ns = UINT64_MAX);
 	session_begins(state);
 	nnb__call_end(&call, NNB_STATUS_NONE);
@@ -88,7 +88,7 @@ static void a_call_that_is_told_from_the_beginning_has_its_own(void **state)
 	assert_int_equal(heard[NBT_EVENT_deadline_miss], 1);
 }
 
-/* The thread of a burst keeps its trace from one execution to the next. */
+/* The thread of a burst reuses its trace for the next execution. */
 static void an_execution_that_is_not_decoded_has_no_deadline_of_the_one_before(void **state)
 {
 	struct nnb__trace trace = { .exec = 0 };
@@ -107,7 +107,7 @@ static void delays_of_an_execution_of_before_are_not_told(void **state)
 	struct nnb__trace trace;
 
 	session_ends(state);
-	memset(&trace, 0, sizeof(trace)); /* no delay at all, were it true */
+	memset(&trace, 0, sizeof(trace)); /* zeroes would mean that there was no delay */
 	nnb__trace_begin(&trace, 1);
 	session_begins(state);
 	nnb__trace_reads_delay(&trace, true);

@@ -1,8 +1,9 @@
 /*
- * test_turns.c -- who has a lane, and when: policies, lanes and preemption of a real nnburstd, between real apps.
+ * test_turns.c -- which app has a lane, and when: policies, lanes and preemption of a real nnburstd, between
+ * real apps.
  *
- * One execution is held on the only lane, others are put behind it one at a time, and then the gate's notes say in which
- * order they ran. app_scene is what the apps do.
+ * A test holds one execution on the only lane and puts others behind it one at a time; then the gate's notes
+ * show the order in which they ran. The apps are app_scene.
  */
 #include <sys/resource.h>
 
@@ -44,7 +45,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A service, and @n apps with the step model once for each priority. */
+/* Start a service, and @n apps, each with the step model once for each priority. */
 static void begin(struct fixture *f, unsigned n, const char *const *options)
 {
 	service_start(&f->s, options);
@@ -78,7 +79,7 @@ enum { PASSED = UINT32_MAX };
 
 struct job {
 	uint32_t tag, app, priority;
-	unsigned deadline_s; /* from now; 0: none; PASSED: it passed long ago */
+	unsigned deadline_s; /* from now; 0: none; PASSED: long ago */
 	enum path path;
 };
 
@@ -98,7 +99,7 @@ static void tell(struct fixture *f, const struct job *j)
 	                                               .deadline_ns = deadline_of(j) });
 }
 
-/* It is on the lane, and goes no further than operation @op. */
+/* Wait until the job is on the lane; hold it there before operation @op. */
 static void holds_the_lane(struct fixture *f, const struct job *j, unsigned op)
 {
 	gate_hold(&f->s, op);
@@ -112,11 +113,11 @@ static void holds_the_lane(struct fixture *f, const struct job *j, unsigned op)
 			{ 14, 2, HIGH, 300, BY_FENCED }, { 15, 1, HIGH, 300, BY_BURST }, { 16, 2, LOW, 0, BY_SYNC }, \
 	}
 
-/* The first one, of app 0 and of no priority, holds the lane until all have come. */
+/* The first job, of app 0 and of no priority, holds the lane until all have come. */
 static const struct policy_row {
 	const char *name, *policy;
 	struct job queue[JOBS];
-	const char *order, *deadline; /* deadline: what the service does with one; NULL: abort */
+	const char *order, *deadline; /* deadline: the service's mode; NULL: abort */
 } policy_rows[] = {
 	{ "fifo: who came first", "fifo", QUEUE, "10 11 12 13 14 15 16" },
 	{ "priority: whoever's it is, then who came first", "priority", QUEUE, "10 13 14 15 12 11 16" },
@@ -170,7 +171,7 @@ static void a_policy_orders_those_who_wait(void **state)
 	expect_notes(f, true, row->order);
 }
 
-/* Each path behind each other: the same queue. */
+/* Jobs of each path behind each other: one queue has them all. */
 static void paths_compete_alike(void **state)
 {
 	struct fixture *f = *state;
@@ -195,8 +196,8 @@ static void paths_compete_alike(void **state)
 }
 
 /*
- * Apps take turns. Each execution is held longer than the one before it can have had the lane, so that who had that one
- * has received more than who has this one, however slow the test is.
+ * Apps take turns. Each execution is held for longer than the one before can have had the lane, so the app
+ * that had the lane before has received more than the app that has it now, however slow the test is.
  */
 static void fair_apps_take_turns(void **state)
 {
@@ -208,7 +209,7 @@ static void fair_apps_take_turns(void **state)
 	begin(f, n_apps, OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", "fair", "--preempt", "none"));
 	holds_the_lane(f, &(struct job){ 99, 0, MEDIUM }, 0);
 	before = now_ns();
-	for (uint32_t i = 0; i < JOBS; i++) { /* all of one, then all of the next */
+	for (uint32_t i = 0; i < JOBS; i++) { /* all jobs of one app, then all of the next */
 		tell(f, &(struct job){ 10 * (i / each + 1) + i % each, i / each, MEDIUM });
 		await_waiting(f->watch, i + 1);
 	}
@@ -308,7 +309,10 @@ static void native_runs_all_at_once_and_tells_the_kernel(void **state)
 	assert_int_equal(nice_of(&f->s, f->s.pid), getpriority(PRIO_PROCESS, 0)); /* the service itself as before */
 }
 
-/* Wait for the end of nnburstd as somebody who may not raise anything: its exit status, and what it said. */
+/*
+ * Wait for the end of nnburstd as a user who may not raise priorities; return its exit status, and its output
+ * in @said.
+ */
 static int run_as_nobody(const struct service *s, char *said, size_t room)
 {
 	int ends[2], status;
@@ -343,7 +347,7 @@ static void native_without_the_right_to_is_an_error_in_a_line(void **state)
 	int status;
 
 	if (geteuid() && may_be_nice())
-		skip(); /* by a capability that we cannot drop */
+		skip(); /* the right comes from a capability that the test cannot drop */
 	service_admit_other_users(&f->s);
 	status = run_as_nobody(&f->s, said, sizeof(said));
 	if (status == 126 || status == 127)
@@ -376,7 +380,7 @@ static const struct preempt_row {
 	{ "fifo: higher priority of the same app", "save", "fifo", { 10, 0, LOW }, { 20, 0, HIGH } },
 };
 
-/* What is to run when low meets high before operation @op of N_OPS. */
+/* The notes that are expected when low meets high before operation @op of N_OPS. */
 static const char *expected_notes(const struct preempt_row *row, unsigned op)
 {
 	static char text[256];
@@ -394,7 +398,7 @@ static const char *expected_notes(const struct preempt_row *row, unsigned op)
 	return text;
 }
 
-/* At every checkpoint, and by paths that differ. */
+/* At every checkpoint, and by different paths. */
 static void who_is_to_go_first_goes_at_the_next_checkpoint(void **state)
 {
 	struct fixture *f = *state;
@@ -432,14 +436,14 @@ static void fair_an_app_that_lags_gets_the_lane(void **state)
 	gate_open(&f->s);
 	app_tells_right(&f->apps[0], 10);
 	app_tells_right(&f->apps[1], 20);
-	if (over) /* and again, where the machine is so slow that the other one lags next */
+	if (over) /* and again where the machine is so slow that the other app lags next */
 		expect_notes_begin(f, "10 20 10");
 	else
 		expect_notes(f, true, "10 20");
 	assert_int_equal((uint32_t)f->s.gate->ops[2].tag, stays ? 10 : 20);
 }
 
-/* Two restarts less, it would starve; without a bound, it would for ever. */
+/* Restarts have a bound, because without one the low job would starve. */
 static void restarts_are_bounded(void **state)
 {
 	enum { RESTARTS = 3 };
@@ -452,7 +456,7 @@ static void restarts_are_bounded(void **state)
 		tell(f, &(struct job){ 20 + i, 0, HIGH });
 		await_waiting(f->watch, 1);
 		gate_let_one(&f->s);
-		gate_has_seen(&f->s, 2 * i); /* it has made room */
+		gate_has_seen(&f->s, 2 * i); /* the low job has left the lane */
 		await_waiting(f->watch, 1);
 		gate_let_one(&f->s);
 		gate_has_seen(&f->s, 2 * i + 1); /* and begins again */
@@ -462,13 +466,13 @@ static void restarts_are_bounded(void **state)
 	await_waiting(f->watch, 1);
 	gate_let_one(&f->s);
 	gate_has_seen(&f->s, 2 * RESTARTS + 2);
-	app_tells_right(&f->apps[0], 10); /* before the last one has begun */
+	app_tells_right(&f->apps[0], 10); /* before the last low job begins */
 	gate_open(&f->s);
 	app_tells_right(&f->apps[0], 30);
 	expect_notes(f, true, "10 21 10 22 10 23 10 30");
 }
 
-/* what has written over its own input cannot start over: it is saved, or it finishes. */
+/* an execution that has overwritten its own input cannot restart: it is saved, or it finishes. */
 static const struct overlap_row {
 	const char *name, *mode;
 	enum placing placing;
@@ -506,7 +510,7 @@ static void what_has_written_over_its_input_never_starts_over(void **state)
 	}
 }
 
-/* The one that is preempted is not on the device meanwhile, but in the driver. */
+/* A preempted execution counts as in the driver, but not as on the device. */
 static void time_off_the_lane_is_no_time_on_the_device(void **state)
 {
 	enum { HELD_MS = 30 };

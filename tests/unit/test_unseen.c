@@ -1,8 +1,10 @@
 /*
- * test_unseen.c -- no rule passes on what was not recorded: one recording, of which something else is missing each time, and what each kind of rule says.
+ * test_unseen.c -- no rule passes because of events that were not recorded. One recording, of which another
+ * part is missing each time, and the outcome of each kind of rule.
  *
- * All that was recorded keeps every rule. What was not may have broken it: an app may have come and gone, with work of several priorities, with missed
- * deadlines, and with waits as long as what is missing.
+ * Everything that was recorded keeps every rule. The missing part may have broken it: an app may have come
+ * and gone, with work of several priorities, with missed deadlines, and with waits as long as the missing
+ * part.
  */
 #include "analyzer/stored.h"
 
@@ -62,7 +64,7 @@ int __wrap_fsync(int fd)
 	return 0;
 }
 
-/* Services repeat their state to a session that is started again. */
+/* Services report their state again to a session that is started again. */
 #define GAP                                                                                           \
 	"1s loss ended=1500ms events=- packets=- cause=gap\n"                                         \
 	"1500ms+1us service_state pid=100 policy=fair preempt_mode=save lanes=2 contract=1 since=1\n" \
@@ -171,7 +173,7 @@ static struct bsv_input database_open(const char *path, int64_t from_ms, int64_t
 	return ret;
 }
 
-/* The database of @text, lines of analyzer/timeline.h, which are freed. */
+/* Make the database of @text, lines of analyzer/timeline.h; frees @text. */
 static void timeline_make(const char *path, char *text, unsigned forms)
 {
 	char *script = timeline(text, forms);
@@ -196,7 +198,7 @@ static struct bsv_slo_result measure(const char *story, const char *rule, struct
 	return ret;
 }
 
-/* The database of a situation. */
+/* Make the database of a situation. */
 static void situation_make(const char *path, const char *service, const char *calls, const char *missing,
                            unsigned forms)
 {
@@ -240,20 +242,26 @@ static void no_rule_passes_on_what_was_not_recorded(void **state)
 
 enum { PAIRS = 100, MS = 1000000, US = 1000 };
 
-/* A recording of summaries: PAIRS times, an execution of the model 1, which is of low priority, and one of another model. */
+/*
+ * A recording of summaries: PAIRS pairs of an execution of model 1, of low priority, and one of another
+ * model.
+ */
 struct pairs {
-	unsigned model;    /* the other one: 2, of the same app and of high priority, or 3, of another app */
-	unsigned after_us; /* how much later it is ready; the one before runs for 100 us */
-	unsigned models;   /* up to this one they are prepared; 2 only where it is the other one */
-	/* of which one a summary was lost, counted from 1; which summary; of how many more after it the same was lost */
+	unsigned model;    /* of the second execution: 2, of the same app and of high priority, or 3, of another app */
+	unsigned after_us; /* how much later the second is ready; the first runs for 100 us */
+	unsigned models;   /* models up to this one are prepared; 2 only where it is the second's */
+	/*
+	 * the execution that lost a summary, from 1; which summary; how many more executions after it lost
+	 * theirs
+	 */
 	unsigned lost, summary, more;
-	unsigned events; /* so many were lost, as the tracer says, each time; 0: as many as there are */
-	bool unnumbered; /* the service numbers nothing */
+	unsigned events; /* the tracer's count of lost events, each time; 0: the true count */
+	bool unnumbered; /* the service gives no numbers */
 };
 
 enum { OF_SERVICE = 1, OF_CLIENT = 2, OF_BOTH = 3 };
 
-/* The summaries of the nth execution that became ready, at @ready. */
+/* Write the summaries of the nth execution that became ready, at @ready. */
 static void summaries_write(FILE *to, const struct pairs *p, unsigned nth, unsigned model, uint64_t ready,
                             uint64_t queue)
 {
@@ -310,7 +318,7 @@ static char *pairs_text(const struct pairs *p)
 	return text;
 }
 
-/* Does @rule come to @outcome? If it does not, the reason is printed. */
+/* Check that @rule has @outcome; print the reason if not. */
 static bool comes_to(const char *path, const char *story, const char *rule, enum bsv_outcome outcome)
 {
 	struct bsv_input input = database_open(path, 0, 0);
@@ -323,7 +331,7 @@ static bool comes_to(const char *path, const char *story, const char *rule, enum
 	return same;
 }
 
-/* What each loss hides can have broken the rule, or cannot: then the rule passes as if there were none. */
+/* Where a loss cannot hide a violation of the rule, the rule passes as without the loss. */
 static void a_loss_takes_away_what_it_may_have_hidden_alone(void **state)
 {
 	static const struct {
@@ -365,11 +373,14 @@ static void a_loss_takes_away_what_it_may_have_hidden_alone(void **state)
 
 enum { TRIPLES = 150 };
 
-/* Of each of TRIPLES times, an execution has the lane, and one of high and one of low priority of its app wait for it. */
+/* TRIPLES times, an execution has the lane, and two of its app, of high and of low priority, wait for it. */
 struct triples {
 	bool compact;                 /* summaries, not an event for each step */
-	unsigned broken_from, broken; /* so many times, from this one on (counted from 0), low priority goes first */
-	/* so many events were lost: one each of these times, just as the lane is handed over, or, of summaries, all at one time before the broken ones */
+	unsigned broken_from, broken; /* low priority goes first this many times, from this one on (counted from 0) */
+	/*
+	 * how many events were lost: one each time, at the hand-over; or, of summaries, all at one time
+	 * before the broken ones
+	 */
 	unsigned lost;
 };
 
@@ -473,7 +484,10 @@ static char *triples_text(const struct triples *p)
 	return lines_sort(text);
 }
 
-/* A choice between executions of which all is known cannot be told beside a loss, as when the lane became free is unknown. */
+/*
+ * Beside a loss the time when the lane became free is unknown, so a choice there is unknown, although the
+ * executions are known.
+ */
 static void a_choice_beside_a_loss_is_not_taken_for_none(void **state)
 {
 	static const struct {
@@ -503,8 +517,8 @@ static void a_choice_beside_a_loss_is_not_taken_for_none(void **state)
 }
 
 /*
- * Tracers start and stop programs one after the other: at both ends of a recording the service alone tells of executions, and
- * more than it tells of may have passed before it read their requests.
+ * Tracers start and stop programs one after the other. At both ends of a recording only the service records
+ * executions, and an unknown time may have passed before it read their requests.
  */
 static void executions_without_their_beginning_may_break_a_rule(void **state)
 {
@@ -524,9 +538,9 @@ static void executions_without_their_beginning_may_break_a_rule(void **state)
 		{ "p95 overhead <= 900us",          SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
 		{ "p95 overhead share <= 90 %",     SERVED(""),           TIMELINE_COMPACT, BSV_CANNOT_TELL, 90 },
 		{ "p95 send <= 900us",              SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
-		/* even if all of them took longer */
+		/* even if the unseen parts of all of them took longer */
 		{ "p90 e2e <= 1ms",                 SERVED(""),           TIMELINE_FULL,    BSV_PASS,        90 },
-		/* the service tells of the run, and of more than the latency that is allowed */
+		/* the service records the run, which takes longer than the whole latency may */
 		{ "p95 run <= 900us",               SERVED(""),           TIMELINE_FULL,    BSV_PASS,        100 },
 		{ "p95 run <= 900us",               SERVED("run=2ms"),    TIMELINE_COMPACT, BSV_FAIL,        100 },
 		{ "p95 e2e <= 1ms",                 SERVED("queue=2ms"),  TIMELINE_FULL,    BSV_FAIL,        100 },
@@ -534,10 +548,10 @@ static void executions_without_their_beginning_may_break_a_rule(void **state)
 		{ "p95 overhead share <= 90 %",     SERVED("queue=2ms"),  TIMELINE_FULL,    BSV_FAIL,        100 },
 		/* refused or given up */
 		{ "p95 e2e <= 1ms",                 SERVED("dies=queue"), TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
-		/* not answered until the recording ended, which a latency of 10 s would have been, too */
+		/* not answered at the end of the recording; with a limit of 10 s that is no violation */
 		{ "p100 e2e <= 1ms",                CAME,                 TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
 		{ "p100 e2e <= 10s",                CAME,                 TIMELINE_FULL,    BSV_PASS,        90 },
-		/* all that is known of it is that it came */
+		/* only its arrival was recorded */
 		{ "p100 e2e <= 1s",                 FETCHED,              TIMELINE_COMPACT, BSV_CANNOT_TELL, 90 },
 		{ "p100 queue <= 1s",               FETCHED,              TIMELINE_COMPACT, BSV_CANNOT_TELL, 90 },
 		{ "p95 e2e <= baseline + 200 %",    SERVED(""),           TIMELINE_FULL,    BSV_CANNOT_TELL, 90 },
@@ -571,7 +585,7 @@ static void executions_without_their_beginning_may_break_a_rule(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* The reason of one rule about the recording of @calls. */
+/* The reason of one rule for the recording of @calls. */
 static const char *reason(const char *path, const char *rule, const char *calls, const char *missing, unsigned forms)
 {
 	static struct bsv_slo_result result;
@@ -588,7 +602,7 @@ static const char *reason(const char *path, const char *rule, const char *calls,
 static void deadlines_are_unknown_only_where_nothing_recorded_tells_of_them(void **state)
 {
 	static const char calls[] = "1ms 1:1 x20 every=1ms lane=0\n", hole[] = "lose 1ms+60us 1ms+120us\n";
-	/* the service tells the deadline of an execution that is ready */
+	/* the service reports the deadline of an execution when it is ready */
 	static const char some[] = "1ms 1:1 x20 every=1ms lane=0 side=service\n", ready[] = "lose 1ms+34us 1ms+42us\n";
 	const char *path = *state;
 
@@ -601,7 +615,7 @@ static void deadlines_are_unknown_only_where_nothing_recorded_tells_of_them(void
 	                    "no execution with a deadline was recorded; whether 1 of 20 had one was not recorded");
 }
 
-/* As if the service had numbered its executions, and all of them were recorded. */
+/* Have the database show that the service numbered its executions and that all were recorded. */
 static void no_number_is_missing(const char *path)
 {
 	sqlite3 *db = NULL;
@@ -612,7 +626,10 @@ static void no_number_is_missing(const char *path)
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* @audit of @world with @lines, at @path: is its first rule judged otherwise? Fairness is judged by lag. */
+/*
+ * @audit of @world with @lines, at @path: does its first rule have another outcome? Fairness is judged by
+ * lag.
+ */
 static bool is_not(enum bsv_outcome outcome, enum bsv_audit audit, const char *story, const char *world_text,
                    const char *lines, bool numbered, const char *path)
 {
@@ -639,8 +656,9 @@ static bool is_not(enum bsv_outcome outcome, enum bsv_audit audit, const char *s
 }
 
 /*
- * Urgent work waits 4.51 ms for less urgent work whose longest known stretch is 10 us. A preemption that was lost may have taken longer: then more would be
- * allowed, so the inversion is no proof. It is beyond the allowance of 1 ms if no lost preemption can have taken 3.51 ms.
+ * Urgent work waits 4.51 ms for less urgent work whose longest known stretch is 10 us. A lost preemption may
+ * have taken longer: then the limit is larger, and the inversion proves nothing. It proves a violation only
+ * if no lost preemption can have taken 3.51 ms, since the allowance is 1 ms.
  */
 static void a_preemption_that_was_lost_may_excuse_an_inversion(void **state)
 {
@@ -659,7 +677,7 @@ static void a_preemption_that_was_lost_may_excuse_an_inversion(void **state)
 		"4s 1:7\n";
 	static const struct {
 		const char *story, *lines;
-		bool numbered; /* no number of the service's is missing: each execution is known */
+		bool numbered; /* the service's numbers have no gap: each execution is known */
 		enum bsv_outcome outcome;
 	} rows[] = {
 		/* clang-format off */
@@ -681,8 +699,8 @@ static void a_preemption_that_was_lost_may_excuse_an_inversion(void **state)
 }
 
 /*
- * An app is 5 ms behind its share, and a lane could not be had for 10 us: the limit is 2.02 ms. It is 5 ms, so that the lag is no proof, if a lost preemption
- * can have taken 1.5 ms.
+ * An app is 5 ms behind its share, and S is 10 us: the limit is 2.02 ms. If a lost preemption can have taken
+ * 1.5 ms, the limit is 5 ms, and the lag proves nothing.
  */
 static void a_preemption_that_was_lost_may_excuse_a_lag(void **state)
 {
@@ -718,8 +736,9 @@ static void a_preemption_that_was_lost_may_excuse_a_lag(void **state)
 }
 
 /*
- * With --preempt none no execution is asked to leave its lane, and the limit of an inversion is what it is otherwise: the longest stretch between two
- * checkpoints of the holder's model, which was measured when it was prepared, and 1 ms. The urgent work waits for 4.5 ms.
+ * With --preempt none the service asks no execution to leave its lane. The limit of an inversion is the same:
+ * the longest stretch between two checkpoints of the holder's model, measured when the model was prepared,
+ * plus 1 ms. The urgent work waits for 4.5 ms.
  */
 static void without_preemption_the_limit_is_the_holders_longest_stretch_all_the_same(void **state)
 {
@@ -783,7 +802,7 @@ int main(void)
 		                                stored_setup, stored_teardown),
 	};
 
-	/* each verdict prepares large statements: the freed parts of them are kept as they are */
+	/* each verdict prepares large statements: have malloc keep their memory */
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	mallopt(M_MMAP_THRESHOLD, 64 << 20);
 	mallopt(M_MXFAST, 0);

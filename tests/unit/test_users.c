@@ -1,4 +1,7 @@
-/* test_users.c -- which events of which users count (analyzer/users.h): a story a row, and what counts of its events. */
+/*
+ * test_users.c -- which events of which users count (analyzer/users.h): each row is a story, and which of its
+ * events count.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,10 @@
 #include "analyzer/script.h"
 #include "users.h"
 
-/* Traces 1 to 4 are root's, of uids 1000 and 1001, and of nobody knows whom. Numbers from 0x100001 on are of instance 1. */
+/*
+ * Traces 1 to 4 are of root, of uids 1000 and 1001, and of an unknown user. Numbers from 0x100001 on are of
+ * instance 1.
+ */
 static const uint32_t users[] = { 0, 1000, 1001, USERS_UNKNOWN };
 
 #define ROOT " trace=1\n"
@@ -30,7 +36,7 @@ static const uint32_t users[] = { 0, 1000, 1001, USERS_UNKNOWN };
 
 struct row {
 	const char *name, *script;
-	const char *counts; /* a letter an event: y, n */
+	const char *counts; /* a letter for each event: y or n */
 	uint32_t named, service, rival;
 	bool again;
 };
@@ -153,7 +159,7 @@ static void of_one_user_everything_counts(void **state)
 	free(e);
 }
 
-/* Streams that are closed are forgotten one day, the longest closed first. */
+/* Closed streams are forgotten after a while, the longest closed first. */
 static void many_streams_take_bounded_memory(void **state)
 {
 	enum { MANY = 200000 };

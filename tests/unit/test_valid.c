@@ -1,4 +1,7 @@
-/* test_valid.c -- what numbers of a record can be: every field of the catalogue has a rule, and each rule its bounds. */
+/*
+ * test_valid.c -- the valid numbers of a record: every field of the catalogue has a rule, and each rule its
+ * bounds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,7 @@
 #include "analyzer/script.h"
 #include "fold/valid.h"
 
-/* No text: any name is one. */
+/* Fields of text are left out: any text is valid. */
 static void every_number_of_the_catalogue_has_a_rule(void **state)
 {
 	unsigned fields = 0;

@@ -1,9 +1,9 @@
 /*
- * test_validate_burst.c -- VTS's ValidateBurst and ValidateRequest over bursts (sections 2.9 and 4.4), on the requests
- * of all sample models.
+ * test_validate_burst.c -- VTS's ValidateBurst and ValidateRequest over bursts (sections 2.9 and 4.4), on the
+ * requests of all sample models.
  *
- * A request with measure YES is written into the queue with one datum removed, inserted or replaced. A result comes:
- * it failed, without shapes or timing; and the burst goes on to execute the request as it was.
+ * A request with measure YES is written into the queue with one datum removed, inserted or replaced. The
+ * result must be a failure without shapes or timing, and the burst must then execute the original request.
  */
 #include "unit/burst_helpers.h"
 
@@ -37,7 +37,10 @@ static bool is_a_change(const struct nnb_request_datum *from, const struct nnb_r
 	return memcmp(from, to, sizeof(*from)) && !(is_dimension(from) && from->kind == to->kind);
 }
 
-/* @good with a datum less, more or other at @at, into @ret. Its length, or 0: there is no such row. */
+/*
+ * Write @good with a datum less, more or other at @at into @ret. Returns its length; 0: there is no such
+ * mutation.
+ */
 static uint32_t mutate(struct nnb_request_datum *ret, const struct nnb_request_datum *good, uint32_t n,
                        enum mutation how, uint32_t at, const struct nnb_request_datum *with)
 {
@@ -161,7 +164,7 @@ static bool is_sanitized(const struct nnb_result_datum *d)
 	return true;
 }
 
-/* The queue's memory is full of something else before, as after a round of the ring. */
+/* Fill the queue's memory with other bytes, as after a round of the ring. */
 static void soil(struct nnb_fmq *q)
 {
 	struct raw raw;
@@ -182,7 +185,7 @@ static void what_comes_back_is_sanitized(void **state)
 	subject_init(&s, *(size_t *)*state);
 	peer_of(&p, &s);
 	good = datums_of(&s.job.call, true, &n);
-	for (int i = 0; i < 2; i++) { /* a result that is none, and one with shapes */
+	for (int i = 0; i < 2; i++) { /* a failed result, and one with shapes */
 		soil(p.result);
 		peer_send(&p, good, i ? n : 1);
 		got = peer_receive(&p, result);
@@ -242,7 +245,7 @@ static void a_request_without_one_of_its_arguments_is_invalid(void **state)
 		rows_of_requests++;
 	}
 	assert_int_equal(d.fallbacks, 0);
-	subject_fini(&s); /* its pools go before the burst does, and a second free of them is none */
+	subject_fini(&s); /* the pools go before the burst; a second free of them does nothing */
 	assert_int_equal(d.frees, 2);
 	nnb_burst_free(b);
 }

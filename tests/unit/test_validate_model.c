@@ -1,8 +1,8 @@
 /*
- * test_validate_model.c -- which models are refused: VTS's mutations of every sample, and sections 7.1 and 7.2 rule
- * by rule.
+ * test_validate_model.c -- invalid models: VTS's mutations of every sample, and sections 7.1 and 7.2 rule by
+ * rule.
  *
- * What nnb_model_validate refuses a device must refuse too: INVALID_ARGUMENT from nnb_device_supported and from
+ * A device must refuse what nnb_model_validate refuses: INVALID_ARGUMENT from nnb_device_supported and from
  * nnb_prepare, and no prepared model (7.3).
  */
 #include "conformance/validate/model_mutations.h"
@@ -16,7 +16,7 @@ enum { OPERATIONS_MAX = 16 };
 
 static struct nnb_device *device;
 
-/* ---- what everybody says of a model ---- */
+/* ---- the three that judge a model ---- */
 
 static enum nnb_status ask_device(const struct nnb_model *m, struct nnb_reason *reason)
 {
@@ -26,7 +26,7 @@ static enum nnb_status ask_device(const struct nnb_model *m, struct nnb_reason *
 	return nnb_device_supported(device, m, supported, reason);
 }
 
-/* @p: UNTOUCHED, if it is what it should be. */
+/* *@p stays UNTOUCHED if the device is right. */
 static enum nnb_status ask_prepare(const struct nnb_model *m, struct nnb_prepared **p, struct nnb_reason *reason)
 {
 	enum nnb_status status;
@@ -38,7 +38,7 @@ static enum nnb_status ask_prepare(const struct nnb_model *m, struct nnb_prepare
 	return status;
 }
 
-/* NULL if all three refuse @m as they should; else which does not. */
+/* NULL if all three refuse @m; else the name of one that does not. */
 static const char *not_refused_by(const struct nnb_model *m)
 {
 	struct nnb_reason reasons[3] = { { "" }, { "" }, { "" } };
@@ -127,7 +127,7 @@ static void run_rule(void **state)
 	nnb_model_free(m);
 }
 
-/* An operation of the vendor's is valid, whatever it takes; this device has none. */
+/* An operation of the vendor's is valid, whatever its operands; this device supports none. */
 static void oem_operations_are_valid_and_not_supported(void **state)
 {
 	struct nnb_model *m = sample_named("ADD of float32, broadcast");
@@ -144,7 +144,7 @@ static void oem_operations_are_valid_and_not_supported(void **state)
 	nnb_model_free(m);
 }
 
-/* ---- what depends on the value of a scalar, which VTS leaves to preparing ---- */
+/* ---- scalars whose values VTS leaves to preparing ---- */
 
 static void set_scalar(struct nnb_model *m, uint32_t k, uint8_t value)
 {
@@ -184,7 +184,7 @@ static void directions_that_are_merged_give_one_output(void **state)
 	             "it has 4 outputs, not 3");
 }
 
-/* Every operand of 16 bits of an operation of boxes: neither another scale nor another zero point. */
+/* Every operand of 16 bits of a box operation has one scale and one zero point. */
 static void corners_are_in_eighths(void **state)
 {
 	unsigned n = 0;
@@ -267,7 +267,7 @@ static void every_operation_has_a_sample(void **state)
 
 /* ---- all ---- */
 
-/* One test for the sample, and one for each mutation it has a place for. */
+/* Add a test for the sample, and one for each mutation that applies to it. */
 static void add_sample(size_t i)
 {
 	static struct sample_row rows[N_OF(tests)];

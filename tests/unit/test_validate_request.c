@@ -1,8 +1,8 @@
 /*
- * test_validate_request.c -- which requests are refused: R1 to R9, and VTS's ValidateRequest (section 4.4).
+ * test_validate_request.c -- invalid requests: R1 to R9, and VTS's ValidateRequest (section 4.4).
  *
- * Each row spoils a right request. nnb_request_validate says INVALID_ARGUMENT and why, and so do nnb_execution_begin
- * and nnb_execute, which then give no execution and no shapes.
+ * Each row spoils a valid request. nnb_request_validate must return INVALID_ARGUMENT and a reason.
+ * nnb_execution_begin and nnb_execute must do so, too, without an execution or shapes.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,9 +16,9 @@ enum { LINE = 64, OUTPUTS_MAX = 4 };
 
 static struct nnb_device *device;
 
-/* ---- a right request ---- */
+/* ---- a valid request ---- */
 
-/* The arrays are exactly as long as they say, each in memory of its own, so that a sanitizer sees who reads on. */
+/* Each array is an allocation of exactly its length, so that a sanitizer sees a read beyond it. */
 struct bench {
 	struct nnb_model *model;
 	struct nnb_argument *inputs, *outputs;
@@ -35,7 +35,7 @@ static uint32_t bytes_of(const struct nnb_operand *o)
 	return (uint32_t)bytes;
 }
 
-/* An argument at *@at for each of these operands; one whose length is not known is left out. */
+/* An argument at *@at for each of these operands; an operand of unknown length is omitted. */
 static struct nnb_argument *arguments(const struct nnb_model *m, const uint32_t *indexes, uint32_t n, uint32_t *at)
 {
 	struct nnb_argument *args = calloc(n, sizeof(*args));
@@ -85,7 +85,7 @@ static struct nnb_request request_of(const struct bench *b)
 		                     .pools = b->pools };
 }
 
-/* ---- what everybody says of it ---- */
+/* ---- all functions that judge a request ---- */
 
 static void expect_valid(const struct bench *b, bool fenced)
 {
@@ -167,7 +167,7 @@ static void a_byte_short(struct bench *b, struct nnb_argument *arg)
 
 static void a_byte_long(struct bench *b, struct nnb_argument *arg)
 {
-	b->pools[0].size += LINE; /* there is room: that is not what is wrong */
+	b->pools[0].size += LINE; /* there is room, so the room is not the fault */
 	arg->location.length++;
 }
 
@@ -235,7 +235,10 @@ static void sample_is_valid(void **state)
 	bench_fini(&b);
 }
 
-/* The reason begins with the place. A request of another length is wrong as a whole. */
+/*
+ * The reason begins with the place of the fault. A request with too few or too many arguments is wrong as a
+ * whole.
+ */
 static void expect_place(const struct bench *b, const struct sample_row *row)
 {
 	struct nnb_request request = request_of(b);
@@ -270,7 +273,7 @@ static void spoilt_sample(void **state)
 	bench_fini(&b);
 }
 
-/* Which inputs section 7.6 calls optional. */
+/* The inputs that section 7.6 calls optional. */
 static bool optional_at(const struct nnb_operation *op, uint32_t k)
 {
 	switch (op->type) {
@@ -314,7 +317,7 @@ static struct nnb_model *adds_unknown(enum nnb_hal hal)
 	return m;
 }
 
-/* The first extent of both is not known. */
+/* The first extent of both tensors is unknown. */
 static struct nnb_model *adds_unknown_1_0(void)
 {
 	return adds_unknown(NNB_HAL_1_0);
@@ -330,14 +333,14 @@ static struct nnb_model *adds_unknown_1_2(void)
 	return adds_unknown(NNB_HAL_1_2);
 }
 
-/* Not even the ranks are. */
+/* The ranks are unknown, too. */
 static struct nnb_model *adds_any_1_2(void)
 {
 	struct nnb_model *m = adds();
 
 	m->hal = NNB_HAL_1_2;
 	m->operands[X].rank = m->operands[Y].rank = 0;
-	memset(m->operands[X].dims, 0x5a, sizeof(m->operands[X].dims)); /* beyond the rank they mean nothing */
+	memset(m->operands[X].dims, 0x5a, sizeof(m->operands[X].dims)); /* dims beyond the rank are ignored */
 	memset(m->operands[Y].dims, 0x5a, sizeof(m->operands[Y].dims));
 	return m;
 }
@@ -355,7 +358,7 @@ static struct nnb_model *relu_quant8(void)
 	return sample_named("RELU of quant8");
 }
 
-/* The activation is an input too. */
+/* The activation is an input of the model, too. */
 static struct nnb_model *scalar_input(void)
 {
 	struct nnb_model *m = adds();
@@ -370,7 +373,7 @@ static struct nnb_model *lstm_bias(void)
 	return sample_named("LSTM, projection whose bias is an input that may be omitted");
 }
 
-/* LSH_PROJECTION's weight, which it can do without; but TANH reads it too. */
+/* LSH_PROJECTION's weight is optional there, but TANH reads it, too. */
 static struct nnb_model *needed_elsewhere(void)
 {
 	struct nnb_model *m = sample_named("LSH_PROJECTION, sparse");
@@ -392,7 +395,7 @@ static void give(struct nnb_argument *arg, uint32_t rank, const uint32_t *dims)
 #define GIVE(arg, ...) \
 	give(arg, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]){ __VA_ARGS__ })
 
-/* What bench_init leaves out of the unknown models. */
+/* Set what bench_init omits for the models with unknown extents. */
 static void place(struct bench *b)
 {
 	b->inputs[0] = (struct nnb_argument){ .location = { 0, 0, 24 } };
@@ -526,7 +529,7 @@ static void ends_at_the_end(struct bench *b)
 	b->outputs[0].location.offset = (uint32_t)b->pools[0].size - 96;
 }
 
-/* A range that only 64 bits can say, in a pool that has it. */
+/* A range that needs 64 bits, in a pool that contains it. */
 static void beyond_4_gib(struct bench *b)
 {
 	b->pools[0].size = UINT64_C(5) << 30;
@@ -548,7 +551,7 @@ static void same_dims(struct bench *b)
 
 static void input_rank_2(struct bench *b)
 {
-	GIVE(&b->inputs[0], 2, 1); /* each as the model says */
+	GIVE(&b->inputs[0], 2, 1); /* each as in the model */
 	b->inputs[0].location.length = 8;
 }
 
@@ -570,7 +573,7 @@ static void input_rank_max(struct bench *b)
 
 static void input_other_extent(struct bench *b)
 {
-	GIVE(&b->inputs[0], 1, 2, 3); /* as many bytes */
+	GIVE(&b->inputs[0], 1, 2, 3); /* as many bytes, in another shape */
 }
 
 static void output_other_extent(struct bench *b)
@@ -652,7 +655,7 @@ static void combined_output_too_short(struct bench *b)
 	b->outputs[0].location.length = 92;
 }
 
-/* @dims has no more to say, and what comes behind it in an argument is no dimension. */
+/* @dims ends at NNB_RANK_MAX; the field behind it is no dimension. */
 static void rank_9_of_any(struct bench *b)
 {
 	place_and_give(b);
@@ -767,7 +770,7 @@ static void size_0(struct bench *b)
 	b->pools[0].size = 0;
 }
 
-/* Pool 1 is one that no argument is in. */
+/* Add pool 1, which no argument uses. */
 static struct nnb_memory *idle_pool(struct bench *b)
 {
 	b->pools = realloc(b->pools, 2 * sizeof(*b->pools));
@@ -826,7 +829,7 @@ static void file_neither(struct bench *b)
 	as_file(b, PROT_NONE);
 }
 
-/* Inputs in a file that is only read, outputs in one that is only written. */
+/* Inputs in a file opened for reading, outputs in one opened for writing. */
 static void file_each(struct bench *b)
 {
 	struct nnb_memory *second = idle_pool(b), file;
@@ -1089,7 +1092,7 @@ static void add_spoils(size_t sample, const struct nnb_model *m, uint32_t i, boo
 	for (size_t k = 0; k < N_OF(spoils); k++) {
 		struct sample_row *row = &rows[n_tests];
 
-		if (k != REMOVED && !bytes_of(o)) /* it is left out already */
+		if (k != REMOVED && !bytes_of(o)) /* the argument is omitted already */
 			continue;
 		*row = (struct sample_row){ sample, &spoils[k], i, output,
 			                    k == LEFT_OUT && !output && optional_input(m, i) };

@@ -32,7 +32,7 @@
 #include "analyzer/verdict_truth.h"
 
 #ifndef SEEDS
-#define SEEDS 60 /* ./run soak has more */
+#define SEEDS 60 /* ./run soak sets a larger one */
 #endif
 #define NEVER BSA_NEVER
 #define MS UINT64_C(1000000)
@@ -40,12 +40,13 @@
 enum { CLIENTS_LATE = 20000000, EXAMPLES = 3, ROTATION = 6 };
 
 /*
- * Percent of the decidable verdicts next to one hole of 1 %, at most. What is left, and what can hide there:
- *   inversion   limits are some 1 ms, and holes longer: an execution that waits when the hole begins may do so in all of it, while one of
- *               its app that is less urgent has the lane.
- *   fairness    an execution that waited when the hole began, or became ready in it, may have waited and may be over until its next event:
- *               each lag may rise by half of that time. The next event tells what it did: the fold does not look ahead to it.
- *   broken      the limit, or the figure, is broken by less than what the hole may have changed.
+ * The largest accepted percentage of inconclusive verdicts next to one hole of 1 %. Verdicts are inconclusive because:
+ *   inversion   limits are some 1 ms, and holes are longer: an execution that waits when the hole begins may wait in
+ *               all of it, while a less urgent execution of its app has the lane.
+ *   fairness    an execution that waited when the hole began, or became ready in it, may have waited or be over until
+ *               its next event: each lag may rise by half of that time. The next event shows which, but the fold does
+ *               not look ahead to it.
+ *   broken      the figure is beyond the limit by less than the hole may have changed either.
  */
 enum { CANNOT_TELL_MOST = 20 };
 
@@ -74,7 +75,7 @@ static const char *const property_names[PROPERTIES] = {
 
 static const char *const rule_names[TRUTH_RULES] = { "lag", "starvation", "inversion", "honoured", "fairness" };
 
-/* Of executions, in place of rules. */
+/* Checks of executions, numbered as rules are. */
 enum { BOUNDARIES, WAITS };
 
 static const char *part_name(enum property p, unsigned rule)
@@ -94,11 +95,11 @@ struct example {
 
 static struct score {
 	unsigned checks, wrong;
-	struct example examples[EXAMPLES]; /* those of the smallest worlds, smallest first */
+	struct example examples[EXAMPLES]; /* from the smallest worlds, smallest first */
 } scores[PROPERTIES][CUT_KINDS][TRUTH_RULES];
 
 static unsigned told[CUT_KINDS][TRUTH_RULES][3], tellable[CUT_KINDS][TRUTH_RULES], untold[CUT_KINDS][TRUTH_RULES];
-static unsigned truths[TRUTH_RULES][3]; /* broken, kept, nothing */
+static unsigned truths[TRUTH_RULES][3]; /* broken, kept, undecided */
 static unsigned unknown_waits, all_waits;
 
 static struct playing {
@@ -149,12 +150,15 @@ static void __attribute__((format(printf, 3, 4))) wrong(enum property p, unsigne
 
 /* ---- verdicts ---- */
 
-/* What the verdict compares with its bound. The bound of fairness is the truth's to the nearest ns. */
+/*
+ * Whether the rule has a figure to compare with the truth's. The bound of fairness is that of the truth to
+ * the nearest ns.
+ */
 static bool is_figure(unsigned rule, const struct judged_rule *r, const struct truth_verdict *t)
 {
 	switch (rule) {
 	case TRUTH_SHARING:
-		return true; /* it is of the replay */
+		return true; /* the figure is the replay's */
 	case TRUTH_STARVATION:
 		return r->figure == (double)t->count;
 	case TRUTH_INVERSION:
@@ -166,13 +170,16 @@ static bool is_figure(unsigned rule, const struct judged_rule *r, const struct t
 	}
 }
 
-/* Summaries are of executions that are over: whether another one waits when the recording ends, they do not tell. */
+/*
+ * Summaries come when executions are over, so they do not show whether one still waits at the recording's
+ * end.
+ */
 static bool tells_open_ones(void)
 {
 	return now.forms != SIM_COMPACT;
 }
 
-/* The lag of a recording that lacks the summaries of what was under way at its end. */
+/* The lag of a recording without the summaries of executions under way at its end. */
 static bool is_less(unsigned rule, const struct judged_rule *r, const struct truth_verdict *t)
 {
 	return rule == TRUTH_FAIRNESS && r->figure < t->figure;
@@ -195,7 +202,10 @@ static void check_verdicts(const struct judged *j, const struct truth_verdict *t
 			CHECK(NO_FALSE_FAIL, i, r->outcome != BSV_FAIL, STORY);
 		if (t->shown)
 			CHECK(SHOWN_FAILS, i, r->outcome == BSV_FAIL, STORY);
-		/* Where summaries are to come, choices of the end are not counted, and a lag is the least that it was. */
+		/*
+		 * Where summaries are still missing, choices at the end do not count, and a lag is a lower
+		 * bound.
+		 */
 		if (now.kind == CUT_NOTHING && (r->outcome == BSV_FAIL || r->outcome == BSV_PASS) &&
 		    (tells_open_ones() || (i != TRUTH_HONOURED && !is_less(i, r, t))))
 			CHECK(EQUALS_TRUTH, i, is_figure(i, r, t), STORY);
@@ -217,7 +227,7 @@ static void check_verdicts(const struct judged *j, const struct truth_verdict *t
 
 static void check_stands(const struct judged *j, const struct judged *without)
 {
-	for (unsigned i = 0; i < TRUTH_SHARING; i++) /* what was before it has a part in who was ready when */
+	for (unsigned i = 0; i < TRUTH_SHARING; i++) /* earlier events decide which executions were ready */
 		CHECK(STANDS, i, j->rules[i].outcome == without->rules[i].outcome,
 		      "%s: %s, figure %.0f, bound %.0f (%s); without it: %s, figure %.0f, bound %.0f (%s)",
 		      rule_names[i], bsv_outcome_name(j->rules[i].outcome), j->rules[i].figure, j->rules[i].bound,
@@ -277,13 +287,16 @@ static void check_end(const struct bsa_execution *x, const struct bsa_execution 
 	CHECK(COMPLETE_IS_TRUE, BOUNDARIES, !x->idle || is->idle, OF_EXEC("an idle lane, which was not: %d", is->idle));
 }
 
-/* "unknown" is never wrong. After a loss the fold may say "crowded out" of an app that hogs: the claim is weaker, but true. */
+/*
+ * "unknown" is never wrong. After a loss the fold may report crowded_out for an app that hogs: the claim is
+ * weaker, but true.
+ */
 static bool is_cause(uint8_t cause, uint8_t truth)
 {
 	return cause == truth || cause == BSA_CAUSE_UNKNOWN || (cause == BSA_CROWDED_OUT && truth == BSA_HOGGED);
 }
 
-/* The truth has a wait like @w. */
+/* Does the truth have a wait like @w? */
 static bool is_part(const struct collected *facts, const struct bsa_wait *w, const struct collected *truth,
                     const struct bsa_execution *is)
 {
@@ -304,7 +317,7 @@ static bool is_part(const struct collected *facts, const struct bsa_wait *w, con
 	       w->ended == w->began + is->queue;
 }
 
-/* The wait that @is is in at @at, for people. */
+/* The wait of @is at @at, as text. */
 static const char *true_wait(const struct collected *truth, const struct bsa_execution *is, uint64_t at)
 {
 	static char text[120];
@@ -339,7 +352,7 @@ static void check_waits(const struct bsa_execution *x, const struct bsa_executio
 	}
 }
 
-/* In the truth @is waits likewise for all the time of @w: for the same holder, or while the lane was idle. */
+/* Does @is wait in the truth for all the time of @w, for the same holder or an idle lane? */
 static bool is_within(const struct collected *facts, const struct bsa_wait *w, const struct collected *truth,
                       const struct bsa_execution *is)
 {
@@ -381,7 +394,7 @@ static void check_executions(const struct judged *j, const struct truth_world *w
 	}
 }
 
-/* Of executions that are complete or not. Waits whose lane is not known are not held against the truth. */
+/* Waits of complete and incomplete executions; waits of an unknown lane are not compared. */
 static void check_told_waits(const struct judged *j, const struct truth_world *w)
 {
 	for (size_t i = 0; i < j->facts.wait.n; i++) {
@@ -437,7 +450,7 @@ static struct sim_terms terms_of(uint64_t seed, uint64_t *series)
 		                   .no_ends = sim_random(series, 2) };
 }
 
-/* The database groups runs by the model's name, so each model gets its own. */
+/* The database groups runs by the model's name, so each model gets a name of its own. */
 static void name_models(struct sim *s)
 {
 	for (size_t i = 0; i < s->n_events; i++)
@@ -449,7 +462,7 @@ static void name_models(struct sim *s)
 static void show(const struct truth_world *w, const struct cut *c, const struct judged *j,
                  const struct truth_verdict *truth);
 
-/* @only: CUT_KINDS for all. */
+/* A violation that a hole may hide. False: there is none. */
 /* A violation that a hole may hide. False: there is none. */
 static bool some_violation(const struct truth_verdict *truth, uint64_t seed, struct cut_target *ret)
 {
@@ -506,7 +519,10 @@ static void play_cut(const struct truth_world *w, struct sim *s, enum cut_kind k
 static bool merciless;
 static int only_variant = -1;
 
-/* A database takes milliseconds: each world plays CUT_ONE_HOLE and CUT_WORST, and the other variants in turn. */
+/*
+ * A database takes milliseconds, so each world plays CUT_ONE_HOLE and CUT_WORST, and the other variants by
+ * turns.
+ */
 static bool is_played(uint64_t seed, int kind)
 {
 	return merciless || kind == CUT_ONE_HOLE || kind == CUT_WORST || (seed / 3 + (uint64_t)kind) % ROTATION == 0;
@@ -556,7 +572,7 @@ static void play(uint64_t seed, int only, bool loud)
 	sim_free(&s);
 }
 
-/* ---- a world, for people ---- */
+/* ---- a world, printed ---- */
 
 static uint64_t exec_of(const struct collected *facts, uint64_t id)
 {
@@ -646,19 +662,20 @@ static void show(const struct truth_world *w, const struct cut *c, const struct 
 #undef SINCE
 }
 
-/* ---- all of them ---- */
+/* ---- all worlds ---- */
 
-/* Worlds of which something false was told once. */
+/* Worlds that once led to a false result. */
 static const struct {
 	uint64_t seed;
 	enum cut_kind kind;
 } once_wrong[] = {
 	{ 740, CUT_UNCOUNTED },     /* the answer to a launch was taken for the end of the run */
 	{ 235, CUT_EARLY },         /* the last summary of a service came long before the recording ended */
-	{ 93, CUT_HOLES },          /* whose lag counts from before an empty queue may not be said to hog */
+	{ 93, CUT_HOLES },          /* an app whose lag counts from before an empty queue was blamed for hogging */
 	{ 37, CUT_EARLY_SERVICE },  /* an execution without a summary has a share, too */
-	{ 868, CUT_EARLY_SERVICE }, /* the client says that one is over of which the service's summary never came */
-	{ 618, CUT_NOTHING },       /* the service told other rules for deadlines than it kept */
+	{ 868, CUT_EARLY_SERVICE }, /* the client reports the end of an execution whose summary the service
+	                             * never sent */
+	{ 618, CUT_NOTHING },       /* the service announced other rules for deadlines than it applied */
 	{ 668, CUT_OUTSIDE },       /* ideal sharing with a step that was not recorded */
 };
 
@@ -677,7 +694,7 @@ static void play_all(void)
 	print_message("worlds to %" PRIu64 "\n", seed);
 }
 
-/* ---- what came of it ---- */
+/* ---- the results ---- */
 
 enum { FAIRNESS = 1, STARVATION = 2, INVERSION = 4, HONOURED = 8 };
 
@@ -713,7 +730,7 @@ static void print_examples(const struct score *s)
 		print_message("    %s\n", s->examples[i].text);
 }
 
-/* Fails if a check failed that is not in known[]. */
+/* Fail if a check failed that is not in known[]. */
 static void judge_property(enum property p)
 {
 	unsigned checks = 0, unknown = 0;
@@ -812,11 +829,11 @@ static void a_small_hole_leaves_most_verdicts(void **state)
 	(void)state;
 	print_shares();
 	for (unsigned r = 0; r < TRUTH_RULES; r++) {
-		if (r != TRUTH_SHARING) { /* which can be told of no recording with a hole */
+		if (r != TRUTH_SHARING) { /* no recording with a hole decides these */
 			all += tellable[CUT_ONE_HOLE][r];
 			un += untold[CUT_ONE_HOLE][r];
 		}
-		assert_true(SEEDS < 60 || (truths[r][0] && truths[r][1])); /* in a few worlds not all happens */
+		assert_true(SEEDS < 60 || (truths[r][0] && truths[r][1])); /* a few worlds do not have every outcome */
 	}
 	print_message("cannot tell with one hole of 1 %%: %u of %u, limit %d %%\n", un, all, CANNOT_TELL_MOST);
 	assert_true(SEEDS < 60 || 100 * un <= CANNOT_TELL_MOST * all);
@@ -848,10 +865,11 @@ int main(int argc, char **argv)
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/x.db", dir);
-	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* each database takes the same memory again */
+	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* so that each database gets the same memory again */
 	mallopt(M_MMAP_THRESHOLD, 64 << 20);
 	mallopt(M_MXFAST,
-	        0); /* SQLite frees much of each statement it prepares: put together at once, a fifth of the time less */
+	        0); /* SQLite frees much of each statement that it prepares; without the merging of freed blocks
+	             * a fifth of the time is saved */
 	merciless = argc >= 2 && !strcmp(argv[1], "all");
 	if (merciless && argc == 3)
 		only_variant = atoi(argv[2]);

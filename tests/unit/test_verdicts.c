@@ -1,4 +1,7 @@
-/* test_verdicts.c -- what facts come to: at each bound and one beyond it, with losses, and with too little to tell. */
+/*
+ * test_verdicts.c -- facts and their verdicts: at each bound and one beyond it, with losses, and with too few
+ * facts.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +17,7 @@
 
 #define MS(n) ((int64_t)((n)*1e6))
 
-/* A recording that saw a service, and in which nothing was lost. */
+/* A recording of a service without a loss. */
 #define SEEN .sight = { .service = true }
 #define LOST(...) .sight = { .service = true, .losses = true, __VA_ARGS__ }
 #define MIXED .mixed = true, .may_be_mixed = true
@@ -113,7 +116,7 @@ static void a_bound_that_is_given_holds_instead(void **state)
 	bsv_rule_fairness(&j, &f, &bounds);
 	is("above it", j.rules[0].outcome, BSV_FAIL);
 	assert_non_null(strstr(j.rules[0].why, "an app with a name"));
-	assert_null(strstr(j.rules[0].why, "100")); /* it is not by that */
+	assert_null(strstr(j.rules[0].why, "100")); /* the judgement is not by that bound */
 }
 
 static void a_lag_without_an_upper_bound_may_be_of_any_length(void **state)
@@ -123,7 +126,7 @@ static void a_lag_without_an_upper_bound_may_be_of_any_length(void **state)
 	struct bsv_judgement j;
 
 	(void)state;
-	f.most_lag_ns = INT64_C(1) << 62; /* as the database says it of a lag without an upper bound */
+	f.most_lag_ns = INT64_C(1) << 62; /* the value in the database for a lag without an upper bound */
 	bsv_rule_fairness(&j, &f, &bounds);
 	is("it is not known", j.rules[0].outcome, BSV_CANNOT_TELL);
 	assert_string_equal(
@@ -131,7 +134,7 @@ static void a_lag_without_an_upper_bound_may_be_of_any_length(void **state)
 		"not all was recorded: an app may have been behind its share by a time of any length; limit 3.000 ms");
 }
 
-/* The limit that is shown is the one that a pass needs, even if losses let a fail need more. */
+/* The printed limit is the one that a pass needs, even if a fail needs more because of losses. */
 static void the_limit_of_a_pass_is_the_least(void **state)
 {
 	const struct bsv_fairness_facts f = { .apps = 2,
@@ -175,7 +178,7 @@ static void a_bound_of_nothing_is_one(void **state)
 
 static const struct {
 	const char *story;
-	struct bsa_shared app; /* beside one that is fine */
+	struct bsa_shared app; /* beside an app without a violation */
 	int64_t step_ns;
 	bool native;
 	int64_t hidden;
@@ -508,7 +511,7 @@ static void a_failure_names_who_waited_first(void **state)
 	                                    "held a lane; limit 2.000 ms");
 }
 
-/* Without a loss it is not said that not all was recorded, beside "no event was lost". */
+/* Without a loss, the reason must not claim that something was not recorded, beside "no event was lost". */
 static void what_may_be_hidden_is_named(void **state)
 {
 	const struct bsv_priority_facts lost = { .hidden_ns = MS(9), MIXED, LOST(.partly = 3) };
@@ -575,7 +578,7 @@ static void a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only(void
 
 /* ---- nothing to judge ---- */
 
-/* A verdict that passes because nothing happened says so; a verdict that judged something never does. */
+/* The reason of a verdict that passes because nothing happened states that; no other reason does. */
 static void a_pass_of_nothing_is_told_from_a_pass(void **state)
 {
 	static const struct {

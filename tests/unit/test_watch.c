@@ -1,4 +1,6 @@
-/* test_watch.c -- what burstscope watch may wait for, which events say it, and what it keeps of cases. */
+/*
+ * test_watch.c -- the conditions of burstscope watch, the events that decide them, and the store of cases.
+ */
 #include "watch/known.h"
 
 #include <fcntl.h>
@@ -139,7 +141,7 @@ static void what_is_no_condition_is_refused_with_a_sentence(void **state)
 		struct bsa_err err = { "" };
 		int r = bsv_condition_read(&c, bad[i][0], &err);
 
-		if (!bad[i][1]) { /* narrowed down by nothing */
+		if (!bad[i][1]) { /* a condition without a filter */
 			assert_int_equal(r, 0);
 			continue;
 		}
@@ -276,7 +278,7 @@ static void a_file_of_a_stranger_is_no_case(void **state)
 		assert_int_equal(bsv_case_read(&c, p->directory, NULL), BSA_E_INPUT);
 	}
 	unlink(path);
-	assert_int_equal(mkfifo(path, 0600), 0); /* nobody ever writes to it */
+	assert_int_equal(mkfifo(path, 0600), 0); /* no process writes to it */
 	assert_int_equal(bsv_case_read(&c, p->directory, NULL), BSA_E_INPUT);
 }
 
@@ -317,7 +319,7 @@ static void the_oldest_cases_go_first_and_the_newest_never(void **state)
 	assert_int_equal(bsv_store_prune(&p->store, 10, 1), 1);
 	assert_int_equal(bsv_store_prune(&p->store, 10, 1), 0);
 	assert_int_equal(count(p, false), 1);
-	assert_int_equal(access(other, F_OK), 0); /* what is nobody's case stays */
+	assert_int_equal(access(other, F_OK), 0); /* a file that is no case stays */
 }
 
 /* ---- a share of the cases for each user and app ---- */
@@ -332,7 +334,7 @@ static void keep_of(struct place *p, const char *users, const char *apps)
 	}
 }
 
-/* The users and apps of the last causes of the cases that are left are @users and @apps, the oldest case first. */
+/* Check the users and apps of the last causes of the remaining cases, the oldest case first. */
 static void expect_left(struct place *p, const char *users, const char *apps)
 {
 	char left[2][32] = { "", "" }, **names;
@@ -354,8 +356,8 @@ static void expect_left(struct place *p, const char *users, const char *apps)
 
 static const struct pruning {
 	const char *name, *users, *apps;
-	size_t cases;   /* limit */
-	uint64_t bytes; /* limit; 0: none */
+	size_t cases;   /* a limit */
+	uint64_t bytes; /* a limit; 0: none */
 	unsigned removed;
 	const char *users_left, *apps_left;
 } prunings[] = {
@@ -377,7 +379,7 @@ static void cases_are_pruned(void **state)
 	expect_left(p, row->users_left, row->apps_left);
 }
 
-/* A case with a cause of each of @users, the app of which is named by the letter in @apps. */
+/* Write a case with a cause of each of @users; the letter in @apps names the app. */
 static void keep_shared(struct place *p, const char *users, const char *apps, int64_t caught)
 {
 	struct bsv_case c = { .caught = caught };
@@ -396,7 +398,7 @@ static const struct shared_case {
 	{ "a case of two users counts its bytes for both", "221", "nov", 250000 },
 };
 
-/* A case of @users and @apps, then five of user 2: the shared case is left, whichever cause is its first. */
+/* A case of @users and @apps, then five of user 2: the shared case stays, whichever cause is its first. */
 static void a_shared_case_is_left(void **state)
 {
 	struct place *p = *state;
@@ -435,7 +437,10 @@ static void an_app_that_makes_another_one_miss_does_not_remove_what_befell_a_thi
 	expect_left(p, "3333", "aavv");
 }
 
-/* Add a cause of each of @users, the app of which is named by the letter in @apps; those that are kept are @users_kept and @apps_kept. */
+/*
+ * Add a cause of each of @users, whose app the letter in @apps names; @users_kept and @apps_kept are those
+ * that must remain.
+ */
 static void expect_kept(const char *users, const char *apps, const char *users_kept, const char *apps_kept)
 {
 	struct bsv_case c = { .n_causes = 0 };
@@ -482,9 +487,9 @@ static void the_line_of_a_case_says_what_is_missing_before(void **state)
 static void no_user_fills_a_case_and_hides_another_one(void **state)
 {
 	(void)state;
-	expect_kept("2222222221", "abcdefghia", "22222221", "abcdefga"); /* the ninth of user 2 is forgotten */
+	expect_kept("2222222221", "abcdefghia", "22222221", "abcdefga"); /* the ninth cause of user 2 is dropped */
 	expect_kept("222222223333", "abcdefghabcd", "22223333", "abcdabcd");
-	expect_kept("1222222222", "aabcdefghi", "12222222", "aabcdefg"); /* who is there stays */
+	expect_kept("1222222222", "aabcdefghi", "12222222", "aabcdefg"); /* earlier causes stay */
 }
 
 static void no_app_of_a_user_hides_another_one_of_that_user(void **state)
@@ -494,11 +499,11 @@ static void no_app_of_a_user_hides_another_one_of_that_user(void **state)
 	expect_kept("111111111", "aaaaaaabb", "11111111", "aaaaaabb");
 	expect_kept("111111111", "aaaaaaaaa", "11111111", "aaaaaaaa");
 	expect_kept("111122221", "aaaaaaaab", "11122221",
-	            "aaaaaaab"); /* beside another user with as many, before it and behind it */
+	            "aaaaaaab"); /* another user has as many, before or behind it */
 	expect_kept("222211111", "aaaaaaaab", "22221111", "aaaaaaab");
-	expect_kept("111222231", "aaaaaaaab", "11222231", "aaaaaaab"); /* and with more */
+	expect_kept("111222231", "aaaaaaaab", "11222231", "aaaaaaab"); /* and where another user has more */
 	expect_kept("222211131", "aaaaaaaab", "22221131", "aaaaaaab");
-	expect_kept("111122221", "abcdaaaae", "11112222", "abcdaaaa"); /* each app has one: who is there stays */
+	expect_kept("111122221", "abcdaaaae", "11112222", "abcdaaaa"); /* each app has one: the earlier ones stay */
 }
 
 static void another_user_of_the_same_name_is_another_app(void **state)
@@ -538,7 +543,10 @@ static void a_second_watcher_of_a_directory_is_refused(void **state)
 	assert_int_equal(bsv_store_open(&p->store, p->directory, &err), 0);
 }
 
-/* Who can read a file can lock it: another user would keep every watch away. The lock of an older build could be read by all. */
+/*
+ * A user who can read a file can lock it, and so keep every watch away. All users could read the lock of an
+ * older build.
+ */
 static void no_other_user_can_lock_the_store(void **state)
 {
 	struct place *p = *state;
@@ -555,7 +563,7 @@ static void no_other_user_can_lock_the_store(void **state)
 	}
 }
 
-/* ---- what is known ---- */
+/* ---- known findings ---- */
 
 static struct bsv_case a_case_of(char *const *findings, size_t n)
 {
@@ -588,7 +596,7 @@ static void the_same_cause_is_new_again_when_the_cooldown_is_over(void **state)
 	c.causes[0].app = (char *)"another";
 	assert_int_equal(found_new(k, &c, 1099), 0);
 	bsv_known_fini(k);
-	assert_int_equal(found_new(k, &u, 1000), 0); /* alone it says something */
+	assert_int_equal(found_new(k, &u, 1000), 0); /* alone it is new */
 	k->cooldown = 0;
 	bsv_known_add(k, &u);
 	assert_int_equal(found_new(k, &u, 1000), 0);
@@ -632,7 +640,7 @@ static void a_cause_is_new_again_when_its_case_is_removed(void **state)
 	bsv_known_forget_removed(k, &p->store, &c);
 	assert_int_equal(bsv_known_find_new(k, &c), 0);
 	free(c.causes[0].app);
-	c.causes[0].app = strdup("a"); /* the case of this one is there */
+	c.causes[0].app = strdup("a"); /* the case of this finding is there */
 	bsv_known_forget_removed(k, &p->store, &c);
 	assert_int_equal(bsv_known_find_new(k, &c), 1);
 	bsv_known_fini(k);

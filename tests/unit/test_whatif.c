@@ -1,4 +1,7 @@
-/* test_whatif.c -- recordings made by hand: which chains are found in them, what is drawn of them, and which changes are found best. */
+/*
+ * test_whatif.c -- recordings made by hand: the chains found in them, the replays drawn from them, and the
+ * changes found best.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +60,7 @@ static void call(struct bsv_past *p, uint32_t app, uint64_t at, uint64_t run, ui
 	p->groups[app].n++;
 }
 
-/* An app that asks again 2 ms after each answer, and is answered at once or late. */
+/* An app that submits again 2 ms after each answer; the answers come at once or late. */
 static void loop(struct bsv_past *p, uint32_t app, unsigned n)
 {
 	uint64_t at = MS;
@@ -70,7 +73,7 @@ static void loop(struct bsv_past *p, uint32_t app, unsigned n)
 	}
 }
 
-/* Frames each 10 ms, of 1 ms, with 5 ms for each, behind a call of B that takes 6. */
+/* Frames each 10 ms, of 1 ms, each with 5 ms until its deadline, behind a call of B that takes 6. */
 static void frames_behind_long_calls(struct bsv_past *p, unsigned n)
 {
 	begin(p, 2);
@@ -84,7 +87,10 @@ static void frames_behind_long_calls(struct bsv_past *p, unsigned n)
 	assert_true(bsv_past_chains(p));
 }
 
-/* Frames each 10 ms, of 1 ms, with 2 ms for each of the first half; in the second half a free lane is given 3 ms late, and frames have all time. */
+/*
+ * Frames each 10 ms, of 1 ms, with 2 ms until the deadline in the first half; in the second half a free lane
+ * is given 3 ms late, and frames have no deadline.
+ */
 static void frames_on_a_machine_that_gets_busy(struct bsv_past *p, unsigned n)
 {
 	struct bsv_past_times *t = &p->begins;
@@ -150,7 +156,7 @@ static void calls_beside_each_other_are_of_several_threads(void **state)
 	bsv_past_fini(&p);
 }
 
-/* Each third frame takes 12 ms, and the next one is left out. */
+/* Each third frame takes 12 ms, and the app leaves out the next one. */
 static void frames_that_were_left_out_are_put_in_again(void **state)
 {
 	struct bsv_past p;
@@ -168,13 +174,13 @@ static void frames_that_were_left_out_are_put_in_again(void **state)
 	assert_int_equal(p.chains[0].loop, BSV_LOOP_OPEN);
 	assert_true(p.chains[0].skips);
 	for (size_t i = 0; i < p.n_calls; i++)
-		imagined += p.calls[i].imagined && p.calls[i].due % (30 * MS) == 0; /* when they were due */
+		imagined += p.calls[i].imagined && p.calls[i].due % (30 * MS) == 0; /* at the time when they were due */
 	assert_int_equal(imagined, p.n_calls - p.n_recorded);
 	assert_in_range(imagined, 18, 20);
 	bsv_past_fini(&p);
 }
 
-/* B's two calls wait for nearly all of it: under other rules there would have been many more. */
+/* B's two calls wait for nearly all of the recording: under other rules B would have submitted many more. */
 static uint64_t jitter_of(uint64_t frame, uint64_t spread)
 {
 	frame *= UINT64_C(0x9e3779b97f4a7c15);
@@ -184,8 +190,8 @@ static uint64_t jitter_of(uint64_t frame, uint64_t spread)
 }
 
 /*
- * Frames each 20 ms, late by up to @spread, of which each answer takes @least to twice that: the thread takes the last one that is due. Returns how many it
- * leaves out before the last call.
+ * Frames each 20 ms, late by up to @spread, whose answers take @least to twice that. The thread takes the
+ * last frame that is due. Returns the number of frames left out before the last call.
  */
 static unsigned uneven_frames(struct bsv_past *p, unsigned n, uint64_t spread, uint64_t least)
 {
@@ -233,12 +239,12 @@ static void frames_at_uneven_times_that_were_left_out_are_put_in_again(void **st
 		assert_int_equal(p.chains[0].loop, BSV_LOOP_OPEN);
 		assert_true(left_out > 10);
 		assert_in_range(imagined_in(&p), left_out,
-		                left_out + 1); /* one may be due while the last call is not answered */
+		                left_out + 1); /* one frame may be due while the last call is not answered */
 		for (size_t i = 1; i < p.chains[0].n; i++)
 			assert_true(p.calls[p.chains[0].calls[i]].due > p.calls[p.chains[0].calls[i - 1]].due);
 		bsv_past_fini(&p);
 	}
-	/* no period can be told from so few */
+	/* too few calls to find a period */
 	uneven_frames(&p, 40, 15 * MS, 16 * MS);
 	assert_int_equal(imagined_in(&p), 0);
 	bsv_past_fini(&p);
@@ -266,7 +272,10 @@ static void a_thread_that_waited_to_the_end_would_have_gone_on(void **state)
 	bsv_past_fini(&p);
 }
 
-/* How soon another one would have followed is not known: some replays have none, and the others have many. */
+/*
+ * The time until another call would have followed is unknown: some replays have none, and the others have
+ * many.
+ */
 static void one_call_that_waited_is_made_to_many_in_some_replays_only(void **state)
 {
 	struct bsv_past p;
@@ -285,7 +294,10 @@ static void one_call_that_waited_is_made_to_many_in_some_replays_only(void **sta
 	bsv_past_fini(&p);
 }
 
-/* Nothing was preempted in the recording: how soon B makes room is what a trial run measured, and without that a millisecond. */
+/*
+ * The recording has no preemption: B leaves the lane after the time measured in a trial run, or without that
+ * after a millisecond.
+ */
 static void who_saves_makes_room_when_the_driver_asks(void **state)
 {
 	struct bsv_whatif_change change = { .rules = { NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, NNB_DEADLINES_ADVISE,
@@ -300,7 +312,7 @@ static void who_saves_makes_room_when_the_driver_asks(void **state)
 		frames_behind_long_calls(&p, 120);
 		p.models[B].step_ns = 6 * MS;
 		p.models[B].look_ns = looks[i][0];
-		for (size_t k = 0; k < p.n_calls; k++) /* B comes 10 us before A */
+		for (size_t k = 0; k < p.n_calls; k++) /* B submits 10 us before A */
 			p.calls[k].submitted = p.calls[k].due -= p.calls[k].model == B ? 10 * US - MS : 0;
 		assert_true(bsv_draw(&p, &change, 0, figures));
 		assert_int_equal(figures[A].p50_ns, looks[i][1] - 10 * US + MS);
@@ -308,7 +320,7 @@ static void who_saves_makes_room_when_the_driver_asks(void **state)
 	}
 }
 
-/* ---- draws ---- */
+/* ---- random draws ---- */
 
 static void without_noise_the_recording_is_replayed_as_it_was(void **state)
 {
@@ -416,14 +428,18 @@ static void lanes_are_given_late_while_the_machine_was_busy(void **state)
 	for (unsigned seed = 0; seed < 5; seed++) {
 		assert_true(bsv_draw(&p, NULL, seed, figures));
 		assert_int_equal(figures[0].served, 200);
-		assert_true(figures[0].missed <= 4); /* of 100 that have 2 ms: those beside the second half */
+		assert_true(figures[0].missed <= 4); /* of 100 frames with 2 ms until the deadline: those beside
+		                                      * the second half */
 		if (!seed)
 			assert_true(figures[0].mean_ns > 2 * MS && figures[0].mean_ns < 3 * MS);
 	}
 	bsv_past_fini(&p);
 }
 
-/* All of each run its thread had no cpu, and each frame of the second half got a free lane 3 ms late. */
+/*
+ * The thread of each run had no cpu in that time, and each frame of the second half got a free lane 3 ms
+ * late.
+ */
 static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void **state)
 {
 	uint64_t least_lane = UINT64_MAX, most_lane = 0, least = UINT64_MAX, most = 0;
@@ -443,7 +459,7 @@ static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void *
 		least = figures[0].p99_ns < least ? figures[0].p99_ns : least;
 		most = figures[0].p99_ns > most ? figures[0].p99_ns : most;
 	}
-	assert_true(least_lane <= 2 * MS); /* all of each run was load */
+	assert_true(least_lane <= 2 * MS); /* all of each run may have been load */
 	assert_true(most_lane > 2 * 200 * MS && most_lane < 4 * 200 * MS);
 	assert_true(least < MS && most > 2 * 4 * MS);
 	bsv_past_fini(&p);
@@ -460,7 +476,7 @@ static void past_times(struct bsv_past_times *t, unsigned n, uint64_t ns)
 		t->first[part] = n;
 }
 
-/* Each of B's calls is asked to make room for a frame once, @early before it does. */
+/* Each of B's calls is asked once to leave the lane for a frame, @early before it leaves. */
 static void frames_that_are_made_room_for(struct bsv_past *p, uint64_t early)
 {
 	begin(p, 2);
@@ -497,14 +513,17 @@ static void a_lane_that_is_handed_over_again_depends_on_the_load_too(void **stat
 	bsv_past_fini(&p);
 }
 
-/* What the hand-over adds to a frame that runs for 1 ms and asked for the lane @early before it was left. */
+/*
+ * The time that the hand-over adds to a frame that runs for 1 ms and asked for the lane @early before B left
+ * it.
+ */
 static uint64_t hand_over_to_a_frame(struct bsv_past *p, uint64_t early)
 {
 	struct bsv_whatif_change change = { .rules = by_priority };
 	struct bsv_group_figures figures[2];
 
 	assert_true(bsv_draw(p, &change, 0, figures));
-	return figures[A].p50_ns - MS - early - US; /* B began US after it was submitted */
+	return figures[A].p50_ns - MS - early - US; /* B began 1 US after it was submitted */
 }
 
 static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void **state)
@@ -518,7 +537,7 @@ static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void 
 	past_times(&polls.begins, 40, US);
 	past_times(&sleeps.hands[BSA_REPLAY_HAND_ENDED], 40, 60 * US);
 	past_times(&sleeps.begins, 40, US);
-	/* nothing made room in the recording: a thread that polls is as fast as on a free lane */
+	/* the recording has no preemption: a thread that polls is as fast as on a free lane */
 	assert_int_equal(hand_over_to_a_frame(&polls, 20 * US), US);
 	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 24 * US);
 	past_times(&polls.hands[BSA_REPLAY_HAND_POLLED], 40, 2 * US);
@@ -527,7 +546,10 @@ static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void 
 	past_times(&sleeps.hands[BSA_REPLAY_HAND_SLEPT], 40, 20 * US);
 	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 20 * US);
 	past_times(&sleeps.stops, 40, 700 * US);
-	/* B stops 700 us after it is asked, rather than at the end of a step, 500 us and the US of B's beginning after that */
+	/*
+	 * B stops 700 us after it is asked, not at the end of a step, which is 500 us, and the US until B
+	 * began, later
+	 */
 	assert_int_equal(hand_over_to_a_frame(&sleeps, 500 * US), 20 * US + 200 * US - US);
 	bsv_past_fini(&polls);
 	bsv_past_fini(&sleeps);
@@ -549,7 +571,10 @@ static void a_few_hand_overs_of_another_kind_are_better_than_none(void **state)
 	bsv_past_fini(&p);
 }
 
-/* In the recording half of A's calls found a lane free. In the replay all of them do, or none, because B's calls are before them. */
+/*
+ * In the recording half of A's calls found a lane free. In the replay all of them do, or none, because B's
+ * calls come first.
+ */
 static void an_answer_takes_as_long_as_those_of_calls_that_came_to_their_lanes_alike(void **state)
 {
 	const uint64_t on_free = 7 * US, woken = 45 * US;
@@ -579,7 +604,10 @@ static void an_answer_takes_as_long_as_those_of_calls_that_came_to_their_lanes_a
 
 /* ---- certainty ---- */
 
-/* @late of 320 calls missed, of the last ones or spread over the time; 1 ms each, and late ones 2. */
+/*
+ * 320 calls of 1 ms each, @late of which missed their deadlines and took 2 ms: the last ones, or spread over
+ * the time.
+ */
 static void outcomes(struct bsv_blocked *b, unsigned late, bool spread)
 {
 	for (unsigned i = 0; i < 320; i++) {
@@ -605,7 +633,8 @@ static void misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_t
 	outcomes(&groups[0], 64, false);
 	outcomes(&groups[1], 64, true);
 	outcomes(&groups[2], 0, true);
-	groups[0].lane_ns[7] = groups[1].lane_ns[20] = MS; /* once each: of a replicate, one app may have all */
+	groups[0].lane_ns[7] = groups[1].lane_ns[20] = MS; /* once in each app: in one replicate, one app may
+	                                                    * have all of them */
 	assert_true(bsv_noise_estimate(&noise, groups, apps, 3, 2));
 	assert_true(bsv_noise_estimate(&again, groups, apps, 3, 2));
 	/* 20 % in a fifth of 8 blocks: with a standard deviation of sqrt(.2 * .8 / 8), 14 points */
@@ -629,7 +658,7 @@ static void misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_t
 	bsv_noise_fini(&again);
 }
 
-/* In the second recording the answers to B took 3 ms longer than a replay makes them. */
+/* In the second recording the answers to B took 3 ms longer than the replay computes. */
 static void an_interval_has_the_error_of_the_replay(void **state)
 {
 	struct bsv_whatif_change change = { .rules = fifo };
@@ -652,7 +681,7 @@ static void an_interval_has_the_error_of_the_replay(void **state)
 	/* 9 ms for 6: half as much again, each way */
 	assert_true(b.high > 1.49 * a.high && b.high < 1.51 * a.high);
 	assert_true(1.49 * b.low < a.low && 1.51 * b.low > a.low);
-	a = bsv_prediction_interval(&off, A, BSV_FIGURE_MISSED); /* of all in each replay, and in the recording */
+	a = bsv_prediction_interval(&off, A, BSV_FIGURE_MISSED); /* of all calls in each replay, and in the recording */
 	assert_true(a.high == 100 && a.low <= 100);
 	bsv_prediction_fini(&right);
 	bsv_prediction_fini(&off);
@@ -671,7 +700,7 @@ static void an_interval_of_misses_is_no_narrower_than_their_number_allows(void *
 		struct bsv_past p;
 
 		frames_behind_long_calls(&p, 80);
-		for (size_t i = 0; i < p.n_calls && !late; i++) /* they have all time */
+		for (size_t i = 0; i < p.n_calls && !late; i++) /* frames without a deadline */
 			p.calls[i].deadline += p.calls[i].model == A ? 500 * MS : 0;
 		for (size_t i = 0; i < p.n_calls && !late; i++)
 			p.calls[i].missed = false;
@@ -687,7 +716,10 @@ static void an_interval_of_misses_is_no_narrower_than_their_number_allows(void *
 	}
 }
 
-/* In the recording too few calls of either app were served for a 99th percentile: how far a replay is off is not known. */
+/*
+ * In the recording too few calls of either app were served for a 99th percentile, so the error of a replay is
+ * unknown.
+ */
 static void an_interval_is_unknown_if_the_error_of_the_replay_is(void **state)
 {
 	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1, .without = true },
@@ -715,7 +747,10 @@ static void an_interval_is_unknown_if_the_error_of_the_replay_is(void **state)
 	bsv_past_fini(&p);
 }
 
-/* All replays agree that B takes longer by a hundredth, or by as much again: the machine may differ by more than the former. */
+/*
+ * All replays agree that B takes longer by a hundredth, or by twice that: the machine may differ by more than
+ * a hundredth.
+ */
 static void an_effect_is_told_only_if_the_intervals_do_not_overlap(void **state)
 {
 	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
@@ -763,7 +798,7 @@ static void the_front_is_what_no_other_beats(void **state)
 		goals[i] = bsv_search_goals(&t, &t.all[i]);
 	n = bsv_search_front(&t, goals, &p.rules, front);
 	assert_true(n >= 1);
-	assert_true(goals[front[0]].missed_percent.median < 0.1); /* who makes room for frames loses none */
+	assert_true(goals[front[0]].missed_percent.median < 0.1); /* a change that preempts for frames loses none */
 	assert_int_equal(t.all[front[0]].change.rules.preempt, NNB_PREEMPT_SAVE);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < t.n; k++)
@@ -811,9 +846,9 @@ static void what_is_as_good_as_another_is_the_one_nearest_to_now(void **state)
 			                       .slowest = { 1, 1, 1 } };
 	assert_int_equal(bsv_search_front(&t, goals, &p.rules, front), 1);
 	assert_memory_equal(&t.all[front[0]].change.rules, &p.rules, sizeof(p.rules));
-	goals[3].missed_percent.median = 0.5; /* better in one, */
-	goals[4].urgent_ns.median = 4e6;      /* and in another */
-	goals[5].urgent_ns.median = 4.03e6;   /* as good as that, and worse here: */
+	goals[3].missed_percent.median = 0.5; /* better in one figure, */
+	goals[4].urgent_ns.median = 4e6;      /* and in another figure, */
+	goals[5].urgent_ns.median = 4.03e6;   /* as good as that one, and worse here */
 	goals[5].slowest.median = 1.2;
 	assert_int_equal(bsv_search_front(&t, goals, &p.rules, front), 2);
 	assert_int_equal(front[0], 3);
@@ -837,7 +872,7 @@ static void the_advice_is_small_and_says_who_pays(void **state)
 	assert_true(advices.n >= 2);
 	assert_int_equal(advices.all[0].size, BSV_SMALL);
 	assert_int_equal((int)advices.all[0].saved.median, 120);
-	assert_int_equal(advices.all[0].payer, B); /* whose calls take 7 ms instead of 6 */
+	assert_int_equal(advices.all[0].payer, B); /* the calls of B take 7 ms instead of 6 */
 	assert_true(advices.all[0].payer_waits.median > 1.1 && advices.all[0].payer_waits.median < 1.3);
 	for (size_t i = 0; i < advices.n; i++)
 		assert_true(advices.all[i].saved.low > 0);

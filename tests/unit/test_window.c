@@ -1,4 +1,7 @@
-/* test_window.c -- the geometry that drivers are told of convolutions and pools (O-30, O-31), and fused ranges (O-33). */
+/*
+ * test_window.c -- the geometry of convolutions and pools that drivers get (O-30, O-31), and fused ranges
+ * (O-33).
+ */
 #include <errno.h>
 #include <math.h>
 
@@ -6,7 +9,7 @@
 
 enum { OPERANDS_MAX = 16, SCALARS_MAX = 9 };
 
-/* One operation: operand i is its input i. Tensors first, then scalars, all of them known. */
+/* One operation: operand i is its input i. Tensors come first, then scalars, all of them known. */
 struct bench {
 	struct nnb_operand operands[OPERANDS_MAX];
 	struct nnb_shape shapes[OPERANDS_MAX];
@@ -63,7 +66,7 @@ static int window(struct bench *b, struct nnb_window *ret)
 #define SAME NNB_PADDING_SAME
 #define VALID NNB_PADDING_VALID
 
-/* Images and filters by height and width; scalars as the HAL has them: widths first. */
+/* Images and filters by height and width; scalars in the order of the HAL: widths first. */
 static const struct row {
 	const char *name;
 	enum nnb_op op;
@@ -155,7 +158,7 @@ static void has_that_window(void **state)
 	untouched = w;
 	bench_init(&b, row->op, row->in, row->filter, row->scalars, row->n_scalars);
 	assert_int_equal(window(&b, &w), row->r);
-	want.dilation_w = want.dilation_h = 1; /* there is no form of HAL 1.0 that says otherwise */
+	want.dilation_w = want.dilation_h = 1; /* HAL 1.0 has no form with a dilation */
 	assert_memory_equal(&w, row->r ? &untouched : &want, sizeof(w));
 }
 
@@ -170,7 +173,7 @@ static uint32_t steps(uint32_t extent, uint32_t filter, uint32_t stride)
 	return n;
 }
 
-/* The least padding with which a window begins in every stride's worth of the image. */
+/* The least padding with which a window begins at every stride of the image. */
 static uint32_t least_padding(uint32_t extent, uint32_t filter, uint32_t stride)
 {
 	uint32_t want = 0, padding = 0;
@@ -202,7 +205,7 @@ static void same_pads_as_little_as_will_do(void **state)
 			}
 }
 
-/* ---- what is not known ---- */
+/* ---- unknown operands ---- */
 
 static void unknown_is_neither_right_nor_wrong(void **state)
 {

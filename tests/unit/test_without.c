@@ -1,11 +1,13 @@
 /*
- * test_without.c -- whether a deadline would have been met without something: held against worlds that are really played again without it.
+ * test_without.c -- the answers of replay/without.h on whether a deadline would have been met without something,
+ * compared with worlds that policy_sim plays again without it.
  *
- * The worlds are those of policy_sim.h. A world is played, and what a recording says of it goes to replay/without.h: never how its streams
- * go on, or where in a run checkpoints are. Of each miss it is asked what would have been without another job, an app, a model of an app,
- * a part of the job's own way, with a later deadline, or submitted earlier; then policy_sim plays that very world. An answer has to be
- * the truth. What would make it wrong is drawn, too: streams of both kinds in one world, steps that are shorter than the longest,
- * runs that were given up, windows that end before the world does, fenced executions, whose way to the service can be long.
+ * The worlds are those of policy_sim.h. A world is played, and replay/without.h gets what a recording of it would
+ * have: never how its streams go on, nor where in a run the checkpoints are. For each miss the test asks what would
+ * have been without another job, an app, a model of an app or a part of the job's own way, with a later deadline, or
+ * submitted earlier; then policy_sim plays that world. A sure answer must be the truth. The worlds have what could make
+ * it wrong: streams of both kinds in one world, steps shorter than the longest, runs that were given up, windows that
+ * end before the world does, and fenced executions, whose way to the service can be long.
  *
  * NNB_SOAK_SECONDS sets how long this goes on; test_without SEED plays one world alone.
  */
@@ -37,7 +39,7 @@ static const char *const kind_names[KINDS] = { "closed", "open", "mixed", "of un
 
 struct call {
 	uint32_t stream, model;
-	int32_t before; /* of its stream; -1 */
+	int32_t before; /* the index of the call before in its stream; -1: none */
 	bool open;
 	uint64_t think;                       /* from the answer before, or the beginning, to its submission */
 	uint64_t send, ready, answer, budget; /* ready: until the thread that a fenced execution gets asks for a lane */
@@ -135,7 +137,7 @@ static bool is_met(const struct calls *w, const struct sim_result *r, uint32_t x
 	return !d->gave_up && d->over + c->answer <= d->came - way_of(c) + c->budget;
 }
 
-/* Its stream goes on as if it were answered when it is submitted. */
+/* The stream of the removed job goes on as if the job were answered when it is submitted. */
 static void remove_job(struct calls *w, uint32_t i)
 {
 	for (uint32_t k = i + 1; k < w->schedule.jobs; k++)
@@ -191,7 +193,7 @@ static bool is_met_without(const struct calls *w, const struct sim_result *r, co
 	return is_met(&again, &result, x);
 }
 
-/* ---- what a recording says ---- */
+/* ---- the recording ---- */
 
 static uint64_t run_of(const struct sim_job *job)
 {
@@ -210,7 +212,7 @@ static struct bsa_without_call recorded(const struct calls *w, const struct sim_
 	const struct sim_done *d = &r->job[i];
 	const struct call *c = &w->call[i];
 	uint64_t run = run_of(job),
-		 least = run / 2 + 1; /* of one that was given up no more is known than what it ran */
+		 least = run / 2 + 1; /* the recording of a run that was given up shows only the part that ran */
 
 	if (d->ran >= least)
 		least = d->ran < run ? d->ran + 1 : run;
@@ -258,7 +260,7 @@ static uint64_t idle_before(const struct calls *w, const struct sim_result *r, u
 	return at;
 }
 
-/* When the last job was over before @at, at which nothing is there; 0: there was none. */
+/* The time when the last job before @at was over, with no job present at @at; 0: there was none. */
 static uint64_t over_before(const struct calls *w, const struct sim_result *r, uint64_t at)
 {
 	uint64_t over = 0;
@@ -284,7 +286,10 @@ static bool has_waited(const struct sim_done *d)
 	return d->began != d->came || d->stretches != 1;
 }
 
-/* Under `fair`: is no app owed anything at @at, at which nothing is there? policy.h: after a long pause of all, and until one waits. */
+/*
+ * Under `fair`: is no app owed anything at @at, when no job is present? policy.h: after a long pause of all
+ * apps, and until one waits.
+ */
 static bool is_even(const struct calls *w, const struct sim_result *r, uint64_t at)
 {
 	for (uint64_t over; (over = over_before(w, r, at)) && coming_after(w, r, at) - over < BSA_WITHOUT_PAUSE_NS;) {
@@ -296,7 +301,9 @@ static bool is_even(const struct calls *w, const struct sim_result *r, uint64_t 
 	return true;
 }
 
-/* Where a window may begin: the last instant up to @until at which nothing earlier matters. */
+/*
+ * The latest possible beginning of a window: the last instant up to @until at which nothing earlier matters.
+ */
 static uint64_t last_beginning(const struct calls *w, const struct sim_result *r, uint64_t until)
 {
 	uint64_t at = idle_before(w, r, until);
@@ -335,7 +342,7 @@ static void take_window(const struct calls *w, const struct sim_result *r, uint3
 	ret->one_model = w->one_model;
 }
 
-/* ---- both ---- */
+/* ---- the answers and the truth ---- */
 
 enum { CHANGES = 9 };
 
@@ -366,7 +373,7 @@ static void draw_change(const struct calls *w, uint32_t x, unsigned which, uint6
 		ret->earlier = chance(1000 * US);
 }
 
-/* One of the ways to fill in what is open is the world's own. */
+/* One of the ways to fill in unknown times is the world's own. */
 static bool is_exact(const struct calls *w)
 {
 	return w->kind != MIXED && w->kind != UNEVEN;
@@ -388,7 +395,7 @@ static void check_change(const struct calls *w, const struct sim_result *r, uint
 	n->apps_told += which == 2 && world->horizon != BSA_WITHOUT_UNKNOWN && said >= 0;
 	if (said < 0)
 		return;
-	/* how the rest of a run that was given up would have gone is drawn in the truth as it is; within what was said */
+	/* the truth draws the rest of a run that was given up, within the recorded bounds */
 	met = is_met_without(w, r, &change, x, world->begins);
 	n->yes += said;
 	n->no += !said;
@@ -435,8 +442,9 @@ static void check_world(uint32_t seed)
 static uint32_t only; /* 0: all */
 
 /*
- * Answers about these were wrong: given-up runs that others would have had to wait for; a stream that would have come before its window; a
- * call that its thread could not have submitted so early; two calls that the change let come at once.
+ * Answers about these were wrong once: runs given up for which others would have had to wait; a stream that
+ * would have come before its window; a call that its thread could not have submitted so early; two calls that
+ * the change let come at once.
  */
 static const uint32_t once_wrong[] = { 11448, 2341, 17634, 28813, 56505 };
 
@@ -461,7 +469,7 @@ static void what_is_said_is_what_happens_in_the_world_without_it(void **state)
 		              n->worlds, kind_names[k], n->misses, n->unplayed, n->asked, n->yes, n->no, n->wrong,
 		              n->apps_told, n->apps);
 		assert_true(n->yes > 200 * SEEDS / 1500 && n->no > 200 * SEEDS / 1500);
-		assert_true(n->wrong <= (n->yes + n->no + 999) / 1000); /* fewer seeds: rounded up */
+		assert_true(n->wrong <= (n->yes + n->no + 999) / 1000); /* rounded up for small numbers of seeds */
 		assert_true(n->apps_told * 5 >= n->apps * 2);
 	}
 }
@@ -586,20 +594,23 @@ static int said_of_a_run_given_up(unsigned steps, uint64_t least, uint64_t deadl
 static void the_shortest_run_that_explains_why_it_was_given_up_decides_too(void **state)
 {
 	(void)state;
-	/* 7.8 ms or more is given up so soon, 5 ms is not; up to 9.6 ms would meet the deadline without the first, which no way may have tried */
+	/*
+	 * a run of 7.8 ms or more is given up so soon, and 5 ms is not; a run of up to 9.6 ms, which no way
+	 * may have tried, meets the deadline without the first
+	 */
 	assert_int_equal(said_of_a_run_given_up(1, 7000, 11100, 120000), -1);
 	/* 10 ms or more is given up so soon, and misses the deadline without the first, too */
 	assert_int_equal(said_of_a_run_given_up(1, 7000, 11300, 30000), 0);
-	/* any is given up then: the shortest ends at 6.5 ms */
+	/* any run is given up then: the shortest ends at 6.5 ms */
 	assert_int_equal(said_of_a_run_given_up(1, 0, 4900, 120000), 0);
 }
 
 static void so_does_the_longest(void **state)
 {
 	(void)state;
-	/* 8.3 to 9.9 ms explain it, and 9.8 ms or more would be too long */
+	/* runs of 8.3 to 9.9 ms explain it, and those of 9.8 ms or more are too long */
 	assert_int_equal(said_of_a_run_given_up(2, 7000, 11300, 12000), -1);
-	/* 7.4 to 7.7 ms, and all meet the deadline without the first */
+	/* runs of 7.4 to 7.7 ms explain it, and all of them meet the deadline without the first */
 	assert_int_equal(said_of_a_run_given_up(2, 7000, 11100, 9000), 1);
 }
 
@@ -626,8 +637,8 @@ static int said_of_a_wait_given_up(uint64_t step)
 static void a_wait_given_up_before_a_checkpoint_that_may_come_sooner_decides_nothing(void **state)
 {
 	(void)state;
-	assert_int_equal(said_of_a_wait_given_up(1000), -1); /* it may come at 2.85 ms */
-	assert_int_equal(said_of_a_wait_given_up(0), 0);     /* the second makes no room */
+	assert_int_equal(said_of_a_wait_given_up(1000), -1); /* the checkpoint may come at 2.85 ms */
+	assert_int_equal(said_of_a_wait_given_up(0), 0);     /* the second does not leave the lane */
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /*
- * test_writes_told.c -- no write of a queue and no lookup of a slot is silent, whoever makes it: a provider of the tests'
- * listens, and keeps what it hears.
+ * test_writes_told.c -- every write of a queue and every lookup of a slot emits an event, whichever side
+ * makes it: a provider of the tests' own keeps the events.
  */
 #include <dlfcn.h>
 
@@ -13,7 +13,7 @@ static struct fake *fake;
 static int set_up(void **state)
 {
 	void *provider;
-	struct nnb_fmq *q = burst_queue(8, 1); /* the first queue finds who listens */
+	struct nnb_fmq *q = burst_queue(8, 1); /* the first queue finds the provider */
 
 	(void)state;
 	nnb_fmq_free(q);
@@ -38,7 +38,7 @@ static void listen_to(enum nbt_event event)
 	__atomic_store_n(&fake->on[event], 1, __ATOMIC_RELAXED);
 }
 
-/* The @i-th of this event that was heard; NULL: there are not so many. It stays as it is. */
+/* The @i-th event of its kind; NULL: there were fewer. It does not change later. */
 static const void *heard(enum nbt_event event, unsigned i)
 {
 	const void *ret = NULL;
@@ -101,7 +101,7 @@ static int commits_and_wakes(struct nnb_fmq *q, const void *src, size_t n)
 static const struct way {
 	const char *name;
 	int (*write)(struct nnb_fmq *q, const void *src, size_t n);
-	bool of_any; /* of unsynchronized queues, too */
+	bool of_any; /* true: of unsynchronized queues, too */
 } ways[] = {
 	{ "nnb_fmq_write", writes, true },
 	{ "nnb_fmq_write_blocking", writes_blocking, false },
@@ -116,13 +116,13 @@ static void a_write_is_told(void **state)
 	const uint64_t words[3] = { 1, 2, 3 };
 	struct nnb_fmq *q = burst_queue(8, 8), *other;
 
-	assert_int_equal(way->write(q, words, 3), 0); /* with nobody listening */
+	assert_int_equal(way->write(q, words, 3), 0); /* without a listener */
 	assert_int_equal(join_queue(&other, q), 0);
 	listen_to(NBT_EVENT_fmq_write);
 	assert_int_equal(way->write(other, words, 2), 0);
-	assert_int_equal(way->write(other, words, 0), 0); /* nothing */
+	assert_int_equal(way->write(other, words, 0), 0); /* no item, no event */
 	assert_int_equal(nnb_fmq_write(other, words, 3), 0);
-	assert_int_not_equal(nnb_fmq_write(other, words, 1), 0); /* full */
+	assert_int_not_equal(nnb_fmq_write(other, words, 1), 0); /* full: no event */
 	assert_int_equal(times_heard(NBT_EVENT_fmq_write), 2);
 	assert_true(HEARD(fmq_write, 0)->items == 2 && HEARD(fmq_write, 0)->used == 3);
 	assert_true(HEARD(fmq_write, 1)->items == 3 && HEARD(fmq_write, 1)->used == 5);
@@ -166,7 +166,7 @@ static void a_write_tells_how_long_there_was_no_room(void **state)
 	(void)state;
 	listen_to(NBT_EVENT_fmq_write);
 	assert_int_equal(nnb_fmq_write(q, &word, 1), 0);
-	assert_int_equal(nnb_fmq_write_blocking(q, &word, 1, MS), NNB_FMQ_TIMED_OUT); /* counts, too */
+	assert_int_equal(nnb_fmq_write_blocking(q, &word, 1, MS), NNB_FMQ_TIMED_OUT); /* this wait counts, too */
 	start(&reader);
 	began = now_ns();
 	assert_int_equal(nnb_fmq_write_blocking(q, &word, 1, PATIENCE), 0);
@@ -174,7 +174,7 @@ static void a_write_tells_how_long_there_was_no_room(void **state)
 	assert_int_equal(finish(&reader), 0);
 	assert_int_equal(nnb_fmq_read(q, &word, 1), 0);
 	assert_int_equal(nnb_fmq_write(q, &word, 1), 0);
-	assert_int_equal(HEARD(fmq_write, 2)->blocked_ns, 0); /* that was of another write */
+	assert_int_equal(HEARD(fmq_write, 2)->blocked_ns, 0); /* the earlier wait was another write's */
 	nnb_fmq_free(q);
 }
 
@@ -201,7 +201,9 @@ static void expect_lookup(unsigned i, uint64_t exec, enum nbt_look look, bool hi
 	assert_int_equal(e->hit, hit);
 }
 
-/* Of its own process: request and result, and each of its two pools where it is looked up. */
+/*
+ * A burst of this process: events of request and result, and of each of its two pools when it is looked up.
+ */
 static void a_burst_of_this_process_tells_all(void **state)
 {
 	const bool cached = *(const bool *)*state;
@@ -225,7 +227,8 @@ static void a_burst_of_this_process_tells_all(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		expect_lookup(i, answer.exec, NBT_look_client, false);
 		expect_lookup(2 + i, answer.exec, NBT_look_first, false);
-		expect_lookup(4 + i, answer.exec, NBT_look_again, false); /* to check it before it is mapped */
+		expect_lookup(4 + i, answer.exec, NBT_look_again, false); /* looked up for the check before it
+		                                                           * is mapped */
 		expect_lookup(6 + i, answer.exec, NBT_look_again, true);
 	}
 	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_NONE);
@@ -345,7 +348,10 @@ static void what_the_queue_of_a_burst_cannot_carry_is_told(void **state)
 	nnb_prepared_unref(p);
 }
 
-/* Its deadline has passed, so it is not executed; which of its buffers fail with it is looked up all the same. */
+/*
+ * Its deadline has passed, so the request is not executed; its slots are looked up all the same, because its
+ * output buffers fail with it.
+ */
 static void the_lookups_of_a_refused_request_are_told(void **state)
 {
 	struct nnb_prepared *p = prepared_sum("xnnpack");
@@ -373,7 +379,7 @@ static void the_lookups_of_a_refused_request_are_told(void **state)
 	nnb_prepared_unref(p);
 }
 
-/* A server with stream 0, made by somebody's own service: both sides call its executions the same. */
+/* A server with stream 0, of an app's own service: both sides give its executions the same numbers. */
 static void a_context_of_ones_own_tells_all(void **state)
 {
 	struct desk desk;
@@ -397,7 +403,7 @@ static void a_context_of_ones_own_tells_all(void **state)
 	nnb_pool_free(s.pools[1]);
 }
 
-/* A server whose client writes datums itself, as that of docs/examples/burst_context.c does the other way round. */
+/* A server whose client writes datums itself; docs/examples/burst_context.c is a client whose server does. */
 static void a_server_without_a_burst_tells_all(void **state)
 {
 	struct nnb_prepared *prepared = prepared_sum("xnnpack");

@@ -1,4 +1,7 @@
-/* test_zoo.c -- the built-in models of nnburst-load: valid, taken by every driver, and the same for the same seed. */
+/*
+ * test_zoo.c -- the built-in models of nnburst-load: valid, supported by every driver, and the same for the
+ * same seed.
+ */
 #include <errno.h>
 
 #include "unit/device_helpers.h"
@@ -6,7 +9,7 @@
 #include "work.h"
 #include "zoo.h"
 
-/* Those of the table, and other sizes. */
+/* The models of the table, and three of other sizes. */
 enum { N_SIZES = 3, N_NAMES = LOAD_ZOO_MODELS + N_SIZES };
 static const char *names[N_NAMES] = { "mobilenet-32", "mobilenet-1024", "svdf-1024" };
 
@@ -37,7 +40,7 @@ static void is_valid_and_prepared(void **state)
 	nnb_model_free(m);
 }
 
-/* All of a model, its pool included. To be freed. */
+/* All bytes of a model, its pool included. The caller frees them. */
 static uint8_t *bytes_of(const struct nnb_model *m, size_t *ret)
 {
 	struct nnb_mapping *pool = NULL;
@@ -113,7 +116,7 @@ static void execute(const struct load_buffers *b)
 	nnb_device_unref(d);
 }
 
-/* Of as many classes as there are, no one is sure and no one impossible: activations neither vanish nor explode. */
+/* No class is certain and none is impossible: activations neither vanish nor explode. */
 static void expect_classes(const struct load_buffers *b)
 {
 	const struct nnb_location *l = &b->outputs[0].location;
@@ -129,7 +132,7 @@ static void expect_classes(const struct load_buffers *b)
 	assert_true(sum > 0.999f && sum < 1.001f);
 }
 
-/* However the operands are spread over pools, the outputs are the same; with other weights they are not. */
+/* The outputs do not depend on how the operands are spread over pools; with other weights they differ. */
 static void gives_the_same_from_any_pools(void **state)
 {
 	static const uint32_t n_pools[] = { 1, 2, 3, 7 };
@@ -164,7 +167,7 @@ static void gives_the_same_from_any_pools(void **state)
 	load_work_free(other);
 }
 
-/* ---- what is no name, and files ---- */
+/* ---- names that are not in the zoo, and files ---- */
 
 static void other_names_are_none(void **state)
 {
@@ -210,7 +213,7 @@ static void a_file_brings_its_own_inputs(void **state)
 static const struct pair_row {
 	const char *model;
 	struct load_pairs pairs;
-	const char *says; /* NULL: it is right */
+	const char *says; /* NULL: it is valid */
 } pairs[] = {
 	{ EXAMPLES "/add.json", { 1, { { 0, 0 } } }, NULL },
 	{ EXAMPLES "/add.json", { 1, { { 0, 1 } } }, "output 0 to input 1: the model has 1 and 1" },
@@ -233,7 +236,7 @@ static void pairs_are_of_one_shape(void **state)
 	}
 }
 
-/* Whatever an example says of it. */
+/* Whatever state an example has. */
 static void a_state_begins_with_zeroes(void **state)
 {
 	static const char *const models[] = { EXAMPLES "/add.json", "recurrent", "svdf" };

@@ -1,4 +1,7 @@
-/* tflite_samples.c -- .tflite models that are right: a net of halves, quantised ones, one whose constants are large, and control flow. */
+/*
+ * tflite_samples.c -- valid .tflite models: a net of halves, quantised ones, one with large constants, and
+ * control flow.
+ */
 #include <stdlib.h>
 
 #include "unit/tflite_writer.h"
@@ -12,7 +15,7 @@
 
 enum { HALF_1 = 0x3c00, HALF_2 = 0x4000, HALF_05 = 0x3800, HALF_M1 = 0xbc00, HALF_TINY = 0x0001 };
 
-/* Two channels: the first sums a window of 1 x 1, the second is its half less one. */
+/* Two channels: the first sums a window of 1 x 1, the second is half of that less one. */
 static const uint16_t filter_halves[] = { HALF_1, HALF_05 }, bias_halves[] = { HALF_TINY, HALF_M1 };
 static const int32_t row_shape[] = { 1, -1 };
 static const float weights[] = { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0 };

@@ -1,8 +1,8 @@
 /*
  * tflite_writer.c -- see tflite_writer.h.
  *
- * A table is written with its vtable before it and its offsets still 0; what they lead to comes behind it, and each is set when that is
- * written.
+ * A table is written with its vtable before it and with its offsets still 0. The targets of the offsets come
+ * behind it; each offset is set when its target is written.
  */
 #include "unit/tflite_writer.h"
 
@@ -53,7 +53,7 @@ static size_t size_of(char kind)
 	return kind == 'b' ? 1 : kind == 'l' ? 8 : 4;
 }
 
-/* At a multiple of 8, its 8-byte fields first. Returns where it is. */
+/* Write a table at a multiple of 8, with its 8-byte fields first. Returns its place. */
 static size_t table(struct writer *w, const struct field *fields, size_t n)
 {
 	uint16_t vtable[2 + 16] = { 0 }, at = 8;
@@ -106,7 +106,7 @@ static size_t field_at(const struct writer *w, size_t table_at, unsigned field)
 	return table_at + where;
 }
 
-/* The offset at @at leads to what is written next, which is aligned to 4. */
+/* Set the offset at @at to what is written next, which is aligned to 4. */
 static void here(struct writer *w, size_t at)
 {
 	align(w, 4);
@@ -118,7 +118,7 @@ static void here_of(struct writer *w, size_t table_at, unsigned field)
 	here(w, field_at(w, table_at, field));
 }
 
-/* The field leads to table @to. */
+/* Set the offset at @at to table @to. */
 static void to_table(struct writer *w, size_t at, size_t to)
 {
 	set32(w, at, (uint32_t)(to - at));
@@ -144,7 +144,7 @@ static void string(struct writer *w, size_t table_at, unsigned field, const char
 	put(w, NULL, 1);
 }
 
-/* Room for @n offsets, each to be set. Returns where the first is. */
+/* Room for @n offsets, each to be set later. Returns the place of the first. */
 static size_t slots(struct writer *w, size_t table_at, unsigned field, size_t n)
 {
 	uint32_t count = (uint32_t)n;
@@ -159,7 +159,9 @@ static size_t slots(struct writer *w, size_t table_at, unsigned field, size_t n)
 
 /* ---- the schema ---- */
 
-/* Codes and buffers are the file's; each subgraph has its own, behind those of the subgraphs before it. */
+/*
+ * Codes and buffers belong to the file; each subgraph has its own, behind those of the subgraphs before it.
+ */
 static void write_codes(struct writer *w, const struct tfl_model *m, bool old_codes, size_t at)
 {
 	for (uint32_t i = 0; i < m->n_operators; i++) {
@@ -178,7 +180,7 @@ static void write_codes(struct writer *w, const struct tfl_model *m, bool old_co
 	}
 }
 
-/* Buffer 0 is empty, and that of tensors that are no constants. */
+/* Buffer 0 is empty; tensors that are no constants have it. */
 static void write_no_buffer(struct writer *w, size_t at)
 {
 	size_t none = TABLE(w, { 0, 'o', 0 });
@@ -187,7 +189,7 @@ static void write_no_buffer(struct writer *w, size_t at)
 	vector(w, none, 0, NULL, 0, 1, 4);
 }
 
-/* One a tensor. */
+/* One buffer a tensor. */
 static void write_buffers(struct writer *w, const struct tfl_model *m, size_t at, size_t outside[])
 {
 	for (uint32_t i = 0; i < m->n_tensors; i++) {
@@ -294,7 +296,7 @@ static void write_subgraph(struct writer *w, const struct tfl_model *m, uint32_t
 	write_operators(w, m, code, operators);
 }
 
-/* Behind everything that offsets of 32 bits lead to. */
+/* The bytes lie behind everything that offsets of 32 bits lead to. */
 static void write_outside(struct writer *w, const struct tfl_model *m, const size_t *outside)
 {
 	for (uint32_t i = 0; m->outside && i < m->n_tensors; i++) {

@@ -1,7 +1,7 @@
 /*
- * tflite_writer.h -- .tflite files as the tests want them: a model in C, written as FlatBuffers by hand, front to back.
+ * tflite_writer.h -- .tflite files for tests: a model in C, written as a FlatBuffer by hand, front to back.
  *
- * What is written is right wherever the model is; how it is not, each test says.
+ * The file is valid where the model is; an invalid file is a test's own change.
  */
 #ifndef TFLITE_WRITER_H
 #define TFLITE_WRITER_H
@@ -36,7 +36,7 @@ struct tfl_tensor {
 	int64_t zero;
 	int32_t quantized_dimension;
 	bool variable, sparse;
-	int32_t buffer; /* 0: a constant has one of its own, and other tensors have none */
+	int32_t buffer; /* 0: a constant has a buffer of its own, and other tensors have none */
 };
 
 /* A field of an operator's options: 'b' a byte, 'i' an integer, 'f' a float, 'v' a vector of @n integers. */
@@ -54,25 +54,25 @@ struct tfl_operator {
 	uint32_t n_inputs, n_outputs;
 	int32_t inputs[TFL_LIST], outputs[TFL_LIST];
 	uint8_t options_type;
-	struct tfl_option options[TFL_OPTIONS]; /* up to the first whose kind is 0 */
+	struct tfl_option options[TFL_OPTIONS]; /* they end at the first one whose kind is 0 */
 };
 
 struct tfl_model {
-	uint32_t version, n_subgraphs; /* 0: 3, and 1 */
+	uint32_t version, n_subgraphs; /* 0: version 3, and 1 subgraph */
 	uint32_t n_tensors, n_operators, n_inputs, n_outputs;
 	const struct tfl_tensor *tensors;
 	const struct tfl_operator *operators;
 	int32_t inputs[TFL_LIST], outputs[TFL_LIST];
-	bool old_codes; /* operator codes where files have them that were written before there were more than 127 */
-	bool outside;   /* the bytes of buffers are behind the root, by offset and size */
-	const struct tfl_model *more; /* further subgraphs: of each its tensors, operators, inputs and outputs */
+	bool old_codes;               /* operator codes as in files from before there were more than 127 */
+	bool outside;                 /* the bytes of buffers are behind the root, by offset and size */
+	const struct tfl_model *more; /* further subgraphs: the tensors, operators, inputs and outputs of each */
 	uint32_t n_more;
 };
 
-/* *ret (free) of *ret_bytes. */
+/* *ret (the caller frees it) has *ret_bytes. */
 void tfl_write(const struct tfl_model *model, uint8_t **ret, size_t *ret_bytes);
 
-/* Models that are right, for whoever changes them: how many, and one of them, written. */
+/* Valid models, for tests that change them: their number, and one of them, written. */
 unsigned tfl_samples(void);
 void tfl_sample(unsigned which, uint8_t **ret, size_t *ret_bytes);
 const struct tfl_model *tfl_sample_model(unsigned which);
