@@ -606,8 +606,8 @@ static const struct map_case {
 	const char *name;
 	enum nnb_memory_kind kind;
 	enum file file;
-	uint64_t bytes; /* of the file, */
-	uint64_t size;  /* and of the memory; both plus pages */
+	uint64_t bytes; /* the file's bytes, */
+	uint64_t size;  /* the memory's size; pages are added to both */
 	uint64_t offset;
 	int prot;
 	int want;

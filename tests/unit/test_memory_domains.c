@@ -55,7 +55,13 @@ struct allocation {
 	struct nnb_operand operand[2];
 	uint32_t rank[2], dims[2][RANK];
 	uint32_t n_models;
-	enum { AS_IS, TWICE, NO_MODEL, FOREIGN } second; /* what the second model is */
+	enum {
+		AS_IS,
+		TWICE,
+		NO_MODEL,
+		FOREIGN
+	} second; /* the second model: the same, another copy, none, or a
+	                                                  * foreign one */
 	struct nnb_buffer_role roles[2];
 	uint32_t n_roles; /* the first of them */
 	uint32_t desc_rank, desc_dims[RANK];

@@ -161,7 +161,7 @@ static void a_user_with_all_sets_gives_up_half_for_another(void **state)
 	}
 	assert_int_equal(OTHERS(m), 10); /* the user has all sets that one user can have */
 	bsv_metrics_at(m, MOST + 10);
-	count(m, "greedy", 0, 1); /* so set 0 is not the oldest any more */
+	count(m, "greedy", 0, 1); /* set 0 becomes the newest */
 	bsv_metrics_for(m, 2);
 	for (unsigned i = 0; i < MOST; i++)
 		count(m, "modest", i, 1);

@@ -50,7 +50,7 @@ struct row {
 	const char *find, *replace; /* in the model above; find NULL: replace is the whole text */
 	int want;
 	const char *reason;                            /* the beginning of the reason, when the file is refused */
-	void (*check)(const struct nnb_model_file *f); /* of the model, when the file is read */
+	void (*check)(const struct nnb_model_file *f); /* the check of a file that is read */
 };
 
 /* ---- texts ---- */
@@ -925,7 +925,7 @@ static void reasons_begin_with_the_path(void **state)
 	fifo = path_of(dir, "fifo.json");
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	free(fifo);
-	assert_int_equal(read_file(dir, "fifo.json", &reason), -EINVAL); /* and the reader does not wait for a writer */
+	assert_int_equal(read_file(dir, "fifo.json", &reason), -EINVAL); /* the reader does not wait for a writer */
 	assert_string_equal(reason.text, "it is not a regular file");
 	write_file("bad.json", "[}", 2);
 	assert_int_equal(read_file(dir, "bad.json", &reason), -EINVAL);

@@ -22,7 +22,7 @@ enum { STRANGER = 65534 };
 
 static char directory[64], path[PATH_MAX];
 
-/* What another user does just before, and just after, the look at the directory's entry. */
+/* Stands for another user: runs just before, or just after, the look at the directory's entry. */
 static void (*before_look)(void), (*after_look)(void);
 
 /* Replaces the C library's. */

@@ -1,6 +1,6 @@
 /*
- * test_policy.c -- which execution gets a lane, when, and for how long: by hand, and in a million small
- * worlds.
+ * test_policy.c -- the choice of an execution for each lane, its time and its length: by hand, and in a
+ * million small worlds.
  *
  * Seeds make the worlds (policy_sim.h); a failure prints its seed, and `test_policy SEED` plays that world
  * alone. NNB_SOAK_SECONDS is how long the worlds, and the search for the worst one, go on.
@@ -23,7 +23,7 @@
 #define MS UINT64_C(1000000)
 #define QUANTUM NNB__QUANTUM_NS
 #define KEPT MS           /* an app without a job keeps a claim of at most this */
-#define ALONE (1000 * MS) /* of one app, without jobs of any other app */
+#define ALONE (1000 * MS) /* how long one app is without jobs of other apps */
 #define NEVER NNB__NEVER
 enum { LOW, MEDIUM, HIGH };
 
@@ -182,7 +182,7 @@ static void another_app_s_better_job_waits_its_turn_where_apps_are_equal(void **
 	assert_true(policy.yield_at[0] <= 2 * QUANTUM + 10);
 	assert_true(yields(low, 2 * QUANTUM + 10));
 	assert_ptr_equal(nnb__policy_leave(&policy, 0, true, 2 * QUANTUM + 10), high);
-	assert_false(yields(high, 3 * QUANTUM)); /* but it does not leave the lane again at once */
+	assert_false(yields(high, 3 * QUANTUM)); /* the lane does not go back at once */
 }
 
 static void what_would_start_over_does_so_three_times_at_most(void **state)
@@ -235,7 +235,7 @@ static void of_several_lanes_the_worst_are_left_one_for_each_that_waits(void **s
 	on[2] = ready(1, HIGH, NEVER, 0);
 	on[3] = ready(1, LOW, NEVER, 0);
 	ready(2, HIGH, NEVER, 1);
-	assert_true(yields(on[3], 1)); /* of the low ones, the one that came last leaves */
+	assert_true(yields(on[3], 1)); /* the low job that came last leaves */
 	assert_false(yields(on[0], 1) || yields(on[1], 1) || yields(on[2], 1));
 	ready(3, MEDIUM, NEVER, 2);
 	assert_true(yields(on[1], 2) && yields(on[3], 2));
@@ -613,9 +613,9 @@ static void who_waits_at_the_end_waits_for_all_before_it(void **state)
 	j = job(0, LOW, NEVER);
 	assert_true(nnb__policy_ready(&policy, takes(j, 1000), 5));
 	assert_true(wait_of(0, 105) == 900);
-	assert_true(wait_of(0, 2000) == 0); /* it takes longer than the floor */
+	assert_true(wait_of(0, 2000) == 0); /* the job takes longer than the floor */
 	takes(ready(0, MEDIUM, NEVER, 105), 300);
-	takes(ready(0, LOW, NEVER, 105), 40); /* it goes after that one */
+	takes(ready(0, LOW, NEVER, 105), 40); /* this job goes after the first */
 	takes(ready(0, HIGH, NEVER, 105), 7);
 	assert_true(wait_of(0, 105) == 900 + 300 + 7);
 	assert_true(wait_of(1, 105) == 900); /* jobs of other apps may wait longer */
@@ -775,7 +775,7 @@ static const struct hunt {
 	uint32_t lanes, apps;
 	uint64_t step_ns;
 	enum nnb_preempt preempt;
-	bool natural; /* so few apps that no lag exceeds two steps and two milliseconds */
+	bool natural; /* few apps: no lag exceeds two steps and two milliseconds */
 } hunts[] = {
 	{ "two apps", 1, 2, 10 * MS, NNB_PREEMPT_SAVE, true },
 	{ "two apps, short steps", 1, 2, 200000, NNB_PREEMPT_SAVE, true },

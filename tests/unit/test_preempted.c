@@ -109,17 +109,16 @@ static void interrupted_at_every_checkpoint(void **state)
 	memset(outputs(&one), 0, one.bytes - one.outputs_at);
 
 	assert_int_equal(nnb_execution_begin(p, &one.request, NULL, false, NULL, &e, NULL), NNB_STATUS_NONE);
-	while (!finished) { /* and resume */
+	while (!finished) { /* resume */
 		assert_int_equal(nnb_execution_run(e, goes_on, &everywhere, &finished), NNB_STATUS_NONE);
 		have_another(p, &other);
 	}
 	assert_int_equal(everywhere.stopped, m->n_operations - 1);
 	assert_memory_equal(outputs(&one), wanted, one.bytes - one.outputs_at);
-	assert_memory_not_equal(outputs(&other), wanted, one.bytes - one.outputs_at); /* so that leftovers of
-	                                                                               * the other outputs would
-	                                                                               * show */
+	assert_memory_not_equal(outputs(&other), wanted, one.bytes - one.outputs_at); /* leftovers of these
+	                                                                               * outputs would show */
 
-	for (uint32_t at = 1; at < m->n_operations; at++) { /* and restart, to the end */
+	for (uint32_t at = 1; at < m->n_operations; at++) { /* restart, and run to the end */
 		struct stops once = { at };
 
 		assert_int_equal(nnb_execution_restart(e), NNB_STATUS_NONE);

@@ -371,7 +371,7 @@ static void what_took_too_long_before_is_refused_at_once(void **state)
 	assert_true(most <= MS * SLOWER);
 	nnb_prepared_unref(prepared(d, other)); /* models of another kind, in time or not, have estimates of
 	                                         * their own */
-	while (is_refused_at_once(d, m, &took)) /* but not for ever: the last preparation may have been slow for
+	while (is_refused_at_once(d, m, &took)) /* the refusals end: the last preparation may have been slow for
 	                                         * another reason */
 		assert_true(++refusals < 200);
 	nnb_model_free(other);

@@ -1,6 +1,6 @@
 /*
- * test_prepare_terms.c -- what a caller asks of a preparation: priorities and deadlines, of a model and of a
- * cache entry, in this process and at a service in another process.
+ * test_prepare_terms.c -- the terms of a preparation: priorities and deadlines, of a model and of a cache
+ * entry, in this process and at a service in another process.
  */
 #include "nnb/service.h"
 #include "service_helpers.h"
@@ -18,7 +18,7 @@ struct fixture {
 	struct nnb_client *client;
 	struct nnb_model *adds;
 	int files[2][2];
-	struct nnb_cache cache[2]; /* of home, and of the service */
+	struct nnb_cache cache[2]; /* home's, and the service's */
 	const void *row;
 };
 

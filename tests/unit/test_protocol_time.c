@@ -24,8 +24,8 @@
 
 enum {
 	LIMIT_MS = 100,
-	PARTS = 4000 /* of one message; each part takes a millisecond or more, so the parts take
-                                     * longer than the limit */
+	PARTS = 4000 /* one message has this many parts; each takes a millisecond or more, so together they take
+	              * longer than the limit */
 };
 
 struct header {

@@ -13,7 +13,7 @@ enum { RETRIES = 20 };
 
 struct fixture {
 	struct service s;
-	struct nnb_client *client; /* of this process, which watches the two apps */
+	struct nnb_client *client; /* this process's, which watches the two apps */
 	struct app app, other;
 	bool has_app, has_other;
 	const void *row;
@@ -452,8 +452,8 @@ static struct nnb_app_counts counts_of_app(struct fixture *f)
 }
 
 /*
- * It waits behind the other until its deadline has passed; where the service gives up nothing for that, until
- * the other goes on.
+ * An execution waits behind the other until its deadline has passed; where the service gives up nothing for
+ * that, until the other goes on.
  */
 static struct outcome wait_behind(struct fixture *f, enum path path, uint64_t relative_ns, bool patient)
 {

@@ -179,7 +179,7 @@ struct lttng {
 	size_t packet; /* where the packet begins */
 	uint64_t packets, discarded, ended;
 	uint32_t cpu;
-	bool another; /* of another trace and another session */
+	bool another; /* another trace, and another session */
 };
 
 static void put(struct lttng *t, uint64_t value, size_t bytes)
@@ -615,7 +615,7 @@ static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state
 }
 
 /*
- * What both decoders read from a trace: the times of its events, its losses, and the numbers of repeated and
+ * The readings of both decoders: the times of a trace's events, its losses, and the numbers of repeated and
  * doubtful packets.
  */
 static void told_of(char *ret, size_t n, const char *path)
@@ -987,7 +987,7 @@ static void who_recorded_a_trace_says_until_when(void **state)
 
 	(void)state;
 	loses_as_recorded(rows, N_OF(rows));
-	save(folder_at("burstscope.record"), rows[2].says, strlen(rows[2].says)); /* and of a file that is cut */
+	save(folder_at("burstscope.record"), rows[2].says, strlen(rows[2].says)); /* the same for a file that is cut */
 	assert_int_equal(truncate(folder_at("ust/trace/channel_1"), 100), 0);
 	losses_of(losses, sizeof(losses), folder_at("ust"));
 	assert_string_equal(losses, "cut 10-400 1, tail 200-400 0");

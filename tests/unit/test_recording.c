@@ -510,7 +510,7 @@ static void a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace(
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0-%llu", pid, began + 1, here);
 	assert_true(bsv_session_is_stale(other));
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0-%llu", pid, began + 1, here + 1);
-	assert_false(bsv_session_is_stale(other)); /* of a container, which numbers its processes otherwise */
+	assert_false(bsv_session_is_stale(other)); /* a container's: its processes have other numbers */
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0", pid, began + 1);
 	assert_int_equal(bsv_session_is_stale(other), here == initial);
 	snprintf(other, sizeof(other), "burstscope-record-%ld-%llu-0:3", pid, began + 1); /* a trigger */

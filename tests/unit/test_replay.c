@@ -466,7 +466,7 @@ static void who_is_asked_to_make_room_stops_as_late_as_the_source_says(void **st
 {
 	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
 		                        urgent_at(100),
-		                        urgent_at(110), /* it comes meanwhile, and delays nothing */
+		                        urgent_at(110), /* this call comes meanwhile, and delays nothing */
 		                        urgent_at(1080) },
 		             .stop_ns = 20 };
 
@@ -532,7 +532,8 @@ static void between_checkpoints_nobody_leaves(void **state)
 	(void)state;
 	play_by_hand(&h, 3, by_priority, (struct bsa_replay_model[3]){ { 0 } });
 	assert_int_equal(h.outcomes[1].began, 600);
-	assert_int_equal(h.outcomes[2].began, 960); /* it came while the first one was waking up to go on, at 660 */
+	assert_int_equal(h.outcomes[2].began, 960); /* the call came while the first one was waking up to go on,
+	                                             * at 660 */
 	assert_int_equal(h.outcomes[0].ended, 1120);
 }
 
@@ -577,7 +578,8 @@ static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_mod
 	assert_int_equal(h.outcomes[0].answered, 5);
 	assert_int_equal(h.outcomes[1].fate, BSA_REPLAY_ABORTED);
 	assert_int_equal(h.outcomes[1].ended,
-	                 510); /* then 300 are left and 290 would be enough; at 510 the time left is too short */
+	                 510); /* at the checkpoint 300 are left and 290 would be enough; at 510 the time left
+	                        * is too short */
 	assert_int_equal(h.outcomes[2].began, 510);
 	assert_true(h.outcomes[0].missed && h.outcomes[1].missed && !h.outcomes[2].missed);
 }

@@ -92,7 +92,7 @@ static void it_runs_at_the_end_of_its_pools_and_warm_without_allocating(void **s
 	unsigned long before;
 	struct run r;
 
-	if (!supports(d, m)) { /* then preparing it fails, too */
+	if (!supports(d, m)) { /* preparing must fail, too */
 		assert_int_equal(nnb_prepare(d, m, &ordinary, NULL, &p, NULL), NNB_STATUS_INVALID_ARGUMENT);
 		nnb_model_free(m);
 		nnb_device_unref(d);

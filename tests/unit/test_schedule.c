@@ -761,8 +761,8 @@ static void a_hole_hides_no_more_than_can_be_hidden(void **state)
 }
 
 /*
- * It was on its lane before the recording, and may have waited then. That time is not in the recording, so it
- * adds no lag.
+ * An execution was on its lane before the recording, and may have waited then. That time is not in the
+ * recording, so it adds no lag.
  */
 static void a_wait_before_the_recording_is_no_lag_in_it(void **state)
 {

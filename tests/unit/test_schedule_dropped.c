@@ -147,8 +147,8 @@ static void shares_add_up(const struct share_sum *kept, const struct share_sum *
 }
 
 /*
- * Then a part of the window may be from before the loss, and certain, while the whole is not.
- * test_fold_schedules has the truth.
+ * If a loss touches the window, a part of it may be from before the loss, and certain, while the whole is
+ * not. test_fold_schedules has the truth.
  */
 static bool window_has_loss(const struct world *w, int window)
 {

@@ -245,7 +245,7 @@ static void a_million_wait(void **state)
 		go(s, &x[i], BSA_STEP_FORGET, 2 * MILLION, BSA_LANE_NONE);
 	assert_int_equal(bsa_schedule_finish(s, 3 * MILLION), 0);
 	assert_int_equal(x[0].bypassed, 0); /* among so many apps it is not counted, */
-	assert_true(x[0].bypassed_more);    /* and the result has a flag for that */
+	assert_true(x[0].bypassed_more);    /* the result has a flag for that */
 	assert_true(x[1].bypassed_more);
 	assert_int_equal(shares, 70000); /* one for each app */
 	bsa_schedule_free(s);

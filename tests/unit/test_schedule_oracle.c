@@ -102,7 +102,7 @@ static bool lost_ns(const struct world *w, int t)
 	return false;
 }
 
-/* It ended at @at, and may have left its lane before. */
+/* May @x, which ended at @at, have left its lane before? */
 static bool slipped_away(const struct world *w, int x, int at)
 {
 	const struct times *s = world_stretch(w, x, at - 1);
@@ -389,7 +389,9 @@ static void take_enter(struct oracle *o, const struct one_step *s)
 	o->unknown_lane[s->lane] = false;
 }
 
-/* Of two waiting executions, did @x come before @y? At the same time, the one of lower priority is first. */
+/*
+ * Did @x, which waits, come before @y, which waits too? At the same time, the one of lower priority is first.
+ */
 static bool waits_longer(const struct oracle *o, int x, int y)
 {
 	if (o->since[x] != o->since[y])

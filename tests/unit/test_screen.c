@@ -92,9 +92,9 @@ static void a_terminal_has_nothing_to_obey(void **state)
 		{ "\xf3\xa0\x80\xa1", "\\U000e0021" }, /* an invisible letter */
 		{ "cam\xe2\x80\x8b"
 		  "era",
-		  "cam\\u200bera" }, /* of no width: the name would look like another one */
+		  "cam\\u200bera" }, /* has no width: the name would look like another one */
 		{ "\xe2\x80\x8d\xe2\x81\xa0\xc2\xad\xe3\x85\xa4\xef\xb8\x8f", "\\u200d\\u2060\\u00ad\\u3164\\ufe0f" },
-		{ "e\xcc\x81", "e\xcc\x81" }, /* of no width, but visible */
+		{ "e\xcc\x81", "e\xcc\x81" }, /* has no width, but is visible */
 		{ "写真", "写真" },
 		{ "\xc0\xaf", "\\xc0\\xaf" },          /* longer than it has to be */
 		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" }, /* half of a pair */

@@ -1,6 +1,6 @@
 /*
- * test_service_apps.c -- what a service reports of its rules, of a model's times and of what each app gets;
- * and to which users.
+ * test_service_apps.c -- the reports of a service about its rules, a model's times and the lane time of each
+ * app; and which users get them.
  *
  * Apps are processes, or users where only root can report on them.
  */

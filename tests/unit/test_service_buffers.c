@@ -18,8 +18,8 @@ struct fixture {
 	const void *row;
 	struct nnb_client *client;
 	struct nnb_model *adds, *grows;
-	struct nnb_remote *remote; /* of the model `adds` */
-	struct nnb_burst *burst;   /* of the model `adds`; NULL: none */
+	struct nnb_remote *remote; /* prepared from `adds` */
+	struct nnb_burst *burst;   /* on `remote`; NULL: none */
 };
 
 static struct nnb_client *open_as(const struct service *s, enum nnb_hal hal)
@@ -439,7 +439,7 @@ static void an_app_has_so_many_bytes_in_buffers_and_no_more(void **state)
 	for (int i = 0; i < 3; i++)
 		expect_allocate(f->client, grows, 9 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
 	expect_allocate(f->client, grows, 8 * MIB / 4,
-	                NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT); /* too much beside its model */
+	                NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT); /* the model needs a part of it */
 	expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_NONE);
 	nnb_remote_release(grows);
 }
@@ -1366,7 +1366,7 @@ static void steal(const char *socket_path, const char *token)
 		if (i % 4096 == 0)
 			say('.'); /* the owner goes on */
 	}
-	must(((float *)nnb_pool_data(t.own))[1] == 2); /* and the thief's memory was not written */
+	must(((float *)nnb_pool_data(t.own))[1] == 2); /* the thief's memory was not written */
 	nnb_pool_free(t.own);
 	nnb_burst_free(t.burst);
 	nnb_remote_release(t.remote);

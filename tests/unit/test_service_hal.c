@@ -112,7 +112,7 @@ static void note(void *arg, const struct nnb_result *result)
 	atomic_fetch_add(&t->times, 1);
 }
 
-/* Returns the status of the launch; *told: the status of the callback. */
+/* Returns the status of the launch; the callback's goes to the last parameter. */
 static enum nnb_status execute_async(struct nnb_remote *remote, const struct nnb_call *call, enum nnb_status *told)
 {
 	struct told t = { 0 };
@@ -182,8 +182,8 @@ static void a_model_of_a_later_hal_is_no_argument(void **state)
 static void terms_of_executions_are_no_arguments(void **state)
 {
 	const struct nnb_terms terms[] = { { INT64_MAX, 0 }, { 0, 1 }, { UINT64_MAX, UINT64_MAX } };
-	const struct nnb_burst_config tiny = { .request_capacity = 4 }; /* too small, so the burst falls back to
-	                                                                 * a call */
+	const struct nnb_burst_config tiny = { .request_capacity = 4 }; /* no request fits, so the burst falls
+	                                                                 * back to a call */
 	struct fixture *f = *state;
 	const enum nnb_status want = f->row->qos ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT;
 	struct nnb_remote *remote = app_prepare(f->client, f->adds);

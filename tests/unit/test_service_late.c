@@ -363,7 +363,7 @@ static void every_path_says_the_same(void **state)
 		struct target t;
 
 		target_init(&t, f, m);
-		for (size_t k = 0; k < 2 * N_OF(paths); k++) { /* and once more: the first run leaves nothing behind */
+		for (size_t k = 0; k < 2 * N_OF(paths); k++) { /* twice: the first run leaves nothing behind */
 			const struct path *path = &paths[k % N_OF(paths)];
 			struct scene s;
 

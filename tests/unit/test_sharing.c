@@ -269,7 +269,7 @@ static bool is_much_slower(const struct bsa_sharing_app *a)
 }
 
 /*
- * What a fair service gives up, its ideal gives up, too, so the responses of the others are alike. Wrong
+ * A fair service and its ideal give up the same executions, so the responses of the others are alike. Wrong
  * estimates, and the random lane times, make a few of them differ.
  */
 static void the_ideal_of_a_fair_service_with_deadlines_is_near_to_what_it_did(void **state)
@@ -399,8 +399,8 @@ static void who_was_refused_takes_part_without_any_work(void **state)
 }
 
 /*
- * It gets the lane at 6 ms, 1.1 ms after it was refused, and has until 6.9 ms; with a quarter to spare until
- * 6.5 ms.
+ * The execution gets the lane at 6 ms, 1.1 ms after it was refused, and has until 6.9 ms; with a quarter to
+ * spare until 6.5 ms.
  */
 static void what_it_needed_decides_whether_it_is_in_time(void **state)
 {
@@ -639,7 +639,7 @@ static void each_hand_over_has_its_place(void **state)
 	struct world w;
 
 	(void)state;
-	two_apps(&w, 0); /* of ten steps the first, the fourth and the seventh take 3 ms */
+	two_apps(&w, 0); /* the first, the fourth and the seventh of ten steps take 3 ms */
 	w.calls[0].hand = MS(6);
 	w.calls[0].hand_most = MS(2);
 	w.calls[0].n_hands = 3;

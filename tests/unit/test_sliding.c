@@ -352,8 +352,8 @@ static void executions_without_their_beginning_may_break_a_rule(void **state)
 		{ "p95 e2e <= 5ms", "MISSED_DEADLINE", 1, 0, BSV_CANNOT_TELL, 90 },
 		{ "p95 e2e <= 5ms", NULL, 0, 0, BSV_CANNOT_TELL, 90 },
 		{ "p95 e2e <= 5ms", NULL, 0, 10900, BSV_CANNOT_TELL, 90 },
-		{ "p95 e2e <= 5ms", NULL, 0, 11048, BSV_PASS, 90 }, /* what is left of the bound passed before
-		                                                     * the recording */
+		{ "p95 e2e <= 5ms", NULL, 0, 11048, BSV_PASS, 90 }, /* the rest of the bound passed before the
+		                                                     * recording */
 	};
 
 	(void)state;

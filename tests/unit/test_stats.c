@@ -156,7 +156,7 @@ static void cliffs_delta_counts_pairs(void **ctx)
 /* ---- intervals ---- */
 
 /*
- * Of @rounds pairs of samples with the same distribution, the fraction whose interval contains 0; @ret_width:
+ * The fraction of @rounds pairs of samples with the same distribution whose interval contains 0; @ret_width:
  * the median width of the interval.
  */
 static double coverage(const struct shape *shape, size_t n_a, size_t n_b, double percent, int rounds, double *ret_width)
@@ -346,7 +346,7 @@ static void a_step_in_the_middle_is_one_block_against_another(void **ctx)
 	e = bsv_sequence_effect(in_order, 1000, 50);
 	assert_true(e.times > 100); /* a thousand that are worth about 8 independent values */
 	assert_int_equal(e.blocks, 8);
-	e = bsv_sequence_effect(in_order, 31, 3); /* too few for an estimate */
+	e = bsv_sequence_effect(in_order, 31, 3); /* 31 values are not enough for an estimate */
 	assert_true(e.times == 1 && e.blocks == 0);
 	e = bsv_sequence_effect(in_order, 1000, 1000); /* all values are below */
 	assert_true(e.times == 1);
@@ -877,7 +877,7 @@ static void a_busier_machine_makes_a_change_uncertain_that_it_may_explain(void *
 }
 
 /*
- * Of 300 executions, one in six misses its deadline in A, and every one in B: no load of the machine may turn
+ * One in six of A's 300 executions misses its deadline, and every one of B's: no load of the machine may turn
  * that into "no change".
  */
 static void a_busier_machine_never_passes_misses_from_a_sixth_to_all(void **ctx)
@@ -939,7 +939,7 @@ static void what_came_once_is_neither_a_change_nor_none(void **ctx)
 
 	(void)ctx;
 	for (int i = 0; i < 2;
-	     i++) { /* then B against itself: the error is as large, and only the latencies count as alike */
+	     i++) { /* the second time B against itself: the error is as large, and only the latencies count as alike */
 		state = 73;
 		record(&all_a[0], &a, &a);
 		record(&all_b[0], &a, &a);

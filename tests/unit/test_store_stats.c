@@ -263,7 +263,7 @@ static void overhead_is_all_but_the_useful_run(void **state)
 	x.redo = 20;
 	facts.execution(facts.ctx, &x);
 	x = stored_warm(2, 0);
-	x.phase[BSA_RUN] = x.run = BSA_NEVER; /* of one side: unknown */
+	x.phase[BSA_RUN] = x.run = BSA_NEVER; /* from one side: unknown */
 	facts.execution(facts.ctx, &x);
 	stored_finish(s);
 	assert_rows(path, "SELECT n, min_ns FROM phase_stat WHERE phase = 'overhead'", "1|410\n");
@@ -405,7 +405,7 @@ static void executions_are_found_by_time(void **state)
 }
 
 /*
- * Of equal ones, the first; of two imports, the worst. An execution submitted after its deadline does not
+ * The first of equal ones; the worst of two imports. An execution submitted after its deadline does not
  * count, however late.
  */
 static void the_worst_are_known(void **state)

@@ -299,8 +299,8 @@ static const struct becomes {
 	const char *name;
 	struct tfl_tensor tensors[3];
 	struct tfl_operator op;
-	const char *operations; /* of the model, in order */
-	const char *scalars;    /* of all operations, in order: the scalars that are no tensors of the file */
+	const char *operations; /* the model's, in order */
+	const char *scalars;    /* the operations', in order: those that are no tensors of the file */
 } becomes[] = {
 	{ "a convolution has its padding, strides and fused activation",
 	  { IMAGE("x"), FILTER, IMAGE("y") },

@@ -1,6 +1,6 @@
 /*
- * test_turns.c -- which app has a lane, and when: policies, lanes and preemption of a real nnburstd, between
- * real apps.
+ * test_turns.c -- the order in which apps get lanes: policies, lanes and preemption of a real nnburstd,
+ * between real apps.
  *
  * A test holds one execution on the only lane and puts others behind it one at a time; then the gate's notes
  * show the order in which they ran. The apps are app_scene.
@@ -310,8 +310,7 @@ static void native_runs_all_at_once_and_tells_the_kernel(void **state)
 }
 
 /*
- * Wait for the end of nnburstd as a user who may not raise priorities; return its exit status, and its output
- * in @said.
+ * Wait for the end of nnburstd as a user who may not raise priorities; return its exit status and its output.
  */
 static int run_as_nobody(const struct service *s, char *said, size_t room)
 {
@@ -436,7 +435,7 @@ static void fair_an_app_that_lags_gets_the_lane(void **state)
 	gate_open(&f->s);
 	app_tells_right(&f->apps[0], 10);
 	app_tells_right(&f->apps[1], 20);
-	if (over) /* and again where the machine is so slow that the other app lags next */
+	if (over) /* once more where the machine is so slow that the other app lags next */
 		expect_notes_begin(f, "10 20 10");
 	else
 		expect_notes(f, true, "10 20");
@@ -459,7 +458,7 @@ static void restarts_are_bounded(void **state)
 		gate_has_seen(&f->s, 2 * i); /* the low job has left the lane */
 		await_waiting(f->watch, 1);
 		gate_let_one(&f->s);
-		gate_has_seen(&f->s, 2 * i + 1); /* and begins again */
+		gate_has_seen(&f->s, 2 * i + 1); /* the low job begins again */
 		app_tells_right(&f->apps[0], 20 + i);
 	}
 	tell(f, &(struct job){ 30, 0, HIGH });

@@ -247,7 +247,7 @@ enum { PAIRS = 100, MS = 1000000, US = 1000 };
  * model.
  */
 struct pairs {
-	unsigned model;    /* of the second execution: 2, of the same app and of high priority, or 3, of another app */
+	unsigned model;    /* the second execution's: 2, of the same app and of high priority, or 3, of another app */
 	unsigned after_us; /* how much later the second is ready; the first runs for 100 us */
 	unsigned models;   /* models up to this one are prepared; 2 only where it is the second's */
 	/*

@@ -1,6 +1,6 @@
 /*
- * test_users.c -- which events of which users count (analyzer/users.h): each row is a story, and which of its
- * events count.
+ * test_users.c -- the events of each user that count (analyzer/users.h): a row is a story, and shows which of
+ * its events count.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -865,7 +865,7 @@ int main(int argc, char **argv)
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/x.db", dir);
-	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* so that each database gets the same memory again */
+	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* each database gets the same memory again */
 	mallopt(M_MMAP_THRESHOLD, 64 << 20);
 	mallopt(M_MXFAST,
 	        0); /* SQLite frees much of each statement that it prepares; without the merging of freed blocks

@@ -501,7 +501,7 @@ static void no_app_of_a_user_hides_another_one_of_that_user(void **state)
 	expect_kept("111122221", "aaaaaaaab", "11122221",
 	            "aaaaaaab"); /* another user has as many, before or behind it */
 	expect_kept("222211111", "aaaaaaaab", "22221111", "aaaaaaab");
-	expect_kept("111222231", "aaaaaaaab", "11222231", "aaaaaaab"); /* and where another user has more */
+	expect_kept("111222231", "aaaaaaaab", "11222231", "aaaaaaab"); /* another user has more */
 	expect_kept("222211131", "aaaaaaaab", "22221131", "aaaaaaab");
 	expect_kept("111122221", "abcdaaaae", "11112222", "abcdaaaa"); /* each app has one: the earlier ones stay */
 }

@@ -244,7 +244,7 @@ static void frames_at_uneven_times_that_were_left_out_are_put_in_again(void **st
 			assert_true(p.calls[p.chains[0].calls[i]].due > p.calls[p.chains[0].calls[i - 1]].due);
 		bsv_past_fini(&p);
 	}
-	/* too few calls to find a period */
+	/* a period needs more calls */
 	uneven_frames(&p, 40, 15 * MS, 16 * MS);
 	assert_int_equal(imagined_in(&p), 0);
 	bsv_past_fini(&p);
@@ -428,8 +428,8 @@ static void lanes_are_given_late_while_the_machine_was_busy(void **state)
 	for (unsigned seed = 0; seed < 5; seed++) {
 		assert_true(bsv_draw(&p, NULL, seed, figures));
 		assert_int_equal(figures[0].served, 200);
-		assert_true(figures[0].missed <= 4); /* of 100 frames with 2 ms until the deadline: those beside
-		                                      * the second half */
+		assert_true(figures[0].missed <= 4); /* 100 frames have 2 ms until the deadline: only those
+		                                      * beside the second half may miss it */
 		if (!seed)
 			assert_true(figures[0].mean_ns > 2 * MS && figures[0].mean_ns < 3 * MS);
 	}
@@ -681,14 +681,15 @@ static void an_interval_has_the_error_of_the_replay(void **state)
 	/* 9 ms for 6: half as much again, each way */
 	assert_true(b.high > 1.49 * a.high && b.high < 1.51 * a.high);
 	assert_true(1.49 * b.low < a.low && 1.51 * b.low > a.low);
-	a = bsv_prediction_interval(&off, A, BSV_FIGURE_MISSED); /* of all calls in each replay, and in the recording */
+	a = bsv_prediction_interval(&off, A, BSV_FIGURE_MISSED); /* relative to all calls in each replay, and in
+	                                                          * the recording */
 	assert_true(a.high == 100 && a.low <= 100);
 	bsv_prediction_fini(&right);
 	bsv_prediction_fini(&off);
 	bsv_past_fini(&p);
 }
 
-/* Of 80 frames all are late, or none; B's calls have no deadline. */
+/* All of 80 frames are late, or none; B's calls have no deadline. */
 static void an_interval_of_misses_is_no_narrower_than_their_number_allows(void **state)
 {
 	struct bsv_whatif_change change = { .rules = fifo };
@@ -846,9 +847,9 @@ static void what_is_as_good_as_another_is_the_one_nearest_to_now(void **state)
 			                       .slowest = { 1, 1, 1 } };
 	assert_int_equal(bsv_search_front(&t, goals, &p.rules, front), 1);
 	assert_memory_equal(&t.all[front[0]].change.rules, &p.rules, sizeof(p.rules));
-	goals[3].missed_percent.median = 0.5; /* better in one figure, */
-	goals[4].urgent_ns.median = 4e6;      /* and in another figure, */
-	goals[5].urgent_ns.median = 4.03e6;   /* as good as that one, and worse here */
+	goals[3].missed_percent.median = 0.5; /* better in one figure */
+	goals[4].urgent_ns.median = 4e6;      /* better in another one */
+	goals[5].urgent_ns.median = 4.03e6;   /* as good as the second, and worse here */
 	goals[5].slowest.median = 1.2;
 	assert_int_equal(bsv_search_front(&t, goals, &p.rules, front), 2);
 	assert_int_equal(front[0], 3);

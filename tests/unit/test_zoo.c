@@ -236,7 +236,7 @@ static void pairs_are_of_one_shape(void **state)
 	}
 }
 
-/* Whatever state an example has. */
+/* The state of an example does not matter. */
 static void a_state_begins_with_zeroes(void **state)
 {
 	static const char *const models[] = { EXAMPLES "/add.json", "recurrent", "svdf" };

@@ -54,7 +54,7 @@ struct tfl_operator {
 	uint32_t n_inputs, n_outputs;
 	int32_t inputs[TFL_LIST], outputs[TFL_LIST];
 	uint8_t options_type;
-	struct tfl_option options[TFL_OPTIONS]; /* they end at the first one whose kind is 0 */
+	struct tfl_option options[TFL_OPTIONS]; /* the first one whose kind is 0 ends them */
 };
 
 struct tfl_model {
