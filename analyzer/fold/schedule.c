@@ -597,7 +597,9 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
  */
 static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stops)
 {
-	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, x->ready_since, d->now);
+	/* On a lane, its last recorded step is the begin of that stretch: an earlier hole, while it waited, cannot hide that it left the lane. */
+	uint64_t since = x->state == BSA_SCHEDULED_ON ? x->slice_began : x->ready_since;
+	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, since, d->now);
 	uint64_t until = stops || x->on_lane_to_its_end ? hidden_until(d) : d->now;
 
 	if (!is_waiting(x) && may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
