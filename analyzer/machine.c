@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "base/vector.h"
-#include "fold/table.h"
 
 enum { CPUS_MOST = 1024, ENTRIES_MOST = 4 << 20, BURSTS_MOST = 4096, CANDIDATES = 16, STRETCHES = 32 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "fold/table.h"
+#include "base/table.h"
 
 enum {
 	INSTANCES = 4096,

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "fold/list.h"
-#include "fold/table.h"
 #include "fold/valid.h"
 #include "instance.h"
 

@@ -17,6 +17,14 @@ function(nnb_reads_traces)
     LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/analyzer/lsan.supp:print_suppressions=0)
 endfunction()
 
+# ---- base: its hash tables, also when memory runs out ----
+foreach(test table)
+  nnb_test(test_${test} unit unit/test_${test}.c)
+  target_link_options(test_${test} PRIVATE -Wl,--wrap=calloc)
+  target_link_libraries(test_${test} PRIVATE bsa_base)
+endforeach()
+nnb_mutants(base)
+
 # ---- decode: and both decoders over the same traces ----
 nnb_test(test_decode unit unit/test_decode.c)
 target_link_libraries(test_decode PRIVATE bsa_decode ctf_writer)

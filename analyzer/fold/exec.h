@@ -7,10 +7,10 @@
 #ifndef BSA_FOLD_EXEC_H
 #define BSA_FOLD_EXEC_H
 
+#include "base/table.h"
 #include "fold/facts.h"
 #include "fold/list.h"
 #include "fold/schedule.h"
-#include "fold/table.h"
 #include "fold/voices.h"
 
 struct bsa_fold;

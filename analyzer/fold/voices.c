@@ -87,9 +87,11 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 
 static void mark_open(const struct bsa_table *t, bool open[BSA_INSTANCES])
 {
-	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
-		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next)
-			open[(uint32_t)e->number >> NUMBER_SHIFT] = true;
+	struct bsa_table_walk walk = { 0 };
+	const struct bsa_entry *e;
+
+	while ((e = bsa_table_walk(t, &walk)))
+		open[(uint32_t)e->number >> NUMBER_SHIFT] = true;
 }
 
 uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at)

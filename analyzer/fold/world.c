@@ -826,26 +826,25 @@ void bsa_world_advance(struct bsa_fold *f)
 
 uint64_t bsa_streams_under_way_after(const struct bsa_fold *f)
 {
-	const struct bsa_table *t = &f->world.streams;
+	struct bsa_table_walk walk = { 0 };
+	const struct bsa_stream_known *s;
 	uint64_t first = BSA_NEVER;
 
-	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
-		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next) {
-			const struct bsa_stream_known *s = (const struct bsa_stream_known *)e;
-			uint64_t after = may_be_under_way(f, s) ? under_way_after(f, s) : BSA_NEVER;
+	while ((s = bsa_table_walk(&f->world.streams, &walk))) {
+		uint64_t after = may_be_under_way(f, s) ? under_way_after(f, s) : BSA_NEVER;
 
-			first = after < first ? after : first;
-		}
+		first = after < first ? after : first;
+	}
 	return first;
 }
 
 void bsa_streams_hidden(struct bsa_fold *f)
 {
-	const struct bsa_table *t = &f->world.streams;
+	struct bsa_table_walk walk = { 0 };
+	const struct bsa_stream_known *s;
 
-	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
-		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next)
-			report_hidden(f, (const struct bsa_stream_known *)e);
+	while ((s = bsa_table_walk(&f->world.streams, &walk)))
+		report_hidden(f, s);
 }
 
 void bsa_world_finish(struct bsa_fold *f)

@@ -10,9 +10,9 @@
 #ifndef BSA_FOLD_WORLD_H
 #define BSA_FOLD_WORLD_H
 
+#include "base/table.h"
 #include "fold/facts.h"
 #include "fold/list.h"
-#include "fold/table.h"
 
 struct bsa_fold;
 struct bsa_exec;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "decode/catalogue.h"
 #include "fold/list.h"
-#include "fold/table.h"
 #include "importer.h"
 
 enum { CHUNK = 1 << 18, WORLD_MAX = 1 << 14, INSTANCE_SHIFT = 20 };

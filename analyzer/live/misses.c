@@ -1,8 +1,8 @@
 /* misses.c -- see misses.h. */
 #include "live/misses.h"
 
+#include "base/table.h"
 #include "fold/list.h"
-#include "fold/table.h"
 #include "live/usual.h"
 #include "store/relations.h"
 

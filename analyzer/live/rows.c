@@ -1,8 +1,8 @@
 /* rows.c -- sums the figures of each app and model, since the beginning and over the last seconds. */
 #include "live/rows.h"
 
+#include "base/table.h"
 #include "fold/list.h"
-#include "fold/table.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* usual.c -- keeps the typical phases of each model so far, for the blame of misses. */
 #include "live/usual.h"
 
-#include "fold/table.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>

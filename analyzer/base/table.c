@@ -1,9 +1,10 @@
 /* table.c -- a hash table of chains through the entries, grown by doubling. */
-#include "fold/table.h"
+#include "base/table.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BITS_MIN = 6, BITS_MAX = 30 };
 
@@ -18,6 +19,12 @@ void bsa_table_fini(struct bsa_table *t)
 {
 	free(t->chains);
 	*t = (struct bsa_table){ 0 };
+}
+
+void bsa_table_clear(struct bsa_table *t)
+{
+	memset(t->chains, 0, ((size_t)1 << t->bits) * sizeof(struct bsa_entry *));
+	t->n = 0;
 }
 
 static void table_grow(struct bsa_table *t)
@@ -70,13 +77,4 @@ struct bsa_entry *bsa_table_any(const struct bsa_table *t, size_t *from)
 		if (t->chains[*from])
 			return t->chains[*from];
 	return NULL;
-}
-
-uint64_t bsa_mixed_text(uint64_t number, const char *text)
-{
-	uint64_t v = bsa_mixed(number);
-
-	for (; *text; text++)
-		v = (v ^ (unsigned char)*text) * UINT64_C(0x100000001b3); /* FNV-1a */
-	return bsa_mixed(v);
 }

@@ -1,5 +1,8 @@
 /*
- * table.h -- entries by number: a hash table of chains through the entries themselves.
+ * base/table.h -- entries by number: a hash table of chains through the entries themselves.
+ *
+ * For elements that stay where they are in memory until they are removed: each is allocated by itself, or its array never moves. Adding
+ * cannot fail, and entries can be removed.
  *
  * The caller owns the entries; a struct bsa_entry is the first member of each. Several entries may have the same number:
  * bsa_table_next iterates over them. Numbers are untrusted, and mixed before use, but for their lowest bits: numbers that follow each other, as
@@ -7,11 +10,12 @@
  * is at most half full: with more chains than entries, a number that is not there is mostly not there without a look at an entry, which
  * would be out of the cache.
  */
-#ifndef BSA_FOLD_TABLE_H
-#define BSA_FOLD_TABLE_H
+#ifndef BSA_BASE_TABLE_H
+#define BSA_BASE_TABLE_H
+
+#include "base/mixed.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct bsa_entry {
 	struct bsa_entry *next;
@@ -30,6 +34,9 @@ int bsa_table_init(struct bsa_table *t);
 /* Free the table. The caller keeps the entries. */
 void bsa_table_fini(struct bsa_table *t);
 
+/* Remove all entries, without a look at them: they may have been freed. The table keeps its chains. */
+void bsa_table_clear(struct bsa_table *t);
+
 /* Never fails: without memory to grow, chains get longer. */
 void bsa_table_add(struct bsa_table *t, struct bsa_entry *entry, uint64_t number);
 
@@ -38,18 +45,6 @@ void bsa_table_remove(struct bsa_table *t, struct bsa_entry *entry);
 
 /* Any entry, or NULL if the table is empty; for removing all. *from is 0 at first, then unchanged between calls. */
 struct bsa_entry *bsa_table_any(const struct bsa_table *t, size_t *from);
-
-static inline uint64_t bsa_mixed(uint64_t v)
-{
-	v ^= v >> 32;
-	v *= UINT64_C(0xd6e8feb86659fd93);
-	v ^= v >> 32;
-	v *= UINT64_C(0xd6e8feb86659fd93);
-	return v ^ v >> 32;
-}
-
-/* A number for @text, and for @number besides: what has the same number can still differ. */
-uint64_t bsa_mixed_text(uint64_t number, const char *text);
 
 enum { BSA_TABLE_NEAR_BITS = 12 };
 
@@ -77,6 +72,26 @@ static inline void *bsa_table_next(const void *entry)
 	while (next && next->number != e->number)
 		next = next->next;
 	return next;
+}
+
+/* An iteration over all entries, in any order. All zeroes: before the first entry. */
+struct bsa_table_walk {
+	size_t chain; /* the next one */
+	struct bsa_entry *next;
+};
+
+/*
+ * The next entry, or NULL at the end. The caller may remove, and free, the entry that was returned last; any other change of the table
+ * ends the iteration.
+ */
+static inline void *bsa_table_walk(const struct bsa_table *t, struct bsa_table_walk *walk)
+{
+	struct bsa_entry *e = walk->next;
+
+	while (!e && walk->chain < (size_t)1 << t->bits)
+		e = t->chains[walk->chain++];
+	walk->next = e ? e->next : NULL;
+	return e;
 }
 
 #endif

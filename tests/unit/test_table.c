@@ -1,0 +1,274 @@
+/* test_table.c -- a table finds the entries that are in it by their numbers, and no others, whatever is added and removed (base/table.h). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/table.h"
+
+enum { MANY = 20000 };
+
+struct item {
+	struct bsa_entry entry;
+	bool in, seen;
+};
+
+/* ---- memory that runs out ---- */
+
+static bool no_memory;
+
+void *__real_calloc(size_t n, size_t size);
+#pragma GCC visibility push(default) /* a sanitizer's library looks for it */
+void *__wrap_calloc(size_t n, size_t size);
+#pragma GCC visibility pop
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return no_memory ? NULL : __real_calloc(n, size);
+}
+
+/* ---- a table, and what it has to have ---- */
+
+static struct item items[MANY];
+
+static void table_begin(struct bsa_table *t)
+{
+	for (size_t i = 0; i < MANY; i++)
+		items[i] = (struct item){ 0 };
+	assert_int_equal(0, bsa_table_init(t));
+}
+
+static void item_add(struct bsa_table *t, struct item *item, uint64_t number)
+{
+	bsa_table_add(t, &item->entry, number);
+	item->in = true;
+}
+
+static void item_remove(struct bsa_table *t, struct item *item)
+{
+	bsa_table_remove(t, &item->entry);
+	item->in = false;
+}
+
+/* Every item that is in the table is found by its number, once, and by an iteration, once; none of the others is. */
+static void assert_has_what_is_in(const struct bsa_table *t)
+{
+	struct bsa_table_walk walk = { 0 };
+	struct item *item;
+	size_t n = 0, found, walked = 0;
+
+	for (size_t i = 0; i < MANY; i++) {
+		n += items[i].in;
+		items[i].seen = false;
+		found = 0;
+		for (item = bsa_table_find(t, items[i].entry.number); item; item = bsa_table_next(item)) {
+			assert_true(item->entry.number == items[i].entry.number);
+			found += item == &items[i];
+		}
+		assert_int_equal(items[i].in, found);
+	}
+	for (; (item = bsa_table_walk(t, &walk)); walked++) {
+		assert_true(item->in && !item->seen);
+		item->seen = true;
+	}
+	assert_int_equal(n, walked);
+	assert_int_equal(n, t->n);
+}
+
+/* The longest chain of the table. */
+static size_t longest_chain(const struct bsa_table *t)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < (size_t)1 << t->bits; i++) {
+		size_t n = 0;
+
+		for (const struct bsa_entry *e = t->chains[i]; e; e = e->next)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+/* ---- the tests ---- */
+
+static void an_empty_table_has_nothing(void **state)
+{
+	struct bsa_table_walk walk = { 0 };
+	struct bsa_table t;
+	size_t from = 0;
+
+	(void)state;
+	table_begin(&t);
+	assert_null(bsa_table_find(&t, 0));
+	assert_null(bsa_table_any(&t, &from));
+	assert_null(bsa_table_walk(&t, &walk));
+	bsa_table_fini(&t);
+	bsa_table_fini(&t); /* of no table */
+}
+
+static void a_table_that_grows_keeps_its_entries_and_is_at_most_half_full(void **state)
+{
+	struct bsa_table t;
+
+	(void)state;
+	table_begin(&t);
+	for (size_t i = 0; i < MANY; i++) {
+		item_add(&t, &items[i], i * UINT64_C(0x100000001));
+		assert_true(2 * (t.n - 1) <= (size_t)1 << t.bits);
+		if (!(i & (i + 1)))
+			assert_has_what_is_in(&t);
+	}
+	assert_has_what_is_in(&t);
+	assert_true((size_t)1 << t.bits <= 4 * (size_t)MANY);
+	bsa_table_fini(&t);
+}
+
+static void entries_of_one_number_are_found_one_after_the_other(void **state)
+{
+	struct bsa_table t;
+
+	(void)state;
+	table_begin(&t);
+	for (size_t i = 0; i < 300; i++)
+		item_add(&t, &items[i], i % 3);
+	assert_has_what_is_in(&t);
+	for (size_t i = 0; i < 300; i += 2)
+		item_remove(&t, &items[i]);
+	assert_has_what_is_in(&t);
+	bsa_table_fini(&t);
+}
+
+static void an_entry_can_be_removed_when_an_iteration_has_returned_it(void **state)
+{
+	struct bsa_table_walk walk = { 0 };
+	struct bsa_table t;
+	struct item *item;
+	size_t n = 0;
+
+	(void)state;
+	table_begin(&t);
+	for (size_t i = 0; i < 5000; i++)
+		item_add(&t, &items[i], i / 2); /* some in one chain */
+	for (; (item = bsa_table_walk(&t, &walk)); n++) {
+		assert_false(item->seen);
+		item->seen = true;
+		if (n % 3)
+			continue;
+		item_remove(&t, item);
+		item->entry.next = (struct bsa_entry *)(uintptr_t)1; /* as if it was freed: nobody may go on from it */
+	}
+	assert_int_equal(5000, n);
+	assert_has_what_is_in(&t);
+	bsa_table_fini(&t);
+}
+
+static void removing_any_entry_again_and_again_removes_all(void **state)
+{
+	struct bsa_table t;
+	struct bsa_entry *e;
+	size_t from = 0;
+
+	(void)state;
+	table_begin(&t);
+	for (size_t i = 0; i < 1000; i++)
+		item_add(&t, &items[i], i / 2);
+	for (size_t n = 1000; (e = bsa_table_any(&t, &from)); n--) {
+		assert_int_equal(n, t.n);
+		item_remove(&t, (struct item *)e);
+	}
+	assert_has_what_is_in(&t);
+	assert_int_equal(0, t.n);
+	bsa_table_fini(&t);
+}
+
+static void a_cleared_table_is_empty_and_can_be_filled_again(void **state)
+{
+	struct bsa_table t;
+
+	(void)state;
+	table_begin(&t);
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < 1000; i++)
+			item_add(&t, &items[i], i + 7000);
+		assert_has_what_is_in(&t);
+		for (size_t i = 0; i < 1000; i++) {
+			items[i].in = false;
+			items[i].entry.next = (struct bsa_entry *)(uintptr_t)1; /* as if it was freed */
+		}
+		bsa_table_clear(&t);
+		assert_has_what_is_in(&t);
+	}
+	bsa_table_fini(&t);
+}
+
+static void without_memory_to_grow_a_table_still_has_all(void **state)
+{
+	struct bsa_table t = { 0 };
+
+	(void)state;
+	no_memory = true;
+	assert_int_equal(-ENOMEM, bsa_table_init(&t));
+	no_memory = false;
+	table_begin(&t);
+	no_memory = true;
+	for (size_t i = 0; i < 2000; i++)
+		item_add(&t, &items[i], i);
+	no_memory = false;
+	assert_has_what_is_in(&t);
+	for (size_t i = 2000; i < 4000; i++) /* now it grows */
+		item_add(&t, &items[i], i);
+	assert_has_what_is_in(&t);
+	assert_true((size_t)1 << t.bits > 1000);
+	bsa_table_fini(&t);
+}
+
+/* Numbers of every regular kind: such chains are no longer than those of random numbers may be. */
+static void numbers_that_differ_in_any_bits_are_in_different_chains(void **state)
+{
+	struct bsa_table t;
+
+	(void)state;
+	for (unsigned shift = 0; shift < 64; shift++) {
+		table_begin(&t);
+		for (uint64_t i = 0; i < 4096; i++)
+			item_add(&t, &items[i], shift > 52 ? i << shift | i >> (64 - shift) : i << shift);
+		assert_has_what_is_in(&t);
+		assert_true(longest_chain(&t) < 16 ||
+		            (shift && shift < BSA_TABLE_NEAR_BITS)); /* but for the lowest bits */
+		if (!shift)
+			assert_int_equal(1, longest_chain(&t));
+		bsa_table_fini(&t);
+	}
+}
+
+static void the_number_of_a_text_depends_on_every_letter_and_on_the_number_besides(void **state)
+{
+	(void)state;
+	assert_true(bsa_mixed_text(1, "a") == bsa_mixed_text(1, "a"));
+	assert_true(bsa_mixed_text(1, "a") != bsa_mixed_text(2, "a"));
+	assert_true(bsa_mixed_text(1, "ab") != bsa_mixed_text(1, "ba"));
+	assert_true(bsa_mixed_text(1, "") != bsa_mixed_text(1, "a"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_table_has_nothing),
+		cmocka_unit_test(a_table_that_grows_keeps_its_entries_and_is_at_most_half_full),
+		cmocka_unit_test(entries_of_one_number_are_found_one_after_the_other),
+		cmocka_unit_test(an_entry_can_be_removed_when_an_iteration_has_returned_it),
+		cmocka_unit_test(removing_any_entry_again_and_again_removes_all),
+		cmocka_unit_test(a_cleared_table_is_empty_and_can_be_filled_again),
+		cmocka_unit_test(without_memory_to_grow_a_table_still_has_all),
+		cmocka_unit_test(numbers_that_differ_in_any_bits_are_in_different_chains),
+		cmocka_unit_test(the_number_of_a_text_depends_on_every_letter_and_on_the_number_besides),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
