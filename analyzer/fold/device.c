@@ -3,23 +3,24 @@
  */
 #include "fold/device.h"
 
+#include "base/vector.h"
 #include "fold/shares.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-static size_t place_of(size_t room, uint32_t app)
+int bsa_device_init(struct bsa_device *d)
 {
-	return (app * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+	*d = (struct bsa_device){ 0 };
+	return bsa_table_init(&d->table);
 }
 
-static bool table_grows(struct bsa_device *d)
+/* Make room for @n tenants in each list, so that nothing later can fail. False: no memory. */
+static bool lists_grow(struct bsa_device *d, size_t n)
 {
-	size_t room = d->table_room ? 2 * d->table_room : 4;
+	size_t room = bsa_room_doubled(d->lists_room, n, 4);
 	struct bsa_tenant ***lists[] = { &d->backlogged, &d->waiting, &d->window };
-	struct bsa_tenant **table;
 
-	/* Room for all tenants in each list, so that nothing later can fail. */
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
 		struct bsa_tenant **more = realloc(*lists[i], room * sizeof(*more));
 
@@ -27,22 +28,7 @@ static bool table_grows(struct bsa_device *d)
 			return false;
 		*lists[i] = more;
 	}
-
-	table = calloc(room, sizeof(struct bsa_tenant *));
-	if (!table)
-		return false;
-	for (size_t i = 0; i < d->table_room; i++) {
-		for (struct bsa_tenant *t = d->table[i], *next; t; t = next) {
-			struct bsa_tenant **to = &table[place_of(room, t->app)];
-
-			next = t->chain;
-			t->chain = *to;
-			*to = t;
-		}
-	}
-	free(d->table);
-	d->table = table;
-	d->table_room = room;
+	d->lists_room = room;
 	return true;
 }
 
@@ -70,22 +56,21 @@ static void remember_dropped(struct bsa_device *d, const struct bsa_tenant *t)
 
 static void drop_idle_of(struct bsa_device *d)
 {
+	struct bsa_table_walk walk = { 0 };
+	struct bsa_tenant *t;
+
 	mark_history(d, true);
-	for (size_t i = 0; i < d->table_room; i++)
-		for (struct bsa_tenant **at = &d->table[i], *t; (t = *at);) {
-			if (!t->app || !bsa_shares_is_idle(t) || t->in_window || t->in_history) {
-				at = &t->chain;
-				continue;
-			}
-			assert(!t->n_waiting && d->n_tenants && d->tenants->n);
-			bsa_shares_report(t, false);
-			remember_dropped(d, t);
-			d->left->parts++;
-			*at = t->chain;
-			d->n_tenants--;
-			d->tenants->n--;
-			free(t);
-		}
+	while ((t = bsa_table_walk(&d->table, &walk))) {
+		if (!t->app || !bsa_shares_is_idle(t) || t->in_window || t->in_history)
+			continue;
+		assert(!t->n_waiting && d->tenants->n);
+		bsa_shares_report(t, false);
+		remember_dropped(d, t);
+		d->left->parts++;
+		bsa_table_remove(&d->table, &t->entry);
+		d->tenants->n--;
+		free(t);
+	}
 	mark_history(d, false);
 	d->last = NULL;
 }
@@ -96,7 +81,7 @@ static void drop_idle_tenants(const struct bsa_tenants *all, bool in_window)
 	for (size_t i = 0; i < all->n_devices; i++) {
 		struct bsa_device *d = all->devices[i];
 
-		if (!d || !d->n_tenants)
+		if (!d || !d->table.n)
 			continue;
 		if (in_window)
 			bsa_shares_split_window(d);
@@ -110,7 +95,6 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 {
 	struct bsa_tenants *all = d->tenants;
 	struct bsa_tenant *t;
-	struct bsa_tenant **to;
 
 	/* Dropping visits all tenants, of which those with executions under way stay: so max more are made before the next time. */
 	if (all->max && all->n >= all->max && all->n >= all->drop_at) {
@@ -119,17 +103,15 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 			drop_idle_tenants(all, true);
 		all->drop_at = all->n + all->max;
 	}
-	if (d->n_tenants == d->table_room && !table_grows(d))
+	if (d->table.n == d->lists_room && !lists_grow(d, d->table.n + 1))
 		return NULL;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	to = &d->table[place_of(d->table_room, app)];
 	t->device = d;
 	t->app = app;
-	assert(d->n_tenants < d->table_room);
-	t->chain = *to;
-	*to = t;
+	assert(d->table.n < d->lists_room);
+	bsa_table_add(&d->table, &t->entry, app);
 	if (app <= d->dropped_app) { /* the app may have had a tenant before */
 		t->shut = d->dropped;
 		t->shut.opened = t->shut.closed; /* the lane may have been idle several times before that */
@@ -139,7 +121,6 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 		for (int p = 0; p < BSA_LEVELS; p++)
 			t->last_on[p] = d->dropped.closed;
 	}
-	d->n_tenants++;
 	d->tenants->n++;
 	return t;
 }
@@ -150,9 +131,7 @@ struct bsa_tenant *bsa_device_tenant(struct bsa_device *d, uint32_t app)
 
 	if (t && t->app == app)
 		return t;
-	t = d->table_room ? d->table[place_of(d->table_room, app)] : NULL;
-	while (t && t->app != app)
-		t = t->chain;
+	t = bsa_table_find(&d->table, app);
 	if (!t)
 		t = make_tenant(d, app);
 	d->last = t;
@@ -176,16 +155,15 @@ struct bsa_lane *bsa_device_lane(struct bsa_device *d, unsigned lane)
 
 void bsa_device_fini(struct bsa_device *d)
 {
-	for (size_t i = 0; i < d->table_room; i++) {
-		for (struct bsa_tenant *t = d->table[i], *next; t; t = next) {
-			next = t->chain;
-			free(t);
-		}
-	}
+	struct bsa_table_walk walk = { 0 };
+	struct bsa_tenant *t;
+
+	while ((t = bsa_table_walk(&d->table, &walk)))
+		free(t);
+	bsa_table_fini(&d->table);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		bsa_lane_fini(d, &d->lanes[i]);
 	free(d->lanes);
-	free(d->table);
 	free(d->backlogged);
 	free(d->waiting);
 	free(d->window);

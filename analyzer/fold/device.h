@@ -9,6 +9,7 @@
 #ifndef BSA_FOLD_DEVICE_H
 #define BSA_FOLD_DEVICE_H
 
+#include "base/table.h"
 #include "fold/lanes.h"
 #include "fold/losses.h"
 #include "fold/schedule.h"
@@ -36,8 +37,8 @@ struct bsa_shut {
 };
 
 struct bsa_tenant {
+	struct bsa_entry entry; /* app */
 	struct bsa_device *device;
-	struct bsa_tenant *chain;  /* in the device's table */
 	struct bsa_tenant *closes; /* the next tenant that may no longer be backlogged */
 	struct bsa_tenant *blamed; /* the next tenant that held a lane during the current wait */
 	uint64_t blamed_ns;
@@ -112,13 +113,12 @@ struct bsa_device {
 	unsigned lanes_room;
 	struct bsa_lane *lanes; /* owned */
 
-	struct bsa_tenant **table; /* owned, and its tenants */
-	size_t table_room, n_tenants;
+	struct bsa_table table;                              /* of its tenants; owned, and they */
 	uint32_t dropped_app;                                /* the highest number of an app whose tenant was dropped */
 	struct bsa_shut dropped;                             /* bounds that hold for each of these apps */
 	struct bsa_tenant *last;                             /* last result of a lookup */
 	struct bsa_tenant **backlogged, **waiting, **window; /* owned; room for all tenants each */
-	size_t n_backlogged, n_waiting_tenants, n_window;
+	size_t lists_room, n_backlogged, n_waiting_tenants, n_window;
 	struct bsa_tenant *closing;
 	bool strangers; /* executions of unknown apps are ready, or on a lane */
 
@@ -150,6 +150,9 @@ struct bsa_device {
 	uint64_t window_began, window_ended;
 	bsa_parts equal; /* entitlement of each app so far, while all were entitled to the same */
 };
+
+/* 0 or -ENOMEM. */
+int bsa_device_init(struct bsa_device *d);
 
 /* NULL: no memory. */
 struct bsa_tenant *bsa_device_tenant(struct bsa_device *d, uint32_t app);

@@ -106,9 +106,12 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 
 	if (*d)
 		return *d;
-	*d = calloc(1, sizeof(**d));
-	if (!*d)
+	*d = malloc(sizeof(**d));
+	if (!*d || bsa_device_init(*d)) {
+		free(*d);
+		*d = NULL;
 		return NULL;
+	}
 	(*d)->instance = instance & (DEVICES - 1);
 	(*d)->facts = &s->facts;
 	(*d)->losses = &s->lost;

@@ -157,7 +157,7 @@ static void become_backlogged(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
 
-	assert(!t->backlogged && d->n_backlogged < d->n_tenants);
+	assert(!t->backlogged && d->n_backlogged < d->table.n);
 	t->backlogged = true;
 	t->doubtful = false;
 	t->over = t->under = 0;
@@ -512,6 +512,8 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 {
 	bsa_parts by = most_fall(d, ns) / 2;
 	int64_t ns_less = round_parts(by);
+	struct bsa_table_walk walk = { 0 };
+	struct bsa_tenant *t;
 
 	if (!d->had_hole)
 		return;
@@ -525,14 +527,13 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 		d->window[i]->window_lag -= by;
 	for (size_t i = 0; i < d->n_backlogged; i++)
 		d->backlogged[i]->under += by;
-	for (size_t i = 0; i < d->table_room; i++)
-		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
-			t->max_lag -= by;
-			if (t->max_lag > t->sure_lag)
-				continue;
-			t->max_lag = t->sure_lag;
-			t->max_lag_at = t->sure_lag_at;
-		}
+	while ((t = bsa_table_walk(&d->table, &walk))) {
+		t->max_lag -= by;
+		if (t->max_lag > t->sure_lag)
+			continue;
+		t->max_lag = t->sure_lag;
+		t->max_lag_at = t->sure_lag_at;
+	}
 }
 
 /* The bounds of a lag at the time when @t seemed to become idle. */
@@ -640,17 +641,25 @@ static void enter_loss(struct bsa_device *d)
 		settle_tenant(d->backlogged[i]);
 }
 
+/* Keep the lags from before the first hole. */
+static void keep_sure_lags(const struct bsa_device *d)
+{
+	struct bsa_table_walk walk = { 0 };
+	struct bsa_tenant *t;
+
+	while ((t = bsa_table_walk(&d->table, &walk))) {
+		t->sure_lag = t->max_lag;
+		t->sure_lag_at = t->max_lag_at;
+	}
+}
+
 static void leave_loss(struct bsa_device *d)
 {
 	uint64_t ns = d->now - d->hole_began;
 
 	assert(d->in_loss && d->now >= d->hole_began);
-	/* Keep the lags from before the first hole. */
-	for (size_t i = 0; !d->had_hole && i < d->table_room; i++)
-		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
-			t->sure_lag = t->max_lag;
-			t->sure_lag_at = t->max_lag_at;
-		}
+	if (!d->had_hole)
+		keep_sure_lags(d);
 	d->had_hole = true;
 	d->proof_hole = d->now;
 	d->proof = 0;
@@ -824,11 +833,13 @@ void bsa_shares_report(const struct bsa_tenant *t, bool end)
 
 void bsa_shares_finish(struct bsa_device *d)
 {
+	struct bsa_table_walk walk = { 0 };
+	const struct bsa_tenant *t;
+
 	report_window(d);
 	for (size_t i = 0; i < d->held_lags.n; i++)
 		d->facts->lag(d->facts->ctx, &d->held_lags.all[i]);
 	d->held_lags.n = 0;
-	for (size_t i = 0; i < d->table_room; i++)
-		for (const struct bsa_tenant *t = d->table[i]; t; t = t->chain)
-			bsa_shares_report(t, true);
+	while ((t = bsa_table_walk(&d->table, &walk)))
+		bsa_shares_report(t, true);
 }

@@ -128,7 +128,7 @@ void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 		*(before ? &before->next : &level->head) = x;
 	}
 	if (!t->n_waiting++) {
-		assert(d->n_waiting_tenants < d->n_tenants);
+		assert(d->n_waiting_tenants < d->table.n);
 		t->waits_place = (uint32_t)d->n_waiting_tenants;
 		d->waiting[d->n_waiting_tenants++] = t;
 	}
