@@ -18,7 +18,7 @@ function(nnb_reads_traces)
 endfunction()
 
 # ---- base: its hash tables, also when memory runs out ----
-foreach(test table)
+foreach(test index table)
   nnb_test(test_${test} unit unit/test_${test}.c)
   target_link_options(test_${test} PRIVATE -Wl,--wrap=calloc)
   target_link_libraries(test_${test} PRIVATE bsa_base)

@@ -2,7 +2,8 @@
  * base/table.h -- entries by number: a hash table of chains through the entries themselves.
  *
  * For elements that stay where they are in memory until they are removed: each is allocated by itself, or its array never moves. Adding
- * cannot fail, and entries can be removed.
+ * cannot fail, and entries can be removed. Where elements are in an array that grows, or are so many and so small that two
+ * pointers for each are too much, see base/index.h.
  *
  * The caller owns the entries; a struct bsa_entry is the first member of each. Several entries may have the same number:
  * bsa_table_next iterates over them. Numbers are untrusted, and mixed before use, but for their lowest bits: numbers that follow each other, as

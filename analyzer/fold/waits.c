@@ -3,6 +3,8 @@
  */
 #include "fold/waits.h"
 
+#include "base/vector.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -19,34 +21,35 @@ enum {
 
 void bsa_pairs_fini(struct bsa_pairs *p)
 {
-	free(p->table);
+	free(p->all);
+	bsa_index_fini(&p->index);
 	*p = (struct bsa_pairs){ 0 };
 }
 
-static struct bsa_interfered *find_pair(struct bsa_interfered *table, size_t room, uint32_t by, uint32_t app)
+static uint64_t pair_key(uint32_t by, uint32_t app)
 {
-	uint64_t key = (uint64_t)by << 32 | app;
-	size_t i = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
-
-	while (table[i].app && (table[i].app != app || table[i].by != by))
-		i = (i + 1) & (room - 1);
-	return &table[i];
+	return (uint64_t)by << 32 | app;
 }
 
-static int pairs_grow(struct bsa_pairs *p)
+static struct bsa_interfered *find_pair(const struct bsa_pairs *p, uint32_t by, uint32_t app)
 {
-	size_t room = p->room ? 2 * p->room : 16;
-	struct bsa_interfered *table = calloc(room, sizeof(*table));
+	uint64_t key = pair_key(by, app);
+	size_t at;
 
-	if (!table)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->room; i++)
-		if (p->table[i].app)
-			*find_pair(table, room, p->table[i].by, p->table[i].app) = p->table[i];
-	free(p->table);
-	p->table = table;
-	p->room = room;
-	return 0;
+	for (uint32_t i = bsa_index_find(&p->index, key, &at); i != BSA_INDEX_NONE;
+	     i = bsa_index_next(&p->index, key, &at))
+		if (p->all[i].by == by && p->all[i].app == app)
+			return &p->all[i];
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct bsa_interfered *make_pair(struct bsa_pairs *p, uint32_t by, uint32_t app)
+{
+	if (!BSA_RESERVE(p->all, p->room, p->n + 1, 8) || !bsa_index_add(&p->index, pair_key(by, app), (uint32_t)p->n))
+		return NULL;
+	p->all[p->n] = (struct bsa_interfered){ .by = by, .app = app };
+	return &p->all[p->n++];
 }
 
 /* With too many pairs, the time is added to the pair of @app with 0, which stands for any app. */
@@ -57,27 +60,24 @@ static int pairs_add(struct bsa_pairs *p, uint32_t by, uint32_t app, uint64_t ns
 
 	if (!by || !app)
 		return 0;
-	if (2 * p->n >= p->room && pairs_grow(p) < 0)
-		return -ENOMEM;
-	pair = find_pair(p->table, p->room, by, app);
-	if (!pair->app && !may_have_more) {
+	pair = find_pair(p, by, app);
+	if (!pair && !may_have_more) {
 		p->joined++;
 		by = 0;
-		pair = find_pair(p->table, p->room, by, app);
+		pair = find_pair(p, by, app);
 	}
-	if (!pair->app) {
-		p->n++;
-		*pair = (struct bsa_interfered){ .by = by, .app = app };
-	}
+	if (!pair)
+		pair = make_pair(p, by, app);
+	if (!pair)
+		return -ENOMEM;
 	pair->ns = ns > UINT64_MAX - pair->ns ? UINT64_MAX : pair->ns + ns;
 	return 0;
 }
 
 void bsa_pairs_report(const struct bsa_pairs *p, const struct bsa_facts *facts)
 {
-	for (size_t i = 0; i < p->room; i++)
-		if (p->table[i].app)
-			facts->interfered(facts->ctx, &p->table[i]);
+	for (size_t i = 0; i < p->n; i++)
+		facts->interfered(facts->ctx, &p->all[i]);
 }
 
 /* ---- the lists ---- */

@@ -4,12 +4,14 @@
 #ifndef BSA_FOLD_WAITS_H
 #define BSA_FOLD_WAITS_H
 
+#include "base/index.h"
 #include "fold/device.h"
 
 /* ns that one app waited while another one held lanes, by pair. */
 struct bsa_pairs {
-	struct bsa_interfered *table; /* owned; app 0: free */
+	struct bsa_interfered *all; /* owned */
 	size_t room, n;
+	struct bsa_index index; /* of all */
 	uint64_t waits, joined; /* waits reported; stretches of waits without a pair of their own */
 };
 

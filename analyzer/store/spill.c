@@ -7,6 +7,7 @@
  */
 #include "store/spill.h"
 
+#include "base/index.h"
 #include "base/vector.h"
 #include "fold/overhead.h"
 #include "store/file.h"
@@ -20,7 +21,6 @@ enum {
 	ROWS = 256,
 	CHUNKS_MAX = 320,      /* narrow ones; a wide one counts as two: 4.9 MB */
 	UNKNOWN = -1,          /* in 32 bits */
-	FIRST_SLOTS = 64,      /* size of the table of groups */
 	GROUPS_FEW = 1024,     /* limit of groups that may have one execution each; */
 	GROUPS_MAX = 1 << 13,  /* beyond that, up to this number, */
 	EXECUTIONS_OF_EACH = 8 /* each has so many on average: then they are small beside the executions */
@@ -46,8 +46,7 @@ struct spill {
 	struct group *groups;
 	size_t n_groups, groups_room;
 	uint64_t n_rows, joined;
-	uint32_t *slots; /* hash table: of groups, plus 1 */
-	size_t n_slots;
+	struct bsa_index index; /* of groups */
 	unsigned chunks;
 	const char *error;
 	uint64_t *row_room; /* for bsa_spill_walk: ROWS rows */
@@ -77,10 +76,8 @@ struct spill *bsa_spill_new(const struct store_file *file)
 		return NULL;
 	s->file = file;
 	s->fd = -1;
-	s->n_slots = FIRST_SLOTS;
-	s->slots = calloc(s->n_slots, sizeof(*s->slots));
 	s->row_room = malloc(sizeof(*s->row_room) * ROWS * FIGURES);
-	return s->slots && s->row_room ? s : bsa_spill_free(s);
+	return s->row_room ? s : bsa_spill_free(s);
 }
 
 struct spill *bsa_spill_free(struct spill *s)
@@ -94,7 +91,7 @@ struct spill *bsa_spill_free(struct spill *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->groups);
-	free(s->slots);
+	bsa_index_fini(&s->index);
 	free(s->row_room);
 	free(s);
 	return NULL;
@@ -102,55 +99,52 @@ struct spill *bsa_spill_free(struct spill *s)
 
 /* ---- groups ---- */
 
-static uint32_t *slot_of(const struct spill *s, const struct group *key)
+static uint64_t group_number(const struct group *key)
 {
-	uint64_t h = ((uint64_t)key->app << 32 | key->model) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t rest = (uint64_t)key->priority << 24 | (uint64_t)key->path << 16 | (uint64_t)(uint8_t)key->cold << 8 |
+	                key->quiet;
 
-	h ^= (uint64_t)key->priority << 24 | (uint64_t)key->path << 16 | (uint64_t)(uint8_t)key->cold << 8 | key->quiet;
-	h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-	for (size_t i = h >> 20;; i++) {
-		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
-		const struct group *g;
+	return bsa_mixed((uint64_t)key->app << 32 | key->model) ^ rest;
+}
 
-		if (!*slot)
-			return slot;
-		g = &s->groups[*slot - 1];
-		if (g->app == key->app && g->model == key->model && g->priority == key->priority &&
-		    g->path == key->path && g->cold == key->cold && g->quiet == key->quiet)
-			return slot;
-	}
+static bool group_has(const struct group *g, const struct group *key)
+{
+	return g->app == key->app && g->model == key->model && g->priority == key->priority && g->path == key->path &&
+	       g->cold == key->cold && g->quiet == key->quiet;
+}
+
+/* The group of @key, or NULL. */
+static struct group *find_group(const struct spill *s, const struct group *key)
+{
+	uint64_t number = group_number(key);
+	size_t at;
+
+	for (uint32_t i = bsa_index_find(&s->index, number, &at); i != BSA_INDEX_NONE;
+	     i = bsa_index_next(&s->index, number, &at))
+		if (group_has(&s->groups[i], key))
+			return &s->groups[i];
+	return NULL;
 }
 
 /* The group of @key, made if need be. NULL: no memory. */
 static struct group *group_of(struct spill *s, const struct group *key)
 {
 	struct group other = { .priority = 255, .path = key->path, .cold = -1 }; /* no app, no model */
-	uint32_t *slot = slot_of(s, key), *bigger;
+	struct group *found = find_group(s, key);
 
-	if (!*slot && s->n_groups >= GROUPS_FEW &&
+	if (!found && s->n_groups >= GROUPS_FEW &&
 	    (s->n_groups >= GROUPS_MAX || s->n_groups >= s->n_rows / EXECUTIONS_OF_EACH)) {
 		s->joined++;
 		key = &other;
-		slot = slot_of(s, key);
+		found = find_group(s, key);
 	}
-	if (*slot)
-		return &s->groups[*slot - 1];
-	if (!BSA_RESERVE(s->groups, s->groups_room, s->n_groups + 1, 16))
+	if (found)
+		return found;
+	if (!BSA_RESERVE(s->groups, s->groups_room, s->n_groups + 1, 16) ||
+	    !bsa_index_add(&s->index, group_number(key), (uint32_t)s->n_groups))
 		return NULL;
-	if (2 * (s->n_groups + 1) > s->n_slots) {
-		bigger = calloc(2 * s->n_slots, sizeof(*bigger));
-		if (!bigger)
-			return NULL;
-		free(s->slots);
-		s->slots = bigger;
-		s->n_slots *= 2;
-		for (size_t i = 0; i < s->n_groups; i++)
-			*slot_of(s, &s->groups[i]) = (uint32_t)(i + 1);
-		slot = slot_of(s, key);
-	}
 	s->groups[s->n_groups] = *key;
-	*slot = (uint32_t)++s->n_groups;
-	return &s->groups[s->n_groups - 1];
+	return &s->groups[s->n_groups++];
 }
 
 struct group *bsa_spill_groups(struct spill *s, size_t *ret_n)

@@ -1,6 +1,8 @@
 /* tally.c -- counts executions by kind and by time, and keeps the worst ones. */
 #include "store/tally.h"
 
+#include "base/index.h"
+#include "base/vector.h"
 #include "store/numbers.h"
 #include "store/own.h"
 
@@ -9,7 +11,6 @@
 
 enum {
 	IDS_OF_A_BLOCK = 1024,
-	FIRST_SLOTS = 64,
 	KINDS_FEW = 4096,      /* limit of kinds that may have one execution each; */
 	KINDS_MAX = 1 << 15,   /* beyond that, up to this number, */
 	EXECUTIONS_OF_EACH = 8 /* each has so many on average */
@@ -19,10 +20,10 @@ enum {
 
 struct set {
 	size_t item, key; /* bytes */
-	char *items;      /* owned, like slots: numbers of items, plus 1 */
-	uint32_t *slots;
-	size_t n, room, n_slots;
-	size_t last; /* the last item found: mostly the next one, too */
+	char *items;      /* owned */
+	size_t n, room;
+	size_t last;            /* the last item found: mostly the next one, too */
+	struct bsa_index index; /* of items */
 };
 
 static void *item_at(const struct set *s, size_t i)
@@ -30,71 +31,63 @@ static void *item_at(const struct set *s, size_t i)
 	return s->items + i * s->item;
 }
 
-static uint32_t *slot_of(const struct set *s, const void *key)
+static uint64_t key_number(const struct set *s, const void *key)
 {
-	uint64_t h = 0, word;
+	uint64_t number = 0, word;
 
 	for (size_t i = 0; i < s->key; i += sizeof(word)) { /* keys are whole words */
 		memcpy(&word, (const char *)key + i, sizeof(word));
-		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
+		number = bsa_mixed(number) ^ word;
 	}
-	for (uint64_t i = h;; i++) {
-		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
-
-		if (!*slot || !memcmp(item_at(s, *slot - 1), key, s->key))
-			return slot;
-	}
+	return number;
 }
 
-static bool set_has(struct set *s, const void *like)
-{
-	return s->n && (!memcmp(item_at(s, s->last), like, s->key) || *slot_of(s, like));
-}
-
-/* Find the item with the key of @like; a missing item is made as a copy of @like. NULL: no memory. */
+/* The item with the key of @like, or NULL. */
 static void *set_find(struct set *s, const void *like)
 {
-	uint32_t *slot, *slots;
+	uint64_t number;
+	size_t at;
 
 	if (s->n && !memcmp(item_at(s, s->last), like, s->key))
 		return item_at(s, s->last);
-	if (2 * (s->n + 1) > s->n_slots) {
-		size_t n = s->n_slots ? 2 * s->n_slots : FIRST_SLOTS;
+	number = key_number(s, like);
+	for (uint32_t i = bsa_index_find(&s->index, number, &at); i != BSA_INDEX_NONE;
+	     i = bsa_index_next(&s->index, number, &at)) {
+		if (memcmp(item_at(s, i), like, s->key) != 0)
+			continue;
+		s->last = i;
+		return item_at(s, i);
+	}
+	return NULL;
+}
 
-		slots = calloc(n, sizeof(*slots));
-		if (!slots)
-			return NULL;
-		free(s->slots);
-		s->slots = slots;
-		s->n_slots = n;
-		for (size_t i = 0; i < s->n; i++)
-			*slot_of(s, item_at(s, i)) = (uint32_t)(i + 1);
-	}
-	slot = slot_of(s, like);
-	if (*slot) {
-		s->last = *slot - 1;
-		return item_at(s, s->last);
-	}
+/* Like set_find; a missing item is made as a copy of @like. NULL: no memory. */
+static void *set_take(struct set *s, const void *like)
+{
+	void *item = set_find(s, like);
+
+	if (item)
+		return item;
 	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-		char *bigger = realloc(s->items, room * s->item);
+		size_t room = bsa_room_doubled(s->room, s->n + 1, 16);
+		char *bigger = reallocarray(s->items, room, s->item);
 
 		if (!bigger)
 			return NULL;
 		s->items = bigger;
 		s->room = room;
 	}
+	if (!bsa_index_add(&s->index, key_number(s, like), (uint32_t)s->n))
+		return NULL;
 	memcpy(item_at(s, s->n), like, s->item);
 	s->last = s->n++;
-	*slot = (uint32_t)s->n;
 	return item_at(s, s->last);
 }
 
 static void set_fini(struct set *s)
 {
 	free(s->items);
-	free(s->slots);
+	bsa_index_fini(&s->index);
 }
 
 /* ---- what is counted ---- */
@@ -174,11 +167,11 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 
 	t->executions++;
 	full = t->kinds.n >= KINDS_FEW && (t->kinds.n >= KINDS_MAX || t->kinds.n >= t->executions / EXECUTIONS_OF_EACH);
-	if (full && !set_has(&t->kinds, &like)) {
+	if (full && !set_find(&t->kinds, &like)) {
 		like.app = like.model = 0;
 		t->joined++;
 	}
-	k = set_find(&t->kinds, &like);
+	k = set_take(&t->kinds, &like);
 	if (!k)
 		return -1;
 	k->n++;
@@ -202,7 +195,7 @@ static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDA
 	struct block like = {
 		.number = (uint64_t)id / IDS_OF_A_BLOCK, .first = INT64_MAX, .began = INT64_MAX, .ended = INT64_MIN
 	};
-	struct block *b = set_find(&t->blocks, &like);
+	struct block *b = set_take(&t->blocks, &like);
 
 	if (!b)
 		return -1;
