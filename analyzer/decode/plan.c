@@ -169,47 +169,26 @@ void bsa_plan_read(const struct bsa_plan *plan, const bt_event *event, struct bs
 	}
 }
 
-static struct bsa_plan **plan_slot(struct bsa_plan **slots, size_t room, const bt_event_class *class)
-{
-	size_t i = bsa_plans_hash(class) & (room - 1);
-
-	while (slots[i] && slots[i]->class != class)
-		i = (i + 1) & (room - 1);
-	return &slots[i];
-}
-
 const struct bsa_plan *bsa_plans_add(struct bsa_plans *plans, const bt_event_class *class)
 {
-	struct bsa_plan **place;
+	struct bsa_plan *plan;
 
-	if (plans->n * 4 >= plans->room) {
-		size_t room = plans->room ? plans->room * 2 : 256;
-		struct bsa_plan **slots = calloc(room, sizeof(*slots));
-
-		if (!slots)
-			return NULL;
-		for (size_t i = 0; i < plans->room; i++)
-			if (plans->slots[i])
-				*plan_slot(slots, room, plans->slots[i]->class) = plans->slots[i];
-		free(plans->slots);
-		plans->slots = slots;
-		plans->room = room;
-	}
-	place = plan_slot(plans->slots, plans->room, class);
-	if (*place)
-		return *place;
-	*place = malloc(sizeof(**place));
-	if (!*place)
+	if (!plans->table.chains && bsa_table_init(&plans->table))
 		return NULL;
-	bsa_plan_make(*place, class);
-	plans->n++;
-	return *place;
+	plan = malloc(sizeof(*plan));
+	if (!plan)
+		return NULL;
+	bsa_plan_make(plan, class);
+	bsa_table_add(&plans->table, &plan->entry, bsa_plan_number(class));
+	return plan;
 }
 
 void bsa_plans_fini(struct bsa_plans *plans)
 {
-	for (size_t i = 0; i < plans->room; i++)
-		free(plans->slots[i]);
-	free(plans->slots);
-	*plans = (struct bsa_plans){ 0 };
+	struct bsa_table_walk walk = { 0 };
+	struct bsa_plan *plan;
+
+	while (plans->table.chains && (plan = bsa_table_walk(&plans->table, &walk)))
+		free(plan);
+	bsa_table_fini(&plans->table);
 }

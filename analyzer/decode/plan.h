@@ -7,6 +7,7 @@
 #ifndef BSA_DECODE_PLAN_H
 #define BSA_DECODE_PLAN_H
 
+#include "base/table.h"
 #include "catalogue.h"
 
 #include <babeltrace2/babeltrace.h>
@@ -23,6 +24,7 @@ struct bsa_step {
 };
 
 struct bsa_plan {
+	struct bsa_entry entry; /* bsa_plan_number(class), in bsa_plans */
 	const bt_event_class *class;
 	const uint64_t *blank;
 	enum bsa_kind kind; /* BSA_N_KINDS: foreign, or not in the catalogue */
@@ -40,30 +42,31 @@ void bsa_plan_read(const struct bsa_plan *plan, const bt_event *event, struct bs
 /* A number to where it may not fit. @value: of a signed one, its two's complement. */
 void bsa_put_fitting(void *at, uint8_t bytes, bool to_signed, uint64_t value, bool from_signed);
 
-/* Plans by class. Zeroes are an empty one. */
+/* Plans by class. All zeroes: no plans. */
 struct bsa_plans {
-	struct bsa_plan **slots;
-	size_t n, room; /* room: a power of two */
+	struct bsa_table table; /* owned, and its entries; made with the first plan */
 };
 
-/* Borrowed until the table is ended; made if it is not there. NULL: no memory. @class has to outlive the table. */
+/* Make the plan of @class, which has none, and which must outlive it. Borrowed until bsa_plans_fini. NULL: no memory. */
 const struct bsa_plan *bsa_plans_add(struct bsa_plans *plans, const bt_event_class *class);
 void bsa_plans_fini(struct bsa_plans *plans);
 
-static inline size_t bsa_plans_hash(const bt_event_class *class)
+/* Addresses are multiples of 16, and a table does not mix the lowest bits of its numbers. */
+static inline uint64_t bsa_plan_number(const bt_event_class *class)
 {
-	return (size_t)(((uintptr_t) class >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	return (uintptr_t) class >> 4;
 }
 
+/* Like bsa_plans_add, of any class: the plan is made if there is none. */
 static inline const struct bsa_plan *bsa_plans_get(struct bsa_plans *plans, const bt_event_class *class)
 {
-	if (__builtin_expect(plans->room != 0, 1)) {
-		const struct bsa_plan *plan = plans->slots[bsa_plans_hash(class) & (plans->room - 1)];
+	const struct bsa_plan *plan = NULL;
 
-		if (__builtin_expect(plan && plan->class == class, 1))
-			return plan;
-	}
-	return bsa_plans_add(plans, class);
+	if (__builtin_expect(plans->table.chains != NULL, 1))
+		plan = bsa_table_find(&plans->table, bsa_plan_number(class));
+	while (plan && plan->class != class)
+		plan = bsa_table_next(plan);
+	return __builtin_expect(plan != NULL, 1) ? plan : bsa_plans_add(plans, class);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "replay/replay.h"
 
 enum {
@@ -45,7 +46,7 @@ struct call {
 
 /* The executions of a stream in the part. */
 struct chain {
-	uint64_t stream;
+	struct bsa_entry entry;             /* the stream */
 	uint32_t first, next, last, before; /* before: the one that was played last; NONE */
 	uint64_t at;                        /* when that was ready, in the replay */
 	bool is_open;                       /* its calls come at times of their own, whenever answers do */
@@ -69,7 +70,7 @@ struct play {
 	struct account *accounts;
 	struct call *calls;
 	struct chain *chains;
-	uint32_t *slots; /* hash table of streams: numbers of chains, from 1 */
+	struct bsa_table streams; /* of chains */
 	uint32_t n, n_chains, under_way;
 	uint64_t *gaps, *thinks; /* scratch, PART_MOST each */
 	uint64_t total;          /* all time on lanes */
@@ -359,23 +360,16 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 
 /* ---- parts ---- */
 
-enum { SLOTS = 4 * PART_MOST }; /* a power of 2 */
-
 static struct chain *chain_of(struct play *p, uint64_t stream)
 {
-	uint64_t h = stream * UINT64_C(0x9e3779b97f4a7c15);
+	struct chain *chain = bsa_table_find(&p->streams, stream);
 
-	for (h ^= h >> 29;; h++) {
-		uint32_t *slot = &p->slots[h & (SLOTS - 1)];
-
-		if (*slot && p->chains[*slot - 1].stream != stream)
-			continue;
-		if (!*slot) {
-			p->chains[p->n_chains++] = (struct chain){ .stream = stream, .first = NONE, .last = NONE };
-			*slot = p->n_chains;
-		}
-		return &p->chains[*slot - 1];
-	}
+	if (chain)
+		return chain;
+	chain = &p->chains[p->n_chains++];
+	*chain = (struct chain){ .first = NONE, .last = NONE };
+	bsa_table_add(&p->streams, &chain->entry, stream);
+	return chain;
 }
 
 /* Add the responses of the part, which is over. */
@@ -503,7 +497,7 @@ static void play_part(struct play *p)
 		add_ideal_work(p, USUAL);
 		add_ideal_work(p, WITHOUT);
 	}
-	memset(p->slots, 0, SLOTS * sizeof(*p->slots));
+	bsa_table_clear(&p->streams);
 	p->n = p->n_chains = 0;
 	p->missed = p->unknown = p->refused_runs = false;
 }
@@ -606,12 +600,11 @@ int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *r
 		          .accounts = calloc(sharing->n_apps + (size_t)1, sizeof(*p.accounts)),
 		          .calls = calloc(PART_MOST, sizeof(*p.calls)),
 		          .chains = calloc(PART_MOST, sizeof(*p.chains)),
-		          .slots = calloc(SLOTS, sizeof(*p.slots)),
 		          .gaps = calloc(PART_MOST, sizeof(*p.gaps)),
 		          .thinks = calloc(PART_MOST, sizeof(*p.thinks)) };
 
 	memset(ret, 0, sharing->n_apps * sizeof(*ret));
-	if (p.accounts && p.calls && p.chains && p.slots && p.gaps && p.thinks)
+	if (p.accounts && p.calls && p.chains && p.gaps && p.thinks && !bsa_table_init(&p.streams))
 		play_all(&p);
 	else
 		play_fail(&p, BSA_SHARING_NO_MEMORY);
@@ -625,7 +618,7 @@ int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *r
 	free(p.accounts);
 	free(p.calls);
 	free(p.chains);
-	free(p.slots);
+	bsa_table_fini(&p.streams);
 	free(p.gaps);
 	free(p.thinks);
 	return p.code;
