@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# check_ci.sh BURSTSCOPE SERVICE LOAD -- `burstscope check` as a step of continuous integration: what is as it was passes, a service that has
-# become worse fails, and where nobody can tell that is neither. What it reports is XML to those who read XML. `burstscope diff` finds the same.
-# A machine that has other work may be in the way: a recording is made up to three times. What has to hold of it stays.
+# check_ci.sh BURSTSCOPE SERVICE LOAD -- `burstscope check` as a step of continuous integration: an unchanged service
+# passes, one that became worse fails, and where no verdict is possible the step does neither. Its XML is well-formed.
+# `burstscope diff` finds the same. Other work of the machine may spoil a recording, so each is made up to three times.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3
 
-# record OPTION...: noisy-neighbour, with the service so, into $db.
+# record OPTION...: record noisy-neighbour of a service with these options, into $db.
 recordings=0
 record()
 {
@@ -22,7 +22,7 @@ record()
 	rm -r "${tmp:?}/$name"
 }
 
-# step STATUS ARGUMENT...: burstscope check with these ends so; what it prints is in $tmp/out.
+# step STATUS ARGUMENT...: run burstscope check; it must end with STATUS. $tmp/out has its output.
 step()
 {
 	local wanted=$1 status=0
@@ -33,7 +33,7 @@ step()
 	return 1
 }
 
-# step_or_again STATUS RULES OPTION...: the same of a recording that is made for it.
+# step_or_again STATUS RULES OPTION...: the same on a recording that is made for it, up to three times.
 step_or_again()
 {
 	local wanted=$1 rules=$2 tries said
@@ -46,7 +46,7 @@ step_or_again()
 	wrong "$said"
 }
 
-# xml FILE: "TESTS FAILURES ERRORS", as whoever reads XML counts them; and that is what is written above them.
+# xml FILE: print "TESTS FAILURES ERRORS" as a reader of XML counts them; the attributes must agree.
 xml()
 {
 	if command -v python3 >/dev/null; then
@@ -63,7 +63,7 @@ END
 	elif command -v xmllint >/dev/null; then
 		xmllint --noout "$1" && xmllint --xpath \
 			'concat(count(//testcase), " ", count(//failure), " ", count(//error))' "$1"
-	else # every tag that is opened is closed
+	else # every open tag is closed
 		awk 'BEGIN { RS = "<"; getline }
 			/^\?/ { next }
 			/^\// { sub(/>.*/, ""); if (open[n--] != substr($0, 2)) exit bad = 1; next }
@@ -72,7 +72,7 @@ END
 	fi
 }
 
-# reports STATUS COUNTS ARGUMENT...: the same as JUnit's XML.
+# reports STATUS COUNTS ARGUMENT...: run a step with JUnit's XML.
 reports()
 {
 	local status=$1 wanted=$2 found
@@ -82,7 +82,7 @@ reports()
 	[[ $found == "$wanted" ]] || wrong "the report of $* has '$found', not '$wanted': $(cat "$tmp/out")"
 }
 
-# A neighbour has no deadlines, and is no reason to miss those of others.
+# A neighbour has no deadlines, so rules about deadlines do not cover it.
 cat >"$tmp/just.slo" <<'END'
 coverage >= 90 %
 executions of app=well-behaved >= 20
@@ -90,7 +90,7 @@ miss ratio of app=well-behaved <= 25 %   # next to none under fair, most under f
 fairness
 END
 
-# ---- the step passes; then somebody changes the service ----
+# ---- the step passes; then the service changes ----
 
 start_sessiond
 step_or_again 0 "$tmp/just.slo" --policy fair
@@ -103,7 +103,7 @@ failures_told=$("$burstscope" check --slo "$tmp/just.slo" --format csv "$bad" | 
 unsure_told=$("$burstscope" check --slo "$tmp/just.slo" --format csv "$bad" | grep -c ',INCONCLUSIVE,') || true
 reports 1 "4 $failures_told $unsure_told" --slo "$tmp/just.slo" "$bad"
 
-# A failure is no worse for there being something that nobody can tell; without it, that is what there is.
+# A failure stays a failure beside a rule without a verdict; without the failure, the status is that of no verdict.
 echo 'p99.9999 e2e of app=well-behaved <= 1d' >"$tmp/wrong.slo"
 echo 'p99.9999 e2e of app=well-behaved <= 1000s' >"$tmp/few.slo"
 cat "$tmp/just.slo" "$tmp/few.slo" >"$tmp/both.slo"
@@ -112,7 +112,7 @@ reports 3 '1 0 1' --slo "$tmp/few.slo" "$good"
 step 1 --slo "$tmp/both.slo" "$bad" || wrong 'a failure comes first'
 step 3 --slo "$tmp/both.slo" "$good" || wrong 'not all passed'
 
-# Against what it was itself, it is no worse than by a quarter of an hour.
+# A recording is not worse than itself by a quarter of an hour.
 cat >"$tmp/base.slo" <<'END'
 p50 e2e of app=noisy path=sync <= baseline + 1000s
 p99 run of app=noisy <= baseline + 1000s
@@ -121,7 +121,8 @@ step 0 --slo "$tmp/base.slo" --baseline "$good" "$good" || wrong 'it is no worse
 
 # ---- diff ----
 
-# A recording of a few seconds on a busy machine can be too short for some test to show even a large change: then the verdict is cannot tell, and not pass.
+# A recording of a few seconds on a busy machine can be too short for a test to show even a large change: then the
+# verdict is cannot tell, not pass.
 is=0
 "$burstscope" diff --verdict "$good" "$good" >"$tmp/out" || is=$?
 case $is in
@@ -145,9 +146,9 @@ whole = sum(row["share_b_percent"] * (row["mean_b_ns"] or 0) - row["share_a_perc
 assert abs(whole - sum(row["by_mix_ns"] + row["by_speed_ns"] for row in parts["mix"])) < 3
 END
 
-# ---- what is wrong with a step ----
+# ---- wrong steps ----
 
-# refuses STATUS WORDS ARGUMENT...: one line, which says so; and nothing is printed.
+# refuses STATUS WORDS ARGUMENT...: the step must end with STATUS and one line with WORDS, and without output.
 refuses()
 {
 	local status=$1 words=$2

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# compare.sh BURSTSCOPE SERVICE LOAD DRIVER -- `burstscope diff` of recordings of a running service: of one build, of one whose operations take
-# longer, of one whose deadlines are missed, and of other settings.
+# compare.sh BURSTSCOPE SERVICE LOAD DRIVER -- `burstscope diff` of recordings of a running service: of one build, of
+# one whose operations take longer, of one whose deadlines are missed, and of other settings.
 #
-# A machine that has other work may be in the way: what that can spoil is recorded up to three times. With NNB_SOAK_SECONDS it goes on that long,
-# and counts: of one build, how many pairs fail or change; of others, how many are found. ./run soak 60 compare prints that.
+# Other work of the machine may spoil a comparison, so each is recorded up to three times. With NNB_SOAK_SECONDS the
+# script goes on for that long and counts how many pairs of one build fail or change, and how many other pairs are
+# found. ./run soak 60 compare prints that.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$tmp/service load=$3 driver=$4
 
-# The device of this service is the cpu: where that may be done, it goes before what else the machine does.
+# The device of this service is the cpu: where this user may, raise its priority over other work of the machine.
 {
 	echo '#!/bin/sh'
 	nice -n -10 true 2>"$tmp/null" && echo "exec nice -n -10 '$2' \"\$@\""
@@ -20,7 +21,7 @@ scenario camera '{"duration": "1s", "apps": [{"name": "camera", "streams": [{"mo
 scenario tight '{"duration": "1s", "apps": [{"name": "camera", "streams": [{"model": "mobilenet", "think": "2ms", "deadline": "300us"}]}]}'
 mobilenet=30 # operations
 
-# record NAME SCENARIO PERCENT DURATION OPTION...: into $tmp/NAME.db; each operation takes so many percent longer.
+# record NAME SCENARIO PERCENT DURATION OPTION...: record into $tmp/NAME.db; each operation takes PERCENT longer.
 record()
 {
 	local name=$1 what=$2 percent=$3 duration=$4
@@ -35,7 +36,7 @@ record()
 	rm -r "${tmp:?}/$name"
 }
 
-# compare STATUS A... -- B...: whether the verdict ends so; the changes are in $tmp/changes.csv.
+# compare STATUS A... -- B...: true if the verdict ends with STATUS; $tmp/changes.csv has the changes.
 compare()
 {
 	local wanted=$1 status=0
@@ -44,13 +45,13 @@ compare()
 	((status == wanted)) || { said="ends with $status, not $wanted: $(cat "$tmp/said" "$tmp/changes.csv")"; return 1; }
 }
 
-# changed: whether any test of the latest comparison is a change.
+# changed: true if the last comparison had a change.
 changed() { grep -Eq '^[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,(slower|faster|more|fewer),' "$tmp/changes.csv"; }
 
-# named PHASE: whether a latency that is slower comes from that phase first.
+# named PHASE: true if each slower latency names this phase first.
 named() { grep -Eq ",slower,.*,\"?$1 " "$tmp/changes.csv"; }
 
-# tries WHAT COMMAND...: of three, one is so.
+# tries WHAT COMMAND...: COMMAND must succeed once in three tries.
 tries()
 {
 	local what=$1 try
@@ -63,7 +64,7 @@ tries()
 	wrong "$what: not in three tries"
 }
 
-# ---- a few, for every change ----
+# ---- a few comparisons, for every change of the code ----
 
 same_build() { record "again$1" camera 0 1200ms --lanes 1; record first camera 0 1200ms --lanes 1
 	compare 0 "$tmp/first.db" -- "$tmp/again$1.db"; }
@@ -80,7 +81,8 @@ settings()
 	done
 }
 
-# The machine's speed is in every recording of a model that is long enough: the cpu time of its runs is compared at one speed.
+# A model that runs long enough measures the machine's speed in every recording: diff compares the cpu time of its runs
+# at one speed.
 speeds()
 {
 	local times
@@ -99,9 +101,9 @@ short()
 	speeds
 }
 
-# ---- many, for figures ----
+# ---- many comparisons, for figures ----
 
-# bar WHAT SEEN OF LEAST MOST: in percent of what was seen.
+# bar WHAT SEEN OF LEAST MOST: SEEN of OF, in percent, must be between LEAST and MOST.
 bar()
 {
 	local verdict=met
@@ -109,7 +111,7 @@ bar()
 	echo "| $1 | $2 of $3 | $4 to $5 % | $verdict |"
 }
 
-# same_pair A B: one build.
+# same_pair A B: compare two recordings of one build.
 same_pair()
 {
 	pairs=$((pairs + 1))
@@ -117,7 +119,7 @@ same_pair()
 	! changed || differ=$((differ + 1))
 }
 
-# round: five recordings a side in turn, of which one side takes a tenth longer; and one of each other kind.
+# round: record five times a side, by turns; one side takes a tenth longer. Then one pair of each other kind.
 round()
 {
 	local i a=() b=()

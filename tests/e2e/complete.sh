@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# complete.sh BURSTSCOPE MADE TRACE_FROM_TEXT TRACE -- bash, and zsh where there is one, complete what is typed on a terminal, with what the program's tables say.
-# MADE is where the completions are, TRACE one in which executions 7 and 12 missed their deadlines. What came out of a line is not run: its words are printed into a file.
+# complete.sh BURSTSCOPE MADE TRACE_FROM_TEXT TRACE -- bash, and zsh if it is installed, complete words typed on a
+# terminal from the program's tables.
+#
+# MADE has the completions. In TRACE executions 7 and 12 missed their deadlines. The completed line does not run: its
+# words go to a file.
 set -euo pipefail
 burstscope=$(realpath "$1") made=$(realpath "$2") trace_from_text=$3 trace=$4
 command -v script >/dev/null || { echo 'skipped: no script'; exit 77; }
@@ -8,7 +11,7 @@ tmp=$(mktemp -d)
 trap 'rm -r "$tmp"' EXIT
 failures=0
 
-# What is typed, a tab for each ~, and the words that it becomes, in <>.
+# The typed line, with a tab for each ~, and the words that it becomes, in <>.
 cases=(
 	'mis~'                         '<misses>'
 	'misses --for~j~'              '<misses><--format><json>'
@@ -38,7 +41,7 @@ ln -s /bin/true "$tmp/bin/an_app"
 "$burstscope" import -q -o "$tmp/missed.db" "$tmp/missed"
 cd "$tmp"
 
-# lines SHELL SETUP...: what is typed: ^E ends a line, and ^A begins it.
+# lines SHELL SETUP...: print what is typed; ^E ends a line, and ^A begins it.
 lines()
 {
 	local shell=$1 i
@@ -51,7 +54,7 @@ lines()
 	printf 'exit\n'
 }
 
-# tried SHELL COMMAND SETUP...: type all of them, and look what came of it.
+# tried SHELL COMMAND SETUP...: type all lines and compare the completed words.
 tried()
 {
 	local shell=$1 command=$2 i got
@@ -60,7 +63,7 @@ tried()
 	lines "$shell" "$@" | HOME=$tmp TERM=dumb PATH=$tmp/bin:$PATH script -qec "$command" /dev/null >"$shell.log"
 	for ((i = 0; i < ${#cases[@]}; i += 2)); do
 		got=$(cat "$shell.$i" 2>&1) || true
-		got=$(sed -E 's/(<--[a-z]+)=/\1></g; s:/>:>:' <<<"$got") # zsh makes them one word, and takes the last slash away
+		got=$(sed -E 's/(<--[a-z]+)=/\1></g; s:/>:>:' <<<"$got") # zsh makes one word of them, and removes the last slash
 		[[ $got == "<burstscope>${cases[i + 1]}" ]] && continue
 		echo "complete: $shell makes $got of: burstscope ${cases[i]}"
 		failures=$((failures + 1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# decoders.sh NNBURST_LOAD NNBURSTD DECODERS_AGREE -- of what LTTng records in each of its ways the quick decoder makes the same as
-# babeltrace2 does, event by event, losses and all.
+# decoders.sh NNBURST_LOAD NNBURSTD DECODERS_AGREE -- the quick decoder reads the same as babeltrace2, event by event
+# and loss by loss, from traces of each kind of LTTng's channels.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 load=$1 service=$2 agree=$3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# demo.sh BURSTSCOPE SERVICE -- burstscope demo, on a machine where no session daemon runs: every answer is there, each below its command,
-# what was recorded is kept, and nothing is left running, also where it is stopped.
+# demo.sh BURSTSCOPE SERVICE -- burstscope demo on a machine without a session daemon: it prints every answer below its
+# command, keeps the recording, and leaves no process behind, even when it is stopped.
 set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
 burstscope=$1
@@ -16,7 +16,7 @@ wrong()
 
 gone() { ! lttng --no-sessiond list >/dev/null 2>&1; }
 
-# What of ours is running: nothing else in this namespace has this scratch directory.
+# The processes of this test: no other process in this namespace has this scratch directory.
 left() { pgrep -f "nnburst(d|-load) .*--socket $1" || true; }
 
 "$burstscope" demo --for 3s -o shown >out 2>said || wrong "it ends with $?: $(<said)"
@@ -41,7 +41,7 @@ gone || wrong 'a session daemon is left'
 "$burstscope" demo -o shown >out 2>said && wrong 'into a directory that is there'
 [[ ! -s out && $(wc -l <said) == 1 ]] || wrong "into a directory that is there: $(<said)"
 
-: >out # of the one before
+: >out # the output of the previous run is removed
 env --default-signal=INT "$burstscope" demo --for 60s -o stopped >out 2>said &
 demo=$!
 until grep -qF ' -- nnburst-load' out; do

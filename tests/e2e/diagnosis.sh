@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# diagnosis.sh BURSTSCOPE SERVICE LOAD -- of each shipped scenario, recorded live, `burstscope summary` puts first what the scenario is about, with
-# who suffers and whose doing it is; and where a policy is to blame, another one turns the verdict to passed. A machine that has other
-# work may be in the way: a recording is made up to three times. What has to hold of it stays.
+# diagnosis.sh BURSTSCOPE SERVICE LOAD -- each shipped scenario is recorded live. `burstscope summary` must put the
+# scenario's defect first, with its victim and its doer; where a policy is to blame, another policy turns the verdict
+# to pass. Other work of the machine may spoil a recording, so each is made up to three times.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
 burstscope=$1 service=$tmp/service load=$3
 
-# The device of this service is the cpu: where that may be done, it goes before what else the machine does.
+# The device of this service is the cpu: where this user may, raise its priority over other work of the machine.
 {
 	echo '#!/bin/sh'
 	nice -n -10 true 2>"$tmp/null" && echo "exec nice -n -10 '$2' \"\$@\""
@@ -15,7 +15,7 @@ burstscope=$1 service=$tmp/service load=$3
 } >"$service"
 chmod +x "$service"
 
-# record SCENARIO OPTION...: into $db.
+# record SCENARIO OPTION...: record into $db.
 record()
 {
 	local what=$1 name=r$((++recordings))
@@ -31,14 +31,14 @@ record()
 	rm -r "${tmp:?}/$name"
 }
 
-# found PART COLUMN: of the first row of that part of the summary.
+# found PART COLUMN: print that column of the first row of the part of the summary.
 found()
 {
 	"$burstscope" summary --format csv --part "$1" "$db" >"$tmp/part.csv"
 	sqlite3 :memory: ".import --csv '$tmp/part.csv' part" "SELECT $2 FROM part LIMIT 1"
 }
 
-# first COLUMN REGEX: says what is there, if that is not it.
+# first COLUMN REGEX: the first finding must match; print it if not.
 first()
 {
 	local got
@@ -46,7 +46,7 @@ first()
 	[[ $got =~ $2 ]] || echo "the first finding's $1 is '$got'; not $2; "
 }
 
-# has_finding FINDING: says if it is not among them.
+# has_finding FINDING: print the findings if this one is not among them.
 has_finding()
 {
 	grep -q ",$1," <("$burstscope" summary --format csv --part diagnosis "$db") || echo "there is no finding $1; "
@@ -60,7 +60,7 @@ verdict()
 	((status == $2)) || echo "$1 --verdict ends with $status and not $2: $(tail -n 8 "$tmp/audit"); "
 }
 
-# shows CHECKS SCENARIO OPTION...: CHECKS is a function below, which says what is not so.
+# shows CHECKS SCENARIO OPTION...: record the scenario; the function CHECKS below prints what is wrong.
 shows()
 {
 	local checks=$1 tries said
@@ -75,7 +75,7 @@ shows()
 	wrong "$*: not in three recordings"
 }
 
-# ---- what is said of each, and what of it under another policy ----
+# ---- the findings of each scenario, and of each under another policy ----
 
 inversion() { first finding inversion; first culprit "phone's mobilenet"; verdict priority 1; }
 inversion_fair() { verdict priority 0; }

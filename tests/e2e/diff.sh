@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# diff.sh BURSTSCOPE TRACE_FROM_TEXT TRACES -- what `burstscope diff` compares, what it says of how two recordings were made, and what it refuses.
+# diff.sh BURSTSCOPE TRACE_FROM_TEXT TRACES -- what `burstscope diff` compares, its words about how two recordings were
+# made, and its refusals.
 set -euo pipefail
 burstscope=$1 trace_from_text=$2 traces=$3
 tmp=$(mktemp -d)
@@ -12,7 +13,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# database NAME OPTION...: of the trace on standard input.
+# database NAME OPTION...: make the database of the trace on standard input.
 database()
 {
 	local name=$1
@@ -20,7 +21,7 @@ database()
 	"$trace_from_text" "$@" "$tmp/$name" && "$burstscope" import -q -o "$tmp/$name.db" "$tmp/$name"
 }
 
-# ends STATUS A B OPTION...: diff of these ends so; $out is what it prints, $said what it says.
+# ends STATUS A B OPTION...: run diff of these; it must end with STATUS. $out has its output, $said its standard error.
 ends()
 {
 	local wanted=$1 a=$2 b=$3 status=0
@@ -33,7 +34,7 @@ ends()
 prints() { [[ $out == *"$1"* ]] || wrong "not printed: $1 (but: $out)"; }
 hides() { [[ $out != *"$1"* ]] || wrong "printed: $1"; }
 
-# refuses STATUS A B WORDS OPTION...: in one line, and nothing is printed.
+# refuses STATUS A B WORDS OPTION...: the same; it must print one line of error with WORDS, and no output.
 refuses()
 {
 	local status=$1 a=$2 b=$3 words=$4
@@ -42,7 +43,7 @@ refuses()
 	[[ ! $out && $said != *$'\n'* && $said == *"$words"* ]] || wrong "diff $a $b $*: not '$words', but: $said$out"
 }
 
-# several STATUS OPTION... -- NAME... -- NAME...: the same of several recordings a side.
+# several STATUS OPTION... -- NAME... -- NAME...: the same for several recordings a side.
 several()
 {
 	local wanted=$1 status=0 words=()
@@ -58,7 +59,7 @@ several()
 	((status == wanted)) || wrong "diff ${words[*]} ends with $status, not $wanted: $said$out"
 }
 
-# row WORDS: a line of a table has these words, in this order, with any spaces between.
+# row WORDS: the table must have a line with these words, in this order, with any spaces between.
 row()
 {
 	local pattern
@@ -77,7 +78,7 @@ sed 's/name=tracker\(.*\)ops=10/name=tracker\1ops=12/' "$before" | database chan
 sed $'s/name=camera/name=\e[31mcam/' "$after" | database hostile -e full -h here
 sed 's/ x5 every=1ms/ x1/' "$before" | database few -e full -h here
 
-# ---- the same ----
+# ---- equal recordings ----
 
 ends 0 before before --verdict
 prints "Changes: none; 9 comparisons, not distinguishable"
@@ -91,7 +92,7 @@ prints 'recorded on different machines: A: here; B: there'
 ends 0 before changed
 prints 'tracker is not the same model: in A it has 10 operations'
 
-# ---- what changed ----
+# ---- changes ----
 
 ends 1 before after --verdict
 row 'camera/tracker burst warm p50 slower 201.0 us 261.0 us 29.9 queue (+60.10 us)'
@@ -103,7 +104,7 @@ ends 1 before after --verdict
 [[ $out == "$same" ]] || wrong 'the same recordings give other numbers'
 ends 0 after before --verdict
 row 'camera/tracker burst warm p50 faster 261.0 us 201.0 us -23.0 queue (-60.10 us)'
-ends 0 before after # it was not asked whether
+ends 0 before after # without --verdict the status is 0
 ends 0 before after --verdict --least 50
 ends 0 before after --verdict --margin 50
 ends 0 before after --verdict --where "path = 'sync'"
@@ -117,9 +118,9 @@ ends 0 hostile hostile
 prints '31mcam/tracker burst warm'
 hides $'\e'
 
-# ---- phases: the ones whose executions differ, not the ones that vary most ----
+# ---- phases: diff names those whose executions differ, not those that vary most ----
 
-# varied NAME SLOTS REPLY: 200 executions; return takes from 10 to 400 us, in turn.
+# varied NAME SLOTS REPLY: 200 executions; return takes from 10 to 400 us, by turns.
 varied()
 {
 	{
@@ -137,7 +138,7 @@ hides 'return (+'
 
 # ---- misses and answers ----
 
-# missing NAME EXECUTION...: 60 executions, as the words say.
+# missing NAME EXECUTION...: 60 executions, as the words describe.
 missing()
 {
 	{
@@ -164,7 +165,7 @@ prints 'FAIL: more failures 1'
 ends 0 aborted met --verdict
 row 'camera/tracker burst misses fewer 60 of 60 0 of 60'
 
-# ---- holes: no pass for what they touch; a change stands that is one whatever they hide ----
+# ---- holes: no pass for figures that they touch; a change stands if no hole can hide its cause ----
 
 { cat "$before"; echo 'lose 100000us 101000us 1:40'; } | database holed -e full -h here
 { cat "$after"; echo 'lose 100000us 101000us 1:40'; } | database holed_after -e full -h here
@@ -175,7 +176,7 @@ ends 3 holed before --verdict
 ends 1 before holed_after --verdict
 prints 'FAIL: slower'
 
-# ---- what is gone ----
+# ---- apps and models that disappear ----
 
 sed '/^[0-9]*us 1:/d' "$before" | database gone -e full -h here
 ends 3 before gone --verdict
@@ -215,7 +216,7 @@ prints 'A is 2 recordings'
 several 1 --verdict -- a1 a2 a3 a4 -- b1 b2 b3 b4
 prints 'FAIL: slower'
 hides 'assumed'
-several 3 --verdict -- b1 b2 b3 b4 -- a1 a2 a3 a4 # the photos are gone
+several 3 --verdict -- b1 b2 b3 b4 -- a1 a2 a3 a4 # the photos are missing
 row 'photos/thumbnails burst warm p50 only in A'
 several 1 --verdict -- a1 -- b1
 several 1 --verdict -- a1 a2 a3 -- b1
@@ -224,7 +225,7 @@ several 2 -- a1 a1 -- b1
 "$burstscope" diff "$tmp/a1.db" "$tmp/a2.db" "$tmp/b1.db" >"$tmp/out" 2>"$tmp/said" && wrong 'three recordings without --'
 grep -q 'separate several recordings of A and B by --' "$tmp/said" || wrong "three recordings without --: $(<"$tmp/said")"
 
-# ---- what cannot be told, or compared ----
+# ---- comparisons without a verdict, and refusals ----
 
 ends 3 few before --verdict --where "path = 'burst'"
 prints 'too few executions in A'

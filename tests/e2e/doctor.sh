@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# doctor.sh BURSTSCOPE SERVICE MANY_STREAMS PROVIDER -- burstscope doctor: all is well where all is well, and each thing that is broken is
-# what it names; of a recording it says what was lost, and what would have kept it.
+# doctor.sh BURSTSCOPE SERVICE MANY_STREAMS PROVIDER -- burstscope doctor passes on a sound machine and names each
+# fault on a broken one; for a recording it lists the losses, and what would have prevented them.
 set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
 burstscope=$1 many=$3 provider=$4
@@ -14,7 +14,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# ends STATUS ARGUMENT...: burstscope doctor ends so; what it prints is in $out.
+# ends STATUS ARGUMENT...: run burstscope doctor; it must end with STATUS. $out has its output.
 ends()
 {
 	local wanted=$1 status=0
@@ -24,10 +24,10 @@ ends()
 	((status == wanted)) || wrong "${BASH_LINENO[0]}: doctor $* ends with $status, not $wanted: $out$said"
 }
 
-# result CHECK: what it says of that.
+# result CHECK: print the result of that check.
 result() { "$burstscope" doctor --format csv 2>/dev/null | sed -nE "s:^\"?$1\"?,([a-z]+),.*:\1:p"; }
 
-# sick CHECK RESULT STATUS: what is broken is found, and said in this row.
+# sick CHECK RESULT STATUS: doctor must find the fault and report it in this row.
 sick()
 {
 	ends "$3" --format csv
@@ -35,7 +35,7 @@ sick()
 	grep -E "^\"?$1\"?,$2," <<<"$out" | grep -qE ',[^,]+$' || wrong "${BASH_LINENO[0]}: $1: no remedy: $out"
 }
 
-# ---- whole: with a session daemon and without one ----
+# ---- a sound machine: with a session daemon and without one ----
 
 ends 0
 for check in provider liblttng-ctl 'session daemon' events recording lttng-sessiond rights /dev/shm clock 'working directory' importer nnburstd nnburst-load; do
@@ -50,7 +50,7 @@ ends 0 --format json
 [[ $out == *'"pass":true'* ]] || wrong "json: $out"
 stop_sessiond
 
-# ---- broken ----
+# ---- faults ----
 
 cp "$provider" "$tmp/provider.so"
 chmod g+w "$tmp/provider.so"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# drawn.sh BURSTSCOPE TRACE_FROM_TEXT -- what explain and timeline say is what the database has: of thousands of executions, in any span of time,
-# at any width.
+# drawn.sh BURSTSCOPE TRACE_FROM_TEXT -- explain and timeline print what the database has: of thousands of executions,
+# in any span of time, at any width.
 set -euo pipefail
 burstscope=$1 trace_from_text=$2
 tmp=$(mktemp -d)
@@ -25,13 +25,13 @@ usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10u
 0 model_prepare model=2 conn=2 name=big priority=low ops=10 estimate_ns=100us step_ns=10us
 0 stream_open stream=1 conn=1 path=burst model=1
 0 stream_open stream=2 conn=2 path=burst model=2
-# every other millisecond one app is stopped for the other, and late
+# every other millisecond one app is preempted for the other, and is late
 1ms 1:1 x3000 every=1ms lane=0 deadline=300us
 1ms+500us 2:1 x1500 every=2ms lane=1,1 run=100us,200us off=100us by=1:1 deadline=400us
 END
 "$burstscope" import -q -o drawn.db trace
 
-# the same DIFFERENT...: two files are.
+# the same DIFFERENT...: two files must be equal.
 same()
 {
 	looked=$((looked + 1))
@@ -44,7 +44,7 @@ began=$(ask 'SELECT min(began) FROM trace' | tail -1)
 blocks=$(ask 'SELECT count(*) FROM id_block' | tail -1)
 ((blocks > 2)) || wrong "only $blocks blocks: nothing is left out anywhere"
 
-# ---- timeline: the stretches that it tells of ----
+# ---- timeline: the stretches in its rows ----
 for from in 0 1000000 700123456 1500000000 2990000000; do
 	for length in 1 40000 3000000 250000000; do
 		to=$((from + length)) at=$((began + from)) end=$((began + from + length))
@@ -61,7 +61,7 @@ for from in 0 1000000 700123456 1500000000 2990000000; do
 	done
 done
 
-# ---- timeline: what it counts, and that it fits ----
+# ---- timeline: its counts, and its width ----
 count() { sed -n "s/^$1 \([0-9]*\) .*/\1/p" out; }
 for width in 40 79 100 133 200; do
 	"$burstscope" timeline --from 500ms --to 1500ms --width "$width" -q drawn.db >out
@@ -77,7 +77,7 @@ for width in 40 79 100 133 200; do
 	[[ $(count preempted) == "$wanted" ]] || wrong "timeline has $(count preempted) preempted, not $wanted"
 done
 
-# ---- explain: the sum that it prints is the lateness ----
+# ---- explain: the printed sum is the lateness ----
 while IFS=, read -r id lateness; do
 	"$burstscope" explain -q "$id" drawn.db >out
 	looked=$((looked + 1))

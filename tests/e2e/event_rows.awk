@@ -1,5 +1,6 @@
-# event_rows.awk -- the text that babeltrace2 --clock-cycles --no-delta prints, as the rows that tests/analyzer/recompute.sql reads: a line for each event,
-# with tabs between the columns. Numbers stay text, because numbers of awk have 53 bits.
+# event_rows.awk -- turn the text of babeltrace2 --clock-cycles --no-delta into the rows that
+# tests/analyzer/recompute.sql reads: a line for each event, with tabs between the columns. Numbers stay text, because
+# numbers of awk have 53 bits.
 BEGIN {
 	OFS = "\t"
 	n = split("exec lane status path deadline_ns hit look queue other app stream priority", columns, " ")
@@ -11,7 +12,7 @@ match($3, /^nnburst:[a-z_]+:$/) {
 		if ($(i + 1) == "=") {
 			value = $(i + 2) == "(" ? $(i + 3) : $(i + 2) # ( "burst" : container = 0 )
 			gsub(/[",]/, "", value)
-			if (!($i in field)) # of a label, "container" comes after it
+			if (!($i in field)) # for a label, "container" follows
 				field[$i] = value
 		}
 	if (field["exec"] + 0) # its upper half is the number of its stream

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# example.sh PROGRAM NNBURSTD OUTPUT [OPTION...] -- an example does what it should, and says so where there is no service.
+# example.sh PROGRAM NNBURSTD OUTPUT [OPTION...] -- an example prints OUTPUT with a service, and an error without one.
 set -euo pipefail
 
 program=$1
 . "$(dirname "$0")/../daemon.sh"
 export NNBURST_SOCKET=$tmp/socket
 
-# It ends there and then, without freeing anything.
+# The example ends at once, and frees nothing.
 if said=$(ASAN_OPTIONS=detect_leaks=0 "$program" 2>&1) || [[ $said != *'no service there: is nnburstd running?' ]]; then
 	echo "without a service: $said"
 	exit 1

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# exporter.sh BURSTSCOPE SERVICE LOAD -- burstscope exporter beside LTTng: what it has counted of a session is what an import of that session's files has;
-# and what a real Prometheus answers, which scraped it meanwhile, is that, too, and its alerts fire where an app misses its deadlines, and not
-# where it does not (the last two are left out without prometheus).
+# exporter.sh BURSTSCOPE SERVICE LOAD -- burstscope exporter beside LTTng: its counts of a session are those of an
+# import of the session's files. A real Prometheus that scrapes it has the same figures, and its alerts fire where an
+# app misses its deadlines, and only there (the last two are skipped without prometheus).
 set -euo pipefail
 . "$(dirname "$0")/../exporting.sh"
 burstscope=$1 service=$2 load=$3
 command -v curl >/dev/null || { echo 'skipped: curl is not here'; exit 77; }
 cd "$tmp"
 
-# ---- where it cannot begin ----
+# ---- failures at the start ----
 refuses() # STATUS WORDS ARGUMENT...
 {
 	local status=0 wanted=$1 words=$2
@@ -21,7 +21,7 @@ refuses 2 'is not ADDRESS:PORT' --listen somewhere
 refuses 4 'none.slo' --slo none.slo
 LTTNG_HOME=$tmp/nobody refuses 5 '' --listen 127.0.0.1:0 some-session
 
-# ---- the same as an import has ----
+# ---- the same counts as an import ----
 start_sessiond
 make_session it
 quietly lttng --no-sessiond start it
@@ -45,7 +45,7 @@ fi
 "$burstscope" exporter --listen 0.0.0.0:0 --for 100ms it >out 2>err || wrong "all addresses: $(<err)"
 grep -q 'other machines' err || wrong "no warning of an address that other machines reach: $(<err)"
 mkfifo unread
-exec 3<>unread 4>unread 3<&- # 4: a pipe whose reader is gone
+exec 3<>unread 4>unread 3<&- # 4: a pipe without a reader
 "$burstscope" exporter --listen 127.0.0.1:0 --for 100ms it >&4 2>&4 || wrong "the reader of its messages is gone: $?"
 exec 4>&-
 "$burstscope" exporter --listen 127.0.0.1:0 --for 100ms it >/dev/full 2>&1 || wrong "no room for its messages: $?"
@@ -69,7 +69,7 @@ fi
 quietly lttng --no-sessiond destroy it
 exporter_ended 0
 
-# ---- a session whose packets no timer ends: the page says that its metrics lag behind ----
+# ---- a session without a switch timer: the page shows that its metrics lag behind ----
 quietly lttng --no-sessiond create untimed --output="$tmp/untimed"
 quietly lttng --no-sessiond enable-channel --userspace --session=untimed --buffers-uid --subbuf-size=131072 --num-subbuf=4 bursts
 quietly lttng --no-sessiond enable-event --userspace --session=untimed --channel=bursts 'nnburst:*'
@@ -80,7 +80,7 @@ awaits 'curl -s "$url/metrics" | grep -qx "burstscope_events_held_back 1"' "the 
 quietly lttng --no-sessiond destroy untimed
 exporter_ended 0
 
-# ---- a session of its own: what ended counts soon, though the service has nothing to do any more ----
+# ---- a session with a timer: ended executions count soon, although the service is idle ----
 start_exporter
 start_service "$service" --lanes 1 --policy fair
 quietly "$load" --socket "$tmp/socket" --duration 300ms --quiet noisy-neighbour
@@ -96,7 +96,7 @@ executions=$(executed)
 awaits '(($(exported) == executions))' "the exporter counts the $executions executions of a service that is idle now: $(exported)"
 stop_service
 
-# ---- it is stopped by a signal, or by the death of the session daemon ----
+# ---- a signal stops it, or the death of the session daemon ----
 "$burstscope" exporter --listen 127.0.0.1:0 --for 1s 2>second || wrong "two exporters at once: $(<second)"
 kill -9 "$sessiond"
 await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
@@ -105,7 +105,7 @@ awaits 'grep -q "a session was made anew" err' 'it records again, with a session
 (($(exported) == executions)) || wrong "$(exported) executions are counted, not the $executions of before"
 [[ $(curl -s "$url/healthz") == ok ]] || wrong "it is not healthy: $(curl -s "$url/healthz")"
 reading=$(pgrep -P "$exporter" -f burstscope-importer) || wrong 'no process reads for the exporter'
-kill -STOP "$reading" # as one that is busy: a scrape waits for it, for 5 s at most
+kill -STOP "$reading" # as if busy: a scrape waits for it, for 5 s at most
 curl -s --max-time 1 "$url/metrics" >out && wrong "a process that is stopped answers: $(<out)"
 began=$SECONDS
 kill "$exporter"
@@ -123,16 +123,16 @@ fi
 
 firing() { [[ $(query 'count(ALERTS{alertstate="firing",severity="page"})') ]]; }
 
-# agree EXPRESSION AWK: Prometheus answers what AWK makes of the exporter's page. The exporter is a little behind the service, and
-# Prometheus behind the exporter: wait until they agree.
+# agree EXPRESSION AWK: Prometheus must answer what AWK computes from the exporter's page. The exporter is a little
+# behind the service, and Prometheus behind the exporter, so wait until they agree.
 agree()
 {
 	answer=$(query "$1") expected=$(curl -s "$url/metrics" | awk "$2")
 	[[ $answer && $expected ]] && awk -v a="$answer" -v b="$expected" 'BEGIN { exit !(b > 0 && (a - b) ^ 2 < 1e-12) }'
 }
 
-# scrapes POLICY DURATION [UNTIL WHAT]: Prometheus while an app has a noisy neighbour, for so long, or until UNTIL holds. An alert has to be seen
-# while its cause goes on: its short windows are over soon.
+# scrapes POLICY DURATION [UNTIL WHAT]: have Prometheus scrape while an app has a noisy neighbour, for DURATION or
+# until UNTIL holds. An alert must be seen while its cause goes on, because its short windows are over soon.
 scrapes()
 {
 	start_exporter --slo app.slo
@@ -161,7 +161,8 @@ stopped()
 	exporter_ended 0
 }
 
-# It pages from 60 % of the deadlines missed on: fifo makes nearly all of them late here, and fair few, whatever else the machine does.
+# The alert pages when 60 % of the deadlines are missed: fifo makes nearly all of them late here, and fair few,
+# whatever other work the machine has.
 printf 'miss ratio of app=well-behaved <= 10 %%\n' >app.slo
 "$burstscope" export --to rules --slo app.slo --scale 600 -o rules.yml
 scrapes fifo 16s 'firing' 'an alert, where a neighbour makes an app late'

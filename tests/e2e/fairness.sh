@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# fairness.sh BURSTSCOPE SERVICE LOAD -- live recordings: under the policy fair each scenario passes the rule fairness, idle or loaded, and a fight of
-# four apps in which one gets next to nothing fails it under edf and priority, with that app and the one that took it named. NNB_FAIRNESS: so many
-# rounds of all; of twenty recordings of a kind nineteen have to be so. Otherwise it is one fight, and it may be tried three times.
+# fairness.sh BURSTSCOPE SERVICE LOAD -- live recordings: under the policy fair each scenario passes the rule fairness,
+# idle or loaded. A fight of four apps in which one gets almost nothing fails it under edf and priority, and the
+# verdict names that app and the one that took its share. NNB_FAIRNESS: the number of rounds of all; nineteen of twenty
+# recordings of a kind must be right. Otherwise there is one fight, with up to three tries.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3
@@ -12,11 +13,12 @@ hog() # NAME DEADLINE
 {
 	echo "{\"name\": \"$1\", \"streams\": [{\"name\": \"pictures\", \"model\": \"mobilenet-640\", \"priority\": \"high\", \"deadline\": \"$2\", \"polling\": \"none\", \"threads\": 2}]}"
 }
-# The deadlines are so long that none is missed on a busy machine, where a picture takes 100 ms and six wait: what is given up leaves the lane to meek.
+# The deadlines are long, so that a busy machine misses none: there a picture takes 100 ms and six wait, and an
+# execution that is given up would leave the lane to meek.
 scenario fight "{\"name\": \"fight\", \"duration\": \"2s\", \"apps\": [$(hog north 4s), $(hog east 4s), $(hog south 4s),
 	{\"name\": \"meek\", \"streams\": [{\"name\": \"pictures\", \"model\": \"mobilenet-640\", \"priority\": \"low\", \"polling\": \"none\"}]}]}"
 
-# verdict SCENARIO OPTION...: of a recording of it, as "pass", "FAIL: why", "cannot tell: why".
+# verdict SCENARIO OPTION...: record the scenario and print "pass", "FAIL: why" or "cannot tell: why".
 recordings=0
 verdict()
 {

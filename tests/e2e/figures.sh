@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# figures.sh BURSTSCOPE TRACE_FROM_TEXT -- summary, latency and overhead against the same figures worked out otherwise: percentiles by counting
-# ranks, shares and causes by adding up, groups that are stored against the same ones put together again; and recordings that have little in them.
+# figures.sh BURSTSCOPE TRACE_FROM_TEXT -- summary, latency and overhead, compared with the same figures computed in
+# another way: percentiles by counting ranks, shares and causes by adding up, and stored groups by grouping again. And
+# recordings with few events.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 burstscope=$1 trace_from_text=$2
@@ -17,7 +18,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# same WHAT A B: two files say the same, and something
+# same WHAT A B: the two files must be equal and not empty.
 same()
 {
 	looked=$((looked + 1))
@@ -25,7 +26,7 @@ same()
 	diff "$2" "$3" >difference || { wrong "$1:"; head -10 difference; }
 }
 
-asks() # DB QUERY: rows, without what they are called
+asks() # asks DB QUERY: print the rows without their head.
 {
 	"$burstscope" sql -q --format csv -- "$1" "$2" | tail -n +2
 }
@@ -34,14 +35,14 @@ asks() # DB QUERY: rows, without what they are called
 
 for trace in "$here"/../golden/*.trace; do
 	name=$(basename "$trace" .trace)
-	[[ $name != alone ]] || continue # one side: client.db, below, is such a recording
+	[[ $name != alone ]] || continue # seen from one side: client.db, below, is such a recording
 	for form in full compact; do
 		"$trace_from_text" -e $form -o 1700000000000000000 "$name-$form.trace" <"$trace"
 		"$burstscope" import -q -o "$name-$form.db" "$name-$form.trace"
 	done
 done
 
-# Models that share a name, and apps that do; 2000 executions, in an order that is none.
+# Models that share a name, and apps that do; 2000 executions in a shuffled order.
 crowd()
 {
 	echo 'usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us'
@@ -74,14 +75,14 @@ crowd()
 crowd | sort -s -n -k1,1 >crowd.txt
 "$trace_from_text" -e full crowd.trace <crowd.txt
 "$burstscope" import -q -o crowd.db crowd.trace
-for side in client service; do # who alone was recorded
+for side in client service; do # only this side was recorded
 	sed -e "s/^[0-9]*us [0-9]*:[0-9]*/& side=$side/" crowd.txt | "$trace_from_text" -e full $side.trace
 	"$burstscope" import -q -o $side.db $side.trace
 done
 databases=(*-full.db *-compact.db crowd.db)
 one_sided=(client.db service.db)
 
-# ---- percentiles are those of ranks that are counted ----
+# ---- percentiles are those of counted ranks ----
 
 ranked()
 {
@@ -96,7 +97,7 @@ ranked()
 }
 for db in "${databases[@]}" "${one_sided[@]}"; do
 	for phase in e2e send run; do
-		[[ $phase == e2e || " ${one_sided[*]} " != *" $db "* ]] || continue # they do not know
+		[[ $phase == e2e || " ${one_sided[*]} " != *" $db "* ]] || continue # these have no such phase
 		asks "$db" "$(ranked "$db" ${phase}_ns)" | sort >wanted
 		for filter in '' '--where=1'; do
 			"$burstscope" latency --format csv --phase $phase ${filter:+"$filter"} "$db" | tail -n +2 | rev | cut -d, -f1-5 | rev | sort >seen
@@ -108,7 +109,7 @@ for db in "${databases[@]}" "${one_sided[@]}"; do
 	same "$db: the histogram has everybody" wanted seen
 done
 
-# ---- what adds up ----
+# ---- sums ----
 
 for db in "${databases[@]}" service.db; do
 	# The last column is a share: those of a group sum to 100 %.
@@ -125,12 +126,12 @@ for db in "${databases[@]}" service.db; do
 	done
 done
 
-# ---- what is stored, and the same put together again ----
+# ---- stored groups, and the same groups computed again ----
 
 for db in "${databases[@]}" "${one_sided[@]}"; do
 	for by in app,model,path app,model,priority,path model app priority,path path; do
 		for command in latency 'latency --phase overhead' 'latency --phase queue' overhead; do
-			[[ $command == overhead && $db == habit-* ]] && continue # a habit is noted of a whole recording only
+			[[ $command == overhead && $db == habit-* ]] && continue # a habit is computed for whole recordings only
 			# shellcheck disable=SC2086 # words
 			"$burstscope" $command --by $by --format json "$db" >wanted
 			# shellcheck disable=SC2086
@@ -140,13 +141,13 @@ for db in "${databases[@]}" "${one_sided[@]}"; do
 	done
 done
 
-# ---- cold and warm, of a group by hand ----
+# ---- cold and warm executions of a group, by hand ----
 
 asks camera-full.db "SELECT 2, 25, 315000, 260000, 55000, 60000" >wanted
 "$burstscope" overhead --part cold --format csv camera-full.db | tail -n +2 | cut -d, -f4-9 >seen
 same 'cold against warm' wanted seen
 
-# ---- recordings with little in them, and names that a terminal would obey ----
+# ---- recordings with few events, and names that a terminal would obey ----
 
 printf '0 service_state pid=100 policy=fair preempt_mode=none lanes=1 contract=1\n' | "$trace_from_text" idle.trace
 "$burstscope" import -q -o idle.db idle.trace
@@ -174,7 +175,7 @@ for side in client service; do
 	looked=$((looked + 1))
 done
 
-# Of two hosts: both are there, by name.
+# Two hosts: the answer names both.
 "$trace_from_text" -e full -h one -u 00000000-0000-4000-8000-000000000001 one.trace <crowd.txt
 "$trace_from_text" -e full -h two -u 00000000-0000-4000-8000-000000000002 two.trace <"$here/../golden/camera.trace"
 "$burstscope" import -q -o hosts.db one.trace two.trace

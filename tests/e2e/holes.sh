@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# holes.sh BURSTSCOPE SERVICE LOAD -- what LTTng did not record is known as unseen, though LTTng counts none of it as lost: the
-# rings of snapshots and of tracefiles that are used again, a session that was stopped and started, a stream's file that is
-# gone, or cut. Nothing is said of such a time. And recordings without holes have none.
+# holes.sh BURSTSCOPE SERVICE LOAD -- burstscope finds what LTTng did not record, though LTTng counts none of it as
+# lost: overwritten rings of snapshots and of tracefiles, a session that was stopped and started, a stream's file that
+# is missing or cut. No answer covers such a time. Recordings without holes have none.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
@@ -22,14 +22,14 @@ recorded()
 	quietly lttng --no-sessiond start "$name"
 }
 
-# holes NAME: as many as its database has; it is made.
+# holes NAME: make the database of the recording, and print its number of holes.
 holes()
 {
 	"$burstscope" import -o "$tmp/$1.db" "$tmp/$1" >"$tmp/said" 2>&1 || wrong "$1: $(<"$tmp/said")"
 	sqlite3 -readonly "$tmp/$1.db" 'SELECT count(*) FROM loss'
 }
 
-# has NAME N: so many holes.
+# has NAME N: the recording must have N holes.
 has()
 {
 	local n
@@ -39,7 +39,8 @@ has()
 	((n == $2)) || wrong "$1 has $n holes, not $2: $(sqlite3 -readonly "$tmp/$1.db" 'SELECT cpu, began, ended - began FROM loss')"
 }
 
-# has_holes NAME: and its database knows of no wait, run or choice that the whole recording's does not, nor is it said to be fair.
+# has_holes NAME: the recording must have holes, and its database no wait, run or choice that the whole recording
+# lacks, nor a verdict of fairness.
 has_holes()
 {
 	local n invented
@@ -50,12 +51,12 @@ has_holes()
 	invented=$(sqlite3 -readonly "$tmp/$1.db" "ATTACH 'file:$tmp/whole.db?mode=ro' AS whole;" ".read '$sql/invented.sql'" 2>&1) || true
 	[[ ! $invented ]] || wrong "$1 invents $(wc -l <<<"$invented"): $(head -3 <<<"$invented")"
 	! "$burstscope" fairness --verdict "$tmp/$1.db" >"$tmp/said" 2>&1 || wrong "$1 is said to be fair: $(head -3 "$tmp/said")"
-	"$burstscope" summary "$tmp/$1.db" >"$tmp/said" 2>&1 || true # its status is its verdicts'
+	"$burstscope" summary "$tmp/$1.db" >"$tmp/said" 2>&1 || true # the status is that of its verdicts
 	grep -q '^executions' "$tmp/said" || wrong "summary of $1 says $(<"$tmp/said")"
 	! grep 'within \(its\|their\) share' "$tmp/said" || wrong "of $1 it is said who was within its share"
 }
 
-# packets FILE: where each one begins, and where the last one ends.
+# packets FILE: print where each packet begins, and where the last one ends.
 packets()
 {
 	local at=0 size
@@ -70,7 +71,7 @@ packets()
 
 start_sessiond
 
-# ---- nothing is missing ----
+# ---- recordings without holes ----
 
 recorded whole '--subbuf-size=1M --num-subbuf=8'
 recorded small '--subbuf-size=16k --num-subbuf=128'
@@ -81,7 +82,7 @@ start_service "$service"
 for _ in 1 2; do
 	quietly lttng --no-sessiond rotate rotated
 	quietly taskset -c 0 "$load" --quiet --socket "$tmp/socket" --duration 300ms transport
-	quietly lttng --no-sessiond rotate rotated # and then it is quiet
+	quietly lttng --no-sessiond rotate rotated # after this the session is idle
 done
 quietly "$load" --quiet --socket "$tmp/socket" --duration 300ms transport
 stop_service
@@ -89,7 +90,7 @@ for name in whole small rotated timed by_pid; do end_session "$name"; done
 for name in whole small rotated timed by_pid; do has "$name" 0; done
 rm -rf "$tmp"/{whole,small,rotated,timed,by_pid}*
 
-# ---- some of it is ----
+# ---- recordings with holes ----
 
 recorded whole '--subbuf-size=1M --num-subbuf=8'
 recorded stopped '--subbuf-size=64k --num-subbuf=32'
@@ -111,7 +112,7 @@ stop_service
 for name in whole stopped files ring; do end_session "$name"; done
 has whole 0
 for name in stopped files ring; do has_holes "$name"; done
-# An app may have come and gone while the session was stopped.
+# While the session was stopped an app may have come and gone.
 echo 'p50 e2e <= 60s' >"$tmp/any.slo"
 checked() { status=0; "$burstscope" check --slo "$tmp/any.slo" "$tmp/$1.db" >"$tmp/said" 2>&1 || status=$?; }
 checked whole
@@ -121,7 +122,7 @@ checked stopped
 
 ! "$burstscope" priority --verdict "$tmp/stopped.db" >"$tmp/said" 2>&1 || wrong "stopped: priority is said to be kept: $(head -3 "$tmp/said")"
 
-# A stream's file, and its index: that there is a cpu before the last one is known without it.
+# A stream's file and its index are removed: the numbers of the cpus show that one is missing.
 cp -r "$tmp/whole" "$tmp/gone"
 streams=("$tmp"/gone/ust/uid/*/*/all_*)
 if ((${#streams[@]} > 1)); then
@@ -131,7 +132,7 @@ if ((${#streams[@]} > 1)); then
 	[[ $(sqlite3 -readonly "$tmp/gone.db" 'SELECT sum(complete) FROM execution') == 0 ]] || wrong 'gone: something is complete'
 fi
 
-# Cut, within a packet and between two.
+# Cut within a packet, and between two packets.
 cp -r "$tmp/stopped" "$tmp/stopped_cut"
 stream=$(ls -S "$tmp"/stopped_cut/ust/uid/*/*/all_* | head -1)
 at=$(packets "$stream" | tail -2 | head -1)
@@ -139,7 +140,7 @@ truncate -s $((at + 500)) "$stream"
 has_holes stopped_cut
 truncate -s "$at" "$stream"
 has_holes stopped_cut
-rm "$(dirname "$stream")/index/$(basename "$stream").idx" # now only another cpu can tell
+rm "$(dirname "$stream")/index/$(basename "$stream").idx" # now only the other cpu's stream shows it
 has_holes stopped_cut
 echo 'holes: rings, a stop, a stream that is gone, a file that is cut'
 exit $((failures > 0))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hostile_importer.sh BURSTSCOPE HOSTILE_IMPORTER -- an importer that a trace has taken over: burstscope says so, at once, in printable
-# characters, and neither crashes nor believes it.
+# hostile_importer.sh BURSTSCOPE HOSTILE_IMPORTER -- an importer that a trace has taken over: burstscope reports that
+# at once, in printable characters, and neither crashes nor trusts it.
 set -eu
 tmp=$(mktemp -d)
 children=$tmp/children
@@ -18,7 +18,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# hears HOW STATUS WORDS: burstscope ends with STATUS within 10 s, says WORDS, and nothing that a terminal obeys.
+# hears HOW STATUS WORDS: burstscope must end with STATUS within 10 s, print WORDS, and nothing that a terminal obeys.
 hears()
 {
 	local how=$1 want=$2 words=$3 status=0 said

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# import.sh BURSTSCOPE SERVICE LOAD -- burstscope as one meets it: its usage, a trace into a database and what is said of it
-# meanwhile, and questions to that database in each format.
+# import.sh BURSTSCOPE SERVICE LOAD -- burstscope from the user's side: its usage, the import of a trace and its
+# messages, and questions to the database in each format.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 for tool in sqlite3 script; do
@@ -8,7 +8,7 @@ for tool in sqlite3 script; do
 done
 burstscope=$1 service=$2 load=$3
 
-# ends STATUS ARGUMENT...: burstscope ends so; what it prints is in $out, what it says in $said.
+# ends STATUS ARGUMENT...: run burstscope; it must end with STATUS. $out has its output, $said its standard error.
 ends()
 {
 	local wanted=$1 status=0
@@ -21,7 +21,7 @@ ends()
 says() { [[ $said == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not said: $1 (but: $said)"; }
 prints() { [[ $out == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not printed: $1 (but: $out)"; }
 
-# refuses WORDS ARGUMENT...: wrong usage, said in one line.
+# refuses WORDS ARGUMENT...: burstscope must report wrong usage in one line with WORDS.
 refuses()
 {
 	local words=$1
@@ -65,7 +65,7 @@ refuses "unexpected operand 'c'" sql a b c
 
 # ---- a trace ----
 
-# net FILE N: a model named net that adds N times.
+# net FILE N: write a model named net that adds N times.
 net()
 {
 	local i lifetime operands='' operations=''
@@ -100,7 +100,7 @@ quietly "$load" --quiet --socket "$tmp/socket" "$tmp/some.json"
 stop_service
 end_session two
 
-ends 0 import "$tmp/one" # where nobody said where to
+ends 0 import "$tmp/one" # without an output: beside the trace
 [[ ! $out ]] || wrong "import prints: $out"
 says "$tmp/one.db: 1 trace, "
 says $'\ntrust: no event was lost; every execution is complete'
@@ -165,7 +165,7 @@ prints '1.25'
 
 # ---- different models of one name ----
 
-# models COMMAND...: the models named net in that answer, with their apps.
+# models COMMAND...: print the models named net in that answer, with their apps.
 models()
 {
 	"$burstscope" "$@" -q --format csv "$db" >"$tmp/csv"
@@ -219,7 +219,7 @@ ends 0 schema execution
 prints 'e2e_ns '
 refuses 'exection' schema exection
 
-# What the schema says there is can be asked for.
+# Every relation of the schema can be queried.
 while IFS=, read -r relation _; do
 	"$burstscope" schema --format csv "$relation" | sed 1d | cut -d , -f 1 | paste -sd , >"$tmp/columns"
 	ends 0 sql -q "$db" "SELECT $(<"$tmp/columns") FROM $relation LIMIT 1"

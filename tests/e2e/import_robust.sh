@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# import_robust.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- whatever is given to import: one clear line, the status that
-# is documented, nothing on standard output, and a whole database or none; whatever becomes of it meanwhile.
+# import_robust.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- import with any input, and whatever happens to that
+# input meanwhile: one clear line, the documented status, nothing on standard output, and a whole database or none.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
@@ -9,7 +9,8 @@ check=$(dirname "$0")/../analyzer/check.sql
 out=$tmp/out
 mkdir "$out"
 
-# ends STATUS ARGUMENT...: import ends so, and nothing goes to standard output; what it says is in $said.
+# ends STATUS ARGUMENT...: run import; it must end with STATUS and print nothing on standard output. $said has its
+# standard error.
 ends()
 {
 	local wanted=$1 status=0
@@ -20,7 +21,7 @@ ends()
 	[[ ! -s $tmp/stdout ]] || wrong "import $* prints $(<"$tmp/stdout")"
 }
 
-# refuses STATUS WORDS ARGUMENT...: import ends so with one line that has these words, and leaves nothing.
+# refuses STATUS WORDS ARGUMENT...: import must end with STATUS and one line with WORDS, and leave no file.
 refuses()
 {
 	local wanted=$1 words=$2 before after
@@ -34,7 +35,7 @@ refuses()
 	[[ $before == "$after" ]] || wrong "import $* leaves something: $after"
 }
 
-# whole DB: a database that nothing is wrong with.
+# whole DB: the database must pass all checks.
 whole()
 {
 	local found
@@ -45,7 +46,7 @@ whole()
 	[[ ! $found ]] || wrong "$1: $(head -5 <<<"$found")"
 }
 
-# takes ARGUMENT...: import makes $out/db of it, which is whole, and the only file there.
+# takes ARGUMENT...: import must make $out/db, whole, as the only file there.
 takes()
 {
 	rm -f "$out"/*
@@ -54,7 +55,7 @@ takes()
 	whole "$out/db"
 }
 
-# has N QUERY: what the database answers.
+# has N QUERY: the database must answer N.
 has()
 {
 	local found
@@ -65,7 +66,7 @@ has()
 
 trusts() { [[ $said == *"$1"* ]] || wrong "not said: $1 (but: $said)"; }
 
-# hidden COMMAND...: no session daemon finds it.
+# hidden COMMAND...: run it where it finds no session daemon.
 hidden()
 {
 	if ((EUID == 0)); then
@@ -110,7 +111,7 @@ quietly "$load" --quiet --socket "$tmp/socket" "$tmp/some.json"
 stop_service
 end_session short
 
-quietly lttng --no-sessiond create pieces --output="$tmp/pieces" # of many packets
+quietly lttng --no-sessiond create pieces --output="$tmp/pieces" # recorded in many packets
 quietly lttng --no-sessiond enable-channel --session pieces --userspace --subbuf-size 16K --num-subbuf 64 small
 quietly lttng --no-sessiond enable-event --session pieces --channel small --userspace 'nnburst:*' --loglevel=DEBUG_FUNCTION
 quietly lttng --no-sessiond start pieces
@@ -158,7 +159,7 @@ quietly "$load" --quiet --socket "$tmp/socket" "$tmp/many.json"
 stop_service
 end_session long
 
-# ---- what is no trace ----
+# ---- inputs that are no traces ----
 
 mkdir "$tmp/empty" "$tmp/text"
 echo 'no trace' | tee "$tmp/text/file" >"$tmp/file"
@@ -170,7 +171,7 @@ refuses 4 "$tmp/foreign" -o "$out/db" "$tmp/foreign"
 refuses 4 "$tmp/empty" -o "$out/db" "$tmp/short" "$tmp/empty"
 refuses 4 "$tmp/missing" "$tmp/missing"
 cp -r "$tmp/short" "$tmp/locked"
-# A stream that is not there, or is no file, has lost all its events, and nothing else in the trace says so.
+# A stream whose file is missing, or not a file, has lost all its events; no other part of the trace shows that.
 cp -r "$tmp/short" "$tmp/part"
 stream=$(find "$tmp/part" -type f -path '*/index/*.idx' -size +16c | sort | head -n 1)
 stream=$(dirname "$(dirname "$stream")")/$(basename "$stream" .idx)
@@ -182,7 +183,7 @@ rm "$stream"
 ln -s "$tmp/missing" "$stream"
 refuses 4 "$stream is missing" -o "$out/db" "$tmp/part"
 
-if ((EUID == 0)); then # nobody refuses root anything
+if ((EUID == 0)); then # root can read everything
 	cp "$burstscope" "$(dirname "$burstscope")/burstscope-importer" "$tmp"
 	chmod 755 "$tmp" "$tmp"/burstscope*
 	chmod -R go-rwx "$tmp/locked"
@@ -198,7 +199,7 @@ else
 	chmod -R u+rwx "$tmp/locked"
 fi
 
-# ---- what is not all of one ----
+# ---- incomplete traces ----
 
 takes "$tmp/none"
 has 0 'SELECT count(*) FROM execution'
@@ -223,7 +224,7 @@ for each in "${!streams[@]}"; do [[ -f ${streams[each]} ]] || unset "streams[eac
 stream=$(ls -S "${streams[@]}" | head -1)
 size=$(stat -c %s "$stream")
 
-# An index is a hint: whatever is in its place, the packets are what counts, and each once.
+# An index is a hint: whatever it has, all packets are read, and each once.
 pieces=$(ls -S "$tmp"/pieces/ust/uid/*/*/small_? | head -1)
 index=$(dirname "$pieces")/index/$(basename "$pieces").idx
 rows=$((($(stat -c %s "$index") - 16) / 72))
@@ -231,7 +232,8 @@ rows=$((($(stat -c %s "$index") - 16) / 72))
 takes "$tmp/pieces"
 pieces_told=$(sqlite3 "$out/db" 'SELECT (SELECT sum(events) FROM trace), (SELECT count(*) FROM execution), (SELECT count(*) FROM loss)')
 
-# hinted COMMAND...: a copy of that recording, with this done to the index, which is named behind it; it is read as if nothing were.
+# hinted COMMAND...: change the index of a copy of that recording by COMMAND, which gets its name; the import must be
+# the same.
 hinted()
 {
 	rm -rf "$tmp/hinted"
@@ -265,7 +267,7 @@ mkfifo "$(echo "$tmp"/hinted/ust/uid/*/*)/metadata"
 refuses 4 'no directory there has a file named metadata' -o "$out/db" "$tmp/hinted"
 takes "$tmp/short"
 
-# cut_at WHERE WHICH: a copy of the recording whose file ends there.
+# cut_at WHERE WHICH: copy the recording, with that file cut there.
 cut_at()
 {
 	rm -rf "$tmp/cut"
@@ -277,7 +279,7 @@ for at in 1 7 100 4095 4096 5000 $((size / 2)) $((size / 2 + 1)) $((size - 5000)
 	cut_at "$at" "$stream"
 	takes "$tmp/cut"
 	trusts 'the end of 1 trace is missing'
-	((at == size - 1)) || has 1 "SELECT sum(events) < $all FROM trace" # behind the last event there is padding
+	((at == size - 1)) || has 1 "SELECT sum(events) < $all FROM trace" # only padding follows the last event
 done
 metadata=$(echo "$tmp"/short/ust/uid/*/*/metadata)
 size=$(stat -c %s "$metadata")
@@ -286,7 +288,7 @@ for at in 0 1 10 100 1000 4095 $((size / 2)) $((size - 5000)); do
 	refuses 4 "$tmp/cut" -o "$out/db" "$tmp/cut"
 done
 
-# Bytes that were something else: read or refused, and never more than a line about it.
+# Bytes replaced by others: the trace is read, or refused with one line.
 RANDOM=8
 for each in {1..24}; do
 	rm -rf "$tmp/cut"
@@ -308,8 +310,8 @@ for each in {1..24}; do
 	esac
 done
 
-# One that is still being written: LTTng keeps the end of its metadata to itself until it is stopped. What is there of the
-# streams meanwhile is a beginning.
+# A trace that is still being written: LTTng holds back the end of the metadata until the session stops. The streams
+# have their beginning.
 session live DEBUG_FUNCTION
 start_service "$service"
 "$load" --quiet --socket "$tmp/socket" --duration 60s transport >"$tmp/null" &
@@ -326,10 +328,10 @@ await_end "$load_pid" 'the load ends' || true
 trap 'stop_jobs; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 stop_service
 quietly lttng --no-sessiond stop live
-takes "$tmp/live" # and not destroyed yet
+takes "$tmp/live" # stopped, but not destroyed yet
 quietly lttng --no-sessiond destroy live
 metadata=$(echo "$tmp"/live/ust/uid/*/*/metadata)
-for each in 1 2 3; do # one stream ends before the other, and perhaps nothing in it says so: whole it is, and no more
+for each in 1 2 3; do # one stream ends before the other, and perhaps the trace does not show it: then no more than a whole database is wanted
 	cp "$metadata" "$tmp/live$each${metadata#"$tmp/live"}"
 	rm -f "$out"/*
 	ends 0 -o "$out/db" "$tmp/live$each"
@@ -337,7 +339,7 @@ for each in 1 2 3; do # one stream ends before the other, and perhaps nothing in
 	has 1 'SELECT count(*) > 0 FROM execution'
 done
 
-# ---- twice ----
+# ---- two traces ----
 
 rm -f "$out"/*
 refuses 4 'twice' -o "$out/db" "$tmp/short" "$tmp/short"
@@ -351,7 +353,7 @@ one=$(sqlite3 "$out/db" 'SELECT count(*) FROM execution')
 ends 0 -o "$out/db" "$tmp/other" "$tmp/short"
 whole "$out/db"
 has "$one" 'SELECT count(*) FROM execution'
-# Two sessions of one run are one run; one session after the other is not.
+# Two sessions at the same time are one run; one session after the other is not.
 rm "$out/db"
 for each in twin compact; do refuses 4 'are of the same run' -o "$out/db" "$tmp/other" "$tmp/$each"; done
 takes "$tmp/other"
@@ -362,13 +364,13 @@ whole "$out/db"
 takes "$tmp/other" "$tmp/next"
 takes "$tmp/short"
 cp -r "$tmp/short" "$tmp/copy"
-takes "$tmp/short" "$tmp/copy" # packets that are there twice are read once
+takes "$tmp/short" "$tmp/copy" # packets that come twice are read once
 has "$all" 'SELECT sum(events) FROM trace'
 rm -r "$out/db" "$tmp/copy"
-ends 0 --append -o "$out/db" "$tmp/short" # where there is none it is made
+ends 0 --append -o "$out/db" "$tmp/short" # without a database, one is made
 whole "$out/db"
 
-# ---- where it is to go ----
+# ---- outputs ----
 
 rm -f "$out"/*
 mkdir "$tmp/directory"
@@ -399,9 +401,10 @@ else
 	chmod u+w "$out"
 fi
 
-# ---- stopped ----
+# ---- interrupted imports ----
 
-# aside [TRACE]: import it, or the long one, on the side, as $pid. It and its child hold a lock for as long as they are there.
+# aside [TRACE]: import it, or the long one, in the background as $pid. The import and its child hold a lock until they
+# end.
 aside()
 {
 	(
@@ -413,7 +416,7 @@ aside()
 	pid=$!
 }
 
-# aside_ends: with $status, and its child, too.
+# aside_ends: wait for its end, with $status, and for its child's.
 aside_ends()
 {
 	status=0
@@ -421,8 +424,8 @@ aside_ends()
 	flock "$tmp/lock" true
 }
 
-# in_the_middle SIGNAL MS: import has been sent that, so late.
-# Whether the import has set its handler for TERM, or is over.
+# in_the_middle SIGNAL MS: send the import that signal after MS. Prints whether the import has set its handler for
+# TERM, or is over.
 handles_term()
 {
 	local caught
@@ -458,14 +461,14 @@ for signal in INT TERM; do
 			[[ ! $(ls -A "$out") ]] || wrong "$signal leaves $(ls -A "$out")"
 			[[ $(wc -l <"$tmp/said") == 1 ]] || ((i == 0)) || wrong "$signal: $(<"$tmp/said")"
 			;;
-		143) ((i == 0)) || wrong "$signal kills it" ;; # before it was there
+		143) ((i == 0)) || wrong "$signal kills it" ;; # before it had set its handler
 		*) wrong "$signal: it ends with $status: $(<"$tmp/said")" ;;
 		esac
 	done
 	((stopped)) || wrong "$signal never stopped an import"
 done
 
-# What reads traces crashes: status 4, one line, and nothing is left.
+# The process that reads traces crashes: status 4, one line, and no file is left.
 crash()
 {
 	local child=
@@ -478,19 +481,19 @@ crash()
 }
 for _ in {1..50}; do
 	crash
-	((status == 0)) || break # it was faster
+	((status == 0)) || break # the import was faster
 done
 [[ $status == 4 && $(<"$tmp/said") == *"$tmp/long cannot be read: "*crashed* && $(wc -l <"$tmp/said") == 1 ]] || wrong "a crash: $(<"$tmp/said")"
 [[ ! $(ls -A "$out") ]] || wrong "a crash leaves $(ls -A "$out")"
 
-# A trace that is cut is read from a directory of its own in $TMPDIR. A crash leaves nothing of that either; nor does the next
-# import after a kill, for which there was nobody left to remove it.
+# A cut trace is copied to a directory in $TMPDIR and read there. A crash leaves no such directory; after a kill, the
+# next import removes it.
 cp -r "$tmp/long" "$tmp/torn"
 torn=$(find "$tmp/torn" -type f -size +64k ! -name metadata ! -path '*/index/*' | head -n 1)
 truncate -s -100 "$torn"
 mkdir "$tmp/scratch"
 
-# torn_ends SIGNAL VICTIM: an import of it, whose VICTIM (import, importer) gets SIGNAL when the directory is there.
+# torn_ends SIGNAL VICTIM: import a cut trace; its VICTIM (import, importer) gets SIGNAL when the directory exists.
 torn_ends()
 {
 	local victim=
@@ -505,7 +508,7 @@ torn_ends()
 }
 for _ in {1..20}; do
 	torn_ends SEGV importer
-	((status == 0)) || break # it was faster
+	((status == 0)) || break # the import was faster
 done
 ((status == 4)) || wrong "a crash on what is cut: $status: $(<"$tmp/said")"
 [[ ! $(ls -A "$tmp/scratch") ]] || wrong "a crash leaves $(ls -A "$tmp/scratch")"
@@ -519,18 +522,18 @@ TMPDIR=$tmp/scratch ends 0 -o "$out/db" "$tmp/torn"
 [[ ! $(ls -A "$tmp/scratch") ]] || wrong "an import after a kill leaves $(ls -A "$tmp/scratch")"
 rm -f "$out"/*
 
-# Killed: what was there is there, to the last byte; and the next import takes away what is left.
+# A killed import leaves the old database unchanged to the last byte; the next import removes the killed one's files.
 takes "$tmp/short"
 old=$(sha256sum "$out/db")
 for ((i = 0; i < 8; i++)); do
 	in_the_middle KILL $((takes_ms * i / 8))
 	if ((status == 137)); then
 		[[ $(sha256sum "$out/db") == "$old" ]] && continue
-		whole "$out/db" # it was there already
+		whole "$out/db" # the new database was there already
 		takes "$tmp/short"
 		old=$(sha256sum "$out/db")
 	else
-		break # it was faster
+		break # the import was faster
 	fi
 done
 ends 0 -o "$out/db" "$tmp/short"

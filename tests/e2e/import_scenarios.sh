@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# import_scenarios.sh BURSTSCOPE SERVICE LOAD -- what a database says of the shipped scenarios is true: all are recorded, one after
-# the other, in full, in compact, and in both forms in one trace, imported, and held against nnburst-load's own logs and reports,
-# and against itself (tests/analyzer/check.sql). The three agree. A trace for Perfetto of them has what the database has.
+# import_scenarios.sh BURSTSCOPE SERVICE LOAD -- the database of each shipped scenario is true. All are recorded, one
+# after the other, in full, in compact, and in both forms in one trace; then imported, and compared with nnburst-load's
+# own logs and reports, and with tests/analyzer/check.sql. The three databases agree. Their traces for Perfetto have
+# what the database has.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
 burstscope=$1 service=$2 load=$3
 sql=$(dirname "$0")/../analyzer viewer=$(dirname "$0")/../viewer
 
-# finds WHAT DB FILE.sql [LINE...]: this finds nothing wrong with the database. The lines come before it.
+# finds WHAT DB FILE.sql [LINE...]: the queries of FILE, after LINEs, must find nothing wrong with the database.
 finds()
 {
 	local what=$1 db=$2 file=$3 found
@@ -18,7 +19,7 @@ finds()
 	[[ ! $found ]] || wrong "$what: $(head -8 <<<"$found")"
 }
 
-# judge FORM: import that recording, and hold it against what nnburst-load saw.
+# judge FORM: import that recording, and compare it with nnburst-load's log.
 judge()
 {
 	local db=$tmp/$1.db
@@ -32,8 +33,8 @@ judge()
 	finds "$1" "$db" "$sql/witness.sql" "ATTACH '$tmp/load.db' AS load;"
 }
 
-# run SCENARIO DURATION [OPTION...]: by a service with these options; what nnburst-load saw is added to $tmp/load.db. Its
-# numbers of executions have no sign, and SQLite's have: 2^64 is taken off those that are too large.
+# run SCENARIO DURATION [OPTION...]: run it with a service with these options, and add nnburst-load's log to
+# $tmp/load.db. Numbers of executions are unsigned there and signed in SQLite, so 2^64 is subtracted from large ones.
 run()
 {
 	local what=$1 duration=$2

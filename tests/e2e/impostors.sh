@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# impostors.sh BURSTSCOPE SERVICE LOAD FORGE PROVIDER MISNAMED -- beside a service of root's and its client, another user emits events of
-# the service and of that client, through LTTng, and three have events whose names spoil their metadata. What is told of the recording
-# is what is told of it without those users' buffers.
+# impostors.sh BURSTSCOPE SERVICE LOAD FORGE PROVIDER MISNAMED -- beside a service of root's and its client, another
+# user emits events of the service and of that client through LTTng, and three users emit events whose names spoil
+# their metadata. The answers about the recording must be those without the buffers of these users.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
@@ -10,14 +10,14 @@ setpriv --reuid 65533 --regid 65533 --clear-groups true 2>"$tmp/null" || { echo 
 burstscope=$1 service=$2 load=$3 forge=$4 provider=$5 misnamed=$6
 check=$(dirname "$0")/../analyzer/check.sql
 
-# What others run has to be where they can read it.
+# Programs of other users must be where these users can read them.
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/bin"
 cp "$forge" "$load" "$provider" "$misnamed" "$tmp/bin"
 chmod 755 "$tmp/bin"/*
 chmod 1777 /dev/shm
 
-# as UID COMMAND...: as that user, whom root's session daemon traces.
+# as UID COMMAND...: run it as that user, whom root's session daemon traces.
 as() { setpriv --reuid "$1" --regid "$1" --clear-groups env LTTNG_HOME="$tmp/nobody" NNBURST_TRACEPOINTS="$tmp/bin/${provider##*/}" "${@:2}"; }
 
 scenario victim '{"executions": 300, "apps": [{"name": "victim", "streams": [{"model": "mlp", "deadline": "50ms"}, {"name": "s", "model": "mlp", "path": "sync"}]}]}'
@@ -39,7 +39,7 @@ until [[ -s $tmp/begun ]]; do
 	((failures == 0)) || exit 1
 	sleep 0.05
 done
-# Each is held by its standard input, until everything is recorded.
+# Standard input holds each of them until everything is recorded.
 declare -A spoils=([65530]=name [65531]=field [65532]=twice)
 mkfifo "$tmp/hold"
 exec {hold}<>"$tmp/hold"
@@ -61,13 +61,13 @@ end_session both
 kill "${spoilers[@]}"
 exec {hold}>&-
 
-# ---- what LTTng proves ----
+# ---- what LTTng shows of each user ----
 
 for uid in 0 65533 65534 "${!spoils[@]}"; do
 	[[ -d $tmp/both/ust/uid/$uid ]] || wrong "no buffers of $uid: $(find "$tmp/both" -type d | tr '\n' ' ')"
 done
 
-# ---- and what comes of it ----
+# ---- the answers ----
 
 "$burstscope" import -o "$tmp/all.db" "$tmp/both" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
 [[ $(<"$tmp/said") == *"events claim another user's uid and are left out"* ]] || wrong "import does not say it: $(<"$tmp/said")"
@@ -77,7 +77,7 @@ rm -r "$tmp/without/ust/uid"/6553[0-3]
 "$burstscope" import -o "$tmp/without.db" "$tmp/without" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
 [[ $(<"$tmp/said") != *'another user'* ]] || wrong "import of what is true: $(<"$tmp/said")"
 
-# Numbers of traces, and of rows by trace, differ with a trace more: what is in them does not.
+# With one more trace, the numbers of traces and of rows by trace differ; their contents do not.
 columns='e.exec, e.path, e.status, e.miss, e.quality, e.sides, e.submitted - t.began, e.e2e_ns, e.run_ns, e.queue_ns, e.deadline - t.began, e.lateness_ns, a.uid, a.name'
 for db in all without; do
 	sqlite3 -readonly "$tmp/$db.db" "SELECT $columns FROM execution e LEFT JOIN app a ON a.id = e.app_id,
@@ -92,7 +92,7 @@ cmp -s "$tmp/all.executions" "$tmp/without.executions" || wrong "executions: $(d
 cmp -s "$tmp/all.rest" "$tmp/without.rest" || wrong "the rest: $(diff "$tmp/all.rest" "$tmp/without.rest" | head -6)"
 found=$(sqlite3 -readonly "$tmp/all.db" "SELECT count(*), sum(quality = 'complete'), sum(sides = 'both') FROM execution WHERE path <> 'prepare'")
 [[ $found == '600|600|600' ]] || wrong "not 600 complete executions of both sides, but $found"
-# Clients have buffers of their own: their executions are the service's all the same, and fairness is judged by all of them.
+# Clients have buffers of their own. Their executions still count as the service's, and fairness covers all of them.
 found=$(sqlite3 -readonly "$tmp/all.db" 'SELECT count(*), (SELECT sum(n) FROM app_sharing) FROM execution
 	WHERE trace_id IN (SELECT trace_id FROM service_rules) AND enqueued IS NOT NULL AND path <> '"'prepare'")
 [[ $found == '600|600' ]] || wrong "not 600 executions of the service, and in its fair sharing, but $found"
@@ -104,7 +104,7 @@ found=$(sqlite3 -readonly "$tmp/all.db" "SELECT uid, impostor_events > 1000, unr
 "$burstscope" doctor "$tmp/all.db" >"$tmp/said" 2>&1 || true
 grep -q "65533" "$tmp/said" || wrong "doctor: $(<"$tmp/said")"
 
-# ---- the same in buffers of processes, of which LTTng does not say whose they are ----
+# ---- the same in buffers by process, whose users LTTng does not record ----
 
 quietly lttng --no-sessiond create by_pid --output="$tmp/by_pid"
 quietly lttng --no-sessiond enable-channel --session by_pid --userspace --buffers-pid of_processes

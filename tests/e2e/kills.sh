@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# kills.sh BURSTSCOPE MANY_STREAMS PROVIDER -- recorders and importers that are killed at any time: what was there before stays as it was, what a
-# killed one leaves is no obstacle to the next one and goes with it, and what was recorded until then can be read.
+# kills.sh BURSTSCOPE MANY_STREAMS PROVIDER -- recorders and importers killed at any time: older files stay as they
+# were, the files of a killed one do not hinder the next one, which removes them, and a recording can be read up to the
+# kill.
 #
 # $NNB_KILLS of each (5); or, with $NNB_SOAK_SECONDS, as many as there is time for.
 set -euo pipefail
@@ -13,13 +14,13 @@ RANDOM=${NNB_SEED:-1}
 mkdir "$tmp/work" "$tmp/out"
 cd "$tmp/work"
 
-# more N SHARE: is there to be another kill, after N, in the first SHARE percent of the time?
+# more N SHARE: true if another kill is to follow after N, within the first SHARE percent of the time.
 more() { if ((seconds)); then ((SECONDS * 100 < seconds * $2)); else (($1 < kills)); fi; }
 
 # after_ms MS: wait that long.
 after_ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }
 
-# whole DB: a database that nothing is wrong with.
+# whole DB: the database must pass all checks.
 whole()
 {
 	local found
@@ -34,7 +35,8 @@ sessions() { lttng --no-sessiond list 2>/dev/null | grep -c 'burstscope-' || tru
 
 # ---- recorders ----
 
-# remove DIRECTORY: of a killed recorder, whose session goes on: the consumer daemon may create a file in it meanwhile.
+# remove DIRECTORY: remove a killed recorder's directory. Its session goes on, so the consumer daemon may create a file
+# there meanwhile.
 remove()
 {
 	local tries=0
@@ -48,7 +50,7 @@ remove()
 	done
 }
 
-# readable RECORDING: of one that was killed there is a database, or one line that says why not.
+# readable RECORDING: a killed recording must give a database, or one line with the reason.
 readable()
 {
 	local status=0
@@ -63,7 +65,7 @@ readable()
 	rm -f killed.db*
 }
 
-# records: one that is left alone has all of its 33 events, and no session is left of those that were killed.
+# records: a recorder that is not killed must record all 33 events, and leave no session of killed ones.
 records()
 {
 	"$burstscope" record -o good -- "$many" "$provider" 10 >"$tmp/stdout" 2>"$tmp/said" || wrong "record after a kill: $(<"$tmp/said")"
@@ -91,10 +93,10 @@ stop_sessiond
 
 # ---- importers ----
 
-# import TRACE: into $tmp/out/db, with all its files in $tmp/scratch.
+# import TRACE: import into $tmp/out/db, with scratch files in $tmp/scratch.
 import() { TMPDIR=$tmp/scratch exec "$burstscope" import -q -o "$tmp/out/db" "$1"; }
 
-# trace NAME N: a recording of a client's life, N times over.
+# trace NAME N: make a recording of a client's life, N times over.
 trace()
 {
 	start_sessiond
@@ -128,7 +130,7 @@ while more "$import_kills" 100; do
 	import_kills=$((import_kills + 1))
 	((status == 0 || status == 5 || status == 137)) || wrong "an importer that is killed ends with $status: $(<"$tmp/said")"
 	((status == 0)) || stopped=$((stopped + 1))
-	if [[ $(sha256sum "$tmp/out/db") != "$old" ]]; then # it was faster
+	if [[ $(sha256sum "$tmp/out/db") != "$old" ]]; then # the import was faster
 		whole "$tmp/out/db"
 		[[ $(sqlite3 "$tmp/out/db" 'SELECT count(*) FROM stream') == "$new" ]] || wrong 'half a database is there'
 		(import "$tmp/short") || wrong 'an import after a kill fails'

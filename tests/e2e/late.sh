@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# late.sh APP SERVICE DRIVER LOAD -- who begins to listen late is told what there is, once, before anything else; why clients
-# go; and sessions that come and go under load leave traces that can be read, and everybody at work.
+# late.sh APP SERVICE DRIVER LOAD -- a session that begins late gets the present state once, before any other event; it
+# records why clients go; and sessions that come and go under load leave readable traces and working programs.
 set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
 lttng_tmp=$tmp
@@ -15,11 +15,11 @@ wrong()
 	exit 1
 }
 
-# ---- an app that has one of everything ----
+# ---- an app with one of everything ----
 
 declare -A id=()
 
-# hear WORD: read what the app says up to that, and note its numbers.
+# hear WORD: read the app's output up to that word, and note its numbers.
 hear()
 {
 	local word='' number
@@ -55,7 +55,7 @@ stop_app()
 	kill -KILL "$pid" 2>/dev/null || true
 	exec {to_app}>&- {from_app}<&-
 	await_end "$pid" 'an app is killed' 2>/dev/null || true
-	printf '\0\0\0\0' | dd of="$NNB_GATE" conv=notrunc status=none # what it held goes on
+	printf '\0\0\0\0' | dd of="$NNB_GATE" conv=notrunc status=none # the held execution goes on
 }
 
 stop_load()
@@ -66,22 +66,22 @@ stop_load()
 	load_pid=
 }
 
-# ---- what a trace shows ----
+# ---- the contents of a trace ----
 
-# counted: how many there are of each event on standard input, those that were told again with a *.
+# counted: count each kind of event on standard input; a * marks events of repeated state.
 counted()
 {
 	sed -E 's/^nnburst:([a-z_]+): .*since = [1-9].*/\1*/; s/^nnburst:([a-z_]+): .*/\1/' | sort | uniq -c |
 		awk '{ print $2, $1 }'
 }
 
-# events NAME: that, of a trace.
+# events NAME: print the events of a trace.
 events()
 {
 	shown "$1" | counted
 }
 
-# expect NAME: exactly these, on standard input.
+# expect NAME: the trace must have exactly the events on standard input.
 expect()
 {
 	diff - <(events "$1") >"$tmp/diff" && return
@@ -91,7 +91,7 @@ expect()
 	exit 1
 }
 
-# has NAME EVENT FIELDS...: there is such an event, with all of these.
+# has NAME EVENT FIELDS...: the trace must have such an event, with all these fields.
 has()
 {
 	local name=$1 event=$2 found
@@ -105,7 +105,7 @@ has()
 	}
 }
 
-# tell_all NAME TIMES: everything there is was told so often, and is right.
+# tell_all NAME TIMES: the trace must have the whole state that often, and rightly.
 tell_all()
 {
 	local n=$1
@@ -143,7 +143,7 @@ is_right()
 		'phase = \( "running" .*' 'lane = [0-9]'
 }
 
-# status_says REGEX: wait until it does. It asks by a connection of its own.
+# status_says REGEX: wait until the status matches. The status is asked by a connection of its own.
 status_says()
 {
 	until "$service" --status --socket "$socket" | grep -E "$1" >"$tmp/said"; do sleep 0.02; done
@@ -155,7 +155,7 @@ start_sessiond
 start_daemon "$service" --driver "$driver" --lanes 4 --limit bursts=1
 start_app
 
-# ---- one that begins when all is there, and a call comes ----
+# ---- a session that begins when all exists; then a call ----
 
 session one DEBUG_FUNCTION
 ask call
@@ -164,7 +164,7 @@ end_session one
 tell_all 1 | expect one
 is_right one
 
-# ---- two at once: both hear it again when the second begins ----
+# ---- two sessions at once: both get the state again when the second begins ----
 
 session first DEBUG_FUNCTION
 ask call
@@ -176,13 +176,13 @@ tell_all 2 | expect first
 tell_all 1 | expect second
 is_right second
 
-# ---- one that is gone before anything is said ----
+# ---- a session that ends before any event ----
 
 session silent DEBUG_FUNCTION
 end_session silent
 [[ ! $(events silent) ]] || wrong "something was said: $(events silent)"
 session after DEBUG_FUNCTION
-ask burst # it is heard before the request that was taken
+ask burst # the event comes before that of the request
 ask sync
 ask refuse
 end_session after
@@ -205,7 +205,7 @@ has after resource_exhausted 'owner = \( "app" .*' "owner_id = $app_pid" 'kind =
 has after model_prepare 'model = 0' 'status = \( "invalid_argument" .*' 'since = 0'
 has after buffer_copy 'dir = \( "from" .*' 'status = \( "invalid_argument" .*'
 
-# ---- the end of things, and why they end ----
+# ---- the ends of objects, and their causes ----
 
 session ends NOTICE
 ask junk
@@ -213,7 +213,7 @@ ask 'let'
 ask leave
 status_says '^connections +1 '
 end_session ends
-# Its name is empty. babeltrace2 2.0 at times shows the text of an earlier event instead, so that is not looked at.
+# The name is empty. babeltrace2 2.0 at times prints the text of an earlier event instead, so the name is not compared.
 junk=$(shown ends | sed -nE 's/^nnburst:client_disconnect: \{ conn = ([0-9]+), reason = \( "protocol".*/\1/p')
 has ends client_connect "conn = $junk" "pid = $app_pid" 'since = 0'
 has ends client_disconnect 'reason = \( "protocol" .*'
@@ -266,11 +266,11 @@ for i in {1..20}; do
 	((i % 2)) && level=NOTICE || level=DEBUG_FUNCTION
 	session "load$i" "$level"
 	((i % 5)) || session "beside$i" NOTICE
-	"$service" --status --socket "$socket" >"$tmp/said" # by then, what there is has been told
+	"$service" --status --socket "$socket" >"$tmp/said" # by then the service has reported its state
 	((i % 5)) || end_session "beside$i"
 	end_session "load$i"
 	babeltrace2 "$tmp/load$i" >"$tmp/shown" 2>"$tmp/said" || wrong "load$i cannot be read: $(<"$tmp/said")"
-	[[ $level == NOTICE ]] || continue # of the others, some may have been lost: so many
+	[[ $level == NOTICE ]] || continue # of other levels, events may have been lost: enough that there are so many
 	for event in service_state client_connect model_prepare stream_open pool_map; do
 		grep -E "nnburst:$event: .* since = [1-9]" "$tmp/shown" >"$tmp/said" || wrong "load$i has no $event of before"
 	done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# live.sh FOLLOWED SERVICE LOAD -- follow a session that records into tracefiles of a size and a count, with a switch timer: each record
-# that an import of the same files finds comes, most of them while it still records, in the same order.
+# live.sh FOLLOWED SERVICE LOAD -- follow a session that records into a limited number of tracefiles of limited size,
+# with a switch timer: each record that an import of the same files finds comes, most of them during the recording, in
+# the same order.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 followed=$1 service=$2 load=$3
@@ -22,7 +23,7 @@ exec 9>"$tmp/until"
 start_service "$service"
 quietly "$load" --socket "$tmp/socket" --duration 1s --quiet noisy-neighbour
 stop_service
-sleep 0.3 # longer than it takes for a record to settle: it has to come live
+sleep 0.3 # longer than a record takes to settle: it must come live
 quietly lttng --no-sessiond stop live
 exec 9>&-
 await_end "$follower" 'what follows the session ends' || wrong "what was followed is not what is there"

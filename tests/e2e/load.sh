@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# load.sh LOAD SERVICE JSON EXAMPLES -- nnburst-load against a service of its own: every shipped scenario, cut short, and its
-# figures; what they show of each set of rules; each way to end; an app that is killed, a service that is, and Ctrl-C.
+# load.sh LOAD SERVICE JSON EXAMPLES -- nnburst-load with a service of its own: every shipped scenario, cut short, and
+# its figures; the effect of each set of rules; each way to end; a killed app, a killed service, and Ctrl-C.
 set -euo pipefail
 
 load=$1 service=$2 json=$3 examples=$4 failures=0
@@ -13,7 +13,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# ends STATUS ARGUMENT...: the program ends so; what it prints is in $out, what it complains of in $said.
+# ends STATUS ARGUMENT...: run the program; it must end with STATUS. $out has its output, $said its standard error.
 ends()
 {
 	local wanted=$1 status=0
@@ -28,7 +28,7 @@ says() # WORDS
 	[[ $said == *"$1"* ]] || wrong "not said: $1 (but: $said)"
 }
 
-# shows EXPECTATION...: the report in $out is sound, and says so.
+# shows EXPECTATION...: the report in $out must be sound and meet the expectations.
 shows()
 {
 	local found
@@ -36,10 +36,10 @@ shows()
 	found=$("$json" "$@" <<<"$out") || wrong "${BASH_LINENO[0]}: $found"
 }
 
-# scenario NAME TEXT: a file of that name.
+# scenario NAME TEXT: write a file of that name.
 scenario() { printf '%s\n' "$2" >"$tmp/$1.json"; }
 
-# start_service [OPTION...]: where one was killed its socket is still there.
+# start_service [OPTION...]: a killed service leaves its socket behind.
 start_service()
 {
 	stop_daemon
@@ -47,7 +47,7 @@ start_service()
 	start_daemon "$service" "$@"
 }
 
-# until_true COMMAND...: as soon as it is.
+# until_true COMMAND...: wait until it succeeds.
 until_true() { until "$@" >"$tmp/null" 2>&1; do sleep 0.05; done; }
 
 # ---- without a service ----
@@ -94,7 +94,7 @@ echo 'no flat buffer at all' >"$tmp/other.tflite"
 ends 4 --model "$tmp/other.tflite"
 says "nnburst-load: other.tflite: it is not a .tflite file: bytes 4 to 7 are not 'TFL3'"
 ends 4 --model nonsense
-# A link has the name of what it leads to, whatever that is called; a name is no command for a terminal.
+# A link has the name of its target, whatever that is; a name must not command a terminal.
 cp "$tmp/other.tflite" "$tmp/blob"
 ln -s blob "$tmp/link.tflite"
 ends 4 --model "$tmp/link.tflite"
@@ -135,7 +135,7 @@ says "app 'assistant': "
 
 sound=(problems=0 interrupted=false service.driver=xnnpack)
 start_service
-run() { ends 0 --socket "$sock" --format json "$@"; } # a run without a fault; its report is in $out
+run() { ends 0 --socket "$sock" --format json "$@"; } # a run without a failure; its report is in $out
 
 for name in "${shipped[@]}"; do
 	run --duration 500ms "$name"
@@ -147,7 +147,7 @@ for words in 'audio: ' 'policy fair, ' 'p99 us' 'executions %' 'max lag ms' 'ass
 	[[ $out == *"$words"* ]] || wrong "the table does not say: $words"
 done
 
-# ---- what is asked for is what is done ----
+# ---- the load is what the scenario asks for ----
 
 scenario paths '{"executions": 50, "apps": [
 	{"name": "a", "streams": [
@@ -170,9 +170,9 @@ shows "${sound[@]}" executions=350 apps.0.executions=200 apps.0.lane_time.execut
 	apps.1.streams.1.bursts=1 apps.1.streams.1.cold.n=25 apps.1.streams.1.pools=75 \
 	apps.1.streams.2.executions=50 apps.1.streams.2.bursts=3 apps.1.streams.2.cold.n=3 apps.1.device_ns=null
 
-# The log: each execution is in it once, and each has a number of its own.
+# The log has each execution once, with a number of its own.
 columns=$'exec\tsubmitted_ns\treturned_ns\tstatus\tpath'
-# logged PATH N: so many executions by this path.
+# logged PATH N: the log must have N executions by this path.
 logged()
 {
 	local n
@@ -197,7 +197,7 @@ says "$tmp/none/log: No such file or directory"
 ends 5 --socket "$sock" --log /dev/full "$tmp/paths.json"
 says '/dev/full: cannot be written'
 
-# Frames: each that was due was run, or is told to have been skipped.
+# Frames: each frame that was due was run, or is reported as skipped.
 scenario frames '{"duration": "300ms", "apps": [{"name": "a", "streams": [
 	{"name": "easy", "model": "mlp", "period": "10ms"},
 	{"name": "later", "model": "mlp", "fps": 100, "start": "95ms", "path": "async"},
@@ -208,12 +208,12 @@ shows "${sound[@]}" apps.0.streams.0.executions+apps.0.streams.0.skipped=30 \
 	apps.0.streams.1.executions+apps.0.streams.1.skipped=21 'apps.0.streams.2.skipped>0' \
 	apps.0.streams.2.executions+apps.0.streams.2.skipped=6000 'apps.0.streams.2.from_due.min_ns>50000'
 
-# A model from a file, which is looked for beside the scenario.
+# A model from a file, which is searched beside the scenario.
 scenario file '{"executions": 3, "apps": [{"name": "a", "nice": 19, "streams": [{"model": "./add.json"}]}]}'
 run --seed 9 "$tmp/file.json"
 shows "${sound[@]}" apps.0.streams.0.executions=3 apps.0.streams.0.name=add.json scenario.seed=9 apps.0.nice=19
 
-# ---- states: wherever they are, and by every path, the same comes out ----
+# ---- states: the outputs are the same wherever the state is, and by every path ----
 
 streams=
 for path in burst sync async fenced; do
@@ -233,8 +233,8 @@ digests=$(grep -o '"digest": "[0-9a-f]*"' <<<"$out" | sort -u)
 run --seed 2 "$tmp/states.json"
 [[ $(grep -m 1 -o '"digest": .*"' <<<"$out") != "$digests" ]] || wrong 'another model, and the same digest'
 
-# As far as both went, also where one goes further; with threads that each have their own; with other pools and bursts;
-# from a file; and without a service's buffers, as before HAL 1.3.
+# The outputs agree as far as both runs went; with several threads, each with its own state; with other pools and
+# bursts; from a file; and without a service's buffers, as before HAL 1.3.
 scenario states '{"executions": 60, "apps": [
 	{"name": "a", "streams": [
 		{"name": "alone", "model": "svdf-32", "state": "device"},
@@ -255,16 +255,17 @@ for words in 'fell back' 'copied ms'; do
 	[[ $out == *"$words"* ]] || wrong "the table does not say: $words"
 done
 
-# An app that may have one buffer only: at least one of each pair is shared memory, and the same comes out.
+# An app that may have one buffer only: at least one of each pair is in shared memory, and the outputs are the same.
 start_service --limit buffers=1
 run "$tmp/states.json"
 shows "${sound[@]}" 'apps.0.streams.0.state.fell_back>0' 'apps.0.streams.1.state.fell_back>2' \
 	'apps.0.streams.3.state.fell_back>0' apps.0.streams.0.state.steps=60
 start_service
 
-# ---- what is asked of the service, and what it says ----
+# ---- requests to the service, and its answers ----
 
-# A deadline that has passed is missed for good on every path, and nobody tries again; one that nobody can miss is not.
+# A deadline in the past is missed for good on every path, without a retry; a deadline that cannot be missed is not
+# missed.
 for path in burst sync async fenced; do
 	scenario told '{"executions": 20, "apps": [{"name": "a", "streams": [
 		{"name": "hopeless", "model": "mlp", "path": "'$path'", "deadline": "1ns", "retries": 3},
@@ -291,19 +292,20 @@ for policy in priority fifo edf; do
 		'executions>0' scenario.seed=1
 done
 
-# Q-21: what no idle device could do in time, and what only a busy one cannot. Q-23: trying again is of use then.
+# Q-21: deadlines that no idle device could meet, and ones that only a busy device cannot. Q-23: then a retry helps.
 start_service --lanes 1
 run too-big
 shows "${sound[@]}" 'apps.0.streams.0.misses.persistent>0' apps.0.streams.0.statuses.NONE=0 \
 	apps.0.streams.0.misses.transient=0 \
 	apps.1.streams.0.misses.persistent=0 'apps.1.streams.0.misses.transient>0' 'apps.1.streams.0.statuses.NONE>0' \
 	'apps.1.streams.0.retries>0' 'apps.1.streams.1.statuses.NONE>0'
-start_service --deadline advise # nothing is given up
+start_service --deadline advise # the service gives up nothing
 run --duration 500ms too-big
 shows "${sound[@]}" 'apps.0.streams.0.misses.late>0' \
 	apps.0.streams.0.misses.transient+apps.0.streams.0.misses.persistent=0
 
-# An app of low priority has nothing of the lanes, or its share; on a machine so busy that nobody waits for a lane, neither can be seen.
+# An app of low priority gets no lane time, or its share. On a machine so busy that no execution waits for a lane,
+# neither shows.
 ends_up()
 {
 	run --duration 1s starvation
@@ -316,7 +318,7 @@ for lanes in 1 2; do
 	until_true ends_up 'apps.1.lane_time.ratio>0.5' 'apps.0.lane_time.ratio<1.5' 'fairness.jain>0.8'
 done
 
-# The kernel may keep one who was given a lane waiting for a processor, and then there is more lag: until it does not.
+# The kernel may keep an execution that has a lane waiting for a cpu, which adds lag: try again until it does not.
 lag_is_bounded()
 {
 	run --duration 500ms starvation
@@ -327,8 +329,8 @@ for preempt in none save; do
 	until_true lag_is_bounded
 done
 
-# Urgent work waits for all that came before it, or for an operation. Where other programs have the cpus, the lane may be idle when
-# urgent work comes, and an operation may take as long as a model: until neither is so.
+# Urgent work waits for all earlier work, or for one operation. Where other programs have the cpus, the lane may be
+# idle when urgent work arrives, and an operation may take as long as a model: try again until neither happens.
 urgent()
 {
 	run --duration 1s inversion
@@ -343,13 +345,14 @@ shows "${sound[@]}" apps.0.lane_time.restarts=0
 
 start_service
 
-# ---- what goes wrong is told ----
+# ---- failures are reported ----
 
 scenario long '{"duration": "60min", "apps": [
 	{"name": "a", "streams": [{"model": "mlp"}, {"model": "keyword", "period": "20ms"}]},
 	{"name": "b", "streams": [{"model": "mlp", "path": "async"}]}]}'
 
-# run_aside NAME: run it on the side, from when both its apps have threads at work: $runner, and the apps in $apps.
+# run_aside NAME: run it in the background, and wait until both its apps have threads at work: $runner, and the apps in
+# $apps.
 run_aside()
 {
 	"$load" --socket "$sock" --format json --log "$tmp/log" "$tmp/$1.json" >"$tmp/out" 2>"$tmp/said" &
@@ -363,16 +366,16 @@ at_work()
 	apps=()
 	for stat in /proc/[0-9]*/stat; do
 		read -r pid rest <"$stat" 2>"$tmp/null" || continue
-		read -r _ rest <<<"${rest##*) }" # behind the name, and then the state
+		read -r _ rest <<<"${rest##*) }" # the state follows the name
 		[[ ${rest%% *} == "$runner" ]] && apps+=("$pid")
 	done
 	((${#apps[@]} == 2)) || return
-	for pid in "${apps[@]}"; do # a stream's thread has its name
+	for pid in "${apps[@]}"; do # a stream's thread has the stream's name
 		cat /proc/"$pid"/task/*/comm | grep -qx 'mlp' || return
 	done
 }
 
-# ended STATUS: what ran on the side has ended so.
+# ended STATUS: the program in the background must end with STATUS.
 ended()
 {
 	local status=0
@@ -411,7 +414,7 @@ ended 1
 shows 'problems>1' interrupted=false
 says 'DEAD_OBJECT'
 
-# A state is gone with the service, and with the app; nobody waits for it.
+# A state is lost with the service, and with the app; no thread waits for it.
 scenario stateful '{"duration": "60min", "apps": [
 	{"name": "a", "streams": [{"model": "mlp"}, {"model": "svdf", "state": "device"},
 		{"name": "periodic", "model": "recurrent", "state": "device", "period": "10ms", "path": "async"}]},
@@ -430,9 +433,9 @@ ended 1
 shows 'problems>1' interrupted=false apps.0.streams.1.wrong=0 apps.0.streams.1.state.resets=0
 says 'DEAD_OBJECT'
 
-# ---- apps of one user are one to the service ----
+# ---- the apps of one user are one app of the service ----
 
-# It goes on counting from one run to the next, as long as somebody stays.
+# The service counts on from one run to the next, as long as one client stays.
 scenario idle '{"duration": "60min", "apps": [
 	{"name": "a", "streams": [{"model": "mlp", "start": "59min"}]},
 	{"name": "b", "streams": [{"model": "mlp", "start": "59min"}]}]}'
@@ -456,7 +459,7 @@ scenario users '{"executions": 5, "apps": [
 	{"name": "a", "uid": 12345, "streams": [{"model": "mlp"}]},
 	{"name": "b", "uid": 12346, "streams": [{"model": "mlp", "path": "sync"}]}]}'
 if ((EUID == 0)); then
-	chmod 755 "$tmp" # others are to reach the socket
+	chmod 755 "$tmp" # other users must reach the socket
 	start_service --app-identity uid
 	run "$tmp/users.json"
 	shows "${sound[@]}" apps.0.known_as=12345 apps.1.known_as=12346 apps.1.uid=12346

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# local.sh APP BURSTSCOPE CHECK DRIVER -- deadlines that an app misses by bursts of its own process, without a service, are recorded and answered like any
-# others: each has its event, its row and its cause, in both forms of a recording; misses, summary, explain and check tell of it. How an execution
-# misses its deadline may depend on what else the machine does: the app says what it was told.
+# local.sh APP BURSTSCOPE CHECK DRIVER -- an app misses deadlines by bursts of its own process, without a service. They
+# are recorded and answered like others: each has its event, its row and its cause, in both forms of a recording, and
+# misses, summary, explain and check count it. Other work of the machine may change how an execution misses its
+# deadline, so the app prints the status that it got.
 set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
 app=$1 burstscope=$2 check=$3 driver=$4
@@ -14,7 +15,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# is WHAT SQL VALUE: the query has that answer.
+# is WHAT SQL VALUE: the query must return VALUE.
 is()
 {
 	local got
@@ -31,7 +32,7 @@ says()
 	grep -qF -- "$words" "$tmp/answer" || wrong "$name: $* does not say '$words': $(head -5 "$tmp/answer")"
 }
 
-# What the app says of each execution is what the database says, in the same order.
+# The database must have the statuses that the app printed, in the same order.
 agrees_with_the_app()
 {
 	"$burstscope" sql -q --format csv "$tmp/db" "SELECT exec || ' ' || status FROM execution WHERE miss IS NOT NULL ORDER BY id" |
@@ -41,7 +42,7 @@ agrees_with_the_app()
 }
 
 echo 'miss ratio of app=local_app <= 1 %' >"$tmp/slo"
-# with STATUS: how many the app says were late with it.
+# with STATUS: print how many late executions had that status, by the app's output.
 with() { grep -c " $1\$" "$tmp/said_by_app" || true; }
 
 start_sessiond

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# mutated.sh MUTATED_TRACES SERVICE LOAD -- small recordings, as LTTng writes them, with a few bytes or fields changed: what the import
-# makes of them holds all that every database must. Buffers are small, so that some lose events and all have several packets.
+# mutated.sh MUTATED_TRACES SERVICE LOAD -- small recordings, as LTTng writes them, with a few bytes or fields changed:
+# their import keeps every promise of a database. Buffers are small, so that some lose events and all have several
+# packets.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 mutated=$1 service=$2 load=$3

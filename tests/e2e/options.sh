@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# options.sh SERVICE LOAD FMQ CONFORMANCE -- the programs of the runtime say in one line what is wrong with a command line, their help fits
-# 80 columns, and bash completes what their tables of options offer.
+# options.sh SERVICE LOAD FMQ CONFORMANCE -- the programs of the runtime report a wrong command line in one line, their
+# help fits 80 columns, and bash completes the options of their tables.
 set -euo pipefail
 service=$(realpath "$1") load=$(realpath "$2") fmq=$(realpath "$3") conformance=$(realpath "$4")
 failures=0
@@ -11,7 +11,8 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# refuses LINE PROGRAM ARGUMENT...: wrong usage; LINE is what it prints, without the program's name and the hint at its help.
+# refuses LINE PROGRAM ARGUMENT...: wrong usage; the program must print LINE, behind its name and before the hint at
+# its help.
 refuses()
 {
 	local line=$1 status=0 said name
@@ -52,12 +53,12 @@ for program in "$service" "$load" "$fmq" "$conformance"; do
 	. <("$program" --completion bash)
 done
 
-# So does the list of scenarios, on a terminal of that width; in a pipe a scenario is a line.
+# The list of scenarios fits a terminal of that width, too; in a pipe a scenario is one line.
 long=$(script -qec "stty cols 80; '$load' --list" /dev/null </dev/null | tr -d '\r' | awk 'length > 80')
 [[ ! $long ]] || wrong "nnburst-load --list is wider than 80 columns: $long"
 [[ ! $("$load" --list | grep '^ ') ]] || wrong 'nnburst-load --list breaks lines in a pipe'
 
-# What cannot be written is said.
+# A failed write is reported.
 for line in "$service --help" "$load --version" "$load --list" "$fmq show $$" "$conformance --completion bash"; do
 	status=0
 	# shellcheck disable=SC2086 # words
@@ -65,7 +66,7 @@ for line in "$service --help" "$load --version" "$load --list" "$fmq show $$" "$
 	[[ $status == 5 && $said == *': cannot write the output' ]] || wrong "$line >/dev/full ends with $status: $said"
 done
 
-# completes WORDS PROGRAM WORD...: what the last word, which may be empty, can become.
+# completes WORDS PROGRAM WORD...: print the completions of the last word, which may be empty.
 completes()
 {
 	local words=$1 function
@@ -74,8 +75,8 @@ completes()
 	function=${function#*-F }
 
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-	compopt() { :; } # it works only while bash completes
-	set +e # compgen fails where it finds nothing
+	compopt() { :; } # compopt works only while bash completes
+	set +e # compgen fails where it finds no word
 	"${function%% *}"
 	set -e
 	[[ ${COMPREPLY[*]} == "$words" ]] || wrong "$(basename "$1") ${*:2} completes to: ${COMPREPLY[*]}"

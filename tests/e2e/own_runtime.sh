@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# own_runtime.sh PROGRAM PROVIDER -- the example runtime runs with and without a provider, and is recorded.
+# own_runtime.sh PROGRAM PROVIDER -- the example runtime runs with and without a provider, and can be recorded.
 set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
 program=$1 provider=$2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # plugin.sh BURSTSCOPE TRACE_FROM_TEXT PLUGIN -- the importer as a component of babeltrace2 makes the same database as
-# burstscope import does, and refuses what that refuses.
+# burstscope import, and refuses what that refuses.
 set -euo pipefail
 for tool in babeltrace2 sqlite3; do
 	command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
@@ -16,7 +16,8 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# by_plugin STATUS PARAMS TRACE...: babeltrace2 with our sink ends so; what it says is in $said.
+# by_plugin STATUS PARAMS TRACE...: run babeltrace2 with our sink; it must end with STATUS. $said has its standard
+# error.
 by_plugin()
 {
 	local wanted=$1 params=$2 status=0
@@ -28,17 +29,18 @@ by_plugin()
 	((status == wanted)) || wrong "$params $* ends with $status, not $wanted: $said"
 }
 
-# says WORDS: babeltrace2 breaks lines where it likes.
+# says WORDS: the error must have WORDS; babeltrace2 may break lines anywhere.
 says() { [[ $(tr -s ' \n' ' ' <<<"$said") == *"$1"* ]] || wrong "not said: $1 (but: $said)"; }
 
-# content DB: all of it, but where the traces were, which messages do not say, and the losses that say that the plugin saw no others.
+# content DB: print all of it except the places of the traces, which messages lack, and the losses that the plugin adds
+# because it cannot see losses.
 content()
 {
 	cp "$1" "$1.copy"
 	sqlite3 "$1.copy" "UPDATE trace SET path = ''" "DELETE FROM stored_loss WHERE cause = 7" .dump
 }
 
-# blind DB: the sink does not see what was not recorded, so no answer says that all was, and no verdict passes.
+# blind DB: the sink cannot see losses, so no answer may claim that there was none, and no verdict passes.
 blind()
 {
 	local verdict status
@@ -55,7 +57,8 @@ blind()
 	done
 }
 
-# events SEED: of a service and an app that execute, with a loss, on three cpus; each seed has a stream of its own.
+# events SEED: print events of a service and an app that executes, with a loss, on three cpus; each seed has a stream
+# of its own.
 events()
 {
 	awk -v seed="$1" 'BEGIN {
@@ -101,7 +104,7 @@ for params in '' ',keep-operations=true'; do
 		if [[ $trace == one ]]; then
 			content "$tmp/import.db" >"$tmp/imported"
 			content "$tmp/plugin.db" | diff "$tmp/imported" - >"$tmp/differ" || wrong "$trace$params: $(head -5 "$tmp/differ")"
-		else # which of them is the first depends on who looks
+		else # which of them is the first depends on the reader
 			[[ $executions == "$(sqlite3 "$tmp/import.db" 'SELECT count(*) FROM execution')" ]] ||
 				wrong "$trace: there are $executions executions"
 		fi
@@ -109,7 +112,7 @@ for params in '' ',keep-operations=true'; do
 	done
 done
 
-# ---- what is refused, and that nothing is left of it ----
+# ---- refusals, which leave no file behind ----
 
 mkdir "$tmp/out"
 by_plugin 1 'keep-operations=true' "$tmp/one"

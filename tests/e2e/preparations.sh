@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# preparations.sh PREPARING SERVICE LOAD BURSTSCOPE CHECK -- an app that only prepares models holds lanes for their trial runs: that is recorded as
-# what it is, counts as its app's share, makes others wait and miss deadlines under its name, and is in no figure of executions. A preparation
-# that is late has its event, and burstscope says so.
+# preparations.sh PREPARING SERVICE LOAD BURSTSCOPE CHECK -- an app that only prepares models holds lanes for their
+# trial runs. Those are recorded as trial runs, count in the app's share, make others wait and miss deadlines because
+# of that app, and are in no figure of executions. A late preparation has its event and its answer.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
 preparing=$1 service=$2 load=$3 burstscope=$4 check=$5
 
-# ask SQL: of the database of the recording.
+# ask SQL: query the database of the recording.
 ask() { "$burstscope" sql -q --format csv "$tmp/db" "$1" | tail -n 1; }
 
-# is WHAT SQL: that is so.
+# is WHAT SQL: the query must return true.
 is() { [[ $(ask "SELECT ($2) AS it") == 1 ]] || wrong "$name: it is not so that $1: $(ask "SELECT ($2) AS it")"; }
 
-# record NAME FORM SERVICE-OPTION...: a camera beside an app that prepares, into $tmp/db; or, if $alone is not 0, an app that prepares so often,
-# and no camera.
+# record NAME FORM SERVICE-OPTION...: record a camera beside an app that prepares, into $tmp/db; or, if $alone is not
+# 0, an app that prepares that many times, without a camera.
 alone=0
 record()
 {
@@ -50,7 +50,7 @@ scenario camera '{"duration": "1s", "apps": [{"name": "camera", "streams": [{"mo
 	"deadline": "2ms"}]}]}'
 start_sessiond
 
-# ---- what holds of trial runs, in both forms of a recording ----
+# ---- properties of trial runs, in both forms of a recording ----
 
 trials="execution x JOIN app a ON a.id = x.app_id WHERE a.name = 'painter' AND x.path = 'prepare'"
 holds()
@@ -87,7 +87,7 @@ is 'trial runs are preempted, for somebody' "(SELECT count(*) > 0 AND sum(p.by_e
 record summaries NOTICE --lanes 1 --policy priority --preempt save
 holds
 
-# ---- who only prepares makes another miss its deadlines ----
+# ---- an app that only prepares makes another one miss its deadlines ----
 
 record culprit DEBUG_FUNCTION --lanes 1 --policy fifo --preempt none
 holds
@@ -96,7 +96,7 @@ is 'misses are its doing' "(SELECT sum(misses) FROM culprit_stat c JOIN app a ON
 "$burstscope" misses "$tmp/db" >"$tmp/said" 2>&1 || true
 grep -q "painter" "$tmp/said" || wrong "misses does not name the painter: $(cat "$tmp/said")"
 
-# ---- a preparation that is late says so ----
+# ---- a late preparation is reported ----
 
 deadline_us=3000
 record late DEBUG_FUNCTION --lanes 1 --deadline advise
@@ -110,7 +110,7 @@ grep -Eq "painter +mobilenet-320" "$tmp/said" || wrong "misses does not tell of 
 "$burstscope" summary "$tmp/db" >"$tmp/said" 2>&1 || true
 grep -Eq 'preparations?' "$tmp/said" || wrong "summary does not tell of late preparations: $(cat "$tmp/said")"
 
-# ---- so does one that is given up ----
+# ---- and so is one that was given up ----
 
 deadline_us=1 alone=100
 record refused DEBUG_FUNCTION --lanes 1
@@ -124,7 +124,7 @@ grep -Eq "painter +mobilenet-320 .* (0 +)?$n_refused " "$tmp/said" || wrong "mis
 "$burstscope" summary "$tmp/db" >"$tmp/said" 2>&1 || true
 grep -Eq "painter's mobilenet-320: .* preparations missed their deadline \(.*refused\)" "$tmp/said" || wrong "summary does not tell of refused preparations: $(cat "$tmp/said")"
 
-# ---- where nothing else happens ----
+# ---- a recording of preparations alone ----
 
 deadline_us=3000
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# prometheus.sh BURSTSCOPE SERVICE LOAD PROMQL -- a real Prometheus scrapes burstscope exporter during each of the scenarios that nnburst-load
-# brings: the percentiles, ratios of missed deadlines and shares that it answers are those of an import of the same session. PROMQL compares.
+# prometheus.sh BURSTSCOPE SERVICE LOAD PROMQL -- a real Prometheus scrapes burstscope exporter during each shipped
+# scenario of nnburst-load: its percentiles, ratios of missed deadlines and shares are those of an import of the same
+# session. PROMQL compares them.
 set -euo pipefail
 . "$(dirname "$0")/../exporting.sh"
 burstscope=$1 service=$2 load=$3 promql=$4
@@ -10,14 +11,15 @@ done
 cd "$tmp"
 length=${NNB_SCENARIO_LENGTH:-300ms}
 
-# counts_all SCENARIO: the exporter has all that the import has, and Prometheus has what the exporter has.
+# counts_all SCENARIO: wait until the exporter has counted what the import counts, and Prometheus what the exporter
+# counts.
 counts_all()
 {
 	curl -s "$url/metrics" >scraped && same_as_imported scraped | cmp -s - wanted &&
 		[[ $(query "sum(nnburst_executions_total{scenario=\"$1\"})") == "$(awk '/^nnburst_executions_total/ { n += $NF } END { print n }' scraped)" ]]
 }
 
-# Prometheus takes five seconds to scrape a target that is added to others: all exporters are there when it begins.
+# Prometheus takes five seconds to scrape a target that is added later, so all exporters start before it.
 scenarios=${NNB_SCENARIOS:-$("$load" --list | awk '{ print $1 }')}
 printf 'global: {scrape_interval: 100ms}\nscrape_configs:\n- job_name: burstscope\n  static_configs:\n' >prometheus.yml
 start_sessiond
@@ -37,7 +39,7 @@ for scenario in $scenarios; do
 	quietly lttng --no-sessiond start "$session"
 	awaits '[[ $(query "up{scenario=\"$scenario\"}") == 1 ]]' "Prometheus scrapes $scenario"
 	start_another "$service" --lanes 1 --policy fifo
-	"$load" --socket "$tmp/socket" --duration "$length" --quiet "$scenario" >load.out 2>&1 || true # it judges what it finds
+	"$load" --socket "$tmp/socket" --duration "$length" --quiet "$scenario" >load.out 2>&1 || true # its status is its own verdict, which does not matter here
 	stop_service
 	quietly lttng --no-sessiond stop "$session"
 	"$burstscope" import -q -o "$session.db" "$session"

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# recomputed.sh BURSTSCOPE SERVICE LOAD CUT_PACKETS -- burstscope says of a recording what the events say. Its figures are computed again from the text of
-# babeltrace2, in SQL that knows nothing of the analyzer (tests/analyzer/recompute.sql). Several sessions record one run: both sides, the service
-# alone, the apps alone, and some with holes that only LTTng makes. Holes of other kinds are cut out of the recordings without. Whatever is missing, the database has no
-# execution, boundary, wait, holder, miss or preemption that the whole recording does not have, and no rule of check gets a result that the
-# whole recording contradicts.
+# recomputed.sh BURSTSCOPE SERVICE LOAD CUT_PACKETS -- the answers of burstscope about a recording follow from its
+# events. The figures are computed again from babeltrace2's text, in SQL that shares nothing with the analyzer
+# (tests/analyzer/recompute.sql).
+#
+# Several sessions record one run: both sides, the service alone, the apps alone, and some with holes that only LTTng
+# makes. Other holes are cut out of the recordings. With any hole, the database has no execution, boundary, wait,
+# holder, miss or preemption that the whole recording lacks, and check gives no rule a result that the whole recording
+# contradicts.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
@@ -11,9 +14,10 @@ burstscope=$1 service=$2 load=$3 cut_packets=$4
 here=$(cd "$(dirname "$0")" && pwd)
 sql=$here/../analyzer
 declare -A counts=()
-taskset -pc 0,1 $$ >"$tmp/said" 2>&1 || true # on many cpus each has few packets, and a hole needs some
+taskset -pc 0,1 $$ >"$tmp/said" 2>&1 || true # with many cpus each has few packets, and a hole needs several
 
-# recorded NAME CHANNEL_OPTIONS FILTER [CREATE_OPTION...]: begin to record the events for which the filter holds into $tmp/NAME.
+# recorded NAME CHANNEL_OPTIONS FILTER [CREATE_OPTION...]: begin to record the events that pass the filter into
+# $tmp/NAME.
 recorded()
 {
 	local name=$1 filter=$3
@@ -27,7 +31,7 @@ recorded()
 	quietly lttng --no-sessiond start "$name"
 }
 
-# compute NAME: $tmp/NAME.truth has the figures of that recording.
+# compute NAME: compute the figures of that recording into $tmp/NAME.truth.
 compute()
 {
 	mkdir "$tmp/text"
@@ -36,10 +40,10 @@ compute()
 	rm -r "$tmp/text"
 }
 
-# import NAME: $tmp/NAME.db has what burstscope says of that recording.
+# import NAME: import that recording into $tmp/NAME.db.
 import() { "$burstscope" import -q -o "$tmp/$1.db" "$tmp/$1" >"$tmp/said" 2>&1 || wrong "$1: $(<"$tmp/said")"; }
 
-# agrees NAME TRUTH FILE: this query finds no difference between that database and the figures of that recording.
+# agrees NAME TRUTH FILE: the query must find no difference between that database and the figures of that recording.
 agrees()
 {
 	local found
@@ -50,10 +54,11 @@ agrees()
 	[[ ! $found ]] || wrong "$1, $3: $(wc -l <<<"$found") differ from $2: $(head -5 <<<"$found")"
 }
 
-# promise TRUTH [APART]: by the figures of that recording, a result that check must not have and the rule, a line each, into $tmp/promises.
+# promise TRUTH [APART]: write into $tmp/promises, a line each, a result that check must not have by the figures of
+# that recording, and the rule.
 promise() { sqlite3 -readonly -bail -separator $'\t' "$tmp/$1.truth" ".parameter set :apart ${2-0}" ".read '$sql/promises.sql'" >"$tmp/promises"; }
 
-# checks NAME: the rules of $tmp/promises, into $tmp/results: a line for each rule.
+# checks NAME: check the rules of $tmp/promises; $tmp/results has a line for each.
 checks()
 {
 	local status=0
@@ -65,7 +70,8 @@ checks()
 	(($(wc -l <"$tmp/results") == $(wc -l <"$tmp/promises"))) || wrong "$1: check judges $(wc -l <"$tmp/results") rules"
 }
 
-# keeps NAME [REGEX]: check has none of the results in $tmp/promises. It decides the rules that the expression matches.
+# keeps NAME [REGEX]: check must have none of the results in $tmp/promises, and must decide the rules that match the
+# expression.
 keeps()
 {
 	local never rule line result
@@ -81,7 +87,8 @@ keeps()
 	done <"$tmp/promises" 3<"$tmp/results"
 }
 
-# opposites NAME: rules about what is not computed here, with the opposite of what check says of that whole recording, into $tmp/NAME.opposites.
+# opposites NAME: write into $tmp/NAME.opposites the rules that are not computed here, each with the opposite of its
+# result for the whole recording.
 opposites()
 {
 	printf '%s\t%s\n' - fairness - priority - 'priority inversion <= 1ms' - 'priority honoured >= 90 %' - 'fairness lag <= 3ms' >"$tmp/promises"
@@ -89,8 +96,9 @@ opposites()
 	awk -F, -v OFS='\t' '$3 == "PASS" { print "FAIL", $2 } $3 == "FAIL" { print "PASS", $2 }' "$tmp/results" >"$tmp/$1.opposites"
 }
 
-# span FILE WHOLE FROM TO: from when to when the clock was in these packets of that stream, in percent, and at least one, and how many events of $tmp/WHOLE are in
-# these. Of fewer than three packets nothing is cut.
+# span FILE WHOLE FROM TO: print the beginning and the end, in time, of these packets of that stream (FROM and TO in
+# percent, one packet at least), and the number of events of $tmp/WHOLE in them. A stream of fewer than three packets
+# gives nothing.
 span()
 {
 	"$cut_packets" "$1" >"$tmp/packets"
@@ -101,7 +109,8 @@ span()
 		 WHERE n >= 3 AND nth >= n * $3 / 100 AND nth < max(n * $3 / 100 + 1, n * $4 / 100) HAVING count(*)"
 }
 
-# cut_out NAME FROM TO: take the packets of all cpus out of $tmp/NAME that begin while its largest stream has these packets, in percent.
+# cut_out NAME FROM TO: remove from $tmp/NAME the packets of all cpus that begin within these packets of its largest
+# stream, in percent.
 cut_out()
 {
 	local file began ended
@@ -110,8 +119,8 @@ cut_out()
 	for file in "$tmp/$1"/ust/uid/*/*/all_*; do "$cut_packets" "$file" "$began" "$ended" 0; done
 }
 
-# cut_each NAME FROM TO [lost]: take these packets of each cpu out of $tmp/NAME, each cpu's at a time of its own. With lost, the tracer says how many
-# events it discarded there.
+# cut_each NAME FROM TO [lost]: remove these packets of each cpu from $tmp/NAME, each cpu's at a time of its own. With
+# lost, the packets behind count the removed events as discarded by the tracer.
 cut_each()
 {
 	local file began ended n
@@ -125,8 +134,8 @@ cut_each()
 
 # ---- one run, and the sessions that record it ----
 
-# Executions of all kinds that wait, are preempted, pass each other over, starve and miss deadlines.
-# So many of them, however slow the machine is.
+# Executions of all kinds that wait, are preempted, pass each other, starve and miss deadlines; the same number on a
+# slow machine.
 scenario mixed '{"executions": 50, "apps": [
 	{"name": "camera", "streams": [
 		{"name": "frames", "model": "keyword", "priority": "high", "period": "10ms", "jitter": "3ms", "deadline": "4ms"},
@@ -156,7 +165,7 @@ quietly "$service" --status --socket "$tmp/socket" # each connection makes the s
 stop_service
 for name in both service apps stopped files ring late; do end_session "$name"; done
 
-# ---- nothing is missing ----
+# ---- no hole ----
 
 for name in both service apps; do
 	compute "$name"
@@ -167,11 +176,11 @@ for name in both service apps; do
 	opposites "$name"
 done
 promise both
-keeps both '^[^p]' # a percentile that executions without an answer may change is not known
+keeps both '^[^p]' # executions without an answer may change a percentile, so it may be unknown
 
 # ---- holes that are cut ----
 
-# make_holes NAME: $tmp/WHOLE-KIND, which is a copy of $tmp/WHOLE with holes of that kind.
+# make_holes NAME: make $tmp/WHOLE-KIND for each kind, a copy of $tmp/WHOLE with holes of that kind.
 make_holes()
 {
 	local whole=${1%-*} from

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# record.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- burstscope record: with a session daemon and without one, as root and as
-# a user; what it is asked to record is in the trace, what was lost is counted, and whatever ends it, what was there is kept and
-# nothing is left running.
+# record.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- burstscope record: with and without a session daemon, as
+# root and as a user. The trace has what record was asked to record, losses are counted, and whatever ends record, it
+# keeps older recordings and leaves no process behind.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3 many=$4 provider=$5
 recorder=
 trap 'stop_jobs; stop_recorder; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
-mkdir -m 700 "$tmp/work" # root runs what is here
+mkdir -m 700 "$tmp/work" # root runs the files in it
 chmod 755 "$tmp"
 cd "$tmp/work"
 
 stop_recorder() { [[ ! $recorder ]] || kill -9 "$recorder" 2>/dev/null || true; }
 
-# ends STATUS ARGUMENT...: burstscope record ends so; what it prints is in $out, what it says in $said.
+# ends STATUS ARGUMENT...: run burstscope record; it must end with STATUS. $out has its output, $said its standard
+# error.
 ends()
 {
 	local wanted=$1 status=0
@@ -25,7 +26,7 @@ ends()
 
 says() { [[ $said == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not said: $1 (but: $said)"; }
 
-# refuses STATUS WORDS ARGUMENT...: it does nothing, says so in one line, and leaves nothing behind.
+# refuses STATUS WORDS ARGUMENT...: record must end with STATUS and one line with WORDS, and leave no file.
 refuses()
 {
 	local status=$1 words=$2 before after
@@ -38,17 +39,17 @@ refuses()
 	[[ $before == "$after" ]] || wrong "${BASH_LINENO[0]}: record $* leaves something behind: $after"
 }
 
-# events: how many the last recording has, as it says itself.
+# events: print the number of events of the last recording, from record's own output.
 events() { sed -nE 's/^recorded .*, ([0-9 ]+) events?,.*/\1/p' <<<"$said" | tr -d ' '; }
 lost() { sed -nE 's/^LOST in channel bursts: ([0-9 ]+) events?,.*/\1/p' <<<"$said" | tr -d ' '; }
 sessions() { lttng --no-sessiond list 2>/dev/null | grep -c 'burstscope-' || true; }
 
-# in_background FILE ARGUMENT...: record, until it says that it does.
+# in_background FILE ARGUMENT...: start to record, and wait until record reports that it records.
 in_background()
 {
 	local said_to=$1
 	shift
-	: >"$said_to" # what one before said is not what this one says
+	: >"$said_to" # the output of an earlier run is removed
 	env --default-signal=INT,TERM,HUP "$burstscope" record "$@" >"$tmp/out" 2>"$said_to" &
 	recorder=$!
 	until grep -q '^recording into' "$said_to"; do
@@ -57,7 +58,7 @@ in_background()
 	done
 }
 
-# ended STATUS FILE: what runs in the background ends so.
+# ended STATUS FILE: the record in the background must end with STATUS.
 ended()
 {
 	local status=0
@@ -67,7 +68,7 @@ ended()
 	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $said"
 }
 
-# ---- what cannot be ----
+# ---- refusals ----
 
 refuses 2 "no option '--bufer'; did you mean '--buffer'?" --bufer 1M
 refuses 2 "no 'fll'; did you mean 'full'?" --detail fll
@@ -99,9 +100,9 @@ for event in sched_switch sched_waking irq_handler_entry irq_handler_exit power_
 	grep -Eq "^lttng enable-event --kernel --session=\S+ --channel=bursts $event\$" "$tmp/commands" || wrong "--kernel prints no $event"
 done
 
-# ---- the commands that it prints do what it does ----
+# ---- the commands that record prints do what record does ----
 
-cat >lists <<'END' # FILE: what the session of this moment has
+cat >lists <<'END' # FILE: write the contents of the present session there
 #!/bin/sh
 name=$(lttng --no-sessiond list | sed -nE 's/.*(burstscope-record-[0-9-]+) .*/\1/p')
 lttng --no-sessiond list "$name" | sed -E "s/$name/SESSION/; s/Trace output: .*//" >"$1"
@@ -110,7 +111,7 @@ chmod +x lists
 for options in '--detail full' '--detail compact' '--detail verbose' '--buffer 300K'; do
 	read -ra words <<<"$options"
 	rm -rf it by-hand
-	"$burstscope" record -q --no-import "${words[@]}" -o it -- ./lists it.txt 2>"$tmp/said" || true # nothing happens in it
+	"$burstscope" record -q --no-import "${words[@]}" -o it -- ./lists it.txt 2>"$tmp/said" || true # no event happens in it
 	"$burstscope" record --print-commands "${words[@]}" -o by-hand -- ./lists by-hand.txt >"$tmp/commands" 2>"$tmp/said" ||
 		wrong "--print-commands $options: $(<"$tmp/said")"
 	quietly bash -e "$tmp/commands"
@@ -120,7 +121,7 @@ done
 grep -q 'Sub-buffer size:  32768 bytes' it.txt || wrong "300K is not rounded to 512K: $(<it.txt)"
 [[ $(sessions) == 0 ]] || wrong 'sessions are left'
 
-# ---- what it records ----
+# ---- the contents of recordings ----
 
 umask 0
 ends 0 -o some -- "$many" "$provider" 1000
@@ -133,7 +134,7 @@ says 'next: burstscope summary some'
 [[ $("$burstscope" sql -q --format csv some.db 'SELECT sum(events) FROM trace' | tail -1) == 3003 ]] || wrong 'not in the database'
 [[ $("$burstscope" sql -q --format csv some.db 'SELECT boottime_ns >= 0 FROM trace' | tail -1) == 1 ]] || wrong 'no CLOCK_BOOTTIME in the database'
 grep -qxE 'boottime [0-9]{20}' some/burstscope.record || wrong 'no CLOCK_BOOTTIME in the recording'
-# The stream of the last cpu, and its index: the recorder has counted the streams.
+# Remove the stream of the last cpu and its index: the recorder's count of streams shows the loss.
 streams=(some/ust/uid/0/*/bursts_*)
 grep -qxE "streams 0*${#streams[@]}" some/burstscope.record || wrong "not ${#streams[@]} streams: $(grep streams some/burstscope.record)"
 if ((${#streams[@]} > 1)); then
@@ -144,7 +145,7 @@ if ((${#streams[@]} > 1)); then
 	[[ $lost == 1 ]] || wrong "the stream of the last cpu is gone, and so many losses say so: $lost"
 fi
 ends 0 --detail compact -o compact -- "$many" "$provider" 1000
-[[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is told always
+[[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is always emitted, so compact has 1003 events
 mkdir empty
 ends 0 -q --no-import -o empty/ -- "$many" "$provider" 10
 [[ ! $said && -d empty/ust && ! -e empty.db ]] || wrong "into an empty directory: $said"
@@ -172,7 +173,8 @@ ends 0 -v --for 500ms -o busy
 says 'what runs already writes'
 says 'LTTng counted no lost events'
 (($(events) > 0)) || wrong "nothing of what ran already: $said"
-# another program stops the session for a while: what LTTng does not count as lost, the import finds, and all say the same of it
+# another program stops the session for a while: LTTng does not count that as lost, but the import finds it, and every
+# output agrees
 in_background "$tmp/bg" -o stopped
 name=$(lttng --no-sessiond list | grep -o 'burstscope-record-[0-9-]*' | head -1)
 goes_on "$service"
@@ -187,7 +189,8 @@ says 'not all of it is in stopped; burstscope doctor stopped shows what is missi
 status=0
 "$burstscope" doctor stopped >"$tmp/out" 2>"$tmp/said" || status=$?
 ((status == 1)) && grep -q FAIL "$tmp/out" || wrong "doctor ends with $status: $(<"$tmp/out") $(<"$tmp/said")"
-# A model of one's own, with a service for as long as it takes, beside another one: what its bursts cost, and all of it at hand.
+# A model of the user's own, with a service for as long as the run takes, beside another service: the cost of its
+# bursts, and the names of all files.
 out=$("$load" --model mlp --record=mine --duration 1s --seed 3 2>"$tmp/said") || wrong "--record: $(<"$tmp/said")"
 said=$(<"$tmp/said")
 says 'nnburst-load ended with 0'
@@ -198,8 +201,10 @@ says 'recorded mine:'
 [[ $out$said != *'services are judged together'* ]] || wrong "--record records another service, too: $out$said"
 runs=$("$burstscope" sql -q --format csv mine.db 'SELECT count(*) > 10, count(DISTINCT app_id) FROM execution' | tail -1)
 [[ $runs == 1,1 ]] || wrong "of one app: $runs"
-# Ended early, by a signal to it alone and by Ctrl-C: the service outlives the recorded run, which ends well, and leaves no directory.
-# own_service DIRECTORY: where the service is whose recording goes there; once bursts have been recorded.
+# Ended early, by a signal to record alone and by Ctrl-C: the service outlives the recorded run, which ends well, and
+# leaves no directory.
+#
+# own_service DIRECTORY: wait until bursts are recorded, and print the directory of the service of that recording.
 own_service()
 {
 	until grep -qs '^recording into' "$1.said"; do
@@ -211,7 +216,7 @@ own_service()
 	requests() { "$service" --status --socket "$place/socket" | sed -nE 's/^so far: ([0-9]+) burst requests.*/\1/p'; }
 	awaits '(($(requests) + 0 >= 20))' 'the bursts of a model of one'"'"'s own'
 }
-# early_end DIRECTORY STATUS: what was asked to end did.
+# early_end DIRECTORY STATUS: the record that was asked to end must end with STATUS.
 early_end()
 {
 	(($2 == 0)) || wrong "--record=$1, ended early, ends with $2: $(<"$1.said")"
@@ -247,7 +252,7 @@ kill "$loading"
 await_end "$loading" 'the load ends' 2>/dev/null || true
 stop_service || wrong 'nnburstd does not end well'
 
-# ---- what it loses ----
+# ---- losses ----
 
 buffer=8K steps=0
 while
@@ -265,13 +270,13 @@ done
 ((steps > 0)) || wrong '8K of buffers, and 600003 events at once, and nothing was lost'
 (($(events) == 600003)) || wrong "as it advises: $(events) events of 600003"
 
-# ---- what ends it ----
+# ---- ends ----
 
 for signal in INT TERM HUP; do
 	in_background "$tmp/bg" -o "by-$signal"
 	quietly "$many" "$provider" 100
 	kill -"$signal" "$recorder"
-	kill -"$signal" "$recorder" 2>/dev/null || true # once more, as people do
+	kill -"$signal" "$recorder" 2>/dev/null || true # a second signal, as users send it
 	ended 0 "$tmp/bg"
 	[[ $(events) == 303 ]] || wrong "ended by $signal, of 303 events: $said"
 done
@@ -299,7 +304,7 @@ in_background "$tmp/bg" -o orphan
 quietly "$many" "$provider" 100
 orphans=$(consumers)
 [[ $orphans ]] || wrong 'there is no consumer daemon'
-kill -STOP $orphans # as if the machine were busy
+kill -STOP $orphans # as on a busy machine
 kill -9 "$sessiond"
 await_end "$sessiond" 'lttng-sessiond is killed' 2>/dev/null || true
 sessiond=
@@ -313,7 +318,8 @@ rm -f /var/run/lttng/*sock* 2>/dev/null || true
 gone() { ! lttng --no-sessiond list >/dev/null 2>&1; }
 
 gone || wrong 'there is a session daemon'
-# one that says how it is started and whether the consumer daemons of the one before are there still, and loads no modules here
+# a daemon that notes how it is started and whether the consumer daemons of the one before still run, and loads no
+# modules here
 printf '#!/bin/sh\necho "$@" >"%s/asked"\ngrep -qs consumerd %s && : >"%s/beside"\nexec lttng-sessiond --no-kernel\n' \
 	"$tmp" "$(printf '/proc/%s/cmdline ' $orphans)" "$tmp" >"$tmp/lttng-sessiond"
 chmod +x "$tmp/lttng-sessiond"
@@ -329,7 +335,7 @@ LTTNG_SESSIOND_PATH=/no/such refuses 5 '/no/such does not start' -q -o new -- tr
 LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond refuses 5 '--kernel: the session daemon has no kernel tracer (' -q --kernel -o new -- true
 [[ $(<"$tmp/asked") == '' ]] || wrong "with --kernel the session daemon is started with: $(<"$tmp/asked")"
 gone || wrong 'the session daemon that was to record the kernel is left'
-start_service "$service" # which has to find one daemon after the other
+start_service "$service" # the service must find one daemon after the other
 kill -STOP "$daemon"
 env --default-signal=INT "$burstscope" record -o early --for 5s >"$tmp/out" 2>"$tmp/bg" &
 recorder=$!
@@ -351,9 +357,9 @@ in_background "$tmp/bg" -o own-killed
 kill -9 "$recorder"
 await_end "$recorder" 'a recorder is killed' 2>/dev/null || true
 recorder=
-ends 0 -o own-after-killed -- "$many" "$provider" 100 # at once: the daemon of the one before has not gone yet
+ends 0 -o own-after-killed -- "$many" "$provider" 100 # at once: the earlier daemon has not ended yet
 [[ $(events) == 303 ]] || wrong "right after a kill, of 303 events: $said"
-until gone; do sleep 0.05; done # it goes with who started it
+until gone; do sleep 0.05; done # the daemon ends with its starter
 
 if ((EUID == 0)); then
 	mkdir -m 700 "$tmp/home" && chown 1234:1234 "$tmp/home"

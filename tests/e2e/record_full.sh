@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# record_full.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- burstscope record on a file system that fills up: what LTTng could
-# not write is told by record, in the database and in every answer, whether or not there is room again; and a recording that stops in
-# time is whole.
+# record_full.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- burstscope record on a file system that fills up:
+# record, the database and every answer report what LTTng could not write, whether or not there is room again; a
+# recording that stops in time is whole.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 ((EUID == 0)) || { echo 'skipped: only root can mount a small file system'; exit 77; }
@@ -11,7 +11,7 @@ trap 'stop_jobs; kill $loading $filler $recorder 2>"$tmp/null" || true; stop_ser
 mkdir -m 700 "$tmp/work" "$tmp/disk"
 cd "$tmp/work"
 
-# disk SIZE: a file system of that size, and nothing in it.
+# disk SIZE: mount an empty file system of that size.
 disk()
 {
 	umount "$tmp/disk" 2>"$tmp/null" || true
@@ -19,7 +19,7 @@ disk()
 	rm -f ./*.db
 }
 
-# ends STATUS ARGUMENT...: burstscope ends so; what it prints is in $out, what it says in $said.
+# ends STATUS ARGUMENT...: run burstscope; it must end with STATUS. $out has its output, $said its standard error.
 ends()
 {
 	local wanted=$1 status=0
@@ -33,7 +33,7 @@ says() { [[ $said == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not said: $1 (but: $
 prints() { [[ $out == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not printed: $1 (but: $out)"; }
 asked() { "$burstscope" sql -q --format csv "$1" "$2" | tail -1; }
 
-# fill BYTES: take all room but that, while others take some, too.
+# fill BYTES: leave only BYTES free, while others write, too.
 fill()
 {
 	local free tries=0
@@ -47,7 +47,7 @@ fill()
 	(($1)) || cat /dev/zero >>"$tmp/disk/filler" 2>"$tmp/null" || true
 }
 
-# in_background ARGUMENT...: record, until it says that it does.
+# in_background ARGUMENT...: start to record, and wait until record reports that it records.
 in_background()
 {
 	: >"$tmp/bg"
@@ -59,7 +59,7 @@ in_background()
 	done
 }
 
-# ended STATUS: what runs in the background ends so.
+# ended STATUS: the record in the background must end with STATUS.
 ended()
 {
 	local status=0
@@ -69,7 +69,7 @@ ended()
 	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $said"
 }
 
-# grown BYTES: until the recording is so large.
+# grown BYTES: wait until the recording has that size.
 grown()
 {
 	until (($(du -sb "$tmp/disk/r" | cut -f 1) > $1)); do
@@ -80,7 +80,7 @@ grown()
 
 start_sessiond
 
-# ---- too little room to begin with ----
+# ---- too little room at the start ----
 
 disk 2m
 ends 5 record -o "$tmp/disk/r" -- "$many" "$provider" 10
@@ -89,9 +89,9 @@ says 'are to be left (--min-free); nothing would be recorded'
 ends 2 record --min-free much -- true
 says "--min-free: 'much' is not a size"
 
-# ---- it fills, and nobody looks ----
+# ---- the disk fills unnoticed ----
 
-for streams in 30000 200000; do # LTTng's consumer meets its end in a packet; the metadata comes after that, or not at all
+for streams in 30000 200000; do # LTTng's consumer fails within a packet; the metadata is written after that, or never
 	disk 2m
 	ends 5 record --min-free 0K -o "$tmp/disk/r" -- "$many" "$provider" "$streams"
 	says 'LOST: '
@@ -106,7 +106,7 @@ for streams in 30000 200000; do # LTTng's consumer meets its end in a packet; th
 	esac
 done
 
-# ---- it fills, and there is room again ----
+# ---- the disk fills, and there is room again ----
 
 start_service "$service"
 "$load" --quiet --socket "$tmp/socket" --duration 120s audio >"$tmp/null" 2>&1 &
@@ -130,7 +130,7 @@ says 'not all of it is in'
 [[ -e $tmp/disk/r.db ]] || wrong "no database of what there is: $said"
 db=$tmp/disk/r.db
 (($(asked "$db" 'SELECT count(*) FROM loss') > 0)) || wrong 'the database has lost nothing'
-# A cpu that did nothing meanwhile may have all its packets; of the others the time from the last one on is lost.
+# A cpu that was idle meanwhile may have all its packets; the others lose the time after their last packet.
 (($(asked "$db" 'SELECT max(ended - began) FROM loss') > (stopped - full) / 2)) ||
 	wrong "of $((stopped - full)) ns: $("$burstscope" sql -q "$db" 'SELECT * FROM loss')"
 ends 0 import -o all.db "$tmp/disk/r"
@@ -143,7 +143,7 @@ for command in summary latency overhead misses fairness timeline; do
 done
 ends 3 fairness --verdict "$db"
 
-# ---- it fills, and the recording stops before ----
+# ---- the disk fills, and the recording stops before ----
 
 whole='SELECT count(*) FROM loss'
 

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# record_shared.sh BURSTSCOPE SERVICE MANY_STREAMS PROVIDER -- the session daemon that one burstscope starts serves all of them: it ends with the last
-# one, whichever began first, whatever ends them; not while somebody else has a session or a trigger there; as root and as a user.
+# record_shared.sh BURSTSCOPE SERVICE MANY_STREAMS PROVIDER -- all burstscope processes share the session daemon that
+# one of them starts. It ends with the last of them, in any order and by any end, but not while another program has a
+# session or a trigger there; as root and as a user.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 many=$3 provider=$4
 declare -A recorders=()
-as=() # how each program is run
+as=() # the prefix of each command
 trap 'stop_jobs; kill $(noted) 2>/dev/null || true; stop_sessiond; rm -rf "$tmp"' EXIT
 mkdir -m 777 "$tmp/work"
 chmod 755 "$tmp"
 cd "$tmp/work"
 
-# keepers: those of this script; other tests have some of their own.
+# keepers: print those of this script; other tests have their own.
 keepers()
 {
 	local pid
@@ -20,14 +21,14 @@ keepers()
 	done
 }
 
-# noted: the session daemons that burstscope started last.
+# noted: print the session daemons that burstscope started last.
 noted() { cut -d ' ' -f 1 /var/run/lttng/burstscope.lock "$tmp"{,/home}/.lttng/burstscope.lock 2>/dev/null || true; }
 
 there() { timeout 20 "${as[@]}" lttng --no-sessiond list >/dev/null 2>&1; }
 sessions() { timeout 20 lttng --no-sessiond list | grep -c 'burstscope-record-' || true; }
 emits() { quietly "${as[@]}" "$many" "$provider" "$1"; }
 
-# begins NAME: a recording, in the background.
+# begins NAME: start a recording in the background.
 begins()
 {
 	: >"$1.said"
@@ -37,11 +38,11 @@ begins()
 	grep -q '^recording into' "$1.said" || wrong "$1 does not begin: $(<"$1.said")"
 }
 
-# ends NAME: as Ctrl-C ends it, and well.
+# ends NAME: end it as Ctrl-C does; it must end well.
 ends()
 {
 	local status=0
-	kill -INT "${recorders[$1]}" 2>/dev/null || true # it has ended: with another status, then
+	kill -INT "${recorders[$1]}" 2>/dev/null || true # if it has ended already, its status is wrong
 	await_end "${recorders[$1]}" "$1 ends" || status=$?
 	unset "recorders[$1]"
 	((status == 0)) || wrong "${BASH_LINENO[0]}: $1 ends with $status: $(<"$1.said")"
@@ -54,7 +55,7 @@ killed()
 	unset "recorders[$1]"
 }
 
-# has NAME EVENTS: that many of them.
+# has NAME EVENTS: the recording must have that many events.
 has()
 {
 	local n
@@ -62,7 +63,7 @@ has()
 	((n == $2)) || wrong "${BASH_LINENO[0]}: $1 has $n events, not $2: $(<"$1.said")"
 }
 
-# nothing_left: the last one that left has waited for the end of the daemon; the keeper ends in that moment.
+# nothing_left: wait for the keeper, which ends just after the last record has waited for the daemon's end.
 nothing_left()
 {
 	! there || wrong "${BASH_LINENO[0]}: the session daemon is left"
@@ -71,7 +72,8 @@ nothing_left()
 
 ! there || wrong 'there is a session daemon'
 
-# ---- killed: who started it, and the keeper, which who leaves replaces; all there were, and who comes begins a keeper ----
+# ---- killed: the starter and the keeper, which the next process to leave replaces; then all, and the next one starts
+# a keeper ----
 
 begins started
 grep -q '^lttng-sessiond: none was there' started.said || wrong "who started the session daemon? $(<started.said)"
@@ -94,7 +96,7 @@ ends next
 ! grep -q '^lttng-sessiond: none was there' next.said || wrong "another session daemon was started: $(<next.said)"
 nothing_left
 
-# ---- killed while others record: its session ends, its recording is there, and the others lose nothing ----
+# ---- killed while others record: its session ends, its recording stays, and the others lose no event ----
 
 begins living
 begins victim
@@ -109,7 +111,7 @@ has victim 33
 grep -q ' 33 events' import.said || wrong "of one that was killed, another number of events is imported: $(<import.said)"
 nothing_left
 
-# ---- without standard descriptors: the files that are opened first must not get their numbers ----
+# ---- without standard descriptors: the first files that it opens must not get their numbers ----
 
 status=0
 "$burstscope" record --no-import -o closed -- "$many" "$provider" 10 <&- >&- 2>&- || status=$?
@@ -119,7 +121,7 @@ has closed 33
 nothing_left
 [[ $(stat -c %s /var/run/lttng/burstscope.lock "$tmp/.lttng/burstscope.lock" 2>/dev/null || true) == 80 ]] || wrong "what was written into the file of the lock?"
 
-# ---- where nothing can be shared ----
+# ---- where the daemon cannot be shared ----
 
 lock=$tmp/.lttng/burstscope.lock
 ((EUID)) || lock=/var/run/lttng/burstscope.lock
@@ -133,7 +135,7 @@ nothing_left
 rmdir "$lock"
 mv "$lock.kept" "$lock"
 
-# ---- somebody else uses it ----
+# ---- another program uses the daemon ----
 
 begins ours
 quietly lttng --no-sessiond create theirs --output="$tmp/theirs"

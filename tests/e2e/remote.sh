@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# remote.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA CASE_SCHEMA -- burstscope top, watch and exporter of another host's session, at a relay daemon in a network
-# namespace of its own: the sums are those of an import of what the relay wrote; relays and sessions that are not there, end or die.
+# remote.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA CASE_SCHEMA -- burstscope top, watch and exporter of another
+# host's session, at a relay daemon in a network namespace of its own: their sums are those of an import of the relay's
+# files; relays and sessions that do not exist, end or die.
 set -euo pipefail
 . "$(dirname "$0")/../relay.sh"
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5 cases_schema=$6
@@ -9,10 +10,10 @@ cd "$tmp"
 url=net://$relay_at
 far=/host/$(uname -n)/far
 
-# field NAME: of the last object of printed, a number or a word.
+# field NAME: print that field of the last object in the file printed, a number or a word.
 field() { tail -n 1 printed | sed -nE "s/\"models\":.*//; s/.*\"$1\":\"?([^,}\"]*).*/\1/p"; }
 
-# refused STATUS WORDS ARG...: it ends with that status and one line, which has the words.
+# refused STATUS WORDS ARG...: the command must end with STATUS and one line with WORDS.
 refused()
 {
 	local want=$1 words=$2 status=0
@@ -23,7 +24,7 @@ refused()
 	[[ $(<err) == *"$words"* ]] || wrong "$*: not '$words': $(<err)"
 }
 
-# ---- what is not there ----
+# ---- relays and sessions that do not exist ----
 refused 2 'write net://RELAY' top --url "$relay_at"
 refused 2 'write net://RELAY' top --url "$url/far"
 refused 2 'leave out SESSION' top --url "$url" far
@@ -42,7 +43,7 @@ refused 5 "has several live sessions; append one of these to the URL: " top --on
 quietly lttng --no-sessiond destroy near
 quietly lttng --no-sessiond destroy far
 
-# ---- from the begin to the end of a session: exactly what an import of the relay's files has ----
+# ---- a session from beginning to end: exactly what an import of the relay's files has ----
 
 # wanted NAME SQL FIELD
 wanted()
@@ -59,7 +60,7 @@ follows()
 	rm -rf relayed/*
 	live_session far "${@:2}"
 	quietly lttng --no-sessiond start far
-	: >printed # what a top before printed is not what this one prints
+	: >printed # the output of an earlier top is removed
 	"$burstscope" top --format json --interval 100ms --url "$url" >printed &
 	follower=$!
 	awaits '[[ -s printed ]]' 'a first object'
@@ -90,7 +91,7 @@ follows()
 follows full DEBUG_FUNCTION
 follows compact NOTICE exec_client exec_service
 
-# ---- a session that ends before it has a stream: nothing is known of it, so nothing is exact ----
+# ---- a session that ends before its first stream: no figure of it is known, so none is exact ----
 live_session far NOTICE
 quietly lttng --no-sessiond start far
 : >printed
@@ -101,7 +102,7 @@ quietly lttng --no-sessiond destroy far
 await_end "$follower" 'top ends with a session without a stream' || wrong "without a stream: top ends with $?"
 [[ $(field executions) == 0 && $(field exact) == false ]] || wrong "without a stream: $(tail -n 1 printed | cut -c1-700)"
 
-# ---- watch: what a fold decides, and a case of what the relay passed on ----
+# ---- watch: conditions of a fold, and a case of the data from the relay ----
 live_session far NOTICE exec_client exec_service
 quietly lttng --no-sessiond start far
 apps= watcher=
@@ -119,14 +120,14 @@ apps=$!
 await_end "$watcher" 'watch ends with its case' || wrong "watch --url ends with $?: $(<watch.err)"
 watcher=
 [[ $(<watch.err) == "watching session far of host $(uname -n) by a fold over all events that the relay passes on, "* ]] || wrong "watch --url says $(<watch.err)"
-# On a busy machine a relay may pass on nothing for a time, which is a hole in the case.
+# A busy relay may pass on no data for some time, which is a hole in the case.
 [[ $(<watch.out) =~ ^"p50 e2e of app=noisy <= 1us fail"(s|ed)" over 1.000 s" ]] || wrong "watch --url finds $(<watch.out)"
 case=$(echo cases/*)
 [[ -s $case/trace.db && -s $case/report.html && ! -e $case/trace ]] || wrong "a case has $(ls "$case")"
 "$json_schema" "$cases_schema" "$case/case.json" || wrong "case.json is not as the schema says"
 [[ $("$burstscope" latency -q --format csv "$case/trace.db") == *noisy,* ]] || wrong "the case does not know its apps: $("$burstscope" latency -q "$case/trace.db")"
 
-# ---- begun late: not exact, and said so; lag is a figure ----
+# ---- begun late: top shows that it is not exact; lag is a figure ----
 awaits '[[ $(find relayed -name "bursts_*" -size +0) ]]' 'events at the relay'
 "$burstscope" top --url "$url$far" --for 3s --format json >printed || wrong "--for 3s: status $?"
 (($(wc -l <printed) >= 3)) || wrong "--for 3s: only $(wc -l <printed) objects"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# remote_screen.sh BURSTSCOPE SERVICE LOAD -- burstscope top on a terminal, in tmux, of another host's session at a relay daemon: keys, a relay
-# that dies and comes back, a session that ends; and the terminal is as it was.
+# remote_screen.sh BURSTSCOPE SERVICE LOAD -- burstscope top on a terminal, in tmux, of another host's session at a
+# relay daemon: keys, a relay that dies and comes back, a session that ends; at the end the terminal is as before.
 set -euo pipefail
 command -v tmux >/dev/null || { echo 'skipped: no tmux'; exit 77; }
 burstscope=$(realpath "$1") service=$(realpath "$2") load=$(realpath "$3")
@@ -14,7 +14,7 @@ cd "$tmp"
 url=net://$relay_at/host/$(uname -n)/far
 
 shown() { tmux -L remote capture-pane -pJ 2>/dev/null || true; }
-shows() { awaits "[[ \$(shown | tr -s '[:space:]' ' ') == *'$1'* ]]" "$1"; } # a sentence may be in two lines
+shows() { awaits "[[ \$(shown | tr -s '[:space:]' ' ') == *'$1'* ]]" "$1"; } # a sentence may be on two lines
 
 recorded()
 {
@@ -34,7 +34,7 @@ apps=$!
 tmux -L remote -f /dev/null new-session -d -x 120 -y 24 "stty -g >before; env TERM=tmux-256color $burstscope top --url $url
 	echo ended \$?; stty -g >after; cmp before after && echo as it was; exec sleep 1000"
 shows EXEC/S
-quietly lttng --no-sessiond regenerate statedump --session=far # services and apps say again who they are
+quietly lttng --no-sessiond regenerate statedump --session=far # services and apps emit their state again
 for words in "session far of host $(uname -n) at net://" punctual tardy submitted_late 'no event lost' 'lag '; do
 	shows "$words"
 done

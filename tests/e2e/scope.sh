@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# scope.sh BURSTSCOPE SERVICE LOAD EVENTS.md -- record, top and watch of one app, one user, one process or one service of several: what LTTng does not record is
-# not in the trace, what is left out when it is read is in no answer, and each command says which is which.
+# scope.sh BURSTSCOPE SERVICE LOAD EVENTS.md -- record, top and watch of one app, one user, one process or one service
+# of several: the trace lacks what LTTng filters, the answers lack what the reader leaves out, and each command shows
+# which is which.
 set -euo pipefail
 burstscope=$1 service=$2 load=$3 events=$4 json_schema= schema=
 . "$(dirname "$0")/../watching.sh"
@@ -24,7 +25,7 @@ here=$victim
 there=$(awk '{print $2}' "/proc/$apps/task/$apps/children")
 awaits '"$service" --status --socket "$tmp/other" | grep -Eq "^[0-9]+ +.*[1-9]"' 'another service has an app'
 
-# records NAME ARGUMENT...: what it says is in said.
+# records NAME ARGUMENT...: record; the file said has its standard error.
 records()
 {
 	local name=$1
@@ -44,7 +45,7 @@ records all
 is "$(clients all)" '"elsewhere,here,there"'
 is "$(answered all)" 'elsewhere here there '
 
-# ---- by LTTng: a process, a user ----
+# ---- filtered by LTTng: a process, a user ----
 records pid --pid "$here"
 says "scope pid=$here: LTTng does not record what apps other than pid $here emit; the service's events about other executions are recorded, and left out when the recording is read"
 is "$(clients pid)" here
@@ -61,7 +62,7 @@ says 'scope app=4242: LTTng does not record what apps of other users than 4242 e
 is "$(clients nobody)" ''
 is "$(answered nobody)" ''
 
-# ---- when it is read: a name ----
+# ---- left out by the reader: a name ----
 records name --app there
 says 'scope app=there: LTTng records all apps, because no event of an app has its name; the others are left out when the recording is read'
 is "$(clients name)" '"elsewhere,here,there"'
@@ -74,7 +75,8 @@ records service --service "$tmp/socket"
 says "scope service=$daemon: LTTng does not record what services other than pid $daemon emit"
 is "$(services service)" '"here,there"'
 is "$(answered service)" 'here there '
-# A client of this service may be told to record before the service is: then nothing says whose app it is, but for which service it is.
+# A client of this service may be recorded before the service is: then the recording has the client's service, but not
+# its app.
 is "$("$burstscope" sql -q --format csv service.db 'SELECT count(*) FROM execution WHERE (exec >> 52 & 4095) NOT IN (SELECT instance FROM service_rules)' | tail -n 1)" 0
 for all in summary fairness misses doctor; do
 	said=$("$burstscope" $all service 2>&1 >/dev/null)
@@ -83,13 +85,14 @@ done
 records both --service "$tmp/other" --pid "$here"
 is "$(answered both)" ''
 
-# ---- as commands of lttng ----
+# ---- the commands of lttng ----
 said=$("$burstscope" record --print-commands --pid 77)
 says "--exclude=nnburst:exec_submit,"
 says "'nnburst:*'"
 says "nnburst:fmq_read --loglevel=DEBUG_FUNCTION --filter='(queue == 0 || queue == 2) || \$ctx.vpid == 77'"
 
-# Every event that the page says clients emit has a filter of its own, but deadline_miss, of which no field tells who emitted it.
+# Every event that the documentation lists for clients has a filter of its own, except deadline_miss: it has no field
+# for its sender.
 is "$(grep -- --exclude= <<<"$said" | sed 's/.*--exclude=//' | tr ',' '\n' | sort | tr '\n' ' ')" \
 	"$(sed -nE 's/^\| `([a-z_]+)` \| CS? .*/nnburst:\1/p' "$events" | grep -v deadline_miss | sort | tr '\n' ' ')"
 
@@ -98,12 +101,12 @@ is "$(grep -- --exclude= <<<"$said" | sed 's/.*--exclude=//' | tr ',' '\n' | sor
 said=$(<err)
 says "scope pid=$there: LTTng does not record"
 is "$(tail -n 2 top.out | grep -o '"app":"[a-z]*"' | sort -u | tr '\n' ' ')" '"app":"there" '
-# The total is of what is shown.
+# The total is that of the shown rows.
 is "$(tail -n 1 top.out | sed 's/"models":.*//' | grep -o '"executions":[0-9]*')" \
 	"$(tail -n 1 top.out | grep -o '"total":{"executions":[0-9]*' | tail -n +2 | awk -F : '{ n += $NF } END { print "\"executions\":" n }')"
 "$burstscope" top --for 300ms --app there >top.out 2>err || wrong "top ends with $?: $(<err)"
 grep -Eq '^in all, of 1 of [23] apps: [1-9]' top.out || wrong "top of one app sums up: $(tail -n 1 top.out)"
-"$burstscope" top --once --interval 50ms --pid 4194304 >top.out 2>err || wrong "top of no process ends with $?: $(<err)" # above what a pid can be
+"$burstscope" top --once --interval 50ms --pid 4194304 >top.out 2>err || wrong "top of no process ends with $?: $(<err)" # larger than any pid
 said=$(<err)
 says 'no process 4194304 is running here; scope pid=4194304: LTTng does not record'
 grep -q '^no process 4194304 is running here' top.out || wrong "top of no process shows: $(<top.out)"
@@ -121,7 +124,7 @@ watches "$burstscope" --on 'miss ratio <= 1 %' --window 1s --after 100ms --coold
 awaits 'grep -q "^miss ratio <= 1 % fail" out' 'a rule of a scope'
 stopped 0
 
-# ---- what cannot be ----
+# ---- refusals ----
 status=0
 said=$("$burstscope" record --service "$tmp/nobody" -o x 2>&1) || status=$?
 is $status 5

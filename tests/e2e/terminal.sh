@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# terminal.sh BURSTSCOPE TRACE_FROM_TEXT -- burstscope on a terminal, of which every letter is looked at: its width, resized, too; colours;
-# the pager, which may go at any time; the line of an import. In tmux; of those without it, script(1) has to do, for colours and lines.
+# terminal.sh BURSTSCOPE TRACE_FROM_TEXT -- burstscope on a terminal, every letter of which is compared: its width,
+# also after a resize; colours; the pager, which may end at any time; the line of an import. In tmux; without tmux in
+# script(1), colours and lines only.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 burstscope=$(realpath "$1") trace_from_text=$2
@@ -30,7 +31,7 @@ rows='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5
 
 # ---- without tmux ----
 
-# typed COMMAND: what it prints on a terminal, raw.
+# typed COMMAND: print its output on a terminal, raw.
 typed() { script -qec "stty cols 80; $1" /dev/null </dev/null; }
 
 if ! command -v tmux >/dev/null; then
@@ -47,7 +48,7 @@ fi
 server=0
 tm() { tmux -L "$server" -f /dev/null "$@"; }
 
-# wait_until CONDITION...: wait for it, but not for ever.
+# wait_until CONDITION...: wait for the condition, up to a limit.
 wait_until()
 {
 	local i
@@ -61,19 +62,19 @@ wait_until()
 shown() { tm capture-pane -p -S - -t it; }
 painted() { tm capture-pane -p -e -S - -t it; }
 is_shown() { shown | grep -qF -- "$1"; }
-# The pager discards what is typed before it reads its keys.
+# The pager discards keys that are typed before it reads them.
 ends_on_q() { is_shown 'status 0' || { tm send-keys -t it q && false; }; }
 is_gone() { ! is_shown "$1"; }
 
-# on WIDTH HEIGHT COMMAND: a terminal of that size in which it runs; then there is "status N".
+# on WIDTH HEIGHT COMMAND: run it on a terminal of that size; at the end it shows "status N".
 on()
 {
 	tm kill-server 2>/dev/null || true
-	server=$((server + 1)) # the last one may still be at it
+	server=$((server + 1)) # the earlier server may still be ending
 	tm new-session -d -s it -x "$1" -y "$2" "stty -echo; $3; echo \"status \$?\"; exec sleep 600"
 }
 
-# What is on the screen is what is printed for that width, letter for letter: nothing is folded, nothing cut.
+# The screen has the output for that width, letter for letter: no line is folded or cut.
 for width in 60 80 120; do
 	on $width 100 "'$burstscope' sql --no-pager --limit 20 camera.db slowest"
 	wait_until is_shown 'status 0'
@@ -83,7 +84,7 @@ for width in 60 80 120; do
 done
 ((failures > 0)) || ! cmp -s wanted <(COLUMNS=60 "$burstscope" sql --limit 20 camera.db slowest) || wrong 'the width makes no difference'
 
-# Resized, and asked again.
+# The same after a resize.
 on 120 50 "read go; '$burstscope' sql --no-pager --limit 5 camera.db slowest"
 tm resize-window -t it -x 60
 tm send-keys -t it Enter
@@ -91,7 +92,7 @@ wait_until is_shown 'status 0'
 shown | sed '/^status/,$d' | sed '/./,$!d' >seen
 COLUMNS=60 "$burstscope" sql --color never --limit 5 camera.db slowest | diff -u - seen || wrong 'resized to 60 columns there is something else'
 
-# Colours: on a terminal, unless somebody does not want them. Without them nothing is missing.
+# Colours: on a terminal, unless the user refuses them. Without colours no text is missing.
 while IFS='|' read -r before arguments wanted; do
 	on 100 60 "$before '$burstscope' sql --no-pager $arguments --limit 3 camera.db slowest"
 	wait_until is_shown 'status 0'
@@ -110,13 +111,13 @@ env -u TERM|--color auto|none
 END
 ! "$burstscope" sql --limit 3 camera.db slowest | grep -q $'\033' || wrong 'colours in a pipe'
 
-# A terminal obeys no name.
+# No name can command a terminal.
 on 100 20 "'$burstscope' sql --no-pager camera.db \"SELECT char(27) || '[2Jgone' AS table_, char(155) || 'x' AS c1\"; '$burstscope' sql --format csv camera.db \"SELECT char(27) || '[2Jgone' AS csv\""
 wait_until is_shown 'status 0'
 is_shown '\x1b[2Jgone  \u009bx' || wrong "a table: $(shown)"
 is_shown '\x1b[2Jgone' || wrong "csv: $(shown)"
 
-# The pager: page by page what does not fit, not what does; and the status is the command's.
+# The pager shows long output page by page, and is not started for short output; the status is the command's.
 on 80 20 "'$burstscope' sql camera.db '$rows'"
 wait_until is_shown ' 12'
 is_gone 'status' || wrong 'more than a page, and no pager'
@@ -125,7 +126,7 @@ wait_until ends_on_q
 on 80 20 "'$burstscope' sql camera.db 'SELECT 1 AS one'"
 wait_until is_shown 'status 0'
 is_shown 'coverage: 1 trace' || wrong "a page: $(shown)"
-on 80 20 "PAGER=false '$burstscope' sql camera.db '$rows'" # that reads nothing
+on 80 20 "PAGER=false '$burstscope' sql camera.db '$rows'" # a pager that reads nothing
 wait_until is_shown 'status 0'
 [[ $(shown | sed '/^$/d') == 'status 0' ]] || wrong "a pager that goes at once: $(shown)"
 on 80 20 "PAGER=false BURSTSCOPE_PAGER='tail -n 1' '$burstscope' sql camera.db '$rows'"
@@ -141,11 +142,11 @@ wait_until is_shown 'status 0'
 is_gone 'burstscope:' || wrong "a pager that is killed: $(shown)"
 on 80 20 "'$burstscope' sql camera.db '$rows'"
 wait_until is_shown ' 12'
-tm send-keys -t it C-c # is less's own
+tm send-keys -t it C-c # a key of less
 wait_until ends_on_q
 is_gone 'burstscope:' || wrong "Ctrl-C in the pager: $(shown)"
 
-# An import draws over one line, and leaves none of it.
+# An import overwrites one line, and removes it at the end.
 on 100 20 "read go; '$burstscope' import -o again.db trace"
 tm pipe-pane -t it "cat >'$tmp/raw'"
 tm send-keys -t it Enter

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# tflite.sh CONFORMANCE NNBURSTD LOAD DRIVER_BOTH BUILD_DIR -- real models, MediaPipe's, from npm in pinned versions, once for a build: they load,
-# and run by bursts and by calls, with the same bits; each of their operations gives by XNNPACK what it gives by the plain kernel
-# (DRIVER_BOTH). Those with operators that there are not are refused by name and place. Skipped where npm fetches nothing.
+# tflite.sh CONFORMANCE NNBURSTD LOAD DRIVER_BOTH BUILD_DIR -- real models, MediaPipe's, from npm in pinned versions,
+# fetched once for a build: they load, and run by bursts and by calls, with the same bits; XNNPACK and the plain kernel
+# give the same outputs for each of their operations (DRIVER_BOTH). Models with unsupported operators are refused by
+# name and place. Skipped where npm fetches nothing.
 set -euo pipefail
 
 conformance=$1 service=$2 load=$3 both=$4 build=$5 failures=0
@@ -15,7 +16,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# ends STATUS COMMAND...: it ends so; what it says is in $said.
+# ends STATUS COMMAND...: it must end with STATUS; $said has its standard error.
 ends()
 {
 	local wanted=$1 status=0
@@ -44,7 +45,7 @@ for model in "${mediapipe_models[@]}"; do
 done
 stop_daemon
 
-# Nothing but the file: a service of its own.
+# Only the file is given: nnburst-load starts a service of its own.
 ends 0 "$load" --service --duration 200ms --model "$models/hands/hand_landmark_lite.tflite"
 says 'driver xnnpack'
 
@@ -55,7 +56,7 @@ says "operator 244 (custom operator Convolution2DTransposeBias, which gives 'seg
 ends 0 "$conformance" "$models/face_detection/face_detection_full_range_sparse.tflite"
 says "skipped face_detection_full_range_sparse: subgraph 0, operator 8 (DENSIFY, which gives 'model_1/model/conv2d_1/Conv2D_dequantize1'): not supported; 342 of its 388 operators are; these are not: DENSIFY (46)"
 
-# Larger than the memory that the process may have: its holes take no room on the disk.
+# Larger than the process's memory limit: a sparse file takes no room on the disk.
 cp "$models/face_detection/face_detection_short_range.tflite" "$tmp/large.tflite"
 truncate -s 3G "$tmp/large.tflite"
 ends 1 bash -c 'ulimit -v 1000000 && exec "$@"' bash "$conformance" "$tmp/large.tflite"
@@ -64,7 +65,7 @@ ends 4 bash -c 'ulimit -v 1000000 && exec "$@"' bash "$load" --service --model "
 says 'large.tflite: its 3221225472 bytes cannot be mapped: Cannot allocate memory'
 rm "$tmp/large.tflite"
 
-# Cut short, it is refused at some byte.
+# A file that is cut short is refused with the byte.
 head -c 100000 "$models/face_detection/face_detection_short_range.tflite" >"$tmp/cut.tflite"
 ends 1 "$conformance" "$tmp/cut.tflite"
 says 'FAILED  cut: '

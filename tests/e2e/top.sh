@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# top.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope top beside LTTng: the sums of a session that it follows are those of an import
-# of what that session wrote; what it prints for programs is as the schema says; and what it does without a session daemon.
+# top.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope top beside LTTng: its sums of a session are those of
+# an import of that session's files; its output for programs conforms to the schema; and its behaviour without a
+# session daemon.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 cd "$tmp"
 
-# field NAME: of the last object of printed, a number or a word.
+# field NAME: print that field of the last object in the file printed, a number or a word.
 field() { tail -n 1 printed | sed -nE "s/\"models\":.*//; s/.*\"$1\":\"?([^,}\"]*).*/\1/p"; }
 
 # ---- without a session daemon ----
@@ -15,7 +16,7 @@ LTTNG_HOME=$tmp/nobody "$burstscope" top --format json some-session >out 2>err |
 ((status == 5)) || wrong "a session without a daemon: status $status"
 (($(wc -l <err) == 1)) || wrong "a session without a daemon: not one line: $(<err)"
 
-# ---- without the rights to record a service: an empty table says so ----
+# ---- without the rights to record a service: an empty table explains that ----
 start_sessiond
 if ((EUID == 0)) && command -v setpriv >/dev/null; then
 	start_service "$service" --app-identity uid
@@ -33,7 +34,7 @@ fi
 "$burstscope" top --once >out 2>err || wrong "top without a service ends with $?: $(<err)"
 grep -q '^no service has been heard: is nnburstd running?' out || wrong "top without a service: $(<out)"
 
-# ---- a reader that closes the output ends it as it ends the other commands, and its session is removed ----
+# ---- a reader that closes the output ends top as it ends the other commands; top removes its session ----
 status=0
 "$burstscope" top 2>err | head -n 1 >out || status=$?
 ((status == 141)) && [[ $(<err) != *'cannot write'* ]] || wrong "top whose reader has ended: status $status, $(<err)"
@@ -51,7 +52,7 @@ awaits '[[ $(state_of "$stopped") != T ]]' 'top goes on'
 kill -TERM "$stopped"
 await_end "$stopped" 'top ends' || wrong "top ends with $? after it was stopped"
 
-# ---- a session of somebody else's, in full detail: exactly what an import has ----
+# ---- another program's session, in full detail: exactly what an import has ----
 live_session()
 {
 	quietly lttng --no-sessiond create "$1" --output="$tmp/$1"
@@ -67,7 +68,7 @@ live_session()
 	quietly lttng --no-sessiond start "$1"
 }
 
-# follow NAME LEVEL: a workload, followed from its beginning to its end.
+# follow NAME LEVEL: follow a workload from its beginning to its end.
 follow()
 {
 	local name=$1
@@ -81,7 +82,8 @@ follow()
 	await_end "$follower" "$name: top ends with its session" || wrong "$name: top ends with $?"
 }
 
-# follows NAME LEVEL: up to four times, because top may be right that a machine that stood still for seconds told it of executions too late.
+# follows NAME LEVEL: up to four times, because a machine that stood still for seconds may deliver executions too late,
+# and top reports that.
 follows()
 {
 	local try
@@ -124,7 +126,7 @@ agrees()
 follows full DEBUG_FUNCTION
 follows compact NOTICE
 
-# ---- a session whose packets no timer ends: what LTTng holds back in memory is counted as nothing known ----
+# ---- a session without a switch timer: what LTTng holds back in memory counts as unknown ----
 quietly lttng --no-sessiond create untimed --output="$tmp/untimed"
 quietly lttng --no-sessiond enable-channel --userspace --session=untimed --buffers-uid --subbuf-size=1M --num-subbuf=4 bursts
 quietly lttng --no-sessiond enable-event --userspace --session=untimed --channel=bursts 'nnburst:*'
@@ -137,7 +139,7 @@ quietly "$load" --socket "$tmp/socket" --duration 100ms --quiet noisy-neighbour
 grep -q '"why":"without a switch timer' printed || wrong "a session without a switch timer: why: $(<printed)"
 [[ $(grep -c 'switch timer' err) == 1 && $(wc -l <err) == 1 ]] || wrong "a session without a switch timer: not one line: $(<err)"
 "$json_schema" "$schema" <(tail -n 1 printed) || wrong 'a session without a switch timer: not as the schema says'
-quietly lttng --no-sessiond stop untimed # which writes what was held back
+quietly lttng --no-sessiond stop untimed # the stop writes what was held back
 "$burstscope" top --format json --once untimed >printed 2>err || wrong "stopped: top ends with $?: $(<err)"
 [[ $(field exact) == true && ! -s err ]] || wrong "a session that was stopped holds nothing back: $(<printed) $(<err)"
 "$burstscope" import -q -o untimed.db untimed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# top_screen.sh BURSTSCOPE SERVICE LOAD -- burstscope top on a terminal, in tmux: keys, another size, a service that is another one, apps that go,
-# the last seconds saved, a session daemon that dies; and whatever ends it, the terminal is as it was.
+# top_screen.sh BURSTSCOPE SERVICE LOAD -- burstscope top on a terminal, in tmux: keys, another size, another service,
+# apps that end, a snapshot of the last seconds, a session daemon that dies; at any end the terminal is as before.
 set -euo pipefail
 command -v tmux >/dev/null || { echo 'skipped: no tmux'; exit 77; }
 . "$(dirname "$0")/../recording.sh"
@@ -11,11 +11,11 @@ export LC_ALL=C.UTF-8 TMUX_TMPDIR=$tmp TMPDIR=$tmp
 unset TMUX NO_COLOR COLUMNS XDG_RUNTIME_DIR
 cd "$tmp"
 
-server=0 # of a name of its own each time: one that ends may still be met
+server=0 # each server has a new name, because the one before may still be ending
 tm() { tmux -L "top$server" -f /dev/null "$@"; }
 shown() { tm capture-pane -p 2>/dev/null; }
 
-# awaits WORDS...: until all of them are shown.
+# awaits WORDS...: wait until all of them are shown.
 awaits()
 {
 	local tries=0 words is
@@ -44,7 +44,7 @@ load()
 	apps=$!
 }
 
-# screen COMMAND...: on a terminal, which is compared with itself afterwards.
+# screen COMMAND...: run it on a terminal, and compare the terminal before and after.
 screen()
 {
 	server=$((server + 1))
@@ -60,7 +60,7 @@ start_another "$service"
 load
 screen "$burstscope" top
 
-# ---- what it shows, and keys ----
+# ---- its output, and keys ----
 awaits 'its own session, compact' 'EXEC/S' 'punctual' 'tardy' 'submitted_late' 'no event lost' 'order: rate'
 (($(shown | wc -L) <= 80)) || wrong "wider than 80 columns: $(shown)"
 tm send-keys o
@@ -96,13 +96,13 @@ start_another "$service"
 load
 awaits 'punctual' 'tardy'
 
-# ---- ends, and the terminal is as it was ----
+# ---- at its end the terminal is as before ----
 tm send-keys C-c
 awaits 'in all:' 'ended 0' 'as it was'
 [[ $(shown) != *EXEC/S* ]] || wrong "the table is still there: $(shown)"
 tm kill-server
 
-# ---- without colours; who reads, and the session daemon, die; a signal ----
+# ---- without colours; the reader and the session daemon die; a signal ----
 screen "NO_COLOR=1 sh -c 'echo \$\$ >pid; exec $burstscope top'"
 awaits 'EXEC/S' 'tardy'
 [[ $(tm capture-pane -pe) != *$'\033[3'* ]] || wrong 'NO_COLOR, and colours'

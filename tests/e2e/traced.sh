@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# traced.sh LOAD SERVICE CHECK STRESS DURATIONS -- what a service and its apps say of themselves is true: every shipped scenario,
-# cut short, is recorded in full and in compact at once, and both are held against each other, against nnburst-load's own log,
-# and against what an execution can be (trace_judge.c). And every event of the catalogue happens.
+# traced.sh LOAD SERVICE CHECK STRESS DURATIONS -- the events of a service and its apps are true. Every shipped
+# scenario, cut short, is recorded in full and in compact at once; the two forms are compared with each other, with
+# nnburst-load's own log, and with the rules of executions (trace_judge.c). Every event of the catalogue must happen.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 load=$1 service=$2 check=$3 stress=$4 durations=$5
 
-# A thread may lose its cpu between its clock's being read and its event's being written: that is no fault of either, and
-# how far two ways to tell a time are apart is not what this test is about, but that no event comes out of turn.
+# A thread may lose its cpu after it reads its clock and before it writes its event. That is no fault: this test checks
+# the order of events, not how far two measurements of a time are apart.
 apart=(--tolerance 100000 --strays 200)
 
-# text NAME: recording NAME as text. Nothing of it was lost.
+# text NAME: print recording NAME as text; it must have lost no event.
 text()
 {
 	babeltrace2 --clock-cycles --no-delta "$tmp/$1" >"$tmp/$1.txt" 2>"$tmp/$1.said" || wrong "$1 cannot be read"
 	[[ ! -s $tmp/$1.said ]] || wrong "$1: $(head -3 "$tmp/$1.said")"
 }
 
-# judge NAME ARGUMENT...: and what happened is added to what has happened.
+# judge NAME ARGUMENT...: judge the recording, and note its kinds of events.
 judge()
 {
 	local name=$1
@@ -28,10 +28,10 @@ judge()
 	grep -E '^[0-9]+ executions: ' "$tmp/judged" | sed "s/^/$name: /" || true
 }
 
-# happens NAME PATTERN WHERE: in recording NAME.
+# happens NAME PATTERN WHERE: recording NAME must have the event.
 happens() { grep -Eq "nnburst:$2" "$tmp/$1.txt" || wrong "$1: there is no $2, which should be in $3"; }
 
-# run SCENARIO DURATION [OPTION...]: by a service with these options; what nnburst-load saw is added to the log.
+# run SCENARIO DURATION [OPTION...]: run it with a service with these options, and add nnburst-load's log to the log.
 run()
 {
 	local what=$1 duration=$2
@@ -48,14 +48,14 @@ run()
 
 now() { awk '{ printf "%.0f\n", ($1 + 0.02) * 1e9 }' /proc/uptime; }
 
-# requests: how many the service has taken by burst.
+# requests: print how many the service has taken by burst.
 requests() { "$service" --status --socket "$tmp/socket" | sed -nE 's/^so far: ([0-9]+) burst requests.*/\1/p'; }
 
 start_sessiond
 session full DEBUG_FUNCTION
 session compact NOTICE exec_client exec_service
 
-# ---- every shipped scenario, by one set of rules or another ----
+# ---- every shipped scenario, with one set of rules or another ----
 
 run audio 300ms --lanes 2
 run camera+background 300ms --lanes 1 --preempt restart
@@ -71,16 +71,16 @@ run transport 300ms --lanes 2
 shipped=$("$load" --list | wc -l)
 ((shipped == 11)) || wrong "there are $shipped shipped scenarios: have the new ones recorded, too"
 
-# ---- what they do not make happen ----
+# ---- events that no scenario causes ----
 
 run stateful-audio 200ms --limit buffers=1
 scenario impatient '{"duration": "1s", "apps": [
 	{"name": "impatient", "streams": [{"model": "mobilenet-640", "prepare_deadline": "10us"}]},
 	{"name": "patient", "streams": [{"model": "mlp", "think": "5ms"}]}]}'
 run "$tmp/impatient.json" 100ms
-run "$tmp/impatient.json" 100ms --deadline advise # then it is prepared, late
+run "$tmp/impatient.json" 100ms --deadline advise # then the model is prepared, late
 
-# Its inputs are more than a burst's queue can carry.
+# Inputs too many for a burst's queue.
 wide()
 {
 	local n=$1 i number='{"type": "TENSOR_FLOAT32", "dims": [1], "lifetime":'
@@ -129,7 +129,7 @@ for path in burst sync fenced async; do
 	happens full "exec_submit: .* path = \\( \"$path\" .* fallback = 0," transport
 done
 
-# ---- what takes a recording of its own ----
+# ---- events that need a recording of their own ----
 
 session verbose DEBUG_LINE
 start_service "$service" --lanes 1
@@ -144,14 +144,14 @@ judge verbose --full "$tmp/verbose.txt"
 n=$(grep -cE 'nnburst:loop_iteration: .* op = 0, depth = 0, iteration = [123] ' "$tmp/verbose.txt")
 ((n == 15)) || wrong "5 executions of 3 iterations each have $n of them"
 
-# Apps that use buffers as they may not, and that are killed.
+# Apps that use buffers wrongly, and are killed.
 session misuse DEBUG_FUNCTION
 quietly "$stress"
 end_session misuse
 text misuse
 judge misuse --full "$tmp/misuse.txt" --cut
 
-# Fenced executions that may take no longer than so long.
+# Fenced executions with a limited duration.
 session durations DEBUG_FUNCTION
 for deadlines in abort advise; do
 	start_another "$service" --lanes 1 --deadline "$deadlines"
@@ -166,12 +166,12 @@ for stage in admission 'done' returned; do
 	happens durations "deadline_miss: .* stage = \\( \"$stage\" .* deadline_ns = [1-9]" 'those with a duration of 1 ns'
 done
 
-# Who begins to listen under load, and ends before it, hears of what there is, and of executions under way.
+# A session that begins and ends under load gets the present state, and the executions under way.
 start_service "$service" --lanes 1
 "$load" --quiet --socket "$tmp/socket" --duration 30s noisy-neighbour >"$tmp/report" &
 load_pid=$!
 until "$service" --status --socket "$tmp/socket" | grep -Eq '^bursts +5 '; do sleep 0.05; done
-# listen: to a hundred requests more than there were.
+# listen: record until the service has taken a hundred requests more.
 listen()
 {
 	local enough
@@ -190,7 +190,7 @@ listen()
 waits='exec_state: .* phase = \( "(queued|preempted)" .* ready_ns = [1-9]'
 for _ in {1..20}; do
 	listen
-	! grep -Eq "nnburst:$waits" "$tmp/late.txt" || break # just then nobody waited
+	! grep -Eq "nnburst:$waits" "$tmp/late.txt" || break # at that time no execution waited
 done
 kill -INT "$load_pid"
 await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
@@ -203,7 +203,7 @@ happens late 'app_span: .* kind = \( "burst_configure" .* since = [1-9]' 'who li
 happens late 'stream_open: .* path = \( "burst" .* cache = .* since = [1-9][0-9]*, client_spin_us = [0-9]' 'who listens late'
 happens late "$waits" 'who listens late, while others wait'
 
-# ---- and so everything did ----
+# ---- every event happened ----
 
 "$check" --events | sort >"$tmp/all"
 cut -d ' ' -f 1 "$tmp/happened" | sort -u >"$tmp/did"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# traced_kills.sh LOAD SERVICE CHECK -- many executions, of which every one is sound; and a service, an app or a consumer
-# daemon that is killed, after which what there is of the recording is readable and sound, or is refused in words.
+# traced_kills.sh LOAD SERVICE CHECK -- many executions, each of which is sound; and a service, an app or a consumer
+# daemon that is killed, after which the rest of the recording is readable and sound, or is refused with a reason.
 #
-# NNB_TRACED: how many executions (20000). NNB_SOAK_SECONDS: for how long to kill, instead of once each.
+# NNB_TRACED: the number of executions (20000). NNB_SOAK_SECONDS: how long to go on killing, instead of once each.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 load=$1 service=$2 check=$3
-export LTTNG_UST_ALLOW_BLOCKING=1 # where the channel says so
+export LTTNG_UST_ALLOW_BLOCKING=1 # where the channel has that option
 many=${NNB_TRACED:-20000} seconds=${NNB_SOAK_SECONDS:-0}
 
-# The two forms side by side, as babeltrace2 reads them: they are too long to be kept.
+# The two forms side by side, read by babeltrace2: they are too long to be stored.
 judge_both()
 {
 	"$check" --full <(babeltrace2 --clock-cycles --no-delta "$tmp/full" 2>"$tmp/full.said") \
@@ -19,7 +19,7 @@ judge_both()
 	[[ ! -s $tmp/full.said && ! -s $tmp/compact.said ]] || wrong "$(head -3 "$tmp"/*.said)"
 }
 
-# by_channel OPTIONS NAME LEVEL [EVENT...]: a session whose channel has OPTIONS.
+# by_channel OPTIONS NAME LEVEL [EVENT...]: make a session whose channel has OPTIONS.
 by_channel()
 {
 	local options=$1 name=$2 level=$3 event
@@ -35,12 +35,12 @@ by_channel()
 	quietly lttng --no-sessiond start "$name"
 }
 
-# Who writes an event waits for room, so that none is lost.
+# The writer of an event waits for room, so that none is lost.
 patient='--blocking-timeout=inf --subbuf-size=1M --num-subbuf=8'
-# Much is written soon, and is there when somebody dies; nobody waits for who is dead.
+# Packets are written soon, so that most are there after a death; no writer waits for a dead consumer.
 hasty='--subbuf-size=4K --num-subbuf=256'
 
-# executions N: so many, by four ways at once, on two lanes that are too few.
+# executions N: run that many, by four paths at once, on two lanes, which are too few.
 executions()
 {
 	scenario many "{\"executions\": $(($1 / 5)), \"duration\": \"600s\", \"apps\": [
@@ -61,7 +61,7 @@ executions()
 	rm -rf "$tmp/full" "$tmp/compact"
 }
 
-# What is left of a recording can be read, and is sound as far as it goes; or babeltrace2 says why not.
+# The rest of a recording is readable and sound as far as it goes; or babeltrace2 gives a reason why not.
 judge_rest()
 {
 	local status=0 how=--cut
@@ -81,7 +81,7 @@ judge_rest()
 	echo "$1 was killed: $(grep -E '^[0-9]+ executions: ' "$tmp/judged" || true)"
 }
 
-# a_child NAME PID: one of that name, of that process.
+# a_child NAME PID: print a child of that process with that name.
 a_child()
 {
 	local child all=()
@@ -92,7 +92,7 @@ a_child()
 	echo "${all[RANDOM % (${#all[@]} ? ${#all[@]} : 1)]-}"
 }
 
-# killed VICTIM: service, app or consumer, at some time of a run.
+# killed VICTIM: kill the service, the app or the consumer at a random time of a run.
 killed()
 {
 	local load_pid victim
@@ -113,11 +113,11 @@ killed()
 	esac
 	[[ $victim ]] || { wrong "there is no $1 to kill"; victim=$load_pid; }
 	kill -9 "$victim"
-	[[ $1 != consumer ]] || sleep 0.2 # and everybody goes on
+	[[ $1 != consumer ]] || sleep 0.2 # the others go on
 	kill -INT "$load_pid" 2>/dev/null || true
 	await_end "$load_pid" 'the load ends' || true
 	stop_service || wrong "$1 was killed: nnburstd does not end well"
-	if [[ $1 == consumer ]]; then # its session daemon cannot do without it
+	if [[ $1 == consumer ]]; then # its session daemon cannot go on without it
 		stop_sessiond
 		start_sessiond
 	else

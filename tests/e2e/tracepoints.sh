@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tracepoints.sh EVERY_EVENT PROVIDER -- LTTng records every event as the catalogue has it, by level; and who begins to
-# listen is noticed, every time.
+# tracepoints.sh EVERY_EVENT PROVIDER -- LTTng records every event as the catalogue has it, by level; and the program
+# notices each new session.
 set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
 program=$1 provider=$2
 
-# expect NAME LEVELS: trace NAME holds exactly what the program said of those levels.
+# expect NAME LEVELS: trace NAME must have exactly the events of those levels that the program printed.
 expect()
 {
 	diff <(grep -E "^($2) " "$tmp/emitted" | cut -d' ' -f2-) <(shown "$1") >"$tmp/diff" && return
@@ -16,7 +16,7 @@ expect()
 
 start_sessiond
 
-# Nobody listens to what there is not.
+# A provider that does not exist has no listener.
 "$program" "$provider" >"$tmp/emitted"
 (($(wc -l <"$tmp/emitted") > 60)) || { echo "there should be more events"; exit 1; }
 
@@ -29,7 +29,7 @@ expect full 'RARE|FULL'
 expect verbose 'RARE|FULL|VERBOSE'
 expect compact 'RARE|COMPACT'
 
-# Sessions that come and go while a program says nothing: the memory of one is used for the next.
+# Sessions begin and end while a program emits nothing: a session may reuse the memory of the one before.
 coproc ASKED { exec "$program" "$provider" ask; }
 asked=$ASKED_PID # bash unsets ASKED_PID when the program has ended
 answer=

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# viewer_errors.sh BURSTSCOPE TRACE_FROM_TEXT -- whatever may be wrong with what burstscope is given: one line on standard error that says
-# what, the status that is documented, and nothing on the standard output. By table: each command, times each mistake.
+# viewer_errors.sh BURSTSCOPE TRACE_FROM_TEXT -- for every wrong input of burstscope: one line on standard error with
+# the reason, the documented status, and no standard output. By table: each command with each mistake.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 trace_from_text=$2
@@ -9,7 +9,7 @@ trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"
 failures=0 looked=0
 export XDG_CACHE_HOME=$tmp/cache LC_ALL=C.UTF-8
-cp "$1" "$(dirname "$1")/burstscope-importer" "$tmp/" # where nobody may run it, too
+cp "$1" "$(dirname "$1")/burstscope-importer" "$tmp/" # where every user may run it
 burstscope=$tmp/burstscope
 as=()
 
@@ -33,7 +33,7 @@ fails()
 	[[ $said == 'burstscope: '* && $said == *"$words"* ]] || wrong "burstscope $*: not said: $words (but: $said)"
 }
 
-# ---- what to be wrong about ----
+# ---- wrong inputs ----
 
 cd "$tmp"
 "$trace_from_text" -e full trace <"$here/../golden/camera.trace"
@@ -62,17 +62,17 @@ mkdir -p closed/ust
 chmod 000 closed/ust
 cp good.db damaged.db
 dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=3 conv=notrunc status=none
-LC_ALL=C sed 's/\be2e_ns\b/e2e_mz/g' good.db >forged.db # a database in order, and none that an import makes
+LC_ALL=C sed 's/\be2e_ns\b/e2e_mz/g' good.db >forged.db # a valid database that no import makes
 echo 'p99 e2e <= 1s' >rules.slo
 
-# The commands that are asked of a recording: INPUT stands for it.
+# The commands that read a recording; INPUT stands for it.
 declare -A asks=(
 	[summary]='INPUT' [latency]='INPUT' [overhead]='INPUT' [misses]='INPUT' [fairness]='INPUT' [priority]='INPUT'
 	[starvation]='INPUT' [preemptions]='INPUT' [slots]='INPUT' [memory]='INPUT' [explain]='worst INPUT'
 	[timeline]='INPUT' [whatif]='INPUT' [sql]='INPUT slowest' [export]='INPUT' [diff]='INPUT good.db' [check]='--slo rules.slo INPUT'
 )
 
-# fails_here: without an INPUT, where there is no recording.
+# fails_here: without an INPUT, in a directory without a recording.
 fails_here()
 {
 	local kept=() word
@@ -84,7 +84,7 @@ fails_here()
 	((failures == 0))
 }
 
-# with COMMAND INPUT: its arguments, in $arguments.
+# with COMMAND INPUT: set $arguments to its arguments.
 with()
 {
 	local word
@@ -155,13 +155,13 @@ for command in "${!asks[@]}"; do
 	fi
 done
 
-# Who has something to say only where something was executed.
+# Commands that need executions.
 for command in latency overhead misses; do
 	with "$command" none.db
 	fails 4 'contains no executions' "${arguments[@]}"
 done
 
-# What each command may be told wrong by itself; and no command at all.
+# Mistakes of each command's own; and no command at all.
 while IFS='|' read -r status words arguments; do
 	eval "arguments=($arguments)"
 	fails "$status" "$words" "${arguments[@]}"
@@ -270,7 +270,7 @@ done <<'END'
 4|hollow|import hollow
 END
 
-# As somebody who may not: root may everything.
+# As a user without rights, because root may do everything.
 if ((EUID == 0)) && command -v setpriv >/dev/null; then
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 fi
@@ -281,7 +281,7 @@ if ((EUID != 0 || ${#as[@]})); then
 fi
 as=()
 
-# A damaged one answers, or says so; it never ends otherwise.
+# A damaged database gives an answer or an error; the program never ends in another way.
 for command in "${!asks[@]}"; do
 	with "$command" damaged.db
 	status=0
@@ -289,9 +289,9 @@ for command in "${!asks[@]}"; do
 	((status <= 5)) || wrong "burstscope ${arguments[*]} ends with $status"
 done
 
-# Names that a terminal, SQL, JSON or CSV would obey; and the same where nobody has UTF-8.
+# Names that a terminal, SQL, JSON or CSV would obey; and the same in a locale without UTF-8.
 hostile=$'\e[2J\e]0;x\a\xc2\x9b31m\xe2\x80\xae\x27"--,;|%s%n@with@\xff\\'
-hostile=${hostile//$'\xff'/} # what is no UTF-8 is none in the database, either
+hostile=${hostile//$'\xff'/} # the database has no bytes that are not UTF-8, either
 "$trace_from_text" -e full evil < <(while IFS= read -r line; do
 	line=${line//name=camera/name="$hostile"}
 	printf '%s\n' "${line//name=faces/name=$'\e[31m'"'"}"
@@ -315,7 +315,7 @@ for command in "${!asks[@]}"; do
 	done
 done
 
-# fails_on_full ARGUMENT...: export has no room for what it writes.
+# fails_on_full ARGUMENT...: export fails on a full disk.
 fails_on_full()
 {
 	local status=0
@@ -323,7 +323,7 @@ fails_on_full()
 	((status == 5)) && [[ $(wc -l <said) == 1 && $(<said) == *'cannot be written'* ]] || wrong "export $*, a full disk: $status, $(<said)"
 }
 
-# The output cannot be written, or its reader is gone.
+# The output cannot be written, or its reader has ended.
 for command in sql schema export help --help --version; do
 	arguments=("$command")
 	[[ -z ${asks[$command]:-} ]] || with "$command" good.db
@@ -332,7 +332,7 @@ for command in sql schema export help --help --version; do
 	((status == 5)) && grep -q 'the standard output cannot be written' said || wrong "$command >/dev/full: $status, $(<said)"
 done
 mkfifo unread
-exec 3<>unread 4>unread 3<&- # 4: a pipe whose reader is gone
+exec 3<>unread 4>unread 3<&- # 4: a pipe without a reader
 while read -r -a form; do
 	for input in good.db none.db; do # none.db: no executions
 		arguments=("${form[@]}")

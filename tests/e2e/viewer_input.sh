@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# viewer_input.sh BURSTSCOPE TRACE_FROM_TEXT -- what burstscope asks when it is given a trace, or nothing: where the database is made, when
-# it is made anew, and whose it never touches.
+# viewer_input.sh BURSTSCOPE TRACE_FROM_TEXT -- the input of burstscope when it is given a trace, or nothing: where it
+# makes the database, when it makes it again, and which files it never touches.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 trace_from_text=$2
 tmp=$(mktemp -d)
 trap 'chmod -R u+w "$tmp" 2>/dev/null; rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"
-cp "$1" "$(dirname "$1")/burstscope-importer" "$tmp/" # where nobody may run it, too
+cp "$1" "$(dirname "$1")/burstscope-importer" "$tmp/" # where every user may run it
 burstscope=$tmp/burstscope failures=0
 export XDG_CACHE_HOME=$tmp/cache LC_ALL=C.UTF-8
 
@@ -17,7 +17,8 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# asked N WORDS ARGUMENT...: there are N executions in it; on standard error it says WORDS, or nothing where they are empty.
+# asked N WORDS ARGUMENT...: the answer must have N executions; standard error must have WORDS, or be empty where they
+# are.
 asked()
 {
 	local n=$1 words=$2 status=0 said
@@ -31,12 +32,12 @@ asked()
 
 unsaid() { ! grep -qF -- "$1" "$tmp/said" || wrong "it says: $(<"$tmp/said")"; }
 
-# older FILE, newer FILE...: than all others.
+# older FILE, newer FILE...: make FILE older, or newer, than all others.
 older() { find "$1" -exec touch -d '2020-01-01' {} +; }
 newer() { find "$1" -exec touch -d '2037-01-01' {} +; }
 inode() { stat -c %i "$1"; }
 
-# trace NAME DIRECTORY: of a host of its own, as all of them use the same numbers.
+# trace NAME DIRECTORY: make a trace of a host of its own, because all of them use the same numbers.
 trace() { "$trace_from_text" -e full -h "$1" -s "$1" "$2" <"$here/../golden/$1.trace"; }
 
 mkdir "$tmp/there"
@@ -44,7 +45,7 @@ cd "$tmp/there"
 trace camera camera
 trace unfair unfair
 
-# A trace is imported once, into a database beside it; and not again.
+# A trace is imported once, into a database beside it.
 asked 178 'camera is a trace: importing it into '"$tmp/there/camera.db" camera
 [[ -f camera.db ]] || wrong 'no database beside the trace'
 grep -q '178 executions' "$tmp/said" || wrong "it does not say what came of it: $(<"$tmp/said")"
@@ -55,14 +56,14 @@ asked 178 '' ../there/camera
 [[ $(inode camera.db) == "$made" ]] || wrong 'made again, though nothing has changed'
 (cd camera && asked 178 '' .)
 
-# Of a case that burstscope watch kept there is a database in it.
+# A case that burstscope watch kept has its database in it.
 mkdir -p cases/20261123-030600-042
 cp camera.db cases/20261123-030600-042/trace.db
 echo '{}' >cases/20261123-030600-042/case.json
 asked 178 '' cases/20261123-030600-042
 [[ ! -e cases/20261123-030600-042.db ]] || wrong 'a case is imported again'
 
-# Made again when the trace has changed since.
+# The database is made again when the trace has changed since.
 newer camera
 asked 178 'importing it into' camera
 [[ $(inode camera.db) != "$made" ]] || wrong 'not made again, though the trace is newer'
@@ -70,23 +71,23 @@ older camera
 
 [[ ! -e ../cache ]] || wrong 'something is in the cache'
 
-# What another burstscope made may have anything in it: it stays.
+# A database of another build may have any contents: it stays.
 printf '\x00\x00\x00\x00' | dd of=camera.db bs=1 seek=60 conv=notrunc status=none
 asked 178 "importing it into $tmp/cache/burstscope/camera-" camera
 asked 178 '' camera
 
-# Somebody else's file of that name stays; then it is made in the cache.
+# Another program's file of that name stays; the database is made in the cache.
 echo 'my notes' >unfair.db
 asked 20 "importing it into $tmp/cache/burstscope/unfair-" unfair
 [[ $(<unfair.db) == 'my notes' ]] || wrong 'a file that is not ours was replaced'
 asked 20 '' unfair
-# So does a database of ours that has other traces in it.
+# A database of ours with other traces stays, too.
 rm unfair.db
 "$burstscope" import -q -o unfair.db camera unfair
 asked 20 '' unfair
 [[ $("$burstscope" sql --format csv unfair.db 'SELECT count(*) FROM trace' | tail -n 1) == 2 ]] || wrong 'two traces have become one'
 
-# The newest recording there is: a trace, or a database; what is neither is passed over.
+# The newest recording: a trace or a database; other files are passed over.
 rm -f ./*.db
 older unfair
 newer camera
@@ -94,7 +95,7 @@ echo text >newest.db
 touch -d '2038-01-01' newest.db
 mkdir -p zzz/deep
 touch -d '2038-01-01' zzz
-# A directory of the cases of watch, each with a trace and its database, is no recording.
+# A directory of watch's cases, each with a trace and a database, is not a recording.
 mkdir -p burstscope-cases/20380101-000000-000
 cp -r camera burstscope-cases/20380101-000000-000/trace
 "$burstscope" import -q -o burstscope-cases/20380101-000000-000/trace.db camera
@@ -110,7 +111,7 @@ touch -d '2037-12-01' unfair/metadata
 asked 20 'reading unfair, the newest recording here'
 unsaid camera
 
-# Where nothing can be made: in the cache; and where that cannot be made either, it is said.
+# Where the directory cannot be written, the database is made in the cache; if that fails, too, there is an error.
 if ((EUID == 0)) && command -v setpriv >/dev/null; then
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 elif ((EUID != 0)); then
@@ -137,7 +138,7 @@ if [[ ${as:-} ]]; then
 	burstscope=$run
 fi
 
-# diff imports both.
+# diff imports both recordings.
 cd "$tmp"
 mkdir two
 cd two
@@ -146,7 +147,7 @@ trace camera b
 "$burstscope" diff a b >"$tmp/out" 2>"$tmp/said" || wrong "diff of two traces: $(<"$tmp/said")"
 [[ -f a.db && -f b.db ]] || wrong 'diff of two traces does not import both'
 
-# Each whole query that needs nothing but a recording has a name, and says what it is.
+# Each whole query that needs nothing but a recording has a name and a description.
 cd "$tmp/there"
 for report in "$here"/../../viewer-cli/reports/*.sql; do
 	name=$(basename "$report" .sql)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# watch.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope watch, live: each condition fires on what it is about, and the first line of the
-# case is the right diagnosis; the same cause again is counted; what it keeps is bounded; and whatever is killed, and whenever, what was
-# caught stays, and nothing is left behind.
+# watch.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope watch, live: each condition fires on its defect,
+# and the first line of the case is the right diagnosis. A repeated cause is counted; the store of cases is bounded.
+# Whatever is killed at any time, cases stay and no other trace of watch is left.
 set -euo pipefail
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 . "$(dirname "$0")/../watching.sh"
 
-# ---- what cannot be ----
+# ---- refusals ----
 
 : >out
 refuses 2 '--on is missing'
@@ -34,9 +34,9 @@ fi
 LTTNG_SESSIOND_PATH=/no/lttng-sessiond refuses 5 'does not start' -q --on miss -o cases
 forget
 
-# ---- a user who may not: neither write there, nor use the session daemon that runs, nor have one ----
+# ---- a user without the right to write there, to use the running session daemon, or to start one ----
 
-# may_not WORDS COMMAND...: it says so in one line, ends with 5, and leaves nothing.
+# may_not WORDS COMMAND...: it must end with 5 and one line with WORDS, and leave no file.
 may_not()
 {
 	local words=$1 status=0
@@ -63,7 +63,7 @@ if ((EUID == 0)) && command -v setpriv >/dev/null; then
 	chmod 755 "$tmp"
 fi
 
-# ---- each condition, on what it is about ----
+# ---- each condition, on its defect ----
 
 start_service "$service" --lanes 1 --policy fifo
 watches "$burstscope" --on miss --on error --on death --before 2s --after 200ms --cooldown 1h \
@@ -73,7 +73,8 @@ says "nothing is written until one fires: miss, error, death"
 grep -Eq '^(the buffers last about [0-9.]+ |how long the buffers last is not known, because no program emitted events)' err || wrong "not said how long the buffers last: $said"
 refuses 5 'another burstscope watch' --on miss -o cases
 said=$("$burstscope" cases cases 2>&1) || wrong "cases of none: $said"
-# It writes to a journal, which takes the rank of a line from its beginning; and to the system's log, which is a socket of a /dev of its own.
+# The watcher writes to a journal, which reads the priority of a line from its beginning; and to the system's log,
+# which is a socket in a /dev of its own.
 with_log=() syslog=
 if ((EUID == 0)); then
 	mkdir "$tmp/dev"
@@ -97,7 +98,7 @@ if ((EUID == 0)); then
 	with_log=(unshare --mount sh -c 'mount --rbind "$0" /dev && exec "$@"' "$tmp/dev")
 fi
 JOURNAL_STREAM=1:2 "${with_log[@]}" "$burstscope" watch $syslog -q --on miss:app=impossible,persistent -o others --before 1s --after 100ms --stop-after 1 >others.out 2>&1 &
-apps=$! # a watcher, too: with a directory of its own
+apps=$! # a second watcher, with a directory of its own
 awaits '(($(lttng --no-sessiond list-triggers | grep -c "name: burstscope-") == 6))' 'two watchers at once'
 
 other=$apps
@@ -140,7 +141,7 @@ done
 "$burstscope" cases --by cause --format csv cases | grep -q '^too_big,1,[1-9]' || wrong "cases --by cause: $("$burstscope" cases --by cause cases)"
 "$burstscope" summary "$(ls -d cases/*/trace.db | head -n 1)" >sum 2>&1 || wrong "a case cannot be asked: $(<sum)"
 
-# ---- a service manager hears of it ----
+# ---- a service manager is notified ----
 
 python3 - "$tmp/notify" >heard <<'PYTHON' &
 import socket, sys
@@ -153,13 +154,13 @@ while True:
 PYTHON
 manager=$!
 awaits '[[ -S $tmp/notify ]]' 'a service manager'
-# The buffers are too small for what is asked for, and it says how large they have to be.
+# The buffers are too small for the requested time, and the watcher reports the size that they need.
 start_service "$service" --lanes 1 --policy fifo
 "$load" --quiet --socket "$tmp/socket" --duration 60s audio >load.out 2>&1 &
 apps=$!
 bursting
 NOTIFY_SOCKET=$tmp/notify WATCHDOG_USEC=400000 watches "$burstscope" --on death --before 10min --buffer 64K
-if ! grep -q 'how long the buffers last is not known' err; then # it looks for a moment, in which a machine may be too busy for any app
+if ! grep -q 'how long the buffers last is not known' err; then # it measures for a moment, in which a busy machine may run no app
 	sed -nE 's/^the buffers last about ([0-9.]+) (m?s) at the rate of the beginning, and less than the .* ask for: --buffer ([0-9]+)([KM]) would do$/\1 \2 \3 \4/p' err |
 		awk '{ held = $1 * ($2 == "s" ? 1 : 0.001); size = $3 * ($4 == "M" ? 1024 : 1); ok = size / 64 * held >= 600 && size >= 16384 } END { exit !ok }' ||
 		wrong "which buffers would hold ten minutes? $(<err)"

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# watch_cycles.sh BURSTSCOPE SERVICE LOAD -- short cycles beside a watcher that stays: after each 500 of them the file descriptors of LTTng's daemons,
-# of the service and of the watcher that stays, the watcher's memory, sessions, triggers, and files in /dev/shm are as many as in the beginning.
+# watch_cycles.sh BURSTSCOPE SERVICE LOAD -- short cycles beside a permanent watcher: after each 500 of them the file
+# descriptors of LTTng's daemons, of the service and of the permanent watcher, the watcher's memory, sessions,
+# triggers, and files in /dev/shm are as many as in the beginning.
 #
-# A cycle is a watcher: its session and trigger, a miss, the case of it, the removal of older cases (--keep or --max-disk), its end. Of twenty cycles one is
-# a watcher that reads a ring, with a rule that fails, and one is a recording without a case.
+# A cycle is a watcher: its session and trigger, a miss, the case of it, the removal of older cases (--keep or
+# --max-disk), its end. Of twenty cycles one is a watcher that reads a ring, with a rule that fails, and one is a
+# recording without a case.
 #
-# $NNB_CYCLES cycles (3, one of each kind), or as many as there is time for in $NNB_SOAK_SECONDS. With $NNB_CYCLES_COUNT, the name of a file, several
-# runs add up to $NNB_CYCLES: the file has a line for each 500 cycles after which nothing was left, and the next run goes on from there.
+# $NNB_CYCLES cycles (3, one of each kind), or as many as there is time for in $NNB_SOAK_SECONDS. With
+# $NNB_CYCLES_COUNT, the name of a file, several runs add up to $NNB_CYCLES: the file has a line for each 500 cycles
+# without a leak, and the next run goes on from there.
 set -euo pipefail
 burstscope=$1 service=$2 load=$3 json_schema= schema=
 . "$(dirname "$0")/../watching.sh"
@@ -28,10 +31,10 @@ sessions() { lttng --no-sessiond list 2>/dev/null | grep -c burstscope- || true;
 triggers() { lttng --no-sessiond list-triggers 2>/dev/null | grep -c 'name: burstscope-' || true; }
 is_over() { ((seconds)) && ((SECONDS * 100 > seconds * 95)); }
 
-# settles WHAT COMMAND MOST: daemons take a moment to close what is over.
+# settles WHAT COMMAND MOST: wait until COMMAND prints MOST at most, because daemons take a moment to close things.
 settles() { awaits "((\$($2) <= $3))" "$1: $($2) of $3"; }
 
-# missing: work that misses its deadlines, begun anew before it ends by itself.
+# missing: run work that misses its deadlines; start it again before it ends by itself.
 missing()
 {
 	((SECONDS - missing_since < 40)) && kill -0 "$apps" 2>/dev/null && return
@@ -43,7 +46,7 @@ missing_since=-100 apps=
 
 # ---- cycles ----
 
-# cycle LOOP N: in a directory of its own, in which each second loop has room for two cases.
+# cycle LOOP N: run a cycle in a directory of its own; each second loop has room for two cases.
 cycle()
 {
 	local limits=(--keep 5 --max-disk 20M) common=(--before 100ms --after 10ms --cooldown 0s --buffer 256K --min-free 1M --stop-after 1)
@@ -56,10 +59,10 @@ cycle()
 	esac >"loop.$1.out" 2>&1
 }
 
-# caught LOOP N: a watcher says which case it kept, and what it is about.
+# caught LOOP N: the watcher must print which case it kept, and its cause.
 caught() { (((($1 + $2) % 20) == 2)) || { grep -q "/loop\.$1/" "loop.$1.out" && ! grep -q 'not explained' "loop.$1.out"; }; }
 
-# run_loop LOOP N: as many cycles, a line in loop.LOOP.done for each.
+# run_loop LOOP N: run N cycles, and write a line to loop.LOOP.done for each.
 run_loop()
 {
 	local i status
@@ -76,7 +79,7 @@ run_loop()
 	done
 }
 
-# run_cycles N: at once in all loops; $ran of them were done.
+# run_cycles N: run them in all loops at once; $ran is how many were done.
 run_cycles()
 {
 	local i pid
@@ -84,7 +87,7 @@ run_cycles()
 	rm -f loop.*.done
 	for ((i = 0; i < loops; i++)); do mkdir -p "loop.$i"; done
 	loop_pids=()
-	set -m # a group of processes each, so that all of one can be ended
+	set -m # each loop is a group of processes, so that all of it can be ended
 	for ((i = 0; i < loops; i++)); do
 		run_loop "$i" $((($1 + loops - 1 - i) / loops)) &
 		loop_pids+=($!)
@@ -102,14 +105,14 @@ run_cycles()
 	ran=$(cat loop.*.done 2>/dev/null | wc -l)
 }
 
-# nothing_left: what there is, beside what the watcher that stays has.
+# nothing_left: check what exists beside the permanent watcher's.
 nothing_left()
 {
 	local i each
 
 	settles 'descriptors of the daemons' daemon_fds $((fds + 2))
 	settles 'descriptors of the service' service_fds $((fds_service + 2))
-	settles 'descriptors of the watcher that stays' watcher_fds $((fds_watcher + 2)) # those of a case being made
+	settles 'descriptors of the watcher that stays' watcher_fds $((fds_watcher + 2)) # two more for a case in progress
 	settles 'files in /dev/shm' shared "$files"
 	settles 'sessions' sessions 1
 	settles 'triggers' triggers 1
@@ -121,11 +124,11 @@ nothing_left()
 	done
 }
 
-# figures: one line.
+# figures: print one line.
 figures()
 {
 	local cpu
-	times >times.out # in a process of its own it would be those of that process
+	times >times.out # in another process the times would be that process's
 	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' times.out)
 	echo "$ran cycles: descriptors $(daemon_fds) ($fds), of the service $(service_fds) ($fds_service), of the watcher $(watcher_fds) ($fds_watcher);" \
 		"/dev/shm $(shared) ($files); KiB of the watcher $(memory_of "$watcher") ($memory), lttng-sessiond $(memory_of "$sessiond")," \

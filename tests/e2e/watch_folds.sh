@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# watch_folds.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope watch with conditions that a fold decides, live: each fires on what it is
-# about, and the first line of the case is the right diagnosis; three watchers at once, each with a ring of its own.
+# watch_folds.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope watch with conditions that a fold decides,
+# live: each fires on its defect, and the first line of the case is the right diagnosis; three watchers at once, each
+# with a ring of its own.
 set -euo pipefail
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 . "$(dirname "$0")/../watching.sh"
 unset XDG_RUNTIME_DIR
 
-# The urgent work of an app among its own long work, and an app that waits behind both.
+# The urgent work of an app behind its own long work, and an app that waits behind both.
 scenario mixed '{"name": "mixed", "duration": "60s", "apps": [
 	{"name": "phone", "streams": [
 		{"name": "urgent", "model": "keyword", "priority": "high", "period": "20ms", "polling": "none"},
@@ -24,7 +25,7 @@ for each in 0 1 2; do awaits "grep -q '^cases go into' err.$each" "watcher $each
 said=$(<err.0)
 says 'watching by a fold over all events, which are in a ring of 16 MiB for each cpu and user in /dev/shm/burstscope-probe-'
 [[ $(ls -d /dev/shm/burstscope-probe-* | wc -l) == 3 ]] || wrong "three watchers have $(ls -d /dev/shm/burstscope-probe-*)"
-# all_catch: within 15 s.
+# all_catch: all must have a case within 15 s.
 all_catch()
 {
 	local tries
@@ -35,15 +36,16 @@ all_catch()
 	return 1
 }
 
-# Inversions are told only of models whose steps were measured when they were prepared. On a busy machine one run may take all the time there is for that,
-# and the model is prepared anew with the load.
+# Inversions are reported only for models whose steps were measured in their preparation. On a busy machine one trial
+# run may take all the time that there is for that; the load then prepares the model again.
 for _ in 1 2 3 4 5; do
 	"$load" --quiet --socket "$tmp/socket" "$tmp/mixed.json" >load.out 2>&1 &
 	apps=$!
 	! all_catch || break
 	no_more
 done
-# All of them until each has its case: a session that ends has the service tell its state again, which is a gap to those that remain.
+# All run until each has its case: when a session ends, the service emits its state again, which is a gap for the other
+# sessions.
 for each in 0 1 2; do awaits "[[ -s out.$each ]]" "watcher $each catches it: $(<"err.$each")"; done
 kill "${watchers[@]}"
 for each in 0 1 2; do await_end "${watchers[$each]}" "watcher $each ends" || wrong "watcher $each ends with $?: $(<"err.$each")"; done
@@ -59,7 +61,8 @@ first_line()
 }
 first_line 0 "^meek's mobilenet-224 waited for a lane for up to [0-9.]+ ms \([0-9 ]+ waits? longer than 5.000 ms\), while phone's mobilenet-448 had the lane" starvation meek phone
 first_line 1 "^phone's keyword \(high\) waited for up to [0-9.]+ ms while less urgent work of the same app had the lane: mobilenet-448 \(low\); [0-9 ]+ waits? longer" inversion phone phone
-# A loss after that second, as on a busy machine, leaves the diagnosis; whether the rule failed is then what the fold saw.
+# A loss after that second, as on a busy machine, does not change the diagnosis; the fold decides whether the rule
+# failed.
 first_line 2 "^p99 e2e of app=meek <= 1ms (fails over 1.000 s: [0-9.]+ ms|failed over 1.000 s, as was seen while it was recorded; the case alone cannot tell: [0-9]+ of [0-9]+ are above, .*); .*% of their time is queue, mostly while phone's mobilenet-448 had the lane" queue meek phone
 for each in cases.?; do
 	rm -rf cases

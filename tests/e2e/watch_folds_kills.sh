@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# watch_folds_kills.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope watch with conditions that a fold decides, while the watcher, the
-# process that reads for it, the session daemon and the service are killed, and the disk is full: what was caught stays, half cases are
-# finished, and no ring is left in memory. A second watcher, whose reading process is stopped, goes on beside that.
+# watch_folds_kills.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope watch with conditions that a fold
+# decides, while the watcher, its reading process, the session daemon and the service are killed, and the disk is full:
+# cases stay, half cases are finished, and no ring is left in memory. A second watcher, whose reading process is
+# stopped, goes on beside the first.
 set -euo pipefail
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 . "$(dirname "$0")/../watching.sh"
@@ -13,12 +14,12 @@ watches_fold=(--on 'miss ratio <= 1 %' --window 1s --before 1s --after 100ms --c
 
 slow_importer
 
-# rings N WHEN: so many directories in memory.
+# rings N WHEN: there must be N directories of rings in memory.
 rings() { (($(ls -d /dev/shm/burstscope-probe-* 2>/dev/null | wc -l) == $1)) || wrong "$2: rings: $(ls -d /dev/shm/burstscope-probe-*)"; }
 lines() { wc -l <out; }
 reader_of() { pgrep -P "$1" burstscope-impo; }
 
-# fires_again WHEN: the condition that holds all the time.
+# fires_again WHEN: the condition that always holds must fire again.
 fires_again()
 {
 	local before
@@ -39,7 +40,7 @@ forget
 mkdir cases
 mount -t tmpfs -o size=40m,mode=755 cases cases
 
-# ---- a process that reads and is stopped: conditions on events are caught all the same ----
+# ---- a reading process that is stopped: conditions on events are caught all the same ----
 
 "$burstscope" watch -o stopped --on death --on 'miss ratio of app=impossible <= 1 %' --window 1s --after 100ms --cooldown 1h --ring 1M >stopped.out 2>stopped.err &
 stopped=$!
@@ -52,7 +53,7 @@ kill -9 "$victim"
 awaits 'grep -q "(pid $victim) died: its connection ended without a goodbye" stopped.out' 'a death while the process that reads is stopped'
 no_more
 
-# ---- the watcher: armed, and while a case is made ----
+# ---- the watcher is killed: armed, and while it makes a case ----
 
 miss
 watches "$burstscope" "${watches_fold[@]}"
@@ -71,13 +72,13 @@ said=$(<err)
 (($(lines) >= 1)) || wrong "a case that was half made is not finished: $(ls cases)"
 rings 2 'another one'
 
-# ---- the process that reads ----
+# ---- the reading process is killed ----
 
 kill -9 "$(reader_of "$watcher")"
 awaits 'grep -q "has gone: another one begins, and reads what the ring still holds" err' 'the end of the process that reads is noticed'
 fires_again 'after the process that reads was killed'
 
-# ---- the service ----
+# ---- the service is killed ----
 
 kill -9 "$daemon"
 await_end "$daemon" 'nnburstd is killed' 2>/dev/null || true
@@ -87,22 +88,22 @@ start_service "$service" --lanes 1
 miss
 fires_again 'after the service was killed'
 
-# ---- the disk ----
+# ---- the disk is full ----
 
 caught=$(ls -d cases/*/report.html | cut -d / -f 2 | grep -v half)
-# meanwhile cases are written
+# cases are written meanwhile
 awaits 'fallocate -l "$(($(df --output=avail -B1 cases | tail -n 1) - 1200000))" cases/full 2>/dev/null' 'the disk gets full'
 awaits 'grep -q "^NOT CAUGHT: miss ratio <= 1 % fired: .*too little room for a case there" err' 'a disk that is full'
 for each in $caught; do [[ -s cases/$each/report.html ]] || wrong "a full disk changes $each: $(ls "cases/$each")"; done
 rm cases/full
 fires_again 'when there is room again'
-for each in $(ls cases); do # there was room for the trace of some, and not for the database
+for each in $(ls cases); do # there was room for the trace of some, but not for the database
 	grep -q '"state": "unexplained"' "cases/$each/case.json" 2>/dev/null || continue
 	[[ -d cases/$each/trace/ust ]] && ! grep -q '"why": null' "cases/$each/case.json" || wrong "$each is unexplained: $(<"cases/$each/case.json")"
 	rm -r "cases/$each"
 done
 
-# ---- the one that is stopped is replaced, and what the ring holds is judged ----
+# ---- the stopped process is replaced, and the ring's contents are judged ----
 
 awaits 'grep -q "has not answered for 15 s: another one begins, and reads what the ring still holds" stopped.err' 'a stopped process is replaced'
 awaits 'grep -q "^miss ratio of app=impossible <= 1 % fail" stopped.out' 'a rule after that'
@@ -111,7 +112,7 @@ await_end "$stopped" 'the other watcher ends' || wrong "the other watcher ends w
 stopped=
 rings 1 'one has ended'
 
-# ---- the consumer daemon, the session daemon; and the watcher with it ----
+# ---- the consumer daemon and the session daemon are killed, and the watcher with the latter ----
 
 kill_consumerd
 consumerd_missed || true
@@ -125,7 +126,7 @@ killed
 rings 1 'both were killed'
 start_sessiond
 no_more
-stop_service # one that lost its session daemon looks for the next one every five seconds
+stop_service # a service that lost its session daemon looks for the next one every five seconds
 start_service "$service" --lanes 1
 miss
 watches "$burstscope" "${watches_fold[@]}" --verbose --after 60s

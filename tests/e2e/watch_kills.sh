@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# watch_kills.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- whatever is killed while burstscope watch runs, and whenever: what was caught
-# stays, half cases are finished or removed by the next watcher, and no session, trigger or process is left. A disk that is full, and
-# twenty conditions in a row.
+# watch_kills.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- whatever is killed at any time while burstscope watch
+# runs: cases stay, the next watcher finishes or removes half cases, and no session, trigger or process is left. A full
+# disk, and twenty conditions in a row.
 set -euo pipefail
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 . "$(dirname "$0")/../watching.sh"
@@ -19,7 +19,7 @@ killed()
 start_sessiond
 start_service "$service" --lanes 1
 
-# ---- the watcher: armed; a condition has fired, and its time is not over; the case is being made ----
+# ---- the watcher is killed: armed; after a condition, within its time; while it makes the case ----
 
 watches "$burstscope" --on miss
 killed
@@ -49,7 +49,7 @@ said=$(<err)
 stopped 0
 whole
 
-# ---- a half case with a cause that a whole one has: a repetition within the cooldown, as it would have been ----
+# ---- a half case with the cause of a whole one: a repetition within the cooldown, as without the kill ----
 
 n_kept=$(kept)
 cp -r "cases/$first" cases/20200101-000000-001.half
@@ -59,7 +59,7 @@ watches "$burstscope" --on death --before 1s --after 100ms --cooldown 1h
 (($(kept) == n_kept)) && grep -q '"again": *1' cases/*/case.json || wrong "a repetition is kept, or not counted: $(ls cases)"
 stopped 0
 
-# ---- asked to stop while a case is being made, and asked again ----
+# ---- asked to stop while it makes a case, and asked again ----
 
 begin_slowly
 watches "$tmp/slow/burstscope" --on miss --before 1s --after 100ms --cooldown 0s
@@ -71,7 +71,7 @@ over 0
 grep -Eq '^[1-9][0-9]* cases? (is|are) unfinished; the next watcher finishes what is in .*/cases$' err || wrong "asked twice to stop, it says: $(<err)"
 [[ $(ls -d cases/*.half) ]] || wrong 'asked twice to stop, it leaves no case to be finished'
 
-# ---- a condition while a case is being made ----
+# ---- a condition while it makes a case ----
 
 no_more
 forget
@@ -87,7 +87,7 @@ grep -q 'missed .* deadline' out || wrong "the case that was being made is lost:
 no_more
 stopped 0
 
-# ---- conditions while LTTng takes snapshots, which takes it ten milliseconds: each is counted in a case ----
+# ---- conditions while LTTng takes snapshots, which takes ten milliseconds: each is counted in a case ----
 
 forget
 scenario second '{"name": "second", "duration": "1s", "apps": [{"name": "impossible", "streams":
@@ -102,7 +102,7 @@ stopped 0
 (($(counted) == missed)) || wrong "the cases count $(counted) misses, there were $missed"
 (($(kept) > 1)) || wrong "of $missed misses in a second, $(kept) case is kept"
 
-# ---- who makes a case, and who imports for it ----
+# ---- the process that makes a case, and its importer, are killed ----
 
 for killed in maker importer; do
 	forget
@@ -120,7 +120,7 @@ for killed in maker importer; do
 	no_more
 done
 
-# ---- the consumer daemon ----
+# ---- the consumer daemon is killed ----
 
 forget
 watches "$burstscope" --on death --before 1s --after 100ms --cooldown 0s
@@ -137,12 +137,12 @@ if [[ $alive ]]; then
 	grep -q 'the files written so far are in .*: lttng-consumerd has died' record.err || wrong "record without the consumer daemon: $(<record.err)"
 	refuses 5 'lttng-consumerd has died, and lttng-sessiond records nothing until it is started again' --on death
 fi
-stop_service # one that lost its session daemon looks for the next one every five seconds
+stop_service # a service that lost its session daemon looks for the next one every five seconds
 kill_sessiond
 start_sessiond
 start_service "$service" --lanes 1
 
-# ---- the session daemon ----
+# ---- the session daemon is killed ----
 
 forget
 watches "$burstscope" --on death --before 1s --after 100ms --cooldown 1h
@@ -159,7 +159,7 @@ grep -lq '"gap_ns": [1-9]' cases/*/case.json || wrong 'no case says that there w
 stopped 0
 whole
 no_more
-miss 1ms # so there is a miss between the daemon's end and the moment at which LTTng in the service notices that
+miss 1ms # so that there is a miss before LTTng in the service notices that the daemon has ended
 watches "$burstscope" --verbose --on miss --after 60s
 awaits 'grep -q "miss fired: its case begins, and is taken in 60" err' 'a case begins'
 kill_sessiond
@@ -171,7 +171,7 @@ stop_service || wrong "the service ends with $?"
 start_sessiond
 start_service "$service" --lanes 1
 
-# ---- many in a row, and a disk that is full ----
+# ---- many conditions in a row, and a full disk ----
 
 times=${NNB_CONDITIONS:-8}
 forget
