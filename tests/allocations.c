@@ -1,4 +1,4 @@
-/* allocations.c -- see allocations.h. What is under the names is glibc's. */
+/* allocations.c -- see allocations.h. glibc provides the functions with the two underscores. */
 #include "allocations.h"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)

@@ -77,7 +77,10 @@ static uint32_t tensor(struct nnb_model *m, const struct nnb_operand *kind, uint
 	return operand(m, &o);
 }
 
-/* Row i is row i. Of floats and bytes, ADD; it has no integers, but this takes anything. */
+/*
+ * Output row i is row i of the table. For floats and bytes the model uses ADD. ADD takes no integers, but this
+ * operation takes every type.
+ */
 static void look_up(struct nnb_model *m, uint32_t x, uint32_t y, uint32_t rows)
 {
 	uint32_t rows_of[ROW], lookups;
@@ -348,7 +351,7 @@ void *argument_data(const struct request *r, const struct nnb_argument *a)
 	return (char *)nnb_pool_data(r->pools[a->location.pool]) + a->location.offset;
 }
 
-/* What is in shared memory. */
+/* Refresh the arguments that lie in shared memory. */
 void request_refresh(struct request *r, uint32_t seed)
 {
 	for (uint32_t i = 0; i < r->n; i++) {

@@ -84,7 +84,7 @@ static void refer(struct nnb_model *m, struct nnb_model *taken, uint32_t index)
 
 /* ---- conditions and bodies, all of (x, i, n) ---- */
 
-/* i != n, so that it never ends where n is below i */
+/* The condition is i != n, so the loop never ends if n is below i. */
 static struct nnb_model *not_yet(uint32_t width)
 {
 	struct nnb_model *m = graph("not yet");
@@ -264,7 +264,10 @@ struct nnb_model *loop_shaped(void)
 
 /* ---- deep ---- */
 
-/* @each times IF true, subgraph @next, one after the other; or, @last, x + 1. With @spare operands that nothing reads. */
+/*
+ * A graph of @each IFs with a true condition, one after the other, around subgraph @next; if @last, x + 1.
+ * @spare operands have no reader.
+ */
 static struct nnb_model *level(bool last, uint32_t next, uint32_t each, uint32_t spare)
 {
 	struct nnb_model *m = graph("level");

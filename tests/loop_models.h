@@ -4,14 +4,15 @@
 
 #include "nnb/model.h"
 
-enum { LOOP_N = 64 }; /* floats that x and y have: more than a model's values hold themselves */
+enum { LOOP_N = 64 }; /* the number of floats of x and y; a model's inline values cannot hold so many */
 
 /*
- * All take x of LOOP_N floats, and, in this order, an INT32 of one element, n; and give y. Aborts without memory.
+ * Each takes x of LOOP_N floats and n, an INT32 of one element, in this order, and gives y. Aborts without
+ * memory.
  *
- *   counting  y = x + n ones: a loop of n iterations; without end if n is below 0
- *   nested    n iterations: of the first two an IF adds a constant, of others it doubles, by a loop of one iteration
- *   growing   n iterations double how much there is of x: y has LOOP_N * 2^n floats, which is seen then
+ *   counting  y = x + n ones: a loop of n iterations; endless if n is below 0
+ *   nested    n iterations: an IF adds a constant in the first two; in all others a loop of one iteration doubles
+ *   growing   each of n iterations doubles the length of x: y has LOOP_N * 2^n floats, which only a run shows
  *   shaped    no loop, but an IF: y is x, n times
  */
 struct nnb_model *loop_counting(void);
@@ -19,13 +20,19 @@ struct nnb_model *loop_nested(void);
 struct nnb_model *loop_growing(void);
 struct nnb_model *loop_shaped(void);
 
-/* IF within IF, @levels subgraphs within each other, the last of which adds 1 to x; if @around, that refers to the first. */
+/*
+ * @levels subgraphs, one inside another, each an IF; the innermost adds 1 to x. @around: the innermost refers
+ * to the first.
+ */
 struct nnb_model *loop_deep(uint32_t levels, bool around);
 
-/* The same of @levels, each of which but the last has the next one @each times: it adds @each to the power of @levels - 1. Each has @spare operands that nothing reads. */
+/*
+ * As loop_deep, but each subgraph except the innermost contains the next one @each times, so the model adds
+ * @each to the power of @levels - 1. Each has @spare operands that have no reader.
+ */
 struct nnb_model *loop_wide(uint32_t levels, uint32_t each, uint32_t spare);
 
-/* Element @i of what nested gives. */
+/* Element @i of the output of loop_nested. */
 float loop_nested_expected(uint32_t i, float x, int32_t n);
 
 #endif

@@ -1,4 +1,7 @@
-/* mobilenet.c -- see mobilenet.h. The weights keep activations near 1, so that no denormals slow the run down. */
+/*
+ * mobilenet.c -- see mobilenet.h. The weights keep activations near 1, because denormals would slow the run
+ * down.
+ */
 #include "mobilenet.h"
 
 #include <math.h>
@@ -8,7 +11,7 @@
 
 struct builder {
 	struct nnb_model *model;
-	uint32_t at; /* operand: the last output */
+	uint32_t at; /* the operand that is the last output */
 	uint32_t side, channels;
 	uint64_t random;
 };
@@ -42,7 +45,7 @@ static uint32_t scalar(struct builder *b, int32_t value)
 	return index;
 }
 
-/* Weights [dims] and their bias. The spread keeps the variance of what comes out that of what goes in. */
+/* Weights of shape [dims] and their bias. Their spread gives the output the variance of the input. */
 static void weights(struct builder *b, const uint32_t dims[4], uint32_t out, uint32_t fan_in, uint32_t ret[2])
 {
 	struct nnb_operand bias = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { out } };
@@ -119,7 +122,7 @@ struct nnb_model *mobilenet_new_wide(uint32_t quarters)
 		abort();
 	input = b.at = tensor(&b, 1, MOBILENET_SIDE, MOBILENET_SIDE, 3);
 	conv(&b, 3, 2, quarters == 1 ? 16 : 8 * quarters,
-	     NNB_FUSED_RELU6); /* as the trained one of width 0.25 has it */
+	     NNB_FUSED_RELU6); /* the trained model of width 0.25 has RELU6 here, too */
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		depthwise(&b, 3, blocks[i].stride, NNB_FUSED_RELU6);
 		conv(&b, 1, 1, quarters * blocks[i].out, NNB_FUSED_RELU6);
@@ -134,7 +137,7 @@ struct nnb_model *mobilenet_new_wide(uint32_t quarters)
 
 /* ---- versions 2 and 3 ---- */
 
-/* With another tensor of the same shape, or of one cell for each channel, or of one. */
+/* Apply @type with another tensor: of the same shape, of one cell for each channel, or of one cell. */
 static void pair(struct builder *b, enum nnb_op type, uint32_t with, enum nnb_fused fused)
 {
 	add(b, type, (uint32_t[]){ b->at, with, scalar(b, fused) }, 3, b->side, b->channels);
@@ -154,7 +157,7 @@ static void hard_swish(struct builder *b)
 	add(b, NNB_HARD_SWISH, &b->at, 1, b->side, b->channels);
 }
 
-/* How much each channel counts, by what all cells have of it. */
+/* Squeeze and excitation: scale each channel by a weight that is computed from all its cells. */
 static void squeeze(struct builder *b)
 {
 	struct nnb_operand axes = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { 2 } };
@@ -179,7 +182,10 @@ struct block {
 	enum nnb_fused fused;
 };
 
-/* Wide, each channel by itself, narrow; and what came in is added, where it has the shape. */
+/*
+ * An inverted residual block: expand, convolve each channel by itself, project. The input is added where its
+ * shape equals the output's.
+ */
 static void inverted(struct builder *b, const struct block *is)
 {
 	uint32_t before = b->at, channels = b->channels;

@@ -146,7 +146,7 @@ static void execute_fenced(struct nnb_remote *remote, struct steps *s, struct ou
 	while (state == -EINTR);
 	ret->status = nnb_fenced_info(fenced, &ret->timing, &since, why);
 	if ((state == NNB_FENCE_SIGNALLED) != !ret->status)
-		ret->status = NNB_STATUS_DEAD_OBJECT; /* which nobody expects */
+		ret->status = NNB_STATUS_DEAD_OBJECT; /* an expectation that no test has, so the test fails */
 	nnb_fenced_free(fenced);
 	close(fence);
 }
@@ -161,7 +161,7 @@ static void execute_by_burst(struct nnb_remote *remote, struct steps *s, struct 
 		return;
 	ret->status = nnb_burst_execute(burst, &s->call, &s->answer, why);
 	if (s->answer.fallback)
-		ret->status = NNB_STATUS_DEAD_OBJECT; /* which nobody expects */
+		ret->status = NNB_STATUS_DEAD_OBJECT; /* an expectation that no test has, so the test fails */
 	ret->timing = s->answer.timing;
 	nnb_burst_free(burst);
 }
@@ -271,10 +271,10 @@ void app_scene(const char *socket_path, const char *argument)
 		else
 			launch(&models[order.model], &order, line);
 	}
-	_exit(0); /* which is how an app goes */
+	_exit(0); /* real apps end without cleaning up, too */
 }
 
-/* ---- its other side ---- */
+/* ---- the test's side of an app ---- */
 
 void app_start(struct app *a, const struct service *s, enum nnb_hal hal)
 {

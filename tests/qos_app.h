@@ -22,7 +22,10 @@ enum { ELEMENTS = 16, N_OPS = 4 };
 
 struct nnb_model *step_model(uint32_t n_ops);
 
-/* y0 can lie over x, and then y1 = x + n_ops: in the same pool, or in another one of the same memory. */
+/*
+ * Where y0 lies: apart from x; over x, so that y1 = x + n_ops, in x's pool; or over x in another pool of the
+ * same memory.
+ */
 enum placing { APART, OVER_INPUT, OVER_INPUT_ELSEWHERE };
 
 struct steps {
@@ -36,17 +39,17 @@ struct steps {
 	struct nnb_answer answer;
 };
 
-/* Aborts if there is no memory. @tag is the first of its inputs. */
+/* Aborts if there is no memory. @tag is the first element of the input. */
 void steps_init(struct steps *s, uint32_t n_ops, enum placing placing, uint32_t tag);
 void steps_refresh(struct steps *s);
 bool steps_right(const struct steps *s);
 void steps_fini(struct steps *s);
 
-/* ---- executing one way or the other, and waiting ---- */
+/* ---- executing on each path, and waiting ---- */
 
 struct outcome {
 	uint32_t tag;
-	enum nnb_status launch, status; /* the same but for those that are not waited for */
+	enum nnb_status launch, status; /* equal, except for asynchronous executions */
 	unsigned times_told;            /* number of callbacks of an asynchronous execution */
 	uint32_t n_shapes;
 	bool right, shapes_right;
@@ -60,12 +63,12 @@ void steps_execute(struct nnb_remote *remote, enum path path, struct steps *s, s
 
 struct order {
 	enum { ORDER_PREPARE, ORDER_EXECUTE } what;
-	uint32_t model; /* one of MODELS_MAX */
+	uint32_t model; /* less than MODELS_MAX */
 	uint32_t priority, n_ops;
 	enum path path;
 	uint32_t tag;
 	enum placing placing;
-	uint64_t deadline_ns; /* 0: none */
+	uint64_t deadline_ns; /* 0: no deadline */
 	bool measure;
 };
 enum { MODELS_MAX = 8 };
@@ -75,37 +78,38 @@ struct app {
 	int line;
 };
 
-/* @hal: 0: the newest. */
+/* @hal: the app's HAL; 0: the newest. */
 void app_start(struct app *a, const struct service *s, enum nnb_hal hal);
 
-/* Its model @model is the step model of @n_ops, prepared with @priority. */
+/* The app prepares the step model of @n_ops with @priority; orders call it @model. */
 void app_has(struct app *a, uint32_t model, uint32_t priority, uint32_t n_ops);
 
 void app_is_told(struct app *a, const struct order *order); /* does not wait for the outcome */
 bool app_has_news(struct app *a);
-struct outcome app_tells(struct app *a);           /* the next outcome */
-void app_tells_right(struct app *a, uint32_t tag); /* the next outcome, which must be right */
+struct outcome app_tells(struct app *a);           /* read the next outcome */
+void app_tells_right(struct app *a, uint32_t tag); /* read the next outcome, which must be right */
 void app_tells_status(struct app *a, uint32_t tag, enum nnb_status status);
 
 void app_end(struct app *a);  /* the app exits by itself */
 void app_kill(struct app *a); /* kill -9 */
 
-void app_scene(const char *socket_path, const char *argument) __attribute__((noreturn)); /* for main() */
+/* The program's main() in the app's process. */
+void app_scene(const char *socket_path, const char *argument) __attribute__((noreturn));
 
 /* ---- the service ---- */
 
-/* Hold every execution that reaches operation @op, and clear the notes. */
+/* Hold each execution at operation @op, and clear the notes. */
 void gate_hold(struct service *s, unsigned op);
 void gate_open(struct service *s);
-void gate_let_one(struct service *s); /* one of those held goes on */
+void gate_let_one(struct service *s); /* let one held execution go on */
 void gate_has_seen(struct service *s, unsigned came);
 
-/* Wait until so many executions, of all apps, wait for a lane. @watch is any client of this process. */
+/* Wait until @n executions, of all apps, wait for a lane. @watch is any client of this process. */
 void await_waiting(struct nnb_client *watch, uint32_t n);
 
 /*
- * The operations that have run, by tag and operation: "10:0 20:0 20:1 10:1"; with @first_only the first ones: "10 20".
- * Static.
+ * The operations that have run, by tag and operation: "10:0 20:0 20:1 10:1"; if @first_only, the first
+ * operations alone: "10 20". Static.
  */
 const char *gate_notes(const struct service *s, bool first_only);
 

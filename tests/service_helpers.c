@@ -1,4 +1,4 @@
-/* service_helpers.c -- a real nnburstd for tests, its processes, and its apps. */
+/* service_helpers.c -- a real nnburstd for tests, processes for tests, and apps. */
 #include "service_helpers.h"
 
 #include <dirent.h>
@@ -51,7 +51,7 @@ static int listen_for_notes(const struct service *s)
 	return fd;
 }
 
-/* Some tests have hundreds of pools. */
+/* Some tests open the files of hundreds of pools. */
 static void raise_file_limit(void)
 {
 	struct rlimit limits;
@@ -126,7 +126,7 @@ void service_spawn(struct service *s, const char *const *options)
 	s->pid = fork();
 	if (!s->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == parent || getpid() == 1) /* the first of a pid namespace does not see its parent */
+		if (getppid() == parent || getpid() == 1) /* process 1 of a pid namespace does not see its parent */
 			become_service(s, (char **)(uintptr_t)argv);
 		_exit(1);
 	}
@@ -156,14 +156,14 @@ void service_start(struct service *s, const char *const *options)
 	char said[256] = "";
 
 	while (recv(s->notify, said, sizeof(said), MSG_DONTWAIT) > 0)
-		; /* what the one before said */
+		; /* drop the messages of an earlier service */
 	service_spawn(s, options);
 	if (!service_told(s, said) || !strstr(said, "READY=1")) {
 		service_show(s);
 		service_kill(s);
 		fail_msg("the service does not start ('%s')", said);
 	}
-	assert_true(falls_asleep(s->pid, s->pid)); /* it has closed what it told us on */
+	assert_true(falls_asleep(s->pid, s->pid)); /* asleep, it has closed the socket by which it reported READY */
 	s->baseline = service_footprint(s);
 }
 
@@ -297,7 +297,7 @@ void service_show(const struct service *s)
 	show_log(s);
 }
 
-#ifdef __SANITIZE_THREAD__ /* it has a thread of its own, from the first one that is made on */
+#ifdef __SANITIZE_THREAD__ /* the thread sanitizer starts a thread of its own with the first thread of the program */
 enum { SANITIZERS_THREADS = 1 };
 #else
 enum { SANITIZERS_THREADS = 0 };

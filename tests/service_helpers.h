@@ -1,9 +1,9 @@
 /*
- * service_helpers.h -- a real nnburstd for tests: started on a socket of its own, watched, stopped by its pid; and
- * what an app of it needs.
+ * service_helpers.h -- a real nnburstd for tests: started on a socket of its own, observed, stopped by its pid;
+ * and what an app needs to use it.
  *
- * What is waited for is polled, for as long as PATIENCE; what does not come by then fails the test, with what is
- * known of the service. A service dies with the test that started it.
+ * Helpers that wait poll for up to PATIENCE; then they fail the test and print the state of the service. A
+ * service dies with the test that started it.
  */
 #ifndef SERVICE_HELPERS_H
 #define SERVICE_HELPERS_H
@@ -18,26 +18,26 @@
 
 /* ---- the service ---- */
 
-/* What it holds, as the kernel sees it. Memory that is only its own is for a sanitizer to see. */
+/* The service's resources, as the kernel sees them. A sanitizer checks the service's private memory. */
 struct footprint {
-	unsigned fds, threads, maps; /* maps: of shared memory */
+	unsigned fds, threads, maps; /* maps: mappings of shared memory */
 };
 
 struct service {
-	pid_t pid; /* 0: it does not run */
+	pid_t pid; /* 0: the service does not run */
 	char dir[32], socket[64], gate_path[64], log[64];
-	int notify; /* where it tells how it is */
+	int notify; /* the socket on which the service reports its state */
 	struct gate *gate;
-	struct footprint baseline; /* as it was when it said that it was ready */
-	unsigned files;            /* how many file descriptors it may have; 0: as many as the test */
-	unsigned threads;          /* how many threads its user may have, who is not root; 0: as many as the test's */
-	uid_t user;                /* who runs it, by service_run_as; 0: the test's */
+	struct footprint baseline; /* its resources when it reported READY */
+	unsigned files;            /* limit of file descriptors; 0: the test's own */
+	unsigned threads;          /* limit of threads of its user, who is not root; 0: the test's own */
+	uid_t user;                /* the user that service_run_as sets; 0: the test's own */
 };
 
-/* Make the directory, its gate, and the socket to be told on. No other user can enter the directory. */
+/* Make the directory, its gate, and the socket for the service's reports. No other user can enter the directory. */
 void service_init(struct service *s);
 
-/* Let other users enter it, and reach the service's socket. */
+/* Let other users enter the directory, and reach the service's socket. */
 void service_admit_other_users(const struct service *s);
 
 /* Have it run by @user from now on, who may enter the directory. For root only. */
@@ -60,40 +60,43 @@ int service_reap(struct service *s); /* wait for its end: its wait status */
 int service_stop(struct service *s); /* SIGTERM, and the same */
 void service_kill(struct service *s);
 
-/* It ends with exit status 0 (so no sanitizer has anything to say), and nothing of it is left. */
+/*
+ * The service must end with exit status 0 (so a sanitizer found nothing), and leave no process and no file
+ * behind.
+ */
 void service_fini(struct service *s);
 
 struct footprint service_footprint(const struct service *s);
 
-/* It holds what it held when it was ready, or will soon. */
+/* The service must come back to the resources of its baseline. */
 void service_settles(const struct service *s);
 
-/* It has no more mappings than @maps, now. */
+/* The service must have no more than @maps mappings, now. */
 void service_maps(const struct service *s, unsigned maps);
 
-void service_show(const struct service *s); /* what it holds and has said, to standard error */
+void service_show(const struct service *s); /* print its resources and its log to standard error */
 
 /* Wait until *@word is @value. */
 void await(const atomic_uint *word, unsigned value);
-void breathe(void); /* a millisecond between two looks */
+void breathe(void); /* sleep a millisecond between two polls */
 
-/* Remove a directory and all in it. */
+/* Remove a directory with all its files. */
 void remove_all(const char *dir);
 
 /* ---- processes: this program again, for a scene of main() ---- */
 
 struct child {
 	pid_t pid;
-	int says; /* its standard output */
+	int says; /* the read end of its standard output */
 };
 
 /* Run "PROGRAM --scene NAME SOCKET ARGUMENT". */
 void child_start(struct child *c, const char *name, const struct service *s, const char *argument);
-int child_hears(struct child *c); /* the next byte it says, or -1: it ended */
-void child_kill(struct child *c); /* SIGKILL; until then it lives */
-int child_end(struct child *c);   /* wait for its end: its exit status, or -1 */
+int child_hears(struct child *c); /* the next byte that the child writes; -1: the child ended */
+void child_kill(struct child *c); /* SIGKILL; without it the child does not end */
+int child_end(struct child *c);   /* wait for the child's end; its exit status, or -1 */
 
-/* In a scene: say @byte, and sleep for ever. */
+/* In a scene: write @byte to the test, and sleep forever. */
 void say(char byte);
 void stay(void) __attribute__((noreturn));
 
@@ -104,8 +107,9 @@ struct nnb_remote *app_prepare(struct nnb_client *client, const struct nnb_model
 struct nnb_service_counts app_counts(struct nnb_client *client);
 
 /*
- * Wait until a count that the service has of what apps hold, as `app.pools`, equals @n. The service gives back what a call
- * or a channel held after the client has its answer, so that the next call can still see it.
+ * Wait until one of the service's counts of what apps hold, such as `app.pools`, equals @n. The service
+ * releases what a call or channel held only after the client has its answer, so the next call can still see the
+ * old count.
  */
 #define app_comes_to_hold(client, count, n)                                     \
 	do {                                                                    \
@@ -128,14 +132,15 @@ struct io {
 	struct nnb_answer answer;
 };
 
-void io_init(struct io *io, uint32_t n);                           /* and refreshed: the gate takes notice of it */
-void io_init_on(struct io *io, uint32_t n, struct nnb_pool *pool); /* which is taken */
+/* The inputs are filled, because the gate reads them. */
+void io_init(struct io *io, uint32_t n);
+void io_init_on(struct io *io, uint32_t n, struct nnb_pool *pool); /* @pool is taken */
 void io_fini(struct io *io);
-/* Other inputs, and outputs that are wrong. */
+/* Fill in new inputs, and outputs that are wrong. */
 void io_refresh(struct io *io, float first);
-bool io_right(const struct io *io, enum nnb_op op, uint32_t first); /* as vector_model says? */
+bool io_right(const struct io *io, enum nnb_op op, uint32_t first); /* whether outputs are those of vector_model */
 
-/* Execute it, freshly filled, and look at every output. */
+/* Refresh @io, execute, and check each output. */
 void expect_sync(struct nnb_remote *remote, struct io *io, enum nnb_op op);
 void expect_burst(struct nnb_burst *burst, struct io *io, enum nnb_op op);
 
