@@ -16,10 +16,10 @@
 #include "qos_app.h"
 
 enum { APPS = 4, THREADS = 3, SHARED = 2, N = 4096, STATE_BYTES = 4 * N, CHAIN = 3, LIFE = 60 };
-enum { WHO, WHICH, COUNT };                  /* elements of a state; from COUNT on they are all the same */
-enum { STEP, X, OUT, Y, PARTS = Y + CHAIN }; /* states that a thread has in its pool; STEP is what is added */
+enum { WHO, WHICH, COUNT };                  /* elements of a state; all elements from COUNT on are equal */
+enum { STEP, X, OUT, Y, PARTS = Y + CHAIN }; /* parts of a thread's pool, a state each; STEP holds the summand */
 enum { TOKENS_SHOWN = 8, NOTHING = -1 };
-#define LIMIT "buffers=7" /* an app wants more */
+#define LIMIT "buffers=7" /* an app asks for more */
 
 static const struct stress {
 	const char *policy, *preempt, *deadline, *more;
@@ -78,10 +78,10 @@ struct board {
 
 /* ---- in an app ---- */
 
-/* A buffer that its threads use as they please; who frees it has it alone. */
+/* A buffer that all threads of the app use. A thread that frees it holds the lock exclusively. */
 struct shared {
 	pthread_rwlock_t lock;
-	struct nnb_remote_buffer *buffer; /* NULL: there is none now */
+	struct nnb_remote_buffer *buffer; /* NULL: no buffer now */
 	float which;
 };
 
@@ -92,7 +92,7 @@ struct crew {
 	struct nnb_client *client;
 	struct nnb_remote *models[2]; /* the same model twice; buffers are for the first */
 	struct shared shared[SHARED];
-	atomic_uint counts, whiches; /* given out for states in shared buffers */
+	atomic_uint counts, whiches; /* the next numbers for states in shared buffers */
 	atomic_bool enough;
 };
 
@@ -166,7 +166,7 @@ static void expect_state(const struct worker *w, const float *s, float who, floa
 	trouble(w, "a state is wrong", NNB_STATUS_NONE);
 }
 
-/* A shared buffer holds one whole state, of this app, that one of its threads wrote. */
+/* A shared buffer must hold one whole state that a thread of this app wrote. */
 static void expect_some_state(const struct worker *w, const float *s, float which, const char *what)
 {
 	if (s[COUNT] < 1 || s[COUNT] > (float)atomic_load(&w->crew->counts) + 2)
@@ -176,11 +176,11 @@ static void expect_some_state(const struct worker *w, const float *s, float whic
 
 static float next_count(struct worker *w)
 {
-	return (float)(atomic_fetch_add(&w->crew->counts, 1) +
-	               1); /* an execution makes it one more, and the next reader two */
+	/* an execution adds one, and so does the next reader */
+	return (float)(atomic_fetch_add(&w->crew->counts, 1) + 1);
 }
 
-/* state + step, and once more: two operations, so that there is something between them. */
+/* state + step, twice: two operations, so that there is a checkpoint between them. */
 static struct nnb_model *counting_model(void)
 {
 	uint32_t state, step, none, out, y;
@@ -200,7 +200,7 @@ static struct nnb_model *counting_model(void)
 
 /* ---- executions ---- */
 
-/* Where a state comes from, or goes to: a part of the pool, a buffer, or whatever has a token. */
+/* The place of an input or output: a part of the pool, a buffer, or anything that has a token. */
 struct place {
 	unsigned part;
 	const struct nnb_remote_buffer *buffer;
@@ -269,7 +269,7 @@ static void by_burst(struct worker *w, struct shot *s)
 		trouble(w, "a burst falls back", s->status);
 }
 
-/* @model: of the crew's. By burst it is always the first. */
+/* @model: one of the crew's. A burst is always for the first. */
 static void launch(struct worker *w, struct shot *s, unsigned model, const int *wait_for)
 {
 	struct nnb_fenced_how how = { .wait_for = wait_for, .n_wait_for = wait_for ? 1 : 0 };
@@ -306,7 +306,7 @@ static void land_fenced(struct worker *w, struct shot *s)
 	close(s->fence);
 }
 
-/* The app has freed the buffer; only an execution still uses it. */
+/* Whether the execution still runs although the app has freed the buffer. */
 static bool is_under_way(const struct shot *s)
 {
 	return s->path == BY_ASYNC || (s->path == BY_FENCED && s->fenced);
@@ -340,7 +340,7 @@ static void show_token(struct worker *w, const struct nnb_remote_buffer *b)
 	atomic_store(&w->crew->board->tokens[w->crew->seat][next_random(&w->seed) % TOKENS_SHOWN], token);
 }
 
-/* NULL: the app has as many as it may have. */
+/* NULL: the app has as many buffers as its limit allows. */
 static struct nnb_remote_buffer *allocate(struct worker *w, bool fall_back)
 {
 	const struct nnb_buffer_role role = { .model = 0, .index = 0, .frequency = 1 };
@@ -415,7 +415,7 @@ static uint64_t some_deadline(struct worker *w)
 	}
 }
 
-/* Section 11. Not so by a burst that has not seen the buffer before: then what it held is still there. */
+/* Section 11: the buffer must be uninitialised. A burst that has not seen the buffer before leaves it unchanged. */
 static void expect_nothing(struct worker *w, unsigned i, bool may_be_unseen)
 {
 	enum nnb_status status = copy_to(w, w->state[i]);
@@ -456,7 +456,7 @@ static void steps(struct worker *w)
 	did(w, STEPPED);
 }
 
-/* Each waits for the one before, and what it reads is not there when it is launched. */
+/* Each execution waits for the one before it, and its input does not exist when it is launched. */
 static void chains(struct worker *w)
 {
 	struct shot s[CHAIN];
@@ -467,7 +467,7 @@ static void chains(struct worker *w)
 		launch(w, &s[i], 0, i ? &s[i - 1].fence : NULL);
 		expect(w, s[i].status, NNB_STATUS_NONE, "launching one behind another");
 	}
-	for (unsigned i = 0; i < CHAIN; i++) { /* the last first: the others are over then */
+	for (unsigned i = 0; i < CHAIN; i++) { /* the last first, so that all others are over, too */
 		struct shot *last = &s[CHAIN - 1 - i];
 
 		expect(w, land(w, last), NNB_STATUS_NONE, "one behind another");
@@ -650,7 +650,7 @@ static struct nnb_pool *token_pool(uint64_t token)
 	return pool;
 }
 
-/* M-21: another app's, alive or not; or any number at all. */
+/* M-21: with a token of another app, alive or not, or an arbitrary number. */
 static void steals(struct worker *w)
 {
 	unsigned seat = (w->crew->seat + 1 + (unsigned)(next_random(&w->seed) % (APPS - 1))) % APPS;
@@ -671,7 +671,7 @@ static void steals(struct worker *w)
 		did(w, STOLEN);
 }
 
-/* The same pool, and so the same slot: first it is something, then it is not. */
+/* The same pool, and so the same slot: first its token is valid, then not. */
 static void replays(struct worker *w)
 {
 	struct nnb_remote_buffer *b = allocate(w, false);
@@ -691,7 +691,7 @@ static void replays(struct worker *w)
 	nnb_pool_free(token);
 }
 
-/* M-20. The state is looked at by whatever comes next. */
+/* M-20. The next step checks the state. */
 static void misuses(struct worker *w)
 {
 	struct nnb_remote_buffer *b = w->state[w->at];
@@ -704,10 +704,10 @@ static void misuses(struct worker *w)
 	if (how == 0) { /* an equal model */
 		model = 1;
 		s.path = s.path == BY_BURST ? BY_SYNC : s.path;
-	} else if (how == 1) { /* another output than it was allocated for */
+	} else if (how == 1) { /* another output than the buffer's role */
 		s.out[1] = s.in[0];
 		s.in[0] = in_part(X);
-	} else if (how == 2) { /* not all of it */
+	} else if (how == 2) { /* not the whole buffer */
 		s.in[0].location.length = STATE_BYTES / 2;
 	} else { /* input and output */
 		s.out[0] = s.in[0];
@@ -823,7 +823,7 @@ static void crew_fini(struct crew *c)
 	nnb_client_close(c->client);
 }
 
-/* Until it is called off on @line. */
+/* Works until the test writes to @line. */
 static void app(const char *socket_path, int line, int board, unsigned seat, unsigned number)
 {
 	struct crew c = { .seat = seat, .who = (float)((THREADS + 1) * number) };
@@ -868,7 +868,7 @@ static void crowd_init(struct crowd *c, const struct stress *how)
 	service_init(&c->s);
 	service_start(&c->s, OPTIONS("--app-identity", "pid", "--lanes", "2", "--limit", LIMIT, "--policy", how->policy,
 	                             "--preempt", how->preempt, "--deadline", how->deadline, how->more));
-	c->board_fd = memfd_create("board", 0); /* for apps to inherit; the service runs already */
+	c->board_fd = memfd_create("board", 0); /* apps inherit it; the service, which runs already, does not */
 	assert_int_equal(ftruncate(c->board_fd, sizeof(*c->board)), 0);
 	c->board = mmap(NULL, sizeof(*c->board), PROT_READ | PROT_WRITE, MAP_SHARED, c->board_fd, 0);
 	assert_ptr_not_equal(c->board, MAP_FAILED);
@@ -895,7 +895,7 @@ static void hear(struct crowd *c, unsigned i)
 	c->works[i] = true;
 }
 
-/* The app may be killed in any step, even at its start; but not at its end, because an end with a failure must be seen. */
+/* Kill an app in any step, even at its start; but not at its end, because a failure there must be seen. */
 static void kill_one(struct crowd *c, unsigned i)
 {
 	child_kill(&c->apps[i]);
@@ -924,7 +924,7 @@ static enum deed not_done_yet(const struct crowd *c)
 	return d;
 }
 
-/* Until the time is over, and everything has been done. */
+/* Run until the time is over and each step has been done. */
 static void live(struct crowd *c)
 {
 	static const unsigned op_us[] = { 0, 0, 20, 100, 400 };
@@ -935,7 +935,7 @@ static void live(struct crowd *c)
 
 		atomic_store(&c->s.gate->op_us, op_us[next_random(&c->seed) % N_OF(op_us)]);
 		if (next_random(&c->seed) % 4)
-			hear(c, i); /* otherwise it may be killed while it begins */
+			hear(c, i); /* wait, because otherwise the next kill may come before the start */
 		nanosleep(&(struct timespec){ .tv_nsec = (long)(next_random(&c->seed) % (150 * MS)) }, NULL);
 		kill_one(c, i);
 		start_one(c, i);

@@ -1,9 +1,9 @@
 /*
- * stress_burst.c -- bursts on several threads, under load: pools made and freed at any moment, services that die,
- * answers that come too late. Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
+ * stress_burst.c -- bursts on several threads, under load: pools that are made and freed at any moment,
+ * services that die, answers that come too late. Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
  *
- * Every result that is said to be right is looked at; a failure is only taken from a burst that was killed or gave up.
- * In the end there are as many fds, mappings and threads as before.
+ * The test checks each successful result; only a burst that was killed or gave up may fail. At the end there
+ * are as many fds, mappings and threads as before.
  */
 #include "unit/burst_helpers.h"
 
@@ -20,7 +20,7 @@ static const struct stress {
 	{ "all of it", true, true, true, true },
 };
 
-/* The burst that a worker has just now, for others to kill. */
+/* The current burst of a worker, which other threads may kill. */
 struct stall {
 	pthread_mutex_t lock;
 	struct nnb_burst *burst;
@@ -71,7 +71,7 @@ static struct nnb_pool *pool_or_abort(void)
 	return p;
 }
 
-/* Freed by another thread some time, or here. */
+/* Leave the pool to another thread, which frees it later, or free it here. */
 static void bury(struct market *m, struct nnb_pool *pool, uint64_t *seed)
 {
 	struct nnb_pool *none = NULL;
@@ -161,7 +161,7 @@ static void close_burst(struct worker *w)
 	w->burst = nnb_burst_free(w->burst);
 }
 
-/* May a burst have fallen back, or failed, without anything being wrong? */
+/* Whether the burst had a reason to fall back or to fail. */
 static bool has_an_excuse(struct worker *w)
 {
 	return w->gave_up || was_killed(w->stall);
@@ -212,7 +212,7 @@ static void *works(void *arg)
 			if (m->how->pools_go && next_random(&w->seed) % 4 == 0)
 				replace_pool(w, next_random(&w->seed) % POOLS);
 		}
-		if (next_random(&w->seed) % 2) /* while others still free pools that it knows */
+		if (next_random(&w->seed) % 2) /* other threads still free pools that the burst knows */
 			replace_pool(w, next_random(&w->seed) % POOLS);
 		close_burst(w);
 	}
@@ -260,7 +260,7 @@ static void nothing_breaks_and_nothing_is_left(void **state)
 	              (unsigned long long)m.fallbacks, (unsigned long long)m.failures);
 	assert_true(m.executions > 100);
 	assert_true(!m.how->services_die == !m.fallbacks || m.how->answers_are_late);
-	assert_true(m.failures || !m.how->answers_are_late); /* otherwise late answers were not tested */
+	assert_true(m.failures || !m.how->answers_are_late); /* otherwise the test had no late answer */
 	await_threads(threads);
 	assert_int_equal(count_fds(), fds);
 	assert_int_equal(count_memfd_mappings(), mappings);
@@ -269,7 +269,7 @@ static void nothing_breaks_and_nothing_is_left(void **state)
 int main(void)
 {
 	without_tracer();
-	nnb_fmq_wake_cost(); /* the first call makes threads */
+	nnb_fmq_wake_cost(); /* the first call creates threads */
 	for (size_t i = 0; i < N_OF(rows); i++)
 		add_test(nothing_breaks_and_nothing_is_left, NULL, NULL, (void *)&rows[i], "%s", rows[i].name);
 	return _cmocka_run_group_tests("bursts: stress", tests, n_tests, NULL, NULL);

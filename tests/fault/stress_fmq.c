@@ -1,8 +1,8 @@
 /*
  * stress_fmq.c -- no lost wake-up, no torn or lost element, under load. Meant for the thread sanitizer.
  *
- * The parties are threads on one handle, because the sanitizer tells races by address: two mappings of one file
- * are two things to it. A lost wake-up shows as a call that times out. NNB_SOAK_SECONDS sets the length.
+ * The parties are threads on one handle, because the sanitizer compares addresses: it takes two mappings of one
+ * file for different memory. A lost wake-up shows as a call that times out. NNB_SOAK_SECONDS sets the length.
  */
 #include "unit/fmq_helpers.h"
 
@@ -142,7 +142,7 @@ static void plays(void **state)
 	assert_null(g.trouble);
 	nnb_fmq_waited(g.q, NNB_FMQ_READER, NULL, &total);
 	if (how->window_ns == NNB_FMQ_WINDOW_NONE)
-		assert_true(total.wakeups > 0); /* otherwise sleeping was not tested */
+		assert_true(total.wakeups > 0); /* otherwise no party slept */
 	assert_true(at > 100);
 	nnb_fmq_free(g.q);
 }

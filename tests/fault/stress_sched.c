@@ -1,9 +1,10 @@
 /*
- * stress_sched.c -- eight apps with four bursts each, and every other way of executing, on two lanes: they preempt each
- * other, miss deadlines, and are killed. Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
+ * stress_sched.c -- eight apps with four bursts each, and all other ways of executing, on two lanes: they
+ * preempt each other, miss deadlines, and are killed. Meant for the sanitizers. NNB_SOAK_SECONDS sets the
+ * length.
  *
- * Every result with status NONE is right to the last bit; only an execution with a deadline misses one; no thread waits for
- * ever; and at the end the service holds what it held at first.
+ * Each result with status NONE is right to the last bit; only an execution with a deadline misses one; no
+ * thread waits forever; and at the end the service holds what it held at first.
  */
 #include <poll.h>
 #include <sys/socket.h>
@@ -92,7 +93,7 @@ static void judge(struct worker *w, const struct steps *s, const struct outcome 
 		trouble("it failed, and says more", o);
 }
 
-/* By @burst, or another way. */
+/* Execute by @burst, or in another way. */
 static void execute_once(struct worker *w, struct nnb_burst *burst, uint32_t model, struct steps *s)
 {
 	enum path path = (enum path)(next_random(&w->seed) % N_PATHS);
@@ -177,7 +178,7 @@ static bool is_called_off(int line)
 	return poll(&at, 1, 100) == 1 && recv(line, &byte, 1, 0) == 1;
 }
 
-/* Until it is called off on @line; then it says what it has done. */
+/* Executes until the test writes to @line; then writes its counts to the test. */
 static void app(const char *socket_path, int line, uint64_t seed)
 {
 	const struct nnb_client_config config = { .socket = socket_path };
@@ -248,7 +249,7 @@ static void hear(struct crowd *c, unsigned i)
 	c->works[i] = true;
 }
 
-/* The app may be killed in any step, even at its start. */
+/* Kill an app in any step, even at its start. */
 static void kill_one(struct crowd *c, unsigned i)
 {
 	child_kill(&c->apps[i]);
@@ -288,7 +289,7 @@ static void count(struct crowd *c)
 	nnb_client_close(client);
 }
 
-/* Until the time is over, and something has been preempted if it may be. */
+/* Whether the time is over, and an execution was preempted if that is possible. */
 static bool is_over(struct crowd *c, const struct stress *how, uint64_t end)
 {
 	if (now_ns() < end)
@@ -307,7 +308,7 @@ static void live(struct crowd *c, const struct stress *how)
 
 		atomic_store(&c->s.gate->op_us, op_us[next_random(&c->seed) % N_OF(op_us)]);
 		if (next_random(&c->seed) % 4)
-			hear(c, i); /* otherwise it may be killed while it begins */
+			hear(c, i); /* wait, because otherwise the next kill may come before the start */
 		nanosleep(&(struct timespec){ .tv_nsec = (long)(next_random(&c->seed) % (80 * MS)) }, NULL);
 		kill_one(c, i);
 		start_one(c, i);

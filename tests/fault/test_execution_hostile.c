@@ -1,6 +1,6 @@
 /*
- * test_execution_hostile.c -- executions for a client who means harm: pools written while they are read, indexes from
- * nowhere, models that ask for all the memory there is. It harms itself.
+ * test_execution_hostile.c -- executions for a hostile client: pools that are written while they are read,
+ * indexes out of range, models that ask for all the memory there is. The client harms only itself.
  */
 #include <float.h>
 #include <math.h>
@@ -20,7 +20,10 @@ struct scribbler {
 	uint64_t bytes;
 };
 
-/* Bytes of all kinds: NaN and infinities, huge and negative indexes, zeroes. Races are what this is about. */
+/*
+ * Bytes of all kinds: NaN and infinities, huge and negative indexes, zeroes. The races are the purpose of the
+ * test.
+ */
 __attribute__((no_sanitize("thread"))) static void *scribble(void *arg)
 {
 	static const uint32_t words[] = {
@@ -57,7 +60,7 @@ static void lay_out(struct nnb_argument *args, const struct nnb_model *m)
 	}
 }
 
-/* Every argument on its own in one large pool that is scribbled over. */
+/* Each argument has a place of its own in one large pool that another thread overwrites. */
 static void arguments_that_change_while_they_are_read(void **state)
 {
 	struct nnb_model *m = sample_new(*(size_t *)*state);
@@ -84,7 +87,7 @@ static void arguments_that_change_while_they_are_read(void **state)
 	for (int i = 0; i < 100; i++) {
 		enum nnb_status status = nnb_execute(p, &request, NULL, NULL);
 
-		/* an index out of range, or a RESHAPE to dimensions that are none; otherwise there is a result */
+		/* an index out of range, or a RESHAPE to invalid dimensions; all other runs give a result */
 		assert_true(status == NNB_STATUS_NONE || status == NNB_STATUS_GENERAL_FAILURE ||
 		            status == NNB_STATUS_INVALID_ARGUMENT);
 	}
@@ -146,7 +149,7 @@ static void go_together(struct nnb_operand *o, const struct nnb_operation *op)
 	}
 }
 
-/* The sample with other scales and zero points, all the same or each its own. */
+/* The sample with other scales and zero points, one for all operands or one for each. */
 static void requantise(struct nnb_model *m)
 {
 	bool alike = random_below(2);
@@ -165,7 +168,7 @@ static void requantise(struct nnb_model *m)
 		go_together(m->operands, &m->operations[i]);
 }
 
-/* XNNPACK asserts on scales that it cannot represent: none of those may reach it. */
+/* XNNPACK asserts on scales that it cannot represent, so the library must not pass these on. */
 static void scales_of_any_size(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -249,7 +252,7 @@ static void an_index_out_of_range_fails_that_execution(void **state)
 
 enum { SIDE = 16384 }; /* SIDE x SIDE floats are 1 GiB */
 
-/* @n outer sums [SIDE, 1] + [1, SIDE], all of them read only after the last has been made. */
+/* @n outer sums [SIDE, 1] + [1, SIDE]; the model reads them only after the last has been computed. */
 static struct nnb_model *greedy_model(uint32_t n)
 {
 	const struct nnb_operand square = { .type = NNB_TENSOR_FLOAT32, .rank = 2, .dims = { SIDE, SIDE } };
@@ -274,7 +277,10 @@ static struct nnb_model *greedy_model(uint32_t n)
 	return m;
 }
 
-/* larger than the device's memory. A few kilobytes of model must not make the process take all there is. */
+/*
+ * Q-22: the model is larger than the device's memory. A model of a few kilobytes must not make the process use
+ * all memory.
+ */
 static void a_model_larger_than_the_device_is_refused_at_once(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");

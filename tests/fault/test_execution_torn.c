@@ -1,5 +1,6 @@
 /*
- * test_execution_torn.c -- pools cut short during executions: the execution that uses the pool fails, and no other.
+ * test_execution_torn.c -- pools that are truncated during executions: the execution that uses the pool fails,
+ * and no other does.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -46,7 +47,7 @@ static void file_fini(struct file *f)
 	close(f->fd);
 }
 
-/* cmocka takes SIGBUS for every test: each gives it back to the library first. */
+/* cmocka replaces the SIGBUS handler for each test; each test restores the library's handler. */
 static struct sigaction of_the_library;
 
 static void give_sigbus_back(void)
@@ -93,7 +94,7 @@ static void in_file_fini(struct vectors_in_file *v)
 	file_fini(&v->f);
 }
 
-/* The pool loses its end between the two operations, where the output is. */
+/* Between the two operations, the pool loses its end, where the output is. */
 static void only_the_execution_that_was_hit_fails(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -119,7 +120,7 @@ static void only_the_execution_that_was_hit_fails(void **state)
 		nnb_execution_end(e);
 
 		expect_vector(p, NNB_ADD, N, 1); /* another execution is not affected */
-		if (mapped) {                    /* still short: it fails as often as it is tried */
+		if (mapped) {                    /* still truncated: each further attempt fails */
 			assert_int_equal(nnb_execution_begin(p, &v.request, mappings, false, NULL, &e, NULL),
 			                 NNB_STATUS_NONE);
 			assert_int_equal(nnb_execution_run(e, NULL, NULL, &finished), NNB_STATUS_GENERAL_FAILURE);

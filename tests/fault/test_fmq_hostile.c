@@ -1,9 +1,10 @@
 /*
- * test_fmq_hostile.c -- a peer that lies, cuts, dies or never wakes: it may spoil its own answers, nothing else.
+ * test_fmq_hostile.c -- a peer that lies, truncates, dies or never wakes: it may spoil its own answers, and
+ * nothing else.
  *
- * F-32: no crash, no access outside the ring, no hang past the timeout, an error the caller can name. Results
- * are otherwise arbitrary, so what is checked is that each is one of those the header allows, and that every
- * region handed out lies inside the ring. NNB_SOAK_SECONDS makes the random parts as long as that.
+ * F-32: no crash, no access outside the ring, no hang beyond the timeout, and an error that the caller can
+ * name. Results are otherwise arbitrary, so the test checks that the header allows each, and that each region
+ * lies inside the ring. NNB_SOAK_SECONDS sets the length of the random parts.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,7 +25,7 @@ static uint64_t end_of_part(unsigned ms, unsigned parts)
 	return now_ns() + ms * MS;
 }
 
-enum { RANDOM_PARTS = 5 }; /* scribbling on one, on five, descriptors, dying writers, dying readers */
+enum { RANDOM_PARTS = 5 }; /* scribbling on one reader, on five, descriptors, dying writers, dying readers */
 
 /* ---- what a call may answer ---- */
 
@@ -47,7 +48,7 @@ struct victim {
 	unsigned char buf[CAPACITY * 24];
 };
 
-/* Where the ring is in this handle's own mapping: told by the regions of a whole-ring transaction. */
+/* Find the ring in this handle's own mapping: the regions of a whole-ring transaction show it. */
 static void find_ring(struct victim *v)
 {
 	struct nnb_fmq_tx tx;
@@ -188,8 +189,8 @@ static void any_value_in_any_counter(void **state)
 				for (unsigned how = 0; how < 8; how++) {
 					atomic_store(raw_counter(&raw, NNB_FMQ_READ_COUNTER), extremes[a]);
 					atomic_store(raw_counter(&raw, NNB_FMQ_WRITE_COUNTER), extremes[b]);
-					if (how % 4 %
-					    2) /* waits: the flag says "look", so that not each takes its timeout */
+					/* a set flag keeps a waiting call from taking its whole timeout */
+					if (how % 4 % 2)
 						atomic_store(raw_flag(&raw), (uint32_t)extremes[a]);
 					if (how < 4)
 						one_write(&v, counts[c], how);
@@ -202,7 +203,7 @@ static void any_value_in_any_counter(void **state)
 
 /* ---- a peer that scribbles all the time ---- */
 
-/* Anything anywhere: whole words with odd values, now and then the ring and the waiting room. */
+/* Write anywhere: odd values to whole words, and sometimes to the ring and the waiting room. */
 static void scribble(void *arg)
 {
 	const struct raw *raw = arg;
@@ -220,7 +221,7 @@ static void scribble(void *arg)
 			atomic_store(counter, x);
 			break;
 		case 2:
-		case 3: /* off by an element or so: what a check might let pass */
+		case 3: /* off by about an element, which a check might accept */
 			atomic_fetch_add(counter, (x >> 16 & 63) * 8 - 256);
 			break;
 		case 4:
@@ -235,7 +236,7 @@ static void scribble(void *arg)
 			((_Atomic unsigned char *)raw_part(raw, NNB_FMQ_RING))[(x >> 16) % CAPACITY] =
 				(unsigned char)(x >> 40);
 			break;
-		default: /* for a while nothing is wrong */
+		default: /* nothing wrong for a while */
 			for (unsigned i = 0; i < (x >> 16 & 1023); i++)
 				atomic_load(counter);
 		}
@@ -486,7 +487,7 @@ static void forge(struct nnb_fmq_desc *d, uint64_t random)
 	}
 }
 
-/* Attach to a stranger's descriptor and use the queue, if it is one. True if so. */
+/* Attach to a stranger's descriptor, and use the queue. Returns whether it was one. */
 static bool try_stranger(const struct nnb_fmq_desc *d, bool keep_counters)
 {
 	struct nnb_fmq_attach how = { d->quantum, keep_counters, NNB_FMQ_WINDOW_NONE };
@@ -508,7 +509,7 @@ static bool try_stranger(const struct nnb_fmq_desc *d, bool keep_counters)
 	return true;
 }
 
-/* For any descriptor, attaching is refused or returns a queue that lies within its file. */
+/* Attaching to any descriptor must fail, or give a queue that lies inside its file. */
 static void any_descriptor(void **state)
 {
 	uint64_t end = end_of_part(500, RANDOM_PARTS);
@@ -541,7 +542,7 @@ static void any_descriptor(void **state)
 
 /* ---- waking and dying ---- */
 
-/* F-30: who never wakes costs the sleeper its timeout; what is there by then is still delivered. */
+/* F-30: without a wake-up, the sleeper returns after its timeout, and still gets the elements that arrived. */
 static void a_peer_that_never_wakes(void **state)
 {
 	uint64_t element = 42, got = 0, start;
@@ -561,7 +562,7 @@ static void a_peer_that_never_wakes(void **state)
 	nnb_fmq_free(v.q);
 }
 
-/* A flag word that changes all the time keeps the sleeper from sleeping, not from giving up. */
+/* A flag word that changes all the time keeps the sleeper awake, but its timeout still ends the call. */
 static void flap(void *arg)
 {
 	for (;;)
@@ -605,7 +606,7 @@ static struct nnb_fmq *attach_child(const struct nnb_fmq_desc *desc)
 	return q;
 }
 
-/* Write numbers, or check them off, until killed. */
+/* Write numbers, or check them, until killed. */
 static void stream_for_ever(void *arg)
 {
 	struct stream *s = arg;
@@ -659,7 +660,7 @@ static void a_writer_killed_anywhere(void **state)
 			if (killed && r == NNB_FMQ_TIMED_OUT)
 				break;
 			assert_int_equal(r, 0);
-			if (!at) { /* a message begins: its number, and as many copies as that says */
+			if (!at) { /* a message is a number, and as many copies as the number decides */
 				assert_int_equal(number, last++);
 				at = 1 + number % 3;
 			} else {

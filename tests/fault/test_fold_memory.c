@@ -1,6 +1,6 @@
 /*
- * test_fold_memory.c -- folding when memory runs out: each allocation fails once, and the fold says so, or does without; and
- * no more of it is used than is open.
+ * test_fold_memory.c -- a fold that runs out of memory: each allocation fails once, and the fold returns an
+ * error or does without; and its memory is limited by what is open.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);
 void __real_free(void *p);
-#pragma GCC visibility push(default) /* a sanitizer's library looks for them */
+#pragma GCC visibility push(default) /* a sanitizer's library looks for these functions */
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
@@ -78,7 +78,7 @@ static void told(void *ctx, const void *fact)
 	n_facts++;
 }
 
-/* A table of callbacks that all do no more than count their calls. */
+/* A table of callbacks that count their calls. */
 static struct bsa_facts all_facts(void)
 {
 	void (*call)(void *, const void *) = told;
@@ -91,7 +91,7 @@ static struct bsa_facts all_facts(void)
 
 /* ---- a bit of everything ---- */
 
-static char *everything; /* of everything.events; stays until the end */
+static char *everything; /* content of everything.events; kept until the end */
 
 static int take_all(struct bsa_fold *f, struct script *s)
 {
@@ -156,7 +156,7 @@ static void play(struct bsa_fold *f, const char *format, uint64_t n)
 	free(e);
 }
 
-/* Numbers that come once and never end keep what is known of the latest of them only. */
+/* For numbers that come once and never end, the fold keeps the latest of them only. */
 static void who_makes_numbers_up_uses_no_memory(void **state)
 {
 	static const char *const formats[] = {

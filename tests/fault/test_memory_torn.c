@@ -1,8 +1,9 @@
 /*
- * test_memory_torn.c -- files cut short under mappings of kind mmap_fd: the process lives, and knows.
+ * test_memory_torn.c -- files that are truncated under mappings of kind mmap_fd: the process lives, and learns
+ * of it.
  *
- * What a SIGBUS that is not ours comes to depends on who had the signal before the first mapping of the process:
- * these tests run this program again, with the name of a scene.
+ * The effect of a SIGBUS outside these mappings depends on the handler that was installed before the process's
+ * first mapping. So tests run this program again, with the name of a scene.
  */
 #include "unit/fmq_helpers.h"
 
@@ -58,7 +59,7 @@ static void cut(int fd, size_t bytes)
 		abort();
 }
 
-/* Another mapping of the same file: the fd stays with the first. */
+/* Make another mapping of the same file; the first keeps the fd. */
 static void see(struct victim *v, int fd, int prot)
 {
 	struct nnb_memory memory;
@@ -84,7 +85,7 @@ static void close_victim(struct victim *v)
 	close(v->fd);
 }
 
-/* Cut, touch, regrow. */
+/* Truncate the file, touch the torn page, and regrow the file. */
 static void tear(struct victim *v)
 {
 	cut(v->fd, 0);
@@ -92,7 +93,7 @@ static void tear(struct victim *v)
 	regrow(v->fd);
 }
 
-/* The compiler knows that no access changes errno. Here one could. */
+/* The compiler knows that a memory access does not change errno. Here the signal handler could. */
 static void set_errno(int value)
 {
 	*(volatile int *)&errno = value;
@@ -130,7 +131,7 @@ static void a_write_survives(struct victim *v)
 	assert_int_equal(nnb_mapping_flush(v->m), 0);
 }
 
-/* Pieces of the address space that the process has now. */
+/* The number of pieces that the process's address space has now. */
 static unsigned count_pieces(void)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
@@ -151,7 +152,7 @@ static void one_page_takes_all_with_it(struct victim *v)
 	cut(v->fd, 3 * page);
 	assert_int_equal(v->data[3 * page], 0);
 	assert_int_equal(v->data[3 * page - 1], 0);
-	assert_int_equal(v->data[PAGES * page], 0); /* the zeroes behind it */
+	assert_int_equal(v->data[PAGES * page], 0); /* the zeroes behind the file */
 	assert_int_equal(count_pieces(), pieces);
 	regrow(v->fd);
 	assert_int_equal(v->data[3 * page], 0);
@@ -215,7 +216,7 @@ static void it_is_torn_and_mended_again_and_again(struct victim *v)
 	}
 }
 
-/* A sealed file cannot be cut, so it is never torn, and its file is not kept open. */
+/* A sealed file cannot be truncated, so it is never torn, and the library does not keep it open. */
 static void a_sealed_file_is_whole_for_ever(struct victim *v)
 {
 	int fd = new_file(PAGES * page, F_SEAL_SHRINK);
@@ -242,7 +243,7 @@ static void a_file_still_short_is_torn_for_the_next(struct victim *v)
 	(void)v->data[0];
 	mark = nnb_mapping_mark(v->m);
 	assert_true(nnb_mapping_torn(v->m, mark));
-	assert_int_equal(v->data[0], 0); /* no fault any more */
+	assert_int_equal(v->data[0], 0); /* not a fault any more */
 	assert_true(nnb_mapping_torn(v->m, mark));
 	cut(v->fd, PAGES * page - 1);
 	mark = nnb_mapping_mark(v->m);
@@ -251,7 +252,7 @@ static void a_file_still_short_is_torn_for_the_next(struct victim *v)
 	assert_false(nnb_mapping_torn(v->m, nnb_mapping_mark(v->m)));
 }
 
-/* A reader that began on zeroes must learn of it, even if the mapping is mended for a later reader. */
+/* A reader that began on zeroes must learn of the tear, even if the mapping is mended for a later reader. */
 static void a_later_mark_does_not_mend_for_an_earlier(struct victim *v)
 {
 	uint32_t earlier, later;
@@ -332,7 +333,7 @@ static void many_mappings_are_watched(struct victim *v)
 	}
 }
 
-/* A file that mmap refuses is not mended, but the range stays mapped all the same. */
+/* mmap refuses the file, so the mapping is not mended, but its range stays mapped. */
 static void a_file_that_mmap_refuses_stays_torn(struct victim *v)
 {
 	int fd = new_file(PAGES * page, 0);
@@ -487,7 +488,7 @@ static void ten_thousand_come_and_go_while_others_tear(struct victim *v)
 	}
 }
 
-/* One file that is whole only at even times, and readers of one mapping of it that mark, read and judge. */
+/* One file that is whole only at even times, and readers of one mapping that mark, read and judge. */
 struct judged {
 	struct victim v;
 	_Atomic uint32_t time;
@@ -716,7 +717,7 @@ static void the_one_before_touches_a_torn_page(void)
 	must(nnb_mapping_torn(ours.m, mark));
 }
 
-/* Without the library the same would happen: the kernel ends a process that faults on a signal that it blocks. */
+/* The kernel would do the same without the library: it ends a process that faults while the signal is blocked. */
 static void the_one_before_may_not_fault(void)
 {
 	hold_info(touch_ours_and_put, 0);
@@ -755,7 +756,7 @@ static void sent_while_nobody_was_before(void)
 	_exit(1);
 }
 
-/* A sent signal may carry an address of the library's: it is not a fault of that mapping. */
+/* A signal that a process sent may carry an address of the library's, but it is not a fault of that mapping. */
 static void sent_with_an_address_of_ours(void)
 {
 	siginfo_t info;
@@ -801,7 +802,7 @@ static void tear_in_a_handler(int sig)
 	calls += ours.data[2 * page] == 0;
 }
 
-/* A signal that comes while the one before has our signal, and touches a torn page. */
+/* While the previous handler of SIGBUS runs, a handler of another signal touches a torn page. */
 static void raise_and_put(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
@@ -823,7 +824,7 @@ static void a_signal_in_between_touches_a_torn_page(void)
 	must(calls == 1);
 }
 
-/* The address is just behind ours, or just before: it is not ours. */
+/* The address is just behind a mapping of the library's, or just before it: the library does not handle it. */
 static void the_neighbours_are_not_ours(void)
 {
 	unsigned char *volatile around;
@@ -873,10 +874,13 @@ static void use_up_the_pieces(void)
 	for (size_t i = 1; i < pages; i += 2)
 		if (mprotect(splinters + i * page, page, PROT_READ) < 0)
 			return;
-	_exit(SKIPPED); /* no limit that can be reached */
+	_exit(SKIPPED); /* the limit is out of reach */
 }
 
-/* The kernel splits nothing at the limit, but it still maps one thing more. Then it maps no more, not even in place. */
+/*
+ * At the limit the kernel refuses to split a mapping, but it makes one more. After that it makes none, not even
+ * in place.
+ */
 static void use_up_one_piece_more(void)
 {
 	use_up_the_pieces();
@@ -902,7 +906,7 @@ static void no_room_for_one_more_piece(void)
 	must(ours.data[PAGES * page] == 0 && readable.data[PAGES * page] == 0);
 	must(nnb_mapping_torn(ours.m, mark));
 	must(nnb_mapping_torn(readable.m, 0));
-	_exit(0); /* there is no room for anything else either */
+	_exit(0); /* no other mapping fits either */
 }
 
 static void one_piece_more_than_there_may_be(void)
@@ -923,7 +927,7 @@ static void one_piece_more_than_there_may_be(void)
 	while (mmap(NULL, page, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		;
 	regrow(another.fd);
-	munmap(splinters, 32 * page); /* room enough for the file, but not for the reserve */
+	munmap(splinters, 32 * page); /* enough room for the file, but not for the reserve */
 	must(nnb_map(&another.m, &memory) == -ENOMEM);
 	munmap(splinters, 4096 * page);
 	must(nnb_map(&another.m, &memory) == 0);
@@ -990,7 +994,10 @@ struct bench {
 
 static struct bench benches[2 * N_OF(rows)];
 
-/* cmocka takes SIGBUS for itself for each test; the library, which took it with the first mapping, is given it back. */
+/*
+ * cmocka replaces the SIGBUS handler for each test. The library installed its own with the first mapping, so
+ * give it back.
+ */
 static struct sigaction of_the_library;
 
 static void let_the_library_have_sigbus(void)

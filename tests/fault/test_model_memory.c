@@ -1,6 +1,6 @@
 /*
- * test_model_memory.c -- building models when memory runs out: each allocation of the builder fails once, and the model
- * is as it was before; and what the builder does with the memory it has.
+ * test_model_memory.c -- building models when memory runs out: each allocation of the builder fails once, and
+ * leaves the model unchanged; and how the builder uses memory.
  *
  * The builder's own source is linked in, so that its allocations can be made to fail.
  */
@@ -33,7 +33,7 @@ static bool fails(void)
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);
-NNB_PUBLIC void *__wrap_malloc(size_t n); /* a linker looks at libraries too, and wants them seen */
+NNB_PUBLIC void *__wrap_malloc(size_t n); /* the linker reads libraries, too, and they need the symbol visible */
 NNB_PUBLIC void *__wrap_calloc(size_t n, size_t size);
 NNB_PUBLIC void *__wrap_realloc(void *p, size_t n);
 
@@ -54,7 +54,7 @@ void *__wrap_realloc(void *p, size_t n)
 
 /* ---- what a model is ---- */
 
-/* All of a model but its fds, as bytes. */
+/* A model's content without its fds, as bytes. */
 struct picture {
 	uint8_t *data;
 	size_t bytes;
@@ -110,7 +110,7 @@ static uint8_t byte_of(uint32_t operand, uint32_t i)
 	return (uint8_t)(operand * 31 + i * 7 + (i >> 8) + 1);
 }
 
-/* Make operand @index a constant of @n bytes that nothing else has. */
+/* Make operand @index a constant with @n bytes of its own. */
 static int give_value(struct nnb_model *m, uint32_t index, uint32_t n)
 {
 	uint8_t *data = malloc(n + 1);
@@ -140,7 +140,10 @@ static void assert_bytes(const uint8_t *data, uint32_t operand, uint32_t n)
 			fail_msg("byte %u of operand %u is %u", i, operand, data[i]);
 }
 
-/* Operand @index is a constant of @n bytes where P-1 wants it, and they are those that give_value gave. */
+/*
+ * Operand @index must be a constant of @n bytes at the place that P-1 requires, with the bytes that give_value
+ * wrote.
+ */
 static void assert_constant(const struct nnb_model *m, uint32_t index, uint32_t n)
 {
 	const struct nnb_operand *o = &m->operands[index];
@@ -164,7 +167,7 @@ static void assert_constant(const struct nnb_model *m, uint32_t index, uint32_t 
 	nnb_mapping_unref(mapping);
 }
 
-/* ADD of x and a constant, twice; a value that waits for its pool; a pool of its own. Not finished. */
+/* ADD of x and a constant, twice; a value whose pool is not set yet; a pool of its own. Not finished. */
 static struct nnb_model *half_built(void)
 {
 	struct nnb_model *m = new_model();
@@ -182,7 +185,10 @@ static struct nnb_model *half_built(void)
 
 /* ---- values ---- */
 
-/* Constants that are packed in the order of their values may not be packed in the order of their operands once the large ones are moved out. */
+/*
+ * Small constants are packed in the order of their values. When the large ones are moved out, that need not be
+ * the order of their operands.
+ */
 static void small_constants_in_any_order_keep_their_values(void **state)
 {
 	enum { N = 400 };
@@ -343,7 +349,7 @@ static void without_memory_nothing_changes(void **state)
 	for (unsigned i = 1; i <= row->allocations; i++) {
 		fail_at = i;
 		r = row->call(m);
-		assert_int_equal(fail_at, 0); /* the allocation that had to fail did fail */
+		assert_int_equal(fail_at, 0); /* the failure took place */
 		assert_int_equal(r, -ENOMEM);
 		assert_true(is_still(m, &before));
 	}

@@ -1,6 +1,6 @@
 /*
- * test_service_cancel.c -- operations that take hours, on the only lane there is: they end with their app, with their deadline
- * and with their trial run, and make room for others in the midst.
+ * test_service_cancel.c -- operations that take hours, on the only lane: they end with their app, at their
+ * deadline and at the end of their trial run, and can leave the lane in the middle.
  */
 #include <poll.h>
 #include <semaphore.h>
@@ -156,7 +156,7 @@ static int tear_down(void **state)
 
 /* ---- the app ---- */
 
-/* Prepares it, says so, and executes it. */
+/* Prepares the model, reports that, and executes it. */
 static void executes_endlessly(const char *socket_path)
 {
 	struct nnb_model *m = endless_model();
@@ -192,7 +192,10 @@ static void ignore(void *arg, const struct nnb_result *result)
 	(void)result;
 }
 
-/* Prepares it, and executes it three times, with an earlier deadline each time: in an hour, in half an hour, in 20 minutes. */
+/*
+ * Prepares the endless model, and executes it three times, with an earlier deadline each time: in an hour, in
+ * half an hour, in 20 minutes.
+ */
 static void executes_thrice(const char *socket_path)
 {
 	struct nnb_model *m = endless_model();
@@ -207,7 +210,7 @@ static void executes_thrice(const char *socket_path)
 		call_init(&e[i], m);
 		e[i].call.terms.deadline_ns = now_ns() + 3600000 * MS / (i + 1);
 		must(nnb_remote_execute_async(remote, &e[i].call, ignore, NULL, NULL) == NNB_STATUS_NONE);
-		do { /* until it is on the lane, in the place of the one before */
+		do { /* until the execution has replaced the one before on the lane */
 			breathe();
 			is = counts_of(client, (uint32_t)getpid());
 		} while (!is.executions || is.preemptions < i || is.waiting != i);
@@ -217,8 +220,8 @@ static void executes_thrice(const char *socket_path)
 }
 
 /*
- * Executes a model of one long operation with low priority, alone at first, and says so; then again and again, and says if
- * it does not come to the same.
+ * Executes a model of one long operation with low priority, first alone, and reports that. Then repeats it, and
+ * reports whether the output differs.
  */
 static void executes_for_long(const char *socket_path)
 {
@@ -247,7 +250,7 @@ static void executes_for_long(const char *socket_path)
 	}
 }
 
-/* @app has the only lane, and @waiting executions besides that wait for it. */
+/* @app must get the only lane, with @waiting more executions that wait for it. */
 static void comes_to_the_lane(struct fixture *f, const struct child *app, uint32_t waiting)
 {
 	struct nnb_app_counts is = { 0 };
@@ -306,7 +309,7 @@ static uint64_t cpu_of_service(const struct fixture *f)
 
 /* ---- tests ---- */
 
-/* The same, once the service has nothing to do any more: what it had of other apps is given back, and it takes no cpu time. */
+/* The same, once the service is idle: it has released what it held for other apps, and uses no cpu time. */
 static uint64_t cpu_at_rest(struct fixture *f)
 {
 	uint64_t before = 0, now;
@@ -333,7 +336,10 @@ static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t
 	return cpu_at_rest(f) - ns;
 }
 
-/* An app killed at any moment of a preparation gets what the preparation allocated released; so does an idle app. */
+/*
+ * Kill an app at any moment of a preparation: the service must release what the preparation allocated. The same
+ * for an idle app.
+ */
 static void a_dead_app_ends_its_preparation(void **state)
 {
 	struct fixture *f = *state;
@@ -349,7 +355,10 @@ static void a_dead_app_ends_its_preparation(void **state)
 	assert_true(prepares <= idle + 10 * MS * PATIENT);
 }
 
-/* By default. It takes no lane: what is prepared beside it has its trial run at once. */
+/*
+ * By default, a model that would take hours is refused before it takes a lane: a model prepared beside it has
+ * its trial run at once.
+ */
 static void a_model_that_would_take_hours_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -376,7 +385,7 @@ static void a_model_that_would_take_hours_is_refused(void **state)
 	nnb_model_free(m);
 }
 
-/* Its shapes are found when it runs: nothing can be estimated before. It ends all the same. */
+/* The shapes are found during the run, so no estimate is possible. The execution ends at the limit all the same. */
 static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 {
 	enum {
@@ -403,7 +412,7 @@ static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 	assert_int_equal(nnb_pool_new(&pool, IN + 64 + OUT), 0);
 	call.pools = &pool;
 	memcpy((char *)nnb_pool_data(pool) + IN,
-	       /* the image's side is doubled */
+	       /* the model doubles the image's side */
 	       (int32_t[]){ 1, SIDE / (2 * UNKNOWN_SIDE), SIDE / (2 * UNKNOWN_SIDE), 1 }, 16);
 	cpu = cpu_of_service(f);
 	assert_int_equal(nnb_remote_execute(remote, &call, NULL, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
@@ -425,7 +434,7 @@ static void a_trial_run_ends_in_the_midst_of_an_operation(void **state)
 	struct nnb_remote *remote = app_prepare(f->client, m);
 
 	print_message("prepared in %.0f ms\n", (double)(now_ns() - began) / 1e6);
-	assert_true(now_ns() - began < 1500 * MS * PATIENT); /* 100 of which are the trial run's */
+	assert_true(now_ns() - began < 1500 * MS * PATIENT); /* the trial run takes 100 ms of these */
 	nnb_remote_release(remote);
 	nnb_model_free(m);
 }
@@ -468,8 +477,9 @@ static void *prepares(void *arg)
 }
 
 /*
- * The files come with a message, which ends long before the trial run of 100 ms does: query the app in the middle of the trial run. How many of
- * the queries come before the message says only how busy the machine is, so the time is measured for which the files are charged.
+ * The message that brings the files ends long before the trial run of 100 ms does: query the app in the middle
+ * of the trial run. How many queries come before the message depends on how busy the machine is, so the test
+ * measures the time for which the files are charged.
  */
 static void the_files_of_a_cache_are_charged_for_while_it_prepares(void **state)
 {
@@ -502,7 +512,7 @@ static void the_files_of_a_cache_are_charged_for_while_it_prepares(void **state)
 	nnb_model_free(p.m);
 }
 
-/* No execution is preempted here: the lane is free once the app is dead. */
+/* No execution is preempted here: the lane becomes free when the app is dead. */
 static void a_dead_app_leaves_its_lane(void **state)
 {
 	struct fixture *f = *state;
@@ -551,7 +561,10 @@ static void it_makes_room_in_the_midst_of_an_operation(void **state)
 	child_kill(&app);
 }
 
-/* A low priority makes room within its one operation, goes on with it later, and comes to the same bits. */
+/*
+ * An execution of low priority leaves its lane inside its only operation, resumes later, and gives the same
+ * bits.
+ */
 static void what_makes_room_comes_to_the_same(void **state)
 {
 	struct fixture *f = *state;
@@ -610,7 +623,7 @@ static uint64_t all_executions(const struct fixture *f)
 	return executions;
 }
 
-/* Each has an earlier deadline than the one before it, which has begun. */
+/* Each execution has an earlier deadline than the one before it, which has begun. */
 static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state)
 {
 	struct fixture *f = *state;
@@ -644,7 +657,7 @@ static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state
 	nnb_model_free(m);
 }
 
-/* An app that has three runs of one model wait inside its one endless operation: each has made room for the next. */
+/* Three runs of one model wait inside its endless operation: each has left the lane to the next. */
 static void runs_of_one_model_that_do_not_end_make_room_for_others(void **state)
 {
 	struct fixture *f = *state;

@@ -1,8 +1,10 @@
 /*
- * test_service_charges.c -- memory that the driver takes for an app: temporaries whose shapes only an execution knows, what
- * it keeps of them for the next one, and weights as XNNPACK packs them. The app is charged for all of it, or is refused.
+ * test_service_charges.c -- memory that the driver takes for an app: temporaries whose shapes only an execution
+ * knows, what it keeps of them for the next execution, and weights as XNNPACK packs them. The app is charged
+ * for all of it, or refused.
  *
- * What the service really has is asked of the kernel (RssAnon), but not under sanitizers, whose own memory is in it.
+ * The kernel reports the service's real memory (RssAnon), but not under sanitizers, whose own memory is part of
+ * it.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -20,7 +22,7 @@ enum {
 	LAYERS = 8,         /* layers of one output each */
 	WEIGHTS = 1 << 16,  /* inputs of each layer: 2 MiB of weights in all */
 	RUNS = 4,           /* executions of one model that wait inside an operation at the same time */
-	UNCHARGED_MIB = 12, /* memory that the service may hold uncharged: stacks of threads, the heap's rest */
+	UNCHARGED_MIB = 12, /* memory that the service may hold uncharged: stacks of threads, free memory of the heap */
 	ODD_PERCENT = 3,
 	N = 16,
 	POOLS = 40 /* pools of a model, and of an execution */
@@ -29,12 +31,12 @@ enum {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { RSS_TELLS = false, OUTPUTS = 2000, CALLS = 4 };
 #else
-enum { RSS_TELLS = true, OUTPUTS = 30000 /* of a model with many */, CALLS = 12 /* of it, under way */ };
+enum { RSS_TELLS = true, OUTPUTS = 30000 /* outputs of a model */, CALLS = 12 /* concurrent calls of it */ };
 #endif
 
 /*
- * An image of any size, COPIES times beside itself, and of that the largest of all 8 x 8: the temporary is COPIES times as
- * large as the input, and the output half of it.
+ * An image of any size, repeated COPIES times, of which an 8 x 8 pooling takes the maximum: the temporary is
+ * COPIES times as large as the input, and the output half as large as it.
  */
 static struct nnb_model *swelling_model(uint32_t side)
 {
@@ -61,7 +63,7 @@ static struct nnb_model *swelling_model(uint32_t side)
 	return m;
 }
 
-/* Layers of one output each: XNNPACK packs them as if there were as many outputs as it computes at once. */
+/* Layers of one output each: XNNPACK packs them for as many outputs as it computes at once. */
 static struct nnb_model *padded_model(void)
 {
 	struct nnb_operand weights = { .type = NNB_TENSOR_FLOAT32, .rank = 2, .dims = { 1, WEIGHTS } };
@@ -74,7 +76,7 @@ static struct nnb_model *padded_model(void)
 	for (uint32_t i = 0; i < WEIGHTS; i++)
 		values[i] = (float)(i % 7);
 	must(nnb_model_new(&m, "padded", NNB_HAL_1_0) == 0);
-	in[0] = operand(m, &weights); /* the image is as long */
+	in[0] = operand(m, &weights); /* the image has the same length */
 	for (int i = 0; i < LAYERS; i++) {
 		in[1] = operand(m, &weights);
 		must(nnb_model_value(m, in[1], values, WEIGHTS * sizeof(*values)) == 0);
@@ -104,7 +106,7 @@ struct call {
 	struct nnb_answer answer;
 };
 
-/* An image of this size, and room for what comes of it. */
+/* An image of this size, and room for the output. */
 static void call_init(struct call *c, uint32_t side)
 {
 	const uint32_t in = side * side * 4, out = side / 8 * (side / 8) * COPIES * 4;
@@ -120,7 +122,7 @@ static void call_init(struct call *c, uint32_t side)
 	c->answer = (struct nnb_answer){ .shapes = &c->shape };
 }
 
-/* The last output is the largest of the last 64 pixels. */
+/* The last output must be the maximum of the last 64 pixels. */
 static bool call_right(const struct call *c, uint32_t side)
 {
 	const float *in = nnb_pool_data(c->pool), *out = in + (size_t)side * side;
@@ -138,7 +140,7 @@ static bool call_right(const struct call *c, uint32_t side)
 struct fixture {
 	struct service s;
 	struct nnb_client *client;
-	uint64_t rss; /* when no app had anything */
+	uint64_t rss; /* before any app connected */
 };
 
 static uint64_t rss_of(const struct service *s)
@@ -198,7 +200,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The service holds no more than what its apps are charged with. */
+/* The service must not hold more than its apps are charged for. */
 static void expect_charged(const struct fixture *f, const char *when)
 {
 	uint64_t charged = app_counts(f->client).all.bytes, has = rss_of(&f->s) - f->rss;
@@ -211,7 +213,7 @@ static void expect_charged(const struct fixture *f, const char *when)
 
 /* ---- tests ---- */
 
-/* 32 MiB, of which it may have 24. */
+/* The execution needs 32 MiB; its limit is 24. */
 static void temporaries_of_unknown_shapes_are_refused_beyond_the_limit(void **state)
 {
 	struct fixture *f = *state;
@@ -238,7 +240,10 @@ static void temporaries_of_unknown_shapes_are_refused_beyond_the_limit(void **st
 	nnb_model_free(m);
 }
 
-/* Each shape has a plan, and each plan a frame: all of them would be 160 MiB. What is kept makes room for what is needed. */
+/*
+ * The driver keeps a plan for each shape, and a frame for each plan, which would be 160 MiB in all. It must
+ * free kept memory when an execution needs memory.
+ */
 static void what_is_kept_makes_room_for_what_is_needed(void **state)
 {
 	struct fixture *f = *state;
@@ -259,7 +264,7 @@ static void what_is_kept_makes_room_for_what_is_needed(void **state)
 	nnb_model_free(m);
 }
 
-/* The same with room for all of it: it is charged for as long as it is kept, and that is not much. */
+/* The same without a tight limit: kept memory is charged while it is kept, and it is bounded. */
 static void what_is_kept_is_charged_and_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -293,7 +298,7 @@ static void packed_weights_are_charged_for_as_they_are(void **state)
 	nnb_model_free(m);
 }
 
-/* 2 MiB of weights, which packed are more than there is: they never fit, and nothing is charged for them afterwards. */
+/* 2 MiB of weights exceed the limit when packed: they never fit, and afterwards nothing is charged for them. */
 static void packed_weights_beyond_the_limit_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -312,7 +317,10 @@ static void note(void *arg, const struct nnb_result *result)
 	sem_post(arg);
 }
 
-/* Each has an earlier deadline than the one before it, which has begun: they all wait within their first operation. */
+/*
+ * Each execution has an earlier deadline than the one before it, which has begun: all wait inside their first
+ * operation.
+ */
 static void runs_that_wait_inside_are_charged_for(void **state)
 {
 	struct fixture *f = *state;
@@ -394,7 +402,7 @@ static void *executes(void *arg)
 	return NULL;
 }
 
-/* What a request is taken apart into, and the shapes of all outputs, as long as the call is under way. */
+/* A call is charged for its decoded request, and for the shapes of all outputs, while it is under way. */
 static void what_calls_take_is_charged_for(void **state)
 {
 	struct fixture *f = *state;
@@ -434,7 +442,7 @@ static void what_calls_take_is_charged_for(void **state)
 
 /* ---- file descriptors ---- */
 
-/* Memory in a file that can become shorter: every process that maps it keeps the file open. */
+/* Memory in a file that can be truncated: each process that maps it keeps the file open. */
 static struct nnb_memory file_memory(void)
 {
 	struct nnb_memory memory;
@@ -490,7 +498,7 @@ static void files_of_a_model_are_charged_for_while_it_is_prepared(void **state)
 	nnb_model_free(p.m);
 }
 
-/* The message that they came with is over, and they are open until their execution is. */
+/* The message that brought the files has ended, but they stay open until their execution ends. */
 static void files_of_executions_are_charged_for_until_they_are_closed(void **state)
 {
 	struct fixture *f = *state;

@@ -1,7 +1,8 @@
 /*
- * test_service_deaths.c -- kill -9 of either side at every step: who is left goes on, and holds nothing of the dead.
+ * test_service_deaths.c -- kill -9 of either side at every step: the other side goes on, and holds nothing of
+ * the dead.
  *
- * Steps that a well-behaved client cannot stop in are in test_service_hostile.c.
+ * Steps in which a well-behaved client cannot stop are in test_service_hostile.c.
  */
 #include <semaphore.h>
 #include <sys/socket.h>
@@ -43,7 +44,7 @@ static int tear_down(void **state)
 
 /* ---- clients that die ---- */
 
-/* In a child: what the steps are made of. */
+/* In a child: the objects that the steps use. */
 struct doomed {
 	struct nnb_client *client;
 	struct nnb_model *model;
@@ -78,7 +79,7 @@ static void doom_burst(struct doomed *d, const char *socket_path)
 		io_init(&d->io[i], N);
 }
 
-/* From now on executions are held; not before, for preparing takes some. */
+/* From now on executions are held; not earlier, because preparing executes some. */
 static void hold_runs(void)
 {
 	int fd = open(getenv("NNB_GATE"), O_RDWR | O_CLOEXEC);
@@ -242,7 +243,7 @@ static void executing_by_burst(const char *socket_path)
 	nnb_burst_execute(d.burst, &d.io[0].call, NULL, NULL);
 }
 
-/* Into a buffer, out of it, and it is gone. */
+/* Copy into a buffer and out of it, and free the buffer. */
 static void go_through_a_buffer(struct doomed *d)
 {
 	static const struct nnb_buffer_role first = { 0, 0, 1 };
@@ -265,7 +266,7 @@ static void go_through_a_buffer(struct doomed *d)
 	nnb_remote_buffer_free(b);
 }
 
-/* Where a child dies that does all it can as fast as it can: anywhere. */
+/* A child that does everything as fast as possible, so that it dies at a random step. */
 static void busy(const char *socket_path)
 {
 	struct doomed d;
@@ -292,7 +293,7 @@ static void busy(const char *socket_path)
 static const struct step {
 	const char *name;
 	void (*go)(const char *socket_path);
-	unsigned runs, prepares; /* how many stand in the driver when it dies */
+	unsigned runs, prepares; /* how many of the child's runs and preparations are held when it dies */
 } steps[] = {
 	{ "connected", connected },
 	{ "introduced", introduced },
@@ -335,7 +336,7 @@ static void expect_service(const struct service *s, const struct nnb_model *m)
 	io_fini(&io);
 }
 
-/* The others are served meanwhile; afterwards the service is as it was at first. */
+/* Others are served meanwhile; afterwards the service holds what it held at first. */
 static void a_client_dies(void **state)
 {
 	struct fixture *f = *state;
@@ -350,7 +351,7 @@ static void a_client_dies(void **state)
 		await(&f->s.gate->held_runs, step->runs);
 		await(&f->s.gate->held_prepares, step->prepares);
 		child_kill(&c);
-		if (i == 4) { /* the last time: let others be served before what the dead one began has ended */
+		if (i == 4) { /* the last time: the service serves others before the dead client's run has ended */
 			struct nnb_client *client = app_open(&f->s);
 
 			assert_int_equal(app_counts(client).app.bursts > 1, 0);
@@ -399,7 +400,7 @@ static void note(void *arg, const struct nnb_result *result)
 	sem_post(&d->told);
 }
 
-/* Everything a client can be waiting for, each on a thread of its own. */
+/* Everything that a client can wait for, each on a thread of its own. */
 struct waiter {
 	enum { SYNC, BURST, PREPARE } what;
 	struct nnb_client *client;
@@ -477,7 +478,7 @@ static void nobody_waits_for_a_dead_service(void **state)
 	assert_int_equal(nnb_remote_burst(w[SYNC].remote, NULL, &burst, NULL), NNB_STATUS_DEAD_OBJECT);
 	assert_true(!remote && !burst);
 	for (int i = 0; i < 3; i++) {
-		io_fini(&w[i].io); /* freeing in any order, and nothing waits */
+		io_fini(&w[i].io); /* freeing works in any order, and does not wait */
 		nnb_burst_free(w[i].burst);
 		nnb_remote_release(w[i].remote);
 	}
@@ -526,7 +527,7 @@ struct load {
 	unsigned wrong;
 };
 
-/* Executes one way and the other until it cannot; then begins anew. */
+/* Executes by burst and by call until the service is dead; then starts over. */
 static void *live_through_it(void *arg)
 {
 	struct load *l = arg;

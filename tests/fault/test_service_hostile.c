@@ -1,10 +1,10 @@
 /*
- * test_service_hostile.c -- clients that lie, flood, stall and die, at a real nnburstd: it serves the others, and holds
- * nothing of theirs afterwards.
+ * test_service_hostile.c -- clients that lie, flood, stall and die, at a real nnburstd: the service serves
+ * other clients, and afterwards holds nothing of the hostile ones.
  *
- * They talk the protocol of nnburstd(8) with code of their own. Each is a process, and so an app, that plays a scene of
- * main(): one certain evil, or a random session, whose seed is its argument. NNB_SOAK_SECONDS makes for as many sessions
- * as fit, NNB_SEED begins with another one.
+ * They speak the protocol of nnburstd(8) with code of their own. Each is a process, and so an app, that plays a
+ * scene of main(): one particular attack, or a random session, whose seed is its argument. NNB_SOAK_SECONDS
+ * plays as many sessions as fit, NNB_SEED begins with another seed.
  */
 #include <inttypes.h>
 #include <linux/netlink.h>
@@ -181,10 +181,10 @@ static int receive(int sock, uint8_t *buf, size_t room, int timeout_ms)
 	struct pollfd at = { .fd = sock, .events = POLLIN };
 	ssize_t n = poll(&at, 1, timeout_ms) > 0 ? recv(sock, buf, room, MSG_DONTWAIT) : -1;
 
-	return n >= (ssize_t)sizeof(struct header) ? (int)n : -1; /* fds that came along are the kernel's to close */
+	return n >= (ssize_t)sizeof(struct header) ? (int)n : -1; /* the kernel closes fds that the message brought */
 }
 
-/* Wait for an answer: its status, and the @room bytes behind its reason; -1: there was none. */
+/* Wait for an answer: its status, and @room bytes after its reason; -1: no answer. */
 static int answer_with(int sock, void *ret, size_t room, int timeout_ms)
 {
 	static _Thread_local uint8_t buf[BODY_MAX + sizeof(struct header)];
@@ -222,18 +222,18 @@ struct evil {
 	struct nnb_model *model;
 	uint8_t *form;
 	size_t form_bytes;
-	struct nnb_memory pool, half, cut; /* half: what a buffer holds; cut: of a file that may be cut short */
-	int fences[4];                     /* signalled, pending, failed, and none */
+	struct nnb_memory pool, half, cut; /* half: as large as a buffer; cut: of a file that may be truncated */
+	int fences[4];                     /* signalled, pending, failed, and an invalid one */
 	unsigned n_fences;                 /* number of fences, of these, that the next execution waits for */
 	int own_fence;                     /* the fence that the last execution signals */
 	uint64_t deadline_ns;
 	struct nnb_fmq *request, *result;
 	struct raw raw_request, raw_result;
-	int patience; /* ms, for answers to what opens sockets */
+	int patience; /* ms, for answers to calls that open sockets */
 	struct out out;
 };
 
-enum { PROMPT = 15000, SOON = 8 }; /* ms: an answer that must come; one that may */
+enum { PROMPT = 15000, SOON = 8 }; /* PROMPT: ms until an answer must come; SOON: until one may come */
 
 static void evil_init(struct evil *e, const char *socket_path, uint64_t seed)
 {
@@ -267,7 +267,7 @@ static int connected(const struct evil *e)
 	return fd;
 }
 
-/* A pair whose first end is ours. */
+/* A pair of sockets, whose first end belongs to the client. */
 static bool pair(int ret[2])
 {
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret) == 0;
@@ -296,7 +296,10 @@ static int introduce(struct evil *e)
 	return status;
 }
 
-/* Introduce oneself in another version of the protocol, with a hal and what else it may have; on a connection of its own. */
+/*
+ * On a new connection, introduce oneself in another version of the protocol, with a HAL version and further
+ * fields if wanted.
+ */
 static void introduce_as(struct evil *e, uint32_t version, bool hal, bool more)
 {
 	uint8_t buf[4096] = { 0 };
@@ -320,7 +323,7 @@ static void introduce_as(struct evil *e, uint32_t version, bool hal, bool more)
 	close(fd);
 }
 
-/* Offer @fd, or a socket as it should be (-1), as a channel. The answer's status. */
+/* Offer @fd, or a proper socket (-1), as a channel. Returns the answer's status. */
 static int offer_channel(struct evil *e, int fd)
 {
 	int ends[2] = { -1, -1 }, status;
@@ -348,7 +351,7 @@ static void put_model(struct evil *e)
 		put_fd(&e->out, e->model->pools[i].fds[0]);
 }
 
-/* A deadline, and a cache. */
+/* Add a deadline, and a cache. */
 static void put_cache(struct evil *e, bool cache)
 {
 	static const uint8_t token[NNB_TOKEN_BYTES] = { 7 };
@@ -369,7 +372,7 @@ static void put_token(struct evil *e)
 	put_memory(&e->out, &memory);
 }
 
-/* Once there is a token, sometimes into or out of that buffer. */
+/* Add a request. With a token, sometimes put its input or output into that buffer. */
 static void put_request(struct evil *e, bool cut)
 {
 	uint64_t kept = e->token ? next_random(&e->seed) % 4 : 0; /* 1: the input, 2: the output */
@@ -387,7 +390,7 @@ static void put_request(struct evil *e, bool cut)
 		put_token(e);
 }
 
-/* A role, so many times; where that cannot be, once. */
+/* Add a role @n times; more than fits only claims to be there @n times. */
 static void put_roles(struct evil *e, uint32_t n, uint32_t model, uint32_t index, float frequency)
 {
 	put_u32(&e->out, n);
@@ -415,7 +418,7 @@ static void make_queues(struct evil *e)
 	raw_open(&e->raw_result, e->result);
 }
 
-/* The fence that an execution is to signal: a new one. */
+/* The fence that an execution shall signal: a new one. */
 static void put_own_fence(struct evil *e)
 {
 	if (e->own_fence >= 0)
@@ -424,7 +427,7 @@ static void put_own_fence(struct evil *e)
 	put_fd(&e->out, e->own_fence);
 }
 
-/* Put a call together that would be right. */
+/* Make a valid call. */
 static void make_call(struct evil *e, uint16_t type)
 {
 	int ends[2];
@@ -505,7 +508,7 @@ static void make_call(struct evil *e, uint16_t type)
 	}
 }
 
-/* The line's other end is the message's alone. */
+/* After the call, the line's other end belongs to the message alone. */
 static void call_sent(struct evil *e, uint16_t type)
 {
 	if (type != BURST)
@@ -515,7 +518,7 @@ static void call_sent(struct evil *e, uint16_t type)
 		close(e->their_line);
 }
 
-/* A right call, and its answer. */
+/* Send a valid call, and wait for its answer. */
 static int call(struct evil *e, uint16_t type, int timeout_ms)
 {
 	struct {
@@ -581,7 +584,7 @@ static int read_result(struct evil *e, int timeout_ms)
 	return r ? -1 : (int)result.status;
 }
 
-/* The service asks what slots are; take the question. */
+/* Receive the service's query for slots. */
 static bool asked(struct evil *e, int timeout_ms)
 {
 	uint8_t buf[4096];
@@ -593,7 +596,7 @@ static bool asked(struct evil *e, int timeout_ms)
 	return h.type == MEMORIES;
 }
 
-/* Answer with @n memories, whatever was asked. */
+/* Answer the query with @n memories, whatever slots the service asked for. */
 static void tell(struct evil *e, uint32_t n, const struct nnb_memory *memory)
 {
 	begin(&e->out, ANSWER);
@@ -659,7 +662,7 @@ static int odd_fd(struct evil *e)
 	case 14:
 		return sealed(4096, F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_GROW);
 	case 15:
-		return sealed((off_t)1 << 40, F_SEAL_SHRINK); /* all of it a hole */
+		return sealed((off_t)1 << 40, F_SEAL_SHRINK); /* the whole file is a hole */
 	case 16:
 		return dup(e->life);
 	case 17:
@@ -677,7 +680,7 @@ static void dies_in_the_callback(struct evil *e)
 	must(asked(e, PROMPT));
 }
 
-/* The request goes on though the callback's channel is closed. */
+/* The request must go on although the callback's channel is closed. */
 static void hangs_up_in_the_callback(struct evil *e)
 {
 	write_request(e, 0);
@@ -724,7 +727,7 @@ static void answers_with_anything(struct evil *e)
 		if (i % 2)
 			strcpy(odd.name, "mmap_fd");
 		write_request(e, i);
-		if (asked(e, i ? SOON : PROMPT)) /* the service asks no more after an answer whose fd is not memory */
+		if (asked(e, i ? SOON : PROMPT)) /* after an answer whose fd is not memory, the service asks no more */
 			tell(e, 1, &odd);
 		must(read_result(e, PROMPT) >= 0);
 		close(odd.fds[0]);
@@ -747,7 +750,7 @@ static void cuts_a_pool_short(struct evil *e)
 	}
 }
 
-/* B-15: the server is not kept busy. */
+/* B-15: the server must not be kept busy. */
 static void spoils_the_counters(struct evil *e)
 {
 	atomic_store(raw_counter(&e->raw_request, NNB_FMQ_WRITE_COUNTER), 7);
@@ -788,7 +791,7 @@ static void never_reads_answers(struct evil *e)
 			break;
 }
 
-/* Its answers come back to it as calls. */
+/* The client connects both ends, so that its answers come back to it as calls. */
 static void calls_in_a_circle(struct evil *e)
 {
 	int ends[2];
@@ -805,7 +808,7 @@ static void calls_in_a_circle(struct evil *e)
 	send_out(ends[0], &e->out);
 }
 
-/* A server that waits on a socket which cannot be shut down would wait for ever. */
+/* If the server waited on a socket that cannot be shut down, it would wait forever. */
 static void offers_what_is_no_channel(struct evil *e)
 {
 	const int none[] = { socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK),
@@ -818,7 +821,7 @@ static void offers_what_is_no_channel(struct evil *e)
 		close(none[i]);
 	}
 	for (int i = 0; i < 60; i++) {
-		/* the service still answers on this one, while another process reads the other end */
+		/* the service still answers on this copy, while another process reads the other end */
 		int ours = dup(e->life);
 
 		fd = odd_fd(e);
@@ -831,7 +834,7 @@ static void offers_what_is_no_channel(struct evil *e)
 	}
 }
 
-/* The option belongs to the socket, for all its readers: each message that the service receives would bring it another fd. */
+/* The option belongs to the socket, for all its readers: with each message the service would receive another fd. */
 static void asks_who_it_talks_to(struct evil *e)
 {
 	const int on = 1;
@@ -875,7 +878,10 @@ static int lingering(void)
 	return lingering_to(&peer);
 }
 
-/* A connection that outlives this process: another process holds the other end, longer than any wait of this test. */
+/*
+ * A connection that outlives this process: another process holds the other end, longer than any wait of this
+ * test.
+ */
 static int lingering_on(void)
 {
 	int peer, fd = lingering_to(&peer);
@@ -895,7 +901,7 @@ static void *close_it(void *fd)
 	return NULL;
 }
 
-/* Where we are the last to close it after all, it is a thread of ours that lingers. */
+/* If this process closes it last, a thread of its own lingers. */
 static void close_beside(int fd)
 {
 	pthread_t thread;
@@ -903,7 +909,10 @@ static void close_beside(int fd)
 	must(pthread_create(&thread, NULL, close_it, (void *)(intptr_t)fd) == 0 && pthread_detach(thread) == 0);
 }
 
-/* A message ends the channel, and behind it lies a socket that is never received: closing the channel closes it too. */
+/*
+ * A message ends the channel, and after it comes a socket that is never received: closing the channel closes
+ * it, too.
+ */
 static void leaves_what_takes_long_to_close(struct evil *e)
 {
 	int ends[2], slow;
@@ -924,7 +933,7 @@ static void leaves_what_takes_long_to_close(struct evil *e)
 	}
 }
 
-/* The same with connections that are refused; then the next one is let in all the same. */
+/* The same with refused connections; then the service must let the next client in. */
 static void is_refused_with_what_takes_long_to_close(struct evil *e)
 {
 	int fd, slow;
@@ -984,7 +993,10 @@ static void prepares_from_an_enormous_cache(struct evil *e)
 		must(call(e, FROM_CACHE, PROMPT) == NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
 }
 
-/* Its own end of the life line lies in a queue that the service has no reason to read: no end comes of its death. */
+/*
+ * The service's end of the life line lies in a queue that the service has no reason to read: the client's death
+ * must end the connection even so.
+ */
 static void leaves_its_life_line_behind(struct evil *e)
 {
 	begin(&e->out, ANSWER);
@@ -1057,7 +1069,7 @@ static void floods(struct evil *e, uint16_t type, unsigned most)
 		int status, line = e->line;
 
 		if (type == BURST)
-			e->line = -1; /* the burst before keeps its own */
+			e->line = -1; /* the earlier burst keeps its own line */
 		status = call(e, type, PROMPT);
 		must(status == NNB_STATUS_NONE || status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 		refused += status != NNB_STATUS_NONE;
@@ -1092,10 +1104,10 @@ static void floods_connections(struct evil *e)
 		close(fds[i]);
 }
 
-/* Ids are guessable: what one channel makes another takes away at once. */
+/* Ids are guessable: one thread makes objects on a channel, another one frees them at once on its own channel. */
 struct thief {
 	int channel;
-	atomic_uint id; /* the last that was made */
+	atomic_uint id; /* the last one made */
 	atomic_bool enough;
 	pthread_t thread;
 };
@@ -1163,7 +1175,7 @@ static const struct wish {
 	{ 2, 1, 1, 0, 0, 1 },
 };
 
-/* The channel goes on. */
+/* The channel must go on. */
 static void wishes_for_what_cannot_be(struct evil *e)
 {
 	for (size_t i = 0; i < N_OF(wishes); i++) {
@@ -1189,9 +1201,9 @@ static void wishes_for_what_cannot_be(struct evil *e)
 }
 
 static const struct odd_copy {
-	uint32_t id, rank; /* id: added to the right one */
+	uint32_t id, rank; /* id: an offset to the right one */
 	const char *kind;
-	uint64_t size; /* added likewise */
+	uint64_t size; /* size: an offset to the right one */
 	uint32_t n_fds, n_ints;
 	bool more_bytes, no_fd;
 } odd_copies[] = {
@@ -1312,7 +1324,7 @@ static struct nnb_service_counts counts_of(struct evil *e)
 
 	make_call(e, COUNTS);
 	must(send_out(e->channels[0], &e->out));
-	/* the wire has the fields without the padding behind the last (test_protocol_fields) */
+	/* the message has the fields without the padding after the last (test_protocol_fields) */
 	must(answer_with(e->channels[0], &counts, offsetof(struct nnb_service_counts, performance_held) + 4, PROMPT) ==
 	     NNB_STATUS_NONE);
 	return counts;
@@ -1359,7 +1371,7 @@ static void floods_behind_a_fence(struct evil *e)
 	floods(e, EXECUTE_FENCED, 64);
 }
 
-/* An execution is to signal what is no fence, or one that says already how it went. */
+/* An execution shall signal an fd that is not a fence, or a fence that is signalled already. */
 static void wants_what_is_no_fence_signalled(struct evil *e)
 {
 	unsigned refused = 0;
@@ -1377,7 +1389,10 @@ static void wants_what_is_no_fence_signalled(struct evil *e)
 	must(refused > 80);
 }
 
-/* The client sends no fence, not even its own, and claims some: the largest count, with its own fence added, overflows to 0. */
+/*
+ * The client sends no fence, not even its own, and claims to have sent some: the largest count plus its own
+ * fence overflows to 0.
+ */
 static void counts_fences_that_it_has_not_brought(struct evil *e)
 {
 	static const uint32_t counts[] = { UINT32_MAX, UINT32_MAX - 1, 0, 1 };
@@ -1401,7 +1416,10 @@ static void speaks_other_versions(struct evil *e)
 	introduce_as(e, 9, true, true);
 }
 
-/* Fails it itself, just when the service wants to, and has who comes second wait. */
+/*
+ * The client makes its own fence fail just when the service signals it; the second of the two writes must not
+ * wait.
+ */
 static void fights_for_its_fence(struct evil *e)
 {
 	static const uint64_t failed = UINT64_C(0xfffffffffffffffe);
@@ -1538,7 +1556,7 @@ static void spoil_fds(struct evil *e, struct out *o, int *odd)
 	}
 }
 
-/* The body in a memfd, which may be any. */
+/* Send the body in a memfd, or bring another fd in its place. */
 static void send_large(struct evil *e, int sock)
 {
 	struct header h = { 0x43424e4e, e->out.type, LARGE, (uint32_t)e->out.n, e->out.n_fds };
@@ -1570,7 +1588,7 @@ static void send_wrong_header(struct evil *e, int sock)
 	send_packet(sock, &h, e->out.body, e->out.n, e->out.fds, e->out.n_fds);
 }
 
-/* A call that is nearly right. */
+/* A call with a few wrong bytes. */
 static void mutate_a_call(struct evil *e)
 {
 	uint16_t type = (uint16_t)(COUNTS + chance(e, LAST_CALL - COUNTS + 1));
@@ -1700,7 +1718,10 @@ static void cut_or_grow(struct evil *e)
 		e->cut.fds[0] = memfd_create("cut", MFD_CLOEXEC);
 }
 
-/* Change the fences to wait for and the deadline; sometimes signal a fence, so that pending executions begin, and make a new one. */
+/*
+ * Change the fences to wait for and the deadline; sometimes signal a fence, so that pending executions begin,
+ * and make a new one.
+ */
 static void change_the_times(struct evil *e)
 {
 	static const uint64_t deadlines[] = { 0, 0, 0, 1, UINT64_MAX };
@@ -1778,7 +1799,7 @@ static void play_session(struct evil *e)
 		raise(SIGKILL);
 }
 
-/* P-32, as the service keeps it: what is done is told once, and what could not begin, too. */
+/* P-32, in the service: one completion event for each execution, also for one that could not begin. */
 static void count_what_is_told(struct evil *e, const char *socket_path)
 {
 	uint8_t buf[512];
@@ -1789,7 +1810,8 @@ static void count_what_is_told(struct evil *e, const char *socket_path)
 	for (uint64_t i = 0; i < 32; i++) {
 		make_call(e, ASYNC);
 		if (i % 4 == 0)
-			memset(e->out.body + 10 * 4, 0xff, 4); /* no value, which this input must have */
+			/* the input's location has no value, although this input needs one */
+			memset(e->out.body + 10 * 4, 0xff, 4);
 		memcpy(e->out.body + e->out.n - sizeof(i), &i, sizeof(i));
 		send_out(e->channels[0], &e->out);
 		must(answer(e->channels[0], PROMPT) == (i % 4 ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT));
@@ -1824,8 +1846,8 @@ static void take_limits_off(int sock)
 }
 
 /*
- * In a process of its own: have executions done whose events are not read, until the service gives it up. Its limit of executions may be
- * reached before the events have no room, where the service is slow: then go on.
+ * In a process of its own: execute asynchronously, and do not read the events, until the service closes the
+ * connection. A slow service may reach its limit of executions before the events fill their socket: then go on.
  */
 static pid_t hear_no_events(const char *socket_path)
 {
@@ -1840,7 +1862,7 @@ static pid_t hear_no_events(const char *socket_path)
 	events.fd = e.events;
 	for (int i = 0; i < 50000 && poll(&events, 1, status ? 10 : 0) == 0; i++) {
 		status = call(&e, ASYNC, PROMPT);
-		if (status < 0) /* it is given up */
+		if (status < 0) /* the service has closed the connection */
 			break;
 		must(status == NNB_STATUS_NONE || status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 	}
@@ -1913,7 +1935,7 @@ struct good {
 	struct nnb_remote *remote;
 	struct nnb_burst *burst;
 	struct io io;
-	struct footprint at_rest; /* with this client */
+	struct footprint at_rest; /* resources of the service with this client */
 	struct nnb_holdings holds;
 	const struct evil_scene *row;
 };
@@ -1960,7 +1982,7 @@ static void expect_good(struct good *g)
 	expect_sync(g->remote, &g->io, NNB_ADD);
 }
 
-/* The good one is alone again, and the service holds for it what it held at first. */
+/* No other client is left, and the service must hold what it held at first. */
 static void expect_alone(struct good *g)
 {
 	uint64_t end = now_ns() + PATIENCE;
@@ -2000,7 +2022,7 @@ static void nobody_else_notices_a_client_that(void **state)
 	expect_alone(g);
 }
 
-/* Its thread ends, and takes no time any more. */
+/* The burst's thread must end, and use no more cpu time. */
 static void a_burst_whose_counters_are_spoilt_is_over(void **state)
 {
 	struct good *g = *state;
@@ -2009,7 +2031,7 @@ static void a_burst_whose_counters_are_spoilt_is_over(void **state)
 
 	child_start(&c, "spoils the counters", &g->s, "");
 	assert_int_equal(child_hears(&c), '.');
-	/* a connection and a channel, and no burst */
+	/* the threads of a connection and a channel, without a burst */
 	while (service_footprint(&g->s).threads != g->at_rest.threads + 2) {
 		if (now_ns() >= end)
 			fail_msg("its thread does not end");
@@ -2029,7 +2051,10 @@ static void each_execution_is_told_once(void **state)
 	expect_alone(g);
 }
 
-/* Ten seconds is what they have: to say who they are, to end a message, and to say what a slot is. */
+/*
+ * Clients have ten seconds for each step: to introduce themselves, to end a message, and to answer a query for
+ * slots.
+ */
 static void who_stalls_is_given_up(void **state)
 {
 	struct good *g = *state;
@@ -2080,7 +2105,7 @@ static void random_sessions(void **state)
 	              next - first, first, next - 1, counts.sync_executions, counts.async_executions,
 	              counts.fenced_executions, counts.burst_requests, counts.burst_malformed, counts.slot_misses,
 	              counts.slot_lookups, counts.refused);
-	/* The steps before this point were reached. */
+	/* All steps before this point were reached. */
 	assert_true(counts.burst_malformed && counts.async_executions && counts.fenced_executions &&
 	            counts.slot_misses > 10);
 }

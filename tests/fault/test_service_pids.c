@@ -1,8 +1,10 @@
 /*
- * test_service_pids.c -- where each process is an app: no process gets another one's identity, or its places, by its pid.
+ * test_service_pids.c -- where each process is an app, no process gets the identity, or the connections, of
+ * another one by its pid.
  *
- * A process that connects and ends leaves its end of the connection to another process, and its pid to the process that comes next. The test makes
- * a process with a given pid (clone3, set_tid), as root or in a user namespace. It is skipped (77) where it may do neither.
+ * A process that connects and ends leaves its end of the connection to another process, and its pid to the
+ * process that comes next. The test makes a process with a given pid (clone3, set_tid), as root or in a user
+ * namespace. It is skipped (77) where it may do neither.
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -16,7 +18,7 @@
 #include "service_helpers.h"
 
 enum { LIMIT = 2, SKIPPED = 77 };
-#define GIVEN_BACK_MS "5000" /* a connection that says nothing is given up after 10 s */
+#define GIVEN_BACK_MS "5000" /* the service closes a connection without a message after 10 s */
 
 struct header {
 	uint32_t magic;
@@ -46,10 +48,13 @@ static int exit_status(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* What a process that is gone has said. UNREAD: calls, until the answers, of which it has read none, fill its socket. */
+/*
+ * The messages of a process that has ended. UNREAD: calls, until their answers, none of which it has read, fill
+ * its socket.
+ */
 enum said { NOTHING, HALF, UNREAD, N_SAID };
 
-/* Send @bytes of a message, with one fd. False: it cannot be sent. */
+/* Send @bytes of a message, with one fd. False: sending failed. */
 static bool send_with_fd(int sock, const void *bytes, size_t n, int fd)
 {
 	struct iovec iov = { (void *)(uintptr_t)bytes, n };
@@ -65,7 +70,7 @@ static bool send_with_fd(int sock, const void *bytes, size_t n, int fd)
 	return sendmsg(sock, &msg, MSG_NOSIGNAL) >= 0;
 }
 
-/* Say hello on @sock, and then ask for channels until the service hangs up or takes no more; take no answer from the socket. */
+/* Send hello on @sock, and then ask for channels until the service hangs up or takes no more. Read no answer. */
 static bool read_nothing(int sock)
 {
 	const struct {
@@ -89,7 +94,10 @@ static bool read_nothing(int sock)
 	return sent && (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET);
 }
 
-/* A child connects @socks, says something, and ends. Returns its pid, which is free again; this process has its ends of the connections. */
+/*
+ * A child connects @socks, sends these messages, and ends. Returns its pid, which is free again. This process
+ * has its ends of the connections.
+ */
 static pid_t connect_and_die(const struct service *s, int socks[LIMIT], enum said said)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -118,7 +126,7 @@ static void close_all(const int socks[LIMIT])
 		close(socks[i]);
 }
 
-/* This program again, with a pid of a process that is gone: be let in as often as an app may. */
+/* This program again, with the pid of a process that has ended: expect as many connections as an app may have. */
 static int connect_as_heir(const char *socket_path, const char *most_ms)
 {
 	struct nnb_client *clients[LIMIT];
@@ -185,7 +193,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The service has not looked at the connections of the process that is gone when the one with its pid comes. */
+/*
+ * When the process with the same pid connects, the service has not yet accepted the connections of the ended
+ * one.
+ */
 static void who_ended_before_it_was_let_in_takes_no_place(void **state)
 {
 	const struct service *s = *state;
@@ -200,7 +211,7 @@ static void who_ended_before_it_was_let_in_takes_no_place(void **state)
 	close_all(socks);
 }
 
-/* The service has let them in, and waits for what they say. */
+/* The service has accepted the connections, and waits for their messages. */
 static void who_ended_before_it_spoke_gives_its_places_back(void **state)
 {
 	const struct service *s = *state;
@@ -214,7 +225,7 @@ static void who_ended_before_it_spoke_gives_its_places_back(void **state)
 	}
 }
 
-/* All processes that a service does not see have the pid 0 there, and were one app. */
+/* All processes that the service cannot see have the pid 0 for it, and would be one app. */
 static void no_process_is_an_app_that_the_service_does_not_see(void **state)
 {
 	const struct service *s = *state;
@@ -225,7 +236,7 @@ static void no_process_is_an_app_that_the_service_does_not_see(void **state)
 	assert_non_null(strstr(why.text, "pid namespace"));
 }
 
-/* The lowest number that no file of the service has. */
+/* The lowest number that is not an open file of the service. */
 static rlim_t lowest_free_fd(const struct service *s)
 {
 	char path[64];
@@ -237,7 +248,10 @@ static rlim_t lowest_free_fd(const struct service *s)
 	return fd - 1;
 }
 
-/* The service has a file left for the connection, and none to watch its process: that is no fault of the client, which can come again. */
+/*
+ * The service has a file left for the connection, but none to watch its process. That is not the client's
+ * fault, so it may try again.
+ */
 static void who_cannot_be_watched_for_want_of_files_can_come_again(void **state)
 {
 	const struct service *s = *state;
@@ -246,8 +260,7 @@ static void who_cannot_be_watched_for_want_of_files_can_come_again(void **state)
 	struct rlimit before, one_more;
 	int r = 0;
 
-	for (int i = 0; i < 100 && !r;
-	     i++) { /* a connection of before may still be closing: then there is a file more */
+	for (int i = 0; i < 100 && !r; i++) { /* a closing connection may still hold a file more */
 		struct nnb_reason why = { "" };
 
 		nnb_client_close(client);

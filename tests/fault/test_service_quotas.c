@@ -1,9 +1,9 @@
 /*
- * test_service_quotas.c -- apps that take all they can get of what the machine lets the service have, and go on asking: they
- * are refused before anything runs out, and the app beside them notices nothing.
+ * test_service_quotas.c -- apps that take everything that the machine allows the service, and ask for more: the
+ * service refuses them before anything runs out, and another app notices nothing.
  *
- * The service may have FILES file descriptors only, so that this does not take long. An app is a user where the test is
- * root's, and a process otherwise.
+ * The service may have FILES file descriptors only, so that this does not take long. An app is a user if the
+ * test runs as root, and a process otherwise.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,12 +18,12 @@
 enum {
 	FILES = 3000,
 	TASKS = 800,     /* threads that the service may have in the test of threads */
-	GREEDY = 3,      /* apps that take all they can get */
-	POOLS = 4200,    /* that one of them tries to have: more than its limit */
+	GREEDY = 3,      /* apps that take everything they can get */
+	POOLS = 4200,    /* pools that one of them tries to have: more than its limit */
 	N = 16,          /* elements of the attackers' model and the victim's */
 	ROUNDS = 40,     /* connections of the victim, with all that an app does */
-	SLOWER_MS = 100, /* milliseconds that a connection may take longer beside the attackers */
-	UNREAD = 16,     /* connections of an app that takes no answers */
+	SLOWER_MS = 100, /* milliseconds by which a connection may be slower beside the attackers */
+	UNREAD = 16,     /* connections of an app that reads no answers */
 	CALLS = 400,     /* calls of each attacker on each connection */
 	FENCES = 50,     /* fences that the victim makes in the meantime */
 	CROWD = 150,     /* threads of another process of the service's user */
@@ -34,7 +34,7 @@ enum {
 #define SERVICE_NAME "64999"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { PATIENT = 10 }; /* times as long */
+enum { PATIENT = 10 }; /* factor for slow builds */
 #else
 enum { PATIENT = 1 };
 #endif
@@ -61,15 +61,15 @@ static bool catches;
 static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
 
 /*
- * Not at the first message: a thread of lttng-ust may send that with a lock that the thread in dlopen waits for, and dlsym would wait for
- * dlopen.
+ * Not at the first message: a thread of lttng-ust may send that while it holds a lock that the thread in dlopen
+ * waits for, and dlsym would wait for dlopen.
  */
 __attribute__((constructor)) static void find_sendmsg(void)
 {
 	real_sendmsg = (ssize_t(*)(int, const struct msghdr *, int))(uintptr_t)dlsym(RTLD_NEXT, "sendmsg");
 }
 
-/* In the place of the C library's: the library's messages go through here. */
+/* Replaces the C library's sendmsg: the library's messages go through here. */
 __attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct msghdr *msg, int flags)
 {
 	uint16_t type = 0;
@@ -93,7 +93,7 @@ __attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct ms
 	return real_sendmsg(sock, msg, flags);
 }
 
-/* The caught call once more, with a fence of its own. False: the service takes nothing more of it. */
+/* Send the caught call again, with a fence of its own. False: the service accepts no more of it. */
 static bool repeat(struct packet *p)
 {
 	struct iovec iov = { p->body, p->bytes };
@@ -129,7 +129,7 @@ static struct nnb_client *opened(const char *socket_path, struct nnb_reason *why
 	return nnb_client_open(&client, &config, why) ? NULL : client;
 }
 
-/* Have calls answered that it does not read, on as many channels as it may have, and say so. */
+/* On as many channels as allowed, make calls, and do not read the answers. Report when that is done. */
 static void takes_no_answers(const char *socket_path, const char *user)
 {
 	static struct packet packets[UNREAD];
@@ -180,7 +180,7 @@ static struct nnb_pool *file_pool(void)
 	return pool;
 }
 
-/* A refusal: of the kind that says to try again, and with the name of a limit. */
+/* A refusal must ask the client to try again, and name a limit. */
 static void look_at_refusal(enum nnb_status status, const struct nnb_reason *why, bool *named)
 {
 	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT)
@@ -189,7 +189,7 @@ static void look_at_refusal(enum nnb_status status, const struct nnb_reason *why
 	*named |= strstr(why->text, "RLIMIT_NOFILE") != NULL;
 }
 
-/* Pools that a burst keeps, until it gets no more. */
+/* Make pools that a burst keeps, until the service refuses. */
 static void keep_pools(struct nnb_burst *burst, struct nnb_pool **pools, unsigned n, bool *named)
 {
 	struct nnb_reason why;
@@ -251,7 +251,7 @@ static void look_for_threads(enum nnb_status status, const struct nnb_reason *wh
 	*named |= strstr(why->text, "threads (RLIMIT_NPROC)") != NULL;
 }
 
-/* Bursts, and executions that wait for a fence that is never signalled: a thread each. */
+/* Bursts, and executions that wait for a fence that is never signalled: each takes a thread. */
 static void takes_threads(const char *socket_path, const char *user)
 {
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
@@ -312,7 +312,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* All that an app does, from connecting to leaving. What it took, in ns. */
+/* Everything that an app does, from connecting to leaving. Returns its time in ns. */
 static uint64_t visit(const struct service *s, const struct nnb_model *m)
 {
 	uint64_t began = now_ns();
@@ -336,28 +336,30 @@ static uint64_t longest_visit(const struct service *s, const struct nnb_model *m
 	uint64_t longest = 0, ns, threads = app_counts(client).threads.app;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		app_comes_to_hold(client, threads.app, threads); /* what the visit before took is given back */
+		/* the service has released what the previous visit held */
+		app_comes_to_hold(client, threads.app, threads);
 		ns = visit(s, m);
 		longest = ns > longest ? ns : longest;
 	}
 	return longest;
 }
 
-/* The service charges for at least what the kernel says that it has, and keeps its own quarter. */
+/* The service must charge for at least what the kernel counts for it, and keep a quarter for itself. */
 static void expect_within_budget(const struct service *s, struct nnb_client *client)
 {
 	struct nnb_service_counts n = app_counts(client);
 	struct footprint is = service_footprint(s);
 
 	for (int i = 0; i < 500 && is.fds - s->baseline.fds > n.descriptors.all + 16;
-	     i++) { /* refused ones are closed soon */
+	     i++) { /* refused connections are closed soon */
 		breathe();
 		n = app_counts(client);
 		is = service_footprint(s);
 	}
 	assert_int_equal(n.descriptors.limit, FILES);
 	assert_true(n.descriptors.all <= FILES / 4 * 3);
-	assert_true(is.fds - s->baseline.fds <= n.descriptors.all + 16); /* sockets of who is being refused */
+	/* connections that are being refused have sockets, too */
+	assert_true(is.fds - s->baseline.fds <= n.descriptors.all + 16);
 	assert_true(n.mappings.all <= n.mappings.limit / 4 * 3);
 	assert_true(is.maps - s->baseline.maps <= n.mappings.all);
 }
@@ -388,7 +390,7 @@ static void apps_that_take_all_leave_others_theirs(void **state)
 	n = app_counts(client);
 	print_message("of %u file descriptors apps have %ju, of which this app %ju; the service has %u\n", FILES,
 	              (uintmax_t)n.descriptors.all, (uintmax_t)n.descriptors.app, service_footprint(&f->s).fds);
-	assert_true(n.descriptors.all > FILES / 4); /* the attackers did take the descriptors */
+	assert_true(n.descriptors.all > FILES / 4); /* the attackers did take descriptors */
 	expect_within_budget(&f->s, client);
 	beside = longest_visit(&f->s, m, client);
 	expect_sync(remote, &io, NNB_ADD); /* the victim has kept its connection */
@@ -419,8 +421,12 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	char user[16];
 
 	if (geteuid())
-		skip(); /* the limit is one of all processes of a user, who has to be the service's alone */
-	f->s.files = 0; /* so that threads are scarcer */
+		/*
+		 * the kernel's limit is for all processes of a user, and the service must be that user's only
+		 * process
+		 */
+		skip();
+	f->s.files = 0; /* fewer descriptors would be refused before threads are */
 	f->s.threads = TASKS;
 	service_run_as(&f->s, SERVICE);
 	service_admit_other_users(&f->s);
@@ -438,7 +444,7 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	              (uintmax_t)n.threads.all, service_footprint(&f->s).threads);
 	assert_int_equal(n.threads.limit, TASKS);
 	assert_true(n.threads.all > TASKS / 4 && n.threads.all <= TASKS / 4 * 3);
-	assert_int_equal(n.threads.app, 2); /* a connection and a channel */
+	assert_int_equal(n.threads.app, 2); /* one for the connection, one for a channel */
 	longest_visit(&f->s, m, client);
 	expect_sync(remote, &io, NNB_ADD);
 	for (int i = 0; i < GREEDY; i++)
@@ -457,7 +463,7 @@ static void *sleeps(void *arg)
 	stay();
 }
 
-/* Another process of the service's user, which has more threads than that user's service may have. */
+/* Another process of the service's user, with more threads than the service of that user may have. */
 static void crowds(const char *user)
 {
 	pthread_t thread;
@@ -469,7 +475,10 @@ static void crowds(const char *user)
 	stay();
 }
 
-/* The budget is of the start. What others take of the same limit later is beyond it: the client is told, and comes again. */
+/*
+ * The service computes its budget at its start. Later threads of other processes of the user reduce it: the
+ * client gets a reason, and may try again.
+ */
 static void who_gets_no_thread_is_told(void **state)
 {
 	struct fixture *f = *state;
@@ -479,7 +488,7 @@ static void who_gets_no_thread_is_told(void **state)
 	struct child crowd;
 
 	if (geteuid())
-		skip(); /* the limit is one of all processes of a user, which the test has to know */
+		skip(); /* the kernel's limit is for all processes of a user, and the test must know that user */
 	f->s.files = 0;
 	f->s.threads = CROWD - 50;
 	service_run_as(&f->s, SERVICE);
@@ -510,7 +519,7 @@ static void an_app_that_takes_no_answers_breaks_no_fences(void **state)
 	int fence;
 
 	if (geteuid())
-		skip(); /* the service's user has to be another one than the apps' */
+		skip(); /* the service must run as another user than the apps */
 	service_run_as(&f->s, SERVICE);
 	service_admit_other_users(&f->s);
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));

@@ -1,9 +1,10 @@
 /*
- * test_service_refusals.c -- refused clients, or clients that stay when the service stops, whose sockets hold objects that
- * take a quarter of an hour to close: the service still lets the next client in, and stops within two seconds.
+ * test_service_refusals.c -- refused clients, or clients that stay when the service stops, with sockets that
+ * hold objects that take a quarter of an hour to close: the service still lets the next client in, and stops
+ * within two seconds.
  *
- * The slow object is a TCP connection with SO_LINGER and bytes that its peer does not read. The process that closes it last
- * sleeps; the client has sent it to the service, and has closed its own copy.
+ * The slow object is a TCP connection with SO_LINGER and bytes that its peer does not read. The process that
+ * closes it last sleeps in close(). The client sends it to the service, and closes its own copy.
  */
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -14,7 +15,7 @@
 enum {
 	REFUSED = 600,   /* connections, behind those that are let in */
 	LET_IN = 16,     /* connections that the service lets in per app */
-	VICTIMS = 7,     /* that come after them */
+	VICTIMS = 7,     /* clients that come after them */
 	BACKLOG = 60,    /* connections that the service has not taken yet when it stops */
 	WAITS_MS = 1000, /* milliseconds that a victim may wait in all, beside five other loads on this machine */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -47,7 +48,7 @@ static int tcp_socket(void)
 	return fd;
 }
 
-/* Its peer stays open, and never reads. */
+/* A lingering connection, whose peer stays open and never reads. */
 static int lingering(void)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 900 };
@@ -66,7 +67,7 @@ static int lingering(void)
 	return sender;
 }
 
-/* A packet of @type with @fd. It never waits. */
+/* Send a packet of @type with @fd. Does not wait. */
 static void send_fd(int sock, uint16_t type, int fd)
 {
 	struct header h = { MAGIC, type, 0, 0, 1 };
@@ -89,7 +90,7 @@ static void *close_it(void *fd)
 	return NULL;
 }
 
-/* Where the service has closed it already, we are the last, and linger. */
+/* If the service has closed it already, this process closes it last, and lingers. */
 static void close_beside(int fd)
 {
 	pthread_t thread;
@@ -105,7 +106,7 @@ static void send_lingering(int sock, uint16_t type)
 	close_beside(slow);
 }
 
-/* -1: too many wait to be let in, or there is no service any more. */
+/* A connection. -1: the service's backlog is full, or the service has ended. */
 static int connected(const char *socket_path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -118,7 +119,10 @@ static int connected(const char *socket_path)
 	return -1;
 }
 
-/* A connection with something in it before the service can have answered, or nearly always. -1: as connected. */
+/*
+ * A connection that has a message in its queue before the service can answer, in nearly all cases. -1: as
+ * connected.
+ */
 static int connected_lingering(const char *socket_path)
 {
 	int slow = lingering(), fd = connected(socket_path);
@@ -132,8 +136,8 @@ static int connected_lingering(const char *socket_path)
 }
 
 /*
- * Have all the connections that an app may have, and very many more. It goes on until there is no service any more. (The
- * service is not stopped by a signal meanwhile: that would end what lingers.)
+ * Take all connections that an app may have, and try many more, until the service has ended. (No signal may
+ * stop the service meanwhile, because it would interrupt the lingering.)
  */
 static void is_refused(const char *socket_path, pid_t service)
 {
@@ -168,7 +172,7 @@ static void waits_to_be_let_in(const char *socket_path, pid_t service)
 	stay();
 }
 
-/* A channel ends with a malformed message, and behind it lies one that is never read; the same for life lines. */
+/* A malformed message ends a channel, and after it comes one that is never read; the same for life lines. */
 static void stays_with_channels(const char *socket_path, pid_t service)
 {
 	struct nnb_client *client;
@@ -271,7 +275,7 @@ static void refused_clients_keep_nobody_out(void **state)
 		longest = waited > longest ? waited : longest;
 	}
 	print_message("a client waits %u ms at most\n", longest);
-	is = service_footprint(s); /* a connection has a thread, a channel another; who is refused has none */
+	is = service_footprint(s); /* a connection has a thread, and so has a channel; a refused connection has none */
 	assert_true(is.threads - s->baseline.threads < LET_IN + 3 * VICTIMS);
 	for (int i = 0; i < VICTIMS; i++)
 		nnb_client_close(clients[i]);
@@ -280,7 +284,10 @@ static void refused_clients_keep_nobody_out(void **state)
 	service_settles(s);
 }
 
-/* A stop that waits for a client ends after 1.5 s, and @most is more; sockets are no reason to wait, and @most is less. */
+/*
+ * Expect that the service ends within @most ms: more than 1.5 s where it waits for a client, less where only
+ * sockets are left.
+ */
 static void expect_prompt_stop(struct service *s, uint64_t then, unsigned most)
 {
 	unsigned took;

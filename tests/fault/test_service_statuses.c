@@ -1,5 +1,6 @@
 /*
- * test_service_statuses.c -- requests that are wrong in random ways: a call and a burst answer each with the same status.
+ * test_service_statuses.c -- requests that are wrong in random ways: a call and a burst must answer with the
+ * same status.
  *
  * NNB_SEED begins with another seed.
  */
@@ -75,7 +76,7 @@ static struct nnb_pool *file_pool(int prot, bool cut)
 	assert_int_equal(ftruncate(fd, N * 8), 0);
 	assert_int_equal(nnb_memory_mmap_fd(&m, fd, N * 8, prot, 0), 0);
 	assert_int_equal(nnb_pool_from(&p, &m), 0);
-	if (cut) /* we have mapped it, and the service does not any more */
+	if (cut) /* this process has mapped it, and the service has unmapped it */
 		assert_int_equal(ftruncate(fd, 0), 0);
 	nnb_memory_close(&m);
 	close(fd);

@@ -1,10 +1,10 @@
 /*
- * test_service_throughput.c -- a well-behaved app beside another that attacks the service, in every way that we know. It has at
- * least half of the throughput that it has beside as many processes that only burn cpu time, no wrong result, and keeps
- * its connection; a new connection takes 100 ms longer at most. A row for each attack.
+ * test_service_throughput.c -- a well-behaved app beside another one that attacks the service, in every known
+ * way. It has at least half of the throughput that it has beside as many processes that only burn cpu time, no
+ * wrong result, and keeps its connection; a new connection takes 100 ms longer at most. A row for each attack.
  *
- * test_service_throughput NAME measures the one attack whose name begins so.
- * Times are judged in soak only (NNB_SOAK_SECONDS), which gives each row some seconds; elsewhere the results are.
+ * test_service_throughput NAME measures the one attack whose name begins so. Times are judged in soak only
+ * (NNB_SOAK_SECONDS), which gives each row some seconds; results are judged always.
  */
 #include <grp.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include "service_helpers.h"
 
 enum {
-	ATTACKERS = 2, /* processes of another user, where the test is root's: one app. Otherwise one: each is an app */
+	ATTACKERS = 2, /* as root, two processes of another user, which are one app; otherwise each process is an app */
 	N = 1 << 14,   /* elements of the victim's model */
 	HEAVY = 1 << 20,  /* elements of the attackers' model */
 	SMALL = 16,       /* elements of the model of attackers that do not compute */
@@ -33,8 +33,8 @@ enum {
 #else
 	ASKED = 100000,
 #endif
-	MEASUREMENTS =
-		9 /* of each kind, in turns: the kernel places threads anew for each, which changes the rate up to fivefold */
+	/* in turns with and without the attack: for each, the kernel places threads anew, which changes the rate up to 5x */
+	MEASUREMENTS = 9
 };
 
 /* ---- attacks: scenes that never end ---- */
@@ -77,7 +77,7 @@ static struct nnb_remote *ready(struct nnb_client *client, uint32_t n)
 	return remote;
 }
 
-/* The attack is under way: report at its @n-th round. */
+/* The attack is under way: report that in its @n-th round. */
 static void goes_on(unsigned n)
 {
 	if (n == UNDER_WAY)
@@ -123,7 +123,10 @@ static void prepares(void)
 			nnb_remote_release(remote);
 }
 
-/* @m again and again, with two inputs of @first and @second bytes, the second of which is @values, and an output of @out. */
+/*
+ * Execute @m again and again, with two inputs of @first and @second bytes, the second of which is @values, and
+ * an output of @out.
+ */
 static void executes_again_and_again(struct nnb_model *m, uint32_t first, const void *values, uint32_t second,
                                      uint32_t out_bytes)
 {
@@ -151,12 +154,12 @@ static void branches(void)
 }
 
 #ifdef __SANITIZE_THREAD__
-enum { WINDOW = 120 }; /* a ninth of the cells: each takes as much longer */
+enum { WINDOW = 120 }; /* a ninth of the cells, because each takes nine times as long here */
 #else
 enum { WINDOW = 96 };
 #endif
 
-/* 40 million cells, which it had not been estimated to look at. */
+/* The run computes shapes with 40 million cells, which the estimate could not know. */
 static void computes_shapes(void)
 {
 	enum { OUT_SIDE = 2 * UNKNOWN_SIDE - WINDOW + 1 };
@@ -166,7 +169,10 @@ static void computes_shapes(void)
 	                         sizeof(once), 2 * OUT_SIDE * OUT_SIDE * 2 * UNKNOWN_CHANNELS);
 }
 
-/* As many executions as allowed wait for a fence that is never signalled; the attacker asks for more, and begins again. */
+/*
+ * As many executions as allowed wait for a fence that is never signalled. The attacker asks for more, and
+ * starts over.
+ */
 static void waits_for_no_signal(void)
 {
 	int never, fence;
@@ -216,12 +222,12 @@ static void *asks(void *client)
 	must(each != NULL);
 	for (;;) {
 		nnb_client_supported(client, asked_about, each, NULL);    /* concurrent calls have a channel each */
-		goes_on(UNDER_WAY * (atomic_fetch_add(&n_asked, 1) + 1)); /* each call takes long: one is enough */
+		goes_on(UNDER_WAY * (atomic_fetch_add(&n_asked, 1) + 1)); /* each call takes long, so one is enough */
 	}
 	return NULL;
 }
 
-/* Which operations of a large model are supported, on many channels at once. */
+/* Ask which operations of a large model are supported, on many channels at once. */
 static void asks_about_models(void)
 {
 	struct nnb_client *client = must_open();
@@ -233,7 +239,7 @@ static void asks_about_models(void)
 	asks(client);
 }
 
-/* Connections, models and bursts until all are refused, all of which it gives back then. */
+/* Take connections, models and bursts until the service refuses all; then free them. */
 static void takes_all_it_may_have(void)
 {
 	enum { MODELS = 100, BURSTS = 300 };
@@ -291,7 +297,7 @@ static struct nnb_pool *file_pool(int fd)
 	return pool;
 }
 
-/* The file that the service computes on becomes shorter, and longer again. */
+/* The file that the service computes on is truncated, and grows again. */
 static void tears(void)
 {
 	int fd = memfd_create("torn", MFD_CLOEXEC);
@@ -308,7 +314,7 @@ static void tears(void)
 	}
 }
 
-/* A burst learns files until it may have no more, and is made anew. */
+/* A burst learns files until it has as many as allowed; then make a new burst. */
 static void takes_files(void)
 {
 	struct nnb_remote *remote = ready(must_open(), SMALL);
@@ -331,7 +337,7 @@ static void takes_files(void)
 	}
 }
 
-/* Into all shared memory that there is: pools, queues. It does not survive that for long. */
+/* Overwrite all shared memory: pools and queues. The process does not survive that for long. */
 static void scribble(unsigned seed)
 {
 	char line[512];
@@ -380,10 +386,13 @@ static void scribbles(void)
 static const struct attack {
 	const char *name;
 	void (*goes)(void);
-	double least; /* the bar of today, where it is not one half: a known gap */
+	double least; /* the limit, where it is not one half: a known gap */
 } attacks[] = {
 	{ "burns cpu time", burns },
-	/* The victim's executions are short: to wake its thread, and to have the other one leave, takes longer than they do. */
+	/*
+	 * The victim's executions are short: waking its thread and preempting the other run take longer than
+	 * they do.
+	 */
 	{ "floods with long executions", floods, 0.04 },
 	{ "floods with short ones by burst", floods_by_burst },
 	{ "prepares again and again", prepares },
@@ -392,7 +401,7 @@ static const struct attack {
 	{ "tears its files", tears },
 	{ "takes files and mappings", takes_files },
 	{ "scribbles into shared memory", scribbles },
-	/* A busy machine alone costs as much: the victim waits for some 30 us, and its cycle takes some 200 to 600. */
+	/* A busy machine costs as much: the victim waits for some 30 us, and its cycle takes some 200 to 600. */
 	{ "executes branches within branches", branches, 0.2 },
 	{ "executes shapes that it computes", computes_shapes, 0.2 },
 	{ "waits for fences that nothing signals", waits_for_no_signal },
@@ -402,7 +411,7 @@ static const struct attack {
 
 /* ---- the victim ---- */
 
-/* Added up over measurements. */
+/* Sums over measurements. */
 struct measured {
 	uint64_t executions, ns;
 	uint64_t connect_ns; /* the slowest connection of each measurement */
@@ -467,7 +476,7 @@ static double per_s(const struct measured *m)
 	return (double)m->executions * 1e9 / (double)m->ns;
 }
 
-/* On connections that it had before the attack: whatever fails is a failure of the test. */
+/* Measure on connections from before the attack, where each failure fails the test. */
 static void measure(struct fixture *f, unsigned ms, struct measured *sum)
 {
 	uint64_t began = now_ns(), until = began + ms * MS, n = 0, spent = 0, slowest = 0;
@@ -503,7 +512,7 @@ static void measure_beside(struct fixture *f, const struct attack *a, unsigned m
 	app_comes_to_hold(f->client, all.connections, 1);
 }
 
-static const char *only; /* the one attack to be measured, by the beginning of its name; NULL: all */
+static const char *only; /* the attack to measure, by the beginning of its name; NULL: all */
 
 static bool is_asked_for(const struct attack *a)
 {

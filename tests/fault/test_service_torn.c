@@ -1,8 +1,9 @@
 /*
- * test_service_torn.c -- an app cuts files under the executions of a real nnburstd that has few mappings left: the
- * service lives, pays no mapping for a tear, and serves the other app.
+ * test_service_torn.c -- an app truncates files under the executions of a real nnburstd that has few mappings
+ * left: the service lives, uses no mapping for a tear, and serves the other app.
  *
- * The attack is EMBEDDING_LOOKUP of one number in every other page of a file that ends before them: each number is a tear.
+ * The attack is an EMBEDDING_LOOKUP of one number in every other page of a file that ends before them: each
+ * number is a tear.
  */
 #include "service_helpers.h"
 
@@ -11,7 +12,7 @@
 enum {
 	ROOM = 1500,               /* mappings that the service has left */
 	PAGES = 4096,              /* pages of the file: every other one is torn */
-	ROUNDS = 20,               /* the file is whole, and is cut, so often */
+	ROUNDS = 20,               /* how often the file is truncated */
 	SERVICE_MAY_TAKE = 300,    /* mappings: those of the tearer's connection, and the reserve of tear.c */
 	NUMBERS_IN_PAGE = 4096 / 4 /* numbers this far apart lie in different pages, for any page size here */
 };
@@ -43,7 +44,7 @@ struct tearer {
 	struct nnb_remote *remote;
 	struct nnb_burst *burst;
 	int fd;
-	struct nnb_pool *pools[2]; /* the file, and where the numbers go */
+	struct nnb_pool *pools[2]; /* the file, and the output */
 	struct nnb_argument in, out;
 	struct nnb_output_shape shape;
 	struct nnb_call call;
@@ -82,7 +83,7 @@ static enum nnb_status tearer_execute(struct tearer *t, bool burst)
 	             : nnb_remote_execute(t->remote, &t->call, &answer, NULL);
 }
 
-/* Executions of the burst find their pool mapped already, so that the file may be short when they begin. */
+/* The burst has mapped its pool, so the file may be short when executions begin. */
 static void tear_again_and_again(const char *socket_path)
 {
 	struct tearer t;
@@ -162,7 +163,7 @@ static unsigned mappings(const struct service *s)
 	return n;
 }
 
-/* A call, a burst, and all that takes new mappings: a connection, a model, a burst. */
+/* Execute by call and by burst, and make everything that takes new mappings: a connection, a model, a burst. */
 static void expect_good(struct fixture *f)
 {
 	struct nnb_client *client = app_open(&f->s);

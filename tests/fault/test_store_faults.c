@@ -1,5 +1,6 @@
 /*
- * test_store_faults.c -- an import whose n-th write fails, or who is killed at it, for every n: what was there is there.
+ * test_store_faults.c -- an import whose n-th write fails, or that is killed at its n-th write, for each n: the
+ * earlier database is unchanged.
  *
  * The writes are SQLite's, through the system calls of its VFS, and the store's own, wrapped by the linker.
  */
@@ -30,7 +31,7 @@ ssize_t __real_write(int fd, const void *p, size_t n);
 ssize_t __real_copy_file_range(int in, off_t *in_at, int out, off_t *out_at, size_t n, unsigned flags);
 int __real_rename(const char *from, const char *to);
 int __real_fsync(int fd);
-#pragma GCC visibility push(default) /* a sanitizer's library looks for them */
+#pragma GCC visibility push(default) /* a sanitizer's library looks for these functions */
 ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t at);
 ssize_t __wrap_write(int fd, const void *p, size_t n);
 ssize_t __wrap_copy_file_range(int in, off_t *in_at, int out, off_t *out_at, size_t n, unsigned flags);
@@ -100,7 +101,8 @@ static int import(const char *path, const char *uuid, bool append, struct bsa_er
 		struct bsa_execution x = stored_warm(first + i, i * 1000);
 
 		x.model = 1 + i % 3;
-		x.phase[BSA_PREPARE] += i % 100 == 0; /* not what its boundaries say: takes a row more */
+		/* differs from its boundaries, so the store needs a further row */
+		x.phase[BSA_PREPARE] += i % 100 == 0;
 		if (i % 50 == 0) {
 			x.miss = BSA_MISS_LATE;
 			x.lateness = 7;
@@ -124,7 +126,7 @@ static void holds(const char *path, const char *uuids, unsigned executions)
 	assert_rows(path, "SELECT count(*), (SELECT count(*) FROM stored_wait) FROM execution", expected);
 }
 
-/* Steps of one import that succeeds; @append to what is there. */
+/* The number of steps of an import that succeeds; @append: to an existing database. */
 static int steps_of(const char *path, bool append)
 {
 	struct bsa_err err = { "" };
@@ -135,7 +137,7 @@ static int steps_of(const char *path, bool append)
 	return steps;
 }
 
-/* Every one of the first and the last, and some between. */
+/* Each of the first and the last steps, and some between them. */
 static int next_step(int at, int all)
 {
 	return at < 15 || at > all - 15 ? at + 1 : at + 1 + (all - 30) / 12;
@@ -166,8 +168,8 @@ static void every_write_may_fail(void **state)
 			err.text[0] = 0;
 			r = import(path, "b", append, &err);
 			fail_at = 0;
-			if (r ==
-			    0) { /* the failed step did not matter: a copy that can be made in another way, or the last fsync */
+			/* the failed step was not essential: a copy that has another method, or the last fsync */
+			if (r == 0) {
 				assert_int_equal(import(path, "a", false, NULL), 0);
 				continue;
 			}
@@ -175,7 +177,7 @@ static void every_write_may_fail(void **state)
 			if (r != BSA_E_ENV || !err.text[0] || strchr(err.text, '\n'))
 				fail_msg("step %d: %d, '%s'", at, r, err.text);
 			if (strcmp(stored_ask(path, "SELECT max(uuid) FROM trace"), "b\n") == 0) {
-				/* The file was renamed, and only then did writing its directory fail. */
+				/* The file was renamed, and writing its directory failed only after that. */
 				assert_int_equal(at, all);
 				assert_int_equal(import(path, "a", false, NULL), 0);
 			}
@@ -213,7 +215,7 @@ static void every_write_may_be_the_last(void **state)
 			assert_int_equal(waitpid(pid, &status, 0), pid);
 			if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 				fail_msg("step %d of %d: status %x", at, all, status);
-			if (at < all) /* the last one comes after the rename */
+			if (at < all) /* the last step comes after the rename */
 				holds(path, "a\n", EXECUTIONS);
 			else
 				holds(path, append ? "a,b\n" : "b\n", append ? 2 * EXECUTIONS : EXECUTIONS);

@@ -1,6 +1,6 @@
 /*
- * test_turn_deaths.c -- apps that die while they wait for a lane, have one or have been sent off one, and a service that is
- * stopped meanwhile: the lane goes on to the others, and nothing is left.
+ * test_turn_deaths.c -- apps that die while they wait for a lane, hold one or were preempted, and a service
+ * that is stopped meanwhile: the lane goes on to the others, and the service holds nothing of the dead.
  */
 #include "qos_app.h"
 
@@ -97,7 +97,7 @@ static void an_app_dies_while_it_waits(void **state)
 		tell(&f->other, LOW, BY_SYNC, OTHER + 1);
 		await_waiting(f->watch, WAITING + 1);
 		victim_dies(f);
-		await_waiting(f->watch, 1); /* at once: before who has the lane goes on */
+		await_waiting(f->watch, 1); /* at once, before the lane's holder goes on */
 		gate_open(&f->s);
 		for (int k = 0; k < 2; k++)
 			assert_true(app_tells(&f->other).right);
@@ -125,7 +125,7 @@ static void an_app_dies_while_it_has_the_lane(void **state)
 	}
 }
 
-/* Once the service has noticed, what is between two operations goes no further. */
+/* When the service has noticed the death, a run of the app ends at its next checkpoint. */
 static void what_an_app_leaves_behind_goes_no_further_than_a_checkpoint(void **state)
 {
 	struct fixture *f = *state;
@@ -136,7 +136,7 @@ static void what_an_app_leaves_behind_goes_no_further_than_a_checkpoint(void **s
 		gate_hold(&f->s, 1);
 		tell(&f->victim, MEDIUM, (enum path)path, VICTIM);
 		gate_has_seen(&f->s, 1);
-		for (uint32_t k = 0; k < N_PATHS; k++) /* when these are gone, the service has noticed ... */
+		for (uint32_t k = 0; k < N_PATHS; k++) /* these executions end when the service has noticed the death */
 			tell(&f->victim, LOW, (enum path)k, VICTIM + 1);
 		await_waiting(f->watch, N_PATHS);
 		victim_dies(f);
@@ -163,7 +163,7 @@ static void an_app_dies_while_it_is_preempted(void **state)
 		await_waiting(f->watch, 1);
 		gate_let_one(&f->s);
 		gate_has_seen(&f->s, 2);
-		await_waiting(f->watch, 1); /* now it is the victim */
+		await_waiting(f->watch, 1); /* now the victim runs */
 		victim_dies(f);
 		await_waiting(f->watch, 0);
 		gate_open(&f->s);
@@ -172,7 +172,10 @@ static void an_app_dies_while_it_is_preempted(void **state)
 	}
 }
 
-/* All waiters are cancelled while one thread is still on the lane; it stops at its next checkpoint, and no other begins. */
+/*
+ * All waiting executions are cancelled while one thread is still on the lane; it stops at its next checkpoint,
+ * and no other begins.
+ */
 static void a_service_that_is_stopped_lets_go_of_those_who_wait(void **state)
 {
 	struct fixture *f = *state;
