@@ -1,4 +1,7 @@
-/* abort_unless.h -- for what cannot fail in what a test is built from: a broken test says so, and where. */
+/*
+ * abort_unless.h -- abort_unless() for conditions of a test's own building blocks: it prints the condition and
+ * its place.
+ */
 #ifndef ABORT_UNLESS_H
 #define ABORT_UNLESS_H
 

@@ -1,4 +1,7 @@
-/* assert_fits.h -- a drawing in a terminal: no line is wider than the screen, has a control character or ends with a blank. */
+/*
+ * assert_fits.h -- assert_fits() for a drawing on a terminal: no line is wider than the screen, has a control
+ * character or ends with a blank.
+ */
 #ifndef ASSERT_FITS_H
 #define ASSERT_FITS_H
 

@@ -1,6 +1,6 @@
 /*
- * burst_helpers.h -- what tests of bursts share: what to execute, a service that can be held up and made to fail, and
- * a client that speaks datums itself.
+ * burst_helpers.h -- models and calls for tests of bursts, a service that a test can hold and make fail, and a
+ * client that writes datums itself.
  */
 #ifndef BURST_HELPERS_H
 #define BURST_HELPERS_H
@@ -16,8 +16,9 @@ enum { ARGUMENTS_MAX = 32, SLOTS_MAX = 64 };
 /* ---- the two sides of a burst, in order ---- */
 
 /*
- * What one side has written before it called this, the other sees after it has. The queues order the two sides as
- * well, but through two mappings of one file, which the thread sanitizer takes for two things.
+ * Order two sides for the thread sanitizer: what one side wrote before this call, the other side sees after it.
+ * The queues order the two sides as well, but through two mappings of one file, which the sanitizer takes for
+ * different memory.
  */
 static inline void hand_over(void)
 {
@@ -43,7 +44,7 @@ struct gate {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool shut;
-	unsigned inside; /* are waiting */
+	unsigned inside; /* the number of waiting threads */
 };
 
 #define GATE_INIT                                                   \
@@ -70,7 +71,7 @@ static inline void gate_pass(struct gate *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* Until somebody is held up. */
+/* Wait until a thread waits at the gate. */
 static inline void gate_await(struct gate *g)
 {
 	pthread_mutex_lock(&g->lock);
@@ -88,7 +89,7 @@ struct job {
 	struct nnb_call call;
 };
 
-/* The arguments of @n operands at *@at; one whose size is not known is left out. */
+/* Place the arguments of @n operands from *@at on; one of unknown size is left out. */
 static inline void job_place(struct nnb_argument *args, uint32_t pool, const struct nnb_model *m,
                              const uint32_t *indexes, uint32_t n, uint32_t *at)
 {
@@ -104,7 +105,7 @@ static inline void job_place(struct nnb_argument *args, uint32_t pool, const str
 	}
 }
 
-/* Small numbers, so that they index and hash. */
+/* Fill inputs with small numbers, which are valid indexes and keys. */
 static inline void job_fill(const struct job *j, const struct nnb_model *m)
 {
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
@@ -145,7 +146,7 @@ static inline void job_fini(struct job *j)
 	j->pools[1] = nnb_pool_free(j->pools[1]);
 }
 
-/* The same as a request; its pools into @memories. */
+/* Make a request of the call; the memories of its pools go into @memories. */
 static inline struct nnb_request request_of_call(const struct nnb_call *c, struct nnb_memory *memories)
 {
 	for (uint32_t i = 0; memories && i < c->n_pools; i++)
@@ -209,7 +210,7 @@ static inline bool sum_is_right(const struct sum *s, float seed)
 	return true;
 }
 
-/* Execute it, and look at what came out. */
+/* Execute @s, and check the outputs. */
 static inline void expect_sum(struct nnb_burst *b, const struct sum *s, bool fallback)
 {
 	static _Thread_local float seed;
@@ -224,7 +225,7 @@ static inline void expect_sum(struct nnb_burst *b, const struct sum *s, bool fal
 		fail_msg("the result is wrong");
 }
 
-/* Two pools of one's own, for once. */
+/* Execute once with two new pools. */
 static inline void expect_it_works(struct nnb_burst *b)
 {
 	struct sum s;
@@ -235,7 +236,7 @@ static inline void expect_it_works(struct nnb_burst *b)
 	nnb_pool_free(s.pools[1]);
 }
 
-/* It fails with @status, and says that it was not executed another way. */
+/* Expect that the call fails with @status, and that no fallback executed it. */
 static inline void expect_failure(struct nnb_burst *b, const struct nnb_call *call, enum nnb_status status)
 {
 	struct nnb_output_shape shapes[ARGUMENTS_MAX];
@@ -263,26 +264,26 @@ static inline struct nnb_prepared *prepared_sum(const char *driver)
 
 struct desk {
 	struct nnb_prepared *prepared;
-	bool plain, old;         /* old: it has not agreed to terms */
-	enum nnb_status refuses; /* what configure says */
-	atomic_uint
-		admits; /* a status: what is said before pools are looked for; NONE: what the library's executor says */
-	enum nnb_status told;  /* what the client's callback is made to say */
-	enum nnb_status keeps; /* what free_memory says */
-	struct gate executing; /* all pools are there */
-	struct gate asking;    /* in the callback, before the client is asked */
-	struct gate freeing;   /* in free_memory, before it is done */
+	bool plain, old;         /* old: the service has not agreed to terms */
+	enum nnb_status refuses; /* result of configure */
+	/* result of the executor before it looks for pools; NONE: the result of the library's executor */
+	atomic_uint admits;
+	enum nnb_status told;  /* status that replaces the result of the client's callback */
+	enum nnb_status keeps; /* result of free_memory */
+	struct gate executing; /* all pools are present */
+	struct gate asking;    /* in the callback, before it asks the client */
+	struct gate freeing;   /* in free_memory, before the library frees the slot */
 	struct nnb_burst_executor inner;
 	struct nnb_burst_callback callback;
 	struct nnb_burst_server *server;
 	struct nnb_fmq_desc request, result; /* borrowed from the burst */
-	enum nnb_status answered;            /* what the last callback said */
-	enum nnb_status executed;            /* the last status of the executor's */
+	enum nnb_status answered;            /* the result of the last callback */
+	enum nnb_status executed;            /* the last status of the executor */
 	_Atomic uint32_t executions, calls, frees, fallbacks, closes, releases, executors_freed;
 	_Atomic bool cancelled;
-	struct nnb_terms terms;                     /* of the last request, whichever way it came */
-	uint64_t changes;                           /* likewise */
-	int32_t asked[SLOTS_MAX], freed[SLOTS_MAX]; /* slots: of the last callback; ever */
+	struct nnb_terms terms;                     /* terms of the last request, on either path */
+	uint64_t changes;                           /* changes of the last request */
+	int32_t asked[SLOTS_MAX], freed[SLOTS_MAX]; /* asked: slots of the last callback; freed: all freed slots */
 	uint32_t n_asked;
 };
 
@@ -471,7 +472,7 @@ static inline struct nnb_burst_service desk_service(struct desk *d)
 		                           .arg = d };
 }
 
-/* A burst whose service is @d. */
+/* A burst to the service @d. */
 static inline struct nnb_burst *desk_burst(struct desk *d, const struct nnb_burst_config *config)
 {
 	struct nnb_burst_service service = desk_service(d);
@@ -493,7 +494,7 @@ struct peer {
 	_Atomic uint32_t calls;
 };
 
-/* S-7, in the shortest way: what slot @i is, is memory @i. */
+/* The shortest implementation of S-7: slot @i is memory @i. */
 static inline enum nnb_status peer_memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
 {
 	struct peer *p = arg;
@@ -540,7 +541,7 @@ static inline enum nnb_status peer_serve(struct peer *p, const struct nnb_burst_
 	return nnb_burst_server_new(&p->server, &c, reason);
 }
 
-/* Queues of 1024, and a server for @prepared with a cache. */
+/* Queues of 1024 elements, and a server for @prepared with a cache. */
 static inline void peer_init(struct peer *p, struct nnb_prepared *prepared)
 {
 	struct nnb_burst_executor executor;
@@ -560,7 +561,7 @@ static inline void peer_fini(struct peer *p)
 	nnb_fmq_free(p->result);
 }
 
-/* The call as datums, its pools being slots 0, 1, ...; the caller frees them. */
+/* The datums of the call, whose pools are slots 0, 1, ...; the caller frees them. */
 static inline struct nnb_request_datum *datums_of(const struct nnb_call *call, bool measure, uint32_t *n)
 {
 	struct nnb_request request = request_of_call(call, NULL);
@@ -584,7 +585,7 @@ static inline void peer_send(struct peer *p, const struct nnb_request_datum *dat
 
 enum { RESULT_MAX = 512 };
 
-/* Wait for a packet: all that is there (B-14). How many datums. */
+/* Wait for a packet, and take all its datums (B-14). Returns their number. */
 static inline uint32_t peer_receive(struct peer *p, struct nnb_result_datum *ret)
 {
 	struct nnb_fmq_tx tx;
@@ -599,7 +600,10 @@ static inline uint32_t peer_receive(struct peer *p, struct nnb_result_datum *ret
 	return (uint32_t)n;
 }
 
-/* The answer to a request that failed. NULL if it is: status @status (NONE: any), no shapes, no timing. */
+/*
+ * Check the answer to a request that failed: status @status (NONE: any error), no shapes, no timing. Returns
+ * NULL, or what is wrong.
+ */
 static inline const char *not_a_failure(const struct nnb_result_datum *r, uint32_t n, enum nnb_status status)
 {
 	if (n != NNB_RESULT_MIN || r[0].kind != NNB_RESULT_PACKET || r[0].packet.size != n)
@@ -639,7 +643,7 @@ static inline void expect_service(struct peer *p, const struct nnb_request_datum
 
 /* ---- what is left behind ---- */
 
-/* Threads of this process. */
+/* The number of threads of this process. */
 static inline unsigned count_threads(void)
 {
 	char text[64] = "";
@@ -653,7 +657,7 @@ static inline unsigned count_threads(void)
 	return n;
 }
 
-/* Mappings of files that memfd_create made. */
+/* The number of mappings of files that memfd_create made. */
 static inline unsigned count_memfd_mappings(void)
 {
 	char line[512];
@@ -667,7 +671,7 @@ static inline unsigned count_memfd_mappings(void)
 	return n;
 }
 
-/* Threads that were joined are still counted for a moment; not for long. */
+/* Wait until @n threads are left: the kernel counts a joined thread for a moment longer. */
 static inline void await_threads(unsigned n)
 {
 	for (uint64_t end = now_ns() + PATIENCE; count_threads() != n; nap())

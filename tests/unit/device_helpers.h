@@ -1,4 +1,4 @@
-/* device_helpers.h -- what tests of devices share: small models, one-call executions, expectations. */
+/* device_helpers.h -- small models, executions by call and expectations for tests of devices. */
 #ifndef DEVICE_HELPERS_H
 #define DEVICE_HELPERS_H
 
@@ -41,8 +41,8 @@ static inline uint32_t int_scalar(struct nnb_model *m, int32_t value)
 }
 
 /*
- * y = x OP c for vectors of @n, OP being ADD or MUL and c[i] = (first + i) / 4; twice the operation, with a temporary
- * between, so that there is something to stop at.
+ * y = x OP c for vectors of @n elements; OP is ADD or MUL, and c[i] = (first + i) / 4. The model has the
+ * operation twice, with a temporary between, so that a run has a checkpoint.
  */
 static inline struct nnb_model *vector_model(enum nnb_op op, uint32_t n, uint32_t first)
 {
@@ -95,7 +95,7 @@ static inline void chain_of_adds(struct nnb_model *m, uint32_t n)
 	assert_int_equal(nnb_model_finish(m, &x, 1, &(uint32_t){ m->n_operands - 1 }, 1), 0);
 }
 
-/* As vector_model, of whatever length the request says. */
+/* As vector_model, for vectors of the length that the request states. */
 static inline struct nnb_model *vector_model_of_any_length(void)
 {
 	const float c = 0.25F;
@@ -115,7 +115,7 @@ static inline struct nnb_model *vector_model_of_any_length(void)
 	return m;
 }
 
-/* What it computes of @x at @i. */
+/* Element @i of vector_model's output for @x. */
 static inline float vector_expected(enum nnb_op op, uint32_t first, uint32_t i, float x)
 {
 	float c = (float)(first + i) / 4;
@@ -155,7 +155,7 @@ static inline struct nnb_prepared *prepared(struct nnb_device *d, const struct n
 	return p;
 }
 
-/* One input and one output of @n floats each in one ashmem pool. */
+/* One input and one output of @n floats each, in one ashmem pool. */
 struct vectors {
 	struct nnb_memory pool;
 	struct nnb_mapping *mapping;
@@ -184,7 +184,7 @@ static inline void vectors_fini(struct vectors *v)
 	nnb_memory_close(&v->pool);
 }
 
-/* Run @p, a vector model, and look at every element. */
+/* Run @p, a vector model, and check each element. */
 static inline void expect_vector(struct nnb_prepared *p, enum nnb_op op, uint32_t n, uint32_t first)
 {
 	struct vectors v;

@@ -1,4 +1,7 @@
-/* driver_bare.c -- the xnnpack driver, as if it had no memory domains. Linked with the driver's own sources. */
+/*
+ * driver_bare.c -- the xnnpack driver without its functions for memory domains. Linked with the driver's own
+ * sources.
+ */
 #include "nnb/driver.h"
 
 extern const struct nnb_driver nnb_driver_xnnpack;

@@ -1,8 +1,9 @@
 /*
- * driver_both.c -- the xnnpack driver, with every operation run twice: as it is, and by the plain kernel.
+ * driver_both.c -- the xnnpack driver, which runs each operation twice: by XNNPACK, where it would use XNNPACK,
+ * and by the plain kernel.
  *
- * Linked with the driver's own sources and --wrap=nnbx_step_run. Where the two differ by more than an operation may
- * be off, that operation fails.
+ * Linked with the driver's own sources and --wrap=nnbx_step_run. Where the two results differ by more than the
+ * operation's tolerance, the operation fails.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,18 +15,18 @@
 enum nnb_status __real_nnbx_step_run(struct step *step, const struct site *site);
 enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site);
 
-/* By operation: how often both ways were gone. The test looks at it. */
+/* By operation: how often both kernels ran. The test reads it. */
 NNB_PUBLIC unsigned nnb_both_ways[128];
-/* Of which by an operator of signed bytes. */
+/* How many of these used an XNNPACK operator of signed bytes. */
 NNB_PUBLIC unsigned nnb_both_signed[128];
 
-/* Twice D-10's, since each of the two may be off; sums of many products may be off by more than that. */
+/* The tolerance is twice that of D-10, because each result may be off. Sums of many products may be off by more. */
 static bool near(double a, double b, double off)
 {
 	return a == b || fabs(a - b) <= off + off * fabs(b) || (isnan(a) && isnan(b));
 }
 
-/* Element @i, and how far off it may be. */
+/* Element @i, and its tolerance. */
 static double element(uint32_t type, const void *data, size_t i, double *off)
 {
 	*off = type == NNB_TENSOR_FLOAT16 ? 2 * 0x1p-10 : 2e-5;

@@ -1,6 +1,6 @@
 /*
- * driver_gate.c -- the xnnpack driver behind a gate: a test says when executions, preparations and copies of buffers go
- * on, and sees what the service holds.
+ * driver_gate.c -- the xnnpack driver behind a gate: a test decides when executions, preparations and copies of
+ * buffers go on, and reads what the service holds.
  *
  * Linked with the driver's own sources.
  */
@@ -23,7 +23,7 @@ static struct gate *gate;
 
 struct gated_run {
 	void *inner;
-	const float *first; /* of the first input; NULL: it has none */
+	const float *first; /* address of the first input; NULL: no input */
 	float tag;
 	const struct nnb_run_terms *terms;
 };
@@ -50,7 +50,7 @@ static void pass(const atomic_uint *hold, atomic_uint *held)
 	atomic_fetch_sub(held, 1);
 }
 
-/* As many as the test lets go on leave, and the others stay. */
+/* Whether this run may go on: the test sets how many may, and all others stay. */
 static bool let_go(void)
 {
 	unsigned n = atomic_load(&gate->let);
@@ -95,7 +95,7 @@ static void note(float tag, unsigned op)
 		gate->ops[i] = (struct gate_op){ tag, op, (int)syscall(SYS_gettid) };
 }
 
-/* Have the process be left with @room mappings of those that the kernel allows one. */
+/* Use up mappings until the kernel allows the process only @room more. */
 static void use_up_mappings(size_t room)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (size_t)1 << 20;
@@ -104,10 +104,10 @@ static void use_up_mappings(size_t room)
 
 	if (p == MAP_FAILED)
 		abort();
-	while (n < pages && mprotect(p + n * page, page, PROT_READ) == 0) /* each splits off two */
+	while (n < pages && mprotect(p + n * page, page, PROT_READ) == 0) /* each call splits off two mappings */
 		n += 2;
 	if (n >= pages || n < room + 2)
-		abort(); /* this kernel's limit is not reached; or it leaves less than was asked for */
+		abort(); /* this kernel's limit is out of reach, or fewer than @room were left */
 	n -= room;
 	mprotect(p + n * page, (pages - n) * page, PROT_NONE);
 }
@@ -198,7 +198,7 @@ static enum nnb_status run_op(void *run, uint32_t op)
 
 	if (!op)
 		r->tag = r->first ? *(const volatile float *)r->first : 0;
-	if (r->tag != 0) { /* a seed's is */
+	if (r->tag != 0) { /* the run of a seed has tag 0 */
 		if (!op)
 			note_run(r);
 		note(r->tag, op);
@@ -225,7 +225,7 @@ static void run_end(void *run)
 	free(r);
 }
 
-/* Buffers are asked for by several threads of the service; the test looks when they have been answered. */
+/* Several threads of the service ask for buffers. The test reads the note after the service has answered. */
 static void note_buffer(const struct nnb_driver_buffer *what)
 {
 	static pthread_mutex_t noting = PTHREAD_MUTEX_INITIALIZER;
@@ -299,7 +299,7 @@ static void burst_free(void *burst)
 struct gated_image {
 	struct nnb_mapping *mapping;
 	uint32_t rows, row_bytes, pitch;
-	uint8_t *place; /* what the run reads or writes: right behind this struct */
+	uint8_t *place; /* the bytes that the run reads or writes, after this struct */
 };
 
 static struct gated_image *image_of(void *place)
@@ -321,7 +321,7 @@ static void copy_rows(const struct gated_image *m, bool to_image)
 static int hardware_buffer_open(void *prepared, const struct nnb_driver_image *what, void **ret)
 {
 	const struct nnb_hardware_buffer *d = &what->description;
-	uint64_t bytes = (uint64_t)d->width * 4 * d->height, wanted = 4; /* of FLOAT32 */
+	uint64_t bytes = (uint64_t)d->width * 4 * d->height, wanted = 4; /* four bytes, a FLOAT32 */
 	struct gated_image *m;
 	int r;
 

@@ -1,6 +1,6 @@
 /*
- * driver_looks.c -- the xnnpack driver, with every operation run three times: unwatched; watched, which has to come to the
- * same bits; and told to end at the first look.
+ * driver_looks.c -- the xnnpack driver, which runs each operation three times: without a look function; with
+ * one, and the bits of the output must be the same; and with one that ends the operation at the first look.
  *
  * Linked with the driver's own sources and --wrap=nnbx_step_run.
  */
@@ -20,7 +20,7 @@ enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 
 NNB_PUBLIC struct looks nnb_looks;
 
-/* Of the thread's cpu: what others do on this machine is not counted. */
+/* Time of the thread's cpu: the machine's other work does not count. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -41,7 +41,7 @@ static bool goes_on(void *ends)
 	return !ends;
 }
 
-/* Once, and what it took. *whole: it was not told to end. */
+/* Run the step once, and measure its time. *whole: the step ended by itself. */
 static enum nnb_status watched(struct step *step, const struct site *site, bool end, bool *whole)
 {
 	const struct nnb_look look = { goes_on, end ? &last : NULL };
@@ -65,7 +65,7 @@ static uint64_t digest_of(const uint8_t *bytes, size_t n)
 	return h;
 }
 
-/* Behind the rows that it has counted it leaves what was there: zeroes. */
+/* Whether the step leaves the output's rows alone behind those that it counted: they were zeroes. */
 static bool counts_rows(const struct site *site)
 {
 	return site->op->type == NNB_BOX_WITH_NMS_LIMIT || site->op->type == NNB_GENERATE_PROPOSALS;

@@ -1,4 +1,7 @@
-/* driver_loops.c -- the xnnpack driver, whose runs ask the test, and tell it of iterations and memory, instead of the library. */
+/*
+ * driver_loops.c -- the xnnpack driver, whose runs report iterations and memory to the test instead of the
+ * library, and ask the test.
+ */
 #include "unit/loops.h"
 
 #include <stdlib.h>
@@ -9,7 +12,7 @@ NNB_PUBLIC extern struct loops nnb_loops;
 struct loops nnb_loops;
 
 struct model {
-	struct nnb_graph graph; /* the library's, but for the account */
+	struct nnb_graph graph; /* the library's graph with another account */
 	void *inner;
 };
 

@@ -1,8 +1,8 @@
 /*
- * driver_scrambled.c -- the xnnpack driver, but for its buffers, of which nobody else can make any sense: they are kept
- * backwards with bits turned over, behind a handle that is not their place. Runs put them right for themselves.
+ * driver_scrambled.c -- the xnnpack driver with buffers that no other code can read: their bytes are reversed
+ * and inverted, behind a handle that is not their address. Runs restore the bytes for themselves.
  *
- * Linked with the driver's own sources. That buffers are used as they may be is looked at here, too.
+ * Linked with the driver's own sources. The driver also checks that its callers use buffers by the rules.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct buffer {
 	uint32_t magic;
 	uint64_t bytes;
 	atomic_uint readers, writers;
-	uint8_t *last; /* where an app's first byte is */
+	uint8_t *last; /* the place of an app's first byte */
 	uint8_t kept[];
 };
 
@@ -36,8 +36,8 @@ struct run {
 	const struct model *model;
 	struct nnb_run told, inner_told;
 	const void **inputs;
-	void **outputs; /* of a late run: NULL until it has come to it */
-	void **buffers; /* by output: the buffer that it belongs in; NULL: none, or a late run has not come to it */
+	void **outputs; /* outputs of a late run; NULL: the run has not reached the output */
+	void **buffers; /* the buffer of each output; NULL: none, or a late run has not reached the output */
 	void *inner;
 };
 
@@ -80,7 +80,7 @@ static void buffer_free(void *device, void *buffer, uint64_t bytes)
 	free(b);
 }
 
-/* driver.h: one writes it, with nobody reading. */
+/* driver.h: a buffer has one writer and no reader, or readers only. */
 static void enter(struct buffer *b, bool writes, uint64_t bytes)
 {
 	must(b->magic == MAGIC && bytes <= b->bytes);
@@ -209,7 +209,7 @@ static void bind_inputs(struct run *r)
 	}
 }
 
-/* Output @i, which lies in @buffer and has its shape, is put together elsewhere. */
+/* Output @i lies in @buffer and has its shape; the run computes it elsewhere first. */
 static void bind_output(struct run *r, uint32_t i, void *buffer)
 {
 	uint32_t operand = r->model->graph->model->outputs[i];
@@ -231,7 +231,7 @@ static void bind_outputs(struct run *r)
 	}
 }
 
-/* Of a late run: the shape of an output is there. */
+/* A late run knows the shape of an output now. */
 static enum nnb_status place(void *arg, uint32_t output, void **ret)
 {
 	struct run *r = arg;

@@ -1,4 +1,4 @@
-/* fmq_helpers.h -- what the queue's tests share: arrangements, raw words, threads, children, time, fds. */
+/* fmq_helpers.h -- helpers for the queue's tests: arrangements, raw words, threads, children, time, fds. */
 #ifndef FMQ_HELPERS_H
 #define FMQ_HELPERS_H
 
@@ -30,12 +30,12 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define MS UINT64_C(1000000)
-#define PATIENCE (20000 * MS) /* for what must happen, however slow the machine */
+#define PATIENCE (20000 * MS) /* the longest wait for what must happen, on a slow machine */
 enum { WATCHDOG_S = 50 };     /* for one test: SIGALRM ends the program */
 
 /* ---- tests made from rows ---- */
 
-/* What a row leaves out is zero. */
+/* A member that a row leaves out is zero. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 static struct CMUnitTest tests[1024];
@@ -82,7 +82,10 @@ static inline uint64_t next_random(uint64_t *state)
 	return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* For who counts threads and fds: a tracer has some of its own. Before the first queue. */
+/*
+ * For tests that count threads and fds: without a tracer, which has some of its own. Call it before the first
+ * queue.
+ */
 static inline void without_tracer(void)
 {
 	setenv("NNBURST_TRACEPOINTS", "", 1);
@@ -103,7 +106,7 @@ static const struct arrangement arrangements[] = {
 	{ "two fds, packed", true, NNB_FMQ_LAYOUT_PACKED },
 };
 
-/* A memfd of @bytes with the @seals. */
+/* A memfd of @bytes with these @seals. */
 static inline int new_file(size_t bytes, int seals)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -113,7 +116,7 @@ static inline int new_file(size_t bytes, int seals)
 	return fd;
 }
 
-/* As nnb_fmq_new, in that arrangement. */
+/* As nnb_fmq_new, in the arrangement @in. */
 static inline int new_queue(struct nnb_fmq **ret, struct nnb_fmq_config config, const struct arrangement *in)
 {
 	size_t bytes;
@@ -132,7 +135,7 @@ static inline int new_queue(struct nnb_fmq **ret, struct nnb_fmq_config config, 
 	return r;
 }
 
-/* Another handle to @q, which goes on as it is. */
+/* Open another handle to @q; @q is unchanged. */
 static inline int join_queue(struct nnb_fmq **ret, const struct nnb_fmq *q)
 {
 	struct nnb_fmq_attach how = {
@@ -146,7 +149,7 @@ static inline int join_queue(struct nnb_fmq **ret, const struct nnb_fmq *q)
 	return nnb_fmq_attach(ret, &d, &how);
 }
 
-/* A queue's memory as a peer sees it: what the descriptor says, and nothing of the handle. */
+/* A queue's memory as a peer sees it: from the descriptor, without the handle. */
 struct raw {
 	struct nnb_fmq_desc desc;
 	unsigned char *map[NNB_FMQ_MAX_FDS];
@@ -186,7 +189,7 @@ static inline _Atomic uint32_t *raw_flag(const struct raw *raw)
 	return raw_part(raw, NNB_FMQ_EVENT_FLAG);
 }
 
-/* What @n elements from the @first ever written on look like. */
+/* Make the elements that a test writes as number @first and the @n - 1 after it. */
 static inline void make_elements(void *to, size_t elem_size, uint64_t first, size_t n)
 {
 	unsigned char *p = to;
@@ -207,7 +210,7 @@ static inline unsigned count_fds(void)
 	return n;
 }
 
-/* A number that is no open fd. */
+/* A number that is not an open fd. */
 static inline int closed_fd(void)
 {
 	int fd = 3000;
@@ -224,7 +227,7 @@ static inline int my_tid(void)
 	return (int)syscall(SYS_gettid);
 }
 
-/* Is the thread asleep? False when it does not fall asleep in PATIENCE. */
+/* Whether the thread falls asleep within PATIENCE. */
 static inline bool falls_asleep(int pid, int tid)
 {
 	uint64_t end = now_ns() + PATIENCE;
@@ -249,7 +252,7 @@ static inline bool falls_asleep(int pid, int tid)
 	return false;
 }
 
-/* One call on a thread of its own. Its result is looked at after finish(). */
+/* One call on a thread of its own. Read its result after finish(). */
 struct actor {
 	int (*act)(struct actor *);
 	struct nnb_fmq *q;
@@ -294,7 +297,7 @@ static inline int finish(struct actor *a)
 
 /* ---- cpus ---- */
 
-/* Two cpus that we may use. False when there is one only. */
+/* Find two cpus that this process may use. False if there is only one. */
 static inline bool two_cpus(int ret[2])
 {
 	cpu_set_t set;
@@ -308,7 +311,7 @@ static inline bool two_cpus(int ret[2])
 	return n == 2;
 }
 
-/* Keep the calling thread on @cpu. */
+/* Run the calling thread on @cpu only. */
 static inline void pin(int cpu)
 {
 	cpu_set_t set;
@@ -320,7 +323,7 @@ static inline void pin(int cpu)
 
 /* ---- children ---- */
 
-/* In a child: cmocka's asserts would go on with the parent's tests there. */
+/* For child processes: after a failed assert of cmocka, a child would go on with the parent's tests. */
 #define must(cond)                                                                                             \
 	do {                                                                                                   \
 		if (!(cond)) {                                                                                 \
@@ -344,7 +347,7 @@ static inline pid_t spawn(void (*body)(void *), void *arg)
 	_exit(0);
 }
 
-/* Wait for the child to end; kill it when it does not. Its wait status. */
+/* Wait for the child's end, and kill it after PATIENCE. Returns its wait status. */
 static inline int reap(pid_t pid)
 {
 	uint64_t end = now_ns() + PATIENCE;
@@ -362,7 +365,7 @@ static inline int reap(pid_t pid)
 	return status;
 }
 
-/* From here on the kernel answers SYS_futex with @action (SECCOMP_RET_*). False where seccomp is not to be had. */
+/* From here on the kernel answers SYS_futex with @action (SECCOMP_RET_*). False if seccomp is not available. */
 static inline bool answer_futex(uint32_t action)
 {
 	struct sock_filter filter[] = {
@@ -376,7 +379,7 @@ static inline bool answer_futex(uint32_t action)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-enum { NO_SECCOMP = 77 }; /* what a child without it exits with */
+enum { NO_SECCOMP = 77 }; /* exit status of a child without seccomp */
 
 static inline void forbid_futex(void)
 {
@@ -389,9 +392,9 @@ static inline bool lacks_seccomp(int status)
 	return WIFEXITED(status) && WEXITSTATUS(status) == NO_SECCOMP;
 }
 
-/* A futex that always finds the word changed, is always interrupted, does not work. */
+/* Answers of a futex: the word has always changed, the wait was interrupted, futexes are not supported. */
 static const struct futex_answer {
-	int answer, want; /* want: of a wait that nobody ends */
+	int answer, want; /* want: the result of a wait without a wake-up */
 } futex_answers[] = {
 	{ EAGAIN, NNB_EVENT_TIMED_OUT },
 	{ EINTR, NNB_EVENT_TIMED_OUT },

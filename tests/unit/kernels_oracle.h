@@ -1,8 +1,8 @@
 /*
- * kernels_oracle.h -- the operations once more, from their definitions and in doubles.
+ * kernels_oracle.h -- a second implementation of the operations, from their definitions and in doubles.
  *
- * Everything is real numbers: a quantised tensor is first read as what it stands for, and the answer is rounded to
- * its quantisation last. Each element of an output is worked out for itself, by its indexes.
+ * All numbers are reals: the oracle reads a quantised tensor as the reals that it stands for, and rounds the
+ * answer to its quantisation last. It computes each element of an output separately, from its indexes.
  */
 #ifndef KERNELS_ORACLE_H
 #define KERNELS_ORACLE_H
@@ -53,7 +53,7 @@ static inline uint32_t oracle_extent(uint32_t in, uint32_t filter, uint32_t stri
 	return (in - filter + stride + pads) / stride;
 }
 
-/* An output element's place. */
+/* The position of an output element. */
 struct oracle_place {
 	int b, y, x, c;
 };
@@ -70,7 +70,7 @@ static inline struct oracle_place oracle_place(const struct nnbx_planes *p, size
 	return at;
 }
 
-/* The input's element that window cell (fy, fx) of that place lies on. NULL: padding. */
+/* The input's element under window cell (fy, fx) at that position. NULL: padding. */
 static inline const double *oracle_under(const struct nnbx_planes *p, const double *in, struct oracle_place at, int fy,
                                          int fx, int channel)
 {
@@ -115,7 +115,7 @@ static inline double oracle_depthwise(const struct nnbx_planes *p, const double 
 	return sum;
 }
 
-/* What a pool can be asked of a window. */
+/* Sums over the cells of a window, for the pooling operations. */
 struct oracle_window {
 	int cells;
 	double sum, squares, most;
@@ -140,7 +140,10 @@ static inline struct oracle_window oracle_window(const struct nnbx_planes *p, co
 	return w;
 }
 
-/* Weights of a tent around where the output lies in the input; beyond the last cell, the last cell. */
+/*
+ * Weights fall linearly around the position of the output in the input; beyond the last cell the last cell
+ * counts.
+ */
 static inline double oracle_resize(const struct nnbx_planes *p, const double *in, size_t i)
 {
 	struct oracle_place at = oracle_place(p, i);
@@ -203,7 +206,7 @@ static inline double oracle_row(const float *matrix, size_t row, const float *x,
 	return sum;
 }
 
-/* Of item @b: what gate @g lets through in cell @u, before any activation. */
+/* The value of gate @g for cell @u of item @b, before any activation. */
 static inline double oracle_gate(const struct nnbx_lstm *p, const struct nnbx_lstm_gate *g, size_t b, size_t u,
                                  const float *in, const float *state, double peeped)
 {
@@ -217,7 +220,7 @@ static inline double oracle_clip(double x, double limit)
 	return limit > 0 ? oracle_clamp(x, (struct oracle_bounds){ -limit, limit }) : x;
 }
 
-/* The cell's new state, and in *hidden what the output gate lets out of it. */
+/* The cell's new state; *hidden: what the output gate passes on. */
 static inline double oracle_lstm_cell(const struct nnbx_lstm *p, size_t b, size_t u, const float *in,
                                       const float *state, const float *cells, double *hidden)
 {

@@ -1,4 +1,4 @@
-/* looks.h -- what driver_looks.c tells of the operation that it has run last. */
+/* looks.h -- the report of driver_looks.c on the last operation that it ran. */
 #ifndef LOOKS_H
 #define LOOKS_H
 
@@ -6,15 +6,16 @@
 #include <stdint.h>
 
 struct looks {
-	uint64_t took_ns;    /* unwatched, of cpu */
-	uint64_t looks;      /* watched: how often it asked */
-	uint64_t longest_ns; /* likewise: of cpu, between two of them, or before the first, or after the last */
-	bool same;           /* likewise: to the same bits */
-	bool ended;          /* told to end at the first look: it did, and did not ask again */
-	uint64_t end_ns;     /* likewise: as longest_ns */
+	uint64_t took_ns; /* cpu time of the run without looks */
+	uint64_t looks;   /* the number of looks of the run with looks */
+	/* the same run: the longest cpu time between two looks, before the first, or after the last */
+	uint64_t longest_ns;
+	bool same;       /* the same run gave the same bits */
+	bool ended;      /* the run that is ended at the first look ended, and did not look again */
+	uint64_t end_ns; /* the same run: as longest_ns */
 	bool xnnpack, tiles_ours;
-	uint64_t digest;  /* of the output */
-	uint64_t cost_ns; /* what it was estimated to take */
+	uint64_t digest;  /* digest of the output */
+	uint64_t cost_ns; /* the driver's estimate of the operation's time */
 };
 
 #endif

@@ -1,4 +1,7 @@
-/* named_tests.h -- tests that a program names itself, as one for each row of a table. One group a program. */
+/*
+ * named_tests.h -- tests that a program names at run time, for example one for each row of a table. One group
+ * in a program.
+ */
 #ifndef NAMED_TESTS_H
 #define NAMED_TESTS_H
 
@@ -14,7 +17,7 @@
 static struct CMUnitTest tests[4096];
 static size_t n_tests;
 
-/* One more test: its function, the state that the function is given, and its name. */
+/* Add a test: its function, the state that the function is given, and its name. */
 static __attribute__((format(printf, 3, 4))) void add_test(CMUnitTestFunction run, const void *state,
                                                            const char *format, ...)
 {

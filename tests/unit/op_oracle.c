@@ -34,7 +34,7 @@ static bool is_signed(uint32_t type)
 	       type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL || type == NNB_TENSOR_QUANT16_SYMM;
 }
 
-/* The integer at @i of a quantised type. */
+/* The integer at index @i of a quantised type. */
 static int32_t raw_at(const struct tensor *t, size_t i)
 {
 	const void *at = t->bytes;
@@ -294,7 +294,7 @@ size_t cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint3
 	return (((size_t)b * s.h + y) * s.w + x) * s.c + c;
 }
 
-/* By the weights of a tent around the point. */
+/* Weights fall linearly around the point. */
 double image_sample(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, double y, double x,
                     uint32_t c)
 {
@@ -339,8 +339,8 @@ static size_t bytes_of(const struct tensor *t)
 }
 
 /*
- * Reals: by so many times what arithmetic in their type costs. Raw numbers of a quantised output: by so many; what the type
- * cannot hold is its border.
+ * Reals: within off times the tolerance of their type. Raw numbers of a quantised output: within off; a number
+ * that the type cannot hold is its border.
  */
 static bool is_near(const struct tensor *t, double got, double want)
 {
@@ -371,13 +371,13 @@ struct place {
 	uint64_t bytes;
 };
 
-/* One after the other in a pool. */
+/* Place the tensors one after the other in a pool. */
 static void place_all(struct place *p, struct tensor *const *tensors, uint32_t n, uint32_t pool)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t bytes = bytes_of(tensors[i]);
 
-		bytes = bytes ? bytes : 64; /* room without a length is not taken */
+		bytes = bytes ? bytes : 64; /* a pool of length 0 is refused */
 		p->args[i].location = (struct nnb_location){ pool, (uint32_t)p->bytes, (uint32_t)bytes };
 		p->bytes += (bytes + 63) / 64 * 64;
 	}
@@ -465,7 +465,7 @@ enum nnb_status op_run(struct nnb_device *d, struct maker *k, struct nnb_output_
 	return status;
 }
 
-/* The shapes that are reported are those that were wanted. */
+/* The reported shapes must be the wanted ones. */
 static void compare_shapes(const struct op_row *row, uint32_t round, const struct maker *k,
                            const struct nnb_output_shape *shapes)
 {
@@ -531,7 +531,7 @@ static char letter_of(uint32_t type)
 	return type < N_OF(letters) ? letters[type] : 0;
 }
 
-/* How often driver_both.c has gone both ways; in @by_signed, with XNNPACK's operator of signed bytes. */
+/* How often driver_both.c ran both kernels; @by_signed: how often with XNNPACK's operator of signed bytes. */
 static unsigned both_ways(uint32_t op, unsigned *by_signed)
 {
 	void *object = dlopen(DRIVER_BOTH, RTLD_NOW | RTLD_NOLOAD);

@@ -1,10 +1,10 @@
 /*
- * op_oracle.h -- what the tests of operations share: random models of one operation, and how they are run and judged.
+ * op_oracle.h -- random models of one operation, which the tests of operations run and judge.
  *
- * A family is an operation with the types it takes. A row is an operation with one of those types; each of its rounds makes a
- * model of that operation alone, in one of its forms, works out in doubles what it should give, and runs it on the driver of
- * driver_both.c, which also compares what XNNPACK gives with the plain kernel. Inputs are read as the reals that their bytes
- * stand for, so that an oracle knows nothing of types.
+ * A family is an operation with the types it takes. A row is an operation with one of those types. Each of its
+ * rounds makes a model of that operation alone, in one of its forms, computes in doubles what the operation
+ * should give, and runs it on the driver of driver_both.c. That driver also compares XNNPACK's result with the
+ * plain kernel's. An oracle reads inputs as the reals that their bytes stand for, so it knows nothing of types.
  */
 #ifndef OP_ORACLE_H
 #define OP_ORACLE_H
@@ -15,18 +15,18 @@
 #include "unit/device_helpers.h"
 
 enum { TENSORS_MAX = 64, ELEMENTS_MAX = 4096 };
-enum { OP_ROUNDS = 25 }; /* of a row */
+enum { OP_ROUNDS = 25 }; /* rounds of a row */
 
 uint32_t random_below(uint32_t n);
-uint32_t between(uint32_t least, uint32_t most); /* both of them included */
+uint32_t between(uint32_t least, uint32_t most); /* both included */
 bool chance(uint32_t percent);
 
 struct tensor {
-	uint32_t index; /* of the operand */
+	uint32_t index; /* index of the operand */
 	struct nnb_operand operand;
-	const float *scales; /* of channels */
+	const float *scales; /* scales of the channels */
 	size_t n;
-	double off; /* what an output may be off by: how many times its type's tolerance, or steps of a quantised type */
+	double off; /* the tolerance: a multiple of the type's own, or steps of a quantised type */
 	uint8_t bytes[4 * ELEMENTS_MAX];
 	double reals[ELEMENTS_MAX];
 };
@@ -34,36 +34,36 @@ struct tensor {
 /* One model of one operation. */
 struct maker {
 	struct nnb_model *m;
-	uint32_t op, type, second; /* of the row; second: 0 where the family has none */
-	bool nchw;                 /* input 0 and output 0 of an image */
-	bool late;                 /* outputs do not say how many rows they have */
-	bool unknown;              /* outputs say none of their extents */
-	uint32_t inputs[64], n_inputs, outputs[TENSORS_MAX], n_outputs; /* of the operation */
-	uint32_t given[TENSORS_MAX], n_given; /* of the model, and what they hold: tensors[k] */
+	uint32_t op, type, second; /* types of the row; second: 0 where the family has none */
+	bool nchw;                 /* layout of input 0 and output 0 */
+	bool late;                 /* the model does not state the rows of outputs */
+	bool unknown;              /* the model states no extents of outputs */
+	uint32_t inputs[64], n_inputs, outputs[TENSORS_MAX], n_outputs; /* operands of the operation */
+	uint32_t given[TENSORS_MAX], n_given;                           /* inputs of the model, which hold tensors[k] */
 	struct tensor *tensors[TENSORS_MAX];
 	struct tensor pool[TENSORS_MAX];
 	uint32_t n_tensors;
-	struct tensor *wanted[TENSORS_MAX]; /* whose reals are what an output should be */
+	struct tensor *wanted[TENSORS_MAX]; /* their reals are the expected outputs */
 };
 
 struct op_family {
 	enum nnb_op op;
 	void (*make)(struct maker *k);
 	const char *types;   /* letters as in signature.c */
-	const char *seconds; /* the types that each of them goes together with; NULL: none */
-	const char *xnnpack; /* the types that XNNPACK has been used for in some round; NULL: none */
-	/* How outputs are judged, where they are not compared with reals; NULL: they are. Fails the test. */
+	const char *seconds; /* for each of @types, the type of a second operand; NULL: none */
+	const char *xnnpack; /* the types for which some round used XNNPACK; NULL: none */
+	/* Judges the outputs instead of a comparison with reals, and fails the test; NULL: compare. */
 	void (*judge)(const struct maker *k);
 };
 
-/* The families, by file; the last of each has no types. */
+/* The families, by file; the last of each list has no types. */
 extern const struct op_family op_families_first[], op_families_newer[], op_families_cells[], op_families_boxes[];
 
 uint32_t op_type_of_letter(char letter);
 
 /* An empty model of @op. */
 void op_maker_init(struct maker *k, uint32_t op, uint32_t type);
-/* Finish the model and run it. @shapes: room for each output; NULL: not asked for. */
+/* Finish the model and run it. @shapes: room for each output; NULL: not requested. */
 enum nnb_status op_run(struct nnb_device *d, struct maker *k, struct nnb_output_shape *shapes,
                        struct nnb_reason *reason);
 
@@ -74,23 +74,26 @@ struct op_row {
 	char name[96];
 };
 
-/* The rows of families; @ret NULL: how many there are. */
+/* The rows of families; @ret NULL: count them only. */
 size_t op_rows(const struct op_family *families, struct op_row *ret);
 
-/* Make the model of a round of @row, which is not finished: the same each time. The caller frees k->m. */
+/* Make the unfinished model of a round of @row, the same one each time. The caller frees k->m. */
 void op_round_make(struct maker *k, const struct op_row *row, uint32_t round);
 
-/* Add the operation, with operands for its outputs, and finish the model. @again NULL, or: the operation twice, and outputs for those. */
+/*
+ * Add the operation, with operands for its outputs, and finish the model. @again: add the operation a second
+ * time, for these outputs; or NULL.
+ */
 void op_model_finish(struct maker *k, struct tensor *const *again);
 
-/* Execute the finished model, prepared; outputs' bytes are in k->wanted. */
+/* Execute the finished model, prepared; the outputs' bytes go to k->wanted. */
 enum nnb_status op_execute(struct nnb_prepared *p, struct maker *k, struct nnb_output_shape *shapes,
                            struct nnb_reason *reason);
 
-/* Fail the test unless the outputs are as the family wants them. */
+/* Fail the test unless the outputs are what the family expects. */
 void op_outputs_judge(const struct op_row *row, uint32_t round, const struct maker *k);
 
-/* Run a test of each row of @families, as cmocka's own. */
+/* Run each row of @families as a test of cmocka. */
 int op_oracle_main(const char *name, const struct op_family *families);
 
 #define DIMS(...)                                                                        \
@@ -104,40 +107,40 @@ int op_oracle_main(const char *name, const struct op_family *families);
 bool is_real(uint32_t type); /* float32 or float16 */
 
 double decode(const struct tensor *t, size_t i);
-/* Put @real there; of a quantised type: anything. */
+/* Store @real as element @i; of a quantised type: any element. */
 void encode(struct tensor *t, size_t i, double real);
-/* Put @real there, or what the type has that is nearest. */
+/* Store @real as element @i, or the nearest number that the type has. */
 void encode_nearest(struct tensor *t, size_t i, double real);
 
-/* A new one. @zero_point is that of unsigned bytes: signed ones have 128 less, symmetric ones 0. */
+/* A new tensor. @zero_point is that of unsigned bytes: signed ones have 128 less, symmetric ones 0. */
 struct tensor *tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
                       int32_t zero_point);
 
-/* Make it an input of the operation as it is: a constant, or one of the model's. */
+/* Make @t an input of the operation, unchanged: a constant, or an input of the model. */
 struct tensor *give_filled(struct maker *k, struct tensor *t, bool constant);
-/* The same with random elements from @least to @most; of quantised types, all that there are. */
+/* As give_filled, with random elements from @least to @most; quantised types use their full range. */
 struct tensor *give_between(struct maker *k, struct tensor *t, double least, double most, bool constant);
-/* From -@most to @most. */
+/* As give_between, from -@most to @most. */
 struct tensor *give(struct maker *k, struct tensor *t, double most, bool constant);
-/* A list of integers. */
+/* An input that is a list of integers. */
 struct tensor *integers(struct maker *k, uint32_t n, const int32_t *values, bool constant);
 
-/* An input that is left out. */
+/* An omitted input. */
 void omit(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims);
 void integer(struct maker *k, int32_t value);
 void truth(struct maker *k, bool value);
-/* A real scalar as precise as the row's type. Returns what it stands for. */
+/* A real scalar as precise as the row's type. Returns the stored number. */
 double number(struct maker *k, double value);
 /* A float32 scalar, whatever the row's type. */
 double float_number(struct maker *k, double value);
 
-/* An output; the caller works its reals out. */
+/* An output; the caller computes its reals. */
 struct tensor *wanted(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
                       int32_t zero_point);
-/* Its reals are known: give it a scale that holds the most of them. */
+/* Give @t, whose reals are known, a scale that holds the greatest of them. */
 void fit_scale(struct tensor *t, double at_least);
 
-/* What a fused activation leaves of @x; and what an RNN's or LSTM's does. */
+/* Apply a fused activation to @x; apply the activation of an RNN or LSTM to @x. */
 double fuse(uint32_t fused, double x);
 double activate(uint32_t activation, double x);
 
@@ -152,7 +155,7 @@ struct image {
 
 void image_dims(const struct maker *k, struct image s, uint32_t ret[4]);
 
-/* The element at (y, x) of channel c. */
+/* The index of the element at (y, x) of channel c. */
 size_t cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint32_t x, uint32_t c);
 
 #define EACH_CELL(shape, batch, row, column, channel)                           \
@@ -161,7 +164,7 @@ size_t cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint3
 			for (uint32_t column = 0; column < (shape).w; column++) \
 				for (uint32_t channel = 0; channel < (shape).c; channel++)
 
-/* What lies at a point between the cells of a channel; beyond the last cell, the last cell. */
+/* The value at a point between the cells of a channel; beyond the last cell, the value of the last cell. */
 double image_sample(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, double y, double x,
                     uint32_t c);
 

@@ -1,11 +1,11 @@
-/* ops_boxes.c -- oracles of object detection: regions of images, and which of many boxes are kept. */
+/* ops_boxes.c -- oracles of object detection: regions of images, and the choice among many boxes. */
 #include "unit/op_oracle.h"
 
 /* ---- boxes ---- */
 
-enum { SIDE = 32 /* of an image */, BOXES_MAX = 256 };
+enum { SIDE = 32 /* the image's height and width */, BOXES_MAX = 256 };
 
-/* Corners are of the row's type, or eighths where that is bytes. */
+/* Corners have the row's type; where that is bytes, they are 16 bits in steps of 1/8. */
 static uint32_t corner_type(const struct maker *k)
 {
 	return is_real(k->type) ? k->type : NNB_TENSOR_QUANT16_ASYMM;
@@ -49,7 +49,7 @@ static struct tensor *give_boxes(struct maker *k, uint32_t n, uint32_t classes, 
 	return give_filled(k, t, false);
 }
 
-/* Which image each of @n boxes is of: they ascend. */
+/* The image of each of @n boxes, in ascending order. */
 static struct tensor *give_batches(struct maker *k, uint32_t n, uint32_t batch)
 {
 	int32_t of[64], last = 0;
@@ -63,7 +63,7 @@ static struct tensor *give_batches(struct maker *k, uint32_t n, uint32_t batch)
 	return integers(k, n, of, false);
 }
 
-/* Height and width of each image. */
+/* The height and width of each image. */
 static struct tensor *give_image_sizes(struct maker *k, uint32_t batch)
 {
 	struct tensor *t = corners(k, corner_type(k), 2, (uint32_t[]){ batch, 2 });
@@ -73,7 +73,7 @@ static struct tensor *give_image_sizes(struct maker *k, uint32_t batch)
 	return give_filled(k, t, false);
 }
 
-/* Scores that all differ, also as bytes. */
+/* Scores that all differ, even as bytes. */
 static struct tensor *give_scores(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
 	struct tensor *t = tensor(k, k->type, rank, dims, 1.0f / 256, 0);
@@ -111,7 +111,7 @@ static double overlap_of(const struct box *a, const struct box *b)
 	return shared > 0 ? shared / (areas - shared) : 0;
 }
 
-/* A box that deltas have moved by its size and stretched by their exponentials, cut off at the image's border. */
+/* A box, moved by deltas of its size, stretched by their exponentials, and cut off at the image's border. */
 static void moved_box(const double roi[4], const double delta[4], const double image[2], double ret[4])
 {
 	for (int d = 0; d < 2; d++) {
@@ -151,7 +151,7 @@ static void make_bbox_transform(struct maker *k)
 
 /* ---- which are kept ---- */
 
-/* The best of those that are not gone; NULL: there is none. */
+/* The best of the boxes that are left; NULL: none is left. */
 static struct box *best_of(struct box *boxes, size_t n)
 {
 	struct box *best = NULL;
@@ -167,7 +167,7 @@ struct suppression {
 	double iou, sigma, least;
 };
 
-/* Keep the best, weaken what it overlaps, and so on. @most 0: any number. Returns how many are kept. */
+/* Keep the best box, weaken those that it overlaps, and repeat. @most 0: any number. Returns how many are kept. */
 static size_t suppressed(const struct suppression *s, struct box *boxes, size_t n, size_t most, struct box *ret)
 {
 	size_t kept = 0;
@@ -190,7 +190,7 @@ static size_t suppressed(const struct suppression *s, struct box *boxes, size_t 
 	return kept;
 }
 
-/* The best @most of @boxes, in their order. Returns how many there are. */
+/* The best @most of @boxes, best first. Returns how many. */
 static size_t best_few(const struct box *boxes, size_t n, size_t most, struct box *ret)
 {
 	size_t kept = 0;
@@ -208,7 +208,7 @@ static size_t best_few(const struct box *boxes, size_t n, size_t most, struct bo
 	return kept;
 }
 
-/* Outputs of @n boxes: scores, corners, then classes where @classes, then batches. */
+/* Outputs for @n boxes: scores, corners, if @classes classes, then batches. */
 static void want_boxes(struct maker *k, const struct box *boxes, uint32_t n, bool classes)
 {
 	struct tensor *scores, *at, *of_class = NULL, *of_batch;
@@ -228,7 +228,7 @@ static void want_boxes(struct maker *k, const struct box *boxes, uint32_t n, boo
 	}
 }
 
-/* By class, and within one by score. */
+/* Order boxes by class, and in a class by score. */
 static size_t by_class(const struct box *boxes, size_t n, uint32_t classes, struct box *ret)
 {
 	struct box of_class[BOXES_MAX];
@@ -264,7 +264,7 @@ static void make_box_with_nms_limit(struct maker *k)
 	for (uint32_t b = 0; b < batch; b++) {
 		size_t n_kept = 0;
 
-		for (uint32_t c = 1; c < classes; c++) { /* 0 is the background */
+		for (uint32_t c = 1; c < classes; c++) { /* class 0 is the background */
 			size_t found = 0;
 
 			for (uint32_t i = 0; i < n; i++) {
@@ -353,7 +353,7 @@ struct detection {
 	struct suppression hard;
 };
 
-/* Anchors are y, x, height and width; what is detected is y1, x1, y2, x2. */
+/* Anchors are y, x, height and width; detected boxes are y1, x1, y2, x2. */
 static struct box detected(const struct detection *d, uint32_t b, uint32_t a, uint32_t class)
 {
 	size_t at = (size_t)b * d->anchors + a, length = d->deltas->operand.dims[2];
@@ -387,7 +387,7 @@ static size_t detect_by_class(const struct detection *d, uint32_t b, struct box 
 	return best_few(kept, n, d->most, ret);
 }
 
-/* Anchors are judged by the best of their classes, and give the best few of them. */
+/* Each anchor is judged by its best class, and gives its best few classes. */
 static size_t detect_by_anchor(const struct detection *d, uint32_t b, struct box *ret)
 {
 	struct box all[BOXES_MAX], kept[BOXES_MAX], of_anchor[BOXES_MAX], few[BOXES_MAX];
@@ -461,10 +461,10 @@ static void make_detection_postprocessing(struct maker *k)
 /* ---- regions ---- */
 
 struct regions {
-	struct image in, out; /* out: one for each region */
+	struct image in, out; /* out: one image for each region */
 	struct tensor *image, *boxes, *batches;
 	double stride[2];
-	int32_t samples[2]; /* of ROI_ALIGN: in a cell of the output; 0: as many as cells of the image */
+	int32_t samples[2]; /* ROI_ALIGN: samples in an output cell; 0: as many as image cells */
 };
 
 static struct regions random_regions(struct maker *k, bool aligns)
@@ -476,7 +476,7 @@ static struct regions random_regions(struct maker *k, bool aligns)
 	r.out = (struct image){ between(1, 5), between(1, 4), between(1, 4), r.in.c };
 	image_dims(k, r.in, dims);
 	r.image = give(k, tensor(k, k->type, 4, dims, 1.0f / 64, 100), 2, false);
-	/* corners are 4 and 2 times as far apart as cells of the image are */
+	/* corners are 4 and 2 times as far apart as the image's cells */
 	r.boxes = give_boxes(k, r.out.b, 1, r.in.w * 2, r.in.h * 4);
 	r.batches = give_batches(k, r.out.b, r.in.b);
 	integer(k, (int32_t)r.out.h);
@@ -491,7 +491,7 @@ static struct regions random_regions(struct maker *k, bool aligns)
 	return r;
 }
 
-/* Each cell is the mean of points that are spread evenly in it. */
+/* Each cell is the mean of points at even distances in it. */
 static void make_roi_align(struct maker *k)
 {
 	struct regions r = random_regions(k, true);
@@ -523,7 +523,7 @@ static void make_roi_align(struct maker *k)
 	}
 }
 
-/* Is cell @at of the image in cell @of of @cells that the region is cut into? */
+/* Whether cell @at of the image lies in cell @of of the region, which has @cells cells. */
 static bool is_pooled(double from, double to, double stride, uint32_t of, uint32_t cells, uint32_t at)
 {
 	double first = round(from / stride), step = fmax(round(to / stride) - first + 1, 1) / cells;
@@ -531,7 +531,7 @@ static bool is_pooled(double from, double to, double stride, uint32_t of, uint32
 	return at >= floor(first + step * of) && at < ceil(first + step * (of + 1));
 }
 
-/* Each cell is the greatest of those that it touches. */
+/* Each cell is the maximum of the image's cells that it touches. */
 static void make_roi_pooling(struct maker *k)
 {
 	struct regions r = random_regions(k, false);
@@ -558,7 +558,7 @@ static void make_roi_pooling(struct maker *k)
 
 /* ---- HEATMAP_MAX_KEYPOINT ---- */
 
-/* What lies @dy and @dx from (y, x); beyond the border is what is on this side of it. */
+/* The element @dy and @dx from (y, x); beyond the border, the element at the border. */
 static double beside(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, uint32_t y, uint32_t x,
                      uint32_t c, int dy, int dx)
 {
@@ -569,7 +569,7 @@ static double beside(const struct maker *k, struct image s, const struct tensor 
 	return in->reals[cell(k, s, b, (uint32_t)at_y, (uint32_t)at_x, c)];
 }
 
-/* The top of the paraboloid through the cells around (y, x): Newton's step. */
+/* The top of the paraboloid through the cells around (y, x), by Newton's step. */
 static void refined(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, uint32_t y, uint32_t x,
                     uint32_t c, double step[2], double *score)
 {

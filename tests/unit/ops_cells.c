@@ -1,4 +1,4 @@
-/* ops_cells.c -- oracles of cells with a state: one step of them, sequences in both directions, and quantised ones. */
+/* ops_cells.c -- oracles of cells with a state: one step, sequences in both directions, and quantised cells. */
 #include "unit/op_oracle.h"
 
 /* ---- tensors ---- */
@@ -98,7 +98,7 @@ struct lstm {
 	uint32_t inputs, aux_inputs, cells, outputs, activation;
 	bool coupled, peeps, projects, projects_bias, norms;
 	double cell_clip, projection_clip;
-	/* input, forget, cell, output */
+	/* by gate: input, forget, cell, output */
 	struct tensor *w[4], *r[4], *peep[4], *bias[4], *norm[4], *aux[4], *projection, *projection_bias, *state, *cell;
 };
 
@@ -153,12 +153,12 @@ static void lstm_norms(struct maker *k, struct lstm *l)
 		l->norm[g] = unless(k, !l->norms || (g == 0 && l->coupled), DIMS(l->cells));
 }
 
-/* An item at one step. */
+/* An item at one of its steps. */
 struct moment {
 	const double *in, *aux, *state, *cells;
 };
 
-/* What gate @g lets through in each cell; @peeped: a cell state. */
+/* The values of gate @g; @peeped: the cell state that its peepholes read. */
 static void lstm_gate(const struct lstm *l, int g, const struct moment *m, const double *peeped, uint32_t activation,
                       double *ret)
 {
@@ -184,7 +184,7 @@ static double clip(double x, double limit)
 	return limit > 0 ? fmin(fmax(x, -limit), limit) : x;
 }
 
-/* What the cells hold after this step, and what it gives. */
+/* Compute the cells' state after this step, and the step's output. */
 static void lstm_step(const struct lstm *l, const struct moment *m, double *cell_out, double *out)
 {
 	double gates[4][CELLS_MAX], hidden[CELLS_MAX];
@@ -231,7 +231,7 @@ static void make_lstm(struct maker *k)
 		lstm_step(&l, &m, cells->reals + (size_t)b * l.cells, out->reals + (size_t)b * l.outputs);
 	}
 	memcpy(state->reals, out->reals, out->n * sizeof(*out->reals));
-	k->wanted[0]->n = 0; /* the scratch buffer is anything */
+	k->wanted[0]->n = 0; /* the content of the scratch buffer is unspecified */
 }
 
 /* ---- sequences ---- */
@@ -241,7 +241,7 @@ struct sequence {
 	bool time_major, backward;
 	const struct tensor *in, *aux; /* aux: NULL where the cell has no weights for it */
 	struct tensor *out;
-	uint32_t width, first; /* of a row of out: its length, and where this direction's part begins */
+	uint32_t width, first; /* the length of a row of out, and the offset of this direction's part */
 };
 
 static struct sequence random_sequence(void)
@@ -278,7 +278,7 @@ static size_t sequence_row(const struct sequence *s, uint32_t b, uint32_t step)
 	return s->time_major ? (size_t)t * s->batch + b : (size_t)b * s->time + t;
 }
 
-/* @state, @cells: outputs that hold the last ones; NULL: there are none. */
+/* @state, @cells: outputs for the last state; NULL: none. */
 static void run_lstm(const struct lstm *l, const struct sequence *s, struct tensor *state, struct tensor *cells)
 {
 	for (uint32_t b = 0; b < s->batch; b++) {
@@ -325,8 +325,8 @@ static void make_sequence_lstm(struct maker *k)
 	run_lstm(&l, &s, state, cells);
 }
 
-/* How the second input of a bidirectional operation is used. */
-enum linking { NO_AUX, CROSS_LINKED /* by weights of its own */, PARALLEL /* instead of the input, backward */ };
+/* How a bidirectional operation uses its second input. PARALLEL: the backward cell reads it instead of the first. */
+enum linking { NO_AUX, CROSS_LINKED /* has its own weights */, PARALLEL };
 
 static void make_both_lstm(struct maker *k)
 {
@@ -418,7 +418,7 @@ static void run_unit(const struct unit *u, const struct sequence *s, struct tens
 	}
 }
 
-/* One that does not grow from step to step. */
+/* An activation whose values do not grow from step to step. */
 static uint32_t unit_activation(void)
 {
 	static const uint32_t activations[] = { 3, 4 };
@@ -478,7 +478,7 @@ static void make_both_rnn(struct maker *k)
 		run_unit(&u[i], &s[i], last[i]);
 }
 
-/* ---- quantised cells: what they would give if nothing were rounded on the way ---- */
+/* ---- quantised cells: the output if no intermediate result were rounded ---- */
 
 static struct tensor *give_raw(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
                                int32_t zero_point)
@@ -486,7 +486,7 @@ static struct tensor *give_raw(struct maker *k, uint32_t type, uint32_t rank, co
 	return give(k, tensor(k, type, rank, dims, scale, zero_point), 0, false);
 }
 
-/* Of the scale of the products that it is added to. */
+/* A bias with the scale of the products that it is added to. */
 static struct tensor *give_bias(struct maker *k, uint32_t n, float scale, double most)
 {
 	struct tensor *t = tensor(k, NNB_TENSOR_INT32, 1, &n, 0, 0);
@@ -495,7 +495,7 @@ static struct tensor *give_bias(struct maker *k, uint32_t n, float scale, double
 	return give(k, t, most / (double)scale, false);
 }
 
-/* The weights of the state, and then those of the input, apply to the input and then the state (docs/operations.md). */
+/* The weights of the state apply to the input, and those of the input to the state (docs/operations.md). */
 static double crossed(const struct tensor *w, const struct tensor *r, size_t row, const double *in, const double *state)
 {
 	uint32_t inputs = w->operand.dims[1], outputs = r->operand.dims[1];
@@ -523,7 +523,8 @@ static void make_16bit_lstm(struct maker *k)
 	state = give_raw(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, n), 1.0f / 128, 128);
 	cells = wanted(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, n), 0x1p-11f, 0);
 	out = wanted(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, n), 1.0f / 128, 128);
-	cells->off = 6; /* a gate of 16 bits may be 4 steps of 2^-15 off, which a cell of up to 16 makes 4 of 2^-11 */
+	/* a gate of 16 bits may be off by 4 steps of 2^-15; a cell of up to 16 makes that 4 steps of 2^-11 */
+	cells->off = 6;
 	for (size_t i = 0; i < cells->n; i++) {
 		size_t b = i / n;
 		double gates[4];
@@ -546,7 +547,7 @@ static struct tensor *give_unless(struct maker *k, bool omitted, uint32_t type, 
 	return NULL;
 }
 
-/* In the order of its inputs. */
+/* The operands, in their order. */
 static void quantized_cell(struct maker *k, struct lstm *l, float in_scale)
 {
 	const uint32_t bytes = NNB_TENSOR_QUANT8_SYMM, wide = NNB_TENSOR_QUANT16_SYMM;
@@ -583,9 +584,9 @@ static void quantized_rest(struct maker *k, struct lstm *l, uint32_t batch)
 	l->cell_clip = float_number(k, chance(50) ? 0 : 1.25);
 	l->projection_clip = float_number(k, chance(50) ? 0 : 0.75);
 	for (int g = 0; g < 4; g++)
-		float_number(k, 0x1p-10); /* of what is normalised */
+		float_number(k, 0x1p-10); /* the scale of what is normalised */
 	integer(k, 0);
-	float_number(k, 1.0 / 128); /* of what is projected */
+	float_number(k, 1.0 / 128); /* the scale of what is projected */
 }
 
 static void make_quantized_lstm(struct maker *k)
@@ -602,7 +603,7 @@ static void make_quantized_lstm(struct maker *k)
 	out[0] = wanted(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
 	cells = wanted(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, l.cells), 0x1p-13f, 0);
 	out[1] = wanted(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
-	cells->off = l.norms ? 15 : 3; /* what is normalised has fewer bits */
+	cells->off = l.norms ? 15 : 3; /* normalised numbers have fewer bits */
 	for (uint32_t b = 0; b < batch; b++) {
 		struct moment m = { in->reals + (size_t)b * inputs, NULL, l.state->reals + (size_t)b * l.outputs,
 			            l.cell->reals + (size_t)b * l.cells };

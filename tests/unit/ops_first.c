@@ -3,13 +3,13 @@
 
 /* ---- tensors ---- */
 
-/* One of the row's own type. */
+/* A tensor of the row's own type. */
 static struct tensor *own(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
 	return give(k, tensor(k, k->type, rank, dims, 1.0f / 64, 100), 2, false);
 }
 
-/* Signed weights without a zero point are XNNPACK's as they are. */
+/* XNNPACK takes signed weights without a zero point unchanged. */
 static int32_t weights_zero(void)
 {
 	return chance(50) ? 128 : 120;
@@ -25,7 +25,7 @@ static struct tensor *like(struct maker *k, uint32_t rank, const uint32_t *dims)
 	return wanted(k, k->type, rank, dims, 1.0f / 64, 100);
 }
 
-/* ---- images, wherever they have their channels ---- */
+/* ---- images, in both layouts ---- */
 
 static struct tensor *own_image(struct maker *k, struct image s)
 {
@@ -49,7 +49,7 @@ struct window {
 	struct image in, out;
 	uint32_t filter_h, filter_w, stride_h, stride_w, dilation_h, dilation_w, pads[4],
 		fused; /* left, right, top, bottom */
-	uint32_t form; /* 0 explicit; or a padding scheme */
+	uint32_t form; /* 0: explicit; else a padding scheme */
 };
 
 static uint32_t extent(struct window *w, uint32_t in, uint32_t filter, uint32_t dilation, uint32_t stride,
@@ -111,7 +111,7 @@ static void window_scalars(struct maker *k, const struct window *w, bool pool, u
 	}
 }
 
-/* The input's element under cell (fy, fx) of the window at (y, x). false: padding. */
+/* The input's element under cell (fy, fx) of the window at (y, x). False: padding. */
 static bool under(const struct maker *k, const struct window *w, const struct tensor *in, uint32_t b, uint32_t y,
                   uint32_t x, uint32_t fy, uint32_t fx, uint32_t c, double *ret)
 {
@@ -153,7 +153,7 @@ static void make_pool(struct maker *k)
 	}
 }
 
-/* A filter, which may be quantised by channel, and what is added. */
+/* A filter, which may be quantised by channel, and its bias. */
 static struct tensor *filter_of(struct maker *k, const uint32_t dims[4], uint32_t channel_dim, uint32_t channels,
                                 struct tensor **bias)
 {
@@ -246,7 +246,7 @@ static void make_fully_connected(struct maker *k)
 	fit_scale(out, 1e-3);
 }
 
-/* Where cell @at of the output lies in the input. */
+/* The position of output cell @at in the input. */
 static double place(uint32_t at, uint32_t in, uint32_t out, uint32_t how)
 {
 	if (how == 1 && out > 1)
@@ -265,7 +265,7 @@ static void make_resize(struct maker *k)
 	in = own_image(k, s);
 	to.h = between(1, 9);
 	to.w = between(1, 9);
-	if (factors) { /* of what both types hold exactly */
+	if (factors) { /* a number that both types hold exactly */
 		to.w = (uint32_t)floor(s.w * number(k, 1.5));
 		to.h = (uint32_t)floor(s.h * number(k, 2.25));
 	} else {
@@ -285,7 +285,7 @@ static void make_resize(struct maker *k)
 		image_sample(k, s, in, b, place(y, s.h, to.h, how), place(x, s.w, to.w, how), c);
 }
 
-/* Both ways between depth and space: the block's cells are channels. */
+/* Both operations between depth and space: a block's cells are channels. */
 static void make_blocks(struct maker *k)
 {
 	uint32_t n = between(1, 3);
@@ -348,7 +348,7 @@ static void make_dequantize(struct maker *k)
 	memcpy(out->reals, in->reals, out->n * sizeof(*out->reals));
 }
 
-/* Where element @i of @out lies in @t, of as many dimensions or fewer (O-32). */
+/* The index in @t of element @i of @out; @t has as many dimensions or fewer (O-32). */
 static size_t broadcast(const struct tensor *out, size_t i, const struct tensor *t)
 {
 	size_t at = 0, step = 1;
@@ -411,7 +411,7 @@ static struct axis random_axis(bool last)
 	return a;
 }
 
-/* The row that element @i lies in: its first element. */
+/* The first element of the row that element @i lies in. */
 static size_t row_of(const struct axis *a, size_t i)
 {
 	return i / (a->size * a->step) * (a->size * a->step) + i % a->step;
@@ -521,7 +521,7 @@ static void make_reshape(struct maker *k)
 	memcpy(out->reals, in->reals, out->n * sizeof(*out->reals));
 }
 
-/* Values of keys that are in the table, and of others. */
+/* Some values are keys of the table, others are not. */
 static void make_hashtable_lookup(struct maker *k)
 {
 	uint32_t rows = between(1, 6), columns = between(1, 5), n = between(1, 6);
@@ -546,7 +546,7 @@ static void make_hashtable_lookup(struct maker *k)
 			memcpy(out->reals + (size_t)i * columns, values->reals + (size_t)row * columns,
 			       columns * sizeof(double));
 		}
-	for (uint32_t i = 0; i < n * columns; i++) /* what is not found is bytes of 0 */
+	for (uint32_t i = 0; i < n * columns; i++) /* a key that is not found gives bytes of 0 */
 		if (hits->reals[i / columns] == 0)
 			out->reals[i] = nnb_type_info(k->type)->quantized
 			                        ? -(double)out->operand.scale * out->operand.zero_point
@@ -586,7 +586,7 @@ static bool lsh_bit(const struct tensor *in, double seed, const struct tensor *w
 	return score > 0;
 }
 
-/* Of keys of 8 to 16 bytes. */
+/* Keys have 8 to 16 bytes. */
 static void make_lsh_projection(struct maker *k)
 {
 	static const uint32_t types[] = { NNB_TENSOR_FLOAT32, NNB_TENSOR_INT32 };

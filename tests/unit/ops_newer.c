@@ -1,6 +1,7 @@
 /*
- * ops_newer.c -- oracles of operations of HAL 1.1 to 1.3 but those of ops_cells.c and ops_boxes.c. One element of the output at
- * a time: kernels go through memory in steps; an oracle asks for each output where it comes from.
+ * ops_newer.c -- oracles of operations of HAL 1.1 to 1.3, except those of ops_cells.c and ops_boxes.c. An
+ * oracle computes one element of the output at a time from the inputs it depends on; kernels go through memory
+ * in steps.
  */
 #include "unit/op_oracle.h"
 
@@ -8,13 +9,13 @@ enum { RANK = 4 };
 
 /* ---- tensors ---- */
 
-/* A scale and a zero point that suit all of them. */
+/* A scale and a zero point that suit all types. */
 static struct tensor *plain_tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
 	return tensor(k, type, rank, dims, 1.0f / 32, 120);
 }
 
-/* Elements from @least to @most; of quantised types, all that there are. */
+/* Elements from @least to @most; quantised types use their full range. */
 static struct tensor *fill(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, double least,
                            double most)
 {
@@ -122,7 +123,7 @@ static void make_slice(struct maker *k)
 	}
 }
 
-/* From either end, forwards and backwards; some dimensions are cut down to one. */
+/* From both ends, forwards and backwards; some dimensions shrink to one. */
 static void make_strided_slice(struct maker *k)
 {
 	uint32_t rank = between(1, 4), dims[RANK], out[RANK], n = 0, from[RANK], left[RANK];
@@ -301,7 +302,7 @@ static void make_expand_dims(struct maker *k)
 	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
 }
 
-/* Dimensions of 1 that are named, or all of them. */
+/* Named dimensions of 1, or all of them. */
 static void make_squeeze(struct maker *k)
 {
 	uint32_t rank = between(2, 4), dims[RANK], out[RANK], n = 0;
@@ -321,7 +322,7 @@ static void make_squeeze(struct maker *k)
 		omit(k, NNB_TENSOR_INT32, DIMS(1));
 	else
 		list(k, (uint32_t)n_named, named);
-	for (uint32_t d = n = 0; d < rank; d++) { /* none named are all named */
+	for (uint32_t d = n = 0; d < rank; d++) { /* naming no dimension names all */
 		bool is_named = all || !n_named;
 
 		for (int32_t i = 0; i < n_named; i++)
@@ -333,7 +334,7 @@ static void make_squeeze(struct maker *k)
 	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
 }
 
-/* A shape that a model says, or that a request brings. */
+/* The model states the shape, or the request does. */
 static void make_fill(struct maker *k)
 {
 	uint32_t rank = between(1, 3), dims[RANK];
@@ -369,7 +370,7 @@ static void make_rank(struct maker *k)
 	t->reals[0] = rank;
 }
 
-/* Bare numbers, without scale and zero point; cut to integers, and at the borders of a byte. */
+/* Raw numbers without scale and zero point, cut to integers, and at the borders of a byte. */
 static void make_cast(struct maker *k)
 {
 	uint32_t rank = between(1, 4), dims[RANK], to = k->second ? k->second : k->type;
@@ -482,7 +483,7 @@ static void make_resize(struct maker *k)
 	struct tensor *in = own(k, 4, image(dims, nchw, n, h, w, deep)), *t;
 	double scale[2];
 
-	if (chance(50)) { /* by factors of which both types hold what is exact */
+	if (chance(50)) { /* by factors that both types hold exactly */
 		out_w = (uint32_t)floor(w * number(k, 1.5));
 		out_h = (uint32_t)floor(h * number(k, 2.25));
 	} else {
@@ -563,7 +564,7 @@ static void make_pair(struct maker *k)
 
 	random_dims(rank, out);
 	for (uint32_t d = 0; d < rank; d++) {
-		uint32_t one = slopes ? (d < rank - 1 ? 2 : 3) : random_below(4); /* one for each channel */
+		uint32_t one = slopes ? (d < rank - 1 ? 2 : 3) : random_below(4); /* one slope for each channel */
 
 		dims[0][d] = one == 1 ? 1 : out[d];
 		dims[1][d] = one == 2 || d < less ? 1 : out[d];
@@ -736,7 +737,7 @@ static void make_arg(struct maker *k)
 	}
 }
 
-/* The place of each by how many come before it. */
+/* The rank of each element is the number of elements before it. */
 static void make_topk(struct maker *k)
 {
 	uint32_t rows = between(1, 4), n = between(1, 12), most = between(1, n);
@@ -780,7 +781,7 @@ static void make_log_softmax(struct maker *k)
 	}
 }
 
-/* Divided by the root of the mean square: see docs/operations.md. */
+/* Divided by the root of the mean square (docs/operations.md). */
 static void make_instance_normalization(struct maker *k)
 {
 	struct image s = { between(1, 2), between(1, 5), between(2, 5), between(1, 3) };
@@ -828,7 +829,7 @@ static void make_multinomial(struct maker *k)
 	want(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ batch, samples });
 }
 
-/* Each class is drawn as often as its share says, within five deviations. */
+/* Each class is drawn in proportion to its share, within five standard deviations. */
 static void judge_multinomial(const struct maker *k)
 {
 	const struct tensor *logits = k->tensors[0], *out = k->wanted[0];
@@ -868,9 +869,9 @@ static void make_select(struct maker *k)
 		t->reals[i] = condition->reals[i] != 0 ? a->reals[i] : b->reals[i];
 }
 
-/* ---- convolutions: each input is added to every output that it is a part of ---- */
+/* ---- convolutions: each input is added to each output that it is a part of ---- */
 
-/* A filter, which may be quantised by channel, and what is added: it has the scale of both, or of none of them. */
+/* A filter and its bias. If the filter is quantised by channel, the bias has no scale, else that of the products. */
 static struct tensor *give_filter(struct maker *k, const uint32_t dims[4], struct tensor **bias)
 {
 	static float scales[16];
@@ -891,7 +892,7 @@ static struct tensor *give_filter(struct maker *k, const uint32_t dims[4], struc
 	return filter;
 }
 
-/* One direction of a convolution: from @in cells to @out of them, or, transposed, the other way. */
+/* One axis of a convolution: from @in cells to @out cells, or, transposed, the other way. */
 struct way {
 	uint32_t in, filter, stride, head, tail, out;
 };
@@ -904,7 +905,7 @@ static void way_explicit(struct way *w, bool transposed)
 	                    : (w->in + w->head + w->tail - w->filter) / w->stride + 1;
 }
 
-/* VALID or SAME. What SAME cuts off of a transposed convolution, it adds to the one that leads back. */
+/* VALID or SAME. A transposed convolution crops what SAME pads in the convolution that leads back. */
 static void way_by_scheme(struct way *w, bool transposed, bool same)
 {
 	uint32_t few, many, covered;

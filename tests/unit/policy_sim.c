@@ -1,4 +1,4 @@
-/* policy_sim.c -- a small world for the policy, and an auditor in it. */
+/* policy_sim.c -- a simulated world for the policy, and an auditor in it. */
 #include "unit/policy_sim.h"
 
 #include <math.h>
@@ -10,29 +10,29 @@
 #define NEVER UINT64_MAX
 #define ROUNDING 1e-3 /* ns */
 #define CLAIM_MAX 1e9
-#define KEPT 1e6 /* of the claim of an app that has no job; and how long all are without one until claims end, in ns */
+#define KEPT 1e6 /* ns: the most claim that an app without a job keeps; after so long without any job all claims end */
 
-#define ALONE UINT64_C(1000000000) /* no app but one has had a job for so long: claims end, in ns */
+#define ALONE UINT64_C(1000000000) /* ns: when one app alone has had jobs for so long, all claims end */
 
 enum state { ABSENT, WAITING, RUNNING, OVER };
 
 struct job {
-	struct nnb__policy_job job; /* what the policy sees */
+	struct nnb__policy_job job; /* the job as the policy sees it */
 	enum state state;
-	uint64_t comes, gives_up, deadline; /* NEVER: not known yet; none */
-	uint64_t order;                     /* in which it came */
+	uint64_t comes, gives_up, deadline; /* NEVER: not known yet, or none */
+	uint64_t order;                     /* the order of arrival */
 	uint32_t step, restarts;
-	uint64_t foretold; /* it would not begin before */
+	uint64_t foretold; /* the policy's lower bound of when the job begins */
 	bool dispatched;
-	uint64_t on_lane; /* since */
+	uint64_t on_lane; /* since this time */
 };
 
 struct app {
-	struct nnb__policy_app app; /* what the policy sees */
+	struct nnb__policy_app app; /* the app as the policy sees it */
 	uint32_t waiting, running;
 	double rate, lag, claim, received, entitled, max_lag;
-	uint64_t hungry_since; /* NEVER: it is not */
-	uint64_t had_job;      /* until when it had a job last */
+	uint64_t hungry_since; /* NEVER: the app is not hungry */
+	uint64_t had_job;      /* the end of the time in which the app last had a job */
 };
 
 struct world {
@@ -42,7 +42,7 @@ struct world {
 	struct job *on[NNB__LANES_MAX];
 	uint64_t step_ends[NNB__LANES_MAX];
 	uint64_t now, told, arrivals;
-	uint64_t idle_since; /* no app has a job */
+	uint64_t idle_since; /* since then no app has had a job */
 	uint32_t waiting;
 	bool anybody_gave_up;
 	struct job job[SIM_JOBS];
@@ -92,7 +92,10 @@ static uint64_t step_ns(const struct sim_job *spec, uint32_t step)
 
 /* ---- the auditor: books ---- */
 
-/* Max-min by its definition: raise the level for all until the lanes are used up; who has enough stops. */
+/*
+ * Max-min fairness by its definition: raise the level of all apps until the lanes are used up; an app that has
+ * enough stops.
+ */
 static void share(struct world *w)
 {
 	double left = w->s->lanes, step;
@@ -169,7 +172,7 @@ static bool is_idle(const struct world *w)
 	return true;
 }
 
-/* Whether no app but @a has a job, or has had one for ALONE. */
+/* Whether no app but @a has a job, or had one in the last ALONE ns. */
 static bool is_alone(const struct world *w, const struct app *a)
 {
 	for (const struct app *b = w->app; b < w->app + w->s->apps; b++)
@@ -262,7 +265,7 @@ static bool can_leave(const struct world *w, const struct job *j)
 	}
 }
 
-/* How much more than the one on a lane, were it to leave, does who waits need it? Of all who wait, the most. */
+/* By how much the neediest waiting app needs the lane more than the app of @running, if @running left. */
 static double excess(struct world *w, const struct job *running)
 {
 	const struct app *ahead = app_of(w, running);
@@ -278,7 +281,7 @@ static double excess(struct world *w, const struct job *running)
 	return most;
 }
 
-/* The lanes to be left for a better job: the best that waits gets the worst lane, and so on. */
+/* The lanes to be left for a better job: the best waiting job gets the worst lane, and so on. */
 static uint64_t overridden(struct world *w)
 {
 	bool used[SIM_JOBS] = { false };
@@ -307,7 +310,7 @@ static uint64_t overridden(struct world *w)
 	}
 }
 
-/* Is the one on this lane to leave now? -1: so near the border that both are fine. */
+/* Whether the job on this lane must leave now; -1: so near the border that both answers are right. */
 static int must_leave(struct world *w, int lane, uint64_t lanes)
 {
 	double x;
@@ -346,7 +349,7 @@ static void audit_lanes(struct world *w)
 		wrong(w, "it takes other lanes to be free");
 }
 
-/* After each decision. */
+/* Check the books after each decision. */
 static void audit(struct world *w)
 {
 	uint32_t crowd = 0;
@@ -373,7 +376,7 @@ static double needs(const struct world *w, const struct app *a, const struct app
 	return a->claim + (a->rate - a->running) * quantum + (a == holder ? quantum / 2 : 0);
 }
 
-/* Was it right to choose @chosen? It still counts as waiting. */
+/* Check the choice of @chosen, which still counts as waiting. */
 static void audit_choice(struct world *w, const struct job *chosen, const struct app *holder)
 {
 	const struct app *mine = app_of(w, chosen);
@@ -458,7 +461,7 @@ static void comes(struct world *w, struct job *j)
 	audit(w);
 }
 
-/* The one on the lane leaves it; who comes? */
+/* The job on the lane leaves; the policy chooses the next one. */
 static void leaves(struct world *w, int lane, bool again)
 {
 	struct job *j = w->on[lane], *next;
@@ -501,7 +504,7 @@ static void gives_up(struct world *w, struct job *j)
 	audit(w);
 }
 
-/* A checkpoint, or the end. */
+/* A checkpoint, or the end of the job. */
 static void step_ends(struct world *w, int lane)
 {
 	struct job *j = w->on[lane];
@@ -530,7 +533,7 @@ static void step_ends(struct world *w, int lane)
 
 struct event {
 	uint64_t at;
-	int lane; /* whose step ends; -1: none */
+	int lane; /* the lane whose step ends; -1: none */
 	struct job *job;
 };
 

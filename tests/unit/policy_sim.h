@@ -1,8 +1,9 @@
 /*
- * policy_sim.h -- a small world for runtime/policy/policy.c: apps, jobs made of steps, lanes and a clock of its own.
+ * policy_sim.h -- a simulated world for runtime/policy/policy.c: apps, jobs made of steps, lanes and a clock of
+ * its own.
  *
- * A schedule says what comes when; sim_run plays it through the policy, keeps books of its own, and objects to every
- * decision that is not what policy.h promises. The books share no code with the policy.
+ * A schedule lists the jobs and when each arrives. sim_run plays it through the policy, keeps its own books,
+ * and objects to every decision that breaks what policy.h promises. The books share no code with the policy.
  */
 #ifndef POLICY_SIM_H
 #define POLICY_SIM_H
@@ -16,52 +17,52 @@ enum { SIM_JOBS = 160, SIM_APPS = 32 };
 
 struct sim_job {
 	uint32_t app;
-	int32_t after;     /* an earlier job: it comes when that is over; -1: when the world begins */
-	uint64_t delay_ns; /* and that much later */
+	int32_t after;     /* the job arrives when this earlier job is over; -1: when the world begins */
+	uint64_t delay_ns; /* delay after that */
 	uint32_t steps;
-	uint64_t step_ns; /* the longest of them */
-	bool uneven;      /* the others are shorter */
+	uint64_t step_ns; /* the longest step */
+	bool uneven;      /* the other steps are shorter */
 	uint32_t priority;
-	uint64_t deadline_ns; /* from its coming; 0: none */
-	uint64_t
-		patience_ns; /* from its coming; then it gives up, waiting at once, running at a checkpoint; 0: never */
+	uint64_t deadline_ns; /* from the arrival; 0: none */
+	/* from the arrival. Then the job gives up: at once if waiting, at a checkpoint if running; 0: never */
+	uint64_t patience_ns;
 	uint64_t floor_ns;
-	bool stays; /* it may not be made to start over */
+	bool stays; /* preemption may not restart the job */
 };
 
 struct sim_schedule {
 	enum nnb_policy kind;
 	enum nnb_preempt preempt;
 	uint32_t lanes, apps, jobs;
-	uint32_t ties; /* what happens at the same time happens in an order that depends on this */
+	uint32_t ties; /* seed of the order of events at the same time */
 	struct sim_job job[SIM_JOBS];
 };
 
-/* What became of a job. */
+/* The outcome of a job. */
 struct sim_done {
-	uint64_t came, began, over; /* began NNB__NEVER: it had no lane */
-	uint64_t ran;               /* on lanes, in all stretches */
+	uint64_t came, began, over; /* began NNB__NEVER: the job got no lane */
+	uint64_t ran;               /* time on lanes, in all stretches */
 	uint32_t stretches;
 	bool gave_up;
 };
 
 struct sim_result {
-	char wrong[240]; /* what was; empty: nothing */
+	char wrong[240]; /* the first wrong decision; empty: none */
 	uint64_t events, dispatches, yields;
-	uint64_t digest;       /* of all decisions */
-	uint64_t stretch_ns;   /* the longest without a checkpoint at which it can leave */
-	uint32_t crowd;        /* the most apps with something to do at a time */
-	double max_lag_ns;     /* of any app */
-	double max_claim_ns;   /* of any app */
-	uint64_t hunger_ns;    /* the longest that an app waited with no lane at all */
-	uint64_t contended_ns; /* while somebody waited */
+	uint64_t digest;       /* digest of all decisions */
+	uint64_t stretch_ns;   /* the longest time without a checkpoint at which a job can leave */
+	uint32_t crowd;        /* the most apps with a job at a time */
+	double max_lag_ns;     /* the greatest of all apps */
+	double max_claim_ns;   /* the greatest of all apps */
+	uint64_t hunger_ns;    /* the longest wait of an app that had no lane */
+	uint64_t contended_ns; /* the time in which a job waited */
 	struct sim_done job[SIM_JOBS];
 };
 
-/* Plays it. False, and ret->wrong: something was not as it should be. */
+/* Play the schedule. Returns false, with ret->wrong, if a decision was wrong. */
 bool sim_run(const struct sim_schedule *schedule, struct sim_result *ret);
 
-/* As policy.h says it: what no lag exceeds (NNB_POLICY_FAIR, up to two lanes). */
+/* The bound that policy.h states for every lag (NNB_POLICY_FAIR, up to two lanes). */
 double sim_bound(const struct sim_schedule *schedule, const struct sim_result *result);
 
 #endif

@@ -1,4 +1,7 @@
-/* provider_fake.c -- a provider for tests: it listens to what it is told to, and keeps what it hears. */
+/*
+ * provider_fake.c -- a provider for tests: it enables the events that the test chooses, and logs those that it
+ * receives.
+ */
 #include "provider_fake.h"
 
 #include <string.h>
@@ -51,7 +54,7 @@ static const int *const enabled[] = {
 #include "nbt/events.def"
 };
 
-/* FAKE_OTHER: checkpoint is larger than we know it, and there is an event more than we know. */
+/* FAKE_OTHER: the provider knows a larger checkpoint event, and one event more than the runtime does. */
 static const uint16_t bytes[] = {
 #define NBT_INT(type, name)
 #define NBT_LABEL(enumeration, name)

@@ -1,4 +1,4 @@
-/* provider_fake.h -- what a test shares with a provider of its own: found by dlsym as fake_state. */
+/* provider_fake.h -- the state that a test shares with its own provider, which it finds by dlsym as fake_state. */
 #ifndef PROVIDER_FAKE_H
 #define PROVIDER_FAKE_H
 
@@ -10,13 +10,13 @@
 enum { FAKE_LOG = 256 };
 
 struct fake {
-	int on[NBT_EVENTS]; /* the test's */
+	int on[NBT_EVENTS]; /* the test's: the enabled events */
 	uint64_t listeners;
-	unsigned heard; /* the provider's: how often, what, and its fields */
+	unsigned heard; /* the provider's: the number of events, the last one, and its fields */
 	enum nbt_event last;
 	unsigned char bytes[512];
-	/* The first of them, whatever thread says them. All zeroes is a lock, too. */
-	pthread_mutex_t lock; /* of all that the provider writes */
+	/* The first events, from all threads. All zeroes is a valid lock. */
+	pthread_mutex_t lock; /* guards all that the provider writes */
 	unsigned n;
 	struct fake_heard {
 		enum nbt_event event;

@@ -1,6 +1,4 @@
-/*
- * schedule_facts.c -- the facts a schedule tells, each as a line of text.
- */
+/* schedule_facts.c -- the facts that a schedule reports, each as a line of text. */
 #include "unit/schedule_facts.h"
 
 #include <assert.h>

@@ -1,6 +1,4 @@
-/*
- * schedule_facts.h -- the facts a schedule tells, each as a line of text.
- */
+/* schedule_facts.h -- the facts that a schedule reports, each as a line of text. */
 #ifndef TESTS_SCHEDULE_FACTS_H
 #define TESTS_SCHEDULE_FACTS_H
 
@@ -17,10 +15,10 @@ void lines_fini(struct lines *l);
 void lines_add(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lines_sort(struct lines *l);
 
-/* Facts that become lines of @l, which must outlive them. */
+/* Facts that become lines of @l. @l must outlive them. */
 struct bsa_facts lines_facts(struct lines *l);
 
-/* Each kind of line, for those who work out the same in another way. */
+/* One function for each kind of line, for tests that compute the same lines in another way. */
 void line_slice(void *ctx, const struct bsa_slice *s);
 void line_wait(void *ctx, const struct bsa_wait *w);
 void line_possible_wait(void *ctx, const struct bsa_possible_wait *w);

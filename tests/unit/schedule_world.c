@@ -44,7 +44,7 @@ static void leave(struct world *w, int lane, int at, enum bsa_step step)
 		w->x[x].over = at;
 }
 
-/* Who gives up while it is off its lane says the one it was on. */
+/* The lane that an execution reports which gives up off its lane: its last one. */
 static int last_lane(const struct execution *e)
 {
 	return e->n_on ? e->on[e->n_on - 1].lane : BSA_LANE_NONE;

@@ -1,5 +1,6 @@
 /*
- * schedule_world.h -- random schedules: who was ready, and who was on which lane, at each ns, and the steps that say so.
+ * schedule_world.h -- random schedules: which executions were ready and which was on which lane in each ns, and
+ * the steps that report it.
  */
 #ifndef TESTS_SCHEDULE_WORLD_H
 #define TESTS_SCHEDULE_WORLD_H
@@ -13,7 +14,7 @@ enum {
 	EXECUTIONS = 30,
 	APPS = 6,
 	LANES = 3,
-	STRETCHES = 8, /* of one execution */
+	STRETCHES = 8, /* stretches of one execution */
 	LOSSES = 3,
 	WINDOW = 20,
 	STARVATION = 25
@@ -41,7 +42,7 @@ struct world {
 	unsigned lanes, apps;
 	bool told_idle;
 	struct execution x[EXECUTIONS];
-	int holder[LANES][TIME + 1]; /* in the ns from then on; -1: nobody */
+	int holder[LANES][TIME + 1]; /* holder of the ns from that time on; -1: none */
 	bool waits[EXECUTIONS][TIME + 1];
 	struct one_step steps[EXECUTIONS * 2 * STRETCHES + EXECUTIONS * 3];
 	int n_steps;
@@ -52,26 +53,26 @@ struct world {
 /* When to stop, if this test has a part of a soak; 0: after a fixed number of tries. */
 time_t soak_until(unsigned parts);
 
-/* 0 to n - 1; the same ones again after the same seed. */
+/* Random numbers from 0 to n - 1; the same seed gives the same numbers. */
 void chance_from(uint32_t seed);
 unsigned chance(unsigned n);
 
 void world_make(struct world *w, uint32_t seed);
 
-/* The stretch that @x has a lane for in the ns from @t on, or NULL. */
+/* The stretch in which @x has a lane in the ns from @t on, or NULL. */
 const struct times *world_stretch(const struct world *w, int x, int t);
 
-/* Is any of this time lost, both ends included? */
+/* Whether any of this time was lost, both ends included. */
 bool world_lost(const struct world *w, int began, int ended);
 
-/* A schedule that knows the lanes, and its executions. @tenants_max as in bsa_fold_options. */
+/* A schedule that knows the lanes and its executions. @tenants_max as in bsa_fold_options. */
 struct bsa_schedule *world_start(const struct world *w, const struct bsa_facts *facts, uint64_t horizon,
                                  uint32_t tenants_max, struct bsa_scheduled *x);
 
-/* Facts that nobody listens to. */
+/* Facts without a listener. */
 struct bsa_facts world_no_facts(void);
 
-/* The losses that begin at @at. */
+/* Report the losses that begin at @at. */
 void world_tell_losses(const struct world *w, struct bsa_schedule *s, int at);
 
 #endif

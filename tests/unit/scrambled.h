@@ -20,7 +20,7 @@ struct scrambled {
 	atomic_uint run_ends;
 	void (*in_copy)(void *arg); /* called in the middle of each buffer_write and buffer_read; NULL: no call */
 	void *arg;
-	void *_Atomic copied_to; /* by the last buffer_read, to be found in its middle */
+	void *_Atomic copied_to; /* the memory of the last buffer_read, set in its middle */
 };
 
 #endif

@@ -1,4 +1,7 @@
-/* spellings.h -- how a user may write a duration, and which known word a mistyped one suggests: the same for the programs of runtime and viewer-cli. */
+/*
+ * spellings.h -- how a user may write a duration, and which known word the programs suggest for a mistyped one.
+ * The programs of runtime and viewer-cli share these rows.
+ */
 #ifndef NNB_TESTS_SPELLINGS_H
 #define NNB_TESTS_SPELLINGS_H
 
@@ -8,7 +11,7 @@ enum { REFUSED = -1 };
 
 static const struct {
 	const char *text;
-	int64_t ns; /* or REFUSED */
+	int64_t ns; /* a duration; REFUSED: an error */
 } durations[] = {
 	{ "5ns", 5 },
 	{ "40us", 40000 },
@@ -24,7 +27,7 @@ static const struct {
 	{ "0.4ns", 0 },
 	{ "0.5ns", 1 },
 	{ "0.00000000000000000001s", 0 },
-	{ "9007199254740993ns", 9007199254740993 }, /* a double has no such number */
+	{ "9007199254740993ns", 9007199254740993 }, /* no double has this number */
 	{ "4611686018427387904ns", INT64_C(1) << 62 },
 	{ "4611686018427387905ns", REFUSED },
 	{ "1281023.8h", 4611685680000000000 },
@@ -41,7 +44,7 @@ static const struct {
 	{ "5mss", REFUSED },
 	{ "5MS", REFUSED },
 	{ "5d", REFUSED },
-	{ "5m", REFUSED }, /* it could be meant as 5ms or as 5min */
+	{ "5m", REFUSED }, /* ambiguous: 5ms or 5min */
 	{ "1.5m", REFUSED },
 	{ "+5ms", REFUSED },
 	{ "-5ms", REFUSED },
@@ -63,7 +66,7 @@ static const struct {
 static const char *const known_words[] = { "summary", "latency", "sql", "preemptions", "slots" };
 
 static const struct {
-	const char *word, *nearest; /* or NULL */
+	const char *word, *nearest; /* nearest: or NULL */
 } mistyped[] = {
 	{ "sumary", "summary" },
 	{ "lantency", "latency" },
