@@ -1,4 +1,7 @@
-/* test_advice.c -- advice fits the settings: each piece of it under each of its conditions, and never what is set already. */
+/*
+ * test_advice.c -- advice fits the settings: each piece under each of its conditions, and never advice to set
+ * what is set already.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@ static const struct row {
 	const char *name;
 	struct bsv_advised what;
 	struct bsv_settings settings;
-	const char *says; /* a part of it; NULL: no advice */
+	const char *says; /* a part of the advice; NULL: no advice */
 } rows[] = {
 	{ "hogged under fifo: a policy that shares", { .cause = "hogged" }, { .known = true }, "--policy fair" },
 	{ "hogged under fair, which never preempts",
@@ -112,7 +115,7 @@ static void advice_is(void **state)
 		fail_msg("%s", says ? says : "nothing");
 }
 
-enum { N_CAUSES = 22 }; /* the findings after them are no causes */
+enum { N_CAUSES = 22 }; /* the findings after these are not causes */
 
 static const char *const causes[] = {
 	"too_big",      "too_tight",  "submitted_late", "queued_behind", "inversion",  "crowded_out", "hogged",
@@ -176,7 +179,7 @@ static void only_where_calls_are_no_bursts_they_are_advised_to_be(void **state)
 			}
 }
 
-/* A cause that is told has words, or a new one was forgotten. */
+/* A new cause needs a sentence that explains it. */
 static void every_cause_is_explained(void **state)
 {
 	(void)state;

@@ -1,4 +1,7 @@
-/* test_answer.c -- the client distrusts a result: what its status does not allow goes, and shapes that cannot be make it a failure. */
+/*
+ * test_answer.c -- the client checks a result (Q-25): it drops what the status does not allow, and makes a
+ * result with impossible shapes a failure.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,13 +17,16 @@
 #define MISSED NNB_STATUS_MISSED_DEADLINE_TRANSIENT
 #define FAILED NNB_STATUS_GENERAL_FAILURE
 
-/* Its rank, and its extents in braces. */
+/* A shape's rank, and its extents in braces. */
 #define SHAPE(n, ...)                            \
 	{                                        \
 		.rank = (n), .dims = __VA_ARGS__ \
 	}
 
-/* Two outputs: the model knows 2 x ? of the first, and nothing of the second; the call asks for ? x 3 of the first. */
+/*
+ * Two outputs: the model knows 2 x ? of the first, and nothing of the second; the call states ? x 3 for the
+ * first.
+ */
 static struct nnb_operand operands[] = { { .rank = 2, .dims = { 2, 0 } }, { .rank = 0 } };
 static uint32_t outputs[] = { 0, 1 };
 static const struct nnb_model model = { .operands = operands, .n_operands = 2, .outputs = outputs, .n_outputs = 2 };

@@ -1,8 +1,10 @@
 /*
- * test_answers_first.c -- a burst's thread answers its client before it wakes the thread that gets its lane: a woken thread may take the
- * waker's cpu, and the answer would wait behind it. Where the client can make the answer wait, the lane's next thread is first.
+ * test_answers_first.c -- a burst's thread answers its client before it wakes the thread that gets its lane. A
+ * woken thread may take the waker's cpu, and the answer would wait behind it. Where the client can make the
+ * answer wait, the thread wakes the lane's next thread first.
  *
- * Nothing depends on time: a wake looks for the answer in the result queue, which the client does not read meanwhile.
+ * The test does not depend on time: at each wake it looks for the answer in the result queue, which the client
+ * does not read meanwhile.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -17,9 +19,9 @@
 /* ---- the wake, watched ---- */
 
 static struct {
-	pthread_t test;                   /* whose wakes do not count */
-	atomic_int most_woken;            /* threads that a wake for a message may wake */
-	_Atomic(_Atomic uint32_t *) word; /* of the seat that waits; NULL: look at no wake */
+	pthread_t test;                   /* the test's own wakes do not count */
+	atomic_int most_woken;            /* the most threads that one wake for a message asked to wake */
+	_Atomic(_Atomic uint32_t *) word; /* the futex of the waiting seat; NULL: look at no wake */
 	struct nnb_fmq *result;
 	atomic_uint wakes, answered; /* answered: wakes after the answer was in the queue */
 } watched;
@@ -27,11 +29,14 @@ static struct {
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
-/* Not nnb__futex_wake itself: where the library is optimized as a whole, its calls cannot be wrapped. */
+/*
+ * Wraps syscall, not nnb__futex_wake: in a library that is optimized as a whole the linker cannot wrap the
+ * latter's calls.
+ */
 long __wrap_syscall(long number, ...)
 {
-	size_t n =
-		number == SYS_futex || number == SYS_mmap ? 6 : 3; /* other calls of the library have three at most */
+	/* all other system calls of the library have at most three arguments */
+	size_t n = number == SYS_futex || number == SYS_mmap ? 6 : 3;
 	long a[6] = { 0 };
 	va_list ap;
 
@@ -41,7 +46,7 @@ long __wrap_syscall(long number, ...)
 	va_end(ap);
 	if (number == SYS_futex && (int)a[1] == FUTEX_WAKE_BITSET && a[0] == (long)atomic_load(&watched.word)) {
 		watched.answered += nnb_fmq_available_to_read(watched.result) > 0;
-		watched.wakes++; /* last: the test waits for it */
+		watched.wakes++; /* last, because the test waits for it */
 	}
 	if (number == SYS_futex && (int)a[1] == FUTEX_WAKE_BITSET && (uint32_t)a[5] == NNB_FMQ_NOT_EMPTY &&
 	    !pthread_equal(pthread_self(), watched.test) && (int)a[2] > watched.most_woken)
@@ -93,8 +98,12 @@ struct fixture {
 struct kind {
 	const char *name;
 	bool cached;
-	bool own_ring; /* the client brings the ring's file, which may be larger and have other uses: it must not be sealed */
-	bool first; /* the answer */
+	/*
+	 * the client provides the ring's file, which may be larger and have other uses, so the library must not
+	 * seal it
+	 */
+	bool own_ring;
+	bool first; /* the answer comes before the wake */
 };
 
 static struct nnb_fmq *result_queue(bool own_ring)
@@ -144,7 +153,8 @@ static void begin(struct fixture *f, const struct kind *kind)
 	assert_int_equal(nnb__burst_executor(&executor, f->prepared, kind->cached, &place), 0);
 	if (peer_serve(&f->peer, &executor, 1, &reason))
 		fail_msg("%s", reason.text);
-	assert_int_equal(can_punch(f->peer.result), kind->own_ring); /* answering first must not wait for clients */
+	/* only a queue that its client cannot tear is answered first */
+	assert_int_equal(can_punch(f->peer.result), kind->own_ring);
 	watched.result = f->peer.result;
 	watched.wakes = watched.answered = 0;
 	watched.most_woken = 0;
@@ -170,7 +180,7 @@ static void expect_answer(struct fixture *f)
 	assert_int_equal(result[0].packet.status, NNB_STATUS_NONE);
 }
 
-/* The server's execution waits behind the holder's, and another one behind it. */
+/* The server's execution waits behind the holder's, and another execution waits behind it. */
 static void the_answer_is_there_before_the_next_one_is_woken(void **state)
 {
 	struct nnb__seat holder;
@@ -189,7 +199,7 @@ static void the_answer_is_there_before_the_next_one_is_woken(void **state)
 		await_waiting(&f.lanes, 2);
 		atomic_store(&watched.word, &next.seat.turn);
 		nnb__lanes_give(&holder);
-		pthread_join(next.thread, NULL); /* it may have got its lane without sleeping */
+		pthread_join(next.thread, NULL); /* the thread may have got its lane without sleeping */
 		while (watched.wakes < i)
 			nap();
 		assert_int_equal(watched.answered, kind->first ? i : 0);
@@ -201,7 +211,7 @@ static void the_answer_is_there_before_the_next_one_is_woken(void **state)
 	end(&f);
 }
 
-/* The server ends without an answer, but not without a wake: otherwise this test does not end. */
+/* The server ends without an answer, but it must wake the next thread, or this test does not end. */
 static void a_server_that_stops_wakes_the_next_one(void **state)
 {
 	struct nnb__seat holder;
@@ -217,7 +227,7 @@ static void a_server_that_stops_wakes_the_next_one(void **state)
 	assert_int_equal(pthread_create(&next.thread, NULL, waits, &next), 0);
 	await_waiting(&f.lanes, 2);
 	nnb__lanes_give(&holder);
-	nnb_burst_server_stop(f.peer.server); /* while it executes, or before, or after */
+	nnb_burst_server_stop(f.peer.server); /* before, during or after its execution */
 	pthread_join(next.thread, NULL);
 	assert_int_equal(next.got, 0);
 	nnb__lanes_give(&next.seat);
@@ -230,7 +240,10 @@ static void *reads(void *arg)
 	return NULL;
 }
 
-/* However many threads of the app wait for its result: until they are awake, the lane is idle. */
+/*
+ * Many threads of the app may wait for results. A wake wakes few of them, because the lane is idle until all
+ * are awake.
+ */
 static void an_answer_wakes_few_threads(void **state)
 {
 	struct nnb__seat holder;
@@ -243,7 +256,7 @@ static void an_answer_wakes_few_threads(void **state)
 	peer_send(&f.peer, f.datums, f.n);
 	await_waiting(&f.lanes, 1);
 	assert_int_equal(pthread_create(&reader, NULL, reads, &f), 0);
-	while (!atomic_load(f.peer.result->flag.sleepers)) /* from here on, an answer makes the system call */
+	while (!atomic_load(f.peer.result->flag.sleepers)) /* from now on, an answer makes the system call */
 		nap();
 	nnb__lanes_give(&holder);
 	pthread_join(reader, NULL);
@@ -255,7 +268,7 @@ int main(void)
 {
 	static struct kind kinds[] = {
 		{ "cached", true, false, true },
-		{ "plain", false, false, false }, /* unmapping the pools would delay the next one */
+		{ "plain", false, false, false }, /* unmapping the pools would delay the next execution */
 		{ "cached, a ring of the client's own", true, true, false },
 	};
 

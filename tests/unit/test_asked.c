@@ -1,4 +1,7 @@
-/* test_asked.c -- a recording of one service alone (analyzer/asked.h): which events count, and that no other service's execution is in its database. */
+/*
+ * test_asked.c -- a recording of one service alone (analyzer/asked.h): which events count, and that executions
+ * of other services are left out of the database.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@
 #include "decode/decode.h"
 #include "importer.h"
 
-/* Service 9 was asked for, and has instance 1; numbers from 0x200001 on are another service's. */
+/* The user asked for service 9, which has instance 1. Numbers from 0x200001 on are another service's. */
 enum { ASKED = 9 };
 
 #define SERVICE "1 service_state pid=9 instance=1 lanes=1\n"
@@ -24,7 +27,7 @@ enum { ASKED = 9 };
 
 static const struct row {
 	const char *name, *script;
-	const char *counts, *again_counts; /* a letter an event: y, n; again_counts NULL: one pass is enough */
+	const char *counts, *again_counts; /* one letter per event: y, n; again_counts NULL: one pass is enough */
 	uint64_t left_out;
 } rows[] = {
 	{ "another service's app", SERVICE OTHER("2") OURS("3") "4 exec_return exec=0x200002:1\n", "ynyn", NULL, 1 },
@@ -91,7 +94,10 @@ static void of_all_services_everything_counts(void **state)
 	free(e);
 }
 
-/* Import @script as a pass that knows @known (NULL: the first one). Returns whether there should be another, with *ret. */
+/*
+ * Import @script as a pass that knows @known (NULL: the first pass). Returns whether another pass is needed,
+ * with *ret.
+ */
 static bool import(const char *script, const struct asked *known, struct asked *ret)
 {
 	const struct bsa_importer_options options = { .output = folder_at("db"), .asked = known };
@@ -156,7 +162,10 @@ static void no_other_execution_is_in_the_database(void **state)
 	free(none);
 }
 
-/* Without a service that tells of itself nothing can be told apart: nothing is left out, and nothing says that it was. */
+/*
+ * No service described itself, so no event can be attributed: nothing is left out, and the database does not
+ * claim that it was.
+ */
 static void nothing_is_left_out_of_an_unknown_service(void **state)
 {
 	struct asked *none = calloc(1, sizeof(*none));

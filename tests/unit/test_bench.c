@@ -1,11 +1,11 @@
-/* test_bench.c -- what the benchmarks' bars judge: the median, and what it is at most. */
+/* test_bench.c -- the numbers that the benchmarks' limits judge: the median, and its upper bound. */
 #include "unit/device_helpers.h"
 
 #include "bench/bench.h"
 
 enum { SAMPLES_MAX = 101 };
 
-/* From a table of the sign test: the first rank that the median is above with less than 5 %. */
+/* From a table of the sign test: the first rank whose value the median exceeds with a probability below 5 %. */
 static const struct ranks {
 	unsigned n, median, bound;
 } ranks[] = {
@@ -20,7 +20,7 @@ static void a_median_is_bounded_by_an_order_statistic(void **state)
 		unsigned n = ranks[i].n;
 		double v[SAMPLES_MAX];
 
-		for (unsigned k = 0; k < n; k++) /* in no order: 103 is prime */
+		for (unsigned k = 0; k < n; k++) /* 103 is prime, so the samples come in no order */
 			v[k * 103 % n] = k + 1;
 
 		if (bench_median(v, n) != ranks[i].median || bench_median_bound(v, n) != ranks[i].bound)

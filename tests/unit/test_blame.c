@@ -1,4 +1,7 @@
-/* test_blame.c -- the two ledgers of a missed execution: to the nanosecond, for each cause and for any numbers. */
+/*
+ * test_blame.c -- the two ledgers of a missed execution: exact to the nanosecond, for each cause and for
+ * arbitrary numbers.
+ */
 #include "fold/blame.h"
 
 #include <setjmp.h>
@@ -21,7 +24,7 @@ static const char *const causes[BSA_CAUSES] = {
 	"bad_estimate", "own_run",      "unused",        "unknown",   "submitted_late",
 };
 
-/* What is usual: 200 in all. Between burst, sync and async there is no difference. */
+/* The typical phases, 200 ns in all. They are equal for burst, sync and async. */
 static const uint64_t usual[BSA_PHASES] = {
 	[BSA_PREPARE] = 10, [BSA_SEND] = 20,  [BSA_DECODE] = 5,  [BSA_SLOTS] = 5,  [BSA_QUEUE] = 10,
 	[BSA_RUN] = 100,    [BSA_REPLY] = 10, [BSA_RETURN] = 20, [BSA_FINISH] = 20
@@ -29,7 +32,7 @@ static const uint64_t usual[BSA_PHASES] = {
 
 /* ---- an execution, put together ---- */
 
-/* A stretch of a wait: of that length, after the one before of the same kind. */
+/* A part of a wait: its length; it begins where the part before it ends. */
 struct part {
 	uint64_t length;
 	enum bsa_occupancy occupancy;
@@ -40,25 +43,30 @@ struct part {
 
 struct row {
 	const char *name;
-	uint64_t more[BSA_PHASES]; /* than is usual */
+	uint64_t more[BSA_PHASES]; /* time beyond the typical phase */
 	uint64_t deadline;         /* after submission; 0: BUDGET */
-	uint64_t usual_run;        /* 0: that of usual[] */
-	bool answered;             /* others were, as fast as usual */
+	uint64_t usual_run;        /* 0: the run of usual[] */
+	bool answered;             /* other requests were answered in the typical time */
 	uint64_t usual_budget;     /* 0: unknown */
-	bool restarts;             /* the service makes executions start over */
-	bool asked;                /* others waited for its lane while it had it */
-	uint64_t few;              /* typical.n; 0: enough. With less than that usual_run is the model's estimate */
+	bool restarts;             /* the service restarts preempted executions */
+	bool asked;                /* others waited for the lane while this execution held it */
+	uint64_t few;              /* typical.n; 0: enough. If it is too small, usual_run is the model's estimate */
 	uint64_t estimate, redo, cpu, duration;
 	struct bsa_waited request, result;
-	struct part queue[PARTS_MAX], off[PARTS_MAX]; /* all of its waits; none: the lane was idle in the queue phase */
-	uint64_t stretches[PARTS_MAX];                /* on lanes, with off[0], off[1]... between them */
+	/* all of the execution's waits; none: the lane was idle in the queue phase */
+	struct part queue[PARTS_MAX], off[PARTS_MAX];
+	/* lengths of the stretches on lanes, with off[0], off[1]... between them */
+	uint64_t stretches[PARTS_MAX];
 	struct bsa_preemption preemptions[PARTS_MAX];
 	uint32_t misses;
 	uint8_t status;
 	int8_t cold;
 	bool fenced, fence_free, service_only;
-	uint64_t lost; /* a bit for each boundary that nobody saw */
-	/* of one that was given up: when, after submission, where it was then, and by how much it was said to be over */
+	uint64_t lost; /* a bit for each boundary that was not recorded */
+	/*
+	 * for an execution that was given up: the time after submission, the last boundary it reached, and its
+	 * reported lateness
+	 */
 	uint64_t missed;
 	enum bsa_boundary reached;
 	int64_t over;
@@ -76,7 +84,7 @@ struct built {
 	struct bsa_missed missed;
 };
 
-/* What each phase ends with; preempted is part of the way from dispatched to run_ended. */
+/* The boundary at the end of each phase; preempted is part of the time from dispatched to run_ended. */
 static const enum bsa_boundary ends[BSA_PHASES] = {
 	BSA_REQUEST_WRITTEN, BSA_REQUEST_READ, BSA_DECODED,        BSA_FENCED,      BSA_ENQUEUED, BSA_DISPATCHED,
 	BSA_RUN_ENDED,       BSA_RUN_ENDED,    BSA_RESULT_WRITTEN, BSA_RESULT_READ, BSA_RETURNED, BSA_SIGNALLED
@@ -122,7 +130,7 @@ static void build_times(struct built *b, const struct row *r)
 	}
 }
 
-/* It got as far as @r->reached, and was over a little later: the phase it was in has the time since. */
+/* The execution reached @r->reached and ended a little later; the time since belongs to the phase it was in. */
 static void give_up(struct built *b, const struct row *r)
 {
 	struct bsa_execution *x = &b->x;
@@ -291,7 +299,10 @@ static void assert_sums(const struct bsa_missed *m, const struct bsa_blamed *row
 		assert_true(budget == (__int128)x->deadline - start);
 }
 
-/* It had less time than all phases took at best that are no waits; or than the run that is usual, or its own. */
+/*
+ * The budget was less than the least of all phases that are not waits, or than the typical run, or than the
+ * execution's own run.
+ */
 static bool is_hopeless(const struct bsa_missed *m)
 {
 	const struct bsa_execution *x = m->execution;
@@ -307,7 +318,10 @@ static bool is_hopeless(const struct bsa_missed *m)
 	return x->deadline <= start || x->deadline - start < best;
 }
 
-/* The causes of an execution that never ran say that it waited: until its deadline, or until the end that was foreseen, at most. */
+/*
+ * An execution that never ran waited at most until its deadline, or until its foreseen end; its causes must not
+ * exceed that.
+ */
 static void assert_bounds(const struct bsa_missed *m, const struct bsa_blamed *rows, size_t n)
 {
 	const struct bsa_execution *x = m->execution;
@@ -335,11 +349,12 @@ static void assert_ranks(const struct bsa_missed *m, const struct bsa_blamed *ro
 
 		assert_true(!rows[i].saved ||
 		            (causes_it && (rows[i].late_ns > 0 || rows[i].cause == BSA_CAUSE_UNKNOWN)));
-		if (rows[i].saved > 0) /* what was still to come, or who else is affected, nobody knows */
+		/* a saving is known only in a late, complete execution, for a cause without a culprit */
+		if (rows[i].saved > 0)
 			assert_true(x->miss == BSA_MISS_LATE && x->quality == BSA_QUALITY_COMPLETE &&
 			            !rows[i].culprit && rows[i].cause != BSA_CAUSE_UNKNOWN);
 		assert_true(!rows[i].is_primary || causes_it);
-		if (rows[i].is_primary && any) /* not the largest: it stands before all others */
+		if (rows[i].is_primary && any) /* a primary cause that is not the largest precedes all others */
 			assert_true(is_hopeless(m) &&
 			            (rows[i].cause <= BSA_TOO_TIGHT || rows[i].cause == BSA_SUBMITTED_LATE));
 		any |= causes_it;
@@ -448,7 +463,7 @@ static const struct row rows[] = {
 	  .redo = 50,
 	  .stretches = { 30, 40, 80 },
 	  .off = { HELD(10, BSA_CAUSE_PREEMPTED, 8, 2), HELD(10, BSA_CAUSE_PREEMPTED, 9, 3) },
-	  .preemptions = { { .by = 8 }, { .by = 9, .redo = 20 } }, /* the second stretch, which 8 made start over */
+	  .preemptions = { { .by = 8 }, { .by = 9, .redo = 20 } }, /* 8 restarted the second stretch */
 	  .ledgers = "redo@9/3 30 30 primary perhaps, redo@8/2 20 20 perhaps, preempted@8/2 10 10 perhaps, "
 	             "preempted@9/3 10 10 perhaps, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
 	             "own_run 0 90, too_tight -10 0" },
@@ -657,7 +672,7 @@ static const struct row rows[] = {
 	{ .name = "bad_estimate: refused, and would have made it; over by what it was said to take",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
-	  .over = 30, /* 200 were foreseen, and there were 170 */
+	  .over = 30, /* 200 were foreseen, 170 were left */
 	  .refused = { .lane_free = 50, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "bad_estimate 40 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused 0 170, "
 	             "too_tight -10 0" },
@@ -708,7 +723,7 @@ static const struct row rows[] = {
 	{ .name = "refused: the same, and over by what it was said to take",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
-	  .over = 110, /* 280 were foreseen: 120 of another one's, 160 of its own */
+	  .over = 110, /* 280 were foreseen: 120 of another execution, 160 of its own */
 	  .refused = { .lane_free = 160, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "crowded_out@8/2 120 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused 0 "
 	             "170, too_tight -10 0" },
@@ -825,7 +840,7 @@ static void has_those_ledgers(void **state)
 
 static uint64_t seed;
 
-/* Below @n. */
+/* A random number below @n. */
 static uint64_t draw(uint64_t n)
 {
 	seed ^= seed << 13;
@@ -850,7 +865,7 @@ static void draw_parts(struct part *parts, uint64_t total)
 	}
 }
 
-/* One that could be, of any kind. */
+/* A random row of any kind that can occur. */
 static void draw_row(struct row *r)
 {
 	unsigned n_off = 0;
@@ -920,10 +935,10 @@ static void any_execution_has_exact_ledgers(void **state)
 		build(&b, &r);
 		told += blamed(&b.missed, ret) > 1;
 	}
-	assert_true(told > 100000); /* and most of them say more than that nothing is known */
+	assert_true(told > 100000); /* most executions have causes besides "unknown" */
 }
 
-/* What is whole is not said to be unknown. */
+/* A complete execution has no unknown time. */
 static void nothing_of_a_complete_one_is_unknown(void **state)
 {
 	struct bsa_blamed ret[ROOM];
@@ -956,7 +971,7 @@ static uint64_t hostile(void)
 	return chance(80) ? edges[draw(N_OF(edges))] + draw(3) - 1 : draw(UINT64_MAX);
 }
 
-/* Some of its numbers are any numbers: not its kinds, which are enumerations of the fold's own. */
+/* Replace some numbers by arbitrary ones. Enumerations are left alone, because the fold itself makes them. */
 static void spoil(void *record, size_t size)
 {
 	uint64_t *words = record;
@@ -981,7 +996,7 @@ static void absurd_numbers_have_exact_ledgers_too(void **state)
 		spoil(b.x.phase, sizeof(b.x.phase));
 		spoil(&b.x.e2e, 7 * sizeof(uint64_t));
 		spoil(&b.x.request, sizeof(b.x.request));
-		spoil(&b.x.deadline, 4 * sizeof(uint64_t)); /* and estimate, missed_at, lateness */
+		spoil(&b.x.deadline, 4 * sizeof(uint64_t)); /* estimate, missed_at and lateness follow the deadline */
 		spoil(&b.typical, sizeof(b.typical));
 		for (int k = 0; k < PARTS_MAX; k++) {
 			spoil(&b.waits[k], 3 * sizeof(uint64_t));
@@ -994,7 +1009,7 @@ static void absurd_numbers_have_exact_ledgers_too(void **state)
 	}
 }
 
-/* So many culprits that looking each up among all would not end. */
+/* With so many culprits, a linear search for each would not end. */
 static void a_hundred_thousand_culprits_are_no_trouble(void **state)
 {
 	enum { N = 100000 };

@@ -1,6 +1,6 @@
 /*
- * test_both_ways.c -- what XNNPACK computes and what the plain kernels compute is the same, for operations of random
- * geometry and quantisation; and inputs that end where a pool of one page ends may be read past.
+ * test_both_ways.c -- XNNPACK and the plain kernels compute the same, for operations of random geometry and
+ * quantisation; and kernels may read past inputs that end at the end of a pool of one page.
  *
  * The driver is driver_both.c, loaded by its path as a vendor's would be.
  */
@@ -32,7 +32,7 @@ static float random_float(void)
 struct maker {
 	struct nnb_model *m;
 	bool quant;
-	uint32_t inputs[8], n_inputs; /* of the operation */
+	uint32_t inputs[8], n_inputs; /* operands of the operation */
 	uint32_t model_inputs[2], n_model_inputs;
 };
 
@@ -68,7 +68,7 @@ static void real_scalar(struct maker *k, float value)
 	k->inputs[k->n_inputs++] = index;
 }
 
-/* A constant of small numbers, so that sums stay within what float32 tells apart. */
+/* A constant of small numbers, so that sums stay in the range where float32 is exact. */
 static void constant(struct maker *k, uint32_t rank, const uint32_t *dims, float scale, int32_t zero_point)
 {
 	uint32_t index = tensor(k, rank, dims, scale, zero_point), n = 1;
@@ -140,7 +140,7 @@ static void strides(struct maker *k, const struct window *w)
 	scalar(k, (int32_t)w->stride_h);
 }
 
-/* Each returns its output. Output scales are large enough for HAL 1.0 (O-34). */
+/* Each function returns its output. Output scales are large enough for HAL 1.0 (O-34). */
 
 static uint32_t make_conv(struct maker *k)
 {
@@ -248,7 +248,8 @@ static uint32_t make_softmax(struct maker *k)
 	uint32_t rank = random_below(2) ? 2 : 4;
 
 	input(k, rank, dims, 0.07f, 128);
-	if (k->quant) { /* XNNPACK is given a quantised one only if nobody else can write it: a temporary */
+	/* XNNPACK gets a quantised tensor only if it is a temporary, which no other process can write */
+	if (k->quant) {
 		uint32_t private = tensor(k, rank, dims, 0.07f, 128);
 
 		assert_true(nnb_model_operation(k->m, NNB_RELU, k->inputs, 1, &private, 1) >= 0);
@@ -359,7 +360,7 @@ struct run {
 	struct nnb_argument args[3];
 };
 
-/* Argument @i of operand @index, at the end of a pool of its own, which is a whole number of pages. */
+/* Place argument @i, operand @index, at the end of a pool of its own; the pool is a whole number of pages. */
 static void place(struct run *r, uint32_t i, const struct nnb_model *m, uint32_t index)
 {
 	const struct nnb_operand *o = &m->operands[index];
@@ -412,11 +413,11 @@ static void the_same_both_ways(void **state)
 		struct nnb_prepared *p = prepared(d, m);
 
 		run_both_ways(p);
-		run_both_ways(p); /* with other addresses than it was set up for */
+		run_both_ways(p); /* with other addresses than at set-up */
 		nnb_prepared_unref(p);
 		nnb_model_free(m);
 	}
-	/* quant8 DEPTH_TO_SPACE is nothing XNNPACK has; of the others it takes most */
+	/* XNNPACK has no quant8 DEPTH_TO_SPACE; of the other rows it takes most */
 	assert_true(both_ways[row->op] - before >= (row->make == make_depth_to_space && row->quant ? 0 : 50));
 	dlclose(object);
 	nnb_device_unref(d);

@@ -1,10 +1,11 @@
 /*
- * test_bounds.c -- the bounds of what a replay cannot know hold in replays with other lengths.
+ * test_bounds.c -- the bounds for what a replay cannot know hold in replays with other lengths.
  *
- * A random world is replayed under fifo with one lane, where some runs and answers have a least and a greatest length; bounds are found for
- * its times. Then the same world is replayed with other lengths. Up to the time from which decisions may differ, each call has the same
- * fate, and ends and is answered within its bounds. The test fails unless at least a quarter of the calls are before that time, and a quarter
- * of those have a bound above 0.
+ * A random world is replayed under fifo with one lane, where some runs and answers have a least and a greatest
+ * length; the replay gives bounds for its times. Then the same world is replayed with other lengths. Up to the
+ * time from which decisions may differ, each call has the same fate, and ends and is answered within its
+ * bounds. The test fails unless at least a quarter of the calls are before that time, and a quarter of those
+ * have a bound above 0.
  *
  * NNB_SOAK_SECONDS sets how long this goes on; test_bounds SEED plays one world alone.
  */
@@ -36,7 +37,7 @@ struct call {
 	enum bsa_bounds_comes comes;
 	uint32_t stream, before, next;
 	bool taken, moves;
-	uint64_t at, gap; /* its own time; from what it waits for until it is submitted */
+	uint64_t at, gap; /* the call's own time; the time from the end of what it waits for to its submission */
 	uint64_t send, ready, hand, run_least, run_most, step, answer_least, answer_most, fail, budget, least;
 };
 
@@ -310,7 +311,7 @@ static void check_world(uint32_t seed)
 	}
 }
 
-static uint32_t only; /* 0: all */
+static uint32_t only; /* the only world to play; 0: all */
 
 static void bounds_hold_with_other_lengths(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * test_buffer.c -- memory domains in one process: what a driver's buffer goes through, who may use it meanwhile, and that
- * its place and layout are the driver's own affair (rules M-1 to M-33).
+ * test_buffer.c -- memory domains in one process: the states of a driver's buffer, the uses that exclude each
+ * other, and that the driver alone decides on the buffer's place and layout (rules M-1 to M-33).
  *
  * The model doubles: y0 = x0 + x0 and y1 = x1 + x1. Buffers can be any of the four.
  */
@@ -20,7 +20,7 @@
 enum { ROWS = 2, COLUMNS = 8, ROWS_MAX = 64, TENSOR = ROWS_MAX * COLUMNS * 4 };
 static const char scrambled[] = DRIVER_SCRAMBLED, bare[] = DRIVER_BARE;
 
-/* It is that. */
+/* Expect that the call returns @want. */
 #define expect_status(want, call)                                                               \
 	do {                                                                                    \
 		struct nnb_reason why = { "" };                                                 \
@@ -31,7 +31,7 @@ static const char scrambled[] = DRIVER_SCRAMBLED, bare[] = DRIVER_BARE;
 		(void)why;                                                                      \
 	} while (0)
 
-/* And what is refused is refused in words. */
+/* Expect that the call returns @want, and that an error has a reason. */
 #define expect(want, call)                                                                      \
 	do {                                                                                    \
 		struct nnb_reason why = { "" };                                                 \
@@ -86,7 +86,7 @@ static struct scrambled *seen_by(const char *driver)
 	struct scrambled *seen = object ? dlsym(object, "nnb_scrambled") : NULL;
 
 	if (object)
-		dlclose(object); /* the device has it yet */
+		dlclose(object); /* the device still holds the object */
 	if (seen)
 		memset(seen, 0, sizeof(*seen));
 	return seen;
@@ -113,7 +113,7 @@ static void bench_init(struct bench *b, const char *driver, uint32_t rank, uint3
 	bench_memory(b);
 }
 
-/* All buffers are gone: so the driver has none. */
+/* All buffers have been freed, so the driver must have none. */
 static void bench_fini(struct bench *b)
 {
 	nnb_prepared_unref(b->prepared);
@@ -130,7 +130,7 @@ static void bench_fini(struct bench *b)
 
 static const struct nnb_buffer_role both[] = { { 0, 0, 1 }, { 0, 1, 1 } };
 
-/* To be anything. @rank 0: no more is said of it than the model says. */
+/* A buffer for all roles. @rank 0: the description adds nothing to what the model states. */
 static enum nnb_status allocate(struct nnb_buffer **ret, const struct bench *b, uint32_t rank, uint32_t rows,
                                 struct nnb_reason *why)
 {
@@ -186,7 +186,7 @@ static void new_memory(struct nnb_memory *ret, uint64_t bytes)
 	}
 }
 
-/* Numbers that begin with @first, and what a row has of them. */
+/* Numbers that begin with @first, and a check of the first @n of them. */
 static void fill(float *to, uint32_t n, float first)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -200,7 +200,7 @@ static void expect_filled(const float *is, uint32_t n, float first, float times)
 			fail_msg("element %u is %g, not %g", i, is[i], (first + (float)i) * times);
 }
 
-/* @rows: how many there are. @rank: how much the call says of them. */
+/* Copy @rows rows in; the copy states @rank dimensions. */
 static enum nnb_status copy_from(struct nnb_buffer *buffer, float first, uint32_t rows, uint32_t rank,
                                  struct nnb_reason *why)
 {
@@ -218,7 +218,7 @@ static enum nnb_status copy_from(struct nnb_buffer *buffer, float first, uint32_
 	return status;
 }
 
-/* ret: room for so many, as they are there; untouched if it fails. */
+/* Copy @rows rows out to @ret, as they are; on failure *ret is untouched. */
 static enum nnb_status copy_to(struct nnb_buffer *buffer, float *ret, uint32_t rows, struct nnb_reason *why)
 {
 	uint64_t bytes = (uint64_t)rows * COLUMNS * 4;
@@ -257,7 +257,7 @@ static void expect_uninitialised(struct nnb_buffer *buffer, uint32_t rows)
 
 /* ---- executions ---- */
 
-/* Its arguments: in shared memory, but for those that are put elsewhere. */
+/* A call's arguments: in shared memory, except those that a test puts into buffers. */
 struct call {
 	struct nnb_memory pools[5];
 	struct nnb_argument in[2], out[2];
@@ -301,7 +301,7 @@ static enum nnb_status run(const struct bench *b, struct call *c, struct nnb_rea
 	return nnb_execute(b->prepared, &c->request, c->shapes, why);
 }
 
-/* With the buffer as input 0, or output 0. */
+/* Execute with the buffer as input 0, or as output 0. */
 static enum nnb_status as_input(const struct bench *b, const struct nnb_buffer *buffer, uint32_t rows,
                                 struct nnb_reason *why)
 {
@@ -344,25 +344,25 @@ static enum nnb_status finish_run(struct nnb_execution *e)
 
 enum act {
 	NOTHING_MORE,
-	COPY_FROM,          /* it, of other numbers */
-	COPY_FROM_HALF,     /* half of it */
-	COPY_FROM_OTHER,    /* with dimensions that are not its own */
-	COPY_FROM_UNMAPPED, /* a file that is not there */
-	COPY_TO,            /* and look */
+	COPY_FROM,          /* copy new numbers into the buffer */
+	COPY_FROM_HALF,     /* copy in half a buffer */
+	COPY_FROM_OTHER,    /* state other dimensions than the buffer's */
+	COPY_FROM_UNMAPPED, /* from a memory that cannot be mapped */
+	COPY_TO,            /* copy out, and check the content */
 	COPY_TO_HALF,
 	COPY_TO_UNMAPPED,
-	INPUT,            /* of an execution; and look at its output */
-	INPUTS,           /* both */
-	OUTPUT,           /* of an execution, of other numbers */
-	INPUT_OF_FAILURE, /* an execution that fails when it runs */
+	INPUT,            /* input of an execution, whose output is checked */
+	INPUTS,           /* both inputs */
+	OUTPUT,           /* output of an execution with new inputs */
+	INPUT_OF_FAILURE, /* input of an execution whose run fails */
 	OUTPUT_OF_FAILURE,
-	OUTPUT_UNBEGUN,    /* the driver cannot begin it */
-	OUTPUT_UNFINISHED, /* it is given up */
-	OUTPUT_UNMAPPED,   /* another argument is in a file that is not there */
-	OUTPUT_TORN,       /* another argument is in a file that is cut short while it runs */
-	OUTPUT_INVALID,    /* another argument is not where it could be */
-	OUTPUT_OF_NOTHING, /* its input is an uninitialised buffer */
-	BOTH,              /* input and output */
+	OUTPUT_UNBEGUN,    /* the driver cannot begin the run */
+	OUTPUT_UNFINISHED, /* the execution is given up */
+	OUTPUT_UNMAPPED,   /* another argument is in a memory that cannot be mapped */
+	OUTPUT_TORN,       /* another argument is in a file that is truncated during the run */
+	OUTPUT_INVALID,    /* another argument has an invalid location */
+	OUTPUT_OF_NOTHING, /* the input is an uninitialised buffer */
+	BOTH,              /* input and output of one execution */
 	BOTH_OUTPUTS,
 };
 
@@ -474,7 +474,7 @@ static const struct story {
 	    { COPY_TO } } },
 };
 
-/* A memory whose file has no bytes. */
+/* A memory whose file is empty, so that it cannot be mapped. */
 static void unmapped(struct nnb_memory *ret)
 {
 	file_memory(ret, ROWS * COLUMNS * 4, PROT_READ | PROT_WRITE);
@@ -550,7 +550,7 @@ static enum nnb_status in_two_places(const struct bench *b, const struct nnb_buf
 
 	call_init(&c, b, ROWS);
 	put_in(&c, act == INPUTS ? &c.in[1] : &c.out[0], buffer);
-	put_in(&c, act == BOTH_OUTPUTS ? &c.out[1] : &c.in[0], buffer); /* by another pool */
+	put_in(&c, act == BOTH_OUTPUTS ? &c.out[1] : &c.in[0], buffer); /* the same buffer, by another pool */
 	return run(b, &c, why);
 }
 
@@ -576,7 +576,7 @@ static enum nnb_status copy_from_other(struct nnb_buffer *buffer, struct nnb_rea
 	return status;
 }
 
-/* @next: what it is to hold from now on, if anything is written. */
+/* @next: the first number to write, if the act writes. */
 static enum nnb_status act_out(const struct bench *b, struct nnb_buffer *buffer, enum act act, float next,
                                struct nnb_reason *why)
 {
@@ -616,7 +616,7 @@ static enum nnb_status act_out(const struct bench *b, struct nnb_buffer *buffer,
 	}
 }
 
-/* What it holds: (first + i) * times; and what came of being an input. */
+/* Check the buffer's content, (first + i) * times, or the outputs of an execution that read it. */
 static void look(const struct bench *b, struct nnb_buffer *buffer, enum act act, float first, float times)
 {
 	if (act == COPY_TO)
@@ -662,7 +662,7 @@ static void play(const struct story *story, const char *driver)
 	bench_fini(&b);
 }
 
-/* cmocka takes SIGBUS for every test: it is given back to the library first. */
+/* cmocka replaces the SIGBUS handler for each test; restore the library's handler. */
 static struct sigaction of_the_library;
 
 static void a_story(void **state)
@@ -688,7 +688,7 @@ struct meeting {
 	unsigned met;
 };
 
-/* What meets the first is refused at once, or goes well, whoever it is. */
+/* A second use, while the first one is under way, is refused at once or succeeds, whichever use it is. */
 static void meet(void *arg)
 {
 	struct meeting *m = arg;
@@ -696,7 +696,7 @@ static void meet(void *arg)
 	float is[TENSOR / 4];
 
 	if (m->b.seen)
-		m->b.seen->in_copy = NULL; /* the second is not met by a third */
+		m->b.seen->in_copy = NULL; /* the second use must not start a third */
 	m->met++;
 	if (m->second == READING_RUN)
 		expect(want, as_input(&m->b, m->buffer, ROWS, &why));
@@ -748,16 +748,16 @@ static void what_meets_a_use_is_refused_at_once_or_goes_well(void **state)
 	else
 		meet_in_copy(m);
 	assert_int_equal(m->met, 1);
-	/* as if the second had never been */
+	/* as if the second use had not been tried */
 	expect_holds(m->buffer, writes(m->first) && m->first == WRITING_COPY ? 200 : 100,
 	             m->first == WRITING_RUN ? 2 : 1, ROWS);
-	expect(NONE, copy_from(m->buffer, 5, ROWS, 0, &why)); /* nobody has it any more */
+	expect(NONE, copy_from(m->buffer, 5, ROWS, 0, &why)); /* the first use has ended */
 	expect_holds(m->buffer, 5, 1, ROWS);
 	nnb_buffer_unref(m->buffer);
 	bench_fini(&m->b);
 }
 
-/* An execution that takes several takes all or none. */
+/* An execution that uses several buffers gets all or none. */
 static void a_request_that_meets_somebody_leaves_its_other_buffers_alone(void **state)
 {
 	struct nnb_buffer *one, *other, *input;
@@ -783,7 +783,7 @@ static void a_request_that_meets_somebody_leaves_its_other_buffers_alone(void **
 	expect(GENERAL_FAILURE, run(&b, &c, &why));
 	expect_holds(one, 1, 1, ROWS);
 	expect_holds(other, 2, 1, ROWS);
-	expect(NONE, copy_from(input, 4, ROWS, 0, &why)); /* it is not still being read */
+	expect(NONE, copy_from(input, 4, ROWS, 0, &why)); /* the refused request does not read this buffer any more */
 	expect(NONE, copy_from(one, 5, ROWS, 0, &why));
 	nnb_execution_end(e);
 	expect(NONE, run(&b, &c, &why));
@@ -797,14 +797,14 @@ static void a_request_that_meets_somebody_leaves_its_other_buffers_alone(void **
 
 static const struct lack_row {
 	const char *name;
-	bool filled, written, read; /* the input; somebody writes the input; somebody reads the output */
+	bool filled, written, read; /* input 0 has content; a run writes input 0; a run reads output 0 */
 } lack_rows[] = {
 	{ "an input that is uninitialised", .filled = false },
 	{ "an input that is being written", .written = true },
 	{ "an output that is being read", .filled = true, .read = true },
 };
 
-/* M-21: what a request lacks comes before what cannot be mapped, and changes nothing. */
+/* M-21: the service reports a missing buffer before a memory that it cannot map, and changes nothing. */
 static void what_lacks_something_and_cannot_be_mapped_changes_nothing(void **state)
 {
 	const struct lack_row *row = *state;
@@ -836,7 +836,7 @@ static void what_lacks_something_and_cannot_be_mapped_changes_nothing(void **sta
 	expect(GENERAL_FAILURE, run(&b, &c, &why));
 	nnb_execution_end(e);
 	expect_holds(out, 7, 1, ROWS);
-	expect(NONE, copy_from(in, 3, ROWS, 0, &why)); /* with that it lacks nothing but the mapping */
+	expect(NONE, copy_from(in, 3, ROWS, 0, &why)); /* now only the mapping is missing */
 	expect(GENERAL_FAILURE, run(&b, &c, &why));
 	expect_uninitialised(out, ROWS);
 	expect_holds(in, 3, 1, ROWS);
@@ -846,7 +846,7 @@ static void what_lacks_something_and_cannot_be_mapped_changes_nothing(void **sta
 	bench_fini(&b);
 }
 
-/* ... nor does a copy that fails take from who reads what it reads. */
+/* A copy that fails does not end the use of a reader. */
 static void a_copy_that_fails_leaves_a_reader_alone(void **state)
 {
 	struct nnb_buffer *buffer;
@@ -873,7 +873,10 @@ static void a_copy_that_fails_leaves_a_reader_alone(void **state)
 	bench_fini(&b);
 }
 
-/* What has finished needs nothing any more, though it has not ended: a burst keeps its executions for the next. */
+/*
+ * An execution that has finished, but not ended, uses no buffer: a burst keeps its executions for the next
+ * request.
+ */
 static void an_execution_that_has_finished_uses_nothing(void **state)
 {
 	struct nnb_execution *e;
@@ -891,12 +894,12 @@ static void an_execution_that_has_finished_uses_nothing(void **state)
 	expect_holds(buffer, 100, 2, ROWS);
 	expect(NONE, copy_from(buffer, 8, ROWS, 0, &why));
 	nnb_execution_end(e);
-	expect_holds(buffer, 8, 1, ROWS); /* its end changes nothing */
+	expect_holds(buffer, 8, 1, ROWS); /* the end of the execution changes nothing */
 	nnb_buffer_unref(buffer);
 	bench_fini(&b);
 }
 
-/* ... so there is nothing to start over on, whichever way it ended. */
+/* An execution that is over, however it ended, has no buffers to restart on. */
 static void an_execution_that_is_over_does_not_start_again(void **state)
 {
 	struct nnb_buffer *buffer;
@@ -931,7 +934,7 @@ static bool stop(void *arg, uint32_t next_op)
 	return false;
 }
 
-/* ... and one that is preempted has what it has until it goes on, or over again. */
+/* A preempted execution keeps its buffers until it goes on or restarts. */
 static void an_execution_that_is_preempted_keeps_its_buffers(void **state)
 {
 	struct nnb_buffer *in, *out;
@@ -966,7 +969,7 @@ static void an_execution_that_is_preempted_keeps_its_buffers(void **state)
 	bench_fini(&b);
 }
 
-/* Begun again on other buffers, it lets go of the first. */
+/* An execution that restarts on other buffers releases the first ones. */
 static void an_execution_that_begins_again_uses_what_it_is_given_then(void **state)
 {
 	struct nnb_buffer *one, *other;
@@ -1018,7 +1021,7 @@ static void tokens_are_not_0_and_each_is_another(void **state)
 
 	(void)state;
 	bench_init(&b, scrambled, 2, ROWS);
-	for (int round = 0; round < 2; round++) { /* those of the first are no more, and do not come back */
+	for (int round = 0; round < 2; round++) { /* tokens of the first round are gone, and do not come back */
 		for (int i = 0; i < MANY; i++) {
 			const struct nnb_memory *m;
 
@@ -1042,7 +1045,7 @@ static void tokens_are_not_0_and_each_is_another(void **state)
 	bench_fini(&b);
 }
 
-/* Refused as input and as output, with whatever it is. */
+/* Expect that the token is refused as input and as output. */
 static void expect_means_nothing(const struct bench *b, const struct nnb_memory *token)
 {
 	for (int output = 0; output < 2; output++) {
@@ -1077,7 +1080,7 @@ static void a_token_that_nobody_gave_means_nothing(void **state)
 		nnb_memory_token(&token, guess);
 		expect_means_nothing(&b, &token);
 	}
-	expect_means_nothing(&b, nnb_buffer_memory(elsewhere)); /* another device's */
+	expect_means_nothing(&b, nnb_buffer_memory(elsewhere)); /* the buffer is of another device */
 	expect_holds(buffer, 1, 1, ROWS);
 	nnb_buffer_unref(buffer);
 	expect_means_nothing(&b, (nnb_memory_token(&token, real), &token));
@@ -1123,7 +1126,7 @@ static void a_buffer_is_an_argument_as_a_whole(void **state)
 	bench_fini(&b);
 }
 
-/* A pool that nobody uses is not used. */
+/* A pool that no argument refers to is not used. */
 static void a_pool_without_an_argument_is_nobodys_business(void **state)
 {
 	struct nnb_buffer *buffer;
@@ -1134,7 +1137,7 @@ static void a_pool_without_an_argument_is_nobodys_business(void **state)
 	bench_init(&b, scrambled, 2, ROWS);
 	buffer = buffer_of(&b);
 	call_init(&c, &b, ROWS);
-	c.pools[c.request.n_pools++] = *nnb_buffer_memory(buffer); /* uninitialised as it is */
+	c.pools[c.request.n_pools++] = *nnb_buffer_memory(buffer); /* the buffer is uninitialised */
 	expect(NONE, run(&b, &c, &why));
 	expect(NONE, copy_from(buffer, 1, ROWS, 0, &why));
 	expect(NONE, run(&b, &c, &why));
@@ -1145,7 +1148,7 @@ static void a_pool_without_an_argument_is_nobodys_business(void **state)
 
 /* ---- roles ---- */
 
-/* M-3, M-20: an equal model is another one, also where the first has gone and left its place. */
+/* M-3, M-20: an equal model is a different model, even where it takes the freed model's address. */
 static void a_role_is_of_one_prepared_model_and_of_no_equal_one(void **state)
 {
 	enum { TRIES = 16 };
@@ -1159,7 +1162,7 @@ static void a_role_is_of_one_prepared_model_and_of_no_equal_one(void **state)
 	for (int i = 0; i < TRIES; i++) {
 		struct nnb_prepared *old = b.prepared;
 
-		if (i % 2) /* now both orders */
+		if (i % 2) /* both orders must occur */
 			old = nnb_prepared_unref(old);
 		b.prepared = prepared_doubles(b.device, 2, ROWS);
 		nnb_prepared_unref(old);
@@ -1174,7 +1177,7 @@ static const struct role_row {
 	const char *name;
 	struct nnb_buffer_role inputs[2], outputs[2];
 	uint32_t n_inputs, n_outputs;
-	bool may[4]; /* be input 0, input 1, output 0, output 1 */
+	bool may[4]; /* whether the buffer may be input 0, input 1, output 0, output 1 */
 } role_rows[] = {
 	{ "input 0", { { 0, 0, 1 } }, { { 0 } }, 1, 0, { true, false, false, false } },
 	{ "input 1", { { 0, 1, 1 } }, { { 0 } }, 1, 0, { false, true, false, false } },
@@ -1198,7 +1201,7 @@ static void a_buffer_is_what_it_was_allocated_for(void **state)
 	for (int i = 0; i < 4; i++) {
 		struct call c;
 
-		expect(NONE, copy_from(buffer, 1, ROWS, 0, &why)); /* whatever its roles */
+		expect(NONE, copy_from(buffer, 1, ROWS, 0, &why)); /* with any roles */
 		call_init(&c, &b, ROWS);
 		put_in(&c, i < 2 ? &c.in[i] : &c.out[i - 2], buffer);
 		expect(row->may[i] ? NONE : INVALID_ARGUMENT, run(&b, &c, &why));
@@ -1255,7 +1258,7 @@ static void every_reference_keeps_it(void **state)
 	bench_fini(&b);
 }
 
-/* M-8: its token means nothing at once; what it holds stays as long as it is used. */
+/* M-8: the token is invalid at once, but the memory stays as long as an execution uses it. */
 static void what_is_freed_while_it_is_used_goes_when_it_is_not(void **state)
 {
 	struct nnb_buffer *in, *out;
@@ -1286,7 +1289,7 @@ static void what_is_freed_while_it_is_used_goes_when_it_is_not(void **state)
 	bench_fini(&b);
 }
 
-/* In whatever order those go who are behind it. */
+/* The owners of a buffer's device may be freed in any order. */
 static void a_buffer_keeps_its_device(void **state)
 {
 	struct nnb_buffer *buffer;
@@ -1308,7 +1311,7 @@ static void a_buffer_keeps_its_device(void **state)
 
 static const struct {
 	uint32_t rank, rows;
-} unknown_extents[] = { { 2, 0 }, { 0, 0 } }; /* an extent; all of them */
+} unknown_extents[] = { { 2, 0 }, { 0, 0 } }; /* one extent is unknown; all of them are */
 
 static void each_output_may_be_of_another_shape(void **state)
 {
@@ -1349,7 +1352,8 @@ static void each_copy_may_be_of_another_shape(void **state)
 			float first = (float)(10 * i);
 
 			expect(NONE, copy_from(buffer, first, shapes[i], 2, &why));
-			expect(INVALID_ARGUMENT, copy_from(buffer, 99, shapes[i], 0, &why)); /* of what shape? */
+			/* without dimensions the shape is unknown */
+			expect(INVALID_ARGUMENT, copy_from(buffer, 99, shapes[i], 0, &why));
 			expect(INVALID_ARGUMENT, copy_to(buffer, is, shapes[i] + 1, &why));
 			expect_holds(buffer, first, 1, shapes[i]);
 			expect(INVALID_ARGUMENT, as_input(&b, buffer, shapes[i] + 1, &why));
@@ -1361,7 +1365,7 @@ static void each_copy_may_be_of_another_shape(void **state)
 	}
 }
 
-/* An execution, of which the shapes are only known when it is: as_output says them, this does not. */
+/* Execute a request that does not state the output's shape; as_output states it. */
 static enum nnb_status as_silent_output(const struct bench *b, const struct nnb_buffer *buffer, uint32_t rows,
                                         struct call *c, struct nnb_reason *why)
 {
@@ -1389,7 +1393,7 @@ static void an_output_is_of_the_shape_that_comes_out(void **state)
 	bench_fini(&b);
 }
 
-/* ... and an input of the shape that was written last, where the request does not say it. */
+/* An input has the shape that was written last, where the request states none. */
 static void an_input_is_of_the_shape_that_it_has(void **state)
 {
 	struct nnb_buffer *buffer;
@@ -1417,7 +1421,7 @@ static void an_input_is_of_the_shape_that_it_has(void **state)
 	}
 }
 
-/* M-22: it cannot have the shape that comes out. That is a failure, and no lack of room. */
+/* M-22: the buffer cannot have the output's shape. That is a failure, not a lack of room. */
 static void an_output_of_a_shape_that_it_cannot_have_is_a_failure(void **state)
 {
 	struct nnb_buffer *buffer = NULL;
@@ -1427,7 +1431,7 @@ static void an_output_of_a_shape_that_it_cannot_have_is_a_failure(void **state)
 	(void)state;
 	bench_init(&b, scrambled, 2, 0);
 	expect(NONE, allocate(&buffer, &b, 2, ROWS, &why));
-	expect(NONE, copy_from(buffer, 1, ROWS, 0, &why)); /* they are all known */
+	expect(NONE, copy_from(buffer, 1, ROWS, 0, &why)); /* all extents are known */
 	expect(INVALID_ARGUMENT, as_output(&b, buffer, 1, ROWS + 1, &why));
 	expect_holds(buffer, 1, 1, ROWS);
 	expect(GENERAL_FAILURE, as_silent_output(&b, buffer, ROWS + 1, &c, &why));
@@ -1439,7 +1443,7 @@ static void an_output_of_a_shape_that_it_cannot_have_is_a_failure(void **state)
 	bench_fini(&b);
 }
 
-/* P-31, section 11: another output lacks room, and says how much; the buffer has nothing to show for it. */
+/* P-31, section 11: another output lacks room, and its needed size is reported; the buffer stays uninitialised. */
 static void the_output_of_what_had_no_room_elsewhere_is_uninitialised(void **state)
 {
 	struct nnb_buffer *buffer;
@@ -1465,7 +1469,7 @@ static void the_output_of_what_had_no_room_elsewhere_is_uninitialised(void **sta
 	bench_fini(&b);
 }
 
-/* M-33: there may be nothing at all before it is known how much there is to be. */
+/* M-33: a buffer of unknown size has no memory until its size is known. */
 static void a_buffer_of_unknown_size_takes_no_room_until_it_is_written(void **state)
 {
 	struct nnb_buffer *buffer;
@@ -1477,7 +1481,7 @@ static void a_buffer_of_unknown_size_takes_no_room_until_it_is_written(void **st
 	assert_int_equal(atomic_load(&b.seen->made), 0);
 	expect(NONE, copy_from(buffer, 1, ROWS, 2, &why));
 	assert_int_equal(atomic_load(&b.seen->made), 1);
-	for (int i = 0; i < 2; i++) { /* by a copy, by an execution */
+	for (int i = 0; i < 2; i++) { /* written by a copy, and by an execution */
 		atomic_store(&b.seen->refuses, -ENOMEM);
 		if (i)
 			expect(TRANSIENT, as_output(&b, buffer, 1, ROWS_MAX, &why));
@@ -1503,7 +1507,8 @@ static void a_driver_may_have_no_memory_domains(void **state)
 	bench_init(&b, bare, 2, ROWS);
 	expect(GENERAL_FAILURE, allocate(&buffer, &b, 0, 0, &why));
 	assert_null(buffer);
-	expect(INVALID_ARGUMENT, allocate(&buffer, &b, 2, ROWS + 1, &why)); /* what is wrong comes first */
+	/* an invalid description is reported before a driver without buffers */
+	expect(INVALID_ARGUMENT, allocate(&buffer, &b, 2, ROWS + 1, &why));
 	assert_null(buffer);
 	bench_fini(&b);
 }
@@ -1534,7 +1539,7 @@ static void a_driver_may_refuse(void **state)
 	bench_fini(&b);
 }
 
-/* M-1: how a buffer looks is between the driver and itself; what goes in and out is not touched by anybody else. */
+/* M-1: the driver alone decides on a buffer's layout; other code does not touch the content. */
 static void place_and_layout_are_the_drivers(void **state)
 {
 	struct nnb_buffer *a, *c;
@@ -1547,18 +1552,18 @@ static void place_and_layout_are_the_drivers(void **state)
 	c = buffer_of(&b);
 	expect(NONE, copy_from(a, 3, ROWS, 0, &why));
 	assert_int_equal(atomic_load(&b.seen->written), 1);
-	for (int i = 0; i < 3; i++) { /* 3, 6, 12, 24: from one to the other and back */
+	for (int i = 0; i < 3; i++) { /* 3, 6, 12, 24: from one buffer to the other and back */
 		call_init(&call, &b, ROWS);
 		put_in(&call, &call.in[i % 2], i % 2 ? c : a);
 		put_in(&call, &call.out[i % 2], i % 2 ? a : c);
 		expect(NONE, run(&b, &call, &why));
-		/* the others are as ever */
+		/* the other outputs are unchanged */
 		expect_filled(b.y[!(i % 2)], ROWS * COLUMNS, i % 2 ? 100 : 200, 2);
 	}
 	assert_int_equal(atomic_load(&b.seen->inputs_kept), 3);
 	assert_int_equal(atomic_load(&b.seen->outputs_kept), 3);
 	assert_int_equal(atomic_load(&b.seen->runs), 3);
-	assert_int_equal(atomic_load(&b.seen->written), 1); /* in between, nothing was copied */
+	assert_int_equal(atomic_load(&b.seen->written), 1); /* no copies in between */
 	assert_int_equal(atomic_load(&b.seen->read), 0);
 	expect_holds(c, 3, 8, ROWS);
 	assert_int_equal(atomic_load(&b.seen->read), 1);
@@ -1567,7 +1572,7 @@ static void place_and_layout_are_the_drivers(void **state)
 	bench_fini(&b);
 }
 
-/* RESHAPE's shape is looked at before the run, through the driver's eyes. */
+/* The driver reads RESHAPE's shape from its own buffer before the run. */
 static struct nnb_model *reshapes(void)
 {
 	struct nnb_model *m;
@@ -1620,7 +1625,7 @@ static void a_value_that_decides_shapes_may_lie_in_a_buffer(void **state)
 	bench_fini(&b);
 }
 
-/* A buffer for the shape, and one for what comes of it: shared memory has the rest. */
+/* One buffer for the shape, and one for the output; the data is in shared memory. */
 struct reshaping {
 	struct bench b;
 	struct nnb_prepared *prepared;
@@ -1649,7 +1654,7 @@ static void reshaping_fini(struct reshaping *r)
 	bench_fini(&r->b);
 }
 
-/* Nobody uses its buffer, or this fails. */
+/* Write the shape into its buffer. Fails if an execution uses the buffer. */
 static void tell_shape(struct reshaping *r, const int32_t *to)
 {
 	struct nnb_mapping *mapping;
@@ -1679,7 +1684,10 @@ static enum nnb_status reshape(struct reshaping *r, const int32_t *to, bool shap
 	return nnb_execute(r->prepared, &c.request, c.shapes, why);
 }
 
-/* M-21: that comes to light when the buffers are had, and is the request's fault all the same. */
+/*
+ * M-21: the service notices an invalid shape only after it has got the buffers, and still calls it the
+ * request's fault.
+ */
 static void a_value_that_decides_nonsense_changes_nothing(void **state)
 {
 	static const int32_t good[] = { ROWS, COLUMNS },
@@ -1701,7 +1709,10 @@ static void a_value_that_decides_nonsense_changes_nothing(void **state)
 	reshaping_fini(&r);
 }
 
-/* Of a driver that writes no output, an output shows what was there before: zeroes, for it was nobody's. */
+/*
+ * The null driver writes no output, so an output shows the memory's previous content: zeroes, because new
+ * memory has no previous owner.
+ */
 static void what_nobody_has_written_is_zeroes(void **state)
 {
 	float is[TENSOR / 4];
@@ -1717,13 +1728,13 @@ static void what_nobody_has_written_is_zeroes(void **state)
 		expect(NONE, copy_to(buffer, is, rows, &why));
 		for (uint32_t k = 0; k < rows * COLUMNS; k++)
 			assert_true(is[k] == 0);
-		expect(NONE, copy_from(buffer, 1e9F, rows, 2, &why)); /* for the next not to find */
+		expect(NONE, copy_from(buffer, 1e9F, rows, 2, &why)); /* the next buffer must not show these numbers */
 		nnb_buffer_unref(buffer);
 	}
 	bench_fini(&b);
 }
 
-/* driver.h: kernels may read so far behind an operand. Those of 1s that lie next to it must not be what they find. */
+/* driver.h: kernels may read past an operand. They must find zeroes there, not the ones of memory next to it. */
 static void behind_a_plain_buffer_are_zeroes_that_can_be_read(void **state)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -1744,7 +1755,7 @@ static void behind_a_plain_buffer_are_zeroes_that_can_be_read(void **state)
 			nnb_plain_buffer_new(NULL, &(struct nnb_driver_buffer){ .bytes = sizes[i / EACH] }, &p), 0);
 		buffers[i] = memset(p, 0xff, sizes[i / EACH]);
 	}
-	for (size_t i = 0; i < N_OF(buffers); i++) { /* the kernel says whether they can be read */
+	for (size_t i = 0; i < N_OF(buffers); i++) { /* the kernel checks whether these bytes can be read */
 		assert_int_equal(write(pipe_fds[1], buffers[i] + sizes[i / EACH], sizeof(behind)), sizeof(behind));
 		assert_int_equal(read(pipe_fds[0], behind, sizeof(behind)), sizeof(behind));
 		assert_memory_equal(behind, zeroes, sizeof(zeroes));
@@ -1755,7 +1766,7 @@ static void behind_a_plain_buffer_are_zeroes_that_can_be_read(void **state)
 	close(pipe_fds[1]);
 }
 
-/* Take away what has been written already: what is no memory, msync does not write to its file. */
+/* Unmap a page that the copy has written already: msync does not write unmapped memory to its file. */
 static void take_the_first_page(void *arg)
 {
 	struct scrambled *seen = arg;
@@ -1763,7 +1774,7 @@ static void take_the_first_page(void *arg)
 	assert_int_equal(munmap(seen->copied_to, (size_t)sysconf(_SC_PAGESIZE)), 0);
 }
 
-/* P-16: who is told that it went well finds it in the file. */
+/* P-16: after a copy that succeeded, the file has the data. */
 static void a_copy_that_cannot_be_flushed_is_a_failure(void **state)
 {
 	const uint32_t rows = (uint32_t)(4 * sysconf(_SC_PAGESIZE)) / (COLUMNS * 4);
@@ -1781,7 +1792,7 @@ static void a_copy_that_cannot_be_flushed_is_a_failure(void **state)
 	b.seen->in_copy = take_the_first_page;
 	expect(GENERAL_FAILURE, nnb_buffer_copy_to(buffer, &file, &why));
 	b.seen->in_copy = NULL;
-	expect(NONE, nnb_buffer_copy_to(buffer, &file, &why)); /* it is as it was, and nobody's */
+	expect(NONE, nnb_buffer_copy_to(buffer, &file, &why)); /* the buffer is unchanged and not in use */
 	expect(NONE, copy_from(buffer, 2, ROWS, 2, &why));
 	expect_holds(buffer, 2, 1, ROWS);
 	nnb_memory_close(&file);
@@ -1837,20 +1848,20 @@ static void a_burst_uses_buffers_for_as_long_as_it_executes(void **state)
 	expect(NONE, nnb_burst_local(&burst, b.prepared, cached, NULL, &why));
 	expect_status(GENERAL_FAILURE, nnb_burst_execute(burst, &c.made, &c.answer, NULL));
 	assert_false(c.answer.fallback);
-	for (int i = 1; i < 10; i++) { /* the same call again and again, and others in between */
+	for (int i = 1; i < 10; i++) { /* the same call again and again, with others in between */
 		expect(NONE, copy_from(in, (float)i, ROWS, 0, &why));
 		expect(NONE, nnb_burst_execute(burst, &c.made, &c.answer, &why));
 		assert_false(c.answer.fallback);
 		expect_holds(out, (float)i, 2, ROWS);
 		if (i % 3 == 0)
 			expect(NONE, as_input(&b, out, ROWS, &why));
-		if (i % 4 == 0) { /* uninitialised meanwhile, though nothing of the call has changed */
+		if (i % 4 == 0) { /* uninitialised for a while, although the call has not changed */
 			given_up(&b, in);
 			expect_status(GENERAL_FAILURE, nnb_burst_execute(burst, &c.made, &c.answer, NULL));
 			expect_holds(out, (float)i, 2, ROWS);
 		}
 	}
-	third = buffer_of(&b); /* what is freed is unknown, and does not come back as another */
+	third = buffer_of(&b); /* a freed buffer is unknown, and its token never names another one */
 	nnb_buffer_unref(in);
 	expect_status(INVALID_ARGUMENT, nnb_burst_execute(burst, &c.made, &c.answer, NULL));
 	assert_false(c.answer.fallback);
@@ -1858,7 +1869,7 @@ static void a_burst_uses_buffers_for_as_long_as_it_executes(void **state)
 	nnb_buffer_unref(third);
 	nnb_buffer_unref(out);
 	expect_status(INVALID_ARGUMENT, nnb_burst_execute(burst, &c.made, &c.answer, NULL));
-	assert_int_equal(atomic_load(&b.seen->made), atomic_load(&b.seen->freed)); /* the burst holds on to none */
+	assert_int_equal(atomic_load(&b.seen->made), atomic_load(&b.seen->freed)); /* the burst keeps no buffer */
 	burst_call_fini(&c);
 	nnb_burst_free(burst);
 	bench_fini(&b);
@@ -1866,8 +1877,8 @@ static void a_burst_uses_buffers_for_as_long_as_it_executes(void **state)
 
 static const struct wrong_row {
 	const char *name;
-	struct nnb_location out; /* of output 0, in its buffer */
-	uint32_t rows;           /* of input 0, in shared memory */
+	struct nnb_location out; /* location of output 0, in its buffer */
+	uint32_t rows;           /* rows of input 0, in shared memory */
 	enum nnb_status want;
 } wrong_rows[] = {
 	{ "a part of a buffer", { 0, 4, 0 }, ROWS, INVALID_ARGUMENT },
@@ -1876,7 +1887,10 @@ static const struct wrong_row {
 	{ "nothing wrong", { 0 }, ROWS, GENERAL_FAILURE },
 };
 
-/* A burst without a cache learns that a pool cannot be mapped when it executes: what is wrong comes before that. */
+/*
+ * A burst without a cache notices a pool that it cannot map only when it executes; an invalid argument is
+ * reported first.
+ */
 static void what_is_wrong_beside_what_a_burst_cannot_map_changes_nothing(void **state)
 {
 	const struct wrong_row *row = *state;
@@ -1920,7 +1934,10 @@ static void what_is_wrong_beside_what_a_burst_cannot_map_changes_nothing(void **
 	bench_fini(&b);
 }
 
-/* ... and what is too late is looked at as far as its slots are known: here, but for one that it does not use. */
+/*
+ * A request that is invalid and late is checked as far as its slots are known: all, except one that it does not
+ * use.
+ */
 static void what_is_wrong_and_too_late_for_a_burst_changes_nothing(void **state)
 {
 	struct nnb_burst *burst = NULL;
@@ -1956,7 +1973,7 @@ static void what_is_wrong_and_too_late_for_a_burst_changes_nothing(void **state)
 	bench_fini(&b);
 }
 
-/* S-7: while it asks for one slot, another goes. */
+/* S-7: while the server asks for one slot, the client frees another one. */
 static void *free_slot_0_meanwhile(void *arg)
 {
 	struct desk *d = arg;
@@ -1967,7 +1984,7 @@ static void *free_slot_0_meanwhile(void *arg)
 	return NULL;
 }
 
-/* M-21: that is the client's own doing, and invalid: so nothing has happened. */
+/* M-21: the client itself freed the slot, so the request is invalid and must not have changed anything. */
 static void a_slot_that_is_freed_under_a_request_changes_nothing(void **state)
 {
 	struct nnb_pool *pools[4];
@@ -1988,7 +2005,7 @@ static void a_slot_that_is_freed_under_a_request_changes_nothing(void **state)
 	assert_int_equal(nnb_pool_new(&pools[3], 4), 0);
 	desk_init(&desk, b.prepared);
 	burst = desk_burst(&desk, NULL);
-	assert_int_equal(burst_execute(burst, &c.made, &c.answer, NULL), NONE); /* slots 0, 1 and 2 are known */
+	assert_int_equal(burst_execute(burst, &c.made, &c.answer, NULL), NONE); /* the server knows slots 0, 1 and 2 */
 	expect_holds(out, 3, 2, ROWS);
 	c.made.pools = pools;
 	c.made.n_pools = 4;
@@ -2010,8 +2027,8 @@ static void a_slot_that_is_freed_under_a_request_changes_nothing(void **state)
 /* ---- threads ---- */
 
 /*
- * Readers, writers, copies and frees at once on few buffers. Each answer is one of those allowed, and whoever reads sees one
- * number everywhere. NNB_SOAK_SECONDS sets the length.
+ * Readers, writers, copies and frees at once on few buffers. Each answer must be one of those allowed, and a
+ * reader must see the same number everywhere. NNB_SOAK_SECONDS sets the length.
  */
 enum { WORKERS = 4, BUFFERS = 3 };
 
@@ -2063,7 +2080,7 @@ static enum nnb_status work_copy(struct worker *w, struct nnb_buffer *buffer, bo
 	return status;
 }
 
-/* By tokens that are not held. Input, output, or both. */
+/* Execute by tokens, without a reference to the buffers. Input, output, or both. */
 static enum nnb_status work_run(struct worker *w, const struct nnb_memory *in, const struct nnb_memory *out)
 {
 	enum nnb_status status;
@@ -2234,7 +2251,7 @@ static void add_more_rows(void)
 		         nnb_status_name(wrong_rows[i].want));
 }
 
-/* The first mapping of a file has the library take SIGBUS. */
+/* The library installs its SIGBUS handler when it first maps a file. */
 static void note_the_librarys_handler(void)
 {
 	struct nnb_mapping *mapping;

@@ -1,8 +1,8 @@
 /*
- * test_burst.c -- bursts, client and service in one process: the same answers as without, one at a time, falling back
- * where nothing was sent, and coming to an end whatever the other side does.
+ * test_burst.c -- bursts, client and service in one process: the same answers as without a burst, one request
+ * at a time, a fallback where the client sent nothing, and an end whatever the other side does.
  *
- * Where one side is to be in the middle of something, a gate of the test's own service holds it there.
+ * A gate of the test's own service stops one side in the middle of an action where a test needs that.
  */
 #include <dirent.h>
 
@@ -23,7 +23,7 @@ static const struct {
 	bool cached;
 } paths[] = { { "xnnpack", true }, { "xnnpack", false }, { "null", true }, { "null", false } };
 
-/* Run it without a burst, and keep what came out. */
+/* Run without a burst, and keep the output. */
 static enum nnb_status run_plainly(struct nnb_prepared *p, const struct job *j, struct nnb_output_shape *shapes,
                                    void *bytes)
 {
@@ -73,7 +73,7 @@ static void it_answers_as_without_a_burst(void **state)
 		assert_non_null(bytes);
 		assert_int_equal(run_plainly(p, &j, shapes, bytes), NNB_STATUS_NONE);
 		assert_int_equal(nnb_burst_local(&b, p, at->cached, NULL, NULL), NNB_STATUS_NONE);
-		for (int i = 0; i < 3; i++) /* cold, then warm */
+		for (int i = 0; i < 3; i++) /* without, then with mappings in the cache */
 			expect_same(b, &j, shapes, bytes);
 		nnb_burst_free(b);
 		free(bytes);
@@ -208,7 +208,7 @@ static void a_second_caller_is_refused_at_once(void **state)
 	}
 	assert_int_equal(t->desk.executions, 2);
 	assert_int_equal(t->desk.fallbacks, 0);
-	expect_sum(b, &second, false); /* nobody stays refused */
+	expect_sum(b, &second, false); /* the burst serves the refused request now */
 	nnb_burst_free(b);
 	nnb_pool_free(second.pools[0]);
 	nnb_pool_free(second.pools[1]);
@@ -262,7 +262,7 @@ static void a_packet_that_just_fits_does_not(void **state)
 	nnb_burst_free(b);
 }
 
-/* The burst in this process has an ordinary way of its own. */
+/* The burst in this process has its own fallback. */
 static void a_local_burst_falls_back_with_the_shapes_and_the_status(void **state)
 {
 	struct bench *t = *state;
@@ -281,7 +281,7 @@ static void a_local_burst_falls_back_with_the_shapes_and_the_status(void **state
 	nnb_burst_free(b);
 }
 
-/* INVALID_ARGUMENT is an answer, and no reason to try another way. */
+/* INVALID_ARGUMENT is an answer, and no reason for a fallback. */
 static void a_request_that_fails_is_not_tried_the_ordinary_way(void **state)
 {
 	struct bench *t = *state;
@@ -313,7 +313,8 @@ static void expect_terms(const struct desk *d, const struct nnb_terms *want)
 static void terms_reach_who_executes_either_way(void **state)
 {
 	struct bench *t = *state;
-	struct nnb_burst_config bare = { .request_capacity = SUM_DATUMS }; /* one too small */
+	/* the request queue is one datum too small for terms */
+	struct nnb_burst_config bare = { .request_capacity = SUM_DATUMS };
 	struct nnb_burst *b = desk_burst(&t->desk, NULL);
 
 	for (size_t i = 0; i < 2 * N_OF(some_terms); i++) {
@@ -330,7 +331,7 @@ static void terms_reach_who_executes_either_way(void **state)
 	nnb_burst_free(b);
 }
 
-/* What only differs in its terms is the same request to who executes. */
+/* Requests that differ in terms alone are the same request to the executor. */
 static void a_deadline_of_its_own_makes_no_other_request(void **state)
 {
 	struct bench *t = *state;
@@ -372,7 +373,7 @@ static const enum nnb_status newer_statuses[] = { NNB_STATUS_MISSED_DEADLINE_TRA
 	                                          NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
 	                                          NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT };
 
-/* Who is not admitted is not asked for memory. */
+/* The server asks for no memory of a request that is not admitted. */
 static void a_request_that_is_not_admitted_is_answered_at_once(void **state)
 {
 	struct bench *t = *state;
@@ -393,7 +394,7 @@ static void a_request_that_is_not_admitted_is_answered_at_once(void **state)
 	assert_int_equal(t->desk.fallbacks, 0);
 }
 
-/* of the burst in this process, and of its ordinary way. */
+/* for the burst in this process, and for its fallback. */
 static void a_local_burst_keeps_deadlines_either_way(void **state)
 {
 	struct bench *t = *state;
@@ -420,7 +421,7 @@ static void a_local_burst_keeps_deadlines_either_way(void **state)
 
 /* ---- results: B-35, section 11 ---- */
 
-/* (a, b) = (x + x, x * x), of rank 4: a result of 12 datums. */
+/* (a, b) = (x + x, x * x), of rank 4: the result has 12 datums. */
 static struct nnb_prepared *prepared_pair(const char *driver)
 {
 	const struct nnb_operand four = { .type = NNB_TENSOR_FLOAT32, .rank = 4, .dims = { 1, 2, 2, 4 } };
@@ -467,7 +468,7 @@ static void a_result_that_does_not_fit_is_a_failure_and_no_fallback(void **state
 	nnb_prepared_unref(p);
 }
 
-/* y = relu(x), of an extent only the request knows. */
+/* y = relu(x); only the request states the extent. */
 static struct nnb_prepared *prepared_relu(const char *driver)
 {
 	struct nnb_device *d = open_device(driver);
@@ -486,7 +487,7 @@ static struct nnb_prepared *prepared_relu(const char *driver)
 	return p;
 }
 
-/* Whatever came before, too: the same burst, with ever other shapes and now and then too little room. */
+/* The same must hold after any earlier request: one burst, ever other shapes, and sometimes too little room. */
 static void an_output_that_is_too_small_is_told_its_shape(void **state)
 {
 	struct nnb_argument in = { .rank = 2, .dims = { 2, 3 } }, out = { .location = { 0, 128, 0 } };
@@ -541,11 +542,11 @@ static void an_execution_is_measured_if_asked_for(void **state)
 		}
 		assert_true(answer.timing.on_device_ns <= answer.timing.in_driver_ns);
 		assert_true(answer.timing.in_driver_ns < PATIENCE);
-		assert_int_equal(answer.timing.on_device_ns % 1000, 0); /* it travelled in microseconds */
+		assert_int_equal(answer.timing.on_device_ns % 1000, 0); /* the datum has whole microseconds */
 	}
 	t->sum.call.measure = true;
 	t->sum.in.location.length--;
-	expect_failure(b, &t->sum.call, NNB_STATUS_INVALID_ARGUMENT); /* and only then with a time */
+	expect_failure(b, &t->sum.call, NNB_STATUS_INVALID_ARGUMENT); /* an expected failure has no time */
 	nnb_burst_free(b);
 }
 
@@ -581,7 +582,7 @@ static void a_queue_too_large_or_too_small_is_refused(void **state)
 		{ { .result_capacity = NNB_BURST_CAPACITY_MAX + 1 }, NNB_STATUS_INVALID_ARGUMENT },
 		{ { .request_capacity = UINT32_MAX }, NNB_STATUS_INVALID_ARGUMENT },
 		{ { .result_capacity = 1 }, NNB_STATUS_GENERAL_FAILURE },
-		{ { .result_capacity = 2 }, NNB_STATUS_NONE }, /* for failures */
+		{ { .result_capacity = 2 }, NNB_STATUS_NONE }, /* room for failures */
 		{ { .request_capacity = NNB_BURST_CAPACITY_MAX, .result_capacity = NNB_BURST_CAPACITY_MAX },
 		  NNB_STATUS_NONE },
 	};
@@ -636,7 +637,7 @@ static void freeing_it_waits_for_what_the_service_does_and_cancels_it(void **sta
 
 	gate_set(&t->desk.executing, true);
 	t->sum.call.timeout_ns = 1 * MS;
-	expect_failure(b, &t->sum.call, NNB_STATUS_GENERAL_FAILURE); /* nobody waits for it any more */
+	expect_failure(b, &t->sum.call, NNB_STATUS_GENERAL_FAILURE); /* the client gives up waiting */
 	gate_await(&t->desk.executing);
 	start(&freeing);
 	while (!t->desk.cancelled)
@@ -644,7 +645,8 @@ static void freeing_it_waits_for_what_the_service_does_and_cancels_it(void **sta
 	assert_int_equal(t->desk.closes, 0);
 	gate_set(&t->desk.executing, false);
 	finish(&freeing);
-	assert_int_equal(t->desk.executed, NNB_STATUS_GENERAL_FAILURE); /* it has two operations, and stopped between */
+	/* the model has two operations, and the run stopped between them */
+	assert_int_equal(t->desk.executed, NNB_STATUS_GENERAL_FAILURE);
 	assert_int_equal(t->desk.closes, 1);
 }
 
@@ -660,10 +662,10 @@ static void a_service_that_dies_wakes_who_waits_and_then_everything_falls_back(v
 	assert_true(actor_sleeps(&e.actor));
 	nnb_burst_dead(b);
 	assert_int_equal(finish(&e.actor), NNB_STATUS_GENERAL_FAILURE);
-	assert_false(e.answer.fallback); /* it may have been executed */
+	assert_false(e.answer.fallback); /* the service may have executed it */
 	assert_int_equal(t->desk.fallbacks, 0);
 	gate_set(&t->desk.executing, false);
-	while (!t->desk.executions) /* its answer comes too late, and is not the next one's */
+	while (!t->desk.executions) /* the answer comes too late, and the next request must not get it */
 		nap();
 	for (int i = 0; i < 3; i++)
 		expect_sum(b, &t->sum, true);
@@ -739,7 +741,7 @@ static void a_malformed_request_is_answered_and_the_next_one_executed(void **sta
 		nnb_burst_server_counts(r.peer.server, &counts);
 		assert_int_equal(counts.malformed, i);
 		assert_int_equal(counts.requests, 2 * i);
-		assert_int_equal(counts.lookups, 2 * i); /* of good requests only */
+		assert_int_equal(counts.lookups, 2 * i); /* only good requests look memory up */
 		assert_int_equal(counts.misses, 2);
 		assert_int_equal(counts.fetches, 1);
 	}
@@ -793,7 +795,7 @@ static void a_rank_beyond_the_largest_is_refused_and_harms_nobody(void **state)
 static const struct spoilt_counter {
 	const char *name;
 	uint64_t written; /* bytes */
-	bool heals;       /* the queue drops what is pending (F-18), and is as good as new */
+	bool heals;       /* the queue drops what is pending (F-18), and works again */
 } spoilt_counters[] = {
 	{ "more datums were written than fit", 24 * UINT64_C(2000), true },
 	{ "less was written than was read", 24, true },
@@ -802,7 +804,7 @@ static const struct spoilt_counter {
 	{ "everything was written", UINT64_MAX },
 };
 
-/* The thread that is not ours: there is one other. */
+/* The other thread: the process has two. */
 static int other_thread(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -848,7 +850,7 @@ static void a_spoilt_request_queue_is_answered_once(void **state)
 	alarm(0);
 }
 
-/* A client must not spin or believe it, either. */
+/* A client must not spin on a wrong counter, nor believe it. */
 static void a_spoilt_result_queue_is_a_failure_and_then_everything_falls_back(void **state)
 {
 	struct bench *t = *state;
@@ -903,7 +905,7 @@ static void a_server_freed_in_an_execution_sends_no_result(void **state)
 	gate_set(&t->desk.executing, true);
 	peer_send(&p, datums, n);
 	gate_await(&t->desk.executing);
-	peer_send(&p, datums, n); /* nor does it take another request */
+	peer_send(&p, datums, n); /* the server takes no further request */
 	freeing.arg = p.server;
 	start(&freeing);
 	while (!t->desk.cancelled)
@@ -937,7 +939,7 @@ static void a_stopped_server_takes_no_request_and_has_its_last_counts(void **sta
 	raw_bench_fini(&r);
 }
 
-/* A client that never takes its results gets no more of them, and nobody waits for it. */
+/* A client that never reads its results gets no more of them, and does not make the server wait. */
 static void a_result_queue_that_nobody_empties_holds_up_nobody(void **state)
 {
 	struct nnb_burst_executor executor;
@@ -952,7 +954,7 @@ static void a_result_queue_that_nobody_empties_holds_up_nobody(void **state)
 	assert_int_equal(nnb_burst_executor_plain(&executor, t->desk.prepared), 0);
 	assert_int_equal(peer_serve(&r.peer, &executor, 1, NULL), NNB_STATUS_NONE);
 	r.datums = datums_of(&t->sum.call, false, &r.n);
-	expect_raw_sum(&r, 1); /* B-8: 8 is a size like any other */
+	expect_raw_sum(&r, 1); /* B-8: a packet of 8 datums is no special case */
 	for (uint64_t i = 1; i <= 10; i++) {
 		peer_send(&r.peer, r.datums, r.n);
 		do {
@@ -963,7 +965,10 @@ static void a_result_queue_that_nobody_empties_holds_up_nobody(void **state)
 	raw_bench_fini(&r);
 }
 
-/* Their counts of changes are equal, but the second has no slots: its execution must not go on with the mappings of the first. */
+/*
+ * The counts of changes are equal, but the second request has no slots: its execution must not use the mappings
+ * of the first.
+ */
 static void a_request_in_another_struct_is_another_request(void **state)
 {
 	struct bench *t = *state;
@@ -999,7 +1004,7 @@ static void a_request_in_another_struct_is_another_request(void **state)
 
 /* ---- a server's queues: B-7, B-8, B-23 ---- */
 
-/* What is zero is as it should be. */
+/* A member that is zero has the valid value. */
 struct queue_kind {
 	size_t elem_size, capacity;
 	bool unsynchronized, flagless, packed;
@@ -1058,7 +1063,7 @@ static void a_server_judges_its_queues(void **state) /* B-6 */
 	assert_true(!c->want == !reason.text[0]);
 	if (c->want) {
 		assert_null(p.server);
-		assert_int_equal(d.executors_freed, 1); /* taken, whatever happens */
+		assert_int_equal(d.executors_freed, 1); /* taken, on success and on failure */
 	}
 	peer_fini(&p);
 	nnb_prepared_unref(d.prepared);

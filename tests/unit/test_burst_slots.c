@@ -1,6 +1,6 @@
 /*
- * test_burst_slots.c -- slots: which pool has which number, who is asked for it and how often, and what is left when
- * it is freed (S-1 to S-17).
+ * test_burst_slots.c -- slots: the number of each pool, how often the server asks for which slot, and what is
+ * left of it after the pool is freed (S-1 to S-17).
  */
 #include <sys/stat.h>
 
@@ -45,7 +45,7 @@ static int bench_fini(void **state)
 	return 0;
 }
 
-/* Execute with these pools: input in the first, output in the last, and look at the result. */
+/* Execute with these pools: input in the first, output in the last. Check the result. */
 static void run_with(struct bench *t, struct nnb_pool *const *pools, uint32_t n)
 {
 	struct sum s;
@@ -69,7 +69,7 @@ static void run_with(struct bench *t, struct nnb_pool *const *pools, uint32_t n)
 		run_with(t, pools_, N_OF(pools_));                 \
 	} while (0)
 
-/* The last callback asked for these slots, and was the @calls-th. */
+/* The last callback must be the @calls-th, and have asked for these slots. */
 static void expect_asked(const struct bench *t, uint32_t calls, const int32_t *slots, uint32_t n)
 {
 	assert_int_equal(t->desk.calls, calls);
@@ -83,7 +83,7 @@ static void expect_asked(const struct bench *t, uint32_t calls, const int32_t *s
 		expect_asked(t, calls, slots_, N_OF(slots_)); \
 	} while (0)
 
-/* Free pool @i, and have none there. */
+/* Free pool @i, and set it to NULL. */
 static void free_pool(struct bench *t, int i)
 {
 	t->pools[i] = nnb_pool_free(t->pools[i]);
@@ -200,7 +200,7 @@ static void a_pool_is_freed_in_every_burst_that_has_seen_it(void **state) /* S-4
 	assert_int_equal(third.frees, 0);
 	nnb_burst_free(with);
 	nnb_burst_free(without);
-	free_pool(t, 2); /* the burst that saw it is no more */
+	free_pool(t, 2); /* the burst that saw the pool is gone */
 	assert_int_equal(second.frees, 1);
 }
 
@@ -208,7 +208,7 @@ static void a_slot_given_again_means_the_new_memory(void **state) /* S-6 */
 {
 	struct bench *t = *state;
 
-	RUN_WITH(t, t->pools[0], t->pools[1]); /* which looks at the result */
+	RUN_WITH(t, t->pools[0], t->pools[1]); /* RUN_WITH checks the result */
 	for (uint32_t i = 0; i < 20; i++) {
 		free_pool(t, 0);
 		t->pools[0] = new_pool();
@@ -217,7 +217,7 @@ static void a_slot_given_again_means_the_new_memory(void **state) /* S-6 */
 	}
 }
 
-/* One pool, freed by a thread of its own. */
+/* Free one pool on a thread of its own. */
 static int frees_pool(struct actor *a)
 {
 	nnb_pool_free(a->arg);
@@ -234,7 +234,7 @@ static void a_slot_is_given_again_only_when_the_service_has_let_go_of_it(void **
 	gate_set(&t->desk.freeing, true);
 	start(&freeing);
 	gate_await(&t->desk.freeing);
-	RUN_WITH(t, t->pools[2], t->pools[1]); /* does not wait for it, and does not get 0 */
+	RUN_WITH(t, t->pools[2], t->pools[1]); /* does not wait for the free, and does not get slot 0 */
 	EXPECT_ASKED(t, 2, 2);
 	gate_set(&t->desk.freeing, false);
 	finish(&freeing);
@@ -274,7 +274,7 @@ static void the_callback_answers_in_the_order_it_is_asked(void **state)
 	RUN_WITH(t, t->pools[0], t->pools[1], t->pools[2]);
 	fds = count_fds();
 	assert_int_equal(t->desk.callback.memories(t->desk.callback.arg, slots, N_OF(slots), got), NNB_STATUS_NONE);
-	assert_int_equal(count_fds(), fds + N_OF(slots)); /* each owned by the caller */
+	assert_int_equal(count_fds(), fds + N_OF(slots)); /* the caller owns each */
 	for (size_t i = 0; i < N_OF(slots); i++) {
 		const struct nnb_memory *m = nnb_pool_memory(t->pools[slots[i]]);
 
@@ -288,7 +288,7 @@ static void the_callback_answers_in_the_order_it_is_asked(void **state)
 
 static const struct unknown_case {
 	const char *name;
-	int32_t slots[4]; /* 0 and 1 are known, 2 was freed */
+	int32_t slots[4]; /* the server knows 0 and 1; 2 was freed */
 	uint32_t n;
 } unknown_cases[] = {
 	{ "one below zero", { -1 }, 1 },
@@ -350,7 +350,7 @@ static void what_the_callback_fails_with_the_request_fails_with(void **state) /*
 	for (uint32_t i = 0; i < N_OF(failures); i++) {
 		t->desk.told = failures[i];
 		expect_failure(t->burst, &s.call, failures[i]);
-		EXPECT_ASKED(t, i + 1, 0, 1); /* nothing was kept */
+		EXPECT_ASKED(t, i + 1, 0, 1); /* the server kept none of the slots */
 	}
 	assert_int_equal(t->desk.executions, 0);
 	t->desk.told = NNB_STATUS_NONE;
@@ -359,7 +359,7 @@ static void what_the_callback_fails_with_the_request_fails_with(void **state) /*
 	assert_int_equal(t->desk.fallbacks, 0);
 }
 
-/* A pool of memory that can be carried and never mapped. */
+/* A pool of memory that a message can carry, and that cannot be mapped. */
 static struct nnb_pool *unmappable_pool(void)
 {
 	const struct nnb_hardware_buffer image = { 8, 8, 1, NNB_FORMAT_R8G8B8A8, 8 };
@@ -373,7 +373,7 @@ static struct nnb_pool *unmappable_pool(void)
 	return p;
 }
 
-static void memory_that_cannot_be_mapped_stays_missing(void **state) /* S-11; P-13 where nothing is kept mapped */
+static void memory_that_cannot_be_mapped_stays_missing(void **state) /* S-11; P-13 where the server keeps no mapping */
 {
 	struct bench *t = *state;
 	struct nnb_pool *image = unmappable_pool();
@@ -384,7 +384,8 @@ static void memory_that_cannot_be_mapped_stays_missing(void **state) /* S-11; P-
 	RUN_WITH(t, t->pools[0], t->pools[1]);
 	sum_init(&s, t->pools[0], t->pools[1]);
 	s.call.pools = pools;
-	s.out.location = (struct nnb_location){ .pool = 1 }; /* all of it: nothing else is wrong with the request */
+	/* the whole output, so that nothing else is wrong with the request */
+	s.out.location = (struct nnb_location){ .pool = 1 };
 	for (uint32_t i = 0; i < 3; i++) {
 		expect_failure(t->burst, &s.call, NNB_STATUS_GENERAL_FAILURE);
 		EXPECT_ASKED(t, t->desk.plain ? 2 : 2 + i, 2);
@@ -407,7 +408,7 @@ static void a_request_is_validated_when_its_slots_are_known(void **state) /* S-1
 	EXPECT_ASKED(t, 1, 0, 1);
 	s.call.n_inputs = 1;
 	expect_sum(t->burst, &s, false);
-	assert_int_equal(t->desk.calls, 1); /* and they are kept */
+	assert_int_equal(t->desk.calls, 1); /* the server keeps them */
 }
 
 /* One execution on a thread of its own. */
@@ -441,13 +442,13 @@ static void a_slot_freed_in_an_execution_is_used_until_its_end(void **state) /* 
 		gate_set(&t->desk.executing, true);
 		execute_elsewhere(&e, t, t->pools[0], t->pools[1]);
 		gate_await(&t->desk.executing);
-		nnb_burst_server_free_memory(t->desk.server, 0); /* returns while it is held up */
+		nnb_burst_server_free_memory(t->desk.server, 0); /* returns while the execution is held at the gate */
 		nnb_burst_server_free_memory(t->desk.server, 1);
 		nnb_burst_server_free_memory(t->desk.server, 1);
 		gate_set(&t->desk.executing, false);
 		assert_int_equal(finish(&e.actor), NNB_STATUS_NONE);
 		assert_true(sum_is_right(&e.sum, 6));
-		EXPECT_ASKED(t, i, 0, 1); /* the next one knows nothing of them */
+		EXPECT_ASKED(t, i, 0, 1); /* the next request finds no slots */
 	}
 }
 
@@ -475,15 +476,15 @@ static void a_mapping_lives_as_long_as_its_slot(void **state) /* S-9, S-14 */
 	assert_int_equal(count_fds(), fds + (t->desk.plain ? 3 : 0)); /* a mapping needs no fd */
 	RUN_WITH(t, t->pools[0], t->pools[1]);
 	assert_int_equal(count_memfd_mappings(), before + 3 * per_slot);
-	nnb_burst_server_free_memory(t->desk.server, 2); /* of no request just now */
-	nnb_burst_server_free_memory(t->desk.server, 0); /* of the last request */
+	nnb_burst_server_free_memory(t->desk.server, 2); /* a slot that the last request did not use */
+	nnb_burst_server_free_memory(t->desk.server, 0); /* a slot of the last request */
 	assert_int_equal(count_memfd_mappings(), before + per_slot);
 	assert_int_equal(count_fds(), fds + (t->desk.plain ? 1 : 0));
 	RUN_WITH(t, t->pools[0], t->pools[1], t->pools[2]);
-	free_pool(t, 2); /* and the client's own mapping, fd */
+	free_pool(t, 2); /* this closes the client's own mapping and fd, too */
 	assert_int_equal(count_memfd_mappings(), before + 2 * per_slot - 1);
 	t->burst = nnb_burst_free(t->burst);
-	assert_int_equal(count_memfd_mappings(), before - 1 - 4); /* the two queues, on each side */
+	assert_int_equal(count_memfd_mappings(), before - 1 - 4); /* two queues, mapped on each side */
 	assert_true(count_fds() < fds);
 }
 
@@ -523,7 +524,7 @@ static void a_pool_is_freed_while_the_service_asks_for_another(void **state)
 	gate_set(&t->desk.asking, true);
 	execute_elsewhere(&e, t, t->pools[2], t->pools[3]);
 	gate_await(&t->desk.asking);
-	free_pool(t, 0); /* returns, though the callback has not */
+	free_pool(t, 0); /* returns, although the callback has not */
 	assert_int_equal(t->desk.frees, 1);
 	gate_set(&t->desk.asking, false);
 	assert_int_equal(finish(&e.actor), NNB_STATUS_NONE);
@@ -551,7 +552,7 @@ static int frees_burst(struct actor *a)
 	return 0;
 }
 
-/* A request that nobody waits for any more may still be about to fetch its pools. */
+/* A request whose client has given up may still be about to fetch its pools. */
 static void a_pool_freed_after_its_burst_is_not_looked_at_by_the_callback(void **state)
 {
 	struct bench *t = *state;

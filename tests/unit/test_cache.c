@@ -1,4 +1,7 @@
-/* test_cache.c -- compilation caching (O-22): every caching case of the HAL's own tests, and crashes and forgeries. */
+/*
+ * test_cache.c -- compilation caching (O-22): each caching case of the HAL's own tests, and crashes and forged
+ * files.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +12,7 @@
 
 #include "unit/device_helpers.h"
 
-enum { N = 700 }; /* floats of a constant: beyond NNB_COPY_MAX, so there are data to save */
+enum { N = 700 }; /* floats of a constant: more than NNB_COPY_MAX, so that there are data to save */
 
 struct fixture {
 	struct nnb_device *device;
@@ -69,7 +72,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Prepare @m and save it; preparing never fails for the cache's sake. */
+/* Prepare @m and save it. Preparing must not fail because of the cache. */
 static void save(struct fixture *f, const struct nnb_model *m, const struct nnb_cache *cache)
 {
 	struct nnb_prepared *p = NULL;
@@ -91,7 +94,7 @@ static void expect_found(struct fixture *f, const struct nnb_cache *cache, enum 
 	nnb_prepared_unref(p);
 }
 
-/* GENERAL_FAILURE, no model, and a reason that says @why. */
+/* Expect GENERAL_FAILURE, no model, and a reason that contains @why. */
 static void expect_refused(struct fixture *f, const struct nnb_cache *cache, const char *why)
 {
 	struct nnb_prepared *untouched = (struct nnb_prepared *)f, *p = untouched;
@@ -141,7 +144,7 @@ static void saving_and_retrieval(void **state)
 	save(f, f->adds, &f->cache);
 	assert_true(size_of(f->files[0]) > 0 && size_of(f->files[1]) >= N * 4);
 	expect_found(f, &f->cache, NNB_ADD);
-	expect_found(f, &f->cache, NNB_ADD); /* an entry is not used up */
+	expect_found(f, &f->cache, NNB_ADD); /* an entry can be used again and again */
 }
 
 static void saving_and_retrieval_at_a_non_zero_offset(void **state)
@@ -199,7 +202,7 @@ static void retrieving_with_the_wrong_number_of_files(void **state)
 		}
 }
 
-/* The same file, opened in another way. */
+/* Open the same file again, with other flags. */
 static int reopened(int fd, int flags)
 {
 	char path[32];
@@ -262,7 +265,7 @@ static void files_that_are_no_files(void **state)
 	close(pipes[1]);
 }
 
-/* Two good entries of one token, mixed: whichever file is whose, it is one model or none. */
+/* Mix the files of two good entries of one token. The result must be one of the models, or an error. */
 static void a_mixture_of_two_entries_is_none(void **state)
 {
 	struct fixture *f = *state;
@@ -274,12 +277,12 @@ static void a_mixture_of_two_entries_is_none(void **state)
 	save(f, f->adds, &f->cache);
 	save(f, f->multiplies, &c);
 
-	/* the data are equal, so either model with either data is that model, whole */
+	/* the data are equal, so each model file with either data file is that model */
 	mixed[0] = f->files[0];
 	mixed[1] = other[1];
 	expect_found(f, &mix, NNB_ADD);
 
-	/* and with data that differ there is none */
+	/* with different data, no mixture is an entry */
 	nnb_model_free(f->multiplies);
 	f->multiplies = vector_model(NNB_MUL, N, 2);
 	{
@@ -296,7 +299,10 @@ static void a_mixture_of_two_entries_is_none(void **state)
 	close(other[1]);
 }
 
-/* TOCTOU: the files change while they are read. It is one model, or the other, or none; never a mixture. */
+/*
+ * TOCTOU: the files change while the library reads them. The result must be one of the models, or an error;
+ * never a mixture.
+ */
 static void files_swapped_while_they_are_read(void **state)
 {
 	struct fixture *f = *state;
@@ -312,7 +318,7 @@ static void files_swapped_while_they_are_read(void **state)
 	if (child == 0) {
 		int shown[2] = { f->files[0], f->files[1] };
 
-		for (unsigned i = 0; i < 100000; i++) { /* the parent ends it */
+		for (unsigned i = 0; i < 100000; i++) { /* until the parent kills this child */
 			copy(other[i % 2], shown[i % 2]);
 			copy(i % 4 < 2 ? other[i % 2] : shown[i % 2], shown[i % 2]);
 		}
@@ -354,7 +360,7 @@ static void a_corrupted_model_cache(void **state)
 	struct fixture *f = *state;
 
 	save(f, f->adds, &f->cache);
-	for (off_t at = 0; at < size_of(f->files[0]); at++) { /* every byte of it counts */
+	for (off_t at = 0; at < size_of(f->files[0]); at++) { /* each byte counts */
 		flip(f->files[0], at);
 		expect_refused(f, &f->cache, "cache: ");
 		flip(f->files[0], at);
@@ -543,7 +549,7 @@ static void a_directory_is_filled_and_used(void **state)
 	cached(*state, true);
 }
 
-/* Whatever happened to the entry, the model is prepared ordinarily, and the entry is good again. */
+/* After any damage to the entry, the library prepares the model, and the entry is good again. */
 static void a_spoilt_entry_in_a_directory_is_made_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -562,7 +568,7 @@ static void a_spoilt_entry_in_a_directory_is_made_anew(void **state)
 	}
 }
 
-/* Prepare with @how in the directory; it is prepared so, wherever it came from. */
+/* Prepare with @how in the directory. The model must have been prepared with @how, from the cache or not. */
 static bool found(struct fixture *f, const struct nnb_prepare *how)
 {
 	struct nnb_prepared *p;

@@ -1,6 +1,7 @@
 /*
- * test_call_delay.c -- how long an app's thread had no cpu before it submitted: held against the kernel's own count of the thread. What is not
- * known is 0 turns: the first call of a thread, and of a session; and calls whose call before was not recorded.
+ * test_call_delay.c -- how long an app's thread had no cpu before it submitted, compared with the kernel's own
+ * count for the thread. Unknown is reported as 0 turns: the first call of a thread, the first of a session, and
+ * a call whose predecessor was not recorded.
  */
 #include "unit/fmq_helpers.h"
 
@@ -66,7 +67,7 @@ static void call_begin(struct nnb__call_trace *call, bool has_deadline)
 	NNB__CALL_BEGIN(call, 1, .deadline_ns = has_deadline ? nnb__now() + LATER : 0);
 }
 
-/* A whole call. Its turns: 0, if it is not known how long its thread had no cpu. */
+/* A complete call. Returns its turns; 0: the time without a cpu is unknown. */
 static uint32_t call(bool has_deadline)
 {
 	struct nnb__call_trace call = { .exec = 0 };
@@ -97,7 +98,10 @@ static struct counted count_now(void)
 	return c;
 }
 
-/* Call, do @wait, and call again: what the second one says lies between what the kernel counted within and around that. */
+/*
+ * Call, do @wait, and call again. The second call must report what lies between the kernel's counts within and
+ * around @wait.
+ */
 static void held_against(void (*wait)(void), bool has_deadline, struct counted *ret_least)
 {
 	struct counted around[2], within[2];
@@ -146,7 +150,7 @@ static void a_thread_that_another_one_kept_from_the_cpu_says_how_long(void **sta
 	sched_getaffinity(0, sizeof(all), &all);
 	pin(sched_getcpu());
 	atomic_store(&enough, false);
-	assert_int_equal(pthread_create(&other, NULL, keeps_the_cpu, NULL), 0); /* on the same one */
+	assert_int_equal(pthread_create(&other, NULL, keeps_the_cpu, NULL), 0); /* on the same cpu */
 	held_against(until_it_was_kept_from_the_cpu, true, &least);
 	atomic_store(&enough, true);
 	pthread_join(other, NULL);
@@ -166,7 +170,7 @@ static void a_thread_that_slept_does_not_say_that_it_was_kept_from_the_cpu(void 
 
 	(void)state;
 	held_against(sleep_a_while, true, &least);
-	assert_true(said.turns >= 2); /* it left the cpu, and came back */
+	assert_true(said.turns >= 2); /* the thread left the cpu, and came back */
 	held_against(sleep_a_while, false, &least);
 	assert_true(said.turns >= 2);
 }
@@ -214,7 +218,7 @@ static void an_answer_on_another_thread_changes_nothing(void **state)
 	call_begin(&first, true);
 	assert_int_equal(pthread_create(&other, NULL, ends_it, &first), 0);
 	pthread_join(other, NULL);
-	assert_int_not_equal(call(true), 0); /* since it submitted */
+	assert_int_not_equal(call(true), 0); /* since the call that it submitted */
 }
 
 static void *calls_once(void *arg)
@@ -236,7 +240,7 @@ static void another_thread_has_a_count_of_its_own(void **state)
 	assert_int_not_equal(call(true), 0);
 }
 
-/* What it has open is its parent's thread's. */
+/* The child inherits an open file that is about the parent's thread. */
 static void a_forked_child_begins_anew(void **state)
 {
 	struct nnb__cpu_stat stat;
@@ -270,7 +274,7 @@ int main(void)
 {
 	if (access("/proc/thread-self/schedstat", R_OK))
 		return 77;
-	ADD(the_first_call_of_a_thread_does_not_know); /* first: the tests are on one thread */
+	ADD(the_first_call_of_a_thread_does_not_know); /* must be the first test, because all tests run on one thread */
 	ADD(the_first_call_of_a_session_does_not_know);
 	ADD(a_thread_that_another_one_kept_from_the_cpu_says_how_long);
 	ADD(a_thread_that_slept_does_not_say_that_it_was_kept_from_the_cpu);

@@ -1,5 +1,6 @@
 /*
- * test_call_numbers.c -- the numbers of calls: an honest client's are taken as they are, and whatever a client says, none is taken twice.
+ * test_call_numbers.c -- the numbers of calls: the service takes an honest client's numbers unchanged, and
+ * takes none twice, whatever a client sends.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,10 @@ static void calls_may_overtake_each_other(void **state)
 	for (int i = 0; i < CALLS; i++) {
 		uint32_t *call = &under_way[random_32(&series) % CHANNELS], late = UINT32_MAX;
 
-		/* a thread that waits for long to send its call: the others go on for as many calls as there may be */
+		/*
+		 * one thread may wait long before it sends its call: the others make as many calls as the
+		 * window allows
+		 */
 		for (int k = 0; k < CHANNELS; k++)
 			late = under_way[k] < late ? under_way[k] : late;
 		if (next - late > CHANNELS)
@@ -44,7 +48,7 @@ static void calls_may_overtake_each_other(void **state)
 	}
 }
 
-/* One thread is off its cpu while another one makes many calls: neither loses its number, nor does any later call. */
+/* One thread is off its cpu while another one makes many calls: neither loses its number, nor does a later call. */
 static void a_late_call_displaces_no_other(void **state)
 {
 	static const uint32_t laters[] = { 255, 256, 309, NNB__NUMBERS_BEHIND - 1, NNB__NUMBERS_BEHIND, 100000 };
@@ -91,7 +95,7 @@ static void no_number_is_taken_twice(void **state)
 	free(taken);
 }
 
-/* A client that counts on from the last number leaves 0 out. */
+/* A client that counts on after the last number skips 0. */
 static void after_the_last_number_comes_the_first(void **state)
 {
 	struct nnb__numbers n = { .highest = NNB__NUMBER_MOST - 3 };
@@ -101,7 +105,8 @@ static void after_the_last_number_comes_the_first(void **state)
 	assert_int_equal(nnb__number_take(&n, NNB__NUMBER_MOST), NNB__NUMBER_MOST);
 	assert_int_equal(nnb__number_take(&n, 0), NNB__NUMBER_MOST + 1);
 	assert_int_equal(nnb__number_take(&n, 2), 2);
-	assert_int_equal(nnb__number_take(&n, NNB__NUMBER_MOST - 2), NNB__NUMBER_MOST - 2); /* it was overtaken */
+	/* a later call overtook it */
+	assert_int_equal(nnb__number_take(&n, NNB__NUMBER_MOST - 2), NNB__NUMBER_MOST - 2);
 	assert_int_equal(nnb__number_take(&n, NNB__NUMBER_MOST - 2), NNB__NUMBER_MOST + 2);
 	assert_int_equal(nnb__number_take(&n, NNB__NUMBER_MOST + 1), NNB__NUMBER_MOST + 3);
 	assert_int_equal(nnb__number_take(&n, 1), 1);

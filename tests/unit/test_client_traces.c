@@ -1,8 +1,9 @@
 /*
- * test_client_traces.c -- what a client calls its executions, and what it says of them to who listens.
+ * test_client_traces.c -- the numbers that a client gives its executions, and the events that it emits about
+ * them.
  *
- * The service is a process of its own, and this one has a provider of the tests' (provider_fake.c), which is told which
- * events to listen to, and keeps the last.
+ * The service is a process of its own. This process has a provider of the tests' (provider_fake.c): a test
+ * enables events in it, and it keeps the last one.
  */
 #include <dlfcn.h>
 
@@ -21,7 +22,7 @@ struct fixture {
 	struct nnb_burst *burst, *narrow; /* narrow: every packet is too large for it */
 	struct io io;
 	struct fake *fake;
-	const void *row; /* of a test made from rows */
+	const void *row; /* the row, in a test made from rows */
 };
 
 static int set_up(void **state)
@@ -82,7 +83,7 @@ static void note(void *arg, const struct nnb_result *result)
 	atomic_fetch_add(&d->times, 1);
 }
 
-/* Launch it, wait for its end, and say what it is called. */
+/* Launch, wait for the end, and return the execution's number. */
 static uint64_t fenced(struct fixture *f)
 {
 	struct nnb_fenced *fenced = NULL;
@@ -105,7 +106,7 @@ static uint64_t asynchronous(struct fixture *f, struct done *done)
 	return done->exec;
 }
 
-/* Execute it this way. What it is called. */
+/* Execute in this way. Returns the execution's number. */
 static uint64_t execute(struct fixture *f, int way)
 {
 	struct done done;
@@ -236,7 +237,7 @@ static void what_fails_is_called_something(void **state)
 
 #ifndef NBT_OFF
 
-/* Execute, and hear of it by @event alone, once. Its fields, valid until the next. */
+/* Execute, and expect the event @event alone, once. Returns its fields, valid until the next event. */
 static const void *heard(struct fixture *f, int way, enum nbt_event event, uint64_t *exec)
 {
 	f->fake->on[event] = 1;
@@ -264,7 +265,10 @@ static void an_app_asks(struct fixture *f, int way)
 	assert_int_equal(e->fallback, way == FALLEN);
 }
 
-/* A request has a datum for itself, its input, its output and its pool, and one a dimension that is told. */
+/*
+ * A request has one datum each for itself, its input, its output and its pool, and one for each stated
+ * dimension.
+ */
 static void it_asks(struct fixture *f, int way)
 {
 	uint64_t exec;
@@ -331,7 +335,7 @@ static void it_is_said(void **state)
 	const struct row *row = f->row;
 
 	assert_non_null(f->fake);
-	execute(f, row->way); /* with nobody listening */
+	execute(f, row->way); /* without a listener */
 	assert_int_equal(f->fake->heard, 0);
 	row->said->run(f, row->way);
 }
@@ -346,7 +350,7 @@ static void an_app_is_called_back_when_it_has_been_said(void **state)
 	assert_int_equal(done.heard_before, 1);
 }
 
-/* A burst that cannot know whether it was executed says how that ended, and not that there was an answer. */
+/* The burst cannot know whether the service executed the request, so it reports how that ended, but no answer. */
 static void a_burst_that_is_given_up_says_so(void **state)
 {
 	struct fixture *f = *state;
@@ -375,7 +379,7 @@ static void the_end_of_a_service_is_said(void **state)
 	service_start(&f->s, OPTIONS(NULL));
 }
 
-/* The @i-th span that was heard. */
+/* The @i-th span event. */
 static const struct nbt_app_span *span_at(const struct fake *fake, unsigned i)
 {
 	for (unsigned k = 0; k < fake->n && k < FAKE_LOG; k++)

@@ -1,4 +1,4 @@
-/* test_compare.c -- which outputs nnburst-conformance takes for the expected ones. */
+/* test_compare.c -- how nnburst-conformance compares outputs with the expected ones. */
 #include <math.h>
 
 #include "conformance/compare.h"

@@ -1,4 +1,4 @@
-/* test_conjunct.c -- where a condition of --where is cut in two. */
+/* test_conjunct.c -- at which AND a condition of --where is cut in two. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct row {
-	const char *where, *first, *rest; /* first NULL: it is not known how it falls apart; rest NULL: first is all */
+	const char *where, *first, *rest; /* first NULL: the cut is unknown; rest NULL: first is the whole condition */
 } rows[] = {
 	{ "app = 'a'", "app = 'a'", NULL },
 	{ "app = 'a' AND run_ns > 0", "app = 'a'", "run_ns > 0" },

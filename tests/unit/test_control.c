@@ -1,7 +1,8 @@
 /*
- * test_control.c -- IF and WHILE: what they compute, how they end, what they take, and what is refused.
+ * test_control.c -- IF and WHILE: results, ends, memory, and refusals.
  *
- * Runs ask the test (driver_loops.c): it counts iterations, has others run in their midst, and ends them.
+ * Runs ask the test (driver_loops.c): it counts iterations, executes other runs in the middle of a run, and
+ * ends runs.
  */
 #include "unit/device_helpers.h"
 
@@ -23,9 +24,9 @@ enum { FEWER = 50 }; /* operands: a sanitizer copies all of them when one is add
 enum { FEWER = 1 };
 #endif
 enum {
-	ROOM = 1 << 16, /* floats that y may have */
+	ROOM = 1 << 16, /* room for this many floats of y */
 	ENOUGH = 10000,
-	ROUNDED = 256 /* bytes that malloc gives beyond what is asked for, which depends on what was freed before */
+	ROUNDED = 256 /* bytes that malloc adds to a request; they depend on what was freed before */
 };
 
 struct fixture {
@@ -181,7 +182,7 @@ static void shapes_change_from_iteration_to_iteration(void **state)
 		for (uint32_t i = 0; i < b.shape.dims[0]; i++)
 			assert_true(b.y[i] == b.x[i % LOOP_N]);
 	}
-	b.out.location.length = 2 * LOOP_N * 4; /* too little */
+	b.out.location.length = 2 * LOOP_N * 4; /* not enough room */
 	*b.n = 3;
 	assert_int_equal(run(&b), NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE);
 	assert_true(b.shape.dims[0] == LOOP_N << 3 && !b.shape.sufficient);
@@ -221,7 +222,7 @@ static void a_copy_and_a_decoded_one_run_the_same(void **state)
 	assert_int_equal(n, again_n);
 	assert_memory_equal(form, again, n);
 	assert_int_equal(nnb_model_decode(&back, form, n, NULL), 0);
-	for (uint32_t i = 0; i < back->n_pools; i++) /* fds travel beside the form */
+	for (uint32_t i = 0; i < back->n_pools; i++) /* fds are not part of the encoded form */
 		back->pools[i].fds[0] = dup(m->pools[i].fds[0]);
 	nnb_model_free(m);
 	bound_init(&b, copy, 4);
@@ -285,7 +286,7 @@ static void hear(void *arg, uint32_t op, uint32_t depth, uint64_t iteration)
 
 static void iterations_are_told(void **state)
 {
-	/* of two iterations that add, and two that double by a loop of one */
+	/* two iterations that add, and two that double by a loop of one iteration */
 	static const uint32_t depths[] = { 0, 0, 1, 0, 1, 0 };
 	static const uint64_t iterations[] = { 1, 2, 1, 3, 1, 4 };
 	struct heard heard = { 0 };
@@ -308,8 +309,8 @@ static void iterations_are_told(void **state)
 /* ---- looks ---- */
 
 struct looking {
-	unsigned looks, end_at; /* 0: never */
-	struct bound *other;    /* that runs in the midst */
+	unsigned looks, end_at; /* end_at 0: never */
+	struct bound *other;    /* runs in the middle */
 	uint64_t wait_ns;
 	bool inside;
 };
@@ -335,7 +336,7 @@ static void look_with(struct looking *l)
 	fixture.loops->look = (struct nnb_look){ l ? looked : NULL, l };
 }
 
-/* In the midst of each iteration another run of the same model goes from its beginning to its end. */
+/* In the middle of each iteration, another run of the same model starts and ends. */
 static void preempted_after_every_iteration_it_gives_the_same_bits(void **state) /* */
 {
 	struct bound b, other;
@@ -421,7 +422,7 @@ static const struct nest {
 	{ "one branch in each of 16 levels, with 30000 operands", 16, 1, 30000 / FEWER },
 };
 
-/* One operation of the model is all of it. */
+/* The model's only operation is the IF, so the looks come from its branch. */
 static void branches_ask_whether_to_go_on(void **state)
 {
 	const struct nest *nest = *state;
@@ -432,8 +433,7 @@ static void branches_ask_whether_to_go_on(void **state)
 	for (uint32_t i = 1; i < nest->levels; i++)
 		adds *= (int32_t)nest->each;
 	bound_init(&b, loop_wide(nest->levels, nest->each, nest->spare), 0);
-	for (int i = 0; i < 5 && p.longest > LOOK_NS;
-	     i++) { /* a page fault may come in between: once, but not always */
+	for (int i = 0; i < 5 && p.longest > LOOK_NS; i++) { /* a page fault may interrupt once, but not always */
 		p = (struct pace){ 0 };
 		assert_int_equal(run_paced(&b, &p), NNB_STATUS_NONE);
 		is_counted(&b, adds);
@@ -458,14 +458,14 @@ static void out_of_time(struct bound *b, uint64_t timeout_ns)
 	fixture.loops->loops = (struct nnb_loops){ 0 };
 }
 
-/* Note how long a loop may take, and end the run. */
+/* Note the loop's timeout, and end the run. */
 static bool note_timeout(void *arg)
 {
-	*(_Atomic uint64_t *)arg = fixture.loops->librarys->timeout_ns; /* a burst's thread runs it */
+	*(_Atomic uint64_t *)arg = fixture.loops->librarys->timeout_ns; /* the thread of a burst runs this */
 	return false;
 }
 
-/* What the caller's terms come to: by a call of an app, and by a burst. */
+/* The timeout that follows from the caller's terms: by a call of an app, and by a burst. */
 static void terms_are_within_bounds(void **state) /* R11 */
 {
 	static const uint64_t asked[] = { 0, 5 * MS, NNB_LOOP_MAX_NS, NNB_LOOP_MAX_NS + 1, UINT64_MAX };
@@ -495,7 +495,7 @@ static void terms_are_within_bounds(void **state) /* R11 */
 	call.terms.loop_timeout_ns = 1;
 	assert_int_equal(nnb_burst_execute(burst, &call, NULL, NULL), NNB_STATUS_MISSED_DEADLINE_TRANSIENT);
 	noted = 0;
-	assert_int_equal(run(&b), NNB_STATUS_GENERAL_FAILURE); /* which has no terms */
+	assert_int_equal(run(&b), NNB_STATUS_GENERAL_FAILURE); /* a call without terms */
 	assert_int_equal(noted, NNB_LOOP_DEFAULT_NS);
 	look_with(NULL);
 	nnb_burst_free(burst);
@@ -513,13 +513,13 @@ static void a_loop_without_end_is_ended(void **state) /* Q-30 */
 	began = now_ns();
 	out_of_time(&b, 20 * MS);
 	assert_true(now_ns() - began >= 20 * MS);
-	*b.n = 7; /* and it is as good as new */
+	*b.n = 7; /* the execution can be used again */
 	runs_well(&b);
 	is_counted(&b, 7);
 	bound_fini(&b);
 }
 
-/* It waits for longer than it may take, but that is not its own time. */
+/* The loop waits for longer than its timeout, but waiting is not its own time. */
 static void what_it_waits_for_others_does_not_count(void **state)
 {
 	struct looking l = { .wait_ns = 10 * MS };
@@ -536,7 +536,7 @@ static void what_it_waits_for_others_does_not_count(void **state)
 	bound_fini(&b);
 }
 
-/* *ret: what it took at most. */
+/* *ret: the most memory that the runs used. */
 static void run_endlessly(struct bound *b, unsigned looks, uint64_t *ret)
 {
 	struct looking l = { .end_at = looks };
@@ -562,9 +562,9 @@ static void without_end_it_takes_no_more_memory_than_at_first(void **state)
 	run_endlessly(&b, 5, &at_first);
 	run_endlessly(&b, ENOUGH, &later);
 	assert_true(at_first > before);
-	assert_in_range(later, at_first > ROUNDED ? at_first - ROUNDED : 0,
-	                at_first + ROUNDED);              /* ENOUGH iterations that keep any byte keep more */
-	assert_int_equal(fixture.loops->charged, before); /* and all of it is given back */
+	/* if each iteration kept a byte, ENOUGH of them would be out of range */
+	assert_in_range(later, at_first > ROUNDED ? at_first - ROUNDED : 0, at_first + ROUNDED);
+	assert_int_equal(fixture.loops->charged, before); /* the run gives all of it back */
 	bound_fini(&b);
 	assert_int_equal(fixture.loops->charged, 0);
 }
@@ -588,7 +588,10 @@ static void what_grows_without_end_is_refused(void **state)
 	bound_fini(&b);
 }
 
-/* What the account and the heap have in the midst of a run, more than before it. Under a sanitizer the heap is not known, and 0. */
+/*
+ * Memory by the account and by the heap in the middle of a run, beyond that before it. Under a sanitizer the
+ * heap is unknown, and 0.
+ */
 struct weighed {
 	uint64_t charged_before, charged;
 	size_t heap_before, heap;
@@ -606,7 +609,7 @@ static bool weigh(void *arg)
 	return true;
 }
 
-/* An IF within another one is a run within a run: each has arrays and values of its own. */
+/* An IF in another one is a run in a run: each has arrays and values of its own. */
 static void runs_within_each_other_are_charged(void **state)
 {
 	uint64_t charged_of_few = 0;
@@ -624,7 +627,7 @@ static void runs_within_each_other_are_charged(void **state)
 		fixture.loops->look = (struct nnb_look){ NULL, NULL };
 		print_message("%u levels: %llu bytes charged, %zu on the heap\n", levels, (unsigned long long)w.charged,
 		              w.heap);
-		assert_true(w.charged >= w.heap - w.heap / 4); /* malloc takes some bytes more for each allocation */
+		assert_true(w.charged >= w.heap - w.heap / 4); /* malloc uses some more bytes for each allocation */
 		assert_true(w.charged > charged_of_few + charged_of_few / 2);
 		charged_of_few = w.charged;
 		bound_fini(&b);
@@ -810,7 +813,7 @@ static void is_refused(void **state)
 	if (strncmp(reason.text, mutation->reason, strlen(mutation->reason)) != 0)
 		fail_msg("'%s' does not begin with '%s'", reason.text, mutation->reason);
 	assert_int_equal(nnb_prepare(fixture.device, m, &ordinary, NULL, &p, NULL), NNB_STATUS_INVALID_ARGUMENT);
-	m->n_referenced = n_referenced; /* all that is to be freed */
+	m->n_referenced = n_referenced; /* the model frees all that it refers to */
 	m->referenced[2].n_operations = n_operations;
 	m->referenced[1].n_inputs = n_inputs;
 	nnb_model_free(m);

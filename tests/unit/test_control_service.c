@@ -1,6 +1,6 @@
 /*
- * test_control_service.c -- IF and WHILE by the service: on every path, within the time that the app's terms say; others have
- * the device between iterations; and an app that dies takes its loop with it.
+ * test_control_service.c -- IF and WHILE in the service: on each path, within the timeout of the app's terms.
+ * Other executions get the lane between iterations, and the loop of an app that dies ends.
  */
 #include <semaphore.h>
 
@@ -65,7 +65,7 @@ struct loop_call {
 	struct nnb_output_shape shape;
 	struct nnb_call call;
 	struct nnb_answer answer;
-	/* of one that is not waited for */
+	/* for an asynchronous execution */
 	sem_t told;
 	atomic_uint times_told;
 	enum nnb_status status;
@@ -202,7 +202,7 @@ static struct nnb_remote *prepare_high(struct nnb_client *client, const struct n
 	return remote;
 }
 
-/* While it loops, those of a higher priority come and go; and it gives what it gives alone. */
+/* While the loop runs, executions of a higher priority come and go. The loop's result is the same as alone. */
 static void others_have_the_lane_between_iterations(void **state)
 {
 	struct fixture *f = *state;
@@ -217,7 +217,7 @@ static void others_have_the_lane_between_iterations(void **state)
 	await(&f->s.gate->runs, 1);
 	for (int i = 0; i < 5; i++)
 		expect_sync(high, &io, NNB_ADD);
-	assert_int_equal(atomic_load(&c.times_told), 0); /* it is not over yet */
+	assert_int_equal(atomic_load(&c.times_told), 0); /* the loop still runs */
 	assert_int_equal(outcome(&c), NNB_STATUS_NONE);
 	assert_true(is_counted(&c));
 	io_fini(&io);
@@ -226,7 +226,10 @@ static void others_have_the_lane_between_iterations(void **state)
 	nnb_model_free(m);
 }
 
-/* A loop is one operation: its deadline ends it all the same, whether or not it yields its lane inside the operation. */
+/*
+ * A loop is one operation, but its deadline ends it, whether or not the loop yields its lane inside the
+ * operation.
+ */
 static void the_deadline_ends_a_loop(void **state)
 {
 	struct fixture *f = *state;
@@ -246,7 +249,10 @@ static void the_deadline_ends_a_loop(void **state)
 	assert_true(now_ns() - began >= budget / 2 && now_ns() - began < NNB_LOOP_DEFAULT_NS);
 }
 
-/* Its lane is free long before the loop's time is over. How long after the death is printed, and not judged here. */
+/*
+ * The lane must be free long before the loop's timeout. The test prints how long it took after the death, and
+ * does not judge it.
+ */
 static void the_loop_of_a_dead_app_ends(void **state)
 {
 	struct fixture *f = *state;
@@ -269,7 +275,7 @@ static void the_loop_of_a_dead_app_ends(void **state)
 	loop_call_fini(&c);
 }
 
-/* In a process of its own: a loop that takes all the time it may. */
+/* The scene of a process: a loop that runs until its timeout. */
 static void endless_scene(const char *socket_path, const char *path)
 {
 	const struct nnb_client_config config = { .socket = socket_path };
@@ -307,7 +313,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < N_PATHS; i++) {
 			add_test(the_loop_of_a_dead_app_ends, set_up, tear_down, (void *)&rows[i][k],
 			         "the loop of a dead app ends: by %s, preempt %s", path_names[i], preempts[k]);
-			if (i != FENCED) /* that has a duration instead */
+			if (i != FENCED) /* a fenced execution has a duration instead */
 				add_test(the_deadline_ends_a_loop, set_up, tear_down, (void *)&rows[i][k],
 				         "the deadline ends a loop: by %s, preempt %s", path_names[i], preempts[k]);
 		}

@@ -1,6 +1,6 @@
 /*
- * test_cost.c -- what an execution is estimated to take, and that one beyond the limit is refused, with its model if every
- * execution is.
+ * test_cost.c -- the estimated cost of an execution. An execution beyond the limit is refused; a model is
+ * refused if each of its executions would be.
  */
 #include "model/cost.h"
 #include "model/ops.h"
@@ -8,7 +8,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* One MAX_POOL_2D over an image of @side, with a window of @filter; 0: a side that a request says. */
+/* One MAX_POOL_2D over an image of @side, with a window of @filter; @side 0: the request states it. */
 static struct nnb_model *pool_model(uint32_t side, uint32_t filter, uint32_t out)
 {
 	struct nnb_operand o = { .type = NNB_TENSOR_QUANT8_ASYMM, .rank = 4, .dims = { 1, side, side, 1 }, .scale = 1 };
@@ -28,7 +28,7 @@ static struct nnb_model *pool_model(uint32_t side, uint32_t filter, uint32_t out
 	return m;
 }
 
-/* What the library makes of a model whose shapes are all declared, and whose constants are all in it. */
+/* The library's graph for a model whose shapes are all declared, and which contains all its constants. */
 struct graph {
 	struct nnb_graph seen;
 	struct nnb_shape shapes[16];
@@ -60,7 +60,7 @@ static uint64_t cost_of(struct nnb_model *m)
 	return ns;
 }
 
-/* Four times the outputs and as large a window are four times the work. */
+/* Four times the outputs, or four times the window, is four times the work. */
 static void work_grows_with_shapes(void **state)
 {
 	uint64_t small = cost_of(pool_model(64, 8, 57)), large = cost_of(pool_model(121, 8, 114)), tiny;
@@ -69,7 +69,7 @@ static void work_grows_with_shapes(void **state)
 	assert_in_range(large, small * 7 / 2, small * 9 / 2);
 	tiny = cost_of(pool_model(1, 1, 1));
 	assert_true(tiny > 0 && tiny < 1000);
-	assert_int_equal(cost_of(vector_model(NNB_ADD, 1000000, 1)) / 1000000, 5); /* ms, of two additions */
+	assert_int_equal(cost_of(vector_model(NNB_ADD, 1000000, 1)) / 1000000, 5); /* ms, for two additions */
 }
 
 /* Shapes as large as a model can have: no sum wraps. */
@@ -90,7 +90,7 @@ static void what_is_beyond_counting_is_the_largest_number(void **state)
 	nnb_model_free(m);
 }
 
-/* Whichever dimension is 0, nothing is computed, even if those before it are beyond counting. */
+/* With any dimension of 0 nothing is computed, even if the dimensions before it are beyond counting. */
 static void a_shape_with_a_dimension_of_0_has_no_elements(void **state)
 {
 	const uint32_t side = UINT32_MAX;
@@ -136,7 +136,7 @@ static void a_model_beyond_the_limit_is_not_prepared(void **state)
 	nnb_device_unref(d);
 }
 
-/* The request says the side: 64 is little, and 8192 too much. */
+/* The request states the side: 64 is little work, and 8192 too much. */
 static void an_execution_beyond_the_limit_does_not_begin(void **state)
 {
 	enum { FILTER = 60, LARGE = 8192 };
@@ -168,7 +168,7 @@ static void an_execution_beyond_the_limit_does_not_begin(void **state)
 	nnb_device_unref(d);
 }
 
-/* A row of costs.def for each of operations.def. */
+/* costs.def has a row for each row of operations.def. */
 static void every_operation_has_a_cost(void **state)
 {
 	static const uint32_t listed[] = {

@@ -1,4 +1,7 @@
-/* test_cpu_delay.c -- how long a thread was ready and had no cpu: that grows while another thread has it, and leaves nothing behind. */
+/*
+ * test_cpu_delay.c -- the time in which a thread was ready and had no cpu: it grows while another thread has
+ * the cpu, and reading it leaves no fd open.
+ */
 #include "unit/fmq_helpers.h"
 
 #include "base/sys.h"
@@ -23,7 +26,7 @@ static void it_grows_while_another_thread_has_the_cpu(void **state)
 	assert_true(before != UINT64_MAX);
 	sched_getaffinity(0, sizeof(all), &all);
 	pin(sched_getcpu());
-	assert_int_equal(pthread_create(&other, NULL, keeps_the_cpu, NULL), 0); /* on the same one */
+	assert_int_equal(pthread_create(&other, NULL, keeps_the_cpu, NULL), 0); /* on the same cpu */
 	while (nnb__cpu_delay() - before < 5 * MS && now_ns() < end)
 		;
 	atomic_store(&enough, true);
@@ -32,7 +35,7 @@ static void it_grows_while_another_thread_has_the_cpu(void **state)
 	assert_in_range(nnb__cpu_delay() - before, 5 * MS, PATIENCE);
 }
 
-/* The kernel's count of the calling thread. */
+/* The kernel's count for the calling thread. */
 static uint64_t counted_delay(void)
 {
 	unsigned long long ran, waited = 0;

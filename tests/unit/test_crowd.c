@@ -1,6 +1,6 @@
 /*
- * test_crowd.c -- where many wait at once, a database has the same waits as if each had rows of its own, in a space that grows with
- * the executions (store/crowd.h).
+ * test_crowd.c -- where many executions wait at once, a database has the same waits as if each wait had rows of
+ * its own, and its size grows with the number of executions (store/crowd.h).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -32,8 +32,8 @@ enum { STREAM = 0x110000, LINE = 160, ROW = 96, APPS = 4 };
 struct crowd_of {
 	const char *name;
 	unsigned executions, lanes;
-	bool latest_first; /* who was ready last gets the lane */
-	bool dies;         /* every third one is given up while it waits */
+	bool latest_first; /* the execution that became ready last gets the lane */
+	bool dies;         /* every third execution is given up while it waits */
 	bool loses;        /* events were lost in the middle */
 };
 
@@ -55,7 +55,7 @@ static void begin(FILE *to, const struct crowd_of *c)
 		        0x100101 + i % APPS);
 }
 
-/* The events of a service that gets ever more to do, and then does it. Owned by the caller. */
+/* The events of a service with a growing backlog that it then works off. Owned by the caller. */
 static char *events_of(const struct crowd_of *c)
 {
 	unsigned *ready = calloc(c->executions, sizeof(*ready)), n_ready = 0, first = 0, come = 0, gone = 0;
@@ -186,7 +186,7 @@ static void ask(const char *output, const char *sql, struct rows *ret)
 	qsort(ret->all, ret->n, sizeof(*ret->all), by_text);
 }
 
-/* Names as the numbers of the fold. Waits of one idle stretch are none of its facts. */
+/* Executions have the fold's numbers. Waits for an idle lane are not among the fold's facts. */
 static const char waits[] =
 	"SELECT concat_ws_ FROM (SELECT w.execution_id || ' ' || w.began || ' ' || w.ended || ' ' || (w.kind = "
 	"'preempted') || ' ' ||"
@@ -216,7 +216,7 @@ static void is_the_same(const struct crowd_of *c)
 	    "SELECT (SELECT count(*) FROM stored_wait) + (SELECT count(*) FROM stored_wait_run) + (SELECT count(*) "
 	    "FROM stored_occupancy)",
 	    &stored);
-	if (!c->loses) /* of what is not certain any more each has stretches of its own */
+	if (!c->loses) /* uncertain waits have stretches of their own */
 		assert_true(strtoull(stored.all[0], NULL, 10) <= 12 * (uint64_t)c->executions);
 	assert_true(from_db.n > 10 * (size_t)c->executions);
 	print_message("%s: %zu waits in %s rows\n", c->name, from_db.n, stored.all[0]);
@@ -261,7 +261,8 @@ enum { STRETCH_NS = 100, WAITS = 300 };
 
 struct lane_told {
 	uint16_t instance;
-	uint64_t first, n; /* the number of its first stretch, which is when it began, too; stretches that were told */
+	/* the number of the lane's first stretch, which gives its begin, too; the number of stretches so far */
+	uint64_t first, n;
 };
 
 static void occupy(const struct bsa_facts *facts, struct lane_told *l, uint64_t n)
@@ -274,7 +275,7 @@ static void occupy(const struct bsa_facts *facts, struct lane_told *l, uint64_t 
 		                                                    .instance = l->instance });
 }
 
-/* Execution @id waits from stretch @from on until all that were told. */
+/* Execution @id waits from stretch @from on, until the last stretch so far. */
 static void wait_behind(const struct bsa_facts *facts, const struct lane_told *l, uint64_t id, uint64_t from)
 {
 	for (uint64_t i = from; i < l->n; i++)
@@ -313,7 +314,7 @@ static void is_answered(struct bsa_store *s, const char *sql, const char *answer
 	free(rows.all);
 }
 
-/* The wait in hand has no next one that would end it; half of its lane is forgotten meanwhile. */
+/* No later fact ends the wait; meanwhile the store forgets half of the lane's stretches. */
 static void what_a_wait_is_behind_is_stored_before_it_is_forgotten(void **state)
 {
 	struct bsa_store *s = begin_store();
@@ -331,7 +332,7 @@ static void what_a_wait_is_behind_is_stored_before_it_is_forgotten(void **state)
 		"20 128000 2000 20");
 }
 
-/* A lane that is idle now keeps no more than the others get. */
+/* A lane that is idle now must not keep more stretches than the others get. */
 static void a_lane_of_many_stretches_leaves_room_for_others(void **state)
 {
 	struct bsa_store *s = begin_store();

@@ -1,4 +1,7 @@
-/* test_db.c -- questions to a database: values of every kind, what is refused, and that nothing can be changed. */
+/*
+ * test_db.c -- queries to a database: values of each kind, refusals, and that a query cannot change the
+ * database.
+ */
 #include "analyzer/stored.h"
 
 #include <fcntl.h>
@@ -147,7 +150,7 @@ static void what_goes_wrong_on_the_way_is_said(void **state)
 
 static void *interrupt(void *db)
 {
-	/* Until it is heard: one that comes before the query is under way is lost. */
+	/* Repeat, because an interrupt before the query runs is lost. */
 	for (;;) {
 		bsa_db_interrupt(db);
 		pthread_testcancel();
@@ -266,7 +269,7 @@ static const struct hostile {
 	  "CREATE INDEX mine ON meta(value); CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM meta; END", true },
 };
 
-/* A stranger's file: before anything of it is asked, its tables and views are those of an import. */
+/* A file of unknown origin: before any query, its tables and views must be those of an import. */
 static void a_database_with_other_views_is_refused(void **state)
 {
 	const char *path = *state;
@@ -302,7 +305,7 @@ static uint64_t random_below(uint64_t n)
 	return seed % n;
 }
 
-/* Bytes that were turned over: an answer or a sentence, and nothing worse. */
+/* Inverted bytes: the program gives an answer or an error, and does not crash. */
 static void a_damaged_database_is_no_worse_than_a_sentence(void **state)
 {
 	static const char *const asked[] = { "SELECT sum(e2e_ns) FROM execution",

@@ -1,6 +1,7 @@
 /*
- * test_decode.c -- traces in, records out: what is written by babeltrace2's own sink comes back as it was, in the order of time,
- * however many read; and what is odd, cut, foreign or hostile is counted, or refused with a sentence.
+ * test_decode.c -- traces in, records out: events that babeltrace2's own sink wrote come back unchanged and in
+ * the order of time, with any number of readers; odd, cut, foreign and hostile input is counted, or refused
+ * with a sentence.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,10 +29,10 @@ enum { THREADS_MAX = 4, PATH = 512 };
 
 /* ---- places ---- */
 
-static char top[PATH / 2]; /* all tests' */
-static char place[PATH];   /* this test's */
+static char top[PATH / 2]; /* directory of all tests */
+static char place[PATH];   /* directory of this test */
 static int tests;
-static enum bsa_decoder decoder; /* all tests are of each */
+static enum bsa_decoder decoder; /* the decoder of all tests in this run */
 
 static int begin(void **state)
 {
@@ -40,7 +41,7 @@ static int begin(void **state)
 	return mkdir(place, 0700);
 }
 
-/* Below this test's place; a few can be held at once. */
+/* A path below this test's place. The last few results stay valid. */
 static const char *at(const char *format, ...)
 {
 	static char paths[8][2 * PATH];
@@ -94,7 +95,7 @@ static void write_lines(const char *directory, const char *lines)
 struct records {
 	struct bsa_event **list;
 	size_t n;
-	int end; /* what bsa_decode_next said at last */
+	int end; /* the last result of bsa_decode_next */
 };
 
 static struct records read_all(struct bsa_decode *d)
@@ -157,7 +158,7 @@ static void same_records(const struct records *a, const struct records *b)
 	}
 }
 
-/* The only record of kind @name that is there. */
+/* The only record of kind @name. */
 #define ONLY(all, name) ((const struct bsa_##name *)(only((all), BSA_##name) + 1))
 static const struct bsa_event *only(const struct records *all, enum bsa_kind kind)
 {
@@ -172,7 +173,7 @@ static const struct bsa_event *only(const struct records *all, enum bsa_kind kin
 	return found;
 }
 
-/* That one trace is refused, and what is said of it. */
+/* Expect that this one trace is refused, with these words. */
 static void refused(const char *path, int code, const char *says)
 {
 	struct bsa_decode *d = (void *)1;
@@ -202,7 +203,7 @@ static void add_record(struct records *all, const char *line)
 	all->list[all->n++] = script_record(line);
 }
 
-/* Every event of the catalogue, each of its fields with a number of its own. */
+/* Each event of the catalogue, with a different number in each field. */
 static struct records every_event(void)
 {
 	struct records all = { 0 };
@@ -257,7 +258,7 @@ static void every_field_of_every_event_comes_back(void **state)
 	forget(&read);
 }
 
-/* One event as @fields define it. */
+/* One event with the fields of @fields. */
 static struct records one_event(const char *event, const char *fields, const char *values, struct bsa_decoded *ret)
 {
 	struct ctf_writer *w = ctf_writer_new(at("odd %d", tests), &(struct ctf_options){ 0 });
@@ -265,7 +266,8 @@ static struct records one_event(const char *event, const char *fields, const cha
 
 	ctf_writer_define(w, event, fields);
 	ctf_writer_event(w, 0, 500, event, values);
-	ctf_writer_event(w, 0, 600, "nnburst:model_release", "model=7"); /* so that it is a trace of ours anyway */
+	/* an event of the catalogue, so that the trace is not foreign */
+	ctf_writer_event(w, 0, 600, "nnburst:model_release", "model=7");
 	ctf_writer_free(w);
 	all = records_of(at("odd %d", tests++), ret);
 	assert_int_equal(ONLY(&all, model_release)->model, 7);
@@ -436,7 +438,7 @@ static void a_loss_that_nobody_counted_is_of_some(void **state)
 	(void)state;
 	write_lines(at("trace"), "100 exec_return exec=1 cpu=2\n200 loss ended=300 events=5 cpu=2\n"
 	                         "250 exec_return exec=2 cpu=2\n");
-	/* of what is gone before the first packet, how many were lost is not known: take the first one away */
+	/* remove the first packet: how many events were lost before a first packet is unknown */
 	shell("cd '%s' && bytes=$(od -An -t u8 -j 36 -N 8 cpu_2) && tail -c +$((bytes / 8 + 1)) cpu_2 >rest && mv rest "
 	      "cpu_2",
 	      at("trace"));
@@ -479,7 +481,7 @@ static void time_that_goes_backwards_stands_still(void **state)
 	forget(&all);
 }
 
-/* Streams of @cpus, with many equal times. */
+/* Streams of @cpus cpus, with many equal times. */
 static void write_random(const char *directory, unsigned cpus, size_t n, uint64_t seed,
                          const struct ctf_options *options)
 {
@@ -497,7 +499,10 @@ static void write_random(const char *directory, unsigned cpus, size_t n, uint64_
 	ctf_writer_free(w);
 }
 
-/* By time, then number, which the order within a stream may forbid: cpus have their number as status. */
+/*
+ * By time, and among equal times by number, except within a stream, whose order stands: the status is the cpu's
+ * number.
+ */
 static bool in_order(const struct bsa_event *a, const struct bsa_event *b)
 {
 	if (a->at != b->at)
@@ -657,7 +662,7 @@ static void what_is_no_trace_is_refused(void **state)
 
 static void a_directory_that_may_not_be_read_is_said(void **state)
 {
-	bool root = !geteuid(); /* who may read everything, so it becomes another user */
+	bool root = !geteuid(); /* root may read every file, so become another user */
 
 	(void)state;
 	shell("mkdir -p '%s/b' '%s/secret/c' && ln -s ../secret/c '%s/b/link'", at("a"), at("a"), at("a"));
@@ -742,7 +747,7 @@ static void no_events_are_no_events(void **state)
 	assert_true(all.n == 0 && decoded.events == 0 && decoded.began == BSA_NEVER && decoded.ended == BSA_NEVER);
 	assert_false(decoded.cut);
 	forget(&all);
-	shell("rm '%s' && : >'%s'", at("trace/cpu_1"), at("trace/cpu_0")); /* no packet at all */
+	shell("rm '%s' && : >'%s'", at("trace/cpu_1"), at("trace/cpu_0")); /* a stream without a packet */
 	all = records_of(at("trace"), &decoded);
 	assert_true(all.n == 0 && decoded.events == 0 && !decoded.cut);
 	forget(&all);
@@ -762,7 +767,7 @@ static void a_trace_of_metadata_alone_still_says_whose_it_is(void **state)
 	bsa_decode_free(d);
 }
 
-/* What a stream that is cut does not have any more is a loss, to where the trace ends; it is taken out. */
+/* The part of a stream that was cut off is a loss until the end of the trace. Remove it from the records. */
 static bool take_loss(struct records *all, uint64_t *ret_at)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -780,7 +785,7 @@ static bool take_loss(struct records *all, uint64_t *ret_at)
 	return false;
 }
 
-/* Of the executions with odd numbers, the first @odd of @whole, and all of the others: that is all there is. */
+/* Expect in @some exactly the first @odd executions of @whole with odd numbers, and all with even numbers. */
 static void has(const struct records *whole, const struct records *some, size_t odd)
 {
 	size_t k = 0;
@@ -798,8 +803,10 @@ static void has(const struct records *whole, const struct records *some, size_t 
 static void a_stream_that_is_cut_is_read_up_to_there(void **state)
 {
 	struct records whole, cut;
-	enum { HEADER = 88 };                                    /* of the sink's packets, and their context */
-	const off_t step = decoder == BSA_DECODER_AUTO ? 1 : 11; /* it is the same one that reads them */
+	/* the size of the header and the context of the sink's packets */
+	enum { HEADER = 88 };
+	/* the other decoder reads cut streams by the same code, so fewer lengths are enough */
+	const off_t step = decoder == BSA_DECODER_AUTO ? 1 : 11;
 	size_t before = 2;
 	off_t bytes;
 
@@ -818,17 +825,20 @@ static void a_stream_that_is_cut_is_read_up_to_there(void **state)
 		shell("rm -rf '%s' && cp -r '%s' '%s' && truncate -s %ld '%s'", at("cut"), at("whole"), at("cut"),
 		      (long)n, at("cut/cpu_0"));
 		cut = records_of(at("cut"), &decoded);
-		/* from its last event, or the packet it ends in; if not even the first packet's header is there, nobody knows */
+		/*
+		 * the loss begins at the last event, or at the packet in which the stream ends; without a whole
+		 * first header no loss is known
+		 */
 		assert_int_equal(take_loss(&cut, &lost_from), n >= HEADER && n * 2 != bytes);
 		if (n >= HEADER && n * 2 != bytes)
 			assert_int_equal(lost_from, cut.n == 4 && n * 2 >= bytes + 2 * HEADER ? 120 : times[cut.n - 2]);
 		assert_true(cut.n >= before);
 		has(&whole, &cut, cut.n - 2);
-		assert_true(decoded.cut == (n * 2 != bytes)); /* there the second packet begins: nothing is missing */
+		assert_true(decoded.cut == (n * 2 != bytes)); /* the second packet begins here, so nothing is missing */
 		before = cut.n;
 		forget(&cut);
 	}
-	assert_int_equal(before, whole.n - 1); /* a byte is missing, so an event is */
+	assert_int_equal(before, whole.n - 1); /* a byte is missing, and with it an event */
 	forget(&whole);
 }
 
@@ -848,7 +858,7 @@ static void an_index_that_is_behind_does_not_matter(void **state)
 	forget(&whole);
 	forget(&all);
 	shell("head -c 72 /dev/zero >>'%s' && : >'%s'", at("trace/index/cpu_0.idx"), at("trace/cpu_0"));
-	all = records_of(at("trace"), &decoded); /* the index knows of a packet, the file of none */
+	all = records_of(at("trace"), &decoded); /* the index has a packet that the file has not */
 	assert_true(all.n == 0 && decoded.cut);
 	forget(&all);
 }
@@ -865,7 +875,7 @@ static void what_lies_beside_the_streams_is_no_stream(void **state)
 	      at("trace"));
 	all = records_of(at("trace"), &decoded);
 	same_records(&whole, &all);
-	assert_true(decoded.cut); /* two bytes may have been the first of anything */
+	assert_true(decoded.cut); /* two bytes may be the start of any stream */
 	forget(&all);
 	shell("rm '%s'", at("trace/b"));
 	all = records_of(at("trace"), &decoded);
@@ -873,7 +883,7 @@ static void what_lies_beside_the_streams_is_no_stream(void **state)
 	assert_false(decoded.cut);
 	forget(&all);
 	shell("mkdir '%s' && : >'%s'", at("trace/index"),
-	      at("trace/index/notes.idx")); /* so these notes were a stream */
+	      at("trace/index/notes.idx")); /* now the decoder takes the notes for a stream */
 	all = records_of(at("trace"), &decoded);
 	same_records(&whole, &all);
 	assert_true(decoded.cut);
@@ -944,7 +954,7 @@ static void more_streams_than_files_may_be_open_are_all_read_or_none(void **stat
 	all = records_of(path, NULL);
 	assert_int_equal(all.n, 1);
 	forget(&all);
-	if (!fork()) { /* there is no way back from this */
+	if (!fork()) { /* a process cannot raise this limit again, so a child lowers it */
 		limit.rlim_cur = limit.rlim_max = 100;
 		_exit(setrlimit(RLIMIT_NOFILE, &limit) || bsa_decode_open(&d, &path, 1, NULL, &err) ||
 		      bsa_decode_next(d, &e, &err) != BSA_E_ENV || !strstr(err.text, "60 streams"));
@@ -975,7 +985,7 @@ static void stopping_ends_it_soon(void **state)
 		rest = read_all(d);
 		assert_int_equal(rest.end, BSA_E_STOPPED);
 		assert_true(rest.n < EVENTS - 1);
-		assert_int_equal(bsa_decode_next(d, &e, &err), BSA_E_STOPPED); /* and so it stays */
+		assert_int_equal(bsa_decode_next(d, &e, &err), BSA_E_STOPPED); /* a further call returns the same */
 		forget(&rest);
 		bsa_decode_free(d);
 	}
@@ -1029,7 +1039,7 @@ static void errors_are_put_together(void **state)
 	assert_int_equal(bsa_exit_status(BSA_E_STOPPED), 130);
 }
 
-/* babeltrace2 has a lot to say, and all of it in our sentences. */
+/* babeltrace2 logs a lot, and the decoder must print none of it. */
 static void nothing_was_printed(void **state)
 {
 	(void)state;
@@ -1096,7 +1106,7 @@ int main(void)
 	if (fd < 0 || dup2(fd, 2) < 0)
 		return 1;
 	failed = run_all();
-	if (!failed && ftruncate(2, 0)) /* cmocka's own words */
+	if (!failed && ftruncate(2, 0)) /* drop cmocka's own output */
 		return 1;
 	decoder = BSA_DECODER_BABELTRACE2;
 	failed += run_all();

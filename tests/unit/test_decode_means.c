@@ -1,6 +1,6 @@
 /*
- * test_decode_means.c -- the machine fails while traces are opened and read: the decoder reports an error of the environment, and never says
- * that a sound trace is broken. A signal ends the trial of a trace at once.
+ * test_decode_means.c -- the machine fails while traces are opened and read: the decoder reports an error of
+ * the environment, and never reports that a sound trace is broken. A signal ends the trial of a trace at once.
  *
  * This program replaces opendir(), pidfd_open() and mmap() for every library that it loads.
  */
@@ -39,7 +39,7 @@ static pid_t parent;
 static int child_signal;  /* the trial's child raises it; 0: none */
 static bool child_stalls; /* the trial's child reads nothing */
 static bool stop_late;    /* the parent gets a signal just before it waits */
-static int maps_left;     /* the mapping of a stream file after so many others fails; negative: none */
+static int maps_left;     /* the next mapping of a stream file that fails, after this many; negative: none */
 
 __attribute__((visibility("default"))) DIR *opendir(const char *name)
 {
@@ -196,10 +196,10 @@ static void no_memory_to_map_a_stream_is_no_fault_of_the_trace(void **state)
 			fail_msg("mapping %d: %d, %zu events, %s", n, r, events, err.text);
 		assert_true(r == 0 || strstr(err.text, "memory"));
 		failed += r != 0;
-		if (maps_left >= 0) /* fewer mappings than that */
+		if (maps_left >= 0) /* the decoder made fewer mappings than that */
 			break;
 	}
-	assert_in_range(n, 3, MAPS_MAX - 1); /* the look at the trace, the index, and the reading of it */
+	assert_in_range(n, 3, MAPS_MAX - 1); /* mappings for the trial, for the index, and for reading */
 	assert_in_range(failed, 3, n);
 }
 

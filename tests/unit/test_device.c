@@ -1,4 +1,4 @@
-/* test_device.c -- devices, prepared models, executions: what they answer, and what they hold on to. */
+/* test_device.c -- devices, prepared models, executions: their answers, and the objects and fds that they hold. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static void preparing_keeps_no_fd_and_leaves_the_model_alone(void **state)
 
 	(void)state;
 	assert_int_equal(open_fds(), before);
-	nnb_model_free(m); /* O-21: nothing of it is needed any more */
+	nnb_model_free(m); /* O-21: the prepared model does not need the model */
 	expect_vector(p, NNB_ADD, N, 1);
 	nnb_device_unref(d); /* a prepared model holds its device */
 	expect_vector(p, NNB_ADD, N, 1);
@@ -159,7 +159,7 @@ static struct nnb_model *model_of_pool(uint32_t offset, int prot)
 	return m;
 }
 
-/* P-14: a pool that is there and may not be read is no better than none. */
+/* P-14: a pool that exists but may not be read is treated as a missing one. */
 static void a_constant_pool_that_may_not_be_read_is_as_one_that_is_not_there(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -174,7 +174,7 @@ static void a_constant_pool_that_may_not_be_read_is_as_one_that_is_not_there(voi
 	nnb_device_unref(d);
 }
 
-/* P-19: a constant may lie anywhere; kernels see it aligned. */
+/* P-19: a constant may have any offset; kernels get it aligned. */
 static void a_constant_at_an_odd_offset_is_right(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -217,7 +217,7 @@ static void an_oem_operation_is_valid_and_unsupported(void **state)
 	nnb_model_free(m);
 }
 
-/* A scalar that only a run knows: the driver says so, and does not guess. */
+/* A scalar whose value only the request has: the driver reports it as not supported. */
 static void a_scalar_as_a_model_input_is_unsupported(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -259,7 +259,7 @@ static void outputs_are_reported_with_their_shapes(void **state)
 	nnb_device_unref(d);
 }
 
-/* y = relu(x), of an extent only the request knows. */
+/* y = relu(x); only the request states the extent. */
 static struct nnb_prepared *dynamic_relu(struct nnb_device *d)
 {
 	struct nnb_model *m;
@@ -282,7 +282,7 @@ static void dynamic_outputs_take_the_shape_the_inputs_give(void **state)
 	struct nnb_prepared *p = dynamic_relu(d);
 
 	(void)state;
-	for (uint32_t rows = 1; rows <= 12; rows++) { /* more shapes than are kept */
+	for (uint32_t rows = 1; rows <= 12; rows++) { /* more shapes than the driver keeps */
 		struct nnb_output_shape shape = { 0 };
 		struct vectors v;
 
@@ -300,7 +300,7 @@ static void dynamic_outputs_take_the_shape_the_inputs_give(void **state)
 	nnb_device_unref(d);
 }
 
-/* 4.5: one byte short. The output is not written, its dimensions are told. */
+/* 4.5: one byte short. The output is not written, but its dimensions are reported. */
 static void an_output_one_byte_short_is_insufficient(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -395,7 +395,7 @@ static void an_execution_stops_at_a_checkpoint_and_goes_on(void **state)
 	assert_int_equal(asked, 1);
 	assert_int_equal(nnb_execution_next_op(e), 1);
 
-	/* Another one of the same model comes between, with other numbers. */
+	/* Another execution of the same model runs in between, with other numbers. */
 	for (uint32_t i = 0; i < N; i++)
 		w.x[i] = 1000;
 	assert_int_equal(nnb_execution_begin(p, &w.request, NULL, false, NULL, &other, NULL), NNB_STATUS_NONE);
@@ -404,12 +404,14 @@ static void an_execution_stops_at_a_checkpoint_and_goes_on(void **state)
 	nnb_execution_end(other);
 
 	assert_int_equal(nnb_execution_run(e, stop, &asked, &finished), NNB_STATUS_NONE);
-	assert_true(finished); /* the first operation of a call is never asked about, and there was only one left */
+	/* a call's first operation has no checkpoint before it, and only one operation was left */
+	assert_true(finished);
 	for (uint32_t i = 0; i < N; i++) {
 		assert_true(v.y[i] == vector_expected(NNB_ADD, 1, i, v.x[i]));
 		assert_true(w.y[i] == vector_expected(NNB_ADD, 1, i, 1000));
 	}
-	assert_int_equal(nnb_execution_run(e, NULL, NULL, &finished), NNB_STATUS_GENERAL_FAILURE); /* it is over */
+	/* the execution is over */
+	assert_int_equal(nnb_execution_run(e, NULL, NULL, &finished), NNB_STATUS_GENERAL_FAILURE);
 	nnb_execution_end(e);
 	vectors_fini(&v);
 	vectors_fini(&w);
@@ -436,13 +438,16 @@ static void one_execution_serves_request_after_request(void **state)
 	bad.n_outputs = 0;
 	assert_int_equal(nnb_execution_begin(p, &v[0].request, NULL, false, NULL, &e, NULL), NNB_STATUS_NONE);
 	assert_int_equal(nnb_execution_run(e, stop, &asked, &finished),
-	                 NNB_STATUS_NONE); /* parked, and never finished */
+	                 NNB_STATUS_NONE); /* stopped at a checkpoint, and never finished */
 	for (int turn = 0; turn < 4; turn++) {
 		struct vectors *now = &v[turn % 2];
 
 		for (uint32_t i = 0; i < N; i++)
 			now->x[i] = (float)((int)i + turn);
-		/* with mappings of ours, and with its own; after one that was finished, and one that was refused */
+		/*
+		 * with the test's mapping, then with its own; after a finished execution, and after a refused
+		 * one
+		 */
 		assert_int_equal(
 			nnb_execution_again(e, &now->request, turn < 2 ? &now->mapping : NULL, false, NULL, NULL),
 			NNB_STATUS_NONE);
@@ -480,7 +485,7 @@ static void a_restarted_execution_begins_with_the_first_operation(void **state)
 		assert_int_equal(nnb_execution_next_op(e), 0);
 	}
 	for (uint32_t i = 0; i < N; i++)
-		v.x[i] = (float)(2 * i); /* what the restarted run sees is what is there now */
+		v.x[i] = (float)(2 * i); /* the restarted run reads the current input */
 	assert_int_equal(nnb_execution_run(e, NULL, NULL, &finished), NNB_STATUS_NONE);
 	for (uint32_t i = 0; i < N; i++)
 		assert_true(v.y[i] == vector_expected(NNB_MUL, 1, i, (float)(2 * i)));

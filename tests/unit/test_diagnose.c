@@ -1,4 +1,7 @@
-/* test_diagnose.c -- the causes that are read from the database of a case: which app they name, and that causes of other apps are left out. */
+/*
+ * test_diagnose.c -- the causes that are read from the database of a case: they name the right app, and causes
+ * of other apps are left out.
+ */
 #include "analyzer/stored.h"
 
 #include "nnb/status.h"
@@ -8,7 +11,7 @@
 
 enum { AT = 50, UNKNOWN = 255, OWNER_APP = 3 };
 
-/* An app of @user, the model of which could not be prepared. */
+/* An app of @user whose model could not be prepared. */
 static void fails_to_prepare(struct bsa_store *s, uint32_t id, const char *name, uint32_t user)
 {
 	struct bsa_facts facts = bsa_store_facts(s);
@@ -57,7 +60,7 @@ static const struct bsv_case_cause *cause_of(const struct bsv_case *c, const cha
 	return NULL;
 }
 
-/* Two apps fail, and a limit refused the second one: only its cause says which. */
+/* Two apps fail, and a limit refused the second one only: only its cause must name the limit. */
 static void expect_limit_of_second(const char *path, const char *first, const char *second)
 {
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -79,7 +82,10 @@ static void the_limit_of_another_app_is_not_why_this_one_failed(void **state)
 	expect_limit_of_second(*state, "camera", "hog");
 }
 
-/* A death and an error fired, and the recording has only what failed: the death is told, too, and not a repetition of the error. */
+/*
+ * A death and an error fired, but the recording has the error alone. The case must name the death, too, and not
+ * the error twice.
+ */
 static void what_fired_and_was_not_recorded_has_a_cause_of_its_own(void **state)
 {
 	struct bsv_case c = { .at = AT, .before = 40, .after = 40, .n_fired = 3 };
@@ -92,7 +98,7 @@ static void what_fired_and_was_not_recorded_has_a_cause_of_its_own(void **state)
 	strcpy(c.fired[0].on, "death");
 	c.fired[0].n = 2;
 	strcpy(c.fired[1].on, "error");
-	strcpy(c.fired[2].on, "death:app=music"); /* whose it was is not in the event */
+	strcpy(c.fired[2].on, "death:app=music"); /* the event does not have the app's name */
 	if (bsv_diagnose(&c, *state, &met, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(c.n_causes, 2);

@@ -2,17 +2,17 @@
 #include "model/digest.h"
 #include "unit/device_helpers.h"
 
-enum { WEIGHTS = NNB_COPY_MAX }; /* floats: more bytes than the model itself holds */
+enum { WEIGHTS = NNB_COPY_MAX }; /* floats: more bytes than a model stores inline */
 
-/* What a model has that the base model has not. */
+/* Changes that make a model from the base model. */
 struct kind {
 	const char *name;
-	uint32_t side, filter, zero_point; /* so much more */
+	uint32_t side, filter, zero_point; /* added to the base model's */
 	float scale, weight;
 	bool renamed, unpadded, relaxed, other_operation, other_order;
 };
 
-/* A pool, and behind it an addition of constants that lie in a pool. */
+/* A pooling operation, and an addition of a constant that the model does not store inline. */
 static struct nnb_model *build(const struct kind *k)
 {
 	struct nnb_operand o = { .type = NNB_TENSOR_QUANT8_ASYMM,
@@ -60,7 +60,7 @@ static uint32_t digest_of(const struct kind *k)
 
 static const struct kind base = { "the model" };
 
-/* All of them have as many operations and as many bytes of constants as the model. */
+/* Each has as many operations and as many bytes of constants as the base model. */
 static const struct kind others[] = {
 	{ "other dimensions", .side = 8 },
 	{ "another constant of the model itself", .filter = 1 },
@@ -101,7 +101,7 @@ static void the_same_model_has_the_same_digest(void **state)
 	nnb_model_free(m);
 }
 
-/* Only what the graph that a loop runs takes differs. */
+/* The models differ only in the subgraph of a loop. */
 static uint32_t digest_with_subgraph(enum nnb_op type)
 {
 	struct nnb_model *m = build(&base), *graph = vector_model(type, 4, 1);

@@ -1,4 +1,4 @@
-/* test_discover.c -- which directories are traces, and which paths cannot be judged. */
+/* test_discover.c -- the search for traces: directories that are traces, and paths for which that is unknown. */
 #include "decode/discover.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static int remove_trace(void **state)
 	return rmdir(directory);
 }
 
-/* NULL: one trace is found, @trace; otherwise the error says @words. Prints why not. */
+/* NULL: one trace is found, @trace; otherwise the error contains @words. Prints the difference. */
 static bool finds(const char *words)
 {
 	struct bsa_places places = { 0 };
@@ -79,7 +79,7 @@ static void a_link_that_leads_nowhere_is_no_metadata(void **state)
 	assert_true(finds("no directory there has a file named metadata"));
 }
 
-/* Root may search every directory, so another user looks. */
+/* Root may search every directory, so the test becomes another user. */
 static void a_directory_that_cannot_be_searched_may_be_a_trace(void **state)
 {
 	int status;

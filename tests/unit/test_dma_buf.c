@@ -1,8 +1,9 @@
 /*
  * test_dma_buf.c -- dma-bufs and memfds as hardware_buffer_blob and mmap_fd.
  *
- * Few kernels let a test make a dma-buf: where /dev/udmabuf is missing, the rows of real ones are skipped, which is said. The others have a
- * memfd that answers as a dma-buf does: this program's fstatfs, mmap and ioctl stand before the C library's, for libnnburst, too.
+ * Few kernels let a test make a dma-buf. Where /dev/udmabuf is missing, the rows of real dma-bufs are skipped
+ * with a message. The other rows use a memfd that answers like a dma-buf: this program's fstatfs, mmap and
+ * ioctl replace the C library's, for libnnburst, too.
  */
 #include "unit/device_helpers.h"
 
@@ -18,15 +19,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { N = 1024, BYTES = 8192 }; /* of floats: an input and an output, which are two pages */
+enum { N = 1024, BYTES = 8192 }; /* floats of the input and of the output, which take two pages */
 
 /* ---- a file that answers as a dma-buf ---- */
 
 static struct {
 	ino_t file;
 	uint64_t bytes;
-	unsigned begins, ends; /* of accesses */
-	uint64_t last;         /* flags of the last */
+	unsigned begins, ends; /* the numbers of accesses */
+	uint64_t last;         /* flags of the last access */
 	bool interrupts;       /* the next access is interrupted */
 } fake;
 
@@ -49,7 +50,7 @@ NNB_PUBLIC int fstatfs(int fd, struct statfs *ret)
 NNB_PUBLIC void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	if (!(flags & MAP_ANONYMOUS) && is_fake(fd) && (uint64_t)offset + bytes > fake.bytes) {
-		errno = EINVAL; /* as the kernel answers */
+		errno = EINVAL; /* the kernel's own error */
 		return MAP_FAILED;
 	}
 	return (void *)syscall(SYS_mmap, at, bytes, prot, flags, fd, offset);
@@ -87,7 +88,7 @@ static int new_memfd(uint64_t bytes, int seals)
 	return fd;
 }
 
-/* Not sealed: what stands for a dma-buf does not pass as a sealed memfd. */
+/* Without seals, so that the library cannot take the fake dma-buf for a sealed memfd. */
 static int new_fake(uint64_t bytes)
 {
 	struct stat st;
@@ -216,7 +217,7 @@ static void what_does_not_hold_its_bytes_is_refused(void **state)
 	expect_refused(blob_of(new_memfd(BYTES, F_SEAL_SHRINK), BYTES + 1), -EINVAL);
 	expect_refused(blob_of(new_memfd(BYTES, 0), BYTES), -EPERM); /* its owner could shrink it */
 	expect_refused(blob_of(open("/dev/zero", O_RDWR | O_CLOEXEC), BYTES), -EPERM);
-	m = blob_of(new_fake(BYTES), BYTES); /* an ashmem is no dma-buf */
+	m = blob_of(new_fake(BYTES), BYTES); /* an ashmem memory is not a dma-buf */
 	strcpy(m.name, "ashmem");
 	m.n_ints = 0;
 	expect_refused(m, -EPERM);
@@ -234,7 +235,7 @@ struct scene {
 	struct nnb_argument in, out;
 	struct nnb_memory pool;
 	struct nnb_request request;
-	float *data; /* as another device sees it */
+	float *data; /* the data as another device sees it */
 };
 
 static void scene_init(struct scene *s, struct nnb_memory pool, int through)
@@ -292,10 +293,10 @@ static void an_execution_brackets_its_accesses(void **state)
 	scene_init(&s, blob_of(fd, BYTES), through);
 	assert_int_equal(nnb_execute(s.prepared, &s.request, NULL, &why), NNB_STATUS_NONE);
 	expect_result(&s);
-	assert_int_equal(fake.begins, 2); /* the mapping's, and the execution's */
+	assert_int_equal(fake.begins, 2); /* one by the mapping, one by the execution */
 	assert_int_equal(fake.ends, 2);
 
-	/* a burst keeps the mapping: the device gets it back behind each execution */
+	/* a burst keeps the mapping: the device gets the buffer back after each execution */
 	assert_int_equal(nnb_map(&mapping, &s.pool), 0);
 	fake.begins = fake.ends = 0;
 	assert_int_equal(nnb_execution_begin(s.prepared, &s.request, &mapping, false, NULL, &e, &why), NNB_STATUS_NONE);
@@ -309,7 +310,7 @@ static void an_execution_brackets_its_accesses(void **state)
 	assert_int_equal(fake.ends, 2);
 	assert_int_equal(nnb_execution_restart(e), NNB_STATUS_NONE);
 	assert_int_equal(fake.begins, 3);
-	nnb_execution_end(e); /* without running */
+	nnb_execution_end(e); /* before it ran */
 	assert_int_equal(fake.ends, 3);
 	nnb_mapping_unref(mapping);
 	scene_fini(&s);

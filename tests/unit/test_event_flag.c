@@ -4,7 +4,7 @@
 #include <linux/futex.h>
 
 #define TIMED_OUT NNB_EVENT_TIMED_OUT
-#define STALE 0xdeadu /* in *ret_bits before a wait */
+#define STALE 0xdeadu /* content of *ret_bits before a wait */
 
 /* ---- scripts: one thread, nothing sleeps for long ---- */
 
@@ -12,8 +12,8 @@ struct step {
 	enum { END, WAKE, WAIT } op;
 	uint32_t mask;
 	int want;
-	uint32_t bits; /* WAIT: taken */
-	uint32_t word; /* afterwards */
+	uint32_t bits; /* WAIT: the bits that it took */
+	uint32_t word; /* the word after the step */
 };
 
 struct row {
@@ -54,7 +54,7 @@ static void run_row(void **state)
 	struct nnb_event_flag *flag;
 
 	assert_int_equal(nnb_event_flag_new(&flag, &word), 0);
-	assert_int_equal(word, row->word); /* F-25: left as it is */
+	assert_int_equal(word, row->word); /* F-25: unchanged */
 	for (const struct step *s = row->steps; s->op; s++) {
 		uint32_t bits = STALE;
 		uint64_t begin = now_ns();
@@ -155,19 +155,20 @@ static int tear_down(void **state)
 
 static void sleeper_is_woken(void **state)
 {
-	static const uint64_t timeouts[] = { 0, PATIENCE, UINT64_MAX, UINT64_MAX / 2 }; /* 0 and too far: for ever */
+	/* 0 and timeouts beyond the clock: wait without a limit */
+	static const uint64_t timeouts[] = { 0, PATIENCE, UINT64_MAX, UINT64_MAX / 2 };
 	struct waiter w;
 
 	for (size_t i = 0; i < N_OF(timeouts); i++) {
 		start_waiter(&w, *state, 6, timeouts[i], true);
 		assert_true(actor_sleeps(&w.actor));
-		assert_int_equal(nnb_event_flag_wake(*state, 9), 0); /* not for it */
+		assert_int_equal(nnb_event_flag_wake(*state, 9), 0); /* not the waiter's bit */
 		assert_true(actor_sleeps(&w.actor));
 		assert_int_equal(nnb_event_flag_wake(*state, 3), 0);
 		assert_int_equal(finish(&w.actor), 0);
 		assert_int_equal(w.bits, 2);
 		assert_int_equal(nnb_event_flag_wait(*state, 15, &w.bits, PATIENCE, true), 0);
-		assert_int_equal(w.bits, 9); /* what it was not waiting for has stayed */
+		assert_int_equal(w.bits, 9); /* the bits that it did not wait for are still set */
 	}
 }
 
@@ -194,7 +195,7 @@ static void each_waiter_has_its_bit(void **state)
 	assert_int_equal(w[2].bits, 4);
 }
 
-/* F-22 wakes both, F-24 gives the bit to one: the other goes back to sleep. */
+/* F-22 wakes both, F-24 gives the bit to one of them: the other goes back to sleep. */
 static void one_of_two_takes_the_bit(void **state)
 {
 	struct waiter w[2];
@@ -228,7 +229,7 @@ static void catch_signal(void)
 	sigaction(SIGUSR1, &act, NULL);
 }
 
-/* Wake whoever sleeps on @word, for nothing. How many that was. */
+/* Wake the sleepers on @word without a reason. Returns their number. */
 static long stray_wake(uint32_t *word)
 {
 	return syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, UINT32_MAX);
@@ -283,7 +284,7 @@ static void disturbed_with_retry(void **state)
 	assert_int_equal(finish(&w.actor), 0);
 	assert_int_equal(w.bits, 1);
 
-	/* What is left of the time, not all of it again: signals without end do not keep a wait alive. */
+	/* A retry waits for the rest of the timeout, not for all of it: endless signals must not prolong a wait. */
 	start_waiter(&w, flag, 1, 50 * MS, true);
 	while (!atomic_load(&w.actor.done)) {
 		pthread_kill(w.actor.thread, SIGUSR1);
@@ -308,7 +309,7 @@ static int keep_changing(struct actor *a)
 	return 0;
 }
 
-/* The kernel then never sleeps, nor looks at the clock. */
+/* While the word changes, the kernel never sleeps, so it never looks at the clock. */
 static void timed_out_though_the_word_changes(void **state)
 {
 	struct restless restless = { 0 };
@@ -333,7 +334,7 @@ enum { HANDOVERS = 2000 };
 
 struct handover {
 	struct nnb_event_flag *flag;
-	uint64_t value; /* plain: whoever takes the bit may touch it. The thread sanitizer watches. */
+	uint64_t value; /* plain: only the thread that took the bit may touch it, which the thread sanitizer checks. */
 };
 
 static int take_over(struct actor *a)
@@ -410,7 +411,7 @@ static void across_processes(void **state)
 	munmap(word, 4096);
 }
 
-/* In a child, which a system call would kill. @arg: the bits of a wake that comes last. */
+/* In a child, which a system call would kill. @arg: the bits of the last wake. */
 static void wake_without_system_call(void *arg)
 {
 	_Alignas(8) uint32_t word = 6;
@@ -438,13 +439,13 @@ static void no_news_no_system_call(void **state)
 	if (lacks_seccomp(status))
 		skip();
 	assert_int_equal(status, 0);
-	/* That the filter bites: */
+	/* A wake with a new bit must die, which shows that the filter works. */
 	status = reap(spawn(wake_without_system_call, (void *)(uintptr_t)&new_bit));
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGSYS);
 }
 
-/* In a child: nobody wakes, and the kernel does not tell the time. */
+/* In a child: without a wake-up, and without the kernel's clock. */
 static void wait_with_answers(void *arg)
 {
 	const struct futex_answer *a = arg;

@@ -1,4 +1,7 @@
-/* test_explained.c -- one execution, drawn: to scale, exact where it says so, and never wider than the screen, whatever comes. */
+/*
+ * test_explained.c -- one execution as a drawing: to scale, exact where it claims to be, and never wider than
+ * the screen, for every input.
+ */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +18,7 @@
 
 enum { MANY = 300 };
 
-/* Everything that may be in one. */
+/* One execution with arrays for each of its lists. */
 struct sample {
 	struct bsv_explained x;
 	struct bsv_explained_phase phases[12];
@@ -71,7 +74,7 @@ static void add_phase(struct sample *s, const char *name, int64_t dur)
 	x->e2e += dur;
 }
 
-/* It runs in @n stretches of 10 us, with waits of 5 us between them. */
+/* An execution that runs in @n stretches of 10 us, with waits of 5 us between them. */
 static struct sample *preempted(size_t n)
 {
 	struct sample *s = sample_new();
@@ -96,7 +99,7 @@ static struct sample *preempted(size_t n)
 	return s;
 }
 
-/* It is late, for @n causes. */
+/* An execution that is late for @n causes. */
 static struct sample *late(size_t n)
 {
 	struct sample *s = preempted(3);
@@ -115,7 +118,7 @@ static struct sample *late(size_t n)
 	return s;
 }
 
-/* What is drawn; owned by the caller. */
+/* The drawing; owned by the caller. */
 static char *drawn(const struct bsv_explained *x, int width, bool unicode)
 {
 	struct bsv_screen screen = { .width = width, .unicode = unicode };
@@ -141,7 +144,7 @@ static void assert_fits_everywhere(const struct bsv_explained *x)
 		}
 }
 
-/* The number that stands @nth in a line, with blanks between its thousands: "hogged  1 234 567  primary". */
+/* The first number in a line, with blanks between its thousands: "hogged 1 234 567 primary". */
 static int64_t exact_in(const char *line)
 {
 	int64_t value = 0;
@@ -255,7 +258,7 @@ static void amounts_are_rounded_to_the_nearest(void **state)
 	assert_string_equal(bsv_exact(text, INT64_MIN), "-9 223 372 036 854 775 808");
 }
 
-/* Where the bar of @phase begins and ends, in columns; -1: there is none. */
+/* The first and the last column of @phase's bar; -1: no bar. */
 static void bar_of(const char *text, const char *phase, int *first, int *last)
 {
 	char wanted[32];
@@ -298,7 +301,7 @@ static void phases_are_drawn_one_after_the_other_within_a_cell(void **state)
 			before = last + 1;
 		}
 		assert_true(last == width - 1);
-		/* each as long as it lasted, to a cell at either end */
+		/* each bar has the phase's length, to a cell at either end */
 		for (size_t i = 0; i < 9; i++) {
 			double cells = (double)s->phases[i].dur / (double)s->x.e2e * (width - begins);
 
@@ -336,7 +339,7 @@ static void the_waits_that_are_left_out_are_added_up(void **state)
 	for (size_t i = 0; i < 24; i++)
 		s->waits[i * 10].dur = 6000;
 	text = drawn(&s->x, 100, false);
-	/* 299 less 24, of 5 us each */
+	/* 299 stretches less 24, of 5 us each */
 	assert_non_null(strstr(text, "1375.000  shorter ones"));
 	free(text);
 	free(s);
@@ -430,7 +433,7 @@ static void who_needs_no_colour_sees_none(void **state)
 	fclose(out);
 	assert_null(strchr(plain, '\033'));
 	assert_non_null(strchr(colored, '\033'));
-	for (at = to = colored; *at;) /* without them it is the same */
+	for (at = to = colored; *at;) /* without the colours the text is the same */
 		if (*at == '\033')
 			at = strchr(at, 'm') + 1;
 		else

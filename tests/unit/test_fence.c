@@ -1,4 +1,4 @@
-/* test_fence.c -- fences: how they stand, who says so, who waits; and what is no fence. */
+/* test_fence.c -- fences: their states, who may signal them, waits for them, and fds that are not fences. */
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -11,7 +11,7 @@
 
 #define FAILED UINT64_C(0xfffffffffffffffe)
 
-/* Of an eventfd, as the kernel shows it: nothing is read. */
+/* The count of an eventfd, as the kernel shows it without a read. */
 static uint64_t count_of(int fence)
 {
 	char path[64], line[128];
@@ -55,13 +55,13 @@ static void a_new_fence_is_pending_and_goes_with_no_program(void **state)
 	assert_int_equal(fcntl(fence, F_GETFD), FD_CLOEXEC);
 	assert_true(fcntl(fence, F_GETFL) & O_NONBLOCK);
 	assert_int_equal(count_of(fence), 0);
-	assert_int_equal(read(fence, &n, sizeof(n)), -1); /* nor would anybody wait who read it */
+	assert_int_equal(read(fence, &n, sizeof(n)), -1); /* a read does not wait either */
 	close(fence);
 }
 
 static const struct told {
 	const char *name;
-	bool first, second, both; /* failed? */
+	bool first, second, both; /* whether each signal reports a failure */
 	uint64_t count;
 	int is;
 } told[] = {
@@ -88,7 +88,7 @@ static void it_is_as_it_was_told_first(void **state)
 	close(fence);
 }
 
-/* Somebody else's: a fence is whatever is an eventfd. */
+/* An eventfd of another origin: every eventfd is a fence. */
 static const struct foreign {
 	const char *name;
 	int flags;
@@ -118,7 +118,7 @@ static void an_eventfd_is_a_fence(void **state)
 	close(fence);
 }
 
-/* Who has it may have changed its flags: writing to it must not wait. */
+/* The holder of a fence may have changed its flags: signalling must not wait even so. */
 static void telling_a_fence_that_waits_does_not_wait(void **state)
 {
 	int fence = eventfd(0, EFD_CLOEXEC);
@@ -203,7 +203,7 @@ static void what_is_no_fence_is_refused(void **state)
 
 /* ---- waiting ---- */
 
-/* A thread that tells fences how they went, once somebody sleeps. */
+/* A thread that signals fences, each after the waiting thread has fallen asleep. */
 struct teller {
 	pthread_t thread;
 	pid_t sleeper;
@@ -253,7 +253,7 @@ static void all_of_them_are_waited_for(void **state)
 	close_all(fences, N_OF(fences));
 }
 
-/* Those in front of it and behind it never come. */
+/* The fences before it and after it are never signalled. */
 static void one_that_fails_ends_the_wait(void **state)
 {
 	int fences[4];
@@ -291,7 +291,8 @@ static void a_wait_in_vain_ends_in_time(void **state)
 	nnb_fence_signal(fences[0], false);
 	assert_int_equal(nnb_fence_wait(fences, 2, 5 * MS), NNB_FENCE_PENDING);
 	assert_true(now_ns() - begin >= 5 * MS);
-	assert_int_equal(nnb_fence_wait(fences, 1, 1), NNB_FENCE_SIGNALLED); /* no time, and none needed */
+	/* 1 ns is enough, because the fence is signalled */
+	assert_int_equal(nnb_fence_wait(fences, 1, 1), NNB_FENCE_SIGNALLED);
 	assert_int_equal(nnb_fence_wait(fences, 1, UINT64_MAX), NNB_FENCE_SIGNALLED);
 	assert_int_equal(count_of(fences[0]), 1);
 	assert_int_equal(count_of(fences[1]), 0);
@@ -353,7 +354,7 @@ static void everybody_who_waits_is_told(void **state)
 	close(fence);
 }
 
-/* Who says how it went and who waits are two processes. */
+/* One process signals, another one waits. */
 static void fences_are_good_across_a_fork(void **state)
 {
 	bool fails = *state;
@@ -376,7 +377,7 @@ static void fences_are_good_across_a_fork(void **state)
 	close(back);
 }
 
-/* Then there is nothing under /proc/self. */
+/* When the first thread has ended, /proc/self is empty. */
 static void *look_alone(void *arg)
 {
 	int *fence = arg;
@@ -396,7 +397,7 @@ static void a_thread_that_has_outlived_the_first_knows_a_fence(void **state)
 		pthread_t thread;
 
 		must(pthread_create(&thread, NULL, look_alone, &fence) == 0);
-		syscall(SYS_exit, 0); /* of the first thread alone */
+		syscall(SYS_exit, 0); /* ends the first thread alone */
 	}
 	assert_int_equal(reap(pid), 0);
 	assert_int_equal(nnb_fence_state(fence), NNB_FENCE_SIGNALLED);

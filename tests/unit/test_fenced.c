@@ -1,6 +1,6 @@
 /*
- * test_fenced.c -- fenced executions of a real nnburstd: what is refused at once, what is waited for, what the fence and
- * the news say afterwards, and who dies meanwhile.
+ * test_fenced.c -- fenced executions of a real nnburstd: which are refused at once, what they wait for, what
+ * the fence and the callback report in the end, and deaths of client or service meanwhile.
  */
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -81,7 +81,7 @@ static int old_fence(bool failed)
 	return fence;
 }
 
-/* A fenced execution, and how it went. */
+/* A fenced execution, and its fence. */
 struct launched {
 	struct nnb_fenced *fenced;
 	int fence;
@@ -102,7 +102,7 @@ static struct launched launch_behind(struct nnb_remote *remote, const struct nnb
 	return launch(remote, call, &(struct nnb_fenced_how){ .wait_for = &fence, .n_wait_for = 1 });
 }
 
-/* Wait for its fence, and be told that. Frees it. */
+/* Wait for the fence, and expect @status from the callback. Frees the execution. */
 static void ends(struct launched *l, enum nnb_status status)
 {
 	struct nnb_timing timing[2];
@@ -118,7 +118,7 @@ static void ends(struct launched *l, enum nnb_status status)
 	l->fence = -1;
 }
 
-/* Nothing comes of it, and at once. */
+/* Expect that the launch fails at once, and gives nothing. */
 static void refused(struct nnb_remote *remote, const struct nnb_call *call, const struct nnb_fenced_how *how,
                     enum nnb_status status, const char *words)
 {
@@ -180,7 +180,7 @@ static void a_fence_that_will_not_do_is_refused(void **state)
 	if (row->what == FAILED)
 		fences[1] = old_fence(true);
 	refused(f->remote, &f->io.call, &how, NNB_STATUS_INVALID_ARGUMENT, row->words);
-	expect_sync(f->remote, &f->io, NNB_ADD); /* the connection is as good as before */
+	expect_sync(f->remote, &f->io, NNB_ADD); /* the connection still works */
 	for (int i = 0; i < 3; i++)
 		close(fences[i]);
 	close(ends_of[0]);
@@ -274,7 +274,7 @@ static void fences_that_are_signalled_already_do_as_well(void **state)
 	int fences[2] = { old_fence(false), eventfd(5, EFD_CLOEXEC) };
 	struct launched l = launch(f->remote, &f->io.call, &(struct nnb_fenced_how){ fences, 2 });
 
-	close(fences[0]); /* the service has its own */
+	close(fences[0]); /* the service has its own copy */
 	close(fences[1]);
 	ends(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
@@ -301,7 +301,7 @@ static void all_fences_are_waited_for(void **state)
 		close(fences[i]);
 }
 
-/* The other one is not waited for any more. */
+/* The execution must not wait for the other fence. */
 static void a_fence_that_fails_later_fails_it_at_once(void **state)
 {
 	struct fixture *f = *state;
@@ -330,7 +330,7 @@ static void who_fails_its_fence_takes_it_back(void **state)
 	close(fence);
 }
 
-/* More fds than a packet carries; and what waits holds them. */
+/* More fences than a packet carries, and memory that a waiting execution holds. */
 static void many_fences_are_waited_for(void **state)
 {
 	enum { MANY = 300 };
@@ -341,7 +341,7 @@ static void many_fences_are_waited_for(void **state)
 	for (int i = 0; i < MANY; i++)
 		fences[i] = new_fence();
 	l = launch(f->remote, &f->io.call, &(struct nnb_fenced_how){ fences, MANY });
-	app_comes_to_hold(f->client, app.pools, MANY + 1 + 1); /* with the request's pool, and the model's */
+	app_comes_to_hold(f->client, app.pools, MANY + 1 + 1); /* the request's pool and the model's are held, too */
 	for (int i = 0; i < MANY; i++) {
 		assert_int_equal(nnb_fence_state(l.fence), NNB_FENCE_PENDING);
 		nnb_fence_signal(fences[i], false);
@@ -355,7 +355,7 @@ static void many_fences_are_waited_for(void **state)
 
 /* ---- Q-34 ---- */
 
-/* When the fence is signalled the memory is not mapped there any more. */
+/* When the fence is signalled, the service has already unmapped the memory. */
 static void after_the_fence_the_service_touches_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -428,7 +428,7 @@ static void nobody_who_did_not_ask_is_told_timing(void **state)
 	ends(&l, NNB_STATUS_NONE);
 }
 
-/* It may be asked as soon as the fence is signalled, by many, and again. */
+/* As soon as the fence is signalled, several threads may query the result, repeatedly. */
 static void the_news_are_there_when_the_fence_is_signalled(void **state)
 {
 	struct fixture *f = *state;
@@ -493,7 +493,7 @@ static void a_deadline_ends_the_wait_for_fences(void **state)
 	struct launched l;
 	uint32_t n;
 
-	f->io.call.terms.deadline_ns = later(300 * MS); /* not so near that it has passed at the call */
+	f->io.call.terms.deadline_ns = later(300 * MS); /* far enough in the future for the call to be accepted */
 	l = launch_behind(f->remote, &f->io.call, fence);
 	ends(&l, TRANSIENT);
 	assert_true(now_ns() >= f->io.call.terms.deadline_ns);
@@ -504,7 +504,7 @@ static void a_deadline_ends_the_wait_for_fences(void **state)
 	close(fence);
 }
 
-/* The device has it until it is too late for the second operation. */
+/* Expect a miss: the gate holds the first operation until it is too late for the second one. */
 static void expect_too_late(struct fixture *f, uint64_t deadline_ns, uint64_t duration_ns, uint64_t wait_ns)
 {
 	int fence = new_fence();
@@ -592,7 +592,7 @@ static void where_deadlines_are_advice_nothing_is_given_up(void **state)
 
 /* ---- chains ---- */
 
-/* What one writes the next one reads: x + c + c and x * c * c in turn, all in one pool. */
+/* Each step reads what the one before wrote: x + c + c and x * c * c in turn, all in one pool. */
 struct chain {
 	struct nnb_pool *pool;
 	float *values; /* CHAIN + 1 vectors */
@@ -624,7 +624,7 @@ static void chain_fini(struct chain *c)
 	nnb_pool_free(c->pool);
 }
 
-/* Step @i, behind @n fences. */
+/* Launch step @i, which waits for @n fences. */
 static void chain_step(struct chain *c, uint32_t i, const int *fences, uint32_t n)
 {
 	const struct nnb_call call = { .inputs = &c->in[i],
@@ -640,7 +640,7 @@ static void chain_step(struct chain *c, uint32_t i, const int *fences, uint32_t 
 		abort();
 }
 
-/* Every step behind the one before, the first behind @fence. */
+/* Launch every step behind the one before it, and the first behind @fence. */
 static void chain_launch(struct chain *c, struct nnb_client *client, int fence)
 {
 	for (int i = 0; i < 2; i++)
@@ -650,7 +650,7 @@ static void chain_launch(struct chain *c, struct nnb_client *client, int fence)
 		chain_step(c, i, i ? &c->launched[i - 1].fence : &fence, 1);
 }
 
-/* After so many steps the vectors are as they must be, and the others nobody has touched. */
+/* After @steps steps their vectors have the right values, and the others are unchanged. */
 static void chain_has_run(const struct chain *c, uint32_t steps)
 {
 	for (uint32_t k = 0; k < N; k++) {
@@ -746,11 +746,11 @@ static int receive_fd(int sock)
 	return fd;
 }
 
-/* Another app, which has executions under way and passes on the fence of the last one. */
+/* Another app, which launches executions and passes the last one's fence on. */
 struct other_app {
 	const char *socket;
 	struct chain chain;
-	int fence; /* the first one waits for it */
+	int fence; /* the first execution waits for it */
 	int ends[2];
 };
 
@@ -786,7 +786,7 @@ static void other_app_fini(struct other_app *o, pid_t pid)
 	chain_fini(&o->chain);
 }
 
-/* Who has launched it is stopped, and it runs all the same. */
+/* The app that launched the chain is stopped, and the chain runs on. */
 static void a_chain_needs_nobody_between_its_steps(void **state)
 {
 	struct fixture *f = *state;
@@ -805,7 +805,7 @@ static void a_chain_needs_nobody_between_its_steps(void **state)
 	other_app_fini(&o, pid);
 }
 
-/* an execution of one app is behind that of another. */
+/* an execution of one app waits for that of another app. */
 static void apps_can_wait_for_each_other(void **state)
 {
 	struct fixture *f = *state;
@@ -830,7 +830,7 @@ static int set_up_alone(void **state)
 	return set_up_with(state, OPTIONS(NULL));
 }
 
-/* whoever waits for them is told; the service holds nothing of it. */
+/* executions that wait for these fences fail, and the service holds nothing for them. */
 static void fences_of_a_client_that_dies_fail(void **state)
 {
 	struct fixture *f = *state;
@@ -849,7 +849,7 @@ static void fences_of_a_client_that_dies_fail(void **state)
 	}
 }
 
-/* Q-44, with one that stands in the driver, and one that waits. */
+/* Q-44, with one execution in the driver, and one that waits. */
 static void fences_of_a_service_that_dies_fail(void **state)
 {
 	struct fixture *f = *state;
@@ -868,7 +868,7 @@ static void fences_of_a_service_that_dies_fail(void **state)
 	close(fence);
 }
 
-/* Between the news and the signal, too. */
+/* The service is killed at random times, also between its report and the signal. */
 static void a_service_dies_anywhere(void **state)
 {
 	struct fixture *f = *state;
@@ -899,7 +899,7 @@ static void a_service_dies_anywhere(void **state)
 	}
 }
 
-/* Nobody will ever know its fence. */
+/* The client gave up, so its fence is of no use: the service must cancel the execution. */
 static void a_launch_that_was_given_up_is_taken_back(void **state)
 {
 	struct fixture *f = *state;
@@ -907,7 +907,7 @@ static void a_launch_that_was_given_up_is_taken_back(void **state)
 	struct nnb_fenced_how how = { .wait_for = &fence, .n_wait_for = 1 };
 
 	f->io.call.timeout_ns = 20 * MS;
-	expect_sync(f->remote, &f->io, NNB_ADD); /* there is a channel, and nothing to be read on it */
+	expect_sync(f->remote, &f->io, NNB_ADD); /* opens a channel, which has no pending message then */
 	io_refresh(&f->io, 2);
 	kill(f->s.pid, SIGSTOP);
 	refused(f->remote, &f->io.call, &how, NNB_STATUS_GENERAL_FAILURE, "in time");

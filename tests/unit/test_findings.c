@@ -1,4 +1,4 @@
-/* test_findings.c -- one app that is blamed for one thing is one finding with one advice, whatever shows it. */
+/* test_findings.c -- all evidence against one app for one behaviour is one finding with one advice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@ static const struct row {
 		const char *finding, *what, *blamed, *advice;
 		enum bsv_blame blame;
 	} found[MOST];
-	const char *says[MOST], *advice[MOST]; /* of the findings that come of it, with their evidence after a bar */
+	/* the expected findings, with their evidence after a bar, and their advice */
+	const char *says[MOST], *advice[MOST];
 } rows[] = {
 	{ "misses, starvation and shares of one taker are one finding, whose advice is the last",
 	  { { "crowded_out", "a missed 3", "hog", "More lanes.", BSV_BLAMES_HOLDER },
@@ -143,7 +144,7 @@ static void whoever_else_suffers_is_named(void **state)
 {
 	static const struct {
 		const char *first, *second, *both;
-		enum bsv_blame blame; /* of the second */
+		enum bsv_blame blame; /* blame of the second finding */
 	} cases[] = { { "camera's frames", "gallery's faces", "camera's frames, gallery's faces", BSV_BLAMES_HOLDER },
 		      { "camera's frames", "camera", "camera's frames", BSV_BLAMES_HOLDER },
 		      { "pad, camera's frames", "camera's faces", "pad, camera's frames", BSV_BLAMES_HOLDER },
@@ -172,7 +173,7 @@ static void whoever_else_suffers_is_named(void **state)
 static void what_fair_sharing_would_have_met_is_proof(void **state)
 {
 	static const struct {
-		const char *victims, *who; /* whose deadlines fair sharing would have met */
+		const char *victims, *who; /* the app whose deadlines fair sharing would have met */
 		bool saves;
 		int64_t sure; /* misses that replays prove */
 		bool is_proof;

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { N = 2048 }; /* libfmq's tests: that many elements of one byte */
+enum { N = 2048 }; /* elements of one byte, as many as in libfmq's tests */
 #define SYNC NNB_FMQ_SYNCHRONIZED
 #define UNSYNC NNB_FMQ_UNSYNCHRONIZED
 #define FULL NNB_FMQ_FULL
@@ -46,14 +46,14 @@ struct step {
 
 struct bench;
 
-/* In which arrangements a row says something of its own. */
+/* The arrangements that make a difference to a row. */
 enum where { EVERYWHERE, IN_SPREAD, IN_ONE_FILE, ONCE };
 
 struct row {
 	const char *name;
 	const char *rules;
 	struct nnb_fmq_config config;
-	uint64_t base; /* both counters start there */
+	uint64_t base; /* start value of both counters */
 	void (*run)(struct bench *);
 	enum where where;
 	struct step steps[16];
@@ -64,8 +64,8 @@ struct bench {
 	const struct row *row;
 	const struct arrangement *in;
 	bool two_handles;
-	struct nnb_fmq *q;     /* the row's queue; the writer's */
-	struct nnb_fmq *other; /* the reader's: the same, or another handle to it */
+	struct nnb_fmq *q;     /* the row's queue, on the writer's handle */
+	struct nnb_fmq *other; /* the reader's handle: the same, or another one */
 	struct raw raw;
 };
 
@@ -78,7 +78,10 @@ static void assert_emptied(const struct nnb_fmq_tx *tx)
 	assert_null(nnb_fmq_tx_slot(tx, 0));
 }
 
-/* @n elements in order: the second region only where the ring wraps inside, and then from its start. */
+/*
+ * Expect @n elements in order: the second region is used only if the elements cross the ring's end, and begins
+ * at the ring's start.
+ */
 static void assert_laid_out(const struct nnb_fmq_tx *tx, size_t n)
 {
 	assert_int_equal(tx->first.n + tx->second.n, n);
@@ -204,7 +207,7 @@ static struct nnb_fmq_attach joining(size_t elem_size)
 	return (struct nnb_fmq_attach){ .elem_size = elem_size, .keep_counters = true };
 }
 
-/* Nothing comes of attaching to @d: not a queue, not an fd. */
+/* Attaching to @d must fail with @want, and leave no queue and no fd. */
 static void refused(const struct nnb_fmq_desc *d, size_t elem_size, int want)
 {
 	struct nnb_fmq_attach how = joining(elem_size);
@@ -226,7 +229,7 @@ static void not_made(const struct bench *b, struct nnb_fmq_config config, int wa
 	assert_int_equal(count_fds(), fds);
 }
 
-/* @q's descriptor, over the wire and back. The fds are borrowed. */
+/* Encode @q's descriptor, and decode it. The fds are borrowed. */
 static void convert(const struct nnb_fmq *q, struct nnb_fmq_desc *ret)
 {
 	unsigned char wire[NNB_FMQ_WIRE_MAX];
@@ -239,7 +242,7 @@ static void convert(const struct nnb_fmq *q, struct nnb_fmq_desc *ret)
 	assert_int_equal(nnb_fmq_desc_decode(ret, wire, (size_t)n, d.fds, d.n_fds), 0);
 }
 
-/* A file of @bytes and a descriptor of a u16 queue that is all in it, at offset 0. */
+/* A file of @bytes, and a descriptor of a u16 queue that lies in it from offset 0. */
 static void by_hand(struct nnb_fmq_desc *d, size_t bytes)
 {
 	*d = (struct nnb_fmq_desc){ .quantum = 2, .flags = SYNC, .n_grantors = 3, .n_fds = 1 };
@@ -270,7 +273,7 @@ static void grantors_on_top_of_each_other(struct bench *b)
 	by_hand(&d, 4096);
 	assert_int_equal(nnb_fmq_attach(&q, &d, &how), 0);
 	assert_int_equal(nnb_fmq_capacity(q), 2048);
-	(void)nnb_fmq_write(q, &element, 1); /* spoils its own counters: no matter how, if nothing worse */
+	(void)nnb_fmq_write(q, &element, 1); /* the queue may spoil its own counters; it must not do anything worse */
 	(void)nnb_fmq_read(q, &element, 1);
 	nnb_fmq_free(q);
 	nnb_fmq_desc_close(&d);
@@ -414,7 +417,7 @@ static void converted_fds_are_the_same(struct bench *b)
 	converted_queue_carries_data(b);
 }
 
-/* In a child: whatever fails on the way to a queue leaves no fd behind. */
+/* In a child: a failure while making a queue leaves no fd open. */
 static void make_gigantic_queues(void *arg)
 {
 	const struct bench *b = arg;
@@ -450,7 +453,7 @@ static void gigantic_queues_leak_no_fds(struct bench *b)
 	assert_int_equal(reap(spawn(make_gigantic_queues, b)), 0);
 }
 
-/* In a child: with @i fds left a queue cannot be had, and costs none; with enough it can. */
+/* In a child: with @i free fds, making a queue fails and leaves no fd open; with enough, it succeeds. */
 static void make_queues_with_few_fds(void *arg)
 {
 	const struct bench *b = arg;
@@ -489,7 +492,7 @@ static void too_few_fds_leak_none(struct bench *b)
 
 /* ---- libfmq's rows about a second fd ---- */
 
-/* A u16 queue of 64 in a ring of the caller's. */
+/* A u16 queue of 64 elements in a ring of the caller's. */
 static int with_ring(const struct bench *b, int fd, size_t bytes, struct nnb_fmq **ret)
 {
 	return nnb_fmq_new(ret, &(struct nnb_fmq_config){
@@ -518,7 +521,7 @@ static void ring_fd_is_too_small(struct bench *b)
 	unsigned fds = count_fds();
 
 	assert_int_equal(with_ring(b, fd, 128 - 8, &q), -EINVAL);
-	assert_int_equal(with_ring(b, small, 128, &q), -EINVAL); /* F-8: as the file really is */
+	assert_int_equal(with_ring(b, small, 128, &q), -EINVAL); /* F-8: the file's real size counts */
 	assert_ptr_equal(q, UNTOUCHED);
 	assert_int_equal(count_fds(), fds);
 	close(fd);
@@ -591,7 +594,7 @@ static void reader_waits_for_the_bit(struct bench *b)
 
 	make_elements(in, 1, 0, 64);
 	start(&reader);
-	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL); /* libfmq's row says so */
+	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL); /* libfmq's own test waits so long */
 	assert_int_equal(nnb_fmq_write(b->q, in, 64), 0);
 	assert_int_equal(nnb_event_flag_wake(nnb_fmq_event_flag(b->q), NNB_FMQ_NOT_EMPTY), 0);
 	assert_int_equal(nnb_event_flag_wait(nnb_fmq_event_flag(b->q), NNB_FMQ_NOT_FULL, &bits, PATIENCE, true), 0);
@@ -625,7 +628,7 @@ static void nobody_wakes(struct bench *b)
 
 /* ---- layout ---- */
 
-/* F-7, F-8: what a queue of that element size and capacity looks like. */
+/* F-7, F-8: the layout of a queue of that element size and capacity. */
 static void placement(struct bench *b)
 {
 	static const struct {
@@ -731,7 +734,7 @@ static void impossible_configs(struct bench *b)
 
 struct spoil {
 	const char *name;
-	size_t at; /* in the descriptor */
+	size_t at; /* offset in the descriptor */
 	size_t size;
 	uint64_t value;
 };
@@ -798,7 +801,7 @@ static void spoilt_descriptors(struct bench *b)
 	nnb_fmq_free(q);
 }
 
-/* Files that could be cut short, that are none, or that are too small. */
+/* Files that another process could truncate, fds that are not files, and files that are too small. */
 static void unfit_files(struct bench *b)
 {
 	struct nnb_fmq_desc d;
@@ -865,7 +868,7 @@ static void reopened_read_only(struct bench *b)
 	assert_int_equal(nnb_fmq_begin_write(reader, 1, &tx), -EACCES);
 	assert_emptied(&tx);
 	nnb_fmq_free(reader);
-	how.keep_counters = false; /* cannot be granted, but it is a reader's due to begin at 0 */
+	how.keep_counters = false; /* a reader may not reset the write counter, but it may begin at 0 */
 	assert_int_equal(nnb_fmq_attach(&reader, &d, &how), 0);
 	assert_int_equal(*raw_counter(&b->raw, NNB_FMQ_WRITE_COUNTER), 20 * 8);
 	assert_int_equal(nnb_fmq_read(reader, out, 1), OVERRUN);
@@ -949,7 +952,7 @@ static void attach_keeps_or_resets(struct bench *b)
 
 /* ---- F-5, F-15, F-16, F-18: counters that cannot be ---- */
 
-/* A queue of 8 elements whose counters are set to these. */
+/* Set the counters of a queue of 8 elements. */
 static void counters_are(struct bench *b, uint64_t rd, uint64_t wr)
 {
 	atomic_store(raw_counter(&b->raw, NNB_FMQ_READ_COUNTER), rd);
@@ -978,7 +981,7 @@ static void misaligned_counters(struct bench *b)
 		struct nnb_fmq *q;
 
 		if (!sync && spoilt[i].wr % size == 0)
-			continue; /* its reader keeps a counter of its own */
+			continue; /* an unsynchronized reader has a read counter of its own */
 		counters_are(b, spoilt[i].rd, spoilt[i].wr);
 		assert_int_equal(join_queue(&q, b->q), 0);
 		assert_int_equal(nnb_fmq_read(q, space, 1), -EBADMSG);
@@ -1028,7 +1031,7 @@ static void impossible_counters(struct bench *b)
 		assert_int_equal(nnb_fmq_write_blocking(q, in, 1, PATIENCE), -EBADMSG);
 		assert_int_equal(*raw_counter(&b->raw, NNB_FMQ_WRITE_COUNTER), spoilt[i].wr);
 		assert_int_equal(nnb_fmq_read(q, out, 1), -EBADMSG);
-		/* F-18: the reader drops everything, and so they agree again. */
+		/* F-18: the reader drops everything, so the counters agree again. */
 		assert_int_equal(*raw_counter(&b->raw, NNB_FMQ_READ_COUNTER), spoilt[i].wr);
 		assert_int_equal(nnb_fmq_read(q, out, 1), EMPTY);
 		assert_int_equal(nnb_fmq_write(q, in, 8), 0);
@@ -1059,7 +1062,7 @@ static void transactions_refuse_too_much(struct bench *b)
 	struct nnb_fmq_tx tx;
 
 	make_elements(in, 8, 0, 8);
-	assert_int_equal(nnb_fmq_commit_write(b->q, 1), -EINVAL); /* none was begun */
+	assert_int_equal(nnb_fmq_commit_write(b->q, 1), -EINVAL); /* no write was begun */
 	assert_int_equal(nnb_fmq_commit_read(b->other, 1), -EINVAL);
 	assert_int_equal(nnb_fmq_commit_write(b->q, 0), 0);
 	assert_int_equal(nnb_fmq_commit_read(b->other, 0), 0);
@@ -1067,10 +1070,10 @@ static void transactions_refuse_too_much(struct bench *b)
 	assert_int_equal(nnb_fmq_begin_write(b->q, 5, &tx), 0);
 	assert_int_equal(nnb_fmq_commit_write(b->q, 6), -EINVAL);
 	assert_int_equal(nnb_fmq_available_to_read(b->other), 0);
-	assert_int_equal(nnb_fmq_begin_write(b->q, 4, &tx), 0); /* beginning again starts over */
+	assert_int_equal(nnb_fmq_begin_write(b->q, 4, &tx), 0); /* a second begin replaces the first */
 	assert_int_equal(nnb_fmq_commit_write(b->q, 5), -EINVAL);
 	assert_true(nnb_fmq_tx_copy_to(&tx, in, 0, 4));
-	assert_int_equal(nnb_fmq_commit_write(b->q, 3), 0); /* fewer than begun */
+	assert_int_equal(nnb_fmq_commit_write(b->q, 3), 0); /* fewer elements than begun */
 	assert_int_equal(nnb_fmq_commit_write(b->q, 1), -EINVAL);
 	assert_int_equal(nnb_fmq_available_to_read(b->other), 3);
 
@@ -1084,7 +1087,8 @@ static void transactions_refuse_too_much(struct bench *b)
 	assert_memory_equal(in + 1, out, 2 * 8);
 
 	assert_int_equal(nnb_fmq_begin_write(b->q, 2, &tx), 0);
-	assert_int_equal(nnb_fmq_begin_write(b->q, 9, &tx), -EMSGSIZE); /* a failed begin ends the one before */
+	/* a failed begin ends the earlier transaction */
+	assert_int_equal(nnb_fmq_begin_write(b->q, 9, &tx), -EMSGSIZE);
 	assert_int_equal(nnb_fmq_commit_write(b->q, 1), -EINVAL);
 }
 
@@ -1099,16 +1103,16 @@ static void lapped_while_reading(struct bench *b)
 	assert_int_equal(nnb_fmq_begin_read(b->other, 4, &tx), 0);
 	assert_int_equal(nnb_fmq_write(b->q, in, 1), 0);
 	assert_int_equal(nnb_fmq_commit_read(b->other, 4), OVERRUN);
-	assert_int_equal(nnb_fmq_available_to_read(b->other), 0); /* all of it is dropped */
+	assert_int_equal(nnb_fmq_available_to_read(b->other), 0); /* the reader drops all elements */
 	assert_int_equal(nnb_fmq_write(b->q, in + 2, 2), 0);
 	assert_int_equal(nnb_fmq_begin_read(b->other, 2, &tx), 0);
-	assert_int_equal(nnb_fmq_write(b->q, in, 6), 0); /* just not a lap */
+	assert_int_equal(nnb_fmq_write(b->q, in, 6), 0); /* one element less than a lap */
 	assert_true(nnb_fmq_tx_copy_from(&tx, out, 0, 2));
 	assert_int_equal(nnb_fmq_commit_read(b->other, 2), 0);
 	assert_memory_equal(in + 2, out, 2 * 8);
 }
 
-/* libfmq's layout has no place to say so. */
+/* libfmq's layout has no field that would announce the write. */
 static void lapped_by_a_write_under_way(struct bench *b)
 {
 	uint64_t in[8] = { 0 };
@@ -1305,7 +1309,7 @@ static const struct {
 	{ "commit_read_and_wake", call_commit_read, false, false },
 };
 
-/* Half full, so that none of the calls would have to wait. */
+/* The queue is half full, so none of the calls has to wait. */
 static void all_blocking_calls_give(struct bench *b, size_t n, uint32_t mask, int want)
 {
 	uint64_t some[4] = { 0 };
@@ -1342,7 +1346,7 @@ static void too_many_to_wait_for(struct bench *b)
 	assert_int_equal(nnb_fmq_read_blocking(b->q, NULL, SIZE_MAX / 8 + 1, PATIENCE), -EMSGSIZE);
 }
 
-/* F-28: first try, then wait; and wake in the end. The word shows the wake, and that there was no wait. */
+/* F-28: try first, wait only then, and wake at the end. The word shows the wake, and that no call waited. */
 static void success_wakes_the_peer(struct bench *b)
 {
 	_Atomic uint32_t *word = raw_flag(&b->raw);
@@ -1355,7 +1359,8 @@ static void success_wakes_the_peer(struct bench *b)
 	assert_int_equal(*word, NNB_FMQ_NOT_EMPTY | NNB_FMQ_NOT_FULL);
 
 	atomic_store(word, 0);
-	assert_int_equal(nnb_fmq_write_blocking_with(b->q, &e, 1, 0x10, 0, 1, NULL), 0); /* wakes nobody */
+	/* with no bits there is no wake */
+	assert_int_equal(nnb_fmq_write_blocking_with(b->q, &e, 1, 0x10, 0, 1, NULL), 0);
 	assert_int_equal(nnb_fmq_read_blocking_with(b->other, &e, 1, 0, 0x20, 1, NULL), 0);
 	assert_int_equal(*word, 0);
 	assert_int_equal(nnb_fmq_write_blocking_with(b->q, &e, 1, 0x10, 0x60, 1, NULL), 0);
@@ -1364,7 +1369,7 @@ static void success_wakes_the_peer(struct bench *b)
 	assert_int_equal(*word, 0xf0);
 }
 
-/* The long forms use the flag they are given, and leave the queue's alone. */
+/* The long forms use the flag that they are given, and leave the queue's flag alone. */
 static void a_flag_of_the_callers(struct bench *b)
 {
 	_Alignas(8) uint32_t word = 0;
@@ -1405,7 +1410,7 @@ static void in_place_forms_wake(struct bench *b)
 	assert_emptied(&tx);
 }
 
-/* F-24, F-28: a bit left behind by somebody is no element, and a timeout is one. */
+/* F-24, F-28: a stale bit is not an element, and ends in a timeout. */
 static void stale_bits_deceive_nobody(struct bench *b)
 {
 	uint64_t e[8] = { 0 };
@@ -1436,7 +1441,7 @@ static void none_is_always_there(struct bench *b)
 	assert_int_equal(nnb_fmq_available_to_read(b->other), 8);
 }
 
-/* F-31: woken by each of three reads, a writer of three goes back to sleep until the last. */
+/* F-31: each of three reads wakes a writer of three elements, which goes back to sleep until the last read. */
 static void writer_waits_for_enough_room(struct bench *b)
 {
 	uint64_t in[8];
@@ -1462,7 +1467,7 @@ static void writer_waits_for_enough_room(struct bench *b)
 
 enum { READERS = 2 };
 
-/* What must be so, in elements. */
+/* The expected state, in elements. */
 struct model {
 	size_t capacity;
 	bool sync, sees_reach;
@@ -1518,7 +1523,7 @@ static void play_writer(struct nnb_fmq *q, struct model *m, size_t n, bool in_pl
 			assert_emptied(&tx);
 		} else {
 			assert_laid_out(&tx, n);
-			n = n ? chance % (n + 1) : 0; /* the first of them only */
+			n = n ? chance % (n + 1) : 0; /* commit the first of them only */
 			assert_true(nnb_fmq_tx_copy_to(&tx, elements, 0, n));
 			assert_int_equal(nnb_fmq_commit_write(q, n), 0);
 			m->written += n;
@@ -1548,7 +1553,7 @@ static void play_reader(struct nnb_fmq *q, struct nnb_fmq *writer, struct model 
 		} else {
 			assert_laid_out(&tx, n);
 			assert_true(nnb_fmq_tx_copy_from(&tx, is, 0, n));
-			if (!m->sync && chance % 4 == 0) /* the writer comes in between */
+			if (!m->sync && chance % 4 == 0) /* the writer writes before the commit */
 				play_writer(writer, m, chance % (m->capacity + 1), false, 0);
 			n = n ? chance / 4 % (n + 1) : 0;
 			want = model_commit_read(m, who, n);
@@ -1561,7 +1566,7 @@ static void play_reader(struct nnb_fmq *q, struct nnb_fmq *writer, struct model 
 	test_free(should);
 }
 
-/* Many small queues of one history: counters that start at @base. */
+/* One queue with a random history; its counters start at @base. */
 static void random_history(const struct arrangement *in, enum nnb_fmq_flavour flavour, size_t elem_size,
                            size_t capacity, uint64_t base, uint64_t seed)
 {
@@ -1577,11 +1582,12 @@ static void random_history(const struct arrangement *in, enum nnb_fmq_flavour fl
 	if (m.sync)
 		atomic_store(raw_counter(&raw, NNB_FMQ_READ_COUNTER), base);
 	atomic_store(raw_counter(&raw, NNB_FMQ_WRITE_COUNTER), base);
-	play_writer(q, &m, 0, false, 0); /* takes the base over */
+	play_writer(q, &m, 0, false, 0); /* makes the handle take over the base */
 	for (unsigned i = 0; i < n_readers; i++) {
 		assert_int_equal(join_queue(&readers[i], q), 0);
 		if (!m.sync && base > capacity * elem_size)
-			assert_int_equal(nnb_fmq_read(readers[i], NULL, 0), OVERRUN); /* to where the writer is */
+			/* moves the reader to the writer's position */
+			assert_int_equal(nnb_fmq_read(readers[i], NULL, 0), OVERRUN);
 		else if (!m.sync)
 			assert_int_equal(base, 0);
 	}
@@ -1623,9 +1629,9 @@ static void any_history(struct bench *b)
 				0,
 				size * 1000003,
 				(UINT64_C(1) << 32) / size * size - size,
-				(UINT64_C(1) << 63) / size * size - size,     /* over the sign */
-				(UINT64_MAX / size - 1000 * capacity) * size, /* near the end */
-				UINT64_MAX - size * capacity + 1,             /* and over it */
+				(UINT64_C(1) << 63) / size * size - size,     /* across the sign bit */
+				(UINT64_MAX / size - 1000 * capacity) * size, /* near the largest counter */
+				UINT64_MAX - size * capacity + 1,             /* across the largest counter */
 			};
 
 			for (size_t k = 0; k < N_OF(bases); k++)
@@ -1651,7 +1657,7 @@ static void any_history(struct bench *b)
 
 /* clang-format off */
 
-/* Scripts: on one handle and on two. Table 1.5 of the behaviour notes, then rules. */
+/* Scripts, on one handle and on two. First those of table 1.5 of the behaviour notes, then rules. */
 static const struct row scripts[] = {
 	{ "QueueSizeOdd.EventFlagTest", "F-7", OF_WAITING(1, 2049),
 	  .steps = { { WRITE_BLOCKING, 64 }, { READ_BLOCKING, 64 } } },

@@ -1,4 +1,4 @@
-/* test_fmq_desc.c -- a queue's descriptor on the wire: its bytes, what is refused, and its way over a socket. */
+/* test_fmq_desc.c -- a queue's descriptor on the wire: its bytes, refusals, and its transport over a socket. */
 #include "fmq_helpers.h"
 
 #include <sys/resource.h>
@@ -52,11 +52,12 @@ static void assert_same(const struct nnb_fmq_desc *a, const struct nnb_fmq_desc 
 	}
 }
 
-/* Decoding gives @want and, if that is an error, nothing else. */
+/* Decoding must return @want and, if that is an error, give nothing. */
 static void decodes_to(int want, const void *wire, size_t size, size_t n_fds)
 {
 	static const int fds[8] = { 30, 31, 32, 33, 34, 35, 36, 37 };
-	unsigned char *exact = malloc(size ? size : 1); /* the address sanitizer watches its end */
+	/* the exact size, so that the address sanitizer sees a read past the end */
+	unsigned char *exact = malloc(size ? size : 1);
 	struct nnb_fmq_desc d;
 	struct nnb_fmq_desc untouched;
 	int r;
@@ -107,7 +108,7 @@ static void any_descriptor_survives(void **state)
 		}
 		for (unsigned i = 0; i < in.n_fds; i++)
 			in.fds[i] = (int)(next_random(&chance) % 1000);
-		assert_int_equal(nnb_fmq_desc_encode(&in, wire, (size_t)need), need); /* no more than needed */
+		assert_int_equal(nnb_fmq_desc_encode(&in, wire, (size_t)need), need); /* needs no more than that */
 		assert_int_equal(nnb_fmq_desc_decode(&out, wire, (size_t)need, in.fds, in.n_fds), 0);
 		assert_same(&in, &out);
 		assert_memory_equal(in.fds, out.fds, in.n_fds * sizeof(int));
@@ -201,7 +202,7 @@ static void counts_must_agree(void **state)
 	for (size_t n_fds = 0; n_fds < 8; n_fds++)
 		decodes_to(n_fds == 2 ? 0 : -EBADMSG, golden, sizeof(golden), n_fds);
 	memcpy(wire, golden, sizeof(golden));
-	wire[6] = 9; /* in size, not in number */
+	wire[6] = 9; /* right number of fds, wrong size */
 	decodes_to(-EBADMSG, wire, sizeof(wire), 2);
 	wire[6] = 8;
 	decodes_to(0, wire, HEADER + 8 * GRANTOR, 2);
@@ -216,7 +217,7 @@ struct link {
 	int type;
 	int ends[2];
 	struct nnb_fmq *q;
-	struct nnb_fmq_desc desc; /* of q, two fds */
+	struct nnb_fmq_desc desc; /* the descriptor of q, with two fds */
 	unsigned fds;
 };
 
@@ -249,7 +250,7 @@ static int disconnect_link(void **state)
 	return 0;
 }
 
-/* Send @size bytes and @n_fds copies of an fd, whatever they mean. */
+/* Send @size bytes and @n_fds copies of an fd, which need not be a valid message. */
 static void send_raw(const struct link *l, const void *bytes, size_t size, unsigned n_fds)
 {
 	union {
@@ -273,7 +274,7 @@ static void send_raw(const struct link *l, const void *bytes, size_t size, unsig
 	assert_int_equal(sendmsg(l->ends[0], &msg, MSG_NOSIGNAL), size);
 }
 
-/* Receiving gives @want, leaves *ret alone and keeps no fd. */
+/* Receiving must return @want, leave *ret alone and keep no fd. */
 static void receives(const struct link *l, int want)
 {
 	struct nnb_fmq_desc d;
@@ -304,7 +305,7 @@ static void arrives_with_its_fds(void **state)
 		assert_int_not_equal(d.fds[i], l->desc.fds[i]);
 		assert_int_equal(fcntl(d.fds[i], F_GETFD), FD_CLOEXEC);
 	}
-	l->q = nnb_fmq_free(l->q); /* what was sent lives on */
+	l->q = nnb_fmq_free(l->q); /* the sent fds stay valid */
 	assert_int_equal(nnb_fmq_attach(&q, &d, &how), 0);
 	nnb_fmq_desc_close(&d);
 	assert_int_equal(d.n_fds, 0);
@@ -332,7 +333,7 @@ static void several_in_a_row_stay_apart(void **state)
 		assert_int_equal(d.quantum, i + 1);
 		nnb_fmq_desc_close(&d);
 	}
-	assert_int_equal(recv(l->ends[1], more, sizeof(more), 0), 4); /* what follows is left to others */
+	assert_int_equal(recv(l->ends[1], more, sizeof(more), 0), 4); /* the message after it is left in the socket */
 	assert_memory_equal(more, "more", 4);
 	assert_int_equal(count_fds(), l->fds);
 }
@@ -378,7 +379,7 @@ static void too_long(void **state)
 	for (size_t i = 0; i < N_OF(sizes); i++) {
 		send_raw(l, wire, sizes[i], 2);
 		receives(l, -EBADMSG);
-		while (recv(l->ends[1], wire + 512, 512, MSG_DONTWAIT) > 0) /* what a stream has left of it */
+		while (recv(l->ends[1], wire + 512, 512, MSG_DONTWAIT) > 0) /* drop the rest of a stream */
 			;
 	}
 }
@@ -413,10 +414,10 @@ static void no_descriptor(void **state)
 	send_raw(l, golden, sizeof(golden) - 1, 2);
 	receives(l, -EBADMSG);
 	if (l->type == SOCK_SEQPACKET) {
-		send_raw(l, "", 0, 2); /* not an end of file, but nobody can tell */
+		send_raw(l, "", 0, 2); /* not an end of file, but the receiver cannot distinguish them */
 		receives(l, -ECONNRESET);
 	}
-	send_raw(l, golden, sizeof(golden), 2); /* none of that has spoilt what follows */
+	send_raw(l, golden, sizeof(golden), 2); /* no earlier message has spoilt the next one */
 	assert_int_equal(nnb_fmq_desc_recv(l->ends[1], &l->desc), 0);
 	nnb_fmq_desc_close(&l->desc);
 }
@@ -437,13 +438,13 @@ static void nothing_to_send_to(void **state)
 	assert_int_equal(nnb_fmq_desc_send(closed_fd(), &l->desc), -EBADF);
 	assert_int_equal(nnb_fmq_desc_send(l->desc.fds[0], &l->desc), -ENOTSOCK);
 	assert_int_equal(nnb_fmq_desc_recv(l->desc.fds[0], &d), -ENOTSOCK);
-	assert_int_equal(recv(l->ends[1], &d, sizeof(d), MSG_DONTWAIT), -1); /* and nothing has been sent */
+	assert_int_equal(recv(l->ends[1], &d, sizeof(d), MSG_DONTWAIT), -1); /* nothing was sent */
 	assert_int_equal(shutdown(l->ends[1], SHUT_RDWR), 0);
-	assert_int_equal(nnb_fmq_desc_send(l->ends[0], &l->desc), -EPIPE); /* and no SIGPIPE */
+	assert_int_equal(nnb_fmq_desc_send(l->ends[0], &l->desc), -EPIPE); /* without a SIGPIPE */
 	assert_int_equal(count_fds(), l->fds);
 }
 
-/* In a child that may have one fd more, where the message brings two. */
+/* In a child that may open one fd more, while the message brings two. */
 static void receive_at_the_limit(void *arg)
 {
 	const struct link *l = arg;

@@ -1,9 +1,10 @@
 /*
  * test_fmq_processes.c -- queues between processes: libfmq's two-process tests under their names.
  *
- * A row is a script that the client (this process) runs with one server, or more: child processes started
- * before there is a queue. They get it as a descriptor over a socket, and do what commands over that socket
- * say. Element number i of a queue is always the same int32, so each side knows what it must read.
+ * A row is a script that the client (this process) runs with one server or more. Servers are child processes
+ * that start before a queue exists. They receive the queue's descriptor over a socket, and execute the commands
+ * that they receive over that socket. Element number i of a queue is always the same int32, so each side knows
+ * what it must read.
  */
 #include "fmq_helpers.h"
 
@@ -12,7 +13,7 @@
 enum {
 	SYNC_CAPACITY = (4096 - 16) / 4,
 	UNSYNC_CAPACITY = 1024,
-	LOW = 0x100, /* bits of the rows that choose their own */
+	LOW = 0x100, /* event bits, in rows that choose their own */
 	HIGH = 0x200,
 };
 
@@ -29,7 +30,7 @@ enum op {
 	WRITE,
 	WRITE_TX,
 	WRITE_BLOCKING,      /* the short form */
-	WRITE_BLOCKING_WITH, /* the long form, bits of its own, the flag named */
+	WRITE_BLOCKING_WITH, /* the long form, with the row's bits and a named flag */
 	READ,
 	READ_TX,
 	READ_BLOCKING,
@@ -37,17 +38,17 @@ enum op {
 	ROOM,   /* available_to_write is n */
 	UNREAD, /* available_to_read is n */
 	POKE,   /* set the write counter to n */
-	ATTACH, /* to the queue whose descriptor follows; n is the element size */
+	ATTACH, /* attach to the queue whose descriptor follows; n is the element size */
 	ECHO,   /* read one element of any kind and send it back */
 	/* The client's alone: */
-	JOIN, /* have @who attach too */
-	WAIT, /* for the call that @who was given with LET */
+	JOIN, /* make @who attach, too */
+	WAIT, /* wait for the call that LET gave to @who */
 };
 
 struct command {
 	enum op op;
-	size_t n;      /* elements in each of the */
-	size_t rounds; /* calls */
+	size_t n;      /* elements in each call */
+	size_t rounds; /* number of calls */
 	uint64_t at;   /* number of the first element */
 };
 
@@ -101,7 +102,7 @@ static int read_by(struct nnb_fmq *q, enum op op, int32_t *dst, size_t n)
 	}
 }
 
-/* As the queue's functions; -EILSEQ when the elements read are not those written. */
+/* Returns what the queue's function returned; -EILSEQ if the elements read differ from those written. */
 static int transfer(struct nnb_fmq *q, const struct command *c)
 {
 	int32_t *elements = calloc(c->n + 1, sizeof(*elements));
@@ -176,7 +177,7 @@ static void serve(void *arg)
 		}
 		must(send(sock, &reply, sizeof(reply), MSG_NOSIGNAL) == (ssize_t)sizeof(reply));
 	}
-	must(n == 0); /* the client has gone */
+	must(n == 0); /* the client has ended */
 	nnb_fmq_free(q);
 }
 
@@ -185,11 +186,11 @@ static void serve(void *arg)
 enum who { CLIENT, CLIENT2, SERVER, SERVER2, SERVER3, N_PARTIES };
 
 struct party {
-	pid_t pid; /* 0 for the client's two */
+	pid_t pid; /* 0 for the client's two parties */
 	int sock;
-	struct nnb_fmq *q;   /* the client's */
-	uint64_t read;       /* elements; all share what is written */
-	struct command busy; /* of LET, until WAIT */
+	struct nnb_fmq *q;   /* the client's handle */
+	uint64_t read;       /* elements read; all parties share what is written */
+	struct command busy; /* a command of LET, until WAIT */
 };
 
 struct step {
@@ -197,8 +198,8 @@ struct step {
 	enum op op;
 	size_t n;
 	long want;
-	size_t rounds; /* 0 is 1 */
-	bool let;      /* go on while it is done; WAIT will have the result */
+	size_t rounds; /* 0 means 1 */
+	bool let;      /* go on during the call; WAIT takes its result */
 };
 
 struct row {
@@ -253,7 +254,7 @@ static long join(struct bench *b, struct party *p)
 	return reply_of(p).result;
 }
 
-/* What is known after a call that gave @r. */
+/* Update the expected counts after a call that returned @r. */
 static void account(struct bench *b, struct party *p, const struct command *c, long r)
 {
 	if (c->op < READ)
@@ -324,7 +325,7 @@ static int tear_down(void **state)
 			continue;
 		if (p->busy.op) /* the row has failed */
 			kill(p->pid, SIGKILL);
-		shutdown(p->sock, SHUT_RDWR); /* closing would not do: servers started later have the fd */
+		shutdown(p->sock, SHUT_RDWR); /* shutdown, because servers that were started later hold the fd, too */
 		close(p->sock);
 		status |= reap(p->pid);
 		p->pid = 0;

@@ -1,9 +1,9 @@
-/* test_fmq_wait.c -- waiting on a queue: polling, sleeping, being woken, and what each costs. */
+/* test_fmq_wait.c -- waits on a queue: polling, sleeping, wake-ups, and the cost of each. */
 #include "fmq_helpers.h"
 
 enum { CAPACITY = 8, TRIPS = 1000, MANY_TRIPS = 10000 };
 
-static cpu_set_t our_cpus; /* before any test */
+static cpu_set_t our_cpus; /* as before all tests */
 
 struct bench {
 	const struct arrangement *in;
@@ -24,7 +24,7 @@ static int open_queue(struct nnb_fmq **ret, const struct arrangement *in, uint64
 	return new_queue(ret, config, in);
 }
 
-/* A queue that sleeps at once. */
+/* A queue that sleeps without polling. */
 static int set_up(void **state)
 {
 	struct bench *b = *state;
@@ -82,7 +82,7 @@ static void windows(void **state)
 	}
 }
 
-/* In a child, which has not measured yet, tied to one cpu. */
+/* In a child that has not measured the wake cost yet, and may use one cpu only. */
 static void measure_on_one_cpu(void *arg)
 {
 	cpu_set_t before;
@@ -127,7 +127,7 @@ static void reader_sleeps_at_once(void **state)
 		if (last.spun_ns < least_spun)
 			least_spun = last.spun_ns;
 	}
-	assert_true(least_spun < MS / 10); /* whoever is pre-empted while polling once has polled long */
+	assert_true(least_spun < MS / 10); /* the least, because the kernel may preempt the reader while it polls */
 }
 
 static void writer_sleeps_at_once(void **state)
@@ -179,7 +179,7 @@ static void in_place_calls_sleep_and_wake(void **state)
 	assert_int_equal(nnb_fmq_available_to_read(b->q), CAPACITY);
 }
 
-/* The long forms with the caller's bits and flag, both sides of it. */
+/* The long forms with the caller's bits and flag, on both sides. */
 static int read_with(struct actor *a)
 {
 	uint64_t e;
@@ -265,7 +265,7 @@ static void sums_are_of_all_calls(void **state)
 	}
 	assert_true(total.slept_ns > 0);
 	nnb_fmq_waited(q, NNB_FMQ_READER, NULL, NULL);
-	nnb_fmq_waited(q, NNB_FMQ_WRITER, &last, &total); /* each side has its own */
+	nnb_fmq_waited(q, NNB_FMQ_WRITER, &last, &total); /* each side has its own numbers */
 	assert_int_equal(last.spun_ns + last.slept_ns + last.wakeups, 0);
 	assert_int_equal(total.spun_ns + total.slept_ns + total.wakeups, 0);
 	nnb_fmq_free(q);
@@ -299,7 +299,7 @@ static void signals_end_no_call(void **state)
 	nnb_fmq_waited(b->q, NNB_FMQ_READER, &last, NULL);
 	assert_true(last.wakeups >= 6);
 
-	reader.timeout_ns = 50 * MS; /* nor do they put its end off */
+	reader.timeout_ns = 50 * MS; /* stray wakes must not prolong the wait */
 	start(&reader);
 	while (!atomic_load(&reader.done)) {
 		pthread_kill(reader.thread, SIGUSR1);
@@ -318,7 +318,7 @@ static void stray_wakes_end_no_call(void **state)
 	for (unsigned i = 0; i < 5; i++) {
 		assert_true(actor_sleeps(&reader));
 		assert_int_equal(nnb_event_flag_wake(nnb_fmq_event_flag(b->q), UINT32_MAX), 0);
-		while (atomic_load(raw_flag(&b->raw)) & NNB_FMQ_NOT_EMPTY) /* until it has taken the bit */
+		while (atomic_load(raw_flag(&b->raw)) & NNB_FMQ_NOT_EMPTY) /* until the reader has taken the bit */
 			nap();
 	}
 	assert_true(actor_sleeps(&reader));
@@ -381,7 +381,7 @@ static void shutting_ends_every_wait(void **state)
 	assert_true(actor_sleeps(&writer));
 	nnb_fmq_shut(b->q);
 	assert_int_equal(finish(&writer), -ESHUTDOWN);
-	assert_int_equal(nnb_fmq_read_blocking(b->q, full, 1, 0), 0); /* what is there can be had */
+	assert_int_equal(nnb_fmq_read_blocking(b->q, full, 1, 0), 0); /* elements that are present can be read */
 	assert_int_equal(nnb_fmq_read_blocking(b->q, full, 1, 0), -ESHUTDOWN);
 	assert_int_equal(nnb_fmq_write_blocking(b->q, full, CAPACITY, 0), 0);
 	assert_int_equal(nnb_fmq_write_blocking(b->q, full, 1, 0), -ESHUTDOWN);
@@ -422,7 +422,7 @@ static int undo_wakes(struct actor *a)
 	return 0;
 }
 
-/* A hostile peer takes back every bit that is set: then it may take more than one try, but not for ever. */
+/* A hostile peer clears each bit that is set: shutting the queue may then take several tries, but must succeed. */
 static void shutting_again_gets_everybody_out(void **state)
 {
 	struct bench *b = *state;
@@ -457,7 +457,7 @@ static void receiving_takes_all_there_is(void **state)
 	uint64_t in[CAPACITY] = { 1, 2, 3, 4, 5 }, out[CAPACITY];
 	struct nnb_fmq_tx tx;
 
-	for (size_t turn = 0; turn < 3 * CAPACITY; turn++) { /* at every place of the ring */
+	for (size_t turn = 0; turn < 3 * CAPACITY; turn++) { /* at each position of the ring */
 		assert_int_equal(nnb_fmq_write(b->q, in, 3), 0);
 		assert_int_equal(nnb_fmq_write(b->q, in + 3, 2), 0);
 		assert_int_equal(nnb_fmq_begin_receive(b->q, PATIENCE, &tx), 0);
@@ -475,7 +475,7 @@ struct deaf {
 	const struct futex_answer *a;
 };
 
-/* In a child: nobody wakes, and the kernel does not tell the time. */
+/* In a child: without a wake-up, and without the kernel's clock. */
 static void wait_with_answers(void *arg)
 {
 	const struct deaf *deaf = arg;
@@ -506,7 +506,7 @@ static void any_answer_ends_in_time(void **state)
 	}
 }
 
-/* In a child: wait for what never comes. */
+/* In a child: wait for an element that never comes. */
 static void wait_for_ever(void *arg)
 {
 	struct bench *b = arg;
@@ -526,7 +526,7 @@ static void sleepers_die(struct bench *b, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		pid_t pid = spawn(wait_for_ever, b);
 
-		/* Not merely on the way there: a few looks, each finding it asleep. */
+		/* Look several times, because a child may sleep for a moment before it reaches the wait. */
 		for (unsigned k = 0; k < 20; k++)
 			assert_true(falls_asleep(pid, pid));
 		assert_int_equal(kill(pid, SIGKILL), 0);
@@ -542,7 +542,7 @@ static void queue_survives_its_sleepers(void **state)
 	struct actor writer = { .act = write_some, .q = b->q, .arg = e, .n = 1, .timeout_ns = PATIENCE };
 
 	sleepers_die(b, 3);
-	for (uint64_t i = 0; i < 100; i++) { /* the next reader sleeps, and is woken */
+	for (uint64_t i = 0; i < 100; i++) { /* the next reader sleeps and wakes up */
 		start(&reader);
 		if (i % 10 == 0)
 			assert_true(actor_sleeps(&reader));
@@ -552,7 +552,7 @@ static void queue_survives_its_sleepers(void **state)
 	}
 	assert_int_equal(nnb_fmq_write_blocking(b->q, e, CAPACITY, PATIENCE), 0);
 	sleepers_die(b, 3);
-	for (unsigned i = 0; i < 100; i++) { /* the next writer likewise */
+	for (unsigned i = 0; i < 100; i++) { /* the next writer does, too */
 		uint64_t out;
 
 		start(&writer);
@@ -572,7 +572,7 @@ struct pinned {
 	unsigned trips;
 };
 
-/* Send back what comes, @trips times. */
+/* Send each element back, @trips times. */
 static int echo(struct actor *a)
 {
 	struct pinned *p = a->arg;
@@ -637,11 +637,11 @@ static void polls_while_the_peer_is_elsewhere(void **state)
 	open_pair(&p, *state, cpu[1], 4);
 	start(&p.actor);
 	for (uint64_t i = 0; i < 4; i++) {
-		assert_int_equal(go_round(&p, i), 0); /* now each has seen where the other is */
+		assert_int_equal(go_round(&p, i), 0); /* now each side knows the other's cpu */
 		if (i == 3)
 			break;
 		cpu_time = cpu_time_of(p.actor.thread);
-		while (cpu_time_of(p.actor.thread) - cpu_time < 2 * MS) /* it is running, that is polling */
+		while (cpu_time_of(p.actor.thread) - cpu_time < 2 * MS) /* while it uses cpu time, it polls */
 			nap();
 	}
 	assert_int_equal(finish(&p.actor), 0);
@@ -676,7 +676,7 @@ static void sleeps_while_the_peer_needs_this_cpu(void **state)
 	nnb_fmq_waited(p.out, NNB_FMQ_READER, NULL, &after[0]);
 	assert_int_equal(finish(&p.actor), 0);
 	nnb_fmq_waited(p.in, NNB_FMQ_READER, NULL, &after[1]);
-	/* Either may do all the sleeping, if the scheduler always runs first whoever was woken. */
+	/* One side may do all the sleeping, if the scheduler runs a woken thread at once. */
 	assert_true(after[0].wakeups - before[0].wakeups + after[1].wakeups >= TRIPS / 10);
 	assert_true(after[0].spun_ns - before[0].spun_ns <= took / 2);
 	assert_true(took < PATIENCE);
@@ -691,7 +691,7 @@ static void talk_to_oneself(void *arg)
 	struct nnb_fmq_tx tx;
 	uint64_t e;
 
-	/* libfmq's layout counts no sleepers: the first wake of each bit asks the kernel. */
+	/* libfmq's layout does not count sleepers: the first wake of each bit makes the system call. */
 	if (b->in->layout == NNB_FMQ_LAYOUT_PACKED) {
 		must(nnb_fmq_write_blocking(b->q, &(uint64_t){ 0 }, 1, PATIENCE) == 0);
 		must(nnb_fmq_read_blocking(b->q, &e, 1, PATIENCE) == 0);
@@ -726,12 +726,12 @@ static void waking_nobody_is_free(void **state)
 	if (lacks_seccomp(status))
 		skip();
 	assert_int_equal(status, 0);
-	status = reap(spawn(sleep_anyway, b)); /* to see that the filter bites; it dies counted as a sleeper */
+	status = reap(spawn(sleep_anyway, b)); /* shows that the filter works; the child dies counted as a sleeper */
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGSYS);
 }
 
-/* Who has slept and left in good order costs nothing more either. */
+/* A wake after a regular end of sleeping makes no system call either. */
 static void waking_nobody_any_more_is_free(void **state)
 {
 	struct bench *b = *state;
@@ -766,7 +766,7 @@ static void talk_to_the_other(void *arg)
 	must(join_queue(&in, t->in) == 0 && join_queue(&out, t->out) == 0);
 	pin(t->cpu);
 	for (uint64_t i = 0; i < TRIPS; i++) {
-		if (i == 10) /* by now each has seen where the other is */
+		if (i == 10) /* by now each side knows the other's cpu */
 			forbid_futex();
 		must(!t->begins || nnb_fmq_write_blocking(out, &i, 1, PATIENCE) == 0);
 		must(nnb_fmq_read_blocking(in, &e, 1, PATIENCE) == 0 && e == i);
@@ -804,7 +804,7 @@ static const struct row {
 	CMUnitTestFunction run;
 	bool spread_only; /* needs the waiting room */
 } rows[] = {
-	/* Before any other measures: the cost is then remembered. */
+	/* The first test, because the cost is measured once and then kept. */
 	{ "measuring leaves the caller on its cpu", "", .run = measuring_moves_nobody },
 	{ "the window is what was asked for, or measured", "", .run = windows },
 	{ "no window: the reader sleeps", "F-28", .run = reader_sleeps_at_once },

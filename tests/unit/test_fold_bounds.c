@@ -1,4 +1,7 @@
-/* test_fold_bounds.c -- what a fold keeps, how long it takes and waits, and how it numbers: what no case of analyzer/folds can say. */
+/*
+ * test_fold_bounds.c -- the memory, time and delay of a fold, and its numbering: properties that the cases of
+ * analyzer/folds cannot show.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +27,7 @@ static const struct fold_case *case_named(const char *name)
 	abort();
 }
 
-/* More than is kept back after a gap: a hole, and nothing of it is lost itself. */
+/* More events than the fold keeps back after a gap: a hole, although none of these events was lost. */
 static void what_is_kept_back_is_bounded(void **state)
 {
 	enum { MANY = 200000 };
@@ -53,7 +56,7 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* An execution until it is on the lane. */
+/* The events of an execution until it is on the lane. */
 static void tell_asked(FILE *to, unsigned at, unsigned stream, unsigned n, unsigned app)
 {
 	fprintf(to,
@@ -65,8 +68,8 @@ static void tell_asked(FILE *to, unsigned at, unsigned stream, unsigned n, unsig
 }
 
 /*
- * One service does ROUNDS executions; if @dies, another one was not heard again after it had put one on its lane, for which the
- * schedule waits. Seconds.
+ * One service completes ROUNDS executions. If @dies, another service stopped after it had dispatched an
+ * execution, for which the schedule waits. Returns seconds.
  */
 static double fold_beside(bool dies)
 {
@@ -107,7 +110,7 @@ static double fold_beside(bool dies)
 	return began;
 }
 
-/* Events of one service do not look at all that waits for another one. */
+/* Events of one service must not search what waits for another service. */
 static void a_service_that_is_not_heard_again_does_not_delay_others(void **state)
 {
 	double alone = fold_beside(false), beside = fold_beside(true);
@@ -147,7 +150,10 @@ static void ids_go_on_after_the_last_ones(void **state)
 	folded_fini(&f);
 }
 
-/* The number of executions that a fold has reported of that case, @quiet_ns after its last record and before its end. */
+/*
+ * The number of executions of that case that a fold has reported @quiet_ns after the last record and before its
+ * end.
+ */
 static size_t reported_when_quiet(const char *name, uint64_t quiet_ns, bool *ret_doubts)
 {
 	const struct fold_case *one = case_named(name);

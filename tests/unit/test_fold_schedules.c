@@ -1,8 +1,9 @@
 /*
- * test_fold_schedules.c -- the fold against the truth, in thousands of simulated schedules: told in full, compact, both, with
- * holes, from the middle on, and by somebody who means no good.
+ * test_fold_schedules.c -- the fold against the truth, in thousands of simulated schedules: events in full,
+ * compact, both, with holes, from the middle on, and hostile.
  *
- * What fails is named by its seed: test_fold_schedules SEED plays that one alone. NNB_SOAK_SECONDS sets how long it goes on.
+ * A failure prints its seed: test_fold_schedules SEED plays that schedule alone. NNB_SOAK_SECONDS sets how long
+ * it goes on.
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -32,7 +33,7 @@
 #define NEVER BSA_NEVER
 #define MS UINT64_C(1000000)
 
-enum { SHOWN = 6, CLIENTS_LATE = 20000000 }; /* ns, of some_terms */
+enum { SHOWN = 6, CLIENTS_LATE = 20000000 }; /* CLIENTS_LATE: ns, in some_terms */
 
 /* ---- what is wrong ---- */
 
@@ -57,7 +58,7 @@ static void __attribute__((format(printf, 1, 2), noreturn)) wrong(const char *fo
 			wrong(__VA_ARGS__); \
 	} while (0)
 
-/* The lines that only one of two sorted texts has. */
+/* Print the lines that only one of two sorted texts has. */
 static void show_lines(const char *name, const char *text, const char *other, unsigned most)
 {
 	char line[4096];
@@ -72,8 +73,8 @@ static void show_lines(const char *name, const char *text, const char *other, un
 }
 
 /*
- * What only full events tell: what the answer to a launch had to wait for, and of which model an execution is while it is under
- * way.
+ * Clear what only full events report: what the answer to a launch had to wait for, and the model of an
+ * execution that is under way.
  */
 static void forget_full(struct collected *c)
 {
@@ -103,7 +104,7 @@ static void expect_same(char *one, const char *one_name, char *other, const char
 struct tape {
 	const struct bsa_event **events;
 	size_t n;
-	struct sim_event *own; /* those that the simulator did not make */
+	struct sim_event *own; /* events that the simulator did not make */
 	size_t n_own;
 };
 
@@ -167,11 +168,11 @@ static struct tape shuffled_tape_of(const struct sim *s, unsigned forms, uint64_
 	return t;
 }
 
-static bool says_when_quiet;   /* the fold learns of each time without records */
-static unsigned long n_doubts; /* number of folds that reported what the end might have left unknown */
-static unsigned long n_quiet;  /* number of such times that were longer than a horizon */
+static bool says_when_quiet;   /* the fold is notified of each time without records */
+static unsigned long n_doubts; /* folds that reported what the end might have left unknown */
+static unsigned long n_quiet;  /* notified times that were longer than a horizon */
 
-/* @i was given to @f: there is nothing before the next one. */
+/* The fold has event @i: notify it that no record comes before the next event. */
 static void say_quiet(struct bsa_fold *f, const struct tape *t, size_t i, uint64_t horizon)
 {
 	uint64_t at = t->events[i]->at, until = i + 1 < t->n ? t->events[i + 1]->at : at + 10 * horizon;
@@ -202,7 +203,7 @@ static void fold_tape(struct outcome *ret, const struct tape *t, const struct bs
 	bsa_fold_free(f);
 }
 
-/* A fold that learns when there was no record finds the same, @told, only earlier. */
+/* A fold that is notified of times without records must find the same facts, only earlier. */
 static void check_quiet(const struct tape *t, const struct bsa_fold_options *options, const struct outcome *told)
 {
 	struct outcome o = { .latest = 0 };
@@ -240,7 +241,7 @@ static uint64_t phases_ns(const struct bsa_execution *x)
 
 	for (int i = 0; i < BSA_PHASES; i++) {
 		if (x->sides != BSA_SIDES_BOTH && x->phase[i] == NEVER)
-			continue; /* the other side's */
+			continue; /* a phase of the other side */
 		HOLDS(x->phase[i] <= x->e2e, "exec %#llx: phase %d is negative, or unknown",
 		      (unsigned long long)x->exec, i);
 		sum += x->phase[i];
@@ -248,7 +249,7 @@ static uint64_t phases_ns(const struct bsa_execution *x)
 	return sum;
 }
 
-/* Of one execution, as bsa_blame wants them. */
+/* The facts about one execution that bsa_blame needs. */
 struct beside {
 	struct bsa_wait *waits;
 	struct bsa_preemption *preemptions;
@@ -293,7 +294,7 @@ static void beside_free(struct beside *b)
 	free(b->slices);
 }
 
-/* Parts of waits come one after the other, and are the queue phase and what it was preempted. */
+/* The parts of waits must follow each other, and add up to the phases queue and preempted. */
 static void check_waits(const struct bsa_execution *x, const struct beside *b)
 {
 	uint64_t queue = 0, preempted = 0, until = 0;
@@ -367,7 +368,7 @@ static void check_blame(const struct bsa_execution *x, const struct beside *b)
 	free(rows);
 }
 
-/* What it waited for each cause is what its waits say, whatever was lost. */
+/* The time that an execution waited for each cause must be the sum of its waits, whatever was lost. */
 static void check_waited(const struct bsa_execution *x, const struct beside *b)
 {
 	uint64_t sums[BSA_WAIT_CAUSES] = { 0 };
@@ -381,7 +382,7 @@ static void check_waited(const struct bsa_execution *x, const struct beside *b)
 		      (unsigned long long)x->waited[i]);
 }
 
-/* What is not its useful run has causes; nothing is unknown of waits without a loss. */
+/* All time outside the useful run must have causes. */
 static void check_overhead(const struct bsa_execution *x)
 {
 	uint64_t by_cause[BSA_CAUSES], all = bsa_overhead(x, by_cause), sum = 0;
@@ -424,7 +425,10 @@ static int by_lane(const void *one, const void *other)
 	return (a->began > b->began) - (a->began < b->began);
 }
 
-/* All stretches on lanes: those that are told, and those of executions that had only one. Owned by the caller. */
+/*
+ * All stretches on lanes: the reported slices, and those of executions that had a single one. Owned by the
+ * caller.
+ */
 static struct bsa_slice *all_slices(const struct collected *c, size_t *n)
 {
 	struct bsa_slice *all = calloc(c->slice.n + c->execution.n + 1, sizeof(*all));
@@ -516,7 +520,7 @@ static void check_form(const struct sim *s, unsigned forms, const char *name, co
 	check_lanes(&o.facts);
 	forget_full(&o.facts);
 	expect_same(collect_text(&full->facts, true), "full", collect_text(&o.facts, true), name);
-	if (forms == SIM_COMPACT) { /* as late as they are, and no more */
+	if (forms == SIM_COMPACT) { /* with a horizon that is just long enough */
 		options.horizon_ns = o.latest + CLIENTS_LATE;
 		again = fold_forms(s, forms, &options);
 		check_nothing_left_out(&again);
@@ -528,7 +532,7 @@ static void check_form(const struct sim *s, unsigned forms, const char *name, co
 	outcome_free(&again);
 }
 
-/* What happens at one time happens in no order. */
+/* The order of events at the same time must not matter. */
 static void check_ties(const struct sim *s, const struct outcome *full, const struct bsa_fold_options *options,
                        uint64_t series)
 {
@@ -589,7 +593,7 @@ static void play_lossless(uint64_t seed)
 	check_ties(&s, &full, &options, series);
 	forget_full(&full.facts);
 	check_form(&s, SIM_RARE, "both", &full, options);
-	if (!terms.no_ends) /* else summaries may be to come, so that less is certain */
+	if (!terms.no_ends) /* otherwise summaries may still be missing, and less is certain */
 		check_form(&s, SIM_COMPACT, "compact", &full, options);
 	sim_free(&s);
 	terms.early_ns = 300;
@@ -610,11 +614,11 @@ struct against {
 	const struct outcome *some, *all;
 	const struct collected *truth;
 	unsigned forms;
-	uint64_t window_ns; /* of the fold's options */
-	bool late;          /* it begins in the middle: what apps had before is not known */
+	uint64_t window_ns; /* a fold's option */
+	bool late;          /* the recording begins in the middle, so apps' earlier shares are unknown */
 };
 
-/* The number of the trace of that which a fold has called @id. 0: none. */
+/* The trace's number of the execution that a fold numbered @id. 0: none. */
 static uint64_t exec_of(const struct collected *c, uint64_t id)
 {
 	for (size_t i = 0; i < c->execution.n; i++)
@@ -642,7 +646,7 @@ static void check_known(const struct bsa_execution *x, const char *what, int whi
 	      what, which, (unsigned long long)some, (unsigned long long)all);
 }
 
-/* Of one side, that is what it has seen of it. */
+/* The end-to-end time as the recorded sides see it. */
 static uint64_t end_to_end(uint8_t sides, const struct bsa_execution *is)
 {
 	if (sides == BSA_SIDES_BOTH)
@@ -652,7 +656,7 @@ static uint64_t end_to_end(uint8_t sides, const struct bsa_execution *is)
 	return is->at[is->at[BSA_SIGNALLED] != NEVER ? BSA_SIGNALLED : BSA_RESULT_WRITTEN] - is->at[BSA_REQUEST_READ];
 }
 
-/* A count is unknown, or it is the count. */
+/* A count must be unknown or right. */
 static void check_count(const struct bsa_execution *x, const char *what, uint32_t count, uint32_t is)
 {
 	HOLDS(count == BSA_COUNT_UNKNOWN || count == is, "exec %#llx: %s: %u, and it was %u",
@@ -685,7 +689,7 @@ static void check_execution(const struct bsa_execution *x, const struct bsa_exec
 	check_count(x, "slots missed", x->misses, is->misses);
 }
 
-/* What is said to be complete is all there, on its side; but when it was said to be late may have been lost. */
+/* A complete execution must have all facts of its side, except its reported lateness, which may have been lost. */
 static void check_complete(const struct bsa_execution *x, const struct bsa_execution *is)
 {
 	bool whole = x->sides == BSA_SIDES_BOTH && x->at[BSA_SIGNALLED] == NEVER;
@@ -732,14 +736,14 @@ static void check_slices(const struct against *a)
 	free(all);
 }
 
-/* An end of @w may be that of the recording. */
+/* Whether @w is the wait @is; an open end of @w may be cut off. */
 static bool same_part(const struct bsa_wait *is, const struct bsa_wait *w)
 {
 	return (is->began == w->began || (w->open & BSA_OPEN_START && is->began < w->began)) &&
 	       (is->ended == w->ended || (w->open & BSA_OPEN_END && is->ended > w->ended));
 }
 
-/* Is it a whole part of a wait, or all of one for an idle lane? */
+/* Whether @w is a whole part of a real wait, or a whole wait for an idle lane. */
 static bool had_part(const struct against *a, const struct bsa_wait *w)
 {
 	uint64_t exec = exec_of(&a->some->facts, w->execution);
@@ -803,7 +807,7 @@ static bool had_inversion(const struct against *a, const struct bsa_inverted *v)
 	return false;
 }
 
-/* Somebody who did wait then, and was of another priority. */
+/* Whether the execution that was passed over really waited then, with another priority. */
 static bool could_be_chosen(const struct against *a, const struct bsa_chosen *c)
 {
 	uint64_t over = exec_of(&a->some->facts, c->passed_over);
@@ -875,7 +879,7 @@ static void check_others(const struct against *a)
 
 /* ---- what may be hidden ---- */
 
-/* Is it told when that execution began to wait and when it did no more, as far as it was recorded? */
+/* Whether the facts have the begin and the end of that wait, as far as it was recorded. */
 static bool is_told(const struct against *a, const struct sim_wait *w)
 {
 	const struct collected *c = &a->some->facts;
@@ -898,7 +902,7 @@ static bool is_told(const struct against *a, const struct sim_wait *w)
 	return told.began != NEVER && same_part(&(struct bsa_wait){ .began = w->began, .ended = w->ended }, &told);
 }
 
-/* Do facts say that there may have been such a wait? */
+/* Whether the facts report that there may have been such a wait. */
 static bool is_possible(const struct against *a, const struct sim_wait *w, uint64_t from, uint64_t until)
 {
 	const struct collected *c = &a->some->facts;
@@ -918,7 +922,10 @@ static bool is_possible(const struct against *a, const struct sim_wait *w, uint6
 	return false;
 }
 
-/* Each wait of the recorded time is told, or said to be possible: so what is within limits is so for all there was. */
+/*
+ * Each wait of the recorded time must be reported, or reported as possible. Then what holds for all reported
+ * waits holds for all waits.
+ */
 static void check_nothing_hidden(const struct against *a, uint64_t from, uint64_t until)
 {
 	for (size_t i = 0; i < a->s->n_waits; i++) {
@@ -933,15 +940,18 @@ static void check_nothing_hidden(const struct against *a, uint64_t from, uint64_
 	}
 }
 
-/* At @at a stretch that began then may hide who is backlogged: for how long, if it does so for longer than @ns? */
+/*
+ * If the stretch from @began to @ended covers @at and began more than @ns before, the time since it began; else
+ * @ns.
+ */
 static uint64_t longer_hidden(uint64_t ns, uint64_t began, uint64_t ended, uint64_t at)
 {
 	return began <= at && at <= ended && at - began > ns ? at - began : ns;
 }
 
 /*
- * For how long before @at an app may have been backlogged of which no event tells. @from: the beginning of the recording. @accounted: bounds
- * account for waits of executions that are known.
+ * The longest time before @at for which an app may have been backlogged without an event. @from: the beginning
+ * of the recording. @accounted: bounds account for waits of executions that are known.
  */
 static uint64_t hidden_before(const struct collected *c, uint64_t at, uint64_t from, bool accounted)
 {
@@ -958,7 +968,7 @@ static uint64_t hidden_before(const struct collected *c, uint64_t at, uint64_t f
 	return longest;
 }
 
-/* Two services may have an app of the same key. */
+/* The greatest lag, because two services may have an app of the same key. */
 static struct bsa_share largest_lag(const struct collected *c, uint32_t key)
 {
 	struct bsa_share largest = { .app = 0 };
@@ -976,7 +986,7 @@ static struct bsa_share largest_lag(const struct collected *c, uint32_t key)
 	return largest;
 }
 
-/* Of the service that has most of them. */
+/* The lanes of the service that has most of them. */
 static uint64_t lanes_of(const struct sim *s)
 {
 	uint64_t most = 1;
@@ -986,7 +996,7 @@ static uint64_t lanes_of(const struct sim *s)
 	return most;
 }
 
-/* The largest lag of each app lies between the bounds that are told, and what may be hidden. */
+/* The largest lag of each app must lie between the reported bounds, plus what may be hidden. */
 static void check_lags(const struct against *a)
 {
 	const struct collected *all = &a->all->facts, *some = &a->some->facts;
@@ -1005,7 +1015,10 @@ static void check_lags(const struct against *a)
 	}
 }
 
-/* NULL: no app of that @key, of which services may have one each, was backlogged then. */
+/*
+ * The window with the greatest lag, because each service may have an app of @key. NULL: no app of that @key was
+ * backlogged then.
+ */
 static const struct bsa_lag *window_of(const struct collected *c, uint32_t key, uint64_t began)
 {
 	const struct bsa_lag *ret = NULL;
@@ -1019,7 +1032,7 @@ static const struct bsa_lag *window_of(const struct collected *c, uint32_t key, 
 	return ret;
 }
 
-/* The longest of such times in the window that began at @began. In those check_lags says how far behind an app was. */
+/* The longest such time in the window that began at @began. */
 static uint64_t hidden_within(const struct against *a, uint64_t began)
 {
 	const struct collected *c = &a->some->facts;
@@ -1033,7 +1046,7 @@ static uint64_t hidden_within(const struct against *a, uint64_t began)
 	return longest;
 }
 
-/* Services may have an app of that @key each. */
+/* The maximum, because each service may have an app of @key. */
 static int64_t most_lag_in_window(const struct collected *c, uint32_t key, uint64_t began)
 {
 	int64_t most = INT64_MIN;
@@ -1045,7 +1058,10 @@ static int64_t most_lag_in_window(const struct collected *c, uint32_t key, uint6
 	return most;
 }
 
-/* The same of each window, but for lags below 0, which an app that came anew in a hole seems to have lost. */
+/*
+ * As check_lags, for each window. Lags below 0 are not compared, because an app that was first seen in a hole
+ * has lost its earlier share.
+ */
 static void check_windows(const struct against *a)
 {
 	const struct collected *all = &a->all->facts, *some = &a->some->facts;
@@ -1071,7 +1087,7 @@ static void check_windows(const struct against *a)
 	}
 }
 
-/* Nothing is there that is not there without losses. */
+/* Each reported fact must be a fact of the recording without losses. */
 static void check_nothing_invented(const struct against *a)
 {
 	const struct collected *c = &a->some->facts;
@@ -1101,7 +1117,10 @@ struct hole {
 
 enum { HOLES = 64 };
 
-/* Is it among so many in a hundred? What else is lost does not depend on how many delays are told. */
+/*
+ * Whether this event is lost, with a chance of @odds in a hundred. Delays draw from a copy, so that their
+ * number does not change what else is lost.
+ */
 static bool is_unlucky(const struct sim_event *e, unsigned odds, uint64_t *series)
 {
 	uint64_t aside = *series;
@@ -1109,7 +1128,7 @@ static bool is_unlucky(const struct sim_event *e, unsigned odds, uint64_t *serie
 	return sim_random(e->event.kind == BSA_exec_delay ? &aside : series, 100) < odds;
 }
 
-/* Events of one cpu in that time are lost: all of them, or some. */
+/* Lose all or some events of one cpu in that time. */
 static bool make_hole(struct sim *s, struct hole *h, uint64_t *series)
 {
 	unsigned odds = sim_random(series, 2) ? 100 : 1 + (unsigned)sim_random(series, 60);
@@ -1127,7 +1146,7 @@ static bool make_hole(struct sim *s, struct hole *h, uint64_t *series)
 	return h->events;
 }
 
-/* As packets would have it: those of one cpu come one after the other, and any of them may have holes. */
+/* Lose packets: those of one cpu follow each other, and each may have a hole. */
 static size_t make_holes(struct sim *s, struct hole *holes, uint64_t *series)
 {
 	uint64_t length = s->ended - s->began, packet = length / (2 + sim_random(series, 200)) + 1, from;
@@ -1150,7 +1169,7 @@ static int by_at(const void *one, const void *other)
 	return (a->event.at > b->event.at) - (a->event.at < b->event.at);
 }
 
-/* The tape of what is left, with the losses told. */
+/* The tape of the events that are left, with the losses reported. */
 static struct tape tape_with_holes(const struct sim *s, unsigned forms, const struct hole *holes, size_t n)
 {
 	struct tape left = tape_of(s, forms), t = { .n_own = n };
@@ -1181,14 +1200,17 @@ static bool is_summary(const struct sim_event *e)
 	return e->event.kind == BSA_exec_client || e->event.kind == BSA_exec_service;
 }
 
-/* Of others nobody can tell that they are of an execution, but by what they say of a pool. */
+/* Whether the event belongs to an execution by itself. Other kinds do so only through their pool. */
 static bool says_whose(const struct sim_event *e)
 {
 	return e->event.kind != BSA_pool_map && e->event.kind != BSA_pool_unmap &&
 	       e->event.kind != BSA_resource_exhausted;
 }
 
-/* A boundary that its service does not know. Of how it was launched, those before its request was taken. */
+/*
+ * Whether the event is a boundary that its service does not know. Of a launched execution, these are the
+ * boundaries before the service took the request.
+ */
 static bool is_of_client(const struct sim *s, const struct sim_event *e)
 {
 	bool was_launched = e->whose && s->execs[e->whose - 1].at[BSA_SIGNALLED] != NEVER;
@@ -1209,12 +1231,18 @@ static bool is_of_client(const struct sim *s, const struct sim_event *e)
 	}
 }
 
-/* From the first to the last that is left of each execution, and whether anything of it is lost. */
+/*
+ * The time of the first and the last event that is left of an execution, and the numbers of lost events and of
+ * summaries.
+ */
 struct remains {
 	uint64_t first, last, lost, lost_of_client, services, clients;
 };
 
-/* A launch that returns after its fence was signalled: that is a mark, and the execution is over without it. */
+/*
+ * Whether a launch returned after its fence was signalled: then the event is a mark, and the execution is
+ * complete without it.
+ */
 static bool is_mark_after_end(const struct sim *s, const struct sim_event *e)
 {
 	uint64_t signalled = e->whose ? s->execs[e->whose - 1].at[BSA_SIGNALLED] : NEVER;
@@ -1237,7 +1265,8 @@ static struct remains *remains_of(const struct sim *s, unsigned forms)
 		if (e->lost) {
 			if (is_mark_after_end(s, e))
 				continue;
-			x->lost += !is_summary(e) || forms != SIM_RARE; /* events have told it all */
+			/* in this form the other events have reported everything */
+			x->lost += !is_summary(e) || forms != SIM_RARE;
 			x->lost_of_client += is_of_client(s, e);
 			continue;
 		}
@@ -1260,13 +1289,16 @@ static bool overlaps(const struct hole *holes, size_t n, uint64_t from, uint64_t
 	return false;
 }
 
-/* Is it certain, whatever was lost? Both summaries tell all of it; that of the service tells that events do. */
+/*
+ * Whether the execution is certain in spite of losses: both summaries report everything; the service's reports
+ * how many events there are.
+ */
 static bool is_certain(const struct remains *r, unsigned forms)
 {
 	return r->services && (r->clients || (forms == SIM_RARE && !r->lost_of_client));
 }
 
-/* Each that lost an event, or was under way when events were lost, is marked. */
+/* Each execution that lost an event, or was under way when events were lost, must be marked. */
 static void check_marked(const struct against *a, const struct hole *holes, size_t n)
 {
 	struct remains *r = remains_of(a->s, a->forms);
@@ -1286,7 +1318,7 @@ static void check_marked(const struct against *a, const struct hole *holes, size
 	free(r);
 }
 
-/* With a horizon that is long enough, and no longer. */
+/* With a horizon that is just long enough. */
 static struct outcome fold_lossless(const struct sim *s, unsigned forms, struct bsa_fold_options *options)
 {
 	struct outcome o;
@@ -1343,7 +1375,7 @@ static void play_lossy(uint64_t seed)
 	lose(&s, SIM_FULL, "full, with losses", &series, options);
 	lose(&s, SIM_RARE, "both, with losses", &series, options);
 	sim_free(&s);
-	terms.no_ends = false; /* else less is certain of the end, even without a loss */
+	terms.no_ends = false; /* otherwise less is certain at the end, even without a loss */
 	sim_play(&s, &terms);
 	lose(&s, SIM_COMPACT, "compact, with losses", &series, options);
 	sim_free(&s);
@@ -1351,7 +1383,10 @@ static void play_lossy(uint64_t seed)
 
 /* ---- from the middle on ---- */
 
-/* When somebody listens; what there is when he begins is told again at @told. */
+/*
+ * The time of a session: it records events from @from to @until. The second member is the time at which the
+ * service repeats its state.
+ */
 struct session {
 	uint64_t from, told, until;
 };
@@ -1377,7 +1412,7 @@ static struct tape tape_within(const struct sim *s, unsigned forms, const struct
 	return t;
 }
 
-/* The last event of each execution, by where it lies in @s, from 1. Owned by the caller. */
+/* The last event of each execution, by its index in @s, counted from 1. Owned by the caller. */
 static uint64_t *lasts_of(const struct sim *s, unsigned forms)
 {
 	uint64_t *lasts = calloc(s->n_execs + 1, sizeof(*lasts));
@@ -1389,7 +1424,7 @@ static uint64_t *lasts_of(const struct sim *s, unsigned forms)
 	return lasts;
 }
 
-/* Those that were under way when it began lack their beginning, or their end; all others lack nothing. */
+/* Executions that were under way at the session's begin or end lack that part; all others must lack nothing. */
 static void check_session(const struct against *a, const struct session *when)
 {
 	uint64_t *lasts = lasts_of(a->s, a->forms);
@@ -1413,8 +1448,8 @@ static void check_session(const struct against *a, const struct session *when)
 }
 
 /*
- * Who stops listening in compact never hears of those that are under way: not even that their lanes are not idle. So it goes on
- * to the end there.
+ * A compact session that stops misses executions under way, even that their lanes are busy. So compact sessions
+ * go on to the end.
  */
 static struct session some_session(const struct sim *s, unsigned forms, uint64_t *series)
 {
@@ -1426,7 +1461,7 @@ static struct session some_session(const struct sim *s, unsigned forms, uint64_t
 	return when;
 }
 
-/* The last that every service says: of later times only clients tell. */
+/* The time of the earliest of the services' last events: after it, only clients report. */
 static uint64_t services_until(const struct sim *s, const struct tape *t)
 {
 	uint64_t until = t->n ? t->events[t->n - 1]->at : 0;
@@ -1479,7 +1514,7 @@ static void play_late(uint64_t seed)
 	listen_late(&s, SIM_FULL, "full, from the middle on", &series, options);
 	listen_late(&s, SIM_RARE, "both, from the middle on", &series, options);
 	sim_free(&s);
-	terms.no_ends = false; /* else less is certain of the end, even without a loss */
+	terms.no_ends = false; /* otherwise less is certain at the end, even without a loss */
 	sim_play(&s, &terms);
 	listen_late(&s, SIM_COMPACT, "compact, from the middle on", &series, options);
 	sim_free(&s);
@@ -1493,7 +1528,7 @@ static const uint16_t sizes[] = {
 #undef K
 };
 
-/* Numbers that have to do with others of the record, and some that have nothing to do with anything. */
+/* Numbers near others of the recording, and some arbitrary ones. */
 static uint64_t some_number(uint64_t *series, uint64_t now)
 {
 	switch (sim_random(series, 8)) {
@@ -1519,7 +1554,7 @@ static void make_hostile(struct sim_event *e, uint64_t *series, uint64_t now)
 		number = some_number(series, now);
 		memcpy((char *)&e->of + at, &number, sizeof(e->of) - at < 8 ? sizeof(e->of) - at : 8);
 	}
-	/* one of few executions, or nothing would ever come of it */
+	/* one of few executions, or events would never match */
 	number = (1 + sim_random(series, 4)) << 32 | sim_random(series, 50);
 	if (sim_random(series, 10))
 		e->of.exec_submit.exec = number;
@@ -1531,7 +1566,7 @@ static void make_hostile(struct sim_event *e, uint64_t *series, uint64_t now)
 		                       (uint16_t)(sizeof(struct bsa_event) + (sizes[kind] + 7u) / 8 * 8) };
 }
 
-/* Facts that somebody looks at, and keeps nothing of. */
+/* Facts that are read, but not kept. */
 static uint64_t facts_told;
 
 #define COUNT(kind)                                                     \
@@ -1610,22 +1645,21 @@ static void the_truth_is_found_in_full_in_compact_and_in_both(void **state)
 static void losses_hide_and_never_invent(void **state)
 {
 	(void)state;
-	play_lossy(104); /* a lane of which nothing is known is handed over, while another app becomes backlogged */
+	play_lossy(104); /* an unknown lane is handed over, while another app becomes backlogged */
 	play_lossy(263); /* one step goes from before a hole to long after it */
 	play_lossy(
 		326); /* the answer to a launch comes after the execution failed, and neither return nor signal was recorded */
 	play_lossy(776);  /* a hole hides a resume and the next preemption */
-	play_lossy(258);  /* a lane is on its way to an execution when the service says that none waits */
-	play_lossy(304);  /* an app seems to have nothing left while a hidden execution of it waits: its lag goes on */
-	play_lossy(905);  /* who has a lane is of no known app, and may be of one that is known */
-	play_lossy(1813); /* an app seems to have nothing left within a hole */
+	play_lossy(258);  /* a lane is being handed to an execution when the service reports that no execution waits */
+	play_lossy(304);  /* an app seems idle while a hidden execution of it waits: its lag goes on */
+	play_lossy(905);  /* an unknown app has a lane, and may be one of the known apps */
+	play_lossy(1813); /* an app seems idle in a hole */
 	play_lossy(1556); /* a lane is handed to an execution that was not known to be ready */
 	play_lossy(835);  /* a lane is being handed over when a hole begins */
-	play_lossy(2162); /* an app hogs only because executions of no known app seemed to have lanes, too */
-	play_lossy(4033); /* a hole hides how many lanes there are: one is handed over that was not known yet */
-	play_lossy(4518); /* the same: an execution is on one of which nothing is known */
-	play_lossy(
-		4505); /* in a hole, in another window than that in which it began, an app is seen: its lag is still that of before */
+	play_lossy(2162); /* an app hogs only because executions of unknown apps seemed to have lanes, too */
+	play_lossy(4033); /* a hole hides the number of lanes: a lane that was unknown is handed over */
+	play_lossy(4518); /* a hole hides the number of lanes: an execution is on an unknown lane */
+	play_lossy(4505); /* an app is first seen in a later window of a hole: its lag is still the one before it */
 	play_all(play_lossy, SEEDS);
 }
 

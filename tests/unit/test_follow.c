@@ -1,6 +1,7 @@
 /*
- * test_follow.c -- traces that grow while they are read: whatever piece of a file is there, the records that come are those that the whole
- * trace has, in the same order; and files that shrink, are replaced, or hold garbage cost what was in them, and nothing else.
+ * test_follow.c -- traces that grow while they are read. Whatever part of a file exists, the records that come
+ * are those of the whole trace, in the same order. Files that shrink, are replaced, or hold garbage lose their
+ * own records, and no others.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -48,7 +49,7 @@ static void load(struct file *ret, const char *name)
 	ret->n = (size_t)n;
 }
 
-/* Into the trace that grows: the file is emptied first if @flags has O_TRUNC. */
+/* Write to the growing trace; the file is truncated first if @flags has O_TRUNC. */
 static void put(const char *name, const void *bytes, size_t n, int flags)
 {
 	char path[PATH];
@@ -106,7 +107,7 @@ static int begin(void **state)
 	return mkdir(path, 0700);
 }
 
-static char streams[2][64]; /* of the whole trace, by cpu */
+static char streams[2][64]; /* streams of the whole trace, by cpu */
 static struct file content[2];
 
 static void load_all(void)
@@ -125,7 +126,7 @@ static void load_all(void)
 
 struct seen {
 	uint64_t at[RECORDS_MAX], exec[RECORDS_MAX];
-	size_t n, losses, late; /* late: after one of a later time */
+	size_t n, losses, late; /* late: records that came after one of a later time */
 	uint64_t lost_packets, latest;
 };
 
@@ -188,7 +189,7 @@ static void each_byte_boundary_gives_the_same_records(void **state)
 		for (unsigned i = 0; i < 2; i++)
 			if (cut[i] < content[i].n) {
 				put(streams[i], &content[i].bytes[cut[i]++], 1, 0);
-				look(f, SETTLE, &seen); /* nothing is settled by time */
+				look(f, SETTLE, &seen); /* the settle time is 0, so nothing is certain by time alone */
 			}
 	look(f, BSA_NEVER, &seen);
 	assert_all(&seen);
@@ -205,14 +206,14 @@ static void a_record_waits_for_what_may_come_before_it(void **state)
 	(void)state;
 	load_all();
 	put(streams[0], content[0].bytes, content[0].n, 0);
-	put(streams[1], content[1].bytes, 100, 0); /* its first packet's header, and not all of the packet */
+	put(streams[1], content[1].bytes, 100, 0); /* the first packet's header, and a part of the packet */
 	look(f, SETTLE + 1001, &seen);
-	assert_int_equal(seen.n, 1); /* until 1001 all is settled */
+	assert_int_equal(seen.n, 1); /* everything before 1001 is certain */
 	look(f, SETTLE + 1001, &seen);
 	assert_int_equal(seen.n, 1);
 	put(streams[1], content[1].bytes + 100, content[1].n - 100, 0);
 	look(f, SETTLE + 1001, &seen);
-	assert_true(seen.n >= EVENTS - 2); /* both have packets, but for the last ones' ends */
+	assert_true(seen.n >= EVENTS - 2); /* both streams have packets, without the ends of the last ones */
 	look(f, BSA_NEVER, &seen);
 	assert_all(&seen);
 	bsa_follow_free(f);
@@ -231,14 +232,14 @@ static void what_comes_after_its_time_keeps_it_and_is_counted(void **state)
 	put(streams[1], content[1].bytes, content[1].n, 0);
 	look(f, SETTLE + 6000, &seen);
 	assert_int_equal(seen.n, EVENTS);
-	assert_int_equal(bsa_follow_followed(f).late,
-	                 EVENTS / 2 - 1); /* all but the last one, which is the latest of all */
+	/* all but the last record, which is the latest */
+	assert_int_equal(bsa_follow_followed(f).late, EVENTS / 2 - 1);
 	assert_int_equal(seen.late, EVENTS / 2 - 1);
 	assert_int_equal(bsa_follow_followed(f).late_ns, 900);
 	bsa_follow_free(f);
 }
 
-/* The offset of packet @k of a stream, by the sizes that its headers say. */
+/* The offset of packet @k of a stream, by the sizes in the headers. */
 static size_t packet_at(unsigned stream, unsigned k)
 {
 	size_t at = 0;
@@ -285,7 +286,7 @@ static void a_file_that_is_written_anew_costs_what_was_not_read(void **state)
 	put(streams[0], content[0].bytes, at + 10, 0);
 	put(streams[1], content[1].bytes, content[1].n, 0);
 	look(f, SETTLE, &seen);
-	put(streams[0], content[0].bytes, 0, O_TRUNC); /* the second packet is never seen whole */
+	put(streams[0], content[0].bytes, 0, O_TRUNC); /* the follower never sees the second packet whole */
 	look(f, SETTLE, &seen);
 	put(streams[0], content[0].bytes + next, content[0].n - next, 0);
 	for (int i = 0; i < 3; i++)
@@ -308,7 +309,7 @@ static void a_file_that_is_replaced_is_read_to_its_end_first(void **state)
 	at = packet_at(0, 2);
 	put(streams[0], content[0].bytes, at, 0);
 	put(streams[1], content[1].bytes, content[1].n, 0);
-	assert_int_equal(bsa_follow_look(f, SETTLE, NULL), 0); /* opened, and not read yet */
+	assert_int_equal(bsa_follow_look(f, SETTLE, NULL), 0); /* opened, but not read yet */
 	drop(streams[0]);
 	put(streams[0], content[0].bytes + at, content[0].n - at, 0);
 	look(f, SETTLE, &seen);

@@ -40,7 +40,10 @@ static void every_half_comes_back(void **state)
 	}
 }
 
-/* The nearer of two neighbours; in the midst of them, the even one. Beyond the greatest half by half a step: infinite. */
+/*
+ * Rounding takes the nearer of two neighbours, in the middle the even one. From half a step above the greatest
+ * half on: infinity.
+ */
 static void between_two_halves_the_nearer_one(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 /*
- * test_hooks.c -- what the library tells a driver besides what to compute: of each run its deadline, its priority and its burst; of each
- * buffer what it is for; of the device when it is to be fast. On every path, by the gate's driver, which notes what it was told.
+ * test_hooks.c -- the parameters that the library passes to a driver besides the computation: each run's
+ * deadline, priority and burst; each buffer's roles; and when the device must be fast. The gate's driver notes
+ * them, on every path.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@ struct fixture {
 	struct nnb_model *model;
 	struct nnb_remote *remote;
 	struct io io;
-	uint64_t deadline; /* of the latest call */
+	uint64_t deadline; /* deadline of the latest call */
 };
 
 static const struct nnb_prepare how_for_tests = { .preference = 2, .priority = NNB_PRIORITY_HIGH };
@@ -59,7 +60,7 @@ static int tear_down(void **state)
 
 /* ---- runs ---- */
 
-/* The next call: of other values, with another deadline. */
+/* The next call, with other values and another deadline. */
 static struct nnb_call *next_call(struct fixture *f, bool deadline)
 {
 	io_refresh(&f->io, 7);
@@ -68,7 +69,7 @@ static struct nnb_call *next_call(struct fixture *f, bool deadline)
 	return &f->io.call;
 }
 
-/* The driver has begun @n runs, and was told of the last what its caller had said. */
+/* The driver must have begun @n runs, the last of them with these values of the caller. */
 static void expect_told(const struct gate *gate, unsigned n, uint64_t deadline, unsigned priority, unsigned burst)
 {
 	assert_int_equal(atomic_load(&gate->n_runs), n);
@@ -105,7 +106,7 @@ static void fenced_executions_have_their_deadlines(void **state)
 	}
 }
 
-/* The same request again is not bound again: its deadline is another all the same. */
+/* The library does not bind an equal request again, but its deadline is a new one. */
 static void each_request_of_a_burst_has_its_deadline(void **state)
 {
 	struct fixture *f = *state;
@@ -159,7 +160,7 @@ static void a_burst_goes_on_without_a_context(void **state)
 	nnb_burst_free(burst);
 }
 
-/* A scene: an app with a burst, which says so. */
+/* A scene: an app with a burst. It writes a byte when the burst is ready. */
 static int scene_burst(const char *socket)
 {
 	const struct nnb_client_config config = { .socket = socket };
@@ -285,7 +286,10 @@ static void a_buffer_is_asked_for_with_its_roles(void **state)
 	nnb_remote_release(models[1]);
 }
 
-/* M-33: the driver is asked when it is known how much it is, and again for more; then the model may have gone. */
+/*
+ * M-33: the library asks the driver for the buffer when its size is known, and again for a larger one, even
+ * after the model is gone.
+ */
 static void a_buffer_of_unknown_extents_is_asked_for_late(void **state)
 {
 	struct fixture *f = *state;
@@ -321,7 +325,7 @@ static void a_buffer_of_unknown_extents_is_asked_for_late(void **state)
 	nnb_model_free(any);
 }
 
-/* M-5: no driver sees such roles. */
+/* M-5: hostile roles do not reach the driver. */
 static void hostile_roles_do_not_come_to_the_driver(void **state)
 {
 	struct fixture *f = *state;
@@ -347,7 +351,10 @@ static void hostile_roles_do_not_come_to_the_driver(void **state)
 
 enum { WIDTH = 4, HEIGHT = N / WIDTH, STRIDE = 6 };
 
-/* Two images, input and output, as another device sees them: rows of STRIDE pixels, of which WIDTH hold an element each. */
+/*
+ * Two images, input and output, as another device sees them: rows of STRIDE pixels, of which WIDTH hold an
+ * element each.
+ */
 struct images {
 	struct nnb_memory memories[2];
 	struct nnb_pool *pools[2];
@@ -393,7 +400,7 @@ static struct nnb_call *images_fill(struct images *m, float first)
 	return &m->call;
 }
 
-/* The output is right, and what lies between its rows is as it was. */
+/* The output must be right, and the bytes between its rows unchanged. */
 static void expect_images(const struct fixture *f, const struct images *m, float first)
 {
 	for (uint32_t y = 0; y < HEIGHT; y++)
@@ -406,7 +413,7 @@ static void expect_images(const struct fixture *f, const struct images *m, float
 	assert_int_equal(atomic_load(&f->s.gate->images), 0);
 }
 
-/* P-14: on each path, and by a burst that has the buffers cached. */
+/* P-14: on each path, and by a burst that has the buffers in its cache. */
 static void hardware_buffers_are_put_to_the_driver(void **state)
 {
 	struct fixture *f = *state;
@@ -436,7 +443,7 @@ static void hardware_buffers_are_put_to_the_driver(void **state)
 	images_fini(&m);
 }
 
-/* P-15: and then the app goes on. */
+/* P-15: the app goes on after it. */
 static void a_hardware_buffer_that_the_driver_refuses_is_a_failure(void **state)
 {
 	struct fixture *f = *state;
@@ -462,7 +469,10 @@ static void a_hardware_buffer_that_the_driver_refuses_is_a_failure(void **state)
 	images_fini(&m);
 }
 
-/* The client frees a slot between the look at the slots and the execution: what the driver opens is there until that ends (S-13). */
+/*
+ * The client frees a slot after the server has read the slots and before the execution: the driver's buffer
+ * must stay open until the execution ends (S-13).
+ */
 static void a_freed_slot_leaves_the_driver_its_hardware_buffer(void **state)
 {
 	enum { INPUT = 7, OUTPUT = 8 };
@@ -514,7 +524,7 @@ static bool never(void *arg, uint32_t next_op)
 	return false;
 }
 
-/* In this process: one that is preempted, and begun again, has its buffers until it ends. */
+/* In this process: an execution that is preempted and restarted keeps its buffers until it ends. */
 static void a_preempted_execution_keeps_its_hardware_buffers(void **state)
 {
 	struct fixture *f = *state;
@@ -539,7 +549,7 @@ static void a_preempted_execution_keeps_its_hardware_buffers(void **state)
 	assert_int_equal(nnb_execution_restart(e), NNB_STATUS_GENERAL_FAILURE); /* the buffers are closed */
 	images_fill(&m, 2);
 	assert_none(nnb_execution_again(e, &request, NULL, false, NULL, &why));
-	nnb_execution_end(e); /* without running: nothing is written */
+	nnb_execution_end(e); /* before it ran: nothing is written */
 	assert_int_equal(atomic_load(&f->s.gate->images), 0);
 	assert_true(m.pixels[1][0] == -1);
 	images_fini(&m);
@@ -550,7 +560,7 @@ static void a_preempted_execution_keeps_its_hardware_buffers(void **state)
 
 #define LATENCY "/dev/cpu_dma_latency"
 
-/* How many descriptors of it this process has. */
+/* The number of this process's open descriptors of it. */
 static unsigned latency_requests(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -568,7 +578,7 @@ static unsigned latency_requests(void)
 	return n;
 }
 
-/* How soon a CPU must wake up, as the kernel has it from all who ask. */
+/* The strictest wake-up latency of a CPU that any process has requested from the kernel. */
 static int32_t most_microseconds(void)
 {
 	int fd = open(LATENCY, O_RDONLY | O_CLOEXEC);

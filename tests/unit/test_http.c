@@ -1,8 +1,8 @@
 /*
- * test_http.c -- the exporter's HTTP: pages for whoever asks as HTTP wants it, and the same pages at once while others ask slowly, endlessly,
- * in great numbers or nonsense.
+ * test_http.c -- the exporter's HTTP: a client that speaks HTTP gets its page, and gets it at once while other
+ * clients are slow, endless, many or send garbage.
  *
- * One thread: asked() runs the server while it waits for its answer.
+ * There is one thread: asked() runs the server while it waits for its answer.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -84,7 +84,7 @@ static void run(struct bsv_http *h)
 	bsv_http_run(h);
 }
 
-/* Everything that the server says to @fd until it closes. */
+/* Everything that the server sends to @fd until it closes. */
 static const char *heard(struct bsv_http *h, int fd)
 {
 	size_t used = 0;
@@ -139,7 +139,7 @@ static void each_request_has_its_answer(void **state)
 		const char *said;
 
 		print_message("%.40s\n", rows[i].request);
-		if (i + 1 == sizeof(rows) / sizeof(*rows)) { /* no line ends in it: the client gives up */
+		if (i + 1 == sizeof(rows) / sizeof(*rows)) { /* this row has no end of line, so the client gives up */
 			int fd = begun(h);
 
 			assert_int_equal(send(fd, rows[i].request, strlen(rows[i].request), MSG_NOSIGNAL),
@@ -171,7 +171,7 @@ static void a_head_without_end_is_refused(void **state)
 
 	memset(head, 'a', sizeof(head));
 	memcpy(head, "GET /metrics HTTP/1.1\r\nHost: ", 29);
-	while (used < sizeof(head)) { /* the server does not take all of it */
+	while (used < sizeof(head)) { /* the server stops reading */
 		ssize_t n = send(fd, head + used, sizeof(head) - used, MSG_NOSIGNAL);
 
 		if (n < 0 && errno != EAGAIN)
@@ -185,7 +185,10 @@ static void a_head_without_end_is_refused(void **state)
 	starts(asked(*state, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
 }
 
-/* More connections than the server has, none of which ever asks for anything: whoever does is answered in the midst of them. */
+/*
+ * More connections than the server has slots for, none of which sends a request: a client that does is answered
+ * among them.
+ */
 static void the_slow_take_nothing_from_others(void **state)
 {
 	struct bsv_http *h = *state;
@@ -205,10 +208,13 @@ static void the_slow_take_nothing_from_others(void **state)
 		closed += !n || (n < 0 && errno != EAGAIN);
 		close(slow[i]);
 	}
-	assert_in_range(closed, MANY - 64, MANY); /* the oldest made room */
+	assert_in_range(closed, MANY - 64, MANY); /* the server closed the oldest to make room */
 }
 
-/* Idle connections fill the server and wait in its queue: the server takes them one after the other, and sleeps before none of them. */
+/*
+ * Idle connections fill the server and wait in its queue: it accepts them one after the other, without a sleep
+ * before any.
+ */
 static void a_full_server_does_not_sleep(void **state)
 {
 	struct bsv_http *h = *state;
@@ -233,7 +239,7 @@ static void a_full_server_does_not_sleep(void **state)
 		close(idle[i]);
 }
 
-/* They ask for much, read none of it, and go. */
+/* Clients request a lot, read nothing, and close. */
 static void the_rude_harm_nothing(void **state)
 {
 	struct bsv_http *h = *state;

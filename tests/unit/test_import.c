@@ -1,4 +1,7 @@
-/* test_import.c -- what import refuses of traces that are fine in themselves: the same run twice, and times that cannot be stored. */
+/*
+ * test_import.c -- import refuses some sound traces: the same recording twice, and times that the database
+ * cannot store.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,7 @@
 #include "decode/decode.h"
 #include "importer.h"
 
-/* A trace of these lines, of clock @clock; NULL: the usual one. */
+/* A trace of these lines, recorded on @host; NULL: the usual host. */
 static const char *trace(const char *name, const char *lines, const char *host)
 {
 	const struct ctf_options options = { .host = host };
@@ -98,7 +101,10 @@ static void nor_is_it_appended(void **state)
 static void what_is_not_the_same_is_taken(void **state)
 {
 	(void)state;
-	/* a service and its client, a recording after another one, another host's, and a later one, with the same numbers */
+	/*
+	 * a service and its client, a recording after it, one of another host, and a later one, with the same
+	 * numbers
+	 */
 	takes(trace("client", "1000 exec_submit exec=3:1 model=2 path=burst\n1460 exec_return exec=3:1\n", NULL),
 	      trace("service", THERE "1400 exec_end exec=3:1 lane=0\n", NULL), false);
 	takes(trace("first", THERE RUN(1, 1), NULL), trace("second", RUN(2, 2), NULL), false);
@@ -118,7 +124,7 @@ static void services_that_give_out_the_same_numbers_are_refused(void **state)
 	static const char words[] = "processes 9 and 10, have the same instance number (1)";
 
 	(void)state;
-	/* the executions of both would be put together by their numbers */
+	/* equal numbers would merge executions of both */
 	refuses(trace("both",
 	              SERVICE(1, 9, 0) CLIENT(2, 0x100001) RUN(1, 1) SERVICE(2000, 10, 0) CLIENT(2001, 0x100001)
 	                      RUN(3, 1) RUN(4, 2),
@@ -160,7 +166,7 @@ static void times_that_cannot_be_stored_are_refused(void **state)
 	takes(trace("last", "4611686018427387903 exec_return exec=3:1\n", NULL), NULL, false);
 }
 
-/* Of the losses in the database: cause, trace, pid, beginning, end. */
+/* The losses in the database: cause, trace, pid, begin, end. */
 static void has_losses(const char *expected)
 {
 	struct bsa_err err = { "" };
@@ -179,7 +185,10 @@ static void has_losses(const char *expected)
 	bsa_db_close(db);
 }
 
-/* Each process stops by itself: who is answered later than the last word of its service was answered by somebody. */
+/*
+ * Each process's recording stops by itself. If a client gets an answer after the last event of its service, the
+ * end of the service is missing.
+ */
 static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 {
 #define FIRST                                                              \
@@ -220,7 +229,7 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1400000, 3000000, "0x100003:3", "burst"),
 	            NULL),
 	      NULL, false);
-	has_losses("none"); /* perhaps the second one of these was answered first */
+	has_losses("none"); /* perhaps the service answered the second one first */
 	takes(trace("two_bursts",
 	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1600000, 3000000, "0x100004:1", "burst"),
 	            NULL),
@@ -230,7 +239,7 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "async") ANSWER(1600000, 3000000, "0x100003:3", "async"),
 	            NULL),
 	      NULL, false);
-	has_losses("none"); /* of one connection several executions may be under way */
+	has_losses("none"); /* one connection may have several executions under way */
 	takes(trace("full_clients",
 	            SUMMED "2000 exec_submit exec=0x100003:2 path=burst\n1500000 exec_return exec=0x100003:2\n"
 	                   "1600000 exec_submit exec=0x100003:3 path=burst\n3000000 exec_return exec=0x100003:3\n",
@@ -252,7 +261,10 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	            NULL),
 	      NULL, false);
 	has_losses("none");
-	/* It hangs, or is slow to wake an app, or does not take the request: nothing says that more happened than was recorded. */
+	/*
+	 * The service may hang, be slow to wake an app, or not take the request: no event shows that something
+	 * is missing.
+	 */
 	takes(trace("hangs", FIRST ASKS, NULL), NULL, false);
 	has_losses("none");
 	takes(trace("slow", FIRST "200000500 fmq_read exec=0x100003:1 queue=result\n", NULL), NULL, false);
@@ -260,7 +272,7 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	takes(trace("refused", FIRST ASKS "200000500 exec_return exec=0x100003:2 status=dead_object\n", NULL), NULL,
 	      false);
 	has_losses("none");
-	/* it runs, when the app has its answer */
+	/* the execution still runs when the app has its answer */
 	takes(trace("fenced",
 	            FIRST "200000000 exec_submit exec=0x100003:2 path=fenced\n"
 	                  "200000500 exec_return exec=0x100003:2\n",
@@ -276,7 +288,10 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	has_losses("none");
 }
 
-/* One pass over a recording that was ended @until; @ends as of the importer's options. Returns whether there should be another pass. */
+/*
+ * One pass over a recording that was stopped at @until; @ends is the importer's option. Returns whether another
+ * pass is needed.
+ */
 static bool pass(const char *text, uint64_t until, bool ends, struct bsa_importer_counts *ret)
 {
 	const struct bsa_importer_options options = { .output = folder_at("db"), .ends = ends };
@@ -322,7 +337,10 @@ static void has(const char *sql, const char *expected)
 	bsa_db_close(db);
 }
 
-/* LTTng stops a service, and its clients later: what they tell after the recording was ended is not of the recording. */
+/*
+ * LTTng stops recording a service, and its clients a little later: the clients' later events are not part of
+ * the recording.
+ */
 static void what_comes_after_the_end_is_no_loss(void **state)
 {
 	static const char late[] = FIRST "1600 exec_submit exec=0x100003:2 path=burst\n"
@@ -332,18 +350,18 @@ static void what_comes_after_the_end_is_no_loss(void **state)
 
 	(void)state;
 	assert_true(pass(late, 2000, false, &counts));
-	assert_int_equal(counts.after_end, 0); /* it was not known yet that they are to be left out */
+	assert_int_equal(counts.after_end, 0); /* the first pass did not know yet that it must leave them out */
 	assert_false(pass(late, 2000, true, &counts));
 	assert_int_equal(counts.after_end, 2);
 	assert_int_equal(counts.holes, 0);
 	has_losses("none");
 	has("SELECT events || ' ' || (SELECT count(*) FROM execution) || ' ' || ended FROM trace", "7 2 2000");
 	has("SELECT value || '' FROM meta WHERE key = 'left_out_after_end'", "2");
-	/* the client was answered before the end: the service was not recorded to the end */
+	/* the client was answered before the end, so the end of the service is missing */
 	assert_false(pass(late, 200000500, false, &counts));
 	has_losses("tail 1 9 1400 200000500");
 	assert_int_equal(counts.holes, 1);
-	/* such a loss stays, however long the client was recorded after the end */
+	/* the loss stays, however long the client was recorded after the end */
 	assert_true(pass(FIRST ASKS "200000500 exec_return exec=0x100003:2\n"
 	                            "200000600 exec_submit exec=0x100003:3 path=burst\n"
 	                            "400000000 exec_return exec=0x100003:3\n",
@@ -353,7 +371,7 @@ static void what_comes_after_the_end_is_no_loss(void **state)
 	                             "400000000 exec_return exec=0x100003:3\n",
 	                  300000000, true, &counts));
 	has_losses("tail 1 9 1400 200000500");
-	/* nothing says when it was ended */
+	/* the time of the end is unknown */
 	assert_false(pass(late, 0, false, &counts));
 	has_losses("tail 1 9 1400 200000500");
 }

@@ -1,6 +1,6 @@
 /*
- * test_impostors.c -- an app that emits events of the service, and of other apps, changes nothing in a database but the count of its
- * events: as long as LTTng keeps its buffers apart from theirs.
+ * test_impostors.c -- an app that emits events of the service, or of other apps, changes nothing in a database
+ * except the count of impostor events, as long as LTTng keeps its buffers apart from theirs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void append_rows(sqlite3 *db, const char *sql, char *text)
 	sqlite3_finalize(q);
 }
 
-/* All that is told of what happened. Owned by the caller. */
+/* All answers about the recording. Owned by the caller. */
 static char *answers(void)
 {
 	static const char *const tables[] = { "app",
@@ -136,7 +136,7 @@ static void has(const char *sql, const char *rows)
 	free(text);
 }
 
-/* The same answers with the forged trace, in whatever place it is, and from the first or the second go. */
+/* The answers must be the same with the forged trace, at any position, in the first and in the second pass. */
 static void changes_nothing(const char *const *with, size_t n, const char *true_answers)
 {
 	struct bsa_imported imported = import(with, n, NULL);
@@ -182,7 +182,7 @@ static void nor_do_they_if_they_come_first(void **state)
 	free(text);
 }
 
-/* It is the buffers that prove it: without them the answers are other ones. */
+/* The separate buffers prove who emitted an event: with common buffers the answers differ. */
 static void without_users_they_do(void **state)
 {
 	const char *both[] = { trace("service", NULL), trace("client", NULL) };
@@ -217,10 +217,10 @@ static void of_two_services_that_are_not_roots_one_is_named(void **state)
 	assert_int_equal(import(three, 3, &right).impostors, FORGED);
 	has("SELECT key, value FROM meta WHERE key LIKE 'service%'", "service_uid 990 \n ");
 	three[1] = three[2];
-	assert_int_equal(import(three, 2, &wrong).impostors, 22); /* all that the service says */
+	assert_int_equal(import(three, 2, &wrong).impostors, 22); /* all forged events of the service */
 }
 
-/* The same, of another machine. */
+/* The same events, recorded on another machine. */
 static const char *elsewhere(const char *events, const char *name, const char *uid)
 {
 	return trace_from(events, name,
@@ -242,7 +242,10 @@ static void append(const char *const *traces, size_t n)
 		fail_msg("%s", err.text);
 }
 
-/* Of one machine it is not proven which is the service's, of the other one it is: in one go, or one after the other. */
+/*
+ * On one machine the recording does not prove which process is the service, on the other it does: in one pass,
+ * or one after the other.
+ */
 static void what_is_not_proven_of_a_part_is_not_of_the_whole(void **state)
 {
 	const char *all[] = { strdup(trace("service", "990")), strdup(trace("client", "1000")),
@@ -277,7 +280,7 @@ static uint64_t next_random(uint64_t *state, uint64_t below)
 	return (*state >> 33) % below;
 }
 
-/* A number of the honest recording, or one beside them, or another instance's. */
+/* A number of the honest recording, one near these, or one of another instance. */
 static unsigned any_number(uint64_t *state)
 {
 	static const unsigned numbers[] = { 0x100001, 0x100002, 0x100003, 0x100004, 0x700001, 1, 0 };
@@ -285,7 +288,7 @@ static unsigned any_number(uint64_t *state)
 	return numbers[next_random(state, sizeof(numbers) / sizeof(*numbers))];
 }
 
-/* One line of any kind, about anybody. */
+/* One line of any kind, about any process. */
 static void forge_line(FILE *to, uint64_t *state, uint64_t at)
 {
 	static const char *const of_exec[] = {
@@ -346,7 +349,7 @@ static char *forge(uint64_t seed)
 	return text;
 }
 
-/* Rows about the app that is honest, and the service, and lanes: forged streams of its own may have rows. */
+/* Rows about the honest app, the service and lanes. Forged streams of the impostor's own may have rows. */
 static const char *const honest[] = {
 	"SELECT e.path, e.status, e.submitted, e.returned, e.dispatched, e.run_ended, e.quality, e.miss, e.sides, "
 	"e.deadline, e.e2e_ns, e.seq "
@@ -386,7 +389,7 @@ static char *honest_rows(void)
 	return text;
 }
 
-/* NNB_SOAK_SECONDS: as many as fit; NNB_FORGED: only that one. */
+/* NNB_SOAK_SECONDS: as many forgeries as fit; NNB_FORGED: that one alone. */
 static void whatever_is_forged_honest_rows_stay(void **state)
 {
 	const char *seconds = getenv("NNB_SOAK_SECONDS"), *one = getenv("NNB_FORGED");

@@ -1,6 +1,6 @@
 /*
- * test_joined.c -- where there is too much of something, a database adds some of it up: nothing is missing from the sums, the largest are told
- * apart, and every answer says that there were others.
+ * test_joined.c -- where there are too many rows of one kind, a database adds some of them up: the sums stay
+ * complete, the largest keep rows of their own, and every answer mentions the others.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static sqlite3 *db_of(const char *flood, unsigned n)
 	return db;
 }
 
-/* The one number that @sql answers. */
+/* The only number in the answer to @sql. */
 static int64_t number(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *q = NULL;
@@ -65,7 +65,7 @@ static int64_t joined(sqlite3 *db, const char *what)
 	return number(db, sql);
 }
 
-/* Every answer that is asked of the database at folder_at("db") has @words in its coverage. */
+/* Every report on the database at folder_at("db") must have @words in its coverage line. */
 static void answers_say(const char *words)
 {
 #ifdef BURSTSCOPE
@@ -91,7 +91,10 @@ static void answers_say(const char *words)
 #endif
 }
 
-/* All of high priority wait while all of low priority run: each of the former once for each of the latter, and it says how long. */
+/*
+ * All executions of high priority wait while all of low priority run: each pair is one inversion with a
+ * duration.
+ */
 static void inversions(void **state)
 {
 	enum { N = 400 };
@@ -105,7 +108,7 @@ static void inversions(void **state)
 	assert_int_equal(told + lesser, pairs);
 	assert_true(lesser > 0 && told <= INVERTED_FREE + N / 2 + (INVERTED_OF_AN_EXECUTION + INVERTED_KEPT) * N);
 	assert_int_equal(number(db, "SELECT sum(n) FROM lesser_inversion"), lesser);
-	/* what each waited for lesser work, as its waits say */
+	/* the time that each waited for lower priorities, by its waits */
 	assert_int_equal(number(db, "SELECT count(*) FROM (SELECT execution_id AS id, sum(ended - began) AS ns FROM "
 	                            "wait WHERE cause = 'inversion' GROUP BY 1) w "
 	                            "WHERE ns <> (SELECT sum(dur_ns) FROM inversion WHERE victim_id = w.id) + "
@@ -135,7 +138,7 @@ static void few_inversions_are_told_each(void **state)
 	sqlite3_close(db);
 }
 
-/* Each of many apps waits behind each: pairs beyond the limit are one row without an app. */
+/* Each of many apps waits behind each other one: pairs beyond the limit are one row without an app. */
 static void interference(void **state)
 {
 	enum { N = 150, PAIRS = N * (N - 1) / 2 };
@@ -144,7 +147,7 @@ static void interference(void **state)
 	int64_t rows = number(db, "SELECT count(*) FROM interference WHERE by_app_id IS NOT NULL");
 
 	(void)state;
-	assert_int_equal(rows + joined(db, "interference"), PAIRS); /* one stretch for each */
+	assert_int_equal(rows + joined(db, "interference"), PAIRS); /* one stretch for each pair */
 	assert_true(rows < PAIRS);
 	assert_int_equal(number(db, "SELECT count(*) FROM (SELECT x.app_id, sum(w.ended - w.began) AS ns FROM wait w "
 	                            "JOIN execution x ON x.id = w.execution_id "
@@ -163,7 +166,10 @@ static void interference(void **state)
 	sqlite3_close(db);
 }
 
-/* Each misses its deadline behind all before it: of a cause with many culprits, the lesser ones are one row. */
+/*
+ * Each execution misses its deadline behind all earlier ones: of a cause with many culprits, the lesser ones
+ * are one row.
+ */
 static void culprits(void **state)
 {
 	enum { N = 300 };
@@ -178,7 +184,7 @@ static void culprits(void **state)
 	assert_int_equal(number(db, "SELECT count(*) FROM miss_cause WHERE culprit_execution_id IS NULL AND cause IN "
 	                            "('crowded_out', 'hogged')"),
 	                 joined(db, "causes"));
-	/* who is told took no less than any that is not: all ran equally long */
+	/* a culprit with its own row took at least as much as each in the joined row: all ran equally long */
 	assert_int_equal(number(db, "SELECT count(*) FROM miss_cause c JOIN miss_cause j ON j.execution_id = "
 	                            "c.execution_id AND j.cause = c.cause "
 	                            "WHERE j.culprit_execution_id IS NULL AND c.culprit_execution_id IS NOT NULL AND "
@@ -191,8 +197,8 @@ static void culprits(void **state)
 }
 
 /*
- * Of n that miss behind all others each has n waits. From a million waits on, causes are found for those with few; of the others it is said
- * that their cause is not known, and how late they were is in it.
+ * Each of n executions that miss behind all others has n waits. From a million waits on, the import finds
+ * causes only for executions with few. The others get the cause "unknown", which has their whole lateness.
  */
 #define UNREAD                                                                                                \
 	"(SELECT execution_id FROM miss_cause GROUP BY 1 HAVING count(*) = 1 AND max(cause) = 'unknown' AND " \

@@ -1,6 +1,7 @@
 /*
- * test_kept.c -- a database of the last records of a session that was only read once: it has the executions of that time, and their apps and models,
- * which were told long before; what had gone by then is not in it.
+ * test_kept.c -- a database of the last records of a session that was read only once: it has the executions of
+ * that time, with their apps and models, although those were reported long before. It does not have what ended
+ * earlier.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -30,7 +31,7 @@ static const struct bsa_trace trace = { .path = "net://relay/host/far/s",
 	                                .clock_uuid = "",
 	                                .uid = UINT32_MAX };
 
-/* Two apps, of which one leaves, and one comes; @n executions of the app that stays. */
+/* Three apps: one stays, one leaves, one comes; @n executions of the app that stays. */
 static char *lines_of(unsigned n)
 {
 	char *text = NULL, *lines;
@@ -72,7 +73,7 @@ static void keep(struct bsa_kept *k, unsigned n)
 /* The database of what is kept of @n executions. */
 static sqlite3 *db_of(unsigned n)
 {
-	const struct bsa_trace *const traces[] = { &trace, &trace }; /* the second one is the first one again */
+	const struct bsa_trace *const traces[] = { &trace, &trace }; /* the same trace twice */
 	struct bsa_kept *k = bsa_kept_new(KEPT);
 	const char *path = folder_at("db");
 	struct bsa_err err = { "" };
@@ -87,7 +88,7 @@ static sqlite3 *db_of(unsigned n)
 	return db;
 }
 
-/* The first value that @sql answers, as text. */
+/* The first value of the answer to @sql, as text, must be @wanted. */
 static void answers(sqlite3 *db, const char *sql, const char *wanted)
 {
 	sqlite3_stmt *q = NULL;
@@ -118,7 +119,7 @@ static void of_many_the_last_are_there_with_their_names(void **state)
 	answers(db, "SELECT group_concat(DISTINCT name) FROM app WHERE id IN (SELECT app_id FROM execution)", "stays");
 	answers(db, "SELECT group_concat(DISTINCT name) FROM model WHERE id IN (SELECT model_id FROM execution)",
 	        "keyword");
-	/* One whose first summary fell out. */
+	/* At most one execution lost its first summary. */
 	answers(db, "SELECT count(*) <= 1 FROM execution WHERE quality <> 'complete'", "1");
 	answers(db, "SELECT group_concat(name) FROM (SELECT name FROM app ORDER BY name)", "comes,stays");
 	/* The recording begins with the first record that is kept. */

@@ -1,8 +1,8 @@
 /*
  * test_kernels.c -- the plain C kernels against the operations' definitions, and against hostile tensors.
  *
- * Rows of shapes meet kernels; each meeting is a test. What is wanted comes from kernels_oracle.h, or is a number of
- * the HAL's public examples. "O-34" and the like name the rule that a row shows.
+ * Each pair of a kernel and a row of shapes is a test. The expected output comes from kernels_oracle.h, or is a
+ * number of the HAL's public examples. "O-34" and the like name the rule that a row shows.
  */
 #include <float.h>
 #include <limits.h>
@@ -17,13 +17,13 @@
 #include "driver/xnnpack/kernels/wide.h"
 #include "kernels_oracle.h"
 
-/* What a row leaves out is zero. */
+/* A member that a row leaves out is zero. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-enum { FENCED = 0xa5 }; /* what the bytes after each tensor hold */
+enum { FENCED = 0xa5 }; /* content of the bytes after each tensor */
 #ifdef __SANITIZE_ADDRESS__
-static const size_t fence = 0; /* it has fences of its own, which reading hurts itself on, too */
+static const size_t fence = 0; /* the address sanitizer has its own, which catch reads, too */
 #else
 static const size_t fence = 32;
 #endif
@@ -35,7 +35,7 @@ struct tensor {
 	size_t n;
 };
 
-static struct tensor tensors[64]; /* of the test that runs */
+static struct tensor tensors[64]; /* tensors of the running test */
 static size_t n_tensors;
 static uint64_t seed;
 
@@ -48,7 +48,7 @@ static uint64_t next_random(void)
 	return seed * UINT64_C(0x2545f4914f6cdd1d) >> 32;
 }
 
-/* Bytes that a test's end frees. Its fence is looked at then. */
+/* Bytes that the end of the test frees. Then it checks the fence behind them. */
 static void *fresh(size_t n)
 {
 	struct tensor *t = &tensors[n_tensors++];
@@ -89,7 +89,7 @@ static float *no_floats(size_t n)
 	return fresh(n * sizeof(float));
 }
 
-/* From -range to range. */
+/* Floats from -range to range. */
 static float *floats(size_t n, float range)
 {
 	float *x = no_floats(n);
@@ -99,7 +99,7 @@ static float *floats(size_t n, float range)
 	return x;
 }
 
-/* Around @centre, no further than @range away. */
+/* Bytes around @centre, at most @range away. */
 static uint8_t *bytes(size_t n, int centre, int range)
 {
 	uint8_t *x = fresh(n);
@@ -155,7 +155,7 @@ static void assert_close(double got, double want, size_t i)
 		fail_msg("element %zu is %.9g, not %.9g", i, got, want);
 }
 
-/* O-36, and more: off by one are few. Rounding twice, before a shift by 4 bits, makes one in 32 so. */
+/* O-36, and more: few elements may be off by one. Rounding twice, before a shift by 4 bits, puts one in 32 off. */
 struct judge {
 	size_t n, off;
 };
@@ -246,13 +246,13 @@ static const struct geometry geometries[] = {
 	{ "rows of a window of more cells than that", "7.6", 1, 2, 140, 3, 2, { 1, 1, 0, 0, 1, 1, 133, 1, 1 } },
 };
 
-/* How quantised factors and their sum relate. */
+/* How the scales of quantised factors and of their sum relate. */
 static const struct quantisation {
 	const char *name;
 	struct nnbx_quant a, b;
-	double per_product; /* the output's scale by those of a and b */
+	double per_product; /* the output's scale, in units of the product of a's and b's */
 	int32_t out_zero;
-	int range; /* of the values around zero */
+	int range; /* the greatest distance of values from zero */
 } quantisations[] = {
 	{ "as usual", { 0.05F, 128 }, { 0.025F, 117 }, 1013, 96, 255 },
 	{ "zero points at the ends", { 0.5F, 0 }, { 0.31F, 255 }, 4999, 250, 255 },
@@ -291,7 +291,7 @@ static struct nnbx_planes planes_of(const struct geometry *g, uint32_t out_c)
 	return p;
 }
 
-/* A convolution, and its shape for a geometry. */
+/* A convolution, and how a geometry gives its shape. */
 struct convolution {
 	const char *name;
 	bool depthwise;
@@ -436,7 +436,7 @@ static void pool_q8(const void *row, const void *how)
 	struct nnbx_planes p = planes_of(g, g->in_c);
 	size_t n_in = in_elements(&p), n_out = out_elements(&p);
 	uint8_t *in = bytes(n_in, 128, 128), *out = fresh(n_out);
-	double *x = reals_of_bytes(in, n_in, (struct nnbx_quant){ 1, 0 }); /* the bytes themselves */
+	double *x = reals_of_bytes(in, n_in, (struct nnbx_quant){ 1, 0 }); /* the bytes as numbers */
 	uint8_t min = g->window.fused ? 60 : 0, max = g->window.fused > 1 ? 180 : 255;
 
 	k->q8(&p, in, min, max, out);
@@ -527,12 +527,12 @@ static void connect_q8(const void *row, const void *how)
 	judged(&j);
 }
 
-/* O-34's two roundings, seen where they matter: the sum is the bias, and the factor 1 / out_scale. */
+/* O-34's two roundings, where they matter: the sum is the bias, and the factor is 1 / out_scale. */
 static const struct rounding {
 	const char *name;
 	float out_scale;
 	int32_t sum;
-	uint8_t want; /* zero is 100 */
+	uint8_t want; /* the zero point is 100 */
 } roundings[] = {
 	{ "3 halves are 2", 2, 3, 102 },
 	{ "minus 3 halves are minus 1: the first rounding has halves upwards", 2, -3, 99 },
@@ -565,7 +565,7 @@ static void round_as_ruled(const void *row, const void *how)
 	assert_int_equal(out, r->want);
 }
 
-/* Its mantissa rounds up to 1, which Q31 does not have. */
+/* A factor whose mantissa rounds up to 1, which Q31 does not have. */
 static void just_below_1(const void *row, const void *how)
 {
 	struct nnbx_quants q = { { 1 + FLT_EPSILON, 7 }, { 1 - FLT_EPSILON, 9 }, { 1, 100 }, 0, 255 };
@@ -578,7 +578,7 @@ static void just_below_1(const void *row, const void *how)
 
 static void sums_beyond_int32(const void *row, const void *how)
 {
-	enum { SIZE = 80000 }; /* of 255 * 255 each: more than 32 bits; of half, more than an int32 */
+	enum { SIZE = 80000 }; /* a sum of 80000 products 255 * 255 exceeds 32 bits; half of it exceeds an int32 */
 	struct nnbx_quants q = { { 1, 0 }, { 1, 0 }, { 1e9F, 0 }, 0, 255 };
 	uint8_t *in = fresh(SIZE), *weights = fresh(SIZE), out;
 	int32_t bias = INT32_MAX;
@@ -587,7 +587,7 @@ static void sums_beyond_int32(const void *row, const void *how)
 	memset(in, 255, SIZE);
 	memset(weights, 255, SIZE);
 	nnbx_fully_connected_q8(1, SIZE / 2, 1, &q, in, weights, &bias, &out);
-	assert_int_equal(out, 2); /* where int32 ends, not where it would have wrapped to */
+	assert_int_equal(out, 2); /* the limit of int32, not the wrapped sum */
 	q.out.scale = 1e-30F;
 	nnbx_fully_connected_q8(1, SIZE, 1, &q, in, weights, &bias, &out);
 	assert_int_equal(out, 255);
@@ -604,8 +604,8 @@ static void sums_beyond_int32(const void *row, const void *how)
 static const struct meeting {
 	const char *name;
 	uint32_t a_rank, a[NNB_RANK_MAX], b_rank, b[NNB_RANK_MAX];
-	uint32_t out_rank, out[NNB_RANK_MAX]; /* out_rank 0: they do not meet, or they are scalars */
-	uint32_t runs;                        /* dimensions left once alike ones are taken together */
+	uint32_t out_rank, out[NNB_RANK_MAX]; /* out_rank 0: the shapes do not broadcast, or are scalars */
+	uint32_t runs;                        /* the number of dimensions after neighbours of one kind are merged */
 } meetings[] = {
 	{ "equal shapes", 4, { 2, 3, 4, 5 }, 4, { 2, 3, 4, 5 }, 4, { 2, 3, 4, 5 }, 1 },
 	{ "one element by many", 1, { 1 }, 3, { 2, 3, 4 }, 3, { 2, 3, 4 }, 1 },
@@ -650,7 +650,7 @@ static const struct pair_kernel pair_kernels[] = {
 	{ "mul", true, nnbx_mul_f32, nnbx_mul_q8 },
 };
 
-/* What element @i of the output is, of reals. */
+/* The expected element @i of the output, in reals. */
 static double met(const struct meeting *m, const struct pair_kernel *k, const double *a, const double *b, size_t i)
 {
 	double x = a[oracle_broadcast(i, m->out_rank, m->out, m->a_rank, m->a)];
@@ -869,7 +869,7 @@ static void softmax_f32(const void *row, const void *how)
 	nnbx_softmax_f32(r->n, r->size, 1, beta, in, out);
 	for (size_t i = 0; i < r->n * r->size; i++) {
 		const float *of = in + i / r->size * r->size;
-		double sum = 0; /* of every power by element i's: no maximum is taken away */
+		double sum = 0; /* the sum of powers by element i's: this oracle subtracts no maximum */
 
 		for (size_t k = 0; k < r->size; k++)
 			sum += exp(((double)of[k] - (double)in[i]) * (double)beta);
@@ -903,7 +903,7 @@ static void softmax_q8(const void *row, const void *how)
 
 static void no_number_is_the_low_bound(const void *row, const void *how)
 {
-	static const float betas[] = { NAN, INFINITY }; /* the second by 0 is the first */
+	static const float betas[] = { NAN, INFINITY }; /* times 0, the second one is NAN, too */
 	uint8_t in[] = { 3, 200, 7, 7 }, out[4];
 
 	(void)row, (void)how;
@@ -963,7 +963,7 @@ static void zeros_stay_zeros(const void *row, const void *how)
 
 static const struct blocking {
 	const char *name;
-	uint32_t batch, h, w, c, block; /* of the deep side */
+	uint32_t batch, h, w, c, block; /* the deep side's shape */
 } blockings[] = {
 	{ "blocks of one", 1, 2, 3, 4, 1 },
 	{ "blocks of two", 1, 1, 1, 8, 2 },
@@ -1082,7 +1082,7 @@ static void keys_out_of_order(const void *row, const void *how)
 				possible |= hits[i] == 1 && keys[k] == lookups[i] && values[k] == out[i];
 			assert_true(possible);
 		}
-		n_tensors -= 2; /* the keys and lookups of this round */
+		n_tensors -= 2; /* free the keys and lookups of this round */
 		free(tensors[n_tensors].bytes);
 		free(tensors[n_tensors + 1].bytes);
 	}
@@ -1090,7 +1090,7 @@ static void keys_out_of_order(const void *row, const void *how)
 
 /* ---- hashing ---- */
 
-/* Numbers farmhash gives for the first bytes of its own made-up text, and for short strings. */
+/* Numbers that farmhash gives for the first bytes of its own test data, and for short strings. */
 static const struct fingerprint {
 	size_t n;
 	uint64_t want;
@@ -1110,7 +1110,7 @@ static const struct fingerprint {
 static void fingerprint_is(const void *row, const void *how)
 {
 	const struct fingerprint *f = row;
-	size_t n = f->n * f->n + f->n; /* the text that counts starts at the square of its length */
+	size_t n = f->n * f->n + f->n; /* the text begins at the square of its length */
 	uint8_t *text = fresh(n), *copy = fresh(f->n);
 	uint64_t a = 9, b = 777;
 
@@ -1157,7 +1157,7 @@ static void projecting(const void *row, const void *how)
 	assert_memory_equal(out, r->want, r->n * sizeof(*out));
 }
 
-/* The HAL has up to 32 bits a hash; more must not be undefined. */
+/* The HAL allows up to 32 bits in a hash; more bits must not be undefined behaviour. */
 static void many_bits(const void *row, const void *how)
 {
 	static const uint32_t bits[] = { 31, 32, 33, 100 };
@@ -1245,7 +1245,7 @@ static void svdf(const void *row, const void *how)
 			size_t b = i / units, u = i % units;
 			double sum = s->bias ? (double)bias[u] : 0;
 
-			/* What is remembered are the features of the steps before: no state is looked at. */
+			/* The memory consists of the features of earlier steps, so the oracle reads no state. */
 			for (size_t f = u * s->rank; f < (u + 1) * s->rank; f++)
 				for (size_t ago = 0; ago < s->memory && ago <= step; ago++)
 					sum += (double)time[f * s->memory + s->memory - 1 - ago] *
@@ -1411,7 +1411,7 @@ static void example_of_resizing(const void *row, const void *how)
 static const float nasty[] = { NAN,   -NAN, INFINITY,      -INFINITY, FLT_MAX, -FLT_MAX,     FLT_TRUE_MIN,
 	                       -0.0F, 0,    -FLT_TRUE_MIN, 3e9F,      -3e9F,   2147483648.0F };
 
-/* Up to the last of the nasty values everywhere, beyond that all of them by chance. */
+/* Nasty values everywhere, one kind for each @which; beyond the last kind a random mixture. */
 static float *nasty_floats(size_t n, size_t which)
 {
 	float *x = no_floats(n);
@@ -1426,7 +1426,7 @@ static bool within(float x, float min, float max)
 	return isnan(x) || (x >= min && x <= max);
 }
 
-/* What bounds a result bounds it, whatever came in. Sanitizers say the rest. */
+/* Bounds of a result must hold for any input. Sanitizers check the rest. */
 static void nasty_windows(size_t which)
 {
 	struct nnbx_planes p = planes_of(&geometries[10], 6);
@@ -1494,7 +1494,7 @@ static void nasty_states(size_t which)
 		assert_true(within(d[i], -2, 2));
 }
 
-/* Scales a validator may let by: results are bytes, and within their bounds. */
+/* Scales that a validator may accept: results are bytes within their bounds. */
 static void nasty_scales(size_t which)
 {
 	float scale = fabsf(nasty[which % N_OF(nasty)]);
@@ -1551,7 +1551,8 @@ static void nasty_hashes(const void *row, const void *how)
 		}
 		nnbx_lsh_projection(&p, x, in, x, scratch, out);
 		for (size_t i = 0; i < 6; i++)
-			assert_in_range(out[i], 0, x[0] != 0); /* weights of zero: a sum of zero is not positive */
+			/* weights of zero: the sum is zero, which is not positive */
+			assert_in_range(out[i], 0, x[0] != 0);
 	}
 }
 

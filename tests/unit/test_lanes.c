@@ -1,8 +1,9 @@
 /*
- * test_lanes.c -- permits under real threads: nobody is on a lane with somebody else, nobody hangs, no lane is lost.
+ * test_lanes.c -- lanes under real threads: a lane has one execution at a time, no thread hangs, no lane is
+ * lost.
  *
- * Meant for the thread sanitizer, too: what is on a lane is plain memory. A lost wake-up shows as a test that does not
- * end. NNB_SOAK_SECONDS sets the length.
+ * Also for the thread sanitizer, because the data on a lane is plain memory. A test that does not end shows a
+ * lost wake-up. NNB_SOAK_SECONDS sets the length.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -152,7 +153,7 @@ static void who_is_cancelled_comes_back_and_nobody_else(void **state)
 	nnb__lanes_fini(&l);
 }
 
-/* The moment is what matters: between looking whether it was cancelled, and going to sleep. */
+/* The critical moment lies between the thread's check for a cancellation and its sleep. */
 static void nobody_sleeps_through_being_cancelled(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
@@ -168,7 +169,7 @@ static void nobody_sleeps_through_being_cancelled(void **state)
 	for (int i = 0; i < 3000; i++) {
 		start(&w, &l, &app, 1, NNB__NEVER);
 		while (!waiting(&l))
-			sched_yield(); /* the waiter may need this cpu */
+			sched_yield(); /* the waiting thread may need this cpu */
 		dawdle(&seed, 300);
 		atomic_store_explicit(&w.cancelled, true, memory_order_relaxed);
 		nnb__lanes_look(&l, &app);
@@ -199,7 +200,7 @@ static void a_trial_run_is_charged_to_its_app_and_not_counted(void **state)
 	start(&victim, &l, &other, 1, NNB__NEVER);
 	await_waiting(&l, 2);
 	nap();
-	nnb__lanes_give(&holder); /* the app has had more than its share, so that its trial run waits on */
+	nnb__lanes_give(&holder); /* the app is over its share, so its trial run waits on */
 	pthread_join(victim.thread, NULL);
 	assert_int_equal(app.shares.waiting, 1);
 	nnb__lanes_give(&victim.seat);
@@ -287,7 +288,7 @@ static uint64_t ready_since(const struct nnb__trace *t)
 	return atomic_load_explicit(&t->ready_ns, memory_order_relaxed);
 }
 
-/* For exec_state: one that has left its lane, and is being answered, is on none. */
+/* For exec_state: an execution that has left its lane and waits for its answer is on no lane. */
 static void one_that_has_ended_is_told_to_run_no_more(void **state)
 {
 	struct nnb__trace trace = { 0 };
@@ -302,7 +303,7 @@ static void one_that_has_ended_is_told_to_run_no_more(void **state)
 	assert_int_equal(atomic_load(&trace.phase), NBT_phase_decode);
 }
 
-#ifndef NBT_OFF /* else no execution is numbered */
+#ifndef NBT_OFF /* without tracing, executions get no numbers */
 
 static struct nbt_sched_enqueue last_enqueue;
 static struct nbt_exec_end last_end;
@@ -317,7 +318,7 @@ static void keep_end(const void *event)
 	memcpy(&last_end, event, sizeof(last_end));
 }
 
-/* Somebody listens to sched_enqueue and exec_end, or to nothing. */
+/* Enable sched_enqueue and exec_end, or no event. */
 static void listen_to_lanes(bool on)
 {
 	static const int yes = 1, no = 0;
@@ -336,7 +337,10 @@ static void become_ready(struct nnb__trace *t, uint64_t exec, struct nnb__trace_
 	nnb__trace_enqueued(t, 0, 0, 0);
 }
 
-/* docs/events.md: nth_ready counts those that became ready, nth_over those of them that ended, and n_ready what nth_ready had come to. */
+/*
+ * docs/events.md: nth_ready counts the executions that became ready, nth_over those of them that ended; n_ready
+ * is the latest nth_ready at an end.
+ */
 static void executions_are_numbered_as_they_come_and_as_they_end(void **state)
 {
 	struct nnb__trace_numbers numbers = { 0 };
@@ -348,7 +352,7 @@ static void executions_are_numbered_as_they_come_and_as_they_end(void **state)
 	assert_int_equal(last_enqueue.nth_ready, 1);
 	become_ready(&b, 8, &numbers);
 	assert_int_equal(last_enqueue.nth_ready, 2);
-	nnb__trace_ended(&b, NNB_STATUS_NONE, 1, 0); /* which came last, and ends first */
+	nnb__trace_ended(&b, NNB_STATUS_NONE, 1, 0); /* the last one to come, and the first to end */
 	assert_int_equal(last_end.nth_over, 1);
 	assert_int_equal(last_end.n_ready, 2);
 	nnb__trace_begin(&refused, 9); /* never ready: no number */
@@ -356,13 +360,13 @@ static void executions_are_numbered_as_they_come_and_as_they_end(void **state)
 	assert_int_equal(last_end.nth_over, 0);
 	assert_int_equal(last_end.n_ready, 0);
 	listen_to_lanes(false);
-	become_ready(&unheard, 10, &numbers); /* that is not recorded: it takes no number, so none is missing */
+	become_ready(&unheard, 10, &numbers); /* not recorded: takes no number, so that none is missing */
 	nnb__trace_ended(&unheard, NNB_STATUS_NONE, 1, 0);
 	listen_to_lanes(true);
 	nnb__trace_ended(&a, NNB_STATUS_NONE, 1, 0);
 	assert_int_equal(last_end.nth_over, 2);
 	assert_int_equal(last_end.n_ready, 2);
-	become_ready(&a, 11, &numbers); /* the same trace again: the next execution */
+	become_ready(&a, 11, &numbers); /* the same struct for the next execution */
 	assert_int_equal(last_enqueue.nth_ready, 3);
 	nnb__trace_ended(&a, NNB_STATUS_NONE, 1, 0);
 	assert_int_equal(last_end.nth_over, 3);
@@ -394,7 +398,10 @@ static void ignore_event(const void *event)
 	(void)event;
 }
 
-/* Who has the n-th end saw at least n that had become ready, whatever the threads do: so a service is never short of a number. */
+/*
+ * At the n-th end, at least n executions had become ready, for any order of threads. So a service never lacks a
+ * number.
+ */
 static void no_number_is_given_twice_or_left_out(void **state)
 {
 	struct nnb__trace_numbers numbers = { 0 };
@@ -415,7 +422,7 @@ static void no_number_is_given_twice_or_left_out(void **state)
 
 #endif
 
-/* For exec_state: any thread may ask while it waits. */
+/* For exec_state: any thread may ask while the execution waits. */
 static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state)
 {
 	struct nnb__trace low_trace = { .exec = 1 }, high_trace = { .exec = 2 };
@@ -431,7 +438,7 @@ static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state
 	nnb__seat_init(&low, &l, &app, 0, NULL);
 	low.trace = &low_trace;
 	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
-	assert_true(ready_since(&low_trace) == 0); /* it never waited */
+	assert_true(ready_since(&low_trace) == 0); /* this execution did not wait */
 	ready(&high, &l, &app, 2, NNB__NEVER);
 	high.seat.trace = &high_trace;
 	begin(&high);
@@ -444,7 +451,7 @@ static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state
 	assert_true(nnb__lanes_yields(&low, stopped));
 	assert_int_equal(nnb__lanes_yield(&low, nnb__now(), &left), -ETIMEDOUT);
 	assert_true(left);
-	assert_true(ready_since(&low_trace) == 0); /* it has given up */
+	assert_true(ready_since(&low_trace) == 0); /* this execution has given up */
 	pthread_join(high.thread, NULL);
 	assert_true(ready_since(&high_trace) == 0);
 	assert_int_equal(low_trace.preemptions, 1);
@@ -452,7 +459,7 @@ static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state
 	nnb__lanes_fini(&l);
 }
 
-/* Who has said that it is ready counts until it has asked: no time between lacks it. */
+/* An announced execution counts as ready until it takes a lane, without a gap. */
 static void who_announces_itself_hears_of_all_before(void **state)
 {
 	struct nnb__lane_app app = { 0 };
@@ -467,7 +474,7 @@ static void who_announces_itself_hears_of_all_before(void **state)
 	assert_int_equal(nnb__lanes_announce(&one), 0);
 	assert_int_equal(nnb__lanes_announce(&other), 1);
 	assert_int_equal(nnb__lanes_take(&one, NNB__NEVER), 0);
-	assert_int_equal(nnb__lanes_announce(&last), 1); /* one has its lane, other has not asked yet */
+	assert_int_equal(nnb__lanes_announce(&last), 1); /* "one" has its lane, "other" has not taken any yet */
 	assert_int_equal(nnb__lanes_take(&other, 1), -ETIMEDOUT);
 	assert_int_equal(nnb__lanes_take(&last, 1), -ETIMEDOUT);
 	nnb__lanes_give(&one);
@@ -534,7 +541,7 @@ static void a_lane_is_kept_until_it_is_wanted(void **state)
 		assert_int_equal(nnb__lanes_wait(&keeper, nnb__now()), 0);
 	}
 	assert_int_equal(nnb__lanes_wait(&other, nnb__now()), 0);
-	assert_int_equal(nnb__lanes_take(&other, nnb__now()), 0); /* at once */
+	assert_int_equal(nnb__lanes_take(&other, nnb__now()), 0); /* without a wait */
 	assert_int_equal(atomic_load(&keeper.kept), 0);
 	assert_int_equal(nnb__lanes_take(&keeper, nnb__now()), -ETIMEDOUT);
 	nnb__lanes_give(&other);
@@ -547,7 +554,7 @@ static void a_lane_is_kept_until_it_is_wanted(void **state)
 	nnb__lanes_fini(&l);
 }
 
-/* It waited while the other was at work, and is given the lane: then the lane is not kept. */
+/* An execution that waited while the other one ran gets the lane: then the lane is not kept. */
 static void no_lane_is_kept_while_somebody_waits(void **state)
 {
 	struct nnb__lane_app apps[2] = { 0 };
@@ -572,7 +579,7 @@ static void no_lane_is_kept_while_somebody_waits(void **state)
 	nnb__lanes_fini(&l);
 }
 
-/* The policy has to know for how long all apps pause, and of a lane that is kept it does not know when it became idle. */
+/* The policy must know how long all apps pause, and it does not know when a kept lane became idle. */
 static void no_lane_is_kept_while_an_app_is_owed_lane_time(void **state)
 {
 	struct nnb__lane_app apps[3] = { 0 };
@@ -595,11 +602,11 @@ static void no_lane_is_kept_while_an_app_is_owed_lane_time(void **state)
 	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
 	nnb__lanes_give(&keeper);
 	assert_int_equal(atomic_load(&keeper.kept), 0);
-	nnb__lanes_give(&busy); /* it has had its lane since before any app was owed anything */
+	nnb__lanes_give(&busy); /* this app got its lane before any app was owed lane time */
 	assert_int_equal(atomic_load(&busy.kept), 0);
 	for (uint64_t end = nnb__now() + NNB__KEPT_NS; nnb__now() <= end;)
 		nap();
-	for (int i = 0; i < 2; i++) { /* the first one ends the pause */
+	for (int i = 0; i < 2; i++) { /* the first round ends the pause */
 		assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
 		nnb__lanes_give(&keeper);
 		assert_int_equal(atomic_load(&keeper.kept), i);
@@ -631,7 +638,8 @@ struct world {
 	struct nnb__lane_app apps[APPS];
 	atomic_bool cancelled[THREADS], over;
 	_Atomic uint32_t taken[LANES_MOST], gone;
-	uint64_t used[LANES_MOST]; /* of who is on the lane: plain, so that the sanitizer sees two */
+	/* written by the execution on the lane, and plain, so that the sanitizer sees a second one */
+	uint64_t used[LANES_MOST];
 	uint64_t end;
 	_Atomic uint64_t ran, left, timed_out, were_cancelled;
 };
@@ -661,7 +669,7 @@ static void leave(struct player *p, int lane)
 	abort_unless(atomic_exchange_explicit(&p->w->taken[lane], 0, memory_order_relaxed) == 1);
 }
 
-/* What has come back without a lane, and rightly so? */
+/* Check that the execution came back without a lane for a valid reason. */
 static void came_back(struct player *p, int r, uint64_t until)
 {
 	struct world *w = p->w;
@@ -675,7 +683,7 @@ static void came_back(struct player *p, int r, uint64_t until)
 	}
 }
 
-/* An execution of a few operations. */
+/* Run an execution of a few operations. */
 static void runs(struct player *p, struct nnb__seat *s, uint64_t until, uint64_t *seed)
 {
 	int lane = enter(p, s), r;
@@ -707,7 +715,7 @@ static void *plays(void *arg)
 	uint64_t seed = p->n + 1;
 
 	while (nnb__now() < w->end) {
-		struct nnb__seat *s = malloc(sizeof(*s)); /* so that touching it too late is seen */
+		struct nnb__seat *s = malloc(sizeof(*s)); /* on the heap, so that the sanitizer sees a late access */
 		uint64_t until = chance(&seed, 3) ? NNB__NEVER : nnb__now() + chance(&seed, 300000);
 		int r;
 
@@ -736,7 +744,7 @@ static void *plays(void *arg)
 	return NULL;
 }
 
-/* Cancels, and asks how things are, until all have gone. */
+/* Cancels executions, and queries the state, until all players have ended. */
 static void *disturbs(void *arg)
 {
 	struct world *w = arg;
@@ -787,7 +795,7 @@ static void no_lane_is_shared_or_lost_and_nobody_hangs(void **state)
 	assert_int_equal(uses, 0);
 	all_lanes_are_there(&w->lanes);
 	assert_true(w->ran > 20);
-	/* or it has not been tried; with a lane for nearly each, it is seldom that anybody is to make room */
+	/* without preemption, or with a lane for nearly each execution, few have to leave a lane */
 	assert_true(w->left > 0 || game->preempt == NNB_PREEMPT_NONE || game->lanes == LANES_MOST);
 	print_message("%llu ran, room was made %llu times, %llu were late and %llu cancelled\n",
 	              (unsigned long long)w->ran, (unsigned long long)w->left, (unsigned long long)w->timed_out,

@@ -1,6 +1,6 @@
 /*
- * test_live.c -- figures of a recording that grows: whatever pieces it comes in, the sums in the end are those of an import of it; and
- * memory is that of what is under way.
+ * test_live.c -- figures of a recording that grows. For any sizes of its pieces, the sums at the end are those
+ * of an import; and the memory is limited by what is under way.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -88,7 +88,7 @@ static void load(const char *directory)
 	closedir(d);
 }
 
-/* The next @piece bytes of @f, which is made if it is not there. */
+/* Append the next @piece bytes of @f; the file is made if it does not exist. */
 static void grow(struct file *f, const char *directory, size_t piece)
 {
 	size_t n = f->n - f->there < piece ? f->n - f->there : piece;
@@ -181,7 +181,7 @@ static struct bsa_live *follow(const char *directory)
 	return l;
 }
 
-/* Different models of one name are apart in a database, too, but not by the same names: added up, as MODEL below does it. */
+/* A database also separates different models of one name, but by other names: add them up, as MODEL below does. */
 static size_t join_models(struct bsa_live_row *rows, size_t n)
 {
 	size_t kept = 0;
@@ -219,7 +219,7 @@ static void say_all(char *text, const struct bsa_live *l)
 	sort_lines(text);
 }
 
-/* All of the recording, @piece bytes of each file at a time. */
+/* Read the whole recording, @piece bytes of each file at a time. */
 static void live(char *text, const char *whole, size_t piece)
 {
 	const char *grows = folder_at("grows");
@@ -263,7 +263,7 @@ static void ask(sqlite3 *db, const char *sql, char *text)
 	sqlite3_finalize(q);
 }
 
-/* Models of one name that are not the same have what differs behind their names in a database: " (3 operations...". */
+/* In a database, different models of one name have the difference after their names: " (3 operations...". */
 #define MODEL "coalesce(iif(instr(m.name, ' ('), substr(m.name, 1, instr(m.name, ' (') - 1), m.name), '')"
 
 static void imported(char *text, const char *whole)
@@ -311,7 +311,7 @@ static void compare(const char *whole, size_t n_pieces)
 	for (size_t i = 0; i < n_pieces; i++) {
 		live(is, whole, pieces[i]);
 		if (strcmp(is, wanted)) {
-			fprintf(stderr, "live\n%simported\n%s", is, wanted); /* more than cmocka takes */
+			fprintf(stderr, "live\n%simported\n%s", is, wanted); /* longer than cmocka prints */
 			fail_msg("%s, in pieces of %zu bytes", doing, pieces[i]);
 		}
 	}
@@ -357,7 +357,10 @@ static void worlds_have_the_sums_of_an_import(void **state)
 
 /* ---- records that come late ---- */
 
-/* All files but one, read as if nothing were to come; then the last one. Returns missed deadlines; *ret: executions. */
+/*
+ * Read all files but one, as if no records were to come; then the last one. Returns missed deadlines; *ret:
+ * executions.
+ */
 static uint64_t missed_with_one_late(const char *whole, const char *late, uint64_t *ret)
 {
 	const char *grows = folder_at("grows");
@@ -410,7 +413,7 @@ static void records_that_come_late_make_no_miss_of_an_execution_in_time(void **s
 	uint64_t all_missed = 0;
 
 	(void)state;
-	snprintf(whole, sizeof(whole), "%s", folder_at("whole")); /* folder_at keeps few of them */
+	snprintf(whole, sizeof(whole), "%s", folder_at("whole")); /* folder_at keeps its last few results only */
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		const struct sim_terms terms = { .seed = seed, .executions = 200 };
 		struct ctf_writer *w = ctf_writer_new(whole, &how);
@@ -524,8 +527,9 @@ static void different_models_of_one_name_have_rows_of_their_own(void **state)
 }
 
 /*
- * Of more than 64 models of one app and name, those beyond are not compared with each other: each has its digest behind its name, though its number of
- * operations tells it apart. The model that is there twice is found again among the first.
+ * The figures compare 64 models of one app and name with each other. Each further model has its digest after
+ * its name, even where its number of operations would be enough. The model that occurs twice is found again
+ * among the first ones.
  */
 static void many_models_of_one_name_are_told_apart_without_comparing_all(void **state)
 {
@@ -572,7 +576,7 @@ static void many_models_of_one_name_are_told_apart_without_comparing_all(void **
 
 /* ---- metadata ---- */
 
-/* An app that comes, runs a model of its own once, and goes. */
+/* An app that connects, runs a model of its own once, and leaves. */
 static void write_guest(struct ctf_writer *w, unsigned i)
 {
 	static const char lines[] =
@@ -593,7 +597,7 @@ static void write_guest(struct ctf_writer *w, unsigned i)
 	ctf_writer_script(w, text, 1);
 }
 
-/* Without a switch timer of its own, the metadata of a session stays in memory, and what is in the files says nothing yet. */
+/* Without a switch timer of its own, a session keeps its metadata in memory, and the files mean nothing yet. */
 static void what_cannot_be_read_without_metadata_is_not_exact(void **state)
 {
 	const struct ctf_options how = { .packet = 256 };
@@ -630,7 +634,7 @@ static void what_cannot_be_read_without_metadata_is_not_exact(void **state)
 
 /* ---- memory ---- */
 
-/* Bytes that are in use when @guests have come and gone. */
+/* Bytes in use after @guests apps have come and gone. */
 static size_t bytes_after(unsigned guests)
 {
 	const struct ctf_options how = { .packet = 256 };

@@ -1,4 +1,4 @@
-/* test_load_log.c -- the log of nnburst-load: what is added is written, in its form, as far as there is room. */
+/* test_load_log.c -- the log of nnburst-load: it writes added lines in their form, as far as there is room. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,7 +6,8 @@
 #include "scenario.h"
 #include "unit/fmq_helpers.h"
 
-const char *const load_path_names[4] = { "burst", "sync", "async", "fenced" }; /* scenario.c's, and all we need of it */
+/* this table of scenario.c is all that the log needs of it */
+const char *const load_path_names[4] = { "burst", "sync", "async", "fenced" };
 
 static struct load_log *log_new(uint64_t room)
 {
@@ -17,7 +18,7 @@ static struct load_log *log_new(uint64_t room)
 	return log;
 }
 
-/* What would be in the file; freed by the caller. */
+/* The content that the file would have; freed by the caller. */
 static char *written(const struct load_log *log)
 {
 	char *text = NULL;

@@ -1,6 +1,6 @@
 /*
- * test_load_state.c -- streams of nnburst-load that have a state, against a real nnburstd: wherever it is kept, and by
- * every path, each step gives what it gives in this process; what goes wrong costs a step, or the state.
+ * test_load_state.c -- streams of nnburst-load that have a state, against a real nnburstd: at any place of the
+ * state, and by every path, each step gives the same as in this process. A failure costs a step, or the state.
  */
 #include <sys/eventfd.h>
 
@@ -59,7 +59,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* As app.c does it for a stream of one thread that executes @executions times. */
+/* Prepare a stream of one thread that executes @executions times, as app.c does. */
 static void get_ready(struct fixture *f, const struct load_stream *stream, enum nnb_hal hal, int64_t executions)
 {
 	const struct nnb_client_config config = { .socket = f->s.socket, .hal = hal };
@@ -96,7 +96,10 @@ static void clean_up(struct fixture *f)
 
 /* ---- what is right ---- */
 
-/* The same steps in this process, with nothing of the stream's or of state.c. Unless @hand_on, each is from zeroes. */
+/*
+ * Compute the same steps in this process, without code of the stream or of state.c. Unless @hand_on, each step
+ * begins with zeroes.
+ */
 static struct load_sequence expected(const struct load_work *work, unsigned steps, bool hand_on)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -147,7 +150,7 @@ static void expect_steps(const struct fixture *f, unsigned steps)
 	assert_int_equal(f->figures->wrong, 0);
 }
 
-/* Two buffers for each pair, each time that it began. */
+/* Expect two buffers for each pair and beginning. */
 static void expect_buffers(const struct fixture *f, unsigned beginnings, bool fallen)
 {
 	unsigned n = f->row->state == LOAD_ON_DEVICE ? 2 * f->line.work->state.n * beginnings : 0;
@@ -172,7 +175,7 @@ static void gives_step_by_step_what_it_gives_here(void **state)
 	clean_up(f);
 }
 
-/* M-2: before HAL 1.3 nobody gives any; shared memory does as well. */
+/* M-2: before HAL 1.3 a service gives no buffers; shared memory does as well. */
 static void falls_back_to_shared_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -200,7 +203,7 @@ static void goes_on_with_other_pools_and_bursts(void **state)
 	clean_up(f);
 }
 
-/* A deadline that passes while the driver is at work: its outputs are worth nothing then, its inputs are as they were. */
+/* A deadline passes while the driver works: the outputs are worthless then, and the inputs unchanged. */
 static void a_missed_deadline_costs_the_step_only(void **state)
 {
 	struct fixture *f = *state;
@@ -210,11 +213,13 @@ static void a_missed_deadline_costs_the_step_only(void **state)
 
 	s.deadline_ns = 300 * (uint64_t)LOAD_MS;
 	get_ready(f, &s, NNB_HAL_1_3, STEPS + 1);
-	atomic_store(&f->s.gate->hold_op, 1); /* as the next checkpoint is looked at */
+	/* the driver holds it before its second operation, where it looks at the deadline */
+	atomic_store(&f->s.gate->hold_op, 1);
 	atomic_store(&f->s.gate->hold_runs, 1);
 	assert_int_equal(pthread_create(&thread, NULL, load_thread_main, &f->thread), 0);
 	await(&f->s.gate->held_runs, 1);
-	for (uint64_t then = nnb__now() + s.deadline_ns; nnb__now() < then;) /* it was submitted before it was held */
+	/* the deadline counts from a time before the gate held the run */
+	for (uint64_t then = nnb__now() + s.deadline_ns; nnb__now() < then;)
 		breathe();
 	atomic_store(&f->s.gate->hold_runs, 0);
 	pthread_join(thread, NULL);
@@ -228,7 +233,7 @@ static void a_missed_deadline_costs_the_step_only(void **state)
 	clean_up(f);
 }
 
-/* Nobody knows whether the service is still at it: other buffers, other pools, zeroes. */
+/* The client cannot know whether the service still executes: it takes other buffers, other pools, and zeroes. */
 static void an_answer_that_does_not_come_costs_the_state(void **state)
 {
 	struct fixture *f = *state;
@@ -284,7 +289,7 @@ int main(void)
 				         stream_of(path % 2 ? "svdf" : "recurrent", (enum load_path)path,
 				                   (enum load_keeping)k),
 				         "%s, %s: %s", load_path_names[path], load_keeping_names[k], each[i].name);
-	for (int path = 0; path < LOAD_FENCED; path++) /* of which there was none either */
+	for (int path = 0; path < LOAD_FENCED; path++) /* before HAL 1.3 there were no fenced executions */
 		add_test(falls_back_to_shared_memory, set_up, tear_down,
 		         stream_of("recurrent", (enum load_path)path, LOAD_ON_DEVICE),
 		         "%s: falls back to shared memory before HAL 1.3 (M-2)", load_path_names[path]);

@@ -1,4 +1,4 @@
-/* test_load_stats.c -- nnburst-load's arithmetic: percentiles, buckets, and what counts as a missed deadline. */
+/* test_load_stats.c -- the arithmetic of nnburst-load: percentiles, buckets, and missed deadlines. */
 #include "unit/device_helpers.h"
 
 #include "load.h"
@@ -23,7 +23,7 @@ static void nothing_has_no_percentiles(void **state)
 	free(d);
 }
 
-/* The rank is the least that is not below the share: of 10, the 5th for 50 %, the 10th for 99 %. */
+/* The nearest rank is the least one that is not below the share: of 10, the 5th for 50 %, the 10th for 99 %. */
 static const struct ranks {
 	unsigned n, permille, rank;
 } ranks[] = {
@@ -32,7 +32,7 @@ static const struct ranks {
 	{ 1000, 1, 1 }, { 7, 0, 1 },    { 7, 1000, 7 },  { 99, 999, 99 }, { 1000, 999, 999 },
 };
 
-/* Times that are all short, all long, and across the border between. */
+/* Times that are all short, all long, and across the border between the two. */
 static void percentiles_are_of_the_nearest_rank(void **state)
 {
 	static const uint64_t firsts[] = { 10, LOAD_SHORT_MAX, LOAD_SHORT_MAX - 3 };
@@ -44,7 +44,7 @@ static void percentiles_are_of_the_nearest_rank(void **state)
 			uint64_t got;
 
 			for (unsigned k = 0; k < ranks[i].n;
-			     k++) /* in no order: 1009 is prime, and no n is a multiple of it */
+			     k++) /* 1009 is prime, and no n is a multiple of it, so the times come in no order */
 				load_distribution_add(d, firsts[f] + (uint64_t)k * 1009 % ranks[i].n);
 			got = load_percentile(d, ranks[i].permille);
 			if (got != firsts[f] + ranks[i].rank - 1)
@@ -65,13 +65,13 @@ static void distributions_are_exact_against_sorting(void **state)
 	(void)state;
 	for (int i = 0; i < N; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		all[i] = random >> (40 + random % 20); /* many sizes */
+		all[i] = random >> (40 + random % 20); /* many magnitudes */
 		sum += all[i];
 		load_distribution_add(halves[i % 2], all[i]);
 	}
 	load_distribution_merge(d, halves[0]);
 	load_distribution_merge(d, halves[1]);
-	for (int i = 1; i < N; i++) /* by insertion: nobody else's sorting is trusted */
+	for (int i = 1; i < N; i++) /* insertion sort, because the test must not trust other code */
 		for (int k = i; k > 0 && all[k] < all[k - 1]; k--) {
 			uint64_t t = all[k];
 
@@ -81,7 +81,7 @@ static void distributions_are_exact_against_sorting(void **state)
 	assert_true(d->n == N && d->sum == sum && d->min == all[0] && d->max == all[N - 1]);
 	for (unsigned p = 1; p <= 1000; p++)
 		assert_true(load_percentile(d, p) == all[(N * p + 999) / 1000 - 1]);
-	load_distribution_add(d, LOAD_SHORT_MAX); /* once sorted, another */
+	load_distribution_add(d, LOAD_SHORT_MAX); /* one more, after the first sorting */
 	assert_true(load_percentile(d, 1000) == all[N - 1]);
 	free(d);
 	free(halves[0]);
@@ -160,7 +160,7 @@ static void is_missed_or_not(void **state)
 
 /* ---- sequences ---- */
 
-/* Each step gives its number, but for step @other. */
+/* Add @steps outputs, each with its step's number, except step @other. */
 static bool walk(struct load_sequence *s, unsigned steps, unsigned other)
 {
 	bool right = true;
@@ -189,7 +189,7 @@ static void sequences_agree_as_far_as_they_go(void **state)
 		}
 }
 
-/* Another output is seen at the next power of two, or in the end, if both end there. */
+/* A different output is noticed at the next power of two, or at the end, if both sequences end there. */
 static void another_output_is_seen(void **state)
 {
 	enum { N = 37 };
@@ -216,7 +216,7 @@ static void a_sequence_that_begins_again_gives_the_same(void **state)
 	load_sequence_restart(&s);
 	assert_true(walk(&s, 40, 0) && s.steps == 40);
 	load_sequence_restart(&s);
-	assert_true(walk(&s, 3, 3)); /* not seen yet */
+	assert_true(walk(&s, 3, 3)); /* not noticed yet */
 	assert_false(walk(&s, 1, 0));
 	load_sequence_restart(&s);
 	assert_false(walk(&s, 1, 1));
@@ -230,7 +230,7 @@ static void the_state_in_the_end_counts(void **state)
 	walk(&a, 5, 0);
 	walk(&b, 5, 0);
 	a.state = 7;
-	assert_true(load_sequence_agrees(&a, &b)); /* nobody looked */
+	assert_true(load_sequence_agrees(&a, &b)); /* no step was compared */
 	b.state = 8;
 	assert_false(load_sequence_agrees(&a, &b));
 	walk(&a, 1, 0);
@@ -252,7 +252,7 @@ static void sequences_of_threads_are_put_together(void **state)
 	for (int i = 1; i < 3; i++)
 		load_figures_merge(&f[0], &f[i]);
 	assert_true(f[0].wrong == 0 && f[0].sequence.steps == 3 && f[0].sequence.digest == f[2].sequence.digest);
-	load_figures_merge(&f[0], &f[3]); /* which is not what the first gave before it began again */
+	load_figures_merge(&f[0], &f[3]); /* its steps differ from those of the first sequence */
 	assert_true(f[0].wrong == 1 && f[0].sequence.steps == 8);
 	assert_true(f[0].state_buffers == 4 && f[0].state_fallen == 2 && f[0].state_resets == 2);
 	assert_true(f[0].state_copy_ns == 2);
@@ -298,11 +298,11 @@ static void figures_add_up(void **state)
 	assert_true(f[2].statuses[NNB_STATUS_GENERAL_FAILURE] == 1);
 	assert_true(f[2].cold.n == 1 && f[2].cold.sum == 50 && f[2].warm.n == 1 && f[2].warm.sum == 30);
 	assert_true(f[2].misses[LOAD_LATE] == 1 && f[2].misses[LOAD_NOT_MISSED] == 0);
-	assert_true(f[2].from_due.n == 1 && f[2].from_due.sum == 40); /* of those that were done */
+	assert_true(f[2].from_due.n == 1 && f[2].from_due.sum == 40); /* only completed executions count */
 	assert_true(f[2].start_late.n == 2 && f[2].start_late.sum == 20);
 	assert_true(f[2].on_device.sum == 5 && f[2].in_driver.sum == 9);
 	assert_true(f[2].began == 50 && f[2].ended == 230);
-	assert_true(f[2].wrong == 2); /* one by itself, and one since the two disagree */
+	assert_true(f[2].wrong == 2); /* one by itself, and one because the two disagree */
 	free(f);
 }
 

@@ -1,8 +1,9 @@
 /*
- * test_looks.c -- operations that take long ask every millisecond whether to go on, come to the same when they are asked, and
- * end at once when they are told to; and take about what they were estimated to take.
+ * test_looks.c -- operations that take long look every millisecond whether to go on. They give the same output
+ * with looks, end at once when a look ends them, and take about as long as estimated.
  *
- * The driver is driver_looks.c, loaded by its path as a vendor's would be. What is measured is cpu time of one thread.
+ * The driver is driver_looks.c, loaded by its path as a vendor's would be. Measured times are cpu time of one
+ * thread.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -18,17 +19,17 @@ enum { SLOWER = 1, SMALLER = 1 };
 #endif
 enum { PATIENCE_S = 2 };
 #define LOOK_NS (UINT64_C(1000000) * SLOWER)
-#define ESTIMATED_WITHIN 8        /* model/cost.h: a factor, either way */
-#define LONG_NS UINT64_C(3000000) /* what takes less than that need not have asked more than once */
+#define ESTIMATED_WITHIN 8        /* model/cost.h: a factor, in both directions */
+#define LONG_NS UINT64_C(3000000) /* a shorter operation need not look more than once */
 
 /* ---- models of one operation ---- */
 
 struct maker {
 	struct nnb_model *m;
 	bool quant;
-	uint32_t type;                 /* 0: float32, or quant8 */
-	uint32_t inputs[64], n_inputs; /* of the operation */
-	uint32_t more[3], n_more;      /* outputs behind the first; nothing reads them */
+	uint32_t type;                 /* 0: float32 or quant8 */
+	uint32_t inputs[64], n_inputs; /* operands of the operation */
+	uint32_t more[3], n_more;      /* outputs after the first; they have no reader */
 	uint32_t model_inputs[4], n_model_inputs;
 };
 
@@ -138,7 +139,7 @@ static uint32_t small_pool(struct maker *k)
 	return pool(k, 256 / SMALLER, 64, 3);
 }
 
-/* One output of all there is: the window is the image. */
+/* One output for the whole image: the window is the image. */
 static uint32_t whole_pool(struct maker *k)
 {
 	return pool(k, 2048 / SMALLER, 4, 2048 / SMALLER);
@@ -330,7 +331,7 @@ static uint32_t space_to_depth(struct maker *k)
 	return tensor(k, 4, DIMS(1, 64, 64, MANY / 4096), 0.5f);
 }
 
-/* Of a tensor of indexes: all are 0. */
+/* A tensor of indexes that are all 0. */
 static void indexes(struct maker *k, uint32_t n)
 {
 	constant_of(k, &(struct nnb_operand){ .type = NNB_TENSOR_INT32, .rank = 1, .dims = { n } });
@@ -523,7 +524,7 @@ static uint32_t log_softmax(struct maker *k)
 
 enum { FEW = MANY / 8 };
 
-/* Of another type than the row's. */
+/* A tensor of another type than the row's. */
 static uint32_t of_type(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
 	struct nnb_operand o = { .type = type, .rank = rank };
@@ -648,7 +649,7 @@ static uint32_t nearest(struct maker *k)
 	return tensor(k, 4, DIMS(1, 128, 128, FEW / 16384), 0.5f);
 }
 
-/* Of all cells of an image, which is XNNPACK's. */
+/* The mean of all cells of an image, which XNNPACK computes. */
 static uint32_t mean_of_images(struct maker *k)
 {
 	input(k, 4, DIMS(4, 64, 64, FEW / 16384));
@@ -718,7 +719,7 @@ static void boxes(struct maker *k, uint32_t n, uint32_t classes)
 	k->inputs[k->n_inputs++] = index;
 }
 
-/* Scores that fall: none is the best of all for long. */
+/* Falling scores, so that the best one changes often. */
 static void scores(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
 	constant(k, rank, dims);
@@ -937,7 +938,7 @@ static uint32_t normalization_of_single_elements(struct maker *k)
 	return tensor(k, 4, DIMS(1, FEW, 1, 1), 0);
 }
 
-/* All are neighbours of each. */
+/* All channels are neighbours of each other. */
 static uint32_t response_normalization_of_one_pixel(struct maker *k)
 {
 	input(k, 4, DIMS(1, 1, 1, 4096 / SMALLER));
@@ -976,7 +977,7 @@ static uint32_t tile_of_columns(struct maker *k)
 	return tensor(k, 3, DIMS(2, FEW / 4, 2), 0.5f);
 }
 
-/* Of one value all around. */
+/* One value, and padding around it. */
 static uint32_t pad_of_one(struct maker *k)
 {
 	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 1, 2 } };
@@ -1135,7 +1136,7 @@ static uint32_t one_deep_window_of_the_run(struct maker *k)
 	return conv(k, false, 1, 1, MANY, 1);
 }
 
-/* One output of each channel: the window is the image. */
+/* One output for each channel: the window is the image. */
 static uint32_t whole_depthwise(struct maker *k)
 {
 	uint32_t side = 1024 / SMALLER;
@@ -1151,7 +1152,7 @@ static uint32_t whole_depthwise(struct maker *k)
 	return tensor(k, 4, DIMS(1, 1, 1, 2), 1000);
 }
 
-/* Steps so long that nearly all outputs are nothing but the bias. */
+/* Strides so long that nearly all outputs are the bias alone. */
 static uint32_t transposed_conv_of_nothing(struct maker *k)
 {
 	input(k, 4, DIMS(1, 2, 2, 1));
@@ -1166,7 +1167,7 @@ static uint32_t transposed_conv_of_nothing(struct maker *k)
 	return tensor(k, 4, DIMS(1, 1024, 1024, 1), 1000);
 }
 
-/* One region, which is the image, and one output of it. */
+/* One region, which is the image, with one output. */
 static uint32_t roi_align_of_one(struct maker *k)
 {
 	input(k, 4, DIMS(1, 32, 32, 16));
@@ -1239,7 +1240,7 @@ static void reals(struct maker *k, uint32_t rank, const uint32_t *dims, const fl
 	k->inputs[k->n_inputs++] = index;
 }
 
-/* No box shares a cell with another, so that all are kept, and each is compared with all that are left. */
+/* Boxes that do not overlap: all are kept, and each is compared with all that are left. */
 static uint32_t proposals_apart(struct maker *k)
 {
 	enum { SIDE = 48, STRIDE = 8 };
@@ -1354,7 +1355,7 @@ static uint32_t hashtable_of_many_keys(struct maker *k)
 	return tensor(k, 2, DIMS(FEW, 1), 0.5f);
 }
 
-/* One unit, of an input that is all there is. */
+/* One unit with FEW inputs. */
 static uint32_t rnn_of_one_unit(struct maker *k)
 {
 	input(k, 2, DIMS(1, FEW));
@@ -1397,9 +1398,9 @@ static const struct row {
 	enum nnb_op op;
 	uint32_t (*make)(struct maker *k);
 	bool quant;
-	uint32_t type; /* another than float32 or quant8 */
-	uint64_t
-		least_looks; /* where more are wanted than one a millisecond: an app that comes back waits until the next one */
+	uint32_t type; /* if neither float32 nor quant8 */
+	/* more than one look a millisecond, where a preempted app would wait too long for the next one */
+	uint64_t least_looks;
 } rows[] = {
 	{ "MAX_POOL_2D float32, wide windows", NNB_MAX_POOL_2D, wide_pool, false },
 	{ "MAX_POOL_2D quant8, wide windows", NNB_MAX_POOL_2D, wide_pool, true },
@@ -1627,7 +1628,7 @@ static struct nnb_model *make_model(const struct row *row)
 
 /* ---- running them ---- */
 
-enum { UNKNOWN_BYTES = 4 << 20 }; /* room for an output whose shape is found by its run */
+enum { UNKNOWN_BYTES = 4 << 20 }; /* room for an output whose shape only its run finds */
 
 static void run(struct nnb_prepared *p)
 {
@@ -1680,7 +1681,10 @@ static void it_asks_and_ends(void **state)
 	time_t until;
 
 	assert_non_null(is);
-	/* A page fault or an interrupt may come in between, or a neighbour on the same core slow the run: often on a busy machine, but not always. */
+	/*
+	 * A page fault, an interrupt or a neighbour on the same core may slow the run: often on a busy machine,
+	 * but not always.
+	 */
 	timespec_get(&now, TIME_UTC);
 	until = now.tv_sec + PATIENCE_S;
 	for (int i = 0; i < 10 || now.tv_sec < until; i++, timespec_get(&now, TIME_UTC)) {
