@@ -1,6 +1,6 @@
 /*
- * driver_wrong.c -- the xnnpack driver with one defect, which $NNB_WRONG names: what nnburst-conformance --validate has to find. Linked with
- * the driver's own sources.
+ * driver_wrong.c -- the xnnpack driver with one defect, which $NNB_WRONG names and nnburst-conformance
+ * --validate must find. It is linked with the driver's own sources.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static enum nnb_status computes_nothing(void *run, uint32_t op)
 	return NNB_STATUS_NONE;
 }
 
-/* The last element does not get there. */
+/* The last element is not written. */
 static void writes_short(void *buffer, const void *from, uint64_t bytes)
 {
 	memcpy(buffer, from, bytes - 4);
@@ -115,7 +115,7 @@ static enum nnb_status computes_by_priority(void *run, uint32_t op)
 	return is_low ? NNB_STATUS_NONE : nnb_driver_xnnpack.run_op(run, op);
 }
 
-/* A device that was fast is never used again. */
+/* A device that was used by a fast model is never used again. */
 static bool is_worn;
 
 static void wears_out(void *device, bool on)
@@ -154,7 +154,7 @@ static enum nnb_status computes_with_contexts(void *run, uint32_t op)
 
 static const struct wrong {
 	const char *name;
-	struct nnb_driver driver; /* the callbacks in which it differs from xnnpack */
+	struct nnb_driver driver; /* the callbacks that differ from xnnpack's */
 } wrongs[] = {
 	{ "supports-nothing", { .supported = supports_nothing } },
 	{ "supports-all", { .supported = supports_all, .prepare = prepares_nothing } },
@@ -209,5 +209,5 @@ static __attribute__((constructor)) void become_a_driver(void)
 			return;
 		}
 	if (name && *name)
-		abort(); /* there is no such defect, and nothing would be found */
+		abort(); /* no such defect: the test would find nothing */
 }

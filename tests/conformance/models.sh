@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# models.sh PROGRAM NNBURSTD DRIVER... -- the models of $NNB_MODELS_DIR, and of V1_1 to V1_3 in it, through nnburst-conformance:
-# prepared ordinarily and from a cache, interrupted at every checkpoint, and by the service on all its paths; in shared memory,
-# in the device's, and in that of each DRIVER. None fails; those whose operations are not there yet are counted as skipped.
-# Skipped as a whole where the variable names no directory.
+# models.sh PROGRAM NNBURSTD DRIVER... -- nnburst-conformance runs the models of $NNB_MODELS_DIR, and of V1_1 to V1_3
+# in it: prepared ordinarily and from a cache, interrupted at every checkpoint, and by the service on all its paths; in
+# shared memory, in the device's, and in that of each DRIVER. None may fail; those with unsupported operations count as
+# skipped. The test is skipped where the variable names no directory.
 set -euo pipefail
 
 program=$1 nnburstd=$2 models=${NNB_MODELS_DIR:-}
@@ -12,12 +12,12 @@ if [[ ! -d $models ]]; then
 fi
 . "$(dirname "$0")/../daemon.sh"
 
-# Expected outputs that no right driver gives. concat_quant8_signed_1: those of a quantised variant, whose scale cuts off all
-# beyond 1; this one joins floats of up to 7.3, and joined they are what they were.
+# Expected outputs that no right driver gives. concat_quant8_signed_1 has the outputs of a quantised variant, whose
+# scale limits values to 1; but this model joins floats of up to 7.3, which joining does not change.
 wrong=(concat_quant8_signed_1)
 proof='output 0[1] is -3, not -1; 15 of 16 elements differ'
 
-# select_models DIR: its models but the wrong ones, in $selected.
+# select_models DIR: put its models, except the wrong ones, in $selected.
 select_models()
 {
 	local name
@@ -30,7 +30,7 @@ select_models()
 	done
 }
 
-# run_models TITLE ARGUMENT...: says how many of them passed, and what did not.
+# run_models TITLE ARGUMENT...: print how many passed, and the failures.
 run_models()
 {
 	local title=$1 status=0

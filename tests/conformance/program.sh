@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# program.sh PROGRAM EXAMPLES NNBURSTD BARE -- what nnburst-conformance says and how it ends, for good files and bad ones.
-# BARE: a driver without memory domains.
+# program.sh PROGRAM EXAMPLES NNBURSTD BARE -- the output and status of nnburst-conformance for good files and bad
+# ones. BARE: a driver without memory domains.
 set -euo pipefail
 
 program=$1 examples=$2 nnburstd=$3 bare=$4 failures=0
 . "$(dirname "$0")/../daemon.sh"
 cd "$tmp"
 
-# ends STATUS ARGUMENT...: the program ends so; what it says is in $said.
+# ends STATUS ARGUMENT...: run the program; it must end with STATUS. $said has its output.
 ends()
 {
 	local wanted=$1 status=0
@@ -50,7 +50,7 @@ says 'FAILED  parameter: INVALID_ARGUMENT: operation 0 (ADD): 7 is no fused acti
 says '1 passed, 4 failed, 1 skipped'
 ends 1 --driver null models
 
-# An output whose extents are found by the execution has as many elements as the example says, no fewer and no more.
+# An output whose extents are found by the execution has exactly as many elements as in the example.
 python3 - "$examples/add.json" <<'EOF'
 import json, sys
 model = json.load(open(sys.argv[1]))
@@ -61,7 +61,7 @@ for name, outputs in ("exact", sum_of_both), ("long", sum_of_both + [0.0] * 2), 
     model["examples"][0]["outputs"] = [outputs]
     json.dump(model, open(f"{name}.json", "w"))
 
-# No box is left: the first two operations find how many there are, and the second one has none to look at.
+# No box is left: the first two operations find their number, and the second one has no box to read.
 def tensor(kind, dims, lifetime, value=None): return {"type": kind, "dims": dims, "lifetime": lifetime} | ({"value": value} if value else {})
 def scalar(kind, value): return tensor(kind, [], "CONSTANT_COPY", [value])
 boxes = {"name": "boxes", "hal": "V1_2", "operands": [
@@ -86,7 +86,7 @@ ends 1 none.json
 says 'FAILED  none: example 0: output 0 has 6 elements, not 0'
 ends 0 boxes.json
 
-# One file; and a .tflite file is one, too.
+# One file; a .tflite file counts as one, too.
 ends 0 models/add.json
 says 'passed  add'
 mkdir flat

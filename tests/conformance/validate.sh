@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# validate.sh PROGRAM NNBURSTD DRIVERS... -- nnburst-conformance --validate passes our drivers and our service, names what it is asked for,
-# and writes JUnit's XML.
-# DRIVERS: paths of driver-*.so that are right.
+# validate.sh PROGRAM NNBURSTD DRIVERS... -- nnburst-conformance --validate passes our drivers and our service, names
+# the checks that it is asked for, and writes JUnit's XML. DRIVERS: paths of driver-*.so without a defect.
 set -euo pipefail
 
 program=$1 nnburstd=$2 failures=0
@@ -15,7 +14,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# ends STATUS ARGUMENT...: the program ends so; what it says is in $said.
+# ends STATUS ARGUMENT...: run the program; it must end with STATUS. $said has its output.
 ends()
 {
 	local wanted=$1 status=0
@@ -30,20 +29,20 @@ says() # PATTERN
 }
 
 ends 0 --validate --quiet
-# 8 are of a service; whether a deadline ends a preparation is seen only if no estimate refuses it first.
+# 8 checks are of a service; whether a deadline ends a preparation shows only if no estimate refuses it before.
 says '^[0-9]+ checks passed, 0 failed, [89] skipped; [0-9]{5,} rows$'
 for driver in "$@"; do
 	ends 0 --validate --quiet --only memory --driver "$driver"
 	says '^[0-9]+ checks passed, 0 failed, 0 skipped; '
 done
-# The null driver computes nothing, and that is found; nothing else is.
+# The null driver computes nothing: the checks find that, and no other fault.
 ends 1 --validate --quiet --only memory --driver null
 says '^FAILED  memory M-22: '
 says '^[0-9]+ checks passed, 1 failed, '
 
 start_daemon "$nnburstd"
 ends 0 --validate --quiet --socket "$socket" --junit junit.xml
-says '^[0-9]+ checks passed, 0 failed, [0-2] skipped; [0-9]{5,} rows$' # both of Q-14, refused by an estimate
+says '^[0-9]+ checks passed, 0 failed, [0-2] skipped; [0-9]{5,} rows$' # both checks of Q-14 may be refused by an estimate
 for suite in model request burst deadline memory fence hooks service; do
 	grep -q "<testsuite name=\"$suite\" tests=\"[0-9]*\" failures=\"0\"" junit.xml || wrong "junit.xml has no suite $suite"
 done

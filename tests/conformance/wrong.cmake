@@ -1,7 +1,7 @@
-# Services with one defect each: libnnburst once more, of the same objects but for one source, in which a text is another.
-# `nnburst-conformance --validate` has to find each (wrong.sh).
+# Services with one defect each: libnnburst again, from the same objects except one source with one text replaced.
+# `nnburst-conformance --validate` must find each (wrong.sh).
 
-# nnb_wrong(NAME SUITE RULE SOURCE FROM TO): a library that nnburstd is given instead of its own.
+# nnb_wrong(NAME SUITE RULE SOURCE FROM TO): a library that nnburstd loads instead of its own.
 function(nnb_wrong name suite rule source from to)
   set(original ${PROJECT_SOURCE_DIR}/runtime/${source})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${original})

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# wrong.sh PROGRAM NNBURSTD WRONG XNNPACK [SUITE RULE LIBRARY]... -- nnburst-conformance --validate finds each planted defect by the check that
-# claims to: those of driver WRONG (driver_wrong.c), and those of a service with LIBRARY (wrong.cmake) in place of libnnburst. Without
-# a defect it finds nothing.
+# wrong.sh PROGRAM NNBURSTD WRONG XNNPACK [SUITE RULE LIBRARY]... -- nnburst-conformance --validate finds each planted
+# defect by the check of its rule: those of driver WRONG (driver_wrong.c), and those of a service with LIBRARY
+# (wrong.cmake) in place of libnnburst. Without a defect it finds none.
 set -euo pipefail
 
 program=$1 nnburstd=$2 wrong=$3 xnnpack=$4 failures=0
 shift 4
 . "$(dirname "$0")/../daemon.sh"
 
-# finds SUITE RULE OPTION...: a check of the rule fails, in that suite.
+# finds SUITE RULE OPTION...: a check of the rule must fail, in that suite.
 finds()
 {
 	local suite=$1 rule=$2 said status=0

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where LTTng-UST on a machine of 64 bits has the fields of a packet; the packet begins with the magic number. */
+/*
+ * The fields of a packet that LTTng-UST wrote on a machine of 64 bits; the packet begins with the magic
+ * number.
+ */
 enum {
 	AT_BEGIN = 32,
 	AT_END = 40,
@@ -66,7 +69,7 @@ static uint8_t *file_load(const char *path, size_t *ret_n)
 	return bytes;
 }
 
-/* The size of the packet at @packet, of which @left bytes are there. */
+/* The size of the packet at @packet, of which the file has @left bytes. */
 static size_t packet_size(const char *path, const uint8_t *packet, size_t left)
 {
 	uint64_t size =

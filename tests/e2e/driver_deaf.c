@@ -1,6 +1,6 @@
 /*
- * driver_deaf.c -- the xnnpack driver, as if it did not ask in the midst of an operation whether to go on, so that an operation goes on beyond
- * its deadline. Linked with the driver's own sources.
+ * driver_deaf.c -- the xnnpack driver without its checks within an operation whether to go on, so that an
+ * operation goes on beyond its deadline. Linked with the driver's own sources.
  */
 #include "nnb/driver.h"
 

@@ -1,8 +1,10 @@
 /*
- * driver_slower.c -- the xnnpack driver, of which every operation of some models takes longer: the change that `burstscope diff` has to find.
+ * driver_slower.c -- the xnnpack driver with slower operations of some models: the change that `burstscope
+ * diff` must find.
  *
- * NNB_SLOWER="OPERATIONS PERCENT": each operation of a model that has so many of them burns so many percent of its own cpu time more. Every
- * operation of every model is timed, also with 0 percent, so that two services that differ in PERCENT differ in nothing else.
+ * NNB_SLOWER="OPERATIONS PERCENT": each operation of a model with OPERATIONS operations burns PERCENT of its
+ * own cpu time in addition. The driver times every operation of every model, also with 0 percent, so that
+ * services with another PERCENT differ in nothing else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@ extern const struct nnb_driver nnb_driver_xnnpack;
 
 struct model {
 	void *inner;
-	unsigned percent; /* percent of an operation's time, on top */
+	unsigned percent; /* percent of an operation's time, in addition */
 };
 
 struct run {

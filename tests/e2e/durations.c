@@ -1,6 +1,6 @@
 /*
- * durations.c SOCKET -- an app that asks for fenced executions with durations: one that is long enough, and one of 1 ns. Of a service with
- * --deadline abort the latter is refused; with advise it is late.
+ * durations.c SOCKET -- an app that launches fenced executions with durations: one that is long enough, and
+ * one of 1 ns. A service with --deadline abort refuses the latter; with advise it is late.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { N = 1 << 16 };
 
 static struct nnb_pool *pools[2];
 
-/* The status of its launch, if that fails, or of its end. */
+/* The status of the launch, if it fails, or of the execution. */
 static enum nnb_status execute(struct nnb_remote *remote, uint64_t duration_ns)
 {
 	struct nnb_argument arguments[2] = { { .location = { 0, 0, N * 4 } }, { .location = { 1, 0, N * 4 } } };

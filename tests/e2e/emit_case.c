@@ -1,7 +1,8 @@
 /*
- * emit_case.c -- FILE NUMBER PROVIDER: a case of analyzer/case_file.h, its compact events emitted through the real provider, its
- * first moment being now. They carry their times themselves, so that what LTTng records of them is exact. They are recorded
- * when all is over, so late that streams must be seen to close: while one is open, a summary as late may be missing at the end.
+ * emit_case.c -- FILE NUMBER PROVIDER: emit the compact events of a case of analyzer/case_file.h through the
+ * real provider; the case begins now. The events carry their times, so LTTng records them exactly. They are
+ * emitted when the case is over, so late that their streams must be closed: while a stream is open, the end
+ * of the recording may lack a summary that late.
  *
  * Exit status 3: there is no such case; 4: it has events whose time is the tracer's.
  */
@@ -35,7 +36,7 @@ static void wait_until(uint64_t at)
 		continue;
 }
 
-/* The programs that are there: live, before anything happens. Returns whether @e is of that kind. */
+/* Emit the events of the programs, live, before all others. Returns whether @e is of that kind. */
 static bool tell_who(const struct bsa_event *e)
 {
 	if (e->kind == BSA_service_state) {
@@ -104,7 +105,7 @@ static void tell_service(const struct bsa_exec_service *x, uint64_t base)
 		nbt__seam.emit[NBT_EVENT_exec_service](&e);
 }
 
-/* When the last thing happens. Ends the program if one of them cannot be emitted with its time. */
+/* The time of the last event. Ends the program if an event cannot be emitted with its time. */
 static uint64_t duration(const char *text)
 {
 	struct script *s = script_new(text);
@@ -120,7 +121,7 @@ static uint64_t duration(const char *text)
 	return last;
 }
 
-/* There will be no more executions. */
+/* Emit the ends of streams: no more executions follow. */
 static void tell_ends(const char *text)
 {
 	struct script *s = script_new(text);
@@ -141,7 +142,7 @@ static void tell_case(const char *text)
 	while ((e = script_next(s)) && tell_who(e))
 		continue;
 	base = now();
-	wait_until(base + lasts); /* no event is emitted before it has happened */
+	wait_until(base + lasts); /* no event is emitted before its time */
 	for (; e; e = script_next(s)) {
 		if (e->kind == BSA_exec_client)
 			tell_client(BSA_OF(e, exec_client), base);

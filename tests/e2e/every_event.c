@@ -1,8 +1,10 @@
 /*
- * every_event.c PROVIDER [ask] -- emit every event of the catalogue twice, and print what a trace should show of it.
+ * every_event.c PROVIDER [ask] -- emit every event of the catalogue twice, and print what a trace must have
+ * of it.
  *
- * A line an event: its level, then as babeltrace2 shows it. The first time fields have numbers of their own, the second
- * time the largest there are. With "ask": nothing is emitted; for each line read, print whether a listener has begun.
+ * A line an event: its level, then the event as babeltrace2 prints it. The first time each field has a number
+ * of its own, the second time the largest one. With "ask": emit nothing; for each line read, print whether a
+ * session has begun.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@ static uint64_t next(void)
 	return largest ? UINT64_MAX : ++last;
 }
 
-/* ---- named numbers: one there is, or one there is not ---- */
+/* ---- named numbers: one with a name, or one without ---- */
 
 struct label {
 	const char *name;
@@ -79,7 +81,7 @@ static const char *text(void)
 #define N_OF(list) (sizeof(list) / sizeof((list)[0]))
 #define COMMA (printf("%s", first ? "" : ", "), first = false)
 
-/* The same list of fields is read twice: once it sets them, and then it shows them. */
+/* The same list of fields is read twice: once to set them, and once to print them. */
 #define NBT_INT(type, name)                  \
 	if (setting)                         \
 		e.name = (nbt_##type)next(); \

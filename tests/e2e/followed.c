@@ -1,7 +1,7 @@
 /*
- * followed.c DIRECTORY SETTLE_MS -- follow a recording until standard input ends; the recording has been stopped by then. Then read the
- * same files as an import does, and compare: each record comes in both, in the same order unless one was late. Prints
- * what was seen; ends with 1 where the two differ.
+ * followed.c DIRECTORY SETTLE_MS -- follow a recording until standard input ends; the recording must have
+ * stopped by then. Then read the same files as an import does, and compare: each record must come in both, in
+ * the same order unless one was late. Prints the counts; ends with 1 where the two differ.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,10 @@
 
 enum { LOOK_MS = 2, LAGS_MAX = 1 << 20 };
 
-/* The records but losses that no packet shows, in their order and without it. */
+/*
+ * The records, without losses that no packet shows: a sum in their order, and one that does not depend on the
+ * order.
+ */
 struct sum {
 	uint64_t n, ordered, unordered;
 };
@@ -33,7 +36,7 @@ static uint64_t mix(uint64_t h, const void *bytes, size_t n)
 	return h;
 }
 
-/* Numbers of traces differ between the two: the order in which they were found. */
+/* The numbers of traces differ between the two readings, because they follow the order of finding them. */
 static void add(struct sum *sum, const struct bsa_event *e)
 {
 	uint64_t h = mix(UINT64_C(0xcbf29ce484222325), &e->at, sizeof(e->at));
@@ -131,6 +134,6 @@ int main(int argc, char **argv)
 	free(lags);
 	if (live.n != whole.n || !live.n)
 		return 1;
-	/* a late record was emitted as of another time: then only the number of records can be compared */
+	/* a late record was emitted with another time: then only the number of records can be compared */
 	return !followed.late && (live.ordered != whole.ordered || live.unordered != whole.unordered);
 }

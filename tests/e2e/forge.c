@@ -1,7 +1,7 @@
 /*
- * forge.c -- PROVIDER INSTANCE: an app that writes the audit: it emits what the service of that instance would emit, and what other apps
- * would, of the first connections, streams and executions that the service gives out, over and over for a second. The first line on
- * standard output shows that it has begun.
+ * forge.c -- PROVIDER INSTANCE: an app that forges the audit: for a second it emits, over and over, the
+ * events of the service of that instance and of other apps, for the first connections, streams and executions
+ * that the service numbers. The first line on standard output shows that it has begun.
  */
 #include <stdio.h>
 #include <stdlib.h>

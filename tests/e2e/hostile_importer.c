@@ -1,6 +1,6 @@
 /*
- * hostile_importer.c -- in the place of burstscope-importer: it has been taken over by the trace that it reads. $HOSTILE is what it does
- * with the memory that it shares with burstscope.
+ * hostile_importer.c -- stands for burstscope-importer after the trace that it reads has taken it over.
+ * $HOSTILE names its attack on the memory that it shares with burstscope.
  */
 #include <limits.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ static _Noreturn void never_ends_its_text(void)
 	_exit(0);
 }
 
-/* While burstscope looks how far it has come: a second access to what is not there any more would end it. */
+/* It cuts the memory while burstscope reads its progress there: a second access would kill burstscope. */
 static _Noreturn void cuts_the_memory(void)
 {
 	if (!ftruncate(fd, 0))
@@ -43,7 +43,7 @@ static _Noreturn void cuts_the_memory(void)
 	say(BSA_E_INPUT, "it was cut");
 }
 
-/* The process that it leaves behind goes on writing, and has all that is open. */
+/* The child that is left behind goes on writing, with all descriptors open. */
 static _Noreturn void leaves_a_child_behind(void)
 {
 	if (!fork()) {
@@ -70,7 +70,7 @@ static _Noreturn void says_it_and_crashes(void)
 {
 	s->code = 0;
 	s->said = 1;
-	signal(SIGSEGV, SIG_DFL); /* a sanitizer would make an exit of it */
+	signal(SIGSEGV, SIG_DFL); /* a sanitizer would turn the signal into an exit */
 	raise(SIGSEGV);
 	_exit(0);
 }
@@ -101,5 +101,5 @@ int main(int argc, char **argv)
 		says_values_that_are_none();
 	if (!strcmp(how, "crash"))
 		says_it_and_crashes();
-	_exit(0); /* without a word */
+	_exit(0); /* without a message */
 }

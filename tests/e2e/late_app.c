@@ -1,18 +1,18 @@
 /*
- * late_app.c SOCKET GATE -- an app that has one of everything there is, of a service that has the tests' driver.
+ * late_app.c SOCKET GATE -- an app with one object of each kind, of a service with the tests' driver.
  *
- * It prints what traces call its things, a word and a number a line, then "ready"; an asynchronous execution is under way then,
- * held at the gate. Then it does what it reads, a word a line, and prints "done" each time:
+ * It prints the numbers that traces have for its objects, a word and a number a line, then "ready"; at that time the gate
+ * holds an asynchronous execution. Then it obeys the words that it reads, one a line, and prints "done" after each:
  *
- *   call       a call that changes nothing
- *   burst      an execution by burst that is not held
- *   let        let the held one go, and wait until it is reported to be over
- *   sync       an execution by call that is not held
- *   refuse     what the rules and limits forbid: a copy of another size, a buffer that holds nothing as an input, in another
- *              role, and of a token that no buffer has; an id that no model has; another burst
- *   junk       another connection, which does not keep to the protocol
+ *   call       make a call that changes nothing
+ *   burst      execute by burst; the gate does not hold it
+ *   let        let the held execution go on, and wait until its end is reported
+ *   sync       execute by call; the gate does not hold it
+ *   refuse     make requests that rules and limits forbid: a copy of another size; a buffer without contents as an input, in
+ *              another role, and with a token that no buffer has; an id that no model has; another burst
+ *   junk       open another connection, which breaks the protocol
  *   leave      close everything; the connection last
- *   part, bye  the same in two steps: everything but the connection; then the connection, to which the service does not answer
+ *   part, bye  the same in two steps: everything but the connection; then the connection, without the service's answer
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static void breathe(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-/* x, whose first element is @first, and y: a pool each. */
+/* x, whose first element is @first, and y: a pool for each. */
 static struct nnb_call vectors(struct nnb_pool *pools[2], struct nnb_argument arguments[2], float first)
 {
 	((float *)nnb_pool_data(pools[0]))[0] = first;
@@ -88,7 +88,10 @@ static void by_burst(void)
 	printf("burst %u\n", (unsigned)(answer.exec >> 32));
 }
 
-/* By call. @token: its input lies there instead, or (@as_output) its output. Its number. */
+/*
+ * Execute by call, with the buffer of @token as its input or, with @as_output, as its output. Returns the
+ * execution's number.
+ */
 static uint64_t by_call(enum nnb_status want, struct nnb_pool *token, bool as_output)
 {
 	struct nnb_pool *pools[2] = { in, out };

@@ -1,9 +1,10 @@
 /*
- * load_json.c -- is the output of `nnburst-load --format json` right in itself, and is it what a test expects?
+ * load_json.c -- check that the output of `nnburst-load --format json` is consistent, and is what a test
+ * expects.
  *
- * usage: load_json EXPECTATION... <REPORT, as in `load_json 'apps.0.streams.1.wrong=0' 'executions>100'`. Numbers are
- * compared as numbers, with = < and >, several of them added up (`a+b=30`), with < and > also to others (`a<b`), a list by
- * its length, all else as text. Exit status 0: all is so.
+ * usage: load_json EXPECTATION... <REPORT, as in `load_json 'apps.0.streams.1.wrong=0' 'executions>100'`.
+ * Numbers are compared as numbers, with = < and >, several of them added up (`a+b=30`), with < and > also to
+ * others (`a<b`), a list by its length, all else as text. Exit status 0: all expectations are met.
  */
 #include <jansson.h>
 #include <stdarg.h>
@@ -35,9 +36,9 @@ static json_int_t number(const json_t *object, const char *key)
 	return json_integer_value(n);
 }
 
-/* ---- what holds of every report ---- */
+/* ---- properties of every report ---- */
 
-/* null, or times in their order. Returns how many. */
+/* Check that @times is null, or that its times rise. Returns their number. */
 static json_int_t check_times(const char *what, const json_t *times)
 {
 	static const char *const rising[] = { "min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns" };
@@ -98,13 +99,13 @@ static void check_burst(const json_t *stream, json_int_t fine)
 	}
 	if (check_times("cold", cold) + check_times("warm", warm) != fine)
 		wrong("cold and warm are not all");
-	/* The last of each thread may have come too late to be used. */
+	/* The last burst of each thread may have come too late to be used. */
 	if (fine && !number(stream, "fallbacks") &&
 	    number(cold, "n") + number(stream, "threads") < number(stream, "bursts"))
 		wrong("a burst that began warm");
 }
 
-/* Those that the service reported are transient or persistent, and aborted or predicted. */
+/* Misses that the service reported are transient or persistent, and aborted or predicted. */
 static void check_misses(const json_t *stream, json_int_t executions)
 {
 	const json_t *misses = json_object_get(stream, "misses");
@@ -122,7 +123,10 @@ static void check_misses(const json_t *stream, json_int_t executions)
 		wrong("more went well than was tried");
 }
 
-/* Only pools are copied, and only on the device are there buffers. What never began again went on all the time. */
+/*
+ * Only states in pools are copied, and only states on the device have buffers. A state that never began again
+ * went on all the time.
+ */
 static void check_state(const json_t *stream, json_int_t fine)
 {
 	const json_t *state = json_object_get(stream, "state"), *kind = json_object_get(state, "kind");
@@ -168,7 +172,7 @@ static json_int_t check_stream(const json_t *stream)
 	return executions;
 }
 
-/* The service's figures: no app is given less than nothing, and the index is from one part of all to all. */
+/* The service's figures: no app gets less than nothing, and the index is between 1 / n and 1. */
 static void check_fairness(const json_t *report)
 {
 	const json_t *fairness = json_object_get(report, "fairness"), *jain = json_object_get(fairness, "jain"), *app;
@@ -203,7 +207,7 @@ static void check_report(const json_t *report)
 	{
 		json_int_t executions = 0;
 
-		/* An app that was killed may have been in the middle of counting. */
+		/* A killed app may have been killed while it counted. */
 		json_array_foreach(json_object_get(app, "streams"), k, stream) executions +=
 			json_is_true(json_object_get(app, "done")) ? check_stream(stream)
 								   : number(stream, "executions");
@@ -221,7 +225,7 @@ static void check_report(const json_t *report)
 		wrong("another schema");
 }
 
-/* ---- what one is expected to say ---- */
+/* ---- expectations ---- */
 
 static const json_t *find(const json_t *at, char *path)
 {
@@ -237,7 +241,7 @@ static bool holds(double n, char relation, double w)
 	return relation == '=' ? n == w : relation == '<' ? n < w : n > w;
 }
 
-/* The sum at @paths, which may be several with a + between. */
+/* The sum of the numbers at @paths, which + separates. */
 static double sum_at(const json_t *report, const char *expectation, char *paths)
 {
 	double sum = 0;

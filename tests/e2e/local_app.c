@@ -1,10 +1,11 @@
 /*
- * local_app.c DRIVER REFUSED STOPPED LATE CALLED -- an app without a service, that misses deadlines by local bursts: that many whose deadline
- * has passed, that many that are given up between two operations, that many that are late when they are over, and that many that are
- * late and went without the queues, which are too small. It prints a line for each that was late: what traces call it, and its status.
+ * local_app.c DRIVER REFUSED STOPPED LATE CALLED -- an app without a service that misses deadlines by local
+ * bursts: REFUSED executions whose deadline has passed, STOPPED ones that are given up between two
+ * operations, LATE ones that are late at their end, and CALLED ones that are late and went without the
+ * queues, which are too small. It prints a line for each late one: its number in traces, and its status.
  *
- * An operation of the model takes longer than there is time, so each misses its deadline, if the machine has other work perhaps earlier
- * than it is meant to.
+ * An operation of the model takes longer than the budget, so each misses its deadline; on a busy machine
+ * perhaps earlier than meant.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,11 +15,11 @@
 #include "unit/abort_unless.h"
 #include "unit/device_helpers.h"
 
-enum { N = 1 << 23, MARGIN_NS = 400000 }; /* an operation on so many numbers takes longer */
+enum { N = 1 << 23, MARGIN_NS = 400000 }; /* an operation on N numbers takes longer than the margin */
 
 static struct nnb_pool *in, *out;
 
-/* One operation, so that there is nowhere to stop. */
+/* One operation, so that there is no checkpoint. */
 static struct nnb_model *one_operation(void)
 {
 	struct nnb_model *m;
@@ -41,7 +42,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* @n executions that have @budget ns each, after one that has time. */
+/* @n executions with @budget ns each, after one with enough time. */
 static void miss(struct nnb_device *d, struct nnb_model *m, unsigned n, int64_t budget,
                  const struct nnb_burst_config *config)
 {

@@ -1,5 +1,6 @@
 /*
- * many_streams.c PROVIDER N -- a runtime that opens N bursts, asks something of each of them, and is gone without a word.
+ * many_streams.c PROVIDER N -- a runtime that opens N bursts, executes one request on each, and ends without
+ * closing them.
  */
 #include <stdio.h>
 #include <stdlib.h>

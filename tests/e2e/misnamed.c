@@ -1,7 +1,8 @@
 /*
- * misnamed.c HOW -- an app whose events are of the provider that is recorded, and cannot be written down: LTTng puts names into the metadata
- * of its user as they are. HOW: `name`, of an event that ends its own declaration; `field`, of one that is no name; `twice`, of two fields
- * of one event. The first line on standard output shows that it has registered; it ends with its standard input.
+ * misnamed.c HOW -- an app whose events belong to the recorded provider and break LTTng's metadata, because
+ * LTTng copies names into the metadata of their user. HOW: `name`, of an event that ends its own declaration;
+ * `field`, of a field that is no identifier; `twice`, of two fields of one event. The first line on standard
+ * output shows that it has registered; it ends with its standard input.
  */
 #include <lttng/tracepoint.h>
 #include <lttng/ust-events.h>

@@ -1,7 +1,8 @@
 /*
- * preparing.c SOCKET MODEL NAME PRIORITY DEADLINE_US N -- an app that only prepares: it has the model of nnburst-load's zoo prepared again and again, and
- * never executes it, N times, or with 0 until its standard input ends. PRIORITY is 0 to 2. A preparation that may be late has a deadline that is
- * DEADLINE_US away; 0: none. It prints how many were prepared, and how many of them were late, or refused for their deadline.
+ * preparing.c SOCKET MODEL NAME PRIORITY DEADLINE_US N -- an app that only prepares: it prepares the model of
+ * nnburst-load's zoo again and again, and never executes it, N times, or with 0 until its standard input
+ * ends. PRIORITY is 0 to 2. A preparation that may be late has a deadline that is DEADLINE_US away; 0: none.
+ * It prints how many were prepared, and how many of them were late, or refused for their deadline.
  */
 #include <errno.h>
 #include <poll.h>

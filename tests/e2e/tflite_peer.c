@@ -1,8 +1,9 @@
 /*
- * tflite_peer.c -- holds what the driver gives against what TensorFlow Lite gave (tflite_peer.mjs).
+ * tflite_peer.c -- compare the driver's outputs with those of TensorFlow Lite (tflite_peer.mjs).
  *
- * tflite_peer write DIR: the samples of the loader's tests, as files. tflite_peer compare MODEL.tflite IO [OFF]: run it with the inputs
- * IO.in.K, and compare its outputs with IO.out.K; reals may be off by so many times the greatest of an output.
+ * tflite_peer write DIR: write the samples of the loader's tests as files. tflite_peer compare MODEL.tflite
+ * IO [OFF]: run the model with the inputs IO.in.K, and compare its outputs with IO.out.K; reals may differ by
+ * OFF times the greatest value of an output.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@
 
 enum { ARGUMENTS = 16, ALIGNMENT = 64 };
 
-/* Unless the caller sets another one: the sums of both are of float32, in another order. */
+/* The default of OFF: both sum in float32, but in another order. */
 static const double REALS_OFF = 2e-5;
-/* Steps of a quantised type: both round. */
+/* The steps by which quantised outputs may differ, because both round. */
 static const int STEPS_OFF = 1;
 
 static _Noreturn void give_up(const char *what, const char *why)

@@ -1,11 +1,11 @@
 /*
- * trace_check.c -- can a recording be true? [--full FILE] [--compact FILE] [--log FILE] [--tolerance NS] [--strays N]
- * [--from NS] [--cut] [--holes] [--own]
+ * trace_check.c -- check that a recording can be true. [--full FILE] [--compact FILE] [--log FILE]
+ * [--tolerance NS] [--strays N] [--from NS] [--cut] [--holes] [--own]
  *
- * FILE is what `babeltrace2 --clock-cycles --no-delta TRACE` printed; "-" is the standard input. With both, they are two
- * recordings of the same executions. The log is nnburst-load's. Phases of the two forms, and times of the log, may differ by
- * NS, but for N of a thousand. --events: the names of all. See trace_judge.h for the rest. 0: all is well; 1: it is not, a line for each objection;
- * 2: that is no recording.
+ * FILE is the output of `babeltrace2 --clock-cycles --no-delta TRACE`; "-" is the standard input. Both files
+ * must be recordings of the same executions. The log is nnburst-load's. Phases of the two forms, and times of
+ * the log, may differ by NS, except for N of a thousand. --events: print the names of all events. See
+ * trace_judge.h for the rest. 0: no fault; 1: a line for each fault; 2: the input is no recording.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,7 +22,7 @@ static int by_exec(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* A heading, then a line for each: exec, when it was submitted, when it returned, status, path. */
+/* A heading, then a line for each execution: exec, submission, return, status, path. */
 static bool read_line(const char *line, struct judge_witness *ret)
 {
 	char status[64];
@@ -113,7 +113,7 @@ static bool take(int option)
 	}
 }
 
-/* Events of both, in the order of their times. */
+/* Judge the events of both, in the order of their times. */
 static bool judge_all(void)
 {
 	int has[2];

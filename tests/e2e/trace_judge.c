@@ -10,11 +10,11 @@
 enum { UNDER_WAY_MAX = 1 << 16, BUCKETS = 1 << 14, KNOWN_MAX = 1 << 20, OBJECTIONS_SHOWN = 10 };
 enum { LANES = 64, NO_LANES = 254, NO_LANE = 255 }; /* with the policy native no execution waits for a lane */
 #define NEVER UINT64_MAX
-#define LATE_NS \
-	(400 *  \
-	 (int64_t)(terms.tolerance_ns ? terms.tolerance_ns : 100000)) /* a clock is read, then its event written */
+#define LATE_NS                                                  \
+	(400 * (int64_t)(terms.tolerance_ns ? terms.tolerance_ns \
+	                                    : 100000)) /* a clock is read before its event is written */
 
-/* In the order of their times, but that of a fenced one the launch's answer comes earlier. */
+/* In the order of their times; but the answer to the launch of a fenced execution comes earlier. */
 enum boundary {
 	SUBMITTED,
 	ASKED,
@@ -57,18 +57,18 @@ struct exec {
 	uint64_t at[BOUNDARIES], compact_at[BOUNDARIES];
 	uint8_t path, fallback, status, returned, lane;
 	uint32_t model;
-	/* on its lane, and off it */
+	/* its time on the lane, and off it */
 	bool on_lane, dispatched;
 	uint64_t stretch, last_ns, run_ns, preempted_ns, redo_ns, end_redo_ns, cpu_ns;
 	uint64_t lookups, misses, fetches, preemptions, missed_deadlines, deadline;
-	bool told_returned; /* by deadline_miss */
+	bool told_returned; /* reported by deadline_miss */
 	uint64_t request_slept, result_blocked, result_slept, delay_ns, gap_ns, turns;
-	/* as exec_client and exec_service have it */
+	/* the values in exec_client and exec_service */
 	bool has_client, has_service;
 	uint64_t client_status, service_status, service_lane, counted[3], told[8];
 };
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
 static struct judge_terms terms;
 static uint64_t objections;
@@ -120,7 +120,7 @@ static void __attribute__((format(printf, 2, 3))) wrong(const struct exec *x, co
 	va_end(list);
 }
 
-/* ... whatever was lost of it. */
+/* A fault whatever was lost of the execution. */
 static void __attribute__((format(printf, 2, 3))) surely_wrong(const struct exec *x, const char *format, ...)
 {
 	va_list list;
@@ -130,7 +130,7 @@ static void __attribute__((format(printf, 2, 3))) surely_wrong(const struct exec
 	va_end(list);
 }
 
-/* ---- things that have numbers: streams, connections, models, instances ---- */
+/* ---- numbered objects: streams, connections, models, instances ---- */
 
 enum kind { INSTANCE = 1, CONNECTION, MODEL, STREAM, BUFFER };
 
@@ -158,7 +158,7 @@ static uint32_t *place_of(uint64_t key)
 	return &places[i];
 }
 
-/* NULL: no event of it. */
+/* NULL: no event announced it. */
 static struct thing *thing_of(enum kind kind, uint64_t number)
 {
 	uint32_t place = *place_of((uint64_t)kind << 32 | (uint32_t)number);
@@ -182,13 +182,13 @@ static struct thing *thing_new(enum kind kind, uint64_t number)
 	return &things[*place - 1];
 }
 
-/* @number may be 0: none. */
+/* @number 0: none. */
 static void expect_known(const struct text_event *e, enum kind kind, uint64_t number, const char *what)
 {
 	if (!number || terms.from || terms.holes || thing_of(kind, number))
 		return;
 	judge_object("%s of a %s that nobody told of: %" PRIu64, text_names[e->what], what, number);
-	thing_new(kind, number)->untold = true; /* to be reported once */
+	thing_new(kind, number)->untold = true; /* the fault is reported once */
 }
 
 /* ---- executions under way ---- */
@@ -236,7 +236,7 @@ static struct exec *exec_of(const struct text_event *e)
 	if (!*at) {
 		*at = exec_new(id);
 		stream = thing_of(STREAM, id >> 32);
-		if (stream && !stream->untold) /* if its exec_submit was lost */
+		if (stream && !stream->untold) /* unless its exec_submit was lost */
 			(*at)->path = stream->path;
 		if (!id || !(uint32_t)id || !(id >> 32))
 			wrong(*at, "that is no number of an execution");
@@ -258,9 +258,9 @@ static void exec_free(struct exec *x)
 /* ---- lanes ---- */
 
 static struct lane {
-	uint64_t begin, end; /* the stretch that was over last */
-	uint64_t last;       /* the execution that was it */
-	uint64_t awaited;    /* the execution that is to be next */
+	uint64_t begin, end; /* the last complete stretch */
+	uint64_t last;       /* the execution of that stretch */
+	uint64_t awaited;    /* the execution that must be next */
 } lanes[1 << 12][LANES];     /* by instance */
 static unsigned awaiting;    /* lanes that await an execution */
 
@@ -294,7 +294,7 @@ static void on_lane(struct exec *x, const struct text_event *e)
 	x->stretch = e->at;
 }
 
-/* Stretches come in the order of their ends: so one that overlaps others overlaps the one before it. */
+/* Stretches come in the order of their ends, so a stretch that overlaps any other overlaps the one before. */
 static void off_lane(struct exec *x, uint64_t at)
 {
 	struct lane *lane = lane_of(x, x->lane);
@@ -311,7 +311,7 @@ static void off_lane(struct exec *x, uint64_t at)
 	x->on_lane = false;
 }
 
-/* The execution was given a lane, and ended instead. */
+/* The execution was given a lane, and ended before it was on it. */
 static void not_awaited(const struct exec *x)
 {
 	for (int i = 0; awaiting && i < LANES; i++)
@@ -353,7 +353,7 @@ static void judge_agreement(const struct agreement *a)
 		             a->strays, a->n, a->of, terms.tolerance_ns, a->most, a->whose, a->where);
 }
 
-/* ---- an execution that is over ---- */
+/* ---- the end of an execution ---- */
 
 static uint64_t n_complete, n_refused, n_preempted, n_cut, n_late, n_trials;
 
@@ -362,7 +362,7 @@ static bool launched(const struct exec *x)
 	return x->path == NBT_path_fenced && (x->at[SIGNALLED] != NEVER || x->compact_at[SIGNALLED] != NEVER);
 }
 
-/* No app asks for it, and no app is answered. */
+/* A trial run has no request and no answer. */
 static bool is_trial(const struct exec *x)
 {
 	return x->path == NBT_path_prepare;
@@ -387,7 +387,7 @@ static bool may_miss(const struct exec *x, enum boundary b)
 	return b == DECODED ? refused && x->status : (b == FENCED || b == ENQUEUED || b == DISPATCHED) && refused;
 }
 
-/* The part that the phase that ends at @b adds to the others: run, in full, is what its stretches are. */
+/* The time that the phase which ends at @b adds to the others; for run, in full, the sum of its stretches. */
 static uint64_t phase_ns(const struct exec *x, const uint64_t *at, enum boundary last, enum boundary b)
 {
 	return b == ENDED && at == x->at && x->dispatched ? x->run_ns + x->preempted_ns : at[b] - at[last];
@@ -420,7 +420,7 @@ static void judge_tiling(const struct exec *x, const uint64_t *at, const char *f
 		      at[last] - at[first]);
 }
 
-/* The launch of a fenced one is answered while it is under way. */
+/* The launch of a fenced execution is answered while the execution is under way. */
 static void judge_launch(const struct exec *x, const uint64_t *at, const char *form)
 {
 	static const enum boundary marks[] = { ASKED, TAKEN, ANSWERED, HEARD, RETURNED };
@@ -429,7 +429,7 @@ static void judge_launch(const struct exec *x, const uint64_t *at, const char *f
 
 	for (size_t i = 0; launched(x) && i < sizeof(marks) / sizeof(*marks); i++) {
 		if (marks[i] == ANSWERED && at == x->compact_at)
-			continue; /* the execution does not have that */
+			continue; /* this path has no such boundary */
 		if (at[marks[i]] == NEVER || at[marks[i]] < at[last])
 			wrong(x, "%s: no %s, or before %s", form, boundary_names[marks[i]], boundary_names[last]);
 		last = marks[i];
@@ -457,7 +457,7 @@ static void judge_counts(const struct exec *x)
 			      x->counted[i]);
 	for (int i = 0; i < 8; i++)
 		if (told[i] != x->told[i] && !(i == 1 && launched(x)) &&
-		    !(i < 2 && is_trial(x))) /* the result of a launched one is a fence */
+		    !(i < 2 && is_trial(x))) /* the result of a launched execution is a fence */
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", fields[i], told[i], x->told[i]);
 	if (x->service_status != x->status || x->client_status != x->returned || x->service_lane != x->lane)
 		wrong(x,
@@ -466,7 +466,10 @@ static void judge_counts(const struct exec *x)
 		      x->status, x->returned, x->lane, x->service_status, x->client_status, x->service_lane);
 }
 
-/* A boundary's clock is read before its event is written, both before the next boundary: whatever the two cost. */
+/*
+ * Both clocks of a boundary are read before its events are written, and these before the next boundary,
+ * however long each takes.
+ */
 static void judge_turns(const struct exec *x, enum boundary last, enum boundary b)
 {
 	const uint64_t *full = x->at, *compact = x->compact_at;
@@ -545,11 +548,14 @@ static void judge_witnessed(const struct exec *x, const uint64_t *at)
 		      "from %" PRIu64 " to %" PRIu64 " in the log, and not within that in the trace: %" PRIu64
 		      " to %" PRIu64,
 		      w->submitted, w->returned, at[SUBMITTED], end);
-	else if (x->path == NBT_path_burst || x->path == NBT_path_sync) /* others wait for another thread, too */
+	else if (x->path == NBT_path_burst || x->path == NBT_path_sync) /* other paths wait for another thread, too */
 		compare(&log_ends, x, "end to end", w->returned - w->submitted, end - at[SUBMITTED]);
 }
 
-/* An execution that was answered well after its deadline has a miss; a little after it, its clock may have been read before. */
+/*
+ * An execution answered well after its deadline has a miss; a little after it, the clock may have been read
+ * before.
+ */
 static void judge_late(const struct exec *x)
 {
 	uint64_t end = launched(x) ? x->at[SIGNALLED] : x->at[RETURNED];
@@ -570,10 +576,10 @@ static void judge_over(struct exec *x)
 		return;
 	}
 	if (x->path == NBT_path_fenced && terms.compact && !x->client_status) {
-		x->compact_at[SIGNALLED] = x->compact_at[ANSWERED]; /* its result is its fence */
+		x->compact_at[SIGNALLED] = x->compact_at[ANSWERED]; /* the fence is the result */
 		x->compact_at[ANSWERED] = NEVER;
 	}
-	if (terms.holes && x->at[SUBMITTED] == NEVER && !thing_of(STREAM, x->id >> 32)) { /* its path is unknown */
+	if (terms.holes && x->at[SUBMITTED] == NEVER && !thing_of(STREAM, x->id >> 32)) { /* the path is unknown */
 		n_cut++;
 		exec_free(x);
 		return;
@@ -600,7 +606,7 @@ static void judge_over(struct exec *x)
 
 static bool full_over(const struct exec *x)
 {
-	/* a fenced one that could not even be launched has no fence */
+	/* a fenced execution that was not launched has no fence */
 	bool refused = x->lane == NO_LANE && x->returned;
 
 	if (is_trial(x))
@@ -620,7 +626,7 @@ static void look_over(struct exec *x)
 		judge_over(x);
 }
 
-/* ---- its events ---- */
+/* ---- the events of an execution ---- */
 
 static void reached(struct exec *x, enum boundary b, uint64_t at)
 {
@@ -665,7 +671,7 @@ static void on_submit(struct exec *x, const struct text_event *e)
 	x->turns = text_get(e, "turns");
 	if (x->gap_ns && !x->turns)
 		wrong(x, "gap_ns, and no turns");
-	if (x->delay_ns > x->gap_ns + x->gap_ns / 100 + 10000) /* the two times are of two clocks */
+	if (x->delay_ns > x->gap_ns + x->gap_ns / 100 + 10000) /* the two times are from two clocks */
 		wrong(x, "its thread was kept from the cpu for longer than since its call before");
 	x->model = (uint32_t)text_get(e, "model");
 	expect_known(e, STREAM, x->id >> 32, "stream");
@@ -680,7 +686,7 @@ static void on_submit(struct exec *x, const struct text_event *e)
 		stream->last_submitted = (uint32_t)x->id;
 }
 
-/* A trial run has its number and a model, as executions have. Its app may be number 0: a uid. */
+/* A trial run has a number and a model, as executions have. Its app may be number 0: a uid. */
 static void on_trial(struct exec *x, const struct text_event *e)
 {
 	struct thing *stream = thing_of(STREAM, x->id >> 32);
@@ -718,7 +724,7 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 		wrong(x, "asked to make room %" PRIu64 " ns ago, before it was ready", text_get(e, "asked_ns"));
 	if (text_get(e, "redo_ns") > x->last_ns)
 		wrong(x, "redo_ns %" PRIu64 " of a stretch of %" PRIu64, text_get(e, "redo_ns"), x->last_ns);
-	x->last_ns = 0; /* if there is no other */
+	x->last_ns = 0; /* if there is no other stretch */
 	awaiting += !lane->awaited && text_get(e, "by");
 	lane->awaited = text_get(e, "by");
 	if (lane->awaited == x->id)
@@ -766,7 +772,9 @@ static void on_fetch(struct exec *x, const struct text_event *e)
 	x->fetches++;
 }
 
-/* The lateness in the event is the lateness then; of one that is refused or given up, that may be less than 0. */
+/*
+ * The event has the lateness at its time; for an execution that is refused or given up, that may be negative.
+ */
 static void on_missed(struct exec *x, const struct text_event *e)
 {
 	uint64_t deadline = text_get(e, "deadline_ns"), stage = text_get(e, "stage");
@@ -933,7 +941,7 @@ static void of_exec(struct exec *x, const struct text_event *e)
 	case NBT_EVENT_sched_enqueue:
 		reached(x, ENQUEUED, e->at);
 		expect_known(e, STREAM, x->id >> 32, "stream");
-		x->deadline = text_get(e, "deadline_ns"); /* a duration may have made it earlier */
+		x->deadline = text_get(e, "deadline_ns"); /* a duration may have made the deadline earlier */
 		if (is_trial(x))
 			on_trial(x, e);
 		break;
@@ -976,7 +984,7 @@ static bool is_of_exec(const struct text_event *e)
 	}
 }
 
-/* An execution that waits for a lane has waited since a time of before, and no other has. */
+/* An execution that waits for a lane has waited since an earlier time; no other execution has such a time. */
 static void judge_state(const struct text_event *e)
 {
 	uint64_t phase = text_get(e, "phase"), ready = text_get(e, "ready_ns"), since = text_get(e, "since");
@@ -1010,7 +1018,7 @@ void judge_event(const struct text_event *e, bool is_full)
 	look_over(x);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole recording ---- */
 
 void judge_begin(const struct judge_terms *their_terms, struct judge_witness *witness, size_t n_witness)
 {

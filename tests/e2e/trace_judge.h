@@ -1,8 +1,10 @@
 /*
- * trace_judge.h -- whether the facts in events about executions can be true: docs/events.md, held against a trace.
+ * trace_judge.h -- check whether the facts in events about executions can be true: docs/events.md, applied to
+ * a trace.
  *
- * Events come in the order of their times. Of an execution is kept what it takes to judge it, until it is over: so the
- * length of a trace does not matter, only how many executions are under way. Each fault is printed in one line.
+ * Events come in the order of their times. The judge keeps an execution's facts until the execution is over,
+ * so its memory depends on the number of executions under way, not on the length of the trace. Each fault is
+ * printed in one line.
  */
 #ifndef TRACE_JUDGE_H
 #define TRACE_JUDGE_H
@@ -10,17 +12,19 @@
 #include "trace_text.h"
 
 struct judge_terms {
-	bool full, compact;    /* each execution is to be there in this form */
-	bool witnessed;        /* the same in the log */
-	uint64_t from;         /* not 0: recording began under load: what began before this is not judged */
-	bool cut;              /* recording ended under load, or a process died: nor is what has no end */
-	bool holes;            /* the recorder died, and events are lost: only what is there can be wrong */
+	bool full, compact;    /* each execution must be in this form */
+	bool witnessed;        /* each execution must be in the log */
+	uint64_t from;         /* not 0: the recording began under load; executions that began before this time
+	                        * are not judged */
+	bool cut;              /* the recording ended under load, or a process died: executions without an end
+	                        * are not judged */
+	bool holes;            /* the recorder died, and events are lost: only recorded events can be faults */
 	bool own;              /* a process without a service numbers its bursts, and reports no service */
-	uint64_t tolerance_ns; /* by how much two ways to report one time may differ, */
-	unsigned strays;       /* all but this many of a thousand: a thread may lose its cpu between the two */
+	uint64_t tolerance_ns; /* how far two reports of one time may differ, */
+	unsigned strays;       /* except for this many of a thousand: a thread may lose its cpu between the two */
 };
 
-/* The facts of an execution from another source: when the app asked and when it had its answer. */
+/* The facts of an execution from another source: the times of the app's request and answer. */
 struct judge_witness {
 	uint64_t exec, submitted, returned;
 	bool failed, met;
@@ -29,13 +33,16 @@ struct judge_witness {
 /* @witness is borrowed, sorted by exec. */
 void judge_begin(const struct judge_terms *terms, struct judge_witness *witness, size_t n_witness);
 
-/* @is_full: boundaries count. Otherwise only exec_client and exec_service do: rare events are in every recording. */
+/*
+ * @is_full: boundaries count. Otherwise only exec_client and exec_service count: rare events are in every
+ * recording.
+ */
 void judge_event(const struct text_event *event, bool is_full);
 
-/* Totals to the standard output. Is all well? */
+/* Print the totals. Returns whether there was no fault. */
 bool judge_end(void);
 
-/* Something is wrong that is no execution's. */
+/* Report a fault that belongs to no execution. */
 void judge_object(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -46,7 +46,7 @@ static bool number(char **p, uint64_t *ret)
 {
 	char *end;
 
-	*ret = strtoull(*p, &end, 10); /* a minus is taken modulo 2^64 */
+	*ret = strtoull(*p, &end, 10); /* a negative number is stored modulo 2^64 */
 	if (end == *p)
 		return false;
 	*p = end;
@@ -136,7 +136,7 @@ static bool event_of(char *line, struct text_event *event)
 	if (!p)
 		return false;
 	*p++ = 0;
-	p = strstr(p, " }, { "); /* events before that have no text */
+	p = strstr(p, " }, { "); /* earlier parts of the line have no text field */
 	return p && named(name, &event->what) && fields(p + strlen(" }, { "), event);
 }
 

@@ -1,4 +1,6 @@
-/* trace_text.h -- events, one by one, as `babeltrace2 --clock-cycles --no-delta` prints them. */
+/*
+ * trace_text.h -- read events, one by one, from the output of `babeltrace2 --clock-cycles --no-delta`.
+ */
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
 
@@ -12,12 +14,12 @@ enum { TEXT_FIELDS = 32, TEXT_ITEMS = 10, TEXT_LINE = 4096 };
 
 struct text_field {
 	const char *name;
-	uint64_t items[TEXT_ITEMS]; /* a text has none */
+	uint64_t items[TEXT_ITEMS]; /* a text has no items */
 	unsigned n;
 };
 
 struct text_event {
-	uint64_t at; /* raw clock */
+	uint64_t at; /* of the raw clock */
 	enum nbt_event what;
 	unsigned n_fields;
 	struct text_field fields[TEXT_FIELDS];
@@ -33,14 +35,17 @@ struct text_input {
 
 extern const char *const text_names[NBT_EVENTS];
 
-/* Open @path, "-": the standard input. False: it cannot be read, and that has been printed. */
+/* Open @path; "-" is the standard input. False: the file cannot be read; the reason is printed. */
 bool text_open(struct text_input *in, const char *path);
 void text_close(struct text_input *in);
 
-/* The next event, in in->event. 1; 0: there is no more; -1: what is there is no event of the catalogue, and that has been printed. */
+/*
+ * Read the next event into in->event. 1; 0: the end; -1: the line is no event of the catalogue; the reason is
+ * printed.
+ */
 int text_next(struct text_input *in);
 
-/* A field that the catalogue has; if the trace has not, the program ends with 2. */
+/* A field of the catalogue; without it in the trace, the program ends with 2. */
 uint64_t text_get(const struct text_event *event, const char *field);
 const struct text_field *text_list(const struct text_event *event, const char *field);
 

@@ -1,12 +1,12 @@
 /*
- * fuzz_decode.c -- a small real trace of which one file is anything at all.
+ * fuzz_decode.c -- a small real trace with arbitrary bytes in one file.
  *
- * The first byte of an input says which: 0 the metadata, 1 and 2 a stream, 3 an index of one; the rest is what it holds. Records keep what
- * decode.h promises, and where both decoders read a trace they say the same. What one has found can be looked at:
- * NNB_KEEP=DIRECTORY leaves the trace there.
+ * The first byte of an input chooses the file: 0 the metadata, 1 and 2 a stream, 3 an index of one; the rest
+ * is the file's contents. Records must keep the promises of decode.h, and where both decoders read a trace,
+ * they must read the same. NNB_KEEP=DIRECTORY leaves the trace of an input there.
  *
- * libbabeltrace2 has assertions of its own that such files can break: what it aborts on is let go. Ours do not abort here, they
- * trap.
+ * libbabeltrace2 has assertions that such files can break: its aborts are ignored. Assertions of ours trap
+ * instead of aborting.
  */
 #include <assert.h>
 #include <babeltrace2/babeltrace.h>
@@ -32,7 +32,7 @@ enum { PATH = 300, INDEX = 3, FILES };
 static const char *const files[FILES] = { "metadata", "cpu_0", "cpu_1", "index/cpu_0.idx" };
 static char scratch[PATH - 50], directory[PATH];
 
-/* Some of everything: losses, several packets, a long event, an array, text. */
+/* Some of each kind: losses, several packets, a long event, an array, text. */
 static const char script[] = "1000 client_connect conn=0:5 pid=7 uid=3 app=3 name=hello since=5\n"
 			     "1000 exec_submit exec=2:1 model=7 path=burst deadline_ns=5us cpu=1\n"
 			     "1020 fmq_write exec=2:1 queue=request cpu=1\n"
@@ -44,7 +44,7 @@ static const char script[] = "1000 client_connect conn=0:5 pid=7 uid=3 app=3 nam
 			     "2600 loss ended=2700 packets=2\n"
 			     "2800 pool_map owner=stream owner_id=3 slot=-1\n";
 
-/* In place of libc's. */
+/* Replaces libc's. */
 void __assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
 	fprintf(stderr, "%s:%u: %s: not so: %s\n", file, line, function, what);
@@ -62,9 +62,10 @@ static void on_abort(int signal)
 }
 
 /*
- * LeakSanitizer calls this function. Leaks of our own code are found; but an abort leaves allocations behind, so after the first
- * abort leaks are no longer checked. babeltrace2's plugin also loses a packet's context where a packet ends too early; of that
- * only a g_malloc0() can be seen, because glib keeps no frame pointers. Our own allocations do not come from glib.
+ * LeakSanitizer calls this function. Leaks of our own code are found; but an abort leaves allocations behind,
+ * so after the first abort leaks are no longer checked. babeltrace2's plugin also loses a packet's context
+ * where a packet ends too early; only a g_malloc0() shows there, because glib keeps no frame pointers. Our
+ * own allocations do not come from glib.
  */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
@@ -101,7 +102,7 @@ static size_t get(const char *name, uint8_t *ret, size_t room)
 	return n;
 }
 
-/* Each file as it should be, into a corpus, to begin with. */
+/* Write each valid file into a corpus, as the seeds. */
 static void write_seeds(const char *corpus)
 {
 	static uint8_t seed[1 << 16];
@@ -124,7 +125,7 @@ static void forget(void)
 		__builtin_trap();
 }
 
-/* The index as LTTng writes it; the trace has one only as long as its contents are valid. */
+/* Write the index as LTTng writes it; the trace has one only as long as its contents are valid. */
 static void write_index(void)
 {
 	struct bsa_packets packets;
@@ -150,8 +151,10 @@ static void remove_index(void)
 	unlink(path);
 }
 
-/* babeltrace2 loads one plugin after the other until it has found the one that reads CTF, and unloads them, for every trace: here it
- * stays loaded, and is found first. */
+/*
+ * For every trace babeltrace2 loads plugins until it finds the one that reads CTF, and unloads them. This
+ * keeps that plugin loaded, and found first.
+ */
 static void keep_plugin(void)
 {
 	static const bt_plugin *plugin;
@@ -171,7 +174,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	const char *where = getenv("TMPDIR"), *keep = getenv("NNB_KEEP");
 	struct ctf_writer *w;
 
-	if (!where) /* files that take no disk */
+	if (!where) /* files in memory */
 		where = faccessat(AT_FDCWD, "/dev/shm", W_OK, 0) ? "/tmp" : "/dev/shm";
 	snprintf(scratch, sizeof(scratch), "%.200s/fuzz_decode-XXXXXX", where);
 	if (!mkdtemp(scratch))
@@ -229,7 +232,7 @@ static void read_all(struct bsa_decode *d, struct reading *ret)
 	assert(ret->end || n + ret->decoded.foreign <= ret->decoded.events);
 }
 
-/* Whether it can be opened. */
+/* Whether the trace can be opened. */
 static bool read_trace(enum bsa_decoder decoder, struct reading *ret)
 {
 	const char *const paths[] = { directory };

@@ -1,8 +1,8 @@
 /*
  * fuzz_fmq_desc.c -- any bytes as a descriptor on the wire: decoded, attached and used, they do no harm.
  *
- * The input: a byte of choices (fds that come along, what the counters are set to), then the wire form. The fds
- * are always the same sealed memfd: what a peer can do with its files is test_fmq_hostile.c's business.
+ * The input: a byte of choices (the fds that come along, the values of the counters), then the wire form. The
+ * fds are always the same sealed memfd: test_fmq_hostile covers what a peer can do with its files.
  */
 #include <fcntl.h>
 #include <stdio.h>

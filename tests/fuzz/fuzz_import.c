@@ -1,9 +1,10 @@
 /*
- * fuzz_import.c -- any records, folded and stored: whatever a trace says, the database is whole and holds what every database
- * must (tests/analyzer/check.sql), or is not there because the records were refused.
+ * fuzz_import.c -- any records, folded and stored: the database is whole and passes every check
+ * (tests/analyzer/check.sql), or it does not exist because the records were refused.
  *
- * The first byte of the input chooses how to import; each record then takes one byte for its kind, one for the time since the
- * one before, and one or two for each field, so that numbers are small, often the same, and sometimes absurd.
+ * The first byte of the input chooses how to import; each record then takes one byte for its kind, one for
+ * the time since the record before, and one or two for each field, so that numbers are small, often equal,
+ * and sometimes absurd.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static uint64_t number(struct bytes *b)
 	return absurd[byte % (sizeof(absurd) / sizeof(*absurd))];
 }
 
-/* Streams and executions that other records speak of, too. */
+/* Few streams and executions, so that records share them. */
 static uint64_t field(struct bytes *b, const char *name)
 {
 	if (strcmp(name, "exec") != 0 && strcmp(name, "by") != 0)
@@ -113,7 +114,7 @@ static void fill(struct bytes *b, struct record *r)
 			                            number(b),           (uint32_t)number(b),
 			                            (uint32_t)number(b), (uint32_t)number(b) % BSA_LOSS_CAUSES,
 			                            (uint32_t)number(b), 0 };
-		if (r->fields.loss.ended < r->e.at) /* the decoder's, and so no stranger's */
+		if (r->fields.loss.ended < r->e.at) /* the decoder makes losses, so their times are in order */
 			r->fields.loss.ended = r->e.at;
 	}
 }
@@ -139,7 +140,7 @@ static void tell_trace(struct bsa_importer *im, unsigned i, bool compact, struct
 	     err);
 }
 
-/* False: the records were refused, for a reason that lies in them; what was there before is as it was. */
+/* False: the records were refused because of their contents, and the old database is unchanged. */
 static bool import(struct bytes *b, uint8_t how, bool append)
 {
 	struct bsa_importer_options options = { .output = output, .keep_operations = how & KEEP, .append = append };
@@ -173,7 +174,7 @@ static bool import(struct bytes *b, uint8_t how, bool append)
 	return !refused;
 }
 
-/* Rows are violations. */
+/* Each row is a violation. */
 static void judge(void)
 {
 	struct bsa_err err = { "" };
@@ -217,8 +218,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /*
- * @data, and what a generator that starts from it makes of it, so that every input has some hundred records: an import costs
- * the same with three, and few defects take so few.
+ * @data, followed by the output of a generator that it seeds, so that every input has some hundred records:
+ * an import of three takes as long, and few defects show with so few.
  */
 static struct bytes lengthened(const uint8_t *data, size_t n)
 {

@@ -1,7 +1,7 @@
 /*
  * fuzz_model_file.c -- any bytes as a model file: they are read or refused, and do no harm.
  *
- * A side file of 64 bytes, "w", is there to be named.
+ * A side file "w" of 64 bytes can be named.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void constants_lie_inside(const struct nnb_model *m)
 	}
 }
 
-/* Every byte of the examples is written: the sanitizers see reads of what is not there. */
+/* Read every byte of the examples, so that the sanitizers see a read outside them. */
 static unsigned sum_examples(const struct nnb_model_file *f)
 {
 	unsigned sum = 0;

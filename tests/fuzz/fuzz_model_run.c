@@ -1,9 +1,10 @@
 /*
- * fuzz_model_run.c -- valid models, changed a little, all the way: validated, prepared by the xnnpack driver, executed
- * with any bytes as inputs.
+ * fuzz_model_run.c -- valid models with a few changes: validated, prepared by the xnnpack driver, and
+ * executed with any bytes as inputs.
  *
- * The first byte of the input chooses a sample model, or one with loops; the second says how many changes of three bytes (where, two of
- * them, and what) its wire form gets; the rest is what the inputs hold.
+ * The first byte of the input chooses a sample model, or one with loops; the second is the number of changes
+ * to its wire form, of three bytes each (two for the place, one for the new byte); the rest is the contents
+ * of the inputs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "loop_models.h"
 #include "nnb/device.h"
 
-enum { LARGE = 1 << 20 }; /* bytes of an operand: beyond them a run only takes long */
+enum { LARGE = 1 << 20 }; /* bytes of an operand: a larger one only takes longer */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -21,7 +22,7 @@ static struct nnb_device *device;
 
 static const struct nnb_prepare ordinary = { .preference = 1, .priority = 1 };
 
-/* The bytes that are left. */
+/* The remaining bytes of the input. */
 struct bytes {
 	const uint8_t *at;
 	size_t left;
@@ -50,7 +51,7 @@ static struct nnb_model *chosen(size_t i)
 	return i < n ? loops[i]() : sample_new(i - n);
 }
 
-/* A sample with changes, or NULL where that is no wire form. */
+/* A sample with changes; NULL if the result is no wire form. */
 static struct nnb_model *changed_sample(struct bytes *b)
 {
 	struct nnb_model *sample = chosen(next(b)), *m = NULL;
@@ -92,7 +93,7 @@ struct run {
 	struct nnb_argument *args;
 };
 
-/* Each argument at the end of a pool of its own, of whole pages: what lies behind may not be written. */
+/* Each argument ends where a pool of its own, of whole pages, ends: a write beyond it is caught. */
 static void place(struct run *r, uint32_t i, const struct nnb_operand *o, bool loops, struct bytes *b)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes, size;
@@ -111,7 +112,7 @@ static void place(struct run *r, uint32_t i, const struct nnb_operand *o, bool l
 	for (uint64_t k = 0; k < bytes && b->left; k++)
 		at[k] = next(b);
 	for (uint64_t k = 0; loops && o->type == NNB_TENSOR_INT32 && k < bytes; k++)
-		at[k] &= k % 4 ? 0 : 15; /* a loop of 2^31 iterations only takes long */
+		at[k] &= k % 4 ? 0 : 15; /* a loop of 2^31 iterations only takes longer */
 	nnb_mapping_unref(mapping);
 	r->args[i].location = (struct nnb_location){ i, (uint32_t)(size - bytes), (uint32_t)bytes };
 }

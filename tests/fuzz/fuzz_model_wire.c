@@ -1,8 +1,10 @@
 /*
- * fuzz_model_wire.c -- any bytes as a model on the wire: decoded, validated and encoded again, they do no harm.
+ * fuzz_model_wire.c -- any bytes as a model on the wire: decoded, validated and encoded again, they do no
+ * harm.
  *
- * A header whose counts do not agree with the length leads nowhere, and chance makes them agree far too seldom. So
- * the first byte of an input is a choice: even, and the length and the bytes of values are made to fit the rest.
+ * A header whose counts do not agree with the length is refused at once, and chance makes them agree far too
+ * seldom. So the first byte of an input is a choice: if it is even, the length and the bytes of values are
+ * made to fit the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@ static uint32_t number_at(const uint8_t *form, uint64_t at)
 	return n;
 }
 
-/* Take @n things of @size from what is left. */
+/* Take @n items of @size from the rest. */
 static bool take(uint64_t *rest, uint32_t n, uint32_t size)
 {
 	if ((uint64_t)n * size > *rest)
@@ -34,7 +36,7 @@ static bool take(uint64_t *rest, uint32_t n, uint32_t size)
 	return true;
 }
 
-/* The graph whose counts are there. */
+/* Take the graph whose counts are at @counts. */
 static bool take_graph(const uint8_t *form, uint64_t counts, uint64_t *rest)
 {
 	bool fits = true;

@@ -1,10 +1,10 @@
 /*
- * fuzz_packet.c -- any bytes as a packet, in one region or two: what parses, built again and parsed again, is equal.
+ * fuzz_packet.c -- any bytes as a packet, in one region or two: a packet that parses, is built again and
+ * parsed again, is equal.
  *
- * The input: a byte that chooses between request and result, whether the first datum is given the right size, and whether
- * terms have been agreed on; one
- * that says where the ring wraps; then the datums. Each region is memory of its own size, so that who reads beyond it
- * is seen. A result's shapes have a few places only.
+ * The input: a byte that chooses between request and result, whether the first datum gets the right size, and
+ * whether terms have been agreed on; one for the place where the ring wraps; then the datums. Each region is
+ * an allocation of its own size, so that a read beyond it is caught. A result's shapes have few places.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void build_request(const struct nnb_fmq_tx *tx, const struct nnb_packet_r
 	nnb_packet_request_build(tx, &r, p->slots, p->measure, &p->terms);
 }
 
-/* The last request again, with other terms, is no other request. */
+/* The last request with other terms counts as no change. */
 static void try_other_terms(struct nnb_packet_request *p, const struct nnb_fmq_tx *tx, size_t n)
 {
 	const struct nnb_request_datum terms = { .kind = NNB_REQUEST_TERMS, .terms = { 1, 2, 3, 4 } };
@@ -109,7 +109,8 @@ static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at, bool e
 	p.extended = q.extended = extended;
 	r = nnb_packet_request_parse(&p, tx, &reason);
 	must(!r || r == -EBADMSG);
-	must(nnb_packet_request_parse(&p, tx, NULL) == r); /* the same again, which is not looked at again */
+	must(nnb_packet_request_parse(&p, tx, NULL) == r); /* the same packet again, which the parser does not
+	                                                    * read again */
 	if (!r && buildable(&p)) {
 		build_request(&again, &p, 0xff);
 		build_request(&other, &p, 0);

@@ -1,4 +1,7 @@
-/* fuzz_slo.c -- any bytes as a file of rules: read, or refused in one line that a terminal does not obey; and what was read, written again, is the same rule. */
+/*
+ * fuzz_slo.c -- any bytes as a file of rules: read, or refused in one line that no terminal obeys. A rule
+ * that is read and written again is the same rule.
+ */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +24,7 @@ static bool plain(const char *s)
 	return true;
 }
 
-/* A quoted name may have bytes that are shown as others, or quotes, which are not written as they were. */
+/* A quoted name may have bytes that are printed as others, or quotes, so it is not written as it was read. */
 static bool has_quotes(const char *s)
 {
 	return strpbrk(s, "\"?") != NULL;

@@ -1,8 +1,8 @@
 /*
  * fuzz_tflite.c -- any bytes as a .tflite file: they are read or refused, and do no harm.
  *
- * The first byte of the input chooses: one of the sample files, and the rest are changes of it, each of them where (two bytes), how
- * many bytes (one), and those; or, beyond the samples, the rest is the file.
+ * The first byte of the input chooses a sample file; the rest is changes of it, each with a place (two
+ * bytes), a number of bytes (one), and these bytes. Beyond the samples, the rest is the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* A sample with changes. Owned. */
+/* A sample with changes; the caller owns it. */
 static uint8_t *changed(unsigned which, const uint8_t *data, size_t n, size_t *ret_bytes)
 {
 	uint8_t *bytes;

@@ -23,7 +23,7 @@ enum {
 	ROUNDS = 2, /* rounds of letters and answers by event flag */
 };
 
-/* Each party has a handle of its own, as if it were a process; it is the number of its handle. */
+/* Each party has a handle of its own, as a process has; this is the number of its handle. */
 enum { WRITER, READER, READER_2 };
 
 struct party {
@@ -33,13 +33,13 @@ struct party {
 
 struct scenario {
 	const char *name;
-	const struct party *parties; /* to the one without a body, SIDES at most */
+	const struct party *parties; /* the list ends with a party without a body; SIDES at most */
 	int (*write)(struct nnb_fmq *q, const uint64_t *elems, size_t n);
 	int (*read)(struct nnb_fmq *q, uint64_t *elems, size_t n);
 	size_t capacity;
 	uint64_t window_ns;
 	bool no_room;
-	bool sleeps; /* if none did in all runs, the scenario has shown nothing */
+	bool sleeps; /* some run must sleep, or the scenario proves nothing */
 };
 
 static const struct scenario *playing;
@@ -148,7 +148,7 @@ static int read_in_place(struct nnb_fmq *q, uint64_t *elems, size_t n)
 	return nnb_fmq_commit_read_and_wake(q, n);
 }
 
-/* ---- unsynchronized: what is accepted is what was written there, both elements ---- */
+/* ---- unsynchronized: an accepted pair was written at that place, both elements ---- */
 
 static void write_pairs(void)
 {
@@ -189,7 +189,10 @@ static void read_pairs_2(void)
 	read_pairs(&queue[READER_2]);
 }
 
-/* ---- the event flag alone: plain letters to two, bit 1 << i tells of letter i, 4 << i that it was read ---- */
+/*
+ * ---- the event flag alone: letters to two readers; bit 1 << i announces letter i, 4 << i that it was read
+ * ----
+ */
 
 static void post_letters(void)
 {
@@ -285,7 +288,7 @@ static void set_up(const struct scenario *s)
 		queue[i] = q;
 }
 
-/* 0, or 1 and a line about what went wrong. */
+/* 0; or 1 and a line about the violation. */
 static int play(const struct scenario *s, uint64_t seed, bool trace)
 {
 	const char *wrong;

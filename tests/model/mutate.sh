@@ -64,7 +64,7 @@ mutant()
 	cp "$tmp"/whole/*.o "$tmp"
 }
 
-# weaken FILE LINE TEXT NAME: what there is to weaken in a line.
+# weaken FILE LINE TEXT NAME: weaken every ordering in a line.
 weaken()
 {
 	local order
@@ -99,7 +99,7 @@ for path in "$fmq"/fmq.c "$fmq"/event_flag.[hc]; do
 		mutant "$file" "$line" "$file:$line read-modify-write -> load, store" 's/atomic_fetch_/split_&/'
 	done < <(grep -n 'atomic_fetch_' "$path")
 done
-# What the ORDERING of a protocol counts, some line of it bears.
+# Each number of the ORDERING of a protocol is on some line of it.
 for path in "$fmq"/fmq.c "$fmq"/event_flag.c; do
 	while read -r each; do
 		grep -qF "/* $each */" "${path%.c}".[hc] || broken "no line of ${path##*/} bears $each"

@@ -67,7 +67,7 @@ struct message {
 struct place {
 	volatile unsigned char *p;
 	size_t size;
-	int storer;          /* the thread that stores here, or NOBODY */
+	int storer;          /* the thread that stores here; or no thread yet */
 	bool modified;       /* by a read-modify-write */
 	uint16_t futex_seen; /* by the last futex operation on it */
 	unsigned n;
@@ -144,7 +144,7 @@ static bool releases(memory_order order)
 	return order == memory_order_release || order == memory_order_acq_rel || order == memory_order_seq_cst;
 }
 
-/* ---- telling ---- */
+/* ---- messages ---- */
 
 static const char *file_line(const char *at)
 {
@@ -162,7 +162,7 @@ static const char *order_name(memory_order order)
 	                                            : "relaxed";
 }
 
-/* "ring+8". In one of two buffers by turns. */
+/* A place as "ring+8". Two buffers by turns. */
 static const char *where(const volatile void *p)
 {
 	static char text[2][48];
@@ -214,7 +214,7 @@ uint32_t sim_random(uint32_t n)
 	return (uint32_t)(((z ^ (z >> 31)) >> 32) * n >> 32);
 }
 
-/* Before each thing a thread does to shared memory: perhaps others go first. */
+/* Before each access of a thread to shared memory, other threads may go first. */
 static void step(void)
 {
 	sim_counts.steps++;
@@ -232,7 +232,7 @@ static void begin_thread(void)
 	setcontext(&home);
 }
 
-/* A thread that can go on, or NULL. */
+/* A thread that can go on; NULL: none. */
 static struct thread *pick(void)
 {
 	struct thread *able[MAX_THREADS];
@@ -332,7 +332,7 @@ static struct place *place_of(const volatile void *p, size_t size, memory_order 
 	return place;
 }
 
-/* The index of the message a load of @place reads, never older than the thread may. */
+/* The index of the message that a load of @place reads, no older than the thread may read. */
 static uint16_t choose(struct place *place)
 {
 	uint16_t oldest = self->cur.seen[place - places];
@@ -356,7 +356,7 @@ static uint64_t take(struct place *place, uint16_t i, memory_order order)
 	return m->value;
 }
 
-/* @passed_on: what the message read in the same operation has, or NULL. */
+/* @passed_on: the view of the message that the same operation read, or NULL. */
 static void append(struct place *place, uint64_t value, memory_order order, const struct view *passed_on)
 {
 	struct message *m = &place->log[place->n];

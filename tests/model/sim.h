@@ -1,9 +1,9 @@
 /*
- * sim -- run a few threads over a weak memory, deterministically: what happens is a function of the seed.
+ * sim -- run a few threads over a weak memory, deterministically: the seed decides everything.
  *
- * Threads are coroutines. Shared memory is what sim_shared() gave; in sources compiled with sim_atomics.h
- * included first, every atomic access to it, every fence and every memcpy goes through here. The simulator also
- * stands in for runtime/base/sys.c. The memory model, and what it leaves out, is described in sim.c.
+ * Threads are coroutines. Shared memory comes from sim_shared(); in sources compiled with sim_atomics.h
+ * included first, every atomic access to it, every fence and every memcpy goes through here. The simulator
+ * also stands in for runtime/base/sys.c. sim.c describes the memory model and its limits.
  */
 #ifndef NNB_MODEL_SIM_H
 #define NNB_MODEL_SIM_H
@@ -21,22 +21,22 @@ void sim_begin(uint64_t seed, bool trace);
 /* @bytes of shared memory, zero, borrowed until the next sim_begin. Plain stores set it up, before sim_run only. */
 void *sim_shared(const char *name, size_t bytes);
 
-/* A thread for sim_run. */
+/* Add a thread for sim_run. */
 void sim_spawn(const char *name, void (*body)(void));
 
-/* Run all threads to their end. NULL, or what went wrong, borrowed until the next sim_begin. */
+/* Run all threads to their end. NULL, or the violation, borrowed until the next sim_begin. */
 const char *sim_run(void);
 
-/* Out of 0..@n-1, by the seed. */
+/* A number from 0 to @n-1, by the seed. */
 uint32_t sim_random(uint32_t n);
 
-/* From inside a thread: the run is over, and this is why. */
+/* From inside a thread: end the run with this violation. */
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Since the program began. */
+/* Counts since the program began. */
 struct sim_counts {
 	uint64_t steps;
-	uint64_t stale; /* loads of something else than the newest */
+	uint64_t stale; /* loads that did not read the newest message */
 	uint64_t sleeps;
 };
 extern struct sim_counts sim_counts;

@@ -1,7 +1,7 @@
 /*
- * sim_atomics.h -- included before everything else (-include) in what is to run over the simulator: takes the
- * place of the atomics and of memcpy. Only what the queue uses is replaced; an access that slipped past would
- * order nothing, and the scenarios would fail.
+ * sim_atomics.h -- included before everything else (-include) in sources that run over the simulator:
+ * replaces the atomics and memcpy. Only the operations that the queue uses are replaced; any other access
+ * would order nothing, and the scenarios would fail.
  */
 #ifndef NNB_MODEL_SIM_ATOMICS_H
 #define NNB_MODEL_SIM_ATOMICS_H
@@ -36,7 +36,7 @@
 #define atomic_thread_fence(order) sim_fence((order), SIM_AT)
 #define memcpy(dst, src, n) sim_memcpy((dst), (src), (n), SIM_AT)
 
-/* For mutate.sh: the same in two steps, as if it were no read-modify-write. */
+/* For mutate.sh: the same in two steps, which is no read-modify-write. */
 #define split_atomic_fetch_or_explicit(p, v, order) SIM_RMW(sim_split_rmw, SIM_OR, p, v, order)
 #define split_atomic_fetch_and_explicit(p, v, order) SIM_RMW(sim_split_rmw, SIM_AND, p, v, order)
 #define split_atomic_fetch_add_explicit(p, v, order) SIM_RMW(sim_split_rmw, SIM_ADD, p, v, order)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# driver.sh -- what the scripts that plant defects share; sourced. The script defines two functions:
+# driver.sh -- the functions that the scripts which plant defects share; sourced. A script defines two functions:
 #   builds    builds the tests with the defect that is planted now
 #   fails     runs the tests; true if one of them fails, and then $by names it
 . "$(dirname "${BASH_SOURCE[0]}")/../rules/rule.sh"
@@ -34,7 +34,7 @@ must_catch()
 }
 
 # limited SECONDS COMMAND...: runs a program, and bounds its cpu time, its memory and its output, because a defect can make it
-# run in circles. The cpu time does not depend on what else the machine does; a program that sleeps ends after ten minutes.
+# loop for ever. The cpu time does not depend on other work of the machine; a program that sleeps ends after ten minutes.
 limited()
 {
 	(

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# fold.sh -- for mutate.sh: the fold, and the test that holds it against simulated schedules.
+# fold.sh -- for mutate.sh: the fold, and the test that compares it with simulated schedules.
 fold=analyzer/fold
 mutated=("$fold"/{lanes,refusals,schedule,waits,shares,judge,events}.c)
 others=(analyzer/base/{index,table}.c "$fold"/{blame,device,exec,fold,losses,numbers,overhead,pending,pools,steps,valid,voices,world}.c

@@ -34,7 +34,7 @@
 
 struct mutant {
 	uint64_t key;
-	unsigned int nth; /* number among those with this key, from 1 */
+	unsigned int nth; /* its number among those with this key, from 1 */
 	const char *operator;
 	const char *variant;
 	size_t line, column;
@@ -382,7 +382,7 @@ static void plant_swaps(struct mutants *m, size_t open)
 
 		end = value_ends(t, first, BINDS_ASSIGN);
 		if (end < close && !token_is(t, end, ","))
-			return; /* there is no list of values here, but a block or the head of a for */
+			return; /* the braces hold no list of values, but a block or the head of a for */
 		value = element_value(t, first, end);
 		if (last && are_alike(t, last, last_end, value, end))
 			plant(m, last, end, "swap", "", "%.*s%.*s%.*s", SOURCE(t, value, end),
@@ -395,7 +395,7 @@ static void plant_swaps(struct mutants *m, size_t open)
 
 /* ---- operators on statements ---- */
 
-/* Skips what stands before a statement: else, if (), for (), while (), case x: and labels. */
+/* Skips the prefixes of a statement: else, if (), for (), while (), case x: and labels. */
 static size_t skip_prefix(const struct tokens *t, size_t i, size_t end)
 {
 	for (;;) {
@@ -511,7 +511,7 @@ static void plant_all(struct mutants *m)
 			continue;
 		}
 		if (token_is(t, first, "assert") || token_is(t, first, "static_assert"))
-			continue; /* a test need not notice that a check is gone */
+			continue; /* a test need not notice a missing assertion */
 		for (size_t i = s->first; i < s->end; i++)
 			plant_at(m, i);
 		plant_statement(m, s, bool_function);
@@ -552,7 +552,7 @@ static void add_places(struct mutants *m)
 			add(m, t->statements[nth].first, t->statements[nth].end, "whole", "", NULL);
 }
 
-/* ---- answers ---- */
+/* ---- output ---- */
 
 static void print_flat(const char *text, size_t length)
 {

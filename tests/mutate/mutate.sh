@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mutate.sh [--all | --sample N] TARGET TREE MUTANTS -- the tests of a target notice defects in its sources.
 #
-# TARGET.sh says which sources and which tests these are. MUTANTS is the program of mutants.c, which plants the defects.
+# TARGET.sh names these sources and tests. MUTANTS is the program of mutants.c, which plants the defects.
 # Neither depends on names in the sources, so a rename changes nothing here.
 #
 #   TARGET.defects  The defects that a test must catch: a sentence, a tab, and the edits of one source that make the

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# replay.sh -- for mutate.sh: the replay of what-if, and the test that holds it against simulated traces.
+# replay.sh -- for mutate.sh: the replay of what-if, and the test that compares it with simulated traces.
 mutated=(analyzer/replay/replay.c)
 others=(runtime/policy/{estimate,policy,terms}.c tests/analyzer/schedule_sim.c)
 tests=(tests/unit/test_replay.c)

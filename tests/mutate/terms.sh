@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# terms.sh -- for mutate.sh: what a deadline is worth and how long a model is taken to be, and the test of both.
+# terms.sh -- for mutate.sh: admission by deadline, estimates of a model's time, and their test.
 mutated=(runtime/policy/{terms,estimate}.c)
 tests=(tests/unit/test_terms.c)
 flags=("-I$tree/runtime/include" "-I$tree/runtime" "-I$tree/tests")

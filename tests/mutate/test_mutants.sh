@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_mutants.sh TREE MUTANTS -- the program of mutants.c plants what it should, no rename changes its answers, and
-# mutate.sh objects where a test catches too little.
+# test_mutants.sh TREE MUTANTS -- the program of mutants.c plants the right changes, no rename changes its answers, and
+# mutate.sh reports tests that catch too little.
 . "$(dirname "$0")/../rules/rule.sh"
 
 tree=${1:?TREE} mutants=${2:?MUTANTS}
@@ -20,7 +20,7 @@ same()
 cut -f2- "$tmp/list" >"$tmp/found"
 same 'the mutants of sample.c and sample.expected' "$tmp/found" "$here/sample.expected"
 
-# What a key plants is what its line says, and nothing else.
+# A key changes exactly what its line lists.
 while IFS=$'\t' read -r key place operator text; do
 	"$mutants" "$here/sample.c" "$key" >"$tmp/planted.c"
 	line=${place%%:*}
@@ -41,7 +41,7 @@ grep -qF 'sum += values[i] * weights[i % 3] + values[i];' "$tmp/planted.c" || br
 
 # ---- renames and moves ----
 
-# renamed FILE: every name in the file, but for the words of C, has another spelling and another length.
+# renamed FILE: print the file with another spelling and length of every name, except the words of C.
 renamed()
 {
 	local words='assert|bool|break|case|char|const|continue|default|do|double|else|enum|extern|false|float|for|goto|if'
@@ -54,13 +54,13 @@ renamed()
 	}" "$1"
 }
 
-# names FILE: one line for each name of it, #define plain_x x.
+# names FILE: print one line for each name of it, #define plain_x x.
 names()
 {
 	grep -oE '\<[A-Za-z_][A-Za-z_0-9]*\>' "$1" | sort -u | sed 's/.*/#define plain_& &/'
 }
 
-# keys [--places] FILE: what no rename may change.
+# keys [--places] FILE: print what no rename may change.
 keys()
 {
 	"$mutants" "$@" | cut -f1,3
@@ -75,14 +75,14 @@ for file in "$here/sample.c" "$tree"/runtime/sched/*.c "$tree"/analyzer/fold/*.c
 	files=$((files + 1))
 done
 
-# Another function before the functions, and another layout, change no key.
+# A new function before the others, and another layout, change no key.
 sed '/^#/!s/^\t*//; /^#/!s/ && /\n\&\&\n/; s/^bool range_holds/int first(void) { return 1; }\n&/' "$here/sample.c" >"$tmp/moved.c"
 keys "$here/sample.c" | cut -f1 | sort >"$tmp/before"
 keys "$tmp/moved.c" | cut -f1 | sort >"$tmp/after"
 lost=$(comm -23 "$tmp/before" "$tmp/after" | wc -l)
 ((lost == 0)) || broken "a move and another layout lose $lost keys"
 
-# A change of a statement loses its keys, and those of the functions around stay.
+# A change of a statement changes its keys; those of other functions stay.
 sed 's/sum += values/sum += 2 * values/' "$here/sample.c" >"$tmp/changed.c"
 keys "$tmp/changed.c" | cut -f1 | sort >"$tmp/after"
 lost=$(comm -23 "$tmp/before" "$tmp/after" | wc -l)
@@ -105,7 +105,7 @@ END
 printf '%s\t%s\n' 'A range excludes its least value' "$(edit 12:15 'relation >')" \
 	'? The clamp does not look at its limit' "$(edit 39:9 'condition false')" >"$tmp/small.defects"
 
-# judges WORDS OPTION...: mutate.sh says this about the small target.
+# judges WORDS OPTION...: mutate.sh must print this about the small target.
 judges()
 {
 	local words=$1 said

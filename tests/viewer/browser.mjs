@@ -1,4 +1,5 @@
-// browser.mjs -- a headless Chromium, driven over its DevTools protocol through a pipe: nothing listens, and it ends with us.
+// browser.mjs -- a headless Chromium, driven over its DevTools protocol through a pipe: it opens no port, and ends
+// with this process.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,10 +48,10 @@ export class Browser {
 		return new Promise((resolve, reject) => this.calls.set(id, { resolve, reject }));
 	}
 
-	/** Opens a page of @width by @height, and waits until it says that it is ready; @before is a script that runs before its own. */
+	/** Opens a page of @width by @height, and waits until it is ready; @before is a script that runs before the page's own. */
 	async open(url, { width = 1280, height = 800, dark = false, motion = 'reduce', before = '', ready = "document.documentElement?.dataset.state === 'ready'" } = {}) {
 		await this.attach();
-		await this.send('Page.navigate', { url: 'about:blank' }); // what the page before does ends here
+		await this.send('Page.navigate', { url: 'about:blank' }); // ends the scripts of the page before
 		this.events = [];
 		await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
 		await this.send('Emulation.setEmulatedMedia', { features: [
@@ -62,7 +63,7 @@ export class Browser {
 		await this.send('Page.removeScriptToEvaluateOnNewDocument', { identifier });
 	}
 
-	/** To the one tab: a new one for each page takes longer than the page. */
+	/** Connects to the one tab: a new tab for each page would take longer than the page. */
 	async attach() {
 		if (this.session)
 			return;
@@ -104,7 +105,7 @@ export class Browser {
 		return Buffer.from((await this.send('Page.captureScreenshot', { clip, captureBeyondViewport: full })).data, 'base64');
 	}
 
-	/** What no page of ours may do: requests but for itself, errors, violations of its policy. */
+	/** The faults of a page: requests beside its own file, errors, violations of its policy. */
 	complaints() {
 		return this.events.filter((e) => e.sessionId === this.session).flatMap(({ method, params }) => {
 			if (method === 'Network.requestWillBeSent' && !/^(file|blob|data):/.test(params.request.url))
@@ -126,7 +127,7 @@ export class Browser {
 		this.send('Browser.close').catch(() => {});
 		await Promise.race([this.ended, patience]);
 		try {
-			process.kill(-this.child.pid, 'SIGKILL'); // its helpers, too
+			process.kill(-this.child.pid, 'SIGKILL'); // its helper processes, too
 		} catch { /* they have ended */ }
 		await this.ended;
 		rmSync(this.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""chrome.py -- is the JSON of `export --to chrome` the same trace as the one for Perfetto?
+"""chrome.py -- check that the JSON of `export --to chrome` is the same trace as the one for Perfetto.
 
-usage: chrome.py FILE.json OUT.db BEGAN   OUT.db is trackevent.py's; BEGAN is when the recording began, on its clock
+usage: chrome.py FILE.json OUT.db BEGAN   OUT.db is trackevent.py's; BEGAN is the recording's beginning, on its clock
 """
 import decimal
 import json

@@ -1,6 +1,6 @@
-// colours.mjs -- how well colours are told apart, by people who see all of them and by those who lack one kind of cone.
+// colours.mjs -- how well people tell colours apart, with all kinds of cones and without one of them.
 
-// What red, green and blue become, in linear light: Machado, Oliveira and Fernandes, 2009, at full severity.
+// The colours seen for red, green and blue, in linear light: Machado, Oliveira and Fernandes, 2009, at full severity.
 const eyes = {
 	'all cones': [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
 	protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -21,7 +21,7 @@ function lab([r, g, b]) {
 	return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
-/** The difference (of 1976) of the two colours that are most alike, for each kind of eyes; 2.3 is just seen. @param {string[]} colours */
+/** The least difference (of 1976) between two of the colours, over all kinds of eyes; 2.3 is just visible. @param {string[]} colours */
 export function leastDifference(colours) {
 	return Object.fromEntries(Object.entries(eyes).map(([name, seen]) => {
 		const as = colours.map(linear).map((c) => lab(seen.map((row) => Math.min(1, Math.max(0, row.reduce((sum, x, i) => sum + x * c[i], 0))))));
@@ -30,7 +30,7 @@ export function leastDifference(colours) {
 	}));
 }
 
-/** How much light of the brighter one there is to that of the darker one (WCAG 2): 1 is none more, 21 is white on black. @param {string} a @param {string} b */
+/** The ratio of the brighter colour's light to the darker one's (WCAG 2): 1 is equal, 21 is white on black. @param {string} a @param {string} b */
 export function contrast(a, b) {
 	const [bright, dark] = [a, b].map(linear).map(([red, green, blue]) => 0.2126 * red + 0.7152 * green + 0.0722 * blue).sort((x, y) => y - x);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# counts.sh BURSTSCOPE TRACE_FROM_TEXT -- misses, check, summary and the page count the same deadlines and misses of one recording, whether something
-# of it is missing or not, and all of them say so with the same words.
+# counts.sh BURSTSCOPE TRACE_FROM_TEXT -- misses, check, summary and the page count the same deadlines and misses of
+# one recording, with and without losses, and in the same words.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 burstscope=$1 trace_from_text=$2
@@ -11,7 +11,7 @@ cd "$tmp"
 failures=0
 echo 'miss ratio <= 1 %' >one.slo
 
-# Two apps with a model of one name: executions in and between two holes, and of one side alone.
+# Two apps with a model of one name: executions within and between two holes, and some seen from one side.
 cat >holes.trace <<'END'
 usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us
 0 service_state pid=100 policy=fair preempt_mode=save lanes=2 contract=1
@@ -32,7 +32,7 @@ lose 55ms+100us 57ms+50us
 3s         1:60 deadline=150us lane=0
 END
 
-# What is counted in the first "[at least ]N of [the ]M[ recorded] [deadlines|executions] missed" of standard input.
+# Print the counts of the first "[at least ]N of [the ]M[ recorded] [deadlines|executions] missed" of standard input.
 counted() { sed -E 's/ of the ([0-9]+) recorded / of \1 /' | grep -Eo '(at least )?[0-9]+ of [0-9]+ (deadlines (was |were )?missed|executions missed|missed)' | sed -En '1s/ (deadlines|executions|missed).*//p'; }
 
 # agrees NAME TRACE FORM

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cpus.sh BURSTSCOPE TRACE_FROM_TEXT -- timeline draws what the cpus did where a kernel was recorded, each column as much as it ran threads, and says
-# nothing of cpus where none was.
+# cpus.sh BURSTSCOPE TRACE_FROM_TEXT -- timeline draws the cpus where a kernel was recorded, each column by how much it
+# ran threads, and draws no cpu elsewhere.
 set -euo pipefail
 golden=$(cd "$(dirname "$0")/../golden" && pwd)
 burstscope=$1 trace_from_text=$2
@@ -25,7 +25,8 @@ span=(--from 0ms --to 80ms --width 100) # a column is 1 ms
 "$burstscope" timeline --format csv --part cpus unfair.db >out || wrong "a part of cpus without a kernel: status $?"
 [[ $(wc -l <out) == 1 ]] || wrong "a part of cpus without a kernel: $(<out)"
 
-# cpu 0 is at work for 40 ms, with an interrupt in it, then idle for 20 ms, and then nothing is known; cpu 1 works every other half of a millisecond.
+# cpu 0 is busy for 40 ms, with an interrupt in it, then idle for 20 ms, and then unknown; cpu 1 is busy every other
+# half of a millisecond.
 sqlite3 unfair.db "
 	WITH t(o) AS (SELECT min(began) FROM trace) INSERT INTO stored_cpu_state
 		SELECT 0, o, o + 40000000, 0, 77, 'worker', 800000 FROM t

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# fair_steps.sh BURSTSCOPE TRACE_FROM_TEXT -- the step bound of the fairness verdict: the longest step of the models that had a lane, and of each
-# no more than its runs bear out, because a busy machine makes what is measured in a trial run longer. Ideal sharing is not known where it depends on a step that was not recorded.
+# fair_steps.sh BURSTSCOPE TRACE_FROM_TEXT -- the step bound of the fairness verdict: the longest step of the models
+# that had a lane, but no longer than the model's runs allow, because a busy machine prolongs a trial run. Ideal
+# sharing is unknown where it depends on a step that was not recorded.
 set -euo pipefail
 burstscope=$1 trace_from_text=$2
 tmp=$(mktemp -d)
@@ -20,8 +21,8 @@ rounds()
 	done
 }
 
-# recorded NAME HOG [AGAIN]: HOG is what the service says of hog's model, AGAIN what it says for another session after the last run. A third app asks for
-# a model with a step of a second, and is refused each time.
+# recorded NAME HOG [AGAIN]: record with HOG as the service's event of hog's model, and AGAIN as that for another
+# session after the last run. A third app asks for a model with a step of a second, and is refused each time.
 recorded()
 {
 	{
@@ -47,7 +48,8 @@ recorded()
 	"$burstscope" import -q -o "$1.db" "$1"
 }
 
-# unseen NAME PREEMPT [MISSED]: 40 times a run of meek and then one of hog, neither of which waits. The preparation of hog's model was not recorded.
+# unseen NAME PREEMPT [MISSED]: 40 times a run of meek and then one of hog, neither of which waits. The preparation of
+# hog's model was not recorded.
 unseen()
 {
 	local i

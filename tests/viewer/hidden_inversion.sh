@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hidden_inversion.sh BURSTSCOPE TRACE_FROM_TEXT -- the inversion verdict next to a hole: only work that is more urgent than a possible holder
-# of the lane can have been inverted in the hole, and no execution is inverted by itself.
+# hidden_inversion.sh BURSTSCOPE TRACE_FROM_TEXT -- the inversion verdict next to a hole: the hole can hide an
+# inversion only of work that is more urgent than a possible holder of the lane, and no execution inverts itself.
 set -euo pipefail
 burstscope=$1 trace_from_text=$2
 tmp=$(mktemp -d)
@@ -8,7 +8,8 @@ trap 'rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 TZ=UTC
 cd "$tmp"
 
-# recorded NAME WAITING LATER: an execution of a low priority has the only lane for 5 ms, and WAITING waits behind it; 2 ms of that are lost.
+# recorded NAME WAITING LATER: an execution of low priority has the only lane for 5 ms, and WAITING waits behind it; 2
+# ms of that are lost.
 recorded()
 {
 	"$trace_from_text" -e full -o 1700000000000000000 "$1" <<-EOF

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hidden_lag.sh BURSTSCOPE TRACE_FROM_TEXT -- within --from and --to fairness passes only what no wait that is hidden there can have broken: such a
-# wait comes on top of how far behind its app was before.
+# hidden_lag.sh BURSTSCOPE TRACE_FROM_TEXT -- within --from and --to fairness passes only if no hidden wait there can
+# have broken it: such a wait adds to the lag that its app had before.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 burstscope=$1 trace_from_text=$2
@@ -11,12 +11,12 @@ cd "$tmp"
 
 "$trace_from_text" -e full -o 1700000000000000000 lossy <"$here/../golden/lossy.trace"
 "$burstscope" import -q -o lossy.db lossy
-# As where an app was behind before its execution waited unseen: seeds 1013 and 1207 of test_fold_schedules.
+# An app was behind before its execution waited unseen, as in seeds 1013 and 1207 of test_fold_schedules.
 sqlite3 lossy.db 'CREATE TEMP TABLE told AS SELECT * FROM app_lag; DELETE FROM stored_lag; DELETE FROM stored_lag_run;
 	INSERT INTO stored_lag SELECT * FROM told; UPDATE stored_lag SET most_ns = 55000 WHERE most_ns > 55000'
 [[ $(sqlite3 lossy.db "SELECT max(most_lag_ns) FROM app_share") == 310000 ]]
 
-# judged BOUND FROM TO: the exit code.
+# judged BOUND FROM TO: print the exit status.
 judged()
 {
 	local code=0

@@ -1,9 +1,9 @@
 /*
- * json_schema.c -- json_schema SCHEMA FILE: is FILE what the JSON Schema says? Or with --mutants: does it find out what is wrong with
- * each of the files that are FILE but for one thing?
+ * json_schema.c -- json_schema SCHEMA FILE: check FILE against the JSON Schema. With --mutants: check that
+ * the schema refuses each mutant of FILE, which has one fault.
  *
- * It knows what our schemas are made of, and no more: a keyword that it does not know ends it. It goes further in one respect: each row has
- * the columns that are announced, and no others, where no two have one name.
+ * It knows the keywords of our schemas only, and ends at any other keyword. In addition it checks that each
+ * row has exactly the announced columns, where all columns have different names.
  */
 #include <jansson.h>
 #include <math.h>
@@ -28,7 +28,7 @@ static _Noreturn void end(const char *what, const char *where)
 	exit(2);
 }
 
-/* ---- what a schema may say ---- */
+/* ---- the keywords of a schema ---- */
 
 static bool holds(const json_t *schema, const json_t *value, const char *where);
 
@@ -209,7 +209,7 @@ static void judge(const json_t *whole, const char *what, const char *name)
 	printf("not objected to: %s, %s\n", name, what);
 }
 
-/* Members that may be missing. */
+/* Members that are optional. */
 static bool optional(const char *name)
 {
 	return !strcmp(name, "parts") || !strcmp(name, "verdict") || !strcmp(name, "notes") ||
@@ -259,7 +259,7 @@ static void mutate(json_t *whole, json_t *at)
 	json_array_foreach(at, i, item) if (i < 3) mutate(whole, item);
 }
 
-/* ---- all of it ---- */
+/* ---- the files ---- */
 
 static json_t *load(const char *path)
 {

@@ -1,4 +1,7 @@
-/* live_metrics.c -- live_metrics DIRECTORY: the metrics of a trace as an exporter counts them while it grows, in the text form of Prometheus. */
+/*
+ * live_metrics.c -- live_metrics DIRECTORY: print the metrics of a trace as an exporter counts them while the
+ * trace grows, in Prometheus's text form.
+ */
 #include <stdlib.h>
 
 #include "metrics/of_live.h"

@@ -1,4 +1,6 @@
-/* metric_table.c -- every metric, as docs/metrics.md has it. */
+/*
+ * metric_table.c -- print every metric as docs/metrics.md has it.
+ */
 #include "metrics/generated.h"
 
 int main(void)

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# metrics.sh BURSTSCOPE TRACE_FROM_TEXT METRIC_TABLE LIVE_METRICS -- `export --to openmetrics` has what the database has, within its bounds; rules and dashboard are what
-# Prometheus and Grafana take, and alert when an objective is not kept (promtool, where it is there); docs/metrics.md has every metric.
+# metrics.sh BURSTSCOPE TRACE_FROM_TEXT METRIC_TABLE LIVE_METRICS -- `export --to openmetrics` has what the database
+# has, within its bounds; Prometheus and Grafana accept the rules and the dashboard, and alert when an objective is
+# missed (if promtool is installed); docs/metrics.md has every metric.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
 burstscope=$1 trace_from_text=$2 metric_table=$3 live_metrics=$4
 command -v python3 >/dev/null || exit 77
-python=$(python3 -c 'import sys; print(sys.executable)') # itself: what stands for it can take half a second to find it, each time
+python=$(python3 -c 'import sys; print(sys.executable)') # the interpreter itself: a wrapper can take half a second to find it, each time
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 TZ=UTC
@@ -18,11 +19,11 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# compared FILE DB: how many series, how many of them compared, how many exemplars
+# compared FILE DB: print the number of series, of compared series, and of exemplars
 compared() { "$python" "$here/openmetrics.py" "$@" 2>&1; }
 
-# ---- all that is in a database ----
-# As camera, but nothing of the client was recorded: so it is unknown how long an execution took from submission to answer.
+# ---- the whole of a database ----
+# Like camera, but without the client: so the time from submission to answer is unknown.
 sed -E 's/^([0-9][^ ]* +[0-9]+:[0-9]+( .*)?)$/\1 side=service/' "$here/../golden/camera.trace" >served.trace
 for trace in "$here/../golden"/{camera,unfair,lossy,native}.trace served.trace; do
 	name=$(basename "$trace" .trace)
@@ -39,7 +40,7 @@ for trace in "$here/../golden"/{camera,unfair,lossy,native}.trace served.trace; 
 	"$burstscope" export --to openmetrics "$name.db" | cmp -s - "$name.prom" || wrong "$name: a pipe has something else"
 done
 
-# Counted while it grows, all is the same but causes, which are found at once then.
+# Counts of a growing database are the same except for causes, which are found at once there.
 misses_added() { awk '/^nnburst_deadline_misses_total/ { n += $NF; next } { print } END { print "misses", n + 0 }' | sort; }
 for name in camera unfair lossy native served; do
 	"$burstscope" export --to prometheus "$name.db" | misses_added >wanted
@@ -48,7 +49,7 @@ for name in camera unfair lossy native served; do
 	(($(wc -l <wanted) > 200)) || wrong "$name: little to compare"
 done
 
-# The comparison can fail.
+# The comparison must find these faults.
 for edit in 's/^\(nnburst_executions_total.* \)120$/\1121/' 's/^\(nnburst_phase_duration_seconds_sum.*\)\(.\)$/\18\2/' 's/^nnburst_slot_lookups.*//' \
 	's/^\(nnburst_deadline_misses_total.*} \)[0-9]* # /\199 # /' 's/^# EOF//' 's/^# TYPE nnburst_slot_misses .*/# TYPE nnburst_slot_misses gauge/'; do
 	sed "$edit" camera.prom | grep -v '^$' >edited
@@ -63,7 +64,7 @@ compared part >/dev/null || wrong "$(compared part)"
 [[ $(sed -n 's/^nnburst_executions_total.* //p' part | awk '{ n += $1 } END { print n + 0 }') == $(sqlite3 camera.db "SELECT count(*) FROM execution WHERE path <> 'prepare'
 	AND model_id IN (SELECT id FROM model WHERE name = 'faces')") ]] || wrong '--where: not all executions of it'
 
-# ---- names of strangers, and very many of them ----
+# ---- hostile names, and very many names ----
 cp camera.db hostile.db
 sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '\"},\\' || char(10, 27) || '[31m' || CAST(x'41fffe80c0af' AS TEXT) ELSE 'other' END;
 	UPDATE stored_model SET name = char(0x202e) || '<script>' || char(9) || replace(hex(zeroblob(40000)), '0', 'n') || id"
@@ -71,7 +72,7 @@ sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '\"},\\' || ch
 said=$(compared hostile.prom) || wrong "names of strangers: $said"
 (($(wc -L <hostile.prom) < 700)) || wrong 'a label of any length'
 
-# copies TABLE EDIT: as many rows as there are apps, the first one with EDIT; i.n is a number
+# copies TABLE EDIT: copy rows until there is one for each app, with EDIT in the first one; i.n is a number
 copies()
 {
 	echo "INSERT INTO $1 SELECT $(sqlite3 camera.db "SELECT group_concat(CASE name $2 ELSE 'x.' || name END) FROM pragma_table_info('$1')")
@@ -149,7 +150,7 @@ else
 	echo 'metrics.sh: no promtool: what it checks is skipped'
 fi
 
-# ---- where it cannot go, and nothing ----
+# ---- outputs that fail, and empty databases ----
 status=0
 "$burstscope" export --to openmetrics camera.db >/dev/full 2>said || status=$?
 [[ $status == 5 && $(wc -l <said) == 1 ]] || wrong "a full disk: $status, $(<said)"

@@ -75,7 +75,7 @@ def check_histograms(samples, types):
 
 
 def compare(samples, name, keys, rows, scale=1):
-    """@rows: values of the labels, and the value. Series of 0 may be left out of either."""
+    """@rows: values of the labels, and the value. Either side may leave out series of 0."""
     ours = {tuple(dict(k)[x] for x in keys): v for (n, k), v in samples.items() if n == name and v}
     theirs = {tuple("'other'" if x == "other" else x or "unknown" for x in row[:-1]): Decimal(row[-1]) / scale for row in rows if row[-1]}
     if ours != theirs:

@@ -1,7 +1,8 @@
-// page.mjs -- what page.sh looks at. `dump DB BURSTSCOPE` prints what the commands answer about DB, and its executions; `look BURSTSCOPE NAME...`
-// holds the figures of those pages against that; `look BURSTSCOPE` opens all pages in the working directory: their figures are those, nothing is
-// asked of a network, nothing is said on the console; and their structure at three sizes is that of page.structure (NNB_BLESS=1 writes it: look
-// at the pictures first).
+// page.mjs -- the checks of page.sh. `dump DB BURSTSCOPE` prints the answers of the commands about DB, and its
+// executions. `look BURSTSCOPE NAME...` compares the figures of those pages with that. `look BURSTSCOPE` opens all
+// pages in the working directory: their figures must be those, the pages must use no network and print nothing on the
+// console, and their structure at three sizes must be that of page.structure (NNB_BLESS=1 writes it: look at the
+// pictures first).
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
@@ -60,11 +61,11 @@ async function open(name, { hash = '', ...how } = {}) {
 	equal(`${name}: complaints`, b.complaints(), []);
 }
 
-/** Every table of the page, in order: its cells as the answer had them. */
+/** Every table of the page, in order, with the cells of the answer. */
 const tables = `[...document.querySelectorAll('table')].map((t) => ({ title: t.caption.firstChild.textContent,
 	rows: [...t.tBodies[0].rows].filter((r) => !r.classList.contains('unfold')).map((r) => [...r.cells].map((c) => c.dataset.value)) }))`;
 
-/** @answer's parts are tables of the page, cell by cell; @all: what tables is. */
+/** The parts of @answer are tables of the page, cell by cell; @all is from tables(). */
 function answerAgrees(name, answer, all, without = []) {
 	for (const part of [answer, ...answer.parts].filter((p) => p.rows.length && !without.includes(p))) {
 		const cells = JSON.stringify(part.rows.map((r) => part.columns.map((c) => String(r[c.name]))));
@@ -73,7 +74,7 @@ function answerAgrees(name, answer, all, without = []) {
 	}
 }
 
-/** The page's tables are the answers' parts, cell by cell. */
+/** The tables of the page are the parts of the answers, cell by cell. */
 async function tablesAgree(name, wanted) {
 	const all = await b.value(tables);
 
@@ -120,7 +121,7 @@ async function tablesAgree(name, wanted) {
 		(await b.value("[...document.querySelectorAll('#in-findings .audits .fail strong')].map((s) => s.textContent.split(':')[0])")).join(', '));
 }
 
-/** An execution that was preempted is drawn as its stretches on lanes. */
+/** A preempted execution is drawn as its stretches on lanes. */
 async function runsAgree(name, wanted) {
 	const ids = [...new Set(wanted.runs.map(({ x }) => Number(x)))];
 
@@ -129,7 +130,7 @@ async function runsAgree(name, wanted) {
 	stretches += wanted.runs.length - ids.length;
 }
 
-/** What was packed is what the database has. */
+/** The packed data are those of the database. */
 async function packsAgree(name, wanted, page = 'burstscope') {
 	const value = (column, i = 'i') => `(Number.isNaN(e.${column}.get(${i})) ? null : e.${column}.get(${i}))`;
 	const is = await b.value(`(() => { const w = ${page}.world, e = w.executions; return Array.from({ length: e.n }, (_, i) => ({ x: e.id.get(i),
@@ -146,7 +147,7 @@ async function packsAgree(name, wanted, page = 'burstscope') {
 		cause: w.word(e.cause_word, i), late_ns: ${value('late_ns')} })); })()`), wanted.causes.map((x) => ({ ...x, x: Number(x.x) })));
 }
 
-/** What was not recorded is striped: without it, those places look otherwise. */
+/** Losses are striped: without the stripes, those places look different. */
 async function lossesAgree(name, wanted) {
 	const { n } = wanted.losses[0], strip = "(() => { burstscope.timeline.draw(); const c = document.getElementById('lanes'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.reduce((h, v) => (h * 31 + v) | 0, 0); })()";
 
@@ -155,7 +156,7 @@ async function lossesAgree(name, wanted) {
 	equal(`${name}: what was lost is striped`, drawn !== without, n > 0);
 }
 
-/** What cpus did is drawn under the lanes: without it, that place looks otherwise. */
+/** The cpus are drawn under the lanes: without them, that place looks different. */
 async function cpusAgree(name, wanted) {
 	const strip = "(() => { burstscope.timeline.draw(); const c = document.getElementById('lanes'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.reduce((h, v) => (h * 31 + v) | 0, 0); })()";
 
@@ -166,7 +167,7 @@ async function cpusAgree(name, wanted) {
 	cpus += wanted.cpus.length;
 }
 
-/** What replays say of the first miss of which they say something is in its panel. */
+/** The panel of the first miss with an answer from a replay has that answer. */
 async function replaysAgree(name, wanted) {
 	for (const { x, n, met } of wanted.without) {
 		await b.value(`burstscope.pick(burstscope.world.indexOf(${x}), true)`);
@@ -176,18 +177,18 @@ async function replaysAgree(name, wanted) {
 	}
 }
 
-/** The most late misses are in the order of burstscope misses. */
+/** The list of late misses has the order of burstscope misses. */
 async function worstAgree(name, wanted) {
 	const rows = (await b.value(tables)).find((t) => t.title.startsWith('The most late ones'))?.rows ?? [];
 
 	equal(`${name}: the most late misses`, rows.slice(0, wanted.worst.length).map(([id]) => id), wanted.worst);
 }
 
-/** A matrix as the page has it: of each row its name, and each column's name and figure; null: there is none. */
+/** A matrix of the page: the name of each row, with each column's name and figure; null: the page has none. */
 const matrixOnPage = (kind) => b.value(`(() => { const table = document.querySelector('.matrix.${kind}'), heads = [...table?.tHead.rows[0].cells ?? []].slice(1).map((c) => c.textContent);
 	return table && [...table.tBodies[0].rows].map((r) => [r.cells[0].textContent, ...[...r.cells].slice(1).map((c, i) => [heads[i], Number(c.dataset.value)])]); })()`);
 
-/** The same from pairs, those with the largest sums first; null: there are none. */
+/** The same matrix from pairs, the largest sums first; null: without pairs. */
 function matrixWanted(pairs) {
 	const inOrder = (side, name) => {
 		const sums = new Map();
@@ -201,7 +202,7 @@ function matrixWanted(pairs) {
 		pairs.filter((p) => (p.row ?? '') === row && (p.column ?? '') === column).reduce((n, p) => n + p.n, 0)])]) : null;
 }
 
-/** Of more apps than a matrix has room for, what the others add up to is there, too. */
+/** With more apps than a matrix has room for, it has the sum of the others, too. */
 async function othersAgree() {
 	const matrix = await matrixOnPage('interference'), waits = (await b.value(tables)).find((t) => t.title.startsWith('Waits for a lane')).rows;
 	const sum = (cells) => cells.reduce((n, [, ns]) => n + ns, 0), last = matrix[matrix.length - 1];
@@ -212,7 +213,7 @@ async function othersAgree() {
 	equal('the sum of the others', sum(last.slice(1)), waits.filter(([app]) => !matrix.some(([name]) => name === app)).reduce((n, row) => n + Number(row[2]), 0));
 }
 
-/** Victims by culprits, and arrows between their rows, where there are few enough to be drawn. */
+/** The matrix of victims by culprits, and arrows between their rows if few enough to be drawn. */
 async function linksAgree(name, wanted) {
 	const [{ preemptions, inversions }] = wanted.links;
 	const waits = wanted.answers.fairness.parts.find((p) => p.name === 'interference')?.rows ?? [];
@@ -244,11 +245,11 @@ async function figures(names = ['camera', 'unfair', 'lossy', 'native', 'whatif',
 		equal('some arrows, replays, waits, preempted stretches and cpus were looked at', [arrows, replays, matrices, stretches, cpus].every((n) => n > 0), true);
 }
 
-/** Where an execution was drawn, for the mouse. */
+/** The place of an execution in the drawing, for the mouse. */
 const boxOf = (index) => `(() => { const box = burstscope.timeline.boxes.findLast((x) => x.index === ${index}), r = document.getElementById('lanes').getBoundingClientRect();
 	return box && [r.x + box.x + box.width / 2, r.y + box.y + box.height / 2]; })()`;
 
-/** Nothing here needs a mouse. */
+/** The keyboard reaches everything. */
 async function keys() {
 	const chosen = "burstscope.world.executions.id.get(burstscope.timeline.picked)", began = 'burstscope.world.executions.began';
 
@@ -395,7 +396,7 @@ async function hands() {
 	equal('complaints of all that', b.complaints(), []);
 }
 
-/** A link to a section leads there, though what is above it comes later; a reader who has done something is left alone. */
+/** A link to a section leads there, although the parts above it are drawn later; after the first action of a reader the page does not scroll. */
 async function sections() {
 	const counting = `const own = Element.prototype.scrollIntoView; globalThis.landed = 0; Element.prototype.scrollIntoView = function (...how) { landed++; own.apply(this, how); };`;
 	const at = (mark, what) => `${counting} const mark = performance.mark.bind(performance); performance.mark = (...name) => { if (name[0] === '${mark}') ${what}; return mark(...name); };`;
@@ -410,7 +411,7 @@ async function sections() {
 	equal('a reader who scrolls is left alone', await b.value(frames), 0);
 }
 
-/** Looks at what the page shows at three sizes and in two themes, which differ in colours alone. */
+/** Compares the page at three sizes and in two themes, which differ in colours alone. */
 async function shapes() {
 	const file = new URL('page.structure', import.meta.url), lines = [];
 
@@ -499,7 +500,7 @@ async function strangers() {
 	equal('verdicts of rules come first', await b.value("[...document.querySelectorAll('#findings .verdict')].slice(0, 2).map((v) => v.classList[1])"), ['fail', 'pass']);
 }
 
-/** Two recordings: each as it is alone, side by side; what one timeline does, the other does, too. */
+/** Two recordings side by side: each is as on its own page, and the two timelines move together. */
 async function beside() {
 	const [before, after] = ['before', 'after'].map((name) => JSON.parse(readFileSync(`${name}.wanted`, 'utf8')));
 	const diff = JSON.parse(readFileSync('diff.wanted', 'utf8'));
@@ -553,7 +554,7 @@ async function beside() {
 	equal('complaints of all that', b.complaints(), []);
 }
 
-/** However far from the order of their ids executions had a lane, a lane has them in the order of time: moved one by one, and sorted. */
+/** A lane has its executions in the order of time, however far that is from the order of their ids: moved one by one, and sorted. */
 async function disordered() {
 	await open('camera');
 	for (const [how, place] of [['in pairs', '(i ^ 1)'], ['backwards', '(n - i)']])
@@ -571,7 +572,7 @@ async function disordered() {
 		})()`), [true, 1, true, true, true]);
 }
 
-/** These tests can fail: what they look at is spoilt in the page, and they notice. */
+/** The tests can fail: they find each fault that is planted in the page. */
 async function spoilt() {
 	const before = failures;
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# page.sh BURSTSCOPE TRACE_FROM_TEXT -- `burstscope report`: its page in a real Chromium (page.mjs), about the traces of the golden tests, and
-# about databases that are empty, spoilt, or larger than the page may be; and what the command says where it cannot write one.
+# page.sh BURSTSCOPE TRACE_FROM_TEXT -- `burstscope report`: its page in a real Chromium (page.mjs), about the traces
+# of the golden tests, and about databases that are empty, damaged, or larger than the page may be; and the errors
+# where it cannot write a page.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) golden=$(cd "$(dirname "$0")/../golden" && pwd)
 burstscope=$1 trace_from_text=$2
@@ -22,7 +23,7 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# says STATUS PATTERN COMMAND...: it ends so, with that one line, and leaves no file behind.
+# says STATUS PATTERN COMMAND...: the command must end with STATUS and one line like PATTERN, and leave no file behind.
 says()
 {
 	local status=0 wanted=$1 pattern=$2
@@ -40,7 +41,8 @@ for name in camera unfair lossy native whatif habit; do
 	"$burstscope" import -q -o "$name.db" "$name"
 done
 
-# Beside native a kernel was recorded: cpu 0 is at work for half of each 2 ms, cpu 1 all the time but in the second half, of which nothing is known.
+# Beside native a kernel was recorded: cpu 0 is busy for half of each 2 ms, cpu 1 is busy in the first half of the
+# recording and unknown in the second.
 sqlite3 native.db "
 	WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199), t(o, e) AS (SELECT min(began), max(ended) FROM trace) INSERT INTO stored_cpu_state
 		SELECT 0, o + i * 1000000, o + (i + 1) * 1000000, i % 2, iif(i % 2, NULL, 78), '', NULL FROM n, t
@@ -65,10 +67,10 @@ says 5 '*' "$burstscope" report -o none/page.html camera.db
 [[ ! -e /dev/full ]] || says 5 '*' "$burstscope" report -o /dev/full camera.db
 mkfifo pipe
 says 5 '*pipe is a pipe that no program reads*' "$burstscope" report -o pipe camera.db
-exec 9<>pipe 8>pipe 7<pipe 9>&- # 7 reads; 8 is there so that it waits for the first byte
+exec 9<>pipe 8>pipe 7<pipe 9>&- # 7 reads; 8 is open so that the reader waits for the first byte
 "$burstscope" report -o pipe camera.db >out 2>said 7<&- 8>&- &
 head -c 1 <&7 >/dev/null
-exec 7<&- # the reader ends
+exec 7<&- # the reader closes the pipe
 status=0
 wait $! || status=$?
 ((status == 5)) && [[ $(<said) == *'cannot be written'* && $(wc -l <said) == 1 ]] || wrong "a pipe whose reader ends: status $status, $(<said)"
@@ -89,7 +91,7 @@ fi
 head -c 5000 camera.db >cut.db
 says 4 '*' "$burstscope" report -o page.html cut.db
 
-# ---- a browser: none, one that is none, one that opens the page ----
+# ---- a browser: a missing one, a failing one, one that opens the page ----
 mkdir tools bare
 for tool in failing:'exit 3' opening:'echo "$1" >>"${0%/*}/../opened"; sleep 0.2'; do
 	mkdir -p "tools/${tool%%:*}"
@@ -118,7 +120,7 @@ status=0
 PATH=$PWD/tools/failing:$PATH "$burstscope" cases --open last cases 2>said || status=$?
 ((status == 5)) && [[ $(<said) == *'report.html is there, but xdg-open finds no browser to open it' && $(wc -l <said) == 1 ]] ||
 	wrong "cases --open without a browser: status $status, $(<said)"
-# Who may write to the directory of the cases may put a link to any page there: the browser is sent to none.
+# A user who may write to the directory of the cases may put a link to any page there, so the browser opens no link.
 opened=$(<tools/opened)
 mv cases/20261123-030600-042/report.html elsewhere.html
 ln -s "$PWD/elsewhere.html" cases/20261123-030600-042/report.html
@@ -138,7 +140,7 @@ grep -q data-pack there.html || wrong 'a page that is there is not replaced'
 for i in 1 2 3 4 5; do
 	echo "${i}000000 exec_service exec=2:$i model=7 app=20 priority=low path=sync lane=0 status=none began=${i}00000 at=10,20,30,40,50,60,0,0,0,-"
 done >service.text
-# of two misses whose time of submission is unknown, the service read the later one after its deadline
+# for two misses of unknown submission time, the service read the later one after its deadline
 echo '6000000 exec_service exec=2:6 model=7 app=20 priority=low path=sync lane=0 status=none began=600000 at=10,20,30,40,50,60,0,0,0,- deadline_ns=590000
 7000000 exec_service exec=2:7 model=7 app=20 priority=low path=sync lane=0 status=none began=700000 at=10,20,30,40,50,60,0,0,0,- deadline_ns=700030' |
 	cat service.text - | "$trace_from_text" -e full -s service service
@@ -183,7 +185,8 @@ sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE 
 	DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM trace' 2>said || wrong "$(<said)"
 "$burstscope" report -o empty.html empty.db || wrong 'an empty database has no page'
 
-# More executions than the page may have, of more apps than it has colours and rows: each as one of the first ones.
+# More executions than the page may have, of more apps than it has colours and rows: each app is a copy of one of the
+# first.
 cp camera.db many.db
 columns=$(sqlite3 camera.db "SELECT group_concat(CASE name WHEN 'id' THEN '1000 + i.n' WHEN 'app_id' THEN '1000 + i.n % $crowd' ELSE 'x.' || name END) FROM pragma_table_info('stored_execution')")
 sqlite3 many.db "WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < $many)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""promql.py -- asks Prometheus what dashboards ask, and compares its answers with a database.
+"""promql.py -- sends the queries of dashboards to Prometheus, and compares its answers with a database.
 
 usage: promql.py URL SCENARIO DB
 """
@@ -19,7 +19,7 @@ def wrong(what):
 
 
 def ask(expression, *keys):
-    """{labels: value} of what @expression gives; S in it stands for the series of the scenario."""
+    """The result of @expression as {labels: value}; S in it stands for the series of the scenario."""
     expression = expression.replace("S", 'scenario="%s"' % SCENARIO)
     with urllib.request.urlopen(URL + "/api/v1/query?" + urllib.parse.urlencode({"query": expression})) as answer:
         result = json.load(answer)["data"]["result"]
@@ -32,7 +32,7 @@ def percentile(values, percent):
 
 
 def compare_percentiles(db):
-    """p50 and p99 lie in the bucket in which those of the database do."""
+    """p50 and p99 lie in the same bucket as those of the database."""
     keys, n = ("app", "model", "path"), 0
     bounds = sorted(float(le) for (le,) in ask('count by (le) (nnburst_execution_duration_seconds_bucket{S})', "le") if le != "+Inf")
     taken = {}
@@ -54,7 +54,7 @@ def compare_percentiles(db):
 
 
 def differ(answers, rows):
-    """Values that are 0 may be left out of either."""
+    """Either side may leave out values of 0."""
     ours = {k: v for k, v in answers.items() if v and not math.isnan(v)}
     theirs = {(app or "unknown",): float(v) for app, v in rows if v}
     same = ours.keys() == theirs.keys() and all(abs(ours[k] - theirs[k]) <= 1e-9 for k in ours)
@@ -62,7 +62,7 @@ def differ(answers, rows):
 
 
 def compare_shares(db):
-    """The exporter counts a window of lanes when something happens behind it: the last one may not be counted."""
+    """The exporter counts a window of lanes at the next event behind it, so the last window may be missing."""
     answers = ask("sum by (app) (nnburst_lane_received_seconds_total{S}) / scalar(sum(nnburst_lane_received_seconds_total{S}))", "app")
     said = []
     for windows in "<", "<=":

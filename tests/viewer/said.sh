@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# said.sh BURSTSCOPE TRACE_FROM_TEXT -- the sentences of summary and misses about what no golden trace has: several waits of one execution that starved, and
-# missed deadlines of which only some have a known culprit.
+# said.sh BURSTSCOPE TRACE_FROM_TEXT -- sentences of summary and misses that no golden trace has: several waits of one
+# execution that starved, and missed deadlines of which only some have a known culprit.
 set -euo pipefail
 golden=$(cd "$(dirname "$0")/../golden" && pwd)
 burstscope=$1 trace_from_text=$2
@@ -11,7 +11,7 @@ export LC_ALL=C.UTF-8 TZ=UTC
 cd "$tmp"
 failures=0
 
-# holds TEXT COMMAND...: it is in what the command prints.
+# holds TEXT COMMAND...: the command's output must have TEXT.
 holds()
 {
 	local text=$1
@@ -23,7 +23,7 @@ holds()
 	}
 }
 
-# lacks TEXT COMMAND...: it is not in what the command prints.
+# lacks TEXT COMMAND...: the command's output must not have TEXT.
 lacks()
 {
 	local text=$1
@@ -48,7 +48,7 @@ holds 'whose doing: 写真帳 7 (likely)' "$burstscope" summary --format json ca
 sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 1 WHERE blamed = 32 AND cause = 5'
 holds 'whose doing: 写真帳 7 (1 sure, 6 likely)' "$burstscope" summary --format json camera.db
 holds 'a replay without waiting for 写真帳 meets 1 of them, and cannot tell of the others, most of whose delay it was' "$burstscope" summary --format json camera.db
-# A replay that misses a deadline without the app speaks against it, and what nothing proves is taken back.
+# A replay that misses a deadline without the app is evidence against blaming the app; then the blame goes.
 sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 0; UPDATE stored_miss_blame SET blamed = 34, mostly = 32 WHERE blamed = 32 AND cause = 5'
 lacks 'whose doing: 写真帳' "$burstscope" summary --format json camera.db
 holds 'whichever of its causes is taken away, a replay misses it, too; the largest part of its delay: waiting for 写真帳 1' "$burstscope" summary --format json camera.db
@@ -60,7 +60,8 @@ holds 'waiting while another app held the lane' "$burstscope" summary --format j
 holds 'whose doing: an app that is not known 7 (likely)' "$burstscope" summary --format json camera.db
 holds 'which of the other apps held the lane, no event tells' "$burstscope" summary --format json camera.db
 cp camera.db held.db
-# A run that held the lane without a cpu is the machine's doing. Of three apps, several others are the other two, unless a fourth may have been lost.
+# A run that holds the lane without a cpu is the machine's doing. With three apps, "several other apps" are the other
+# two, unless a fourth may have been lost.
 sqlite3 held.db 'UPDATE stored_miss_blame SET blamed = 39 WHERE blamed = 32 AND cause = 4; UPDATE stored_miss_blame SET blamed = 40 WHERE blamed = 32'
 holds 'whose doing: the machine 9 (likely)' "$burstscope" summary --format json held.db
 holds '4 waited for a run that held the lane, but had no cpu' "$burstscope" summary --format json held.db
@@ -68,9 +69,10 @@ holds 'several other apps together 3 (likely)' "$burstscope" summary --format js
 sqlite3 held.db "INSERT INTO app SELECT max(id) + 1, trace_id, max(key) + 1, uid, 'third', 'third' FROM app"
 holds 'third and 写真帳 together 3 (likely)' "$burstscope" summary --format json held.db
 holds 'third and 写真帳 together' "$burstscope" misses --part doers held.db
-# Submitted too late: by the machine, or by its own thread, where the client told how long that waited for a cpu.
+# Submitted too late: because of the machine, or of its own thread, where the client reported how long the thread
+# waited for a cpu.
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed = 38, cause = 22, proved = 1 WHERE blamed = 32'
-# That time is all that is known of the thread: another process may have stopped it, or kept it waiting.
+# Only that time is known of the thread: another process may have stopped it, or kept it waiting.
 holds "camera's own thread or what it waited for 7 (sure)" "$burstscope" summary --format json camera.db
 holds 'even without the wait of its thread for a cpu, it was submitted too late' "$burstscope" summary --format json camera.db
 sqlite3 camera.db 'UPDATE stored_miss_blame SET blamed = 37 WHERE blamed = 38'

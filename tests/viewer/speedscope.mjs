@@ -1,5 +1,6 @@
-// speedscope.mjs INDEX PROFILE.js [PICTURE] -- opens the profile in speedscope's page INDEX, in a headless Chromium, and prints a line for each of
-// its threads: the calls on it, those that no other call contains, how long these take in ns, its name. PICTURE is a screenshot of the page.
+// speedscope.mjs INDEX PROFILE.js [PICTURE] -- opens the profile in speedscope's page INDEX, in a headless Chromium,
+// and prints a line for each of its threads: the number of calls, of calls within no other call, the length of these
+// in ns, and the thread's name. PICTURE gets a screenshot of the page.
 import { writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
 
@@ -7,7 +8,8 @@ const [index, profile, picture] = process.argv.slice(2);
 const b = new Browser();
 let status = 0;
 
-// The page has no interface for this: its profiles are properties of a component of its tree, which Preact keeps at the elements.
+// The page has no interface for this, so the script reads the properties of a component of its tree, which Preact
+// keeps at the elements.
 const threads = `(() => {
 	const seen = new Set();
 	const find = (o, depth) => {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# speedscope.sh BURSTSCOPE TRACE_FROM_TEXT BUILD_DIR [PICTURE] -- speedscope (from npm, in a real Chromium) shows all that `export --to chrome`
-# writes: as many slices of lanes and as many executions as the database has, as long as they are there. PICTURE is of what it shows.
+# speedscope.sh BURSTSCOPE TRACE_FROM_TEXT BUILD_DIR [PICTURE] -- speedscope (from npm, in a real Chromium) shows all
+# that `export --to chrome` writes: as many slices of lanes and as many executions as the database has, of the same
+# lengths. PICTURE gets a screenshot.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) golden=$(cd "$(dirname "$0")/../golden" && pwd)
 . "$here/../npm.sh"
@@ -28,7 +29,8 @@ same()
 	}
 }
 
-# shown JSON: a line for each thread, as speedscope.mjs prints them. The file is handed to the page as the program speedscope does.
+# shown JSON: print a line for each thread, as speedscope.mjs does. The page gets the file as from the program
+# speedscope.
 shown()
 {
 	(printf 'speedscope.loadFileFromBase64("%s", "' "$1" && base64 -w0 "$1" && printf '")') >"$1.js"
@@ -45,7 +47,7 @@ same 'ns on lanes' "$(awk '/lane/ { n += $3 } END { print n }' all)" "$(sqlite3 
 same 'executions' "$(awk '!/lane/ { n += $2 } END { print n }' all)" "$(sqlite3 camera.db 'SELECT count(*) FROM execution')"
 same 'slices in all' "$(awk '{ n += $1 } END { print n }' all)" "$(grep -o '"ph":"X"' all.json | wc -l)"
 
-# The comparison can fail: one slice less is one less.
+# The comparison must notice a missing slice.
 python3 - <<-'EOF'
 	import json
 	with open("all.json", encoding="utf-8") as f:

@@ -1,7 +1,7 @@
-// structure.mjs -- a page's picture by its structure: what stands in each section, in which order and how wide, and what each cell of a coarse grid
-// over the timeline mostly shows. Fonts, pixels and themes may differ; what is where may not.
+// structure.mjs -- a page's picture by its structure: the elements of each section, their order and width, and the
+// main content of each cell of a coarse grid over the timeline. Fonts, pixels and themes may differ; places may not.
 
-/** An expression for the page: its lines. */
+/** An expression that the page evaluates: the lines of its structure. */
 export const structure = `(() => {
 	const kinds = { TABLE: () => 'tables', OL: () => 'list', UL: () => 'cards', CANVAS: () => 'picture', P: (e) => e.className || 'text', H2: () => 'h2', H3: () => 'h3', FORM: () => 'form', ARTICLE: () => 'panel' };
 	const seen = (e) => e.offsetParent !== null && e.offsetHeight > 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tables.sh BURSTSCOPE TRACE_FROM_TEXT BUILD_DIR -- the blocks of docs/tables.md do what the page says: each is run as it stands there, and what comes of it
-# is compared with the database. A program that the machine lacks is named; if all of them are missing, the test is skipped. Where there is no
-# duckdb, its library from npm runs the same SQL.
+# tables.sh BURSTSCOPE TRACE_FROM_TEXT BUILD_DIR -- the blocks of docs/tables.md do what the page promises: each is run
+# as printed, and its result is compared with the database. A missing program is named; if all are missing, the test is
+# skipped. Without duckdb, its library from npm runs the same SQL.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
 burstscope=$1 trace_from_text=$2 build=$3
@@ -18,13 +18,13 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# block LANGUAGE N: the Nth block of that language on the page.
+# block LANGUAGE N: print the Nth block of that language on the page.
 block() { awk -v language="$1" -v n="$2" '/^```/ { on = $0 == "```" language; if (on) n--; next } on && n == 0' "$root/docs/tables.md"; }
 
 # of_database SQL
 of_database() { sqlite3 -csv bursts.db "$1"; }
 
-# The program is there, and is what its name says.
+# The program is installed, and is the one of that name.
 is_duckdb() { [[ $(duckdb -csv -noheader -c 'SELECT 41 + 1' 2>&1) == 42 ]]; }
 has_duckdb()
 {

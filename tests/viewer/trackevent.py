@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""trackevent.py -- a Perfetto trace, as protoc decodes it, into SQLite; it is then compared with the database that it was made of.
+"""trackevent.py -- read a Perfetto trace, as protoc decodes it, into SQLite, to be compared with the trace's database.
 
-usage: trackevent.py TRACE OUT.db [COMPRESSED]   COMPRESSED has to hold the same packets, byte for byte. Fails where the trace is not as Perfetto wants it: a field that our .proto does not have, an end without
-a beginning, a slice that does not end, a name that was never told, a clock that is unknown, a flow with one end; and a packet that trace_processor,
-which is behind ui.perfetto.dev, would leave out or read otherwise, by the source of its importer: what stands beside a snapshot of clocks, a clock
-that is twice in one or not joined to the trace's, ids of 0, values for a track that is no counter, slices on one that is, too many values at once.
+usage: trackevent.py TRACE OUT.db [COMPRESSED]   COMPRESSED must hold the same packets, byte for byte.
+
+The script fails where the trace breaks a rule of Perfetto: a field that our .proto lacks, an end without a beginning, a slice without an end, a name
+that was never defined, an unknown clock, a flow with one end. It also fails for a packet that trace_processor, the importer of ui.perfetto.dev, would
+leave out or read in another way, by the importer's source: data beside a snapshot of clocks, a clock that is twice in one or not joined to the
+trace's, ids of 0, values for a track that is no counter, slices on a counter, too many values at once.
 """
 import os
 import re
@@ -71,7 +73,7 @@ def packets(data):
 
 
 def inflated(data):
-    """The bytes of the packets in compressed packets, of which all of @data is made."""
+    """The bytes of the packets within the compressed packets of @data, which has no others."""
     parts = []
     for line in decoded(data).split(b"\n"):
         if line.startswith(b"  compressed_packets: "):
@@ -89,7 +91,7 @@ class Sequence:
 class Reader:
     def __init__(self, db):
         self.db, self.sequences, self.events, self.tracks, self.counters, self.n = db, {}, [], set(), set(), 0
-        self.trace_clock, self.joined = None, set()  # the clock of the trace; all that a snapshot has beside it
+        self.trace_clock, self.joined = None, set()  # the clock of the trace; the other clocks of its snapshots
         db.executescript("""
             CREATE TABLE track(uuid INTEGER PRIMARY KEY, parent, name, pid, unit);
             CREATE TABLE clock(id, at, is_primary);
@@ -213,7 +215,7 @@ class Reader:
                 self.db.execute("INSERT INTO flow VALUES(?, ?, ?, ?)", (str(f), self.n, at, ends))
 
     def nest(self):
-        """As trace_processor: by time, and in the order of the file where that is the same."""
+        """In trace_processor's order: by time, and at the same time in the order of the file."""
         stacks, rows = {}, {}
         for at, n, kind, track, name, cats in sorted(self.events, key=lambda e: e[0]):
             stack = stacks.setdefault(track, [])

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# trackevent.sh BURSTSCOPE TRACE_FROM_TEXT -- `export --to perfetto` and `--to chrome` have what the database has, each thing once, and to the
-# nanosecond: the traces of the golden tests, through protoc (trackevent.py), against questions to the database (trackevent.sql).
+# trackevent.sh BURSTSCOPE TRACE_FROM_TEXT -- `export --to perfetto` and `--to chrome` have what the database has, each
+# row once, to the nanosecond: protoc decodes the traces of the golden tests (trackevent.py), and trackevent.sql
+# compares them with the database.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) golden=$(cd "$(dirname "$0")/../golden" && pwd)
 burstscope=$1 trace_from_text=$2
@@ -10,7 +11,7 @@ for tool in protoc python3 sqlite3; do
 		exit 77
 	}
 done
-python=$(python3 -c 'import sys; print(sys.executable)') # itself: what stands for it can take half a second to find it, each time
+python=$(python3 -c 'import sys; print(sys.executable)') # the interpreter itself: a wrapper can take half a second to find it, each time
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failures=0 looked=0 apps=${NNB_APPS:-5000}
@@ -23,14 +24,14 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# read_back TRACE [COMPRESSED]: into out.db
+# read_back TRACE [COMPRESSED]: decode the trace into out.db
 read_back()
 {
 	rm -f out.db out.db-journal
 	"$python" "$here/trackevent.py" "$1" out.db "${@:2}"
 }
 
-# agrees DB WHAT: out.db with the database
+# agrees DB WHAT: compare out.db with the database
 agrees()
 {
 	looked=$((looked + 1))
@@ -38,7 +39,7 @@ agrees()
 	[[ ! -s violations ]] || wrong "$2: $(head -5 violations)"
 }
 
-# has WHAT SQL N: of out.db
+# has WHAT SQL N: the query of out.db must return N
 has()
 {
 	local n
@@ -47,7 +48,7 @@ has()
 	[[ $n == "$3" ]] || wrong "$1: $n, not $3"
 }
 
-# ---- all that is in a database ----
+# ---- the whole of a database ----
 for trace in "$golden"/*.trace; do
 	name=$(basename "$trace" .trace)
 	"$trace_from_text" -e full -s "$name" -o 1700000000000000000 "$name" <"$trace"
@@ -70,7 +71,7 @@ status=0
 [[ $status == 1 && $(<said) == *'holds something else'* ]] || wrong "another trace, compressed: $(<said)"
 read_back camera.z && agrees camera.db 'compressed, read as Perfetto reads it'
 
-# The comparison can fail: each of these is one thing less, or at another time.
+# The comparison must find these faults: each lacks one row, or has one at another time.
 read_back camera.pftrace
 cp out.db whole.db
 for edit in "DELETE FROM event WHERE cats = 'miss' AND id = (SELECT max(id) FROM event WHERE cats = 'miss')" \
@@ -85,7 +86,7 @@ for edit in "DELETE FROM event WHERE cats = 'miss' AND id = (SELECT max(id) FROM
 	looked=$((looked + 1))
 done
 
-# ---- an execution that is given up while it is preempted waits until then ----
+# ---- an execution that is given up while preempted waits until then ----
 cp camera.db given_up.db
 sqlite3 given_up.db 'UPDATE stored_preemption SET resumed = NULL WHERE rowid = (SELECT min(rowid) FROM stored_preemption)'
 "$burstscope" export --to perfetto -o given_up.pftrace given_up.db
@@ -112,7 +113,7 @@ has 'a time, and where to' "SELECT count(*) FROM event WHERE cats = 'execution'"
 "$burstscope" export --to perfetto --where 0 -o part camera.db && read_back part
 has 'nothing picked' "SELECT count(*) FROM event WHERE cats NOT IN ('loss', 'hole')" 0
 
-# ---- clocks: id, what it showed more than CLOCK_MONOTONIC, whether all times are in it ----
+# ---- clocks: id, how far it is ahead of CLOCK_MONOTONIC, whether it has all times ----
 clocks="SELECT group_concat(c.id || ' ' || (c.at - m.at) || ' ' || c.is_primary, ', ') FROM (SELECT * FROM clock ORDER BY id) c, clock m WHERE m.id = 3"
 read_back camera.pftrace
 has 'without CLOCK_BOOTTIME' "$clocks" '1 1700000000000000000 0, 3 0 1'
@@ -127,7 +128,7 @@ sqlite3 slept.db "CREATE TEMP TABLE t AS SELECT * FROM trace; UPDATE t SET id = 
 has 'several hosts' "SELECT group_concat(id || ' ' || is_primary) FROM clock" '1 1'
 has 'the time of several hosts' "SELECT min(began) > 1700000000000000000 FROM event" 1
 
-# ---- names of strangers ----
+# ---- hostile names ----
 cp camera.db hostile.db
 sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '\"},\\' || char(10, 27) || '[31m' || CAST(x'41fffe80c0af' AS TEXT) ELSE replace(hex(zeroblob(40000)), '0', 'n') END;
 	UPDATE stored_model SET name = char(0x202e) || '<script>' || char(9) || id"
@@ -138,7 +139,7 @@ has 'nothing that a terminal obeys' "SELECT count(*) FROM (SELECT name FROM trac
 "$burstscope" export --to chrome -o hostile.json hostile.db
 "$python" -c 'import json; json.load(open("hostile.json", encoding="utf-8"))' || wrong 'JSON with names of strangers'
 
-# ---- nothing, and much ----
+# ---- an empty database, and a large one ----
 cp camera.db empty.db
 sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE FROM stored_wait_run; DELETE FROM stored_slice; DELETE FROM stored_loss;
 	DELETE FROM stored_lag; DELETE FROM stored_lag_run; DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM app;
@@ -147,7 +148,7 @@ sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE 
 has 'nothing' 'SELECT count(*) FROM event' 0
 "$burstscope" export --to chrome empty.db | "$python" -c 'import json, sys; json.load(sys.stdin)' || wrong 'JSON of an empty database'
 
-# copies TABLE EDIT: columns of the table, as "i" makes them; i.n is a number
+# copies TABLE EDIT: copy columns of the table, edited by "i"; i.n is a number
 copies()
 {
 	echo "INSERT INTO $1 SELECT $(sqlite3 camera.db "SELECT group_concat(CASE name $2 ELSE 'x.' || name END) FROM pragma_table_info('$1')")
@@ -172,7 +173,7 @@ n=$(grep -c '"process_name".*"app 1' many.json || true)
 ((n == apps)) || wrong "$apps apps, JSON: $n have a track"
 [[ $(grep -c '"cat":"execution"' many.json) == "$(sqlite3 many.db 'SELECT count(*) FROM execution')" ]] || wrong "$apps apps, JSON: other executions"
 
-# ---- where it cannot go ----
+# ---- outputs that fail ----
 status=0
 "$burstscope" export --to perfetto camera.db >/dev/full 2>said || status=$?
 [[ $status == 5 && $(wc -l <said) == 1 && $(<said) == *'No space left'* ]] || wrong "a full disk: $status, $(<said)"

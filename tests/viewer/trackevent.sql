@@ -1,5 +1,5 @@
--- trackevent.sql: what trackevent.py made of a trace against the database that it was made of (d). Each row that is printed is a violation.
--- It asks the database for everything anew: by other queries than the export.
+-- trackevent.sql: compare what trackevent.py read from a trace with the database of the trace (d). Each printed row is
+-- a violation. The queries share nothing with those of the export.
 CREATE TEMP TABLE off AS SELECT min(clock_offset) AS ns, min(began) AS began, max(ended) AS ended FROM d.trace;
 
 CREATE TEMP TABLE slice AS SELECT e.id, e.began + o.ns AS began, e.ended + o.ns AS ended, e.name, e.cats, e.parent, e.top, e.track, e.type
@@ -89,7 +89,8 @@ SELECT 'hole missing', * FROM (SELECT ifnull(u.began, (SELECT min(ifnull(b.began
 	EXCEPT SELECT began, ended, name FROM lost WHERE cats = 'hole');
 SELECT 'holes', count(*) FROM d.unknown_lane HAVING count(*) <> (SELECT count(*) FROM lost WHERE cats = 'hole');
 
--- counters: at each time the last values that were told, of all services together, are the number of intervals that it is in
+-- counters: at each time the last reported values, of all services together, are the number of intervals around that
+-- time
 CREATE TEMP TABLE told AS SELECT at + o.ns AS at, t.name, value, row_number() OVER (PARTITION BY c.track, c.at ORDER BY c.n DESC) AS nth, t.parent
 	FROM counter c JOIN track t ON t.uuid = c.track, off o;
 CREATE TEMP TABLE queued AS SELECT enqueued AS began, enqueued + queue_ns AS ended FROM x WHERE queue_ns > 0
@@ -97,14 +98,14 @@ CREATE TEMP TABLE queued AS SELECT enqueued AS began, enqueued + queue_ns AS end
 	UNION ALL SELECT p.stopped, max(w.ended) FROM d.preemption p JOIN d.wait w ON w.execution_id = p.execution_id AND w.kind = 'preempted' AND w.ended > p.stopped
 		WHERE p.resumed IS NULL GROUP BY p.execution_id, p.stopped;
 CREATE TEMP TABLE held AS SELECT began, ended FROM d.lane_slice;
--- a change of one counter is a change of the sum by so much
+-- a change of one counter changes the sum by the same
 CREATE TEMP TABLE summed AS SELECT name, at, sum(change) OVER (PARTITION BY name ORDER BY at RANGE UNBOUNDED PRECEDING) AS value
 	FROM (SELECT name, at, value - lag(value, 1, 0) OVER (PARTITION BY name, parent ORDER BY at) AS change FROM told WHERE nth = 1 AND name IN ('queue length', 'lanes held'));
 SELECT 'queue length', at, value FROM summed WHERE name = 'queue length' AND value <> (SELECT count(*) FROM queued q WHERE q.began <= at AND q.ended > at);
 SELECT 'lanes held', at, value FROM summed WHERE name = 'lanes held' AND value <> (SELECT count(*) FROM held h WHERE h.began <= at AND h.ended > at);
 SELECT 'a change of the queue is missing', began FROM (SELECT began FROM queued UNION SELECT ended FROM queued) WHERE began NOT IN (SELECT at FROM told WHERE name = 'queue length');
 SELECT 'a change of lanes is missing', began FROM (SELECT began FROM held UNION SELECT ended FROM held) WHERE began NOT IN (SELECT at FROM told WHERE name = 'lanes held');
--- the lag of a window, which begins with the recording at the earliest; 0 after the last of windows that follow each other
+-- the lag of a window, which begins with the recording at the earliest; 0 after the last of consecutive windows
 CREATE TEMP TABLE lagged AS SELECT app_id, max(window_began, r.began) AS at, lag_ns AS value
 	FROM d.app_lag, (SELECT min(min(ifnull(b.began, o.began), o.began)) AS began FROM d.id_block b, off o) r;
 CREATE TEMP TABLE caught_up AS SELECT app_id, window_began + 100000000 AS at FROM d.app_lag l
@@ -114,7 +115,7 @@ SELECT 'lags', count(*) FROM told WHERE name = 'lag' HAVING count(*) <> (SELECT 
 SELECT 'no 0 after a lag', at FROM caught_up WHERE at NOT IN (SELECT at FROM told WHERE name = 'lag' AND value = 0)
 	AND at < (SELECT max(at) FROM told);
 
--- flows: from an execution over its lanes to its answer, and from a wait to what is on the lane then
+-- flows: from an execution over its lanes to its answer, and from a wait to the execution on the lane then
 SELECT 'flow with one end', id FROM flow GROUP BY id HAVING count(*) < 2 AND max(event) NOT IN (SELECT event FROM of_execution);
 SELECT 'flow that goes on after its end', f.id FROM flow f JOIN flow g ON g.id = f.id AND (g.at < f.at OR (g.at = f.at AND g.event < f.event)) WHERE g.ends;
 SELECT 'execution without its flow to a lane', l.id FROM lane l JOIN of_execution o ON o.id = l.id WHERE NOT EXISTS (

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# unheld.sh BURSTSCOPE TRACE_FROM_TEXT -- the verdict of starvation says who had the lane in the longest wait: another app, none, or that it is
-# unknown.
+# unheld.sh BURSTSCOPE TRACE_FROM_TEXT -- the verdict of starvation names the holder of the lane in the longest wait:
+# another app, none, or unknown.
 set -euo pipefail
 burstscope=$1 trace_from_text=$2
 tmp=$(mktemp -d)
@@ -8,7 +8,8 @@ trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
 failures=0
 
-# expect NAME HELD FREE WORDS [LINE]: hog has the lane for HELD, and camera gets it FREE later; LINE is in between.
+# expect NAME HELD FREE WORDS [LINE]: hog has the lane for HELD, and camera gets it FREE later, with LINE in between;
+# the reason must have WORDS.
 expect()
 {
 	local said
