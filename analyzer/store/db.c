@@ -7,6 +7,7 @@
 #include "store/schema.h"
 #include "store/sharing_run.h"
 #include "store/sql.h"
+#include "store/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,6 +93,12 @@ static void count_no_memory(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+static void configure_sqlite(void)
+{
+	count_no_memory(); /* first: SQLite takes no configuration after its first use */
+	bsa_temporary_unnamed();
+}
+
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -106,7 +113,7 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 	if (r)
 		return r;
 
-	pthread_once(&once, count_no_memory);
+	pthread_once(&once, configure_sqlite);
 	db = calloc(1, sizeof(*db));
 	if (!db)
 		return bsa_fail(err, BSA_E_ENV, "no memory");

@@ -262,7 +262,8 @@ int bsa_store_file_scratch(const struct store_file *f)
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
-	if (snprintf(path, sizeof(path), "%s.spill", f->path) >= (int)sizeof(path))
+	/* The name of a file that remove_stale removes, if this process is killed before it unlinks the name. */
+	if (snprintf(path, sizeof(path), "%s" SUFFIX, f->path) >= (int)sizeof(path))
 		return errno = ENAMETOOLONG, -1;
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd >= 0)
