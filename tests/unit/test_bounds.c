@@ -329,10 +329,60 @@ static void bounds_hold_with_other_lengths(void **state)
 	assert_true(n_known * 4 > n_calls && n_moved * 4 > n_known);
 }
 
+/*
+ * The second call of stream 0 waits for an inexact answer, but gets its lane and ends at exact times, because the lane is busy until then. Whether
+ * it is in the queue when the call of stream 2 is admitted decides whether that call is refused.
+ */
+static void a_call_that_may_be_in_the_queue_makes_an_admission_unknown(void **state)
+{
+	static struct playing first, again;
+	static const struct call plain = { .before = NONE, .next = NONE, .budget = BSA_REPLAY_NEVER };
+	static struct calls w = { .deadlines = NNB_DEADLINES_REFUSE, .n = 4, .first = { 0, 1, 3, NONE, NONE } };
+	struct bsa_bounds_call bounds[CALLS];
+	struct call *answers = &w.call[0], *holds = &w.call[1], *waits = &w.call[2], *admitted = &w.call[3];
+	uint64_t known;
+
+	(void)state;
+	*answers = *holds = *waits = *admitted = plain;
+	answers->at = 1000 * US;
+	answers->run_least = answers->run_most = 400 * US;
+	answers->answer_least = 100 * US;
+	answers->answer_most = 300 * US;
+	answers->next = 2;
+	holds->stream = 1;
+	holds->at = 1050 * US;
+	holds->run_least = holds->run_most = holds->least = 1000 * US;
+	waits->comes = BSA_COMES_AFTER;
+	waits->before = 0;
+	waits->gap = 100 * US;
+	waits->run_least = waits->run_most = waits->least = 1000 * US;
+	admitted->stream = 2;
+	admitted->at = 1700 * US;
+	admitted->ready = 300 * US;
+	admitted->run_least = admitted->run_most = admitted->least = 1000 * US;
+	admitted->budget = 1500 * US;
+
+	for (uint32_t i = 0; i < w.n; i++) {
+		first.run[i] = again.run[i] = w.call[i].run_least;
+		first.answer[i] = w.call[i].answer_most;
+		again.answer[i] = w.call[i].answer_least;
+	}
+	play(&w, &first);
+	play(&w, &again);
+	known = find_bounds(&first, bounds);
+	assert_int_equal(first.played[2].at, 1800 * US);
+	assert_int_equal(again.played[2].at, 1600 * US);
+	assert_int_equal(bounds[2].ret_end_early + bounds[2].ret_end_late, 0);
+	assert_int_equal(first.played[3].outcome.ended, 2200 * US);
+	assert_int_equal(again.played[3].outcome.ended, 1700 * US); /* refused on arrival */
+	assert_true(known <= 1700 * US);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_hold_with_other_lengths),
+		cmocka_unit_test(a_call_that_may_be_in_the_queue_makes_an_admission_unknown),
 	};
 
 	only = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;

@@ -412,6 +412,9 @@ static const struct story {
 	  "wait 1: 10-12 lane 0 queue idle handover by 0 of app 0;"
 	  "over 1: lane -1, uncertain, ran 0, waited 2, bypassed 0;"
 	  "over 2: lane -1, uncertain, ran 0, waited 0, bypassed 0" },
+	{ "who waits when the recording ends has waited until then", "wait possible", 0, 0,
+	  "0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 14 ready 2; 30 cut 2; 30 cut 1",
+	  "wait 2: 14-30 lane 0 queue held queued_behind by 1 of app 1" },
 	{ "nobody is said to hog in a loss", "wait", 0, 0,
 	  "x 1 app 2 low step 0 of 1 counted; x 2 app 1 low step 0 of 1 counted; x 3 app 2 low step 0 of 1 counted; "
 	  "0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 25 loss 60; 30 end 1 0; 30 ready 3; 30 dispatch 3 0; "
@@ -775,15 +778,31 @@ static void a_wait_before_the_recording_is_no_lag_in_it(void **state)
 	end_about(&c, "possible most", "possible 1: -1-99; most lag of app 1: 10");
 }
 
+/* Until the hole app 2 lags by 10; within it the lag can have risen by half of 5, and from its end to 45 it rises by 5. */
+static void a_lag_may_have_risen_in_a_loss(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin_late(&c);
+	note(&c,
+	     "x 2 app 2 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 30 loss 35; 45 end 1 0; "
+	     "45 dispatch 2 0; 50 end 2 0",
+	     60);
+	assert_int_equal(bsa_schedule_finish(c.s, 60), 0);
+	end_about(&c, "most", "most lag of app 1: 12; most lag of app 2: 18");
+}
+
 int main(void)
 {
 	enum { N = sizeof(stories) / sizeof(*stories) };
-	struct CMUnitTest tests[N + 5] = {
+	struct CMUnitTest tests[N + 6] = {
 		[N] = cmocka_unit_test(what_comes_too_late_makes_what_was_before_unknown),
 		[N + 1] = cmocka_unit_test(what_comes_too_late_makes_what_is_unknown),
 		[N + 2] = cmocka_unit_test(each_contradiction_counts_once),
 		[N + 3] = cmocka_unit_test(a_hole_hides_no_more_than_can_be_hidden),
 		[N + 4] = cmocka_unit_test(a_wait_before_the_recording_is_no_lag_in_it),
+		[N + 5] = cmocka_unit_test(a_lag_may_have_risen_in_a_loss),
 	};
 
 	for (size_t i = 0; i < N; i++)
