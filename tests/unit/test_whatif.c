@@ -718,34 +718,53 @@ static void an_interval_of_misses_is_no_narrower_than_their_number_allows(void *
 }
 
 /*
- * In the recording too few calls of either app were served for a 99th percentile, so the error of a replay is
- * unknown.
+ * Alone, B would have hundreds of calls. A p50 is predicted if 20 calls of B were served in the recording, a p99 if 100 were; a share of misses in
+ * any case.
  */
-static void an_interval_is_unknown_if_the_error_of_the_replay_is(void **state)
+static void a_latency_is_predicted_if_enough_calls_were_served(void **state)
 {
+	static const struct {
+		unsigned n;
+		bool p50, p99;
+	} cases[] = { { 19, false, false }, { 20, true, false }, { 99, true, false }, { 100, true, true } };
 	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1, .without = true },
 		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 } };
 	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
-	struct bsv_prediction prediction;
-	struct bsv_spread s;
-	struct bsv_past p;
 
 	(void)state;
-	begin(&p, 2);
-	loop(&p, A, 40);
-	call(&p, B, MS, MS, 50 * MS, 0);
-	call(&p, B, 51 * MS, MS, 400 * MS, 0);
-	assert_true(bsv_past_chains(&p));
-	p.chains[1].ends = 2000 * MS; /* alone, B has hundreds of calls until then */
-	assert_true(bsv_predict(&prediction, &p, &change));
-	s = bsv_prediction_interval(&prediction, B, BSV_FIGURE_P99);
-	assert_true(s.median > 0);
-	assert_true(isnan(s.low) && isnan(s.high));
-	assert_string_equal(bsv_prediction_effect(&prediction, B, BSV_FIGURE_P99), "cannot tell");
-	s = bsv_prediction_interval(&prediction, B, BSV_FIGURE_P50); /* A's is known */
-	assert_true(s.low <= s.median && s.median <= s.high);
-	bsv_prediction_fini(&prediction);
-	bsv_past_fini(&p);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const bool known[] = { cases[i].p50, cases[i].p99 };
+		uint64_t at = MS;
+		struct bsv_prediction prediction;
+		struct bsv_spread s;
+		struct bsv_past p;
+
+		begin(&p, 2);
+		loop(&p, A, 40);
+		for (unsigned k = 0; k < cases[i].n; k++) {
+			uint64_t answered = at + (1 + k % 3) * MS;
+
+			call(&p, B, at, MS, answered, 0);
+			at = answered + MS;
+		}
+		assert_true(bsv_past_chains(&p));
+		p.chains[1].ends = 2000 * MS;
+		assert_true(bsv_predict(&prediction, &p, &change));
+		for (int k = 0; k < 2; k++) {
+			enum bsv_figure f = k ? BSV_FIGURE_P99 : BSV_FIGURE_P50;
+
+			s = bsv_prediction_interval(&prediction, B, f);
+			assert_true(prediction.draws[1][0][B].served >= 100);
+			assert_int_equal(bsv_prediction_lacks(&prediction, B, f), known[k] ? 0 : k ? 100 : 20);
+			assert_int_equal(!isnan(s.low) && !isnan(s.median) && !isnan(s.high), known[k]);
+			if (!known[k])
+				assert_string_equal(bsv_prediction_effect(&prediction, B, f), "cannot tell");
+		}
+		assert_int_equal(bsv_prediction_lacks(&prediction, B, BSV_FIGURE_MISSED), 0);
+		assert_false(isnan(bsv_prediction_interval(&prediction, B, BSV_FIGURE_MISSED).high));
+		bsv_prediction_fini(&prediction);
+		bsv_past_fini(&p);
+	}
 }
 
 /*
@@ -906,7 +925,7 @@ int main(void)
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),
-		cmocka_unit_test(an_interval_is_unknown_if_the_error_of_the_replay_is),
+		cmocka_unit_test(a_latency_is_predicted_if_enough_calls_were_served),
 		cmocka_unit_test(an_effect_is_told_only_if_the_intervals_do_not_overlap),
 		cmocka_unit_test(the_front_is_what_no_other_beats),
 		cmocka_unit_test(threads_draw_what_one_would),

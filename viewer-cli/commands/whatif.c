@@ -194,12 +194,16 @@ static void add_change(struct bsv_rows *rows, const struct replays *t, size_t i,
 {
 	struct bsv_spread after = bsv_prediction_interval(&t->prediction, i, f);
 	bool whole = f == BSV_FIGURE_P50 || f == BSV_FIGURE_P99;
+	unsigned long long served = f == BSV_FIGURE_SHARE ? 0 : t->prediction.recorded[i].served;
+	char few[64];
 
 	add_figure(rows, bsv_prediction_replayed(&t->prediction, i, f).median, whole);
 	add_figure(rows, after.median, whole);
 	add_figure(rows, after.low, whole);
 	add_figure(rows, after.high, whole);
-	bsv_rows_text(rows, bsv_prediction_effect(&t->prediction, i, f));
+	snprintf(few, sizeof(few), "cannot tell: %llu execution%s", served, served == 1 ? "" : "s");
+	bsv_rows_text(rows,
+	              bsv_prediction_lacks(&t->prediction, i, f) ? few : bsv_prediction_effect(&t->prediction, i, f));
 }
 
 static struct bsv_rows *misses_rows(const struct replays *t)
@@ -291,7 +295,9 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		a,
 		"Effect: less or more, if all from low to high is below, or above, the recorded figure and what that "
 		"would be in other parts of the time (a block bootstrap); same, if the change changes the figure in no "
-		"replay; otherwise the replay cannot tell.");
+		"replay; otherwise the replay cannot tell. A p50 is predicted if %d executions were served in the "
+		"recording, a p99 if %d were.",
+		BSV_P50_LEAST, BSV_P99_LEAST);
 	bsv_answer_note(
 		a,
 		"Assumed: the time between checkpoints is the longest step of the model, measured when the model was "

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-	FEW = 20,   /* fewer served executions have no median */
-	FEWER = 100 /* fewer than this have no 99th percentile */
-};
-
 #define LATENCY_MOST 1e18 /* ns: more is absurd */
 #define RARE 0.05         /* an interval has all shares of misses under which what was seen is no rarer than this */
 
@@ -68,9 +63,9 @@ static double figure_of(const struct bsv_prediction *p, const struct bsv_group_f
 	case BSV_FIGURE_MISSED:
 		return f->n ? 100.0 * (double)f->missed / (double)f->n : NAN;
 	case BSV_FIGURE_P50:
-		return f->served >= FEW / part ? (double)f->p50_ns : NAN;
+		return f->served >= BSV_P50_LEAST / part ? (double)f->p50_ns : NAN;
 	case BSV_FIGURE_P99:
-		return f->served >= FEWER / part ? (double)f->p99_ns : NAN;
+		return f->served >= BSV_P99_LEAST / part ? (double)f->p99_ns : NAN;
 	default:
 		total = lane_time(p, all, UINT32_MAX);
 		return total > 0 ? 100 * lane_time(p, all, (uint32_t)i) / total : NAN;
@@ -80,6 +75,13 @@ static double figure_of(const struct bsv_prediction *p, const struct bsv_group_f
 double bsv_prediction_recorded(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
 	return figure_of(p, p->recorded, i, figure, 1);
+}
+
+unsigned bsv_prediction_lacks(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
+{
+	unsigned least = figure == BSV_FIGURE_P50 ? BSV_P50_LEAST : figure == BSV_FIGURE_P99 ? BSV_P99_LEAST : 0;
+
+	return least && p->recorded[i].served < least ? least : 0;
 }
 
 /* Under a higher load fewer executions are served: beyond the first replay, half as many are enough. */
@@ -155,7 +157,9 @@ struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t
 	struct bsv_range all = { s.low, s.high };
 	double by = error_of(p, i, figure);
 
-	/* Where too few calls of the group were served in the recording: the largest error of the other groups. NAN: no group has one. */
+	if (bsv_prediction_lacks(p, i, figure))
+		return (struct bsv_spread){ NAN, NAN, NAN };
+	/* Where too few calls of the group are served in a replay of the recording: the largest error of the other groups. NAN: no group has one. */
 	for (size_t k = 0, n = isnan(by) && figure != BSV_FIGURE_SHARE ? p->past->n_groups : 0; k < n; k++)
 		by = fmax(by, error_of(p, k, figure)); /* fmax leaves out NAN */
 	if (isnan(s.median) || isnan(by))
@@ -179,6 +183,8 @@ const char *bsv_prediction_effect(const struct bsv_prediction *p, size_t i, enum
 	double is = bsv_prediction_recorded(p, i, figure);
 	bool same = true;
 
+	if (bsv_prediction_lacks(p, i, figure))
+		return "cannot tell";
 	/* The recorded figure, and what a block bootstrap over time makes of it. NAN: too few calls were served. */
 	if (!isnan(is))
 		before = range_at_least((struct bsv_range){ fmin(is, r.low), fmax(is, r.high) }, figure,

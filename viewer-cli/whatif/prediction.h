@@ -5,6 +5,8 @@
  *           wider by how far the replay under the recorded rules is from what was recorded (of this group and figure): in points for
  *           shares of calls and of lane time, and by a factor for latencies. An interval of misses is no narrower than the number of calls
  *           with a deadline allows. If no group shows how far the replay is off, the interval is unknown.
+ * TOO FEW   A latency is predicted only if as many executions were served in the recording as the recorded figure needs: of fewer,
+ *           the runs, ways and answers that a replay draws from are too few, and the intervals did not hold (docs/performance.md).
  * EFFECT    Of one figure, the interval against the recorded figure, which has an interval of its own: a block bootstrap over time.
  */
 #ifndef BSV_WHATIF_PREDICTION_H
@@ -12,7 +14,11 @@
 
 #include "whatif/trials.h"
 
-enum { BSV_DRAWS = 11 };
+enum {
+	BSV_DRAWS = 11,
+	BSV_P50_LEAST = 20, /* served executions that a median needs */
+	BSV_P99_LEAST = 100
+};
 
 enum bsv_figure {
 	BSV_FIGURE_MISSED, /* percent of the calls of a group */
@@ -39,15 +45,21 @@ void bsv_prediction_fini(struct bsv_prediction *p);
 /* @i: a group, or for BSV_FIGURE_SHARE an app. NAN: unknown, because too few calls were served. */
 double bsv_prediction_recorded(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
+/*
+ * How many executions the group @i must have had served in the recording for @figure to be predicted; 0: it is predicted in any case, or there
+ * were as many.
+ */
+unsigned bsv_prediction_lacks(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
+
 /* Under the recorded rules: of the replays alone. */
 struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
-/* Under the changed rules: the median, and the interval; its bounds are NAN if they are unknown. */
+/* Under the changed rules: the median, and the interval; its bounds are NAN if they are unknown, and all is NAN if the prediction lacks executions. */
 struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
 /*
  * "less" or "more": the interval lies wholly below or above that of the recorded figure. "same": the change changes the figure in no replay.
- * "cannot tell": otherwise. NULL: the figure is unknown.
+ * "cannot tell": otherwise, and if the prediction lacks executions. NULL: the figure is unknown.
  */
 const char *bsv_prediction_effect(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
