@@ -41,6 +41,12 @@ struct errors {
 };
 
 static struct errors noise, predicted, at_speed, told, without, faster, saved, saved_noise;
+static struct errors paired,
+	paired_noise; /* of cases that were recorded twice before and after the change: their predictions and their noise */
+static struct errors crossed; /* predicted from both recordings, and held against both */
+
+/* Figures that were recorded after a change, and not predicted, because too few executions were served before it. */
+static size_t not_told[FIGURES];
 
 /* @part: of the fewest executions, one in so many are enough. */
 static double figure_of(const struct bsv_group_figures *f, enum figure figure, unsigned part)
@@ -153,11 +159,21 @@ static void prediction_fini(struct prediction *p)
 		free(p->draws[i]);
 }
 
-/* The median of the draws. */
-static double predicted_of(const struct prediction *p, size_t group, enum figure figure)
+/* A prediction needs as many executions in @from as the command asks for; a mean is not a figure of the command, and needs as many as a median. */
+static bool is_told(const struct recording *from, size_t group, enum figure figure)
+{
+	static const unsigned least[FIGURES] = { 0, BSV_P50_LEAST, BSV_P99_LEAST, BSV_P50_LEAST };
+
+	return from->figures[group].served >= least[figure];
+}
+
+/* The median of the draws. NAN: @from has too few executions, or a draw has. */
+static double predicted_of(const struct recording *from, const struct prediction *p, size_t group, enum figure figure)
 {
 	double values[DRAWS];
 
+	if (!is_told(from, group, figure))
+		return NAN;
 	for (unsigned i = 0; i < DRAWS; i++) {
 		values[i] = figure_of(&p->draws[i][group], figure, i ? 2 : 1); /* as the command has it */
 		if (isnan(values[i]))
@@ -238,13 +254,13 @@ static void tell_each(const char *what, const struct recording *from, size_t i, 
 {
 	const struct bsv_past_group *g = &from->past.groups[i];
 
-	if (getenv("NNB_WHATIF_EACH"))
+	if (what && getenv("NNB_WHATIF_EACH"))
 		fprintf(stderr, "%s\t%s\t%s\t%s\tserved %llu\trecorded %.6g\tpredicted %.6g\tis %.6g\n", what,
 		        g->app_name, g->model_name, figure_names[f], (unsigned long long)from->figures[i].served,
 		        figure_of(&from->figures[i], f, 1), got, is);
 }
 
-/* The predictions for @r's groups, against what was recorded there. @what: for people. */
+/* The predictions for @from's groups, against what was recorded in @to. @what: for people; NULL: they have seen it. */
 static void compare(struct errors *e, const char *what, const struct recording *from, const struct prediction *p,
                     const struct recording *to)
 {
@@ -252,8 +268,9 @@ static void compare(struct errors *e, const char *what, const struct recording *
 		const struct bsv_group_figures *want = same_in(to, &from->past.groups[i]);
 
 		for (enum figure f = MISSED; want && f < FIGURES; f++) {
-			double got = predicted_of(p, i, f), is = figure_of(want, f, 1);
+			double got = predicted_of(from, p, i, f), is = figure_of(want, f, 1);
 
+			not_told[f] += e == &predicted && !isnan(is) && !is_told(from, i, f);
 			if (isnan(got) || isnan(is))
 				continue;
 			add_error(e, f, got, is);
@@ -274,6 +291,27 @@ static void compare_recorded(const char *what, const struct recording *a, const 
 				continue;
 			add_error(&noise, f, got, is);
 			tell_each(what, a, i, f, got, is);
+		}
+	}
+}
+
+/* The predictions of @to[0] from @from[0], and the noise of the same figures in both pairs of recordings: where all four have the figure. */
+static void compare_pairs(const struct recording *from, const struct prediction *p, const struct recording *to)
+{
+	for (size_t i = 0; i < p->n_groups; i++) {
+		const struct bsv_past_group *g = &from->past.groups[i];
+		const struct bsv_group_figures *again = same_in(&from[1], g);
+		const struct bsv_group_figures *first = same_in(to, g), *second = same_in(&to[1], g);
+
+		for (enum figure f = MISSED; again && first && second && f < FIGURES; f++) {
+			double got = predicted_of(from, p, i, f), is = figure_of(first, f, 1);
+			double was = figure_of(&from->figures[i], f, 1);
+
+			if (isnan(got + is + was + figure_of(again, f, 1) + figure_of(second, f, 1)))
+				continue;
+			add_error(&paired, f, got, is);
+			add_error(&paired_noise, f, was, figure_of(again, f, 1));
+			add_error(&paired_noise, f, is, figure_of(second, f, 1));
 		}
 	}
 }
@@ -408,6 +446,35 @@ static void predict_policies(unsigned scenario, unsigned a)
 	}
 	judge_ranks(scenario, miss);
 	free(change.groups);
+}
+
+/* From both recordings under @a, to both under each other policy. */
+static void predict_crossed(unsigned scenario, unsigned a)
+{
+	for (unsigned k = 0; k < TIMES; k++) {
+		const struct recording *from = &all[scenario][a][k];
+		struct bsv_whatif_change change;
+
+		if (!from->there)
+			continue;
+		change = unchanged(from);
+		for (unsigned b = 0; b < POLICIES; b++) {
+			const struct recording *to = all[scenario][b];
+			struct prediction p;
+
+			if (a == b)
+				continue;
+			change.rules.policy = b;
+			p = predict(from, &change);
+			for (unsigned j = 0; j < TIMES; j++)
+				if (to[j].there)
+					compare(&crossed, NULL, from, &p, &to[j]);
+			if (!k && from[1].there && to[0].there && to[1].there)
+				compare_pairs(from, &p, to);
+			prediction_fini(&p);
+		}
+		free(change.groups);
+	}
 }
 
 /* ---- saved ---- */
@@ -560,6 +627,29 @@ static void tell(struct bench *b, const char *what, const struct errors *e)
 		}
 }
 
+static void tell_not_told(struct bench *b)
+{
+	char name[64];
+
+	for (enum figure f = P50; f < FIGURES; f++) {
+		snprintf(name, sizeof(name), "not predicted: %s, of %zu", figure_names[f],
+		         predicted.n[f] + not_told[f]);
+		bench_figure_is(b, bench_figure(b, name), (double)not_told[f]);
+	}
+}
+
+static void tell_ratios(struct bench *b, const char *what, const struct errors *e, const struct errors *of)
+{
+	char name[64];
+
+	for (enum figure f = P50; f < FIGURES; f++)
+		for (unsigned percent = 50; percent <= 90 && e->n[f] && of->n[f]; percent += 40) {
+			snprintf(name, sizeof(name), "%s: %s, p%u", what, figure_names[f], percent);
+			bench_figure_is(b, bench_figure(b, name),
+			                at_percent(e, f, percent) / at_percent(of, f, percent));
+		}
+}
+
 static void judge(struct bench *b)
 {
 	char name[64];
@@ -672,11 +762,18 @@ int main(int argc, char **argv)
 				compare_recorded(name, &all[s][p][0], &all[s][p][1]);
 			if (all[s][p][0].there)
 				predict_policies(s, p);
+			predict_crossed(s, p);
 			predict_changes(dir, s, p);
 		}
 	tell(&b, "noise", &noise);
 	tell(&b, "as recorded", &told);
 	tell(&b, "predicted", &predicted);
+	tell_not_told(&b);
+	tell(&b, "crossed", &crossed);
+	tell(&b, "paired", &paired);
+	tell(&b, "paired noise", &paired_noise);
+	tell_ratios(&b, "crossed / noise", &crossed, &noise);
+	tell_ratios(&b, "paired / its noise", &paired, &paired_noise);
 	tell(&b, "at its speed", &at_speed);
 	tell(&b, "without", &without);
 	tell(&b, "faster", &faster);
