@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,12 +51,19 @@ static int open_in_scratch(int flags, int mode)
 	return fd;
 }
 
-/* SQLite asks for a file that must be new (O_EXCL) only where it is a temporary one: we attach no database, and our databases have no journals. */
+/* The name that SQLite gives its temporary files. A program that uses us may open files of other kinds by the same VFS: their names stay. */
+static bool is_temporary(const char *path, int flags)
+{
+	const char *slash = strrchr(path, '/');
+
+	return flags & O_EXCL && !strncmp(slash ? slash + 1 : path, "etilqs_", strlen("etilqs_"));
+}
+
 static int open_for_sqlite(const char *path, int flags, int mode)
 {
 	int fd;
 
-	if (!(flags & O_EXCL))
+	if (!is_temporary(path, flags))
 		return open(path, flags, mode);
 	fd = open_without_name(path, flags, mode);
 	return fd >= 0 ? fd : open_in_scratch(flags, mode);
