@@ -204,7 +204,8 @@ layers)
 	;;
 queries)
 	a viewer-cli/audit/a.c '/* one SELECT, FROM a comment' ' * WHERE it stands */' 'const char *examples = "  burstscope sql \047SELECT 1 FROM app\047\n";' \
-		'const char *text = "select a model from the list, where LIMITS are";' 'const int quote = 0x22; /* "SELECT" */'
+		'const char *text = "select a model from the list, where LIMITS are";' 'const int quote = 0x22; /* "SELECT" */' \
+		'const char *column = "worst_ns", *of = "s", *file = "a.db";' 'const char *help = "as in --where \"app = \047camera\047 AND cold\"";'
 	"$here/queries.sh" "$tmp" >/dev/null || broken 'queries objects to comments, examples and plain words'
 	while IFS= read -r text; do
 		a viewer-cli/watch/x.c '/* planted */ int a;' "const char *x = $text;"
@@ -216,6 +217,20 @@ queries)
 		"\"a\" WHERE id = " "1"
 		"" /* "*/ "ORDER BY id"
 		'"' + "\n\tLEFT JOIN app"
+		"a.name AS app"
+		"a.name"
+		"%s AND cold"
+		bsv_text("%s >= %" PRId64, began, from)
+		bsv_text("app = %s", quoted)
+		"path IS NOT 'prepare'"
+		"coalesce(submitted, request_read)"
+		"nullif(e2e_ns, 0)"
+		"CASE h.model WHEN '' THEN '?' END"
+		"start DESC"
+		"app_id, model, priority"
+		"dur_ns - stretch_ns"
+		"s.service, s.losses"
+		"number >> 20"
 	EOF
 	"$here/queries.sh" "$tmp" audit >/dev/null || broken 'queries judges a folder that it was not given'
 	rm -r "$tmp/viewer-cli/watch" "$tmp/viewer-cli/audit"

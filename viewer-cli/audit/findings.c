@@ -279,9 +279,11 @@ static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_inp
 static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
                           struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = { { "stretches", bsv_sql_stretches }, { "unseen_stops", bsv_sql_unseen_stops },
-		                          { "bound", "(most_ns + 1000000)" }, { "off_core", bsv_off_core_of_holder },
-		                          { "allowed", "off_core_ns" },       { NULL, NULL } };
+	const struct bsv_hole holes[] = {
+		{ "stretches", bsv_sql_stretches },       { "unseen_stops", bsv_sql_unseen_stops },
+		{ "bound", bsv_sql_inversion_bound },     { "off_core", bsv_sql_off_core_of_holder },
+		{ "allowed", bsv_sql_inversion_allowed }, { NULL, NULL }
+	};
 	bsv_scoped_rows *rows = NULL;
 	int r = 0, n = 0;
 

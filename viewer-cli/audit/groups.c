@@ -1,4 +1,4 @@
-/* groups.c -- the SQL of groups is put together from the words of --by. */
+/* groups.c -- puts the SQL of groups together from the words of --by: reports/fragments/groups.sql has what each word means in it. */
 #include "audit/groups.h"
 
 #include <assert.h>
@@ -17,11 +17,11 @@
 static const struct {
 	const char *word, *name, *stored, *same;
 } words[] = {
-	{ "app", "a.name AS app", "a.name AS app", "app_id" },
-	{ "model", "k.name AS model", "nullif(s.model, '') AS model", "model" },
-	{ "priority", "x.priority AS priority", "s.priority AS priority", "priority" },
-	{ "path", "x.path AS path", "s.path AS path", "path" },
-	{ "burst", "printf('0x%08x', b.number) AS burst", "NULL AS burst", "NULL" },
+	{ "app", bsv_sql_by_app, bsv_sql_by_stored_app, bsv_sql_by_same_app },
+	{ "model", bsv_sql_by_model, bsv_sql_by_stored_model, bsv_sql_by_same_model },
+	{ "priority", bsv_sql_by_priority, bsv_sql_by_stored_priority, bsv_sql_by_same_priority },
+	{ "path", bsv_sql_by_path, bsv_sql_by_stored_path, bsv_sql_by_same_path },
+	{ "burst", bsv_sql_by_burst, bsv_sql_by_stored_burst, bsv_sql_by_same_burst },
 };
 
 enum { SLOW = 300000 /* to read this many executions takes a second */, NAMES = 3 /* models_alike.sql */ };
@@ -63,9 +63,10 @@ static int groups_find_stored(struct bsv_groups *g, struct bsv_input *input, str
 
 int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *input, struct bsa_err *err)
 {
-	static const char *const who[] = { "0", "ifnull(p.app_id, 0)", "ifnull(k.kind, 0)",
-		                           "ifnull(k.kind, -p.app_id)" };
+	static const char *const who[] = { bsv_sql_key_of_all, bsv_sql_key_of_app, bsv_sql_key_of_model,
+		                           bsv_sql_key_of_app_model };
 	struct bsv_groups g = { .by = 0 };
+	bsv_scoped_text *key = NULL;
 	int r;
 
 	*ret = g;
@@ -95,16 +96,18 @@ int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *in
 	if (g.by & BSV_BY_BURST) /* a burst belongs to one app and one model */
 		g.by |= APP_MODEL;
 
-	/* A number that differs between groups: the app, model or burst times 64, plus the other words. */
-	snprintf(g.key, sizeof(g.key), "%s * 64", g.by & BSV_BY_BURST ? "p.burst_id" : who[g.by & APP_MODEL]);
-	if (g.by & BSV_BY_PATH)
-		text_append(g.key, sizeof(g.key), " + ",
-		            "CASE p.path WHEN 'burst' THEN 0 WHEN 'sync' THEN 12 WHEN 'fenced' THEN 24 ELSE 36 END");
-	if (g.by & BSV_BY_PRIORITY)
-		text_append(g.key, sizeof(g.key), " + ",
-		            "CASE p.priority WHEN 'low' THEN 0 WHEN 'medium' THEN 3 WHEN 'high' THEN 6 ELSE 9 END");
-	text_append(g.key, sizeof(g.key), " + ", "ifnull(p.cold, 2)");
-	snprintf(g.kind, sizeof(g.kind), "%s", g.by & BSV_BY_APP ? "app_id, name" : "name");
+	key = bsv_fill(bsv_sql_key_of_group,
+	               (const struct bsv_hole[]){
+			       { "who", g.by & BSV_BY_BURST ? bsv_sql_key_of_burst : who[g.by & APP_MODEL] },
+			       { "path", g.by & BSV_BY_PATH ? bsv_sql_key_path : "" },
+			       { "priority", g.by & BSV_BY_PRIORITY ? bsv_sql_key_priority : "" },
+			       { NULL, NULL },
+		       });
+	if (!key)
+		return bsv_no_memory(err);
+	assert(strlen(key) < sizeof(g.key));
+	snprintf(g.key, sizeof(g.key), "%s", key);
+	snprintf(g.kind, sizeof(g.kind), "%s", g.by & BSV_BY_APP ? bsv_sql_kind_of_app : bsv_sql_kind_of_any);
 
 	for (unsigned i = 0; i < N_WORDS; i++)
 		if (g.by & 1u << i) {
@@ -123,13 +126,20 @@ int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *in
 char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, const char *stored, const char *picked,
                      const char *phase, const char *value)
 {
-	char *kinds = bsv_fill(bsv_sql_kinds, (const struct bsv_hole[]){ { "kind", g->kind }, { NULL, NULL } });
-	char *keys = bsv_text("%s, CASE %s.cold WHEN 1 THEN 'cold' WHEN 0 THEN 'warm' END AS start",
-	                      g->stored ? g->stored_names : g->names, g->stored ? "s" : "x");
-	char *order = bsv_text("%s, start DESC", g->order);
+	const struct bsv_hole start[] = { { "by", g->stored ? g->stored_names : g->names },
+		                          { "of", g->stored ? "s" : "x" },
+		                          { NULL, NULL } };
+	const struct bsv_hole by[] = { { "by", g->order }, { NULL, NULL } };
+	bsv_scoped_text *kinds =
+		bsv_fill(bsv_sql_kinds, (const struct bsv_hole[]){ { "kind", g->kind }, { NULL, NULL } });
+	bsv_scoped_text *keys = bsv_fill(bsv_sql_by_start, start), *order = bsv_fill(bsv_sql_by_order, by);
+	bsv_scoped_text *only =
+		g->by & BSV_BY_BURST
+			? bsv_fill(bsv_sql_only_of_burst, (const struct bsv_hole[]){ { "more", "" }, { NULL, NULL } })
+			: strdup("");
 	char *ret = NULL;
 
-	if (kinds && keys && order)
+	if (kinds && keys && order && only)
 		ret = bsv_fill(g->stored ? stored : picked,
 		               (const struct bsv_hole[]){
 				       { "with", g->stored ? bsv_input_with_groups(input) : input->with },
@@ -139,14 +149,11 @@ char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, 
 				       { "order", order },
 				       { "kinds", kinds },
 				       { "key", g->key },
-				       { "only", g->by & BSV_BY_BURST ? "p.burst_id IS NOT NULL AND " : "" },
+				       { "only", only },
 				       { "phase", phase },
 				       { "value", value },
 				       { NULL, NULL },
 			       });
-	free(kinds);
-	free(keys);
-	free(order);
 	return ret;
 }
 

@@ -13,13 +13,7 @@
 #include "base/template.h"
 #include "input/fill.h"
 
-/* Columns of a query of facts, from column @i on: how much of the time was observed. */
-#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions, s.strange_ns, s.partly"
-
-/* The same for app_share, whose most_lag_ns already includes all hidden waits of known apps. Windows of app_lag do not include them. */
-#define SIGHT_OF_LAGS \
-	"s.service, s.losses, s.native, s.hole_ns, s.stranger_ns, s.lane_ns, s.executions, s.strange_ns, s.partly"
-
+/* The columns bsv_sql_sight, or bsv_sql_sight_of_lags, of a query of facts, from column @i on. */
 static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 {
 	return (struct bsv_sight){ .service = bsv_rows_get(rows, i, 0),
@@ -56,12 +50,12 @@ static void one_service_fini(struct one_service *s)
 
 static void one_service_fill(struct one_service *s)
 {
-	const int64_t t = s->trace, i = s->instance;
 	char trace[24], instance[24];
+	const struct bsv_hole holes[] = { { "trace", trace }, { "instance", instance }, { NULL, NULL } };
 
 	if (s->all) {
 		*s = (struct one_service){ true,
-			                   .apps = strdup("IS NOT ''"),
+			                   .apps = strdup(bsv_sql_service_any_app),
 			                   .services = strdup("1"),
 			                   .streams = strdup("1"),
 			                   .models = strdup("1"),
@@ -69,14 +63,13 @@ static void one_service_fill(struct one_service *s)
 			                   .preempted = strdup("") };
 		return;
 	}
-	snprintf(trace, sizeof(trace), "%" PRId64, t);
-	snprintf(instance, sizeof(instance), "%" PRId64, i);
-	s->apps = bsv_fill(bsv_sql_service_apps,
-	                   (const struct bsv_hole[]){ { "trace", trace }, { "instance", instance }, { NULL, NULL } });
-	s->services = bsv_text("trace_id = %" PRId64 " AND instance = %" PRId64, t, i);
-	s->streams = bsv_text("t.trace_id = %" PRId64 " AND t.number >> 20 = %" PRId64, t, i);
-	s->models = bsv_text("m.trace_id = %" PRId64 " AND m.number >> 20 = %" PRId64, t, i);
-	s->executions = bsv_text("x.trace_id = %" PRId64 " AND (x.exec >> 52 & 4095) = %" PRId64, t, i);
+	snprintf(trace, sizeof(trace), "%" PRId64, s->trace);
+	snprintf(instance, sizeof(instance), "%" PRId64, s->instance);
+	s->apps = bsv_fill(bsv_sql_service_apps, holes);
+	s->services = bsv_fill(bsv_sql_service_itself, holes);
+	s->streams = bsv_fill(bsv_sql_service_streams, holes);
+	s->models = bsv_fill(bsv_sql_service_models, holes);
+	s->executions = bsv_fill(bsv_sql_service_executions, holes);
 	s->preempted = bsv_fill(
 		bsv_sql_service_preempted,
 		(const struct bsv_hole[]){ { "executions", s->executions ? s->executions : "0" }, { NULL, NULL } });
@@ -86,19 +79,20 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
                          const struct bsv_bounds *bounds, struct bsa_err *err)
 {
 	bsv_scoped_text *unseen = bsv_hidden_waits(input);
-	const struct bsv_hole holes[FAIRNESS_HOLES] = { { "hidden", unseen },
-		                                        { "lags", bsv_input_is_timed(input) ? bsv_sql_lags_asked
-		                                                                            : bsv_sql_lags_whole },
-		                                        { "windows", bsv_input_is_timed(input) ? "1" : "0" },
-		                                        { "sight", bsv_input_is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
-		                                        { "apps", of->apps },
-		                                        { "services", of->services },
-		                                        { "streams", of->streams },
-		                                        { "models", of->models },
-		                                        { "executions", of->executions },
-		                                        { "preempted", of->preempted },
-		                                        { "unseen_stops", bsv_sql_unseen_stops },
-		                                        { NULL, NULL } };
+	const struct bsv_hole holes[FAIRNESS_HOLES] = {
+		{ "hidden", unseen },
+		{ "lags", bsv_input_is_timed(input) ? bsv_sql_lags_asked : bsv_sql_lags_whole },
+		{ "windows", bsv_input_is_timed(input) ? "1" : "0" },
+		{ "sight", bsv_input_is_timed(input) ? bsv_sql_sight : bsv_sql_sight_of_lags },
+		{ "apps", of->apps },
+		{ "services", of->services },
+		{ "streams", of->streams },
+		{ "models", of->models },
+		{ "executions", of->executions },
+		{ "preempted", of->preempted },
+		{ "unseen_stops", bsv_sql_unseen_stops },
+		{ NULL, NULL }
+	};
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_input_row(&rows, input, bsv_sql_verdict_fairness, holes, err);
 
@@ -165,9 +159,6 @@ static int judge_lag(struct bsv_judgement *ret, const struct bsv_input *input, c
 	}
 	return r < 0 ? r : 0;
 }
-
-/* While an execution is not on a cpu, no preemption can stop it. */
-const char bsv_off_core_of_holder[] = "max(coalesce(h.run_ns - h.cpu_ns, 0), 0)";
 
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold)
 {
@@ -245,9 +236,9 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	bsv_scoped_text *victim = NULL;
 	int r;
 
-	holes = (const struct bsv_hole[]){ { "hidden", unseen },     { "episodes", episodes },
-		                           { "recorded", recorded }, { "sure", sure ? "1" : "0" },
-		                           { "sight", SIGHT },       { NULL, NULL } };
+	holes = (const struct bsv_hole[]){ { "hidden", unseen },       { "episodes", episodes },
+		                           { "recorded", recorded },   { "sure", sure ? "1" : "0" },
+		                           { "sight", bsv_sql_sight }, { NULL, NULL } };
 	r = bsv_input_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
 	if (r <= 0)
 		return r;
@@ -332,8 +323,9 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 	if (limit->given)
 		limit_of_holder = bsv_text("%" PRId64, limit->value);
 	else
-		limit_of_holder = bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)",
-		                           bsv_off_core_of_holder);
+		limit_of_holder = bsv_fill(
+			bsv_sql_limit_of_holder,
+			(const struct bsv_hole[]){ { "off_core", bsv_sql_off_core_of_holder }, { NULL, NULL } });
 	return bsv_input_fill(
 		input, bsv_sql_verdict_priority_unseen,
 		(const struct bsv_hole[]){ { "limit", limit_of_holder },
@@ -372,19 +364,20 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	if (r < 0)
 		return r;
 	unseen = unseen_parts(input, &limit, may_be, work.mixed);
-	r = bsv_input_row(&rows, input, bsv_sql_verdict_priority,
-	                  (const struct bsv_hole[]){ { "hidden", hides },
-	                                             { "work", work.parts },
-	                                             { "stretches", bsv_sql_stretches },
-	                                             { "unseen_stops", bsv_sql_unseen_stops },
-	                                             { "choices", bsv_sql_choices },
-	                                             { "off_core", bsv_off_core_of_holder },
-	                                             { "sure", limit.given ? "1" : "0" },
-	                                             { "unseen", unseen },
-	                                             { "excess", limit.given ? "dur_ns" : "dur_ns - stretch_ns" },
-	                                             { "sight", SIGHT },
-	                                             { NULL, NULL } },
-	                  err);
+	r = bsv_input_row(
+		&rows, input, bsv_sql_verdict_priority,
+		(const struct bsv_hole[]){ { "hidden", hides },
+	                                   { "work", work.parts },
+	                                   { "stretches", bsv_sql_stretches },
+	                                   { "unseen_stops", bsv_sql_unseen_stops },
+	                                   { "choices", bsv_sql_choices },
+	                                   { "off_core", bsv_sql_off_core_of_holder },
+	                                   { "sure", limit.given ? "1" : "0" },
+	                                   { "unseen", unseen },
+	                                   { "excess", limit.given ? bsv_sql_inversion_all : bsv_sql_inversion_excess },
+	                                   { "sight", bsv_sql_sight },
+	                                   { NULL, NULL } },
+		err);
 	if (r <= 0)
 		return r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 12).text, bsv_rows_cell(rows, 13).text);

@@ -6,9 +6,6 @@
 
 #include "input/input.h"
 
-/* SQL: how long the execution h, which held a lane, was not on a cpu. */
-extern const char bsv_off_core_of_holder[];
-
 /*
  * SQL, for a WITH: the starvation episodes of the picked executions, by the import's threshold, or by @threshold. Owned by the caller; NULL: no memory.
  */

@@ -67,6 +67,32 @@ char *bsv_text(const char *format, ...)
 	return n < 0 ? NULL : ret;
 }
 
+char *bsv_and(char *all, char *more)
+{
+	const struct bsv_hole holes[] = { { "all", all }, { "more", more }, { NULL, NULL } };
+	char *ret = NULL;
+
+	if (all && more)
+		ret = *all && *more ? bsv_fill(bsv_sql_and_more, holes) : strdup(*all ? all : more);
+	free(all);
+	free(more);
+	return ret;
+}
+
+char *bsv_and_equal(char *all, const char *column, const char *value)
+{
+	bsv_scoped_text *before = NULL, *quoted = NULL;
+
+	if (!all || !value)
+		return all;
+	before = all;
+	quoted = bsv_quoted(value);
+	return quoted ? bsv_fill(bsv_sql_and_equal,
+	                         (const struct bsv_hole[]){
+					 { "all", before }, { "column", column }, { "value", quoted }, { NULL, NULL } })
+	              : NULL;
+}
+
 char *bsv_quoted(const char *s)
 {
 	char *ret = malloc(2 * strlen(s) + 3), *at = ret;

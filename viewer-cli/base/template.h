@@ -11,7 +11,8 @@
  *   r = bsv_query_new(&q, db, bsv_sql_NAME, (const struct bsv_hole[]){ { "relations", input->with }, { NULL, NULL } }, err);
  *
  * SQL that is put into other statements is reports/parts/NAME.sql: the string bsv_sql_NAME without the comment at its beginning and the end of its last
- * line, because people see these statements (--show-sql).
+ * line, because people see these statements (--show-sql). What is only a line or two, such as a condition or a list of columns, stands with others of
+ * its subject in reports/fragments/FILE.sql, each after a comment "-- NAME: what it is".
  */
 #ifndef BSV_BASE_TEMPLATE_H
 #define BSV_BASE_TEMPLATE_H
@@ -32,6 +33,12 @@ int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *templat
 
 /* As printf, into memory owned by the caller; NULL: no memory. */
 char *bsv_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "@all AND @more"; where one of them is empty, the other one. Takes both; NULL: no memory, or one of them was NULL. */
+char *bsv_and(char *all, char *more);
+
+/* "@all AND @column = 'value'"; NULL @value: @all. Takes @all; NULL: no memory, or it was NULL. */
+char *bsv_and_equal(char *all, const char *column, const char *value);
 
 /* @s as a quoted string of SQL; owned by the caller. */
 char *bsv_quoted(const char *s);

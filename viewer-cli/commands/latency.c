@@ -20,11 +20,6 @@ enum {
 static const char *const phases[] = { "e2e", "overhead",  "prepare", "send",   "decode", "fence",  "slots", "queue",
 	                              "run", "preempted", "reply",   "return", "finish", "signal", NULL };
 
-/* The overhead of execution p, which no column stores. */
-#define OVERHEAD                                                                                                       \
-	"CASE WHEN p.redo_ns <= p.run_ns AND p.run_ns - p.redo_ns <= p.e2e_ns THEN p.e2e_ns - (p.run_ns - p.redo_ns) " \
-	"END"
-
 struct options {
 	const char *by;
 	int phase;
@@ -145,7 +140,10 @@ static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	l.answer = bsv_answer_new(call, &l.input);
-	l.value = strcmp(l.phase, "overhead") ? bsv_text("p.%s_ns", l.phase) : bsv_text("%s", OVERHEAD);
+	l.value = strcmp(l.phase, "overhead")
+	                  ? bsv_fill(bsv_sql_phase_of_execution,
+	                             (const struct bsv_hole[]){ { "phase", l.phase }, { NULL, NULL } })
+	                  : strdup(bsv_sql_overhead_of_execution);
 	l.title = o->phase ? bsv_text("latency: %s", l.phase) : bsv_text("latency, from end to end");
 	if (!l.answer || !l.value || !l.title)
 		return bsv_no_memory(err);

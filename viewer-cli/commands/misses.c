@@ -104,9 +104,6 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	                       bsv_cause_text(cause), main_culprit(report, culprits, cause));
 }
 
-/* Keeps executions that had, or may have had, a deadline. */
-static const char who_had_deadlines[] = " AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)";
-
 /* The holes of the queries. Causes and culprits come from stored sums, or from the causes of each picked miss. */
 enum { VICTIMS_HOLES = 8 };
 
@@ -125,23 +122,29 @@ static const char *fill_unknown(struct bsv_report *report, const char *sql)
 	return bsv_report_keep(report, sql && unseen ? bsv_fill(sql, holes) : NULL);
 }
 
+/* The sums of misses that @rows makes, for a WITH. */
+static const char *stats_of(struct bsv_report *report, const char *rows)
+{
+	return bsv_report_keep(
+		report, bsv_fill(bsv_sql_misses_stats, (const struct bsv_hole[]){ { "rows", rows }, { NULL, NULL } }));
+}
+
 static struct holes holes_make(struct bsv_report *report, enum by by)
 {
 	bool some = report->input.picks, each = some || report->input.unsure_deadlines || report->input.unsure_outcomes;
 	const char *picked = fill_unknown(report, bsv_sql_misses_kinds_picked);
-	const char *causes =
-		some ? bsv_report_text(report, "stats AS (\n%s)", bsv_sql_miss_stat_picked) : bsv_sql_misses_stored;
-	const char *culprits = some ? bsv_report_text(report, "stats AS (\n%s)", bsv_sql_culprit_stat_picked)
-	                            : bsv_sql_culprits_stored;
-	const char *had = each ? bsv_report_text(report, "%s%s", picked, fill_unknown(report, who_had_deadlines))
-	                       : bsv_sql_misses_kinds;
+	const char *causes = some ? stats_of(report, bsv_sql_miss_stat_picked) : bsv_sql_misses_stored;
+	const char *culprits = some ? stats_of(report, bsv_sql_culprit_stat_picked) : bsv_sql_culprits_stored;
+	const char *had =
+		each ? bsv_report_text(report, "%s%s", picked, fill_unknown(report, bsv_sql_misses_had_deadline))
+		     : bsv_sql_misses_kinds;
 	struct holes ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
 		.kinds = { { "kinds", each ? picked : bsv_sql_misses_kinds } },
 		.worst = { { "most", bsv_report_text(report, "%d", WORST) } },
 	};
-	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? "app_id" : "app_id, model, priority" },
+	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? bsv_sql_victims_by_app : bsv_sql_victims_by_model },
 		                         { NULL, NULL } };
 	const char *why =
 		bsv_report_keep(report, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
@@ -149,14 +152,15 @@ static struct holes holes_make(struct bsv_report *report, enum by by)
 		{ "kinds", had },
 		{ "why", why },
 		{ "group", "app, model and priority" },
-		{ "keys", "app_id, model, priority" },
-		{ "names", "CASE h.model WHEN '' THEN '?' ELSE h.model END AS model, h.priority," },
-		{ "same_w", "w.app_id IS h.app_id AND w.model IS h.model AND w.priority IS h.priority" },
-		{ "order", "h.model, h.priority," },
+		{ "keys", bsv_sql_victims_by_model },
+		{ "names", bsv_sql_victims_model_names },
+		{ "same_w", bsv_sql_victims_same_model },
+		{ "order", bsv_sql_victims_model_order },
 	};
 	const struct bsv_hole by_app[VICTIMS_HOLES] = {
-		{ "kinds", had },     { "why", why },  { "group", "app" },
-		{ "keys", "app_id" }, { "names", "" }, { "same_w", "w.app_id IS h.app_id" },
+		{ "kinds", had },   { "why", why },
+		{ "group", "app" }, { "keys", bsv_sql_victims_by_app },
+		{ "names", "" },    { "same_w", bsv_sql_victims_same_app },
 		{ "order", "" },
 	};
 

@@ -14,11 +14,6 @@
 #include "input/fill.h"
 #include "render/render.h"
 
-/* The overhead of execution p, which no column stores. */
-#define OVERHEAD                                                                                                       \
-	"CASE WHEN p.redo_ns <= p.run_ns AND p.run_ns - p.redo_ns <= p.e2e_ns THEN p.e2e_ns - (p.run_ns - p.redo_ns) " \
-	"END"
-
 struct options {
 	const char *by;
 };
@@ -116,7 +111,7 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 		return r;
 	bsv_answer_sql(o->answer, "overhead", "overhead: time of executions beyond their useful run",
 	               bsv_groups_sql(&o->groups, &o->input, bsv_sql_overhead_stored, bsv_sql_overhead_picked,
-	                              "overhead", OVERHEAD));
+	                              "overhead", bsv_sql_overhead_of_execution));
 
 	/* Add the causes, unless that takes long and --part did not ask for it. Stored sums of groups can be added up. */
 	causes.stored = bsv_input_with_groups(&o->input) && !(causes.by & BSV_BY_BURST);
@@ -125,12 +120,13 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	else if (taken.n || o->all)
 		bsv_answer_sql(o->answer, "causes", "overhead by cause, with the app that had most of it",
 		               bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
-		                              bsv_sql_overhead_causes_picked, "overhead", OVERHEAD));
+		                              bsv_sql_overhead_causes_picked, "overhead",
+		                              bsv_sql_overhead_of_execution));
 
 	cold.stored = cold.paired;
 	r = add_query(o, "cold", "medians of cold and warm executions, with the causes of the difference",
 	              bsv_groups_sql(&cold, &o->input, bsv_sql_overhead_cold_stored, bsv_sql_overhead_cold_picked,
-	                             "overhead", OVERHEAD),
+	                             "overhead", bsv_sql_overhead_of_execution),
 	              err);
 	if (r >= 0)
 		r = bsv_gain(&gain, &o->input, err);

@@ -36,9 +36,12 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 	struct bsv_bounds bounds = { .inversion = o->bound, .honoured_given = o->honoured };
 	enum { BOUND = 2, ALLOWED = 4 };
 	struct bsv_hole pairs[] = {
-		{ "stretches", bsv_sql_stretches },           { "unseen_stops", bsv_sql_unseen_stops },
-		[BOUND] = { "bound", "(most_ns + 1000000)" }, { "off_core", bsv_off_core_of_holder },
-		[ALLOWED] = { "allowed", "off_core_ns" },     { NULL, NULL },
+		{ "stretches", bsv_sql_stretches },
+		{ "unseen_stops", bsv_sql_unseen_stops },
+		[BOUND] = { "bound", bsv_sql_inversion_bound },
+		{ "off_core", bsv_sql_off_core_of_holder },
+		[ALLOWED] = { "allowed", bsv_sql_inversion_allowed },
+		{ NULL, NULL },
 	};
 	const struct bsv_hole choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
 	struct bsv_hole worst[] = { { "most", NULL }, { NULL, NULL } };

@@ -311,10 +311,11 @@ static int make_with_groups(struct bsv_input *input, const char *where, struct b
 	nameless = r > 0;
 	if (r < 0 || strchr(where, '"') || strcasestr(where, "random"))
 		return r < 0 ? r : 0;
-	seen = bsv_fill(bsv_sql_where_of_groups, (const struct bsv_hole[]){ { "names", bsv_sql_with_names },
-	                                                                    { "model", nameless ? "" : ", model" },
-	                                                                    { "where", where },
-	                                                                    { NULL, NULL } });
+	seen = bsv_fill(bsv_sql_where_of_groups,
+	                (const struct bsv_hole[]){ { "names", bsv_sql_with_names },
+	                                           { "model", nameless ? "" : bsv_sql_where_model },
+	                                           { "where", where },
+	                                           { NULL, NULL } });
 	groups =
 		bsv_fill(bsv_sql_groups,
 	                 (const struct bsv_hole[]){ { "relations", input->with }, { "where", where }, { NULL, NULL } });
@@ -441,14 +442,14 @@ static bool split_where(const struct bsv_input *input, const char *with, const c
 	return *ret_apps && *ret_rest;
 }
 
-/* @all and @more, with AND between them if both are there. Takes both; NULL: no memory. */
-static char *and_also(char *all, char *more)
+/* A condition on when executions began. Owned by the caller; NULL: no memory. */
+static char *began_sql(const char *template, int64_t at)
 {
-	char *ret = all && more ? bsv_text("%s%s%s", all, *all && *more ? " AND " : "", more) : NULL;
+	char ns[24];
+	const struct bsv_hole holes[] = { { "began", bsv_sql_began }, { "at", ns }, { NULL, NULL } };
 
-	free(all);
-	free(more);
-	return ret;
+	snprintf(ns, sizeof(ns), "%" PRId64, at);
+	return bsv_fill(template, holes);
 }
 
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
@@ -469,13 +470,13 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 		return bsv_no_memory(err);
 	condition = *rest ? bsv_text("(%s)", rest) : strdup("");
 	if (input->scope)
-		condition = and_also(
-			condition, bsv_fill(bsv_sql_picked_streams,
-		                            (const struct bsv_hole[]){ { "streams", input->scope }, { NULL, NULL } }));
+		condition = bsv_and(condition,
+		                    bsv_fill(bsv_sql_picked_streams,
+		                             (const struct bsv_hole[]){ { "streams", input->scope }, { NULL, NULL } }));
 	if (from->given)
-		condition = and_also(condition, bsv_text("%s >= %" PRId64, bsv_sql_began, input->from));
+		condition = bsv_and(condition, began_sql(bsv_sql_picked_from, input->from));
 	if (to->given)
-		condition = and_also(condition, bsv_text("%s < %" PRId64, bsv_sql_began, input->to));
+		condition = bsv_and(condition, began_sql(bsv_sql_picked_to, input->to));
 	if (condition)
 		only = *condition ? bsv_fill(bsv_sql_picked_only,
 		                             (const struct bsv_hole[]){ { "condition", condition }, { NULL, NULL } })

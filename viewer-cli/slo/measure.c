@@ -26,31 +26,23 @@ static char *selection_sql(const struct bsv_slo_selection *of)
 {
 	static const char *const names[] = { "app", "model", "path", "priority" };
 	const char *const values[] = { of->app, of->model, of->path, of->priority };
-	char *text = bsv_text("path IS NOT 'prepare'%s", of->cold < 0 ? "" : of->cold ? " AND cold" : " AND NOT cold");
+	const char *start = of->cold < 0 ? "" : of->cold ? bsv_sql_slo_cold : bsv_sql_slo_warm;
+	char *text = bsv_fill(bsv_sql_slo_selection, (const struct bsv_hole[]){ { "start", start }, { NULL, NULL } });
 
-	for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++) {
-		bsv_scoped_text *before = text, *quoted = values[i] ? bsv_quoted(values[i]) : NULL;
-
-		if (values[i])
-			text = quoted ? bsv_text("%s AND %s = %s", before, names[i], quoted) : NULL;
-		else
-			before = NULL;
-	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		text = bsv_and_equal(text, names[i], values[i]);
 	return text;
 }
-
-/* The least that the latency of an execution can be whose submission was not recorded: what was seen of it. */
-#define SEEN_NS                                                                                                   \
-	"ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, " \
-	"run_ended)) - request_read)"
 
 /* The SQL expression of the value whose percentile @rule asks for, where @e2e is the latency. The caller owns it; NULL: no memory. */
 static char *value_sql(const struct bsv_slo_rule *rule, const char *e2e)
 {
+	const struct bsv_hole holes[] = { { "e2e", e2e }, { NULL, NULL } };
+
 	if (rule->kind == BSV_SLO_OVERHEAD)
-		return bsv_text("100.0 * (%s - (run_ns - ifnull(redo_ns, 0))) / nullif(%s, 0)", e2e, e2e);
+		return bsv_fill(bsv_sql_slo_overhead_percent, holes);
 	if (rule->phase == BSV_OVERHEAD)
-		return bsv_text("%s - (run_ns - ifnull(redo_ns, 0))", e2e);
+		return bsv_fill(bsv_sql_slo_overhead_ns, holes);
 	return rule->phase == BSV_E2E ? bsv_text("%s", e2e) : bsv_text("%s_ns", bsv_phase_names[rule->phase]);
 }
 
@@ -59,7 +51,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
                            double bound)
 {
 	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_outcome_unknown(input),
-			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, SEEN_NS);
+			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, bsv_sql_slo_seen_ns);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
 	const struct bsv_hole holes[] = { { "with", input->with },

@@ -68,20 +68,12 @@ static char *execs_of(const struct bsv_case_fired *f)
 	return all;
 }
 
-/* One more condition of SQL. @all is taken. */
+/* One more condition of SQL, unless @value is empty. @all is taken. */
 static char *and_is(char *all, const char *column, const char *value)
 {
-	char *quoted = *value ? bsv_quoted(value) : NULL, *ret;
-
-	if (!*value || !all)
-		return all;
-	ret = quoted ? bsv_text("%s AND %s = %s", all, column, quoted) : NULL;
-	free(quoted);
-	free(all);
-	return ret;
+	return bsv_and_equal(all, column, *value ? value : NULL);
 }
 
-/* A condition as SQL, over rows with some of the columns app, model, cause, culprit, kind and status. */
 /* The apps of the scope, by the names that they give themselves; "1": all. */
 static char *in_scope(const struct bsv_diagnosing *d, const char *column)
 {
@@ -92,6 +84,7 @@ static char *in_scope(const struct bsv_diagnosing *d, const char *column)
 		(const struct bsv_hole[]){ { "column", column }, { "streams", d->input.scope }, { NULL, NULL } });
 }
 
+/* A condition as SQL, over rows with some of the columns app, model, cause, culprit, kind and status. */
 static char *condition_as_sql(const struct bsv_diagnosing *d)
 {
 	const struct bsv_condition *c = d->condition;
@@ -315,12 +308,13 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
 		r = bsv_diagnose_misses(d, condition_as_sql(d), err);
 		if (r < 0)
 			return r;
-		only = and_is(and_is(in_scope(d, "a.name"), "a.name", c->app), "d.kind", c->kind);
+		only = and_is(in_scope(d, bsv_sql_case_late_app), bsv_sql_case_late_app, c->app);
+		only = and_is(only, bsv_sql_case_late_kind, c->kind);
 		if (*c->cause || *c->culprit) {
 			free(only);
 			only = strdup("0");
 		} else {
-			only = and_is(only, "m.name", c->model);
+			only = and_is(only, bsv_sql_case_late_model, c->model);
 		}
 		r = bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only, add_late_model, err);
 		break;
@@ -328,8 +322,11 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
 		r = bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(d), add_error, err);
 		break;
 	case BSV_WATCH_DEATH:
-		only = d->input.scope ? bsv_text("s.id IN (%s)", d->input.scope) : strdup("1");
-		only = and_is(only, "coalesce(nullif(a.name, ''), q.name)", c->app);
+		only = !d->input.scope
+		               ? strdup("1")
+		               : bsv_fill(bsv_sql_case_dead_streams,
+		                          (const struct bsv_hole[]){ { "streams", d->input.scope }, { NULL, NULL } });
+		only = and_is(only, bsv_sql_case_dead_app, c->app);
 		r = bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only, add_death, err);
 		break;
 	case BSV_WATCH_STARVATION:

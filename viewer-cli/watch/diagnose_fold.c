@@ -84,8 +84,9 @@ static void add_inverted(struct bsv_diagnosing *d, const struct bsv_rows *row)
 
 int bsv_diagnose_inversion(struct bsv_diagnosing *d, char *only, struct bsa_err *err)
 {
-	bsv_scoped_text *mine = only;
-	char *longer = mine ? bsv_text("%s AND dur_ns > %" PRId64, mine, d->condition->longer_than) : NULL;
+	bsv_scoped_text *mine = only, *ns = bsv_text("%" PRId64, d->condition->longer_than);
+	const struct bsv_hole holes[] = { { "all", mine }, { "ns", ns }, { NULL, NULL } };
+	char *longer = mine && ns ? bsv_fill(bsv_sql_and_longer, holes) : NULL;
 
 	return bsv_diagnosing_add_all(d, bsv_sql_case_inverted, longer, add_inverted, err);
 }
@@ -139,11 +140,8 @@ static void verdict_fini(struct verdict *v)
 static char *only_named(const struct window *w)
 {
 	const struct bsv_slo_selection *of = &w->slo.rules[0].of;
-	bsv_scoped_text *app = of->app ? bsv_quoted(of->app) : NULL, *model = of->model ? bsv_quoted(of->model) : NULL;
-	bsv_scoped_text *by_app = app ? bsv_text(" AND app = %s", app) : strdup("");
-	bsv_scoped_text *by_model = model ? bsv_text(" AND model = %s", model) : strdup("");
 
-	return by_app && by_model ? bsv_text("1%s%s", by_app, by_model) : NULL;
+	return bsv_and_equal(bsv_and_equal(strdup("1"), "app", of->app), "model", of->model);
 }
 
 /* Where the time went, and who had the lane most of the time that they waited for it. */

@@ -1,0 +1,16 @@
+-- overhead_of_execution: the overhead of an execution p, which no column has.
+CASE WHEN p.redo_ns <= p.run_ns AND p.run_ns - p.redo_ns <= p.e2e_ns THEN p.e2e_ns - (p.run_ns - p.redo_ns) END
+-- phase_of_execution: the time that an execution p was in a phase.
+p.@phase@_ns
+-- slo_selection: the executions that a rule of check is about. @start@: slo_cold, slo_warm, or empty.
+path IS NOT 'prepare'@start@
+-- slo_cold: a condition more on executions.
+ AND cold
+-- slo_warm: a condition more on executions.
+ AND NOT cold
+-- slo_seen_ns: the least that the latency of an execution can be whose submission was not recorded: what was seen of it.
+ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, run_ended)) - request_read)
+-- slo_overhead_percent: the part of a latency that is overhead.
+100.0 * (@e2e@ - (run_ns - ifnull(redo_ns, 0))) / nullif(@e2e@, 0)
+-- slo_overhead_ns: the overhead of a latency.
+@e2e@ - (run_ns - ifnull(redo_ns, 0))

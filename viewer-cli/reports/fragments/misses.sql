@@ -1,0 +1,17 @@
+-- misses_stats: sums of misses, of rows; for a WITH.
+stats AS (
+@rows@)
+-- misses_had_deadline: a condition more on executions: they had, or may have had, a deadline.
+ AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)
+-- victims_by_app: the columns that differ between the victims of misses, by app.
+app_id
+-- victims_by_model: the columns that differ between the victims of misses, by app, model and priority.
+app_id, model, priority
+-- victims_model_names: columns that name a victim h besides its app.
+CASE h.model WHEN '' THEN '?' ELSE h.model END AS model, h.priority,
+-- victims_same_app: a condition on causes w: they are of the victim h.
+w.app_id IS h.app_id
+-- victims_same_model: the same, by app, model and priority.
+w.app_id IS h.app_id AND w.model IS h.model AND w.priority IS h.priority
+-- victims_model_order: columns that victims h are ordered by besides their app.
+h.model, h.priority,
