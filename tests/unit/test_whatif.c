@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/vector.h"
 #include "nnb/policy.h"
 #include "whatif/changes.h"
 #include "whatif/prediction.h"
@@ -47,7 +48,7 @@ static void begin(struct bsv_past *p, size_t n_apps)
 /* Submitted at @at, alone on its lane for @run, and answered at @answered; @deadline 0: none. */
 static void call(struct bsv_past *p, uint32_t app, uint64_t at, uint64_t run, uint64_t answered, uint64_t deadline)
 {
-	assert_true(bsv_past_more((void **)&p->calls, sizeof(*p->calls), &p->n_calls, &p->room_calls));
+	assert_true(bsv_array_add(&p->calls, &p->n_calls, sizeof(*p->calls)) != NULL);
 	p->calls[p->n_calls - 1] = (struct bsv_past_call){ .submitted = at,
 		                                           .due = at,
 		                                           .answered = answered,
@@ -102,7 +103,7 @@ static void frames_on_a_machine_that_gets_busy(struct bsv_past *p, unsigned n)
 		uint64_t at = (i + 1) * 10 * MS, late = i < n / 2 ? 0 : 3 * MS;
 
 		call(p, A, at, MS, at + late + MS, late ? 0 : at + 2 * MS);
-		assert_true(bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room));
+		assert_true(bsv_array_add(&t->ns, &t->n, sizeof(*t->ns)) != NULL);
 		t->ns[i] = late;
 		while (part < bsv_past_part(p, at))
 			t->first[++part] = i;
@@ -469,7 +470,7 @@ static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void *
 static void past_times(struct bsv_past_times *t, unsigned n, uint64_t ns)
 {
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room));
+		assert_true(bsv_array_add(&t->ns, &t->n, sizeof(*t->ns)) != NULL);
 		t->ns[i] = ns;
 	}
 	for (unsigned part = 1; part <= BSV_PARTS; part++)

@@ -27,4 +27,15 @@ static inline bool bsv_array_grow(void *array, size_t n, size_t size)
 	return true;
 }
 
+/* Add an element of zeros to such an array, and 1 to *@n. NULL: no memory; nothing is changed. */
+static inline void *bsv_array_add(void *array, size_t *n, size_t size)
+{
+	char *of;
+
+	if (!bsv_array_grow(array, *n, size))
+		return NULL;
+	memcpy(&of, array, sizeof(of));
+	return memset(of + (*n)++ * size, 0, size);
+}
+
 #endif

@@ -97,17 +97,6 @@ static struct bsv_who named_who(struct kept *k, const struct bsv_rows *rows, con
 		                 .priority = named_text(k, rows, priority) };
 }
 
-/* Append a zeroed element of @size bytes to *@array. NULL: no memory. */
-static void *array_append(void *array, size_t *n, size_t size)
-{
-	char *elements;
-
-	if (!bsv_array_grow(array, *n, size))
-		return NULL;
-	memcpy(&elements, array, sizeof(elements));
-	return memset(elements + (*n)++ * size, 0, size);
-}
-
 /* ---- parts: a function that reads a row of each ---- */
 
 static bool execution_take(struct kept *k, const struct bsv_rows *r)
@@ -143,7 +132,7 @@ static bool execution_take(struct kept *k, const struct bsv_rows *r)
 
 static bool take_phase(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_phase *p = array_append(&k->x.phases, &k->x.n_phases, sizeof(*p));
+	struct bsv_explained_phase *p = bsv_array_add(&k->x.phases, &k->x.n_phases, sizeof(*p));
 
 	if (p)
 		*p = (struct bsv_explained_phase){ .phase = named_text(k, r, "phase"),
@@ -155,7 +144,7 @@ static bool take_phase(struct kept *k, const struct bsv_rows *r)
 
 static bool take_stretch(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_stretch *s = array_append(&k->x.stretches, &k->x.n_stretches, sizeof(*s));
+	struct bsv_explained_stretch *s = bsv_array_add(&k->x.stretches, &k->x.n_stretches, sizeof(*s));
 
 	if (s)
 		*s = (struct bsv_explained_stretch){ .lane = named_integer(r, "lane"),
@@ -166,7 +155,7 @@ static bool take_stretch(struct kept *k, const struct bsv_rows *r)
 
 static bool take_preemption(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_preemption *p = array_append(&k->x.preemptions, &k->x.n_preemptions, sizeof(*p));
+	struct bsv_explained_preemption *p = bsv_array_add(&k->x.preemptions, &k->x.n_preemptions, sizeof(*p));
 
 	if (p)
 		*p = (struct bsv_explained_preemption){ .asked = named_integer(r, "asked_at"),
@@ -180,7 +169,7 @@ static bool take_preemption(struct kept *k, const struct bsv_rows *r)
 
 static bool take_wait(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_wait *w = array_append(&k->x.waits, &k->x.n_waits, sizeof(*w));
+	struct bsv_explained_wait *w = bsv_array_add(&k->x.waits, &k->x.n_waits, sizeof(*w));
 
 	if (w)
 		*w = (struct bsv_explained_wait){ .began = named_integer(r, "began_at"),
@@ -195,7 +184,7 @@ static bool take_wait(struct kept *k, const struct bsv_rows *r)
 
 static bool take_cause(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_cause *c = array_append(&k->x.causes, &k->x.n_causes, sizeof(*c));
+	struct bsv_explained_cause *c = bsv_array_add(&k->x.causes, &k->x.n_causes, sizeof(*c));
 
 	if (c)
 		*c = (struct bsv_explained_cause){ .cause = named_text(k, r, "cause"),
@@ -209,7 +198,7 @@ static bool take_cause(struct kept *k, const struct bsv_rows *r)
 
 static bool take_without(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_without *w = array_append(&k->x.without, &k->x.n_without, sizeof(*w));
+	struct bsv_explained_without *w = bsv_array_add(&k->x.without, &k->x.n_without, sizeof(*w));
 
 	if (w)
 		*w = (struct bsv_explained_without){ .cause = named_text(k, r, "cause"),

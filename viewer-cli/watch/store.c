@@ -18,6 +18,7 @@
 
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/vector.h"
 #include "record/owner.h"
 #include "record/packets.h"
 
@@ -139,7 +140,7 @@ int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n,
 {
 	DIR *d = opendir(directory);
 	struct dirent *entry;
-	char **names = NULL, **longer;
+	char **names = NULL;
 	size_t n = 0;
 
 	if (!d)
@@ -147,10 +148,8 @@ int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n,
 	while ((entry = readdir(d))) {
 		if (!is_case(entry->d_name, half))
 			continue;
-		longer = reallocarray(names, n + 1, sizeof(*names));
-		if (!longer)
+		if (!bsv_array_grow(&names, n, sizeof(*names)))
 			break;
-		names = longer;
 		names[n] = bsv_text("%s/%s", directory, entry->d_name);
 		if (!names[n])
 			break;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 enum { TOP = 6 /* groups or apps of a kind */, LOW = 1, HIGH = 3 /* priorities, from 1 */ };
 enum {
 	ENOUGH_PERCENT = 90 /* percent of the misses saved by the best change: above that, a smaller change is better */
@@ -36,7 +38,7 @@ static struct bsv_advice *add_trial(struct maker *m, enum bsv_size size)
 {
 	struct bsv_trial *x = bsv_trials_add(m->trials, m->now);
 
-	if (!x || !bsv_past_more((void **)&m->ret->all, sizeof(*m->ret->all), &m->ret->n, &m->ret->room)) {
+	if (!x || !bsv_array_add(&m->ret->all, &m->ret->n, sizeof(*m->ret->all))) {
 		m->failed = true;
 		return NULL;
 	}
@@ -156,8 +158,7 @@ static void try_group(struct maker *m, const struct kind *k, size_t i)
 	struct bsv_advice *a = add_trial(m, k->size);
 	struct bsv_group_change *groups = a ? calloc(m->past->n_groups + 1, sizeof(*groups)) : NULL;
 
-	if (!groups || !bsv_past_more((void **)&m->ret->groups, sizeof(*m->ret->groups), &m->ret->n_groups,
-	                              &m->ret->room_groups)) {
+	if (!groups || !bsv_array_add(&m->ret->groups, &m->ret->n_groups, sizeof(*m->ret->groups))) {
 		free(groups);
 		m->failed = true;
 		return;

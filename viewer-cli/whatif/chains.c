@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 enum {
 	ENOUGH = 8, /* calls needed to find the kind of a chain */
 	/* spread of the time left until the deadline: if it is no smaller, deadlines were set when the calls were due */
@@ -52,7 +54,7 @@ static uint64_t quarter_to_quarter(uint64_t *values, size_t n)
 
 static bool append_call(struct bsv_past_chain *chain, uint32_t call)
 {
-	if (!bsv_past_more((void **)&chain->calls, sizeof(*chain->calls), &chain->n, &chain->room))
+	if (!bsv_array_add(&chain->calls, &chain->n, sizeof(*chain->calls)))
 		return false;
 	chain->calls[chain->n - 1] = call;
 	return true;
@@ -82,7 +84,7 @@ static bool put_in_chain(struct bsv_past *p, uint32_t i)
 			chain->loop = BSV_LOOP_APART;
 		return append_call(chain, i);
 	}
-	if (!bsv_past_more((void **)&p->chains, sizeof(*p->chains), &p->n_chains, &p->room_chains))
+	if (!bsv_array_add(&p->chains, &p->n_chains, sizeof(*p->chains)))
 		return false;
 	chain = &p->chains[p->n_chains - 1];
 	chain->model = c->model;
@@ -131,7 +133,7 @@ static bool is_closed(const struct bsv_past *p, const struct bsv_past_chain *cha
 /* Put in a call like @like that was due at @due. */
 static bool imagine_call(struct bsv_past *p, struct bsv_past_chain *to, uint32_t like, uint64_t due)
 {
-	if (!bsv_past_more((void **)&p->calls, sizeof(*p->calls), &p->n_calls, &p->room_calls))
+	if (!bsv_array_add(&p->calls, &p->n_calls, sizeof(*p->calls)))
 		return false;
 	p->calls[p->n_calls - 1] = p->calls[like];
 	p->calls[p->n_calls - 1].due = p->calls[p->n_calls - 1].submitted = due;
@@ -315,7 +317,6 @@ static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64
 	free(chain->calls);
 	chain->calls = full.calls;
 	chain->n = full.n;
-	chain->room = full.room;
 	chain->skips = full.skips;
 	return done;
 }

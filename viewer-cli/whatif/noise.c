@@ -1,11 +1,11 @@
 /* noise.c -- a block bootstrap of the figures of a replay. */
 #include "whatif/noise.h"
 
-#include "whatif/past.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/vector.h"
 
 enum { REPLICATES = 40, CUTS = 2 /* lengths of a block */, FEWER_BLOCKS = 8 };
 
@@ -47,7 +47,7 @@ bool bsv_blocked_add(struct bsv_blocked *b, unsigned block, uint64_t latency_ns)
 {
 	uint64_t most = UINT64_MAX >> BSV_BLOCK_BITS;
 
-	if (!bsv_past_more((void **)&b->latencies, sizeof(*b->latencies), &b->n_latencies, &b->room))
+	if (!bsv_array_add(&b->latencies, &b->n_latencies, sizeof(*b->latencies)))
 		return false;
 	b->latencies[b->n_latencies - 1] = (latency_ns < most ? latency_ns : most) << BSV_BLOCK_BITS | block;
 	return true;

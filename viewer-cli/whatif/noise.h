@@ -16,7 +16,7 @@ enum { BSV_BLOCK_BITS = 5, BSV_BLOCKS = 1 << BSV_BLOCK_BITS };
 /* The outcomes of the calls of a group, by block of the time of their submission. */
 struct bsv_blocked {
 	uint64_t *latencies; /* owned; of served calls: ns << BSV_BLOCK_BITS | block */
-	size_t n_latencies, room;
+	size_t n_latencies;
 	uint64_t lane_ns[BSV_BLOCKS];
 	uint32_t n[BSV_BLOCKS], missed[BSV_BLOCKS];
 };

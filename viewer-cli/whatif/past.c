@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/template.h"
+#include "base/vector.h"
 
 enum {
 	READ_KIB = 8192, /* SQLite's cache and sorters while the recording is read: the rows read need the memory */
@@ -20,22 +21,6 @@ enum {
 static int past_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "out of memory");
-}
-
-bool bsv_past_more(void **list, size_t size, size_t *n, size_t *room)
-{
-	void *more;
-
-	if (*n == *room) {
-		more = reallocarray(*list, *room * 2 + 64, size);
-		if (!more)
-			return false;
-		*list = more;
-		*room = *room * 2 + 64;
-	}
-	memset((char *)*list + *n * size, 0, size);
-	(*n)++;
-	return true;
 }
 
 /* ---- queries ---- */
@@ -133,8 +118,6 @@ static int read_losses(struct bsa_db *db, const char **cannot, struct bsa_err *e
 
 static int app_of(struct bsv_past *p, int64_t id, const char *name, uint32_t *ret, struct bsa_err *err)
 {
-	char **apps;
-	int64_t *ids;
 	size_t i = 0;
 
 	while (i < p->n_apps && p->app_ids[i] != id)
@@ -142,22 +125,17 @@ static int app_of(struct bsv_past *p, int64_t id, const char *name, uint32_t *re
 	*ret = (uint32_t)i;
 	if (i < p->n_apps)
 		return 0;
-	ids = reallocarray(p->app_ids, i + 1, sizeof(*ids));
-	if (ids)
-		p->app_ids = ids;
-	apps = reallocarray(p->apps, i + 1, sizeof(*apps));
-	if (apps)
-		p->apps = apps;
-	if (!ids || !apps || !(apps[i] = strdup(name ? name : "?")))
+	if (!bsv_array_grow(&p->app_ids, i, sizeof(*p->app_ids)) || !bsv_array_grow(&p->apps, i, sizeof(*p->apps)) ||
+	    !(p->apps[i] = strdup(name ? name : "?")))
 		return past_no_memory(err);
-	ids[i] = id;
+	p->app_ids[i] = id;
 	p->n_apps++;
 	return 0;
 }
 
 static int group_of(struct bsv_past *p, uint32_t app, const char *model, uint32_t *ret, struct bsa_err *err)
 {
-	struct bsv_past_group *groups;
+	struct bsv_past_group *group;
 	size_t i = 0;
 
 	while (i < p->n_groups && (p->groups[i].app != app || strcmp(p->groups[i].model_name, model) != 0))
@@ -165,14 +143,11 @@ static int group_of(struct bsv_past *p, uint32_t app, const char *model, uint32_
 	*ret = (uint32_t)i;
 	if (i < p->n_groups)
 		return 0;
-	groups = reallocarray(p->groups, i + 1, sizeof(*groups));
-	if (!groups)
+	group = bsv_array_add(&p->groups, &p->n_groups, sizeof(*group));
+	if (!group)
 		return past_no_memory(err);
-	p->groups = groups;
-	groups[i] =
-		(struct bsv_past_group){ .app_name = strdup(p->apps[app]), .model_name = strdup(model), .app = app };
-	p->n_groups++;
-	return groups[i].app_name && groups[i].model_name ? 0 : past_no_memory(err);
+	*group = (struct bsv_past_group){ .app_name = strdup(p->apps[app]), .model_name = strdup(model), .app = app };
+	return group->app_name && group->model_name ? 0 : past_no_memory(err);
 }
 
 static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, const char **cannot,
@@ -181,7 +156,6 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 	struct bsa_query *q = NULL;
 	int r = bsv_query_new(&q, db, bsv_sql_whatif_models,
 	                      (const struct bsv_hole[]){ { "relations", with }, { NULL, NULL } }, err);
-	size_t room = 0;
 
 	while (r >= 0 && !*cannot && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 3, NULL);
@@ -196,7 +170,7 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 		           &m.app, err);
 		if (r >= 0)
 			r = group_of(p, m.app, name ? name : "?", &m.group, err);
-		if (r >= 0 && !bsv_past_more((void **)&p->models, sizeof(m), &p->n_models, &room))
+		if (r >= 0 && !bsv_array_add(&p->models, &p->n_models, sizeof(m)))
 			r = past_no_memory(err);
 		if (r >= 0)
 			p->models[p->n_models - 1] = m;
@@ -311,7 +285,7 @@ static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size
 			m->floor_ns = m->confirmed ? least + least / 3 : 2 * least;
 		}
 		p->length = c.answered > p->length ? c.answered : p->length;
-		if (!bsv_past_more((void **)&p->calls, sizeof(c), &p->n_calls, &p->room_calls))
+		if (!bsv_array_add(&p->calls, &p->n_calls, sizeof(c)))
 			r = past_no_memory(err);
 		else
 			p->calls[p->n_calls - 1] = c;
@@ -371,7 +345,7 @@ unsigned bsv_past_part(const struct bsv_past *p, uint64_t at)
 /* @part: of this time, which is no earlier than the times before; *last: of the one before it. */
 static bool put_time(struct bsv_past_times *t, uint64_t ns, unsigned part, unsigned *last)
 {
-	if (!bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room))
+	if (!bsv_array_add(&t->ns, &t->n, sizeof(*t->ns)))
 		return false;
 	t->ns[t->n - 1] = ns;
 	while (*last < part)

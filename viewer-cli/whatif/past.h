@@ -56,7 +56,7 @@ struct bsv_past_group {
 
 struct bsv_past_chain {
 	uint32_t *calls; /* owned; of past.calls, in the order of their coming */
-	size_t n, room;
+	size_t n;
 	uint32_t model, path;
 	enum bsv_loop loop;
 	uint32_t beside; /* another one of its group and path, from 1; 0: none */
@@ -72,7 +72,7 @@ enum { BSV_PARTS = 1024 /* parts of a recording, of equal length: an index of wh
 
 struct bsv_past_times {
 	uint64_t *ns; /* owned; in the order of when they were */
-	size_t n, room;
+	size_t n;
 	uint32_t first[BSV_PARTS + 1]; /* by part: the first one that was then, or later; behind the last part: n */
 };
 
@@ -90,7 +90,6 @@ struct bsv_past {
 		stops; /* from when an execution was asked to make room until it stopped, where its state is saved */
 	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
-	size_t room_calls, room_chains;
 	size_t n_recorded; /* number of recorded calls; the others are imagined */
 	size_t n_unknown_runs;
 	double run_ns,
@@ -116,8 +115,5 @@ bool bsv_past_chains(struct bsv_past *past);
 
 /* The part of the recording that @at is in. */
 unsigned bsv_past_part(const struct bsv_past *past, uint64_t at);
-
-/* Another element. False: no memory. */
-bool bsv_past_more(void **list, size_t size, size_t *n, size_t *room);
 
 #endif

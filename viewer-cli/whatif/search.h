@@ -51,7 +51,7 @@ struct bsv_advice {
 struct bsv_advices {
 	struct bsv_advice *all;           /* owned */
 	struct bsv_group_change **groups; /* owned, and what they point to */
-	size_t n, room, n_groups, room_groups;
+	size_t n, n_groups;
 };
 
 /* Single changes that may be worth something. False: no memory. */

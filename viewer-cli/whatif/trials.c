@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/vector.h"
+
 enum {
 	FEW = 30 /* executions of an app: of fewer no mean is compared */,
 	FEWER = 100 /* with fewer calls, no 99th percentile is reported */,
@@ -51,10 +53,11 @@ bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *p)
 
 struct bsv_trial *bsv_trials_add(struct bsv_trials *t, struct bsa_replay_rules rules)
 {
-	if (!bsv_past_more((void **)&t->all, sizeof(*t->all), &t->n, &t->room))
-		return NULL;
-	t->all[t->n - 1].change.rules = rules;
-	return &t->all[t->n - 1];
+	struct bsv_trial *trial = bsv_array_add(&t->all, &t->n, sizeof(*trial));
+
+	if (trial)
+		trial->change.rules = rules;
+	return trial;
 }
 
 void bsv_trials_fini(struct bsv_trials *t)

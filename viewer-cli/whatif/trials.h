@@ -29,7 +29,7 @@ struct bsv_trial {
 struct bsv_trials {
 	const struct bsv_past *past;
 	struct bsv_trial *all; /* owned */
-	size_t n, room;
+	size_t n;
 	unsigned draws;
 	bool *urgent; /* owned; by group */
 };
