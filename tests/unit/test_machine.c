@@ -163,7 +163,7 @@ static void expect(const char *sql, const char *wanted)
 #define DELAYS "SELECT decode_delay_ns, run_delay_ns, reply_delay_ns FROM execution ORDER BY id"
 #define KERNEL "SELECT key, value FROM meta WHERE key LIKE 'kernel%' ORDER BY key"
 
-static void an_execution_waited_for_a_cpu_as_long_as_the_kernel_says(void **state)
+static void an_execution_waits_for_a_cpu_as_long_as_in_the_kernel_s_trace(void **state)
 {
 	(void)state;
 	write_ours(3, false);
@@ -177,7 +177,7 @@ static void an_execution_waited_for_a_cpu_as_long_as_the_kernel_says(void **stat
 	expect(KERNEL, "kernel_delays,2 kernel_left_out,0 kernel_traces,1");
 }
 
-static void a_summary_is_told_the_same(void **state)
+static void a_summary_gets_the_same_delays(void **state)
 {
 	(void)state;
 	write_ours(4, true);
@@ -231,7 +231,7 @@ static void what_was_lost_is_not_made_up(void **state)
 	expect(DELAYS, "1,2,3 1,2,3 0,0,0");
 }
 
-static void another_clock_tells_nothing(void **state)
+static void a_kernel_s_trace_of_another_clock_is_left_out(void **state)
 {
 	(void)state;
 	write_ours(3, false);
@@ -242,7 +242,7 @@ static void another_clock_tells_nothing(void **state)
 	expect(KERNEL, "kernel_delays,0 kernel_left_out,1 kernel_traces,0");
 }
 
-static void without_one_nothing_is_said_of_it(void **state)
+static void without_a_kernel_s_trace_nothing_changes(void **state)
 {
 	(void)state;
 	write_ours(3, false);
@@ -256,12 +256,12 @@ static void without_one_nothing_is_said_of_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_execution_waited_for_a_cpu_as_long_as_the_kernel_says),
-		TEST(a_summary_is_told_the_same),
+		TEST(an_execution_waits_for_a_cpu_as_long_as_in_the_kernel_s_trace),
+		TEST(a_summary_gets_the_same_delays),
 		TEST(what_each_cpu_did_is_stored),
 		TEST(what_was_lost_is_not_made_up),
-		TEST(another_clock_tells_nothing),
-		TEST(without_one_nothing_is_said_of_it),
+		TEST(a_kernel_s_trace_of_another_clock_is_left_out),
+		TEST(without_a_kernel_s_trace_nothing_changes),
 	};
 
 	return cmocka_run_group_tests(tests, folders_make, folders_remove);

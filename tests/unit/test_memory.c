@@ -762,7 +762,7 @@ static const struct prot_case {
 	{ "both", RW, true, true },
 };
 
-static void the_protection_is_what_was_said(void **state)
+static void a_mapping_has_the_protection_of_its_handle(void **state)
 {
 	const struct prot_case *c = *state;
 	int fd = new_file(page, 0);
@@ -1051,7 +1051,7 @@ int main(void)
 		add_test(map_a_strange_file, NULL, NULL, (void *)&map_cases[i], "%s (P-15): %s",
 		         map_cases[i].want ? "not mapped" : "mapped", map_cases[i].name);
 	for (size_t i = 0; i < N_OF(prot_cases); i++)
-		add_test(the_protection_is_what_was_said, NULL, NULL, (void *)&prot_cases[i],
+		add_test(a_mapping_has_the_protection_of_its_handle, NULL, NULL, (void *)&prot_cases[i],
 		         "mmap_fd for %s (P table)", prot_cases[i].name);
 	for (size_t i = 0; i < N_OF(functions); i++)
 		add_test(functions[i].run, NULL, NULL, NULL, "%s", functions[i].name);

@@ -224,7 +224,7 @@ static void desc_of_what_two_roles_leave_open(struct allocation *a)
 	a->desc_dims[3] = 7; /* because the first operand has 8 */
 }
 
-static void nothing(struct allocation *a)
+static void change_nothing(struct allocation *a)
 {
 	(void)a;
 }
@@ -288,7 +288,7 @@ static const struct allocation_row {
 	{ "ConflictDimensionsBetweenRoleAndDesc: 1 and 4", "M-5, M-6", desc_dim_4 },
 	{ "ConflictDimensionsBetweenRoleAndDesc: what two roles leave open", "M-5, M-6",
 	  desc_of_what_two_roles_leave_open, .not_of_integers = true },
-	{ "two roles", "M-4", nothing, .legal = true },
+	{ "two roles", "M-4", change_nothing, .legal = true },
 	{ "one role", "M-4", one_role, .legal = true },
 	{ "the smallest frequency", "M-3", smallest_frequency, .legal = true },
 	{ "a description of unknown extents", "M-6", desc_of_unknown_extents, .legal = true },

@@ -76,7 +76,7 @@ struct copy {
 	bool from;
 };
 
-static int copies(struct actor *a)
+static int copy_run(struct actor *a)
 {
 	const struct copy *c = a->arg;
 
@@ -88,7 +88,7 @@ static int copies(struct actor *a)
 static void begin_copy(struct fixture *f, struct copy *c, const struct buffer *b, bool from, enum nnb_memory_kind kind,
                        uint32_t seed)
 {
-	*c = (struct copy){ .actor = { .act = copies, .arg = c }, .buffer = b, .from = from };
+	*c = (struct copy){ .actor = { .act = copy_run, .arg = c }, .buffer = b, .from = from };
 	memory_new(&c->memory, kind, ROW * 4);
 	memory_fill(&c->memory, &types[FLOATS], seed);
 	atomic_store(&f->s.gate->hold_copies, 1);
@@ -155,7 +155,7 @@ static void end_first(struct fixture *f, enum use use, struct first *first)
 	request_fini(&first->request);
 }
 
-static void meet(struct scene *c, enum use use, enum nnb_status want)
+static void expect_second_use(struct scene *c, enum use use, enum nnb_status want)
 {
 	uint32_t room[ROW];
 
@@ -179,7 +179,7 @@ static void what_meets_a_use_is_refused_at_once_or_goes_well(void **state)
 	scene_init(&c, &f->s, &types[FLOATS], f->path, false, 1);
 	buffer_init(&c.buffer, &c.model, 1, 1);
 	begin_first(f, &c, m->first, &first);
-	meet(&c, m->second, want);
+	expect_second_use(&c, m->second, want);
 	if (!want && m->second == AN_INPUT)
 		expect_output(&c, 0, 5);
 	end_first(f, m->first, &first);
@@ -209,7 +209,7 @@ struct opener {
 	uint64_t deadline_ns;
 };
 
-static int opens(struct actor *a)
+static int gate_opens(struct actor *a)
 {
 	struct opener *o = a->arg;
 
@@ -246,7 +246,7 @@ static void too_late_in_the_queue(struct fixture *f, struct scene *c, uint64_t r
 /* Between its two operations. */
 static void too_late_at_a_checkpoint(struct fixture *f, struct scene *c, uint64_t relative_ns, struct outcome *ret)
 {
-	struct opener o = { .actor = { .act = opens, .arg = &o }, .f = f };
+	struct opener o = { .actor = { .act = gate_opens, .arg = &o }, .f = f };
 
 	hold_runs(f, 0);
 	c->request.call.terms.deadline_ns = o.deadline_ns = now_ns() + relative_ns;
@@ -803,12 +803,12 @@ static void write_only(struct nnb_memory *ret)
 	file_of(ret, PROT_WRITE, O_RDWR);
 }
 
-static void said_to_be_writable(struct nnb_memory *ret)
+static void writable_by_its_handle_alone(struct nnb_memory *ret)
 {
 	file_of(ret, PROT_READ | PROT_WRITE, O_RDONLY);
 }
 
-static void read_only_as_it_is_said(struct nnb_memory *ret)
+static void read_only_by_its_handle_too(struct nnb_memory *ret)
 {
 	file_of(ret, PROT_READ, O_RDONLY);
 }
@@ -835,7 +835,7 @@ static void between_pages(struct nnb_memory *ret)
 	close(fd);
 }
 
-static void image(struct nnb_memory *ret)
+static void image_memory(struct nnb_memory *ret)
 {
 	const struct nnb_hardware_buffer description = {
 		.width = 32, .height = 256, .layers = 1, .format = NNB_FORMAT_R8G8B8A8, .stride = 32
@@ -868,13 +868,13 @@ static const struct other_memory_row {
 	enum nnb_status from, to;
 } other_memory_rows[] = {
 	{ "that may only be read", read_only, NONE, INVALID_ARGUMENT },
-	{ "that can only be read, and says so", read_only_as_it_is_said, NONE, INVALID_ARGUMENT },
-	{ "that can only be read, and says otherwise", said_to_be_writable, GENERAL_FAILURE, GENERAL_FAILURE },
+	{ "that can only be read, and says so", read_only_by_its_handle_too, NONE, INVALID_ARGUMENT },
+	{ "that can only be read, and says otherwise", writable_by_its_handle_alone, GENERAL_FAILURE, GENERAL_FAILURE },
 	{ "that may only be written", write_only, INVALID_ARGUMENT, NONE },
 	{ "that is a part of a file", part_of_a_file, NONE, NONE },
 	{ "that begins between two pages", between_pages, GENERAL_FAILURE, GENERAL_FAILURE },
 	{ "whose file has been cut short", cut_short, GENERAL_FAILURE, GENERAL_FAILURE },
-	{ "that is an image (P-10)", image, GENERAL_FAILURE, GENERAL_FAILURE },
+	{ "that is an image (P-10)", image_memory, GENERAL_FAILURE, GENERAL_FAILURE },
 	{ "of an unknown kind", unknown_kind, GENERAL_FAILURE, GENERAL_FAILURE },
 	{ "whose handle is not canonical", no_canonical_handle, INVALID_ARGUMENT, INVALID_ARGUMENT },
 	{ "that is a buffer", a_token, INVALID_ARGUMENT, INVALID_ARGUMENT },

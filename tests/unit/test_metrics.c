@@ -272,7 +272,7 @@ static void scrape(struct scraper *s, struct bsv_metrics *m)
 	free(text);
 }
 
-static unsigned below(uint64_t *seed, unsigned n)
+static unsigned random_below_n(uint64_t *seed, unsigned n)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	return (unsigned)(*seed >> 33) % n;
@@ -301,10 +301,11 @@ static void sums_never_fall_and_are_exact(void **state)
 	(void)state;
 	assert_int_equal(bsv_metric_infos[BSV_METRIC_POOLS].most, POOL_SETS);
 	for (unsigned i = 0; i < 8000; i++) {
-		unsigned by = 1 + below(&seed, 5), app = i / 200 % 2 * POOL_SETS + below(&seed, POOL_SETS);
+		unsigned by = 1 + random_below_n(&seed, 5),
+			 app = i / 200 % 2 * POOL_SETS + random_below_n(&seed, POOL_SETS);
 
-		bsv_metrics_at(m, now += below(&seed, 4) * MINUTE / 16);
-		count_pool(m, below(&seed, 8) ? app : below(&seed, NAMES), by);
+		bsv_metrics_at(m, now += random_below_n(&seed, 4) * MINUTE / 16);
+		count_pool(m, random_below_n(&seed, 8) ? app : random_below_n(&seed, NAMES), by);
 		happened += by;
 		before = s.increase;
 		scrape(&s, m);
@@ -325,9 +326,9 @@ static void a_rare_scraper_misses_nothing(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 20000; i++) {
-		bsv_metrics_at(m, now += below(&seed, 20) * MINUTE / 16);
+		bsv_metrics_at(m, now += random_below_n(&seed, 20) * MINUTE / 16);
 		count_pool(m, i / 3, 1);
-		if (!below(&seed, 40))
+		if (!random_below_n(&seed, 40))
 			scrape(&s, m);
 	}
 	scrape(&s, m);

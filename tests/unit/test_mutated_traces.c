@@ -312,7 +312,7 @@ static int import_bytes(const struct trace *t, uint64_t seed, const char *output
 static char *check; /* check.sql */
 
 /* The first promise that the database breaks, in @ret; false: it keeps all. */
-static bool breaks(const char *path, char *ret, size_t size)
+static bool broken_promise(const char *path, char *ret, size_t size)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
@@ -345,7 +345,7 @@ static int one_round(how *import, uint64_t seed)
 
 	if (r && r != BSA_E_INPUT)
 		fail_msg("round %" PRIu64 ": %s (%s)", seed, err.text, said);
-	ret = r ? 1 : breaks(output, wrong, sizeof(wrong)) ? -1 : 0;
+	ret = r ? 1 : broken_promise(output, wrong, sizeof(wrong)) ? -1 : 0;
 	if (ret < 0)
 		print_error("round %" PRIu64 " (%s): %s\n after%s\n", seed, t->path, wrong, said);
 	if (getenv("NNB_SEED"))

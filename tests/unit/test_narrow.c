@@ -99,7 +99,7 @@ static void what_is_kept_is_printed_at_the_end(void **state)
 }
 
 /* In another process, because the standard output becomes a terminal of 20 columns. */
-static void a_terminal_has_as_many_columns_as_it_says(void **state)
+static void a_table_fits_the_columns_of_its_terminal(void **state)
 {
 	static const char wanted[] = "app       n   p99\r\nx         1     2\r\n\r\napp     max\r\nx         3\r\n";
 	char got[256] = "";
@@ -138,7 +138,7 @@ static void a_terminal_has_as_many_columns_as_it_says(void **state)
  * In a process that may have only 64 MiB more memory than it has. Not under sanitizers, which need terabytes
  * of addresses.
  */
-static void what_is_lost_without_memory_is_said(void **state)
+static void a_cell_lost_for_lack_of_memory_is_reported(void **state)
 {
 	int status;
 	pid_t child;
@@ -176,7 +176,7 @@ int main(void)
 		tests[i] =
 			(struct CMUnitTest){ .name = rows[i].name, .test_func = is_shown, .initial_state = (void *)i };
 	tests[N] = (struct CMUnitTest)cmocka_unit_test(what_is_kept_is_printed_at_the_end);
-	tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(a_terminal_has_as_many_columns_as_it_says);
-	tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(what_is_lost_without_memory_is_said);
+	tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(a_table_fits_the_columns_of_its_terminal);
+	tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(a_cell_lost_for_lack_of_memory_is_reported);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static void a_stale_socket_is_replaced(void **state)
 	nnb_client_close(app_open(&f->s));
 }
 
-static void a_socket_that_nobody_serves_is_no_instance(void **state)
+static void a_socket_without_a_service_is_replaced(void **state)
 {
 	struct fixture *f = *state;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -359,7 +359,7 @@ static void all_apps_together_have_so_many_connections(void **state)
 
 /* ---- what it reports to a service manager ---- */
 
-static void it_tells_when_it_is_ready_and_when_it_stops(void **state)
+static void it_reports_when_it_is_ready_and_when_it_stops(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_client *client;
@@ -376,7 +376,7 @@ static void it_tells_when_it_is_ready_and_when_it_stops(void **state)
 	nnb_client_close(client);
 }
 
-static void it_tells_an_abstract_socket_too(void **state)
+static void it_reports_to_an_abstract_socket_too(void **state)
 {
 	struct fixture *f = *state;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -435,7 +435,7 @@ static void expect_row(const char *status, const char *name, unsigned all, unsig
  * Run nnburstd with @option until its output has @words: the service charges what came with a message until
  * the answer is sent, so the next message may still see that charge.
  */
-static void comes_to_say(const struct fixture *f, char *output, const char *option, const char *words)
+static void await_output(const struct fixture *f, char *output, const char *option, const char *words)
 {
 	uint64_t until = now_ns() + PATIENCE;
 	char command[160];
@@ -446,7 +446,7 @@ static void comes_to_say(const struct fixture *f, char *output, const char *opti
 	while (!strstr(output, words) && now_ns() < until);
 }
 
-static void it_says_what_it_holds(void **state)
+static void it_reports_what_it_holds(void **state)
 {
 	struct fixture *f = *state;
 	char output[OUTPUT_MAX], pid[32];
@@ -466,7 +466,7 @@ static void it_says_what_it_holds(void **state)
 	burst = app_burst(remote);
 	io_init(&io, N);
 	expect_burst(burst, &io, NNB_ADD);
-	comes_to_say(f, output, "--status", " 15 ");
+	await_output(f, output, "--status", " 15 ");
 	snprintf(pid, sizeof(pid), "process %d,", (int)f->s.pid);
 	assert_non_null(strstr(output, pid));
 	assert_non_null(strstr(output, "driver gate, kept fast"));
@@ -478,7 +478,7 @@ static void it_says_what_it_holds(void **state)
 	assert_non_null(strstr(output, "1 burst requests (0 malformed), 1 slot lookups (1 missed)"));
 	/* two connections, a channel each, a burst and two pools of two; its own: a connection and a channel */
 	expect_budget(output, "descriptors", "15 4 1000 31 4000");
-	comes_to_say(f, output, "--metrics", "\nnnburst_budget_used{resource=\"descriptors\"} 15\n");
+	await_output(f, output, "--metrics", "\nnnburst_budget_used{resource=\"descriptors\"} 15\n");
 	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"descriptors\"} 15\n"));
 	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"threads\"} 5\n")); /* no thread for a pool */
 	assert_non_null(strstr(output, "\nnnburst_budget_limit{resource=\"descriptors\"} 4000\n"));
@@ -646,16 +646,16 @@ int main(int argc, char **argv)
 	TEST(a_second_instance_is_refused_and_the_first_goes_on, "a second instance is refused, and the first goes on");
 	TEST(a_stale_socket_is_replaced, "a stale socket is replaced");
 	TEST(one_that_cannot_start_leaves_no_socket, "one that cannot start leaves no socket");
-	TEST(a_socket_that_nobody_serves_is_no_instance, "a socket that nobody serves is no instance");
+	TEST(a_socket_without_a_service_is_replaced, "a socket without a service is replaced");
 	TEST(the_socket_goes_when_it_stops, "the socket goes when it stops");
 	TEST(the_users_own_directory_is_made_for_it, "the user's own directory is made for it");
 	TEST(by_pid_each_process_is_an_app, "by pid, each process is an app");
 	TEST(by_pid_another_user_is_not_let_in, "by pid, another user is not let in");
 	TEST(by_uid_a_user_is_an_app_whatever_the_process, "Q-5: by uid, a user is an app, whatever the process");
 	TEST(all_apps_together_have_so_many_connections, "all apps together have so many connections");
-	TEST(it_tells_when_it_is_ready_and_when_it_stops, "it tells when it is ready, and when it stops");
-	TEST(it_tells_an_abstract_socket_too, "it tells an abstract socket, too");
-	TEST(it_says_what_it_holds, "it says what it holds");
+	TEST(it_reports_when_it_is_ready_and_when_it_stops, "it tells when it is ready, and when it stops");
+	TEST(it_reports_to_an_abstract_socket_too, "it tells an abstract socket, too");
+	TEST(it_reports_what_it_holds, "it reports what it holds");
 	TEST(it_stops_under_load, "it stops under load");
 	TEST(any_number_of_signals_stops_it_once, "any number of signals stops it once");
 	TEST(a_silent_connection_does_not_keep_it, "a silent connection does not keep it");

@@ -101,7 +101,7 @@ static void transpose_elsewhere(struct maker *k)
 	by_request(k, 7);
 }
 
-static void stride_of_none(struct maker *k)
+static void stride_of_0(struct maker *k)
 {
 	by_request(k, 0);
 	by_request(k, 5);
@@ -128,7 +128,7 @@ static void what_is_wrong_is_an_error(void **state)
 		{ NNB_TILE, tile_many, 1 },
 		{ NNB_TILE, tile_less, 1 },
 		{ NNB_TRANSPOSE, transpose_elsewhere, 1 },
-		{ NNB_STRIDED_SLICE, stride_of_none, 1 },
+		{ NNB_STRIDED_SLICE, stride_of_0, 1 },
 	};
 
 	(void)state;
@@ -338,7 +338,7 @@ static bool run_emptied(struct nnb_device *d, const struct op_row *row, uint32_t
 	return first < n;
 }
 
-static void an_extent_that_turns_out_to_be_0_ends_nobody(void **state)
+static void an_extent_of_0_found_at_run_time_does_no_harm(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
 	struct maker *k = malloc(sizeof(*k));
@@ -362,7 +362,7 @@ static void an_extent_that_turns_out_to_be_0_ends_nobody(void **state)
 }
 
 static const struct CMUnitTest rows[] = {
-	cmocka_unit_test(an_extent_that_turns_out_to_be_0_ends_nobody),
+	cmocka_unit_test(an_extent_of_0_found_at_run_time_does_no_harm),
 	cmocka_unit_test(every_operation_of_every_type_has_an_oracle),
 	cmocka_unit_test(every_form_has_a_round),
 	cmocka_unit_test(what_is_wrong_is_an_error),

@@ -108,7 +108,7 @@ static void what_is_given_is_read(void **state)
 	assert_true(!own.flag && !own.text && !own.time.given);
 }
 
-static void what_cannot_be_is_said(void **state)
+static void a_wrong_line_is_refused_in_words(void **state)
 {
 	static const struct {
 		const char *line, *said;
@@ -267,7 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_given_is_read),
-		cmocka_unit_test(what_cannot_be_is_said),
+		cmocka_unit_test(a_wrong_line_is_refused_in_words),
 		cmocka_unit_test(a_remark_before_sql_is_no_option),
 		cmocka_unit_test(help_needs_no_operands),
 		cmocka_unit_test(the_nearest_word_is_found),

@@ -120,7 +120,7 @@ static void a_socket_without_a_peer_ends_the_program_as_ever(void **state)
 	close(s[1]);
 }
 
-static void a_descriptor_that_is_none_is_reported(void **state)
+static void an_invalid_descriptor_is_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(writev(-1, words, 2), -1);
@@ -135,7 +135,7 @@ int main(void)
 		cmocka_unit_test(a_signal_that_was_pending_before_stays_so),
 		cmocka_unit_test(a_pipe_with_a_reader_gets_all),
 		cmocka_unit_test(a_socket_without_a_peer_ends_the_program_as_ever),
-		cmocka_unit_test(a_descriptor_that_is_none_is_reported),
+		cmocka_unit_test(an_invalid_descriptor_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

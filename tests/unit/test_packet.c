@@ -43,7 +43,7 @@ static void tx_free(struct nnb_fmq_tx *tx)
 
 /* ---- the HAL's numbers ---- */
 
-static void datums_are_laid_out_as_the_manual_says(void **state)
+static void datums_have_the_layout_of_the_manual(void **state)
 {
 	(void)state;
 	assert_int_equal(sizeof(struct nnb_request_datum), DATUM);
@@ -632,7 +632,7 @@ static void a_packet_of_slots_alone_fills_all_the_room(void **state)
 }
 
 /* A repeat of the last packet counts as no change; a malformed packet, or another one, does not. */
-static void a_request_like_the_last_one_is_told_from_a_change(void **state)
+static void a_repeated_request_is_no_change(void **state)
 {
 	struct nnb_packet_request parsed;
 	struct nnb_request_datum datums[MOST];
@@ -708,7 +708,7 @@ static void a_request_with_other_terms_only_is_no_change(void **state)
 }
 
 /* A malformed packet stays malformed when it is like the last one. */
-static void a_request_like_the_last_one_with_terms_that_are_none_is_malformed(void **state)
+static void a_repeated_request_with_invalid_terms_is_malformed(void **state)
 {
 	static const struct nnb_request_datum none[] = { { .kind = NNB_REQUEST_TERMS },
 		                                         { .kind = NNB_REQUEST_MEASURE, .measure = 1 },
@@ -1010,7 +1010,7 @@ static void a_result_datum_of_any_other_kind_is_malformed(void **state)
 
 int main(void)
 {
-	TEST(datums_are_laid_out_as_the_manual_says);
+	TEST(datums_have_the_layout_of_the_manual);
 	ROWS(a_request_goes_there_and_back, requests, "a request goes there and back");
 	ROWS(terms_are_taken_where_they_were_agreed_on_only, requests, "without an agreement");
 	ROWS(no_terms_are_the_same_as_terms_of_zeroes, requests, "terms of zeroes");
@@ -1024,9 +1024,9 @@ int main(void)
 	TEST(a_request_of_more_datums_than_room_is_refused);
 	TEST(a_rank_beyond_the_largest_is_well_formed);
 	TEST(a_packet_of_slots_alone_fills_all_the_room);
-	TEST(a_request_like_the_last_one_is_told_from_a_change);
+	TEST(a_repeated_request_is_no_change);
 	TEST(a_request_with_other_terms_only_is_no_change);
-	TEST(a_request_like_the_last_one_with_terms_that_are_none_is_malformed);
+	TEST(a_repeated_request_with_invalid_terms_is_malformed);
 	ROWS(a_result_goes_there_and_back, results, "a result goes there and back");
 	TEST(a_result_is_in_the_order_of_the_hal);
 	ROWS(timing_travels_in_microseconds, timings, "timing");

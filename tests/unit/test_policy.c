@@ -133,7 +133,7 @@ static void a_free_lane_is_taken_at_once_and_needs_no_time(void **state)
 	assert_int_equal(ready(1, LOW, NEVER, 0)->lane, a->lane);
 }
 
-static void without_preemption_nobody_is_asked(void **state)
+static void without_preemption_no_job_is_asked_to_yield(void **state)
 {
 	static const enum nnb_policy kinds[] = { NNB_POLICY_FAIR, NNB_POLICY_PRIORITY, NNB_POLICY_FIFO,
 		                                 NNB_POLICY_EDF };
@@ -249,7 +249,7 @@ static void of_several_lanes_the_worst_are_left_one_for_each_that_waits(void **s
 	assert_false(yields(on[2], 4));
 }
 
-static void who_gives_up_is_made_room_for_no_more(void **state)
+static void no_job_yields_for_a_cancelled_one(void **state)
 {
 	struct nnb__policy_job *low, *high, *other;
 
@@ -540,7 +540,7 @@ static void no_pause_takes_a_claim_away(void **state)
 }
 
 /* App 0 has been ahead for an hour without harm to others: app 1 cannot make it pay for that. */
-static void nobody_starves_for_what_it_once_had(void **state)
+static void no_app_starves_for_an_old_lead(void **state)
 {
 	struct nnb__policy_job *hog, *tiny;
 	uint64_t now = 0;
@@ -604,7 +604,7 @@ static void a_free_lane_is_not_waited_for(void **state)
 	assert_true(wait_of(1, 0) == 0);
 }
 
-static void who_waits_at_the_end_waits_for_all_before_it(void **state)
+static void the_last_job_waits_for_all_before_it(void **state)
 {
 	struct nnb__policy_job *j;
 
@@ -662,7 +662,7 @@ static uint64_t chance(uint64_t *seed, uint64_t n)
 	return (*seed * UINT64_C(0x2545f4914f6cdd1d) >> 11) % n;
 }
 
-static uint64_t whole(const struct sim_job *j)
+static uint64_t job_run_ns(const struct sim_job *j)
 {
 	uint64_t ns = 0;
 
@@ -686,7 +686,7 @@ static void make_job(struct sim_schedule *s, uint32_t i, uint64_t scale, uint64_
 	j->deadline_ns = chance(seed, 2) ? 1 + chance(seed, scale * 50) : 0;
 	j->patience_ns = chance(seed, 8) ? 0 : 1 + chance(seed, scale * 20);
 	j->stays = !chance(seed, 12);
-	j->floor_ns = chance(seed, 3) ? chance(seed, whole(j)) : whole(j);
+	j->floor_ns = chance(seed, 3) ? chance(seed, job_run_ns(j)) : job_run_ns(j);
 }
 
 static void make_schedule(struct sim_schedule *s, uint64_t seed)
@@ -850,7 +850,7 @@ static void climb(const struct hunt *h, uint64_t seed, uint64_t tries, double *w
 	}
 }
 
-static void no_lag_exceeds_its_bound_though_somebody_tries(void **state)
+static void no_lag_exceeds_its_bound_in_a_search(void **state)
 {
 	time_t stop = until(2 * N_OF(hunts));
 	const struct hunt *h = *state;
@@ -872,23 +872,23 @@ int main(int argc, char **argv)
 		cmocka_unit_test(edf_goes_by_deadline_then_arrival),
 		cmocka_unit_test(fair_goes_by_what_apps_lack_then_priority_then_deadline_then_arrival),
 		cmocka_unit_test(a_free_lane_is_taken_at_once_and_needs_no_time),
-		cmocka_unit_test(without_preemption_nobody_is_asked),
+		cmocka_unit_test(without_preemption_no_job_is_asked_to_yield),
 		cmocka_unit_test(an_app_s_better_job_is_made_room_for_at_once),
 		cmocka_unit_test(another_app_s_better_job_waits_its_turn_where_apps_are_equal),
 		cmocka_unit_test(what_would_start_over_does_so_three_times_at_most),
 		cmocka_unit_test(what_is_kept_makes_room_as_often_as_need_be),
 		cmocka_unit_test(of_several_lanes_the_worst_are_left_one_for_each_that_waits),
-		cmocka_unit_test(who_gives_up_is_made_room_for_no_more),
+		cmocka_unit_test(no_job_yields_for_a_cancelled_one),
 		cmocka_unit_test(lag_begins_anew_after_doing_nothing),
 		cmocka_unit_test(an_app_that_comes_back_has_what_it_was_owed),
 		cmocka_unit_test(an_app_that_comes_back_is_owed_two_quanta_at_most),
 		cmocka_unit_test(no_app_is_owed_anything_once_all_have_paused_for_long),
 		cmocka_unit_test(no_app_is_owed_anything_once_one_has_been_alone_for_very_long),
 		cmocka_unit_test(an_app_that_is_alone_with_a_lag_is_owed_it),
-		cmocka_unit_test(nobody_starves_for_what_it_once_had),
+		cmocka_unit_test(no_app_starves_for_an_old_lead),
 		cmocka_unit_test(a_claim_ends_at_a_second),
 		cmocka_unit_test(a_free_lane_is_not_waited_for),
-		cmocka_unit_test(who_waits_at_the_end_waits_for_all_before_it),
+		cmocka_unit_test(the_last_job_waits_for_all_before_it),
 		cmocka_unit_test(the_last_before_it_may_run_beside_it),
 		cmocka_unit_test(what_may_be_made_to_leave_is_not_waited_for),
 		cmocka_unit_test(every_decision_is_right_in_any_world),
@@ -906,8 +906,8 @@ int main(int argc, char **argv)
 		tests[n++] = (struct CMUnitTest){ entitled[i].name, shares_are_as_by_hand, NULL, NULL,
 			                          (void *)&entitled[i] };
 	for (size_t i = 0; i < N_OF(hunts); i++)
-		tests[n++] = (struct CMUnitTest){ hunts[i].name, no_lag_exceeds_its_bound_though_somebody_tries, NULL,
-			                          NULL, (void *)&hunts[i] };
+		tests[n++] = (struct CMUnitTest){ hunts[i].name, no_lag_exceeds_its_bound_in_a_search, NULL, NULL,
+			                          (void *)&hunts[i] };
 	for (size_t i = 0; i < N_OF(pausers); i++)
 		tests[n++] = (struct CMUnitTest){ pausers[i].name, no_pause_takes_a_claim_away, NULL, NULL,
 			                          (void *)&pausers[i] };

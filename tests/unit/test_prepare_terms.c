@@ -148,7 +148,7 @@ static const struct prepare_case {
 	{ "the largest deadline", THE_LARGEST, NNB_PRIORITY_LOW },
 };
 
-static uint64_t moment(enum deadline deadline)
+static uint64_t deadline_at(enum deadline deadline)
 {
 	switch (deadline) {
 	case LONG_AGO:
@@ -177,7 +177,7 @@ static void preparing_with(void **state)
 		struct nnb_reason why = { "" };
 		enum nnb_status status;
 
-		how.deadline_ns = moment(c->deadline);
+		how.deadline_ns = deadline_at(c->deadline);
 		status = prepare(f, (enum way)way, f->adds, &how, &why);
 		if (c->deadline == SHORT ? status && !is_missed(status)
 		                         : status != (c->deadline == LONG_AGO || c->deadline == NOW /* */
@@ -188,7 +188,7 @@ static void preparing_with(void **state)
 }
 
 /* A wrong argument is reported before a missed deadline. */
-static void preferences_and_priorities_that_are_none_are_refused(void **state) /* O-4 */
+static void invalid_preferences_and_priorities_are_refused(void **state) /* O-4 */
 {
 	const uint32_t none[] = { 3, 4, 1u << 31, UINT32_MAX };
 	struct fixture *f = *state;
@@ -391,7 +391,7 @@ static uint64_t cpu_ns(void)
  * Q-21: the budget is below the cost, so the miss is permanent, at every try; with more time the preparation
  * succeeds.
  */
-static void a_deadline_that_nobody_could_keep_is_missed_for_good(void **state)
+static void an_impossible_deadline_is_missed_for_good(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = heavy_model();
@@ -447,11 +447,11 @@ int main(void)
 	for (size_t i = 0; i < N_OF(prepare_cases); i++)
 		add_test(preparing_with, set_up, tear_down, (void *)&prepare_cases[i], "preparing with %s",
 		         prepare_cases[i].name);
-	TEST(preferences_and_priorities_that_are_none_are_refused);
+	TEST(invalid_preferences_and_priorities_are_refused);
 	TEST(the_service_saves_the_priority_with_the_entry);
 	TEST(a_burst_on_a_low_power_model_from_the_cache_does_not_poll);
 	TEST(a_deadline_that_passes_while_the_driver_waits_is_missed_for_now);
-	TEST(a_deadline_that_nobody_could_keep_is_missed_for_good);
+	TEST(an_impossible_deadline_is_missed_for_good);
 	add_test(an_advised_service_prepares_however_late, set_up_advising, tear_down, NULL,
 	         "an advised service prepares however late");
 	return _cmocka_run_group_tests("preparing: priorities and deadlines", tests, n_tests, NULL, NULL);

@@ -170,7 +170,7 @@ static void a_packet_brings_no_more_than_are_still_to_come(void **state)
 	expect_charged(f);
 }
 
-static void who_sends_for_credentials_gets_no_descriptors_for_them(void **state)
+static void credentials_in_place_of_descriptors_are_refused(void **state)
 {
 	struct fixture *f = *state;
 	const int on = 1;
@@ -224,7 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_not_announced_does_not_arrive),
 		TEST(a_packet_brings_no_more_than_are_still_to_come),
-		TEST(who_sends_for_credentials_gets_no_descriptors_for_them),
+		TEST(credentials_in_place_of_descriptors_are_refused),
 		TEST(what_is_more_than_may_be_had_does_not_arrive),
 		TEST(without_its_body_fds_stay_charged),
 	};

@@ -119,7 +119,7 @@ static void half_a_message_ends_in_time(void **state)
 	expect_receive_ends(f, LIMIT_MS);
 }
 
-static void *dribble(void *arg)
+static void *send_slowly(void *arg)
 {
 	struct fixture *f = arg;
 	bool sent = send_fd(f->ends[0], NNB__CHANNEL, PARTS);
@@ -138,7 +138,7 @@ static void a_message_in_many_parts_has_one_limit(void **state)
 	pthread_t thread;
 
 	f->m.rest_ns = LIMIT_MS * MS;
-	assert_int_equal(pthread_create(&thread, NULL, dribble, f), 0);
+	assert_int_equal(pthread_create(&thread, NULL, send_slowly, f), 0);
 	assert_int_equal(nnb__message_receive(f->ends[1], &f->m), -ETIMEDOUT);
 	assert_true(f->m.n_fds < PARTS);
 	atomic_store(&f->enough, true);

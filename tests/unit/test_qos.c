@@ -87,7 +87,7 @@ static bool is_missed(enum nnb_status status)
 enum deadline { NONE_AT_ALL, NOW, SHORT, NEVER, N_DEADLINES };
 static const char *const deadline_names[] = { "no deadline", "NOW", "SHORT", "UNLIMITED" };
 
-static uint64_t moment(enum deadline deadline)
+static uint64_t deadline_at(enum deadline deadline)
 {
 	switch (deadline) {
 	case NOW:
@@ -129,7 +129,7 @@ static void preparing(void **state)
 	enum nnb_status status;
 
 	serve(f, OPTIONS(NULL));
-	how.deadline_ns = moment(row->deadline);
+	how.deadline_ns = deadline_at(row->deadline);
 	status = nnb_remote_prepare(f->client, m, &how, NULL, &remote, &why);
 	expect_in_table(row->deadline, status, why.text);
 	assert_true((remote != untouched) == !status); /* a model if and only if NONE */
@@ -173,7 +173,7 @@ static void executing(void **state)
 		steps_refresh(&s);
 		s.call.measure = i % 2;
 		s.call.terms.loop_timeout_ns = i / 2 * MS; /* accepted: the model has no loops */
-		s.call.terms.deadline_ns = moment(row->deadline);
+		s.call.terms.deadline_ns = deadline_at(row->deadline);
 		steps_execute(remote, row->path, &s, &o);
 		expect_in_table(row->deadline, o.status, o.why);
 		if (row->path == BY_ASYNC) {
@@ -193,7 +193,7 @@ static void executing(void **state)
 }
 
 /* */
-static void a_priority_that_is_none_is_refused(void **state)
+static void an_invalid_priority_is_refused(void **state)
 {
 	static const uint32_t none[] = { 3, UINT32_MAX };
 	struct fixture *f = *state;
@@ -400,7 +400,7 @@ static void a_deadline_that_has_passed_is_missed_for_good(void **state)
 	}
 }
 
-static void a_deadline_that_nobody_could_meet_is_missed_for_good(void **state)
+static void an_impossible_deadline_is_missed_for_good(void **state)
 {
 	enum {
 		OP_US = 4000,
@@ -480,7 +480,7 @@ static void expect_worth(const char *what, const struct outcome *o, enum nnb_sta
 		fail_msg("%s: %s (%s), not %s", what, nnb_status_name(o->status), o->why, nnb_status_name(status));
 }
 
-static void a_deadline_is_worth_what_the_service_says(void **state)
+static void a_deadline_works_as_in_the_service_s_mode(void **state)
 {
 	struct fixture *f = *state;
 	const struct worth_row *row = f->row;
@@ -700,15 +700,14 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "--scene"))
 		app_scene(argv[3], argv[4]);
 	add_tables();
-	TEST(a_priority_that_is_none_is_refused, "Q-40: a priority that is none is refused");
+	TEST(an_invalid_priority_is_refused, "Q-40: a priority that is none is refused");
 	for (size_t i = 0; i < N_OF(miss_rows); i++)
 		TEST_ROW(a_deadline_is_missed_for_now_and_not_when_alone, &miss_rows[i],
 		         "Q-21: a deadline is missed for now %s", miss_rows[i].name);
 	TEST(a_deadline_that_has_passed_is_missed_for_good, "Q-21: a deadline that has passed is missed for good");
-	TEST(a_deadline_that_nobody_could_meet_is_missed_for_good,
-	     "Q-21: a deadline that nobody could meet is missed for good");
+	TEST(an_impossible_deadline_is_missed_for_good, "Q-21: a deadline that nobody could meet is missed for good");
 	for (size_t i = 0; i < N_OF(worth_rows); i++)
-		TEST_ROW(a_deadline_is_worth_what_the_service_says, &worth_rows[i], "Q-14: --deadline %s",
+		TEST_ROW(a_deadline_works_as_in_the_service_s_mode, &worth_rows[i], "Q-14: --deadline %s",
 		         worth_rows[i].how);
 	TEST(too_many_at_once_is_for_now, "Q-22: too many executions at once is for now");
 	TEST(more_pools_than_allowed_is_for_good, "Q-22: more pools than allowed is for good");

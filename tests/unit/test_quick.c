@@ -66,7 +66,7 @@ static uint64_t chance(uint64_t *seed)
 /* ---- the comparison ---- */
 
 /* Both decoders must read the same from @path. */
-static struct decoders same(const char *path)
+static struct decoders read_same(const char *path)
 {
 	struct decoders all = decoders_compare(path, 1);
 
@@ -76,9 +76,9 @@ static struct decoders same(const char *path)
 }
 
 /* The same, and the quick decoder must have read it. */
-static struct decoders same_and_quick(const char *path)
+static struct decoders read_same_and_quick(const char *path)
 {
-	struct decoders all = same(path);
+	struct decoders all = read_same(path);
 
 	assert_true(all.quick);
 	assert_int_equal(all.code, 0);
@@ -375,7 +375,7 @@ static void whatever_the_sink_writes_is_the_same(void **state)
 		                  "172 deadline_miss exec=3 stage=done over_ns=-5\n",
 		                  1);
 		ctf_writer_free(w);
-		assert_int_equal(same_and_quick(folder_at("t%d", (int)packet)).records, 12);
+		assert_int_equal(read_same_and_quick(folder_at("t%d", (int)packet)).records, 12);
 	}
 }
 
@@ -399,7 +399,7 @@ static void fields_of_any_width_are_the_same(void **state)
 		ctf_writer_event(w, 0, 10 * i + 4, "else:where", "name=no");
 	}
 	ctf_writer_free(w);
-	assert_int_equal(same_and_quick(folder_at("trace")).records, 40);
+	assert_int_equal(read_same_and_quick(folder_at("trace")).records, 40);
 }
 
 static void whatever_lttng_writes_is_the_same(void **state)
@@ -412,7 +412,7 @@ static void whatever_lttng_writes_is_the_same(void **state)
 		snprintf(name, sizeof(name), "t%d", i);
 		t = (struct lttng){ .directory = folder_at("%s", name), .compact = i & 1, .contexts = i & 2 };
 		write_lttng(&t, 9, 300, 7 + (unsigned)i);
-		assert_true(same_and_quick(t.directory).records > 9 * 250);
+		assert_true(read_same_and_quick(t.directory).records > 9 * 250);
 	}
 }
 
@@ -435,7 +435,7 @@ static void counts_of_losses_may_go_back(void **state)
 		packet_ends(&t, 1000 * i + 900, 0);
 	}
 	write_stream(&t);
-	all = same_and_quick(t.directory);
+	all = read_same_and_quick(t.directory);
 	assert_int_equal(all.records, N_OF(counts) + 4 + N_OF(counts) - 1); /* between packets there is a gap */
 	assert_int_equal(all.lost_events, 1 + 35 + 3 + 1);                  /* at least one was lost before the
 	                                                                     * first packet */
@@ -449,7 +449,7 @@ static void windows_end_anywhere(void **state)
 	t = (struct lttng){ .directory = folder_at("trace"), .contexts = true };
 	write_lttng(&t, 2, 6000, 3); /* long enough for several windows of the decoder */
 	assert_true(t.file.n > 400000);
-	assert_true(same_and_quick(t.directory).records > 10000);
+	assert_true(read_same_and_quick(t.directory).records > 10000);
 }
 
 /* ---- times that no packet covers ---- */
@@ -502,7 +502,7 @@ static void losses_of(char *ret, size_t n, const char *path)
 	size_t used = 0;
 
 	*ret = 0;
-	same(path);
+	read_same(path);
 	assert_int_equal(bsa_decode_open(&d, &path, 1, NULL, NULL), 0);
 	while (bsa_decode_next(d, &e, NULL) > 0) {
 		const struct bsa_loss *l = BSA_OF(e, loss);
@@ -517,7 +517,7 @@ static void losses_of(char *ret, size_t n, const char *path)
 	bsa_decode_free(d);
 }
 
-static void times_without_packets_are_told(void **state)
+static void times_without_packets_are_losses(void **state)
 {
 	static const struct unseen_row rows[] = {
 		{ "full packets, and ends as a stop leaves them",
@@ -564,12 +564,12 @@ static void times_without_packets_are_told(void **state)
 		losses_of(losses, sizeof(losses), folder_at("%s", name));
 		if (strcmp(losses, rows[i].wants))
 			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].name, rows[i].wants, losses);
-		assert_true(same_and_quick(folder_at("%s", name)).records > 0);
+		assert_true(read_same_and_quick(folder_at("%s", name)).records > 0);
 	}
 }
 
 /* The stream's file and its index exist without a packet: the session was not stopped. */
-static void a_stream_that_lttng_has_not_written_is_told(void **state)
+static void a_stream_without_a_packet_is_a_loss(void **state)
 {
 	static const uint8_t index_header[16] = { 0xc1, 0xf1, 0xdc, 0xc1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 72 };
 	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 50 } };
@@ -596,7 +596,7 @@ static void write_index(const char *directory, const char *name)
 }
 
 /* All packets in the file are whole, but LTTng's index lists more. */
-static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state)
+static void an_index_shows_that_a_file_is_cut_between_packets(void **state)
 {
 	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 } };
 	static struct file whole;
@@ -610,7 +610,7 @@ static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state
 	save(folder_at("trace/channel_0"), whole.bytes, whole.n / 2);
 	losses_of(losses, sizeof(losses), folder_at("trace"));
 	assert_string_equal(losses, "cut 50-200 0");
-	all = same(folder_at("trace"));
+	all = read_same(folder_at("trace"));
 	assert_true(all.cut && !all.quick);
 }
 
@@ -618,7 +618,7 @@ static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state
  * The readings of both decoders: the times of a trace's events, its losses, and the numbers of repeated and
  * doubtful packets.
  */
-static void told_of(char *ret, size_t n, const char *path)
+static void reading_of(char *ret, size_t n, const char *path)
 {
 	const struct bsa_event *e;
 	struct bsa_decode *d = NULL;
@@ -710,7 +710,7 @@ static void shorter_rows(struct file *index)
 	index->bytes[15] = 56;
 }
 
-static void what_an_index_says_is_not_believed_against_the_packets(void **state)
+static void packets_are_trusted_more_than_an_index(void **state)
 {
 	static void (*const spoils[])(
 		struct file *) = { row_twice, rows_behind_the_end, rows_swapped, another_time, another_content,
@@ -728,7 +728,7 @@ static void what_an_index_says_is_not_believed_against_the_packets(void **state)
 		load(&index, folder_at("%s/index/channel_0.idx", name));
 		spoils[i](&index);
 		save(folder_at("%s/index/channel_0.idx", name), index.bytes, index.n);
-		told_of(told, sizeof(told), folder_at("%s", name));
+		reading_of(told, sizeof(told), folder_at("%s", name));
 		assert_string_equal(told, three_told);
 	}
 }
@@ -743,15 +743,15 @@ static void an_index_that_is_no_file_is_not_opened(void **state)
 	assert_int_equal(mkdir(folder_at("trace/index"), 0700), 0);
 	index = folder_at("trace/index/channel_0.idx");
 	assert_int_equal(mkfifo(index, 0600), 0);
-	told_of(told, sizeof(told), folder_at("trace"));
+	reading_of(told, sizeof(told), folder_at("trace"));
 	assert_string_equal(told, three_told);
 	assert_int_equal(unlink(index), 0);
 	assert_int_equal(mkdir(index, 0700), 0);
-	told_of(told, sizeof(told), folder_at("trace"));
+	reading_of(told, sizeof(told), folder_at("trace"));
 	assert_string_equal(told, three_told);
 	assert_int_equal(rmdir(index), 0);
 	assert_int_equal(symlink("/dev/zero", index), 0);
-	told_of(told, sizeof(told), folder_at("trace"));
+	reading_of(told, sizeof(told), folder_at("trace"));
 	assert_string_equal(told, three_told);
 }
 
@@ -805,7 +805,7 @@ static void reads_in_order(const struct order_row *row, const char *name)
 	load(&whole, folder_at("ordered%u/channel_0", n - 1));
 	in_order(&file, &whole, whole.n / 3, row->order);
 	save(folder_at("ordered%u/%s", n - 1, name), file.bytes, file.n);
-	told_of(told, sizeof(told), trace);
+	reading_of(told, sizeof(told), trace);
 	if (strcmp(told, row->wants))
 		fail_msg("%s: not \"%s\" but \"%s\"", row->order, row->wants, told);
 }
@@ -869,7 +869,7 @@ static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
 		memcpy(file.bytes + file.n + 64, &number, sizeof(number));
 	}
 	save(folder_at("trace/channel_0"), file.bytes, file.n);
-	told_of(told, sizeof(told), folder_at("trace"));
+	reading_of(told, sizeof(told), folder_at("trace"));
 	for (file.n = 0; file.n + HEADER < FILE_MAX; file.n += HEADER) { /* headers of a packet that is larger
 	                                                                  * than the file */
 		uint64_t bits = (uint64_t)FILE_MAX * 16;
@@ -878,11 +878,11 @@ static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
 		memcpy(file.bytes + file.n + 56, &bits, sizeof(bits));
 	}
 	save(folder_at("trace/channel_0"), file.bytes, file.n);
-	told_of(told, sizeof(told), folder_at("trace"));
+	reading_of(told, sizeof(told), folder_at("trace"));
 }
 
 /* burstscope record notes a second clock, so it knows how long the machine had slept. */
-static void who_recorded_a_trace_says_how_long_the_machine_had_slept(void **state)
+static void the_recorder_s_note_gives_how_long_the_machine_slept(void **state)
 {
 	static const struct {
 		const char *says;
@@ -944,7 +944,7 @@ static void loses_as_recorded(const struct record_row *rows, size_t n)
  * burstscope record counts the streams when it stops. Without that count the loss of the last cpu's stream
  * and index does not show.
  */
-static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
+static void the_recorder_s_note_gives_the_number_of_streams(void **state)
 {
 	static const struct record_row rows[] = {
 		{ "session name with \"escapes\"\nstreams 00000000000000000002\n", "tail 200-300 0" },
@@ -970,7 +970,7 @@ static void who_recorded_a_trace_says_how_many_streams_it_has(void **state)
  * burstscope record notes until when it recorded: a stream that ends earlier is cut, and so is a stream
  * without a packet.
  */
-static void who_recorded_a_trace_says_until_when(void **state)
+static void the_recorder_s_note_gives_the_end_of_the_recording(void **state)
 {
 	static const struct record_row rows[] = {
 		{ "ended 300\nsession name with \"escapes\"\n", "tail 200-300 0" },
@@ -1030,9 +1030,9 @@ static void a_stream_that_is_broken_is_lost_to_the_end(void **state)
 		write_packets(folder_at("t%d", (int)i), three);
 		assert_int_equal(stat(folder_at("t%d/channel_0", (int)i), &st), 0);
 		overwrite(folder_at("t%d/channel_0", (int)i), i * (size_t)st.st_size / 3, 84, 0xff, 16);
-		told_of(told, sizeof(told), folder_at("t%d", (int)i));
+		reading_of(told, sizeof(told), folder_at("t%d", (int)i));
 		assert_string_equal(told, says[i]);
-		all = same_and_quick(folder_at("t%d", (int)i));
+		all = read_same_and_quick(folder_at("t%d", (int)i));
 		assert_true(all.cut);
 	}
 }
@@ -1074,9 +1074,9 @@ static void an_event_that_contradicts_its_packet_costs_the_packet(void **state)
 		some_event(&t, 250, 0);
 		packet_ends(&t, 300, 3);
 		write_stream(&t);
-		told_of(told, sizeof(told), t.directory);
+		reading_of(told, sizeof(told), t.directory);
 		assert_string_equal(told, rows[i].says);
-		assert_true(same_and_quick(t.directory).quick);
+		assert_true(read_same_and_quick(t.directory).quick);
 	}
 }
 
@@ -1131,7 +1131,8 @@ static void small(struct lttng *t, const char *name, bool compact)
 {
 	*t = (struct lttng){ .directory = folder_at("%s", name), .compact = compact };
 	write_lttng(t, 4, 7, 5);
-	assert_int_equal(same_and_quick(t->directory).records, 4 * 6 + 2 + 3); /* the events, the losses and the gaps */
+	assert_int_equal(read_same_and_quick(t->directory).records,
+	                 4 * 6 + 2 + 3); /* the events, the losses and the gaps */
 }
 
 static void cut_anywhere_it_is_the_same(void **state)
@@ -1144,7 +1145,7 @@ static void cut_anywhere_it_is_the_same(void **state)
 	whole = t.file.n;
 	for (t.file.n = 1; t.file.n < whole; t.file.n += 1 + whole / 100) {
 		write_stream(&t);
-		same(t.directory);
+		read_same(t.directory);
 	}
 }
 
@@ -1181,7 +1182,7 @@ static void spoil(struct lttng *t, size_t n, uint64_t seed, size_t *ret_quick, s
 			t->file.bytes[chance(&seed) % whole.n] = (uint8_t)(chance(&seed) % 4 ? chance(&seed) : 0xff);
 		no_such_sizes(&t->file);
 		write_stream(t);
-		all = same(t->directory);
+		all = read_same(t->directory);
 		*ret_quick += all.quick;
 		*ret_cut += all.quick && all.cut;
 	}
@@ -1231,7 +1232,7 @@ static void what_is_not_understood_is_left_to_babeltrace2(void **state)
 		memcpy(where, changes[i][1], to);
 		save(folder_at("%s/metadata", name), metadata.bytes, metadata.n + to - from);
 		if (i != 7) /* change 7 makes another valid number */
-			assert_false(same(folder_at("%s", name)).quick);
+			assert_false(read_same(folder_at("%s", name)).quick);
 	}
 }
 
@@ -1260,12 +1261,12 @@ static void metadata_in_packets_is_the_same_and_cut_is_refused(void **state)
 		packets.n += 4096;
 	}
 	save(folder_at("trace/metadata"), packets.bytes, packets.n);
-	assert_int_equal(same_and_quick(t.directory).records, 29);
+	assert_int_equal(read_same_and_quick(t.directory).records, 29);
 	for (size_t n = 1; n < packets.n; n += 911) {
 		struct decoders all;
 
 		save(folder_at("trace/metadata"), packets.bytes, n);
-		all = same(t.directory);
+		all = read_same(t.directory);
 		if (n % 4096 < 4000) /* the cut takes more than padding */
 			assert_int_equal(all.code, BSA_E_INPUT);
 	}
@@ -1280,17 +1281,17 @@ int main(void)
 		T(fields_of_any_width_are_the_same),
 		T(whatever_lttng_writes_is_the_same),
 		T(counts_of_losses_may_go_back),
-		T(times_without_packets_are_told),
-		T(a_stream_that_lttng_has_not_written_is_told),
-		T(a_file_that_is_cut_between_packets_is_told_by_its_index),
-		T(what_an_index_says_is_not_believed_against_the_packets),
+		T(times_without_packets_are_losses),
+		T(a_stream_without_a_packet_is_a_loss),
+		T(an_index_shows_that_a_file_is_cut_between_packets),
+		T(packets_are_trusted_more_than_an_index),
 		T(an_index_that_is_no_file_is_not_opened),
 		T(a_packet_is_read_once_and_only_if_it_fits),
 		T(a_packet_is_read_once_of_however_many_files),
 		T(a_file_of_headers_is_read_in_the_time_of_any_other),
-		T(who_recorded_a_trace_says_until_when),
-		T(who_recorded_a_trace_says_how_many_streams_it_has),
-		T(who_recorded_a_trace_says_how_long_the_machine_had_slept),
+		T(the_recorder_s_note_gives_the_end_of_the_recording),
+		T(the_recorder_s_note_gives_the_number_of_streams),
+		T(the_recorder_s_note_gives_how_long_the_machine_slept),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
 		T(a_stream_that_is_broken_is_lost_to_the_end),
 		T(an_event_that_contradicts_its_packet_costs_the_packet),

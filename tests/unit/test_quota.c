@@ -58,7 +58,7 @@ static void one_app_has_a_quarter_at_most(void **state)
 	assert_int_equal(nnb__quota_asks(&q, &app, UINT64_MAX), NNB__QUOTA_OWN);
 }
 
-static void whoever_comes_late_has_its_guarantee_and_the_service_its_quarter(void **state)
+static void a_late_app_has_its_guarantee_and_the_service_its_quarter(void **state)
 {
 	struct nnb__quota_held apps[APPS] = { { 0 } };
 	uint64_t sum = 0;
@@ -145,7 +145,7 @@ static void guarantees_hold_in_any_world(void **state)
 	}
 }
 
-static void the_machine_says_what_there_is(void **state)
+static void the_machine_s_limits_are_read(void **state)
 {
 	struct rlimit was, less;
 	const char *name;
@@ -207,10 +207,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_app_has_a_quarter_at_most),
-		cmocka_unit_test(whoever_comes_late_has_its_guarantee_and_the_service_its_quarter),
+		cmocka_unit_test(a_late_app_has_its_guarantee_and_the_service_its_quarter),
 		cmocka_unit_test(the_smallest_and_the_largest_limit_are_limits),
 		cmocka_unit_test(guarantees_hold_in_any_world),
-		cmocka_unit_test(the_machine_says_what_there_is),
+		cmocka_unit_test(the_machine_s_limits_are_read),
 		cmocka_unit_test(other_processes_of_the_user_leave_less_threads),
 	};
 

@@ -112,7 +112,7 @@ static int remove_directory(void **state)
 	return access(directory, F_OK) ? 0 : -1;
 }
 
-static void put(const char *name, const void *bytes, size_t n)
+static void put_file(const char *name, const void *bytes, size_t n)
 {
 	char path[PATH_MAX];
 	FILE *f;
@@ -144,10 +144,10 @@ static void put_index(const char *name, uint32_t magic, uint32_t row_bytes, cons
 		row[4] = htobe64(p[i].ended_ms * MS);
 		row[5] = htobe64(p[i].lost);
 	}
-	put(name, words, (HEAD_WORDS + n * ROW_WORDS) * 8);
+	put_file(name, words, (HEAD_WORDS + n * ROW_WORDS) * 8);
 }
 
-static void an_index_says_how_much_was_written_when_and_what_was_lost_in_a_row(void **state)
+static void an_index_gives_the_rate_and_the_losses_in_a_row(void **state)
 {
 	static const struct packet packets[] = { { 60000, 0, 10, 0 },
 		                                 { 60000, 10, 15, 7 },
@@ -187,7 +187,7 @@ static void as_many_packets_as_there_are_sub_buffers_part_two_losses(void **stat
 	bsv_packets_fini(&p);
 }
 
-static void an_index_that_is_none_says_nothing_and_does_no_harm(void **state)
+static void an_invalid_index_is_ignored_and_does_no_harm(void **state)
 {
 	static const struct packet mad = { UINT64_MAX / 16, UINT64_MAX / MS, 0, UINT64_MAX };
 	struct bsv_packets p;
@@ -195,10 +195,10 @@ static void an_index_that_is_none_says_nothing_and_does_no_harm(void **state)
 
 	(void)state;
 	memset(noise, 0xc1, sizeof(noise));
-	put("noise_0.idx", noise, sizeof(noise));
-	put("empty_1.idx", noise, 0);
-	put("short_2.idx", "\xc1\xf1\xdc\xc1\0\0", 6);
-	put("noname.idx", noise, 3);
+	put_file("noise_0.idx", noise, sizeof(noise));
+	put_file("empty_1.idx", noise, 0);
+	put_file("short_2.idx", "\xc1\xf1\xdc\xc1\0\0", 6);
+	put_file("noname.idx", noise, 3);
 	put_index("foreign_4.idx", 0xC1F1DCC2, 72, &mad, 1);
 	put_index("narrow_5.idx", 0xC1F1DCC1, 8, &mad, 1);
 	put_index("wide_6.idx", 0xC1F1DCC1, UINT32_MAX, &mad, 1);
@@ -229,8 +229,8 @@ static void streams_are_counted_by_the_names_of_their_indices(void **state)
 	assert_int_equal(bsv_streams_each(directory), 0);
 	put_index("ust/uid/bursts_0.idx", 0xC1F1DCC1, 72, &none, 1);
 	put_index("ust/uid/bursts_3_7.idx", 0xC1F1DCC1, 72, &none, 1); /* its eighth file */
-	put("ust/uid/bursts_5", "", 0);
-	put("ust/uid/bursts_4294967295.idx", "", 0);
+	put_file("ust/uid/bursts_5", "", 0);
+	put_file("ust/uid/bursts_4294967295.idx", "", 0);
 	assert_int_equal(bsv_streams_each(directory), 4);
 }
 
@@ -271,11 +271,11 @@ static void metadata_without_an_end_is_counted(void **state)
 	struct bsv_packets p;
 
 	(void)state;
-	put("metadata", "/* CTF 1.8 */\n", 14);
+	put_file("metadata", "/* CTF 1.8 */\n", 14);
 	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
 	assert_int_equal(p.cut_metadata, 0);
 	bsv_packets_fini(&p);
-	put("metadata", "", 0);
+	put_file("metadata", "", 0);
 	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
 	assert_int_equal(p.cut_metadata, 1);
 	bsv_packets_fini(&p);
@@ -576,7 +576,7 @@ static void destroy_no_triggers(struct lttng_triggers *triggers)
 	(void)triggers;
 }
 
-static void a_daemon_that_does_not_say_who_uses_it_is_asked_again_before_it_is_ended(void **state)
+static void a_daemon_that_does_not_list_its_sessions_is_asked_again_before_it_is_ended(void **state)
 {
 	const struct bsv_lttng lttng = { .list_sessions = list_no_sessions,
 		                         .list_triggers = list_no_triggers,
@@ -745,13 +745,13 @@ int main(void)
 		cmocka_unit_test(room_is_for_each_cpu_and_each_user_and_of_what_there_is_less_of),
 		cmocka_unit_test(a_workload_that_writes_more_gets_buffers_for_two_seconds_of_it),
 		cmocka_unit_test(advice_holds_what_was_held_and_what_was_lost_and_half_of_that_more),
-		cmocka_unit_test_setup_teardown(an_index_says_how_much_was_written_when_and_what_was_lost_in_a_row,
-		                                make_directory, remove_directory),
+		cmocka_unit_test_setup_teardown(an_index_gives_the_rate_and_the_losses_in_a_row, make_directory,
+		                                remove_directory),
 		cmocka_unit_test_setup_teardown(a_group_may_write_only_if_it_is_the_users_alone, make_directory,
 		                                remove_directory),
 		cmocka_unit_test_setup_teardown(as_many_packets_as_there_are_sub_buffers_part_two_losses,
 		                                make_directory, remove_directory),
-		cmocka_unit_test_setup_teardown(an_index_that_is_none_says_nothing_and_does_no_harm, make_directory,
+		cmocka_unit_test_setup_teardown(an_invalid_index_is_ignored_and_does_no_harm, make_directory,
 		                                remove_directory),
 		cmocka_unit_test_setup_teardown(streams_are_counted_by_the_names_of_their_indices, make_directory,
 		                                remove_directory),
@@ -762,7 +762,7 @@ int main(void)
 		cmocka_unit_test(a_session_daemon_that_ends_while_it_is_asked_has_gone),
 		cmocka_unit_test(a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace),
 		cmocka_unit_test(a_daemon_that_cannot_be_noted_is_not_taken_for_one_that_runs),
-		cmocka_unit_test(a_daemon_that_does_not_say_who_uses_it_is_asked_again_before_it_is_ended),
+		cmocka_unit_test(a_daemon_that_does_not_list_its_sessions_is_asked_again_before_it_is_ended),
 		cmocka_unit_test(a_daemon_of_ours_that_found_another_one_leaves_that_one_to_be_asked),
 		cmocka_unit_test_setup_teardown(the_library_of_lttng_prints_nothing, make_directory, remove_directory),
 		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,

@@ -144,7 +144,7 @@ static void take_chains(struct told *t)
 
 /* ---- compared with the truth ---- */
 
-static void same(const struct sim_exec *x, const char *what, uint64_t got, uint64_t want)
+static void expect_ns(const struct sim_exec *x, const char *what, uint64_t got, uint64_t want)
 {
 	if (got != want)
 		fail_msg("seed %llu: %s of execution %llx is %lld ns off", (unsigned long long)seed_now, what,
@@ -170,13 +170,13 @@ static void compare_calls(const struct told *t)
 
 		if (x->service != t->service)
 			continue;
-		same(x, "readiness", o->ready, x->at[BSA_ENQUEUED]);
-		same(x, "dispatch", o->began, x->at[BSA_DISPATCHED]);
-		same(x, "end", o->ended, x->refused ? x->missed_at : x->at[BSA_RUN_ENDED]);
-		same(x, "answer", o->answered, x->over_at);
-		same(x, "preemptions", o->preemptions, x->preemptions);
-		same(x, "fate", o->fate, fate_of(x));
-		same(x, "miss", o->missed, x->miss != BSA_MISS_NONE);
+		expect_ns(x, "readiness", o->ready, x->at[BSA_ENQUEUED]);
+		expect_ns(x, "dispatch", o->began, x->at[BSA_DISPATCHED]);
+		expect_ns(x, "end", o->ended, x->refused ? x->missed_at : x->at[BSA_RUN_ENDED]);
+		expect_ns(x, "answer", o->answered, x->over_at);
+		expect_ns(x, "preemptions", o->preemptions, x->preemptions);
+		expect_ns(x, "fate", o->fate, fate_of(x));
+		expect_ns(x, "miss", o->missed, x->miss != BSA_MISS_NONE);
 		n_replayed++;
 		n_preempted += x->preemptions;
 		n_late += o->missed;
@@ -195,10 +195,10 @@ static void compare_lanes(const struct told *t)
 			continue;
 		if (n++ >= t->n_slices)
 			fail_msg("seed %llu: a lane is held too seldom", (unsigned long long)seed_now);
-		same(x, "whose stretch it is", got->exec, want->exec);
-		same(x, "lane", got->lane, want->lane);
-		same(x, "beginning of a stretch", got->began, want->began);
-		same(x, "end of a stretch", got->ended, want->ended);
+		expect_ns(x, "whose stretch it is", got->exec, want->exec);
+		expect_ns(x, "lane", got->lane, want->lane);
+		expect_ns(x, "beginning of a stretch", got->began, want->began);
+		expect_ns(x, "end of a stretch", got->ended, want->ended);
 	}
 	if (n != t->n_slices)
 		fail_msg("seed %llu: a lane is held too often", (unsigned long long)seed_now);
@@ -462,7 +462,7 @@ static void a_call_that_made_room_may_get_its_lane_back_from_one_that_makes_room
 	assert_int_equal(h.handed[2], BSA_REPLAY_HAND_BACK);
 }
 
-static void who_is_asked_to_make_room_stops_as_late_as_the_source_says(void **state)
+static void a_preempted_call_stops_as_late_as_in_the_source(void **state)
 {
 	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
 		                        urgent_at(100),
@@ -482,7 +482,7 @@ static void who_is_asked_to_make_room_stops_as_late_as_the_source_says(void **st
 }
 
 /* Under fair the policy sets a later time for the stop; the call stops that long after that time. */
-static void who_is_asked_for_later_stops_after_that(void **state)
+static void a_stop_asked_for_later_comes_after_that_time(void **state)
 {
 	const struct bsa_replay_rules fair = { NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1 };
 	struct bsa_replay_call longest = { .run_ns = 9000000, .step_ns = 10, .deadline = BSA_REPLAY_NEVER };
@@ -513,7 +513,7 @@ static void an_answer_depends_on_how_the_call_came_to_its_lane(void **state)
 	assert_int_equal(h.outcomes[0].answered, 150 + 5000 + BSA_REPLAY_HAND_NONE);
 }
 
-static void between_checkpoints_nobody_leaves(void **state)
+static void no_call_leaves_between_checkpoints(void **state)
 {
 	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER, .wake_ns = 10 },
 		                        { .at = 400,
@@ -650,11 +650,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_is_asked_at_a_checkpoint_leaves_at_that_one),
 		cmocka_unit_test(each_time_that_it_is_handed_a_lane_again_it_wakes_up_anew),
 		cmocka_unit_test(a_call_that_waits_longer_than_its_thread_polls_sleeps),
-		cmocka_unit_test(who_is_asked_to_make_room_stops_as_late_as_the_source_says),
-		cmocka_unit_test(who_is_asked_for_later_stops_after_that),
+		cmocka_unit_test(a_preempted_call_stops_as_late_as_in_the_source),
+		cmocka_unit_test(a_stop_asked_for_later_comes_after_that_time),
 		cmocka_unit_test(an_answer_depends_on_how_the_call_came_to_its_lane),
 		cmocka_unit_test(a_call_that_made_room_may_get_its_lane_back_from_one_that_makes_room),
-		cmocka_unit_test(between_checkpoints_nobody_leaves),
+		cmocka_unit_test(no_call_leaves_between_checkpoints),
 		cmocka_unit_test(only_a_whole_run_in_one_stretch_teaches),
 		cmocka_unit_test(what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_model),
 		cmocka_unit_test(others_before_it_refuse_a_call),

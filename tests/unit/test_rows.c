@@ -158,7 +158,7 @@ static void columns_are_sorted_by_their_names(void **state)
 	bsa_db_close(db);
 }
 
-static void a_query_that_fails_says_so_before_its_first_row(void **state)
+static void a_failing_query_reports_it_before_its_first_row(void **state)
 {
 	struct bsa_db *db = some_db(*state);
 	struct bsa_err err = { "" };
@@ -388,7 +388,7 @@ int main(void)
 		cmocka_unit_test(no_rows_at_all_are_no_mistake),
 		cmocka_unit_test(executions_that_do_not_count_are_counted),
 		cmocka_unit_test_setup_teardown(columns_are_sorted_by_their_names, stored_setup, stored_teardown),
-		cmocka_unit_test_setup_teardown(a_query_that_fails_says_so_before_its_first_row, stored_setup,
+		cmocka_unit_test_setup_teardown(a_failing_query_reports_it_before_its_first_row, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(queries_come_again_too, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(a_table_computes_no_hidden_part, stored_setup, stored_teardown),

@@ -603,7 +603,7 @@ static void tell(const struct story *story, bool late)
 	bsa_schedule_free(c.s);
 }
 
-static void is_told(void **state)
+static void is_reported(void **state)
 {
 	tell(*state, false);
 	tell(*state, true);
@@ -807,7 +807,7 @@ int main(void)
 
 	for (size_t i = 0; i < N; i++)
 		tests[i] = (struct CMUnitTest){ .name = stories[i].story,
-			                        .test_func = is_told,
+			                        .test_func = is_reported,
 			                        .initial_state = (void *)&stories[i] };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

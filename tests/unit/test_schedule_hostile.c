@@ -126,7 +126,7 @@ static struct bsa_scheduled *any_execution(void)
 	return x;
 }
 
-static void renew(struct bsa_scheduled **x)
+static void replace_execution(struct bsa_scheduled **x)
 {
 	if (*x && (!bsa_scheduled_idle(*x) || chance(6)))
 		return;
@@ -140,7 +140,7 @@ static void any_step(struct bsa_schedule *s, struct bsa_scheduled **all, uint64_
 	uint64_t at;
 
 	if (!*x || (*x)->state == BSA_SCHEDULED_OVER)
-		renew(x);
+		replace_execution(x);
 	at = any_time(now);
 	if (!chance(4)) { /* a later event knows it better */
 		(*x)->priority = (uint8_t)chance(4);
@@ -217,7 +217,7 @@ static struct bsa_schedule *start(uint64_t window, uint64_t horizon)
 	return s;
 }
 
-static void go(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
+static void step_take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
 	assert_int_equal(bsa_schedule_step(s, x, step, at, lane), 0);
 }
@@ -233,16 +233,16 @@ static void a_million_wait(void **state)
 		x[i] = (struct bsa_scheduled){
 			.id = i + 1, .app = 1 + i % 70000, .priority = (uint8_t)(i % 3), .instance = 1
 		};
-		go(s, &x[i], BSA_STEP_READY, i, BSA_LANE_NONE);
+		step_take(s, &x[i], BSA_STEP_READY, i, BSA_LANE_NONE);
 	}
 	for (uint32_t i = 0; i < 100; i++) {
 		struct bsa_scheduled *last = &x[MILLION - 1 - i];
 
-		go(s, last, BSA_STEP_DISPATCH, MILLION + 2 * i, 0);
-		go(s, last, BSA_STEP_END, MILLION + 2 * i + 1, 0);
+		step_take(s, last, BSA_STEP_DISPATCH, MILLION + 2 * i, 0);
+		step_take(s, last, BSA_STEP_END, MILLION + 2 * i + 1, 0);
 	}
 	for (uint32_t i = 0; i < MILLION - 100; i += 2)
-		go(s, &x[i], BSA_STEP_FORGET, 2 * MILLION, BSA_LANE_NONE);
+		step_take(s, &x[i], BSA_STEP_FORGET, 2 * MILLION, BSA_LANE_NONE);
 	assert_int_equal(bsa_schedule_finish(s, 3 * MILLION), 0);
 	assert_int_equal(x[0].bypassed, 0); /* among so many apps it is not counted, */
 	assert_true(x[0].bypassed_more);    /* the result has a flag for that */
@@ -264,13 +264,13 @@ static void many_are_passed_by_many(void **state)
 	assert_non_null(x);
 	for (uint32_t i = 0; i < MANY; i++) {
 		x[i] = (struct bsa_scheduled){ .id = i + 1, .app = 1 + i % 4, .priority = 1, .instance = 1 };
-		go(s, &x[i], BSA_STEP_READY, i, BSA_LANE_NONE);
+		step_take(s, &x[i], BSA_STEP_READY, i, BSA_LANE_NONE);
 	}
 	for (uint32_t i = 0; i < 3 * MANY; i++, at += 3) {
 		x[MANY] = (struct bsa_scheduled){ .id = MANY + 1 + i, .app = 5, .priority = 1, .instance = 1 };
-		go(s, &x[MANY], BSA_STEP_READY, at, BSA_LANE_NONE);
-		go(s, &x[MANY], BSA_STEP_DISPATCH, at + 1, 0);
-		go(s, &x[MANY], BSA_STEP_END, at + 2, 0);
+		step_take(s, &x[MANY], BSA_STEP_READY, at, BSA_LANE_NONE);
+		step_take(s, &x[MANY], BSA_STEP_DISPATCH, at + 1, 0);
+		step_take(s, &x[MANY], BSA_STEP_END, at + 2, 0);
 	}
 	assert_int_equal(bsa_schedule_finish(s, at), 0);
 	for (uint32_t i = 0; i < MANY; i++)
@@ -291,15 +291,15 @@ static void what_is_remembered_is_bounded(void **state)
 	size_t before = mallinfo2().uordblks;
 
 	(void)state;
-	go(s, &waits, BSA_STEP_READY, 1, BSA_LANE_NONE);
-	go(s, &next, BSA_STEP_READY, 2, BSA_LANE_NONE);
+	step_take(s, &waits, BSA_STEP_READY, 1, BSA_LANE_NONE);
+	step_take(s, &next, BSA_STEP_READY, 2, BSA_LANE_NONE);
 	for (uint64_t i = 1; i <= MANY; i++) {
 		x = (struct bsa_scheduled){ .id = i + 2, .app = 2, .instance = 1 };
-		go(s, &x, BSA_STEP_DISPATCH, 10 * i, 0);
-		go(s, &x, BSA_STEP_END, 10 * i + 6, 0);
+		step_take(s, &x, BSA_STEP_DISPATCH, 10 * i, 0);
+		step_take(s, &x, BSA_STEP_END, 10 * i + 6, 0);
 	}
 	assert_true(mallinfo2().uordblks - before < 32 << 20);
-	go(s, &waits, BSA_STEP_DISPATCH, 10 * MANY + 10, 0);
+	step_take(s, &waits, BSA_STEP_DISPATCH, 10 * MANY + 10, 0);
 	assert_int_equal(bsa_schedule_left_out(s).forgotten, 1);
 	assert_in_range(rows, 1 << 17, (2 << 17) + 2);
 	assert_int_equal(waits.ready_ns, 10 * MANY + 9);
@@ -317,14 +317,14 @@ static void so_is_what_is_remembered_of_many_lanes(void **state)
 
 	(void)state;
 	assert_int_equal(bsa_schedule_lanes(s, 1, 0, LANES_OF_IT, false, true), 0);
-	go(s, &waits, BSA_STEP_READY, 1, BSA_LANE_NONE);
+	step_take(s, &waits, BSA_STEP_READY, 1, BSA_LANE_NONE);
 	for (uint8_t lane = 0; lane < LANES_OF_IT; lane++)
 		for (uint64_t i = 1; i < MANY; i++, at += 10) {
 			x = (struct bsa_scheduled){ .id = at, .app = 2, .instance = 1 };
-			go(s, &x, BSA_STEP_DISPATCH, at, lane);
-			go(s, &x, BSA_STEP_END, at + 9, lane);
+			step_take(s, &x, BSA_STEP_DISPATCH, at, lane);
+			step_take(s, &x, BSA_STEP_END, at + 9, lane);
 		}
-	go(s, &waits, BSA_STEP_DISPATCH, at, LANES_OF_IT - 1);
+	step_take(s, &waits, BSA_STEP_DISPATCH, at, LANES_OF_IT - 1);
 	assert_int_equal(bsa_schedule_left_out(s).forgotten, 1);
 	assert_in_range(idle_ns, 1, 10000);
 	assert_int_equal(bsa_schedule_finish(s, at), 0);
@@ -332,7 +332,7 @@ static void so_is_what_is_remembered_of_many_lanes(void **state)
 }
 
 /* While executions wait, but each briefly, the schedule forgets nothing. */
-static void what_nobody_asks_for_is_dropped(void **state)
+static void unused_history_is_dropped(void **state)
 {
 	enum { MANY = 3 << 18 };
 	struct bsa_scheduled x[2];
@@ -342,10 +342,10 @@ static void what_nobody_asks_for_is_dropped(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < MANY; i++) {
 		x[i % 2] = (struct bsa_scheduled){ .id = i + 1, .app = 2, .instance = 1 };
-		go(s, &x[i % 2], BSA_STEP_READY, 10 * i + 5, BSA_LANE_NONE);
+		step_take(s, &x[i % 2], BSA_STEP_READY, 10 * i + 5, BSA_LANE_NONE);
 		if (i)
-			go(s, &x[(i - 1) % 2], BSA_STEP_END, 10 * i + 6, 0);
-		go(s, &x[i % 2], BSA_STEP_DISPATCH, 10 * i + 7, 0);
+			step_take(s, &x[(i - 1) % 2], BSA_STEP_END, 10 * i + 6, 0);
+		step_take(s, &x[i % 2], BSA_STEP_DISPATCH, 10 * i + 7, 0);
 	}
 	assert_true(mallinfo2().uordblks - before < 64 << 10);
 	assert_int_equal(bsa_schedule_left_out(s).forgotten, 0);
@@ -363,7 +363,7 @@ static void time_may_jump(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 6; i++) {
 		x[i] = (struct bsa_scheduled){ .id = i + 1, .app = 1 + i, .priority = 1, .instance = 1 };
-		go(s, &x[i], i % 3 ? BSA_STEP_READY : BSA_STEP_DISPATCH, at[i], 0);
+		step_take(s, &x[i], i % 3 ? BSA_STEP_READY : BSA_STEP_DISPATCH, at[i], 0);
 	}
 	assert_in_range(rows, 4995, 3 << 20);
 	assert_int_equal(bsa_schedule_finish(s, UINT64_MAX), 0);
@@ -383,7 +383,7 @@ static void steps_to_come_are_bounded(void **state)
 	chance_from(1);
 	for (uint32_t i = 0; i < MANY; i++) {
 		x[i] = (struct bsa_scheduled){ .id = i + 1, .app = 1, .priority = 1, .instance = 1 };
-		go(s, &x[i], BSA_STEP_REFUSED, UINT64_MAX / 2 + chance(1 << 24), BSA_LANE_NONE);
+		step_take(s, &x[i], BSA_STEP_REFUSED, UINT64_MAX / 2 + chance(1 << 24), BSA_LANE_NONE);
 	}
 	for (uint32_t i = 0; i < MANY; i++)
 		idle += bsa_scheduled_idle(&x[i]);
@@ -424,7 +424,7 @@ int main(void)
 		cmocka_unit_test(many_are_passed_by_many),
 		cmocka_unit_test(what_is_remembered_is_bounded),
 		cmocka_unit_test(so_is_what_is_remembered_of_many_lanes),
-		cmocka_unit_test(what_nobody_asks_for_is_dropped),
+		cmocka_unit_test(unused_history_is_dropped),
 		cmocka_unit_test(time_may_jump),
 		cmocka_unit_test(steps_to_come_are_bounded),
 		cmocka_unit_test(losses_are_bounded),

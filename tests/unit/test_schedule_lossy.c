@@ -21,14 +21,14 @@ static struct world w;
 static uint32_t playing;
 static uint64_t told; /* facts that the test checked */
 
-static void so(bool is, const char *what)
+static void expect_true(bool is, const char *what)
 {
 	if (!is)
 		fail_msg("seed %u: not so: %s", playing, what);
 	told++;
 }
 
-#define SO(what) so(what, #what)
+#define SO(what) expect_true(what, #what)
 
 static int index_of(uint64_t id)
 {
@@ -285,7 +285,7 @@ static void play(uint64_t horizon)
 	bsa_schedule_free(s);
 }
 
-static void what_is_told_in_spite_of_losses_was_so(void **state)
+static void facts_beside_losses_are_true(void **state)
 {
 	time_t stop = soak_until(1);
 
@@ -303,7 +303,7 @@ static void what_is_told_in_spite_of_losses_was_so(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_told_in_spite_of_losses_was_so) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(facts_beside_losses_are_true) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

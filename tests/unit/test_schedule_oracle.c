@@ -347,7 +347,7 @@ static void count_bypassed(struct oracle *o, int x, int at)
 }
 
 /* Is an execution on record as waiting, or as having a lane, although that is not certain? */
-static bool haunted(const struct oracle *o, int x, int at)
+static bool has_ghosts(const struct oracle *o, int x, int at)
 {
 	const struct world *w = o->w;
 
@@ -382,7 +382,7 @@ static void take_enter(struct oracle *o, const struct one_step *s)
 	o->since[s->x] = -1;
 	while (e->on[i].began != s->at)
 		i++;
-	strange |= lost_ns(o->w, s->at) || haunted(o, s->x, s->at) || o->lag_from[s->x][i] < o->unseen_until;
+	strange |= lost_ns(o->w, s->at) || has_ghosts(o, s->x, s->at) || o->lag_from[s->x][i] < o->unseen_until;
 	o->hogs[s->x][i] = !(strange && unsure(o->w, 0, s->at)) && !o->doubtful_at[e->app][s->at] &&
 	                   o->lag_on[s->x][i] < -(int64_t)e->step_ns * PARTS;
 	o->free_lane[s->lane] = -1;
@@ -504,7 +504,7 @@ static void leave_lane(struct oracle *o, const struct one_step *s)
 	o->free_lane[s->lane] = s->at;
 }
 
-static void take(struct oracle *o, const struct one_step *s)
+static void oracle_take(struct oracle *o, const struct one_step *s)
 {
 	switch (s->step) {
 	case BSA_STEP_STOP:
@@ -819,7 +819,7 @@ static void expect_all(const struct world *w, struct lines *want, int end)
 		o->unknown_lane[l] = !w->told_idle;
 	expect_shares(o, end);
 	for (int i = 0; i < w->n_steps; i++) {
-		take(o, &w->steps[i]);
+		oracle_take(o, &w->steps[i]);
 		if (i + 1 == w->n_steps || w->steps[i + 1].at != w->steps[i].at)
 			end_instant(o, w->steps[i].at);
 	}

@@ -208,7 +208,7 @@ static void a_length_that_is_no_whole_number_is_cut_and_never_overflows(void **s
 	assert_int_equal(bsv_whole(0.0 / 0.0), 0);
 }
 
-static void colours_are_for_those_who_want_them(void **state)
+static void colours_are_optional(void **state)
 {
 	struct bsv_screen s;
 
@@ -267,7 +267,7 @@ static void add_row(struct bsv_rows *r, const char *app, int64_t n, int64_t p50,
 	bsv_rows_real(r, share);
 }
 
-static struct bsv_rows *some(void)
+static struct bsv_rows *some_rows(void)
 {
 	struct bsv_rows *r = bsv_rows_new(columns, N_OF(columns));
 
@@ -282,7 +282,7 @@ static struct bsv_rows *some(void)
 static void a_table_has_a_unit_for_each_column(void **state)
 {
 	(void)state;
-	assert_string_equal(table(some(), 0, false),
+	assert_string_equal(table(some_rows(), 0, false),
 	                    "app         n  p50 ms   p99 ms  size MiB  share %\n"
 	                    "camera    500   1.250  20.000      0.004     50.0\n"
 	                    "写真\\x1b   99   0.300   0.900*     1.000     50.0\n"
@@ -327,14 +327,15 @@ static void an_interval_has_the_unit_of_its_prediction(void **state)
 static void raw_means_as_it_is(void **state)
 {
 	(void)state;
-	assert_string_equal(table(some(), 0, true), "app         n   p50_ns    p99_ns  size_bytes  share_percent\n"
-	                                            "camera    500  1250000  20000000        4096          50.04\n"
-	                                            "写真\\x1b   99   300000    900000     1048576          49.96\n"
-	                                            "-           -        -         -           -              -\n");
+	assert_string_equal(table(some_rows(), 0, true),
+	                    "app         n   p50_ns    p99_ns  size_bytes  share_percent\n"
+	                    "camera    500  1250000  20000000        4096          50.04\n"
+	                    "写真\\x1b   99   300000    900000     1048576          49.96\n"
+	                    "-           -        -         -           -              -\n");
 }
 
 /* The width of the widest line. */
-static int widest(const char *s)
+static int widest_line(const char *s)
 {
 	int ret = 0;
 
@@ -354,14 +355,14 @@ static void no_line_is_wider_than_the_screen(void **state)
 {
 	(void)state;
 	for (int width = 20; width < 120; width++) {
-		struct bsv_rows *r = some();
+		struct bsv_rows *r = some_rows();
 		const char *s;
 
 		add_row(r, "an app with a name that is long enough for three lines or more of them, of any width", 7, 1,
 		        2, 3, 4);
 		s = table(r, width, false);
-		if (widest(s) > width)
-			fail_msg("%d wide, and not %d:\n%s", widest(s), width, s);
+		if (widest_line(s) > width)
+			fail_msg("%d wide, and not %d:\n%s", widest_line(s), width, s);
 	}
 }
 
@@ -370,7 +371,7 @@ static void what_has_no_room_is_named(void **state)
 	const char *s;
 
 	(void)state;
-	s = table(some(), 30, false);
+	s = table(some_rows(), 30, false);
 	assert_non_null(strstr(s, "(no room for size MiB, share\n  %; --part rows --format csv\n  has all)\n"));
 	assert_null(strstr(s, "0.004"));
 }
@@ -420,7 +421,7 @@ static void a_sentence_stays_on_a_narrow_screen(void **state)
 	                                         "              deadlines\n");
 }
 
-static void a_table_of_nothing_says_so(void **state)
+static void an_empty_table_has_a_line_for_that(void **state)
 {
 	(void)state;
 	assert_string_equal(table(bsv_rows_new(columns, 2), 0, false), "app  n\n(none)\n");
@@ -584,7 +585,7 @@ int main(void)
 		cmocka_unit_test(a_duration_has_the_unit_that_fits_and_four_digits),
 		cmocka_unit_test(a_duration_beside_another_has_its_unit),
 		cmocka_unit_test(a_length_that_is_no_whole_number_is_cut_and_never_overflows),
-		cmocka_unit_test(colours_are_for_those_who_want_them),
+		cmocka_unit_test(colours_are_optional),
 		cmocka_unit_test(a_table_has_a_unit_for_each_column),
 		cmocka_unit_test(figures_that_are_compared_have_one_unit),
 		cmocka_unit_test(an_interval_has_the_unit_of_its_prediction),
@@ -593,7 +594,7 @@ int main(void)
 		cmocka_unit_test(what_has_no_room_is_named),
 		cmocka_unit_test(a_column_without_a_name_leaves_no_gap_in_what_has_no_room),
 		cmocka_unit_test(a_sentence_stays_on_a_narrow_screen),
-		cmocka_unit_test(a_table_of_nothing_says_so),
+		cmocka_unit_test(an_empty_table_has_a_line_for_that),
 		cmocka_unit_test(what_is_not_zero_does_not_look_like_it),
 		cmocka_unit_test(numbers_that_are_absurd_are_printed),
 		cmocka_unit_test(json_is_json_whatever_the_names),

@@ -36,7 +36,7 @@ static void emit_one(uint64_t exec)
 }
 
 /* Run @body in a process of its own; its return value is the exit status. */
-static void apart(int (*body)(void))
+static void run_apart(int (*body)(void))
 {
 	pid_t pid = fork();
 	int status;
@@ -73,7 +73,7 @@ static int off_body(void)
 static void without_a_provider_nothing_is_evaluated(void **state)
 {
 	(void)state;
-	apart(off_body);
+	run_apart(off_body);
 }
 
 #ifndef NBT_OFF
@@ -100,10 +100,10 @@ static int loaded_body(void)
 	return 0;
 }
 
-static void what_nobody_listens_to_is_not_evaluated(void **state)
+static void without_a_listener_no_field_is_evaluated(void **state)
 {
 	(void)state;
-	apart(loaded_body);
+	run_apart(loaded_body);
 }
 
 /* ---- on ---- */
@@ -130,7 +130,7 @@ static int on_body(void)
 static void an_event_has_the_fields_it_was_given(void **state)
 {
 	(void)state;
-	apart(on_body);
+	run_apart(on_body);
 }
 
 static int news_body(void)
@@ -151,10 +151,10 @@ static int news_body(void)
 	return 0;
 }
 
-static void who_begins_to_listen_is_news_once(void **state)
+static void a_new_listener_is_news_once(void **state)
 {
 	(void)state;
-	apart(news_body);
+	run_apart(news_body);
 }
 
 static int other_body(void)
@@ -174,7 +174,7 @@ static int other_body(void)
 static void an_event_that_the_provider_knows_otherwise_stays_off(void **state)
 {
 	(void)state;
-	apart(other_body);
+	run_apart(other_body);
 }
 
 /* ---- which providers the seam accepts ---- */
@@ -207,7 +207,7 @@ static int open_copy(void)
 	return -r;
 }
 
-static int said(int (*body)(void))
+static int answer_apart(int (*body)(void))
 {
 	pid_t pid = fork();
 	int status;
@@ -229,11 +229,11 @@ static void a_file_that_others_can_write_is_not_loaded(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		copy_of(PROVIDER_FAKE, rows[i].mode);
-		assert_int_equal(said(open_copy), rows[i].r);
+		assert_int_equal(answer_apart(open_copy), rows[i].r);
 	}
 }
 
-static int as_somebody_else(void)
+static int as_another_user(void)
 {
 	return setgid(65534) || setuid(65534) ? 1 : open_copy();
 }
@@ -244,27 +244,27 @@ static void a_file_of_another_user_is_not_loaded(void **state)
 	if (geteuid() != 0)
 		skip();
 	copy_of(PROVIDER_FAKE, 0755); /* root's, and executable by all users */
-	assert_int_equal(said(as_somebody_else), 0);
+	assert_int_equal(answer_apart(as_another_user), 0);
 	copy_of(PROVIDER_FAKE, 0755);
 	assert_int_equal(chown(copy, 65533, 65533), 0);
-	assert_int_equal(said(as_somebody_else), -EPERM);
+	assert_int_equal(answer_apart(as_another_user), -EPERM);
 	copy_of(PROVIDER_FAKE, 0755);
 	assert_int_equal(chown(copy, 65533, 65533), 0);
-	assert_int_equal(said(open_copy), -EPERM); /* root may not load it either */
+	assert_int_equal(answer_apart(open_copy), -EPERM); /* root may not load it either */
 }
 
-static void what_is_no_provider_is_said_to_be_none(void **state)
+static void an_invalid_provider_is_reported(void **state)
 {
 	(void)state;
 	copy_of("/proc/self/comm", 0755); /* not a shared object */
-	assert_int_equal(said(open_copy), -ELIBACC);
+	assert_int_equal(answer_apart(open_copy), -ELIBACC);
 	copy_of(NO_PROVIDER, 0755); /* a shared object that is no provider */
-	assert_int_equal(said(open_copy), -ELIBACC);
+	assert_int_equal(answer_apart(open_copy), -ELIBACC);
 	copy_of(PROVIDER_OLD, 0755); /* one for another seam */
-	assert_int_equal(said(open_copy), -ELIBACC);
+	assert_int_equal(answer_apart(open_copy), -ELIBACC);
 	copy_of(PROVIDER_FAKE, 0755);
 	unlink(copy);
-	assert_int_equal(said(open_copy), -ENOENT);
+	assert_int_equal(answer_apart(open_copy), -ENOENT);
 }
 
 static int by_environment(void)
@@ -283,11 +283,11 @@ static int by_empty_environment(void)
 	return 0;
 }
 
-static void the_environment_says_which_or_none(void **state)
+static void the_environment_names_the_provider_or_none(void **state)
 {
 	(void)state;
-	apart(by_environment);
-	apart(by_empty_environment);
+	run_apart(by_environment);
+	run_apart(by_empty_environment);
 }
 
 #endif
@@ -297,14 +297,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_provider_nothing_is_evaluated),
 #ifndef NBT_OFF
-		cmocka_unit_test(what_nobody_listens_to_is_not_evaluated),
+		cmocka_unit_test(without_a_listener_no_field_is_evaluated),
 		cmocka_unit_test(an_event_has_the_fields_it_was_given),
-		cmocka_unit_test(who_begins_to_listen_is_news_once),
+		cmocka_unit_test(a_new_listener_is_news_once),
 		cmocka_unit_test(an_event_that_the_provider_knows_otherwise_stays_off),
 		cmocka_unit_test(a_file_that_others_can_write_is_not_loaded),
 		cmocka_unit_test(a_file_of_another_user_is_not_loaded),
-		cmocka_unit_test(what_is_no_provider_is_said_to_be_none),
-		cmocka_unit_test(the_environment_says_which_or_none),
+		cmocka_unit_test(an_invalid_provider_is_reported),
+		cmocka_unit_test(the_environment_names_the_provider_or_none),
 #endif
 	};
 

@@ -55,7 +55,7 @@ static int tear_down(void **state)
 
 /* ---- the service and its clients ---- */
 
-static void the_service_says_who_it_is(void **state)
+static void the_service_describes_itself(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_client *other;
@@ -94,7 +94,7 @@ static void an_instance_has_another_number_than_the_one_before(void **state)
 	assert_false(all_one);
 }
 
-static void nobody_there_is_an_error_in_words(void **state)
+static void a_missing_service_is_an_error_in_words(void **state)
 {
 	struct fixture *f = *state;
 	const struct nnb_client_config nowhere = { .socket = "/nonexistent/socket" }, left = { .socket = f->s.socket };
@@ -110,7 +110,7 @@ static void nobody_there_is_an_error_in_words(void **state)
 	assert_ptr_equal(client, untouched);
 }
 
-static void the_environment_says_where_the_socket_is(void **state)
+static void the_environment_gives_the_socket(void **state)
 {
 	struct fixture *f = *state;
 	char path[96];
@@ -133,7 +133,7 @@ static void the_environment_says_where_the_socket_is(void **state)
 
 /* ---- models ---- */
 
-static void what_the_device_takes_is_told_by_operation(void **state)
+static void support_is_reported_by_operation(void **state)
 {
 	struct fixture *f = *state;
 	bool each[2] = { false, false };
@@ -191,7 +191,7 @@ static void an_invalid_model_is_refused_with_the_same_words_as_at_home(void **st
 }
 
 /* */
-static void a_preference_or_priority_that_is_none_is_refused(void **state)
+static void an_invalid_preference_or_priority_is_refused(void **state)
 {
 	struct fixture *f = *state;
 
@@ -201,7 +201,7 @@ static void a_preference_or_priority_that_is_none_is_refused(void **state)
 	               "");
 }
 
-static void how_to_prepare_need_not_be_said(void **state)
+static void the_terms_of_a_preparation_are_optional(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_remote *remote;
@@ -621,7 +621,7 @@ static void a_bad_request_is_an_invalid_argument_on_every_path(void **state)
 }
 
 /* P-31: every path reports the size that a short output would have needed (section 11: shapes are kept). */
-static void a_short_output_is_told_its_shape_on_every_path(void **state)
+static void every_path_reports_the_shape_of_a_short_output(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m;
@@ -659,7 +659,7 @@ static void a_short_output_is_told_its_shape_on_every_path(void **state)
 /*
  * Q-38: the time on the device is part of the time in the driver; without a request for them, there are none.
  */
-static void timing_is_told_if_asked_for(void **state)
+static void timing_is_reported_on_request(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_remote *remote;
@@ -819,7 +819,7 @@ static void await_done(struct done *d)
 	assert_int_equal(atomic_load(&d->times), 1);
 }
 
-static void an_asynchronous_execution_is_told_once(void **state)
+static void an_asynchronous_execution_is_reported_once(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_remote *remote;
@@ -847,7 +847,7 @@ static void an_asynchronous_execution_is_told_once(void **state)
 		assert_int_equal(atomic_load(&done[i].times), 1);
 }
 
-static void a_bad_asynchronous_execution_is_told_and_returned(void **state)
+static void a_bad_asynchronous_execution_is_reported_and_returned(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_remote *remote;
@@ -1725,18 +1725,17 @@ static void an_app_has_so_many(void **state)
 
 static void add_first_tests(void)
 {
-	TEST(the_service_says_who_it_is, "the service says who it is");
+	TEST(the_service_describes_itself, "the service describes itself");
 	TEST(an_instance_has_another_number_than_the_one_before, "an instance has another number than the one before");
-	TEST(nobody_there_is_an_error_in_words, "nobody there is an error in words");
-	TEST(the_environment_says_where_the_socket_is, "the environment says where the socket is");
-	TEST(what_the_device_takes_is_told_by_operation, "what the device takes is told by operation");
+	TEST(a_missing_service_is_an_error_in_words, "a missing service is an error in words");
+	TEST(the_environment_gives_the_socket, "the environment gives the socket");
+	TEST(support_is_reported_by_operation, "support is reported by operation");
 	TEST(a_pool_that_cannot_be_mapped_is_unsupported_and_fails_to_prepare,
 	     "P-14, P-13: a constant's pool that cannot be mapped is unsupported, and fails to prepare");
 	TEST(an_invalid_model_is_refused_with_the_same_words_as_at_home,
 	     "an invalid model is refused with the same words as at home");
-	TEST(a_preference_or_priority_that_is_none_is_refused,
-	     "Q-40: a preference or priority that is none is refused");
-	TEST(how_to_prepare_need_not_be_said, "how to prepare need not be said");
+	TEST(an_invalid_preference_or_priority_is_refused, "Q-40: a preference or priority that is none is refused");
+	TEST(the_terms_of_a_preparation_are_optional, "the terms of a preparation are optional");
 	TEST(a_model_beyond_64_KiB_arrives_whole, "a model beyond 64 KiB arrives whole");
 	TEST(a_model_of_many_pools_arrives_whole, "a model of many pools arrives whole");
 	TEST(a_model_that_cannot_be_sent_whole_spoils_no_other_call,
@@ -1756,11 +1755,11 @@ static void add_execution_tests(void)
 	     "P-13: a request's pool that cannot be mapped is a general failure");
 	TEST(a_bad_request_is_an_invalid_argument_on_every_path,
 	     "S-12, B-26: a bad request is an invalid argument on every path");
-	TEST(a_short_output_is_told_its_shape_on_every_path, "P-31: a short output is told its shape on every path");
-	TEST(timing_is_told_if_asked_for, "Q-38: timing is told if asked for");
+	TEST(every_path_reports_the_shape_of_a_short_output, "P-31: a short output is told its shape on every path");
+	TEST(timing_is_reported_on_request, "Q-38: timing is told if asked for");
 	TEST(a_request_of_many_pools_is_right_on_every_path, "a request of 300 pools is right on every path");
-	TEST(an_asynchronous_execution_is_told_once, "P-32: an asynchronous execution is told once");
-	TEST(a_bad_asynchronous_execution_is_told_and_returned,
+	TEST(an_asynchronous_execution_is_reported_once, "P-32: an asynchronous execution is told once");
+	TEST(a_bad_asynchronous_execution_is_reported_and_returned,
 	     "P-32: a bad asynchronous execution is told, and returned");
 	TEST(asynchronous_executions_do_not_wait_for_each_other, "asynchronous executions do not wait for each other");
 }

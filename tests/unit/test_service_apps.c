@@ -95,7 +95,7 @@ static int by_rules(void **state)
 	return set_up_with(state, c->options);
 }
 
-static void the_service_says_what_its_rules_are(void **state)
+static void the_service_reports_its_rules(void **state)
 {
 	struct fixture *f = *state;
 	const struct rules_case *c = f->row;
@@ -387,13 +387,13 @@ static void execute_and_count(const char *socket_path)
 	stay();
 }
 
-static void become_somebody_else(void)
+static void become_another_user(void)
 {
 	must(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
 }
 
 /* The service's own user sees every app. */
-static void the_services_user_is_told_of_every_app(void **state)
+static void the_service_s_user_sees_every_app(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_app_counts rows[4];
@@ -412,7 +412,7 @@ static void the_services_user_is_told_of_every_app(void **state)
 	child_kill(&c);
 }
 
-static void another_user_is_told_of_itself_only(void **state)
+static void another_user_sees_itself_only(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_app_counts rows[4];
@@ -434,21 +434,21 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		if (!strcmp(argv[2], "executes as somebody else"))
-			become_somebody_else();
+			become_another_user();
 		if (!strcmp(argv[2], "executes and prepares"))
 			execute_and_prepare(argv[3]);
 		execute_and_count(argv[3]);
 	}
 	for (size_t i = 0; i < N_OF(rules_cases); i++)
-		add_test(the_service_says_what_its_rules_are, by_rules, tear_down, (void *)&rules_cases[i],
-		         "the service says what its rules are: %s", rules_cases[i].name);
+		add_test(the_service_reports_its_rules, by_rules, tear_down, (void *)&rules_cases[i],
+		         "the service reports its rules: %s", rules_cases[i].name);
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(a_models_times_are_known_when_it_is_prepared, by_pid);
 	TEST(executions_of_every_path_are_counted, by_pid);
 	TEST(missed_deadlines_are_counted_on_every_path, by_pid);
 	TEST(counts_need_not_fit_the_room_there_is, by_pid);
 	TEST(an_app_that_prepares_has_no_second_share, by_pid_on_one_lane);
-	TEST(the_services_user_is_told_of_every_app, by_pid);
-	TEST(another_user_is_told_of_itself_only, by_uid);
+	TEST(the_service_s_user_sees_every_app, by_pid);
+	TEST(another_user_sees_itself_only, by_uid);
 	return _cmocka_run_group_tests("service: what it tells of apps", tests, n_tests, NULL, NULL);
 }

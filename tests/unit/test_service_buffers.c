@@ -95,7 +95,7 @@ static int tear_down(void **state)
 static const struct nnb_buffer_role first = { 0, 0, 1 };
 
 /* The first input and the first output of one model, of @n floats; 0: of the model's own size. */
-static struct nnb_buffer_desc of(uint32_t n)
+static struct nnb_buffer_desc desc_of(uint32_t n)
 {
 	return (struct nnb_buffer_desc){
 		.rank = n > 0, .dims = { n }, .inputs = &first, .outputs = &first, .n_inputs = 1, .n_outputs = 1
@@ -110,7 +110,7 @@ static void expect_status(enum nnb_status is, enum nnb_status want, const struct
 
 static struct nnb_remote_buffer *allocate(struct nnb_client *client, struct nnb_remote *remote, uint32_t n)
 {
-	const struct nnb_buffer_desc desc = of(n);
+	const struct nnb_buffer_desc desc = desc_of(n);
 	struct nnb_remote_buffer *b = NULL;
 
 	assert_none(nnb_remote_buffer_new(&b, client, &remote, 1, &desc, false, &why));
@@ -120,7 +120,7 @@ static struct nnb_remote_buffer *allocate(struct nnb_client *client, struct nnb_
 
 static void expect_allocate(struct nnb_client *client, struct nnb_remote *remote, uint32_t n, enum nnb_status want)
 {
-	const struct nnb_buffer_desc desc = of(n);
+	const struct nnb_buffer_desc desc = desc_of(n);
 	struct nnb_remote_buffer *b = NULL;
 	struct nnb_reason why = { "" };
 
@@ -632,7 +632,7 @@ static void an_output_that_never_fits_beside_what_it_is_made_of_is_refused_for_g
 static void have_a_buffer(const char *socket_path)
 {
 	struct nnb_model *m = vector_model_of_any_length();
-	const struct nnb_buffer_desc desc = of(5 * MIB / 4);
+	const struct nnb_buffer_desc desc = desc_of(5 * MIB / 4);
 	struct nnb_remote_buffer *b;
 	struct nnb_client *client;
 	struct nnb_remote *remote;
@@ -854,7 +854,7 @@ static void what_cannot_be_launched_leaves_its_output_uninitialised(void **state
 /* ---- two uses at once ---- */
 
 /* M-11: a second user is refused meanwhile, and does not wait. */
-static void who_meets_a_writer_is_refused_at_once(void **state)
+static void a_use_during_a_write_is_refused_at_once(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
@@ -893,7 +893,7 @@ static void who_meets_a_writer_is_refused_at_once(void **state)
 }
 
 /* M-8: the execution goes on with a buffer that has no token any more; then the service frees the buffer. */
-static void a_buffer_that_is_freed_stays_for_who_uses_it(void **state)
+static void a_freed_buffer_stays_for_its_users(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_holdings before = holds(f);
@@ -987,7 +987,7 @@ static int for_a_fallback(void **state)
 
 static struct nnb_remote_buffer *expect_fallback(struct fixture *f, struct nnb_remote *remote, uint32_t n)
 {
-	const struct nnb_buffer_desc desc = of(n);
+	const struct nnb_buffer_desc desc = desc_of(n);
 	struct nnb_remote_buffer *b = NULL;
 
 	assert_none(nnb_remote_buffer_new(&b, f->client, &remote, 1, &desc, true, &why));
@@ -1068,7 +1068,7 @@ static void a_copy_of_what_is_cut_short_fails(void **state)
 	nnb_remote_buffer_free(b);
 }
 
-static void where_there_is_none_shared_memory_does_as_well(void **state)
+static void shared_memory_stands_in_for_a_missing_buffer(void **state)
 {
 	struct fixture *f = *state;
 	const struct fallback_case *row = f->row;
@@ -1127,7 +1127,7 @@ static void there_is_nothing_in_place_of_what_is_wrong_or_unknown(void **state)
 	struct fixture *f = *state;
 	struct nnb_remote *grows = app_prepare(f->client, f->grows);
 	struct nnb_client *other = app_open(&f->s);
-	const struct nnb_buffer_desc unknown = of(0), wrong = of(N + 1), none = { 0 };
+	const struct nnb_buffer_desc unknown = desc_of(0), wrong = desc_of(N + 1), none = { 0 };
 	enum nnb_status of_unknown = f->row ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE;
 	struct nnb_remote_buffer *b = NULL;
 
@@ -1164,9 +1164,9 @@ struct doomed {
 	struct nnb_remote_buffer *a, *b;
 };
 
-static void doom(struct doomed *d, const char *socket_path)
+static void child_doomed(struct doomed *d, const char *socket_path)
 {
-	const struct nnb_buffer_desc desc = of(0);
+	const struct nnb_buffer_desc desc = desc_of(0);
 	struct nnb_pool *x = pool_of(N, 3);
 
 	must(nnb_client_open(&d->client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
@@ -1186,7 +1186,7 @@ static void die_executing(const char *socket_path)
 	struct request r;
 	int fences[2];
 
-	doom(&d, socket_path);
+	child_doomed(&d, socket_path);
 	atomic_store(&gate_of_the_service()->hold_runs, 1);
 	request(&r, in_buffer(d.a), in_buffer(d.b));
 	must(!nnb_remote_execute_fenced(d.remote, &r.call, NULL, &fenced, &fences[0], NULL));
@@ -1203,7 +1203,7 @@ static void die_in_a_burst(const char *socket_path)
 	struct doomed d;
 	struct request r;
 
-	doom(&d, socket_path);
+	child_doomed(&d, socket_path);
 	must(nnb_remote_burst(d.remote, NULL, &burst, NULL) == 0);
 	request(&r, in_buffer(d.a), in_buffer(d.b));
 	must(nnb_burst_execute(burst, &r.call, NULL, NULL) == 0);
@@ -1217,7 +1217,7 @@ static void die_copying(const char *socket_path)
 {
 	struct doomed d;
 
-	doom(&d, socket_path);
+	child_doomed(&d, socket_path);
 	atomic_store(&gate_of_the_service()->hold_copies, 1);
 	say('.');
 	copy_to(d.a, pool_of(N, 0));
@@ -1262,7 +1262,7 @@ static void a_service_that_is_gone_has_no_buffers(void **state)
 	struct fixture *f = *state;
 	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = NULL;
 	struct nnb_pool *x = pool_of(N, 3);
-	const struct nnb_buffer_desc desc = of(0);
+	const struct nnb_buffer_desc desc = desc_of(0);
 	struct copier c = { .buffer = a, .pool = x };
 	struct request r;
 
@@ -1347,7 +1347,7 @@ static void try_neighbours(struct thief *t, uint64_t token)
 	try_on_every_path(t, __builtin_bswap64(token));
 }
 
-static void steal(const char *socket_path, const char *token)
+static void steal_token(const char *socket_path, const char *token)
 {
 	const uint64_t told = strtoull(token, NULL, 16);
 	const char *tokens = getenv("NNB_TOKENS");
@@ -1376,7 +1376,7 @@ static void steal(const char *socket_path, const char *token)
 }
 
 /* M-21 */
-static void who_is_told_a_token_or_guesses_it_gets_nothing(void **state)
+static void a_token_is_of_no_use_to_another_app(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *empty = allocate(f->client, f->remote, 0);
@@ -1402,7 +1402,7 @@ static void who_is_told_a_token_or_guesses_it_gets_nothing(void **state)
 }
 
 /* One app, two connections: a buffer belongs to one connection. */
-static void another_client_of_the_app_gets_nothing_either(void **state)
+static void a_token_is_of_no_use_to_another_client(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_client *client = app_open(&f->s);
@@ -1442,7 +1442,7 @@ static void a_token_means_nothing_once_the_buffer_is_freed(void **state)
 }
 
 /* M-2 */
-static void an_older_app_has_none(void **state)
+static void an_older_app_has_no_buffers(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_client *new = app_open(&f->s);
@@ -1467,7 +1467,7 @@ static void play(const char *name, const char *socket_path, const char *argument
 	if (!strcmp(name, "has a buffer"))
 		have_a_buffer(socket_path);
 	if (!strcmp(name, "steals"))
-		steal(socket_path, argument);
+		steal_token(socket_path, argument);
 	for (size_t i = 0; i < N_OF(deaths); i++)
 		if (!strcmp(name, deaths[i].name))
 			deaths[i].die(socket_path);
@@ -1498,14 +1498,14 @@ int main(int argc, char **argv)
 	TEST(a_chain_behind_a_fence_goes_through_buffers, set_up);
 	TEST(a_fence_that_fails_leaves_the_output_uninitialised, set_up);
 	TEST(what_cannot_be_launched_leaves_its_output_uninitialised, set_up);
-	TEST(who_meets_a_writer_is_refused_at_once, set_up);
-	TEST(a_buffer_that_is_freed_stays_for_who_uses_it, set_up);
+	TEST(a_use_during_a_write_is_refused_at_once, set_up);
+	TEST(a_freed_buffer_stays_for_its_users, set_up);
 	TEST(a_copy_is_counted_while_it_takes_place, set_up);
 	TEST(a_buffer_checks_what_is_copied, set_up);
 	TEST(a_copy_of_what_is_cut_short_fails, set_up);
 	for (size_t i = 0; i < N_OF(fallback_cases); i++)
-		add_test(where_there_is_none_shared_memory_does_as_well, for_a_fallback, tear_down,
-		         (void *)&fallback_cases[i], "where there is none shared memory does as well: %s",
+		add_test(shared_memory_stands_in_for_a_missing_buffer, for_a_fallback, tear_down,
+		         (void *)&fallback_cases[i], "shared memory stands in for a missing buffer: %s",
 		         fallback_cases[i].name);
 	TEST(what_is_too_large_for_the_service_may_fall_back, with_8_MiB);
 	add_test(there_is_nothing_in_place_of_what_is_wrong_or_unknown, for_a_fallback, tear_down,
@@ -1517,9 +1517,9 @@ int main(int argc, char **argv)
 		add_test(what_a_client_had_is_given_back_when_it_is_killed, set_up, tear_down, (void *)&deaths[i],
 		         "what a client had is given back when it is killed %s", deaths[i].name);
 	TEST(a_service_that_is_gone_has_no_buffers, set_up);
-	TEST(who_is_told_a_token_or_guesses_it_gets_nothing, set_up);
-	TEST(another_client_of_the_app_gets_nothing_either, set_up);
+	TEST(a_token_is_of_no_use_to_another_app, set_up);
+	TEST(a_token_is_of_no_use_to_another_client, set_up);
 	TEST(a_token_means_nothing_once_the_buffer_is_freed, set_up);
-	TEST(an_older_app_has_none, for_an_older_app);
+	TEST(an_older_app_has_no_buffers, for_an_older_app);
 	return _cmocka_run_group_tests("service: buffers", tests, n_tests, NULL, NULL);
 }

@@ -341,7 +341,7 @@ static void no_channel_in_time_is_a_general_failure(void **state)
 /* ---- each is told as it is ---- */
 
 /* Two clients of one app, at once. */
-static void another_client_of_the_app_is_told_as_it_is(void **state)
+static void another_client_of_the_app_gets_the_real_status(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_client *new = open_as(f, NNB_HAL_1_3);
@@ -373,7 +373,7 @@ int main(void)
 		  with_fewer_bytes },
 		{ "no channel in time is a general failure", no_channel_in_time_is_a_general_failure,
 		  with_one_channel },
-		{ "another client of the app is told as it is", another_client_of_the_app_is_told_as_it_is,
+		{ "another client of the app gets the real status", another_client_of_the_app_gets_the_real_status,
 		  with_few_of_all },
 	};
 

@@ -18,7 +18,7 @@ static uint32_t given(struct nnb_model *m, uint32_t type, uint32_t rank, uint32_
 	return operand(m, &(struct nnb_operand){ .type = type, .rank = rank, .dims = { a, b } });
 }
 
-static uint32_t real(struct nnb_model *m, float value)
+static uint32_t real_constant(struct nnb_model *m, float value)
 {
 	uint32_t index = operand(m, &(struct nnb_operand){ .type = NNB_FLOAT32 });
 
@@ -41,7 +41,7 @@ static struct nnb_model *fill_model(void)
 	assert_int_equal(nnb_model_value(m, zeroes, (int32_t[2]){ 0 }, 8), 0);
 	none = int_scalar(m, NNB_FUSED_NONE);
 	sum = given(m, NNB_TENSOR_INT32, 1, 2, 0);
-	value = real(m, 7);
+	value = real_constant(m, 7);
 	filled = given(m, NNB_TENSOR_FLOAT32, 2, 0, 0);
 	out = given(m, NNB_TENSOR_FLOAT32, 2, 0, 0);
 	assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ shape, zeroes, none }, 3, &sum, 1) >= 0);
@@ -61,11 +61,11 @@ static struct nnb_model *boxes_model(void)
 	in[0] = given(m, NNB_TENSOR_FLOAT32, 2, 3, 2);
 	in[1] = given(m, NNB_TENSOR_FLOAT32, 2, 3, 8);
 	in[2] = given(m, NNB_TENSOR_INT32, 1, 3, 0);
-	in[3] = real(m, 0.5f);
+	in[3] = real_constant(m, 0.5f);
 	in[4] = int_scalar(m, -1);
 	in[5] = int_scalar(m, 0);
 	for (int i = 6; i < 9; i++)
-		in[i] = real(m, 0.5f);
+		in[i] = real_constant(m, 0.5f);
 	out[0] = given(m, NNB_TENSOR_FLOAT32, 1, 0, 0);
 	out[1] = given(m, NNB_TENSOR_FLOAT32, 2, 0, 4);
 	out[2] = given(m, NNB_TENSOR_INT32, 1, 0, 0);
@@ -297,7 +297,7 @@ static struct nnb_request request_of(const struct scene *s, struct nnb_memory me
 		                     .pools = memories };
 }
 
-static enum nnb_status here(const struct target *t, struct scene *s)
+static enum nnb_status run_here(const struct target *t, struct scene *s)
 {
 	struct nnb_memory memories[2];
 	struct nnb_request request = request_of(s, memories);
@@ -305,7 +305,7 @@ static enum nnb_status here(const struct target *t, struct scene *s)
 	return nnb_execute(t->prepared, &request, s->shapes, NULL);
 }
 
-static bool stops(void *arg, uint32_t next_op)
+static bool stop_at_first(void *arg, uint32_t next_op)
 {
 	(void)arg;
 	(void)next_op;
@@ -323,7 +323,7 @@ static enum nnb_status restarted(const struct target *t, struct scene *s)
 
 	if (status)
 		return status;
-	status = nnb_execution_run(e, stops, NULL, &finished);
+	status = nnb_execution_run(e, stop_at_first, NULL, &finished);
 	if (!status && !finished) {
 		assert_none(nnb_execution_restart(e));
 		status = nnb_execution_run(e, NULL, NULL, &finished);
@@ -337,7 +337,7 @@ static const struct path {
 	const char *name;
 	enum nnb_status (*run)(const struct target *t, struct scene *s);
 } paths[] = {
-	{ "sync", by_sync }, { "async", by_async }, { "burst", by_burst }, { "here", here }, { "restarted", restarted },
+	{ "sync", by_sync }, { "async", by_async }, { "burst", by_burst }, { "here", run_here }, { "restarted", restarted },
 };
 
 static void target_init(struct target *t, const struct fixture *f, const struct nnb_model *m)
@@ -354,7 +354,7 @@ static void target_fini(struct target *t)
 	nnb_prepared_unref(t->prepared);
 }
 
-static void every_path_says_the_same(void **state)
+static void every_path_gives_the_same(void **state)
 {
 	struct fixture *f = *state;
 
@@ -420,7 +420,7 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest paths_and_fences[] = {
-		cmocka_unit_test(every_path_says_the_same),
+		cmocka_unit_test(every_path_gives_the_same),
 		cmocka_unit_test(a_fence_wants_shapes_that_are_known_before),
 	};
 

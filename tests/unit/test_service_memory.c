@@ -149,7 +149,7 @@ static void expect_execute(struct nnb_remote *remote, struct nnb_burst *burst, s
 
 /* ---- the tests ---- */
 
-static void an_app_is_told_what_there_is_for_it(void **state)
+static void an_app_learns_its_limit(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_remote *remote;
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "--scene"))
 		have_a_model(argv[3]);
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
-	TEST(an_app_is_told_what_there_is_for_it, of_8_MiB);
+	TEST(an_app_learns_its_limit, of_8_MiB);
 	TEST(a_model_that_fits_when_another_app_goes_is_refused_for_now, of_8_MiB);
 	TEST(a_model_that_fits_when_the_app_lets_go_of_one_is_refused_for_now, of_8_MiB);
 	TEST(a_model_that_never_fits_is_refused_for_good, of_8_MiB);

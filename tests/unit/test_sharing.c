@@ -350,7 +350,7 @@ static void a_short_one_waits_for_a_step_and_not_for_all(void **state)
 	assert_int_equal(apps[1].received_ns, US(500));
 }
 
-static void who_was_given_up_needs_a_usual_run(void **state)
+static void an_execution_given_up_needs_a_usual_run(void **state)
 {
 	static const uint64_t usual[] = { 0, US(200), US(500), MS(2) };
 
@@ -383,7 +383,7 @@ static void one_refused(struct world *w, uint64_t least, uint64_t usual, uint64_
 	w->calls[1].given_up = w->calls[1].refused = true;
 }
 
-static void who_was_refused_takes_part_without_any_work(void **state)
+static void a_refused_execution_takes_part_without_any_work(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
 	struct world w;
@@ -447,7 +447,7 @@ static void an_app_whose_needs_are_unknown_makes_others_unsure(void **state)
  * A thread that is refused tries again every 100 us. In the replay each admitted try takes 1 ms, so the
  * thread does not make the nine tries behind it.
  */
-static void who_waits_for_an_answer_does_not_try_again(void **state)
+static void a_thread_that_waits_does_not_try_again(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
 	struct world w = { .n = 200 };
@@ -558,7 +558,7 @@ static void what_may_have_been_refused_by_a_fair_service_too_shows(void **state)
  * A refused execution had 2 ms until its deadline and needs 1.5. It gets the lane at 6 ms, and its deadline
  * is at 6.9 ms. Its steps are 100 us.
  */
-static void who_is_late_leaves_the_lane_at_its_deadline(void **state)
+static void a_late_execution_leaves_the_lane_at_its_deadline(void **state)
 {
 	static const struct {
 		uint32_t deadlines;
@@ -579,7 +579,7 @@ static void who_is_late_leaves_the_lane_at_its_deadline(void **state)
 	}
 }
 
-static void who_was_on_no_cpu_cannot_leave_meanwhile(void **state)
+static void an_execution_without_a_cpu_cannot_leave_meanwhile(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
 	struct world w;
@@ -862,18 +862,18 @@ int main(void)
 		cmocka_unit_test(what_a_fair_service_did_is_its_own_ideal),
 		cmocka_unit_test(what_priority_did_to_an_app_shows),
 		cmocka_unit_test(a_short_one_waits_for_a_step_and_not_for_all),
-		cmocka_unit_test(who_was_given_up_needs_a_usual_run),
-		cmocka_unit_test(who_was_refused_takes_part_without_any_work),
+		cmocka_unit_test(an_execution_given_up_needs_a_usual_run),
+		cmocka_unit_test(a_refused_execution_takes_part_without_any_work),
 		cmocka_unit_test(what_it_needed_decides_whether_it_is_in_time),
 		cmocka_unit_test(an_app_whose_needs_are_unknown_makes_others_unsure),
-		cmocka_unit_test(who_waits_for_an_answer_does_not_try_again),
+		cmocka_unit_test(a_thread_that_waits_does_not_try_again),
 		cmocka_unit_test(what_no_service_would_have_begun_changes_no_other_apps_ideal),
 		cmocka_unit_test(what_may_have_been_refused_by_a_fair_service_too_shows),
-		cmocka_unit_test(who_is_late_leaves_the_lane_at_its_deadline),
+		cmocka_unit_test(a_late_execution_leaves_the_lane_at_its_deadline),
 		cmocka_unit_test(the_ideal_of_a_fair_service_with_deadlines_is_near_to_what_it_did),
 		cmocka_unit_test(no_deadline_of_a_fair_service_is_missed_more_often_than_under_fair_sharing),
 		cmocka_unit_test(what_first_come_first_served_did_to_deadlines_shows),
-		cmocka_unit_test(who_was_on_no_cpu_cannot_leave_meanwhile),
+		cmocka_unit_test(an_execution_without_a_cpu_cannot_leave_meanwhile),
 		cmocka_unit_test(no_stretch_without_a_cpu_is_longer_than_a_stall),
 		cmocka_unit_test(a_longer_run_has_longer_steps),
 		cmocka_unit_test(being_handed_a_lane_takes_its_time),

@@ -444,7 +444,7 @@ static void many_losses_hide_no_less_than_a_few(void **state)
 	end_one(&o);
 }
 
-static void one_that_is_told_late_has_its_windows_judged_again(void **state)
+static void a_late_execution_has_its_windows_judged_again(void **state)
 {
 	struct one o;
 
@@ -492,7 +492,7 @@ static void read_conditions(struct bsv_condition ret[], const char *const texts[
 			fail_msg("%s: %s", texts[i], err.text);
 }
 
-static void waits_fire_when_they_are_longer_and_of_whom_is_meant(void **state)
+static void a_condition_fires_for_longer_waits_of_its_app(void **state)
 {
 	static const char *const texts[] = { "starvation>200ms", "starvation>50ms:app=camera", "inversion>5ms",
 		                             "miss" };
@@ -531,9 +531,9 @@ int main(void)
 		cmocka_unit_test(fewer_executions_than_a_rule_needs_are_no_verdict),
 		cmocka_unit_test(a_window_in_which_events_were_lost_is_no_verdict),
 		cmocka_unit_test(many_losses_hide_no_less_than_a_few),
-		cmocka_unit_test(one_that_is_told_late_has_its_windows_judged_again),
+		cmocka_unit_test(a_late_execution_has_its_windows_judged_again),
 		cmocka_unit_test(an_app_that_comes_and_goes_is_judged_while_it_is_there),
-		cmocka_unit_test(waits_fire_when_they_are_longer_and_of_whom_is_meant),
+		cmocka_unit_test(a_condition_fires_for_longer_waits_of_its_app),
 	};
 
 	return cmocka_run_group_tests(all, folders_make, folders_remove);

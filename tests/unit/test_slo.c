@@ -694,7 +694,7 @@ static void coverage_is_the_worse_of_events_and_executions(void **ctx)
 	}
 }
 
-static void coverage_says_how_many_executions_do_not_count(void **ctx)
+static void coverage_reports_how_many_executions_do_not_count(void **ctx)
 {
 	const struct bsv_slo_kept kept = { 1000, 0, 576, 9, true, 139 };
 	struct bsv_slo slo;
@@ -791,7 +791,7 @@ int main(void)
 		cmocka_unit_test(misses_in_sequence_are_counted_in_each_window),
 		cmocka_unit_test(a_baseline_is_judged_by_the_interval),
 		cmocka_unit_test(coverage_is_the_worse_of_events_and_executions),
-		cmocka_unit_test(coverage_says_how_many_executions_do_not_count),
+		cmocka_unit_test(coverage_reports_how_many_executions_do_not_count),
 		cmocka_unit_test(executions_may_be_asked_for),
 		cmocka_unit_test(junit_escapes_what_strangers_wrote),
 	};

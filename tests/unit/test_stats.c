@@ -452,7 +452,7 @@ static void blocks_of_time_know_how_much_a_recording_varies(void **ctx)
 	assert_true(honesty(0.5, 3000, 99, 100) > 0.6);
 }
 
-static void a_share_of_none_still_has_a_variance(void **ctx)
+static void a_share_of_0_still_has_a_variance(void **ctx)
 {
 	uint8_t bits[300];
 	int64_t at[300];
@@ -560,7 +560,7 @@ static void record(struct recording *r, const struct world *w, const struct worl
 		                           .executions = w->n + 2 * other->n };
 }
 
-static void erase(struct recording *r)
+static void recording_erase(struct recording *r)
 {
 	for (int i = 0; i < MODELS; i++) {
 		for (int phase = 0; phase < BSV_PHASES; phase++)
@@ -591,12 +591,12 @@ static void compare_worlds(struct bsv_comparison *c, size_t n, const struct worl
 	                 0);
 }
 
-static void forget(struct bsv_comparison *c, size_t n)
+static void comparison_forget(struct bsv_comparison *c, size_t n)
 {
 	bsv_comparison_fini(c);
 	for (size_t i = 0; i < n; i++) {
-		erase(&all_a[i]);
-		erase(&all_b[i]);
+		recording_erase(&all_a[i]);
+		recording_erase(&all_b[i]);
 	}
 }
 
@@ -678,7 +678,7 @@ static int rounds_with_change(size_t n, const struct world *a, const struct worl
 		worse += f.worse > 0;
 		assert_adds_up(&c);
 		assert_all_within(&c);
-		forget(&c, n);
+		comparison_forget(&c, n);
 	}
 	*ret_worse = worse;
 	return changed;
@@ -721,7 +721,7 @@ static void five_recordings_find_a_tenth_of_run(void **ctx)
 		p = &c.pairs[0];
 		found += p->latency[BSV_P50].verdict == BSV_CHANGED || p->latency[BSV_P10].verdict == BSV_CHANGED;
 		named += p->parts[BSV_RUN] > 0.7 * p->parts[BSV_E2E] && p->cliff[BSV_RUN] > BSV_NEGLIGIBLE;
-		forget(&c, RECORDINGS);
+		comparison_forget(&c, RECORDINGS);
 	}
 	if (found < 27 || named < 27)
 		fail_msg("of 30, found in %d, run is what changed in %d", found, named);
@@ -748,7 +748,7 @@ static void one_recording_of_each_finds_a_half_and_missed_deadlines(void **ctx)
 }
 
 /* slots take 21 us more and reply 9 us more, while return varies by 50 us and more. */
-static void phases_are_told_by_their_part_and_not_by_their_noise(void **ctx)
+static void phases_are_ranked_by_their_part_and_not_by_their_noise(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 600 }, b = a;
 	struct bsv_comparison c;
@@ -768,10 +768,10 @@ static void phases_are_told_by_their_part_and_not_by_their_noise(void **ctx)
 	assert_true(fabs(p->cliff[BSV_RETURN]) < BSV_NEGLIGIBLE);
 	assert_true(p->cliff[BSV_SLOTS] == 1 && p->cliff[BSV_REPLY] == 1);
 	assert_adds_up(&c);
-	forget(&c, RECORDINGS);
+	comparison_forget(&c, RECORDINGS);
 }
 
-static void what_a_loss_touches_cannot_be_told_to_be_the_same(void **ctx)
+static void figures_beside_a_loss_are_not_called_the_same(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 300 };
 	const struct bsv_samples *from[] = { &all_a[0].samples }, *to[] = { &all_b[0].samples };
@@ -793,7 +793,7 @@ static void what_a_loss_touches_cannot_be_told_to_be_the_same(void **ctx)
 	assert_int_equal(c.endings[1].misses.verdict, BSV_HIDDEN);
 	assert_int_equal(c.endings[1].answers.verdict, BSV_HIDDEN);
 	assert_int_equal(c.endings[1].failures.verdict, BSV_HIDDEN);
-	forget(&c, 1);
+	comparison_forget(&c, 1);
 }
 
 static void a_change_stands_if_it_is_one_whatever_is_hidden(void **ctx)
@@ -817,7 +817,7 @@ static void a_change_stands_if_it_is_one_whatever_is_hidden(void **ctx)
 			0);
 		assert_int_equal(c.pairs[0].latency[BSV_P50].verdict, i ? BSV_HIDDEN : BSV_CHANGED);
 		assert_int_equal(c.endings[0].misses.verdict, i ? BSV_HIDDEN : BSV_CHANGED);
-		forget(&c, 1);
+		comparison_forget(&c, 1);
 	}
 }
 
@@ -837,7 +837,7 @@ static void executions_whose_end_is_unknown_can_turn_a_share(void **ctx)
 		bsv_compare(&c, &(struct bsv_side){ from, 1 }, &(struct bsv_side){ to, 1 }, &usual_terms, NULL), 0);
 	assert_int_equal(c.endings[0].misses.verdict, BSV_HIDDEN);
 	assert_int_equal(c.endings[1].misses.verdict, BSV_SAME);
-	forget(&c, 1);
+	comparison_forget(&c, 1);
 }
 
 /*
@@ -872,8 +872,8 @@ static void a_busier_machine_makes_a_change_uncertain_that_it_may_explain(void *
 		assert_int_equal(c.pairs[1].latency[BSV_P50].verdict, BSV_SAME); /* did not change */
 		bsv_comparison_fini(&c);
 	}
-	erase(&all_a[0]);
-	erase(&all_b[0]);
+	recording_erase(&all_a[0]);
+	recording_erase(&all_b[0]);
 }
 
 /*
@@ -901,8 +901,8 @@ static void a_busier_machine_never_passes_misses_from_a_sixth_to_all(void **ctx)
 		assert_interval_agrees(&c.endings[0].misses, i != 1);
 		bsv_comparison_fini(&c);
 	}
-	erase(&all_a[0]);
-	erase(&all_b[0]);
+	recording_erase(&all_a[0]);
+	recording_erase(&all_b[0]);
 }
 
 /* Half are short and half are long: one more long one moves the median. */
@@ -924,14 +924,14 @@ static void a_median_that_jumps_is_no_change_if_hardly_anything_differs(void **c
 		bsv_compare(&c, &(struct bsv_side){ from, 1 }, &(struct bsv_side){ to, 1 }, &usual_terms, NULL), 0);
 	assert_true(c.pairs[0].latency[BSV_P50].by > 5 && c.pairs[0].latency[BSV_P50].p < 0.001);
 	assert_int_equal(c.pairs[0].latency[BSV_P50].verdict, BSV_SAME);
-	forget(&c, 1);
+	comparison_forget(&c, 1);
 }
 
 /*
  * In one stretch of B, executions take ten times as long and miss their deadlines. One stretch does not show
  * how often such stretches come: it may be chance or the change.
  */
-static void what_came_once_is_neither_a_change_nor_none(void **ctx)
+static void a_single_stretch_gives_no_verdict(void **ctx)
 {
 	struct world a = { 0, 0, 1, 0, 0, 0, 300 };
 	const struct bsv_samples *from[] = { &all_a[0].samples }, *to[] = { &all_b[0].samples };
@@ -958,7 +958,7 @@ static void what_came_once_is_neither_a_change_nor_none(void **ctx)
 		assert_int_equal(c.pairs[0].latency[BSV_P50].verdict, i ? BSV_SAME : BSV_HIDDEN);
 		assert_int_equal(c.endings[0].misses.verdict, BSV_HIDDEN);
 		assert_int_equal(c.pairs[1].latency[BSV_P50].verdict, BSV_SAME);
-		forget(&c, 1);
+		comparison_forget(&c, 1);
 	}
 }
 
@@ -988,7 +988,7 @@ static void means_that_are_near_by_chance_are_not_the_same(void **ctx)
 	assert_int_equal(c.pairs[0].latency[BSV_P50].verdict,
 	                 BSV_SAME); /* the executions of A and B resemble each other */
 	assert_int_equal(c.pairs[1].latency[BSV_P99].verdict, BSV_SAME);
-	forget(&c, 2);
+	comparison_forget(&c, 2);
 }
 
 /* @n executions of @ns each, all of it run. */
@@ -1276,7 +1276,7 @@ static void mix_and_speed_are_what_they_are_by_hand(void **ctx)
 	empty(b, 2);
 }
 
-static void what_is_in_one_alone_is_mix_and_what_vanished_cannot_be_told(void **ctx)
+static void a_group_of_one_side_is_mix_and_a_vanished_one_has_no_verdict(void **ctx)
 {
 	struct bsv_group a[3], b[3];
 	struct bsv_samples in_a = { .groups = a, .n = 3, .executions = 104 },
@@ -1355,17 +1355,17 @@ int main(void)
 		cmocka_unit_test(holm_stops_at_the_first_that_is_not_significant),
 		cmocka_unit_test(holm_gives_each_test_its_share),
 		cmocka_unit_test(blocks_of_time_know_how_much_a_recording_varies),
-		cmocka_unit_test(a_share_of_none_still_has_a_variance),
+		cmocka_unit_test(a_share_of_0_still_has_a_variance),
 		cmocka_unit_test(one_build_is_not_slower_than_itself),
 		cmocka_unit_test(five_recordings_find_a_tenth_of_run),
 		cmocka_unit_test(one_recording_of_each_finds_a_half_and_missed_deadlines),
-		cmocka_unit_test(phases_are_told_by_their_part_and_not_by_their_noise),
-		cmocka_unit_test(what_a_loss_touches_cannot_be_told_to_be_the_same),
+		cmocka_unit_test(phases_are_ranked_by_their_part_and_not_by_their_noise),
+		cmocka_unit_test(figures_beside_a_loss_are_not_called_the_same),
 		cmocka_unit_test(a_change_stands_if_it_is_one_whatever_is_hidden),
 		cmocka_unit_test(executions_whose_end_is_unknown_can_turn_a_share),
 		cmocka_unit_test(a_busier_machine_makes_a_change_uncertain_that_it_may_explain),
 		cmocka_unit_test(a_busier_machine_never_passes_misses_from_a_sixth_to_all),
-		cmocka_unit_test(what_came_once_is_neither_a_change_nor_none),
+		cmocka_unit_test(a_single_stretch_gives_no_verdict),
 		cmocka_unit_test(means_that_are_near_by_chance_are_not_the_same),
 		cmocka_unit_test(a_median_that_jumps_is_no_change_if_hardly_anything_differs),
 		cmocka_unit_test(five_recordings_find_a_tenth_more_computing_whatever_the_machines_speed),
@@ -1375,7 +1375,7 @@ int main(void)
 		cmocka_unit_test(a_reference_that_knows_nothing_of_the_machine_makes_no_change),
 		cmocka_unit_test(computing_is_judged_only_where_all_of_it_is_known),
 		cmocka_unit_test(mix_and_speed_are_what_they_are_by_hand),
-		cmocka_unit_test(what_is_in_one_alone_is_mix_and_what_vanished_cannot_be_told),
+		cmocka_unit_test(a_group_of_one_side_is_mix_and_a_vanished_one_has_no_verdict),
 		cmocka_unit_test(hostile_lengths_and_times_overflow_nothing),
 	};
 

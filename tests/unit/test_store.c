@@ -161,7 +161,7 @@ static void apps_of_one_name_are_shown_apart(void **state)
 	            "1|camera (1000, 1)\n2|-\n3|camera (1001)\n4|camera (1000, 4)\n");
 }
 
-static void who_is_there(void **state)
+static void apps_models_and_processes_have_rows(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -302,7 +302,7 @@ static void who_is_there(void **state)
 	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0|0|0|-|0\n");
 }
 
-static void who_is_told_again_is_as_told_last(void **state)
+static void a_fact_that_comes_again_replaces_the_first(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -493,7 +493,7 @@ static void one_of_which_everything_is_too_much(void **state)
 }
 
 /* Invalid labels in the packed numbers do not change the numbers beside them. */
-static void names_that_are_none_are_unknown(void **state)
+static void invalid_names_are_unknown(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -516,7 +516,7 @@ static void names_that_are_none_are_unknown(void **state)
  * One execution of each path and side, with phases from the fold. Where the boundaries give other phases, the
  * fold's phases are stored.
  */
-static void phases_are_what_was_said(void **state)
+static void phases_are_those_of_the_facts(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -1130,7 +1130,7 @@ static void windows_of_apps_that_wait_are_stored_once(void **state)
 }
 
 /* Many possible waits may lie within each other; only the outermost is stored. */
-static void possible_waits_of_nobody_within_others_have_no_row(void **state)
+static void possible_waits_within_others_have_no_row(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -1836,14 +1836,14 @@ int main(void)
 		T(what_is_there_is_described_and_can_be_read_by_anybody),
 		T(what_the_contract_names_is_there),
 		T(apps_of_one_name_are_shown_apart),
-		T(who_is_there),
-		T(who_is_told_again_is_as_told_last),
+		T(apps_models_and_processes_have_rows),
+		T(a_fact_that_comes_again_replaces_the_first),
 		T(names_are_text_for_readers_that_insist),
 		T(a_warm_burst_on_an_idle_lane),
 		T(one_of_which_nothing_is_known),
 		T(one_of_which_everything_is_too_much),
-		T(names_that_are_none_are_unknown),
-		T(phases_are_what_was_said),
+		T(invalid_names_are_unknown),
+		T(phases_are_those_of_the_facts),
 		T(deadlines_and_refusals),
 		T(a_preparation_that_is_given_up_has_its_model),
 		T(memory_and_operations),
@@ -1854,7 +1854,7 @@ int main(void)
 		T(sizes_that_do_not_fit_together_are_cut),
 		T(between_apps),
 		T(shares_and_windows_in_parts_become_whole),
-		T(possible_waits_of_nobody_within_others_have_no_row),
+		T(possible_waits_within_others_have_no_row),
 		T(windows_of_apps_that_wait_are_stored_once),
 		T(every_number_has_a_name),
 		T(order_does_not_matter),

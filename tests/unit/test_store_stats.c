@@ -502,7 +502,7 @@ static void a_wait_is_starvation_if_it_is_long_for_its_model(void **state)
 /* ---- causes ---- */
 
 /* blame gets the facts as they were, and its results are stored. test_blame covers the ledgers. */
-static void causes_are_what_blame_says_of_the_facts(void **state)
+static void causes_are_those_of_blame(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -694,7 +694,7 @@ int main(void)
 		T(the_worst_are_known),
 		T(typical_is_of_the_undisturbed),
 		T(a_wait_is_starvation_if_it_is_long_for_its_model),
-		T(causes_are_what_blame_says_of_the_facts),
+		T(causes_are_those_of_blame),
 		T(functions_of_queries),
 		T(percentile_of_many_in_any_order),
 	};

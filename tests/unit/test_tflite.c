@@ -811,7 +811,7 @@ static void expect_file_refused(int status, const char *says)
 		fail_msg("%d, '%s', not %d, '%s'", r, why.text, status, wanted);
 }
 
-static void files_that_are_none_are_refused(void **state)
+static void invalid_files_are_refused(void **state)
 {
 	int fd;
 
@@ -929,7 +929,7 @@ int main(void)
 		cmocka_unit_test(a_shared_bias_has_the_scale_of_each_sum),
 		cmocka_unit_test(halves_become_nothing_but_reals),
 		cmocka_unit_test(frames_that_are_wrong_are_refused),
-		cmocka_unit_test(files_that_are_none_are_refused),
+		cmocka_unit_test(invalid_files_are_refused),
 		cmocka_unit_test(a_file_that_is_cut_short_is_refused),
 		cmocka_unit_test(any_word_may_be_any_other),
 	};

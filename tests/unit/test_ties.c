@@ -124,7 +124,7 @@ static char *file(const char *path, size_t *ret_n)
 }
 
 /* @sql must return no row. */
-static void none(const char *sql)
+static void expect_no_row(const char *sql)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
@@ -138,12 +138,12 @@ static void none(const char *sql)
 	sqlite3_close(db);
 }
 
-static void none_of_file(const char *path)
+static void expect_no_row_of_file(const char *path)
 {
 	size_t n;
 	char *sql = file(path, &n);
 
-	none(sql);
+	expect_no_row(sql);
 	free(sql);
 }
 
@@ -154,12 +154,13 @@ static void the_story_is_stored_as_it_was(void **state)
 	(void)state;
 	write_story(folder_at("trace"), 0);
 	import(folder_at("trace"), 1);
-	none_of_file(CHECK_SQL);
-	none_of_file(LOSSLESS_SQL);
-	none("SELECT 'an execution is there', 6, n FROM (SELECT count(*) AS n FROM execution WHERE complete) WHERE n "
-	     "!= 6");
-	none("SELECT 'runs of 0 ns are kept', id, run_ns FROM execution WHERE run_ns != CASE id % 6 "
-	     "WHEN 1 THEN 900 WHEN 4 THEN 1000 WHEN 5 THEN 2000 ELSE 0 END");
+	expect_no_row_of_file(CHECK_SQL);
+	expect_no_row_of_file(LOSSLESS_SQL);
+	expect_no_row("SELECT 'an execution is there', 6, n FROM (SELECT count(*) AS n FROM execution WHERE complete) "
+	              "WHERE n "
+	              "!= 6");
+	expect_no_row("SELECT 'runs of 0 ns are kept', id, run_ns FROM execution WHERE run_ns != CASE id % 6 "
+	              "WHEN 1 THEN 900 WHEN 4 THEN 1000 WHEN 5 THEN 2000 ELSE 0 END");
 }
 
 static void whichever_cpus_the_events_were_on(void **state)
@@ -178,8 +179,8 @@ static void whichever_cpus_the_events_were_on(void **state)
 		assert_int_equal(system(command), 0);
 		write_story(folder_at("trace"), seed);
 		import(folder_at("trace"), 1 + seed % 3);
-		none_of_file(CHECK_SQL);
-		none_of_file(LOSSLESS_SQL);
+		expect_no_row_of_file(CHECK_SQL);
+		expect_no_row_of_file(LOSSLESS_SQL);
 		got = file(folder_at("db"), &m);
 		if (n != m || memcmp(expected, got, n))
 			fail_msg("seed %d: another database", (int)seed);

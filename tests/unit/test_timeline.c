@@ -82,7 +82,7 @@ static struct bsv_timeline *of_800_ns(void)
 	return t;
 }
 
-static void a_cell_has_who_had_the_lane_longest(void **state)
+static void a_cell_shows_the_longest_holder(void **state)
 {
 	struct bsv_timeline *t = of_800_ns();
 	char cells[CELLS + 1], *text;
@@ -125,7 +125,7 @@ static void a_cell_is_full_only_if_all_of_it_was_held(void **state)
 	}
 }
 
-static void nobody_is_guessed_where_nobody_knows(void **state)
+static void an_unknown_holder_is_not_guessed(void **state)
 {
 	struct bsv_timeline *t = of_800_ns();
 	char cells[CELLS + 1], *text;
@@ -149,7 +149,7 @@ static void nobody_is_guessed_where_nobody_knows(void **state)
 	bsv_timeline_free(t);
 }
 
-static void behind_what_was_told_last_an_open_execution_may_have_the_lane(void **state)
+static void behind_the_last_event_an_open_execution_may_have_the_lane(void **state)
 {
 	struct bsv_timeline *t = of_800_ns();
 	char cells[CELLS + 1], *text;
@@ -282,7 +282,7 @@ static void sixteen_lanes_and_thousands_of_apps_are_a_page(void **state)
 	bsv_timeline_free(t);
 }
 
-static void too_many_lanes_are_said_to_be(void **state)
+static void a_note_counts_the_lanes_that_are_left_out(void **state)
 {
 	struct bsv_timeline *t = of_800_ns();
 	char *text;
@@ -377,16 +377,16 @@ static void ticks_are_where_they_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cell_has_who_had_the_lane_longest),
+		cmocka_unit_test(a_cell_shows_the_longest_holder),
 		cmocka_unit_test(a_cell_is_full_only_if_all_of_it_was_held),
-		cmocka_unit_test(nobody_is_guessed_where_nobody_knows),
-		cmocka_unit_test(behind_what_was_told_last_an_open_execution_may_have_the_lane),
+		cmocka_unit_test(an_unknown_holder_is_not_guessed),
+		cmocka_unit_test(behind_the_last_event_an_open_execution_may_have_the_lane),
 		cmocka_unit_test(before_and_after_the_recording_there_is_nothing),
 		cmocka_unit_test(queues_are_as_high_as_they_were_long),
 		cmocka_unit_test(marks_stand_where_they_were_and_are_counted),
 		cmocka_unit_test(one_execution_has_a_row_of_its_own),
 		cmocka_unit_test(sixteen_lanes_and_thousands_of_apps_are_a_page),
-		cmocka_unit_test(too_many_lanes_are_said_to_be),
+		cmocka_unit_test(a_note_counts_the_lanes_that_are_left_out),
 		cmocka_unit_test(it_fits_and_does_nothing_to_a_terminal),
 		cmocka_unit_test(absurd_spans_are_drawn_too),
 		cmocka_unit_test(ticks_are_where_they_say),

@@ -145,7 +145,7 @@ static void figures_are_those_of_the_window(void **state)
 	shows(&v, "audio     word        0.20       -       -     -    0    0     0    0");
 }
 
-static void nothing_known_is_said_so(void **state)
+static void unknown_figures_are_shown_as_unknown(void **state)
 {
 	static const struct bsv_figures none = { .n_rows = 0 };
 	struct bsv_view v = view();
@@ -241,7 +241,7 @@ static void an_idle_service_is_no_unheard_one(void **state)
 	shows(&v, "(nothing was executed in the last seconds)");
 }
 
-static void what_makes_figures_less_is_said(void **state)
+static void losses_are_shown_beside_the_figures(void **state)
 {
 	struct bsv_figures doubtful = figures;
 	struct bsv_view v = view();
@@ -381,7 +381,7 @@ static void json_is_one_line_of_what_is_known(void **state)
 	free(text);
 }
 
-static void the_sum_says_whether_it_is_exact(void **state)
+static void the_sum_shows_whether_it_is_exact(void **state)
 {
 	struct bsv_view v = view();
 	char text[256] = "";
@@ -472,18 +472,18 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(figures_are_those_of_the_window),
-		cmocka_unit_test(nothing_known_is_said_so),
+		cmocka_unit_test(unknown_figures_are_shown_as_unknown),
 		cmocka_unit_test(misses_that_are_held_back_are_not_denied),
 		cmocka_unit_test(the_first_seconds_are_not_called_five),
 		cmocka_unit_test(help_explains_every_key_and_every_column),
 		cmocka_unit_test(an_idle_service_is_no_unheard_one),
-		cmocka_unit_test(what_makes_figures_less_is_said),
+		cmocka_unit_test(losses_are_shown_beside_the_figures),
 		cmocka_unit_test(nothing_is_wider_or_higher_than_the_screen),
 		cmocka_unit_test(names_do_nothing_to_the_terminal),
 		cmocka_unit_test(each_order_is_one),
 		cmocka_unit_test(apps_come_one_after_the_other),
 		cmocka_unit_test(json_is_one_line_of_what_is_known),
-		cmocka_unit_test(the_sum_says_whether_it_is_exact),
+		cmocka_unit_test(the_sum_shows_whether_it_is_exact),
 		cmocka_unit_test(the_sum_is_of_what_is_shown),
 		cmocka_unit_test(causes_that_are_cut_off_can_be_shown),
 		cmocka_unit_test(the_sum_breaks_between_words_on_a_narrow_screen),

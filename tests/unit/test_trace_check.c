@@ -43,7 +43,7 @@ struct recording {
 /* Both forms of the same executions, and the log of their calls. */
 static struct recording full, compact, witness;
 
-static void __attribute__((format(printf, 3, 4))) say(struct recording *r, uint64_t at, const char *format, ...)
+static void __attribute__((format(printf, 3, 4))) add_line(struct recording *r, uint64_t at, const char *format, ...)
 {
 	struct line *line = &r->lines[r->n++];
 	va_list list;
@@ -57,8 +57,8 @@ static void __attribute__((format(printf, 3, 4))) say(struct recording *r, uint6
 
 static void say_both(uint64_t at, const char *text)
 {
-	say(&full, at, "%s", text);
-	say(&compact, at + 1, "%s", text);
+	add_line(&full, at, "%s", text);
+	add_line(&compact, at + 1, "%s", text);
 }
 
 #define EXEC "{ exec = %" PRIu64
@@ -79,70 +79,71 @@ static void say_client(uint64_t exec, enum path path, const struct times *t)
 {
 	int call = path ? 2 : 0, status = t->miss ? 5 : 0;
 
-	say(&full, t->submit,
-	    "exec_submit: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
-	    "pools = 2, measure = 0, fallback = 0, delay_ns = 17, gap_ns = 29, turns = 2 }",
-	    exec, MODEL, path);
-	say(&full, t->ask,
-	    "fmq_write: " EXEC ", queue = ( <unknown> : container = %d ), items = 6, used = 0, blocked_ns = 0 }", exec,
-	    call);
-	say(&full, t->hear,
-	    "fmq_read: " EXEC ", queue = ( <unknown> : container = %d ), items = 3, used = 3, spun_ns = 4, "
-	    "slept_ns = 90, wakeups = 1 }",
-	    exec, call + 1);
-	say(&full, t->back, "exec_return: " EXEC ", status = ( <unknown> : container = %d ) }", exec, status);
-	say(&compact, t->back + 9,
-	    "exec_client: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
-	    "status = ( <unknown> : container = %d ), fallback = 0, began = %" PRIu64 ", at = [ [0] = %" PRIu64
-	    ", [1] = %" PRIu64 ", [2] = %" PRIu64 ", [3] = 90 ], delay_ns = 17, gap_ns = 29, turns = 2 }",
-	    exec, MODEL, path, status, t->submit - 3, t->ask - t->submit + 1, t->hear - t->submit + 2,
-	    t->back - t->submit + 3);
-	say(&witness, t->back, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\tpath", exec, t->submit - 12,
-	    (path == PATH_FENCED ? t->signal : t->back) + 8, status ? "MISSED_DEADLINE_TRANSIENT" : "NONE");
+	add_line(&full, t->submit,
+	         "exec_submit: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
+	         "pools = 2, measure = 0, fallback = 0, delay_ns = 17, gap_ns = 29, turns = 2 }",
+	         exec, MODEL, path);
+	add_line(&full, t->ask,
+	         "fmq_write: " EXEC ", queue = ( <unknown> : container = %d ), items = 6, used = 0, blocked_ns = 0 }",
+	         exec, call);
+	add_line(&full, t->hear,
+	         "fmq_read: " EXEC ", queue = ( <unknown> : container = %d ), items = 3, used = 3, spun_ns = 4, "
+	         "slept_ns = 90, wakeups = 1 }",
+	         exec, call + 1);
+	add_line(&full, t->back, "exec_return: " EXEC ", status = ( <unknown> : container = %d ) }", exec, status);
+	add_line(&compact, t->back + 9,
+	         "exec_client: " EXEC ", model = %d, path = ( <unknown> : container = %d ), deadline_ns = 0, "
+	         "status = ( <unknown> : container = %d ), fallback = 0, began = %" PRIu64 ", at = [ [0] = %" PRIu64
+	         ", [1] = %" PRIu64 ", [2] = %" PRIu64 ", [3] = 90 ], delay_ns = 17, gap_ns = 29, turns = 2 }",
+	         exec, MODEL, path, status, t->submit - 3, t->ask - t->submit + 1, t->hear - t->submit + 2,
+	         t->back - t->submit + 3);
+	add_line(&witness, t->back, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\tpath", exec, t->submit - 12,
+	         (path == PATH_FENCED ? t->signal : t->back) + 8, status ? "MISSED_DEADLINE_TRANSIENT" : "NONE");
 }
 
 static void say_lane(uint64_t exec, const struct times *t)
 {
 	if (t->miss) {
-		say(&full, t->enqueue, "%s", t->miss);
+		add_line(&full, t->enqueue, "%s", t->miss);
 		return;
 	}
-	say(&full, t->enqueue,
-	    "sched_enqueue: " EXEC
-	    ", model = %d, app = 7, priority = " NAMED("low", "0") ", deadline_ns = 0, estimate_ns = 50, ahead = 0 }",
-	    exec, MODEL);
-	say(&full, t->dispatch, "sched_dispatch: " EXEC ", lane = %d }", exec, t->lane);
+	add_line(&full, t->enqueue,
+	         "sched_enqueue: " EXEC ", model = %d, app = 7, priority = " NAMED(
+			 "low", "0") ", deadline_ns = 0, estimate_ns = 50, ahead = 0 }",
+	         exec, MODEL);
+	add_line(&full, t->dispatch, "sched_dispatch: " EXEC ", lane = %d }", exec, t->lane);
 	if (!t->preempt)
 		return;
-	say(&full, t->preempt,
-	    "sched_preempt: " EXEC ", by = %" PRIu64
-	    ", lane = %d, at_op = 2, mode = " NAMED("restart", "1") ", asked_ns = 5, redo_ns = 7 }",
-	    exec, t->by, t->lane);
-	say(&full, t->resume, "sched_resume: " EXEC ", lane = %d, from_op = 0, resumed = " NAMED("restart", "2") " }",
-	    exec, t->lane);
+	add_line(&full, t->preempt,
+	         "sched_preempt: " EXEC ", by = %" PRIu64
+	         ", lane = %d, at_op = 2, mode = " NAMED("restart", "1") ", asked_ns = 5, redo_ns = 7 }",
+	         exec, t->by, t->lane);
+	add_line(&full, t->resume,
+	         "sched_resume: " EXEC ", lane = %d, from_op = 0, resumed = " NAMED("restart", "2") " }", exec,
+	         t->lane);
 }
 
 static void say_decoded(uint64_t exec, enum path path, const struct times *t)
 {
-	say(&full, t->take,
-	    "fmq_read: " EXEC ", queue = ( <unknown> : container = %d ), items = 6, used = 6, spun_ns = 1, "
-	    "slept_ns = %d, wakeups = 0 }",
-	    exec, path ? 2 : 0, 33);
-	say(&full, t->decode,
-	    "request_decode: " EXEC ", model = %d, operands = 2, pools = 2, status = " NAMED("none", "0") " }", exec,
-	    MODEL);
+	add_line(&full, t->take,
+	         "fmq_read: " EXEC ", queue = ( <unknown> : container = %d ), items = 6, used = 6, spun_ns = 1, "
+	         "slept_ns = %d, wakeups = 0 }",
+	         exec, path ? 2 : 0, 33);
+	add_line(&full, t->decode,
+	         "request_decode: " EXEC ", model = %d, operands = 2, pools = 2, status = " NAMED("none", "0") " }",
+	         exec, MODEL);
 	if (path == PATH_FENCED)
-		say(&full, t->fence, "fence_wait: " EXEC ", fences = 1, took_ns = 4, status = " NAMED("none", "0") " }",
-		    exec);
+		add_line(&full, t->fence,
+		         "fence_wait: " EXEC ", fences = 1, took_ns = 4, status = " NAMED("none", "0") " }", exec);
 	for (int i = 0; !path && i < 2; i++)
-		say(&full, t->decode + 2,
-		    "slot_lookup: " EXEC ", slot = %d, hit = %d, look = " NAMED("first", "0") " }", exec, i,
-		    i >= t->misses);
+		add_line(&full, t->decode + 2,
+		         "slot_lookup: " EXEC ", slot = %d, hit = %d, look = " NAMED("first", "0") " }", exec, i,
+		         i >= t->misses);
 	if (t->misses)
-		say(&full, t->decode + 9,
-		    "slot_fetch: { stream = %" PRIu64 ", exec = %" PRIu64 ", slots = %d, took_ns = 6, "
-		    "status = " NAMED("none", "0") " }",
-		    exec >> 32, exec, t->misses);
+		add_line(&full, t->decode + 9,
+		         "slot_fetch: { stream = %" PRIu64 ", exec = %" PRIu64 ", slots = %d, took_ns = 6, "
+		         "status = " NAMED("none", "0") " }",
+		         exec >> 32, exec, t->misses);
 }
 
 #define NOT UINT64_MAX
@@ -154,26 +155,28 @@ static void say_service(uint64_t exec, enum path path, const struct times *t)
 
 	say_decoded(exec, path, t);
 	say_lane(exec, t);
-	say(&full, t->end,
-	    "exec_end: " EXEC ", lane = %d, status = ( <unknown> : container = %d ), ops_run = 3, cpu_ns = 41, "
-	    "redo_ns = %" PRIu64 " }",
-	    exec, lane, status, redo);
-	say(&full, t->answer,
-	    "fmq_write: " EXEC ", queue = ( <unknown> : container = %d ), items = 3, used = 0, "
-	    "blocked_ns = 11 }",
-	    exec, path ? 3 : 1);
+	add_line(&full, t->end,
+	         "exec_end: " EXEC ", lane = %d, status = ( <unknown> : container = %d ), ops_run = 3, cpu_ns = 41, "
+	         "redo_ns = %" PRIu64 " }",
+	         exec, lane, status, redo);
+	add_line(&full, t->answer,
+	         "fmq_write: " EXEC ", queue = ( <unknown> : container = %d ), items = 3, used = 0, "
+	         "blocked_ns = 11 }",
+	         exec, path ? 3 : 1);
 	if (path == PATH_FENCED)
-		say(&full, t->signal, "fence_signal: " EXEC ", status = " NAMED("none", "0") " }", exec);
-	say(&compact, last + 4,
-	    "exec_service: " EXEC ", model = %d, app = 7, priority = " NAMED(
-		    "low", "0") ", path = ( <unknown> : container = %d ), lane = %d, status = ( <unknown> : container "
-	                        "= %d ), began = %" PRIu64 ", at = [ [0] = %" PRIu64 ", [1] = %" PRIu64
-	                        ", [2] = %" PRIu64 ", [3] = %" PRIu64 ", [4] = %" PRIu64 ", [5] = %" PRIu64
-	                        ", [6] = 33, [7] = 11, [8] = %" PRIu64 ", [9] = 41 ], lookups = %d, misses = %d, "
-	                        "preemptions = %d }",
-	    exec, MODEL, path, lane, status, began, t->decode - began, path == PATH_FENCED ? t->fence - began : NOT,
-	    t->miss ? NOT : t->enqueue - began, t->miss ? NOT : t->dispatch - began, t->end - began, last - began, redo,
-	    path ? 0 : 2, t->misses, t->preempt != 0);
+		add_line(&full, t->signal, "fence_signal: " EXEC ", status = " NAMED("none", "0") " }", exec);
+	add_line(&compact, last + 4,
+	         "exec_service: " EXEC ", model = %d, app = 7, priority = " NAMED(
+			 "low",
+			 "0") ", path = ( <unknown> : container = %d ), lane = %d, status = ( <unknown> : container "
+	                      "= %d ), began = %" PRIu64 ", at = [ [0] = %" PRIu64 ", [1] = %" PRIu64 ", [2] = %" PRIu64
+	                      ", [3] = %" PRIu64 ", [4] = %" PRIu64 ", [5] = %" PRIu64
+	                      ", [6] = 33, [7] = 11, [8] = %" PRIu64 ", [9] = 41 ], lookups = %d, misses = %d, "
+	                      "preemptions = %d }",
+	         exec, MODEL, path, lane, status, began, t->decode - began,
+	         path == PATH_FENCED ? t->fence - began : NOT, t->miss ? NOT : t->enqueue - began,
+	         t->miss ? NOT : t->dispatch - began, t->end - began, last - began, redo, path ? 0 : 2, t->misses,
+	         t->preempt != 0);
 }
 
 static uint64_t number(unsigned stream, unsigned n)
@@ -190,24 +193,26 @@ static void execution(uint64_t exec, enum path path, const struct times *t)
 /* A trial run: at @at it is ready, then on lane 0, then over. */
 static void trial(uint64_t exec, uint64_t at)
 {
-	say(&full, at,
-	    "sched_enqueue: " EXEC ", model = %d, app = 7, priority = " NAMED(
-		    "low", "0") ", deadline_ns = 0, estimate_ns = 0, ahead = 0, floor_ns = 0 }",
-	    exec, MODEL);
-	say(&full, at + 100, "sched_dispatch: " EXEC ", lane = 0 }", exec);
-	say(&full, at + 400,
-	    "exec_end: " EXEC ", lane = 0, status = " NAMED("none", "0") ", ops_run = 3, cpu_ns = 41, redo_ns = 0 }",
-	    exec);
-	say(&compact, at + 410,
-	    "exec_service: " EXEC ", model = %d, app = 7, priority = " NAMED("low", "0") ", path = " NAMED(
-		    "prepare", "4") ", lane = 0, status = " NAMED("none",
-	                                                          "0") ", began = %" PRIu64 ", at = [ [0] = %" PRIu64
-	                                                               ", [1] = %" PRIu64
-	                                                               ", [2] = 4, [3] = 104, [4] = 404, [5] = %" PRIu64
-	                                                               ", [6] = 0, [7] = 0, [8] = 0, [9] = 41 ], "
-	                                                               "lookups = 0, misses = 0, preemptions = 0, "
-	                                                               "deadline_ns = 0 }",
-	    exec, MODEL, at - 5, NOT, NOT, NOT);
+	add_line(&full, at,
+	         "sched_enqueue: " EXEC ", model = %d, app = 7, priority = " NAMED(
+			 "low", "0") ", deadline_ns = 0, estimate_ns = 0, ahead = 0, floor_ns = 0 }",
+	         exec, MODEL);
+	add_line(&full, at + 100, "sched_dispatch: " EXEC ", lane = 0 }", exec);
+	add_line(&full, at + 400,
+	         "exec_end: " EXEC
+	         ", lane = 0, status = " NAMED("none", "0") ", ops_run = 3, cpu_ns = 41, redo_ns = 0 }",
+	         exec);
+	add_line(&compact, at + 410,
+	         "exec_service: " EXEC ", model = %d, app = 7, priority = " NAMED("low", "0") ", path = " NAMED(
+			 "prepare",
+			 "4") ", lane = 0, status = " NAMED("none",
+	                                                    "0") ", began = %" PRIu64 ", at = [ [0] = %" PRIu64
+	                                                         ", [1] = %" PRIu64
+	                                                         ", [2] = 4, [3] = 104, [4] = 404, [5] = %" PRIu64
+	                                                         ", [6] = 0, [7] = 0, [8] = 0, [9] = 41 ], "
+	                                                         "lookups = 0, misses = 0, preemptions = 0, "
+	                                                         "deadline_ns = 0 }",
+	         exec, MODEL, at - 5, NOT, NOT, NOT);
 }
 
 /* Boundaries with some time between them, from @at on. */
@@ -603,7 +608,7 @@ static void what_has_no_end_is_counted(void **state)
 }
 
 /* ... and a recording with holes is judged by its events. */
-static void what_is_lost_is_no_fault_where_who_recorded_died(void **state)
+static void a_loss_is_no_fault_where_the_recorder_died(void **state)
 {
 	char options[700];
 
@@ -624,7 +629,7 @@ static void what_is_lost_is_no_fault_where_who_recorded_died(void **state)
 	assert_non_null(strstr(said, " is negative: "));
 }
 
-static void only_who_waits_for_a_lane_has_waited_since_before(void **state)
+static void only_a_waiting_execution_has_an_earlier_ready_time(void **state)
 {
 	static const struct {
 		int phase, ready;
@@ -634,11 +639,11 @@ static void only_who_waits_for_a_lane_has_waited_since_before(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		record(state);
-		say(&full, 19100,
-		    "exec_state: { exec = 5, model = 1, app = 7, priority = " NAMED("low", "0") ", path = " NAMED(
-			    "sync", "1") ", deadline_ns = 0, phase = ( <unknown> : container = %d ), lane = 255, "
-		                         "since = 19100, ready_ns = %d }",
-		    rows[i].phase, rows[i].ready);
+		add_line(&full, 19100,
+		         "exec_state: { exec = 5, model = 1, app = 7, priority = " NAMED("low", "0") ", path = " NAMED(
+				 "sync", "1") ", deadline_ns = 0, phase = ( <unknown> : container = %d ), lane = 255, "
+		                              "since = 19100, ready_ns = %d }",
+		         rows[i].phase, rows[i].ready);
 		qsort(full.lines, full.n, sizeof(*full.lines), by_time);
 		if ((judged(everything) == 1) != rows[i].wrong ||
 		    (rows[i].wrong && !strstr(said, "has waited for a lane since")))
@@ -712,8 +717,8 @@ int main(void)
 		cmocka_unit_test_setup(whatever_is_wrong_is_objected_to, record),
 		cmocka_unit_test_setup(what_began_before_the_recording_is_not_judged, record),
 		cmocka_unit_test_setup(what_has_no_end_is_counted, record),
-		cmocka_unit_test_setup(what_is_lost_is_no_fault_where_who_recorded_died, record),
-		cmocka_unit_test_setup(only_who_waits_for_a_lane_has_waited_since_before, record),
+		cmocka_unit_test_setup(a_loss_is_no_fault_where_the_recorder_died, record),
+		cmocka_unit_test_setup(only_a_waiting_execution_has_an_earlier_ready_time, record),
 		cmocka_unit_test_setup(strays_are_let_pass_up_to_a_share, record),
 		cmocka_unit_test_setup(what_is_no_recording_is_refused, record),
 	};

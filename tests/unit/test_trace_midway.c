@@ -77,7 +77,7 @@ static void a_call_of_before_has_no_deadline(void **state)
 	assert_int_equal(heard[NBT_EVENT_deadline_miss], 0);
 }
 
-static void a_call_that_is_told_from_the_beginning_has_its_own(void **state)
+static void a_call_recorded_from_the_beginning_has_its_own_deadline(void **state)
 {
 	struct nnb__call_trace call;
 
@@ -102,7 +102,7 @@ static void an_execution_that_is_not_decoded_has_no_deadline_of_the_one_before(v
 	assert_int_equal(told_deadline, 0);
 }
 
-static void delays_of_an_execution_of_before_are_not_told(void **state)
+static void delays_of_an_earlier_execution_are_not_reported(void **state)
 {
 	struct nnb__trace trace;
 
@@ -122,11 +122,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_call_of_before_has_no_deadline, session_ends, session_ends),
-		cmocka_unit_test_setup_teardown(a_call_that_is_told_from_the_beginning_has_its_own, session_ends,
+		cmocka_unit_test_setup_teardown(a_call_recorded_from_the_beginning_has_its_own_deadline, session_ends,
 		                                session_ends),
 		cmocka_unit_test_setup_teardown(an_execution_that_is_not_decoded_has_no_deadline_of_the_one_before,
 		                                session_ends, session_ends),
-		cmocka_unit_test_setup_teardown(delays_of_an_execution_of_before_are_not_told, session_ends,
+		cmocka_unit_test_setup_teardown(delays_of_an_earlier_execution_are_not_reported, session_ends,
 		                                session_ends),
 	};
 

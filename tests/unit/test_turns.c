@@ -147,7 +147,7 @@ static const struct policy_row {
 	  "10 14 13 12 16 15 11" },
 };
 
-static void a_policy_orders_those_who_wait(void **state)
+static void a_policy_orders_the_waiting_jobs(void **state)
 {
 	struct fixture *f = *state;
 	const struct policy_row *row = f->row;
@@ -281,7 +281,7 @@ static int nice_of(const struct service *s, int tid)
 	return nice;
 }
 
-static void native_runs_all_at_once_and_tells_the_kernel(void **state)
+static void native_runs_all_at_once_with_the_kernel_s_priorities(void **state)
 {
 	static const int nice[] = { [LOW] = 10, [MEDIUM] = 0, [HIGH] = -10 };
 	struct fixture *f = *state;
@@ -312,7 +312,7 @@ static void native_runs_all_at_once_and_tells_the_kernel(void **state)
 /*
  * Wait for the end of nnburstd as a user who may not raise priorities; return its exit status and its output.
  */
-static int run_as_nobody(const struct service *s, char *said, size_t room)
+static int run_without_rights(const struct service *s, char *said, size_t room)
 {
 	int ends[2], status;
 	ssize_t n;
@@ -348,7 +348,7 @@ static void native_without_the_right_to_is_an_error_in_a_line(void **state)
 	if (geteuid() && may_be_nice())
 		skip(); /* the right comes from a capability that the test cannot drop */
 	service_admit_other_users(&f->s);
-	status = run_as_nobody(&f->s, said, sizeof(said));
+	status = run_without_rights(&f->s, said, sizeof(said));
 	if (status == 126 || status == 127)
 		skip();
 	assert_int_equal(status, 5);
@@ -398,7 +398,7 @@ static const char *expected_notes(const struct preempt_row *row, unsigned op)
 }
 
 /* At every checkpoint, and by different paths. */
-static void who_is_to_go_first_goes_at_the_next_checkpoint(void **state)
+static void a_more_urgent_job_gets_the_lane_at_the_next_checkpoint(void **state)
 {
 	struct fixture *f = *state;
 	const struct preempt_row *row = f->row;
@@ -549,8 +549,8 @@ static void time_off_the_lane_is_no_time_on_the_device(void **state)
 static void add_preemption_tests(void)
 {
 	for (size_t i = 0; i < N_OF(preempt_rows); i++)
-		TEST_ROW(who_is_to_go_first_goes_at_the_next_checkpoint, &preempt_rows[i], "--preempt %s, %s %s",
-		         preempt_rows[i].mode, preempt_rows[i].name,
+		TEST_ROW(a_more_urgent_job_gets_the_lane_at_the_next_checkpoint, &preempt_rows[i],
+		         "--preempt %s, %s %s", preempt_rows[i].mode, preempt_rows[i].name,
 		         preempt_rows[i].at_once ? "goes first at the next checkpoint" : "waits for the end");
 	TEST_ROW(fair_an_app_that_lags_gets_the_lane, "save",
 	         "fair: an app that lags gets the lane at a checkpoint (save)");
@@ -572,12 +572,12 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "--scene"))
 		app_scene(argv[3], argv[4]);
 	for (size_t i = 0; i < N_OF(policy_rows); i++)
-		TEST_ROW(a_policy_orders_those_who_wait, &policy_rows[i], "%s", policy_rows[i].name);
+		TEST_ROW(a_policy_orders_the_waiting_jobs, &policy_rows[i], "%s", policy_rows[i].name);
 	TEST(paths_compete_alike, "executions of every path compete alike");
 	TEST_ROW(fair_apps_take_turns, &two, "fair: two apps take turns");
 	TEST_ROW(fair_apps_take_turns, &three, "fair: three apps take turns");
 	TEST(two_lanes_are_two_at_a_time, "two lanes are two at a time");
-	TEST(native_runs_all_at_once_and_tells_the_kernel, "native: all run at once, and the kernel is told");
+	TEST(native_runs_all_at_once_with_the_kernel_s_priorities, "native: all run at once, and the kernel is told");
 	TEST(native_without_the_right_to_is_an_error_in_a_line, "native: without the right to, an error in a line");
 	add_preemption_tests();
 	return _cmocka_run_group_tests("turns", tests, n_tests, NULL, NULL);

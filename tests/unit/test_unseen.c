@@ -488,7 +488,7 @@ static char *triples_text(const struct triples *p)
  * Beside a loss the time when the lane became free is unknown, so a choice there is unknown, although the
  * executions are known.
  */
-static void a_choice_beside_a_loss_is_not_taken_for_none(void **state)
+static void a_choice_beside_a_loss_is_unknown(void **state)
 {
 	static const struct {
 		const char *story;
@@ -599,7 +599,7 @@ static const char *reason(const char *path, const char *rule, const char *calls,
 	return result.why;
 }
 
-static void deadlines_are_unknown_only_where_nothing_recorded_tells_of_them(void **state)
+static void deadlines_are_unknown_only_where_no_event_has_them(void **state)
 {
 	static const char calls[] = "1ms 1:1 x20 every=1ms lane=0\n", hole[] = "lose 1ms+60us 1ms+120us\n";
 	/* the service reports the deadline of an execution when it is ready */
@@ -794,12 +794,11 @@ int main(void)
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_preemption_that_was_lost_may_excuse_a_lag, stored_setup,
 		                                stored_teardown),
-		cmocka_unit_test_setup_teardown(a_choice_beside_a_loss_is_not_taken_for_none, stored_setup,
-		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(a_choice_beside_a_loss_is_unknown, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(executions_without_their_beginning_may_break_a_rule, stored_setup,
 		                                stored_teardown),
-		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_nothing_recorded_tells_of_them,
-		                                stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_no_event_has_them, stored_setup,
+		                                stored_teardown),
 	};
 
 	/* each verdict prepares large statements: have malloc keep their memory */

@@ -125,7 +125,7 @@ static void only_the_number_that_cannot_be_changes(void **state)
 	free(e);
 }
 
-static void what_a_client_tells_is_not_of_the_service(void **state)
+static void events_of_a_client_are_not_the_service_s(void **state)
 {
 	static const struct {
 		const char *line;
@@ -162,7 +162,7 @@ int main(void)
 		cmocka_unit_test(every_number_of_the_catalogue_has_a_rule),
 		cmocka_unit_test(each_rule_has_its_bounds),
 		cmocka_unit_test(only_the_number_that_cannot_be_changes),
-		cmocka_unit_test(what_a_client_tells_is_not_of_the_service),
+		cmocka_unit_test(events_of_a_client_are_not_the_service_s),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -165,7 +165,7 @@ static bool is_sanitized(const struct nnb_result_datum *d)
 }
 
 /* Fill the queue's memory with other bytes, as after a round of the ring. */
-static void soil(struct nnb_fmq *q)
+static void fill_with_old_bytes(struct nnb_fmq *q)
 {
 	struct raw raw;
 
@@ -186,7 +186,7 @@ static void what_comes_back_is_sanitized(void **state)
 	peer_of(&p, &s);
 	good = datums_of(&s.job.call, true, &n);
 	for (int i = 0; i < 2; i++) { /* a failed result, and one with shapes */
-		soil(p.result);
+		fill_with_old_bytes(p.result);
 		peer_send(&p, good, i ? n : 1);
 		got = peer_receive(&p, result);
 		assert_int_equal(result[0].packet.status, i ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE);

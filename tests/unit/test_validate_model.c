@@ -167,7 +167,7 @@ static void refused_with(const char *sample, uint32_t k, uint8_t value, const ch
 	nnb_model_free(m);
 }
 
-static void split_gives_as_many_outputs_as_it_says(void **state)
+static void split_has_as_many_outputs_as_its_parameter(void **state)
 {
 	(void)state;
 	refused_with("SPLIT", 2, 1, "it has 1 outputs, not 2");
@@ -308,7 +308,7 @@ int main(void)
 	for (size_t i = 0; i < n_rules; i++)
 		add_test(run_rule, &rules[i], "%s: %s", rules[i].name, rules[i].valid ? "valid" : "refused");
 	add_test(oem_operations_are_valid_and_not_supported, NULL, "O-16: an OEM operation: valid, and not supported");
-	add_test(split_gives_as_many_outputs_as_it_says, NULL, "O-16: SPLIT gives as many outputs as it says");
+	add_test(split_has_as_many_outputs_as_its_parameter, NULL, "O-16: SPLIT gives as many outputs as it says");
 	add_test(directions_that_are_merged_give_one_output, NULL, "O-16: directions that are merged give one output");
 	add_test(corners_are_in_eighths, NULL, "O-16: corners of boxes are in eighths of a pixel");
 	add_test(every_mutation_happens, NULL, "every mutation happens");

@@ -948,7 +948,7 @@ static void image_with_offset(struct bench *b)
 	b->inputs[0].location.offset = 4;
 }
 
-static void image_narrower_than_its_stride_says(struct bench *b)
+static void image_wider_than_its_stride(struct bench *b)
 {
 	add_image(b);
 	b->pools[1].ints[4] = 2;
@@ -1061,7 +1061,7 @@ static const struct rule rules[] = {
 	{ "P-18: a whole hardware buffer", NULL, image_whole, VALID },
 	{ "R9: a hardware buffer with a length", NULL, image_with_length },
 	{ "R9: a hardware buffer with an offset", NULL, image_with_offset },
-	{ "R8: a hardware buffer whose stride is less than its width", NULL, image_narrower_than_its_stride_says },
+	{ "R8: a hardware buffer whose stride is less than its width", NULL, image_wider_than_its_stride },
 };
 
 static void run_rule(void **state)

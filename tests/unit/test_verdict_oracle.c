@@ -115,7 +115,7 @@ static const char *forms_name(unsigned forms)
 	return forms == SIM_FULL ? "full" : forms == SIM_COMPACT ? "compact" : "both";
 }
 
-static void __attribute__((format(printf, 3, 4))) wrong(enum property p, unsigned rule, const char *format, ...)
+static void __attribute__((format(printf, 3, 4))) check_failed(enum property p, unsigned rule, const char *format, ...)
 {
 	struct score *score = &scores[p][now.kind][rule];
 	struct example e = { .seed = now.seed, .n_events = now.n_events };
@@ -141,11 +141,11 @@ static void __attribute__((format(printf, 3, 4))) wrong(enum property p, unsigne
 		}
 }
 
-#define CHECK(p, rule, is, ...)                      \
-	do {                                         \
-		scores[p][now.kind][rule].checks++;  \
-		if (!(is))                           \
-			wrong(p, rule, __VA_ARGS__); \
+#define CHECK(p, rule, is, ...)                             \
+	do {                                                \
+		scores[p][now.kind][rule].checks++;         \
+		if (!(is))                                  \
+			check_failed(p, rule, __VA_ARGS__); \
 	} while (0)
 
 /* ---- verdicts ---- */
@@ -174,7 +174,7 @@ static bool is_figure(unsigned rule, const struct judged_rule *r, const struct t
  * Summaries come when executions are over, so they do not show whether one still waits at the recording's
  * end.
  */
-static bool tells_open_ones(void)
+static bool reports_open_ones(void)
 {
 	return now.forms != SIM_COMPACT;
 }
@@ -207,14 +207,14 @@ static void check_verdicts(const struct judged *j, const struct truth_verdict *t
 		 * bound.
 		 */
 		if (now.kind == CUT_NOTHING && (r->outcome == BSV_FAIL || r->outcome == BSV_PASS) &&
-		    (tells_open_ones() || (i != TRUTH_HONOURED && !is_less(i, r, t))))
+		    (reports_open_ones() || (i != TRUTH_HONOURED && !is_less(i, r, t))))
 			CHECK(EQUALS_TRUTH, i, is_figure(i, r, t), STORY);
 		if (now.kind == CUT_NOTHING)
 			CHECK(EQUALS_TRUTH, i,
 			      r->outcome == (t->broken    ? BSV_FAIL
 			                     : t->nothing ? BSV_CANNOT_TELL
 			                                  : BSV_PASS) ||
-			              (r->outcome == BSV_CANNOT_TELL && !tells_open_ones()),
+			              (r->outcome == BSV_CANNOT_TELL && !reports_open_ones()),
 			      STORY);
 		told[now.kind][i][r->outcome]++;
 		if (!t->nothing) {
@@ -395,7 +395,7 @@ static void check_executions(const struct judged *j, const struct truth_world *w
 }
 
 /* Waits of complete and incomplete executions; waits of an unknown lane are not compared. */
-static void check_told_waits(const struct judged *j, const struct truth_world *w)
+static void check_reported_waits(const struct judged *j, const struct truth_world *w)
 {
 	for (size_t i = 0; i < j->facts.wait.n; i++) {
 		const struct bsa_wait *v = &j->facts.wait.items[i];
@@ -496,7 +496,7 @@ static void play_cut(const struct truth_world *w, struct sim *s, enum cut_kind k
 		show(w, &c, &j, truth);
 	check_verdicts(&j, truth);
 	check_executions(&j, w);
-	check_told_waits(&j, w);
+	check_reported_waits(&j, w);
 	check_counts(&j, w);
 	if (kind == CUT_AFTER || kind == CUT_SERVICE)
 		check_stands(&j, whole);
@@ -528,7 +528,7 @@ static bool is_played(uint64_t seed, int kind)
 	return merciless || kind == CUT_ONE_HOLE || kind == CUT_WORST || (seed / 3 + (uint64_t)kind) % ROTATION == 0;
 }
 
-static void play(uint64_t seed, int only, bool loud)
+static void play_world(uint64_t seed, int only, bool loud)
 {
 	static const unsigned forms[] = { SIM_FULL, SIM_COMPACT, SIM_RARE };
 	uint64_t series = seed, horizon = 100000 * MS;
@@ -555,7 +555,7 @@ static void play(uint64_t seed, int only, bool loud)
 		if (only < 0 || only == CUT_NOTHING) {
 			check_verdicts(&whole, truth);
 			check_executions(&whole, &w);
-			check_told_waits(&whole, &w);
+			check_reported_waits(&whole, &w);
 			check_counts(&whole, &w);
 		}
 		for (unsigned i = 0; i < TRUTH_RULES; i++)
@@ -687,10 +687,10 @@ static void play_all(void)
 	uint64_t most = seeds ? strtoull(seeds, NULL, 0) : SEEDS, seed = first ? strtoull(first, NULL, 0) - 1 : 0;
 
 	do
-		play(++seed, only_variant, false);
+		play_world(++seed, only_variant, false);
 	while (stop ? time(NULL) < stop : seed < most);
 	for (size_t i = 0; i < sizeof(once_wrong) / sizeof(*once_wrong) && only_variant < 0; i++)
-		play(once_wrong[i].seed, once_wrong[i].kind, false);
+		play_world(once_wrong[i].seed, once_wrong[i].kind, false);
 	print_message("worlds to %" PRIu64 "\n", seed);
 }
 
@@ -788,7 +788,7 @@ static void a_count_never_exceeds_the_truth(void **state)
 	judge_property(COUNTS_ARE_TRUE);
 }
 
-static void a_wait_that_is_told_happened(void **state)
+static void a_reported_wait_happened(void **state)
 {
 	(void)state;
 	judge_property(WAITS_ARE_TRUE);
@@ -854,7 +854,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(without_a_hole_the_verdict_equals_the_truth),
 		cmocka_unit_test(a_complete_execution_equals_the_truth),
 		cmocka_unit_test(a_count_never_exceeds_the_truth),
-		cmocka_unit_test(a_wait_that_is_told_happened),
+		cmocka_unit_test(a_reported_wait_happened),
 		cmocka_unit_test(a_violation_outside_holes_fails),
 		cmocka_unit_test(a_hole_outside_the_judged_time_changes_no_verdict),
 		cmocka_unit_test(a_small_hole_leaves_most_verdicts),
@@ -874,7 +874,7 @@ int main(int argc, char **argv)
 	if (merciless && argc == 3)
 		only_variant = atoi(argv[2]);
 	if (argc == 3 && !merciless)
-		play(strtoull(argv[1], NULL, 0), atoi(argv[2]), true);
+		play_world(strtoull(argv[1], NULL, 0), atoi(argv[2]), true);
 	else
 		failed = cmocka_run_group_tests(tests, set_up, NULL);
 	rmdir(dir);

@@ -25,7 +25,7 @@
 	.apps = (apps_), .most_apps = (apps_), .lanes = (lanes_), .max_lag_ns = (ns), .most_lag_ns = (ns), \
 	.stretch_ns = (stretch), .most_stretch = (stretch)
 
-static void is(const char *story, enum bsv_outcome got, enum bsv_outcome wanted)
+static void expect_outcome(const char *story, enum bsv_outcome got, enum bsv_outcome wanted)
 {
 	if (got != wanted)
 		fail_msg("%s: %s, and not %s", story, bsv_outcome_name(got), bsv_outcome_name(wanted));
@@ -91,7 +91,7 @@ static void fairness_is_judged_by_the_largest_lag(void **state)
 		struct bsv_judgement j;
 
 		bsv_rule_fairness(&j, &fairness[i].facts, NULL);
-		is(fairness[i].story, j.rules[0].outcome, fairness[i].outcome);
+		expect_outcome(fairness[i].story, j.rules[0].outcome, fairness[i].outcome);
 		assert_int_equal(j.n, 1);
 		assert_string_equal(j.rules[0].name, "max_lag_ns");
 		assert_true(j.rules[0].figure == (double)fairness[i].facts.max_lag_ns);
@@ -110,11 +110,11 @@ static void a_bound_that_is_given_holds_instead(void **state)
 
 	(void)state;
 	bsv_rule_fairness(&j, &f, &bounds);
-	is("equal to it", j.rules[0].outcome, BSV_PASS);
+	expect_outcome("equal to it", j.rules[0].outcome, BSV_PASS);
 	f.most_lag_ns = ++f.max_lag_ns;
 	f.app = "an app with a name";
 	bsv_rule_fairness(&j, &f, &bounds);
-	is("above it", j.rules[0].outcome, BSV_FAIL);
+	expect_outcome("above it", j.rules[0].outcome, BSV_FAIL);
 	assert_non_null(strstr(j.rules[0].why, "an app with a name"));
 	assert_null(strstr(j.rules[0].why, "100")); /* the judgement is not by that bound */
 }
@@ -128,7 +128,7 @@ static void a_lag_without_an_upper_bound_may_be_of_any_length(void **state)
 	(void)state;
 	f.most_lag_ns = INT64_C(1) << 62; /* the value in the database for a lag without an upper bound */
 	bsv_rule_fairness(&j, &f, &bounds);
-	is("it is not known", j.rules[0].outcome, BSV_CANNOT_TELL);
+	expect_outcome("it is not known", j.rules[0].outcome, BSV_CANNOT_TELL);
 	assert_string_equal(
 		j.rules[0].why,
 		"not all was recorded: an app may have been behind its share by a time of any length; limit 3.000 ms");
@@ -149,7 +149,7 @@ static void the_limit_of_a_pass_is_the_least(void **state)
 
 	(void)state;
 	bsv_rule_fairness(&j, &f, NULL);
-	is("within it", j.rules[0].outcome, BSV_PASS);
+	expect_outcome("within it", j.rules[0].outcome, BSV_PASS);
 	assert_true(j.rules[0].bound == 6e6);
 }
 
@@ -161,7 +161,7 @@ static void a_bound_of_nothing_is_one(void **state)
 
 	(void)state;
 	bsv_rule_fairness(&j, &f, &bounds);
-	is("one ns above 0", j.rules[0].outcome, BSV_FAIL);
+	expect_outcome("one ns above 0", j.rules[0].outcome, BSV_FAIL);
 }
 
 /* ---- fairness: against ideal sharing ---- */
@@ -260,7 +260,7 @@ static void fairness_is_judged_by_ideal_sharing(void **state)
 		struct bsv_judgement j;
 
 		bsv_rule_sharing(&j, &f);
-		is(sharing[i].story, j.rules[0].outcome, sharing[i].outcome);
+		expect_outcome(sharing[i].story, j.rules[0].outcome, sharing[i].outcome);
 		assert_int_equal(j.n, 1);
 		assert_string_equal(j.rules[0].name, "slower_percent");
 		if (!strstr(j.rules[0].why, sharing[i].says))
@@ -284,28 +284,28 @@ static void what_ideal_sharing_cannot_judge(void **state)
 
 	(void)state;
 	bsv_rule_sharing(&j, &f);
-	is("too little of both", j.rules[0].outcome, BSV_CANNOT_TELL);
+	expect_outcome("too little of both", j.rules[0].outcome, BSV_CANNOT_TELL);
 	f.n = 1;
 	bsv_rule_sharing(&j, &f);
-	is("one app alone", j.rules[0].outcome, BSV_PASS);
+	expect_outcome("one app alone", j.rules[0].outcome, BSV_PASS);
 	f.n = 2;
 	apps[1].of.instance = 7;
 	f.services = f.played = 2;
 	bsv_rule_sharing(&j, &f);
-	is("each app alone, at services of their own", j.rules[0].outcome, BSV_PASS);
+	expect_outcome("each app alone, at services of their own", j.rules[0].outcome, BSV_PASS);
 	f.played = 1;
 	bsv_rule_sharing(&j, &f);
-	is("a service that was not replayed", j.rules[0].outcome, BSV_CANNOT_TELL);
+	expect_outcome("a service that was not replayed", j.rules[0].outcome, BSV_CANNOT_TELL);
 	f.played = 2;
 	f.sight.service = false;
 	bsv_rule_sharing(&j, &f);
-	is("clients alone", j.rules[0].outcome, BSV_CANNOT_TELL);
+	expect_outcome("clients alone", j.rules[0].outcome, BSV_CANNOT_TELL);
 	f.sight = (struct bsv_sight){ .service = true, .nothing = true };
 	bsv_rule_sharing(&j, &f);
-	is("nothing was asked for", j.rules[0].outcome, BSV_CANNOT_TELL);
+	expect_outcome("nothing was asked for", j.rules[0].outcome, BSV_CANNOT_TELL);
 	f = (struct bsv_sharing_facts){ SEEN };
 	bsv_rule_sharing(&j, &f);
-	is("nothing was ready", j.rules[0].outcome, BSV_CANNOT_TELL);
+	expect_outcome("nothing was ready", j.rules[0].outcome, BSV_CANNOT_TELL);
 }
 
 /* ---- starvation ---- */
@@ -355,7 +355,7 @@ static void starvation_is_judged_by_episodes(void **state)
 		struct bsv_judgement j;
 
 		bsv_rule_starvation(&j, &starvation[i].facts, NULL);
-		is(starvation[i].story, j.rules[0].outcome, starvation[i].outcome);
+		expect_outcome(starvation[i].story, j.rules[0].outcome, starvation[i].outcome);
 		assert_string_equal(j.rules[0].name, "starvation_episodes");
 		assert_true(j.rules[0].figure == (double)(starvation[i].facts.recorded > starvation[i].facts.episodes
 		                                                  ? starvation[i].facts.recorded
@@ -373,11 +373,11 @@ static void a_threshold_that_is_given_is_named(void **state)
 
 	(void)state;
 	bsv_rule_starvation(&j, &f, &bounds);
-	is("a wait as long as it", j.rules[0].outcome, BSV_PASS);
+	expect_outcome("a wait as long as it", j.rules[0].outcome, BSV_PASS);
 	assert_non_null(strstr(j.rules[0].why, "20"));
 	f.sight.wait_ns++;
 	bsv_rule_starvation(&j, &f, &bounds);
-	is("a longer one", j.rules[0].outcome, BSV_CANNOT_TELL);
+	expect_outcome("a longer one", j.rules[0].outcome, BSV_CANNOT_TELL);
 	f = (struct bsv_starvation_facts){ .native_ns = BSV_UNBOUNDED, .sight = { .service = true, .native = true } };
 	bsv_rule_starvation(&j, &f, &bounds);
 	assert_non_null(strstr(j.rules[0].why, "a wait of any length; limit 20"));
@@ -456,8 +456,8 @@ static void priority_is_judged_by_inversions_and_choices(void **state)
 		struct bsv_judgement j;
 
 		bsv_rule_priority(&j, &priority[i].facts, NULL);
-		is(priority[i].story, j.rules[0].outcome, priority[i].inversion);
-		is(priority[i].story, j.rules[1].outcome, priority[i].honoured);
+		expect_outcome(priority[i].story, j.rules[0].outcome, priority[i].inversion);
+		expect_outcome(priority[i].story, j.rules[1].outcome, priority[i].honoured);
 		assert_int_equal(j.n, 2);
 		assert_string_equal(j.rules[0].name, "inversion_ns");
 		assert_string_equal(j.rules[1].name, "honoured_percent");
@@ -477,14 +477,14 @@ static void bounds_of_priority_can_be_given(void **state)
 
 	(void)state;
 	bsv_rule_priority(&j, &f, &strict);
-	is("longer than was given", j.rules[0].outcome, BSV_FAIL);
-	is("fewer than all", j.rules[1].outcome, BSV_FAIL);
+	expect_outcome("longer than was given", j.rules[0].outcome, BSV_FAIL);
+	expect_outcome("fewer than all", j.rules[1].outcome, BSV_FAIL);
 	bsv_rule_priority(&j, &f, &lax);
-	is("shorter than was given", j.rules[0].outcome, BSV_PASS);
-	is("as many as nobody wants", j.rules[1].outcome, BSV_PASS);
+	expect_outcome("shorter than was given", j.rules[0].outcome, BSV_PASS);
+	expect_outcome("as many as nobody wants", j.rules[1].outcome, BSV_PASS);
 }
 
-static void a_failure_names_who_waited_first(void **state)
+static void a_failure_names_the_first_waiting_app(void **state)
 {
 	const struct bsv_starvation_facts starved = { .episodes = 3,
 		                                      .max_gap_ns = MS(1587),
@@ -579,7 +579,7 @@ static void a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only(void
 /* ---- nothing to judge ---- */
 
 /* The reason of a verdict that passes because nothing happened states that; no other reason does. */
-static void a_pass_of_nothing_is_told_from_a_pass(void **state)
+static void a_pass_with_nothing_to_judge_differs_from_a_pass(void **state)
 {
 	static const struct {
 		const char *story;
@@ -623,7 +623,7 @@ static void a_pass_of_nothing_is_told_from_a_pass(void **state)
 
 /* ---- the worst ---- */
 
-static void failed_is_worse_than_cannot_tell(void **state)
+static void fail_is_worse_than_inconclusive(void **state)
 {
 	static const struct {
 		enum bsv_outcome a, b, worst;
@@ -642,7 +642,7 @@ static void failed_is_worse_than_cannot_tell(void **state)
 		const struct bsv_judgement j = { .n = 2,
 			                         .rules = { { .outcome = pairs[i].a }, { .outcome = pairs[i].b } } };
 
-		is("the worst of two", bsv_judged(&j), pairs[i].worst);
+		expect_outcome("the worst of two", bsv_judged(&j), pairs[i].worst);
 	}
 }
 
@@ -659,12 +659,12 @@ int main(void)
 		cmocka_unit_test(starvation_is_judged_by_episodes),
 		cmocka_unit_test(a_threshold_that_is_given_is_named),
 		cmocka_unit_test(priority_is_judged_by_inversions_and_choices),
-		cmocka_unit_test(a_failure_names_who_waited_first),
+		cmocka_unit_test(a_failure_names_the_first_waiting_app),
 		cmocka_unit_test(what_may_be_hidden_is_named),
 		cmocka_unit_test(a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only),
 		cmocka_unit_test(bounds_of_priority_can_be_given),
-		cmocka_unit_test(a_pass_of_nothing_is_told_from_a_pass),
-		cmocka_unit_test(failed_is_worse_than_cannot_tell),
+		cmocka_unit_test(a_pass_with_nothing_to_judge_differs_from_a_pass),
+		cmocka_unit_test(fail_is_worse_than_inconclusive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

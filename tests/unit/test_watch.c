@@ -282,7 +282,7 @@ static void a_file_of_a_stranger_is_no_case(void **state)
 	assert_int_equal(bsv_case_read(&c, p->directory, NULL), BSA_E_INPUT);
 }
 
-static void members_of_the_wrong_type_are_none_and_lists_are_cut(void **state)
+static void members_of_the_wrong_type_are_ignored_and_lists_are_cut(void **state)
 {
 	struct place *p = *state;
 	struct bsv_case c;
@@ -459,7 +459,7 @@ static void expect_kept(const char *users, const char *apps, const char *users_k
 	assert_string_equal(kept[1], apps_kept);
 }
 
-static void the_line_of_a_case_says_what_is_missing_before(void **state)
+static void the_line_of_a_case_shows_what_is_missing_before(void **state)
 {
 	char summary[] = "faces missed a deadline";
 	struct bsv_case c = { .summary = summary, .before = 3000000000, .held = 313137274 };
@@ -657,12 +657,12 @@ int main(void)
 		cmocka_unit_test(what_is_no_condition_is_refused_with_a_sentence),
 		IN_PLACE(a_case_is_read_back_as_it_was_written),
 		IN_PLACE(a_file_of_a_stranger_is_no_case),
-		IN_PLACE(members_of_the_wrong_type_are_none_and_lists_are_cut),
+		IN_PLACE(members_of_the_wrong_type_are_ignored_and_lists_are_cut),
 		IN_PLACE(the_oldest_cases_go_first_and_the_newest_never),
 		IN_PLACE(a_case_of_two_apps_goes_when_both_have_most),
 		IN_PLACE(an_app_that_makes_another_one_miss_does_not_remove_what_befell_a_third_one),
 		cmocka_unit_test(another_user_of_the_same_name_is_another_app),
-		cmocka_unit_test(the_line_of_a_case_says_what_is_missing_before),
+		cmocka_unit_test(the_line_of_a_case_shows_what_is_missing_before),
 		cmocka_unit_test(no_user_fills_a_case_and_hides_another_one),
 		cmocka_unit_test(no_app_of_a_user_hides_another_one_of_that_user),
 		IN_PLACE(two_cases_of_one_millisecond_have_two_names),

@@ -115,7 +115,7 @@ static void frames_on_a_machine_that_gets_busy(struct bsv_past *p, unsigned n)
 
 /* ---- chains ---- */
 
-static void who_asks_a_while_after_each_answer_is_a_closed_loop(void **state)
+static void calls_a_while_after_each_answer_are_a_closed_loop(void **state)
 {
 	struct bsv_past p;
 
@@ -129,7 +129,7 @@ static void who_asks_a_while_after_each_answer_is_a_closed_loop(void **state)
 	bsv_past_fini(&p);
 }
 
-static void who_asks_at_even_times_is_an_open_one(void **state)
+static void calls_at_even_times_are_an_open_loop(void **state)
 {
 	struct bsv_past p;
 
@@ -299,7 +299,7 @@ static void one_call_that_waited_is_made_to_many_in_some_replays_only(void **sta
  * The recording has no preemption: B leaves the lane after the time measured in a trial run, or without that
  * after a millisecond.
  */
-static void who_saves_makes_room_when_the_driver_asks(void **state)
+static void a_saving_call_leaves_at_the_driver_s_checkpoints(void **state)
 {
 	struct bsv_whatif_change change = { .rules = { NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, NNB_DEADLINES_ADVISE,
 		                                       1 } };
@@ -772,7 +772,7 @@ static void a_latency_is_predicted_if_enough_calls_were_served(void **state)
  * All replays agree that B takes longer by a hundredth, or by twice that: the machine may differ by more than
  * a hundredth.
  */
-static void an_effect_is_told_only_if_the_intervals_do_not_overlap(void **state)
+static void an_effect_is_reported_only_if_the_intervals_do_not_overlap(void **state)
 {
 	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
 		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 } };
@@ -878,7 +878,7 @@ static void what_is_as_good_as_another_is_the_one_nearest_to_now(void **state)
 	bsv_past_fini(&p);
 }
 
-static void the_advice_is_small_and_says_who_pays(void **state)
+static void the_advice_is_small_and_names_the_payer(void **state)
 {
 	struct bsv_advices advices;
 	struct bsv_trials t;
@@ -905,14 +905,14 @@ static void the_advice_is_small_and_says_who_pays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_asks_a_while_after_each_answer_is_a_closed_loop),
-		cmocka_unit_test(who_asks_at_even_times_is_an_open_one),
+		cmocka_unit_test(calls_a_while_after_each_answer_are_a_closed_loop),
+		cmocka_unit_test(calls_at_even_times_are_an_open_loop),
 		cmocka_unit_test(calls_beside_each_other_are_of_several_threads),
 		cmocka_unit_test(frames_that_were_left_out_are_put_in_again),
 		cmocka_unit_test(frames_at_uneven_times_that_were_left_out_are_put_in_again),
 		cmocka_unit_test(a_thread_that_waited_to_the_end_would_have_gone_on),
 		cmocka_unit_test(one_call_that_waited_is_made_to_many_in_some_replays_only),
-		cmocka_unit_test(who_saves_makes_room_when_the_driver_asks),
+		cmocka_unit_test(a_saving_call_leaves_at_the_driver_s_checkpoints),
 		cmocka_unit_test(without_noise_the_recording_is_replayed_as_it_was),
 		cmocka_unit_test(changes_are_read_by_the_grammar_of_options),
 		cmocka_unit_test(the_same_seed_draws_the_same_and_another_one_another),
@@ -927,11 +927,11 @@ int main(void)
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),
 		cmocka_unit_test(a_latency_is_predicted_if_enough_calls_were_served),
-		cmocka_unit_test(an_effect_is_told_only_if_the_intervals_do_not_overlap),
+		cmocka_unit_test(an_effect_is_reported_only_if_the_intervals_do_not_overlap),
 		cmocka_unit_test(the_front_is_what_no_other_beats),
 		cmocka_unit_test(threads_draw_what_one_would),
 		cmocka_unit_test(what_is_as_good_as_another_is_the_one_nearest_to_now),
-		cmocka_unit_test(the_advice_is_small_and_says_who_pays),
+		cmocka_unit_test(the_advice_is_small_and_names_the_payer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

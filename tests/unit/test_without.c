@@ -448,7 +448,7 @@ static uint32_t only; /* 0: all */
  */
 static const uint32_t once_wrong[] = { 11448, 2341, 17634, 28813, 56505 };
 
-static void what_is_said_is_what_happens_in_the_world_without_it(void **state)
+static void each_answer_is_what_happens_in_the_world_without_it(void **state)
 {
 	time_t until = soak_until(1);
 
@@ -491,7 +491,7 @@ static struct bsa_without_world world_of(const struct bsa_without_call *calls, u
 		                           .horizon = BSA_WITHOUT_UNKNOWN };
 }
 
-static int said_without_app_0_of(const struct bsa_without_world *world)
+static int answer_without_app_0_of(const struct bsa_without_world *world)
 {
 	const struct bsa_without_change change = { .without_app = true, .app = 0 };
 	struct bsa_without *without;
@@ -504,11 +504,11 @@ static int said_without_app_0_of(const struct bsa_without_world *world)
 	return said;
 }
 
-static int said_without_app_0(const struct bsa_without_call *calls, uint32_t n)
+static int answer_without_app_0(const struct bsa_without_call *calls, uint32_t n)
 {
 	const struct bsa_without_world world = world_of(calls, n);
 
-	return said_without_app_0_of(&world);
+	return answer_without_app_0_of(&world);
 }
 
 /* Call @app is ready at @at and ends at @ended. */
@@ -535,14 +535,14 @@ static void a_hand_over_after_a_wait_for_what_is_left_out_decides_nothing(void *
 
 	(void)state;
 	calls[1].deadline = 4500 * US; /* 2 500 without the sleep, 6 500 with it */
-	assert_int_equal(said_without_app_0(calls, 2), -1);
+	assert_int_equal(answer_without_app_0(calls, 2), -1);
 	calls[1].hand_less = 0; /* the service hands a lane over as late where no execution waits */
-	assert_int_equal(said_without_app_0(calls, 2), 0);
+	assert_int_equal(answer_without_app_0(calls, 2), 0);
 	calls[1].hand_less = calls[1].hand;
 	calls[1].deadline = 6700 * US; /* enough for both */
-	assert_int_equal(said_without_app_0(calls, 2), 1);
+	assert_int_equal(answer_without_app_0(calls, 2), 1);
 	calls[1].deadline = 2400 * US; /* for neither */
-	assert_int_equal(said_without_app_0(calls, 2), 0);
+	assert_int_equal(answer_without_app_0(calls, 2), 0);
 }
 
 static void nor_does_that_of_a_call_ahead(void **state)
@@ -553,9 +553,9 @@ static void nor_does_that_of_a_call_ahead(void **state)
 
 	(void)state;
 	calls[2].deadline = 4500 * US; /* 3 500 or 7 500 */
-	assert_int_equal(said_without_app_0(calls, 3), -1);
+	assert_int_equal(answer_without_app_0(calls, 3), -1);
 	calls[1].hand_less = 0;
-	assert_int_equal(said_without_app_0(calls, 3), 0);
+	assert_int_equal(answer_without_app_0(calls, 3), 0);
 }
 
 static void a_hand_over_after_a_wait_that_stays_is_as_recorded(void **state)
@@ -566,7 +566,7 @@ static void a_hand_over_after_a_wait_that_stays_is_as_recorded(void **state)
 
 	(void)state;
 	calls[2].deadline = 5000 * US;
-	assert_int_equal(said_without_app_0(calls, 3), 0);
+	assert_int_equal(answer_without_app_0(calls, 3), 0);
 }
 
 /* ---- a victim that was given up while it ran: what was left is known between bounds ---- */
@@ -575,7 +575,7 @@ static void a_hand_over_after_a_wait_that_stays_is_as_recorded(void **state)
  * The first has the lane until 4 ms. The victim waits for it, runs for 5 ms to @most, and is given up at its @steps-th checkpoint, each of them 1 ms later. Without
  * the first it begins at 1.5 ms. @least: the service's estimate.
  */
-static int said_of_a_run_given_up(unsigned steps, uint64_t least, uint64_t deadline, uint64_t most)
+static int answer_for_a_run_given_up(unsigned steps, uint64_t least, uint64_t deadline, uint64_t most)
 {
 	uint64_t ran = steps * UINT64_C(1000);
 	struct bsa_without_call calls[2] = { call_of(0, 1000, 0, 3000, 4000), call_of(1, 1500, 0, 5000, 4000 + ran) };
@@ -588,7 +588,7 @@ static int said_of_a_run_given_up(unsigned steps, uint64_t least, uint64_t deadl
 	calls[1].least = least * US;
 	calls[1].deadline = deadline * US;
 	calls[1].served = false;
-	return said_without_app_0_of(&world);
+	return answer_without_app_0_of(&world);
 }
 
 static void the_shortest_run_that_explains_why_it_was_given_up_decides_too(void **state)
@@ -598,27 +598,27 @@ static void the_shortest_run_that_explains_why_it_was_given_up_decides_too(void 
 	 * a run of 7.8 ms or more is given up so soon, and 5 ms is not; a run of up to 9.6 ms, which no way
 	 * may have tried, meets the deadline without the first
 	 */
-	assert_int_equal(said_of_a_run_given_up(1, 7000, 11100, 120000), -1);
+	assert_int_equal(answer_for_a_run_given_up(1, 7000, 11100, 120000), -1);
 	/* 10 ms or more is given up so soon, and misses the deadline without the first, too */
-	assert_int_equal(said_of_a_run_given_up(1, 7000, 11300, 30000), 0);
+	assert_int_equal(answer_for_a_run_given_up(1, 7000, 11300, 30000), 0);
 	/* any run is given up then: the shortest ends at 6.5 ms */
-	assert_int_equal(said_of_a_run_given_up(1, 0, 4900, 120000), 0);
+	assert_int_equal(answer_for_a_run_given_up(1, 0, 4900, 120000), 0);
 }
 
 static void so_does_the_longest(void **state)
 {
 	(void)state;
 	/* runs of 8.3 to 9.9 ms explain it, and those of 9.8 ms or more are too long */
-	assert_int_equal(said_of_a_run_given_up(2, 7000, 11300, 12000), -1);
+	assert_int_equal(answer_for_a_run_given_up(2, 7000, 11300, 12000), -1);
 	/* runs of 7.4 to 7.7 ms explain it, and all of them meet the deadline without the first */
-	assert_int_equal(said_of_a_run_given_up(2, 7000, 11100, 9000), 1);
+	assert_int_equal(answer_for_a_run_given_up(2, 7000, 11100, 9000), 1);
 }
 
 /*
  * Under priority. The first, which is urgent, has the lane until 2 ms, then the second, with a checkpoint every @step at most, and the urgent victim waits from
  * 2.3 to 2.9 ms. Without the first the second runs from 1.1 ms: the replay has checkpoints at 2.1 and 3.1 ms.
  */
-static int said_of_a_wait_given_up(uint64_t step)
+static int answer_for_a_wait_given_up(uint64_t step)
 {
 	struct bsa_without_call calls[3] = { call_of(0, 1000, 0, 1000, 2000), call_of(1, 1100, 0, 3000, 5000),
 		                             call_of(2, 2300, 0, 40, 2900) };
@@ -631,14 +631,14 @@ static int said_of_a_wait_given_up(uint64_t step)
 	calls[1].step = step * US;
 	calls[2].deadline = 2900 * US;
 	calls[2].served = false;
-	return said_without_app_0_of(&world);
+	return answer_without_app_0_of(&world);
 }
 
 static void a_wait_given_up_before_a_checkpoint_that_may_come_sooner_decides_nothing(void **state)
 {
 	(void)state;
-	assert_int_equal(said_of_a_wait_given_up(1000), -1); /* the checkpoint may come at 2.85 ms */
-	assert_int_equal(said_of_a_wait_given_up(0), 0);     /* the second does not leave the lane */
+	assert_int_equal(answer_for_a_wait_given_up(1000), -1); /* the checkpoint may come at 2.85 ms */
+	assert_int_equal(answer_for_a_wait_given_up(0), 0);     /* the second does not leave the lane */
 }
 
 int main(int argc, char **argv)
@@ -650,7 +650,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_shortest_run_that_explains_why_it_was_given_up_decides_too),
 		cmocka_unit_test(so_does_the_longest),
 		cmocka_unit_test(a_wait_given_up_before_a_checkpoint_that_may_come_sooner_decides_nothing),
-		cmocka_unit_test(what_is_said_is_what_happens_in_the_world_without_it),
+		cmocka_unit_test(each_answer_is_what_happens_in_the_world_without_it),
 	};
 
 	only = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;

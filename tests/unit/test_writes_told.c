@@ -110,7 +110,7 @@ static const struct way {
 	{ "nnb_fmq_commit_write_and_wake", commits_and_wakes, false },
 };
 
-static void a_write_is_told(void **state)
+static void a_write_emits_an_event(void **state)
 {
 	const struct way *way = *state;
 	const uint64_t words[3] = { 1, 2, 3 };
@@ -133,7 +133,7 @@ static void a_write_is_told(void **state)
 	nnb_fmq_free(q);
 }
 
-static void a_write_to_a_queue_that_does_not_wait_is_told(void **state)
+static void a_write_to_a_queue_that_does_not_wait_emits_an_event(void **state)
 {
 	const struct way *way = *state;
 	const struct nnb_fmq_config c = { .elem_size = 8, .capacity = 4, .flavour = NNB_FMQ_UNSYNCHRONIZED };
@@ -157,7 +157,7 @@ static int reads_later(struct actor *a)
 	return nnb_fmq_read_blocking(a->q, &word, 1, PATIENCE);
 }
 
-static void a_write_tells_how_long_there_was_no_room(void **state)
+static void a_write_reports_how_long_there_was_no_room(void **state)
 {
 	struct nnb_fmq *q = burst_queue(8, 1);
 	struct actor reader = { .act = reads_later, .q = q };
@@ -204,7 +204,7 @@ static void expect_lookup(unsigned i, uint64_t exec, enum nbt_look look, bool hi
 /*
  * A burst of this process: events of request and result, and of each of its two pools when it is looked up.
  */
-static void a_burst_of_this_process_tells_all(void **state)
+static void a_burst_of_this_process_emits_all_events(void **state)
 {
 	const bool cached = *(const bool *)*state;
 	struct nnb_prepared *p = prepared_sum("xnnpack");
@@ -252,7 +252,7 @@ static void a_burst_of_this_process_tells_all(void **state)
 	nnb_prepared_unref(p);
 }
 
-static void who_begins_to_listen_is_told_of_it(void **state)
+static void a_new_listener_gets_the_present_state(void **state)
 {
 	struct nnb_prepared *p = prepared_sum("xnnpack");
 	struct nnb_answer answer = { 0 };
@@ -291,7 +291,7 @@ static void expect_missed(uint64_t exec, uint64_t deadline_ns)
 	assert_true(e->deadline_ns == deadline_ns && e->over_ns > 0);
 }
 
-static void a_missed_deadline_of_this_process_is_told(void **state)
+static void a_missed_deadline_of_this_process_emits_an_event(void **state)
 {
 	const bool cached = *(const bool *)*state;
 	struct nnb_prepared *p = prepared_sum("xnnpack");
@@ -314,7 +314,7 @@ static void a_missed_deadline_of_this_process_is_told(void **state)
 }
 
 /* A queue of two datums carries no request: the caller's thread executes it. */
-static void what_the_queue_of_a_burst_cannot_carry_is_told(void **state)
+static void a_request_that_no_queue_carries_emits_its_events(void **state)
 {
 	const struct nnb_burst_config config = { .request_capacity = 2 };
 	const bool cached = *(const bool *)*state;
@@ -352,7 +352,7 @@ static void what_the_queue_of_a_burst_cannot_carry_is_told(void **state)
  * Its deadline has passed, so the request is not executed; its slots are looked up all the same, because its
  * output buffers fail with it.
  */
-static void the_lookups_of_a_refused_request_are_told(void **state)
+static void the_lookups_of_a_refused_request_emit_events(void **state)
 {
 	struct nnb_prepared *p = prepared_sum("xnnpack");
 	struct nnb_answer answer = { 0 };
@@ -380,7 +380,7 @@ static void the_lookups_of_a_refused_request_are_told(void **state)
 }
 
 /* A server with stream 0, of an app's own service: both sides give its executions the same numbers. */
-static void a_context_of_ones_own_tells_all(void **state)
+static void a_context_of_an_app_s_own_emits_all_events(void **state)
 {
 	struct desk desk;
 	struct nnb_answer answer = { 0 };
@@ -404,7 +404,7 @@ static void a_context_of_ones_own_tells_all(void **state)
 }
 
 /* A server whose client writes datums itself; docs/examples/burst_context.c is a client whose server does. */
-static void a_server_without_a_burst_tells_all(void **state)
+static void a_server_without_a_burst_emits_all_events(void **state)
 {
 	struct nnb_prepared *prepared = prepared_sum("xnnpack");
 	struct nnb_request_datum *datums;
@@ -438,27 +438,30 @@ int main(void)
 {
 	setenv("NNBURST_TRACEPOINTS", PROVIDER_FAKE, 1);
 	for (size_t i = 0; i < N_OF(ways); i++) {
-		add_test(a_write_is_told, set_up, tear_down, (void *)&ways[i], "%s is told", ways[i].name);
+		add_test(a_write_emits_an_event, set_up, tear_down, (void *)&ways[i], "%s is told", ways[i].name);
 		if (ways[i].of_any)
-			add_test(a_write_to_a_queue_that_does_not_wait_is_told, set_up, tear_down, (void *)&ways[i],
-			         "%s is told where nothing waits", ways[i].name);
+			add_test(a_write_to_a_queue_that_does_not_wait_emits_an_event, set_up, tear_down,
+			         (void *)&ways[i], "%s is told where nothing waits", ways[i].name);
 	}
-	add_test(a_write_tells_how_long_there_was_no_room, set_up, tear_down, NULL,
-	         "a write tells how long there was no room");
+	add_test(a_write_reports_how_long_there_was_no_room, set_up, tear_down, NULL,
+	         "a write reports how long there was no room");
 	for (size_t i = 0; i < N_OF(both); i++) {
 		const char *name = both[i] ? "cached" : "plain";
 
-		add_test(a_burst_of_this_process_tells_all, set_up, tear_down, (void *)&both[i],
-		         "a burst of this process tells all: %s", name);
-		add_test(a_missed_deadline_of_this_process_is_told, set_up, tear_down, (void *)&both[i],
-		         "a missed deadline of this process is told: %s", name);
-		add_test(what_the_queue_of_a_burst_cannot_carry_is_told, set_up, tear_down, (void *)&both[i],
-		         "what the queue of a burst cannot carry is told: %s", name);
+		add_test(a_burst_of_this_process_emits_all_events, set_up, tear_down, (void *)&both[i],
+		         "a burst of this process emits all events: %s", name);
+		add_test(a_missed_deadline_of_this_process_emits_an_event, set_up, tear_down, (void *)&both[i],
+		         "a missed deadline of this process emits an event: %s", name);
+		add_test(a_request_that_no_queue_carries_emits_its_events, set_up, tear_down, (void *)&both[i],
+		         "a request that no queue carries emits its events: %s", name);
 	}
-	add_test(who_begins_to_listen_is_told_of_it, set_up, tear_down, NULL, "who begins to listen is told of it");
-	add_test(the_lookups_of_a_refused_request_are_told, set_up, tear_down, NULL,
-	         "the lookups of a refused request are told");
-	add_test(a_context_of_ones_own_tells_all, set_up, tear_down, NULL, "a context of one's own tells all");
-	add_test(a_server_without_a_burst_tells_all, set_up, tear_down, NULL, "a server without a burst tells all");
+	add_test(a_new_listener_gets_the_present_state, set_up, tear_down, NULL,
+	         "a new listener gets the present state");
+	add_test(the_lookups_of_a_refused_request_emit_events, set_up, tear_down, NULL,
+	         "the lookups of a refused request emit events");
+	add_test(a_context_of_an_app_s_own_emits_all_events, set_up, tear_down, NULL,
+	         "a context of one's own tells all");
+	add_test(a_server_without_a_burst_emits_all_events, set_up, tear_down, NULL,
+	         "a server without a burst emits all events");
 	return _cmocka_run_group_tests("writes told", tests, n_tests, NULL, NULL);
 }

@@ -169,7 +169,7 @@ static void gives_the_same_from_any_pools(void **state)
 
 /* ---- names that are not in the zoo, and files ---- */
 
-static void other_names_are_none(void **state)
+static void other_names_are_refused(void **state)
 {
 	static const char *const no_names[] = { "",
 		                                "ml",
@@ -265,7 +265,7 @@ static void a_state_begins_with_zeroes(void **state)
 	}
 }
 
-static void a_file_that_is_not_there_is_said_to_be(void **state)
+static void a_missing_file_is_reported(void **state)
 {
 	struct load_stream s = { .model = "./none.json" };
 	struct nnb_reason why = { "" };
@@ -298,10 +298,10 @@ int main(void)
 				                        .test_func = each[i].test,
 				                        .initial_state = (void *)names[k] };
 		}
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(other_names_are_none);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(other_names_are_refused);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_file_brings_its_own_inputs);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(pairs_are_of_one_shape);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_state_begins_with_zeroes);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_file_that_is_not_there_is_said_to_be);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_missing_file_is_reported);
 	return cmocka_run_group_tests_name("the zoo", tests, NULL, NULL);
 }
