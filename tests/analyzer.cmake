@@ -2,7 +2,7 @@
 
 # ---- what programs share ----
 # Events and executions as texts say them, with exact times.
-nnb_parts(scripts analyzer/case_file.c analyzer/script.c analyzer/timeline.c)
+nnb_parts(scripts analyzer/case_file.c analyzer/lines.c analyzer/script.c analyzer/timeline.c)
 target_include_directories(scripts PUBLIC ${PROJECT_SOURCE_DIR}/analyzer ${PROJECT_SOURCE_DIR}/tracepoints/include)
 # Traces of them.
 nnb_parts(ctf_writer analyzer/ctf_writer.c)

@@ -1,44 +1,17 @@
 /* case_file.c -- see case_file.h. */
 #include "analyzer/case_file.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/lines.h"
+
 struct reading {
-	const char *path;
-	unsigned line;
+	struct lines lines; /* first: the reading is found from it */
 	struct case_file *file;
 	char *common; /* the lines that each case begins with */
 	char mark;    /* sign of the line before: ? or =, or 0 */
 };
-
-static void __attribute__((noreturn)) wrong(const struct reading *r, const char *what)
-{
-	fprintf(stderr, "%s:%u: %s\n", r->path, r->line, what);
-	abort();
-}
-
-/* Put @text and an end of line behind *to. */
-static void append(char **to, const char *text)
-{
-	size_t had = *to ? strlen(*to) : 0;
-
-	*to = realloc(*to, had + strlen(text) + 2);
-	if (!*to)
-		abort();
-	sprintf(*to + had, "%s\n", text);
-}
-
-static void *grown(void *array, size_t n, size_t size)
-{
-	array = realloc(array, (n + 1) * size);
-	if (!array)
-		abort();
-	memset((char *)array + n * size, 0, size);
-	return array;
-}
 
 static unsigned forms_of(const char *sentence)
 {
@@ -52,20 +25,17 @@ static void read_sentence(struct reading *r, const char *text)
 	struct case_file *f = r->file;
 	struct a_case *c;
 
-	f->cases = grown(f->cases, f->n, sizeof(*f->cases));
-	c = &f->cases[f->n++];
-	c->name = strdup(text);
-	c->trace = strdup(r->common ? r->common : "");
+	c = lines_one_more(&f->cases, &f->n, sizeof(*c));
+	c->name = lines_copy(text);
+	c->trace = lines_copy(r->common ? r->common : "");
 	c->forms = forms_of(text);
 	c->kept = !strncmp(text, "kept: ", 6);
-	if (!c->name || !c->trace)
-		abort();
 }
 
 static struct a_case *the_case(struct reading *r)
 {
 	if (!r->file->n)
-		wrong(r, "this belongs to no case");
+		lines_wrong(&r->lines, "this belongs to no case");
 	return &r->file->cases[r->file->n - 1];
 }
 
@@ -80,11 +50,10 @@ static void read_question(struct reading *r, const char *text)
 		text += strcspn(text, " ");
 	}
 	if (r->mark != '?') {
-		c->questions = grown(c->questions, c->n_questions, sizeof(*c->questions));
-		q = &c->questions[c->n_questions++];
-		*q = (struct question){ .line = r->line, .forms = forms, .answer = strdup("") };
+		q = lines_one_more(&c->questions, &c->n_questions, sizeof(*q));
+		*q = (struct question){ .line = r->lines.number, .forms = forms, .answer = lines_copy("") };
 	}
-	append(&c->questions[c->n_questions - 1].sql, text);
+	lines_append(&c->questions[c->n_questions - 1].sql, text);
 }
 
 static void read_answer(struct reading *r, const char *text)
@@ -92,18 +61,16 @@ static void read_answer(struct reading *r, const char *text)
 	struct a_case *c = the_case(r);
 
 	if (!c->n_questions || !r->mark)
-		wrong(r, "an answer to no question");
+		lines_wrong(&r->lines, "an answer to no question");
 	text += strspn(text, " ");
 	if (strcmp(text, "nothing"))
-		append(&c->questions[c->n_questions - 1].answer, text);
+		lines_append(&c->questions[c->n_questions - 1].answer, text);
 }
 
-static void read_line(struct reading *r, char *line)
+static void read_line(struct lines *lines, char *line)
 {
-	size_t n = strlen(line);
+	struct reading *r = (struct reading *)lines;
 
-	while (n && isspace((unsigned char)line[n - 1]))
-		line[--n] = 0;
 	if (!strncmp(line, "== ", 3)) {
 		read_sentence(r, line + 3);
 	} else if (*line == '?') {
@@ -113,31 +80,21 @@ static void read_line(struct reading *r, char *line)
 	} else if (*line && *line != '#') {
 		if (r->file->n && !strncmp(line, "lose ", 5))
 			the_case(r)->lossy = true;
-		append(r->file->n ? &the_case(r)->trace : &r->common, line);
+		lines_append(r->file->n ? &the_case(r)->trace : &r->common, line);
 	}
 	r->mark = *line == '?' || (*line == '=' && line[1] != '=') ? *line : 0;
 }
 
 void case_file_read(struct case_file *ret, const char *path)
 {
-	struct reading r = { .path = path, .file = ret };
-	FILE *in = fopen(path, "r");
-	char *line = NULL;
-	size_t room = 0;
+	struct reading r = { .lines = { .path = path }, .file = ret };
 
 	*ret = (struct case_file){ 0 };
-	if (!in)
-		wrong(&r, "cannot be opened");
-	while (getline(&line, &room, in) > 0) {
-		r.line++;
-		read_line(&r, line);
-	}
-	free(line);
+	lines_read(&r.lines, read_line);
 	free(r.common);
-	fclose(in);
 	for (size_t i = 0; i < ret->n; i++)
 		if (!ret->cases[i].n_questions)
-			wrong(&r, ret->cases[i].name); /* asks nothing */
+			lines_wrong(&r.lines, ret->cases[i].name); /* a case without a question */
 }
 
 void case_file_fini(struct case_file *f)

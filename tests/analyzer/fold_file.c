@@ -8,53 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/lines.h"
+
 enum { ARGUMENTS_MAX = 9, LINE_SIZE = 4096 };
 
 struct reading {
-	const char *path;
-	unsigned line;
+	struct lines lines; /* first: the reading is found from it */
 	struct fold_file *file;
 	struct bsa_fold_options options; /* options of cases that give none */
 	struct fold_case *current;       /* NULL: before the first case of the file */
 	char **to; /* where events go: a text of the current case, or of a fragment; NULL: nowhere */
 };
-
-static void __attribute__((noreturn)) file_wrong(const struct reading *r, const char *what)
-{
-	fprintf(stderr, "%s:%u: %s\n", r->path, r->line, what);
-	abort();
-}
-
-static char *copy_of(const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		abort();
-	return copy;
-}
-
-/* Put @line and an end of line behind *to. */
-static void append_line(char **to, const char *line)
-{
-	size_t had = *to ? strlen(*to) : 0;
-
-	*to = realloc(*to, had + strlen(line) + 2);
-	if (!*to)
-		abort();
-	sprintf(*to + had, "%s\n", line);
-}
-
-/* One more element, all zero, behind the @n of *array. */
-static void *one_more(void *array, size_t *n, size_t size)
-{
-	char *all = realloc(*(void **)array, (*n + 1) * size);
-
-	if (!all)
-		abort();
-	*(void **)array = all;
-	return memset(all + (*n)++ * size, 0, size);
-}
 
 /* ---- fragments ---- */
 
@@ -66,7 +30,7 @@ static void append_events(const struct reading *r, char **to, const char *line)
 	if (isupper((unsigned char)*line))
 		append_fragments(r, to, line);
 	else
-		append_line(to, line);
+		lines_append(to, line);
 }
 
 static void append_fragment(const struct reading *r, char **to, const char *name, char *const *arguments)
@@ -77,7 +41,7 @@ static void append_fragment(const struct reading *r, char **to, const char *name
 		if (!strcmp(r->file->fragments[i].name, name))
 			at = r->file->fragments[i].lines;
 	if (!at)
-		file_wrong(r, name);
+		lines_wrong(&r->lines, name);
 	for (; *at; at++) { /* each line */
 		char line[LINE_SIZE] = "";
 
@@ -89,10 +53,10 @@ static void append_fragment(const struct reading *r, char **to, const char *name
 				part = arguments[at[1] - '1'] ? arguments[at[1] - '1'] : "";
 				n = 2;
 			} else if (!n) {
-				file_wrong(r, "a fragment has a $ without a number");
+				lines_wrong(&r->lines, "a fragment has a $ without a number");
 			}
 			if (strlen(line) + (part == at ? n : strlen(part)) >= sizeof(line))
-				file_wrong(r, "too long");
+				lines_wrong(&r->lines, "too long");
 			strncat(line, part, part == at ? n : strlen(part));
 		}
 		append_events(r, to, line);
@@ -101,7 +65,7 @@ static void append_fragment(const struct reading *r, char **to, const char *name
 
 static void append_fragments(const struct reading *r, char **to, const char *line)
 {
-	char *copy = copy_of(line), *rest = NULL, *word = strtok_r(copy, " ", &rest);
+	char *copy = lines_copy(line), *rest = NULL, *word = strtok_r(copy, " ", &rest);
 
 	while (word) {
 		char *arguments[ARGUMENTS_MAX] = { NULL };
@@ -110,7 +74,7 @@ static void append_fragments(const struct reading *r, char **to, const char *lin
 
 		while ((word = strtok_r(NULL, " ", &rest)) && !isupper((unsigned char)*word)) {
 			if (n == ARGUMENTS_MAX)
-				file_wrong(r, "too many arguments");
+				lines_wrong(&r->lines, "too many arguments");
 			arguments[n++] = word;
 		}
 		append_fragment(r, to, name, arguments);
@@ -123,12 +87,12 @@ static void end_case(struct reading *r)
 	const struct fold_case *c = r->current;
 
 	if (c && (c->full ? !*c->full || !c->compact || !*c->compact || *c->wants : !*c->wants))
-		file_wrong(r, "the case before this line has no answer, or no two forms");
+		lines_wrong(&r->lines, "the case before this line has no answer, or no two forms");
 }
 
 static void begin_fragment(struct reading *r, char *line)
 {
-	struct fold_fragment *f = one_more(&r->file->fragments, &r->file->n_fragments, sizeof(*f));
+	struct fold_fragment *f = lines_one_more(&r->file->fragments, &r->file->n_fragments, sizeof(*f));
 	char *lines = line + strcspn(line, " ");
 
 	end_case(r);
@@ -136,12 +100,12 @@ static void begin_fragment(struct reading *r, char *line)
 	r->to = NULL;
 	if (*lines) {
 		*lines++ = 0;
-		append_line(&f->lines, lines);
+		lines_append(&f->lines, lines);
 	} else {
-		f->lines = copy_of("");
+		f->lines = lines_copy("");
 		r->to = &f->lines;
 	}
-	f->name = copy_of(line);
+	f->name = lines_copy(line);
 }
 
 /* ---- cases ---- */
@@ -151,9 +115,9 @@ static void begin_case(struct reading *r, const char *name)
 	struct fold_case *c;
 
 	end_case(r);
-	c = one_more(&r->file->cases, &r->file->n_cases, sizeof(*c));
+	c = lines_one_more(&r->file->cases, &r->file->n_cases, sizeof(*c));
 	*c = (struct fold_case){
-		.name = copy_of(name), .script = copy_of(""), .wants = copy_of(""), .options = r->options
+		.name = lines_copy(name), .script = lines_copy(""), .wants = lines_copy(""), .options = r->options
 	};
 	r->current = c;
 	r->to = &c->script;
@@ -165,7 +129,7 @@ static void read_options(const struct reading *r, struct bsa_fold_options *ret, 
 	for (int n = 0; *line; line += n, n = 0)
 		if ((sscanf(line, " horizon_ns=%" SCNu64 "%n", &ret->horizon_ns, &n) != 1 &&
 		     sscanf(line, " under_way_max=%" SCNu32 "%n", &ret->under_way_max, &n) != 1))
-			file_wrong(r, "no option of the fold");
+			lines_wrong(&r->lines, "no option of the fold");
 }
 
 static void begin_form(struct reading *r, bool full)
@@ -173,8 +137,8 @@ static void begin_form(struct reading *r, bool full)
 	char **form = full ? &r->current->full : &r->current->compact;
 
 	if (*form)
-		file_wrong(r, "the case has this form already");
-	*form = copy_of("");
+		lines_wrong(&r->lines, "the case has this form already");
+	*form = lines_copy("");
 	r->to = form;
 }
 
@@ -184,26 +148,24 @@ static void read_inner_line(struct reading *r, const char *line)
 	bool full = !strcmp(line, "/full");
 
 	if (!r->to)
-		file_wrong(r, "this line belongs to no case and no fragment");
+		lines_wrong(&r->lines, "this line belongs to no case and no fragment");
 	else if (!r->current)
-		append_line(r->to, line);
+		lines_append(r->to, line);
 	else if (full || !strcmp(line, "/compact"))
 		begin_form(r, full);
 	else if (!strncmp(line, "= ", 2))
-		append_line(&r->current->wants, line + 2);
+		lines_append(&r->current->wants, line + 2);
 	else
 		append_events(r, r->to, line);
 }
 
-static void read_line(struct reading *r, char *line)
+static void read_line(struct lines *lines, char *line)
 {
-	size_t n = strlen(line);
+	struct reading *r = (struct reading *)lines;
 
-	while (n && isspace((unsigned char)line[n - 1]))
-		line[--n] = 0;
-	if (!n && !r->current)
+	if (!*line && !r->current)
 		r->to = NULL; /* the end of a fragment */
-	if (!n || *line == '#')
+	if (!*line || *line == '#')
 		return;
 	if (*line == ':')
 		begin_fragment(r, line + 1);
@@ -217,20 +179,10 @@ static void read_line(struct reading *r, char *line)
 
 void fold_file_read(struct fold_file *to, const char *path)
 {
-	struct reading r = { .path = path, .file = to };
-	FILE *in = fopen(path, "r");
-	char *line = NULL;
-	size_t room = 0;
+	struct reading r = { .lines = { .path = path }, .file = to };
 
-	if (!in)
-		file_wrong(&r, "cannot be opened");
-	while (getline(&line, &room, in) > 0) {
-		r.line++;
-		read_line(&r, line);
-	}
+	lines_read(&r.lines, read_line);
 	end_case(&r);
-	free(line);
-	fclose(in);
 }
 
 void fold_file_fini(struct fold_file *f)
