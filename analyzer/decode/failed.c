@@ -51,10 +51,28 @@ int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...)
 	return code;
 }
 
-bool bsa_bt_no_means(void)
+/* Does the innermost cause state that a file could not be mapped? These are the words of babeltrace2 2.0 for it. */
+static bool mapping_failed(void)
 {
-	/* EINVAL: after mmap() has failed, babeltrace2 passes MAP_FAILED to munmap(). Nothing else that it calls returns that. */
-	return errno == EINVAL || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+	const bt_error *error = bt_current_thread_take_error();
+	const char *cause = NULL;
+	bool ret;
+
+	if (!error)
+		return false;
+	if (bt_error_get_cause_count(error))
+		cause = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
+	ret = cause && (strstr(cause, "User function failed") || strstr(cause, "state=SWITCH_PACKET"));
+	bt_current_thread_move_error(error);
+	return ret;
+}
+
+bool bsa_bt_no_means(int number)
+{
+	/* After mmap() has failed, babeltrace2 passes MAP_FAILED to munmap(), which replaces ENOMEM by EINVAL. Other calls leave EINVAL, too. */
+	if (number == EINVAL)
+		return mapping_failed();
+	return number == ENOMEM || number == EMFILE || number == ENFILE;
 }
 
 int bsa_bt_unreadable(struct bsa_err *err, bool no_means, const char *path)

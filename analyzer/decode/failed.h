@@ -10,10 +10,10 @@
 int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * babeltrace2 says "error", without a cause, when the machine refuses it memory to map a file. Only errno has the reason: the caller sets it
- * to 0 before it calls babeltrace2. True: no memory, or no descriptor, was left.
+ * Did a call of babeltrace2 fail because no memory or no descriptor was left? Its causes do not tell why the machine refused to map a file:
+ * @number is errno after the call, and the caller sets errno to 0 before the call. Call it before the causes are dropped.
  */
-bool bsa_bt_no_means(void);
+bool bsa_bt_no_means(int number);
 
 /* Like bsa_bt_failed(), with the code BSA_E_ENV if @no_means, else BSA_E_INPUT. */
 int bsa_bt_unreadable(struct bsa_err *err, bool no_means, const char *path);

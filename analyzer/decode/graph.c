@@ -17,8 +17,8 @@ struct port {
 	bt_message_array_const messages; /* messages before @at are released */
 	uint64_t n, at;
 	uint64_t rank;
-	bool cut;      /* there should be more of it */
-	bool no_means; /* the machine refused babeltrace2 memory, which may report it with a later batch of messages */
+	bool cut; /* there should be more of it */
+	int left; /* errno after the call before: where a batch ends in a failure, the call after it reports that failure */
 };
 
 struct bsa_graph {
@@ -39,6 +39,7 @@ struct bsa_graph {
 static int port_advance(struct port *port, uint64_t *ret_at)
 {
 	bt_message_iterator_next_status status;
+	int number;
 
 	while (port->iterator) {
 		for (; port->at < port->n; port->at++) {
@@ -58,11 +59,14 @@ static int port_advance(struct port *port, uint64_t *ret_at)
 		port->n = port->at = 0;
 		errno = 0;
 		status = bt_message_iterator_next(port->iterator, &port->messages, &port->n);
-		port->no_means |= bsa_bt_no_means();
-		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		number = errno;
+		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+			port->left = number;
 			continue;
+		}
 		if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR ||
-		    (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR && port->no_means))
+		    (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR &&
+		     (bsa_bt_no_means(number) || bsa_bt_no_means(port->left))))
 			return -1;
 
 		/* The stream has ended, or is cut: a stream that ends within an event. */
@@ -153,7 +157,7 @@ static bt_component_class_sink_graph_is_configured_method_status sink_configured
 		if (status == BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK)
 			continue;
 		g->no_memory = status == BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_MEMORY_ERROR ||
-		               bsa_bt_no_means();
+		               bsa_bt_no_means(errno);
 		return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
 	}
 	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
@@ -239,7 +243,7 @@ int bsa_graph_new(struct bsa_graph **ret, const struct bsa_inputs *inputs, size_
 			continue;
 		errno = 0;
 		if (!connect_input(g, input, (uint32_t)i + 1, reader, source, &counts[i], &n)) {
-			bool no_means = bsa_bt_no_means() || g->no_memory;
+			bool no_means = bsa_bt_no_means(errno) || g->no_memory;
 
 			bsa_graph_free(g);
 			return bsa_bt_unreadable(err, no_means, input->info.path);

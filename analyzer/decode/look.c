@@ -184,7 +184,7 @@ static int look_by(struct look *look, const bt_component_class_source *source, s
 	graph = bt_graph_create(0);
 	component = graph ? bsa_input_add(input, graph, source) : NULL;
 	if (!component)
-		r = bsa_bt_unreadable(err, !graph || bsa_bt_no_means(), input->info.path);
+		r = bsa_bt_unreadable(err, !graph || bsa_bt_no_means(errno), input->info.path);
 	else if (!input->streams && !list_streams(input, component))
 		r = bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
 	else if (i < input->n_streams &&
@@ -194,7 +194,7 @@ static int look_by(struct look *look, const bt_component_class_source *source, s
 	                                 bt_component_sink_borrow_input_port_by_index_const(sink, 0),
 	                                 NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK ||
 	          bt_graph_run_once(graph) != BT_GRAPH_RUN_ONCE_STATUS_END || !look->seen))
-		r = bsa_bt_unreadable(err, bsa_bt_no_means(), input->info.path);
+		r = bsa_bt_unreadable(err, bsa_bt_no_means(errno), input->info.path);
 	bt_graph_put_ref(graph);
 	return r;
 }

@@ -30,7 +30,7 @@
 
 enum { PATH = 512, STALLED_S = 60, MAPS_MAX = 64, EVENTS = 6 };
 
-static char top[PATH / 2], other[PATH], user[PATH];
+static char top[PATH / 2], other[PATH], user[PATH], cut[PATH];
 static atomic_bool stop;
 
 /* ---- the functions of libc that fail ---- */
@@ -39,6 +39,7 @@ static pid_t parent;
 static int child_signal;  /* the trial's child raises it; 0: none */
 static bool child_stalls; /* the trial's child reads nothing */
 static bool stop_late;    /* the parent gets a signal just before it waits */
+static int leaves;        /* errno after a mapping of a stream file that does not fail; 0: as it was */
 static int maps_left;     /* the next mapping of a stream file that fails, after this many; negative: none */
 
 __attribute__((visibility("default"))) DIR *opendir(const char *name)
@@ -82,7 +83,10 @@ __attribute__((visibility("default"))) void *mmap(void *address, size_t bytes, i
 		errno = ENOMEM;
 		return MAP_FAILED;
 	}
-	return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+	address = (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+	if (address != MAP_FAILED && fd >= 0 && leaves && is_stream(fd))
+		errno = leaves;
+	return address;
 }
 
 static void on_signal(int signal)
@@ -94,7 +98,7 @@ static void on_signal(int signal)
 static int restore(void **state)
 {
 	(void)state;
-	child_signal = 0;
+	child_signal = leaves = 0;
 	child_stalls = stop_late = false;
 	maps_left = -1;
 	atomic_store(&stop, false);
@@ -203,6 +207,29 @@ static void no_memory_to_map_a_stream_is_no_fault_of_the_trace(void **state)
 	assert_in_range(failed, 3, n);
 }
 
+/* A function that does not fail may leave anything in errno: that does not make the end of a cut stream a fault of the machine. */
+static void a_cut_stream_is_no_fault_of_the_machine(void **state)
+{
+	const char *path = cut;
+	const struct bsa_decode_options options = { .threads = 1, .decoder = BSA_DECODER_BABELTRACE2 };
+	const struct bsa_event *e;
+	struct bsa_decode *d = NULL;
+	struct bsa_err err = { "" };
+	size_t events = 0;
+	int r;
+
+	(void)state;
+	leaves = EINVAL;
+	r = bsa_decode_open(&d, &path, 1, &options, &err);
+	while (r >= 0 && (r = bsa_decode_next(d, &e, &err)) > 0)
+		events++;
+	if (r)
+		fail_msg("%d: %s", r, err.text);
+	assert_true(bsa_decode_decoded(d, 0).cut);
+	assert_in_range(events, 1, EVENTS);
+	bsa_decode_free(d);
+}
+
 static void write_trace(const char *directory)
 {
 	struct ctf_writer *w = ctf_writer_new(directory, &(struct ctf_options){ .packet = 2 });
@@ -218,10 +245,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, restore)
 	const struct CMUnitTest all[] = {
-		T(a_killed_trial_is_no_fault_of_the_trace),
-		T(a_crash_is_a_fault_of_the_trace),
-		T(a_signal_ends_the_trial_whenever_it_comes),
-		T(no_memory_to_map_a_stream_is_no_fault_of_the_trace),
+		T(a_killed_trial_is_no_fault_of_the_trace),   T(a_crash_is_a_fault_of_the_trace),
+		T(a_signal_ends_the_trial_whenever_it_comes), T(no_memory_to_map_a_stream_is_no_fault_of_the_trace),
+		T(a_cut_stream_is_no_fault_of_the_machine),
 	};
 #undef T
 	const char *where = getenv("TMPDIR");
@@ -240,6 +266,11 @@ int main(void)
 	snprintf(user, sizeof(user), "%s/ust/uid/1000/64-bit", top);
 	write_trace(other);
 	write_trace(user);
+	snprintf(cut, sizeof(cut), "%s/cut", top);
+	write_trace(cut);
+	snprintf(command, sizeof(command), "truncate -s -2 '%s/cpu_0'", cut);
+	if (system(command))
+		return 1;
 	parent = getpid();
 	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
 	failed = cmocka_run_group_tests(all, NULL, NULL);
