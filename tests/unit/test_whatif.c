@@ -556,6 +556,25 @@ static void a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded(void 
 	bsv_past_fini(&sleeps);
 }
 
+static void a_faster_model_makes_room_sooner(void **state)
+{
+	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 } };
+	struct bsv_whatif_change change = { .rules = by_priority, .groups = groups };
+	struct bsv_group_figures as_it_was[2], faster[2];
+	struct bsv_past p;
+
+	(void)state;
+	frames_that_are_made_room_for(&p, 500 * US);
+	past_times(&p.hands[BSA_REPLAY_HAND_SLEPT], 40, 20 * US);
+	past_times(&p.stops, 40, 700 * US);
+	assert_true(bsv_draw(&p, &change, 0, as_it_was));
+	groups[B].speed = 2;
+	assert_true(bsv_draw(&p, &change, 0, faster));
+	assert_int_equal(as_it_was[A].p50_ns - faster[A].p50_ns, 350 * US);
+	bsv_past_fini(&p);
+}
+
 /* No kind of hand-over was recorded ten times, and the kind that the replay needs was not recorded at all. */
 static void a_few_hand_overs_of_another_kind_are_better_than_none(void **state)
 {
@@ -921,6 +940,7 @@ int main(void)
 		cmocka_unit_test(replays_try_an_idle_machine_and_one_with_three_times_the_load),
 		cmocka_unit_test(a_lane_that_is_handed_over_again_depends_on_the_load_too),
 		cmocka_unit_test(a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded),
+		cmocka_unit_test(a_faster_model_makes_room_sooner),
 		cmocka_unit_test(a_few_hand_overs_of_another_kind_are_better_than_none),
 		cmocka_unit_test(an_answer_takes_as_long_as_those_of_calls_that_came_to_their_lanes_alike),
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),

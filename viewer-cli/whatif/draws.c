@@ -206,12 +206,15 @@ static uint64_t hand_over(void *arg, const struct bsa_replay_call *call, enum bs
 	return ns < LONGEST_RUN_NS ? (uint64_t)((double)ns * hands.part) : ns;
 }
 
+/* What stops is in the midst of an operation: a model that is twice as fast comes to its next look twice as soon. */
 static uint64_t time_to_stop(void *arg, const struct bsa_replay_call *call, uint32_t times, uint64_t now)
 {
 	const struct draw *d = arg;
+	uint64_t ns = time_near(d, &d->past->stops, now,
+	                        draw_number(d, call->chain, call->place, STOP_DRAWS + (uint64_t)times));
+	double speed = change_of(d, d->past->calls[call->tag].model)->speed;
 
-	return time_near(d, &d->past->stops, now,
-	                 draw_number(d, call->chain, call->place, STOP_DRAWS + (uint64_t)times));
+	return ns < LONGEST_RUN_NS ? (uint64_t)((double)ns / speed) : ns;
 }
 
 /*
