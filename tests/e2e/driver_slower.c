@@ -5,6 +5,8 @@
  * NNB_SLOWER="OPERATIONS PERCENT": each operation of a model with OPERATIONS operations burns PERCENT of its
  * own cpu time in addition. The driver times every operation of every model, also with 0 percent, so that
  * services with another PERCENT differ in nothing else.
+ * While it burns time, it looks whether it must end or make room, as often as the operation did: a slower
+ * model would otherwise make room later, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@ struct model {
 
 struct run {
 	const struct model *model;
+	const struct nnb_look *look;
 	void *inner;
 };
 
@@ -74,6 +77,7 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 	if (!r)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	r->model = m;
+	r->look = run->look;
 	status = nnb_driver_xnnpack.run_begin(m->inner, run, &r->inner);
 	if (status)
 		free(r);
@@ -91,7 +95,8 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	ended = cpu_now();
 	ended += (ended - began) * r->model->percent / 100;
 	while (cpu_now() < ended)
-		;
+		if (r->look && r->look->goes_on && !r->look->goes_on(r->look->arg))
+			return NNB_STATUS_GENERAL_FAILURE;
 	return status;
 }
 
