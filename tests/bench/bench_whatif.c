@@ -40,7 +40,8 @@ struct errors {
 	size_t n[FIGURES];
 };
 
-static struct errors noise, predicted, at_speed, told, without, faster, saved, saved_noise;
+static struct errors noise, predicted, at_speed, told, saved, saved_noise;
+static struct errors without, without_at_speed, faster, faster_at_speed;
 static struct errors paired,
 	paired_noise; /* of cases that were recorded twice before and after the change: their predictions and their noise */
 static struct errors crossed; /* predicted from both recordings, and held against both */
@@ -398,21 +399,22 @@ static double mean_run(const struct recording *r, const struct bsv_past_group *g
 }
 
 /* The same prediction, with runs as long in the mean as they were in the recording that is predicted. */
-static void predict_at_speed(const char *what, const struct recording *from, const struct recording *to,
-                             struct bsv_whatif_change change)
+static void predict_at_speed(struct errors *e, const char *what, const struct recording *from,
+                             const struct recording *to, const struct bsv_whatif_change *change)
 {
 	struct bsv_whatif_change own = unchanged(from);
 	struct prediction p;
 
-	own.rules = change.rules;
+	own.rules = change->rules;
 	for (size_t i = 0; i < from->past.n_groups; i++) {
 		double here = mean_run(from, &from->past.groups[i]), there = mean_run(to, &from->past.groups[i]);
 
+		own.groups[i] = change->groups[i];
 		if (here > 0 && there > 0)
 			own.groups[i].speed = here / there;
 	}
 	p = predict(from, &own);
-	compare(&at_speed, what, from, &p, to);
+	compare(e, what, from, &p, to);
 	prediction_fini(&p);
 	free(own.groups);
 }
@@ -438,7 +440,7 @@ static void predict_policies(unsigned scenario, unsigned a)
 			hold_intervals(from, &change, to);
 			snprintf(what, sizeof(what), "%s\t%s\t%s at its speed", scenarios[scenario], policies[a],
 			         policies[b]);
-			predict_at_speed(what, from, to, change);
+			predict_at_speed(&at_speed, what, from, to, &change);
 		}
 		if (to->there && a == b)
 			compare(&told, what, from, &p, to); /* replayed as it was */
@@ -587,6 +589,7 @@ static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 		p = predict(normal, &change);
 		snprintf(name, sizeof(name), "%s\t%s\twithout", scenarios[scenario], policies[policy]);
 		compare(&without, name, normal, &p, &other);
+		predict_at_speed(&without_at_speed, NULL, normal, &other, &change);
 		hold_intervals(normal, &change, &other);
 		prediction_fini(&p);
 		free(change.groups);
@@ -601,6 +604,7 @@ static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 		p = predict(&slow, &change);
 		snprintf(name, sizeof(name), "%s\t%s\tfaster", scenarios[scenario], policies[policy]);
 		compare(&faster, name, &slow, &p, normal);
+		predict_at_speed(&faster_at_speed, NULL, &slow, normal, &change);
 		hold_intervals(&slow, &change, normal);
 		prediction_fini(&p);
 		free(change.groups);
@@ -776,7 +780,9 @@ int main(int argc, char **argv)
 	tell_ratios(&b, "paired / its noise", &paired, &paired_noise);
 	tell(&b, "at its speed", &at_speed);
 	tell(&b, "without", &without);
+	tell(&b, "without, at its speed", &without_at_speed);
 	tell(&b, "faster", &faster);
+	tell(&b, "faster, at its speed", &faster_at_speed);
 	tell(&b, "saved", &saved);
 	tell(&b, "saved's noise", &saved_noise);
 	tell_saved(&b);
