@@ -115,8 +115,9 @@ int main(int argc, char **argv)
 	int r;
 
 	/*
-	 * The program that starts us may have closed standard descriptors. The first files to be opened would get their numbers, and be written to as
-	 * output, and replaced in the programs that we start. Reads and writes of these descriptors fail, as those of closed ones do.
+	 * The program that starts us may have closed standard descriptors. The first files to be
+	 * opened would get their numbers, and be written to as output, and replaced in the programs
+	 * that we start. Reads and writes of these descriptors fail, as those of closed ones do.
 	 */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)

@@ -1,6 +1,6 @@
 /*
- * answer.c -- see answer.h. Every part is asked for its first row before the first byte is printed: so an answer that fails prints
- * nothing.
+ * answer.c -- see answer.h. Every part is asked for its first row before the first byte is printed:
+ * so an answer that fails prints nothing.
  */
 #include "answer/answer.h"
 
@@ -231,8 +231,9 @@ static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double
 }
 
 /*
- * "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns. Where nothing is certain, the figure is only that of
- * what was seen, and the reason has the numbers that count.
+ * "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns.
+ * Where nothing is certain, the figure is only that of what was seen, and the reason has the
+ * numbers that count.
  */
 static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)
 {

@@ -1,9 +1,10 @@
 /*
- * answer.h -- the answer of a command: parts, each of which is a table; notes below them; a verdict; and the coverage, which shows how far
- * to trust the figures.
+ * answer.h -- the answer of a command: parts, each of which is a table; notes below them; a
+ * verdict; and the coverage, which shows how far to trust the figures.
  *
- * As a table, all parts are printed with their titles, or the drawing of the command replaces them. In JSON the members columns and rows are
- * the first part, and the member parts has the others. CSV has the first part only. --part NAME prints that part alone, in any format.
+ * As a table, all parts are printed with their titles, or the drawing of the command replaces them.
+ * In JSON the members columns and rows are the first part, and the member parts has the others. CSV
+ * has the first part only. --part NAME prints that part alone, in any format.
  */
 #ifndef BSV_ANSWER_H
 #define BSV_ANSWER_H
@@ -27,8 +28,8 @@ struct bsv_verdict {
 };
 
 /*
- * NULL: no memory. All functions below accept NULL. @call and @input are borrowed. @input may be NULL: the answer is not about a
- * database.
+ * NULL: no memory. All functions below accept NULL. @call and @input are borrowed. @input may be
+ * NULL: the answer is not about a database.
  */
 struct bsv_answer *bsv_answer_new(const struct bsv_call *call, struct bsv_input *input);
 
@@ -44,8 +45,8 @@ static inline void bsv_answer_fini(struct bsv_answer **a)
 #define bsv_scoped_answer __attribute__((cleanup(bsv_answer_fini))) struct bsv_answer
 
 /*
- * Add a part. The answer owns @sql or @rows from here on (NULL: no memory, which bsv_answer_print reports). @name and @title are
- * borrowed; @title NULL: the part has no title.
+ * Add a part. The answer owns @sql or @rows from here on (NULL: no memory, which bsv_answer_print
+ * reports). @name and @title are borrowed; @title NULL: the part has no title.
  */
 void bsv_answer_sql(struct bsv_answer *a, const char *name, const char *title, char *sql);
 void bsv_answer_rows(struct bsv_answer *a, const char *name, const char *title, struct bsv_rows *rows);
@@ -57,8 +58,8 @@ void bsv_answer_raw(struct bsv_answer *a, const char *name);
 void bsv_answer_hide(struct bsv_answer *a, const char *name);
 
 /*
- * Print a drawing for people in place of all parts (but not where --part names one). @draw prints to @to; @screen has the width of the
- * drawing, and whether colours are allowed.
+ * Print a drawing for people in place of all parts (but not where --part names one). @draw prints
+ * to @to; @screen has the width of the drawing, and whether colours are allowed.
  */
 void bsv_answer_draw(struct bsv_answer *a,
                      int (*draw)(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err), void *ctx);
@@ -69,12 +70,15 @@ void bsv_answer_to(struct bsv_answer *a, FILE *to);
 /* Add a note below the parts, for people: how to read the answer, and which command to run next. In JSON: notes. */
 void bsv_answer_note(struct bsv_answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add one rule. The verdict of the answer is its worst rule, and among equals the first; FAIL is worse than CANNOT TELL. */
+/*
+ * Add one rule. The verdict of the answer is its worst rule, and among equals the first; FAIL is
+ * worse than CANNOT TELL.
+ */
 void bsv_answer_verdict(struct bsv_answer *a, const struct bsv_verdict *v);
 
 /*
- * Print the answer (or, for --show-sql, the SQL of its parts). Returns an exit status: with --verdict, or @judged, the status of the
- * verdict; otherwise BSV_DONE. Negative: an error.
+ * Print the answer (or, for --show-sql, the SQL of its parts). Returns an exit status: with
+ * --verdict, or @judged, the status of the verdict; otherwise BSV_DONE. Negative: an error.
  */
 int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err);
 

@@ -14,15 +14,16 @@ struct bsv_dressed {
 };
 
 /*
- * The rows of @sql, with a bar beside the percentage in the last column. The first @keys columns name the group of a row. The rows of a
- * group that are below @least are added up in one row at the end of the group. *ret is owned by the caller.
+ * The rows of @sql, with a bar beside the percentage in the last column. The first @keys columns
+ * name the group of a row. The rows of a group that are below @least are added up in one row at the
+ * end of the group. *ret is owned by the caller.
  */
 int bsv_dressed_shares(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_db *db, const char *sql, size_t keys,
                        double least, const struct bsv_screen *screen, struct bsa_err *err);
 
 /*
- * The rows of a histogram (reports/histogram.sql): eighths of octaves, merged so that a group has at most @most rows. A percentage of
- * the group and a bar replace the end of a bucket.
+ * The rows of a histogram (reports/histogram.sql): eighths of octaves, merged so that a group has
+ * at most @most rows. A percentage of the group and a bar replace the end of a bucket.
  */
 int bsv_dressed_histogram(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_db *db, const char *sql, size_t keys,
                           size_t most, const struct bsv_screen *screen, struct bsa_err *err);

@@ -1,8 +1,9 @@
 /*
  * pager.c -- see pager.h.
  *
- * SIGNALS  While the pager runs, it handles Ctrl-C, and its end makes our writes fail: we ignore SIGINT and SIGPIPE, and restore their handlers
- *          afterwards. The pager is forked before that, and so inherits the original handlers.
+ * SIGNALS  While the pager runs, it handles Ctrl-C, and its end makes our writes fail: we ignore
+ *          SIGINT and SIGPIPE, and restore their handlers afterwards. The pager is forked before
+ *          that, and so inherits the original handlers.
  * CRASH    If this process is killed, the pager reaches the end of its input, and stays until the user leaves it.
  */
 #include "answer/pager.h"
@@ -42,7 +43,10 @@ void bsv_pager_begin(struct bsv_pager *p, bool wanted)
 	p->pid = fork();
 	if (p->pid == 0) {
 		dup2(fds[0], STDIN_FILENO);
-		/* less: end where it fits on one page, do not fold lines, let colours through, and leave the page on the screen */
+		/*
+		 * less: end where it fits on one page, do not fold lines, let colours through, and
+		 * leave the page on the screen
+		 */
 		setenv("LESS", "FRSX", 0);
 		setenv("LV", "-c", 0);
 		execl("/bin/sh", "sh", "-c", run, (char *)NULL);

@@ -12,7 +12,10 @@ struct bsv_pager {
 	void (*on_pipe)(int), (*on_interrupt)(int);
 };
 
-/* Start $BURSTSCOPE_PAGER, $PAGER, or less, through sh, if @wanted and the standard output is a terminal. "" or cat: no pager. */
+/*
+ * Start $BURSTSCOPE_PAGER, $PAGER, or less, through sh, if @wanted and the standard output is a
+ * terminal. "" or cat: no pager.
+ */
 void bsv_pager_begin(struct bsv_pager *p, bool wanted);
 
 /* Wait until the pager ends. That the user left it before all was printed is not an error. */

@@ -1,7 +1,8 @@
 /*
  * report.h -- the report of a command about one recording. A command makes it in two phases:
  *
- * ASK   bsv_report_ask fills the query of each part. bsv_report_read reads the rows of a part where titles and notes need their sums.
+ * ASK   bsv_report_ask fills the query of each part. bsv_report_read reads the rows of a part where
+ *       titles and notes need their sums.
  * SHOW  bsv_report_show adds a part to the answer. The order of these calls is the order of the parts.
  *
  * bsv_report_part does both for a part that nothing else depends on.

@@ -8,7 +8,10 @@
 
 #include "input/input.h"
 
-/* Settings of the services of a recording, and whether events were lost. A setting counts if any service ever had it. */
+/*
+ * Settings of the services of a recording, and whether events were lost. A setting counts if any
+ * service ever had it.
+ */
 struct bsv_settings {
 	bool known; /* whether the rules of a service were recorded; if not, no advice depends on them */
 	bool fair, heeds_priority, preempts, saves, native, polls_always;

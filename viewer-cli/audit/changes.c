@@ -52,8 +52,8 @@ static char *phases_text(const struct bsv_pair *p)
 		int most = 0;
 
 		/*
-		 * A phase is named if it is at least a tenth of the change, in the same direction, and differs between the executions of A
-		 * and of B.
+		 * A phase is named if it is at least a tenth of the change, in the same direction,
+		 * and differs between the executions of A and of B.
 		 */
 		for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++) {
 			double part = p->parts[phase], all = p->parts[BSV_E2E];
@@ -569,7 +569,10 @@ int bsv_changes_init(struct bsv_changes *ret, const struct bsv_comparison *found
 	assert(found->common <= found->n);
 	qsort(ret->order, found->n, sizeof(*ret->order), by_importance);
 
-	/* Groups that are only in B cannot be compared: they are counted as groups, not as tests, and no verdict depends on them. */
+	/*
+	 * Groups that are only in B cannot be compared: they are counted as groups, not as tests,
+	 * and no verdict depends on them.
+	 */
 	for (size_t i = 0; i < found->n; i++) {
 		const struct bsv_pair *p = &found->pairs[i];
 

@@ -36,17 +36,26 @@ void bsv_changes_fini(struct bsv_changes *c);
 const char *bsv_changes_headline(struct bsv_changes *c);
 const char *bsv_changes_mean(struct bsv_changes *c);
 
-/* One row per test; people get the tests with a result. NULL: no memory. The caller owns the rows, which borrow from @c. */
+/*
+ * One row per test; people get the tests with a result. NULL: no memory. The caller owns the rows,
+ * which borrow from @c.
+ */
 struct bsv_rows *bsv_changes_tests(struct bsv_changes *c);
 
 /* One row per group. */
 struct bsv_rows *bsv_changes_groups(struct bsv_changes *c);
 struct bsv_rows *bsv_changes_mix(struct bsv_changes *c);
 
-/* One row per app, model and path. *ret_n: number of rows. People get those with deadlines, or with executions that were not answered. */
+/*
+ * One row per app, model and path. *ret_n: number of rows. People get those with deadlines, or with
+ * executions that were not answered.
+ */
 struct bsv_rows *bsv_changes_endings(struct bsv_changes *c, size_t *ret_n);
 
-/* One row per group and phase. People get the groups that changed, and of these the phases that took part in the change. */
+/*
+ * One row per group and phase. People get the groups that changed, and of these the phases that
+ * took part in the change.
+ */
 struct bsv_rows *bsv_changes_phases(struct bsv_changes *c, size_t *ret_n);
 
 #endif

@@ -157,7 +157,10 @@ static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 		return bsv_text_join(&into->proof, what);
 	}
 
-	/* Name who suffers by @of with those who suffer by @into; an app that does so to itself alone is named apart. */
+	/*
+	 * Name who suffers by @of with those who suffer by @into; an app that does so to itself
+	 * alone is named apart.
+	 */
 	if (of->who && into->who && !names_app(into->who, of->who) && (!own || is_own_starvation(of, into))) {
 		char *both = bsv_text("%s, %s%s", into->who, of->who, own ? " (by itself)" : "");
 

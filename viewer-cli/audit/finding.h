@@ -20,27 +20,40 @@ enum bsv_blame {
 /* How far the recording proves that the named cause made the difference. */
 enum bsv_certainty {
 	BSV_CLAIMS_NOTHING, /* no cause is named */
-	BSV_LIKELY, /* the cause took most of the time, and a replay without it does not decide all of it; none only speaks against it */
-	BSV_SURE /* replays without the cause change all of it; or the finding was observed as it is, or is arithmetic */
+	/*
+	 * the cause took most of the time, and a replay without it does not decide all of it; none
+	 * only speaks against it
+	 */
+	BSV_LIKELY,
+	/* replays without the cause change all of it; or the finding was observed as it is, or is arithmetic */
+	BSV_SURE
 };
 
 /* The verdicts that fail for a finding; bits. */
 enum { BSV_FAILS_DEADLINES = 1, BSV_FAILS_FAIRNESS = 2, BSV_FAILS_PRIORITY = 4, BSV_FAILS_STARVATION = 8 };
 
 struct bsv_finding {
-	char *finding; /* name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation, burst_per_call; or the rows that no finding covers: others, several, untold */
-	char *what;    /* sentence for people: the harm, the victim and the culprit; names in it come from strangers */
-	char *evidence;      /* more facts of it, clauses for people; NULL: nothing */
+	/*
+	 * name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation,
+	 * burst_per_call; or the rows that no finding covers: others, several, untold
+	 */
+	char *finding;
+	char *what;     /* sentence for people: the harm, the victim and the culprit; names in it come from strangers */
+	char *evidence; /* more facts of it, clauses for people; NULL: nothing */
 	char *who, *culprit; /* app or model hurt, and the app or model that hurt it; NULL: none or unknown */
 	char *doer;          /* the doer: the culprit, or the machine, the service, the app itself; NULL: unknown */
 	char *proof; /* result of the replays without the cause, a clause for people; NULL: nothing was replayed */
 	enum bsv_certainty certainty;
-	bool saves; /* another order would have met deadlines of @who for certain: more than the replays of its misses may prove */
+	/* another order would have met deadlines of @who for certain: more than the replays of its misses may prove */
+	bool saves;
 	bool one_victim; /* all misses that it is about are of one app */
 	int64_t sure; /* number of misses that a replay without the doer would have met, or that no replay could meet */
 	int64_t misses; /* number of missed deadlines that this finding is about; below 0: it is about something else */
-	int64_t first_at,
-		last_at; /* begin of the first and of the last execution concerned, since the start of the recording; BSV_WHEN_UNKNOWN */
+	/*
+	 * begin of the first and of the last execution concerned, since the start of the
+	 * recording; BSV_WHEN_UNKNOWN
+	 */
+	int64_t first_at, last_at;
 	int64_t lost_ns;    /* time lost; below 0: unknown */
 	const char *see;    /* command that shows details */
 	const char *advice; /* advice; NULL: none is known */
@@ -71,8 +84,8 @@ struct bsv_findings {
 void bsv_findings_fini(struct bsv_findings *f);
 
 /*
- * Where to look when nothing is known that may help: "burstscope timeline --from 1.5s --to 1.6s", without the name of the recording. Owned by the caller;
- * NULL: no memory.
+ * Where to look when nothing is known that may help: "burstscope timeline --from 1.5s --to 1.6s",
+ * without the name of the recording. Owned by the caller; NULL: no memory.
  */
 char *bsv_finding_next(const struct bsv_finding *of);
 
@@ -88,7 +101,10 @@ const char *bsv_certainty_name(enum bsv_certainty certainty);
 /* Are these misses that no finding covers by themselves: the remaining ones, or those without a doer? */
 bool bsv_finding_is_rest(const struct bsv_finding *of);
 
-/* "sure", "likely", "12 sure, 59 likely": how far it is certain whose doing it was. Owned by the caller; NULL: no cause is named, or no memory. */
+/*
+ * "sure", "likely", "12 sure, 59 likely": how far it is certain whose doing it was. Owned by the
+ * caller; NULL: no cause is named, or no memory.
+ */
 char *bsv_finding_certainty(const struct bsv_finding *of);
 
 /* ---- for the files that find something (findings.c, missed.c) ---- */
@@ -96,9 +112,10 @@ char *bsv_finding_certainty(const struct bsv_finding *of);
 enum { BSV_FOUND_OF_A_KIND = 3 }; /* most findings of a kind */
 
 /*
- * Add @of; or make it a part of the finding that blames the same app for the same: its sentence becomes
- * evidence there, and its advice, if it has one, replaces the other. An app that starves itself is a part of the finding that blames it for what it
- * does to others, or for the order of its own work. The list owns all of @of from here on, also after an error.
+ * Add @of; or make it a part of the finding that blames the same app for the same: its sentence
+ * becomes evidence there, and its advice, if it has one, replaces the other. An app that starves
+ * itself is a part of the finding that blames it for what it does to others, or for the order of
+ * its own work. The list owns all of @of from here on, also after an error.
  */
 int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err);
 

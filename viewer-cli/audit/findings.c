@@ -1,4 +1,7 @@
-/* findings.c -- see findings.h. Each kind of finding has a query, a sentence and an advice; a kind has at most three findings. */
+/*
+ * findings.c -- see findings.h. Each kind of finding has a query, a sentence and an advice; a kind
+ * has at most three findings.
+ */
 #include "audit/findings.h"
 
 #include <assert.h>
@@ -236,8 +239,8 @@ static struct bsv_finding finding_of_rule(const struct bsv_findings *f, const st
 }
 
 /*
- * Name the app whose most urgent work was passed over in the most choices, and with @choices add in how many those of each of the first apps were right;
- * without such an app @of stays as it is.
+ * Name the app whose most urgent work was passed over in the most choices, and with @choices add in
+ * how many those of each of the first apps were right; without such an app @of stays as it is.
  */
 static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_input *input, struct bsa_err *err)
 {
@@ -414,7 +417,10 @@ static int add_preparations(struct bsv_findings *f, struct bsv_input *input, str
 		if (!bsv_rows_get(rows, PREP_MISSED, 0))
 			break;
 
-		/* "painter's mobilenet: 3 of 4 preparations missed their deadline (2 late, the worst by 4 ms; 1 refused)" */
+		/*
+		 * "painter's mobilenet: 3 of 4 preparations missed their deadline (2 late, the
+		 * worst by 4 ms; 1 refused)"
+		 */
 		bsv_duration(worst, bsv_rows_get(rows, PREP_WORST, 0));
 		how_late =
 			late ? bsv_text("%s late, the worst by %s", bsv_count(n, (uint64_t)late), worst) : strdup("");

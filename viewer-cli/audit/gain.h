@@ -8,8 +8,9 @@
 #include "input/input.h"
 
 /*
- * One row per phase and per app and model that used both: the medians of warm executions of bursts and of synchronous ones, and their difference with
- * an interval that contains the true difference in 95 of 100 cases. *ret is owned by the caller.
+ * One row per phase and per app and model that used both: the medians of warm executions of bursts
+ * and of synchronous ones, and their difference with an interval that contains the true difference
+ * in 95 of 100 cases. *ret is owned by the caller.
  */
 int bsv_gain(struct bsv_rows **ret, struct bsv_input *input, struct bsa_err *err);
 

@@ -1,4 +1,7 @@
-/* groups.c -- puts the SQL of groups together from the words of --by: reports/fragments/groups.sql has what each word means in it. */
+/*
+ * groups.c -- puts the SQL of groups together from the words of --by: reports/fragments/groups.sql
+ * has what each word means in it.
+ */
 #include "audit/groups.h"
 
 #include <assert.h>
@@ -13,7 +16,10 @@
 #include "base/scoped.h"
 #include "base/template.h"
 
-/* A word of --by: its column in picked executions and in phase_stat, and the column that must be equal within a group. */
+/*
+ * A word of --by: its column in picked executions and in phase_stat, and the column that must be
+ * equal within a group.
+ */
 static const struct {
 	const char *word, *name, *stored, *same;
 } words[] = {

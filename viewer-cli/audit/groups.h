@@ -24,9 +24,11 @@ struct bsv_groups {
 int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *input, struct bsa_err *err);
 
 /*
- * @stored, or where groups are not stored @picked, with these holes filled: @with@; @phase@ and @value@, the arguments; and
+ * @stored, or where groups are not stored @picked, with these holes filled: @with@; @phase@ and
+ * @value@, the arguments; and
  *
- *   @keys@    the columns of a group: of phase_stat s and apps a; or of execution x, kinds k and the tables that it joins
+ *   @keys@    the columns of a group: of phase_stat s and apps a; or of execution x, kinds k and
+ *             the tables that it joins
  *   @order@   the same columns, for ORDER BY
  *   @who@     the same columns without start, which is cold or warm
  *   @by@      the same columns without start, for ORDER BY
@@ -51,7 +53,10 @@ int bsv_groups_taken(struct bsv_taken *ret, const struct bsv_groups *g, struct b
 /* Add notes about executions that are in no group, or were recorded on one side only. */
 void bsv_groups_remark(struct bsv_answer *a, const struct bsv_groups *g, const struct bsv_taken *taken);
 
-/* Add a note if a group adds up different models: apps may have models of one name, and groups by model alone are of all apps. */
+/*
+ * Add a note if a group adds up different models: apps may have models of one name, and groups by
+ * model alone are of all apps.
+ */
 int bsv_groups_warn(struct bsv_answer *a, const struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err);
 
 #endif

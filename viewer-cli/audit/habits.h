@@ -9,11 +9,17 @@ struct bsv_habit {
 	char *app, *model;
 	char *says; /* a sentence */
 	int64_t sum_ns;
-	int64_t first_at,
-		last_at; /* when the first and the last of the bursts were made, since the start of the recording; BSV_WHEN_UNKNOWN */
+	/*
+	 * when the first and the last of the bursts were made, since the start of the
+	 * recording; BSV_WHEN_UNKNOWN
+	 */
+	int64_t first_at, last_at;
 };
 
-/* Read the costliest habit of the recording. Returns 1: a habit, which bsv_habit_fini frees; 0: no habit. Negative: an error. */
+/*
+ * Read the costliest habit of the recording. Returns 1: a habit, which bsv_habit_fini frees; 0: no
+ * habit. Negative: an error.
+ */
 int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_err *err);
 
 /* Accepts a struct that is all 0. */

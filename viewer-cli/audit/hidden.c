@@ -1,4 +1,7 @@
-/* hidden.c -- fills reports/hidden.sql: how little of an unrecorded model may become known, and how far the asked time reaches. */
+/*
+ * hidden.c -- fills reports/hidden.sql: how little of an unrecorded model may become known, and how
+ * far the asked time reaches.
+ */
 #include "audit/hidden.h"
 
 #include <inttypes.h>
@@ -10,9 +13,11 @@
 #include "input/fill.h"
 
 /*
- * The least that a model writes that becomes known, and is executed, in a hole: the service prepares it, which runs it TRIAL_RUNS times, and then it
- * is executed. Each of these executions has a number among those that became ready, and one event of the service at least (of compact detail, its
- * summary); model_prepare is one more. A model without trial runs writes less (docs/figures.md).
+ * The least that a model writes that becomes known, and is executed, in a hole: the service
+ * prepares it, which runs it TRIAL_RUNS times, and then it is executed. Each of these executions
+ * has a number among those that became ready, and one event of the service at least (of compact
+ * detail, its summary); model_prepare is one more. A model without trial runs writes less
+ * (docs/figures.md).
  */
 enum { TRIAL_RUNS = 3, STRANGE_EXECUTIONS = TRIAL_RUNS + 1, STRANGE_EVENTS = STRANGE_EXECUTIONS + 1 };
 

@@ -117,8 +117,8 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 }
 
 /*
- * Does verdict @a matter more than @b? A failure matters more than "cannot tell", and that more than a pass; among equals a verdict with
- * a limit, and then the one nearer to its limit.
+ * Does verdict @a matter more than @b? A failure matters more than "cannot tell", and that more
+ * than a pass; among equals a verdict with a limit, and then the one nearer to its limit.
  */
 static bool verdict_outweighs(const struct bsv_verdict *a, const struct bsv_verdict *b)
 {
@@ -173,7 +173,10 @@ char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_qu
 	return bsv_fill(bsv_sql_starved_longer, longer);
 }
 
-/* When no execution held the lane, and when that is unknown, in the longest wait: that of execution @id, from @began on. */
+/*
+ * When no execution held the lane, and when that is unknown, in the longest wait: that of execution
+ * @id, from @began on.
+ */
 static int read_unheld(struct bsv_rows **ret, const struct bsv_input *input, int64_t id, int64_t began, int64_t gap_ns,
                        struct bsa_err *err)
 {
@@ -220,7 +223,10 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 	return r;
 }
 
-/* The import's own threshold depends on the usual run of a model, which is certain only where every run was recorded. */
+/*
+ * The import's own threshold depends on the usual run of a model, which is certain only where every
+ * run was recorded.
+ */
 static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                             struct bsa_err *err)
 {
@@ -278,8 +284,9 @@ static void work_sql_fini(struct work_sql *w)
 }
 
 /*
- * SQLite compiles a part of a WITH again wherever another part names it. The verdict names these parts a hundred times, and each scans executions; preparing
- * it took 0.1 s. So this reads their rows first, and the verdict is given the rows, unless there are many.
+ * SQLite compiles a part of a WITH again wherever another part names it. The verdict names these
+ * parts a hundred times, and each scans executions; preparing it took 0.1 s. So this reads their
+ * rows first, and the verdict is given the rows, unless there are many.
  */
 static int read_work(struct work_sql *ret, const struct bsv_input *input, const char *hidden, struct bsa_err *err)
 {
@@ -306,8 +313,10 @@ static int read_work(struct work_sql *ret, const struct bsv_input *input, const 
 	return ret->parts ? 0 : bsv_no_memory(err);
 }
 
-/* SQL, for a WITH: the times that the recording does not cover. Without work of several priorities there was no inversion; choices may
- * still be hidden. */
+/*
+ * SQL, for a WITH: the times that the recording does not cover. Without work of several priorities
+ * there was no inversion; choices may still be hidden.
+ */
 static char *unseen_parts(const struct bsv_input *input, const struct bsv_quantity *limit, bool may_be, bool mixed)
 {
 	bsv_scoped_text *limit_of_holder = NULL;
@@ -356,8 +365,9 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	int may_be, r;
 
 	/*
-	 * May an inversion, or a choice, be missing? Only where something was not recorded, where it is unknown which app had work, or
-	 * where the import could not measure a model of an app that had work of several priorities.
+	 * May an inversion, or a choice, be missing? Only where something was not recorded, where
+	 * it is unknown which app had work, or where the import could not measure a model of an app
+	 * that had work of several priorities.
 	 */
 	may_be = query_is_true(input, bsv_sql_priority_may_be_unseen, err);
 	r = may_be < 0 ? may_be : read_work(&work, input, hides, err);
@@ -399,8 +409,9 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 		                             .sight = sight_read(rows, 16) };
 
 	/*
-	 * May there have been a choice, though none was recorded and none is hidden? A choice is reported only where it is known when the
-	 * lane was free, so a loss can hide it even if all is known of the executions.
+	 * May there have been a choice, though none was recorded and none is hidden? A choice is
+	 * reported only where it is known when the lane was free, so a loss can hide it even if all
+	 * is known of the executions.
 	 */
 	facts.together = facts.sight.losses;
 	if (facts.sight.losses && facts.mixed && !facts.choices && !facts.hidden_choices && !facts.strange_choices) {

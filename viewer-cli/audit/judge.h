@@ -7,7 +7,8 @@
 #include "input/input.h"
 
 /*
- * SQL, for a WITH: the starvation episodes of the picked executions, by the import's threshold, or by @threshold. Owned by the caller; NULL: no memory.
+ * SQL, for a WITH: the starvation episodes of the picked executions, by the import's threshold, or
+ * by @threshold. Owned by the caller; NULL: no memory.
  */
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold);
 

@@ -1,4 +1,7 @@
-/* missed.c -- see missed.h. SQL sorts the missed deadlines into findings by whose doing they were; this file words them. */
+/*
+ * missed.c -- see missed.h. SQL sorts the missed deadlines into findings by whose doing they were;
+ * this file words them.
+ */
 #include "audit/missed.h"
 
 #include <stdio.h>
@@ -134,8 +137,10 @@ struct missed {
 	char *kind;             /* as in miss_doers.sql */
 	char *doer;             /* name of the doer, as everywhere; "not known" and the like where no doer is named */
 	char *causes;           /* "crowded_out 30,hogged 4": the primary causes, the most frequent first */
-	/* For misses without a doer: "waiting for noisy 5, the machine 1", the largest part of the delay; and the primary causes of the
-	 * others. */
+	/*
+	 * For misses without a doer: "waiting for noisy 5, the machine 1", the largest part of the
+	 * delay; and the primary causes of the others.
+	 */
 	char *mostly, *nameless;
 	char *most_by, *app, *model;
 	char *victim; /* app of the first victim; NULL: unknown */
@@ -241,8 +246,8 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 /* ---- causes ---- */
 
 /*
- * "no cpu for its thread 31, its run lost the cpu 4" of "machine_busy 31,off_core 4": the most frequent, and then "other causes 3". Owned by the caller; NULL:
- * no memory.
+ * "no cpu for its thread 31, its run lost the cpu 4" of "machine_busy 31,off_core 4": the most
+ * frequent, and then "other causes 3". Owned by the caller; NULL: no memory.
  */
 static char *causes_text(const char *causes)
 {
@@ -308,8 +313,9 @@ static char *reason_text(const struct missed *m, bool shares_known)
 /* ---- evidence ---- */
 
 /*
- * "a replay without waiting for noisy meets 84 of them, and cannot tell of the others": the results of replays, those without the whole app
- * and those without the execution or the model of it that was waited for. Owned by the caller.
+ * "a replay without waiting for noisy meets 84 of them, and cannot tell of the others": the results
+ * of replays, those without the whole app and those without the execution or the model of it that
+ * was waited for. Owned by the caller.
  */
 static char *replayed_text(const struct missed *m)
 {
@@ -349,7 +355,10 @@ static char *replayed_text(const struct missed *m)
 
 /* ---- the findings ---- */
 
-/* More facts of the misses, in sentences; "": none. Owned by the caller; NULL: no memory, as after a join that fails. */
+/*
+ * More facts of the misses, in sentences; "": none. Owned by the caller; NULL: no memory, as after
+ * a join that fails.
+ */
 static char *evidence_text(const struct missed *m, bool shares_known)
 {
 	bool machine = is_kind(m, "machine"), app = is_kind(m, "app"), one = m->followed == 1;
@@ -371,7 +380,10 @@ static char *evidence_text(const struct missed *m, bool shares_known)
 		bsv_text_join(&text, bsv_text("the largest delay of %s: %s",
 		                              m->held || m->stood || m->waited ? "the others" : "each", causes));
 
-	/* In how many the culprit was already over its share. Where shares are not known throughout, more of them may be. */
+	/*
+	 * In how many the culprit was already over its share. Where shares are not known
+	 * throughout, more of them may be.
+	 */
 	if (text && app && !has_one_cause(m) && m->hogged)
 		bsv_text_join(&text, bsv_text("in %s%s of them the app on the lane was beyond its share",
 		                              shares_known ? "" : "at least ", bsv_count(n, (uint64_t)m->hogged)));
@@ -415,7 +427,10 @@ static char *missed_doer(const struct missed *m)
 	return m->doer ? strdup(m->doer) : NULL;
 }
 
-/* Is it claimed whose doing they were? What was submitted too late came late for certain, but what delayed it is not recorded. */
+/*
+ * Is it claimed whose doing they were? What was submitted too late came late for certain, but what
+ * delayed it is not recorded.
+ */
 static bool is_claimed(const struct missed *m)
 {
 	bsv_scoped_text *doer = missed_doer(m);
@@ -442,7 +457,10 @@ static int missed_finish(struct bsv_findings *f, struct missed *m, struct bsa_er
 		snprintf(rest, sizeof(rest), ", and %s %s %s,", bsv_count(n, (uint64_t)others),
 		         bsv_plural((uint64_t)others, "other", "others"), bsv_count(of, (uint64_t)(m->n - m->named)));
 
-	/* Where the culprit was beyond its share in some of the misses, what helps against that; otherwise against the most frequent cause. */
+	/*
+	 * Where the culprit was beyond its share in some of the misses, what helps against that;
+	 * otherwise against the most frequent cause.
+	 */
 	if (app && m->hogged)
 		advice = bsv_finding_advice(f, "hogged", NULL);
 	if (!advice)

@@ -11,14 +11,15 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct
                    struct bsa_err *err);
 
 /*
- * SQL, for a WITH: missed deadlines by the doers that are named for them (miss_doers.sql), the same for everything that names one. Owned by the caller;
- * NULL: no memory.
+ * SQL, for a WITH: missed deadlines by the doers that are named for them (miss_doers.sql), the same
+ * for everything that names one. Owned by the caller; NULL: no memory.
  */
 char *bsv_missed_doers(const struct bsv_judgement *fairness);
 
 /*
- * A sentence for people: how many of @missed misses no replay decides, and why. @rows: of misses_undecided.sql, which begin again before and after. Owned by the caller; NULL: a
- * replay decides all, or no memory.
+ * A sentence for people: how many of @missed misses no replay decides, and why. @rows: of
+ * misses_undecided.sql, which begin again before and after. Owned by the caller; NULL: a replay
+ * decides all, or no memory.
  */
 char *bsv_missed_undecided(struct bsv_rows *rows, int64_t missed);
 

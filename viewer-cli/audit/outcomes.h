@@ -8,8 +8,8 @@
 char *bsv_unknown_deadlines(const struct bsv_input *input);
 
 /*
- * SQL: a condition on executions that had a deadline and may or may not have met it; and an expression for their number. Owned by the caller; NULL: no
- * memory.
+ * SQL: a condition on executions that had a deadline and may or may not have met it; and an
+ * expression for their number. Owned by the caller; NULL: no memory.
  */
 char *bsv_outcome_unknown(const struct bsv_input *input);
 char *bsv_unseen_outcomes(const struct bsv_input *input);

@@ -19,8 +19,11 @@
 enum {
 	NAME_MOST = 80, /* bytes of a name in a sentence */
 	EXECUTIONS_MIN = 30,
-	DEADLINES_MIN =
-		8, /* more of them must be met under ideal sharing: as a quarter of EXECUTIONS_MIN, a stall or two can decide about fewer */
+	/*
+	 * more of them must be met under ideal sharing: as a quarter of EXECUTIONS_MIN, a stall or
+	 * two can decide about fewer
+	 */
+	DEADLINES_MIN = 8,
 };
 
 #define WORK_MIN_NS INT64_C(200000000)
@@ -30,7 +33,10 @@ enum {
 
 /* ---- the rule ---- */
 
-/* The p95 of few executions rests on a stall or two, which hit one app or another by chance: its lower confidence bound is judged. */
+/*
+ * The p95 of few executions rests on a stall or two, which hit one app or another by chance: its
+ * lower confidence bound is judged.
+ */
 static const char AT_P95[] = "or more at p95 (99 % confidence)";
 static const char DEADLINES[] = "deadlines";
 
@@ -42,7 +48,11 @@ struct finding {
 	double slower;     /* percent; of deadlines: so many more would have been met */
 	double near;       /* closeness to the limit; 1: at the limit */
 	bool failed;
-	bool unknown; /* the ideal is unknown; or the limit is: it is slower by more than the percentage, and the steps are not known */
+	/*
+	 * the ideal is unknown; or the limit is: it is slower by more than the percentage, and the
+	 * steps are not known
+	 */
+	bool unknown;
 };
 
 /* An app that would fail if what was refused took no lane under ideal sharing either. */
@@ -116,8 +126,8 @@ static void judge_response(struct finding *worst, const struct bsv_sharing_app *
 }
 
 /*
- * Judge @a by the ideal without what was refused: how long that would have taken is an estimate, so no app passes because of it. @ret keeps the first app that would
- * fail.
+ * Judge @a by the ideal without what was refused: how long that would have taken is an estimate, so
+ * no app passes because of it. @ret keeps the first app that would fail.
  */
 static void judge_without_refused(struct doubt *ret, const struct bsv_sharing_app *a)
 {
@@ -349,8 +359,9 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		left_out += !is_judged_by_responses(a) && !is_judged_by_work(a) && !is_judged_by_deadlines(a);
 
 		/*
-		 * Most executions of the app were refused or given up. How long they needed a lane is not known, and with some of the lane
-		 * times that they may have needed fair sharing would have let many more meet their deadlines, with others not.
+		 * Most executions of the app were refused or given up. How long they needed a lane
+		 * is not known, and with some of the lane times that they may have needed fair
+		 * sharing would have let many more meet their deadlines, with others not.
 		 */
 		if (open && a->given_up > a->of.n && (!given_up || a->given_up > given_up->given_up))
 			given_up = a;
@@ -436,8 +447,8 @@ static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *inpu
 }
 
 /*
- * Find the app @id of the service whose apps begin at *from, and advance *from to the apps of the next service. NULL: the service has no
- * app @id.
+ * Find the app @id of the service whose apps begin at *from, and advance *from to the apps of the
+ * next service. NULL: the service has no app @id.
  */
 static struct bsv_sharing_app *app_of_service(struct bsv_sharing_facts *f, size_t *from, int64_t id)
 {

@@ -1,6 +1,6 @@
 /*
- * sharing.h -- the rule `fairness`: did an app wait longer, get less, or miss more deadlines, than under ideal fair sharing of the same arrivals? docs/figures.md,
- * "Verdicts".
+ * sharing.h -- the rule `fairness`: did an app wait longer, get less, or miss more deadlines, than
+ * under ideal fair sharing of the same arrivals? docs/figures.md, "Verdicts".
  *
  * bsv_sharing_read reads the facts from a database; bsv_rule_sharing judges facts without any.
  */
@@ -13,12 +13,17 @@
 /* An app of one service. */
 struct bsv_sharing_app {
 	struct bsa_shared of;
-	char *name,
-		*taker; /* owned; taker: the other app that this app waited for longest, or that had the lane when it was refused; NULL: none */
+	/*
+	 * owned; taker: the other app that this app waited for longest, or that had the
+	 * lane when it was refused; NULL: none
+	 */
+	char *name, *taker;
 	int64_t given_up; /* executions that were refused or given up: the lane time that they needed is unknown */
 	int64_t step_ns;  /* longest step of the models of its service that had a lane; -1: unknown */
-	bool unseen; /* ideal sharing depends on the step or the estimate of a model of its service, and these were not recorded */
-	bool native; /* whether the service has no lanes: then only the work that the app got is judged, not its responses */
+	/* ideal sharing depends on the step or the estimate of a model of its service, and these were not recorded */
+	bool unseen;
+	/* whether the service has no lanes: then only the work that the app got is judged, not its responses */
+	bool native;
 };
 
 struct bsv_sharing_facts {
@@ -29,13 +34,19 @@ struct bsv_sharing_facts {
 	struct bsv_sight sight;
 };
 
-/* Read the facts about the executions picked by --from and --to. *ret is owned by the caller, for bsv_sharing_fini, also after an error. */
+/*
+ * Read the facts about the executions picked by --from and --to. *ret is owned by the caller, for
+ * bsv_sharing_fini, also after an error.
+ */
 int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err);
 
 /* Accepts a struct that is all 0. */
 void bsv_sharing_fini(struct bsv_sharing_facts *facts);
 
-/* The work that an app got, as a share (0 to 1) of what it would have got under fair sharing while it had work; NAN: it had no work. */
+/*
+ * The work that an app got, as a share (0 to 1) of what it would have got under fair sharing while
+ * it had work; NAN: it had no work.
+ */
 double bsv_sharing_got(const struct bsa_shared *of);
 
 /* Judge one rule, slower_percent; if it fails, name the app behind and the app ahead. */

@@ -141,7 +141,8 @@ void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *f
 /* ---- fairness ---- */
 
 /*
- * The limit for n apps on L lanes is (S + Q) (1 + 1/2 + ... + 1/(n-1)) L + 1 ms, where S is the longest time for which a lane could not be had, and
+ * The limit for n apps on L lanes is (S + Q) (1 + 1/2 + ... + 1/(n-1)) L + 1 ms, where S is the
+ * longest time for which a lane could not be had, and
  * 1 ms is what an idle app keeps of what it is owed: a fair policy keeps to it. 2 S + 2 ms where that is more.
  */
 static double lag_bound(int64_t apps, int64_t lanes, int64_t stretch_ns)
@@ -330,7 +331,10 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 	bool given = bounds && bounds->inversion.given;
 	double bound = given ? (double)bounds->inversion.value : (double)f->stretch_ns + SLACK_NS;
 	double least = given ? bound : (double)longer_of(f->least_ns, 0) + SLACK_NS;
-	/* how long a model of an unknown app runs between two checkpoints is unknown: its limit is the allowance alone */
+	/*
+	 * how long a model of an unknown app runs between two checkpoints is unknown: its limit is
+	 * the allowance alone
+	 */
 	double strange_least = given ? bound : SLACK_NS;
 	struct bsv_verdict *v = rule_add(j, "inversion_ns", "duration", (double)f->dur_ns, bound);
 	const char *victim = f->victim ? f->victim : "urgent work", *holder = f->holder ? f->holder : "work";

@@ -33,8 +33,9 @@ struct bsv_judgement {
 };
 
 /*
- * Judge the picked executions (fairness with a limit: by --from and --to, to the nearest windows within). @bounds NULL: the rules' own limits. The names
- * of the rules: slower_percent (sharing.h), with a limit max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
+ * Judge the picked executions (fairness with a limit: by --from and --to, to the nearest windows
+ * within). @bounds NULL: the rules' own limits. The names of the rules: slower_percent (sharing.h),
+ * with a limit max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
  */
 int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
               struct bsa_err *err);
@@ -71,15 +72,17 @@ struct bsv_sight {
 	int64_t hole_ns; /* longest time of one loss, or of several that touch */
 	int64_t wait_ns; /* longest wait, parts of which may have been recorded */
 	int64_t lane_ns; /* longest time for which the holder of one lane is unknown */
-	int64_t strange_ns; /* longest time for which work of an app or a model may have waited of which no event was recorded */
+	/* longest time for which work of an app or a model may have waited of which no event was recorded */
+	int64_t strange_ns;
 	int64_t partly; /* number of executions that were not recorded whole, with or without a loss */
 };
 
 enum { BSV_UNSEEN_TEXT = 96 };
 
 /*
- * Write the possible reasons why something is hidden to @to, which is returned. Without a loss it is by executions that began before the recording, had
- * not ended when it did, or were seen from one side.
+ * Write the possible reasons why something is hidden to @to, which is returned. Without a loss it
+ * is by executions that began before the recording, had not ended when it did, or were seen from
+ * one side.
  */
 const char *bsv_unseen_text(char to[BSV_UNSEEN_TEXT], const struct bsv_sight *s);
 
@@ -88,12 +91,16 @@ struct bsv_fairness_facts {
 	int64_t lanes;           /* greatest number of lanes */
 	int64_t max_lag_ns, most_lag_ns; /* greatest lag of an app: at least, at most */
 	const char *app;                 /* app with the lag @max_lag_ns, printable; NULL: unknown */
-	int64_t stretch_ns,
-		most_stretch; /* longest time for which a lane could not be had, see docs/figures.md: at least, at most; -1: unknown */
-	int64_t stranger_ns; /* longest possible wait of an execution without any recorded event, or without a recorded app */
-	bool no_rules;       /* whether the rules of the service were not recorded, so that the stretch is unknown */
-	bool begun;          /* whether the lag of an app at the start of the recording is unknown */
-	bool others;         /* whether an app without any recorded execution may have had work */
+	/*
+	 * longest time for which a lane could not be had, see docs/figures.md: at least, at
+	 * most; -1: unknown
+	 */
+	int64_t stretch_ns, most_stretch;
+	/* longest possible wait of an execution without any recorded event, or without a recorded app */
+	int64_t stranger_ns;
+	bool no_rules; /* whether the rules of the service were not recorded, so that the stretch is unknown */
+	bool begun;    /* whether the lag of an app at the start of the recording is unknown */
+	bool others;   /* whether an app without any recorded execution may have had work */
 	struct bsv_sight sight;
 };
 
@@ -102,8 +109,11 @@ struct bsv_starvation_facts {
 	int64_t recorded;             /* episodes by the runs that were recorded, as reports count them */
 	int64_t unsure_ns;            /* longest wait that is or is not starvation, depending on runs that were lost */
 	int64_t native_ns;            /* longest time for which an execution of a native service was not on a cpu */
-	const char *victim,
-		*holder; /* for the longest wait: the app that waited, and the one that held the lane longest meanwhile; printable; NULL: unknown */
+	/*
+	 * for the longest wait: the app that waited, and the one that held the lane longest
+	 * meanwhile; printable; NULL: unknown
+	 */
+	const char *victim, *holder;
 	int64_t holder_ns, idle_ns, unknown_ns; /* for max_gap_ns: the holder had the lane; no app had it; unknown */
 	int64_t unrun_ns; /* part of max_gap_ns: at least this long the run that had the lane was on no cpu */
 	struct bsv_sight sight;
@@ -111,20 +121,31 @@ struct bsv_starvation_facts {
 
 struct bsv_priority_facts {
 	int64_t inversions; /* number of inversions stored */
-	int64_t dur_ns,
-		stretch_ns; /* for the inversion furthest above its limit: its length, and how long its holder could not be stopped */
+	/*
+	 * for the inversion furthest above its limit: its length, and how long its holder
+	 * could not be stopped
+	 */
+	int64_t dur_ns, stretch_ns;
 	int64_t unsure_ns; /* longest inversion that has an unknown limit and is above the known part of it */
 	int64_t hidden_ns; /* longest inversion that may be hidden */
 	int64_t joined_ns; /* longest inversion that the import added up, so that its limit is unknown */
 	int64_t least_ns;  /* least S of a model that can make more urgent work wait; -1: unknown */
 	int64_t choices, honoured;
 	int64_t hidden_choices; /* upper bound of the choices that were not recorded */
-	int64_t strange_choices; /* upper bound of those of apps of which no event was recorded; they excuse no other app */
-	bool mixed;              /* whether an app had executions of more than one priority */
-	bool together; /* whether losses may hide that work of several priorities of an app was ready at the same time, though no choice is hidden */
+	/* upper bound of those of apps of which no event was recorded; they excuse no other app */
+	int64_t strange_choices;
+	bool mixed; /* whether an app had executions of more than one priority */
+	/*
+	 * whether losses may hide that work of several priorities of an app was ready at the same
+	 * time, though no choice is hidden
+	 */
+	bool together;
 	bool may_be_mixed; /* whether an app may have had executions of more than one priority */
-	const char *victim,
-		*holder; /* for the inversion furthest above its limit: the app that waited, and the model on the lane; printable; NULL: unknown */
+	/*
+	 * for the inversion furthest above its limit: the app that waited, and the model on
+	 * the lane; printable; NULL: unknown
+	 */
+	const char *victim, *holder;
 	struct bsv_sight sight;
 };
 

@@ -17,8 +17,9 @@ const char *bsv_cause_text(const char *cause);
 const char *bsv_cause_brief(const char *cause);
 
 /*
- * The continuation of "missed 19 deadlines": why a deadline was missed. @ stands for the culprit. @shares_known: what each app had of its share is
- * known throughout; otherwise it is left out where it is not certain. NULL: no such cause.
+ * The continuation of "missed 19 deadlines": why a deadline was missed. @ stands for the culprit.
+ * @shares_known: what each app had of its share is known throughout; otherwise it is left out where
+ * it is not certain. NULL: no such cause.
  */
 const char *bsv_cause_of_miss(const char *cause, bool shares_known);
 

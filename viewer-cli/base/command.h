@@ -1,8 +1,8 @@
 /*
  * base/command.h -- the row that describes a command of burstscope; each command is a file below commands/.
  *
- * A command returns an exit status, or a bsa_code and a sentence, which only main prints. Data goes to the standard output, and everything else to
- * standard error.
+ * A command returns an exit status, or a bsa_code and a sentence, which only main prints. Data goes
+ * to the standard output, and everything else to standard error.
  */
 #ifndef BSV_BASE_COMMAND_H
 #define BSV_BASE_COMMAND_H
@@ -47,7 +47,10 @@ struct bsv_option {
 	enum bsv_kind kind;
 	const char *argument; /* name of the argument in usage; for a choice its words, separated by | */
 	const char *says;
-	/* offset in the command's options of a bool, const char *, struct bsv_texts, unsigned, int (index of the choice) or struct bsv_quantity */
+	/*
+	 * offset in the command's options of a bool, const char *, struct bsv_texts, unsigned, int
+	 * (index of the choice) or struct bsv_quantity
+	 */
 	size_t offset;
 	const char *const *choices; /* words of a choice, then NULL */
 	unsigned least, most;       /* range of a number */
@@ -88,7 +91,10 @@ struct bsv_call {
 	size_t n_before; /* operands before a `--`; n_operands, if there is none */
 	FILE *to;        /* stream that the answer is printed to; NULL: the standard output. Borrowed */
 	unsigned most;   /* number of rows of each part of the answer; 0: no limit */
-	/* path by which the answer names the input, which will be renamed to it; NULL: the path of the input. Borrowed */
+	/*
+	 * path by which the answer names the input, which will be renamed to it; NULL: the path of
+	 * the input. Borrowed
+	 */
 	const char *known_as;
 };
 
@@ -97,7 +103,8 @@ struct bsv_command {
 	const struct bsv_option *options;
 	size_t options_size, min, max; /* min, max: number of operands */
 	unsigned asks;                 /* enum bsv_asks */
-	bool whole; /* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
+	/* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
+	bool whole;
 	bool lasts; /* SIGINT, SIGTERM and SIGHUP end the command normally, with status 0 */
 	int (*run)(const struct bsv_call *call, struct bsa_err *err);
 };

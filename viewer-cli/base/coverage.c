@@ -52,7 +52,10 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 /* Describe the losses, as far as they are known. */
 static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
-	/* The ends of ring buffers, as in each case of burstscope watch: no sign that a file is damaged or that something was lost in between. */
+	/*
+	 * The ends of ring buffers, as in each case of burstscope watch: no sign that a file is
+	 * damaged or that something was lost in between.
+	 */
 	static const char *const edges[][2] = {
 		{ "head", ": some buffers begin later than others" },
 		{ "tail", ": some buffers end earlier than others" },

@@ -12,8 +12,8 @@ struct bsv_coverage {
 	int64_t unusable_losses; /* number of losses of the service that are among the unusable events */
 	int64_t unreadable; /* number of traces left out because the files of their users or processes cannot be read */
 	int64_t impostors;  /* number of events whose uid is not that of the user who wrote them */
-	int64_t service_uid,
-		rival_uid; /* uid whose service events count, and uid with an equal claim to be the service's; -1: none */
+	/* uid whose service events count, and uid with an equal claim to be the service's; -1: none */
+	int64_t service_uid, rival_uid;
 	int64_t service_alone, client_alone; /* number of executions seen from that side only */
 	int64_t headless;                    /* number of executions without their beginning */
 	int64_t timeless; /* number of executions without any recorded time; @timed: --from or --to leaves them out */
@@ -24,7 +24,8 @@ struct bsv_coverage {
 	int64_t joined_causes;     /* number of missed deadlines with causes of no culprit */
 	int64_t joined_inversions; /* number of inversions without a row of their own */
 	int64_t services;          /* number of services that had executions, if any two had at once; otherwise 1 */
-	int64_t unchecked; /* number of losses that stand for a trace not checked for completeness; not part of uncounted */
+	/* number of losses that stand for a trace not checked for completeness; not part of uncounted */
+	int64_t unchecked;
 };
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err);

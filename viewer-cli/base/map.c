@@ -1,4 +1,7 @@
-/* map.c -- looks for a key from the place that a multiplication spreads it to, up to its own place or the first free one. */
+/*
+ * map.c -- looks for a key from the place that a multiplication spreads it to, up to its own place
+ * or the first free one.
+ */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -49,7 +52,10 @@ uint64_t *bsv_map_at(struct bsv_map *m, uint64_t key)
 	}
 	place = map_place(m, key);
 	if (!place->value) {
-		/* The caller may leave the value 0. The key is then counted again the next time, and the map only grows earlier. */
+		/*
+		 * The caller may leave the value 0. The key is then counted again the next time,
+		 * and the map only grows earlier.
+		 */
 		place->key = key;
 		m->n++;
 	}

@@ -1,11 +1,14 @@
 /*
  * map.h -- the hash map of this room: a number for each key, which is a number, too.
  *
- * LAYOUT  Open addressing in a power of two of places, which doubles when three quarters of them are taken. Keys and values are in the places
- *         themselves, so that most look-ups touch one cache line. No key is ever removed, but all of them together are.
- * ZERO    The value 0 means that the map does not have the key. A caller that numbers things from 0 stores the number + 1.
- * TEXTS   The key of a text is bsv_hash of it, and two texts may have the same hash, by chance or because somebody chose them so. The caller keeps
- *         the texts, compares them, and takes key + 1, and so on, for a text that finds another one at its key.
+ * LAYOUT  Open addressing in a power of two of places, which doubles when three quarters of them
+ *         are taken. Keys and values are in the places themselves, so that most look-ups touch one
+ *         cache line. No key is ever removed, but all of them together are.
+ * ZERO    The value 0 means that the map does not have the key. A caller that numbers things from 0
+ *         stores the number + 1.
+ * TEXTS   The key of a text is bsv_hash of it, and two texts may have the same hash, by chance or
+ *         because somebody chose them so. The caller keeps the texts, compares them, and takes key
+ *         + 1, and so on, for a text that finds another one at its key.
  * ORDER   The places have an order that depends on nothing but the keys and the order in which they came.
  */
 #ifndef BSV_BASE_MAP_H

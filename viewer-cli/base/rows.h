@@ -5,11 +5,12 @@
 #include "bsa/db.h"
 
 /*
- * The kind and the unit of a column. class is "duration" (unit "ns"), "time" (unit "ns"), "bytes" (unit "bytes"),
- * "percent" (unit "%"), "ratio", "count", "number", "id", "label", "0/1", "text", or NULL; unit is NULL for a class without a unit.
+ * The kind and the unit of a column. class is "duration" (unit "ns"), "time" (unit "ns"), "bytes"
+ * (unit "bytes"), "percent" (unit "%"), "ratio", "count", "number", "id", "label", "0/1", "text",
+ * or NULL; unit is NULL for a class without a unit.
  *
- * Columns of a query are classified by the end of their name: _ns, _at (time), _bytes, _percent, _ratio; a name that begins with n_ is a count;
- * bsa_db_unit classifies the others.
+ * Columns of a query are classified by the end of their name: _ns, _at (time), _bytes, _percent,
+ * _ratio; a name that begins with n_ is a count; bsa_db_unit classifies the others.
  */
 struct bsv_column {
 	const char *name, *class, *unit;
@@ -28,14 +29,20 @@ struct bsv_rows;
 /* Prepare @sql; the first step runs it. *ret is owned by the caller. */
 int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, struct bsa_err *err);
 
-/* A parameter of a statement, ":id", and its value: @text, or @integer if @text is NULL. A row with a NULL name ends a table. */
+/*
+ * A parameter of a statement, ":id", and its value: @text, or @integer if @text is NULL. A row with
+ * a NULL name ends a table.
+ */
 struct bsv_value {
 	const char *name;
 	int64_t integer;
 	const char *text;
 };
 
-/* As bsv_rows_query, with @values for the parameters of @sql: the others are NULL. A value for a parameter that @sql does not have is a bug. */
+/*
+ * As bsv_rows_query, with @values for the parameters of @sql: the others are NULL. A value for a
+ * parameter that @sql does not have is a bug.
+ */
 int bsv_rows_bound(struct bsv_rows **ret, struct bsa_db *db, const char *sql, const struct bsv_value *values,
                    struct bsa_err *err);
 
@@ -45,7 +52,10 @@ struct bsv_rows *bsv_rows_new(const struct bsv_column *columns, size_t n);
 /* Frees the rows; accepts NULL. Returns NULL. */
 struct bsv_rows *bsv_rows_free(struct bsv_rows *r);
 
-/* Append the next cell to rows in memory, row by row. bsv_rows_step reports a lack of memory. @text is copied; NULL: the cell is NULL. */
+/*
+ * Append the next cell to rows in memory, row by row. bsv_rows_step reports a lack of memory. @text
+ * is copied; NULL: the cell is NULL.
+ */
 void bsv_rows_int(struct bsv_rows *r, int64_t value);
 void bsv_rows_real(struct bsv_rows *r, double value);
 void bsv_rows_text(struct bsv_rows *r, const char *text);
@@ -57,13 +67,19 @@ const struct bsv_column *bsv_rows_column(const struct bsv_rows *r, size_t column
 /* Go to the next row. Returns 1: there is a row; 0: there are no more. Negative: an error. */
 int bsv_rows_step(struct bsv_rows *r, struct bsa_err *err);
 
-/* Read the next row ahead; the next step returns the same. So a caller knows that there is something to print before it prints. */
+/*
+ * Read the next row ahead; the next step returns the same. So a caller knows that there is
+ * something to print before it prints.
+ */
 int bsv_rows_peek(struct bsv_rows *r, struct bsa_err *err);
 
 /* Return at most @most rows; 0: no limit. */
 void bsv_rows_limit(struct bsv_rows *r, size_t most);
 
-/* How many more rows there are beyond that limit, when the last one within it was returned: counted up to @most. Moves past them. */
+/*
+ * How many more rows there are beyond that limit, when the last one within it was returned: counted
+ * up to @most. Moves past them.
+ */
 size_t bsv_rows_beyond(struct bsv_rows *r, size_t most);
 
 /* Begin again at the first row. No cell may have been appended since the first step. */

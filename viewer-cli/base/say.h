@@ -14,7 +14,10 @@ const char *bsv_count(char to[BSV_COUNT_MAX], uint64_t n);
 /* Returns @one if @n is 1, otherwise @many: "1 trace", "2 traces". */
 const char *bsv_plural(uint64_t n, const char *one, const char *many);
 
-/* A progress line that is redrawn in place, at most ten times a second; never drawn where standard error is not a terminal. */
+/*
+ * A progress line that is redrawn in place, at most ten times a second; never drawn where standard
+ * error is not a terminal.
+ */
 struct bsv_progress {
 	bool on, shown;
 	uint64_t drawn_ns;

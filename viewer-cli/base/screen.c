@@ -1,4 +1,7 @@
-/* screen.c -- see screen.h. The widths of letters are taken from Unicode, not from a locale, so that tables look the same everywhere. */
+/*
+ * screen.c -- see screen.h. The widths of letters are taken from Unicode, not from a locale, so
+ * that tables look the same everywhere.
+ */
 #include "base/screen.h"
 
 #include <assert.h>

@@ -38,15 +38,21 @@ int bsv_width(const char *s);
 /* Decode the first letter of @s, which has @n bytes, n > 0. Returns its length; 0: not UTF-8. */
 size_t bsv_letter(const char *s, size_t n, uint32_t *ret);
 
-/* How many of the first @most bytes of the UTF-8 text @s are whole letters: the precision with which printf cuts it between two of them. */
+/*
+ * How many of the first @most bytes of the UTF-8 text @s are whole letters: the precision with
+ * which printf cuts it between two of them.
+ */
 int bsv_cut(const char *s, int most);
 
-/* Must @letter not reach a terminal, because a terminal obeys it as a control, turns the direction of text with it, or shows nothing? */
+/*
+ * Must @letter not reach a terminal, because a terminal obeys it as a control, turns the direction
+ * of text with it, or shows nothing?
+ */
 bool bsv_obeyed(uint32_t letter);
 
 /*
- * Names come from strangers. Returns @s with such letters escaped, cut to @most columns (0: no limit) with an ellipsis. Owned by the
- * caller; NULL: no memory.
+ * Names come from strangers. Returns @s with such letters escaped, cut to @most columns (0: no
+ * limit) with an ellipsis. Owned by the caller; NULL: no memory.
  */
 char *bsv_printable(const char *s, size_t bytes, int most);
 
@@ -64,8 +70,9 @@ void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, con
 int bsv_terminal_width(FILE *to);
 
 /*
- * Print one line. Where @to is a terminal, it becomes as many lines as it needs, broken between words; all but the first are indented. In a file
- * or a pipe it stays one line, because programs read it.
+ * Print one line. Where @to is a terminal, it becomes as many lines as it needs, broken between
+ * words; all but the first are indented. In a file or a pipe it stays one line, because programs
+ * read it.
  */
 void bsv_print_line(FILE *to, const char *line);
 
@@ -78,10 +85,16 @@ enum { BSV_DURATION_TEXT = 32 };
 /* Writes "1.25 ms", in the unit that fits, into @to and returns @to: as duration() of SQL prints it. */
 const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns);
 
-/* The same in the unit of @other, with which a sentence compares it, if that is the larger one and @ns is at least a hundredth of it. */
+/*
+ * The same in the unit of @other, with which a sentence compares it, if that is the larger one and
+ * @ns is at least a hundredth of it.
+ */
 const char *bsv_duration_beside(char to[BSV_DURATION_TEXT], int64_t ns, int64_t other);
 
-/* @ns, truncated and limited to plus or minus 2^62, so that the difference of two results does not overflow. Not a number: 0. */
+/*
+ * @ns, truncated and limited to plus or minus 2^62, so that the difference of two results does not
+ * overflow. Not a number: 0.
+ */
 int64_t bsv_whole(double ns);
 
 #endif

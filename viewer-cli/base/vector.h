@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * Make room for one more element. @array is the address of a pointer to @n elements of @size bytes, NULL for none, that only this function has
- * allocated: its room is 1, and doubles at each power of two. False: no memory; the array is unchanged.
+ * Make room for one more element. @array is the address of a pointer to @n elements of @size bytes,
+ * NULL for none, that only this function has allocated: its room is 1, and doubles at each power of
+ * two. False: no memory; the array is unchanged.
  */
 static inline bool bsv_array_grow(void *array, size_t n, size_t size)
 {

@@ -1,7 +1,9 @@
 /*
- * demo.c -- burstscope demo: records, imports and analyses a workload of our own, first with an unfair service, then with a fair one.
+ * demo.c -- burstscope demo: records, imports and analyses a workload of our own, first with an
+ * unfair service, then with a fair one.
  *
- * SIGNALS  Blocked from the first file made to the last file removed; each wait takes them from bsv_signals (workload.h).
+ * SIGNALS  Blocked from the first file made to the last file removed; each wait takes them from
+ *          bsv_signals (workload.h).
  * CRASH    If this process is killed, the service gets SIGTERM, and the directory of its socket stays below /tmp.
  */
 #include <errno.h>
@@ -91,7 +93,10 @@ static void service_stop(struct demo *d)
 
 /* ---- programs ---- */
 
-/* Print the command line, with @say in place of the program's path, and run it. @most: the largest exit status that is not an error. */
+/*
+ * Print the command line, with @say in place of the program's path, and run it. @most: the largest
+ * exit status that is not an error.
+ */
 static int program_run(struct demo *d, const char *say, const char *program, const char *const *words, int most,
                        bool silent, struct bsa_err *err)
 {

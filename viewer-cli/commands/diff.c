@@ -1,8 +1,8 @@
 /*
  * diff.c -- burstscope diff: compares recordings of A with recordings of B: what changed, and is that noise?
  *
- * CONCURRENCY  Two threads read the two sides at the same time. Each thread alone uses its struct side, with the connections and the bsa_err in it,
- *              until it is joined.
+ * CONCURRENCY  Two threads read the two sides at the same time. Each thread alone uses its struct
+ *              side, with the connections and the bsa_err in it, until it is joined.
  */
 #include <math.h>
 #include <pthread.h>
@@ -308,8 +308,9 @@ static int compare_sides(struct work *w, struct bsa_err *err)
 	double least = BUSIER;
 
 	/*
-	 * Was one machine busier with other work? With several recordings on a side the difference must exceed that between recordings of the same side,
-	 * which the error of each test already contains.
+	 * Was one machine busier with other work? With several recordings on a side the difference
+	 * must exceed that between recordings of the same side, which the error of each test
+	 * already contains.
 	 */
 	if (w->a.n + w->b.n > 2) {
 		double each = (squares_a + squares_b) / (double)(w->a.n + w->b.n - 2);

@@ -261,7 +261,10 @@ static int draw_explained(FILE *to, const struct bsv_screen *screen, void *ctx, 
 	return bsv_explained_draw(&((struct asked *)ctx)->kept.x, to, screen, err);
 }
 
-/* Did another app hold the lane? Then its finding in summary has more misses than this one, and may show that it is beyond its share. */
+/*
+ * Did another app hold the lane? Then its finding in summary has more misses than this one, and may
+ * show that it is beyond its share.
+ */
 static bool is_held_by_another(const struct bsv_explained *x, const struct bsv_explained_cause *cause)
 {
 	static const char *const causes[] = { "crowded_out", "hogged", "preempted", "redo" };
@@ -302,7 +305,10 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 			&(struct bsv_advised){ cause->cause, x->path, x->who.priority, cause->culprit.priority },
 			&settings);
 
-		/* The advice of summary against the culprit is the advice here, too; otherwise the advice is about the cause alone. */
+		/*
+		 * The advice of summary against the culprit is the advice here, too; otherwise the
+		 * advice is about the cause alone.
+		 */
 		if (settings.known && !settings.fair && is_held_by_another(x, cause))
 			r = bsv_findings_holder_advice(&found, &a->input, cause->culprit.app, err);
 		x->advised_by_finding = found && (!own || strcmp(found, own) != 0);

@@ -1,4 +1,7 @@
-/* export.c -- burstscope export: writes rows for other tools, a trace for a viewer, or metrics. A file appears only when it is complete. */
+/*
+ * export.c -- burstscope export: writes rows for other tools, a trace for a viewer, or metrics. A
+ * file appears only when it is complete.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,10 @@
 
 #define USUAL_PLACE "127.0.0.1:9464"
 
-/* ns: much longer than top's, because no user waits, and on a busy machine the consumer daemon may write a cpu's packet late. */
+/*
+ * ns: much longer than top's, because no user waits, and on a busy machine the consumer daemon may
+ * write a cpu's packet late.
+ */
 static const int64_t settle = 250000000;
 
 struct options {

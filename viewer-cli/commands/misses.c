@@ -83,7 +83,10 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	if (!t->deadlines && !t->unknown)
 		return "no execution had a deadline";
 
-	/* "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9 deadlines were missed; ...". */
+	/*
+	 * "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9
+	 * deadlines were missed; ...".
+	 */
 	bsv_count(missed, (uint64_t)t->missed);
 	bsv_recorded(all, t->deadlines, t->lost);
 	if (t->unknown || t->unseen)

@@ -113,7 +113,10 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	               bsv_groups_sql(&o->groups, &o->input, bsv_sql_overhead_stored, bsv_sql_overhead_picked,
 	                              "overhead", bsv_sql_overhead_of_execution));
 
-	/* Add the causes, unless that takes long and --part did not ask for it. Stored sums of groups can be added up. */
+	/*
+	 * Add the causes, unless that takes long and --part did not ask for it. Stored sums of
+	 * groups can be added up.
+	 */
 	causes.stored = bsv_input_with_groups(&o->input) && !(causes.by & BSV_BY_BURST);
 	if (taken.n && taken.slow && o->input.picks && !o->all)
 		bsv_answer_note(o->answer, "for causes of so many executions: --part causes");
@@ -135,7 +138,10 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	r = add_nonempty(o, "gain", "time saved by a burst against calls, difference of medians with 95 % intervals",
 	                 gain, err);
 	if (r >= 0)
-		/* The work of apps around their executions; with many connections and bursts that takes as much time again. */
+		/*
+		 * The work of apps around their executions; with many connections and bursts that
+		 * takes as much time again.
+		 */
 		r = add_query(o, "around", "time around executions: connections, bursts, pools",
 		              length ? bsv_input_fill(&o->input, bsv_sql_overhead_around, holes) : NULL, err);
 

@@ -362,7 +362,10 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0 || !run.full)
 		return r < 0 ? r : BSV_DONE;
 
-	/* The recording is complete up to here, unless something was lost before; but it is shorter than the user asked for. */
+	/*
+	 * The recording is complete up to here, unless something was lost before; but it is shorter
+	 * than the user asked for.
+	 */
 	is_whole = !done.lost_events && !done.lost_packets;
 	return bsa_fail(err, BSA_E_ENV, "stopped after %.2f s, because less than %s was free (--min-free)%s%s%s",
 	                (double)(run.recording.ended - run.recording.began) / 1e9,

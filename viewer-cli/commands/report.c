@@ -1,4 +1,7 @@
-/* report.c -- burstscope report: makes one page of a recording that any browser opens, with the answers of other commands. */
+/*
+ * report.c -- burstscope report: makes one page of a recording that any browser opens, with the
+ * answers of other commands.
+ */
 #include <unistd.h>
 
 #include "base/browser.h"

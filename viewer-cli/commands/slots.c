@@ -13,8 +13,9 @@ static int slots_run(const struct bsv_call *call, struct bsa_err *err)
 	int r = bsv_report_open(&report, call, err);
 
 	/*
-	 * Are the stored sums sufficient? Not if an execution may know an app or a model that its burst does not, if a model has no name to be counted by,
-	 * or if two groups would need a common median.
+	 * Are the stored sums sufficient? Not if an execution may know an app or a model that its
+	 * burst does not, if a model has no name to be counted by, or if two groups would need a
+	 * common median.
 	 */
 	if (r >= 0 && !report.input.picks) {
 		r = bsv_rows_query(&rows, report.input.db, bsv_sql_slots_is_stored, err);

@@ -1,4 +1,7 @@
-/* sql.c -- burstscope sql: runs any query on a database that is opened read-only; the queries of other commands have names. */
+/*
+ * sql.c -- burstscope sql: runs any query on a database that is opened read-only; the queries of
+ * other commands have names.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +46,10 @@ static char *report_about(const struct bsv_named_sql *report)
 	return ret;
 }
 
-/* May the query be called by name? It must be a whole query, which begins with @with@, and need no hole that only its command can fill. */
+/*
+ * May the query be called by name? It must be a whole query, which begins with @with@, and need no
+ * hole that only its command can fill.
+ */
 static bool has_name(const struct bsv_named_sql *report)
 {
 	static const char *const known[] = { "@with@", "@began@", "@only_preempted@", "@only_victims@" };

@@ -1,4 +1,7 @@
-/* summary.c -- burstscope summary: the content of a recording, how far to trust it, and the headline of every report. */
+/*
+ * summary.c -- burstscope summary: the content of a recording, how far to trust it, and the
+ * headline of every report.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,8 +250,10 @@ static void add_known(struct bsv_rows *rows, int64_t value, int64_t least)
 		bsv_rows_int(rows, value);
 }
 
-/* Where nothing is known that may help: where to look next; "": a cost, or a row that no finding covers. Owned by the caller; NULL: no
- * memory. */
+/*
+ * Where nothing is known that may help: where to look next; "": a cost, or a row that no finding
+ * covers. Owned by the caller; NULL: no memory.
+ */
 static char *next_text(const struct bsv_finding *f)
 {
 	bool has_next = !f->advice && !bsv_finding_is_rest(f) && strcmp(f->see, "overhead") != 0;
@@ -442,7 +447,10 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 
 /* ---- missed deadlines ---- */
 
-/* "the machine 69 (19 sure, 50 likely), gallery 25 (likely), no single doer 10 (...)": they add up to all misses. Owned by the caller; NULL: no memory. */
+/*
+ * "the machine 69 (19 sure, 50 likely), gallery 25 (likely), no single doer 10 (...)": they add up
+ * to all misses. Owned by the caller; NULL: no memory.
+ */
 static char *doings_text(const struct bsv_findings *findings)
 {
 	char count[BSV_COUNT_MAX], others[BSV_COUNT_MAX];
@@ -476,7 +484,10 @@ static char *doings_text(const struct bsv_findings *findings)
 	return sentence_end(&line);
 }
 
-/* "12 refused or stopped by the service before the deadline, 9 answered after the deadline"; "": none was missed. Owned by the caller. */
+/*
+ * "12 refused or stopped by the service before the deadline, 9 answered after the deadline"; "":
+ * none was missed. Owned by the caller.
+ */
 static char *missed_how(const struct bsv_rows *who)
 {
 	static const struct {

@@ -243,7 +243,10 @@ static int rows_each(struct asked *a, const char *sql, const struct bsv_value *v
 enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, ID, UNTIL };
 enum { AN_EXECUTION, A_WAIT, A_PREEMPTION };
 
-/* Read an integer; false: NULL. A million rows are read: their types are asked for only where the value alone is ambiguous. */
+/*
+ * Read an integer; false: NULL. A million rows are read: their types are asked for only where the
+ * value alone is ambiguous.
+ */
 static bool query_int(const struct bsa_query *q, size_t column, int64_t *ret)
 {
 	int64_t value = bsa_query_get_int(q, column);
@@ -416,7 +419,10 @@ static int add_all(struct asked *a, struct bsa_err *err)
 	if (r >= 0)
 		r = add_all_drawn(a, err);
 
-	/* The holder of a lane is unknown between two known holders, if events were lost in between (docs/figures.md). */
+	/*
+	 * The holder of a lane is unknown between two known holders, if events were lost in between
+	 * (docs/figures.md).
+	 */
 	if (r >= 0 && a->input.coverage.losses) {
 		r = rows_each(a, bsv_sql_timeline_lost, (const struct bsv_value[]){ zero, { 0 } }, add_loss, err);
 		unknown = r >= 0 ? range_sql(a, bsv_sql_timeline_unknown) : NULL;
@@ -468,7 +474,10 @@ static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 
-	/* Find the executions that may be under way between a.from and a.to: all, in an older database, which has no id_block. */
+	/*
+	 * Find the executions that may be under way between a.from and a.to: all, in an older
+	 * database, which has no id_block.
+	 */
 	a.last = INT64_MAX;
 	if (bsv_rows_bound(&rows, a.input.db, bsv_sql_timeline_ids,
 	                   (const struct bsv_value[]){ { ":from", absolute_time(&a, a.from), NULL },

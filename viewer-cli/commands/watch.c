@@ -1,4 +1,7 @@
-/* watch.c -- burstscope watch: waits for a condition, keeps the time before and after it with a diagnosis, and continues. */
+/*
+ * watch.c -- burstscope watch: waits for a condition, keeps the time before and after it with a
+ * diagnosis, and continues.
+ */
 #include <string.h>
 
 #include "base/command.h"

@@ -116,8 +116,9 @@ int bsv_condition_rule(struct bsv_slo *ret, const struct bsv_condition *c, struc
 }
 
 /*
- * A rule has a limit behind "<=" or ">=", which no other condition has. A rule whose limit is missing begins as a rule does: with a word of which no
- * condition is made ("fairness"), or with a word that more words follow ("miss ratio").
+ * A rule has a limit behind "<=" or ">=", which no other condition has. A rule whose limit is
+ * missing begins as a rule does: with a word of which no condition is made ("fairness"), or with a
+ * word that more words follow ("miss ratio").
  */
 static bool is_rule(const char *text)
 {
@@ -275,7 +276,10 @@ size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail
 		ret[0] = (struct bsv_rule){ "nnburst:deadline_miss", *c->kind ? filter : NULL, { "exec", "model" } };
 		return 1;
 	case BSV_WATCH_ERROR:
-		/* Both sides: a client knows, too, that its service has gone. The events are those that @detail records anyway. */
+		/*
+		 * Both sides: a client knows, too, that its service has gone. The events are those
+		 * that @detail records anyway.
+		 */
 		if (*c->status)
 			snprintf(filter, 64, "status == %zu", place_of(c->status, statuses, N_STATUSES));
 		else

@@ -1,8 +1,10 @@
 /*
- * condition.h -- the conditions of burstscope watch: a word of --on, the events that can fire it, and the checks left for the database.
+ * condition.h -- the conditions of burstscope watch: a word of --on, the events that can fire it,
+ * and the checks left for the database.
  *
- * There are two kinds. LTTng's triggers check single events (BSV_BY_EVENT), and cost nothing until one happens. A fold over the recording finds
- * starvation, inversions, rates and percentiles (BSV_BY_FOLD, folding.h), and needs a session that is read all the time.
+ * There are two kinds. LTTng's triggers check single events (BSV_BY_EVENT), and cost nothing until
+ * one happens. A fold over the recording finds starvation, inversions, rates and percentiles
+ * (BSV_BY_FOLD, folding.h), and needs a session that is read all the time.
  */
 #ifndef BSV_CONDITIONS_CONDITION_H
 #define BSV_CONDITIONS_CONDITION_H
@@ -45,8 +47,9 @@ const char *bsv_condition_name(const struct bsv_condition *c);
 enum { BSV_CONDITION_RULES = 4 };
 
 /*
- * The events that may be it, at @detail; of BSV_BY_FOLD there are none. Each brings numbers: the execution (0: of none), and its model or status; of a death, the
- * connection. Returns how many; @filter is their memory.
+ * The events that may be it, at @detail; of BSV_BY_FOLD there are none. Each brings numbers: the
+ * execution (0: of none), and its model or status; of a death, the connection. Returns how many;
+ * @filter is their memory.
  */
 size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail,
                            struct bsv_rule ret[BSV_CONDITION_RULES], char filter[64]);

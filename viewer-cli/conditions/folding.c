@@ -6,7 +6,10 @@
 
 #include "conditions/sliding.h"
 
-/* The delay after which executions are known: a second with a compact recording (bsa/live.h), and the time until records are written. */
+/*
+ * The delay after which executions are known: a second with a compact recording (bsa/live.h), and
+ * the time until records are written.
+ */
 static const uint64_t lag_ns = 1250000000;
 
 struct held {

@@ -1,8 +1,9 @@
 /*
- * folding.h -- the conditions of burstscope watch that take a fold (BSV_BY_FOLD), held against a recording while it grows.
+ * folding.h -- the conditions of burstscope watch that take a fold (BSV_BY_FOLD), held against a
+ * recording while it grows.
  *
- * It lives in the process that reads the recording (importer/follow.c); what came of each condition goes to the watcher as counters.
- * One thread.
+ * It lives in the process that reads the recording (importer/follow.c); what came of each condition
+ * goes to the watcher as counters. One thread.
  */
 #ifndef BSV_CONDITIONS_FOLDING_H
 #define BSV_CONDITIONS_FOLDING_H
@@ -22,7 +23,10 @@ struct bsv_folded {
 
 struct bsv_folding;
 
-/* @conditions are copied; those that are BSV_BY_EVENT count nothing. BSA_E_ENV: no memory; BSA_E_USAGE. *ret is owned by the caller. */
+/*
+ * @conditions are copied; those that are BSV_BY_EVENT count nothing. BSA_E_ENV: no memory;
+ * BSA_E_USAGE. *ret is owned by the caller.
+ */
 int bsv_folding_new(struct bsv_folding **ret, const struct bsv_condition *conditions, size_t n, uint64_t window_ns,
                     struct bsa_err *err);
 struct bsv_folding *bsv_folding_free(struct bsv_folding *f); /* NULL is fine; returns NULL */

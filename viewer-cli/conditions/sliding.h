@@ -1,13 +1,14 @@
 /*
  * sliding.h -- a rule of burstscope check, held against the last seconds of a recording that grows, again and again.
  *
- * Windows of one length begin at every multiple of its SLIDING_PARTS-th part, on the clock of the trace. Of a window the verdict is that
- * of `burstscope check --from --to` on the same time, because both count the same and ask the same judge (slo/judge.h); but where
- * events were lost in it, there is none ("cannot tell").
+ * Windows of one length begin at every multiple of its SLIDING_PARTS-th part, on the clock of the
+ * trace. Of a window the verdict is that of `burstscope check --from --to` on the same time,
+ * because both count the same and ask the same judge (slo/judge.h); but where events were lost in
+ * it, there is none ("cannot tell").
  *
- * LATE     An execution is of the window in which it began, and reported when it is over. A window is judged @lag after its end. An
- *          execution that is reported later has its windows judged again, for as long as two windows more; what is later still is counted
- *          (too_late).
+ * LATE     An execution is of the window in which it began, and reported when it is over. A window
+ *          is judged @lag after its end. An execution that is reported later has its windows judged
+ *          again, for as long as two windows more; what is later still is counted (too_late).
  * BEGIN    A window that began before the recording did is not judged.
  * MEMORY   Bounded: counts for each part. One thread.
  */
@@ -48,7 +49,10 @@ void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_executio
 /* Not all that was in this time is known. */
 void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended);
 
-/* The recording began at @began, and executions that were over before @until were reported. Judge what can be judged. */
+/*
+ * The recording began at @began, and executions that were over before @until were reported. Judge
+ * what can be judged.
+ */
 void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until);
 
 /* Executions that came too late for the windows that they are of. */

@@ -1,6 +1,6 @@
 /*
- * beside.c -- tracks that a trace viewer shows beside executions: losses, times for which a lane's holder is unknown, the lag of
- * each app, and preparations that missed their deadlines.
+ * beside.c -- tracks that a trace viewer shows beside executions: losses, times for which a lane's
+ * holder is unknown, the lag of each app, and preparations that missed their deadlines.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,8 +76,9 @@ static void draw_hole(struct telling *t, const struct bsa_query *q)
 }
 
 /*
- * app_id, at, lag_ns: of a window in which the app was backlogged, from its beginning on, and 0 from its end on if the app was not backlogged in the
- * next window. Windows that were recorded in part begin and end with the recording.
+ * app_id, at, lag_ns: of a window in which the app was backlogged, from its beginning on, and 0
+ * from its end on if the app was not backlogged in the next window. Windows that were recorded in
+ * part begin and end with the recording.
  */
 static void draw_lag(struct telling *t, const struct bsa_query *q)
 {

@@ -2,9 +2,10 @@
  * chrome.c -- a trace as JSON: Trace Event Format, as speedscope and chrome://tracing read it.
  *
  * SLICES   are events of phase X, with their length. Those of a track nest.
- * PROCESSES, THREADS  Tracks have numbers of their own: what has the same number in a trace of the system is not mixed up with them.
- * TIMES    are microseconds with three decimals since the recording began, so that a reader that keeps them as floating-point numbers has the
- *          nanosecond.
+ * PROCESSES, THREADS  Tracks have numbers of their own: what has the same number in a trace of the
+ *                     system is not mixed up with them.
+ * TIMES    are microseconds with three decimals since the recording began, so that a reader that
+ *          keeps them as floating-point numbers has the nanosecond.
  * NUMBERS  beyond 2^53 are strings.
  */
 #include <errno.h>

@@ -1,11 +1,15 @@
 /*
- * executions.c -- executions for a trace viewer: each with its phases, its waits and the outcome of its deadline, on the track of its stream.
+ * executions.c -- executions for a trace viewer: each with its phases, its waits and the outcome of
+ * its deadline, on the track of its stream.
  *
- * ORDER   Executions are read in the order of their ids, as they are stored. The events of one execution are emitted in the order of their
- *         times. Executions of a stream that overlap have tracks of their own side by side (bsv_row_for).
+ * ORDER   Executions are read in the order of their ids, as they are stored. The events of one
+ *         execution are emitted in the order of their times. Executions of a stream that overlap
+ *         have tracks of their own side by side (bsv_row_for).
  * LOOKUP  Waits, preemptions and causes of misses are read ordered by execution, SPAN executions at a time.
- * WAITS   If one wait is all of the queue phase, one slice stands for both, and has both categories. Otherwise waits are inside the phase.
- *         If another execution held the lane during a wait, a flow joins the wait to an instant on that lane, at the begin of the wait.
+ * WAITS   If one wait is all of the queue phase, one slice stands for both, and has both
+ *         categories. Otherwise waits are inside the phase. If another execution held the lane
+ *         during a wait, a flow joins the wait to an instant on that lane, at the begin of the
+ *         wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +65,10 @@ enum column {
 	SIGNAL_NS
 };
 
-/* Phases in the order of their time. @otherwise: where it begins if the first is unknown. Run and what interrupts it are drawn apart. */
+/*
+ * Phases in the order of their time. @otherwise: where it begins if the first is unknown. Run and
+ * what interrupts it are drawn apart.
+ */
 static const struct phase {
 	const char *name;
 	enum column began, otherwise, length;

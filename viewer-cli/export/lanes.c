@@ -1,10 +1,12 @@
 /*
- * lanes.c -- lanes for a trace viewer: who held each, how many were held, and how many executions were ready and had none.
+ * lanes.c -- lanes for a trace viewer: who held each, how many were held, and how many executions
+ * were ready and had none.
  *
- * ORDER   Stretches of lanes and of queues are read in the order in which they began; ends are kept in a heap until it is their turn. It holds
- *         what is under way.
- * QUEUE   An execution is in the queue of its service from when it is ready until it is on a lane, or given up, and again while it is
- *         preempted. Counters are those of all executions: where some are picked, there are none.
+ * ORDER   Stretches of lanes and of queues are read in the order in which they began; ends are kept
+ *         in a heap until it is their turn. It holds what is under way.
+ * QUEUE   An execution is in the queue of its service from when it is ready until it is on a lane,
+ *         or given up, and again while it is preempted. Counters are those of all executions: where
+ *         some are picked, there are none.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +17,10 @@
 #include "base/vector.h"
 #include "export/world.h"
 
-/* The event that comes next. What happens at one time is written in this order, so that a lane is free before another execution gets it. */
+/*
+ * The event that comes next. What happens at one time is written in this order, so that a lane is
+ * free before another execution gets it.
+ */
 enum kind { LANE_ENDS, QUEUE_ENDS, LANE_BEGINS, QUEUE_BEGINS, NOTHING };
 
 /* The end of a stretch that has begun. */

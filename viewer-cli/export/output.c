@@ -1,7 +1,8 @@
 /*
  * output.c -- see output.h.
  *
- * CONCURRENCY  A signal handler unlinks the file that is being written: its name is written before the handler is installed.
+ * CONCURRENCY  A signal handler unlinks the file that is being written: its name is written before
+ *              the handler is installed.
  */
 #include "export/output.h"
 
@@ -74,9 +75,10 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 /*
- * A device or a pipe is written as it is: *target is what special_open must find there. Refuse a pipe, a device or a link that another user has
- * created: that user would read what is written, or never read, so that the writer waits. The owner of the entry of the directory
- * counts, and not the owner of what it leads to: the pipe behind /dev/stdout may belong to the user who called sudo.
+ * A device or a pipe is written as it is: *target is what special_open must find there. Refuse a
+ * pipe, a device or a link that another user has created: that user would read what is written, or
+ * never read, so that the writer waits. The owner of the entry of the directory counts, and not the
+ * owner of what it leads to: the pipe behind /dev/stdout may belong to the user who called sudo.
  */
 static int output_is_special(const char *name, struct stat *target, struct bsa_err *err)
 {
@@ -97,9 +99,10 @@ static int output_is_special(const char *name, struct stat *target, struct bsa_e
 enum { READER_MS = 2000, LOOK_MS = 20 };
 
 /*
- * Open @target, a device or a pipe. A user who can write to its directory may have replaced it meanwhile by a link to a file of this user. So opening
- * truncates nothing, and the open file must be @target. The open does not block, because a pipe without a reader would block it forever. If the
- * reader of a pipe ends, the write must fail with an error, and no signal may end this process.
+ * Open @target, a device or a pipe. A user who can write to its directory may have replaced it
+ * meanwhile by a link to a file of this user. So opening truncates nothing, and the open file must
+ * be @target. The open does not block, because a pipe without a reader would block it forever. If
+ * the reader of a pipe ends, the write must fail with an error, and no signal may end this process.
  */
 static int special_open(struct output *o, const char *name, const struct stat *target, struct bsa_err *err)
 {

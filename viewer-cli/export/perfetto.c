@@ -1,13 +1,17 @@
 /*
  * perfetto.c -- a trace in Perfetto's format: a sequence of TracePacket messages, written as they come.
  *
- * NUMBERS    of fields are those of Perfetto's .proto files; tests/viewer/trackevent.proto has the ones used here, and protoc decodes with it.
- * SEQUENCES  Each bsv_sequence is a packet sequence with a clock of its own, whose timestamps are differences: an execution has some twenty
- *            packets that are microseconds apart. A time before the last one refers to the builtin clock.
- * INTERNING  A text is written once in each sequence, and is a number from then on. A name with a key is repeated where it is not
- *            the last one of its sequence, for a sequence remembers one only; repeating an entry as it was is allowed.
- * CLOCKS     The first packet has what other clocks showed when the recording began, so that Perfetto can put the trace beside others. If
- *            BOOTTIME is unknown, the trace is in MONOTONIC; if it is from several hosts, in REALTIME, and no other clock is given.
+ * NUMBERS    of fields are those of Perfetto's .proto files; tests/viewer/trackevent.proto has the
+ *            ones used here, and protoc decodes with it.
+ * SEQUENCES  Each bsv_sequence is a packet sequence with a clock of its own, whose timestamps are
+ *            differences: an execution has some twenty packets that are microseconds apart. A time
+ *            before the last one refers to the builtin clock.
+ * INTERNING  A text is written once in each sequence, and is a number from then on. A name with a
+ *            key is repeated where it is not the last one of its sequence, for a sequence remembers
+ *            one only; repeating an entry as it was is allowed.
+ * CLOCKS     The first packet has what other clocks showed when the recording began, so that
+ *            Perfetto can put the trace beside others. If BOOTTIME is unknown, the trace is in
+ *            MONOTONIC; if it is from several hosts, in REALTIME, and no other clock is given.
  * MEMORY     One buffer, that is written out when it is full; nothing grows with the trace.
  */
 #include <errno.h>
@@ -183,7 +187,10 @@ static void put_clock(struct perfetto *p, unsigned id, int64_t at, bool incremen
 	bsv_proto_close(&p->out, clock);
 }
 
-/* The values of all clocks at @at. Each snapshot has a slightly later time, because some readers want the clocks of snapshots to advance. */
+/*
+ * The values of all clocks at @at. Each snapshot has a slightly later time, because some readers
+ * want the clocks of snapshots to advance.
+ */
 static void put_snapshot(struct perfetto *p, int64_t at, bool own, bool all)
 {
 	size_t snapshot = bsv_proto_open(&p->out, CLOCK_SNAPSHOT);
@@ -236,7 +243,10 @@ static void intern_text(struct perfetto *p, unsigned of, uint64_t iid, const cha
 	bsv_proto_close(&p->interned, entry);
 }
 
-/* The word's number, or WORDS: the text is too long, there are too many words, or there is no memory. Such a text is written as it is. */
+/*
+ * The word's number, or WORDS: the text is too long, there are too many words, or there is no
+ * memory. Such a text is written as it is.
+ */
 static unsigned intern_word(struct perfetto *p, unsigned of, const char *text)
 {
 	size_t n = strlen(text);

@@ -1,9 +1,10 @@
 /*
- * sink.h -- the form of a database in a trace viewer: tracks, and slices, instants and counters on them. The readers of the database call
- * a sink; perfetto.c and chrome.c write it.
+ * sink.h -- the form of a database in a trace viewer: tracks, and slices, instants and counters on
+ * them. The readers of the database call a sink; perfetto.c and chrome.c write it.
  *
- * ORDER    Events of one struct bsv_sequence arrive in the order of their times; different sequences are independent. Slices of
- *          a track nest: a slice that begins later ends earlier. At one time, the first event happens first.
+ * ORDER    Events of one struct bsv_sequence arrive in the order of their times; different
+ *          sequences are independent. Slices of a track nest: a slice that begins later ends
+ *          earlier. At one time, the first event happens first.
  * TIMES    are those of the database, until the sink writes them.
  * TRUST    Texts are untrusted. A sink escapes them.
  */
@@ -32,7 +33,10 @@ enum bsv_category {
 
 extern const char *const bsv_category_names[BSV_CATEGORIES];
 
-/* @key is a number of @text, from BSV_KEYS on, that no other text has; 0: one of few texts, that are written again and again. */
+/*
+ * @key is a number of @text, from BSV_KEYS on, that no other text has; 0: one of few texts, that
+ * are written again and again.
+ */
 struct bsv_sink_text {
 	const char *text;
 	uint32_t key;

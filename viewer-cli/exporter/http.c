@@ -285,7 +285,8 @@ int bsv_http_patience(const struct bsv_http *h, int most)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	if (h->made_room) /* at its limit libmicrohttpd does not watch the listening socket, so no event would end the wait */
+	/* at its limit libmicrohttpd does not watch the listening socket, so no event would end the wait */
+	if (h->made_room)
 		return 0;
 	if (h->mhd->get_timeout(h->daemon, &ms) == MHD_NO || ms > (unsigned)most)
 		return most;

@@ -1,9 +1,11 @@
 /*
- * http.h -- a small HTTP server for programs that scrape metrics: GET and HEAD of pages that a function makes, and nothing else.
+ * http.h -- a small HTTP server for programs that scrape metrics: GET and HEAD of pages that a
+ * function makes, and nothing else.
  *
- * libmicrohttpd implements the protocol; it is loaded when it is needed. Every answer closes its connection. A connection without an
- * answer after ten seconds is closed, even if it is active; if there are too many connections, the oldest is closed. So slow or numerous
- * clients take nothing from a client that requests a page and reads it.
+ * libmicrohttpd implements the protocol; it is loaded when it is needed. Every answer closes its
+ * connection. A connection without an answer after ten seconds is closed, even if it is active; if
+ * there are too many connections, the oldest is closed. So slow or numerous clients take nothing
+ * from a client that requests a page and reads it.
  *
  * One thread: the caller's loop polls bsv_http_fd, for bsv_http_patience at most, and then calls bsv_http_run.
  */
@@ -29,8 +31,8 @@ struct bsv_http_page {
 typedef struct bsv_http_page bsv_http_asked(void *context, const char *path, const char *accept);
 
 /*
- * @listen: ADDRESS:PORT or PORT (of 127.0.0.1), with [ ] around an address of IPv6; port 0 is any that is free. 0 and *ret owned by the
- * caller; BSA_E_USAGE: @listen is none; BSA_E_ENV.
+ * @listen: ADDRESS:PORT or PORT (of 127.0.0.1), with [ ] around an address of IPv6; port 0 is any
+ * that is free. 0 and *ret owned by the caller; BSA_E_USAGE: @listen is none; BSA_E_ENV.
  */
 int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *asked, void *context, struct bsa_err *err);
 

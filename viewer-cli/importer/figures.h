@@ -1,16 +1,21 @@
 /*
  * figures.h -- the protocol between burstscope and the process that reads a growing recording for it.
  *
- *   burstscope-importer --follow VERSION DIRECTORY SETTLE_NS COMPACT BUCKETS HELD_BACK [WINDOW_NS KEEP_BYTES CONDITION...]
+ *   burstscope-importer --follow VERSION DIRECTORY SETTLE_NS COMPACT BUCKETS HELD_BACK
+ *                       [WINDOW_NS KEEP_BYTES CONDITION...]
  *
  * DIRECTORY may be the URL of a session at a relay daemon instead: it begins with "net://" then.
- * Commands are lines on the process's standard input: "look", with rows of the last seconds; "all", with rows of the whole time; "state", without
- * rows; "finish", "move DIRECTORY", "openmetrics", "text", "conditions". It answers each on its standard output with a struct bsv_figures, n_rows times a struct bsa_live_row, and metrics_bytes of metrics. Between commands
- * it reads new records. It ends at the end of its input. BUCKETS are the bounds of the metrics' histograms, in ns, each followed by a
- * comma; "-": no metrics are counted. With conditions (conditions/folding.h) only those are counted: there are no rows, and figures.folded has
- * the state of each condition, and of a relay KEEP_BYTES of records are kept (bsa/live.h): "save DATABASE" makes a database of them.
+ * Commands are lines on the process's standard input: "look", with rows of the last seconds; "all",
+ * with rows of the whole time; "state", without rows; "finish", "move DIRECTORY", "openmetrics",
+ * "text", "conditions". It answers each on its standard output with a struct bsv_figures, n_rows
+ * times a struct bsa_live_row, and metrics_bytes of metrics. Between commands it reads new records.
+ * It ends at the end of its input. BUCKETS are the bounds of the metrics' histograms, in ns, each
+ * followed by a comma; "-": no metrics are counted. With conditions (conditions/folding.h) only
+ * those are counted: there are no rows, and figures.folded has the state of each condition, and of
+ * a relay KEEP_BYTES of records are kept (bsa/live.h): "save DATABASE" makes a database of them.
  *
- * TRUST  The process reads untrusted data, and its answers are not trusted: bsv_reader checks lengths, terminates texts, and normalises bools.
+ * TRUST  The process reads untrusted data, and its answers are not trusted: bsv_reader checks
+ *        lengths, terminates texts, and normalises bools.
  */
 #ifndef BSV_IMPORTER_FIGURES_H
 #define BSV_IMPORTER_FIGURES_H

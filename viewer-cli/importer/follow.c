@@ -1,4 +1,7 @@
-/* follow.c -- burstscope-importer --follow: reads a recording while it grows, and answers on a pipe (importer/figures.h). */
+/*
+ * follow.c -- burstscope-importer --follow: reads a recording while it grows, and answers on a pipe
+ * (importer/figures.h).
+ */
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +19,11 @@ enum {
 	TOGETHER_MS = 1, /* LTTng writes the packets of all cpus one after the other: one look for all of them */
 	LOOK_MS = 5,     /* between two looks, where nothing reports that the recording has grown */
 	QUIET_MS =
-		20, /* likewise, where something does: inotify reports nothing of a file system that another host writes to */
+		/*
+		 * likewise, where something does: inotify reports nothing of a file system that
+		 * another host writes to
+		 */
+	20,
 	LOOK_CONDITIONS_MS = 250,
 	LINE_MAX_BYTES = PATH_MAX + 8
 };

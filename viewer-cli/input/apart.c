@@ -1,16 +1,20 @@
 /*
  * apart.c -- see apart.h: the child becomes the importer; the parent waits for it.
  *
- * LAYOUT   The importer reports through memory that both processes share. The parent sees the importer's end on a pidfd; or, where the kernel has no
- *          pidfd, on a pipe whose other end only the importer holds. Only the importer loads the library that reads traces: a
+ * LAYOUT   The importer reports through memory that both processes share. The parent sees the
+ *          importer's end on a pidfd; or, where the kernel has no pidfd, on a pipe whose other end
+ *          only the importer holds. Only the importer loads the library that reads traces: a
  *          command that reads a database does without it.
- * CRASH    An importer that crashes leaves no result; the parent removes its unfinished file. The kernel kills the importer with its parent;
- *          the next import then removes the unfinished file.
- * TRUST    The importer reads hostile traces, which may have taken control of its report. The memory's file is sealed, so that no access faults.
- *          The parent copies the report once, after the importer's end, and checks the copy: a process that the importer left behind cannot
- *          change the copy, and cannot make the parent wait. The caller that prints the error must escape what is not printable.
- * SIGNALS  The terminal sends Ctrl-C to both. The importer ignores it; the parent stops the importer by SIGUSR1, which stays blocked
- *          until the importer handles it.
+ * CRASH    An importer that crashes leaves no result; the parent removes its unfinished file. The
+ *          kernel kills the importer with its parent; the next import then removes the unfinished
+ *          file.
+ * TRUST    The importer reads hostile traces, which may have taken control of its report. The
+ *          memory's file is sealed, so that no access faults. The parent copies the report once,
+ *          after the importer's end, and checks the copy: a process that the importer left behind
+ *          cannot change the copy, and cannot make the parent wait. The caller that prints the
+ *          error must escape what is not printable.
+ * SIGNALS  The terminal sends Ctrl-C to both. The importer ignores it; the parent stops the
+ *          importer by SIGUSR1, which stays blocked until the importer handles it.
  */
 #include "input/apart.h"
 
@@ -160,7 +164,10 @@ static pid_t importer_start(const char *importer, const char *const *argv, int m
 		struct rlimit limit;
 		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-		/* Take signals from the parent only, die with it, limit the memory, and drop what the library prints. */
+		/*
+		 * Take signals from the parent only, die with it, limit the memory, and drop what
+		 * the library prints.
+		 */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);

@@ -7,9 +7,10 @@
 #include "input/input.h"
 
 /*
- * @template with the holes @own (NULL: none) and the holes that every template may have: @with@; @began@, the start of the recording; @from@ and @to@
- * as numbers; and @only_preempted@, @only_victims@, @only_chosen@, joins that keep of preemptions s, inversions i and choices c those of the picked
- * executions. Owned by the caller; NULL: no memory.
+ * @template with the holes @own (NULL: none) and the holes that every template may have: @with@;
+ * @began@, the start of the recording; @from@ and @to@ as numbers; and @only_preempted@,
+ * @only_victims@, @only_chosen@, joins that keep of preemptions s, inversions i and choices c those
+ * of the picked executions. Owned by the caller; NULL: no memory.
  */
 char *bsv_input_fill(const struct bsv_input *input, const char *template, const struct bsv_hole *own);
 

@@ -1,6 +1,6 @@
 /*
- * group.h -- groups of executions that may be compared with each other: the same app, model and path, all cold or all warm, recorded on the
- * same sides.
+ * group.h -- groups of executions that may be compared with each other: the same app, model and
+ * path, all cold or all warm, recorded on the same sides.
  */
 #ifndef BSV_INPUT_GROUP_H
 #define BSV_INPUT_GROUP_H
@@ -74,9 +74,9 @@ struct bsv_tally {
 	size_t n;
 	int64_t *at;      /* n elements: start of each execution */
 	uint8_t *endings; /* n elements: enum bsv_ending */
-	size_t unsure,
-		unsure_ended; /* number of executions that may or may not have missed a deadline; and whose ending is unknown */
-	bool touched;         /* as in bsv_group */
+	/* number of executions that may or may not have missed a deadline; and whose ending is unknown */
+	size_t unsure, unsure_ended;
+	bool touched; /* as in bsv_group */
 	double hidden;
 };
 

@@ -27,8 +27,8 @@ int bsv_holes_read(struct bsv_holes *ret, const struct bsv_input *input, struct 
 void bsv_holes_fini(struct bsv_holes *h);
 
 /*
- * The share (0 to 1) of the time of the app named @app that lies in holes. *ret_touched: whether any hole touches that time, however
- * short.
+ * The share (0 to 1) of the time of the app named @app that lies in holes. *ret_touched: whether
+ * any hole touches that time, however short.
  */
 double bsv_holes_share(const struct bsv_holes *h, const char *app, bool *ret_touched);
 

@@ -10,8 +10,8 @@
 #include <limits.h>
 
 /*
- * Import @options in a process of its own. Progress and result are printed to standard error, unless @call is quiet; the progress
- * callback of @options is not used.
+ * Import @options in a process of its own. Progress and result are printed to standard error,
+ * unless @call is quiet; the progress callback of @options is not used.
  */
 int bsv_importing(const struct bsa_import_options *options, const struct bsv_call *call, struct bsa_err *err);
 

@@ -1,8 +1,10 @@
 /*
  * input.c -- see input.h.
  *
- * REUSE  A database is reused for a trace directory if it is not older than any file in the directory, and if all of its traces were read from
- *        there. An older database is made again. A database of other traces is left alone: the database of the trace is then made in the cache.
+ * REUSE  A database is reused for a trace directory if it is not older than any file in the
+ *        directory, and if all of its traces were read from there. An older database is made again.
+ *        A database of other traces is left alone: the database of the trace is then made in the
+ *        cache.
  */
 #include "input/input.h"
 
@@ -192,7 +194,10 @@ static int read_from_and_to(struct bsv_input *input, const struct bsv_call *call
 	return 0;
 }
 
-/* The beginning of every query; owned by the caller. NULL: no memory. @of_apps and @only, which may be empty, follow the executions. */
+/*
+ * The beginning of every query; owned by the caller. NULL: no memory. @of_apps and @only, which may
+ * be empty, follow the executions.
+ */
 static char *with_text(const char *of_apps, const char *only)
 {
 	bsv_scoped_text *with = bsv_fill(bsv_sql_picked, (const struct bsv_hole[]){ { "names", bsv_sql_with_names },
@@ -217,7 +222,10 @@ static void names_fini(struct names *names)
 	free(names->names);
 }
 
-/* Fill @template, a query of the executions that @with picks, for which @condition holds. Owned by the caller; NULL: no memory. */
+/*
+ * Fill @template, a query of the executions that @with picks, for which @condition holds. Owned by
+ * the caller; NULL: no memory.
+ */
 static char *where_text(const char *template, const char *with, const char *condition)
 {
 	return bsv_fill(template,
@@ -256,8 +264,8 @@ static int where_failed(struct bsa_db *db, const char *with, const char *why, st
 }
 
 /*
- * The condition becomes part of a larger query, in brackets. So it must be an expression both with and without brackets: a condition that closes our
- * bracket ("1) OR (1") is not one without them.
+ * The condition becomes part of a larger query, in brackets. So it must be an expression both with
+ * and without brackets: a condition that closes our bracket ("1) OR (1") is not one without them.
  */
 static int check_where(struct bsa_db *db, const char *with, const char *where, struct bsa_err *err)
 {
@@ -295,9 +303,10 @@ static bool can_be_prepared(struct bsa_db *db, const char *sql)
 }
 
 /*
- * A condition picks whole groups if it can be prepared against the columns of groups alone. Not with double quotes, which would make an unknown column a
- * text; and not with random numbers, which differ for each execution. A condition that queries phase_stat would refer to the relation made here, which
- * SQLite does not prepare.
+ * A condition picks whole groups if it can be prepared against the columns of groups alone. Not
+ * with double quotes, which would make an unknown column a text; and not with random numbers, which
+ * differ for each execution. A condition that queries phase_stat would refer to the relation made
+ * here, which SQLite does not prepare.
  */
 static int make_with_groups(struct bsv_input *input, const char *where, struct bsa_err *err)
 {
@@ -412,8 +421,10 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 }
 
 /*
- * Split @where into *ret_apps, for with_text, and *ret_rest. Owned by the caller; "": none. False: no memory. A condition that begins with one on the app
- * alone, as most do: SQLite would ask that of each execution, by a query of its name. Asked of each app once, it leaves the executions of some app_id.
+ * Split @where into *ret_apps, for with_text, and *ret_rest. Owned by the caller; "": none. False:
+ * no memory. A condition that begins with one on the app alone, as most do: SQLite would ask that
+ * of each execution, by a query of its name. Asked of each app once, it leaves the executions of
+ * some app_id.
  */
 static bool split_where(const struct bsv_input *input, const char *with, const char *where, char **ret_apps,
                         char **ret_rest)

@@ -18,20 +18,28 @@ struct bsv_input {
 	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
 	bool unsure_outcomes;  /* whether some deadlines may or may not have been met */
 	int64_t from, to;      /* asked time, on the clock of the database; INT64_MIN, INT64_MAX: no limit */
-	bool picks; /* whether --where, --from, --to or the recording's scope leave executions out: then figures stored for all executions do not hold */
+	/*
+	 * whether --where, --from, --to or the recording's scope leave executions out: then figures
+	 * stored for all executions do not hold
+	 */
+	bool picks;
 	char *scope;       /* SQL: ids of the streams that alone were asked for when it was recorded; NULL: all */
 	char *with;        /* SQL, see below */
 	char *with_groups; /* SQL, see below; NULL: --where depends on single executions, or leaves none out */
 };
 
 /*
- * Open @name. NULL: the newest recording or database in the working directory, whose name is then printed to standard error. A trace
- * directory is imported, with a notice and progress, unless a database of it exists that is not older. Reads --where, --from and --to;
- * BSA_E_USAGE: one of them is invalid. *ret is owned by the caller, for bsv_input_close.
+ * Open @name. NULL: the newest recording or database in the working directory, whose name is then
+ * printed to standard error. A trace directory is imported, with a notice and progress, unless a
+ * database of it exists that is not older. Reads --where, --from and --to; BSA_E_USAGE: one of them
+ * is invalid. *ret is owned by the caller, for bsv_input_close.
  */
 int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err);
 
-/* BSA_E_INPUT: there are no executions. bsv_input_open checks this for commands with BSV_ASK_WHERE and without BSV_ASK_ANY. */
+/*
+ * BSA_E_INPUT: there are no executions. bsv_input_open checks this for commands with BSV_ASK_WHERE
+ * and without BSV_ASK_ANY.
+ */
 int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *err);
 
 /* Accepts a struct that is all 0. */
@@ -47,14 +55,17 @@ int64_t bsv_input_length(const struct bsv_input *input);
 #define bsv_scoped_input __attribute__((cleanup(bsv_input_close))) struct bsv_input
 
 /*
- * @with begins every query: "WITH ... ", with three relations, which cost nothing unless they are used. More relations may follow after a comma.
+ * @with begins every query: "WITH ... ", with three relations, which cost nothing unless they are
+ * used. More relations may follow after a comma.
  *
- *   apps(id, name)     the name of an app for people; its key is added where it has no name, or where others have the same name
+ *   apps(id, name)     the name of an app for people; its key is added where it has no name, or
+ *                      where others have the same name
  *   models(id, name)   the name of a model, which others may have, too; a number where it has no name
  *   picked             the picked executions: all columns of execution, and app and model, their names
  *
- * @with_groups begins a query about stored groups of executions, where --where depends on nothing but app, model, priority and path, and
- * so picks whole groups. In such a query phase_stat, overhead_cause and execution_count contain the picked groups only.
+ * @with_groups begins a query about stored groups of executions, where --where depends on nothing
+ * but app, model, priority and path, and so picks whole groups. In such a query phase_stat,
+ * overhead_cause and execution_count contain the picked groups only.
  */
 
 /* The beginning of a query about stored groups, if these answer for the picked executions; otherwise NULL. */

@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The time of the latest change in the trace directory @path, in ns; 0: there is no trace in it (ENOENT), or no permission (EACCES). */
+/*
+ * The time of the latest change in the trace directory @path, in ns; 0: there is no trace in it
+ * (ENOENT), or no permission (EACCES).
+ */
 int64_t bsv_recording_changed(const char *path);
 
 enum bsv_case_place {
@@ -25,10 +28,16 @@ enum bsv_case_place bsv_recording_case(const char *path, char ret[PATH_MAX]);
 /* The time of the latest change of the file @path; 0: no such file. */
 int64_t bsv_file_changed(const char *path);
 
-/* Find the newest trace directory, or database of burstscope, in the working directory. BSA_E_INPUT: the directory has neither. */
+/*
+ * Find the newest trace directory, or database of burstscope, in the working directory.
+ * BSA_E_INPUT: the directory has neither.
+ */
 int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err);
 
-/* The path of a database of @trace below $XDG_CACHE_HOME, for a trace without a place beside it. Makes the directories. */
+/*
+ * The path of a database of @trace below $XDG_CACHE_HOME, for a trace without a place beside it.
+ * Makes the directories.
+ */
 int bsv_recording_cache(const char *trace, char ret[PATH_MAX], struct bsa_err *err);
 
 #endif

@@ -463,7 +463,10 @@ static int tallies_set_hidden(struct reading *r, struct bsv_input *input, struct
 		double gone = t->n ? (double)(f->gone + heads) / (double)t->n : 0;
 
 		t->hidden = fmax(bsv_holes_share(&holes, t->app, &t->touched), fmin(gone, 1));
-		/* An execution that has been under way for much longer than any that was answered counts as unanswered. */
+		/*
+		 * An execution that has been under way for much longer than any that was answered
+		 * counts as unanswered.
+		 */
 		for (size_t k = 0; k < f->n_open; k++) {
 			double ns = (double)input->ended - (double)f->open_at[k];
 

@@ -1,5 +1,6 @@
 /*
- * settings.h -- the settings of services and bursts in a recording: policy, lanes, polling, and all others in service_rules and stream.
+ * settings.h -- the settings of services and bursts in a recording: policy, lanes, polling, and all
+ * others in service_rules and stream.
  */
 #ifndef BSV_SETTINGS_H
 #define BSV_SETTINGS_H
@@ -20,8 +21,9 @@ int bsv_settings_add(struct bsv_settings *ret, const struct bsv_input *input, st
 void bsv_settings_fini(struct bsv_settings *s);
 
 /*
- * Has @name different values in @a and @b? The service measures at its start how long it polls, with a slightly different result each time: such values
- * differ if one is more than twice the other.
+ * Has @name different values in @a and @b? The service measures at its start how long it polls,
+ * with a slightly different result each time: such values differ if one is more than twice the
+ * other.
  */
 bool bsv_settings_differ(const struct bsv_settings *a, const struct bsv_settings *b, const char *name);
 

@@ -7,8 +7,9 @@
 #include "input/input.h"
 
 /*
- * "4711": execution.id; "0x80000001/17": number of a stream, and place in it; "worst": the most late miss; "slowest": the longest
- * from end to end, among the picked executions. BSA_E_USAGE: not such a name, or no such execution.
+ * "4711": execution.id; "0x80000001/17": number of a stream, and place in it; "worst": the most
+ * late miss; "slowest": the longest from end to end, among the picked executions. BSA_E_USAGE: not
+ * such a name, or no such execution.
  */
 int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct bsa_err *err);
 

@@ -13,8 +13,10 @@
 struct bsv_reader {
 	pid_t pid;
 	int to, from;
-	/* for bsv_reader_conditions and bsv_reader_save: a question is open since asked_at (CLOCK_MONOTONIC), and n_got bytes of its answer
-	 * are here */
+	/*
+	 * for bsv_reader_conditions and bsv_reader_save: a question is open since asked_at
+	 * (CLOCK_MONOTONIC), and n_got bytes of its answer are here
+	 */
 	bool asked;
 	uint64_t asked_at, patience;
 	size_t n_got;
@@ -24,10 +26,14 @@ struct bsv_reader {
 	uint64_t counting_since;
 };
 
-/* @directory: or the URL of a session at a relay daemon, net://RELAY[:PORT][/host/HOST/SESSION], which is not waited for. */
 /*
- * @buckets: of the metrics that it counts, too; NULL: it counts none. @held_back: whether LTTng holds events back until a packet is full, which the
- * metrics show. BSA_E_ENV: it cannot be started.
+ * @directory: or the URL of a session at a relay daemon, net://RELAY[:PORT][/host/HOST/SESSION],
+ * which is not waited for.
+ */
+/*
+ * @buckets: of the metrics that it counts, too; NULL: it counts none. @held_back: whether LTTng
+ * holds events back until a packet is full, which the metrics show. BSA_E_ENV: it cannot be
+ * started.
  */
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
                     const struct bsv_buckets *buckets, bool held_back, struct bsa_err *err);
@@ -44,10 +50,16 @@ int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t set
                      const struct bsv_watching *watching, struct bsa_err *err);
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
-/* Rows of the last seconds, or of the whole time; and of the whole time once the recording is over, which nothing but metrics may follow. */
+/*
+ * Rows of the last seconds, or of the whole time; and of the whole time once the recording is over,
+ * which nothing but metrics may follow.
+ */
 enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH };
 
-/* The figures known by now. @rows has room for BSV_FIGURES_ROWS. 0; BSA_E_ENV: the process has ended, or its answer is invalid. */
+/*
+ * The figures known by now. @rows has room for BSV_FIGURES_ROWS. 0; BSA_E_ENV: the process has
+ * ended, or its answer is invalid.
+ */
 int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err);
 
@@ -55,22 +67,25 @@ int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, struct bsv_
 int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
 
 /*
- * The state of each condition so far: @answer->folded. It does not wait for the process, which may be busy or stopped: 0: ask again
- * later, with the same @answer, which holds a part. 1: @answer is whole. BSA_E_ENV: the process has ended, or its answer is invalid, or has
- * not come for 15 s.
+ * The state of each condition so far: @answer->folded. It does not wait for the process, which may
+ * be busy or stopped: 0: ask again later, with the same @answer, which holds a part. 1: @answer is
+ * whole. BSA_E_ENV: the process has ended, or its answer is invalid, or has not come for 15 s.
  */
 int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, struct bsa_err *err);
 
 /*
- * A database at @path of the records that it has kept. It waits no more than bsv_reader_conditions does, and begins when no answer to that is open. 1: the
- * database is there. BSA_E_INPUT: it cannot be made; BSA_E_ENV: as bsv_reader_conditions, or no answer for a minute.
+ * A database at @path of the records that it has kept. It waits no more than bsv_reader_conditions
+ * does, and begins when no answer to that is open. 1: the database is there. BSA_E_INPUT: it cannot
+ * be made; BSA_E_ENV: as bsv_reader_conditions, or no answer for a minute.
  */
 int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *answer, struct bsa_err *err);
 
 /*
- * The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. It waits 5 s for an answer, and no longer than until @interrupt (-1: none)
- * is readable. 1: they are there. 0: ask again later; an answer that comes meanwhile is then returned at once, unless it was asked for a minute
- * before or in another form. BSA_E_ENV: as bsv_reader_ask, or there was no answer for a minute.
+ * The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. It waits 5 s for an
+ * answer, and no longer than until @interrupt (-1: none) is readable. 1: they are there. 0: ask
+ * again later; an answer that comes meanwhile is then returned at once, unless it was asked for a
+ * minute before or in another form. BSA_E_ENV: as bsv_reader_ask, or there was no answer for a
+ * minute.
  */
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
                        struct bsa_err *err);

@@ -47,7 +47,10 @@ static int copy_bytes(const struct saving *s, int from, int to, off_t n, const c
 	return 0;
 }
 
-/* Metadata is whole, or cut behind a packet: the rest comes with the next one, which describes events that are not there. */
+/*
+ * Metadata is whole, or cut behind a packet: the rest comes with the next one, which describes
+ * events that are not there.
+ */
 static int copy_file(struct saving *s, const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), out, r;

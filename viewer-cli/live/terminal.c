@@ -1,7 +1,8 @@
 /*
  * terminal.c -- see terminal.h.
  *
- * CRASH  Signals that end a program at once give the screen back before they do (crashed). SIGKILL cannot: then `reset` helps.
+ * CRASH  Signals that end a program at once give the screen back before they do (crashed). SIGKILL
+ *        cannot: then `reset` helps.
  */
 #include "live/terminal.h"
 
@@ -87,7 +88,10 @@ void bsv_terminal_size(int *ret_columns, int *ret_lines)
 	*ret_lines = size.ws_row;
 }
 
-/* At once, so that nothing flickers: each line over the one that is there, and what is right of it and below is wiped. */
+/*
+ * At once, so that nothing flickers: each line over the one that is there, and what is right of it
+ * and below is wiped.
+ */
 void bsv_terminal_show(const char *text, size_t n)
 {
 	char *all = NULL;

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Take the screen: letters are not shown, keys come at once. False: there is no terminal on the standard input and output. */
+/*
+ * Take the screen: letters are not shown, keys come at once. False: there is no terminal on the
+ * standard input and output.
+ */
 bool bsv_terminal_take(void);
 
 /* Give it back. It may be taken again. Not taken is fine. */

@@ -1,14 +1,20 @@
 /*
  * top.c -- the loop of burstscope top and burstscope exporter.
  *
- * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the session daemon has ended; nothing is
- *          recorded until there is one again, and the screen reports that; then a new session is made, in a directory of its own, and the
- *          length of the interruption is reported. Ended: the session of another user of LTTng is over; its last figures stay.
- * RELAY    A session of another host is read by that process, which also finds the relay again when it has gone; here its state is shown.
- * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and removed at
- *          the end. CRASH: the directory has the name of a probe's, and the session an own name: the next recording removes both.
- * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and answers 503 at once while that answer is open; a
- *          signal ends the wait. So a process that is busy, or stopped, keeps neither other clients nor the end waiting. A process that crashed counts from 0 again, which Prometheus understands.
+ * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the
+ *          session daemon has ended; nothing is recorded until there is one again, and the screen
+ *          reports that; then a new session is made, in a directory of its own, and the length of
+ *          the interruption is reported. Ended: the session of another user of LTTng is over; its
+ *          last figures stay.
+ * RELAY    A session of another host is read by that process, which also finds the relay again when
+ *          it has gone; here its state is shown.
+ * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR,
+ *          /dev/shm), of a bounded size, and removed at the end. CRASH: the directory has the name
+ *          of a probe's, and the session an own name: the next recording removes both.
+ * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and
+ *          answers 503 at once while that answer is open; a signal ends the wait. So a process that
+ *          is busy, or stopped, keeps neither other clients nor the end waiting. A process that
+ *          crashed counts from 0 again, which Prometheus understands.
  * SIGNALS  Blocked, and read from a descriptor beside the keys. SIGTSTP restores the terminal first.
  */
 #include "live/top.h"
@@ -214,7 +220,10 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 			         "there were too many apps and models to keep all apart");
 	}
 	if (r >= 0 && scoped) {
-		/* Keep the rows of the scope that were active, with executions or time on lanes, in the last seconds. */
+		/*
+		 * Keep the rows of the scope that were active, with executions or time on lanes, in
+		 * the last seconds.
+		 */
 		uint32_t n = 0;
 
 		for (uint32_t i = 0; i < t->figures.n_rows; i++) {
@@ -365,8 +374,8 @@ static void ask_to_save(struct top *t)
 		return;
 	}
 	/*
-	 * The ring may have overwritten the events that name objects: let services repeat them. Not earlier, because the repetition makes a
-	 * hole of a time in which nothing happened.
+	 * The ring may have overwritten the events that name objects: let services repeat them. Not
+	 * earlier, because the repetition makes a hole of a time in which nothing happened.
 	 */
 	if (is_own(t) && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
 		bsv_session_retell(&t->recording.session, NULL);
@@ -610,7 +619,10 @@ static int top_run(struct top *t, struct bsa_err *err)
 	while (r >= 0 && !t->stopping) {
 		wait_for_something(t);
 		look_after_session(t);
-		/* Nothing of it is left to be removed that LTTng could write to: a daemon that died leaves its files. */
+		/*
+		 * Nothing of it is left to be removed that LTTng could write to: a daemon that died
+		 * leaves its files.
+		 */
 		if (t->lost && *t->directory && is_own(t))
 			leave_session(t);
 		t->stopping |= t->o->duration >= 0 && now_signed() >= t->began + t->o->duration;
@@ -662,6 +674,7 @@ int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
 	bsv_signals_release(&t.signals);
 	free(t.rows);
 	if (t.reader_gone)
-		raise(SIGPIPE); /* held back until the session was removed; it ends this command as it ends the others */
+		/* held back until the session was removed; it ends this command as it ends the others */
+		raise(SIGPIPE);
 	return r;
 }

@@ -1,6 +1,7 @@
 /*
- * top.h -- runs `burstscope top` and `burstscope exporter`: follows an own or an existing session, of this host or of another one, and shows
- * its figures, or serves them as metrics, until a signal or a key ends it.
+ * top.h -- runs `burstscope top` and `burstscope exporter`: follows an own or an existing session,
+ * of this host or of another one, and shows its figures, or serves them as metrics, until a signal
+ * or a key ends it.
  */
 #ifndef BSV_LIVE_TOP_H
 #define BSV_LIVE_TOP_H

@@ -14,8 +14,9 @@
 	}
 
 /*
- * 0: @url is NULL, net://RELAY[:PORT] or net://RELAY[:PORT]/host/HOST/SESSION. BSA_E_USAGE; also if @url is given and @beside, which means
- * that a session, what a session is made with, or a socket or process of this host is given, too.
+ * 0: @url is NULL, net://RELAY[:PORT] or net://RELAY[:PORT]/host/HOST/SESSION. BSA_E_USAGE; also if
+ * @url is given and @beside, which means that a session, what a session is made with, or a socket
+ * or process of this host is given, too.
  */
 int bsv_live_options_check(const char *url, bool beside, struct bsa_err *err);
 

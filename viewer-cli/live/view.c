@@ -299,7 +299,10 @@ static void list_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], unsigned most_
 	}
 }
 
-/* The output of @make as one line, or @whole, as the lines that it needs, where these are not more than the screen has. */
+/*
+ * The output of @make as one line, or @whole, as the lines that it needs, where these are not more
+ * than the screen has.
+ */
 static void line_of(struct out *o, int paint, bool whole,
                     void (*make)(const struct bsv_view *, const struct bsa_live_row *, FILE *),
                     const struct bsa_live_row *all)

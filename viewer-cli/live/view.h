@@ -1,5 +1,6 @@
 /*
- * view.h -- the figures of a recording that grows, as a screen for people, as lines for a pipe, and as JSON for programs.
+ * view.h -- the figures of a recording that grows, as a screen for people, as lines for a pipe, and
+ * as JSON for programs.
  *
  * Numbers in, text out: nothing here knows a terminal. Names come from strangers.
  */
@@ -50,7 +51,10 @@ void bsv_view_json(const struct bsv_view *v, bool final, FILE *to);
 /* The name of the app that comes after @app in the order of names: NULL behind the last one. Borrowed from the rows. */
 const char *bsv_view_next_app(const struct bsv_view *v, const char *app);
 
-/* One line about all of the time: what was counted, and why that is not exact, if so. Broken between words, if the screen is narrower. */
+/*
+ * One line about all of the time: what was counted, and why that is not exact, if so. Broken
+ * between words, if the screen is narrower.
+ */
 void bsv_view_sum(const struct bsv_view *v, FILE *to);
 
 #endif

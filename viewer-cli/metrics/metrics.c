@@ -177,7 +177,10 @@ static size_t label_count(enum bsv_metric id)
 	return n;
 }
 
-/* The value of a label as it is kept: valid UTF-8 of at most BSV_LABEL_BYTES_MAX bytes, without what a terminal obeys. */
+/*
+ * The value of a label as it is kept: valid UTF-8 of at most BSV_LABEL_BYTES_MAX bytes, without
+ * what a terminal obeys.
+ */
 static void clean(char to[BSV_LABEL_BYTES_MAX + 1], const char *from)
 {
 	size_t left = from ? strlen(from) : 0, used = 0;
@@ -375,7 +378,10 @@ static size_t drop_idle(struct bsv_metrics *m, enum bsv_metric id)
 	return dropped;
 }
 
-/* Drop a set of the user with the most, if the current user still has fewer with one more. Returns how many were dropped. */
+/*
+ * Drop a set of the user with the most, if the current user still has fewer with one more. Returns
+ * how many were dropped.
+ */
 static size_t drop_of_most(struct bsv_metrics *m, enum bsv_metric id)
 {
 	struct family *f = &m->families[id];

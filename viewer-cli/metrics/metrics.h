@@ -1,17 +1,21 @@
 /*
- * metrics.h -- metrics with their label sets and values, in Prometheus's text format; bounded in number, because names of apps and models are
- * untrusted.
+ * metrics.h -- metrics with their label sets and values, in Prometheus's text format; bounded in
+ * number, because names of apps and models are untrusted.
  *
- * One thread. Memory: at most as many label sets as metrics.def allows. If a metric has all of them and another one is needed, the idle
- * sets are dropped, as if their apps were never seen. A set is idle if it was not asked for during the last BSV_METRIC_IDLE_NS, and if a
- * scraper has read it since. So each sample is read at least once: in its own set, or in `other`.
+ * One thread. Memory: at most as many label sets as metrics.def allows. If a metric has all of them
+ * and another one is needed, the idle sets are dropped, as if their apps were never seen. A set is
+ * idle if it was not asked for during the last BSV_METRIC_IDLE_NS, and if a scraper has read it
+ * since. So each sample is read at least once: in its own set, or in `other`.
  *
- * If no set is idle, the user who has the most sets of the metric gives one up for a user who has fewer, the one that was not used for the longest
- * time. What came after the last scrape is then not read: no user can keep others out, or take samples from one who has no more than they.
+ * If no set is idle, the user who has the most sets of the metric gives one up for a user who has
+ * fewer, the one that was not used for the longest time. What came after the last scrape is then
+ * not read: no user can keep others out, or take samples from one who has no more than they.
  *
- * Prometheus ends a series that a scrape does not have. If the series appears again, it begins at 0: rate() and increase() take a counter
- * that falls for one that was reset. The value of a dropped set is not added to `other`, because increase() would count it twice; so
- * `other` never falls, and never rises but by samples of its own. If no set gives way, the samples of the new one are added to `other`.
+ * Prometheus ends a series that a scrape does not have. If the series appears again, it begins at
+ * 0: rate() and increase() take a counter that falls for one that was reset. The value of a dropped
+ * set is not added to `other`, because increase() would count it twice; so `other` never falls, and
+ * never rises but by samples of its own. If no set gives way, the samples of the new one are added
+ * to `other`.
  */
 #ifndef BSV_METRICS_H
 #define BSV_METRICS_H
@@ -79,7 +83,10 @@ struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m);
 /* The time of a monotonic clock is @now, ns. Without this call no time passes, and no set is dropped. */
 void bsv_metrics_at(struct bsv_metrics *m, uint64_t now);
 
-/* Make sets for @user, a uid, from now on. Without this call, and for BSV_METRIC_NOBODY, sets count as those of one unknown user. */
+/*
+ * Make sets for @user, a uid, from now on. Without this call, and for BSV_METRIC_NOBODY, sets count
+ * as those of one unknown user.
+ */
 #define BSV_METRIC_NOBODY UINT32_MAX
 void bsv_metrics_for(struct bsv_metrics *m, uint32_t user);
 
@@ -87,8 +94,10 @@ void bsv_metrics_for(struct bsv_metrics *m, uint32_t user);
 void bsv_metrics_scraped(struct bsv_metrics *m);
 
 /*
- * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if that metric has all its sets and none
- * of them gives way, it is the set `other`. NULL: no memory, which bsv_metrics_print will return, too; the functions below are fine with it.
+ * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if
+ * it is not there; if that metric has all its sets and none of them gives way, it is the set
+ * `other`. NULL: no memory, which bsv_metrics_print will return, too; the functions below are fine
+ * with it.
  */
 struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values);
 
@@ -101,7 +110,10 @@ void bsv_metric_raise(struct bsv_metric_set *s, int64_t value);
 /* Histograms. */
 void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns);
 
-/* For a counter: an exemplar, an execution with its lateness in ns at a time since 1970. The one with the largest value is kept. */
+/*
+ * For a counter: an exemplar, an execution with its lateness in ns at a time since 1970. The one
+ * with the largest value is kept.
+ */
 void bsv_metric_exemplar(struct bsv_metric_set *s, int64_t execution, int64_t value, int64_t at);
 
 /* Series, over all metrics: lines with a value. */
@@ -109,7 +121,10 @@ size_t bsv_metrics_series(const struct bsv_metrics *m);
 
 enum bsv_metrics_form { BSV_OPENMETRICS, BSV_PROMETHEUS_TEXT };
 
-/* OpenMetrics 1.0 with exemplars, or the text format of Prometheus without them. -1: there was no memory for all of it. */
+/*
+ * OpenMetrics 1.0 with exemplars, or the text format of Prometheus without them. -1: there was no
+ * memory for all of it.
+ */
 int bsv_metrics_print(const struct bsv_metrics *m, enum bsv_metrics_form form, FILE *to);
 
 /* A string as both formats and PromQL have it, with its quotes. */

@@ -1,6 +1,6 @@
 /*
- * of_database.c -- see of_database.h. Label sets are made in the order of their size, so that the sets that get a name of their own are
- * the largest ones.
+ * of_database.c -- see of_database.h. Label sets are made in the order of their size, so that the
+ * sets that get a name of their own are the largest ones.
  */
 #include "metrics/of_database.h"
 
@@ -13,8 +13,8 @@
 #include "base/vector.h"
 
 /*
- * Names for people, by id, in the order of ids. They are looked up here, not in SQL: there a name costs a look at all apps for each row, and
- * there may be 10^5 of both.
+ * Names for people, by id, in the order of ids. They are looked up here, not in SQL: there a name
+ * costs a look at all apps for each row, and there may be 10^5 of both.
  */
 struct names {
 	int64_t *ids;

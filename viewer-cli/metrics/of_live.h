@@ -1,9 +1,11 @@
 /*
  * of_live.h -- the metrics of a recording that still grows, counted as its figures become known.
  *
- * They equal those of the recording's database at the end, with two exceptions: a missed deadline counts for the cause that was found at
- * once, from the typical phases until then, and has no exemplar, because that execution cannot be queried; and a pool counts when its
- * mapping has ended. A process that is followed for months makes any number of apps: apps with the same name count as one.
+ * They equal those of the recording's database at the end, with two exceptions: a missed deadline
+ * counts for the cause that was found at once, from the typical phases until then, and has no
+ * exemplar, because that execution cannot be queried; and a pool counts when its mapping has ended.
+ * A process that is followed for months makes any number of apps: apps with the same name count as
+ * one.
  *
  * One thread.
  */

@@ -1,11 +1,14 @@
 /*
  * rules.c -- Prometheus rules from rules of `check`.
  *
- * BURN RATE  A rule such as `p99 e2e <= 5ms` allows 1 % of executions above 5 ms: its budget. The share above it in a window, over the
- *            budget, is how fast the budget is spent. An alert fires if it is spent too fast in a long window, and is still in a short one,
- *            so that it ends soon after the cause: 14.4 times in 1 h and 5 min, 6 times in 6 h and 30 min: page; 3 times in 1 d and 2 h, once
- *            in 3 d and 6 h: ticket. (14.4 times is 2 % of the budget of 30 days in an hour.)
- * LIMITS     A share is never more than 1: where the budget is so large that it cannot be spent that fast, that pair of windows is left out.
+ * BURN RATE  A rule such as `p99 e2e <= 5ms` allows 1 % of executions above 5 ms: its budget. The
+ *            share above it in a window, over the budget, is how fast the budget is spent. An alert
+ *            fires if it is spent too fast in a long window, and is still in a short one, so that
+ *            it ends soon after the cause: 14.4 times in 1 h and 5 min, 6 times in 6 h and 30 min:
+ *            page; 3 times in 1 d and 2 h, once in 3 d and 6 h: ticket. (14.4 times is 2 % of the
+ *            budget of 30 days in an hour.)
+ * LIMITS     A share is never more than 1: where the budget is so large that it cannot be spent
+ *            that fast, that pair of windows is left out.
  */
 #include "metrics/generated.h"
 

@@ -9,8 +9,8 @@
 #include "base/command.h"
 
 /*
- * The arguments after `burstscope help --as`: "bash" or "zsh" prints a completion; "man FILE" prints FILE with its marks replaced. A mark is a
- * line of its own:
+ * The arguments after `burstscope help --as`: "bash" or "zsh" prints a completion; "man FILE"
+ * prints FILE with its marks replaced. A mark is a line of its own:
  *
  *   @head COMMAND@       title, NAME and SYNOPSIS
  *   @options COMMAND@    OPTIONS

@@ -217,8 +217,8 @@ static int option_set(const struct bsv_option *o, void *base, const char *text, 
 }
 
 /*
- * A command may have a choice of its own under the name of a shared option that takes a duration: an argument that begins like a number is then meant
- * for the shared option. NULL: it is not.
+ * A command may have a choice of its own under the name of a shared option that takes a duration:
+ * an argument that begins like a number is then meant for the shared option. NULL: it is not.
  */
 static const struct bsv_option *meant_for_shared(const struct bsv_command *command, const struct bsv_option *o,
                                                  const char *text)
@@ -295,7 +295,10 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	ret->n_operands = (size_t)(argc - optind);
 	ret->n_before = ret->n_operands;
 
-	/* A `--` ends getopt's work: find the word at which getopt stopped in the original line, because getopt reorders the words. */
+	/*
+	 * A `--` ends getopt's work: find the word at which getopt stopped in the original line,
+	 * because getopt reorders the words.
+	 */
 	dashes = argv[optind - 1];
 	while (at < argc && before[at] != dashes)
 		at++;
@@ -350,7 +353,10 @@ static void shell_place_pass(struct shell_place *p, char c)
 	p->blank = !p->quote && c == ' ';
 }
 
-/* Where to break the @n letters of the command line at @s: at the last blank before @room that is not quoted, as a shell sees it. 0: nowhere. */
+/*
+ * Where to break the @n letters of the command line at @s: at the last blank before @room that is
+ * not quoted, as a shell sees it. 0: nowhere.
+ */
 static size_t command_break(const char *s, size_t n, size_t room)
 {
 	struct shell_place place = { .blank = true };
@@ -366,7 +372,10 @@ static size_t command_break(const char *s, size_t n, size_t room)
 	return ret;
 }
 
-/* Print the examples, so that they can be copied: a command that is too long goes on behind a backslash, and its comment is below it. */
+/*
+ * Print the examples, so that they can be copied: a command that is too long goes on behind a
+ * backslash, and its comment is below it.
+ */
 static void examples_print(const char *s, size_t width)
 {
 	static const char indent[] = "      ", continued[] = " \\", hash[] = "# ";

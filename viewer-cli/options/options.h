@@ -8,8 +8,9 @@
 #include "base/screen.h"
 
 /*
- * @argv begins with the command's name; @ret borrows it and changes its order. @own has room for the command's options. Returns 0, or
- * BSA_E_USAGE with a sentence that names the nearest valid word.
+ * @argv begins with the command's name; @ret borrows it and changes its order. @own has room for
+ * the command's options. Returns 0, or BSA_E_USAGE with a sentence that names the nearest valid
+ * word.
  */
 int bsv_options_read(const struct bsv_command *command, int argc, char **argv, void *own, struct bsv_call *ret,
                      struct bsa_err *err);

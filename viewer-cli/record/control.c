@@ -26,8 +26,10 @@ int bsv_lttng_load(const struct bsv_lttng **ret, struct bsa_err *err)
 	if (!library)
 		return bsa_fail(err, BSA_E_ENV,
 		                LIBRARY " is not to be had, and LTTng does the recording; install lttng-tools");
-	/* The library prints errors of system calls on standard error, also those that its caller expects: e.g. a session daemon that
-	 * ends. */
+	/*
+	 * The library prints errors of system calls on standard error, also those that its caller
+	 * expects: e.g. a session daemon that ends.
+	 */
 	quiet = dlsym(library, "lttng_opt_quiet");
 	if (quiet)
 		*quiet = 1;

@@ -1,11 +1,13 @@
 /*
  * daemon.c -- see daemon.h.
  *
- * SIGNALS  A session daemon of our own starts with the default action for all signals, whatever we block or ignore. It has its own
- *          process group, so Ctrl-C does not reach it.
- * CRASH    It is shared (keeper.h): if we are killed, it runs on for the others who use it, or ends. Where there can be no keeper, it gets SIGTERM when we
- *          end. Its output goes to memory, so no reader is needed.
- *          While a daemon ends, it answers no request, and no other one can start: a recording that begins then waits for its end.
+ * SIGNALS  A session daemon of our own starts with the default action for all signals, whatever we
+ *          block or ignore. It has its own process group, so Ctrl-C does not reach it.
+ * CRASH    It is shared (keeper.h): if we are killed, it runs on for the others who use it, or
+ *          ends. Where there can be no keeper, it gets SIGTERM when we end. Its output goes to
+ *          memory, so no reader is needed.
+ *          While a daemon ends, it answers no request, and no other one can start: a recording that
+ *          begins then waits for its end.
  */
 #include "record/daemon.h"
 
@@ -46,7 +48,10 @@ static const char *daemon_program(void)
 	return path && *path ? path : "lttng-sessiond";
 }
 
-/* Without --no-kernel, a daemon of root loads the modules of the kernel tracer, which takes time and changes the machine. */
+/*
+ * Without --no-kernel, a daemon of root loads the modules of the kernel tracer, which takes time
+ * and changes the machine.
+ */
 static _Noreturn void be_daemon(pid_t parent, const struct bsv_daemon *d, bool kernel)
 {
 	char *const argv[] = { (char *)daemon_program(), kernel ? NULL : (char *)"--no-kernel", NULL };
@@ -135,7 +140,10 @@ static int not_started(struct bsv_daemon *d, const char *what, struct bsa_err *e
 	                daemon_program(), what, *words ? ": " : "", words);
 }
 
-/* Whether our daemon has ended because it found another one that does not answer: that one is ending, or has just begun. */
+/*
+ * Whether our daemon has ended because it found another one that does not answer: that one is
+ * ending, or has just begun.
+ */
 static bool found_another(const struct bsv_daemon *d)
 {
 	char words[256];
@@ -186,9 +194,10 @@ static void close_output(struct bsv_daemon *d)
 }
 
 /*
- * A session daemon that is killed leaves its consumer daemons, which end a moment later and then remove their sockets by name. The daemon
- * that is started here gives its own consumer daemons the same names. If it started before that moment, it could lose their sockets, and then
- * LTTng can make no channel.
+ * A session daemon that is killed leaves its consumer daemons, which end a moment later and then
+ * remove their sockets by name. The daemon that is started here gives its own consumer daemons the
+ * same names. If it started before that moment, it could lose their sockets, and then LTTng can
+ * make no channel.
  */
 static void await_orphans(uint64_t until)
 {

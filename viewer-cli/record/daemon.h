@@ -18,10 +18,11 @@ struct bsv_daemon {
 };
 
 /*
- * Use the running session daemon (liblttng-ctl chooses root's or the user's), or start one. A daemon that a burstscope started ends with the last
- * burstscope that uses it, whatever ends that; but not while another program has a session or a trigger there (keeper.h). It is in a session of its
- * own, which Ctrl-C does not reach. @kernel: a daemon started here loads the kernel tracer, if it can. BSA_E_ENV: no session daemon runs, and none
- * can be started.
+ * Use the running session daemon (liblttng-ctl chooses root's or the user's), or start one. A
+ * daemon that a burstscope started ends with the last burstscope that uses it, whatever ends that;
+ * but not while another program has a session or a trigger there (keeper.h). It is in a session of
+ * its own, which Ctrl-C does not reach. @kernel: a daemon started here loads the kernel tracer, if
+ * it can. BSA_E_ENV: no session daemon runs, and none can be started.
  */
 int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err);
 

@@ -1,16 +1,19 @@
 /*
  * keeper.c -- see keeper.h.
  *
- * LOCKS  The locks belong to open file descriptions, so the kernel releases them when a process ends, for whatever reason. USERS: each process that
- *        uses the daemon shares it. The keeper holds it alone while it ends the daemon, so a process that comes meanwhile waits, and starts another
- *        daemon. KEEPER: the keeper holds it for its life. START: a process holds it while it starts a daemon. A keeper releases KEEPER before
- *        USERS, so a process that gets USERS afterwards sees that there is no keeper.
- * FILE   It has the pid of the daemon's process, when that process began, and its pid namespace, because pids are reused. A file from an earlier boot
- *        names a process that does not run.
- * CRASH  The process that becomes the daemon writes itself to the file before it does so, and holds USERS until then: so the file names each daemon
- *        that burstscope has started. If the keeper is killed, the next burstscope that begins or stops using the daemon starts another keeper. A
- *        session of a process that was killed has no owner: it does not keep the daemon alive, and the keeper ends it while others use the
- *        daemon.
+ * LOCKS  The locks belong to open file descriptions, so the kernel releases them when a process
+ *        ends, for whatever reason. USERS: each process that uses the daemon shares it. The keeper
+ *        holds it alone while it ends the daemon, so a process that comes meanwhile waits, and
+ *        starts another daemon. KEEPER: the keeper holds it for its life. START: a process holds it
+ *        while it starts a daemon. A keeper releases KEEPER before USERS, so a process that gets
+ *        USERS afterwards sees that there is no keeper.
+ * FILE   It has the pid of the daemon's process, when that process began, and its pid namespace,
+ *        because pids are reused. A file from an earlier boot names a process that does not run.
+ * CRASH  The process that becomes the daemon writes itself to the file before it does so, and holds
+ *        USERS until then: so the file names each daemon that burstscope has started. If the keeper
+ *        is killed, the next burstscope that begins or stops using the daemon starts another
+ *        keeper. A session of a process that was killed has no owner: it does not keep the daemon
+ *        alive, and the keeper ends it while others use the daemon.
  */
 #include "record/keeper.h"
 
@@ -181,8 +184,9 @@ static void note_alarm(int signal)
 }
 
 /*
- * Wait until no process uses the daemon, for ASK_MS at most. An alarm that comes before the wait begins is missed, so it is repeated. 1: no process uses it;
- * 0: others do; negative: the lock failed.
+ * Wait until no process uses the daemon, for ASK_MS at most. An alarm that comes before the wait
+ * begins is missed, so it is repeated. 1: no process uses it; 0: others do; negative: the lock
+ * failed.
  */
 static int wait_alone(int fd)
 {
@@ -286,7 +290,10 @@ int bsv_keeper_share(void)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600); /* may be a pipe */
 	if (fd < 0)
 		return fd;
-	/* Another user, who may write to the directory, could name any process of this user as the daemon to be ended. */
+	/*
+	 * Another user, who may write to the directory, could name any process of this user as the
+	 * daemon to be ended.
+	 */
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
 		close(fd);
 		return -1;

@@ -57,7 +57,10 @@ void bsv_settings_remove(const char *directory)
 		unlink(path);
 }
 
-/* The size of the buffers, as a file below @trace records it. @trace is a directory below the recording's. 0: there is no such file. */
+/*
+ * The size of the buffers, as a file below @trace records it. @trace is a directory below the
+ * recording's. 0: there is no such file.
+ */
 static uint64_t settings_buffer(const char *trace)
 {
 	const char *end = NULL;

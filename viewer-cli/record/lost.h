@@ -8,7 +8,10 @@
 /* burstscope doctor INPUT: an exit status, or negative. */
 int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err);
 
-/* How something was recorded, in a file of the recording, for when something was lost: here, and analyzer/decode/recorded.h. */
+/*
+ * How something was recorded, in a file of the recording, for when something was lost: here, and
+ * analyzer/decode/recorded.h.
+ */
 struct bsv_settings_kept {
 	const char *session; /* LTTng's name of it */
 	enum bsv_detail detail;

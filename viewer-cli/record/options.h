@@ -1,6 +1,6 @@
 /*
- * options.h -- rows of tables of options that all commands have which record: of struct @of, in which they are called detail (int),
- * buffer, ring and duration (struct bsv_quantity).
+ * options.h -- rows of tables of options that all commands have which record: of struct @of, in
+ * which they are called detail (int), buffer, ring and duration (struct bsv_quantity).
  */
 #ifndef BSV_RECORD_OPTIONS_H
 #define BSV_RECORD_OPTIONS_H
@@ -8,7 +8,10 @@
 #include "base/command.h"
 #include "record/sizing.h"
 
-/* Values of --detail, in the order of enum bsv_detail; the first is the default. In the second list, compact is the default. */
+/*
+ * Values of --detail, in the order of enum bsv_detail; the first is the default. In the second
+ * list, compact is the default.
+ */
 extern const char *const bsv_details[], *const bsv_details_compact[];
 
 /* The detail that choice @i of bsv_details_compact is. */

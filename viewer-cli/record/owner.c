@@ -26,8 +26,9 @@ int bsv_check_owner(const char *directory, const char *name, struct bsa_err *err
 		                "another directory",
 		                name);
 	/*
-	 * A group whose number is the user's is taken for the group that useradd makes for that user alone, as pam_umask does; but not if the user is root,
-	 * whose group may have other members.
+	 * A group whose number is the user's is taken for the group that useradd makes for that
+	 * user alone, as pam_umask does; but not if the user is root, whose group may have other
+	 * members.
 	 */
 	if ((st.st_mode & S_IWGRP) && (!geteuid() || st.st_gid != geteuid()))
 		return bsa_fail(

@@ -4,7 +4,10 @@
 
 #include "bsa/err.h"
 
-/* 0; BSA_E_ENV: @directory is another user's, or all users or users of a group may write to it, or it is not a directory. @name: as it is called in @err. */
+/*
+ * 0; BSA_E_ENV: @directory is another user's, or all users or users of a group may write to it, or
+ * it is not a directory. @name: as it is called in @err.
+ */
 int bsv_check_owner(const char *directory, const char *name, struct bsa_err *err);
 
 #endif

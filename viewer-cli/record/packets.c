@@ -1,8 +1,10 @@
 /*
  * packets.c -- see packets.h.
  *
- * LAYOUT   index/NAME_CPU.idx has a head, and for each packet of the file NAME_CPU a row of 64-bit numbers. All of it is big-endian.
- * TRUST    Whatever the numbers are, they are numbers: nothing is allocated or addressed by them but the length of a row, which is bounded.
+ * LAYOUT   index/NAME_CPU.idx has a head, and for each packet of the file NAME_CPU a row of 64-bit
+ *          numbers. All of it is big-endian.
+ * TRUST    Whatever the numbers are, they are numbers: nothing is allocated or addressed by them
+ *          but the length of a row, which is bounded.
  */
 #include "record/packets.h"
 
@@ -38,7 +40,10 @@ struct row {
 	uint64_t offset, packet_bits, content_bits, began, ended, lost;
 };
 
-/* Losses in a row: between two of them fewer packets came through than there are sub-buffers, which so were never empty. */
+/*
+ * Losses in a row: between two of them fewer packets came through than there are sub-buffers, which
+ * so were never empty.
+ */
 struct run {
 	uint64_t lost;
 	unsigned since; /* packets that lost nothing */
@@ -161,7 +166,10 @@ static int take_file(struct bsv_packets *p, const FTSENT *e)
 	return is_index(e->fts_name) ? add_stream(p, e->fts_accpath, e->fts_name) : 0;
 }
 
-/* LTTng names the index of a stream CHANNEL_CPU.idx, or CHANNEL_CPU_FILE.idx. The channel of burstscope has no '_' in its name. */
+/*
+ * LTTng names the index of a stream CHANNEL_CPU.idx, or CHANNEL_CPU_FILE.idx. The channel of
+ * burstscope has no '_' in its name.
+ */
 static int stream_number_note(struct bsv_packets *p, const FTSENT *e)
 {
 	bool of_programs = strstr(e->fts_path, "/ust/") && is_index(e->fts_name);

@@ -1,4 +1,7 @@
-/* packets.h -- reads LTTng's index of a recording: how much was written, when, and where events were lost. Does not read the events. */
+/*
+ * packets.h -- reads LTTng's index of a recording: how much was written, when, and where events
+ * were lost. Does not read the events.
+ */
 #ifndef BSV_PACKETS_H
 #define BSV_PACKETS_H
 
@@ -31,13 +34,15 @@ struct bsv_packets {
 int bsv_packets_read(struct bsv_packets *ret, const char *directory, struct bsa_err *err);
 void bsv_packets_fini(struct bsv_packets *p);
 
-/* Streams that are not all there, of a recording that lasted until @until, in its clock's ns: how many, and *@ret_whole, until
- * when all of them are. */
+/*
+ * Streams that are not all there, of a recording that lasted until @until, in its clock's ns: how
+ * many, and *@ret_whole, until when all of them are.
+ */
 size_t bsv_packets_short(const struct bsv_packets *p, uint64_t until, uint64_t *ret_whole);
 
 /*
- * How many streams each channel of each buffer below @directory has, one for each cpu, by the names of their files: none may be missing. 0: there
- * are none.
+ * How many streams each channel of each buffer below @directory has, one for each cpu, by the names
+ * of their files: none may be missing. 0: there are none.
  */
 unsigned bsv_streams_each(const char *directory);
 

@@ -9,7 +9,8 @@ struct bsv_probed {
 	char directory[PATH_MAX];
 	const struct bsv_lttng *lttng;
 	struct lttng_destruction_handle *
-		end; /* the thread that ends its session: LTTng takes half a second for that, and the caller need not wait */
+		/* the thread that ends its session: LTTng takes half a second for that, and the caller need not wait */
+		end;
 };
 
 /* Bytes per second on the busiest cpu; 0: nothing was written, or it could not be measured. */

@@ -55,7 +55,10 @@ static void process_name_of(const char *pid, char ret[32])
 		fclose(f);
 	ret[strcspn(ret, "\n")] = 0;
 	if (!strcmp(ret, "exe")) {
-		/* the program was started by a link of that name, as /proc/self/exe: take the name of the file that it runs */
+		/*
+		 * the program was started by a link of that name, as /proc/self/exe: take the name
+		 * of the file that it runs
+		 */
 		snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
 		n = readlink(path, file, sizeof(file) - 1);
 		file[n > 0 ? n : 0] = 0;

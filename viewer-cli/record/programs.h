@@ -1,6 +1,7 @@
 /*
- * programs.h -- the programs that run already: those that have the provider of events loaded, which have to meet the session daemon first,
- * and the consumer daemons, which write traces for session daemons.
+ * programs.h -- the programs that run already: those that have the provider of events loaded, which
+ * have to meet the session daemon first, and the consumer daemons, which write traces for session
+ * daemons.
  */
 #ifndef BSV_PROGRAMS_H
 #define BSV_PROGRAMS_H

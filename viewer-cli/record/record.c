@@ -220,7 +220,10 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 	return bsv_session_check_consumer(r->lttng, err);
 }
 
-/* Programs that lost a daemon look for the next one every five seconds. @ret: how many there are, whether met or not. */
+/*
+ * Programs that lost a daemon look for the next one every five seconds. @ret: how many there are,
+ * whether met or not.
+ */
 static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err *err)
 {
 	const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
@@ -247,7 +250,10 @@ static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err 
 	return 0;
 }
 
-/* CLOCK_BOOTTIME less CLOCK_MONOTONIC: of some readings the one that took the least time, half of which it may be wrong by. */
+/*
+ * CLOCK_BOOTTIME less CLOCK_MONOTONIC: of some readings the one that took the least time, half of
+ * which it may be wrong by.
+ */
 static int64_t boottime_now(void)
 {
 	enum { READINGS = 8 };

@@ -15,7 +15,8 @@ struct bsv_recording_options {
 	enum bsv_detail detail;
 	uint64_t buffer; /* bytes for each cpu; 0: as large as seems right */
 	uint64_t
-		min_free; /* bytes to leave free on the file system of the recording; 0: no limit; UINT64_MAX: the default */
+		/* bytes to leave free on the file system of the recording; 0: no limit; UINT64_MAX: the default */
+		min_free;
 	bool quiet, verbose;
 	bool snapshot; /* the buffers keep the latest events; the directory exists, and no other process writes to it */
 	/* set if the recording is read while it grows; the directory then keeps the latest files */
@@ -42,7 +43,10 @@ struct bsv_recording {
 	int64_t boottime;      /* CLOCK_BOOTTIME less that, when it began */
 };
 
-/* Everything but the start: what would be recorded, where, with which buffers. Nothing is made. To be given to bsv_recording_close. */
+/*
+ * Everything but the start: what would be recorded, where, with which buffers. Nothing is made. To
+ * be given to bsv_recording_close.
+ */
 int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_options *options, struct bsa_err *err);
 
 /* Record from now on, as planned. Signals are best held, see workload.h. BSA_E_USAGE: the directory; BSA_E_ENV. */
@@ -60,7 +64,10 @@ void bsv_recording_end(struct bsv_recording *r);
 /* Whether there is room to go on; if it becomes short, a warning is printed. */
 bool bsv_recording_has_room(struct bsv_recording *r);
 
-/* Stop what is not stopped, and forget it. A directory that has nothing in it is removed if we made it. All 0 is fine. */
+/*
+ * Stop what is not stopped, and forget it. A directory that has nothing in it is removed if we made
+ * it. All 0 is fine.
+ */
 void bsv_recording_close(struct bsv_recording *r);
 
 struct bsv_recorded {
@@ -80,7 +87,10 @@ struct bsv_recorded {
 /* The result of a recording that was stopped. */
 int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, struct bsa_err *err);
 
-/* Add the holes that the import found. Only the import decides what was not recorded, and burstscope doctor uses the same. */
+/*
+ * Add the holes that the import found. Only the import decides what was not recorded, and
+ * burstscope doctor uses the same.
+ */
 struct bsa_imported;
 void bsv_recording_imported(struct bsv_recorded *done, const struct bsa_imported *imported);
 

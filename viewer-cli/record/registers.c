@@ -1,7 +1,8 @@
 /*
  * registers.c -- see registers.h.
  *
- * CRASH  A provider that crashes takes the child with it, and the pipe ends without a word. The child is gone when we are.
+ * CRASH  A provider that crashes takes the child with it, and the pipe ends without a word. The
+ *        child is gone when we are.
  */
 #include "record/registers.h"
 

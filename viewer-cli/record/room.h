@@ -1,8 +1,9 @@
 /*
  * room.h -- the free space of the file system that is recorded to, and whether the recording has to end.
  *
- * If LTTng's consumer cannot write a stream or its metadata, it gives the stream up, reports no error, and does not resume when there is
- * space again. So a recording ends while there is still enough space for the contents of the buffers.
+ * If LTTng's consumer cannot write a stream or its metadata, it gives the stream up, reports no
+ * error, and does not resume when there is space again. So a recording ends while there is still
+ * enough space for the contents of the buffers.
  */
 #ifndef BSV_ROOM_H
 #define BSV_ROOM_H

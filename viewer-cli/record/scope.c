@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 /*
- * The events that clients emit, too (docs/events.md), and when it is a service that does: test_scope holds both against that page.
- * deadline_miss has no filter: of a fenced execution the service emits what otherwise a client emits, and no field distinguishes the two.
- * It is rare.
+ * The events that clients emit, too (docs/events.md), and when it is a service that does:
+ * test_scope holds both against that page. deadline_miss has no filter: of a fenced execution the
+ * service emits what otherwise a client emits, and no field distinguishes the two. It is rare.
  */
 static const struct {
 	const char *name, *by_service; /* NULL: never */

@@ -1,10 +1,12 @@
 /*
- * scope.h -- the part that is recorded of all that LTTng could record: the executions of one app, of one process, of one service.
+ * scope.h -- the part that is recorded of all that LTTng could record: the executions of one app,
+ * of one process, of one service.
  *
- * TWO PLACES  LTTng filters by the fields of an event itself: who emitted it (a pid, a uid). The service's events about all apps are
- *             recorded, because lanes and waits cannot be explained without them: the executions of other apps are left out when the
- *             recording is read (input/input.c). So are executions that only a name selects, because names are in the service's events
- *             alone.
+ * TWO PLACES  LTTng filters by the fields of an event itself: who emitted it (a pid, a uid). The
+ *             service's events about all apps are recorded, because lanes and waits cannot be
+ *             explained without them: the executions of other apps are left out when the recording
+ *             is read (input/input.c). So are executions that only a name selects, because names
+ *             are in the service's events alone.
  */
 #ifndef BSV_SCOPE_H
 #define BSV_SCOPE_H
@@ -42,13 +44,18 @@ struct bsv_scope {
 		.offset = offsetof(of, pid), .least = 1, .most = 4194304                                             \
 	}
 
-/* The scope that was asked for; NULL and 0: everything. Connects to @service to see which service listens. BSA_E_USAGE; BSA_E_ENV: no
- * service listens there. */
+/*
+ * The scope that was asked for; NULL and 0: everything. Connects to @service to see which service
+ * listens. BSA_E_USAGE; BSA_E_ENV: no service listens there.
+ */
 int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err);
 
 bool bsv_scope_is_set(const struct bsv_scope *s);
 
-/* Was there no process with the pid that was asked for? It may be one of another host, or a number in a container, so that this is no error. */
+/*
+ * Was there no process with the pid that was asked for? It may be one of another host, or a number
+ * in a container, so that this is no error.
+ */
 bool bsv_scope_is_of_nobody(const struct bsv_scope *s);
 
 /* "app=camera pid=77", as it was asked for; in @to, which is returned. */
@@ -58,18 +65,23 @@ const char *bsv_scope_text(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 const char *bsv_scope_describe(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT]);
 
 /*
- * The filter of LTTng for event @name, "nnburst:exec_client", or "nnburst:*", which stands for all that only services emit; and with @also
- * (NULL: nothing) as well. False: there is none, and *to is "".
+ * The filter of LTTng for event @name, "nnburst:exec_client", or "nnburst:*", which stands for all
+ * that only services emit; and with @also (NULL: nothing) as well. False: there is none, and *to is
+ * "".
  */
 bool bsv_scope_filter(const struct bsv_scope *s, const char *name, const char *also, char to[BSV_SCOPE_FILTER]);
 
 /*
- * Is an app meant, as far as its name, the service's number of it, and its user show? @key and @uid UINT32_MAX: unknown. Where a service takes
- * all processes of a user for one app, that app is meant by the pid of one of them.
+ * Is an app meant, as far as its name, the service's number of it, and its user show? @key and @uid
+ * UINT32_MAX: unknown. Where a service takes all processes of a user for one app, that app is meant
+ * by the pid of one of them.
  */
 bool bsv_scope_means(const struct bsv_scope *s, const char *app, uint32_t key, uint32_t uid);
 
-/* The events that clients emit, too, each of which has a filter of its own: bsv_scope_sided(0) to BSV_SCOPE_SIDED - 1. Borrowed for good. */
+/*
+ * The events that clients emit, too, each of which has a filter of its own: bsv_scope_sided(0) to
+ * BSV_SCOPE_SIDED - 1. Borrowed for good.
+ */
 const char *bsv_scope_sided(size_t i);
 
 #endif

@@ -12,7 +12,10 @@
 
 #define PREFIX "burstscope-probe-"
 
-/* As bsv_process_began; *ret_state is a letter of proc(5), 'Z' for a process that has ended and that its parent has not waited for. */
+/*
+ * As bsv_process_began; *ret_state is a letter of proc(5), 'Z' for a process that has ended and
+ * that its parent has not waited for.
+ */
 static unsigned long long read_process(long pid, char *ret_state)
 {
 	unsigned long long ticks = 0;

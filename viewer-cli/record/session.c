@@ -1,10 +1,11 @@
 /*
  * session.c -- see session.h.
  *
- * CRASH  A session outlives the process that made it. So its name contains the process id and the start time of that process, because
- *        ids are reused. Containers can share a session daemon, so the name ends with the pid namespace, unless that is the initial one of the machine.
- *        The keeper of the daemon (keeper.h) ends the sessions of processes of its namespace that have ended; where there is no keeper, the next
- *        recorder of that namespace does.
+ * CRASH  A session outlives the process that made it. So its name contains the process id and the
+ *        start time of that process, because ids are reused. Containers can share a session daemon,
+ *        so the name ends with the pid namespace, unless that is the initial one of the machine.
+ *        The keeper of the daemon (keeper.h) ends the sessions of processes of its namespace that
+ *        have ended; where there is no keeper, the next recorder of that namespace does.
  */
 #include "record/session.h"
 
@@ -24,8 +25,11 @@
 #define CHANNEL "bursts"
 #define PREFIX "burstscope-record-"
 
-#define METADATA \
-	"metadata" /* the channel of metadata, which stays in memory until the session stops, unless a channel of this name has a timer */
+/*
+ * the channel of metadata, which stays in memory until the session stops, unless a channel of this
+ * name has a timer
+ */
+#define METADATA "metadata"
 
 enum { PENDING_LOOK_MS = 5, LOOK_MS = 1000, METADATA_BYTES = 4096, METADATA_US = 100000 };
 
@@ -55,7 +59,10 @@ static const struct {
 
 /* ---- names ---- */
 
-/* Linux gives this number to the initial pid namespace (PROC_PID_INIT_INO). Names without a namespace are short, and there a person reads them most. */
+/*
+ * Linux gives this number to the initial pid namespace (PROC_PID_INIT_INO). Names without a
+ * namespace are short, and there a person reads them most.
+ */
 static const unsigned long long initial_namespace = 0xEFFFFFFC;
 
 void bsv_session_name(char ret[BSV_SESSION_NAME])
@@ -94,8 +101,10 @@ unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 		if (!bsv_session_is_stale(sessions[i].name) ||
 		    lttng->destroy_session_ext(sessions[i].name, &handle) != LTTNG_OK)
 			continue;
-		/* A session whose end LTTng cannot write, e.g. because the disk is full, ends all the same, and burstscope waits for it no
-		 * longer. */
+		/*
+		 * A session whose end LTTng cannot write, e.g. because the disk is full, ends all
+		 * the same, and burstscope waits for it no longer.
+		 */
 		lttng->destruction_handle_wait_for_completion(handle, BSV_SESSION_LIMIT_MS);
 		lttng->destruction_handle_destroy(handle);
 		gone++;
@@ -114,7 +123,10 @@ static struct lttng_handle *user_handle(const struct bsv_lttng *lttng, const cha
 	return lttng->create_handle(session, &domain);
 }
 
-/* Does a timer end the packets of every channel? LTTng does not list the channel of the metadata. If no channel can be listed, nothing is known to. */
+/*
+ * Does a timer end the packets of every channel? LTTng does not list the channel of the metadata.
+ * If no channel can be listed, nothing is known to.
+ */
 static bool has_switch_timers(const struct bsv_lttng *lttng, const char *session)
 {
 	struct lttng_handle *handle = user_handle(lttng, session);
@@ -207,8 +219,9 @@ int bsv_session_check_consumer(const struct bsv_lttng *lttng, struct bsa_err *er
 }
 
 /*
- * If the session daemon ends during a request, LTTng returns one of several codes. All of them mean that no session daemon runs. While the process of the
- * daemon ends, its socket still takes a connection, and so it seems to be alive.
+ * If the session daemon ends during a request, LTTng returns one of several codes. All of them mean
+ * that no session daemon runs. While the process of the daemon ends, its socket still takes a
+ * connection, and so it seems to be alive.
  */
 static int session_failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
 {
@@ -391,7 +404,10 @@ static uint64_t session_limit_ms(const struct bsv_session *s)
 	return s->limit_ms ? s->limit_ms : BSV_SESSION_LIMIT_MS;
 }
 
-/* Sizes are read each second. A ring that overwrites a file can have the same size twice, so one look proves nothing. */
+/*
+ * Sizes are read each second. A ring that overwrites a file can have the same size twice, so one
+ * look proves nothing.
+ */
 struct progress {
 	uint64_t bytes, looked_at, grew_at;
 };

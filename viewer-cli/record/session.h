@@ -19,7 +19,10 @@ enum { BSV_SESSION_NAME = 96, BSV_SESSION_LIMIT_MS = 30000 };
 struct bsv_live_session {
 	uint64_t file_bytes; /* limit of a trace file */
 	unsigned files;      /* trace files of each buffer; then the first one is overwritten */
-	/* period after which packets are written even if they are not full; 0: the session is not read while it records */
+	/*
+	 * period after which packets are written even if they are not full; 0: the session is not
+	 * read while it records
+	 */
 	unsigned timer_us;
 };
 
@@ -29,7 +32,8 @@ struct bsv_session {
 	const char *directory; /* borrowed */
 	enum bsv_detail detail;
 	struct bsv_buffers buffers;
-	bool snapshot; /* the newest events replace the oldest in the buffers, and nothing is written but by bsv_session_snapshot */
+	/* the newest events replace the oldest in the buffers, and nothing is written but by bsv_session_snapshot */
+	bool snapshot;
 	struct bsv_live_session live;
 	struct bsv_scope scope;
 	bool kernel; /* record the scheduling of the machine, too */
@@ -37,7 +41,11 @@ struct bsv_session {
 	bool stuck;        /* LTTng wrote nothing for limit_ms, and reported that there was something to write */
 	uint64_t limit_ms; /* 0: BSV_SESSION_LIMIT_MS */
 	uint64_t lost_events, lost_packets; /* as of the last look */
-	int end; /* once it is destroyed, the code with which LTTng ended it: LTTNG_OK; anything else: something of it may be missing */
+	/*
+	 * once it is destroyed, the code with which LTTng ended it: LTTNG_OK; anything else:
+	 * something of it may be missing
+	 */
+	int end;
 };
 
 /* A name that no other process has, and that shows whose it is. */
@@ -55,12 +63,16 @@ int bsv_session_start(struct bsv_session *s, struct bsa_err *err);
 /* Count the losses. BSA_E_ENV: the session has ended. */
 int bsv_session_look(struct bsv_session *s, struct bsa_err *err);
 
-/* Does LTTng still record into it? 0; BSA_E_ENV: the consumer daemon has died, or another program has ended the session. */
+/*
+ * Does LTTng still record into it? 0; BSA_E_ENV: the consumer daemon has died, or another program
+ * has ended the session.
+ */
 int bsv_session_check(const struct bsv_session *s, struct bsa_err *err);
 
 /*
- * Stop it, and wait until everything is in files. BSA_E_ENV: the daemon has gone; or something is left to write, and nothing was written for limit_ms.
- * After such a failure, the next call fails at once while data is pending.
+ * Stop it, and wait until everything is in files. BSA_E_ENV: the daemon has gone; or something is
+ * left to write, and nothing was written for limit_ms. After such a failure, the next call fails at
+ * once while data is pending.
  */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);
 
@@ -74,8 +86,10 @@ int bsv_session_snapshot(const struct bsv_session *s, const char *directory, str
 int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err);
 
 /*
- * Where session @name, of whomever, writes to. *ret_holds_back: LTTng keeps events and metadata in memory until a packet is full, because the session is
- * active and not every channel has a switch timer, or there is no channel "metadata". BSA_E_ENV: there is none, or no daemon, or it writes to no files.
+ * Where session @name, of whomever, writes to. *ret_holds_back: LTTng keeps events and metadata in
+ * memory until a packet is full, because the session is active and not every channel has a switch
+ * timer, or there is no channel "metadata". BSA_E_ENV: there is none, or no daemon, or it writes to
+ * no files.
  */
 int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], bool *ret_holds_back,
                      struct bsa_err *err);

@@ -57,7 +57,10 @@ struct bsv_advice {
 	uint64_t size;       /* the buffers that would have done, with half of that to spare */
 };
 
-/* Buffers of @size bytes; on the cpu that lost most in a row that was @lost_bytes, and it wrote @rate bytes a second at the most. */
+/*
+ * Buffers of @size bytes; on the cpu that lost most in a row that was @lost_bytes, and it wrote
+ * @rate bytes a second at the most.
+ */
 struct bsv_advice bsv_advise(uint64_t size, uint64_t rate, uint64_t lost_bytes);
 
 /* @events of @each bytes. */

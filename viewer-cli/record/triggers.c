@@ -1,8 +1,9 @@
 /*
  * triggers.c -- see triggers.h.
  *
- * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with the name of the session, which
- *        contains the process: the burstscope that ends the sessions of processes that have ended removes their triggers.
+ * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with
+ *        the name of the session, which contains the process: the burstscope that ends the sessions
+ *        of processes that have ended removes their triggers.
  */
 #include "record/triggers.h"
 

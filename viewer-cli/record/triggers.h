@@ -1,7 +1,9 @@
 /*
- * triggers.h -- LTTng's own triggers: the session daemon sends a notification as soon as a program emits an event that a rule is about.
+ * triggers.h -- LTTng's own triggers: the session daemon sends a notification as soon as a program
+ * emits an event that a rule is about.
  *
- * They are apart from sessions: an event is looked at whether or not a session records it, and its filter is evaluated in the program.
+ * They are apart from sessions: an event is looked at whether or not a session records it, and its
+ * filter is evaluated in the program.
  */
 #ifndef BSV_TRIGGERS_H
 #define BSV_TRIGGERS_H
@@ -32,8 +34,8 @@ struct bsv_notified {
 };
 
 /*
- * One trigger for each of @rules; @name is that of the session, and shows whose they are. Nothing is left of them on failure.
- * BSA_E_ENV.
+ * One trigger for each of @rules; @name is that of the session, and shows whose they are. Nothing
+ * is left of them on failure. BSA_E_ENV.
  */
 int bsv_triggers_open(struct bsv_triggers *ret, const struct bsv_lttng *lttng, const char *name,
                       const struct bsv_rule *rules, size_t n, struct bsa_err *err);
@@ -44,10 +46,16 @@ int bsv_triggers_next(struct bsv_triggers *t, struct bsv_notified *ret, struct b
 /* Remove them. All 0 is fine, and so is a daemon that has gone. */
 void bsv_triggers_close(struct bsv_triggers *t);
 
-/* Remove those of ours whose processes have ended without doing so: programs would evaluate them for as long as the daemon runs. */
+/*
+ * Remove those of ours whose processes have ended without doing so: programs would evaluate them
+ * for as long as the daemon runs.
+ */
 unsigned bsv_triggers_sweep(const struct bsv_lttng *lttng);
 
-/* Does the daemon have a trigger that does not belong to a burstscope that has ended? 1, 0; negative: LTTng does not report it. */
+/*
+ * Does the daemon have a trigger that does not belong to a burstscope that has ended? 1, 0;
+ * negative: LTTng does not report it.
+ */
 int bsv_triggers_used(const struct bsv_lttng *lttng);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * workload.c -- see workload.h.
  *
- * SIGNALS  There are no handlers. A blocked signal stays pending until bsv_signals_next takes it, so nothing is interrupted half done and
- *          no signal is missed. Several signals of a kind are seen as one, which is enough: children are waited for one by one.
+ * SIGNALS  There are no handlers. A blocked signal stays pending until bsv_signals_next takes it,
+ *          so nothing is interrupted half done and no signal is missed. Several signals of a kind
+ *          are seen as one, which is enough: children are waited for one by one.
  * CRASH    If we are killed, a command in our process group goes on; one in a group of its own gets SIGTERM.
  */
 #include "record/workload.h"

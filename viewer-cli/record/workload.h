@@ -1,7 +1,8 @@
 /*
  * workload.h -- the recorded command, and the signals that end it and us.
  *
- * After bsv_signals_hold, signals stay pending until bsv_signals_next takes them: whatever runs in between is not interrupted.
+ * After bsv_signals_hold, signals stay pending until bsv_signals_next takes them: whatever runs in
+ * between is not interrupted.
  */
 #ifndef BSV_WORKLOAD_H
 #define BSV_WORKLOAD_H
@@ -22,7 +23,10 @@ struct bsv_signals {
 void bsv_signals_hold(struct bsv_signals *s);
 void bsv_signals_release(struct bsv_signals *s);
 
-/* The next one, waited for so long at the most; 0: none came. @ret_typed: the terminal sent it, and to the command as well. */
+/*
+ * The next one, waited for so long at the most; 0: none came. @ret_typed: the terminal sent it, and
+ * to the command as well.
+ */
 int bsv_signals_next(const struct bsv_signals *s, int ms, bool *ret_typed);
 
 struct bsv_workload {
@@ -43,7 +47,10 @@ int bsv_workload_start(struct bsv_workload *w, const char *const *argv, const st
 /* Has it ended? */
 bool bsv_workload_ended(struct bsv_workload *w);
 
-/* Wait for the workload, and after a while kill it. The caller has asked it to end before. Signals shorten the wait. Does nothing if it was not begun. */
+/*
+ * Wait for the workload, and after a while kill it. The caller has asked it to end before. Signals
+ * shorten the wait. Does nothing if it was not begun.
+ */
 void bsv_workload_stop(struct bsv_workload *w, const struct bsv_signals *s);
 
 enum { BSV_WORKLOAD_TEXT = 64 };

@@ -1,8 +1,9 @@
 /*
  * bars.h -- tables that have a bar at the end of each row: stretches of time, all to one scale, below each other.
  *
- * Sections have columns of their own, but the bars of all begin in the same column. Nothing is wider than the screen: columns that
- * can be done without are left out, names are cut, and at last there are no bars.
+ * Sections have columns of their own, but the bars of all begin in the same column. Nothing is
+ * wider than the screen: columns that can be done without are left out, names are cut, and at last
+ * there are no bars.
  */
 #ifndef BSV_RENDER_BARS_H
 #define BSV_RENDER_BARS_H
@@ -19,7 +20,10 @@ struct bsv_bars_column {
 
 struct bsv_bars;
 
-/* Bars for the time from @from to @to. NULL: no memory, which bsv_bars_print reports. The functions below accept NULL. */
+/*
+ * Bars for the time from @from to @to. NULL: no memory, which bsv_bars_print reports. The functions
+ * below accept NULL.
+ */
 struct bsv_bars *bsv_bars_new(int64_t from, int64_t to);
 
 /* NULL is fine. Returns NULL. */

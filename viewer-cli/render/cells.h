@@ -1,5 +1,6 @@
 /*
- * cells.h -- time to scale: a span of it cut into cells, how much of each is covered, and the glyphs that show it to the eighth.
+ * cells.h -- time to scale: a span of it cut into cells, how much of each is covered, and the
+ * glyphs that show it to the eighth.
  */
 #ifndef BSV_RENDER_CELLS_H
 #define BSV_RENDER_CELLS_H

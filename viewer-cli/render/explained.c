@@ -173,7 +173,10 @@ int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv
 	if (r < 0)
 		return r;
 
-	/* The command to run next: of the culprit of the largest row of the ledger that has one, otherwise of the longest wait. */
+	/*
+	 * The command to run next: of the culprit of the largest row of the ledger that has one,
+	 * otherwise of the longest wait.
+	 */
 	for (size_t i = 0; i < x->n_causes; i++)
 		if (x->causes[i].culprit.id > 0 && bsv_known(x->causes[i].late) && x->causes[i].late > most) {
 			most = x->causes[i].late;

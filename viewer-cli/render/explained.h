@@ -1,8 +1,8 @@
 /*
  * explained.h -- all that is known of one execution, and how it is drawn for people.
  *
- * Times are ns since the recording began; BSV_UNKNOWN is what is not known. Texts are borrowed, NULL where there is none; those of
- * strangers may be anything.
+ * Times are ns since the recording began; BSV_UNKNOWN is what is not known. Texts are borrowed,
+ * NULL where there is none; those of strangers may be anything.
  */
 #ifndef BSV_RENDER_EXPLAINED_H
 #define BSV_RENDER_EXPLAINED_H
@@ -63,8 +63,8 @@ struct bsv_explained {
 	int64_t usual_budget;                          /* the usual budget of executions of the same model and path */
 	int64_t submit_delay,
 		submit_gap; /* how long its thread waited for a cpu since its call before, and how long ago that was */
-	int64_t lead,
-		lead_met; /* submitted so much earlier: met; lead unknown: earlier by submit_delay, and too late by definition */
+	/* submitted so much earlier: met; lead unknown: earlier by submit_delay, and too late by definition */
+	int64_t lead, lead_met;
 	int64_t cold, redo, run, losses;      /* losses: intervals of lost events that touch it */
 	int64_t typical_n, typical_estimated; /* how many executions are behind what is typical */
 	const char *advice;                   /* about the primary cause */

@@ -1,4 +1,7 @@
-/* explained_bars.c -- one execution to scale: its phases, the lanes it was on, its waits, and who it was taken off its lane for. */
+/*
+ * explained_bars.c -- one execution to scale: its phases, the lanes it was on, its waits, and who
+ * it was taken off its lane for.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,4 +1,7 @@
-/* explained_ledger.c -- why one execution missed its deadline: rows that sum to the lateness, exactly, and what they come to. */
+/*
+ * explained_ledger.c -- why one execution missed its deadline: rows that sum to the lateness,
+ * exactly, and what they come to.
+ */
 #include <inttypes.h>
 
 #include "base/causes.h"

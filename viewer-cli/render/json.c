@@ -8,7 +8,10 @@
 #include "base/template.h"
 #include "render/render.h"
 
-/* Names come from strangers: what is no UTF-8 is shown as U+FFFD, and what a terminal would obey is written as a number. */
+/*
+ * Names come from strangers: what is no UTF-8 is shown as U+FFFD, and what a terminal would obey is
+ * written as a number.
+ */
 void bsv_json_text(FILE *to, const char *s, size_t n)
 {
 	fputc('"', to);
@@ -58,9 +61,10 @@ void bsv_json_real(FILE *to, double value)
 }
 
 /*
- * MEMBERS of a row: one for each column, and beside a time since 1970 that same time since the start of the recording. A reader that
- * keeps numbers as doubles loses digits beyond 2^53, so these are strings: times since 1970 and `exec` always, so that a column has
- * one type; other integers where they are that large.
+ * MEMBERS of a row: one for each column, and beside a time since 1970 that same time since the
+ * start of the recording. A reader that keeps numbers as doubles loses digits beyond 2^53, so these
+ * are strings: times since 1970 and `exec` always, so that a column has one type; other integers
+ * where they are that large.
  */
 struct member {
 	size_t column;
@@ -76,7 +80,10 @@ struct members {
 static const char since_start[] = "_since_start";
 static const int64_t exact_most = (int64_t)1 << 53; /* every integer up to here is a double */
 
-/* A time whose name ends in _at is since the start already, but for those that a relation itself has: they are strings by their size. */
+/*
+ * A time whose name ends in _at is since the start already, but for those that a relation itself
+ * has: they are strings by their size.
+ */
 static bool is_since_1970(const struct bsv_column *c)
 {
 	size_t n = strlen(c->name);

@@ -1,7 +1,8 @@
 /*
  * render.h -- rows, for people or programs.
  *
- * They are printed as they come: however many there are, a table keeps only the first ones, to see how wide its columns are.
+ * They are printed as they come: however many there are, a table keeps only the first ones, to see
+ * how wide its columns are.
  */
 #ifndef BSV_RENDER_H
 #define BSV_RENDER_H
@@ -18,8 +19,8 @@ enum bsv_format { BSV_TABLE, BSV_JSON, BSV_CSV };
 extern const char *const bsv_formats[];
 
 /*
- * All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they are. @whole: options that print all columns,
- * which the table names where it leaves some out.
+ * All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they
+ * are. @whole: options that print all columns, which the table names where it leaves some out.
  */
 int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, const char *whole,
                      struct bsa_err *err);
@@ -33,12 +34,16 @@ enum bsv_csv {
 int bsv_render_csv(FILE *to, struct bsv_rows *rows, unsigned how, struct bsa_err *err);
 
 /*
- * The version of the JSON of answers, docs/answer.schema.json. Until 4 it was BSA_SCHEMA_VERSION of the database; since 5 the two count on
- * their own: 5 made strings of integers beyond 2^53, and put times since the start of the recording beside those since 1970.
+ * The version of the JSON of answers, docs/answer.schema.json. Until 4 it was BSA_SCHEMA_VERSION of
+ * the database; since 5 the two count on their own: 5 made strings of integers beyond 2^53, and put
+ * times since the start of the recording beside those since 1970.
  */
 enum { BSV_ANSWER_VERSION = 5 };
 
-/* The members columns and rows of an object. @start: when the recording began, as times in @rows are; NULL: there is none. */
+/*
+ * The members columns and rows of an object. @start: when the recording began, as times in @rows
+ * are; NULL: there is none.
+ */
 int bsv_render_json(FILE *to, struct bsv_rows *rows, const int64_t *start, struct bsa_err *err);
 
 /* As printf does it, in less time: there may be a hundred million. */

@@ -25,19 +25,25 @@ void bsv_extent_add(struct bsv_extent *e, struct bsv_cell cell);
 /* Make @e the range of what it has and of @other. */
 void bsv_extent_join(struct bsv_extent *e, const struct bsv_extent *other);
 
-/* Are columns @a and @b the same figure under two conditions, to be compared, and so in one unit? p95_ns and fair_p95_ns, predicted_ns and low_ns. */
+/*
+ * Are columns @a and @b the same figure under two conditions, to be compared, and so in one unit?
+ * p95_ns and fair_p95_ns, predicted_ns and low_ns.
+ */
 bool bsv_are_compared(const char *a, const char *b);
 
 /*
- * NULL @class is fine. @all (may be NULL) is of all durations beside it: they have one unit together, if that leaves this column its
- * digits.
+ * NULL @class is fine. @all (may be NULL) is of all durations beside it: they have one unit
+ * together, if that leaves this column its digits.
  */
 struct bsv_scale bsv_scale_of(const char *class, const struct bsv_extent *e, const struct bsv_extent *all);
 
 /* Numbers as they are. */
 extern const struct bsv_scale bsv_scale_none;
 
-/* The name of a figure, for people, without what it is counted in: p50_ns is p50. Owned by the caller; NULL: no memory. */
+/*
+ * The name of a figure, for people, without what it is counted in: p50_ns is p50. Owned by the
+ * caller; NULL: no memory.
+ */
 char *bsv_name_in_words(const char *name);
 
 enum { BSV_SCALED_TEXT = 64 };

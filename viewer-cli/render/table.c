@@ -1,6 +1,7 @@
 /*
- * table.c -- columns as wide as what is in the first rows, and no wider together than the screen: texts are cut, or go on in the next
- * line where they are sentences; then columns are left out from the right.
+ * table.c -- columns as wide as what is in the first rows, and no wider together than the screen:
+ * texts are cut, or go on in the next line where they are sentences; then columns are left out from
+ * the right.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -354,8 +355,9 @@ static void print_heads(struct table *t)
 }
 
 /*
- * What a column that has no room is called. NULL: nothing is missing without it, because it is a bar, which draws a column of figures and
- * has no name. A column of a query (raw) may have no name, either, and has values of its own.
+ * What a column that has no room is called. NULL: nothing is missing without it, because it is a
+ * bar, which draws a column of figures and has no name. A column of a query (raw) may have no name,
+ * either, and has values of its own.
  */
 static const char *missed_column(const struct table *t, size_t i)
 {

@@ -1,9 +1,10 @@
 /*
  * timeline.h -- lanes and queues over time, as text: a cell of each row is the same span of time.
  *
- * The caller adds all that is to be drawn first, in any order; it is added up as it comes: memory grows with what is drawn, not with what
- * is added. Times are since the recording began; what is outside of the span is left out. Functions are fine with NULL; bsv_timeline_draw
- * returns an error if there was no memory.
+ * The caller adds all that is to be drawn first, in any order; it is added up as it comes: memory
+ * grows with what is drawn, not with what is added. Times are since the recording began; what is
+ * outside of the span is left out. Functions are fine with NULL; bsv_timeline_draw returns an error
+ * if there was no memory.
  */
 #ifndef BSV_RENDER_TIMELINE_H
 #define BSV_RENDER_TIMELINE_H
@@ -30,8 +31,8 @@ void bsv_timeline_held(struct bsv_timeline *t, int64_t service, int64_t lane, in
                        int64_t ended);
 
 /*
- * Executions without a recorded end may have held a lane of @service: each of its lanes is unknown from @began, or from the last stretch that was
- * added before, whichever is later, until @ended.
+ * Executions without a recorded end may have held a lane of @service: each of its lanes is unknown
+ * from @began, or from the last stretch that was added before, whichever is later, until @ended.
  */
 void bsv_timeline_open(struct bsv_timeline *t, int64_t service, int64_t began, int64_t ended);
 

@@ -14,7 +14,10 @@ enum {
 
 #define BSV_UNKNOWN_WHO UINT32_MAX
 
-/* Those that are distinguished: a number each, as they come; of too many the later ones share the last number, and have no id. */
+/*
+ * Those that are distinguished: a number each, as they come; of too many the later ones share the
+ * last number, and have no id.
+ */
 struct bsv_folk {
 	struct bsv_map numbers; /* by id: its number + 1 */
 	int64_t *ids;

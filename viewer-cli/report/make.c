@@ -45,7 +45,10 @@ struct making {
 	int64_t executions; /* executions that are drawn */
 };
 
-/* The question of @call again, by @command, about the database @about, with another operand or NULL, and, where a command can be asked so, its part. */
+/*
+ * The question of @call again, by @command, about the database @about, with another operand or
+ * NULL, and, where a command can be asked so, its part.
+ */
 static int ask_command(const struct making *m, const struct bsv_command *command, const char *about, const char *second,
                        const void *options, FILE *to, struct bsa_err *err)
 {

@@ -14,7 +14,10 @@ struct bsv_page_wanted {
 	int64_t bytes;                /* how large it may become, about; 0: the usual */
 };
 
-/* @call: --where, --from and --to, what is about the whole program, by which path the page names the database, and, if @input is NULL, which input. */
+/*
+ * @call: --where, --from and --to, what is about the whole program, by which path the page names
+ * the database, and, if @input is NULL, which input.
+ */
 int bsv_page_make(const struct bsv_call *call, const char *input, const struct bsv_page_wanted *wanted,
                   struct bsa_err *err);
 

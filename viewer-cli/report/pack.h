@@ -1,10 +1,12 @@
 /*
  * pack.h -- columns of numbers for a page: small, and quick to read in a browser.
  *
- * FORM  A pack is a run of <script type="text/plain" data-pack=NAME data-rows=N data-widths=W,W,...> elements, PACK_ROWS rows each but the last.
- *       Each holds base64 of a zlib stream of its columns, one after the other. A column of width W is W planes of N bytes: the lowest
- *       bytes of all rows, then the next ones. A plain value is 0 for NULL, otherwise 1 + zigzag(value). A value of a delta column is
- *       zigzag(value - the value of the row before, 0 before the first row of the pack); it is never NULL.
+ * FORM  A pack is a run of <script type="text/plain" data-pack=NAME data-rows=N
+ *       data-widths=W,W,...> elements, PACK_ROWS rows each but the last. Each holds base64 of a
+ *       zlib stream of its columns, one after the other. A column of width W is W planes of N
+ *       bytes: the lowest bytes of all rows, then the next ones. A plain value is 0 for NULL,
+ *       otherwise 1 + zigzag(value). A value of a delta column is zigzag(value - the value of the
+ *       row before, 0 before the first row of the pack); it is never NULL.
  */
 #ifndef BSV_REPORT_PACK_H
 #define BSV_REPORT_PACK_H

@@ -85,8 +85,9 @@ static int64_t fewest_needed(const struct bsv_slo_rule *rule)
 }
 
 /*
- * The number of executions whose value is unknown; @ret_any: the number itself has no upper bound. An execution given up has no
- * latency, but counts as unknown: the service gives up those first that would take longest.
+ * The number of executions whose value is unknown; @ret_any: the number itself has no upper bound.
+ * An execution given up has no latency, but counts as unknown: the service gives up those first
+ * that would take longest.
  */
 static int64_t count_unseen(const struct bsv_slo_counts *c, bool *ret_any)
 {
@@ -94,7 +95,10 @@ static int64_t count_unseen(const struct bsv_slo_counts *c, bool *ret_any)
 	return c->unknown + c->given_up + c->no_client + c->no_service + (c->vanished > 0 ? c->vanished : 0);
 }
 
-/* Does @rule allow not even one execution above its bound, however many executions there are? Then one that was seen breaks the rule, whatever was lost. */
+/*
+ * Does @rule allow not even one execution above its bound, however many executions there are? Then
+ * one that was seen breaks the rule, whatever was lost.
+ */
 static bool allows_none(const struct bsv_slo_rule *rule)
 {
 	return rule->kind == BSV_SLO_MISSES ? rule->bound <= 0 : rule->percent >= 100;

@@ -1,9 +1,11 @@
 /*
  * judge.h -- judges a rule by counts: pass, fail, or cannot tell.
  *
- * An execution that was not recorded in full, or that was never answered, may have kept the rule or broken it. A rule passes only if it
- * would pass for every possible value of these executions, and fails only if it would fail for every one. With too few samples for
- * the rule a verdict can only be a failure: if a system that keeps the rule would show these counts in less than 5 of 100 cases.
+ * An execution that was not recorded in full, or that was never answered, may have kept the rule or
+ * broken it. A rule passes only if it would pass for every possible value of these executions, and
+ * fails only if it would fail for every one. With too few samples for the rule a verdict can only
+ * be a failure: if a system that keeps the rule would show these counts in less than 5 of 100
+ * cases.
  */
 #ifndef BSV_SLO_JUDGE_H
 #define BSV_SLO_JUDGE_H

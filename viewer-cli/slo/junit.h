@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * Write a test case for each rule: a failed rule has a failure, an inconclusive one an error, because it was not shown to hold.
- * @coverage: the sentence about what was recorded.
+ * Write a test case for each rule: a failed rule has a failure, an inconclusive one an error,
+ * because it was not shown to hold. @coverage: the sentence about what was recorded.
  */
 void bsv_slo_junit(FILE *to, const char *file, const char *input, const char *coverage, const struct bsv_slo *slo,
                    const struct bsv_slo_result *results);

@@ -34,7 +34,10 @@ static char *selection_sql(const struct bsv_slo_selection *of)
 	return text;
 }
 
-/* The SQL expression of the value whose percentile @rule asks for, where @e2e is the latency. The caller owns it; NULL: no memory. */
+/*
+ * The SQL expression of the value whose percentile @rule asks for, where @e2e is the latency. The
+ * caller owns it; NULL: no memory.
+ */
 static char *value_sql(const struct bsv_slo_rule *rule, const char *e2e)
 {
 	const struct bsv_hole holes[] = { { "e2e", e2e }, { NULL, NULL } };
@@ -120,8 +123,10 @@ static int first_row(struct bsv_rows **ret, const char *template, const struct b
 /* ---- counts ---- */
 
 /*
- * Set the bounds of executions that losses hide entirely. Each lost at least one event, so the number of lost events is a bound, where it is known.
- * The numbers in streams and of services give a lower one; but an execution of a stream that nothing was recorded of is in no stream's sequence.
+ * Set the bounds of executions that losses hide entirely. Each lost at least one event, so the
+ * number of lost events is a bound, where it is known. The numbers in streams and of services give
+ * a lower one; but an execution of a stream that nothing was recorded of is in no stream's
+ * sequence.
  */
 static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, struct bsv_input *input,
                          struct bsa_err *err)

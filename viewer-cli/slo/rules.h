@@ -1,8 +1,8 @@
 /*
  * rules.h -- reads a file of rules (burstscope-slo(5)), against which a recording is judged.
  *
- * The author of the file is not trusted: its size, its lines and its numbers are bounded, and messages about it contain no
- * control bytes for a terminal.
+ * The author of the file is not trusted: its size, its lines and its numbers are bounded, and
+ * messages about it contain no control bytes for a terminal.
  */
 #ifndef BSV_SLO_RULES_H
 #define BSV_SLO_RULES_H
@@ -51,7 +51,10 @@ struct bsv_slo {
 	size_t n;
 };
 
-/* Parse @text. BSA_E_INPUT: a line is not a rule (the sentence begins with its line number), or there is no rule. The caller owns *ret. */
+/*
+ * Parse @text. BSA_E_INPUT: a line is not a rule (the sentence begins with its line number), or
+ * there is no rule. The caller owns *ret.
+ */
 int bsv_slo_parse(struct bsv_slo *ret, const char *text, size_t bytes, struct bsa_err *err);
 
 /* Is @word the first one of a rule, as "p99" and "miss" are? */

@@ -71,8 +71,9 @@ int64_t bsv_percentile(const int64_t *sorted, size_t n, double percent)
 }
 
 /*
- * Draw the percentile of n values drawn from n: its rank is a uniform order statistic. The worth of samples in sequence is itself estimated from few blocks,
- * and is drawn, too, which turns a normal distribution into Student's.
+ * Draw the percentile of n values drawn from n: its rank is a uniform order statistic. The worth of
+ * samples in sequence is itself estimated from few blocks, and is drawn, too, which turns a normal
+ * distribution into Student's.
  */
 static int64_t percentile_draw(const struct bsv_sample *s, size_t rank, uint64_t *state)
 {
@@ -131,7 +132,10 @@ struct bsv_interval bsv_percentile_difference(const int64_t *a, size_t n_a, cons
 	return bsv_sequence_difference(&from, &to, percent, 1);
 }
 
-/* The variance of the shares of @blocks blocks, as a multiple of that of independent samples. @share of all samples are not above @at. */
+/*
+ * The variance of the shares of @blocks blocks, as a multiple of that of independent samples.
+ * @share of all samples are not above @at.
+ */
 static double variance_ratio(const int64_t *in_order, size_t n, int64_t at, double share, unsigned blocks)
 {
 	double squares = 0;

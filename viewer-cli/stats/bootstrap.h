@@ -1,11 +1,12 @@
 /*
  * bootstrap.h -- how certain a difference between two percentiles is. Seeded: the same samples give the same interval.
  *
- * A percentile of sorted values that is drawn again is one of these values, so only its rank is random: a replicate costs the same for any number of
- * samples.
+ * A percentile of sorted values that is drawn again is one of these values, so only its rank is
+ * random: a replicate costs the same for any number of samples.
  *
- * Neighbouring samples resemble each other: in a slow second all executions are slow. bsv_sequence_effect estimates how much, from blocks of the sequence,
- * as a block bootstrap would; n samples then count as n / times independent ones.
+ * Neighbouring samples resemble each other: in a slow second all executions are slow.
+ * bsv_sequence_effect estimates how much, from blocks of the sequence, as a block bootstrap would;
+ * n samples then count as n / times independent ones.
  */
 #ifndef BSV_STATS_BOOTSTRAP_H
 #define BSV_STATS_BOOTSTRAP_H

@@ -79,8 +79,9 @@ double bsv_compute_margin(const struct bsv_terms *terms, bool single)
 }
 
 /*
- * A busier machine may explain part of a change in its direction: slower executions if it was B's, faster ones if it was A's. A change must exceed that
- * part to be one; a change that exceeds only @t->margin is uncertain.
+ * A busier machine may explain part of a change in its direction: slower executions if it was B's,
+ * faster ones if it was A's. A change must exceed that part to be one; a change that exceeds only
+ * @t->margin is uncertain.
  */
 static double margin_of(const struct test *t, double by)
 {
@@ -143,7 +144,10 @@ static int latency_sight(struct work *w, struct sightings to[BSV_LATENCIES], con
 	for (int i = 0; i < BSV_LATENCIES; i++) {
 		struct sighting one = { .seen = bsv_blocks_percentile(b, bsv_tested_percent[i]) };
 
-		/* The limits of the percentile: all hidden executions were faster, or all slower, than those recorded. */
+		/*
+		 * The limits of the percentile: all hidden executions were faster, or all slower,
+		 * than those recorded.
+		 */
 		one.low = one.high = one.seen.value;
 		if (gone > 0) {
 			double rank = bsv_tested_percent[i] / 100 * (n + gone);
@@ -488,8 +492,9 @@ static bool is_significant(const struct test *t, double by, double margin, doubl
 }
 
 /*
- * A result without change requires that no hidden execution could have made one, and that the change is not significant without subtracting what a
- * busier machine may explain: how much of it the machine does explain is unknown.
+ * A result without change requires that no hidden execution could have made one, and that the
+ * change is not significant without subtracting what a busier machine may explain: how much of it
+ * the machine does explain is unknown.
  */
 static bool may_have_changed(const struct test *t, double alike_level)
 {
@@ -501,9 +506,10 @@ static bool may_have_changed(const struct test *t, double alike_level)
 }
 
 /*
- * True if even a large change (beyond the margin) would not have been significant. Where the executions of A and B hardly differ, a large change is not in
- * doubt; that only their percentiles or shares are near each other proves nothing then. Tests of cpu time are for small changes: large ones show in
- * latencies.
+ * True if even a large change (beyond the margin) would not have been significant. Where the
+ * executions of A and B hardly differ, a large change is not in doubt; that only their percentiles
+ * or shares are near each other proves nothing then. Tests of cpu time are for small changes: large
+ * ones show in latencies.
  */
 static bool is_blind(const struct test *t, double level)
 {
@@ -517,8 +523,9 @@ static bool is_blind(const struct test *t, double level)
 }
 
 /*
- * The interval reaches as much further as the machine may explain, so that it leaves out 0 exactly if the change is significant. A change needs to be
- * significant whatever hidden executions were like. @alike_level: the level for alike_p.
+ * The interval reaches as much further as the machine may explain, so that it leaves out 0 exactly
+ * if the change is significant. A change needs to be significant whatever hidden executions were
+ * like. @alike_level: the level for alike_p.
  */
 static void test_judge(const struct test *t, double level, double alike_level)
 {
@@ -527,7 +534,10 @@ static void test_judge(const struct test *t, double level, double alike_level)
 	bool changed = c->p <= level && fabs(c->by) >= t->least && !t->negligible;
 	double least = t->contrast.by > 0 ? t->low_by : t->high_by;
 
-	/* A share of none or of all is moved inwards a little where intervals are computed, so the observed value can lie at their edge. */
+	/*
+	 * A share of none or of all is moved inwards a little where intervals are computed, so the
+	 * observed value can lie at their edge.
+	 */
 	c->low = fmin(change_of(t, t->contrast.by - reach - fmax(t->busier, 0)), c->by);
 	c->high = fmax(change_of(t, t->contrast.by + reach + fmax(-t->busier, 0)), c->by);
 	if (changed && least * t->contrast.by > 0 && is_significant(t, least, margin_of(t, least), level))
@@ -553,8 +563,10 @@ static int judge_all(struct work *w)
 	weights = levels + 3 * n;
 
 	/*
-	 * Cpu time at one speed of the machine is the only test in which small changes show. The other tests are of latencies, which resemble each other, and of
-	 * shares, which small changes do not move. So the tests of cpu time together may err as often as all other tests together.
+	 * Cpu time at one speed of the machine is the only test in which small changes show. The
+	 * other tests are of latencies, which resemble each other, and of shares, which small
+	 * changes do not move. So the tests of cpu time together may err as often as all other
+	 * tests together.
 	 */
 	for (size_t i = 0; i < n; i++)
 		computing += w->tests[i].computing;
@@ -647,7 +659,10 @@ static size_t entries_fill(struct entry *to, const struct bsv_side *s, bool in_b
 	return n;
 }
 
-/* All groups (or tallies) of both sides, ordered so that those to compare are adjacent. Owned by the caller; NULL: no memory. */
+/*
+ * All groups (or tallies) of both sides, ordered so that those to compare are adjacent. Owned by
+ * the caller; NULL: no memory.
+ */
 static struct entry *entries_new(const struct bsv_side *a, const struct bsv_side *b, bool tallies, size_t *ret_n)
 {
 	struct entry *ret;

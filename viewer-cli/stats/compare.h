@@ -1,17 +1,26 @@
 /*
- * compare.h -- compares the recordings of side A with those of side B, group by group: what changed, how certain that is, and in which phase.
+ * compare.h -- compares the recordings of side A with those of side B, group by group: what
+ * changed, how certain that is, and in which phase.
  *
- * TESTS        Of each group: p10, p50 and p99 from end to end. Of each app, model and path: the shares of deadlines missed, of executions answered, and of
- *              executions that failed for another reason than a deadline. Holm's procedure corrects all tests together: in 5 of 100 comparisons one
- *              change is false. Where recordings contain the time of the reference computation, also of each group the cpu time of a run at one speed
- *              of the machine (compute.h); these tests get half of the permitted error, because small changes show in them.
- * UNIT         With several recordings of a side, the recording is the unit, and the error is the one between recordings. With one recording of each
- *              side, the error is that of the block bootstrap within them, and the effect of the machine alone is assumed: @margin.
- * LOAD         A change counts only if it exceeds what a busier machine may explain (@slower). A change that would count on equally busy machines is
- *              uncertain, not "no change".
- * POWER        Unless the executions hardly differ, "no change" is reported only if the error is small enough that a large change would have shown.
- * HOLES        A change counts only if it holds whatever the hidden executions were like. Where a loss touches a group, "no change" is not reported.
- * ATTRIBUTION  The means of the phases over executions near the percentile that changed; they add up to the change. Not tested.
+ * TESTS        Of each group: p10, p50 and p99 from end to end. Of each app, model and path: the
+ *              shares of deadlines missed, of executions answered, and of executions that failed
+ *              for another reason than a deadline. Holm's procedure corrects all tests together: in
+ *              5 of 100 comparisons one change is false. Where recordings contain the time of the
+ *              reference computation, also of each group the cpu time of a run at one speed of the
+ *              machine (compute.h); these tests get half of the permitted error, because small
+ *              changes show in them.
+ * UNIT         With several recordings of a side, the recording is the unit, and the error is the
+ *              one between recordings. With one recording of each side, the error is that of the
+ *              block bootstrap within them, and the effect of the machine alone is assumed:
+ *              @margin.
+ * LOAD         A change counts only if it exceeds what a busier machine may explain (@slower). A
+ *              change that would count on equally busy machines is uncertain, not "no change".
+ * POWER        Unless the executions hardly differ, "no change" is reported only if the error is
+ *              small enough that a large change would have shown.
+ * HOLES        A change counts only if it holds whatever the hidden executions were like. Where a
+ *              loss touches a group, "no change" is not reported.
+ * ATTRIBUTION  The means of the phases over executions near the percentile that changed; they add
+ *              up to the change. Not tested.
  */
 #ifndef BSV_STATS_COMPARE_H
 #define BSV_STATS_COMPARE_H
@@ -28,8 +37,10 @@ enum {
 
 #define BSV_NEGLIGIBLE 0.147 /* effects below this are negligible: Romano et al., 2006 */
 #define BSV_ALPHA 0.05
-/* Changes that a test must be able to distinguish from none: of latencies, a factor beyond the margin; of shares, 0.5 are 50 percentage
- * points. */
+/*
+ * Changes that a test must be able to distinguish from none: of latencies, a factor beyond the
+ * margin; of shares, 0.5 are 50 percentage points.
+ */
 #define BSV_LARGE_FACTOR 2
 #define BSV_LARGE_SHARE 0.5
 
@@ -40,7 +51,8 @@ extern const double bsv_tested_percent[BSV_LATENCIES];
 enum bsv_changed {
 	BSV_TOO_FEW,  /* A has too few executions */
 	BSV_VANISHED, /* enough executions in A, too few in B */
-	BSV_HIDDEN, /* hidden or unknown executions, the load of the machine, or a large error could decide it either way */
+	/* hidden or unknown executions, the load of the machine, or a large error could decide it either way */
+	BSV_HIDDEN,
 	BSV_SAME,
 	BSV_CHANGED
 };
@@ -62,11 +74,14 @@ struct bsv_pair {
 		compute;      /* cpu time of a run, geometric means at the machine's mean speed; too few: not judged */
 	bool tested;          /* whether the group is in both sides; then all members below are known */
 	enum bsv_tested near; /* percentile that parts belong to */
-	double parts
-		[BSV_PHASES]; /* ns: mean of each phase in B less that in A, over executions near that percentile; e2e is their sum */
+	/* ns: mean of each phase in B less that in A, over executions near that percentile; e2e is their sum */
+	double parts[BSV_PHASES];
 	double cliff[BSV_PHASES]; /* effect sizes, -1 to 1 */
 	int64_t p50_a[BSV_PHASES], p50_b[BSV_PHASES];
-	/* parts of the change of the mean of all executions: the part of this group's share, and the part of its own mean */
+	/*
+	 * parts of the change of the mean of all executions: the part of this group's share, and
+	 * the part of its own mean
+	 */
 	int64_t by_mix, by_speed;
 	double share_a, share_b, mean_a, mean_b; /* share: of all executions, 0 to 1; mean: from end to end, ns */
 };
@@ -78,7 +93,10 @@ struct bsv_ending_pair {
 	double per_second_a, per_second_b; /* executions ended per second; NaN: fewer than 2 executions */
 	bool deadlines;                    /* whether some execution is known to have had a deadline */
 	size_t due_a, due_b, failed_a, failed_b;
-	/* shares: missed, of those with a deadline; answered, of all ended; failed for another reason than a deadline, of those due */
+	/*
+	 * shares: missed, of those with a deadline; answered, of all ended; failed for another
+	 * reason than a deadline, of those due
+	 */
 	struct bsv_change misses, answers, failures;
 };
 
@@ -86,7 +104,11 @@ struct bsv_ending_pair {
 struct bsv_terms {
 	double least;  /* least change worth reporting, percent of a percentile */
 	double margin; /* percent by which the machine alone may move p50 between two recordings */
-	double slower; /* factor by which B's machine was busier, which may explain as much of a change in its direction; 1: equally busy */
+	/*
+	 * factor by which B's machine was busier, which may explain as much of a change in its
+	 * direction; 1: equally busy
+	 */
+	double slower;
 };
 
 struct bsv_comparison {
@@ -114,7 +136,10 @@ int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const stru
 /* Accepts a struct that is all 0. */
 void bsv_comparison_fini(struct bsv_comparison *c);
 
-/* The change of a tested percentile that is attributed to the machine alone, if each side is a @single recording; as `by`: 0.25. */
+/*
+ * The change of a tested percentile that is attributed to the machine alone, if each side is a
+ * @single recording; as `by`: 0.25.
+ */
 double bsv_margin(enum bsv_tested tested, const struct bsv_terms *terms, bool single);
 
 /* The same for cpu time that was taken to one speed. */

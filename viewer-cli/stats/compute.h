@@ -1,14 +1,18 @@
 /*
  * compute.h -- the cpu time of a group's runs, at one speed of the machine.
  *
- * The speed of a machine's cpus changes within minutes: other guests share their cores, and a preempted thread finds its caches used by others. Recordings
- * show both: the time of a computation that is always the same (execution.reference_ns), and the share of their runs for which threads were ready
- * and had no cpu (run_delay_ns). The recordings themselves show how the logarithm of a run's cpu time follows these two influences: their time is cut into
- * blocks, and a plane is fitted to the blocks, less the mean of their recording. Its slopes convert each recording to the mean speed and crowd of all.
+ * The speed of a machine's cpus changes within minutes: other guests share their cores, and a
+ * preempted thread finds its caches used by others. Recordings show both: the time of a computation
+ * that is always the same (execution.reference_ns), and the share of their runs for which threads
+ * were ready and had no cpu (run_delay_ns). The recordings themselves show how the logarithm of a
+ * run's cpu time follows these two influences: their time is cut into blocks, and a plane is fitted
+ * to the blocks, less the mean of their recording. Its slopes convert each recording to the mean
+ * speed and crowd of all.
  *
- * ASSUMED: the change between A and B affects neither the reference nor how often others take the cpu; and a relation within recordings also holds between
- * them. The reference reads memory that may have left the caches: a model that uses much more or much less memory in B changes the reference a little,
- * and part of that change is then attributed to the machine.
+ * ASSUMED: the change between A and B affects neither the reference nor how often others take the
+ * cpu; and a relation within recordings also holds between them. The reference reads memory that
+ * may have left the caches: a model that uses much more or much less memory in B changes the
+ * reference a little, and part of that change is then attributed to the machine.
  */
 #ifndef BSV_STATS_COMPUTE_H
 #define BSV_STATS_COMPUTE_H

@@ -1,4 +1,7 @@
-/* estimate.c -- see estimate.h. Counts by block stand for the samples, so that drawing costs the same for any number of samples. */
+/*
+ * estimate.c -- see estimate.h. Counts by block stand for the samples, so that drawing costs the
+ * same for any number of samples.
+ */
 #include "stats/estimate.h"
 
 #include <assert.h>

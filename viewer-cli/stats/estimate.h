@@ -1,11 +1,13 @@
 /*
  * estimate.h -- a figure of one recording with its variance, and the difference that two sets of recordings show.
  *
- * Executions that follow each other resemble each other. The variance within a recording is therefore that of a block bootstrap: its time is cut into
- * blocks, and recordings are drawn again, block by block. Long blocks see effects that last; many blocks give a better variance; both are tried, and
- * the larger variance counts. Seeded: the same samples give the same numbers.
+ * Executions that follow each other resemble each other. The variance within a recording is
+ * therefore that of a block bootstrap: its time is cut into blocks, and recordings are drawn again,
+ * block by block. Long blocks see effects that last; many blocks give a better variance; both are
+ * tried, and the larger variance counts. Seeded: the same samples give the same numbers.
  *
- * A block bootstrap sees what varies within a recording. Only several recordings show what differs from one recording to the next.
+ * A block bootstrap sees what varies within a recording. Only several recordings show what differs
+ * from one recording to the next.
  */
 #ifndef BSV_STATS_ESTIMATE_H
 #define BSV_STATS_ESTIMATE_H
@@ -59,8 +61,9 @@ struct bsv_contrast {
 };
 
 /*
- * With one recording each, the error comes from the variances within. With more, the recording is the unit: the error is the pooled one between the
- * recordings of a side, and not smaller than the one within. @n_a and @n_b are above 0.
+ * With one recording each, the error comes from the variances within. With more, the recording is
+ * the unit: the error is the pooled one between the recordings of a side, and not smaller than the
+ * one within. @n_a and @n_b are above 0.
  */
 struct bsv_contrast bsv_contrast_of(const struct bsv_estimate *a, size_t n_a, const struct bsv_estimate *b, size_t n_b);
 
@@ -71,8 +74,10 @@ double bsv_contrast_p(const struct bsv_contrast *c, double margin);
 double bsv_contrast_reach(const struct bsv_contrast *c, double alpha);
 
 /*
- * Holm's procedure: decides which of @n tests are significant, so that the probability of any false one is at most @alpha. @levels[i] receives the level of
- * test i, which is significant if p[i] <= levels[i]. @weights (above 0): the share of @alpha for each test; NULL: equal shares. @order is scratch room for @n.
+ * Holm's procedure: decides which of @n tests are significant, so that the probability of any false
+ * one is at most @alpha. @levels[i] receives the level of test i, which is significant if p[i] <=
+ * levels[i]. @weights (above 0): the share of @alpha for each test; NULL: equal shares. @order is
+ * scratch room for @n.
  */
 void bsv_holm(const double *p, const double *weights, size_t n, double alpha, double *levels, size_t *order);
 

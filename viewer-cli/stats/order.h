@@ -9,8 +9,8 @@
 void bsv_sort(int64_t *values, size_t n, int64_t *scratch);
 
 /*
- * Cliff's delta: how often a value of @b is larger than one of @a, less how often it is smaller, over all pairs: -1 to 1, and 0 where the sets are alike.
- * Both are sorted and not empty.
+ * Cliff's delta: how often a value of @b is larger than one of @a, less how often it is smaller,
+ * over all pairs: -1 to 1, and 0 where the sets are alike. Both are sorted and not empty.
  */
 double bsv_cliff(const int64_t *a, size_t n_a, const int64_t *b, size_t n_b);
 

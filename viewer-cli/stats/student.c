@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* The continued fraction of the incomplete beta function, by Lentz's method. It converges fast for x < (a + 1) / (a + b + 2). */
+/*
+ * The continued fraction of the incomplete beta function, by Lentz's method. It converges fast for
+ * x < (a + 1) / (a + b + 2).
+ */
 static double beta_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;

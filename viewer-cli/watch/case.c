@@ -1,8 +1,9 @@
 /*
  * case.c -- see case.h.
  *
- * TRUST  Any process that can write to the directory of cases can write anything into a case.json. jansson parses the whole file first. A
- *        member that is missing or has another type counts as absent, and lists are cut to the room there is.
+ * TRUST  Any process that can write to the directory of cases can write anything into a case.json.
+ *        jansson parses the whole file first. A member that is missing or has another type counts
+ *        as absent, and lists are cut to the room there is.
  */
 #include "watch/case.h"
 
@@ -83,7 +84,10 @@ static struct cause_counts count_causes(const struct bsv_case *c, const struct b
 	return ret;
 }
 
-/* The cause to forget for @added. n_causes: @added itself, which loses every tie, so that equal causes do not replace each other. */
+/*
+ * The cause to forget for @added. n_causes: @added itself, which loses every tie, so that equal
+ * causes do not replace each other.
+ */
 static size_t cause_to_forget(const struct bsv_case *c, const struct bsv_case_cause *added)
 {
 	struct cause_counts most = count_causes(c, added, added), has;

@@ -6,7 +6,8 @@
  *   trace.db      its database
  *   report.html   its page
  *
- * A directory is called NAME.half until all of that is there: a watcher that is killed leaves such a one, and the next one finishes or removes it.
+ * A directory is called NAME.half until all of that is there: a watcher that is killed leaves such
+ * a one, and the next one finishes or removes it.
  */
 #ifndef BSV_CASE_H
 #define BSV_CASE_H
@@ -27,7 +28,10 @@ struct bsv_case_fired {
 	int64_t from, to; /* CLOCK_MONOTONIC: of a rule, the first window in which it failed; 0: none */
 };
 
-/* Texts are owned; NULL: unknown. Names in them are untrusted; the user is the one that the kernel reports for the app. */
+/*
+ * Texts are owned; NULL: unknown. Names in them are untrusted; the user is the one that the kernel
+ * reports for the app.
+ */
 struct bsv_case_cause {
 	char *condition, *finding, *app, *model, *culprit, *what;
 	bool has_user; /* false: the user is unknown */
@@ -63,9 +67,10 @@ int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_e
 int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err);
 
 /*
- * Add @cause behind the others; its texts are taken. If the case is full: find the user with the most causes, counting @cause, and of that
- * user the app with the most. The last cause of that app is forgotten, or @cause itself if its user and its app have as many. So no app
- * can fill a case and hide the misses of another one. Never forgets the first cause.
+ * Add @cause behind the others; its texts are taken. If the case is full: find the user with the
+ * most causes, counting @cause, and of that user the app with the most. The last cause of that app
+ * is forgotten, or @cause itself if its user and its app have as many. So no app can fill a case
+ * and hide the misses of another one. Never forgets the first cause.
  */
 void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause);
 

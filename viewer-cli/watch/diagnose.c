@@ -1,8 +1,9 @@
 /*
  * diagnose.c -- see diagnose.h.
  *
- * A miss is put down to the primary cause that the import found (docs/figures.md), an error to its status, a death to the client whose
- * connection ended. Where the recording does not hold what fired, the summary states that, and names no cause.
+ * A miss is put down to the primary cause that the import found (docs/figures.md), an error to its
+ * status, a death to the client whose connection ended. Where the recording does not hold what
+ * fired, the summary states that, and names no cause.
  */
 #include "watch/diagnosing.h"
 
@@ -344,8 +345,9 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
 }
 
 /*
- * Beside conditions with a cause, one that fired on an event alone, of which the recording holds nothing: it has a cause of its own, so
- * that it is not counted as a repetition of the others. A full case may have forgotten its causes, so their absence proves nothing.
+ * Beside conditions with a cause, one that fired on an event alone, of which the recording holds
+ * nothing: it has a cause of its own, so that it is not counted as a repetition of the others. A
+ * full case may have forgotten its causes, so their absence proves nothing.
  */
 static int add_unexplained(struct bsv_diagnosing *d, const struct bsv_case_fired *fired, struct bsa_err *err)
 {

@@ -1,8 +1,8 @@
 /*
  * diagnose_fold.c -- see diagnosing.h: what a fold saw while it was recorded, found again in the database of a case.
  *
- * The database decides: a rule that holds in the same window, once all of it is known, was none. What the database does not hold in full
- * was seen by the fold, and the sentence states that.
+ * The database decides: a rule that holds in the same window, once all of it is known, was none.
+ * What the database does not hold in full was seen by the fold, and the sentence states that.
  */
 #include "watch/diagnosing.h"
 
@@ -239,8 +239,8 @@ int bsv_diagnose_rule(struct bsv_diagnosing *d, struct bsa_err *err)
 	if (r < 0 || (w.whole && w.result.outcome == BSV_PASS))
 		return r;
 	/*
-	 * Even if the case cannot decide the rule, because events were lost after that time: the fold has seen it fail, and the known executions show
-	 * where the time went.
+	 * Even if the case cannot decide the rule, because events were lost after that time: the
+	 * fold has seen it fail, and the known executions show where the time went.
 	 */
 	if (w.whole && w.slo.rules[0].kind == BSV_SLO_MISSES)
 		r = find_missed(&v, d, &w, err);

@@ -30,7 +30,10 @@ void bsv_known_fini(struct bsv_known *k);
 /* Remember what the cases of @store are about, as a watcher that was killed would have. */
 void bsv_known_read(struct bsv_known *k, const struct bsv_store *store, int64_t now);
 
-/* The place in @c of the first cause that was not known when @c was caught, however long its diagnosis took; c->n_causes: all were. */
+/*
+ * The place in @c of the first cause that was not known when @c was caught, however long its
+ * diagnosis took; c->n_causes: all were.
+ */
 size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c);
 
 /* The name of the case that has the first cause of @c that was known then; NULL: none was. Borrowed. */

@@ -1,8 +1,9 @@
 /*
  * maker.c -- see maker.h.
  *
- * CRASH  The process is killed when the watcher dies: what it leaves is a case that is half made. If it crashes itself, or takes longer than
- *        the watcher has patience, the watcher writes that down in case.json, beside the trace.
+ * CRASH  The process is killed when the watcher dies: what it leaves is a case that is half made.
+ *        If it crashes itself, or takes longer than the watcher has patience, the watcher writes
+ *        that down in case.json, beside the trace.
  */
 #include "watch/maker.h"
 
@@ -33,8 +34,9 @@ static int path_in(const char *directory, const char *name, char ret[PATH_MAX], 
 }
 
 /*
- * The timeline and the charts of the page are about the time of the case: of a quiet cpu the buffers may hold what happened hours ago. Its
- * commands name the database by @known_as, because a reader copies them when the case is finished.
+ * The timeline and the charts of the page are about the time of the case: of a quiet cpu the
+ * buffers may hold what happened hours ago. Its commands name the database by @known_as, because a
+ * reader copies them when the case is finished.
  */
 static int make_page(const struct bsv_case *c, const char *database, const char *known_as, const char *page,
                      struct bsa_err *err)

@@ -1,8 +1,9 @@
 /*
  * store.c -- see store.h.
  *
- * CRASH  A case is made under the name NAME.half, and renamed when it is whole. The lock is the kernel's (flock), and ends with its process.
- *        Removing a case begins with its case.json, without which it is none: what is left of one then is removed by the next watcher.
+ * CRASH  A case is made under the name NAME.half, and renamed when it is whole. The lock is the
+ *        kernel's (flock), and ends with its process. Removing a case begins with its case.json,
+ *        without which it is none: what is left of one then is removed by the next watcher.
  */
 #include "watch/store.h"
 
@@ -279,10 +280,11 @@ static bool rank_goes_first(const struct rank *a, const struct rank *b)
 }
 
 /*
- * Take the user with the most cases, of that user the app with the most, and of that app the oldest case: an app that fires one condition
- * after another, under any number of names, has cases of its own user removed. A case is spared as long as there are others, if another one of
- * its users has few: otherwise the app that misses most would take the only record of another one with it. Never the last of the @n, the
- * newest. NULL: no other is left.
+ * Take the user with the most cases, of that user the app with the most, and of that app the oldest
+ * case: an app that fires one condition after another, under any number of names, has cases of its
+ * own user removed. A case is spared as long as there are others, if another one of its users has
+ * few: otherwise the app that misses most would take the only record of another one with it. Never
+ * the last of the @n, the newest. NULL: no other is left.
  */
 static struct kept *kept_to_remove(struct kept *each, size_t n, bool by_bytes)
 {

@@ -1,6 +1,7 @@
 /*
- * streamed.h -- the recording that burstscope watch reads for conditions that take a fold: a ring of tracefiles in memory, or a session at a
- * relay daemon; and the process that folds what is written there (live/reader.h).
+ * streamed.h -- the recording that burstscope watch reads for conditions that take a fold: a ring
+ * of tracefiles in memory, or a session at a relay daemon; and the process that folds what is
+ * written there (live/reader.h).
  */
 #ifndef BSV_STREAMED_H
 #define BSV_STREAMED_H
@@ -19,7 +20,10 @@ struct bsv_streamed {
 	struct bsv_figures figures;          /* the last answer */
 	struct bsv_figures answer;           /* the next one, as far as it is here */
 	uint64_t taken[BSV_CONDITIONS_MOST]; /* number of firings taken so far, as the reader counts them */
-	/* firings before this time were taken from an earlier reader, which has ended: a new one reads the same files again */
+	/*
+	 * firings before this time were taken from an earlier reader, which has ended: a new one
+	 * reads the same files again
+	 */
 	uint64_t old;
 };
 

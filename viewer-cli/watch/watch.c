@@ -1,25 +1,37 @@
 /*
  * watch.c -- see watch.h.
  *
- * STATES   armed: a session whose buffers are written over, and a trigger for each event that may be a condition. The first notification begins a
- *          case. From then on for --after ns more of them belong to it; then the snapshot is taken, and a process of its own (maker.h) makes the case
- *          of it, while this one is armed still: the next notification begins the next case. Not armed: the session daemon has gone. Until there is
- *          one again nothing is caught, which is reported then, as a gap.
- * FOLD     Where a condition takes a fold, the session is not a snapshot's: it writes to a ring of tracefiles in memory, which a process of its
- *          own reads (streamed.h), and the last seconds of which are copied when a condition fires. Triggers work beside it. There is
- *          one session in either case, so that programs emit each event once. That process may be killed: another one reads the ring anew.
- * RELAY    A session of another host (--url) is read by that process, too, which keeps the last records in memory, and makes the database of a case of
- *          them: while it does, nothing else is asked of it. There is no trace, no trigger, and no session to be made again; when the relay
- *          has gone, the process finds it again. Times of a case are on the clock of the trace, which is that of the other host.
- * REST     A condition that fires all the time must not keep a core busy with imports. Between snapshots there is a rest: as long as the
- *          buffers can wait for, which is half of --before; longer, up to a quarter of the cooldown, while all that comes is known already.
- *          An event of a model or a connection that is not known ends a rest that is longer than the buffers can wait for.
- * STATE    The state that a service emitted when it was asked last may have been written over: so it is asked again every half of --before, and
- *          when a condition fires (bsv_session_retell). Without that, apps and models in a case would have no names. A ring holds more, and state that
- *          is emitted again is a hole in a recording that is read: there it is asked again only if the ring was written over.
- * CRASH    Half cases: store.h. The session and its triggers: the next one of ours to begin removes them (record/session.c, triggers.c).
- *          Makers die with us. What was caught, and was not finished, is finished at the next start.
- * SIGNALS  Held, and taken where nothing is half done. The first one ends after the case that is being made; the second one at once.
+ * STATES   armed: a session whose buffers are written over, and a trigger for each event that may
+ *          be a condition. The first notification begins a case. From then on for --after ns more
+ *          of them belong to it; then the snapshot is taken, and a process of its own (maker.h)
+ *          makes the case of it, while this one is armed still: the next notification begins the
+ *          next case. Not armed: the session daemon has gone. Until there is one again nothing is
+ *          caught, which is reported then, as a gap.
+ * FOLD     Where a condition takes a fold, the session is not a snapshot's: it writes to a ring of
+ *          tracefiles in memory, which a process of its own reads (streamed.h), and the last
+ *          seconds of which are copied when a condition fires. Triggers work beside it. There is
+ *          one session in either case, so that programs emit each event once. That process may be
+ *          killed: another one reads the ring anew.
+ * RELAY    A session of another host (--url) is read by that process, too, which keeps the last
+ *          records in memory, and makes the database of a case of them: while it does, nothing else
+ *          is asked of it. There is no trace, no trigger, and no session to be made again; when the
+ *          relay has gone, the process finds it again. Times of a case are on the clock of the
+ *          trace, which is that of the other host.
+ * REST     A condition that fires all the time must not keep a core busy with imports. Between
+ *          snapshots there is a rest: as long as the buffers can wait for, which is half of
+ *          --before; longer, up to a quarter of the cooldown, while all that comes is known
+ *          already. An event of a model or a connection that is not known ends a rest that is
+ *          longer than the buffers can wait for.
+ * STATE    The state that a service emitted when it was asked last may have been written over: so
+ *          it is asked again every half of --before, and when a condition fires
+ *          (bsv_session_retell). Without that, apps and models in a case would have no names. A
+ *          ring holds more, and state that is emitted again is a hole in a recording that is read:
+ *          there it is asked again only if the ring was written over.
+ * CRASH    Half cases: store.h. The session and its triggers: the next one of ours to begin removes
+ *          them (record/session.c, triggers.c). Makers die with us. What was caught, and was not
+ *          finished, is finished at the next start.
+ * SIGNALS  Held, and taken where nothing is half done. The first one ends after the case that is
+ *          being made; the second one at once.
  */
 #include "watch/watch.h"
 
@@ -254,7 +266,10 @@ static void report_not_caught(struct watching *w, const char *on, const char *wh
 
 static void lost_daemon(struct watching *w, const char *why)
 {
-	/* The session daemon has gone, and its buffers with it; the files of a ring are there until the session is made again. */
+	/*
+	 * The session daemon has gone, and its buffers with it; the files of a ring are there until
+	 * the session is made again.
+	 */
 	if (w->next.n_fired && w->folds && w->n_queue < QUEUE_MOST) {
 		take_snapshot(w);
 	} else if (w->next.n_fired) {
@@ -312,7 +327,8 @@ static void begin_case(struct watching *w, const char *on)
 	w->due = w->fired_at + w->o->after;
 	w->extended = false;
 	if (w->o->url || (w->folds && w->streamed.figures.state.bytes < w->o->ring / 2))
-		return; /* the ring holds who is who; and what is kept of a relay's session is known from its beginning */
+		/* the ring holds who is who; and what is kept of a relay's session is known from its beginning */
+		return;
 	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
 		w->retold_at = now_signed();
 }
@@ -345,7 +361,10 @@ static struct bsv_case_fired *fire_condition(struct watching *w, unsigned condit
 		return f;
 	bsv_known_event_add(&w->known, condition, key, at);
 
-	/* Something new has fired: of what it is about, too, there is to be an end, and its beginning must not be written over. */
+	/*
+	 * Something new has fired: of what it is about, too, there is to be an end, and its
+	 * beginning must not be written over.
+	 */
 	soon = now_signed() + w->o->after;
 	least = w->snapshot_at + w->o->before / 2;
 	if (now_signed() > w->due && !w->extended) { /* once, or events that do not end would put it off for ever */
@@ -621,7 +640,10 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 	bsv_signals_release(&w->signals);
 	setpgid(0, 0);
 	setenv("BURSTSCOPE_CASE", path, 1);
-	/* The hook gets the summary as it is printed: names of apps bring no control characters into it, and no name makes an option of it. */
+	/*
+	 * The hook gets the summary as it is printed: names of apps bring no control characters
+	 * into it, and no name makes an option of it.
+	 */
 	line = bsv_case_line(c);
 	shown = line ? bsv_printable(line, strlen(line), 0) : NULL;
 	if (shown && *shown == '-')
@@ -692,7 +714,10 @@ static bool has_enough(const struct watching *w)
 	return w->o->most && w->n_cases >= w->o->most;
 }
 
-/* The watcher had been there for long enough, and yet the case holds less than was asked for. The advice is printed once. */
+/*
+ * The watcher had been there for long enough, and yet the case holds less than was asked for. The
+ * advice is printed once.
+ */
 static void advise_buffers(struct watching *w, const struct bsv_case *c)
 {
 	uint64_t size = w->folds ? w->o->ring : bsv_buffers_size(w->recording.session.buffers);
@@ -880,8 +905,10 @@ static const char *conditions_text(const struct watching *w, enum bsv_decided de
 	return to;
 }
 
-/* The time that the buffers last, and the size that would last for as long as was asked for. A ring reports its size, and a case what it
- * holds. */
+/*
+ * The time that the buffers last, and the size that would last for as long as was asked for. A ring
+ * reports its size, and a case what it holds.
+ */
 static void report_held(const struct watching *w)
 {
 	const struct bsv_recording *r = &w->recording;

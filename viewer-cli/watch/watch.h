@@ -1,6 +1,6 @@
 /*
- * watch.h -- the black box: LTTng's buffers, or a ring of tracefiles in memory, are written over all the time, and when a condition fires,
- * what they hold becomes a case.
+ * watch.h -- the black box: LTTng's buffers, or a ring of tracefiles in memory, are written over
+ * all the time, and when a condition fires, what they hold becomes a case.
  */
 #ifndef BSV_WATCH_H
 #define BSV_WATCH_H
@@ -13,12 +13,20 @@ struct bsv_watch_options {
 	size_t n_conditions;
 	const char *directory; /* the directory of cases */
 	const char *
-		url; /* URL of a session at a relay daemon (live/url.h), whose conditions a fold decides, all of them; NULL: of this host */
+		/*
+		 * URL of a session at a relay daemon (live/url.h), whose conditions a fold decides,
+		 * all of them; NULL: of this host
+		 */
+		url;
 	enum bsv_detail detail;
 	struct bsv_scope scope;
 	uint64_t buffer; /* bytes for each cpu; 0: as large as seems right */
 	uint64_t
-		ring; /* bytes of tracefiles for each cpu and user, where a condition takes a fold; of a relay: bytes of records */
+		/*
+		 * bytes of tracefiles for each cpu and user, where a condition takes a fold; of a
+		 * relay: bytes of records
+		 */
+		ring;
 	int64_t window;        /* ns over which rules are held */
 	int64_t before, after; /* ns around a condition */
 	int64_t cooldown;      /* ns for which the same cause is counted, and not kept again; 0: never */

@@ -1,9 +1,10 @@
 /*
  * advise.c -- finds the smallest single change that saves most misses, and the apps that would pay for it.
  *
- * It tries each option of the service; a higher priority for the app with the most misses; a lower one for the app with the most lane time; shorter
- * steps; and, for the app with the most lane time, half of its calls, models twice as fast, and none of its calls. If a change takes
- * work away from an app, the misses of that work do not count as saved.
+ * It tries each option of the service; a higher priority for the app with the most misses; a lower
+ * one for the app with the most lane time; shorter steps; and, for the app with the most lane time,
+ * half of its calls, models twice as fast, and none of its calls. If a change takes work away from
+ * an app, the misses of that work do not count as saved.
  */
 #include "whatif/search.h"
 

@@ -312,7 +312,10 @@ void bsv_alternatives_add_advice(const struct bsv_alternatives *a, struct bsv_an
 		return;
 	price = first ? price_of(a, first) : NULL;
 	saved = first ? spread_text(first->saved, "") : NULL;
-	/* Misses in the replays under the recorded rules. No change saves more than these, neither in the middle nor at the ends of its interval. */
+	/*
+	 * Misses in the replays under the recorded rules. No change saves more than these, neither
+	 * in the middle nor at the ends of its interval.
+	 */
 	for (unsigned i = 0; a->trials.n && i < a->trials.draws; i++)
 		values[i] = (double)a->trials.all[0].draws[i].missed;
 	replayed = bsv_spread_of(values, a->trials.draws ? a->trials.draws : 1);

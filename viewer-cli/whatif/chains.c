@@ -1,10 +1,11 @@
 /*
  * chains.c -- finds chains: calls of one app, model and path that one thread submits one after the other.
  *
- * A chain is open if its deadlines show when a call was due: the time from due to deadline is the usual one, and the submission was as much
- * later as the thread had to wait. Otherwise a chain is closed if the time from an answer to the next call varies less than the time
- * between calls. Calls that were due and left out while the thread of an open chain waited are added again: under other rules the thread
- * may have time for them.
+ * A chain is open if its deadlines show when a call was due: the time from due to deadline is the
+ * usual one, and the submission was as much later as the thread had to wait. Otherwise a chain is
+ * closed if the time from an answer to the next call varies less than the time between calls. Calls
+ * that were due and left out while the thread of an open chain waited are added again: under other
+ * rules the thread may have time for them.
  */
 #include "whatif/past.h"
 
@@ -16,7 +17,10 @@
 
 enum {
 	ENOUGH = 8, /* calls needed to find the kind of a chain */
-	/* spread of the time left until the deadline: if it is no smaller, deadlines were set when the calls were due */
+	/*
+	 * spread of the time left until the deadline: if it is no smaller, deadlines were set when
+	 * the calls were due
+	 */
 	SPREAD_NS = 60000,
 	PATH_FENCED = 2,
 	BESIDE_MOST = 1000,     /* limit of threads that are searched */
@@ -149,7 +153,10 @@ struct frames {
 	double from, period_ns, spread_ns; /* ns since the first call was due; period_ns 0: unknown */
 };
 
-/* The first @n dues of the chain in parts of a period that are empty: the longest run of them; *ret_end: the part behind it. */
+/*
+ * The first @n dues of the chain in parts of a period that are empty: the longest run of them;
+ * *ret_end: the part behind it.
+ */
 static unsigned empty_parts(const struct bsv_past *p, const struct bsv_past_chain *chain, size_t n, double period,
                             unsigned *ret_end)
 {
@@ -172,7 +179,10 @@ static unsigned empty_parts(const struct bsv_past *p, const struct bsv_past_chai
 	return most;
 }
 
-/* Try periods from @least to @most, so near each other that the last due moves by half a part; *period: the one that leaves the most parts empty. */
+/*
+ * Try periods from @least to @most, so near each other that the last due moves by half a part;
+ * *period: the one that leaves the most parts empty.
+ */
 static unsigned best_period(const struct bsv_past *p, const struct bsv_past_chain *chain, size_t n, double least,
                             double most, double *period, unsigned *ret_end)
 {
@@ -191,9 +201,11 @@ static unsigned best_period(const struct bsv_past *p, const struct bsv_past_chai
 }
 
 /*
- * The frames of a stream whose frames are due late by up to most of a period: the period is the one for which a part of each is always empty. After an
- * answer the thread takes the last frame that is due, or waits for the next one: so two that it waited between are neighbours, less than two periods
- * apart. Of 800 streams of 100 calls at random times, in 2 ways, a period was found for one.
+ * The frames of a stream whose frames are due late by up to most of a period: the period is the one
+ * for which a part of each is always empty. After an answer the thread takes the last frame that is
+ * due, or waits for the next one: so two that it waited between are neighbours, less than two
+ * periods apart. Of 800 streams of 100 calls at random times, in 2 ways, a period was found for
+ * one.
  */
 static struct frames frames_of(const struct bsv_past *p, const struct bsv_past_chain *chain)
 {
@@ -228,7 +240,10 @@ static struct frames frames_of(const struct bsv_past *p, const struct bsv_past_c
 		                .spread_ns = (PARTS - empty) * period / PARTS };
 }
 
-/* Put in the frames between call @i and the next one, which the thread left out because it waited for an answer until a later one was due. */
+/*
+ * Put in the frames between call @i and the next one, which the thread left out because it waited
+ * for an answer until a later one was due.
+ */
 static bool imagine_frames(struct bsv_past *p, struct bsv_past_chain *to, const struct bsv_past_chain *chain, size_t i,
                            const struct frames *f)
 {
@@ -269,7 +284,10 @@ static bool imagine_calls(struct bsv_past *p, struct bsv_past_chain *to, uint32_
 	return true;
 }
 
-/* The time between two calls that are due, from those of which the first was answered before any other could be; 0: not known. */
+/*
+ * The time between two calls that are due, from those of which the first was answered before any
+ * other could be; 0: not known.
+ */
 static uint64_t period_of(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch)
 {
 	uint64_t least, sum = 0, n = 0;
@@ -305,7 +323,10 @@ static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64
 		uint32_t a = chain->calls[i], b = i + 1 < chain->n ? chain->calls[i + 1] : a;
 		uint64_t gap = p->calls[b].due - p->calls[a].due, n = every ? (gap + every / 2) / every : 0;
 
-		/* Between two calls those put in are evenly spread; behind the last one they go on until the chain ends. */
+		/*
+		 * Between two calls those put in are evenly spread; behind the last one they go on
+		 * until the chain ends.
+		 */
 		done = append_call(&full, a);
 		if (done && every && a == b)
 			done = imagine_calls(p, &full, a, a, every, chain->ends);
@@ -322,8 +343,8 @@ static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64
 }
 
 /*
- * With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its next call when it gets an answer;
- * a single call does not show how soon.
+ * With few calls, the chain's kind is unknown. But a thread that waits most of the time submits its
+ * next call when it gets an answer; a single call does not show how soon.
  */
 static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
 {
@@ -356,8 +377,9 @@ static bool find_loop(struct bsv_past *p, struct bsv_past_chain *chain)
 	for (size_t i = 0; i < chain->n; i++)
 		chain->hows[p->calls[chain->calls[i]].how] += p->calls[chain->calls[i]].served;
 	/*
-	 * Until when its thread would have submitted more: it was there at least until its last answer, and none goes on behind the last
-	 * submission of all. Whose last call waited for the rest of the recording would have had many more under other rules.
+	 * Until when its thread would have submitted more: it was there at least until its last
+	 * answer, and none goes on behind the last submission of all. Whose last call waited for
+	 * the rest of the recording would have had many more under other rules.
 	 */
 	last = &p->calls[chain->calls[chain->n - 1]];
 	answered = last->answered < p->last_submitted ? last->answered : p->last_submitted;

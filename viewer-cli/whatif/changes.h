@@ -19,8 +19,9 @@ struct bsv_name_in_words {
 };
 
 /*
- * BSA_E_USAGE: it names what is not there, or cannot be read. *cannot: it is well formed, and the recording does not show what would come
- * of it; borrowed for good; otherwise left alone. *ret is owned by the caller, for bsv_whatif_fini, on failure too.
+ * BSA_E_USAGE: it names what is not there, or cannot be read. *cannot: it is well formed, and the
+ * recording does not show what would come of it; borrowed for good; otherwise left alone. *ret is
+ * owned by the caller, for bsv_whatif_fini, on failure too.
  */
 int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *past, const struct bsv_name_in_words *said,
                     const char **cannot, struct bsa_err *err);

@@ -1,11 +1,13 @@
 /*
  * draws.c -- a recording, replayed.
  *
- * What was recorded of a call is taken where it holds: its run, if it ran to its end; the ways to and from the service; think times.
- * What was not is drawn from other calls of the model near in time. Beyond seed 0 the run of each call is that of one near in time,
- * and all runs of a model are longer or shorter by up to MOOD: how fast a machine is that day matters more than the order of calls. Beyond seed 0
- * the load of the machine differs, too: threads that were ready and had no cpu wait for between no time and LOAD_MOST times as long as recorded.
- * Of 36 pairs of recordings on a loaded machine, two minutes apart, the load of 28 differed by a factor of 3 or less.
+ * What was recorded of a call is taken where it holds: its run, if it ran to its end; the ways to
+ * and from the service; think times. What was not is drawn from other calls of the model near in
+ * time. Beyond seed 0 the run of each call is that of one near in time, and all runs of a model are
+ * longer or shorter by up to MOOD: how fast a machine is that day matters more than the order of
+ * calls. Beyond seed 0 the load of the machine differs, too: threads that were ready and had no cpu
+ * wait for between no time and LOAD_MOST times as long as recorded. Of 36 pairs of recordings on a
+ * loaded machine, two minutes apart, the load of 28 differed by a factor of 3 or less.
  */
 #include "whatif/draws.h"
 
@@ -115,7 +117,10 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	uint64_t order = 1 + (uint64_t)m->group * 3 % MOODS, rank = d->seed * order % (MOODS + 1);
 	double run, delayed = c->delayed, mood = 1;
 
-	/* Over the seeds from 1 to MOODS each model gets each mood once, in an order of its own, so the median stays the same. */
+	/*
+	 * Over the seeds from 1 to MOODS each model gets each mood once, in an order of its own, so
+	 * the median stays the same.
+	 */
 	if (d->seed)
 		mood += MOOD * (2 * (double)(rank - 1) / (MOODS - 1) - 1);
 	if (!c->whole || c->imagined || d->seed) {
@@ -148,7 +153,10 @@ static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum w
 	return ns == BSA_REPLAY_NEVER ? 0 : ns;
 }
 
-/* One of @t near @at, under this load: a machine that is busy for a while gives lanes on late in that while. 0: there are none. */
+/*
+ * One of @t near @at, under this load: a machine that is busy for a while gives lanes on late in
+ * that while. 0: there are none.
+ */
 static uint64_t time_near(const struct draw *d, const struct bsv_past_times *t, uint64_t at, uint64_t number)
 {
 	unsigned part = bsv_past_part(d->past, at);
@@ -168,10 +176,12 @@ struct hands {
 };
 
 /*
- * The times that were recorded of such hand-overs. If there are few, a thread that polls begins as soon as one that finds a lane free, and the
- * times of another kind of hand-over stand for those of this one: a thread starts sooner if its waker goes to sleep (a preempted execution) than if its waker
- * keeps running (an ended one). In recordings of closed loops and of overload under fair, it took 35 to 46 percent of the time, in the mean, or 66 to 76
- * percent if the thread had made room itself.
+ * The times that were recorded of such hand-overs. If there are few, a thread that polls begins as
+ * soon as one that finds a lane free, and the times of another kind of hand-over stand for those of
+ * this one: a thread starts sooner if its waker goes to sleep (a preempted execution) than if its
+ * waker keeps running (an ended one). In recordings of closed loops and of overload under fair, it
+ * took 35 to 46 percent of the time, in the mean, or 66 to 76 percent if the thread had made room
+ * itself.
  */
 static struct hands hands_of(const struct bsv_past *p, enum bsa_replay_hand how)
 {
@@ -218,8 +228,9 @@ static uint64_t time_to_stop(void *arg, const struct bsa_replay_call *call, uint
 }
 
 /*
- * The answer to a call depends on how the call came to its lane: if it never slept, its client still polls for the answer. Take the time of the nearest
- * call of the chain that came to its lane like this, or else in the most similar way that was recorded.
+ * The answer to a call depends on how the call came to its lane: if it never slept, its client
+ * still polls for the answer. Take the time of the nearest call of the chain that came to its lane
+ * like this, or else in the most similar way that was recorded.
  */
 static uint64_t time_to_answer(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how)
 {

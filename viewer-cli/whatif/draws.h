@@ -1,7 +1,9 @@
 /*
- * draws.h -- a recording, replayed: as it was, or with changes; with what its own figures leave to chance drawn from a seed.
+ * draws.h -- a recording, replayed: as it was, or with changes; with what its own figures leave to
+ * chance drawn from a seed.
  *
- * The same seed draws the same for a recording and for what is changed of it, so that two replays differ by the change alone.
+ * The same seed draws the same for a recording and for what is changed of it, so that two replays
+ * differ by the change alone.
  */
 #ifndef BSV_WHATIF_DRAWS_H
 #define BSV_WHATIF_DRAWS_H
@@ -37,13 +39,16 @@ struct bsv_group_figures {
 };
 
 /*
- * One replay. @change NULL: as recorded. @seed 0 draws nothing: each call runs as long as it did; @seed below BSV_SEEDS. @ret has room for all groups. False: no
- * memory.
+ * One replay. @change NULL: as recorded. @seed 0 draws nothing: each call runs as long as it did;
+ * @seed below BSV_SEEDS. @ret has room for all groups. False: no memory.
  */
 bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
               struct bsv_group_figures *ret);
 
-/* The same, and how far its figures depend on the part of the time that was recorded. *ret_noise is for bsv_noise_fini in any case. */
+/*
+ * The same, and how far its figures depend on the part of the time that was recorded. *ret_noise is
+ * for bsv_noise_fini in any case.
+ */
 bool bsv_draw_noise(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
                     struct bsv_group_figures *ret, struct bsv_noise *ret_noise);
 

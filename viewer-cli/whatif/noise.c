@@ -60,7 +60,10 @@ uint64_t bsv_blocked_percentile(const struct bsv_blocked *b, unsigned percent)
 
 /* ---- one replicate ---- */
 
-/* Draw blocks with replacement; @weights counts how often each is in the replicate. If @blocks < BSV_BLOCKS, neighbours form one block. */
+/*
+ * Draw blocks with replacement; @weights counts how often each is in the replicate. If @blocks <
+ * BSV_BLOCKS, neighbours form one block.
+ */
 static void draw_blocks(unsigned weights[BSV_BLOCKS], unsigned blocks, uint64_t *state)
 {
 	unsigned together = BSV_BLOCKS / blocks;

@@ -1,8 +1,10 @@
 /*
- * noise.h -- how far the figures of a replay depend on which part of the time was recorded: a block bootstrap over time.
+ * noise.h -- how far the figures of a replay depend on which part of the time was recorded: a block
+ * bootstrap over time.
  *
- * The time of the recording is cut into 32 blocks and into 8, blocks are drawn anew, and the wider range counts: calls near each other resemble
- * each other, and neither length of a block fits all recordings. Seeded: the same outcomes give the same ranges.
+ * The time of the recording is cut into 32 blocks and into 8, blocks are drawn anew, and the wider
+ * range counts: calls near each other resemble each other, and neither length of a block fits all
+ * recordings. Seeded: the same outcomes give the same ranges.
  */
 #ifndef BSV_WHATIF_NOISE_H
 #define BSV_WHATIF_NOISE_H
@@ -42,7 +44,10 @@ bool bsv_blocked_add(struct bsv_blocked *b, unsigned block, uint64_t latency_ns)
 /* By nearest rank, once the latencies are sorted; there is one, at least. */
 uint64_t bsv_blocked_percentile(const struct bsv_blocked *b, unsigned percent);
 
-/* The latencies of @groups are sorted; @apps: the app of each group. False: no memory; *ret is for bsv_noise_fini in any case. */
+/*
+ * The latencies of @groups are sorted; @apps: the app of each group. False: no memory; *ret is for
+ * bsv_noise_fini in any case.
+ */
 bool bsv_noise_estimate(struct bsv_noise *ret, const struct bsv_blocked *groups, const uint32_t *apps, size_t n_groups,
                         size_t n_apps);
 

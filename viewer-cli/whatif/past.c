@@ -281,7 +281,10 @@ static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size
 		if (!c.trial && !is_null(q, FLOOR_NS) && column_length(q, FLOOR_NS) && !m->floor_ns) {
 			uint64_t least = column_length(q, FLOOR_NS);
 
-			/* The floor, estimated from the shortest recorded run: a quarter less, or half less while no execution had confirmed the floor. */
+			/*
+			 * The floor, estimated from the shortest recorded run: a quarter less, or
+			 * half less while no execution had confirmed the floor.
+			 */
 			m->floor_ns = m->confirmed ? least + least / 3 : 2 * least;
 		}
 		p->length = c.answered > p->length ? c.answered : p->length;
@@ -359,7 +362,10 @@ static void end_times(struct bsv_past_times *t, unsigned last)
 		t->first[++last] = (uint32_t)t->n;
 }
 
-/* Set how the execution of @m that was submitted at @at came to its lane. The last way that is set counts. Of executions submitted at one time, look at few. */
+/*
+ * Set how the execution of @m that was submitted at @at came to its lane. The last way that is set
+ * counts. Of executions submitted at one time, look at few.
+ */
 static void set_how(struct bsv_past *p, const struct bsv_past_model *m, uint64_t at, enum bsa_replay_hand how)
 {
 	size_t least = 0, most = p->n_calls;

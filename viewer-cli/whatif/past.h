@@ -1,5 +1,6 @@
 /*
- * past.h -- reads from a recording all that a replay needs: the calls with their apps and times, their run times, and the rules.
+ * past.h -- reads from a recording all that a replay needs: the calls with their apps and times,
+ * their run times, and the rules.
  *
  * Times are in ns since the recording began. Unknown is BSA_REPLAY_NEVER.
  */
@@ -97,12 +98,17 @@ struct bsv_past {
 	uint64_t length;
 	uint64_t last_submitted; /* the last submission of any app */
 	size_t n_fitted;         /* chains whose period was searched by trial */
-	size_t n_starved; /* chains of few calls, whose threads waited for most of the recording: what else they would submit is not known */
+	/*
+	 * chains of few calls, whose threads waited for most of the recording: what else they would
+	 * submit is not known
+	 */
+	size_t n_starved;
 };
 
 /*
- * Read it. @with: as input.h has it. *cannot: why this recording cannot be replayed, a sentence that is borrowed for good; NULL: it
- * can; otherwise there are its models and no more. *ret is owned by the caller, for bsv_past_fini, on failure too.
+ * Read it. @with: as input.h has it. *cannot: why this recording cannot be replayed, a sentence
+ * that is borrowed for good; NULL: it can; otherwise there are its models and no more. *ret is
+ * owned by the caller, for bsv_past_fini, on failure too.
  */
 int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int64_t began, const char **cannot,
                   struct bsa_err *err);

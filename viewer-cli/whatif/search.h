@@ -12,7 +12,10 @@ struct bsv_goals {
 	uint32_t slowest_app;
 };
 
-/* All policies x preemption x deadline modes x lanes: from 1 to @lanes_up_to, or 0: as many as there were. False: no memory. */
+/*
+ * All policies x preemption x deadline modes x lanes: from 1 to @lanes_up_to, or 0: as many as
+ * there were. False: no memory.
+ */
 bool bsv_search_fill(struct bsv_trials *t, const struct bsa_replay_rules *now, struct bsv_group_change *groups,
                      unsigned lanes_up_to);
 
@@ -22,9 +25,9 @@ const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsa_r
 struct bsv_goals bsv_search_goals(const struct bsv_trials *t, const struct bsv_trial *x);
 
 /*
- * Numbers of those of @goals, one for each trial, than which no other is better in one goal and as good in all: best first; of those that
- * are as good as each other the one nearest to @now. What differs by less than a tenth of a point, 2 % of a time or 0.05 is as good.
- * @ret has room for all.
+ * Numbers of those of @goals, one for each trial, than which no other is better in one goal and as
+ * good in all: best first; of those that are as good as each other the one nearest to @now. What
+ * differs by less than a tenth of a point, 2 % of a time or 0.05 is as good. @ret has room for all.
  */
 size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goals, const struct bsa_replay_rules *now,
                         size_t *ret);

@@ -1,8 +1,10 @@
 /*
- * trials.h -- one recording, replayed under many changes: what each would save, what the urgent would wait, and who would pay.
+ * trials.h -- one recording, replayed under many changes: what each would save, what the urgent
+ * would wait, and who would pay.
  *
- * CONCURRENCY  bsv_trials_run shares the replays among threads, as many as there are cpus. They read the recording and the changes, which
- *              nothing writes meanwhile, and each writes the draws that it took; the caller reads them when all threads have ended.
+ * CONCURRENCY  bsv_trials_run shares the replays among threads, as many as there are cpus. They
+ *              read the recording and the changes, which nothing writes meanwhile, and each writes
+ *              the draws that it took; the caller reads them when all threads have ended.
  */
 #ifndef BSV_WHATIF_TRIALS_H
 #define BSV_WHATIF_TRIALS_H
@@ -39,7 +41,10 @@ struct bsv_spread {
 	double low, median, high;
 };
 
-/* Choose the calls whose 99th percentile is judged: of the highest recorded priority; if all have one priority, those with deadlines. False: no memory. */
+/*
+ * Choose the calls whose 99th percentile is judged: of the highest recorded priority; if all have
+ * one priority, those with deadlines. False: no memory.
+ */
 bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *past);
 
 /* Another one. NULL: no memory. The pointer is borrowed until the next one is added. */
@@ -58,7 +63,10 @@ struct bsv_spread bsv_spread_of(double *values, unsigned n);
 struct bsv_spread bsv_trial_missed_percent(const struct bsv_trials *t, const struct bsv_trial *x);
 struct bsv_spread bsv_trial_urgent(const struct bsv_trials *t, const struct bsv_trial *x);
 
-/* How many times as long as under @ideal the app waits that loses most by it; *ret_app, where that is not NULL, is that app. */
+/*
+ * How many times as long as under @ideal the app waits that loses most by it; *ret_app, where that
+ * is not NULL, is that app.
+ */
 struct bsv_spread bsv_trial_slowest(const struct bsv_trials *t, const struct bsv_trial *x,
                                     const struct bsv_trial *ideal, uint32_t *ret_app);
 
