@@ -567,7 +567,7 @@ void expect_output(struct scene *c, uint32_t i, uint32_t seed)
 		fail_msg("output %u is wrong", i);
 }
 
-/* ---- executions that are held ---- */
+/* ---- executions held at the gate ---- */
 
 static void on_landing(void *arg, const struct nnb_result *result)
 {

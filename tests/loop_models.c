@@ -233,7 +233,7 @@ float loop_nested_expected(uint32_t i, float x, int32_t n)
 	return x;
 }
 
-/* ---- a value that decides ---- */
+/* ---- a model whose shapes depend on a value ---- */
 
 static struct nnb_model *tiled(void)
 {

@@ -23,7 +23,7 @@ void await(const atomic_uint *word, unsigned value)
 
 	for (; atomic_load(word) != value; breathe())
 		if (now_ns() >= end)
-			fail_msg("it stays %u, and never is %u", atomic_load(word), value);
+			fail_msg("the word stays %u, and does not become %u", atomic_load(word), value);
 }
 
 /* ---- the service's life ---- */
@@ -208,7 +208,7 @@ void service_fini(struct service *s)
 	assert_int_equal(status, 0);
 }
 
-/* ---- what it holds ---- */
+/* ---- the service's resources ---- */
 
 static unsigned entries(pid_t pid, const char *what)
 {

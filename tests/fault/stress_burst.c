@@ -17,7 +17,7 @@ static const struct stress {
 	{ "pools come and go, too", .pools_go = true },
 	{ "services die", .pools_go = true, .services_die = true },
 	{ "answers are late", .pools_go = true, .answers_are_late = true },
-	{ "all of it", true, true, true, true },
+	{ "everything at once", true, true, true, true },
 };
 
 /* The current burst of a worker, which other threads may kill. */

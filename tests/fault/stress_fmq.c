@@ -18,7 +18,7 @@ static const struct stress {
 	{ "8 B x 2, sleeping", 8, 2, NNB_FMQ_WINDOW_NONE, NNB_FMQ_LAYOUT_SPREAD, false },
 	{ "24 B x 7, sleeping", 24, 7, NNB_FMQ_WINDOW_NONE, NNB_FMQ_LAYOUT_SPREAD, false },
 	{ "24 B x 7, sleeping, in place", 24, 7, NNB_FMQ_WINDOW_NONE, NNB_FMQ_LAYOUT_SPREAD, true },
-	{ "8 B x 5, sleeping, packed: nobody counts sleepers", 8, 5, NNB_FMQ_WINDOW_NONE, NNB_FMQ_LAYOUT_PACKED,
+	{ "8 B x 5, sleeping, packed: sleepers are not counted", 8, 5, NNB_FMQ_WINDOW_NONE, NNB_FMQ_LAYOUT_PACKED,
 	  false },
 	{ "8 B x 3, polling a little", 8, 3, 2000, NNB_FMQ_LAYOUT_SPREAD, false },
 	{ "24 B x 64, default window, in place", 24, 64, NNB_FMQ_WINDOW_AUTO, NNB_FMQ_LAYOUT_SPREAD, true },
@@ -108,7 +108,7 @@ static void *writes(void *arg)
 	return NULL;
 }
 
-static void plays(void **state)
+static void no_element_is_lost_or_torn(void **state)
 {
 	const struct stress *how = *state;
 	struct nnb_fmq_config c = {
@@ -147,7 +147,7 @@ static void plays(void **state)
 	nnb_fmq_free(g.q);
 }
 
-/* ---- unsynchronized: what a reader accepts is whole ---- */
+/* ---- unsynchronized: batches that a reader accepts are whole ---- */
 
 enum { UNSYNC_CAPACITY = 12, UNSYNC_BATCH = 4, READERS = 3 };
 
@@ -182,7 +182,7 @@ static void *listens(void *arg)
 	return NULL;
 }
 
-static void what_a_reader_accepts_is_whole(void **state)
+static void a_batch_that_a_reader_accepts_is_whole(void **state)
 {
 	struct nnb_fmq_config c = { .elem_size = 24, .capacity = UNSYNC_CAPACITY, .flavour = NNB_FMQ_UNSYNCHRONIZED };
 	uint64_t end = now_ns() + length_ns(N_OF(rows) + 2);
@@ -269,8 +269,9 @@ int main(void)
 {
 	without_tracer();
 	for (size_t i = 0; i < N_OF(rows); i++)
-		add_test(plays, NULL, NULL, (void *)&rows[i], "%s", rows[i].name);
-	add_test(what_a_reader_accepts_is_whole, NULL, NULL, NULL, "unsynchronized: what a reader accepts is whole");
+		add_test(no_element_is_lost_or_torn, NULL, NULL, (void *)&rows[i], "%s", rows[i].name);
+	add_test(a_batch_that_a_reader_accepts_is_whole, NULL, NULL, NULL,
+	         "unsynchronized: a batch that a reader accepts is whole");
 	add_test(a_flag_carries_plain_data, NULL, NULL, NULL, "an event flag carries plain data");
 	return _cmocka_run_group_tests("fmq: stress", tests, n_tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
 
-/* ---- a pool that is scribbled over all the time ---- */
+/* ---- a pool that another thread overwrites all the time ---- */
 
 struct scribbler {
 	pthread_t thread;

@@ -95,7 +95,7 @@ static void in_file_fini(struct vectors_in_file *v)
 }
 
 /* Between the two operations, the pool loses its end, where the output is. */
-static void only_the_execution_that_was_hit_fails(void **state)
+static void only_the_execution_of_the_torn_pool_fails(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
@@ -163,7 +163,7 @@ static struct nnb_model *model_with_file(struct file *f)
 	return m;
 }
 
-static void constants_that_are_cut_fail_executions_until_they_are_back(void **state)
+static void truncated_constants_fail_executions_until_they_are_back(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
 	struct file f;
@@ -190,8 +190,8 @@ static void constants_that_are_cut_fail_executions_until_they_are_back(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_the_execution_that_was_hit_fails),
-		cmocka_unit_test(constants_that_are_cut_fail_executions_until_they_are_back),
+		cmocka_unit_test(only_the_execution_of_the_torn_pool_fails),
+		cmocka_unit_test(truncated_constants_fail_executions_until_they_are_back),
 	};
 	struct file f;
 

@@ -27,7 +27,7 @@ static uint64_t end_of_part(unsigned ms, unsigned parts)
 
 enum { RANDOM_PARTS = 5 }; /* scribbling on one reader, on five, descriptors, dying writers, dying readers */
 
-/* ---- what a call may answer ---- */
+/* ---- results that a call may return ---- */
 
 static const int allowed[] = { 0,        NNB_FMQ_FULL, NNB_FMQ_EMPTY, NNB_FMQ_OVERRUN, NNB_FMQ_TIMED_OUT,
 	                       -EBADMSG, -EMSGSIZE,    -EINVAL,       -EOPNOTSUPP,     -EACCES };
@@ -174,7 +174,7 @@ static const struct flavour_row flavours[] = {
 	{ "unsynchronized, 24 B, packed", NNB_FMQ_UNSYNCHRONIZED, 24, NNB_FMQ_LAYOUT_PACKED },
 };
 
-static void any_value_in_any_counter(void **state)
+static void any_counter_value_is_survived(void **state)
 {
 	const struct flavour_row *row = *state;
 	static const size_t counts[] = { 0, 1, 5, CAPACITY, CAPACITY + 1, SIZE_MAX };
@@ -201,7 +201,7 @@ static void any_value_in_any_counter(void **state)
 	nnb_fmq_free(v.q);
 }
 
-/* ---- a peer that scribbles all the time ---- */
+/* ---- a peer that overwrites shared memory all the time ---- */
 
 /* Write anywhere: odd values to whole words, and sometimes to the ring and the waiting room. */
 static void scribble(void *arg)
@@ -428,7 +428,7 @@ static const struct file_row {
 	{ "a path", path_only, -EBADF },
 };
 
-static void wrong_file(void **state)
+static void wrong_files_are_refused(void **state)
 {
 	const struct file_row *row = *state;
 	struct nnb_fmq_attach how = { .elem_size = 8 };
@@ -510,7 +510,7 @@ static bool try_stranger(const struct nnb_fmq_desc *d, bool keep_counters)
 }
 
 /* Attaching to any descriptor must fail, or give a queue that lies inside its file. */
-static void any_descriptor(void **state)
+static void any_descriptor_is_refused_or_usable(void **state)
 {
 	uint64_t end = end_of_part(500, RANDOM_PARTS);
 	unsigned attached = 0, refused = 0;
@@ -741,16 +741,16 @@ int main(void)
 {
 	without_tracer();
 	for (size_t i = 0; i < N_OF(flavours); i++) {
-		add_test(any_value_in_any_counter, NULL, NULL, (void *)&flavours[i], "any value in any counter: %s",
-		         flavours[i].name);
+		add_test(any_counter_value_is_survived, NULL, NULL, (void *)&flavours[i],
+		         "any counter value is survived: %s", flavours[i].name);
 		add_test(a_peer_scribbles, NULL, NULL, (void *)&flavours[i], "a peer scribbles: %s", flavours[i].name);
 	}
 	add_test(a_peer_scribbles_on_five_readers, NULL, NULL, NULL, "a peer scribbles on five readers");
 	add_test(the_file_cannot_be_cut, NULL, NULL, NULL, "the file cannot be cut");
 	add_test(a_hole_is_only_zeros, NULL, NULL, NULL, "a hole is only zeros");
 	for (size_t i = 0; i < N_OF(files); i++)
-		add_test(wrong_file, NULL, NULL, (void *)&files[i], "refused: %s", files[i].name);
-	add_test(any_descriptor, NULL, NULL, NULL, "any descriptor");
+		add_test(wrong_files_are_refused, NULL, NULL, (void *)&files[i], "refused: %s", files[i].name);
+	add_test(any_descriptor_is_refused_or_usable, NULL, NULL, NULL, "any descriptor is refused or usable");
 	add_test(a_peer_that_never_wakes, NULL, NULL, NULL, "a peer that never wakes");
 	add_test(a_flapping_flag_does_not_hold_up_the_timeout, NULL, NULL, NULL, "a flapping flag");
 	add_test(a_writer_killed_anywhere, NULL, NULL, NULL, "a writer killed anywhere");

@@ -71,7 +71,7 @@ void __wrap_free(void *p)
 
 static size_t n_facts;
 
-static void told(void *ctx, const void *fact)
+static void count_fact(void *ctx, const void *fact)
 {
 	(void)ctx;
 	(void)fact;
@@ -81,7 +81,7 @@ static void told(void *ctx, const void *fact)
 /* A table of callbacks that count their calls. */
 static struct bsa_facts all_facts(void)
 {
-	void (*call)(void *, const void *) = told;
+	void (*call)(void *, const void *) = count_fact;
 	struct bsa_facts facts = { 0 };
 
 	for (size_t at = offsetof(struct bsa_facts, app); at < sizeof(facts); at += sizeof(call))
@@ -157,7 +157,7 @@ static void play(struct bsa_fold *f, const char *format, uint64_t n)
 }
 
 /* For numbers that come once and never end, the fold keeps the latest of them only. */
-static void who_makes_numbers_up_uses_no_memory(void **state)
+static void invented_numbers_use_no_memory(void **state)
 {
 	static const char *const formats[] = {
 		"1 exec_submit exec=%zu:7 model=%zu path=async\n",
@@ -191,7 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_allocation_may_fail),
-		cmocka_unit_test(who_makes_numbers_up_uses_no_memory),
+		cmocka_unit_test(invented_numbers_use_no_memory),
 	};
 
 	everything = script_read_file(EVERYTHING);

@@ -53,14 +53,14 @@ static void regrow(int fd)
 			abort();
 }
 
-static void cut(int fd, size_t bytes)
+static void truncate_file(int fd, size_t bytes)
 {
 	if (ftruncate(fd, (off_t)bytes) < 0)
 		abort();
 }
 
 /* Make another mapping of the same file; the first keeps the fd. */
-static void see(struct victim *v, int fd, int prot)
+static void map_again(struct victim *v, int fd, int prot)
 {
 	struct nnb_memory memory;
 
@@ -76,7 +76,7 @@ static void open_victim(struct victim *v, enum where where, int prot)
 	int fd = new_victim_file(where);
 
 	regrow(fd);
-	see(v, fd, prot);
+	map_again(v, fd, prot);
 }
 
 static void close_victim(struct victim *v)
@@ -88,7 +88,7 @@ static void close_victim(struct victim *v)
 /* Truncate the file, touch the torn page, and regrow the file. */
 static void tear(struct victim *v)
 {
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	(void)v->data[0];
 	regrow(v->fd);
 }
@@ -111,7 +111,7 @@ static void a_read_survives(struct victim *v)
 	uint32_t mark = nnb_mapping_mark(v->m);
 
 	assert_int_equal(v->data[page], FILL);
-	cut(v->fd, page);
+	truncate_file(v->fd, page);
 	assert_false(nnb_mapping_torn(v->m, mark));
 	set_errno(ETIME);
 	assert_int_equal(v->data[page + 5], 0);
@@ -123,7 +123,7 @@ static void a_write_survives(struct victim *v)
 {
 	uint32_t mark = nnb_mapping_mark(v->m);
 
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	v->data[3 * page + 1] = 17;
 	assert_int_equal(v->data[3 * page + 1], 17);
 	assert_int_equal(v->data[3 * page], 0);
@@ -145,11 +145,11 @@ static unsigned count_pieces(void)
 	return n;
 }
 
-static void one_page_takes_all_with_it(struct victim *v)
+static void one_lost_page_tears_the_whole_mapping(struct victim *v)
 {
 	unsigned pieces = count_pieces();
 
-	cut(v->fd, 3 * page);
+	truncate_file(v->fd, 3 * page);
 	assert_int_equal(v->data[3 * page], 0);
 	assert_int_equal(v->data[3 * page - 1], 0);
 	assert_int_equal(v->data[PAGES * page], 0); /* the zeroes behind the file */
@@ -166,7 +166,7 @@ static void a_page_cut_in_two_reads_on(struct victim *v)
 {
 	uint32_t mark = nnb_mapping_mark(v->m);
 
-	cut(v->fd, page + 100);
+	truncate_file(v->fd, page + 100);
 	assert_int_equal(v->data[page + 99], FILL);
 	assert_int_equal(v->data[page + 100], 0);
 	assert_false(nnb_mapping_torn(v->m, mark));
@@ -176,7 +176,7 @@ static void every_page_may_go(struct victim *v)
 {
 	uint32_t mark = nnb_mapping_mark(v->m);
 
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	for (size_t i = 0; i < PAGES; i++)
 		assert_int_equal(v->data[i * page + i], 0);
 	assert_true(nnb_mapping_torn(v->m, mark));
@@ -204,7 +204,7 @@ static void a_mark_mends(struct victim *v)
 	assert_true(nnb_mapping_torn(v->m, mark));
 }
 
-static void it_is_torn_and_mended_again_and_again(struct victim *v)
+static void a_mapping_is_torn_and_mended_again_and_again(struct victim *v)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		uint32_t mark = nnb_mapping_mark(v->m);
@@ -217,7 +217,7 @@ static void it_is_torn_and_mended_again_and_again(struct victim *v)
 }
 
 /* A sealed file cannot be truncated, so it is never torn, and the library does not keep it open. */
-static void a_sealed_file_is_whole_for_ever(struct victim *v)
+static void a_sealed_file_is_never_torn(struct victim *v)
 {
 	int fd = new_file(PAGES * page, F_SEAL_SHRINK);
 	struct victim sealed;
@@ -225,7 +225,7 @@ static void a_sealed_file_is_whole_for_ever(struct victim *v)
 
 	(void)v;
 	fds = count_fds();
-	see(&sealed, fd, RW);
+	map_again(&sealed, fd, RW);
 	assert_int_equal(count_fds(), fds);
 	assert_int_equal(ftruncate(fd, 0), -1);
 	sealed.data[3 * page] = 7;
@@ -239,13 +239,13 @@ static void a_file_still_short_is_torn_for_the_next(struct victim *v)
 {
 	uint32_t mark;
 
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	(void)v->data[0];
 	mark = nnb_mapping_mark(v->m);
 	assert_true(nnb_mapping_torn(v->m, mark));
 	assert_int_equal(v->data[0], 0); /* not a fault any more */
 	assert_true(nnb_mapping_torn(v->m, mark));
-	cut(v->fd, PAGES * page - 1);
+	truncate_file(v->fd, PAGES * page - 1);
 	mark = nnb_mapping_mark(v->m);
 	assert_true(nnb_mapping_torn(v->m, mark));
 	regrow(v->fd);
@@ -257,7 +257,7 @@ static void a_later_mark_does_not_mend_for_an_earlier(struct victim *v)
 {
 	uint32_t earlier, later;
 
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	(void)v->data[0];
 	earlier = nnb_mapping_mark(v->m);
 	assert_int_equal(v->data[0], 0);
@@ -271,7 +271,7 @@ static void cut_and_not_touched_is_not_torn(struct victim *v)
 {
 	uint32_t mark = nnb_mapping_mark(v->m);
 
-	cut(v->fd, page);
+	truncate_file(v->fd, page);
 	assert_int_equal(v->data[0], FILL);
 	assert_false(nnb_mapping_torn(v->m, mark));
 	assert_false(nnb_mapping_torn(v->m, nnb_mapping_mark(v->m)));
@@ -281,7 +281,7 @@ static void cut_and_regrown_is_not_torn(struct victim *v)
 {
 	uint32_t mark = nnb_mapping_mark(v->m);
 
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	regrow(v->fd);
 	assert_int_equal(v->data[2 * page], FILL);
 	assert_false(nnb_mapping_torn(v->m, mark));
@@ -292,7 +292,7 @@ static void another_mapping_of_the_file_is_not_torn(struct victim *v)
 	uint32_t mark = nnb_mapping_mark(v->m), others;
 	struct victim other;
 
-	see(&other, v->fd, PROT_READ);
+	map_again(&other, v->fd, PROT_READ);
 	others = nnb_mapping_mark(other.m);
 	tear(v);
 	assert_true(nnb_mapping_torn(v->m, mark));
@@ -306,7 +306,7 @@ static void the_next_mapping_inherits_no_tear(struct victim *v)
 	for (unsigned i = 0; i < 100; i++) {
 		struct victim next;
 
-		see(&next, v->fd, i % 2 ? RW : PROT_READ);
+		map_again(&next, v->fd, i % 2 ? RW : PROT_READ);
 		assert_int_equal(nnb_mapping_mark(next.m), 0);
 		assert_int_equal(next.data[0], FILL);
 		assert_false(nnb_mapping_torn(next.m, 0));
@@ -323,8 +323,8 @@ static void many_mappings_are_watched(struct victim *v)
 	static struct victim many[300];
 
 	for (unsigned i = 0; i < N_OF(many); i++)
-		see(&many[i], v->fd, PROT_READ);
-	cut(v->fd, 0);
+		map_again(&many[i], v->fd, PROT_READ);
+	truncate_file(v->fd, 0);
 	for (unsigned i = 0; i < N_OF(many); i += 3)
 		assert_int_equal(many[i].data[page], 0);
 	for (unsigned i = 0; i < N_OF(many); i++) {
@@ -341,10 +341,10 @@ static void a_file_that_mmap_refuses_stays_torn(struct victim *v)
 	struct victim sealed;
 
 	(void)v;
-	see(&sealed, fd, RW);
-	cut(fd, 0);
+	map_again(&sealed, fd, RW);
+	truncate_file(fd, 0);
 	sealed.data[page] = 5;
-	cut(fd, PAGES * page);
+	truncate_file(fd, PAGES * page);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
 	mark = nnb_mapping_mark(sealed.m);
 	assert_true(nnb_mapping_torn(sealed.m, mark));
@@ -358,7 +358,7 @@ static void a_system_call_fails_and_tears_nothing(struct victim *v)
 	uint32_t mark = nnb_mapping_mark(v->m);
 	int fd = memfd_create("test", MFD_CLOEXEC);
 
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	assert_int_equal(write(fd, (void *)v->data, 1), -1);
 	assert_int_equal(errno, EFAULT);
 	assert_false(nnb_mapping_torn(v->m, mark));
@@ -375,7 +375,7 @@ static void tear_in_child(void *arg)
 
 static void a_child_has_tears_of_its_own(struct victim *v)
 {
-	cut(v->fd, 0);
+	truncate_file(v->fd, 0);
 	assert_int_equal(reap(spawn(tear_in_child, v)), 0);
 	assert_false(nnb_mapping_torn(v->m, 0));
 	assert_int_equal(v->data[0], 0);
@@ -387,7 +387,7 @@ static void nothing_is_left(struct victim *v)
 	unsigned fds = count_fds();
 	struct victim next;
 
-	see(&next, v->fd, RW);
+	map_again(&next, v->fd, RW);
 	tear(&next);
 	nnb_mapping_mark(next.m);
 	tear(&next);
@@ -408,7 +408,7 @@ static void *tear_for_long(void *arg)
 		uint32_t mark = nnb_mapping_mark(v->m);
 
 		wrong += v->data[2 * page] != FILL || nnb_mapping_torn(v->m, mark);
-		cut(v->fd, 0);
+		truncate_file(v->fd, 0);
 		wrong += v->data[page] != 0 || v->data[3 * page] != 0 || !nnb_mapping_torn(v->m, mark);
 		regrow(v->fd);
 	}
@@ -448,7 +448,7 @@ static void *read_on(void *arg)
 	return NULL;
 }
 
-static void who_reads_another_mapping_is_unharmed(struct victim *v)
+static void a_reader_of_another_mapping_is_not_affected(struct victim *v)
 {
 	struct reader reader = { .wrong = 0 };
 	pthread_t thread;
@@ -462,7 +462,7 @@ static void who_reads_another_mapping_is_unharmed(struct victim *v)
 	close_victim(&reader.v);
 }
 
-static void ten_thousand_come_and_go_while_others_tear(struct victim *v)
+static void ten_thousand_mappings_come_and_go_while_others_tear(struct victim *v)
 {
 	enum { TEARERS = 2 };
 	struct victim tearing[TEARERS];
@@ -476,7 +476,7 @@ static void ten_thousand_come_and_go_while_others_tear(struct victim *v)
 	for (unsigned i = 0; i < 10000; i++) {
 		struct victim next;
 
-		see(&next, v->fd, RW);
+		map_again(&next, v->fd, RW);
 		assert_int_equal(next.data[i % PAGES * page], FILL);
 		assert_false(nnb_mapping_torn(next.m, 0));
 		nnb_mapping_unref(next.m);
@@ -516,7 +516,7 @@ static void *read_and_judge(void *arg)
 	return NULL;
 }
 
-static void no_zeroes_are_accepted(struct victim *v)
+static void a_reader_never_accepts_zeroes(struct victim *v)
 {
 	enum { READERS = 3, CUTS = 400 };
 	struct judged j = { .v = *v };
@@ -527,7 +527,7 @@ static void no_zeroes_are_accepted(struct victim *v)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_and_judge, &j), 0);
 	for (unsigned i = 0; i < CUTS; i++) {
 		atomic_fetch_add(&j.time, 1);
-		cut(v->fd, i % 2 * page);
+		truncate_file(v->fd, i % 2 * page);
 		sched_yield();
 		regrow(v->fd);
 		atomic_fetch_add(&j.time, 1);
@@ -545,18 +545,18 @@ static const struct row {
 	const char *name;
 	void (*run)(struct victim *);
 } rows[] = {
-	{ "a read of a page that is gone survives, and is told", a_read_survives },
-	{ "a write to a page that is gone survives, and is told", a_write_survives },
-	{ "one page takes all the others with it, and no piece of the address space", one_page_takes_all_with_it },
+	{ "a read of a lost page survives, and its mapping is marked", a_read_survives },
+	{ "a write to a lost page survives, and its mapping is marked", a_write_survives },
+	{ "one lost page tears the whole mapping, and splits it no further", one_lost_page_tears_the_whole_mapping },
 	{ "a page cut in two reads on", a_page_cut_in_two_reads_on },
 	{ "every page may go, and come back", every_page_may_go },
-	{ "a mark mends what has its length back", a_mark_mends },
-	{ "it is torn and mended again and again", it_is_torn_and_mended_again_and_again },
-	{ "a sealed file is whole for ever", a_sealed_file_is_whole_for_ever },
-	{ "a file still short is torn for the next", a_file_still_short_is_torn_for_the_next },
-	{ "a later mark does not mend for an earlier", a_later_mark_does_not_mend_for_an_earlier },
-	{ "cut and not touched is not torn", cut_and_not_touched_is_not_torn },
-	{ "cut and regrown is not torn", cut_and_regrown_is_not_torn },
+	{ "a mark mends a mapping whose file has its length back", a_mark_mends },
+	{ "a mapping is torn and mended again and again", a_mapping_is_torn_and_mended_again_and_again },
+	{ "a sealed file is never torn", a_sealed_file_is_never_torn },
+	{ "a file that is still short is torn for the next reader", a_file_still_short_is_torn_for_the_next },
+	{ "a later mark does not mend for an earlier reader", a_later_mark_does_not_mend_for_an_earlier },
+	{ "a file cut and not touched is not torn", cut_and_not_touched_is_not_torn },
+	{ "a file cut and regrown is not torn", cut_and_regrown_is_not_torn },
 	{ "another mapping of the file is not torn", another_mapping_of_the_file_is_not_torn },
 	{ "the next mapping inherits no tear", the_next_mapping_inherits_no_tear },
 	{ "many mappings are watched", many_mappings_are_watched },
@@ -565,12 +565,12 @@ static const struct row {
 	{ "a child has tears of its own", a_child_has_tears_of_its_own },
 	{ "nothing is left of a torn mapping", nothing_is_left },
 	{ "two threads tear two mappings", two_threads_tear_two_mappings },
-	{ "who reads another mapping is unharmed", who_reads_another_mapping_is_unharmed },
-	{ "ten thousand come and go while others tear", ten_thousand_come_and_go_while_others_tear },
-	{ "no zeroes are accepted", no_zeroes_are_accepted },
+	{ "a reader of another mapping is not affected", a_reader_of_another_mapping_is_not_affected },
+	{ "ten thousand mappings come and go while others tear", ten_thousand_mappings_come_and_go_while_others_tear },
+	{ "a reader never accepts zeroes", a_reader_never_accepts_zeroes },
 };
 
-/* ---- scenes: who had SIGBUS before ---- */
+/* ---- scenes: the earlier handler of SIGBUS ---- */
 
 enum { SKIPPED = 77 }; /* exit status of a scene that cannot be played on this machine */
 
@@ -588,7 +588,7 @@ static void set_scene(void)
 	must(ftruncate(fd, (off_t)page) == 0);
 	foreign = mmap(NULL, page, RW, MAP_SHARED, fd, 0);
 	must(foreign != MAP_FAILED);
-	cut(fd, 0);
+	truncate_file(fd, 0);
 	tear(&ours);
 	must(nnb_mapping_torn(ours.m, 0));
 	must(!calls);
@@ -632,7 +632,7 @@ static void check_info_and_put(int sig, siginfo_t *info, void *context)
 	put_page();
 }
 
-static void the_one_before_is_told(void)
+static void earlier_handler_gets_sigbus_of_other_memory(void)
 {
 	hold_info(check_info_and_put, 0);
 	set_scene();
@@ -654,7 +654,7 @@ static void count_and_put(int sig)
 	put_page();
 }
 
-static void the_one_before_wants_no_info(void)
+static void earlier_handler_takes_no_siginfo(void)
 {
 	hold(SIGBUS, count_and_put, 0);
 	set_scene();
@@ -668,7 +668,7 @@ static void jump(int sig)
 	siglongjmp(out, 1);
 }
 
-static void the_one_before_jumps_out(void)
+static void earlier_handler_jumps_out(void)
 {
 	hold(SIGBUS, jump, 0);
 	set_scene();
@@ -687,30 +687,30 @@ static void count_only(int sig)
 	must(++calls == 1);
 }
 
-static void the_one_before_is_called_once_only(void)
+static void earlier_handler_is_called_once_only(void)
 {
 	hold(SIGBUS, count_only, SA_RESETHAND);
 	set_scene();
 	(void)*foreign;
 }
 
-static void touch_ours_and_put(int sig, siginfo_t *info, void *context)
+static void touch_mapping_and_put(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
 	(void)info;
 	(void)context;
-	cut(ours.fd, 0);
+	truncate_file(ours.fd, 0);
 	must(ours.data[3 * page] == 0);
 	put_page();
 }
 
-static void the_one_before_touches_a_torn_page(void)
+static void earlier_handler_touches_a_torn_page(void)
 {
 	uint32_t mark;
 
 	if (!HANDLERS_NEST)
 		_exit(SKIPPED);
-	hold_info(touch_ours_and_put, SA_NODEFER);
+	hold_info(touch_mapping_and_put, SA_NODEFER);
 	set_scene();
 	mark = nnb_mapping_mark(ours.m);
 	must(*foreign == 0);
@@ -718,29 +718,29 @@ static void the_one_before_touches_a_torn_page(void)
 }
 
 /* The kernel would do the same without the library: it ends a process that faults while the signal is blocked. */
-static void the_one_before_may_not_fault(void)
+static void earlier_handler_may_not_fault(void)
 {
-	hold_info(touch_ours_and_put, 0);
+	hold_info(touch_mapping_and_put, 0);
 	set_scene();
 	nnb_mapping_mark(ours.m);
 	(void)*foreign;
 }
 
-static void nobody_was_before(void)
+static void no_earlier_handler(void)
 {
 	hold(SIGBUS, SIG_DFL, 0);
 	set_scene();
 	(void)*foreign;
 }
 
-static void it_was_ignored(void)
+static void sigbus_was_ignored(void)
 {
 	hold(SIGBUS, SIG_IGN, 0);
 	set_scene();
 	(void)*foreign;
 }
 
-static void sent_while_it_was_ignored(void)
+static void sent_while_sigbus_was_ignored(void)
 {
 	hold(SIGBUS, SIG_IGN, 0);
 	set_scene();
@@ -748,7 +748,7 @@ static void sent_while_it_was_ignored(void)
 	must(kill(getpid(), SIGBUS) == 0);
 }
 
-static void sent_while_nobody_was_before(void)
+static void sent_without_an_earlier_handler(void)
 {
 	hold(SIGBUS, SIG_DFL, 0);
 	set_scene();
@@ -757,7 +757,7 @@ static void sent_while_nobody_was_before(void)
 }
 
 /* A signal that a process sent may carry an address of the library's, but it is not a fault of that mapping. */
-static void sent_with_an_address_of_ours(void)
+static void sent_with_an_address_of_a_mapping(void)
 {
 	siginfo_t info;
 
@@ -798,7 +798,7 @@ static void on_an_alternate_stack(void)
 static void tear_in_a_handler(int sig)
 {
 	(void)sig;
-	cut(ours.fd, 0);
+	truncate_file(ours.fd, 0);
 	calls += ours.data[2 * page] == 0;
 }
 
@@ -825,7 +825,7 @@ static void a_signal_in_between_touches_a_torn_page(void)
 }
 
 /* The address is just behind a mapping of the library's, or just before it: the library does not handle it. */
-static void the_neighbours_are_not_ours(void)
+static void neighbours_of_a_mapping_are_not_handled(void)
 {
 	unsigned char *volatile around;
 	int fd = memfd_create("test", MFD_CLOEXEC);
@@ -837,7 +837,7 @@ static void the_neighbours_are_not_ours(void)
 		around = (unsigned char *)nnb_mapping_data(ours.m) +
 		         (side ? (ptrdiff_t)(PAGES * page) : -(ptrdiff_t)page);
 		must(mmap(around, page, RW, MAP_SHARED | MAP_FIXED, fd, 0) == around);
-		cut(fd, 0);
+		truncate_file(fd, 0);
 		if (sigsetjmp(out, 1) == 0) {
 			(void)*(volatile unsigned char *)(side ? around : around + page - 1);
 			_exit(1);
@@ -847,7 +847,7 @@ static void the_neighbours_are_not_ours(void)
 	_exit(0); /* the previous disposition of the signal is unknown here */
 }
 
-static void where_ours_was_is_not_ours(void)
+static void place_of_a_former_mapping_is_not_handled(void)
 {
 	unsigned char *was;
 	int fd = memfd_create("test", MFD_CLOEXEC);
@@ -858,7 +858,7 @@ static void where_ours_was_is_not_ours(void)
 	nnb_mapping_unref(ours.m);
 	must(ftruncate(fd, (off_t)page) == 0);
 	must(mmap(was, page, RW, MAP_SHARED | MAP_FIXED, fd, 0) == was);
-	cut(fd, 0);
+	truncate_file(fd, 0);
 	(void)*(volatile unsigned char *)was;
 }
 
@@ -898,8 +898,8 @@ static void no_room_for_one_more_piece(void)
 	open_victim(&readable, IN_MEMORY, PROT_READ);
 	set_scene();
 	mark = nnb_mapping_mark(ours.m);
-	cut(ours.fd, 0);
-	cut(readable.fd, 0);
+	truncate_file(ours.fd, 0);
+	truncate_file(readable.fd, 0);
 	use_up_the_pieces();
 	for (size_t i = 1; i < PAGES + 1; i++)
 		must(ours.data[i % PAGES * page] == 0 && readable.data[i % PAGES * page] == 0);
@@ -909,7 +909,7 @@ static void no_room_for_one_more_piece(void)
 	_exit(0); /* no other mapping fits either */
 }
 
-static void one_piece_more_than_there_may_be(void)
+static void one_piece_more_than_the_kernel_allows(void)
 {
 	struct victim another;
 	struct nnb_memory memory;
@@ -920,8 +920,8 @@ static void one_piece_more_than_there_may_be(void)
 	set_scene();
 	must(nnb_memory_mmap_fd(&memory, another.fd, PAGES * page, RW, 0) == 0);
 	nnb_mapping_mark(ours.m);
-	cut(ours.fd, 0);
-	cut(another.fd, 0);
+	truncate_file(ours.fd, 0);
+	truncate_file(another.fd, 0);
 	use_up_one_piece_more();
 	must(ours.data[page] == 0); /* a page of the reserve */
 	while (mmap(NULL, page, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
@@ -932,7 +932,7 @@ static void one_piece_more_than_there_may_be(void)
 	munmap(splinters, 4096 * page);
 	must(nnb_map(&another.m, &memory) == 0);
 	another.data = nnb_mapping_data(another.m);
-	cut(another.fd, 0);
+	truncate_file(another.fd, 0);
 	use_up_one_piece_more();
 	must(another.data[3 * page] == 0);
 	_exit(0);
@@ -943,23 +943,23 @@ static const struct scene {
 	void (*run)(void);
 	int dies_of;
 } scenes[] = {
-	{ "whoever had SIGBUS before is told what is not ours", the_one_before_is_told, 0 },
-	{ "whoever had SIGBUS before wants no info", the_one_before_wants_no_info, 0 },
-	{ "whoever had SIGBUS before jumps out", the_one_before_jumps_out, 0 },
-	{ "whoever had SIGBUS before wanted it once", the_one_before_is_called_once_only, SIGBUS },
-	{ "whoever had SIGBUS before touches a torn page", the_one_before_touches_a_torn_page, 0 },
+	{ "the earlier handler gets a SIGBUS of other memory", earlier_handler_gets_sigbus_of_other_memory, 0 },
+	{ "the earlier handler takes no siginfo", earlier_handler_takes_no_siginfo, 0 },
+	{ "the earlier handler jumps out", earlier_handler_jumps_out, 0 },
+	{ "the earlier handler is called once only", earlier_handler_is_called_once_only, SIGBUS },
+	{ "the earlier handler touches a torn page", earlier_handler_touches_a_torn_page, 0 },
 	{ "a signal in between touches a torn page", a_signal_in_between_touches_a_torn_page, 0 },
-	{ "whoever had SIGBUS before blocks it and touches a torn page", the_one_before_may_not_fault, SIGBUS },
+	{ "the earlier handler blocks SIGBUS and touches a torn page", earlier_handler_may_not_fault, SIGBUS },
 	{ "a handler on an alternate stack", on_an_alternate_stack, 0 },
-	{ "what is not ours is fatal where nobody had SIGBUS before", nobody_was_before, SIGBUS },
-	{ "what is not ours is fatal though SIGBUS was ignored", it_was_ignored, SIGBUS },
-	{ "a SIGBUS that was sent is ignored as before", sent_while_it_was_ignored, 0 },
-	{ "a SIGBUS that was sent is fatal as before", sent_while_nobody_was_before, SIGBUS },
-	{ "a SIGBUS that was sent with an address of ours is not ours", sent_with_an_address_of_ours, SIGBUS },
-	{ "the pages next to ours are not ours", the_neighbours_are_not_ours, 0 },
-	{ "where a mapping of ours was is not ours", where_ours_was_is_not_ours, SIGBUS },
+	{ "a SIGBUS of other memory is fatal without an earlier handler", no_earlier_handler, SIGBUS },
+	{ "a SIGBUS of other memory is fatal though SIGBUS was ignored", sigbus_was_ignored, SIGBUS },
+	{ "a SIGBUS that was sent is ignored as before", sent_while_sigbus_was_ignored, 0 },
+	{ "a SIGBUS that was sent is fatal as before", sent_without_an_earlier_handler, SIGBUS },
+	{ "a sent SIGBUS with an address of a mapping is not handled", sent_with_an_address_of_a_mapping, SIGBUS },
+	{ "the pages next to a mapping are not handled", neighbours_of_a_mapping_are_not_handled, 0 },
+	{ "the place of a former mapping is not handled", place_of_a_former_mapping_is_not_handled, SIGBUS },
 	{ "no room for one more piece", no_room_for_one_more_piece, 0 },
-	{ "one piece more than there may be", one_piece_more_than_there_may_be, 0 },
+	{ "one piece more than the kernel allows", one_piece_more_than_the_kernel_allows, 0 },
 };
 
 static void be_run_again(void *arg)
@@ -985,7 +985,7 @@ static void play_scene(void **state)
 		assert_int_equal(status, 0);
 }
 
-/* ---- all of them ---- */
+/* ---- the tests ---- */
 
 struct bench {
 	const struct row *row;
@@ -1000,7 +1000,7 @@ static struct bench benches[2 * N_OF(rows)];
  */
 static struct sigaction of_the_library;
 
-static void let_the_library_have_sigbus(void)
+static void restore_library_handler(void)
 {
 	struct victim v;
 
@@ -1031,7 +1031,7 @@ int main(int argc, char **argv)
 		scenes[(size_t)atoi(argv[1]) % N_OF(scenes)].run();
 		return 0;
 	}
-	let_the_library_have_sigbus();
+	restore_library_handler();
 	for (size_t i = 0; i < N_OF(benches); i++) {
 		benches[i] = (struct bench){ &rows[i / 2], i % 2 ? ON_DISK : IN_MEMORY };
 		add_test(run_row, NULL, NULL, &benches[i], "%s (%s)", benches[i].row->name,

@@ -52,7 +52,7 @@ void *__wrap_realloc(void *p, size_t n)
 	return fails() ? NULL : __real_realloc(p, n);
 }
 
-/* ---- what a model is ---- */
+/* ---- the content of a model ---- */
 
 /* A model's content without its fds, as bytes. */
 struct picture {
@@ -209,7 +209,7 @@ static void small_constants_in_any_order_keep_their_values(void **state)
 	nnb_model_free(m);
 }
 
-static void what_lies_in_a_pool_of_the_caller_stays_there(void **state)
+static void a_value_in_a_pool_of_the_caller_stays_there(void **state)
 {
 	struct nnb_model *m = half_built();
 	uint32_t large = constant(m, 500), index = bytes_operand(m, 200);
@@ -224,7 +224,7 @@ static void what_lies_in_a_pool_of_the_caller_stays_there(void **state)
 	nnb_model_free(m);
 }
 
-static void of_two_values_the_second_counts(void **state)
+static void a_second_value_replaces_the_first(void **state)
 {
 	static const uint32_t sizes[][2] = { { 4, 200 }, { 200, 4 }, { 200, 300 }, { 3, 5 } };
 
@@ -240,7 +240,7 @@ static void of_two_values_the_second_counts(void **state)
 	}
 }
 
-static void a_value_of_no_bytes_is_no_trouble(void **state)
+static void a_value_of_no_bytes_is_accepted(void **state)
 {
 	struct nnb_model *m = new_model();
 	uint32_t index = bytes_operand(m, 1);
@@ -334,8 +334,8 @@ static const struct shortage {
 	{ "without memory for a value nothing changes", add_a_value, 1 },
 	{ "without memory for a pool nothing changes", add_a_pool, 1 },
 	{ "without memory for an operation nothing changes", add_an_operation, 3 },
-	{ "without memory for the end nothing changes", finish, 3 },
-	{ "without memory for a copy there is none", copy, 9 },
+	{ "without memory to finish nothing changes", finish, 3 },
+	{ "without memory a copy fails", copy, 9 },
 };
 
 static void without_memory_nothing_changes(void **state)
@@ -390,10 +390,9 @@ int main(void)
 {
 	const struct CMUnitTest fixed[] = {
 		{ "small constants in any order keep their values", small_constants_in_any_order_keep_their_values },
-		{ "what lies in a pool of the caller's stays there (P-2)",
-		  what_lies_in_a_pool_of_the_caller_stays_there },
-		{ "of two values of one operand the second counts", of_two_values_the_second_counts },
-		{ "a value of no bytes is no trouble", a_value_of_no_bytes_is_no_trouble },
+		{ "a value in a pool of the caller stays there (P-2)", a_value_in_a_pool_of_the_caller_stays_there },
+		{ "a second value of an operand replaces the first", a_second_value_replaces_the_first },
+		{ "a value of no bytes is accepted", a_value_of_no_bytes_is_accepted },
 		{ "one of the model's own pools can be added again", a_pool_can_be_added_again },
 		{ "one of the model's own operands can be added again", an_operand_can_be_added_again },
 		{ "free takes NULL and what is half built", free_takes_anything_half_built },

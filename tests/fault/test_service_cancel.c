@@ -251,7 +251,7 @@ static void executes_for_long(const char *socket_path)
 }
 
 /* @app must get the only lane, with @waiting more executions that wait for it. */
-static void comes_to_the_lane(struct fixture *f, const struct child *app, uint32_t waiting)
+static void await_lane(struct fixture *f, const struct child *app, uint32_t waiting)
 {
 	struct nnb_app_counts is = { 0 };
 
@@ -266,7 +266,7 @@ static void has_the_lane(struct fixture *f, struct child *app)
 {
 	child_start(app, "executes endlessly", &f->s, "");
 	assert_int_equal(child_hears(app), '.');
-	comes_to_the_lane(f, app, 0);
+	await_lane(f, app, 0);
 }
 
 /* A model that takes some hundred ms to prepare, and little memory. */
@@ -426,7 +426,7 @@ static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 	nnb_model_free(m);
 }
 
-static void a_trial_run_ends_in_the_midst_of_an_operation(void **state)
+static void a_trial_run_ends_inside_an_operation(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = endless_model();
@@ -439,7 +439,7 @@ static void a_trial_run_ends_in_the_midst_of_an_operation(void **state)
 	nnb_model_free(m);
 }
 
-static void a_deadline_ends_it_in_the_midst_of_an_operation(void **state)
+static void a_deadline_ends_an_execution_inside_an_operation(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = endless_model();
@@ -540,7 +540,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The running app is over its share at once, so the next app to arrive preempts it. */
-static void it_makes_room_in_the_midst_of_an_operation(void **state)
+static void an_execution_leaves_its_lane_inside_an_operation(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t took[TIMES];
@@ -552,7 +552,7 @@ static void it_makes_room_in_the_midst_of_an_operation(void **state)
 
 		expect_sync(f->remote, &f->io, NNB_ADD);
 		took[i] = now_ns() - began;
-		comes_to_the_lane(f, &app, 0);
+		await_lane(f, &app, 0);
 	}
 	qsort(took, TIMES, sizeof(took[0]), by_time);
 	print_message("an execution beside it takes %.2f ms, half of them, and %.2f ms at most\n",
@@ -565,7 +565,7 @@ static void it_makes_room_in_the_midst_of_an_operation(void **state)
  * An execution of low priority leaves its lane inside its only operation, resumes later, and gives the same
  * bits.
  */
-static void what_makes_room_comes_to_the_same(void **state)
+static void a_preempted_execution_gives_the_same_output(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t took[TIMES], preemptions;
@@ -579,14 +579,15 @@ static void what_makes_room_comes_to_the_same(void **state)
 
 		expect_sync(f->remote, &f->io, NNB_ADD);
 		took[i] = now_ns() - began;
-		comes_to_the_lane(f, &app, 0);
+		await_lane(f, &app, 0);
 	}
 	preemptions = counts_of(f->client, (uint32_t)app.pid).preemptions;
 	wrong = (struct pollfd){ .fd = app.says, .events = POLLIN };
 	assert_int_equal(poll(&wrong, 1, 0), 0);
 	child_kill(&app);
 	qsort(took, TIMES, sizeof(took[0]), by_time);
-	print_message("it made room %ju times; an execution over it takes %.2f ms, half of them, and %.2f ms at most\n",
+	print_message("it left the lane %ju times; an execution that preempts it takes %.2f ms (median), and %.2f ms "
+	              "at most\n",
 	              (uintmax_t)preemptions, (double)took[TIMES / 2] / 1e6, (double)took[TIMES - 1] / 1e6);
 	assert_true(preemptions > TIMES / 10);
 	assert_true(took[TIMES / 2] <= 10 * MS * PATIENT);
@@ -624,7 +625,7 @@ static uint64_t all_executions(const struct fixture *f)
 }
 
 /* Each execution has an earlier deadline than the one before it, which has begun. */
-static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state)
+static void runs_of_one_model_wait_inside_their_operations(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = long_model(120);
@@ -678,7 +679,7 @@ static void runs_of_one_model_that_do_not_end_make_room_for_others(void **state)
 		assert_none(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, &why));
 		assert_true(io_right(&f->io, NNB_ADD, 1));
 		took[i] = now_ns() - began;
-		comes_to_the_lane(f, &app, 2);
+		await_lane(f, &app, 2);
 	}
 	f->io.call.terms.deadline_ns = 0;
 	qsort(took, TIMES, sizeof(took[0]), by_time);
@@ -703,14 +704,14 @@ int main(int argc, char **argv)
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(a_model_that_would_take_hours_is_refused, fair);
 	TEST(an_execution_of_unknown_work_ends_at_the_limit, fair);
-	TEST(a_trial_run_ends_in_the_midst_of_an_operation, fair);
-	TEST(a_deadline_ends_it_in_the_midst_of_an_operation, fair);
+	TEST(a_trial_run_ends_inside_an_operation, fair);
+	TEST(a_deadline_ends_an_execution_inside_an_operation, fair);
 	TEST(the_files_of_a_cache_are_charged_for_while_it_prepares, fifo);
 	TEST(a_dead_app_leaves_its_lane, fifo);
 	TEST(a_dead_app_ends_its_preparation, fair);
-	TEST(it_makes_room_in_the_midst_of_an_operation, fair);
-	TEST(what_makes_room_comes_to_the_same, by_priority);
-	TEST(runs_of_one_model_wait_in_the_midst_of_their_operations, by_deadline);
+	TEST(an_execution_leaves_its_lane_inside_an_operation, fair);
+	TEST(a_preempted_execution_gives_the_same_output, by_priority);
+	TEST(runs_of_one_model_wait_inside_their_operations, by_deadline);
 	TEST(runs_of_one_model_that_do_not_end_make_room_for_others, by_deadline);
 	return _cmocka_run_group_tests("service: operations that do not end", tests, n_tests, NULL, NULL);
 }

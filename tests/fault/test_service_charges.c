@@ -244,7 +244,7 @@ static void temporaries_of_unknown_shapes_are_refused_beyond_the_limit(void **st
  * The driver keeps a plan for each shape, and a frame for each plan, which would be 160 MiB in all. It must
  * free kept memory when an execution needs memory.
  */
-static void what_is_kept_makes_room_for_what_is_needed(void **state)
+static void kept_memory_is_freed_for_an_execution_that_needs_it(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = swelling_model(0);
@@ -265,7 +265,7 @@ static void what_is_kept_makes_room_for_what_is_needed(void **state)
 }
 
 /* The same without a tight limit: kept memory is charged while it is kept, and it is bounded. */
-static void what_is_kept_is_charged_and_bounded(void **state)
+static void kept_memory_is_charged_and_bounded(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = swelling_model(0);
@@ -284,7 +284,7 @@ static void what_is_kept_is_charged_and_bounded(void **state)
 	nnb_model_free(m);
 }
 
-static void packed_weights_are_charged_for_as_they_are(void **state)
+static void packed_weights_are_charged_at_their_packed_size(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = padded_model();
@@ -403,7 +403,7 @@ static void *executes(void *arg)
 }
 
 /* A call is charged for its decoded request, and for the shapes of all outputs, while it is under way. */
-static void what_calls_take_is_charged_for(void **state)
+static void memory_of_calls_is_charged_for(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = model_of_many_outputs();
@@ -539,12 +539,12 @@ int main(void)
 {
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(temporaries_of_unknown_shapes_are_refused_beyond_the_limit, of_24_MiB);
-	TEST(what_is_kept_makes_room_for_what_is_needed, of_80_MiB);
-	TEST(what_is_kept_is_charged_and_bounded, of_1_GiB);
-	TEST(packed_weights_are_charged_for_as_they_are, of_1_GiB);
+	TEST(kept_memory_is_freed_for_an_execution_that_needs_it, of_80_MiB);
+	TEST(kept_memory_is_charged_and_bounded, of_1_GiB);
+	TEST(packed_weights_are_charged_at_their_packed_size, of_1_GiB);
 	TEST(packed_weights_beyond_the_limit_are_refused, of_24_MiB);
 	TEST(runs_that_wait_inside_are_charged_for, of_1_GiB);
-	TEST(what_calls_take_is_charged_for, of_1_GiB);
+	TEST(memory_of_calls_is_charged_for, of_1_GiB);
 	TEST(files_of_a_model_are_charged_for_while_it_is_prepared, of_1_GiB);
 	TEST(files_of_executions_are_charged_for_until_they_are_closed, of_1_GiB);
 	return _cmocka_run_group_tests("service: charges", tests, n_tests, NULL, NULL);

@@ -53,7 +53,7 @@ struct doomed {
 	struct io io[3];
 };
 
-static void not_told(void *arg, const struct nnb_result *result)
+static void ignore_outcome(void *arg, const struct nnb_result *result)
 {
 	(void)arg;
 	(void)result;
@@ -196,7 +196,7 @@ static void executing_async(const char *socket_path)
 	doom_burst(&d, socket_path);
 	hold_runs();
 	for (int i = 0; i < 3; i++)
-		must(nnb_remote_execute_async(d.remote, &d.io[i].call, not_told, NULL, NULL) == NNB_STATUS_NONE);
+		must(nnb_remote_execute_async(d.remote, &d.io[i].call, ignore_outcome, NULL, NULL) == NNB_STATUS_NONE);
 	say('.');
 }
 
@@ -267,7 +267,7 @@ static void go_through_a_buffer(struct doomed *d)
 }
 
 /* A child that does everything as fast as possible, so that it dies at a random step. */
-static void busy(const char *socket_path)
+static void client_busy(const char *socket_path)
 {
 	struct doomed d;
 
@@ -277,7 +277,7 @@ static void busy(const char *socket_path)
 		for (int i = 0; i < 9; i++) {
 			must(nnb_burst_execute(d.burst, &d.io[i % 3].call, NULL, NULL) == NNB_STATUS_NONE);
 			must(nnb_remote_execute(d.remote, &d.io[i % 3].call, NULL, NULL) == NNB_STATUS_NONE);
-			must(!nnb_remote_execute_async(d.remote, &d.io[i % 3].call, not_told, NULL, NULL));
+			must(!nnb_remote_execute_async(d.remote, &d.io[i % 3].call, ignore_outcome, NULL, NULL));
 			launch_fenced(&d, i % 3, -1);
 			go_through_a_buffer(&d);
 		}
@@ -313,7 +313,7 @@ static const struct step {
 static void play(const char *name, const char *socket_path)
 {
 	if (!strcmp(name, "busy"))
-		busy(socket_path);
+		client_busy(socket_path);
 	for (size_t i = 0; i < N_OF(steps); i++)
 		if (!strcmp(name, steps[i].name))
 			steps[i].go(socket_path);
@@ -365,7 +365,7 @@ static void a_client_dies(void **state)
 	service_settles(&f->s);
 }
 
-static void clients_die_anywhere(void **state)
+static void clients_die_at_random_steps(void **state)
 {
 	const char *soak = getenv("NNB_SOAK_SECONDS");
 	struct fixture *f = *state;
@@ -449,7 +449,7 @@ static void start_all(struct fixture *f, struct waiter *w, size_t n)
 }
 
 /* B-33, B-26: every waiting caller gets an answer; later requests take the ordinary path, which is dead too. */
-static void nobody_waits_for_a_dead_service(void **state)
+static void no_call_waits_for_a_dead_service(void **state)
 {
 	struct fixture *f = *state;
 	struct waiter w[3];
@@ -486,7 +486,7 @@ static void nobody_waits_for_a_dead_service(void **state)
 }
 
 /* P-32 */
-static void asynchronous_executions_of_a_dead_service_are_told_once(void **state)
+static void asynchronous_executions_of_a_dead_service_are_called_back_once(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_client *client = app_open(&f->s);
@@ -528,7 +528,7 @@ struct load {
 };
 
 /* Executes by burst and by call until the service is dead; then starts over. */
-static void *live_through_it(void *arg)
+static void *execute_until_the_service_dies(void *arg)
 {
 	struct load *l = arg;
 	const struct nnb_client_config config = { .socket = l->socket_path };
@@ -566,7 +566,7 @@ static void *live_through_it(void *arg)
 	return NULL;
 }
 
-static void a_service_dies_anywhere(void **state)
+static void a_service_dies_at_random_steps(void **state)
 {
 	const char *soak = getenv("NNB_SOAK_SECONDS");
 	struct fixture *f = *state;
@@ -576,7 +576,7 @@ static void a_service_dies_anywhere(void **state)
 	for (size_t i = 0; i < N_OF(loads); i++) {
 		loads[i].socket_path = f->s.socket;
 		loads[i].model = f->adds;
-		assert_int_equal(pthread_create(&loads[i].thread, NULL, live_through_it, &loads[i]), 0);
+		assert_int_equal(pthread_create(&loads[i].thread, NULL, execute_until_the_service_dies, &loads[i]), 0);
 	}
 	for (unsigned deaths = 0; deaths < 10 || now_ns() < end; deaths++) {
 		unsigned was = atomic_load(&loads[0].lives);
@@ -603,11 +603,11 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < N_OF(steps); i++)
 		add_test(a_client_dies, set_up, tear_down, (void *)&steps[i], "a client dies %s", steps[i].name);
-	add_test(clients_die_anywhere, set_up, tear_down, NULL, "clients die anywhere");
-	add_test(nobody_waits_for_a_dead_service, set_up, tear_down, NULL,
-	         "B-33, B-26: nobody waits for a dead service");
-	add_test(asynchronous_executions_of_a_dead_service_are_told_once, set_up, tear_down, NULL,
-	         "P-32: asynchronous executions of a dead service are told once");
-	add_test(a_service_dies_anywhere, set_up, tear_down, NULL, "a service dies anywhere");
+	add_test(clients_die_at_random_steps, set_up, tear_down, NULL, "clients die at random steps");
+	add_test(no_call_waits_for_a_dead_service, set_up, tear_down, NULL,
+	         "B-33, B-26: no call waits for a dead service");
+	add_test(asynchronous_executions_of_a_dead_service_are_called_back_once, set_up, tear_down, NULL,
+	         "P-32: asynchronous executions of a dead service are called back once");
+	add_test(a_service_dies_at_random_steps, set_up, tear_down, NULL, "a service dies at random steps");
 	return _cmocka_run_group_tests("service: deaths", tests, n_tests, NULL, NULL);
 }

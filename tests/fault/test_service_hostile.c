@@ -543,7 +543,7 @@ static int call(struct evil *e, uint16_t type, int timeout_ms)
 }
 
 /* Connect and go through the steps up to a warm start. */
-static void evil_start(struct evil *e, const char *socket_path, uint64_t seed)
+static void evil_warm_up(struct evil *e, const char *socket_path, uint64_t seed)
 {
 	evil_init(e, socket_path, seed);
 	must(introduce(e) == 0);
@@ -585,7 +585,7 @@ static int read_result(struct evil *e, int timeout_ms)
 }
 
 /* Receive the service's query for slots. */
-static bool asked(struct evil *e, int timeout_ms)
+static bool receive_query(struct evil *e, int timeout_ms)
 {
 	uint8_t buf[4096];
 	struct header h;
@@ -597,7 +597,7 @@ static bool asked(struct evil *e, int timeout_ms)
 }
 
 /* Answer the query with @n memories, whatever slots the service asked for. */
-static void tell(struct evil *e, uint32_t n, const struct nnb_memory *memory)
+static void answer_query(struct evil *e, uint32_t n, const struct nnb_memory *memory)
 {
 	begin(&e->out, ANSWER);
 	put_u32(&e->out, NNB_STATUS_NONE);
@@ -672,19 +672,19 @@ static int odd_fd(struct evil *e)
 	}
 }
 
-/* ---- one certain evil each; a scene that returns waits to be killed ---- */
+/* ---- one attack each; a scene that returns waits to be killed ---- */
 
 static void dies_in_the_callback(struct evil *e)
 {
 	write_request(e, 0);
-	must(asked(e, PROMPT));
+	must(receive_query(e, PROMPT));
 }
 
 /* The request must go on although the callback's channel is closed. */
 static void hangs_up_in_the_callback(struct evil *e)
 {
 	write_request(e, 0);
-	must(asked(e, PROMPT));
+	must(receive_query(e, PROMPT));
 	close(e->line);
 	e->line = -1;
 	must(read_result(e, PROMPT) > 0);
@@ -695,23 +695,23 @@ static void hangs_up_in_the_callback(struct evil *e)
 static void answers_with_too_few(struct evil *e)
 {
 	write_request(e, 0);
-	must(asked(e, PROMPT));
-	tell(e, 0, NULL);
+	must(receive_query(e, PROMPT));
+	answer_query(e, 0, NULL);
 	must(read_result(e, PROMPT) > 0);
 }
 
 static void answers_with_too_many(struct evil *e)
 {
 	write_request(e, 0);
-	must(asked(e, PROMPT));
-	tell(e, 500, &e->pool);
+	must(receive_query(e, PROMPT));
+	answer_query(e, 500, &e->pool);
 	must(read_result(e, PROMPT) > 0);
 }
 
 static void answers_before_it_is_asked(struct evil *e)
 {
 	for (int i = 0; i < 20; i++)
-		tell(e, 1, &e->pool);
+		answer_query(e, 1, &e->pool);
 	for (int i = 0; i < 5; i++) {
 		write_request(e, i);
 		must(read_result(e, PROMPT) >= 0);
@@ -727,8 +727,9 @@ static void answers_with_anything(struct evil *e)
 		if (i % 2)
 			strcpy(odd.name, "mmap_fd");
 		write_request(e, i);
-		if (asked(e, i ? SOON : PROMPT)) /* after an answer whose fd is not memory, the service asks no more */
-			tell(e, 1, &odd);
+		if (receive_query(e, i ? SOON
+		                       : PROMPT)) /* after an answer whose fd is not memory, the service asks no more */
+			answer_query(e, 1, &odd);
 		must(read_result(e, PROMPT) >= 0);
 		close(odd.fds[0]);
 	}
@@ -740,8 +741,8 @@ static void cuts_a_pool_short(struct evil *e)
 
 	must(r == 0);
 	write_request(e, 0);
-	must(asked(e, PROMPT));
-	tell(e, 1, &e->cut);
+	must(receive_query(e, PROMPT));
+	answer_query(e, 1, &e->cut);
 	must(read_result(e, PROMPT) == NNB_STATUS_NONE);
 	must(ftruncate(e->cut.fds[0], 0) == 0);
 	for (int i = 0; i < 3; i++) {
@@ -762,8 +763,8 @@ static void spoils_the_counters(struct evil *e)
 static void never_takes_a_result(struct evil *e)
 {
 	write_request(e, 0);
-	must(asked(e, PROMPT));
-	tell(e, 1, &e->pool);
+	must(receive_query(e, PROMPT));
+	answer_query(e, 1, &e->pool);
 	for (int i = 0; i < 500; i++) {
 		uint64_t end = now_ns() + 1000 * MS;
 
@@ -792,7 +793,7 @@ static void never_reads_answers(struct evil *e)
 }
 
 /* The client connects both ends, so that its answers come back to it as calls. */
-static void calls_in_a_circle(struct evil *e)
+static void calls_itself(struct evil *e)
 {
 	int ends[2];
 
@@ -809,7 +810,7 @@ static void calls_in_a_circle(struct evil *e)
 }
 
 /* If the server waited on a socket that cannot be shut down, it would wait forever. */
-static void offers_what_is_no_channel(struct evil *e)
+static void offers_invalid_channels(struct evil *e)
 {
 	const int none[] = { socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK),
 		             socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0),
@@ -835,7 +836,7 @@ static void offers_what_is_no_channel(struct evil *e)
 }
 
 /* The option belongs to the socket, for all its readers: with each message the service would receive another fd. */
-static void asks_who_it_talks_to(struct evil *e)
+static void requests_pidfds_of_its_peers(struct evil *e)
 {
 	const int on = 1;
 	int ends[2];
@@ -913,7 +914,7 @@ static void close_beside(int fd)
  * A message ends the channel, and after it comes a socket that is never received: closing the channel closes
  * it, too.
  */
-static void leaves_what_takes_long_to_close(struct evil *e)
+static void leaves_fds_that_are_slow_to_close(struct evil *e)
 {
 	int ends[2], slow;
 
@@ -934,7 +935,7 @@ static void leaves_what_takes_long_to_close(struct evil *e)
 }
 
 /* The same with refused connections; then the service must let the next client in. */
-static void is_refused_with_what_takes_long_to_close(struct evil *e)
+static void is_refused_with_fds_that_are_slow_to_close(struct evil *e)
 {
 	int fd, slow;
 
@@ -949,21 +950,21 @@ static void is_refused_with_what_takes_long_to_close(struct evil *e)
 }
 
 /* The burst's thread closes fds that are not memory, and the connection must end all the same. */
-static void answers_with_what_takes_long_to_close(struct evil *e)
+static void answers_with_fds_that_are_slow_to_close(struct evil *e)
 {
 	struct nnb_memory odd = e->pool;
 
 	odd.fds[0] = lingering_on();
 	strcpy(odd.name, "mmap_fd");
 	write_request(e, 0);
-	must(asked(e, PROMPT));
-	tell(e, 1, &odd);
+	must(receive_query(e, PROMPT));
+	answer_query(e, 1, &odd);
 	close_beside(odd.fds[0]);
 	read_result(e, SOON);
 }
 
 /* Calls with fds that are not memory, queues, fences or a cache: each on a channel of its own. */
-static void calls_with_what_takes_long_to_close(struct evil *e)
+static void calls_with_fds_that_are_slow_to_close(struct evil *e)
 {
 	static const uint16_t types[] = { BUFFER_WRITE, BUFFER_READ, EXECUTE_FENCED, PREPARE };
 	const struct nnb_memory right = e->half;
@@ -1028,7 +1029,7 @@ static void holds_fds_back(struct evil *e)
 	}
 }
 
-static void says_that_more_is_to_come_than_may(struct evil *e)
+static void announces_a_message_larger_than_the_limit(struct evil *e)
 {
 	static const uint32_t counts[] = { 1, 4096, 4097, 1 << 20, UINT32_MAX };
 
@@ -1112,7 +1113,7 @@ struct thief {
 	pthread_t thread;
 };
 
-static void *take_what_comes(void *arg)
+static void *free_new_objects(void *arg)
 {
 	struct out *o = calloc(1, sizeof(*o));
 	struct thief *t = arg;
@@ -1134,7 +1135,7 @@ static void steals_what_another_channel_makes(struct evil *e)
 
 	must(offer_channel(e, -1) == 0);
 	thief.channel = e->channels[1];
-	must(pthread_create(&thief.thread, NULL, take_what_comes, &thief) == 0);
+	must(pthread_create(&thief.thread, NULL, free_new_objects, &thief) == 0);
 	for (int i = 0; i < 300; i++) {
 		if (call(e, PREPARE, PROMPT) == 0) {
 			call(e, BURST, PROMPT);
@@ -1176,7 +1177,7 @@ static const struct wish {
 };
 
 /* The channel must go on. */
-static void wishes_for_what_cannot_be(struct evil *e)
+static void requests_impossible_buffers(struct evil *e)
 {
 	for (size_t i = 0; i < N_OF(wishes); i++) {
 		const struct wish *w = &wishes[i];
@@ -1249,7 +1250,7 @@ static void put_odd_copy(struct evil *e, const struct odd_copy *c, uint16_t type
 		put_u32(&e->out, 0);
 }
 
-static void copies_what_cannot_be(struct evil *e)
+static void requests_impossible_copies(struct evil *e)
 {
 	must(call(e, BUFFER, PROMPT) == NNB_STATUS_NONE);
 	for (size_t i = 0; i < 2 * N_OF(odd_copies); i++) {
@@ -1298,7 +1299,7 @@ static void *cut_and_grow(void *arg)
 	return NULL;
 }
 
-static void cuts_short_what_is_copied(struct evil *e)
+static void truncates_files_during_copies(struct evil *e)
 {
 	struct cutter c = { .fd = e->cut.fds[0] };
 
@@ -1331,7 +1332,7 @@ static struct nnb_service_counts counts_of(struct evil *e)
 }
 
 /* A client that cannot receive an answer never learns the number of its buffer: the service must not keep the buffer. */
-static void hears_no_answers(struct evil *e)
+static void receives_no_answers(struct evil *e)
 {
 	uint64_t end = now_ns() + PATIENCE;
 
@@ -1348,7 +1349,7 @@ static void hears_no_answers(struct evil *e)
 }
 
 /* The service checks each fence fd before it waits on it. */
-static void waits_for_what_is_no_fence(struct evil *e)
+static void waits_for_fds_that_are_not_fences(struct evil *e)
 {
 	unsigned refused = 0;
 
@@ -1372,7 +1373,7 @@ static void floods_behind_a_fence(struct evil *e)
 }
 
 /* An execution shall signal an fd that is not a fence, or a fence that is signalled already. */
-static void wants_what_is_no_fence_signalled(struct evil *e)
+static void passes_its_own_fence_that_is_none(struct evil *e)
 {
 	unsigned refused = 0;
 
@@ -1393,7 +1394,7 @@ static void wants_what_is_no_fence_signalled(struct evil *e)
  * The client sends no fence, not even its own, and claims to have sent some: the largest count plus its own
  * fence overflows to 0.
  */
-static void counts_fences_that_it_has_not_brought(struct evil *e)
+static void counts_fences_that_it_has_not_sent(struct evil *e)
 {
 	static const uint32_t counts[] = { UINT32_MAX, UINT32_MAX - 1, 0, 1 };
 
@@ -1463,33 +1464,33 @@ static const struct evil_scene {
 	{ "never takes a result", never_takes_a_result },
 	{ "never reads events", never_reads_events },
 	{ "never reads answers", never_reads_answers },
-	{ "calls in a circle", calls_in_a_circle },
-	{ "offers what is no channel", offers_what_is_no_channel },
-	{ "asks who it talks to", asks_who_it_talks_to },
-	{ "leaves what takes long to close", leaves_what_takes_long_to_close },
-	{ "is refused with what takes long to close", is_refused_with_what_takes_long_to_close },
-	{ "answers with what takes long to close", answers_with_what_takes_long_to_close },
-	{ "calls with what takes long to close", calls_with_what_takes_long_to_close },
+	{ "calls itself", calls_itself },
+	{ "offers invalid channels", offers_invalid_channels },
+	{ "requests pidfds of its peers", requests_pidfds_of_its_peers },
+	{ "leaves fds that are slow to close", leaves_fds_that_are_slow_to_close },
+	{ "is refused with fds that are slow to close", is_refused_with_fds_that_are_slow_to_close },
+	{ "answers with fds that are slow to close", answers_with_fds_that_are_slow_to_close },
+	{ "calls with fds that are slow to close", calls_with_fds_that_are_slow_to_close },
 	{ "prepares from an enormous cache", prepares_from_an_enormous_cache },
 	{ "leaves its life line behind", leaves_its_life_line_behind },
 	{ "leaves its life line with the events", leaves_its_life_line_with_the_events },
 	{ "holds fds back", holds_fds_back },
-	{ "says that more is to come than may", says_that_more_is_to_come_than_may },
+	{ "announces a message larger than the limit", announces_a_message_larger_than_the_limit },
 	{ "floods with channels", floods_channels },
 	{ "floods with models", floods_models },
 	{ "floods with bursts", floods_bursts },
 	{ "floods with buffers", floods_buffers },
-	{ "wishes for buffers that cannot be", wishes_for_what_cannot_be },
-	{ "copies what cannot be", copies_what_cannot_be },
+	{ "requests impossible buffers", requests_impossible_buffers },
+	{ "requests impossible copies", requests_impossible_copies },
 	{ "copies fds of any kind", copies_fds_of_any_kind },
-	{ "cuts short what is copied", cuts_short_what_is_copied },
-	{ "hears no answers", hears_no_answers },
+	{ "truncates files during copies", truncates_files_during_copies },
+	{ "receives no answers", receives_no_answers },
 	{ "floods with connections", floods_connections },
-	{ "steals what another channel makes", steals_what_another_channel_makes },
-	{ "waits for what is no fence", waits_for_what_is_no_fence },
-	{ "wants what is no fence signalled", wants_what_is_no_fence_signalled },
+	{ "frees objects of another channel", steals_what_another_channel_makes },
+	{ "waits for fds that are not fences", waits_for_fds_that_are_not_fences },
+	{ "passes an fd as its own fence that is none", passes_its_own_fence_that_is_none },
 	{ "floods behind a fence", floods_behind_a_fence },
-	{ "counts fences that it has not brought", counts_fences_that_it_has_not_brought },
+	{ "counts fences that it has not sent", counts_fences_that_it_has_not_sent },
 	{ "speaks other versions", speaks_other_versions },
 	{ "fights for its fence", fights_for_its_fence },
 };
@@ -1689,11 +1690,11 @@ static void execute_by_burst(struct evil *e)
 	if (!e->request)
 		return;
 	write_request(e, slots[chance(e, N_OF(slots))]);
-	if (chance(e, 4) == 0 || !asked(e, SOON))
+	if (chance(e, 4) == 0 || !receive_query(e, SOON))
 		return;
 	switch (chance(e, 6)) {
 	case 0:
-		tell(e, (uint32_t)chance(e, 4), &e->cut);
+		answer_query(e, (uint32_t)chance(e, 4), &e->cut);
 		break;
 	case 1:
 		e->line = (close(e->line), -1);
@@ -1703,10 +1704,10 @@ static void execute_by_burst(struct evil *e)
 		break;
 	case 3:
 		nnb_memory_token(&token, e->token);
-		tell(e, 1, &token);
+		answer_query(e, 1, &token);
 		break;
 	default:
-		tell(e, 1, chance(e, 3) ? &e->pool : &e->cut);
+		answer_query(e, 1, chance(e, 3) ? &e->pool : &e->cut);
 	}
 	if (chance(e, 4))
 		read_result(e, SOON);
@@ -1800,13 +1801,13 @@ static void play_session(struct evil *e)
 }
 
 /* P-32, in the service: one completion event for each execution, also for one that could not begin. */
-static void count_what_is_told(struct evil *e, const char *socket_path)
+static void count_completion_events(struct evil *e, const char *socket_path)
 {
 	uint8_t buf[512];
 	struct header h;
 	uint64_t serial, told = 0;
 
-	evil_start(e, socket_path, 1);
+	evil_warm_up(e, socket_path, 1);
 	for (uint64_t i = 0; i < 32; i++) {
 		make_call(e, ASYNC);
 		if (i % 4 == 0)
@@ -1849,7 +1850,7 @@ static void take_limits_off(int sock)
  * In a process of its own: execute asynchronously, and do not read the events, until the service closes the
  * connection. A slow service may reach its limit of executions before the events fill their socket: then go on.
  */
-static pid_t hear_no_events(const char *socket_path)
+static pid_t read_no_events(const char *socket_path)
 {
 	static struct evil e;
 	struct pollfd events = { .events = POLLRDHUP };
@@ -1858,7 +1859,7 @@ static pid_t hear_no_events(const char *socket_path)
 
 	if (pid)
 		return pid;
-	evil_start(&e, socket_path, 3);
+	evil_warm_up(&e, socket_path, 3);
 	events.fd = e.events;
 	for (int i = 0; i < 50000 && poll(&events, 1, status ? 10 : 0) == 0; i++) {
 		status = call(&e, ASYNC, PROMPT);
@@ -1874,11 +1875,11 @@ static void stall(struct evil *e, const char *socket_path)
 {
 	static struct evil other;
 	struct header h = { 0x43424e4e, CHANNEL, 0, 0, 2 };
-	pid_t deaf = hear_no_events(socket_path);
+	pid_t deaf = read_no_events(socket_path);
 	int silent, status;
 
-	evil_start(e, socket_path, 1);
-	evil_start(&other, socket_path, 2);
+	evil_warm_up(e, socket_path, 1);
+	evil_warm_up(&other, socket_path, 2);
 	silent = connected(e);
 	must(send_packet(other.life, &h, NULL, 0, e->pool.fds, 1)); /* the second fd never comes */
 	h.type = SUPPORTED;
@@ -1887,11 +1888,11 @@ static void stall(struct evil *e, const char *socket_path)
 	must(call(e, BURST, PROMPT) == NNB_STATUS_NONE);
 	take_limits_off(e->their_line);
 	write_request(e, 0);
-	must(asked(e, PROMPT));
+	must(receive_query(e, PROMPT));
 	must(read_result(e, PROMPT) == NNB_STATUS_GENERAL_FAILURE);
 	write_request(e, 0); /* the service does not ask again */
 	must(read_result(e, PROMPT) == NNB_STATUS_GENERAL_FAILURE);
-	must(!asked(e, 0));
+	must(!receive_query(e, 0));
 	expect_end(silent);
 	expect_end(other.channels[0]);
 	expect_end(other.life);
@@ -1909,7 +1910,7 @@ static void play(const char *name, const char *socket_path, const char *argument
 		return;
 	}
 	if (!strcmp(name, "counts")) {
-		count_what_is_told(&e, socket_path);
+		count_completion_events(&e, socket_path);
 		return;
 	}
 	if (!strcmp(name, "stalls")) {
@@ -1919,14 +1920,14 @@ static void play(const char *name, const char *socket_path, const char *argument
 	for (size_t i = 0; i < N_OF(evils); i++) {
 		if (strcmp(name, evils[i].name) != 0)
 			continue;
-		evil_start(&e, socket_path, 1);
+		evil_warm_up(&e, socket_path, 1);
 		evils[i].play(&e);
 		say('.');
 		stay();
 	}
 }
 
-/* ---- the good one, who must not notice ---- */
+/* ---- the good client, which must not notice ---- */
 
 struct good {
 	struct service s;
@@ -2005,7 +2006,7 @@ static void expect_alone(struct good *g)
 	}
 }
 
-static void nobody_else_notices_a_client_that(void **state)
+static void other_clients_do_not_notice(void **state)
 {
 	struct good *g = *state;
 	struct child c;
@@ -2034,14 +2035,14 @@ static void a_burst_whose_counters_are_spoilt_is_over(void **state)
 	/* the threads of a connection and a channel, without a burst */
 	while (service_footprint(&g->s).threads != g->at_rest.threads + 2) {
 		if (now_ns() >= end)
-			fail_msg("its thread does not end");
+			fail_msg("the burst's thread does not end");
 		breathe();
 	}
 	child_kill(&c);
 	expect_alone(g);
 }
 
-static void each_execution_is_told_once(void **state)
+static void each_execution_has_one_completion_event(void **state)
 {
 	struct good *g = *state;
 	struct child c;
@@ -2055,7 +2056,7 @@ static void each_execution_is_told_once(void **state)
  * Clients have ten seconds for each step: to introduce themselves, to end a message, and to answer a query for
  * slots.
  */
-static void who_stalls_is_given_up(void **state)
+static void a_client_that_stalls_is_disconnected(void **state)
 {
 	struct good *g = *state;
 	struct child c;
@@ -2117,12 +2118,13 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	for (size_t i = 0; i < N_OF(evils); i++)
-		add_test(nobody_else_notices_a_client_that, set_up, tear_down, (void *)&evils[i],
-		         "nobody else notices a client that %s", evils[i].name);
+		add_test(other_clients_do_not_notice, set_up, tear_down, (void *)&evils[i],
+		         "other clients do not notice %s", evils[i].name);
 	add_test(a_burst_whose_counters_are_spoilt_is_over, set_up, tear_down, NULL,
 	         "B-15: a burst whose counters are spoilt is over");
-	add_test(each_execution_is_told_once, set_up, tear_down, NULL, "P-32: each execution is told once");
-	add_test(who_stalls_is_given_up, set_up, tear_down, NULL, "who stalls is given up");
+	add_test(each_execution_has_one_completion_event, set_up, tear_down, NULL,
+	         "P-32: each execution has one completion event");
+	add_test(a_client_that_stalls_is_disconnected, set_up, tear_down, NULL, "a client that stalls is disconnected");
 	add_test(random_sessions, set_up, tear_down, NULL, "random sessions");
 	return _cmocka_run_group_tests("service: hostile clients", tests, n_tests, NULL, NULL);
 }

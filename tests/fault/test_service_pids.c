@@ -52,7 +52,7 @@ static int exit_status(pid_t child)
  * The messages of a process that has ended. UNREAD: calls, until their answers, none of which it has read, fill
  * its socket.
  */
-enum said { NOTHING, HALF, UNREAD, N_SAID };
+enum messages { NOTHING, HALF, UNREAD, N_MESSAGES };
 
 /* Send @bytes of a message, with one fd. False: sending failed. */
 static bool send_with_fd(int sock, const void *bytes, size_t n, int fd)
@@ -98,7 +98,7 @@ static bool read_nothing(int sock)
  * A child connects @socks, sends these messages, and ends. Returns its pid, which is free again. This process
  * has its ends of the connections.
  */
-static pid_t connect_and_die(const struct service *s, int socks[LIMIT], enum said said)
+static pid_t connect_and_die(const struct service *s, int socks[LIMIT], enum messages sent)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct header h = { MAGIC, HELLO, 0, 64, 2 };
@@ -111,8 +111,8 @@ static pid_t connect_and_die(const struct service *s, int socks[LIMIT], enum sai
 	if (!child) {
 		for (int i = 0; i < LIMIT; i++)
 			if (connect(socks[i], (const struct sockaddr *)&at, sizeof(at)) ||
-			    (said == HALF && send(socks[i], &h, sizeof(h), MSG_NOSIGNAL) != sizeof(h)) ||
-			    (said == UNREAD && !read_nothing(socks[i])))
+			    (sent == HALF && send(socks[i], &h, sizeof(h), MSG_NOSIGNAL) != sizeof(h)) ||
+			    (sent == UNREAD && !read_nothing(socks[i])))
 				_exit(1);
 		_exit(0);
 	}
@@ -197,7 +197,7 @@ static int tear_down(void **state)
  * When the process with the same pid connects, the service has not yet accepted the connections of the ended
  * one.
  */
-static void who_ended_before_it_was_let_in_takes_no_place(void **state)
+static void a_process_that_ended_before_accept_holds_no_connection(void **state)
 {
 	const struct service *s = *state;
 	int socks[LIMIT];
@@ -212,13 +212,13 @@ static void who_ended_before_it_was_let_in_takes_no_place(void **state)
 }
 
 /* The service has accepted the connections, and waits for their messages. */
-static void who_ended_before_it_spoke_gives_its_places_back(void **state)
+static void a_process_that_ended_before_hello_releases_its_connections(void **state)
 {
 	const struct service *s = *state;
 	int socks[LIMIT];
 
-	for (enum said said = NOTHING; said < N_SAID; said++) {
-		pid_t pid = connect_and_die(s, socks, said);
+	for (enum messages sent = NOTHING; sent < N_MESSAGES; sent++) {
+		pid_t pid = connect_and_die(s, socks, sent);
 
 		assert_int_equal(exit_status(start_heir(s, pid, GIVEN_BACK_MS)), 0);
 		close_all(socks);
@@ -226,7 +226,7 @@ static void who_ended_before_it_spoke_gives_its_places_back(void **state)
 }
 
 /* All processes that the service cannot see have the pid 0 for it, and would be one app. */
-static void no_process_is_an_app_that_the_service_does_not_see(void **state)
+static void a_process_that_the_service_cannot_see_is_not_an_app(void **state)
 {
 	const struct service *s = *state;
 	struct nnb_client *client;
@@ -252,7 +252,7 @@ static rlim_t lowest_free_fd(const struct service *s)
  * The service has a file left for the connection, but none to watch its process. That is not the client's
  * fault, so it may try again.
  */
-static void who_cannot_be_watched_for_want_of_files_can_come_again(void **state)
+static void a_client_that_cannot_be_watched_may_try_again(void **state)
 {
 	const struct service *s = *state;
 	struct nnb_client *client = NULL;
@@ -300,13 +300,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "no process with a pid of its choice can be made here\n");
 		return SKIPPED;
 	}
-	add_test(who_ended_before_it_was_let_in_takes_no_place, set_up, tear_down, NULL,
-	         "who ended before it was let in takes no place");
-	add_test(who_ended_before_it_spoke_gives_its_places_back, set_up, tear_down, NULL,
-	         "who ended before it spoke gives its places back");
-	add_test(no_process_is_an_app_that_the_service_does_not_see, set_up_blind, tear_down, NULL,
-	         "no process is an app that the service does not see");
-	add_test(who_cannot_be_watched_for_want_of_files_can_come_again, set_up, tear_down, NULL,
-	         "who cannot be watched for want of files can come again");
+	add_test(a_process_that_ended_before_accept_holds_no_connection, set_up, tear_down, NULL,
+	         "a process that ended before accept holds no connection");
+	add_test(a_process_that_ended_before_hello_releases_its_connections, set_up, tear_down, NULL,
+	         "a process that ended before hello releases its connections");
+	add_test(a_process_that_the_service_cannot_see_is_not_an_app, set_up_blind, tear_down, NULL,
+	         "a process that the service cannot see is not an app");
+	add_test(a_client_that_cannot_be_watched_may_try_again, set_up, tear_down, NULL,
+	         "a client that cannot be watched may try again");
 	return _cmocka_run_group_tests("service: pids", tests, n_tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ enum { PATIENT = 10 }; /* factor for slow builds */
 enum { PATIENT = 1 };
 #endif
 
-/* ---- an app that takes no answers: it repeats what the library has sent, and reads nothing ---- */
+/* ---- an app that repeats the library's messages, and reads no answers ---- */
 
 enum { EXECUTE_FENCED = 26, PACKET = 4096 };
 
@@ -165,7 +165,7 @@ static void takes_no_answers(const char *socket_path, const char *user)
 	}
 }
 
-/* ---- an app that takes all it can get ---- */
+/* ---- an app that takes everything it can get ---- */
 
 static struct nnb_pool *file_pool(void)
 {
@@ -241,7 +241,7 @@ static void takes_all(const char *socket_path, const char *user)
 	}
 }
 
-/* ---- an app that takes all threads it can get ---- */
+/* ---- an app that takes as many threads as it can get ---- */
 
 static void look_for_threads(enum nnb_status status, const struct nnb_reason *why, bool *named)
 {
@@ -479,7 +479,7 @@ static void crowds(const char *user)
  * The service computes its budget at its start. Later threads of other processes of the user reduce it: the
  * client gets a reason, and may try again.
  */
-static void who_gets_no_thread_is_told(void **state)
+static void a_client_without_a_thread_gets_a_reason(void **state)
 {
 	struct fixture *f = *state;
 	const struct nnb_client_config config = { .socket = f->s.socket };
@@ -498,15 +498,15 @@ static void who_gets_no_thread_is_told(void **state)
 	assert_int_equal(child_hears(&crowd), '.');
 	assert_int_not_equal(nnb_client_open(&client, &config, &why), 0);
 	if (!strstr(why.text, "no thread"))
-		fail_msg("'%s' does not say what is missing", why.text);
+		fail_msg("'%s' does not name what is missing", why.text);
 	child_kill(&crowd);
 	nnb_client_close(app_open(&f->s));
 	service_settles(&f->s);
 }
 
-/* ---- fences beside an app that does not take its answers ---- */
+/* ---- fences beside an app that reads no answers ---- */
 
-static void an_app_that_takes_no_answers_breaks_no_fences(void **state)
+static void an_app_that_reads_no_answers_breaks_no_fences(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
@@ -563,7 +563,7 @@ int main(int argc, char **argv)
 #define TEST(f) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(apps_that_take_all_leave_others_theirs);
 	TEST(apps_that_take_all_threads_leave_others_theirs);
-	TEST(who_gets_no_thread_is_told);
-	TEST(an_app_that_takes_no_answers_breaks_no_fences);
+	TEST(a_client_without_a_thread_gets_a_reason);
+	TEST(an_app_that_reads_no_answers_breaks_no_fences);
 	return _cmocka_run_group_tests("service: quotas", tests, n_tests, NULL, NULL);
 }

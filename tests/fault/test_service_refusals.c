@@ -217,7 +217,7 @@ static const struct scene {
 	{ "has an endless execution", has_an_endless_execution },
 };
 
-/* ---- the others ---- */
+/* ---- the test's side ---- */
 
 static int set_up(void **state)
 {
@@ -250,7 +250,7 @@ static unsigned ms_since(uint64_t then)
 	return (unsigned)((now_ns() - then) / MS);
 }
 
-static void refused_clients_keep_nobody_out(void **state)
+static void refused_clients_do_not_keep_others_out(void **state)
 {
 	struct service *s = *state;
 	struct nnb_client *clients[VICTIMS];
@@ -298,7 +298,7 @@ static void expect_prompt_stop(struct service *s, uint64_t then, unsigned most)
 	assert_true(took <= most);
 }
 
-static void a_stop_waits_for_nobody_in_the_backlog(void **state)
+static void a_stop_does_not_wait_for_the_backlog(void **state)
 {
 	struct service *s = *state;
 	struct child c;
@@ -313,7 +313,7 @@ static void a_stop_waits_for_nobody_in_the_backlog(void **state)
 	child_kill(&c);
 }
 
-static void a_stop_waits_for_nobodys_sockets(void **state)
+static void a_stop_does_not_wait_for_sockets(void **state)
 {
 	struct service *s = *state;
 	struct child c;
@@ -327,7 +327,7 @@ static void a_stop_waits_for_nobodys_sockets(void **state)
 	child_kill(&c);
 }
 
-static void a_stop_waits_for_nobody_who_is_refused(void **state)
+static void a_stop_does_not_wait_for_refused_clients(void **state)
 {
 	struct service *s = *state;
 	struct child c;
@@ -341,7 +341,7 @@ static void a_stop_waits_for_nobody_who_is_refused(void **state)
 	child_end(&c); /* the child finds the service gone */
 }
 
-static void a_stop_waits_for_no_execution(void **state)
+static void a_stop_does_not_wait_for_executions(void **state)
 {
 	struct service *s = *state;
 	struct child c;
@@ -365,12 +365,12 @@ int main(int argc, char **argv)
 				scenes[i].play(argv[3], atoi(argv[4]));
 		return 0;
 	}
-	add_test(refused_clients_keep_nobody_out, set_up, tear_down, NULL, "refused clients keep nobody out");
-	add_test(a_stop_waits_for_nobody_who_is_refused, set_up, tear_down, NULL,
-	         "a stop waits for nobody who is refused");
-	add_test(a_stop_waits_for_nobody_in_the_backlog, set_up, tear_down, NULL,
-	         "a stop waits for nobody in the backlog");
-	add_test(a_stop_waits_for_nobodys_sockets, set_up, tear_down, NULL, "a stop waits for nobody's sockets");
-	add_test(a_stop_waits_for_no_execution, set_up, tear_down, NULL, "a stop waits for no execution");
+	add_test(refused_clients_do_not_keep_others_out, set_up, tear_down, NULL,
+	         "refused clients do not keep others out");
+	add_test(a_stop_does_not_wait_for_refused_clients, set_up, tear_down, NULL,
+	         "a stop does not wait for refused clients");
+	add_test(a_stop_does_not_wait_for_the_backlog, set_up, tear_down, NULL, "a stop does not wait for the backlog");
+	add_test(a_stop_does_not_wait_for_sockets, set_up, tear_down, NULL, "a stop does not wait for sockets");
+	add_test(a_stop_does_not_wait_for_executions, set_up, tear_down, NULL, "a stop does not wait for executions");
 	return _cmocka_run_group_tests("service: refusals and stops", tests, n_tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- what is wrong ---- */
+/* ---- invalid requests ---- */
 
 static uint64_t random_state;
 
@@ -160,7 +160,7 @@ static enum nnb_status by_call(const struct fixture *f, const struct nnb_call *c
 	return nnb_remote_execute(f->remote, call, &answer, NULL);
 }
 
-static void a_call_and_a_burst_say_the_same(void **state)
+static void a_call_and_a_burst_return_the_same_status(void **state)
 {
 	const char *seed = getenv("NNB_SEED");
 	unsigned seen[NNB_STATUS_DEAD_OBJECT + 1] = { 0 };
@@ -198,8 +198,9 @@ static void a_call_and_a_burst_say_the_same(void **state)
 
 int main(void)
 {
-	add_test(a_call_and_a_burst_say_the_same, set_up, tear_down, NULL, "a call and a burst say the same");
-	add_test(a_call_and_a_burst_say_the_same, set_up_plain, tear_down, NULL,
-	         "a call and a burst that keeps no mappings say the same");
+	add_test(a_call_and_a_burst_return_the_same_status, set_up, tear_down, NULL,
+	         "a call and a burst return the same status");
+	add_test(a_call_and_a_burst_return_the_same_status, set_up_plain, tear_down, NULL,
+	         "a call and a burst without a cache return the same status");
 	return _cmocka_run_group_tests("service: statuses of wrong requests", tests, n_tests, NULL, NULL);
 }

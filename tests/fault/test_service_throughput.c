@@ -519,7 +519,7 @@ static bool is_asked_for(const struct attack *a)
 	return !only || !strncmp(a->name, only, strlen(only));
 }
 
-static void it_keeps_half_of_its_throughput(void **state)
+static void the_victim_keeps_half_of_its_throughput(void **state)
 {
 	struct fixture *f = *state;
 	const char *soak = getenv("NNB_SOAK_SECONDS");
@@ -561,6 +561,6 @@ int main(int argc, char **argv)
 	}
 	only = argc == 2 ? argv[1] : NULL;
 #define TEST(f) add_test(f, set_up, tear_down, NULL, "%s", #f)
-	TEST(it_keeps_half_of_its_throughput);
+	TEST(the_victim_keeps_half_of_its_throughput);
 	return _cmocka_run_group_tests("service: throughput under attack", tests, n_tests, NULL, NULL);
 }

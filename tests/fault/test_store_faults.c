@@ -188,7 +188,7 @@ static void every_write_may_fail(void **state)
 	}
 }
 
-static void every_write_may_be_the_last(void **state)
+static void an_import_may_be_killed_at_every_write(void **state)
 {
 	const char *path = *state;
 
@@ -235,7 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(every_write_may_fail),
-		T(every_write_may_be_the_last),
+		T(an_import_may_be_killed_at_every_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static inline enum nnb_status burst_execute(struct nnb_burst *b, const struct nn
 	return status;
 }
 
-/* ---- a gate: who comes to it waits while it is shut ---- */
+/* ---- a gate, at which threads wait while it is shut ---- */
 
 struct gate {
 	pthread_mutex_t lock;
@@ -484,7 +484,7 @@ static inline struct nnb_burst *desk_burst(struct desk *d, const struct nnb_burs
 	return b;
 }
 
-/* ---- a client that brings its own queues, and writes datums into them ---- */
+/* ---- a client with its own queues, into which it writes datums ---- */
 
 struct peer {
 	struct nnb_fmq *request, *result;
@@ -641,7 +641,7 @@ static inline void expect_service(struct peer *p, const struct nnb_request_datum
 		fail_msg("%s", nnb_status_name((enum nnb_status)result[0].packet.status));
 }
 
-/* ---- what is left behind ---- */
+/* ---- threads and mappings that are left ---- */
 
 /* The number of threads of this process. */
 static inline unsigned count_threads(void)

@@ -51,7 +51,7 @@ static void pass(const atomic_uint *hold, atomic_uint *held)
 }
 
 /* Whether this run may go on: the test sets how many may, and all others stay. */
-static bool let_go(void)
+static bool may_go_on(void)
 {
 	unsigned n = atomic_load(&gate->let);
 
@@ -66,7 +66,7 @@ static void pass_run(unsigned op)
 		return;
 	atomic_fetch_add(&gate->held_runs, 1);
 	atomic_fetch_add(&gate->came, 1);
-	while (!let_go())
+	while (!may_go_on())
 		nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
 	atomic_fetch_sub(&gate->held_runs, 1);
 }

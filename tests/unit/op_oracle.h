@@ -147,7 +147,7 @@ double activate(uint32_t activation, double x);
 /* Row @row of a matrix of @n columns, times x. */
 double times_row(const struct tensor *matrix, size_t row, const double *x, size_t n);
 
-/* ---- images, wherever they have their channels ---- */
+/* ---- images, in both layouts ---- */
 
 struct image {
 	uint32_t b, h, w, c;

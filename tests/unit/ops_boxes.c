@@ -149,7 +149,7 @@ static void make_bbox_transform(struct maker *k)
 		          images->reals + 2 * (size_t)batches->reals[i / classes], out->reals + 4 * (size_t)i);
 }
 
-/* ---- which are kept ---- */
+/* ---- the choice of boxes ---- */
 
 /* The best of the boxes that are left; NULL: none is left. */
 static struct box *best_of(struct box *boxes, size_t n)

@@ -49,7 +49,7 @@ struct world {
 	struct app app[SIM_APPS];
 };
 
-static void __attribute__((format(printf, 2, 3))) wrong(struct world *w, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) audit_fail(struct world *w, const char *format, ...)
 {
 	va_list ap;
 	int n;
@@ -207,21 +207,21 @@ static void audit_app(struct world *w, uint32_t i)
 	const struct app *a = &w->app[i];
 
 	if (a->app.waiting != a->waiting || a->app.running != a->running)
-		wrong(w, "app %u: counts %u waiting and %u running, not %u and %u", i, a->app.waiting, a->app.running,
-		      a->waiting, a->running);
+		audit_fail(w, "app %u: counts %u waiting and %u running, not %u and %u", i, a->app.waiting,
+		           a->app.running, a->waiting, a->running);
 	if (!a->waiting && !a->running)
 		return;
 	if (w->waiting && fabs(a->app.rate - a->rate) > 1e-6)
-		wrong(w, "app %u: rate %g, not %g", i, a->app.rate, a->rate);
+		audit_fail(w, "app %u: rate %g, not %g", i, a->app.rate, a->rate);
 	if (!near(a->lag, a->app.lag))
-		wrong(w, "app %u: lag %.3f, not %.3f", i, a->app.lag, a->lag);
+		audit_fail(w, "app %u: lag %.3f, not %.3f", i, a->app.lag, a->lag);
 	if (w->s->kind == NNB_POLICY_FAIR && !near(a->claim, a->app.claim))
-		wrong(w, "app %u: claim %.3f, not %.3f", i, a->app.claim, a->claim);
+		audit_fail(w, "app %u: claim %.3f, not %.3f", i, a->app.claim, a->claim);
 	if (!near(a->max_lag, a->app.max_lag))
-		wrong(w, "app %u: max lag %.3f, not %.3f", i, a->app.max_lag, a->max_lag);
+		audit_fail(w, "app %u: max lag %.3f, not %.3f", i, a->app.max_lag, a->max_lag);
 	if (!near(a->received, a->app.received) || !near(a->entitled, a->app.entitled))
-		wrong(w, "app %u: received %.3f of %.3f, not %.3f of %.3f", i, a->app.received, a->app.entitled,
-		      a->received, a->entitled);
+		audit_fail(w, "app %u: received %.3f of %.3f, not %.3f of %.3f", i, a->app.received, a->app.entitled,
+		           a->received, a->entitled);
 }
 
 /* ---- the auditor: decisions ---- */
@@ -332,21 +332,21 @@ static void audit_lanes(struct world *w)
 
 	for (int i = 0; i < (int)w->s->lanes; i++) {
 		if (w->p.running[i] != (w->on[i] ? &w->on[i]->job : NULL))
-			wrong(w, "lane %d is somebody else's", i);
+			audit_fail(w, "lane %d is another job's", i);
 		if (w->on[i] && (w->on[i]->state != RUNNING || w->on[i]->job.lane != i))
-			wrong(w, "lane %d: its job is not on it", i);
+			audit_fail(w, "lane %d: its job is not on it", i);
 		if (!w->on[i] && w->waiting)
-			wrong(w, "lane %d is free and somebody waits", i);
+			audit_fail(w, "lane %d is free and a job waits", i);
 		used |= (uint64_t)(w->on[i] != NULL) << i;
 		if (!w->on[i])
 			continue;
 		if (must_leave(w, i, lanes) == true && w->p.yield_at[i] > w->now)
-			wrong(w, "lane %d is not to be left, and should be", i);
+			audit_fail(w, "lane %d is not to be left, and should be", i);
 		if ((!w->waiting || !can_leave(w, w->on[i])) && w->p.yield_at[i] != NEVER)
-			wrong(w, "lane %d is to be left for nothing", i);
+			audit_fail(w, "lane %d is to be left for nothing", i);
 	}
 	if (w->p.free != (~used & (w->s->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << w->s->lanes) - 1)))
-		wrong(w, "it takes other lanes to be free");
+		audit_fail(w, "the policy takes other lanes for free");
 }
 
 /* Check the books after each decision. */
@@ -365,7 +365,7 @@ static void audit(struct world *w)
 	if (crowd > w->r->crowd)
 		w->r->crowd = crowd;
 	if (w->p.waiting != w->waiting)
-		wrong(w, "counts %u waiting, not %u", w->p.waiting, w->waiting);
+		audit_fail(w, "counts %u waiting, not %u", w->p.waiting, w->waiting);
 	audit_lanes(w);
 }
 
@@ -385,25 +385,25 @@ static void audit_choice(struct world *w, const struct job *chosen, const struct
 		share(w);
 		for (uint32_t i = 0; i < w->s->apps; i++)
 			if (w->app[i].waiting && needs(w, &w->app[i], holder) > needs(w, mine, holder) + ROUNDING)
-				wrong(w, "app %u needed the lane more than app %u", i, (uint32_t)(mine - w->app));
+				audit_fail(w, "app %u needed the lane more than app %u", i, (uint32_t)(mine - w->app));
 	}
 	for (uint32_t i = 0; i < w->s->jobs; i++) {
 		const struct job *j = &w->job[i];
 
 		if (j->state == WAITING && (w->s->kind != NNB_POLICY_FAIR || app_of(w, j) == mine) &&
 		    goes_before(w, j, chosen))
-			wrong(w, "job %u goes before job %u", i, (uint32_t)(chosen - w->job));
+			audit_fail(w, "job %u goes before job %u", i, (uint32_t)(chosen - w->job));
 	}
 }
 
-/* ---- what happens ---- */
+/* ---- events of the simulation ---- */
 
 static struct sim_done *done_of(const struct world *w, const struct job *j)
 {
 	return &w->r->job[j - w->job];
 }
 
-static void ends(struct world *w, struct job *j)
+static void job_ends(struct world *w, struct job *j)
 {
 	j->state = OVER;
 	done_of(w, j)->over = w->now;
@@ -412,7 +412,7 @@ static void ends(struct world *w, struct job *j)
 			w->job[i].comes = w->now + w->s->job[i].delay_ns;
 }
 
-static void begins(struct world *w, struct job *j, int lane)
+static void job_begins(struct world *w, struct job *j, int lane)
 {
 	j->state = RUNNING;
 	w->on[lane] = j;
@@ -423,13 +423,13 @@ static void begins(struct world *w, struct job *j, int lane)
 	done_of(w, j)->stretches++;
 	w->step_ends[lane] = w->now + step_ns(spec_of(w, j), j->step);
 	if (!j->dispatched && !w->anybody_gave_up && w->now < j->foretold)
-		wrong(w, "job %u should wait until %llu at least", (uint32_t)(j - w->job),
-		      (unsigned long long)j->foretold);
+		audit_fail(w, "job %u should wait until %llu at least", (uint32_t)(j - w->job),
+		           (unsigned long long)j->foretold);
 	j->dispatched = true;
 	digest(w, (uint64_t)(j - w->job) << 8 | (unsigned)lane);
 }
 
-static void comes(struct world *w, struct job *j)
+static void job_arrives(struct world *w, struct job *j)
 {
 	const struct sim_job *spec = spec_of(w, j);
 	bool wants_time = nnb__policy_wants_time(&w->p, false);
@@ -447,13 +447,13 @@ static void comes(struct world *w, struct job *j)
 	j->foretold = w->now + nnb__policy_wait(&w->p, &j->job, w->now);
 	if (nnb__policy_ready(&w->p, &j->job, wants_time ? w->now : 0)) {
 		if (w->waiting)
-			wrong(w, "job %u passed those who wait", (uint32_t)(j - w->job));
+			audit_fail(w, "job %u passed waiting jobs", (uint32_t)(j - w->job));
 		if (j->job.lane < 0 || j->job.lane >= (int)w->s->lanes || w->on[j->job.lane]) {
-			wrong(w, "job %u was given lane %d", (uint32_t)(j - w->job), j->job.lane);
+			audit_fail(w, "job %u was given lane %d", (uint32_t)(j - w->job), j->job.lane);
 			return;
 		}
 		count(w, j, 0, 1);
-		begins(w, j, j->job.lane);
+		job_begins(w, j, j->job.lane);
 	} else {
 		count(w, j, 1, 0);
 		j->state = WAITING;
@@ -462,7 +462,7 @@ static void comes(struct world *w, struct job *j)
 }
 
 /* The job on the lane leaves; the policy chooses the next one. */
-static void leaves(struct world *w, int lane, bool again)
+static void job_leaves(struct world *w, int lane, bool again)
 {
 	struct job *j = w->on[lane], *next;
 	struct nnb__policy_job *job;
@@ -479,27 +479,27 @@ static void leaves(struct world *w, int lane, bool again)
 	job = nnb__policy_leave(&w->p, lane, again, wants_time ? w->now : 0);
 	next = job ? job_of(job) : NULL;
 	if (!next != !w->waiting)
-		wrong(w, "lane %d was %s", lane, next ? "given to nobody who waits" : "kept from those who wait");
+		audit_fail(w, "lane %d was %s", lane, next ? "given to no waiting job" : "kept from waiting jobs");
 	if (!again)
-		ends(w, j);
+		job_ends(w, j);
 	if (next) {
 		if (next->state != WAITING) {
-			wrong(w, "lane %d was given to one who does not wait", lane);
+			audit_fail(w, "lane %d was given to a job that does not wait", lane);
 			return;
 		}
 		audit_choice(w, next, again ? app_of(w, j) : NULL);
 		count(w, next, -1, 1);
-		begins(w, next, lane);
+		job_begins(w, next, lane);
 	}
 	audit(w);
 }
 
-static void gives_up(struct world *w, struct job *j)
+static void job_gives_up(struct world *w, struct job *j)
 {
 	w->anybody_gave_up = true;
 	done_of(w, j)->gave_up = true;
 	count(w, j, -1, 0);
-	ends(w, j);
+	job_ends(w, j);
 	nnb__policy_cancel(&w->p, &j->job, w->now);
 	audit(w);
 }
@@ -514,7 +514,7 @@ static void step_ends(struct world *w, int lane)
 	if (++j->step == spec_of(w, j)->steps || j->gives_up <= w->now) {
 		w->anybody_gave_up |= j->step != spec_of(w, j)->steps;
 		done_of(w, j)->gave_up = j->step != spec_of(w, j)->steps;
-		leaves(w, lane, false);
+		job_leaves(w, lane, false);
 		return;
 	}
 	w->step_ends[lane] = w->now + step_ns(spec_of(w, j), j->step);
@@ -523,10 +523,10 @@ static void step_ends(struct world *w, int lane)
 	must = must_leave(w, lane, w->waiting ? overridden(w) : 0);
 	yields = w->p.yield_at[lane] <= w->now && nnb__policy_yield(&w->p, lane, w->now);
 	if (must >= 0 && must != yields)
-		wrong(w, "lane %d %s", lane, yields ? "is left for nothing" : "is kept");
+		audit_fail(w, "lane %d %s", lane, yields ? "is left for nothing" : "is kept");
 	w->r->yields += yields;
 	if (yields)
-		leaves(w, lane, true);
+		job_leaves(w, lane, true);
 }
 
 /* ---- the world ---- */
@@ -569,15 +569,15 @@ static void reckon(struct world *w)
 
 	for (uint32_t i = 0; i < w->s->jobs; i++)
 		if (w->job[i].state != OVER)
-			wrong(w, "job %u was lost", i);
+			audit_fail(w, "job %u was lost", i);
 	for (uint32_t i = 0; i < w->s->apps; i++) {
 		received += w->app[i].app.received;
 		entitled += w->app[i].app.entitled;
 	}
 	if (fabs(received - whole) > 1 + 1e-9 * whole || fabs(entitled - whole) > 1 + 1e-9 * whole)
-		wrong(w, "%.1f received and %.1f entitled of %.1f", received, entitled, whole);
+		audit_fail(w, "%.1f received and %.1f entitled of %.1f", received, entitled, whole);
 	if (w->p.apps || w->p.waiting)
-		wrong(w, "somebody is still there");
+		audit_fail(w, "a job is left");
 }
 
 static void measure_stretch(struct world *w)
@@ -614,9 +614,9 @@ bool sim_run(const struct sim_schedule *s, struct sim_result *r)
 		if (e.lane >= 0)
 			step_ends(&w, e.lane);
 		else if (e.job->state == ABSENT)
-			comes(&w, e.job);
+			job_arrives(&w, e.job);
 		else
-			gives_up(&w, e.job);
+			job_gives_up(&w, e.job);
 	}
 	if (!r->wrong[0])
 		reckon(&w);

@@ -77,7 +77,7 @@ static const struct row {
 	  { .cause = "woken_late", .path = "burst" },
 	  { .known = true, .polls_always = true },
 	  NULL },
-	{ "woken late, a call, which nobody polls for",
+	{ "woken late, a call, for which no thread polls",
 	  { .cause = "woken_late", .path = "sync" },
 	  { .known = true },
 	  "A burst" },
@@ -104,7 +104,7 @@ static const struct row {
 	{ "no cause", { .cause = NULL }, { .known = true }, NULL },
 };
 
-static void advice_is(void **state)
+static void row_has_its_advice(void **state)
 {
 	const struct row *r = *state;
 	const char *says = bsv_advice(&r->what, &r->settings);
@@ -139,7 +139,7 @@ static void check(const struct bsv_advised *a, const struct bsv_settings *s)
 	assert_false(!s->lost && strstr(says, "buffers"));
 }
 
-static void no_advice_is_to_set_what_is_set(void **state)
+static void advice_never_repeats_a_setting(void **state)
 {
 	(void)state;
 	for (size_t c = 0; c < N_OF(causes); c++)
@@ -161,7 +161,7 @@ static void no_advice_is_to_set_what_is_set(void **state)
 				}
 }
 
-static void only_where_calls_are_no_bursts_they_are_advised_to_be(void **state)
+static void bursts_are_advised_only_for_calls_without_one(void **state)
 {
 	(void)state;
 	for (size_t c = 0; c < N_OF(causes); c++)
@@ -193,15 +193,15 @@ static void every_cause_is_explained(void **state)
 int main(void)
 {
 	static const struct CMUnitTest properties[] = {
-		cmocka_unit_test(no_advice_is_to_set_what_is_set),
-		cmocka_unit_test(only_where_calls_are_no_bursts_they_are_advised_to_be),
+		cmocka_unit_test(advice_never_repeats_a_setting),
+		cmocka_unit_test(bursts_are_advised_only_for_calls_without_one),
 		cmocka_unit_test(every_cause_is_explained),
 	};
 	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];
 
 	for (size_t i = 0; i < N_OF(rows); i++)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-			                        .test_func = advice_is,
+			                        .test_func = row_has_its_advice,
 			                        .initial_state = (void *)&rows[i] };
 	memcpy(tests + N_OF(rows), properties, sizeof(properties));
 	return cmocka_run_group_tests_name("advice", tests, NULL, NULL);

@@ -43,25 +43,34 @@ static struct row {
 	bool want_timing;
 } rows[] = {
 	{ "a success keeps its shapes and its timing", NONE, 2, SHAPE(2, { 2, 3 }), true, true, NONE, 2, true },
-	{ "without shapes it is one, too", NONE, 0, { .rank = 0 }, true, true, NONE, 0, true },
+	{ "a success without shapes is accepted", NONE, 0, { .rank = 0 }, true, true, NONE, 0, true },
 	{ "a timing that was not asked for goes", NONE, 2, SHAPE(2, { 2, 3 }), false, true, NONE, 2, false },
 	{ "an output that is too small keeps shapes and no timing", SMALL, 2, SHAPE(2, { 2, 3 }), true, true, SMALL, 2,
 	  false },
 	{ "an extent may still be unknown then", SMALL, 2, SHAPE(2, { 2, 0 }), true, true, SMALL, 2, false },
-	{ "and so may the rank", SMALL, 2, { .rank = 0 }, true, true, SMALL, 2, false },
+	{ "the rank may be unknown, too", SMALL, 2, { .rank = 0 }, true, true, SMALL, 2, false },
 	{ "a failure has neither", MISSED, 2, SHAPE(2, { 2, 3 }), true, true, MISSED, 0, false },
-	{ "nor is it judged by shapes that it may not have", MISSED, 2, SHAPE(2, { 9, 9 }), true, true, MISSED, 0,
+	{ "a failure is not judged by shapes that it may not have", MISSED, 2, SHAPE(2, { 9, 9 }), true, true, MISSED,
+	  0, false },
+	{ "one shape for two outputs is a failure", NONE, 1, SHAPE(2, { 2, 3 }), true, true, FAILED, 0, false },
+	{ "three shapes for two outputs are a failure", NONE, 3, SHAPE(2, { 2, 3 }), true, true, FAILED, 0, false },
+	{ "one shape is a failure where the caller wanted none",
+	  NONE,
+	  1,
+	  { .rank = 0 },
+	  true,
+	  false,
+	  FAILED,
+	  0,
 	  false },
-	{ "one shape of two outputs cannot be", NONE, 1, SHAPE(2, { 2, 3 }), true, true, FAILED, 0, false },
-	{ "nor can three", NONE, 3, SHAPE(2, { 2, 3 }), true, true, FAILED, 0, false },
-	{ "nor can they where nobody asked for them", NONE, 1, { .rank = 0 }, true, false, FAILED, 0, false },
-	{ "another extent than the model's cannot be", NONE, 2, SHAPE(2, { 4, 3 }), true, true, FAILED, 0, false },
-	{ "nor can another than the call's", NONE, 2, SHAPE(2, { 2, 4 }), true, true, FAILED, 0, false },
-	{ "nor can another rank", NONE, 2, SHAPE(3, { 2, 3, 1 }), true, true, FAILED, 0, false },
-	{ "not of a small output either", SMALL, 2, SHAPE(2, { 4, 3 }), true, true, FAILED, 0, false },
+	{ "another extent than the model's is a failure", NONE, 2, SHAPE(2, { 4, 3 }), true, true, FAILED, 0, false },
+	{ "another extent than the call's is a failure", NONE, 2, SHAPE(2, { 2, 4 }), true, true, FAILED, 0, false },
+	{ "another rank is a failure", NONE, 2, SHAPE(3, { 2, 3, 1 }), true, true, FAILED, 0, false },
+	{ "another extent of an output that is too small is a failure", SMALL, 2, SHAPE(2, { 4, 3 }), true, true,
+	  FAILED, 0, false },
 };
 
-static void it_is_distrusted(void **state)
+static void result_is_checked_as_in_the_row(void **state)
 {
 	const struct row *row = *state;
 	const struct nnb_call call = { .outputs = arguments, .n_outputs = 2, .measure = row->measured };
@@ -84,7 +93,7 @@ int main(void)
 
 	for (size_t i = 0; i < N_OF(rows); i++)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].says,
-			                        .test_func = it_is_distrusted,
+			                        .test_func = result_is_checked_as_in_the_row,
 			                        .initial_state = &rows[i] };
 	return _cmocka_run_group_tests("answers", tests, N_OF(rows), NULL, NULL);
 }

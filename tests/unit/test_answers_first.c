@@ -181,7 +181,7 @@ static void expect_answer(struct fixture *f)
 }
 
 /* The server's execution waits behind the holder's, and another execution waits behind it. */
-static void the_answer_is_there_before_the_next_one_is_woken(void **state)
+static void the_answer_is_queued_before_the_next_thread_is_woken(void **state)
 {
 	struct nnb__seat holder;
 	struct waiter next = { .got = 1 };
@@ -212,7 +212,7 @@ static void the_answer_is_there_before_the_next_one_is_woken(void **state)
 }
 
 /* The server ends without an answer, but it must wake the next thread, or this test does not end. */
-static void a_server_that_stops_wakes_the_next_one(void **state)
+static void a_server_that_stops_wakes_the_next_thread(void **state)
 {
 	struct nnb__seat holder;
 	struct waiter next = { .got = 1 };
@@ -273,10 +273,10 @@ int main(void)
 	};
 
 	for (size_t i = 0; i < N_OF(kinds); i++) {
-		add_test(the_answer_is_there_before_the_next_one_is_woken, NULL, NULL, &kinds[i],
+		add_test(the_answer_is_queued_before_the_next_thread_is_woken, NULL, NULL, &kinds[i],
 		         "the answer first, %s", kinds[i].name);
 		add_test(an_answer_wakes_few_threads, NULL, NULL, &kinds[i], "few are woken, %s", kinds[i].name);
-		add_test(a_server_that_stops_wakes_the_next_one, NULL, NULL, &kinds[i], "a server that stops, %s",
+		add_test(a_server_that_stops_wakes_the_next_thread, NULL, NULL, &kinds[i], "a server that stops, %s",
 		         kinds[i].name);
 	}
 	alarm(WATCHDOG_S);

@@ -31,11 +31,11 @@ static const struct row {
 	uint64_t left_out;
 } rows[] = {
 	{ "another service's app", SERVICE OTHER("2") OURS("3") "4 exec_return exec=0x200002:1\n", "ynyn", NULL, 1 },
-	{ "events before the service tells of itself", OTHER("0") OURS("0") SERVICE, "yyy", "nyy", 1 },
-	{ "a service that never tells of itself", OTHER("0") OURS("1"), "yy", NULL, 0 },
-	{ "another service's state, though it is not expected", "1 service_state pid=10 instance=2 lanes=1\n" SERVICE,
-	  "yy", "ny", 0 },
-	{ "what has no service's number", SERVICE "2 fmq_write exec=0 queue=other\n", "yy", NULL, 0 },
+	{ "events before the service describes itself", OTHER("0") OURS("0") SERVICE, "yyy", "nyy", 1 },
+	{ "a service that never describes itself", OTHER("0") OURS("1"), "yy", NULL, 0 },
+	{ "the unexpected state of another service", "1 service_state pid=10 instance=2 lanes=1\n" SERVICE, "yy", "ny",
+	  0 },
+	{ "an event without a service's number", SERVICE "2 fmq_write exec=0 queue=other\n", "yy", NULL, 0 },
 	{ "a deadline missed without an execution",
 	  SERVICE "2 deadline_miss exec=0 model=0x200005 stage=returned\n"
 	          "3 deadline_miss exec=0 model=0x100005 stage=returned\n",
@@ -80,7 +80,7 @@ static void only_the_asked_service_counts(void **state)
 	}
 }
 
-static void of_all_services_everything_counts(void **state)
+static void for_all_services_every_event_counts(void **state)
 {
 	struct bsa_event *e = script_record("5 exec_submit exec=0x200002:1 path=burst");
 	struct asked *a = calloc(1, sizeof(*a));
@@ -143,7 +143,7 @@ static void database_has(const char *sql, int expected)
 	sqlite3_close(db);
 }
 
-static void no_other_execution_is_in_the_database(void **state)
+static void no_execution_of_another_service_is_in_the_database(void **state)
 {
 	static const char script[] = OTHER("0") SERVICE OURS("2") "3 exec_submit exec=0x200002:2 path=burst\n"
 								  "4 exec_submit exec=0x100002:2 path=burst\n"
@@ -182,8 +182,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_asked_service_counts),
-		cmocka_unit_test(of_all_services_everything_counts),
-		cmocka_unit_test_setup(no_other_execution_is_in_the_database, folder_begin),
+		cmocka_unit_test(for_all_services_every_event_counts),
+		cmocka_unit_test_setup(no_execution_of_another_service_is_in_the_database, folder_begin),
 		cmocka_unit_test_setup(nothing_is_left_out_of_an_unknown_service, folder_begin),
 	};
 

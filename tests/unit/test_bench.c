@@ -29,7 +29,7 @@ static void a_median_is_bounded_by_an_order_statistic(void **state)
 	}
 }
 
-static void of_nothing_there_is_no_median(void **state)
+static void without_samples_the_median_is_0(void **state)
 {
 	(void)state;
 	assert_true(bench_median(NULL, 0) == 0 && bench_median_bound(NULL, 0) == 0);
@@ -39,7 +39,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_median_is_bounded_by_an_order_statistic),
-		cmocka_unit_test(of_nothing_there_is_no_median),
+		cmocka_unit_test(without_samples_the_median_is_0),
 	};
 
 	return cmocka_run_group_tests_name("bench", tests, NULL, NULL);

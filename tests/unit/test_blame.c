@@ -254,7 +254,7 @@ static void build(struct built *b, const struct row *r)
 	b->missed.refused = r->refused.lane_free ? &b->refused : NULL;
 }
 
-/* ---- what comes out, as text ---- */
+/* ---- ledgers as text ---- */
 
 static void print(char *ret, const struct bsa_blamed *rows, size_t n)
 {
@@ -280,7 +280,7 @@ static void print(char *ret, const struct bsa_blamed *rows, size_t n)
 	}
 }
 
-/* ---- what must always hold ---- */
+/* ---- invariants ---- */
 
 static void assert_sums(const struct bsa_missed *m, const struct bsa_blamed *rows, size_t n)
 {
@@ -389,10 +389,10 @@ static size_t blamed(const struct bsa_missed *m, struct bsa_blamed *ret)
 	return n;
 }
 
-/* ---- rows: what took longer than usual, and what is said of it ----
+/* ---- rows: phases longer than typical, and their ledgers ----
  *
- * The usual: prepare 10, send 20, decode 5, slots 5, queue 10, run 100, reply 10, return 20, finish 20; 200 of 210.
- * In the ledgers each has what of the lateness is due to it, then what of the budget it took.
+ * Typical phases: prepare 10, send 20, decode 5, slots 5, queue 10, run 100, reply 10, return 20, finish 20; 200 of a
+ * budget of 210. In a ledger each cause has two numbers: its part of the lateness, and its part of the budget.
  */
 
 #define HELD(ns, why, who, app)             \
@@ -414,7 +414,7 @@ static const struct row rows[] = {
 	  .more[BSA_RUN] = 200,
 	  .ledgers = "too_big 190 0 primary perhaps, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
 	             "own_run 0 160" },
-	{ .name = "too_tight: everything as usual, and less time than that",
+	{ .name = "too_tight: all phases are typical, and the budget is less",
 	  .deadline = 150,
 	  .ledgers = "too_tight 50 0 primary perhaps, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
 	             "own_run 0 100" },
@@ -423,42 +423,42 @@ static const struct row rows[] = {
 	  .queue = { HELD(300, BSA_QUEUED_BEHIND, 7, 1), IDLE(10) },
 	  .ledgers = "queued_behind@7/1 300 170 primary perhaps, polled_late 0 20, service 0 10, client 0 10, "
 	             "too_tight -10 0" },
-	{ .name = "inversion: the same app, for something less important",
+	{ .name = "inversion: the same app had the lane, for a lower priority",
 	  .more[BSA_QUEUE] = 300,
 	  .queue = { HELD(300, BSA_INVERSION, 7, 1), IDLE(10) },
 	  .ledgers = "inversion@7/1 300 170 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight "
 	             "-10 0" },
-	{ .name = "crowded_out and hogged: two of another app, one of which had no right to it",
+	{ .name = "crowded_out and hogged: two executions of another app, one of them beyond its share",
 	  .more[BSA_QUEUE] = 300,
 	  .queue = { HELD(100, BSA_CROWDED_OUT, 8, 2), HELD(200, BSA_HOGGED, 9, 2), IDLE(10) },
 	  .ledgers = "hogged@9/2 200 70 primary perhaps, crowded_out@8/2 100 100 perhaps, polled_late 0 20, service 0 "
 	             "10, client 0 10, too_tight -10 0" },
-	{ .name = "the same one twice is one culprit",
+	{ .name = "a blocker that held the lane twice is one culprit",
 	  .more[BSA_QUEUE] = 300,
 	  .queue = { HELD(100, BSA_CROWDED_OUT, 8, 2), HELD(50, BSA_CROWDED_OUT, 9, 2),
 	             HELD(150, BSA_CROWDED_OUT, 8, 2), IDLE(10) },
 	  .ledgers = "crowded_out@8/2 250 120 primary perhaps, crowded_out@9/2 50 50 perhaps, polled_late 0 20, "
 	             "service 0 10, client 0 10, too_tight -10 0" },
-	{ .name = "a lane that was held all the time leaves less than is usual to waking up",
+	{ .name = "a lane that was held all the time leaves less than the typical time to waking up",
 	  .more[BSA_QUEUE] = 300,
 	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
 	  .ledgers = "crowded_out@8/2 310 170 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight "
 	             "-10 0, handover -10 0" },
-	{ .name = "preempted: the time off the lane is that of who was on it",
+	{ .name = "preempted: the time off the lane is blamed on the lane's holder",
 	  .more = { [BSA_PREEMPTED] = 60 },
 	  .stretches = { 40, 30, 30 },
 	  .off = { HELD(50, BSA_CAUSE_PREEMPTED, 8, 2), HELD(10, BSA_CAUSE_PREEMPTED, 9, 3) },
 	  .preemptions = { { .by = 8 }, { .by = 9 } },
 	  .ledgers = "preempted@8/2 50 50 primary perhaps, preempted@9/3 10 10 perhaps, handover 0 10, polled_late 0 "
 	             "20, service 0 10, client 0 10, own_run 0 100, too_tight -10 0" },
-	{ .name = "preempted: of the budget only what was before the deadline",
+	{ .name = "preempted: only the part before the deadline counts against the budget",
 	  .more = { [BSA_PREEMPTED] = 200 },
 	  .stretches = { 40, 60 },
 	  .off = { HELD(200, BSA_CAUSE_PREEMPTED, 8, 2) },
 	  .preemptions = { { .by = 8 } },
 	  .ledgers = "preempted@8/2 200 120 primary perhaps, handover 0 10, polled_late 0 20, service 0 10, client 0 "
 	             "10, own_run 0 40, too_tight -10 0" },
-	{ .name = "redo: what is done again, to who made it necessary, and to each its own",
+	{ .name = "redo: repeated work is blamed on each execution that made it necessary",
 	  .more = { [BSA_PREEMPTED] = 20, [BSA_RUN] = 50 },
 	  .redo = 50,
 	  .stretches = { 30, 40, 80 },
@@ -467,22 +467,22 @@ static const struct row rows[] = {
 	  .ledgers = "redo@9/3 30 30 primary perhaps, redo@8/2 20 20 perhaps, preempted@8/2 10 10 perhaps, "
 	             "preempted@9/3 10 10 perhaps, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
 	             "own_run 0 90, too_tight -10 0" },
-	{ .name = "handover: nobody had the lane, and it was late in waking up",
+	{ .name = "handover: the lane was free, and the execution woke up late",
 	  .more[BSA_QUEUE] = 90,
 	  .ledgers = "handover 90 100 primary perhaps, polled_late 0 20, service 0 10, client 0 10, own_run 0 70, "
 	             "too_tight -10 0" },
-	{ .name = "cold: slots that nobody knew, and memory touched for the first time",
+	{ .name = "cold: unknown slots, and memory touched for the first time",
 	  .more = { [BSA_SLOTS] = 95, [BSA_RUN] = 20 },
 	  .misses = 1,
 	  .cold = 1,
 	  .ledgers = "cold 115 100 primary perhaps, handover 0 10, polled_late 0 20, service 0 5, client 0 10, "
 	             "own_run 0 65, too_tight -10 0" },
-	{ .name = "woken_late: who took the request had been asleep, who took the answer had not",
+	{ .name = "woken_late: the reader of the request had been asleep, the reader of the answer had not",
 	  .more = { [BSA_SEND] = 30, [BSA_RETURN] = 20 },
 	  .request.slept = 1000,
 	  .ledgers = "woken_late 30 50 primary perhaps, polled_late 20 20, handover 0 10, service 0 20, client 0 10, "
 	             "own_run 0 100, too_tight -10 0" },
-	{ .name = "polled_late: who took the answer was awake, and looked late",
+	{ .name = "polled_late: the reader of the answer was awake, and looked late",
 	  .more = { [BSA_RETURN] = 40 },
 	  .ledgers = "polled_late 40 70 primary saved, handover 0 10, service 0 20, client 0 10, "
 	             "own_run 0 100, too_tight -10 0" },
@@ -492,12 +492,12 @@ static const struct row rows[] = {
 	  .result.blocked = 30,
 	  .ledgers = "queue_full 55 55 primary perhaps, client 5 15 perhaps, handover 0 10, polled_late 0 20, service "
 	             "0 10, own_run 0 100, too_tight -10 0" },
-	{ .name = "queue_full: not more than what was unusual",
+	{ .name = "queue_full: at most the time beyond the typical",
 	  .more = { [BSA_PREPARE] = 3, [BSA_FINISH] = 30 },
 	  .request.blocked = 12,
 	  .ledgers = "client 30 28 primary saved, queue_full 3 12 perhaps, handover 0 10, polled_late 0 40, service 0 "
 	             "20, own_run 0 100, too_tight -10 0" },
-	{ .name = "slow_compute: it ran longer, all of it on the cpu",
+	{ .name = "slow_compute: a longer run, all of it on the cpu",
 	  .more[BSA_RUN] = 300,
 	  .cpu = 400,
 	  .ledgers = "slow_compute 300 60 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
@@ -508,75 +508,75 @@ static const struct row rows[] = {
 	  .asked = true,
 	  .ledgers = "slow_compute 300 60 primary perhaps, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
 	             "own_run 0 100, too_tight -10 0" },
-	{ .name = "off_core: it ran longer, most of that without a cpu",
+	{ .name = "off_core: a longer run, most of it without a cpu",
 	  .more[BSA_RUN] = 300,
 	  .cpu = 120,
 	  .ledgers = "off_core 280 60 primary, slow_compute 20 0, handover 0 10, polled_late 0 20, service 0 10, "
 	             "client 0 10, "
 	             "own_run 0 100, too_tight -10 0" },
-	{ .name = "slow_compute: where nobody read the cpu's clock",
+	{ .name = "slow_compute: the cpu time is unknown",
 	  .more[BSA_RUN] = 50,
 	  .ledgers = "slow_compute 50 50 primary saved, handover 0 10, polled_late 0 20, service 0 20, client 0 10, "
 	             "own_run 0 100, too_tight -10 0" },
-	{ .name = "service: taking apart, warm slots, answering",
+	{ .name = "service: decoding, warm slots, answering",
 	  .more = { [BSA_DECODE] = 20, [BSA_SLOTS] = 20, [BSA_REPLY] = 20 },
 	  .ledgers = "service 60 70 primary perhaps, handover 0 10, polled_late 0 20, client 0 10, own_run 0 100, "
 	             "too_tight -10 0" },
-	{ .name = "client: before it asks and after it is answered",
+	{ .name = "client: before the request and after the answer",
 	  .more = { [BSA_PREPARE] = 50, [BSA_FINISH] = 50 },
 	  .ledgers = "client 100 60 primary perhaps, handover 0 10, polled_late 0 20, service 0 20, own_run 0 100, "
 	             "too_tight -10 0" },
-	{ .name = "dependency: fences; and signalling is the service's",
+	{ .name = "dependency: fences; signalling is blamed on the service",
 	  .fenced = true,
 	  .more = { [BSA_FENCE] = 100, [BSA_SIGNAL] = 30 },
 	  .ledgers = "dependency 100 100 primary perhaps, service 30 10, handover 0 10, woken_late 0 20, client 0 10, "
 	             "own_run 0 60, too_tight -60 0" },
-	{ .name = "service: the time before it is ready of one without fences",
+	{ .name = "service: the time until an execution without fences is ready",
 	  .fenced = true,
 	  .fence_free = true,
 	  .more = { [BSA_FENCE] = 100, [BSA_SIGNAL] = 30 },
 	  .ledgers = "service 130 110 primary perhaps, handover 0 10, woken_late 0 20, client 0 10, own_run 0 60, "
 	             "too_tight -60 0" },
-	{ .name = "what was faster than usual counts against it",
+	{ .name = "phases faster than typical count against the lateness",
 	  .more = { [BSA_QUEUE] = 300, [BSA_SEND] = (uint64_t)-15 },
 	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
 	  .ledgers = "crowded_out@8/2 310 185 primary perhaps, service 0 10, client 0 10, too_tight -10 0, handover "
 	             "-10 0, polled_late -15 5" },
-	{ .name = "with few others to compare with, only the estimate is usual",
+	{ .name = "with few others to compare with, only the estimate is typical",
 	  .few = 4,
 	  .estimate = 130,
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
 	             "perhaps, slow_compute 10 10, own_run 0 130, too_tight -80 0" },
-	{ .name = "where the execution has no estimate of its own, the model's is usual",
+	{ .name = "without an estimate of its own, the model's is typical",
 	  .few = 4,
 	  .usual_run = 130,
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
 	             "perhaps, slow_compute 10 10, own_run 0 130, too_tight -80 0" },
-	{ .name = "with nothing to compare with, its own run is what is usual",
+	{ .name = "with nothing to compare with, its own run is typical",
 	  .few = 4,
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
 	             "perhaps, own_run 0 140, too_tight -70 0" },
 
 	/* ---- losses ---- */
-	{ .name = "unknown: a stretch of the wait that nobody saw",
+	{ .name = "unknown: an unrecorded part of the wait",
 	  .more[BSA_QUEUE] = 300,
 	  .queue = { LOST(300), IDLE(10) },
 	  .ledgers = "unknown 300 170 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0" },
-	{ .name = "unknown: phases whose boundary is lost, less what is usual for them",
+	{ .name = "unknown: phases whose boundary is lost, less their typical time",
 	  .more[BSA_QUEUE] = 300,
 	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
 	  .lost = 1 << BSA_DISPATCHED,
 	  .ledgers = "unknown 300 170 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0" },
-	{ .name = "unknown: what is known is still said",
+	{ .name = "unknown: known causes are still reported",
 	  .more = { [BSA_QUEUE] = 300, [BSA_DECODE] = 10 },
 	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
 	  .lost = 1 << BSA_RUN_ENDED,
 	  .ledgers = "crowded_out@8/2 310 160 primary perhaps, service 10 20 perhaps, polled_late 0 20, client 0 10, "
 	             "too_tight -10 0, handover -10 0" },
-	{ .name = "nobody saw it begin: one row",
+	{ .name = "its begin was not recorded: one row",
 	  .more[BSA_RUN] = 300,
 	  .lost = 1 << BSA_SUBMITTED,
 	  .ledgers = "unknown 290 ? primary perhaps" },
@@ -595,7 +595,7 @@ static const struct row rows[] = {
 	  .more[BSA_SEND] = 120,
 	  .ledgers = "polled_late 120 140 primary perhaps, handover 0 10, service 0 10, client 0 10, own_run 0 40, "
 	             "too_tight -10 0, unused -90 0" },
-	{ .name = "aborted: what it takes to say so is the service's",
+	{ .name = "aborted: the time of the abort is blamed on the service",
 	  .missed = 230,
 	  .reached = BSA_DISPATCHED,
 	  .over = 17,
@@ -609,7 +609,7 @@ static const struct row rows[] = {
 	  .queue = { HELD(263, BSA_HOGGED, 8, 2) },
 	  .ledgers = "hogged@8/2 260 170 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 "
 	             "0, unused -160 0" },
-	{ .name = "submitted_late: less time than any of the model took, and others have more",
+	{ .name = "submitted_late: less time than any run of the model took, and others have more",
 	  .deadline = 40,
 	  .answered = true,
 	  .usual_budget = 210,
@@ -618,7 +618,7 @@ static const struct row rows[] = {
 	  .reached = BSA_DECODED,
 	  .over = 40,
 	  .ledgers = "submitted_late 160 0 primary perhaps, polled_late 40 30, client 0 10, unused -160 0" },
-	{ .name = "submitted_late: it is the primary cause, however long it took to wake up",
+	{ .name = "submitted_late: the primary cause, however long the wake-up took",
 	  .deadline = 40,
 	  .answered = true,
 	  .usual_budget = 210,
@@ -628,21 +628,21 @@ static const struct row rows[] = {
 	  .over = 400,
 	  .ledgers = "polled_late 400 30, submitted_late 160 0 primary perhaps, client 0 10, unused -160 0" },
 	/* 1000 + 35 are decoded */
-	{ .name = "too_big: its deadline is what its duration made of it, which an earlier submission would not change",
+	{ .name = "too_big: the deadline follows from the duration, so an earlier submission would not change it",
 	  .fenced = true,
 	  .deadline = 40,
 	  .duration = 5,
 	  .answered = true,
 	  .usual_budget = 210,
 	  .ledgers = "too_big 110 0 primary perhaps, woken_late 0 20, service 0 10, client 0 10" },
-	{ .name = "submitted_late: its own deadline is before what its duration would make of it",
+	{ .name = "submitted_late: its own deadline is before the one that follows from its duration",
 	  .fenced = true,
 	  .deadline = 40,
 	  .duration = 50,
 	  .answered = true,
 	  .usual_budget = 210,
 	  .ledgers = "submitted_late 110 0 primary perhaps, woken_late 0 20, service 0 10, client 0 10" },
-	{ .name = "too_tight: less time than any of the model took, and others have no more",
+	{ .name = "too_tight: less time than any run of the model took, and others have no more",
 	  .deadline = 140,
 	  .answered = true,
 	  .usual_budget = 150,
@@ -651,7 +651,7 @@ static const struct row rows[] = {
 	  .reached = BSA_DECODED,
 	  .over = 300,
 	  .ledgers = "polled_late 400 130, too_tight 60 0 primary perhaps, client 0 10, unused -160 0" },
-	{ .name = "submitted_late: of a model that was never answered, the estimate says how long it takes",
+	{ .name = "submitted_late: the model was never answered, so the estimate is its typical run",
 	  .deadline = 40,
 	  .few = 1,
 	  .estimate = 100,
@@ -662,28 +662,28 @@ static const struct row rows[] = {
 	  .over = 400,
 	  .ledgers = "polled_late 420 30 perhaps, submitted_late 60 0 primary perhaps, service 10 0 perhaps, client "
 	             "10 10 perhaps, unused -100 0" },
-	{ .name = "a deadline that had passed before it was asked for",
+	{ .name = "a deadline that had passed before the submission",
 	  .deadline = (uint64_t)-50,
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = 90,
 	  .ledgers = "submitted_late 250 -50 primary perhaps, unused -160 0" },
 	/* 160 are to come, after 40 of 210 */
-	{ .name = "bad_estimate: refused, and would have made it; over by what it was said to take",
+	{ .name = "bad_estimate: refused, but in time without that; late by its estimate",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = 30, /* 200 were foreseen, 170 were left */
 	  .refused = { .lane_free = 50, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "bad_estimate 40 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused 0 170, "
 	             "too_tight -10 0" },
-	{ .name = "bad_estimate: the same, where the event says how much time there was left",
+	{ .name = "bad_estimate: the same, where the event has the remaining time",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
 	  .refused = { .lane_free = 50, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "bad_estimate 70 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 "
 	             "0, unused -230 170" },
-	{ .name = "refused: where executions start over, what it would have met is not known",
+	{ .name = "refused: where executions restart, its end is unknown",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
@@ -713,14 +713,14 @@ static const struct row rows[] = {
 	  .ledgers =
 	          "crowded_out@8/2 20 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
 	          "unused -180 170" },
-	{ .name = "refused: who had the lane had it too long",
+	{ .name = "refused: the holder had the lane too long",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
 	  .refused = { .lane_free = 160, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "crowded_out@8/2 120 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight "
 	             "-10 0, unused -280 170" },
-	{ .name = "refused: the same, and over by what it was said to take",
+	{ .name = "refused: the same, late by its estimate",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = 110, /* 280 were foreseen: 120 of another execution, 160 of its own */
@@ -746,14 +746,14 @@ static const struct row rows[] = {
 	  .refused = { .lane_free = 900000, .holder = 8, .holder_app = 2, .holder_cause = BSA_HOGGED },
 	  .ledgers = "hogged@8/2 170 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
 	             "unused -330 170" },
-	{ .name = "refused: no lane was free for as long as there is a trace",
+	{ .name = "refused: no lane was free until the end of the trace",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
 	  .refused = { .lane_free = NO, .holder = 8, .holder_app = 2, .holder_cause = BSA_HOGGED },
 	  .ledgers = "hogged@8/2 70 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
 	             "unused -230 170" },
-	{ .name = "refused: the model is too big, whoever has the lane",
+	{ .name = "refused: the model is too big for any holder of the lane",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
@@ -761,7 +761,7 @@ static const struct row rows[] = {
 	  .refused = { .lane_free = 60, .holder = 8, .holder_app = 2, .holder_cause = BSA_QUEUED_BEHIND },
 	  .ledgers = "too_big 390 0 primary perhaps, queued_behind@8/2 20 0 perhaps, polled_late 0 20, service 0 10, "
 	             "client 0 10, unused -580 170" },
-	{ .name = "too_big: refused for good, though somebody else had the lane as well",
+	{ .name = "too_big: refused persistently, although another app had the lane",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
@@ -769,7 +769,7 @@ static const struct row rows[] = {
 	  .status = BSA_STATUS_MISSED_DEADLINE_PERSISTENT,
 	  .refused = { .lane_free = 1000, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "too_big 190 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused -360 170" },
-	{ .name = "crowded_out: refused for good, though it would have done with the lane",
+	{ .name = "crowded_out: refused persistently, although it would have been in time with the lane",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
@@ -777,7 +777,7 @@ static const struct row rows[] = {
 	  .refused = { .lane_free = 160, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "crowded_out@8/2 120 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight "
 	             "-10 0, unused -280 170" },
-	{ .name = "too_big: refused, and nobody knows how long it runs: the service says, too long",
+	{ .name = "too_big: refused, its run unknown: the service estimates that it is too long",
 	  .few = 1,
 	  .missed = 40,
 	  .reached = BSA_DECODED,
@@ -793,27 +793,27 @@ static const struct row rows[] = {
 	  .refused = { .lane_free = 100, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "too_big 110 0 primary perhaps, crowded_out@8/2 60 0 perhaps, polled_late 20 20 perhaps, service "
 	             "10 10 perhaps, client 10 10 perhaps, unused -170 170, too_tight -210 0" },
-	{ .name = "refused: nobody knows why",
+	{ .name = "refused: the cause is unknown",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = 30,
 	  .ledgers = "unknown 40 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused 0 170, "
 	             "too_tight -10 0" },
-	{ .name = "given up in the queue, in time to say so: the wait was too long",
+	{ .name = "given up in the queue, before its deadline: the wait was too long",
 	  .missed = 150,
 	  .reached = BSA_ENQUEUED,
 	  .over = -60,
 	  .queue = { HELD(113, BSA_INVERSION, 8, 2) },
 	  .ledgers = "inversion@8/2 110 110 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight "
 	             "-10 0, unused -160 60" },
-	{ .name = "given up in the queue: more of the same wait was foreseen",
+	{ .name = "given up in the queue: a longer wait of the same kind was foreseen",
 	  .missed = 150,
 	  .reached = BSA_ENQUEUED,
 	  .over = 150, /* 210 were foreseen: 160 are usual */
 	  .queue = { HELD(113, BSA_INVERSION, 8, 2) },
 	  .ledgers = "inversion@8/2 160 110 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused 0 "
 	             "60, too_tight -10 0" },
-	{ .name = "given up at a checkpoint: it ran too slowly",
+	{ .name = "given up at a checkpoint: the run was too slow",
 	  .missed = 200,
 	  .reached = BSA_DISPATCHED,
 	  .over = -10,
@@ -822,7 +822,7 @@ static const struct row rows[] = {
 	             "own_run 0 100, too_tight -10 0, unused -50 10" },
 };
 
-static void has_those_ledgers(void **state)
+static void row_has_its_ledgers(void **state)
 {
 	const struct row *r = *state;
 	struct bsa_blamed ret[ROOM] = { 0 };
@@ -939,7 +939,7 @@ static void any_execution_has_exact_ledgers(void **state)
 }
 
 /* A complete execution has no unknown time. */
-static void nothing_of_a_complete_one_is_unknown(void **state)
+static void a_complete_execution_has_no_unknown_time(void **state)
 {
 	struct bsa_blamed ret[ROOM];
 	struct built b;
@@ -1051,7 +1051,7 @@ int main(void)
 {
 	static const struct CMUnitTest properties[] = {
 		cmocka_unit_test(any_execution_has_exact_ledgers),
-		cmocka_unit_test(nothing_of_a_complete_one_is_unknown),
+		cmocka_unit_test(a_complete_execution_has_no_unknown_time),
 		cmocka_unit_test(absurd_numbers_have_exact_ledgers_too),
 		cmocka_unit_test(a_hundred_thousand_culprits_are_no_trouble),
 	};
@@ -1059,7 +1059,7 @@ int main(void)
 
 	for (size_t i = 0; i < N_OF(rows); i++)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-			                        .test_func = has_those_ledgers,
+			                        .test_func = row_has_its_ledgers,
 			                        .initial_state = (void *)&rows[i] };
 	memcpy(tests + N_OF(rows), properties, sizeof(properties));
 	return cmocka_run_group_tests_name("blame", tests, NULL, NULL);

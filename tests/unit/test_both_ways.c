@@ -339,7 +339,7 @@ static struct nnb_model *make_model(const struct row *row)
 	return k.m;
 }
 
-/* ---- running them, inputs at the very end of their pools ---- */
+/* ---- runs with inputs at the very end of their pools ---- */
 
 static void fill(const struct nnb_operand *o, void *at, uint64_t bytes)
 {
@@ -397,7 +397,7 @@ static void run_both_ways(struct nnb_prepared *p)
 	}
 }
 
-static void the_same_both_ways(void **state)
+static void both_kernels_give_the_same(void **state)
 {
 	const struct row *row = *state;
 	struct nnb_device *d = open_device(DRIVER_BOTH);
@@ -429,7 +429,7 @@ int main(void)
 
 	for (size_t i = 0; i < N_OF(rows); i++)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-			                        .test_func = the_same_both_ways,
+			                        .test_func = both_kernels_give_the_same,
 			                        .initial_state = (void *)&rows[i] };
 	return cmocka_run_group_tests_name("XNNPACK and the kernels agree", tests, NULL, NULL);
 }

@@ -397,10 +397,10 @@ static const struct story {
 		enum nnb_status want;
 	} steps[8];
 } stories[] = {
-	{ "M-32: it is uninitialised at first", { { COPY_TO, GENERAL_FAILURE }, { INPUT, GENERAL_FAILURE } } },
+	{ "M-32: a new buffer is uninitialised", { { COPY_TO, GENERAL_FAILURE }, { INPUT, GENERAL_FAILURE } } },
 	{ "M-31: a copy initialises it", { { COPY_FROM }, { COPY_TO }, { INPUT }, { COPY_TO }, { INPUT } } },
 	{ "M-22: an output initialises it", { { OUTPUT }, { COPY_TO }, { INPUT }, { INPUTS }, { COPY_TO } } },
-	{ "what was written last is what it holds",
+	{ "a buffer holds what was written last",
 	  { { COPY_FROM }, { OUTPUT }, { COPY_TO }, { COPY_FROM }, { INPUT }, { OUTPUT }, { INPUT } } },
 	{ "M-31: a copy of another size changes nothing",
 	  { { COPY_FROM_HALF, INVALID_ARGUMENT },
@@ -448,13 +448,13 @@ static const struct story {
 	    { INPUT, GENERAL_FAILURE },
 	    { OUTPUT },
 	    { COPY_TO } } },
-	{ "section 11: so it is if another argument cannot be mapped",
+	{ "section 11: it is uninitialised if another argument cannot be mapped",
 	  { { COPY_FROM },
 	    { OUTPUT_UNMAPPED, GENERAL_FAILURE },
 	    { COPY_TO, GENERAL_FAILURE },
 	    { OUTPUT },
 	    { COPY_TO } } },
-	{ "section 11: so it is if another argument is torn",
+	{ "section 11: it is uninitialised if another argument is torn",
 	  { { COPY_FROM }, { OUTPUT_TORN, GENERAL_FAILURE }, { COPY_TO, GENERAL_FAILURE }, { OUTPUT }, { COPY_TO } } },
 	{ "M-21: the output of what is invalid is as it was",
 	  { { OUTPUT_INVALID, INVALID_ARGUMENT },
@@ -464,9 +464,9 @@ static const struct story {
 	    { COPY_TO } } },
 	{ "M-21: the output of what lacks an input is as it was",
 	  { { COPY_FROM }, { OUTPUT_OF_NOTHING, GENERAL_FAILURE }, { COPY_TO }, { INPUT } } },
-	{ "M-20: it is not input and output of one request",
+	{ "M-20: a buffer cannot be input and output of one request",
 	  { { BOTH, GENERAL_FAILURE }, { COPY_FROM }, { BOTH, INVALID_ARGUMENT }, { COPY_TO } } },
-	{ "M-20: it is not two outputs of one request",
+	{ "M-20: a buffer cannot be two outputs of one request",
 	  { { BOTH_OUTPUTS, INVALID_ARGUMENT },
 	    { COPY_TO, GENERAL_FAILURE },
 	    { COPY_FROM },
@@ -617,7 +617,7 @@ static enum nnb_status act_out(const struct bench *b, struct nnb_buffer *buffer,
 }
 
 /* Check the buffer's content, (first + i) * times, or the outputs of an execution that read it. */
-static void look(const struct bench *b, struct nnb_buffer *buffer, enum act act, float first, float times)
+static void check_content(const struct bench *b, struct nnb_buffer *buffer, enum act act, float first, float times)
 {
 	if (act == COPY_TO)
 		expect_holds(buffer, first, times, ROWS);
@@ -627,7 +627,7 @@ static void look(const struct bench *b, struct nnb_buffer *buffer, enum act act,
 		expect_filled(b->y[1], ROWS * COLUMNS, first, 2 * times);
 }
 
-static void play(const struct story *story, const char *driver)
+static void play_story(const struct story *story, const char *driver)
 {
 	float first = 0, times = 1;
 	struct nnb_buffer *buffer;
@@ -656,7 +656,7 @@ static void play(const struct story *story, const char *driver)
 			first = next / times;
 		}
 		if (!status)
-			look(&b, buffer, step->act, first, times);
+			check_content(&b, buffer, step->act, first, times);
 	}
 	nnb_buffer_unref(buffer);
 	bench_fini(&b);
@@ -665,13 +665,13 @@ static void play(const struct story *story, const char *driver)
 /* cmocka replaces the SIGBUS handler for each test; restore the library's handler. */
 static struct sigaction of_the_library;
 
-static void a_story(void **state)
+static void row_of_acts_has_its_results(void **state)
 {
 	sigaction(SIGBUS, &of_the_library, NULL);
-	play(*state, scrambled);
+	play_story(*state, scrambled);
 }
 
-/* ---- who may use it while somebody does (M-11) ---- */
+/* ---- uses of a buffer during another use (M-11) ---- */
 
 enum use { READING_RUN, WRITING_RUN, READING_COPY, WRITING_COPY, N_USES };
 static const char *const use_names[] = { "an input", "an output", "copied to memory", "copied from memory" };
@@ -689,7 +689,7 @@ struct meeting {
 };
 
 /* A second use, while the first one is under way, is refused at once or succeeds, whichever use it is. */
-static void meet(void *arg)
+static void second_use(void *arg)
 {
 	struct meeting *m = arg;
 	enum nnb_status want = writes(m->first) || writes(m->second) ? GENERAL_FAILURE : NONE;
@@ -708,7 +708,7 @@ static void meet(void *arg)
 		expect(want, copy_from(m->buffer, 7777, ROWS, 0, &why));
 }
 
-static void meet_in_run(struct meeting *m)
+static void second_use_in_run(struct meeting *m)
 {
 	struct nnb_execution *e;
 	struct call c;
@@ -716,18 +716,18 @@ static void meet_in_run(struct meeting *m)
 	call_init(&c, &m->b, ROWS);
 	put_in(&c, m->first == READING_RUN ? &c.in[0] : &c.out[0], m->buffer);
 	e = begun(&m->b, &c);
-	meet(m);
+	second_use(m);
 	fill(m->b.x[0], ROWS * COLUMNS, 100);
 	expect_status(NONE, finish_run(e));
 	nnb_execution_end(e);
 }
 
-static void meet_in_copy(struct meeting *m)
+static void second_use_in_copy(struct meeting *m)
 {
 	float is[TENSOR / 4];
 
 	m->b.seen->arg = m;
-	m->b.seen->in_copy = meet;
+	m->b.seen->in_copy = second_use;
 	if (m->first == READING_COPY)
 		expect(NONE, copy_to(m->buffer, is, ROWS, &why));
 	else
@@ -736,7 +736,7 @@ static void meet_in_copy(struct meeting *m)
 
 static struct meeting meetings[N_USES * N_USES];
 
-static void what_meets_a_use_is_refused_at_once_or_goes_well(void **state)
+static void a_second_use_is_refused_at_once_or_succeeds(void **state)
 {
 	struct meeting *m = *state;
 
@@ -744,9 +744,9 @@ static void what_meets_a_use_is_refused_at_once_or_goes_well(void **state)
 	m->buffer = buffer_of(&m->b);
 	expect(NONE, copy_from(m->buffer, 100, ROWS, 0, &why));
 	if (m->first == READING_RUN || m->first == WRITING_RUN)
-		meet_in_run(m);
+		second_use_in_run(m);
 	else
-		meet_in_copy(m);
+		second_use_in_copy(m);
 	assert_int_equal(m->met, 1);
 	/* as if the second use had not been tried */
 	expect_holds(m->buffer, writes(m->first) && m->first == WRITING_COPY ? 200 : 100,
@@ -758,7 +758,7 @@ static void what_meets_a_use_is_refused_at_once_or_goes_well(void **state)
 }
 
 /* An execution that uses several buffers gets all or none. */
-static void a_request_that_meets_somebody_leaves_its_other_buffers_alone(void **state)
+static void a_refused_request_leaves_its_other_buffers_alone(void **state)
 {
 	struct nnb_buffer *one, *other, *input;
 	struct nnb_execution *e;
@@ -805,7 +805,7 @@ static const struct lack_row {
 };
 
 /* M-21: the service reports a missing buffer before a memory that it cannot map, and changes nothing. */
-static void what_lacks_something_and_cannot_be_mapped_changes_nothing(void **state)
+static void a_missing_buffer_is_reported_before_an_unmappable_memory(void **state)
 {
 	const struct lack_row *row = *state;
 	struct nnb_execution *e = NULL;
@@ -970,7 +970,7 @@ static void an_execution_that_is_preempted_keeps_its_buffers(void **state)
 }
 
 /* An execution that restarts on other buffers releases the first ones. */
-static void an_execution_that_begins_again_uses_what_it_is_given_then(void **state)
+static void an_execution_that_begins_again_uses_its_new_buffers(void **state)
 {
 	struct nnb_buffer *one, *other;
 	struct nnb_execution *e;
@@ -1011,7 +1011,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void tokens_are_not_0_and_each_is_another(void **state)
+static void tokens_are_not_0_and_all_differ(void **state)
 {
 	enum { MANY = 1000 };
 	struct nnb_buffer *buffers[MANY];
@@ -1057,7 +1057,7 @@ static void expect_means_nothing(const struct bench *b, const struct nnb_memory 
 	}
 }
 
-static void a_token_that_nobody_gave_means_nothing(void **state)
+static void an_invented_token_is_refused(void **state)
 {
 	struct nnb_buffer *buffer, *elsewhere;
 	struct nnb_memory token;
@@ -1127,7 +1127,7 @@ static void a_buffer_is_an_argument_as_a_whole(void **state)
 }
 
 /* A pool that no argument refers to is not used. */
-static void a_pool_without_an_argument_is_nobodys_business(void **state)
+static void a_pool_without_an_argument_is_not_used(void **state)
 {
 	struct nnb_buffer *buffer;
 	struct call c;
@@ -1149,7 +1149,7 @@ static void a_pool_without_an_argument_is_nobodys_business(void **state)
 /* ---- roles ---- */
 
 /* M-3, M-20: an equal model is a different model, even where it takes the freed model's address. */
-static void a_role_is_of_one_prepared_model_and_of_no_equal_one(void **state)
+static void a_role_is_for_one_prepared_model_and_not_for_an_equal_one(void **state)
 {
 	enum { TRIES = 16 };
 	struct nnb_buffer *buffer;
@@ -1187,7 +1187,7 @@ static const struct role_row {
 	{ "both inputs", { { 0, 1, 1 }, { 0, 0, 1e-30F } }, { { 0 } }, 2, 0, { true, true, false, false } },
 };
 
-static void a_buffer_is_what_it_was_allocated_for(void **state)
+static void a_buffer_can_be_used_in_its_roles_only(void **state)
 {
 	const struct role_row *row = *state;
 	const struct nnb_buffer_desc desc = {
@@ -1240,7 +1240,7 @@ static void more_roles_than_allowed_are_refused(void **state)
 
 /* ---- lives ---- */
 
-static void every_reference_keeps_it(void **state)
+static void every_reference_keeps_the_buffer(void **state)
 {
 	struct nnb_buffer *buffer;
 	struct bench b;
@@ -1259,7 +1259,7 @@ static void every_reference_keeps_it(void **state)
 }
 
 /* M-8: the token is invalid at once, but the memory stays as long as an execution uses it. */
-static void what_is_freed_while_it_is_used_goes_when_it_is_not(void **state)
+static void a_buffer_freed_in_use_lives_until_its_last_use(void **state)
 {
 	struct nnb_buffer *in, *out;
 	struct nnb_memory token;
@@ -1307,13 +1307,13 @@ static void a_buffer_keeps_its_device(void **state)
 	bench_fini(&b);
 }
 
-/* ---- what is not known at first (M-10, M-31, M-33) ---- */
+/* ---- shapes that are unknown at first (M-10, M-31, M-33) ---- */
 
 static const struct {
 	uint32_t rank, rows;
 } unknown_extents[] = { { 2, 0 }, { 0, 0 } }; /* one extent is unknown; all of them are */
 
-static void each_output_may_be_of_another_shape(void **state)
+static void each_output_may_have_another_shape(void **state)
 {
 	static const uint32_t shapes[] = { 2, ROWS_MAX, 1, 3 };
 	struct nnb_buffer *buffer;
@@ -1337,7 +1337,7 @@ static void each_output_may_be_of_another_shape(void **state)
 	}
 }
 
-static void each_copy_may_be_of_another_shape(void **state)
+static void each_copy_may_have_another_shape(void **state)
 {
 	static const uint32_t shapes[] = { 2, ROWS_MAX, 1, 3 };
 	float is[TENSOR / 4];
@@ -1375,7 +1375,7 @@ static enum nnb_status as_silent_output(const struct bench *b, const struct nnb_
 	return run(b, c, why);
 }
 
-static void an_output_is_of_the_shape_that_comes_out(void **state)
+static void an_output_has_the_shape_that_the_run_gives(void **state)
 {
 	struct nnb_buffer *buffer;
 	struct call c;
@@ -1394,7 +1394,7 @@ static void an_output_is_of_the_shape_that_comes_out(void **state)
 }
 
 /* An input has the shape that was written last, where the request states none. */
-static void an_input_is_of_the_shape_that_it_has(void **state)
+static void an_input_has_the_shape_that_was_written_last(void **state)
 {
 	struct nnb_buffer *buffer;
 	struct call c;
@@ -1422,7 +1422,7 @@ static void an_input_is_of_the_shape_that_it_has(void **state)
 }
 
 /* M-22: the buffer cannot have the output's shape. That is a failure, not a lack of room. */
-static void an_output_of_a_shape_that_it_cannot_have_is_a_failure(void **state)
+static void an_output_of_a_shape_that_the_buffer_cannot_have_is_a_failure(void **state)
 {
 	struct nnb_buffer *buffer = NULL;
 	struct call c;
@@ -1444,7 +1444,7 @@ static void an_output_of_a_shape_that_it_cannot_have_is_a_failure(void **state)
 }
 
 /* P-31, section 11: another output lacks room, and its needed size is reported; the buffer stays uninitialised. */
-static void the_output_of_what_had_no_room_elsewhere_is_uninitialised(void **state)
+static void a_run_that_lacks_room_leaves_its_output_buffer_uninitialised(void **state)
 {
 	struct nnb_buffer *buffer;
 	struct call c;
@@ -1470,7 +1470,7 @@ static void the_output_of_what_had_no_room_elsewhere_is_uninitialised(void **sta
 }
 
 /* M-33: a buffer of unknown size has no memory until its size is known. */
-static void a_buffer_of_unknown_size_takes_no_room_until_it_is_written(void **state)
+static void a_buffer_of_unknown_size_takes_no_memory_until_it_is_written(void **state)
 {
 	struct nnb_buffer *buffer;
 	struct bench b;
@@ -1655,7 +1655,7 @@ static void reshaping_fini(struct reshaping *r)
 }
 
 /* Write the shape into its buffer. Fails if an execution uses the buffer. */
-static void tell_shape(struct reshaping *r, const int32_t *to)
+static void write_shape(struct reshaping *r, const int32_t *to)
 {
 	struct nnb_mapping *mapping;
 	struct nnb_memory memory;
@@ -1672,7 +1672,7 @@ static enum nnb_status reshape(struct reshaping *r, const int32_t *to, bool shap
 {
 	struct call c;
 
-	tell_shape(r, to);
+	write_shape(r, to);
 	call_init(&c, &r->b, ROWS);
 	memcpy(r->b.x[1], to, 8);
 	c.in[1].location.length = 8;
@@ -1688,7 +1688,7 @@ static enum nnb_status reshape(struct reshaping *r, const int32_t *to, bool shap
  * M-21: the service notices an invalid shape only after it has got the buffers, and still calls it the
  * request's fault.
  */
-static void a_value_that_decides_nonsense_changes_nothing(void **state)
+static void an_invalid_shape_in_a_buffer_changes_nothing(void **state)
 {
 	static const int32_t good[] = { ROWS, COLUMNS },
 			     nonsense[][2] = { { ROWS + 1, COLUMNS }, { -1, -1 }, { 0, COLUMNS }, { 3, -1 } };
@@ -1713,7 +1713,7 @@ static void a_value_that_decides_nonsense_changes_nothing(void **state)
  * The null driver writes no output, so an output shows the memory's previous content: zeroes, because new
  * memory has no previous owner.
  */
-static void what_nobody_has_written_is_zeroes(void **state)
+static void an_output_that_the_driver_does_not_write_is_zeroes(void **state)
 {
 	float is[TENSOR / 4];
 	struct bench b;
@@ -1735,7 +1735,7 @@ static void what_nobody_has_written_is_zeroes(void **state)
 }
 
 /* driver.h: kernels may read past an operand. They must find zeroes there, not the ones of memory next to it. */
-static void behind_a_plain_buffer_are_zeroes_that_can_be_read(void **state)
+static void kernels_can_read_zeroes_behind_a_plain_buffer(void **state)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	const uint64_t sizes[] = {
@@ -1891,7 +1891,7 @@ static const struct wrong_row {
  * A burst without a cache notices a pool that it cannot map only when it executes; an invalid argument is
  * reported first.
  */
-static void what_is_wrong_beside_what_a_burst_cannot_map_changes_nothing(void **state)
+static void an_invalid_argument_is_reported_before_an_unmappable_pool(void **state)
 {
 	const struct wrong_row *row = *state;
 	struct nnb_burst *burst = NULL;
@@ -1938,7 +1938,7 @@ static void what_is_wrong_beside_what_a_burst_cannot_map_changes_nothing(void **
  * A request that is invalid and late is checked as far as its slots are known: all, except one that it does not
  * use.
  */
-static void what_is_wrong_and_too_late_for_a_burst_changes_nothing(void **state)
+static void an_invalid_late_request_of_a_burst_changes_nothing(void **state)
 {
 	struct nnb_burst *burst = NULL;
 	struct nnb_buffer *in, *out;
@@ -2182,7 +2182,7 @@ static uint64_t length_ns(void)
 	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS : 700 * MS;
 }
 
-static void whoever_comes_at_once_nothing_is_torn(void **state)
+static void concurrent_uses_never_see_a_torn_buffer(void **state)
 {
 	struct market m = { .driver = *state, .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct worker workers[WORKERS];
@@ -2202,7 +2202,7 @@ static void whoever_comes_at_once_nothing_is_torn(void **state)
 	}
 	for (int i = 0; i < BUFFERS; i++)
 		nnb_buffer_unref(m.buffers[i]);
-	print_message("%llu went well, %llu met somebody, %llu were unknown\n", (unsigned long long)m.went_well,
+	print_message("%llu succeeded, %llu met another use, %llu were unknown\n", (unsigned long long)m.went_well,
 	              (unsigned long long)m.met, (unsigned long long)m.unknown);
 	if (m.trouble)
 		fail_msg("%s", m.trouble);
@@ -2218,14 +2218,14 @@ static void whoever_comes_at_once_nothing_is_torn(void **state)
 static void add_rows(void)
 {
 	for (size_t i = 0; i < N_OF(stories); i++)
-		TEST_ROW(a_story, &stories[i], "%s", stories[i].name);
+		TEST_ROW(row_of_acts_has_its_results, &stories[i], "%s", stories[i].name);
 	for (unsigned i = 0; i < N_USES; i++)
 		for (unsigned k = 0; k < N_USES; k++) {
 			struct meeting *m = &meetings[i * N_USES + k];
 
 			m->first = (enum use)i;
 			m->second = (enum use)k;
-			TEST_ROW(what_meets_a_use_is_refused_at_once_or_goes_well, m,
+			TEST_ROW(a_second_use_is_refused_at_once_or_succeeds, m,
 			         "M-11: while it is %s it is to be %s: %s", use_names[i], use_names[k],
 			         writes(m->first) || writes(m->second) ? "GENERAL_FAILURE" : "NONE");
 		}
@@ -2233,7 +2233,7 @@ static void add_rows(void)
 		TEST_ROW(a_buffer_is_an_argument_as_a_whole, &place_rows[i], "M-20: an argument with %s: %s",
 		         place_rows[i].name, nnb_status_name(place_rows[i].want));
 	for (size_t i = 0; i < N_OF(role_rows); i++)
-		TEST_ROW(a_buffer_is_what_it_was_allocated_for, &role_rows[i], "M-3: a buffer for %s is nothing else",
+		TEST_ROW(a_buffer_can_be_used_in_its_roles_only, &role_rows[i], "M-3: a buffer for %s is nothing else",
 		         role_rows[i].name);
 	for (size_t i = 0; i < N_OF(refusal_rows); i++)
 		TEST_ROW(a_driver_may_refuse, &refusal_rows[i], "M-2: a driver that %s: %s", refusal_rows[i].name,
@@ -2243,10 +2243,10 @@ static void add_rows(void)
 static void add_more_rows(void)
 {
 	for (size_t i = 0; i < N_OF(lack_rows); i++)
-		TEST_ROW(what_lacks_something_and_cannot_be_mapped_changes_nothing, &lack_rows[i],
+		TEST_ROW(a_missing_buffer_is_reported_before_an_unmappable_memory, &lack_rows[i],
 		         "M-21: %s, beside what cannot be mapped, changes nothing", lack_rows[i].name);
 	for (size_t i = 0; i < N_OF(wrong_rows); i++)
-		TEST_ROW(what_is_wrong_beside_what_a_burst_cannot_map_changes_nothing, &wrong_rows[i],
+		TEST_ROW(an_invalid_argument_is_reported_before_an_unmappable_pool, &wrong_rows[i],
 		         "P-30: %s beside what a burst without a cache cannot map: %s", wrong_rows[i].name,
 		         nnb_status_name(wrong_rows[i].want));
 }
@@ -2272,52 +2272,53 @@ int main(void)
 	note_the_librarys_handler();
 	add_rows();
 	add_more_rows();
-	TEST(a_request_that_meets_somebody_leaves_its_other_buffers_alone,
-	     "M-11: a request that meets somebody leaves its other buffers alone");
+	TEST(a_refused_request_leaves_its_other_buffers_alone,
+	     "M-11: a refused request leaves its other buffers alone");
 	TEST(an_execution_that_has_finished_uses_nothing, "an execution that has finished uses nothing");
 	TEST(an_execution_that_is_over_does_not_start_again, "an execution that is over does not start again");
 	TEST(a_copy_that_fails_leaves_a_reader_alone, "M-11: a copy that fails leaves a reader alone");
 	TEST(an_execution_that_is_preempted_keeps_its_buffers, "an execution that is preempted keeps its buffers");
-	TEST(an_execution_that_begins_again_uses_what_it_is_given_then,
-	     "an execution that begins again uses what it is given then");
-	TEST(tokens_are_not_0_and_each_is_another, "M-4: tokens are not 0, and each is another");
-	TEST(a_token_that_nobody_gave_means_nothing, "M-8, M-21: a token that nobody gave means nothing");
-	TEST(a_pool_without_an_argument_is_nobodys_business, "a pool without an argument is nobody's business");
-	TEST(a_role_is_of_one_prepared_model_and_of_no_equal_one,
-	     "M-3, M-20: a role is of one prepared model, and of no equal one");
+	TEST(an_execution_that_begins_again_uses_its_new_buffers,
+	     "an execution that begins again uses its new buffers");
+	TEST(tokens_are_not_0_and_all_differ, "M-4: tokens are not 0, and all differ");
+	TEST(an_invented_token_is_refused, "M-8, M-21: an invented token is refused");
+	TEST(a_pool_without_an_argument_is_not_used, "a pool without an argument is not used");
+	TEST(a_role_is_for_one_prepared_model_and_not_for_an_equal_one,
+	     "M-3, M-20: a role is for one prepared model, and not for an equal one");
 	TEST(more_roles_than_allowed_are_refused, "more roles than allowed are refused");
-	TEST(every_reference_keeps_it, "M-8: every reference keeps it");
-	TEST(what_is_freed_while_it_is_used_goes_when_it_is_not,
-	     "M-8: what is freed while it is used goes when it is not");
+	TEST(every_reference_keeps_the_buffer, "M-8: every reference keeps the buffer");
+	TEST(a_buffer_freed_in_use_lives_until_its_last_use, "M-8: a buffer freed in use lives until its last use");
 	TEST(a_buffer_keeps_its_device, "a buffer keeps its device");
-	TEST(each_output_may_be_of_another_shape, "M-10: each output may be of another shape");
-	TEST(each_copy_may_be_of_another_shape, "M-31, M-33: each copy may be of another shape");
-	TEST(an_output_is_of_the_shape_that_comes_out, "M-22: an output is of the shape that comes out");
-	TEST(an_input_is_of_the_shape_that_it_has, "M-10: an input is of the shape that it has, where nobody says it");
-	TEST(an_output_of_a_shape_that_it_cannot_have_is_a_failure,
-	     "M-22: an output of a shape that it cannot have is a failure");
-	TEST(the_output_of_what_had_no_room_elsewhere_is_uninitialised,
-	     "section 11: the output of what had no room elsewhere is uninitialised");
-	TEST(a_buffer_of_unknown_size_takes_no_room_until_it_is_written,
-	     "M-33: a buffer of unknown size takes no room until it is written");
+	TEST(each_output_may_have_another_shape, "M-10: each output may have another shape");
+	TEST(each_copy_may_have_another_shape, "M-31, M-33: each copy may have another shape");
+	TEST(an_output_has_the_shape_that_the_run_gives, "M-22: an output has the shape that the run gives");
+	TEST(an_input_has_the_shape_that_was_written_last,
+	     "M-10: an input has the shape that was written last, where the request states none");
+	TEST(an_output_of_a_shape_that_the_buffer_cannot_have_is_a_failure,
+	     "M-22: an output of a shape that the buffer cannot have is a failure");
+	TEST(a_run_that_lacks_room_leaves_its_output_buffer_uninitialised,
+	     "section 11: a run that lacks room leaves its output buffer uninitialised");
+	TEST(a_buffer_of_unknown_size_takes_no_memory_until_it_is_written,
+	     "M-33: a buffer of unknown size takes no memory until it is written");
 	TEST(a_driver_may_have_no_memory_domains, "M-2: a driver may have no memory domains");
 	TEST(place_and_layout_are_the_drivers, "M-1: place and layout are the driver's");
 	TEST(a_value_that_decides_shapes_may_lie_in_a_buffer, "a value that decides shapes may lie in a buffer");
-	TEST(a_value_that_decides_nonsense_changes_nothing, "M-21: a value that decides nonsense changes nothing");
-	TEST(behind_a_plain_buffer_are_zeroes_that_can_be_read, "behind a plain buffer are zeroes that can be read");
+	TEST(an_invalid_shape_in_a_buffer_changes_nothing, "M-21: an invalid shape in a buffer changes nothing");
+	TEST(kernels_can_read_zeroes_behind_a_plain_buffer, "kernels can read zeroes behind a plain buffer");
 	TEST(a_copy_that_cannot_be_flushed_is_a_failure, "P-16: a copy that cannot be flushed is a failure");
-	TEST(what_nobody_has_written_is_zeroes, "what nobody has written is zeroes, and not what another has left");
+	TEST(an_output_that_the_driver_does_not_write_is_zeroes,
+	     "an output that the driver does not write is zeroes, and not earlier content");
 	TEST_ROW(a_burst_uses_buffers_for_as_long_as_it_executes, &yes,
 	         "a burst with a cache uses buffers for as long as it executes");
 	TEST_ROW(a_burst_uses_buffers_for_as_long_as_it_executes, &no,
 	         "a burst without a cache uses buffers for as long as it executes");
-	TEST(what_is_wrong_and_too_late_for_a_burst_changes_nothing,
-	     "P-30: what is wrong, and too late for a burst, changes nothing");
+	TEST(an_invalid_late_request_of_a_burst_changes_nothing,
+	     "P-30: an invalid late request of a burst changes nothing");
 	TEST(a_slot_that_is_freed_under_a_request_changes_nothing,
 	     "M-21: a slot that is freed under a request changes nothing");
-	TEST_ROW(whoever_comes_at_once_nothing_is_torn, scrambled,
-	         "M-11: whoever comes at once, nothing is torn, and nobody waits: scrambled");
-	TEST_ROW(whoever_comes_at_once_nothing_is_torn, "xnnpack",
-	         "M-11: whoever comes at once, nothing is torn, and nobody waits: xnnpack");
+	TEST_ROW(concurrent_uses_never_see_a_torn_buffer, scrambled,
+	         "M-11: concurrent uses never see a torn buffer, and never wait: scrambled");
+	TEST_ROW(concurrent_uses_never_see_a_torn_buffer, "xnnpack",
+	         "M-11: concurrent uses never see a torn buffer, and never wait: xnnpack");
 	return _cmocka_run_group_tests("buffers", tests, n_tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void it_answers_as_without_a_burst(void **state)
 	nnb_device_unref(d);
 }
 
-/* ---- what a test has: a prepared sum, a service of its own, two pools ---- */
+/* ---- the fixture: a prepared sum, a service of its own, two pools ---- */
 
 struct bench {
 	struct desk desk;
@@ -144,7 +144,7 @@ static const struct {
 	uint64_t ns;
 } windows[] = { { "AUTO", NNB_FMQ_WINDOW_AUTO }, { "NONE", NNB_FMQ_WINDOW_NONE }, { "ALWAYS", NNB_FMQ_WINDOW_ALWAYS } };
 
-static void a_burst_works_whatever_its_window(void **state)
+static void a_burst_works_with_any_window(void **state)
 {
 	struct bench *t = *state;
 
@@ -162,7 +162,7 @@ static void a_burst_works_whatever_its_window(void **state)
 	}
 }
 
-static void an_answer_need_not_be_wanted(void **state)
+static void the_answer_may_be_null(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst *b = desk_burst(&t->desk, NULL);
@@ -175,7 +175,7 @@ static void an_answer_need_not_be_wanted(void **state)
 	nnb_burst_free(b);
 }
 
-static void freeing_nothing_is_fine(void **state)
+static void freeing_null_is_fine(void **state)
 {
 	(void)state;
 	assert_null(nnb_burst_free(NULL));
@@ -183,7 +183,7 @@ static void freeing_nothing_is_fine(void **state)
 	assert_null(nnb_burst_server_free(NULL));
 }
 
-/* ---- one at a time: B-4, B-28 ---- */
+/* ---- one request at a time: B-4, B-28 ---- */
 
 static void a_second_caller_is_refused_at_once(void **state)
 {
@@ -235,7 +235,7 @@ static void two_bursts_of_a_prepared_model_do_not_wait_for_each_other(void **sta
 
 enum { SUM_DATUMS = 6, SUM_RESULT = 4 };
 
-static void a_packet_that_does_not_fit_goes_the_ordinary_way(void **state) /* B-16, B-26 */
+static void a_packet_that_does_not_fit_falls_back(void **state) /* B-16, B-26 */
 {
 	struct bench *t = *state;
 	struct nnb_burst_config c = { .request_capacity = SUM_DATUMS - 1 };
@@ -250,7 +250,7 @@ static void a_packet_that_does_not_fit_goes_the_ordinary_way(void **state) /* B-
 	nnb_burst_free(b);
 }
 
-static void a_packet_that_just_fits_does_not(void **state)
+static void a_packet_that_just_fits_does_not_fall_back(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst_config c = { .request_capacity = SUM_DATUMS, .result_capacity = SUM_RESULT };
@@ -282,7 +282,7 @@ static void a_local_burst_falls_back_with_the_shapes_and_the_status(void **state
 }
 
 /* INVALID_ARGUMENT is an answer, and no reason for a fallback. */
-static void a_request_that_fails_is_not_tried_the_ordinary_way(void **state)
+static void a_request_that_fails_does_not_fall_back(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst *b = desk_burst(&t->desk, NULL);
@@ -310,7 +310,7 @@ static void expect_terms(const struct desk *d, const struct nnb_terms *want)
 	assert_memory_equal(&d->terms, want, sizeof(*want));
 }
 
-static void terms_reach_who_executes_either_way(void **state)
+static void terms_reach_the_executor_by_burst_and_by_fallback(void **state)
 {
 	struct bench *t = *state;
 	/* the request queue is one datum too small for terms */
@@ -332,7 +332,7 @@ static void terms_reach_who_executes_either_way(void **state)
 }
 
 /* Requests that differ in terms alone are the same request to the executor. */
-static void a_deadline_of_its_own_makes_no_other_request(void **state)
+static void a_new_deadline_does_not_make_a_new_request(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst *b = desk_burst(&t->desk, NULL);
@@ -395,7 +395,7 @@ static void a_request_that_is_not_admitted_is_answered_at_once(void **state)
 }
 
 /* for the burst in this process, and for its fallback. */
-static void a_local_burst_keeps_deadlines_either_way(void **state)
+static void a_local_burst_and_its_fallback_keep_deadlines(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst_config bare = { .request_capacity = SUM_DATUMS };
@@ -488,7 +488,7 @@ static struct nnb_prepared *prepared_relu(const char *driver)
 }
 
 /* The same must hold after any earlier request: one burst, ever other shapes, and sometimes too little room. */
-static void an_output_that_is_too_small_is_told_its_shape(void **state)
+static void the_shape_of_an_output_that_is_too_small_is_reported(void **state)
 {
 	struct nnb_argument in = { .rank = 2, .dims = { 2, 3 } }, out = { .location = { 0, 128, 0 } };
 	struct nnb_prepared *p = prepared_relu("xnnpack");
@@ -550,9 +550,9 @@ static void an_execution_is_measured_if_asked_for(void **state)
 	nnb_burst_free(b);
 }
 
-/* ---- making one: B-7 ---- */
+/* ---- making a burst: B-7 ---- */
 
-static void a_burst_the_service_refuses_is_none(void **state)
+static void a_refused_burst_returns_the_status(void **state)
 {
 	static const enum nnb_status refusals[] = { NNB_STATUS_DEVICE_UNAVAILABLE, NNB_STATUS_GENERAL_FAILURE,
 		                                    NNB_STATUS_INVALID_ARGUMENT,
@@ -600,9 +600,9 @@ static void a_queue_too_large_or_too_small_is_refused(void **state)
 	}
 }
 
-/* ---- the end of it: B-32, B-33 ---- */
+/* ---- the end of a burst: B-32, B-33 ---- */
 
-static void freeing_it_lets_go_of_everything(void **state)
+static void freeing_a_burst_releases_everything(void **state)
 {
 	struct bench *t = *state;
 	unsigned fds = count_fds(), threads = count_threads(), mappings = count_memfd_mappings();
@@ -629,7 +629,7 @@ static int frees(struct actor *a)
 	return 0;
 }
 
-static void freeing_it_waits_for_what_the_service_does_and_cancels_it(void **state)
+static void freeing_a_burst_cancels_its_execution_and_waits(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst *b = desk_burst(&t->desk, NULL);
@@ -650,7 +650,7 @@ static void freeing_it_waits_for_what_the_service_does_and_cancels_it(void **sta
 	assert_int_equal(t->desk.closes, 1);
 }
 
-static void a_service_that_dies_wakes_who_waits_and_then_everything_falls_back(void **state)
+static void a_service_that_dies_wakes_its_client_which_falls_back(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst *b = desk_burst(&t->desk, NULL);
@@ -675,7 +675,7 @@ static void a_service_that_dies_wakes_who_waits_and_then_everything_falls_back(v
 	nnb_burst_free(b);
 }
 
-static void an_answer_that_does_not_come_in_time_is_the_end_of_the_burst(void **state)
+static void a_late_answer_ends_the_burst(void **state)
 {
 	struct bench *t = *state;
 	struct nnb_burst *b = desk_burst(&t->desk, NULL);
@@ -749,7 +749,7 @@ static void a_malformed_request_is_answered_and_the_next_one_executed(void **sta
 }
 
 /* B-19 */
-static void what_the_parser_lets_pass_is_refused_by_who_executes(void **state)
+static void the_executor_refuses_what_the_parser_accepts(void **state)
 {
 	struct raw_bench r;
 
@@ -769,7 +769,7 @@ static void what_the_parser_lets_pass_is_refused_by_who_executes(void **state)
 	raw_bench_fini(&r);
 }
 
-static void a_rank_beyond_the_largest_is_refused_and_harms_nobody(void **state)
+static void a_rank_beyond_the_largest_is_refused(void **state)
 {
 	enum { RANK = 500, N = SUM_DATUMS + RANK };
 	struct nnb_request_datum *datums = calloc(N, sizeof(*datums));
@@ -940,7 +940,7 @@ static void a_stopped_server_takes_no_request_and_has_its_last_counts(void **sta
 }
 
 /* A client that never reads its results gets no more of them, and does not make the server wait. */
-static void a_result_queue_that_nobody_empties_holds_up_nobody(void **state)
+static void a_full_result_queue_does_not_block_the_server(void **state)
 {
 	struct nnb_burst_executor executor;
 	struct nnb_burst_counts counts;
@@ -1106,38 +1106,38 @@ int main(void)
 	if (!samples)
 		return 1;
 	add_samples(samples);
-	TEST(a_burst_works_whatever_its_window);
-	TEST(an_answer_need_not_be_wanted);
-	TEST(freeing_nothing_is_fine);
+	TEST(a_burst_works_with_any_window);
+	TEST(the_answer_may_be_null);
+	TEST(freeing_null_is_fine);
 	TEST(a_second_caller_is_refused_at_once);
 	TEST(two_bursts_of_a_prepared_model_do_not_wait_for_each_other);
-	TEST(a_packet_that_does_not_fit_goes_the_ordinary_way);
-	TEST(a_packet_that_just_fits_does_not);
+	TEST(a_packet_that_does_not_fit_falls_back);
+	TEST(a_packet_that_just_fits_does_not_fall_back);
 	TEST(a_local_burst_falls_back_with_the_shapes_and_the_status);
-	TEST(a_request_that_fails_is_not_tried_the_ordinary_way);
-	TEST(terms_reach_who_executes_either_way);
-	TEST(a_deadline_of_its_own_makes_no_other_request);
+	TEST(a_request_that_fails_does_not_fall_back);
+	TEST(terms_reach_the_executor_by_burst_and_by_fallback);
+	TEST(a_new_deadline_does_not_make_a_new_request);
 	TEST(a_burst_that_has_not_agreed_to_terms_takes_none);
 	TEST(a_request_that_is_not_admitted_is_answered_at_once);
-	TEST(a_local_burst_keeps_deadlines_either_way);
+	TEST(a_local_burst_and_its_fallback_keep_deadlines);
 	TEST_WITHOUT_BENCH(a_result_that_does_not_fit_is_a_failure_and_no_fallback);
-	TEST_WITHOUT_BENCH(an_output_that_is_too_small_is_told_its_shape);
+	TEST_WITHOUT_BENCH(the_shape_of_an_output_that_is_too_small_is_reported);
 	TEST(an_execution_is_measured_if_asked_for);
-	TEST(a_burst_the_service_refuses_is_none);
+	TEST(a_refused_burst_returns_the_status);
 	TEST(a_queue_too_large_or_too_small_is_refused);
-	TEST(freeing_it_lets_go_of_everything);
-	TEST(freeing_it_waits_for_what_the_service_does_and_cancels_it);
-	TEST(a_service_that_dies_wakes_who_waits_and_then_everything_falls_back);
-	TEST(an_answer_that_does_not_come_in_time_is_the_end_of_the_burst);
+	TEST(freeing_a_burst_releases_everything);
+	TEST(freeing_a_burst_cancels_its_execution_and_waits);
+	TEST(a_service_that_dies_wakes_its_client_which_falls_back);
+	TEST(a_late_answer_ends_the_burst);
 	TEST(a_malformed_request_is_answered_and_the_next_one_executed);
-	TEST(what_the_parser_lets_pass_is_refused_by_who_executes);
-	TEST(a_rank_beyond_the_largest_is_refused_and_harms_nobody);
+	TEST(the_executor_refuses_what_the_parser_accepts);
+	TEST(a_rank_beyond_the_largest_is_refused);
 	ROWS(a_spoilt_request_queue_is_answered_once, spoilt_counters, "a spoilt request queue");
 	TEST(a_spoilt_result_queue_is_a_failure_and_then_everything_falls_back);
 	TEST(a_server_freed_in_an_execution_sends_no_result);
 	TEST(a_stopped_server_takes_no_request_and_has_its_last_counts);
 	TEST(a_request_in_another_struct_is_another_request);
-	TEST(a_result_queue_that_nobody_empties_holds_up_nobody);
+	TEST(a_full_result_queue_does_not_block_the_server);
 	ROWS(a_server_judges_its_queues, queues_cases, "a server's queues");
 	status = _cmocka_run_group_tests("bursts", tests, n_tests, NULL, NULL);
 	free(samples);

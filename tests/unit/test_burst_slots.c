@@ -6,7 +6,7 @@
 
 #include "unit/burst_helpers.h"
 
-/* ---- what a test has: a burst with a service of its own, and some pools ---- */
+/* ---- the fixture: a burst with a service of its own, and some pools ---- */
 
 enum { POOLS = 8 };
 
@@ -165,7 +165,7 @@ static void a_pool_may_be_there_twice(void **state) /* S-3 */
 	assert_int_equal(c.misses, 3);
 }
 
-static void a_pool_that_the_burst_never_saw_is_freed_without_a_word(void **state) /* S-4 */
+static void a_pool_that_the_burst_never_saw_is_freed_without_a_message(void **state) /* S-4 */
 {
 	struct bench *t = *state;
 
@@ -204,7 +204,7 @@ static void a_pool_is_freed_in_every_burst_that_has_seen_it(void **state) /* S-4
 	assert_int_equal(second.frees, 1);
 }
 
-static void a_slot_given_again_means_the_new_memory(void **state) /* S-6 */
+static void a_reused_slot_means_the_new_memory(void **state) /* S-6 */
 {
 	struct bench *t = *state;
 
@@ -224,7 +224,7 @@ static int frees_pool(struct actor *a)
 	return 0;
 }
 
-static void a_slot_is_given_again_only_when_the_service_has_let_go_of_it(void **state) /* S-5, S-6 */
+static void a_slot_is_reused_only_when_the_service_has_released_it(void **state) /* S-5, S-6 */
 {
 	struct bench *t = *state;
 	struct actor freeing = { .act = frees_pool, .arg = t->pools[0] };
@@ -242,7 +242,7 @@ static void a_slot_is_given_again_only_when_the_service_has_let_go_of_it(void **
 	EXPECT_ASKED(t, 3, 0);
 }
 
-static void a_slot_that_the_service_does_not_let_go_of_is_never_given_again(void **state) /* S-6 */
+static void a_slot_that_the_service_does_not_release_is_never_reused(void **state) /* S-6 */
 {
 	struct bench *t = *state;
 
@@ -321,7 +321,7 @@ static void the_callback_answers_all_or_nothing(void **state)
 
 /* ---- the service's side ---- */
 
-static void all_that_is_missing_is_asked_for_at_once_sorted_and_each_once(void **state) /* S-8 */
+static void missing_slots_are_queried_at_once_sorted_and_each_once(void **state) /* S-8 */
 {
 	struct bench *t = *state;
 
@@ -341,7 +341,7 @@ static const enum nnb_status failures[] = { NNB_STATUS_GENERAL_FAILURE, NNB_STAT
 	                                    NNB_STATUS_DEVICE_UNAVAILABLE, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
 	                                    NNB_STATUS_DEAD_OBJECT };
 
-static void what_the_callback_fails_with_the_request_fails_with(void **state) /* S-10, section 11 */
+static void a_request_fails_with_the_status_of_its_callback(void **state) /* S-10, section 11 */
 {
 	struct bench *t = *state;
 	struct sum s;
@@ -452,7 +452,7 @@ static void a_slot_freed_in_an_execution_is_used_until_its_end(void **state) /* 
 	}
 }
 
-static void freeing_a_slot_there_is_none_of_is_harmless(void **state) /* S-13 */
+static void freeing_an_unknown_slot_is_harmless(void **state) /* S-13 */
 {
 	static const int32_t slots[] = { -1, INT32_MIN, INT32_MAX, 2, 1000000 };
 	struct bench *t = *state;
@@ -553,7 +553,7 @@ static int frees_burst(struct actor *a)
 }
 
 /* A request whose client has given up may still be about to fetch its pools. */
-static void a_pool_freed_after_its_burst_is_not_looked_at_by_the_callback(void **state)
+static void the_callback_does_not_touch_a_pool_freed_after_its_burst(void **state)
 {
 	struct bench *t = *state;
 	struct actor freeing = { .act = frees_burst, .arg = t->burst };
@@ -582,7 +582,7 @@ struct undertaker {
 	_Atomic bool stop;
 };
 
-static int buries(struct actor *a)
+static int hands_pools_over(struct actor *a)
 {
 	struct undertaker *u = a->arg;
 
@@ -598,12 +598,12 @@ static int buries(struct actor *a)
 	}
 }
 
-static void pools_come_and_go_while_others_are_executed_with(void **state)
+static void pools_come_and_go_during_executions_with_others(void **state)
 {
 	enum { ROUNDS = 10000 };
 	struct bench *t = *state;
 	struct undertaker u = { NULL };
-	struct actor burying = { .act = buries, .arg = &u };
+	struct actor burying = { .act = hands_pools_over, .arg = &u };
 	struct nnb_pool *x = new_pool();
 
 	start(&burying);
@@ -637,24 +637,24 @@ int main(void)
 	TEST(the_last_slot_freed_is_the_next_one_given);
 	TEST(another_pool_in_the_same_memory_is_another_pool);
 	TEST(a_pool_may_be_there_twice);
-	TEST(a_pool_that_the_burst_never_saw_is_freed_without_a_word);
+	TEST(a_pool_that_the_burst_never_saw_is_freed_without_a_message);
 	TEST(a_pool_is_freed_in_every_burst_that_has_seen_it);
-	TEST(a_slot_given_again_means_the_new_memory);
-	TEST(a_slot_is_given_again_only_when_the_service_has_let_go_of_it);
-	TEST(a_slot_that_the_service_does_not_let_go_of_is_never_given_again);
+	TEST(a_reused_slot_means_the_new_memory);
+	TEST(a_slot_is_reused_only_when_the_service_has_released_it);
+	TEST(a_slot_that_the_service_does_not_release_is_never_reused);
 	TEST(the_callback_answers_in_the_order_it_is_asked);
 	TEST(the_callback_answers_all_or_nothing);
-	TEST(all_that_is_missing_is_asked_for_at_once_sorted_and_each_once);
-	TEST(what_the_callback_fails_with_the_request_fails_with);
+	TEST(missing_slots_are_queried_at_once_sorted_and_each_once);
+	TEST(a_request_fails_with_the_status_of_its_callback);
 	TEST(memory_that_cannot_be_mapped_stays_missing);
 	TEST(a_request_is_validated_when_its_slots_are_known);
 	TEST(a_slot_freed_in_an_execution_is_used_until_its_end);
-	TEST(freeing_a_slot_there_is_none_of_is_harmless);
+	TEST(freeing_an_unknown_slot_is_harmless);
 	TEST(a_mapping_lives_as_long_as_its_slot);
 	TEST(a_bogus_slot_is_refused_and_the_burst_goes_on);
 	TEST(a_pool_is_freed_while_the_service_asks_for_another);
 	TEST(a_pool_is_asked_for_while_another_is_being_freed);
-	TEST(a_pool_freed_after_its_burst_is_not_looked_at_by_the_callback);
-	TEST(pools_come_and_go_while_others_are_executed_with);
+	TEST(the_callback_does_not_touch_a_pool_freed_after_its_burst);
+	TEST(pools_come_and_go_during_executions_with_others);
 	return _cmocka_run_group_tests("slots", tests, n_tests, NULL, NULL);
 }

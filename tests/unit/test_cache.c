@@ -103,7 +103,7 @@ static void expect_refused(struct fixture *f, const struct nnb_cache *cache, con
 	assert_int_equal(nnb_prepare_from_cache(f->device, 0, cache, &p, &reason), NNB_STATUS_GENERAL_FAILURE);
 	assert_ptr_equal(p, untouched);
 	if (!strstr(reason.text, why))
-		fail_msg("'%s' does not say '%s'", reason.text, why);
+		fail_msg("'%s' does not contain '%s'", reason.text, why);
 }
 
 static off_t size_of(int fd)
@@ -246,7 +246,7 @@ static void retrieving_from_files_of_the_wrong_access_mode(void **state)
 	}
 }
 
-static void files_that_are_no_files(void **state)
+static void fds_that_are_not_files(void **state)
 {
 	struct fixture *f = *state;
 	int pipes[2], files[2] = { -1, -1 };
@@ -266,7 +266,7 @@ static void files_that_are_no_files(void **state)
 }
 
 /* Mix the files of two good entries of one token. The result must be one of the models, or an error. */
-static void a_mixture_of_two_entries_is_none(void **state)
+static void a_mixture_of_two_entries_is_not_an_entry(void **state)
 {
 	struct fixture *f = *state;
 	int other[2] = { some_file(), some_file() }, mixed[2];
@@ -490,7 +490,7 @@ static void a_model_without_data_is_cached_too(void **state)
 	nnb_model_free(small);
 }
 
-static void one_file_for_both_is_no_entry(void **state)
+static void one_file_for_model_and_data_is_not_an_entry(void **state)
 {
 	struct fixture *f = *state;
 	int files[2] = { f->files[0], f->files[0] };
@@ -603,7 +603,7 @@ static void put_in_the_place_of(struct fixture *f, const char *entry, const char
 	}
 }
 
-static void an_entry_in_the_place_of_another_priority_is_no_such_entry(void **state)
+static void an_entry_in_the_place_of_another_priority_is_foreign(void **state)
 {
 	const struct nnb_prepare low = { 1, NNB_PRIORITY_LOW }, high = { 1, NNB_PRIORITY_HIGH };
 	struct fixture *f = *state;
@@ -625,7 +625,7 @@ static void a_deadline_is_no_part_of_an_entry(void **state)
 	assert_true(found(f, &ordinary));
 }
 
-static void a_directory_that_is_not_there_only_saves_nothing(void **state)
+static void a_missing_directory_saves_nothing_and_is_not_an_error(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_prepared *p;
@@ -668,8 +668,8 @@ int main(void)
 		CASE(retrieving_with_the_wrong_number_of_files),
 		CASE(saving_to_files_of_the_wrong_access_mode),
 		CASE(retrieving_from_files_of_the_wrong_access_mode),
-		CASE(files_that_are_no_files),
-		CASE(a_mixture_of_two_entries_is_none),
+		CASE(fds_that_are_not_files),
+		CASE(a_mixture_of_two_entries_is_not_an_entry),
 		CASE(files_swapped_while_they_are_read),
 		CASE(replacing_the_security_sensitive_cache),
 		CASE(a_corrupted_model_cache),
@@ -683,14 +683,14 @@ int main(void)
 		CASE(an_entry_of_another_key_is_foreign),
 		CASE(an_entry_of_another_driver_is_foreign),
 		CASE(a_model_without_data_is_cached_too),
-		CASE(one_file_for_both_is_no_entry),
+		CASE(one_file_for_model_and_data_is_not_an_entry),
 		CASE(an_entry_keeps_the_priority_it_was_made_with),
 		CASE(a_directory_is_filled_and_used),
 		CASE(a_spoilt_entry_in_a_directory_is_made_anew),
 		CASE(a_directory_has_an_entry_for_each_preference_and_priority),
-		CASE(an_entry_in_the_place_of_another_priority_is_no_such_entry),
+		CASE(an_entry_in_the_place_of_another_priority_is_foreign),
 		CASE(a_deadline_is_no_part_of_an_entry),
-		CASE(a_directory_that_is_not_there_only_saves_nothing),
+		CASE(a_missing_directory_saves_nothing_and_is_not_an_error),
 		CASE(a_key_file_is_made_once_and_for_its_owner),
 	};
 

@@ -140,7 +140,7 @@ static void until_it_was_kept_from_the_cpu(void)
 		;
 }
 
-static void a_thread_that_another_one_kept_from_the_cpu_says_how_long(void **state)
+static void a_thread_without_a_cpu_reports_for_how_long(void **state)
 {
 	struct counted least;
 	cpu_set_t all;
@@ -164,7 +164,7 @@ static void sleep_a_while(void)
 	nap();
 }
 
-static void a_thread_that_slept_does_not_say_that_it_was_kept_from_the_cpu(void **state)
+static void a_thread_that_slept_reports_no_delay(void **state)
 {
 	struct counted least;
 
@@ -175,16 +175,16 @@ static void a_thread_that_slept_does_not_say_that_it_was_kept_from_the_cpu(void 
 	assert_true(said.turns >= 2);
 }
 
-/* ---- what is not known ---- */
+/* ---- unknown delays ---- */
 
-static void the_first_call_of_a_thread_does_not_know(void **state)
+static void the_first_call_of_a_thread_reports_no_delay(void **state)
 {
 	(void)state;
 	assert_int_equal(call(true), 0);
 	assert_int_not_equal(call(true), 0);
 }
 
-static void the_first_call_of_a_session_does_not_know(void **state)
+static void the_first_call_of_a_session_reports_no_delay(void **state)
 {
 	(void)state;
 	call(true);
@@ -193,7 +193,7 @@ static void the_first_call_of_a_session_does_not_know(void **state)
 	assert_int_not_equal(call(true), 0);
 }
 
-static void a_thread_without_deadlines_is_not_asked(void **state)
+static void a_thread_without_deadlines_is_not_measured(void **state)
 {
 	(void)state;
 	assert_int_equal(call(false), 0);
@@ -241,7 +241,7 @@ static void another_thread_has_a_count_of_its_own(void **state)
 }
 
 /* The child inherits an open file that is about the parent's thread. */
-static void a_forked_child_begins_anew(void **state)
+static void a_forked_child_has_a_count_of_its_own(void **state)
 {
 	struct nnb__cpu_stat stat;
 	unsigned fds;
@@ -274,13 +274,13 @@ int main(void)
 {
 	if (access("/proc/thread-self/schedstat", R_OK))
 		return 77;
-	ADD(the_first_call_of_a_thread_does_not_know); /* must be the first test, because all tests run on one thread */
-	ADD(the_first_call_of_a_session_does_not_know);
-	ADD(a_thread_that_another_one_kept_from_the_cpu_says_how_long);
-	ADD(a_thread_that_slept_does_not_say_that_it_was_kept_from_the_cpu);
+	ADD(the_first_call_of_a_thread_reports_no_delay); /* must be the first test, because all tests run on one thread */
+	ADD(the_first_call_of_a_session_reports_no_delay);
+	ADD(a_thread_without_a_cpu_reports_for_how_long);
+	ADD(a_thread_that_slept_reports_no_delay);
 	ADD(an_answer_on_another_thread_changes_nothing);
 	ADD(another_thread_has_a_count_of_its_own);
-	ADD(a_thread_without_deadlines_is_not_asked);
-	ADD(a_forked_child_begins_anew);
+	ADD(a_thread_without_deadlines_is_not_measured);
+	ADD(a_forked_child_has_a_count_of_its_own);
 	return _cmocka_run_group_tests("call delay", tests, n_tests, NULL, NULL);
 }

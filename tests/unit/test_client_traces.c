@@ -132,7 +132,7 @@ static uint64_t execute(struct fixture *f, int way)
 	return f->io.answer.exec;
 }
 
-/* ---- what they are called ---- */
+/* ---- numbers of executions ---- */
 
 static uint32_t stream_of(const struct fixture *f, int way)
 {
@@ -180,7 +180,7 @@ static void the_requests_of_a_burst_are_counted_in_its_stream(void **state)
 	nnb_burst_free(other);
 }
 
-static void what_a_burst_does_not_carry_is_counted_as_a_call_only(void **state)
+static void a_fallback_is_numbered_as_a_call_only(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
@@ -198,7 +198,7 @@ static void what_a_burst_does_not_carry_is_counted_as_a_call_only(void **state)
 	assert_int_equal(execute(f, BURST), burst + 1);
 }
 
-static void what_is_refused_before_it_is_sent_is_called_nothing(void **state)
+static void a_call_refused_before_it_is_sent_has_no_number(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
@@ -221,7 +221,7 @@ static void what_is_refused_before_it_is_sent_is_called_nothing(void **state)
 	assert_int_equal(execute(f, BURST), burst + 1);
 }
 
-static void what_fails_is_called_something(void **state)
+static void a_call_that_fails_has_a_number(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
@@ -233,7 +233,7 @@ static void what_fails_is_called_something(void **state)
 	assert_int_equal(f->io.answer.exec, burst + 1);
 }
 
-/* ---- what is said of them ---- */
+/* ---- events of executions ---- */
 
 #ifndef NBT_OFF
 
@@ -252,7 +252,7 @@ static const void *heard(struct fixture *f, int way, enum nbt_event event, uint6
 static const uint8_t path_of[N_WAYS] = { NBT_path_burst, NBT_path_sync, NBT_path_fenced, NBT_path_async,
 	                                 NBT_path_sync };
 
-static void an_app_asks(struct fixture *f, int way)
+static void expect_submit(struct fixture *f, int way)
 {
 	const struct nbt_exec_submit *e;
 	uint64_t exec, deadline = UINT64_MAX / 2;
@@ -269,7 +269,7 @@ static void an_app_asks(struct fixture *f, int way)
  * A request has one datum each for itself, its input, its output and its pool, and one for each stated
  * dimension.
  */
-static void it_asks(struct fixture *f, int way)
+static void expect_request_written(struct fixture *f, int way)
 {
 	uint64_t exec;
 	const struct nbt_fmq_write *e = heard(f, way, NBT_EVENT_fmq_write, &exec);
@@ -283,7 +283,7 @@ static void it_asks(struct fixture *f, int way)
 	assert_true(!e->used && !e->blocked_ns);
 }
 
-static void it_hears(struct fixture *f, int way)
+static void expect_answer_read(struct fixture *f, int way)
 {
 	uint64_t exec;
 	const struct nbt_fmq_read *e = heard(f, way, NBT_EVENT_fmq_read, &exec);
@@ -293,7 +293,7 @@ static void it_hears(struct fixture *f, int way)
 	assert_true(e->items == (way == BURST ? 4 : 1) && e->used == e->items);
 }
 
-static void the_app_has_it(struct fixture *f, int way)
+static void expect_return(struct fixture *f, int way)
 {
 	uint64_t exec;
 	const struct nbt_exec_return *e = heard(f, way, NBT_EVENT_exec_return, &exec);
@@ -301,7 +301,7 @@ static void the_app_has_it(struct fixture *f, int way)
 	assert_true(e->exec == exec && e->status == NBT_status_none);
 }
 
-static void all_of_it(struct fixture *f, int way)
+static void expect_summary(struct fixture *f, int way)
 {
 	uint64_t exec, before = now_ns();
 	const struct nbt_exec_client *e = heard(f, way, NBT_EVENT_exec_client, &exec);
@@ -313,23 +313,23 @@ static void all_of_it(struct fixture *f, int way)
 	assert_true(e->at[3] <= e->at[1]);
 }
 
-static const struct said {
+static const struct expected_event {
 	const char *name;
 	void (*run)(struct fixture *f, int way);
-} saids[] = {
-	{ "exec_submit", an_app_asks },    { "fmq_write", it_asks },     { "fmq_read", it_hears },
-	{ "exec_return", the_app_has_it }, { "exec_client", all_of_it },
+} expected_events[] = {
+	{ "exec_submit", expect_submit }, { "fmq_write", expect_request_written }, { "fmq_read", expect_answer_read },
+	{ "exec_return", expect_return }, { "exec_client", expect_summary },
 };
 
 static const char *const ways[N_WAYS] = { "a burst", "a call", "a fenced call", "an asynchronous call",
 	                                  "a call in a burst's stead" };
 
 static struct row {
-	const struct said *said;
+	const struct expected_event *event;
 	int way;
-} rows[N_OF(saids) * N_WAYS];
+} rows[N_OF(expected_events) * N_WAYS];
 
-static void it_is_said(void **state)
+static void row_emits_its_event(void **state)
 {
 	struct fixture *f = *state;
 	const struct row *row = f->row;
@@ -337,10 +337,10 @@ static void it_is_said(void **state)
 	assert_non_null(f->fake);
 	execute(f, row->way); /* without a listener */
 	assert_int_equal(f->fake->heard, 0);
-	row->said->run(f, row->way);
+	row->event->run(f, row->way);
 }
 
-static void an_app_is_called_back_when_it_has_been_said(void **state)
+static void an_event_is_emitted_before_the_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct done done;
@@ -351,7 +351,7 @@ static void an_app_is_called_back_when_it_has_been_said(void **state)
 }
 
 /* The burst cannot know whether the service executed the request, so it reports how that ended, but no answer. */
-static void a_burst_that_is_given_up_says_so(void **state)
+static void a_burst_that_is_given_up_emits_its_return(void **state)
 {
 	struct fixture *f = *state;
 	const struct nbt_exec_return *e = (const void *)f->fake->bytes;
@@ -365,7 +365,7 @@ static void a_burst_that_is_given_up_says_so(void **state)
 	atomic_store(&f->s.gate->hold_runs, 0);
 }
 
-static void the_end_of_a_service_is_said(void **state)
+static void the_death_of_a_service_is_emitted(void **state)
 {
 	struct fixture *f = *state;
 	const struct nbt_exec_return *e = (const void *)f->fake->bytes;
@@ -385,7 +385,7 @@ static const struct nbt_app_span *span_at(const struct fake *fake, unsigned i)
 	for (unsigned k = 0; k < fake->n && k < FAKE_LOG; k++)
 		if (fake->log[k].event == NBT_EVENT_app_span && !i--)
 			return (const void *)fake->log[k].bytes;
-	fail_msg("there are not so many spans");
+	fail_msg("the log has fewer spans");
 	return NULL;
 }
 
@@ -401,7 +401,7 @@ static void expect_span(const struct fake *fake, unsigned i, enum nbt_span_kind 
 	assert_true(e->took_ns && e->took_ns < PATIENCE && !e->since);
 }
 
-static void what_an_app_does_around_executions_is_said(void **state)
+static void spans_around_executions_are_emitted(void **state)
 {
 	struct fixture *f = *state;
 	const struct nnb_client_config nowhere = { .socket = "/nowhere" };
@@ -437,18 +437,19 @@ static void what_an_app_does_around_executions_is_said(void **state)
 	assert_true(span_at(f->fake, 2)->value == 7 && span_at(f->fake, 3)->value == 4096);
 }
 
-static void add_said(void)
+static void add_rows(void)
 {
-	add_test(what_an_app_does_around_executions_is_said, set_up, tear_down, NULL,
-	         "what an app does around executions is said");
+	add_test(spans_around_executions_are_emitted, set_up, tear_down, NULL, "spans around executions are emitted");
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		rows[i] = (struct row){ &saids[i / N_WAYS], (int)(i % N_WAYS) };
-		add_test(it_is_said, set_up, tear_down, &rows[i], "%s of %s", rows[i].said->name, ways[i % N_WAYS]);
+		rows[i] = (struct row){ &expected_events[i / N_WAYS], (int)(i % N_WAYS) };
+		add_test(row_emits_its_event, set_up, tear_down, &rows[i], "%s of %s", rows[i].event->name,
+		         ways[i % N_WAYS]);
 	}
-	add_test(an_app_is_called_back_when_it_has_been_said, set_up, tear_down, NULL,
-	         "an app is called back when it has been said");
-	add_test(a_burst_that_is_given_up_says_so, set_up, tear_down, NULL, "a burst that is given up says so");
-	add_test(the_end_of_a_service_is_said, set_up, tear_down, NULL, "the end of a service is said");
+	add_test(an_event_is_emitted_before_the_callback, set_up, tear_down, NULL,
+	         "an event is emitted before the callback");
+	add_test(a_burst_that_is_given_up_emits_its_return, set_up, tear_down, NULL,
+	         "a burst that is given up emits its return");
+	add_test(the_death_of_a_service_is_emitted, set_up, tear_down, NULL, "the death of a service is emitted");
 }
 
 #endif
@@ -460,13 +461,13 @@ int main(void)
 	         "each kind of call is counted in a stream of its own");
 	add_test(the_requests_of_a_burst_are_counted_in_its_stream, set_up, tear_down, NULL,
 	         "the requests of a burst are counted in its stream");
-	add_test(what_a_burst_does_not_carry_is_counted_as_a_call_only, set_up, tear_down, NULL,
-	         "what a burst does not carry is counted as a call only");
-	add_test(what_is_refused_before_it_is_sent_is_called_nothing, set_up, tear_down, NULL,
-	         "what is refused before it is sent is called nothing");
-	add_test(what_fails_is_called_something, set_up, tear_down, NULL, "what fails is called something");
+	add_test(a_fallback_is_numbered_as_a_call_only, set_up, tear_down, NULL,
+	         "a fallback is numbered as a call only");
+	add_test(a_call_refused_before_it_is_sent_has_no_number, set_up, tear_down, NULL,
+	         "a call refused before it is sent has no number");
+	add_test(a_call_that_fails_has_a_number, set_up, tear_down, NULL, "a call that fails has a number");
 #ifndef NBT_OFF
-	add_said();
+	add_rows();
 #endif
 	return _cmocka_run_group_tests("client traces", tests, n_tests, NULL, NULL);
 }

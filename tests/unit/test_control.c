@@ -135,7 +135,7 @@ static void is_nested(const struct bound *b, int32_t n)
 			         (double)loop_nested_expected(i, b->x[i], n));
 }
 
-/* ---- what they compute ---- */
+/* ---- results ---- */
 
 static void a_loop_counts(void **state)
 {
@@ -206,9 +206,9 @@ static void a_value_decides_a_shape_in_a_subgraph(void **state)
 	bound_fini(&b);
 }
 
-/* ---- what becomes of a model on its ways ---- */
+/* ---- models copied, encoded and cached ---- */
 
-static void a_copy_and_a_decoded_one_run_the_same(void **state)
+static void a_copy_and_a_decoded_model_run_the_same(void **state)
 {
 	struct nnb_model *m = loop_nested(), *copy, *back;
 	uint8_t *form, *again;
@@ -284,7 +284,7 @@ static void hear(void *arg, uint32_t op, uint32_t depth, uint64_t iteration)
 	h->all[h->n++].iteration = iteration;
 }
 
-static void iterations_are_told(void **state)
+static void iterations_are_reported(void **state)
 {
 	/* two iterations that add, and two that double by a loop of one iteration */
 	static const uint32_t depths[] = { 0, 0, 1, 0, 1, 0 };
@@ -337,7 +337,7 @@ static void look_with(struct looking *l)
 }
 
 /* In the middle of each iteration, another run of the same model starts and ends. */
-static void preempted_after_every_iteration_it_gives_the_same_bits(void **state) /* */
+static void a_loop_preempted_after_every_iteration_gives_the_same_bits(void **state) /* */
 {
 	struct bound b, other;
 	struct looking l = { .other = &other };
@@ -356,7 +356,7 @@ static void preempted_after_every_iteration_it_gives_the_same_bits(void **state)
 	bound_fini(&b);
 }
 
-static void it_ends_where_it_is_told_to(void **state)
+static void a_loop_ends_at_the_look_that_ends_it(void **state)
 {
 	struct heard heard = { 0 };
 	struct looking l = { .end_at = 3 };
@@ -374,7 +374,7 @@ static void it_ends_where_it_is_told_to(void **state)
 	bound_fini(&b);
 }
 
-/* ---- IF within IF, each of which is many ---- */
+/* ---- nested IFs with many operands ---- */
 
 static uint64_t cpu_ns(void)
 {
@@ -520,7 +520,7 @@ static void a_loop_without_end_is_ended(void **state) /* Q-30 */
 }
 
 /* The loop waits for longer than its timeout, but waiting is not its own time. */
-static void what_it_waits_for_others_does_not_count(void **state)
+static void waiting_does_not_count_as_loop_time(void **state)
 {
 	struct looking l = { .wait_ns = 10 * MS };
 	struct bound b;
@@ -551,7 +551,7 @@ static void run_endlessly(struct bound *b, unsigned looks, uint64_t *ret)
 	*ret = fixture.loops->most;
 }
 
-static void without_end_it_takes_no_more_memory_than_at_first(void **state)
+static void an_endless_loop_takes_no_more_memory_than_at_first(void **state)
 {
 	uint64_t before, at_first, later;
 	struct bound b;
@@ -569,7 +569,7 @@ static void without_end_it_takes_no_more_memory_than_at_first(void **state)
 	assert_int_equal(fixture.loops->charged, 0);
 }
 
-static void what_grows_without_end_is_refused(void **state)
+static void a_loop_that_grows_without_end_is_refused(void **state)
 {
 	uint64_t before;
 	struct bound b;
@@ -610,7 +610,7 @@ static bool weigh(void *arg)
 }
 
 /* An IF in another one is a run in a run: each has arrays and values of its own. */
-static void runs_within_each_other_are_charged(void **state)
+static void nested_runs_are_charged(void **state)
 {
 	uint64_t charged_of_few = 0;
 
@@ -635,7 +635,7 @@ static void runs_within_each_other_are_charged(void **state)
 	}
 }
 
-/* ---- what is refused ---- */
+/* ---- invalid models ---- */
 
 enum { OF_MAIN = -1 };
 
@@ -819,7 +819,7 @@ static void is_refused(void **state)
 	nnb_model_free(m);
 }
 
-static void so_many_lie_within_each_other_and_no_more(void **state)
+static void subgraphs_nest_up_to_the_limit(void **state)
 {
 	struct nnb_model *m = loop_deep(NNB_NESTING_MAX + 1, false);
 	struct bound b;
@@ -843,20 +843,21 @@ int main(void)
 	add_test(shapes_change_from_iteration_to_iteration, NULL, NULL, NULL,
 	         "shapes change from iteration to iteration");
 	add_test(a_value_decides_a_shape_in_a_subgraph, NULL, NULL, NULL, "a value decides a shape in a subgraph");
-	add_test(a_copy_and_a_decoded_one_run_the_same, NULL, NULL, NULL, "a copy and a decoded one run the same");
+	add_test(a_copy_and_a_decoded_model_run_the_same, NULL, NULL, NULL, "a copy and a decoded model run the same");
 	add_test(a_cache_entry_has_its_subgraphs, NULL, NULL, NULL, "a cache entry has its subgraphs");
-	add_test(iterations_are_told, NULL, NULL, NULL, "iterations are told");
-	add_test(preempted_after_every_iteration_it_gives_the_same_bits, NULL, NULL, NULL,
-	         "preempted after every iteration it gives the same bits");
-	add_test(it_ends_where_it_is_told_to, NULL, NULL, NULL, "it ends where it is told to");
+	add_test(iterations_are_reported, NULL, NULL, NULL, "iterations are reported");
+	add_test(a_loop_preempted_after_every_iteration_gives_the_same_bits, NULL, NULL, NULL,
+	         "a loop preempted after every iteration gives the same bits");
+	add_test(a_loop_ends_at_the_look_that_ends_it, NULL, NULL, NULL, "a loop ends at the look that ends it");
 	add_test(terms_are_within_bounds, NULL, NULL, NULL, "terms are within bounds");
 	add_test(a_loop_without_end_is_ended, NULL, NULL, NULL, "a loop without end is ended");
-	add_test(what_it_waits_for_others_does_not_count, NULL, NULL, NULL, "what it waits for others does not count");
-	add_test(without_end_it_takes_no_more_memory_than_at_first, NULL, NULL, NULL,
-	         "without end it takes no more memory than at first");
-	add_test(runs_within_each_other_are_charged, NULL, NULL, NULL, "runs within each other are charged");
-	add_test(what_grows_without_end_is_refused, NULL, NULL, NULL, "what grows without end is refused");
-	add_test(so_many_lie_within_each_other_and_no_more, NULL, NULL, NULL, "16 lie within each other, and no more");
+	add_test(waiting_does_not_count_as_loop_time, NULL, NULL, NULL, "waiting does not count as loop time");
+	add_test(an_endless_loop_takes_no_more_memory_than_at_first, NULL, NULL, NULL,
+	         "an endless loop takes no more memory than at first");
+	add_test(nested_runs_are_charged, NULL, NULL, NULL, "nested runs are charged");
+	add_test(a_loop_that_grows_without_end_is_refused, NULL, NULL, NULL,
+	         "a loop that grows without end is refused");
+	add_test(subgraphs_nest_up_to_the_limit, NULL, NULL, NULL, "16 lie within each other, and no more");
 	for (size_t i = 0; i < N_OF(nests); i++)
 		add_test(branches_ask_whether_to_go_on, NULL, NULL, (void *)&nests[i], "asked: %s", nests[i].name);
 	for (size_t i = 0; i < N_OF(mutations); i++)

@@ -172,7 +172,7 @@ static enum nnb_status execute(struct nnb_remote *remote, unsigned path, struct 
 
 /* ---- tests ---- */
 
-static void within_its_time(void **state)
+static void row_ends_within_its_timeout(void **state)
 {
 	struct fixture *f = *state;
 	unsigned path = f->row->path;
@@ -305,8 +305,8 @@ int main(int argc, char **argv)
 	if (argc == 5 && strcmp(argv[1], "--scene") == 0)
 		endless_scene(argv[3], argv[4]);
 	for (size_t i = 0; i < N_PATHS; i++)
-		add_test(within_its_time, set_up, tear_down, (void *)&rows[i][0], "within its time: by %s",
-		         path_names[i]);
+		add_test(row_ends_within_its_timeout, set_up, tear_down, (void *)&rows[i][0],
+		         "row ends within its timeout: by %s", path_names[i]);
 	add_test(others_have_the_lane_between_iterations, set_up, tear_down, (void *)&rows[SYNC][0],
 	         "others have the lane between iterations");
 	for (size_t k = 0; k < N_OF(preempts); k++)

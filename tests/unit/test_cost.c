@@ -73,7 +73,7 @@ static void work_grows_with_shapes(void **state)
 }
 
 /* Shapes as large as a model can have: no sum wraps. */
-static void what_is_beyond_counting_is_the_largest_number(void **state)
+static void work_beyond_counting_is_the_largest_number(void **state)
 {
 	const uint32_t side = UINT32_MAX;
 	const struct nnb_shape huge = { .rank = 4, .dims = { side, side, side, side }, .known = true };
@@ -192,7 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_grows_with_shapes),
-		cmocka_unit_test(what_is_beyond_counting_is_the_largest_number),
+		cmocka_unit_test(work_beyond_counting_is_the_largest_number),
 		cmocka_unit_test(a_shape_with_a_dimension_of_0_has_no_elements),
 		cmocka_unit_test(a_model_beyond_the_limit_is_not_prepared),
 		cmocka_unit_test(an_execution_beyond_the_limit_does_not_begin),

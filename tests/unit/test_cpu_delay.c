@@ -16,7 +16,7 @@ static void *keeps_the_cpu(void *arg)
 	return NULL;
 }
 
-static void it_grows_while_another_thread_has_the_cpu(void **state)
+static void the_delay_grows_while_another_thread_has_the_cpu(void **state)
 {
 	uint64_t before = nnb__cpu_delay(), end = now_ns() + PATIENCE;
 	cpu_set_t all;
@@ -62,7 +62,7 @@ static void *asks(void *arg)
 	return (void *)(uintptr_t)nnb__this_thread();
 }
 
-static void threads_have_counts_of_their_own_and_leave_nothing(void **state)
+static void threads_have_counts_of_their_own_and_leave_no_fd(void **state)
 {
 	struct asked asked;
 	unsigned fds;
@@ -85,9 +85,9 @@ int main(void)
 {
 	if (access("/proc/thread-self/schedstat", R_OK))
 		return 77;
-	add_test(it_grows_while_another_thread_has_the_cpu, NULL, NULL, NULL,
-	         "it grows while another thread has the cpu");
-	add_test(threads_have_counts_of_their_own_and_leave_nothing, NULL, NULL, NULL,
+	add_test(the_delay_grows_while_another_thread_has_the_cpu, NULL, NULL, NULL,
+	         "the delay grows while another thread has the cpu");
+	add_test(threads_have_counts_of_their_own_and_leave_no_fd, NULL, NULL, NULL,
 	         "threads have counts of their own, and leave nothing");
 	return _cmocka_run_group_tests("cpu delay", tests, n_tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static char *events_of(const struct crowd_of *c)
 	return text;
 }
 
-/* ---- waits as the fold tells them ---- */
+/* ---- waits as the fold reports them ---- */
 
 struct rows {
 	char (*all)[ROW];
@@ -169,7 +169,7 @@ static void fold(const char *events, struct rows *ret)
 	qsort(ret->all, ret->n, sizeof(*ret->all), by_text);
 }
 
-/* ---- and as the database has them ---- */
+/* ---- waits in the database ---- */
 
 static void ask(const char *output, const char *sql, struct rows *ret)
 {
@@ -255,7 +255,7 @@ static void a_crowd_has_the_same_waits_in_less_space(void **state)
 		is_the_same(&crowds[i]);
 }
 
-/* ---- more stretches than are kept, as the fold tells them ---- */
+/* ---- more stretches than the store keeps, as the fold reports them ---- */
 
 enum { STRETCH_NS = 100, WAITS = 300 };
 
@@ -315,7 +315,7 @@ static void is_answered(struct bsa_store *s, const char *sql, const char *answer
 }
 
 /* No later fact ends the wait; meanwhile the store forgets half of the lane's stretches. */
-static void what_a_wait_is_behind_is_stored_before_it_is_forgotten(void **state)
+static void a_wait_is_stored_before_its_stretches_are_forgotten(void **state)
 {
 	struct bsa_store *s = begin_store();
 	const struct bsa_facts facts = bsa_store_facts(s);
@@ -356,7 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test_setup(a_crowd_has_the_same_waits_in_less_space, folder_begin),
-		cmocka_unit_test_setup(what_a_wait_is_behind_is_stored_before_it_is_forgotten, folder_begin),
+		cmocka_unit_test_setup(a_wait_is_stored_before_its_stretches_are_forgotten, folder_begin),
 		cmocka_unit_test_setup(a_lane_of_many_stretches_leaves_room_for_others, folder_begin),
 	};
 

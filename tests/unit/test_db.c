@@ -93,7 +93,7 @@ static void parameters_by_name_and_again(void **state)
 	bsa_db_close(db);
 }
 
-static void what_is_no_question_is_refused(void **state)
+static void an_invalid_query_is_refused(void **state)
 {
 	static const struct {
 		const char *sql, *words;
@@ -136,7 +136,7 @@ static void what_is_no_question_is_refused(void **state)
 	assert_int_not_equal(access(sql, F_OK), 0);
 }
 
-static void what_goes_wrong_on_the_way_is_said(void **state)
+static void an_error_during_a_query_is_reported(void **state)
 {
 	struct bsa_db *db = some_db(*state);
 	struct bsa_query *q = query(db, "SELECT sum(column1) FROM (VALUES (9223372036854775807), (1))");
@@ -159,7 +159,7 @@ static void *interrupt(void *db)
 	return NULL;
 }
 
-static void a_query_without_end_can_be_stopped(void **state)
+static void an_endless_query_can_be_stopped(void **state)
 {
 	struct bsa_db *db = some_db(*state);
 	struct bsa_query *q =
@@ -199,7 +199,7 @@ static int enough(void *ctx, const struct bsa_column *c)
 	return 42;
 }
 
-static void the_schema_can_be_asked_for(void **state)
+static void the_schema_can_be_queried(void **state)
 {
 	static struct seen seen, without;
 	struct bsa_db *db = some_db(*state);
@@ -225,7 +225,7 @@ static void the_schema_can_be_asked_for(void **state)
 	bsa_db_close(db);
 }
 
-static void what_is_no_database_is_refused(void **state)
+static void a_file_that_is_not_a_database_is_refused(void **state)
 {
 	const char *path = *state;
 	struct bsa_db *db = NULL;
@@ -258,7 +258,7 @@ static const struct hostile {
 	  "DROP VIEW model; CREATE VIEW model AS SELECT a.seq AS id FROM execution a, execution b, "
 	  "execution c, execution d, execution e, execution f",
 	  false },
-	{ "a view for the table that says which build it was",
+	{ "a view in place of the table with the build",
 	  "ALTER TABLE meta RENAME TO was; CREATE VIEW meta AS WITH RECURSIVE n(value) AS "
 	  "(SELECT 1 UNION ALL SELECT value + 1 FROM n) SELECT value FROM n",
 	  false },
@@ -306,7 +306,7 @@ static uint64_t random_below(uint64_t n)
 }
 
 /* Inverted bytes: the program gives an answer or an error, and does not crash. */
-static void a_damaged_database_is_no_worse_than_a_sentence(void **state)
+static void a_damaged_database_gives_an_answer_or_an_error(void **state)
 {
 	static const char *const asked[] = { "SELECT sum(e2e_ns) FROM execution",
 		                             "SELECT * FROM execution WHERE stream_id = 1 AND seq = 500",
@@ -358,13 +358,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(every_kind_of_value),
 		T(parameters_by_name_and_again),
-		T(what_is_no_question_is_refused),
-		T(what_goes_wrong_on_the_way_is_said),
-		T(a_query_without_end_can_be_stopped),
-		T(the_schema_can_be_asked_for),
-		T(what_is_no_database_is_refused),
+		T(an_invalid_query_is_refused),
+		T(an_error_during_a_query_is_reported),
+		T(an_endless_query_can_be_stopped),
+		T(the_schema_can_be_queried),
+		T(a_file_that_is_not_a_database_is_refused),
 		T(a_database_with_other_views_is_refused),
-		T(a_damaged_database_is_no_worse_than_a_sentence),
+		T(a_damaged_database_gives_an_answer_or_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,7 +274,7 @@ static struct records one_event(const char *event, const char *fields, const cha
 	return all;
 }
 
-static void fields_go_by_name_whatever_their_width(void **state)
+static void fields_are_found_by_name_at_any_width(void **state)
 {
 	struct records all = one_event("nnburst:fmq_read",
 	                               "wakeups:i64 slept_ns:u32 queue:u64 exec:i64 used:u3 items:e8 spun_ns:u64",
@@ -292,7 +292,7 @@ static void fields_go_by_name_whatever_their_width(void **state)
 	forget(&all);
 }
 
-static void what_does_not_fit_is_the_most_that_does(void **state)
+static void a_number_out_of_range_becomes_the_nearest_limit(void **state)
 {
 	struct records all = one_event("nnburst:slot_lookup", "exec:u64 slot:i64 hit:u64",
 	                               "exec=18446744073709551615 slot=-99999999999 hit=300", NULL);
@@ -311,7 +311,7 @@ static void what_does_not_fit_is_the_most_that_does(void **state)
 	forget(&all);
 }
 
-static void what_is_absent_is_as_agreed(void **state)
+static void an_absent_field_has_its_default(void **state)
 {
 	struct bsa_decoded decoded;
 	struct records all = one_event("nnburst:exec_end", "exec:u64", "exec=5", &decoded);
@@ -361,7 +361,7 @@ static void texts_are_cut_at_63_bytes(void **state)
 	forget(&all);
 }
 
-static void what_is_not_known_is_skipped_and_counted(void **state)
+static void unknown_events_are_skipped_and_counted(void **state)
 {
 	struct bsa_decoded decoded;
 	struct records all = one_event("nnburst:exec_return", "novelty:u64 exec:u64 more:text status:u8",
@@ -380,7 +380,7 @@ static void what_is_not_known_is_skipped_and_counted(void **state)
 	forget(&all);
 }
 
-static void what_means_nothing_is_counted(void **state)
+static void unusable_events_are_counted(void **state)
 {
 	static const char *const odd[][3] = {
 		{ "nnburst:exec_return", "status:u8", "status=1" },
@@ -404,7 +404,7 @@ static void what_means_nothing_is_counted(void **state)
 
 /* ---- time ---- */
 
-static void losses_say_when_where_and_how_many(void **state)
+static void losses_have_time_place_and_number(void **state)
 {
 	struct records all;
 	struct bsa_decoded decoded;
@@ -430,7 +430,7 @@ static void losses_say_when_where_and_how_many(void **state)
 	forget(&all);
 }
 
-static void a_loss_that_nobody_counted_is_of_some(void **state)
+static void a_loss_before_the_first_packet_has_no_number(void **state)
 {
 	struct records all;
 	struct bsa_decoded decoded;
@@ -512,7 +512,7 @@ static bool in_order(const struct bsa_event *a, const struct bsa_event *b)
 	return BSA_OF(a, exec_return)->exec < BSA_OF(b, exec_return)->exec;
 }
 
-static void the_order_is_the_same_however_many_read(void **state)
+static void the_order_is_the_same_for_any_number_of_readers(void **state)
 {
 	enum { EVENTS = 20000 };
 
@@ -550,7 +550,7 @@ static void the_order_is_the_same_however_many_read(void **state)
 
 /* ---- traces ---- */
 
-static void a_trace_says_what_it_is(void **state)
+static void a_trace_is_described(void **state)
 {
 	struct bsa_decode *d;
 	const struct bsa_trace *trace;
@@ -612,7 +612,7 @@ static void traces_of_one_clock_are_one_sequence(void **state)
 	bsa_decode_free(d);
 }
 
-static void who_does_not_name_its_clock_is_alone(void **state)
+static void a_trace_without_a_clock_is_a_sequence_of_its_own(void **state)
 {
 	struct bsa_decode *d;
 
@@ -645,9 +645,9 @@ static void chunks_of_a_rotated_session_are_one_trace(void **state)
 	bsa_decode_free(d);
 }
 
-/* ---- finding them ---- */
+/* ---- finding traces ---- */
 
-static void what_is_no_trace_is_refused(void **state)
+static void a_directory_without_a_trace_is_refused(void **state)
 {
 	(void)state;
 	refused(at("nowhere"), BSA_E_INPUT, "nowhere cannot be read: No such file or directory");
@@ -660,7 +660,7 @@ static void what_is_no_trace_is_refused(void **state)
 	refused(at("none"), BSA_E_INPUT, "none cannot be read");
 }
 
-static void a_directory_that_may_not_be_read_is_said(void **state)
+static void a_directory_that_may_not_be_read_is_reported(void **state)
 {
 	bool root = !geteuid(); /* root may read every file, so become another user */
 
@@ -716,7 +716,7 @@ static void links_do_not_loop(void **state)
 	bsa_decode_free(d);
 }
 
-static void foreign_traces_are_no_traces_here(void **state)
+static void foreign_traces_are_refused(void **state)
 {
 	struct ctf_writer *w = ctf_writer_new(at("all/foreign"), &(struct ctf_options){ 0 });
 	struct records all;
@@ -733,9 +733,9 @@ static void foreign_traces_are_no_traces_here(void **state)
 	forget(&all);
 }
 
-/* ---- what is not whole ---- */
+/* ---- incomplete traces ---- */
 
-static void no_events_are_no_events(void **state)
+static void a_trace_without_events_has_none(void **state)
 {
 	struct records all;
 	struct bsa_decoded decoded;
@@ -753,7 +753,7 @@ static void no_events_are_no_events(void **state)
 	forget(&all);
 }
 
-static void a_trace_of_metadata_alone_still_says_whose_it_is(void **state)
+static void a_trace_of_metadata_alone_is_described(void **state)
 {
 	struct bsa_decode *d;
 
@@ -842,7 +842,7 @@ static void a_stream_that_is_cut_is_read_up_to_there(void **state)
 	forget(&whole);
 }
 
-static void an_index_that_is_behind_does_not_matter(void **state)
+static void an_outdated_index_does_not_matter(void **state)
 {
 	struct records whole, all;
 	struct bsa_decoded decoded;
@@ -863,7 +863,7 @@ static void an_index_that_is_behind_does_not_matter(void **state)
 	forget(&all);
 }
 
-static void what_lies_beside_the_streams_is_no_stream(void **state)
+static void files_beside_the_streams_are_ignored(void **state)
 {
 	struct records whole, all;
 	struct bsa_decoded decoded;
@@ -920,7 +920,7 @@ static void metadata_that_is_cut_is_refused_with_a_sentence(void **state)
 	}
 }
 
-static void nothing_is_left_behind_of_a_cut_trace(void **state)
+static void decoding_a_cut_trace_leaves_no_file_open(void **state)
 {
 	struct records all;
 
@@ -968,7 +968,7 @@ static void more_streams_than_files_may_be_open_are_all_read_or_none(void **stat
 
 /* ---- stopping ---- */
 
-static void stopping_ends_it_soon(void **state)
+static void stopping_ends_decoding_soon(void **state)
 {
 	enum { EVENTS = 60000 };
 
@@ -991,7 +991,7 @@ static void stopping_ends_it_soon(void **state)
 	}
 }
 
-static void who_wants_no_more_need_not_read_on(void **state)
+static void decoding_can_end_before_the_last_record(void **state)
 {
 	(void)state;
 	write_random(at("trace"), 4, 120000, 6, &(struct ctf_options){ 0 });
@@ -1010,7 +1010,7 @@ static void who_wants_no_more_need_not_read_on(void **state)
 
 /* ---- sentences ---- */
 
-static void errors_are_put_together(void **state)
+static void errors_are_joined(void **state)
 {
 	struct bsa_err err = { "" };
 	char long_text[600];
@@ -1040,7 +1040,7 @@ static void errors_are_put_together(void **state)
 }
 
 /* babeltrace2 logs a lot, and the decoder must print none of it. */
-static void nothing_was_printed(void **state)
+static void nothing_is_printed(void **state)
 {
 	(void)state;
 	fflush(stderr);
@@ -1052,40 +1052,40 @@ static int run_all(void)
 #define T(name) cmocka_unit_test_setup(name, begin)
 	const struct CMUnitTest all[] = {
 		T(every_field_of_every_event_comes_back),
-		T(fields_go_by_name_whatever_their_width),
-		T(what_does_not_fit_is_the_most_that_does),
-		T(what_is_absent_is_as_agreed),
+		T(fields_are_found_by_name_at_any_width),
+		T(a_number_out_of_range_becomes_the_nearest_limit),
+		T(an_absent_field_has_its_default),
 		T(arrays_of_any_length_are_arrays),
 		T(texts_are_cut_at_63_bytes),
-		T(what_is_not_known_is_skipped_and_counted),
-		T(what_means_nothing_is_counted),
-		T(losses_say_when_where_and_how_many),
-		T(a_loss_that_nobody_counted_is_of_some),
+		T(unknown_events_are_skipped_and_counted),
+		T(unusable_events_are_counted),
+		T(losses_have_time_place_and_number),
+		T(a_loss_before_the_first_packet_has_no_number),
 		T(cycles_of_any_clock_become_ns),
 		T(time_that_goes_backwards_stands_still),
-		T(the_order_is_the_same_however_many_read),
-		T(a_trace_says_what_it_is),
+		T(the_order_is_the_same_for_any_number_of_readers),
+		T(a_trace_is_described),
 		T(traces_of_one_clock_are_one_sequence),
-		T(who_does_not_name_its_clock_is_alone),
+		T(a_trace_without_a_clock_is_a_sequence_of_its_own),
 		T(chunks_of_a_rotated_session_are_one_trace),
-		T(what_is_no_trace_is_refused),
-		T(a_directory_that_may_not_be_read_is_said),
+		T(a_directory_without_a_trace_is_refused),
+		T(a_directory_that_may_not_be_read_is_reported),
 		T(directories_too_deep_are_refused),
 		T(the_same_trace_twice_is_refused),
 		T(links_do_not_loop),
-		T(foreign_traces_are_no_traces_here),
-		T(no_events_are_no_events),
-		T(a_trace_of_metadata_alone_still_says_whose_it_is),
+		T(foreign_traces_are_refused),
+		T(a_trace_without_events_has_none),
+		T(a_trace_of_metadata_alone_is_described),
 		T(a_stream_that_is_cut_is_read_up_to_there),
-		T(an_index_that_is_behind_does_not_matter),
-		T(what_lies_beside_the_streams_is_no_stream),
+		T(an_outdated_index_does_not_matter),
+		T(files_beside_the_streams_are_ignored),
 		T(metadata_that_is_cut_is_refused_with_a_sentence),
-		T(nothing_is_left_behind_of_a_cut_trace),
+		T(decoding_a_cut_trace_leaves_no_file_open),
 		T(more_streams_than_files_may_be_open_are_all_read_or_none),
-		T(stopping_ends_it_soon),
-		T(who_wants_no_more_need_not_read_on),
-		T(errors_are_put_together),
-		T(nothing_was_printed),
+		T(stopping_ends_decoding_soon),
+		T(decoding_can_end_before_the_last_record),
+		T(errors_are_joined),
+		T(nothing_is_printed),
 	};
 #undef T
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -118,7 +118,7 @@ static int open_both(struct bsa_err *err)
 	return r;
 }
 
-static void a_killed_trial_is_no_fault_of_the_trace(void **state)
+static void a_killed_trial_is_not_blamed_on_the_trace(void **state)
 {
 	static const int outside[] = { SIGKILL, SIGTERM, SIGXCPU };
 	struct bsa_err err = { "" };
@@ -136,7 +136,7 @@ static void a_killed_trial_is_no_fault_of_the_trace(void **state)
 	assert_int_equal(open_both(&err), BSA_E_ENV);
 }
 
-static void a_crash_is_a_fault_of_the_trace(void **state)
+static void a_crash_is_blamed_on_the_trace(void **state)
 {
 	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGFPE, SIGILL };
 	struct bsa_err err = { "" };
@@ -175,7 +175,7 @@ static void a_signal_ends_the_trial_whenever_it_comes(void **state)
 /* ---- memory ---- */
 
 /* Each mapping of the stream files fails in turn. The decoder may try again, and then reads the whole trace. */
-static void no_memory_to_map_a_stream_is_no_fault_of_the_trace(void **state)
+static void a_failed_mapping_is_not_blamed_on_the_trace(void **state)
 {
 	const char *path = other;
 	const struct bsa_decode_options options = { .threads = 1, .decoder = BSA_DECODER_BABELTRACE2 };
@@ -208,7 +208,7 @@ static void no_memory_to_map_a_stream_is_no_fault_of_the_trace(void **state)
 }
 
 /* A function that does not fail may leave anything in errno: that does not make the end of a cut stream a fault of the machine. */
-static void a_cut_stream_is_no_fault_of_the_machine(void **state)
+static void a_cut_stream_is_not_blamed_on_the_machine(void **state)
 {
 	const char *path = cut;
 	const struct bsa_decode_options options = { .threads = 1, .decoder = BSA_DECODER_BABELTRACE2 };
@@ -245,9 +245,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, restore)
 	const struct CMUnitTest all[] = {
-		T(a_killed_trial_is_no_fault_of_the_trace),   T(a_crash_is_a_fault_of_the_trace),
-		T(a_signal_ends_the_trial_whenever_it_comes), T(no_memory_to_map_a_stream_is_no_fault_of_the_trace),
-		T(a_cut_stream_is_no_fault_of_the_machine),
+		T(a_killed_trial_is_not_blamed_on_the_trace), T(a_crash_is_blamed_on_the_trace),
+		T(a_signal_ends_the_trial_whenever_it_comes), T(a_failed_mapping_is_not_blamed_on_the_trace),
+		T(a_cut_stream_is_not_blamed_on_the_machine),
 	};
 #undef T
 	const char *where = getenv("TMPDIR");

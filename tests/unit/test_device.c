@@ -53,10 +53,10 @@ static void expect_no_driver(const char *name, int error, const char *why)
 	assert_int_equal(nnb_device_open(&d, name, &reason), error);
 	assert_null(d);
 	if (!strstr(reason.text, why))
-		fail_msg("'%s' does not say '%s'", reason.text, why);
+		fail_msg("'%s' does not contain '%s'", reason.text, why);
 }
 
-static void what_is_no_driver_is_refused_in_words(void **state)
+static void a_file_that_is_not_a_driver_is_refused_with_a_reason(void **state)
 {
 	char dir[] = "/tmp/nnb_driver.XXXXXX", path[64];
 	int fd;
@@ -79,7 +79,7 @@ static void what_is_no_driver_is_refused_in_words(void **state)
 
 /* ---- preparing ---- */
 
-static void a_preference_or_priority_that_is_none_is_refused(void **state)
+static void an_invalid_preference_or_priority_is_refused(void **state)
 {
 	const struct nnb_prepare bad[] = { { .preference = UINT32_MAX },
 		                           { .preference = 3 }, /* mutateExecutionPreference */
@@ -160,7 +160,7 @@ static struct nnb_model *model_of_pool(uint32_t offset, int prot)
 }
 
 /* P-14: a pool that exists but may not be read is treated as a missing one. */
-static void a_constant_pool_that_may_not_be_read_is_as_one_that_is_not_there(void **state)
+static void a_constant_pool_without_read_access_is_treated_as_missing(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
 	struct nnb_model *m = model_of_pool(0, PROT_WRITE);
@@ -276,7 +276,7 @@ static struct nnb_prepared *dynamic_relu(struct nnb_device *d)
 	return p;
 }
 
-static void dynamic_outputs_take_the_shape_the_inputs_give(void **state)
+static void dynamic_outputs_get_their_shape_from_the_inputs(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
 	struct nnb_prepared *p = dynamic_relu(d);
@@ -588,16 +588,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(drivers_are_found_by_name),
-		cmocka_unit_test(what_is_no_driver_is_refused_in_words),
-		cmocka_unit_test(a_preference_or_priority_that_is_none_is_refused),
+		cmocka_unit_test(a_file_that_is_not_a_driver_is_refused_with_a_reason),
+		cmocka_unit_test(an_invalid_preference_or_priority_is_refused),
 		cmocka_unit_test(preparing_keeps_no_fd_and_leaves_the_model_alone),
 		cmocka_unit_test(an_unmappable_constant_pool_is_unsupported_and_fails_to_prepare),
-		cmocka_unit_test(a_constant_pool_that_may_not_be_read_is_as_one_that_is_not_there),
+		cmocka_unit_test(a_constant_pool_without_read_access_is_treated_as_missing),
 		cmocka_unit_test(a_constant_at_an_odd_offset_is_right),
 		cmocka_unit_test(an_oem_operation_is_valid_and_unsupported),
 		cmocka_unit_test(a_scalar_as_a_model_input_is_unsupported),
 		cmocka_unit_test(outputs_are_reported_with_their_shapes),
-		cmocka_unit_test(dynamic_outputs_take_the_shape_the_inputs_give),
+		cmocka_unit_test(dynamic_outputs_get_their_shape_from_the_inputs),
 		cmocka_unit_test(an_output_one_byte_short_is_insufficient),
 		cmocka_unit_test(a_fenced_execution_with_an_unspecified_output_is_refused),
 		cmocka_unit_test(a_request_pool_that_cannot_be_mapped_is_a_general_failure),

@@ -77,7 +77,7 @@ static void expect_limit_of_second(const char *path, const char *first, const ch
 	bsv_case_fini(&c);
 }
 
-static void the_limit_of_another_app_is_not_why_this_one_failed(void **state)
+static void the_limit_of_another_app_is_not_the_cause(void **state)
 {
 	expect_limit_of_second(*state, "camera", "hog");
 }
@@ -86,7 +86,7 @@ static void the_limit_of_another_app_is_not_why_this_one_failed(void **state)
  * A death and an error fired, but the recording has the error alone. The case must name the death, too, and not
  * the error twice.
  */
-static void what_fired_and_was_not_recorded_has_a_cause_of_its_own(void **state)
+static void an_unrecorded_condition_has_a_cause_of_its_own(void **state)
 {
 	struct bsv_case c = { .at = AT, .before = 40, .after = 40, .n_fired = 3 };
 	struct bsa_store *s = stored_new(*state, "a", false);
@@ -110,7 +110,7 @@ static void what_fired_and_was_not_recorded_has_a_cause_of_its_own(void **state)
 	bsv_case_fini(&c);
 }
 
-static void apps_of_one_name_and_two_users_are_two(void **state)
+static void apps_of_one_name_and_two_users_are_kept_apart(void **state)
 {
 	expect_limit_of_second(*state, "camera", "camera");
 }
@@ -118,11 +118,12 @@ static void apps_of_one_name_and_two_users_are_two(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_limit_of_another_app_is_not_why_this_one_failed, stored_setup,
+		cmocka_unit_test_setup_teardown(the_limit_of_another_app_is_not_the_cause, stored_setup,
 		                                stored_teardown),
-		cmocka_unit_test_setup_teardown(what_fired_and_was_not_recorded_has_a_cause_of_its_own, stored_setup,
+		cmocka_unit_test_setup_teardown(an_unrecorded_condition_has_a_cause_of_its_own, stored_setup,
 		                                stored_teardown),
-		cmocka_unit_test_setup_teardown(apps_of_one_name_and_two_users_are_two, stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(apps_of_one_name_and_two_users_are_kept_apart, stored_setup,
+		                                stored_teardown),
 	};
 
 	return cmocka_run_group_tests_name("diagnose", tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void a_directory_with_a_file_named_metadata_is_a_trace(void **state)
 	assert_true(finds(NULL));
 }
 
-static void a_link_that_leads_nowhere_is_no_metadata(void **state)
+static void a_dangling_link_is_not_metadata(void **state)
 {
 	(void)state;
 	unlink(metadata);
@@ -104,7 +104,7 @@ int main(void)
 #define WITH_TRACE(f) cmocka_unit_test_setup_teardown(f, make_trace, remove_trace)
 	const struct CMUnitTest tests[] = {
 		WITH_TRACE(a_directory_with_a_file_named_metadata_is_a_trace),
-		WITH_TRACE(a_link_that_leads_nowhere_is_no_metadata),
+		WITH_TRACE(a_dangling_link_is_not_metadata),
 		WITH_TRACE(a_directory_that_cannot_be_searched_may_be_a_trace),
 	};
 

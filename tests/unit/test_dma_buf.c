@@ -128,7 +128,7 @@ static struct nnb_memory file_of(int fd, uint64_t bytes, uint64_t offset)
 	return m;
 }
 
-/* ---- what can be mapped ---- */
+/* ---- memories that can be mapped ---- */
 
 static void expect_mapped(struct nnb_memory *m, int through, uint64_t offset)
 {
@@ -182,7 +182,7 @@ static void a_part_of_a_dma_buf_is_a_file(void **state)
 	assert_int_equal(fake.ends, 1);
 }
 
-static void a_dma_buf_that_may_only_be_read_is_only_read(void **state)
+static void a_read_only_dma_buf_is_only_read(void **state)
 {
 	struct nnb_mapping *mapping;
 	struct nnb_memory m;
@@ -207,7 +207,7 @@ static void expect_refused(struct nnb_memory m, int error)
 	assert_int_equal(fake.begins, fake.ends);
 }
 
-static void what_does_not_hold_its_bytes_is_refused(void **state)
+static void a_file_shorter_than_its_memory_is_refused(void **state)
 {
 	struct nnb_memory m;
 
@@ -351,8 +351,8 @@ int main(void)
 		ROW(a_sealed_memfd_is_imported_as_a_blob),
 		ROW(a_dma_buf_is_imported_as_a_blob),
 		ROW(a_part_of_a_dma_buf_is_a_file),
-		ROW(a_dma_buf_that_may_only_be_read_is_only_read),
-		ROW(what_does_not_hold_its_bytes_is_refused),
+		ROW(a_read_only_dma_buf_is_only_read),
+		ROW(a_file_shorter_than_its_memory_is_refused),
 		ROW(an_execution_brackets_its_accesses),
 		ROW(a_real_dma_buf_is_used),
 	};

@@ -73,7 +73,7 @@ static void run_row(void **state)
 	assert_int_equal(nnb_event_flag_delete(&flag), 0);
 }
 
-static void words_that_will_not_do(void **state)
+static void unsuitable_words_are_refused(void **state)
 {
 	_Alignas(8) unsigned char memory[12] = { 0 };
 	struct nnb_event_flag *flag = (void *)memory;
@@ -88,7 +88,7 @@ static void words_that_will_not_do(void **state)
 	assert_int_equal(nnb_event_flag_delete(&flag), 0);
 }
 
-static void deleting_twice(void **state)
+static void deleting_a_flag_twice_fails(void **state)
 {
 	_Alignas(8) uint32_t word = 5;
 	struct nnb_event_flag *flag;
@@ -102,7 +102,7 @@ static void deleting_twice(void **state)
 	assert_int_equal(word, 5);
 }
 
-static void nowhere_to_put_the_bits(void **state)
+static void a_wait_needs_room_for_the_bits(void **state)
 {
 	_Alignas(8) uint32_t word = 5;
 	struct nnb_event_flag *flag;
@@ -351,7 +351,7 @@ static int take_over(struct actor *a)
 	return 0;
 }
 
-static void what_was_written_is_seen(void **state)
+static void a_woken_thread_sees_earlier_writes(void **state)
 {
 	struct handover h = { .flag = *state };
 	struct actor actor = { .act = take_over, .arg = &h };
@@ -429,7 +429,7 @@ static void wake_without_system_call(void *arg)
 	nnb_event_flag_wake(flag, *(const uint32_t *)arg);
 }
 
-static void no_news_no_system_call(void **state)
+static void a_wake_without_a_new_bit_makes_no_system_call(void **state)
 {
 	static const uint32_t old_bit = 2;
 	static const uint32_t new_bit = 4;
@@ -509,18 +509,18 @@ int main(void)
 {
 	for (size_t i = 0; i < N_OF(rows); i++)
 		add_test(run_row, NULL, NULL, (void *)(uintptr_t)&rows[i], "%s %s", rows[i].name, rows[i].rules);
-	ADD(words_that_will_not_do, "null and misaligned words", "F-25");
-	ADD(deleting_twice, "deleting twice, and nothing", "F-25");
-	ADD(nowhere_to_put_the_bits, "nowhere to put the bits", "F-23");
+	ADD(unsuitable_words_are_refused, "null and misaligned words", "F-25");
+	ADD(deleting_a_flag_twice_fails, "deleting a flag twice fails, and nothing", "F-25");
+	ADD(a_wait_needs_room_for_the_bits, "a wait needs room for the bits", "F-23");
 	ADD(sleeper_is_woken, "a sleeper is woken by its bits", "F-22 F-23");
 	ADD(each_waiter_has_its_bit, "several waiters on different bits", "F-22");
 	ADD(one_of_two_takes_the_bit, "of two waiters one takes the bit", "F-22 F-24");
 	ADD(disturbed_without_retry, "disturbed, without retry", "F-23");
 	ADD(disturbed_with_retry, "disturbed, with retry", "F-23");
 	ADD(timed_out_though_the_word_changes, "timed out though the word keeps changing", "F-23");
-	ADD(what_was_written_is_seen, "what was written before the wake is seen", "F-22");
+	ADD(a_woken_thread_sees_earlier_writes, "a woken thread sees earlier writes", "F-22");
 	ADD(across_processes, "from process to process", "F-21");
-	ADD(no_news_no_system_call, "no bit newly set, no system call", "F-22");
+	ADD(a_wake_without_a_new_bit_makes_no_system_call, "no bit newly set, no system call", "F-22");
 	ADD(any_answer_ends_in_time, "whatever the kernel answers", "F-23");
 	for (size_t i = 0; i < N_OF(arrangements); i++)
 		add_test(queue_flag, NULL, NULL, (void *)(uintptr_t)&arrangements[i], "a queue's flag (%s) F-22",

@@ -182,7 +182,7 @@ static void the_printed_rows_sum_to_the_printed_lateness(void **state)
 	}
 }
 
-static void a_ledger_that_does_not_sum_is_said_to_be_wrong(void **state)
+static void a_ledger_that_does_not_sum_is_marked_wrong(void **state)
 {
 	struct sample *s = late(3);
 	char *text;
@@ -195,7 +195,7 @@ static void a_ledger_that_does_not_sum_is_said_to_be_wrong(void **state)
 	free(s);
 }
 
-static void each_stretch_covers_what_it_lasts(void **state)
+static void each_stretch_is_drawn_to_scale(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
@@ -218,7 +218,7 @@ static void each_stretch_covers_what_it_lasts(void **state)
 	}
 }
 
-static void enormous_times_have_their_place(void **state)
+static void enormous_times_fit(void **state)
 {
 	int64_t most = (int64_t)1 << 62;
 	struct bsv_span span = { -most, most - 1, 100 };
@@ -313,7 +313,7 @@ static void phases_are_drawn_one_after_the_other_within_a_cell(void **state)
 	}
 }
 
-static void hundreds_of_preemptions_are_a_page(void **state)
+static void hundreds_of_preemptions_fit_on_a_page(void **state)
 {
 	struct sample *s = preempted(MANY);
 	char *text = drawn(&s->x, 100, true);
@@ -345,7 +345,7 @@ static void the_waits_that_are_left_out_are_added_up(void **state)
 	free(s);
 }
 
-static void names_do_nothing_to_a_terminal(void **state)
+static void names_cannot_control_the_terminal(void **state)
 {
 	struct sample *s = late(3);
 	char *text;
@@ -377,7 +377,7 @@ static void hostile_names_fit(void **state)
 	free(s);
 }
 
-static void what_is_unknown_is_not_made_up(void **state)
+static void unknown_times_are_not_invented(void **state)
 {
 	struct sample *s = sample_new();
 	char *text;
@@ -398,7 +398,7 @@ static void what_is_unknown_is_not_made_up(void **state)
 	free(s);
 }
 
-static void no_time_at_all_and_all_the_time_there_is(void **state)
+static void zero_and_the_largest_time_are_drawn(void **state)
 {
 	struct sample *s = late(4);
 
@@ -420,7 +420,7 @@ static void no_time_at_all_and_all_the_time_there_is(void **state)
 	free(s);
 }
 
-static void who_needs_no_colour_sees_none(void **state)
+static void without_colours_the_text_is_the_same(void **state)
 {
 	struct bsv_screen screen = { .width = 80, .color = true, .unicode = true };
 	struct sample *s = late(3);
@@ -445,7 +445,7 @@ static void who_needs_no_colour_sees_none(void **state)
 	free(s);
 }
 
-static void who_failed_met_no_deadline(void **state)
+static void a_failed_execution_met_no_deadline(void **state)
 {
 	static const struct {
 		const char *status, *says;
@@ -475,21 +475,21 @@ static void who_failed_met_no_deadline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_failed_met_no_deadline),
+		cmocka_unit_test(a_failed_execution_met_no_deadline),
 		cmocka_unit_test(the_printed_rows_sum_to_the_printed_lateness),
-		cmocka_unit_test(a_ledger_that_does_not_sum_is_said_to_be_wrong),
-		cmocka_unit_test(each_stretch_covers_what_it_lasts),
-		cmocka_unit_test(enormous_times_have_their_place),
+		cmocka_unit_test(a_ledger_that_does_not_sum_is_marked_wrong),
+		cmocka_unit_test(each_stretch_is_drawn_to_scale),
+		cmocka_unit_test(enormous_times_fit),
 		cmocka_unit_test(eighths_are_rounded_down_but_never_to_nothing),
 		cmocka_unit_test(amounts_are_rounded_to_the_nearest),
 		cmocka_unit_test(phases_are_drawn_one_after_the_other_within_a_cell),
-		cmocka_unit_test(hundreds_of_preemptions_are_a_page),
+		cmocka_unit_test(hundreds_of_preemptions_fit_on_a_page),
 		cmocka_unit_test(the_waits_that_are_left_out_are_added_up),
-		cmocka_unit_test(names_do_nothing_to_a_terminal),
+		cmocka_unit_test(names_cannot_control_the_terminal),
 		cmocka_unit_test(hostile_names_fit),
-		cmocka_unit_test(what_is_unknown_is_not_made_up),
-		cmocka_unit_test(no_time_at_all_and_all_the_time_there_is),
-		cmocka_unit_test(who_needs_no_colour_sees_none),
+		cmocka_unit_test(unknown_times_are_not_invented),
+		cmocka_unit_test(zero_and_the_largest_time_are_drawn),
+		cmocka_unit_test(without_colours_the_text_is_the_same),
 	};
 
 	setenv("LC_ALL", "C.UTF-8", 1);

@@ -43,7 +43,7 @@ static void close_all(const int *fences, size_t n)
 		close(fences[i]);
 }
 
-/* ---- how it stands ---- */
+/* ---- states ---- */
 
 static void a_new_fence_is_pending_and_goes_with_no_program(void **state)
 {
@@ -73,7 +73,7 @@ static const struct told {
 	{ "a second failure changes nothing", true, true, true, FAILED, NNB_FENCE_FAILED },
 };
 
-static void it_is_as_it_was_told_first(void **state)
+static void the_first_signal_counts(void **state)
 {
 	const struct told *row = *state;
 	int fence = new_fence();
@@ -96,8 +96,8 @@ static const struct foreign {
 	uint64_t add;
 	int is;
 } foreign[] = {
-	{ "an eventfd that somebody made is pending", 0, 0, 0, NNB_FENCE_PENDING },
-	{ "one that was made with 1 is signalled", 0, 1, 0, NNB_FENCE_SIGNALLED },
+	{ "an eventfd of another origin is pending", 0, 0, 0, NNB_FENCE_PENDING },
+	{ "an eventfd made with 1 is signalled", 0, 1, 0, NNB_FENCE_SIGNALLED },
 	{ "another count is signalled", 0, 7, 0, NNB_FENCE_SIGNALLED },
 	{ "the last count but one is signalled", 0, 0, FAILED - 1, NNB_FENCE_SIGNALLED },
 	{ "the greatest has failed", 0, 1, FAILED - 1, NNB_FENCE_FAILED },
@@ -119,7 +119,7 @@ static void an_eventfd_is_a_fence(void **state)
 }
 
 /* The holder of a fence may have changed its flags: signalling must not wait even so. */
-static void telling_a_fence_that_waits_does_not_wait(void **state)
+static void signalling_a_blocking_fence_does_not_wait(void **state)
 {
 	int fence = eventfd(0, EFD_CLOEXEC);
 
@@ -132,7 +132,7 @@ static void telling_a_fence_that_waits_does_not_wait(void **state)
 	close(fence);
 }
 
-/* ---- what is none ---- */
+/* ---- fds that are not fences ---- */
 
 static int other(const char *what)
 {
@@ -188,7 +188,7 @@ static const char *const others[] = {
 	"an inotify",           "a directory",           "what was closed", "-1",
 };
 
-static void what_is_no_fence_is_refused(void **state)
+static void an_fd_that_is_not_a_fence_is_refused(void **state)
 {
 	int fences[2] = { new_fence() }, fd = fences[1] = other(*state);
 
@@ -229,13 +229,13 @@ static void start_teller(struct teller *t)
 	assert_int_equal(pthread_create(&t->thread, NULL, tell, t), 0);
 }
 
-static void for_none_there_is_nothing_to_wait(void **state)
+static void a_wait_for_no_fences_ends_at_once(void **state)
 {
 	(void)state;
 	assert_int_equal(nnb_fence_wait(NULL, 0, 0), NNB_FENCE_SIGNALLED);
 }
 
-static void all_of_them_are_waited_for(void **state)
+static void a_wait_ends_with_the_last_fence(void **state)
 {
 	int fences[5];
 	struct teller t = { .fences = fences, .n = N_OF(fences) };
@@ -254,7 +254,7 @@ static void all_of_them_are_waited_for(void **state)
 }
 
 /* The fences before it and after it are never signalled. */
-static void one_that_fails_ends_the_wait(void **state)
+static void a_fence_that_fails_ends_the_wait(void **state)
 {
 	int fences[4];
 	struct teller t = { .fences = fences + 1, .n = 2, .last_fails = true };
@@ -335,7 +335,7 @@ static void *wait_for_it(void *arg)
 	return (void *)(intptr_t)nnb_fence_wait(arg, 1, 0);
 }
 
-static void everybody_who_waits_is_told(void **state)
+static void a_signal_ends_all_waits(void **state)
 {
 	pthread_t threads[WAITERS];
 	int fence = new_fence();
@@ -411,22 +411,22 @@ int main(void)
 	add_test(a_new_fence_is_pending_and_goes_with_no_program, NULL, NULL, NULL,
 	         "a new fence is pending, and goes with no program");
 	for (size_t i = 0; i < N_OF(told); i++)
-		add_test(it_is_as_it_was_told_first, NULL, NULL, (void *)&told[i], "%s", told[i].name);
+		add_test(the_first_signal_counts, NULL, NULL, (void *)&told[i], "%s", told[i].name);
 	for (size_t i = 0; i < N_OF(foreign); i++)
 		add_test(an_eventfd_is_a_fence, NULL, NULL, (void *)&foreign[i], "%s", foreign[i].name);
-	add_test(telling_a_fence_that_waits_does_not_wait, NULL, NULL, NULL, "telling a fence does not wait");
+	add_test(signalling_a_blocking_fence_does_not_wait, NULL, NULL, NULL, "telling a fence does not wait");
 	for (size_t i = 0; i < N_OF(others); i++)
-		add_test(what_is_no_fence_is_refused, NULL, NULL, (void *)(uintptr_t)others[i], "no fence: %s",
+		add_test(an_fd_that_is_not_a_fence_is_refused, NULL, NULL, (void *)(uintptr_t)others[i], "no fence: %s",
 		         others[i]);
-	add_test(for_none_there_is_nothing_to_wait, NULL, NULL, NULL, "for none there is nothing to wait");
-	add_test(all_of_them_are_waited_for, NULL, NULL, NULL, "all of them are waited for");
-	add_test(one_that_fails_ends_the_wait, NULL, NULL, NULL, "one that fails ends the wait");
+	add_test(a_wait_for_no_fences_ends_at_once, NULL, NULL, NULL, "a wait for no fences ends at once");
+	add_test(a_wait_ends_with_the_last_fence, NULL, NULL, NULL, "a wait ends with the last fence");
+	add_test(a_fence_that_fails_ends_the_wait, NULL, NULL, NULL, "a fence that fails ends the wait");
 	add_test(the_same_fence_may_be_waited_for_twice, NULL, NULL, NULL, "the same fence may be waited for twice");
 	add_test(a_wait_in_vain_ends_in_time, NULL, NULL, NULL, "a wait in vain ends in time");
 	add_test(a_signal_ends_the_wait, NULL, NULL, NULL, "a signal ends the wait");
-	add_test(everybody_who_waits_is_told, NULL, NULL, NULL, "everybody who waits is told");
+	add_test(a_signal_ends_all_waits, NULL, NULL, NULL, "a signal ends all waits");
 	add_test(fences_are_good_across_a_fork, NULL, NULL, NULL, "fences are good across a fork");
-	add_test(fences_are_good_across_a_fork, NULL, NULL, (void *)1, "and so are their failures");
+	add_test(fences_are_good_across_a_fork, NULL, NULL, (void *)1, "failures are seen across a fork");
 	add_test(a_thread_that_has_outlived_the_first_knows_a_fence, NULL, NULL, NULL,
 	         "a thread that has outlived the first knows a fence");
 	return cmocka_run_group_tests_name("fences", tests, NULL, NULL);

@@ -130,7 +130,7 @@ static void refused(struct nnb_remote *remote, const struct nnb_call *call, cons
 	assert_ptr_equal(fenced, untouched);
 	assert_int_equal(fence, -7);
 	if (!strstr(why.text, words))
-		fail_msg("'%s' does not say '%s'", why.text, words);
+		fail_msg("'%s' does not contain '%s'", why.text, words);
 }
 
 static bool untouched(const struct io *io)
@@ -152,7 +152,7 @@ static void sleep_until(uint64_t then)
 		breathe();
 }
 
-/* ---- refused at once ---- */
+/* ---- refusals at launch ---- */
 
 static const struct bad_fence {
 	const char *name, *words;
@@ -165,7 +165,7 @@ static const struct bad_fence {
 	{ "no list", "missing", ITS_LIST },
 };
 
-static void a_fence_that_will_not_do_is_refused(void **state)
+static void an_unsuitable_fence_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	const struct bad_fence *row = f->row;
@@ -256,7 +256,7 @@ static void an_app_of_an_older_HAL_has_none(void **state)
 	nnb_client_close(client);
 }
 
-/* ---- it starts when all are signalled ---- */
+/* ---- the start after all fences ---- */
 
 static void without_fences_it_starts_at_once(void **state)
 {
@@ -268,7 +268,7 @@ static void without_fences_it_starts_at_once(void **state)
 	assert_int_equal(app_counts(f->client).fenced_executions, 1);
 }
 
-static void fences_that_are_signalled_already_do_as_well(void **state)
+static void signalled_fences_are_accepted(void **state)
 {
 	struct fixture *f = *state;
 	int fences[2] = { old_fence(false), eventfd(5, EFD_CLOEXEC) };
@@ -302,7 +302,7 @@ static void all_fences_are_waited_for(void **state)
 }
 
 /* The execution must not wait for the other fence. */
-static void a_fence_that_fails_later_fails_it_at_once(void **state)
+static void a_fence_that_fails_later_fails_the_execution_at_once(void **state)
 {
 	struct fixture *f = *state;
 	int fences[2] = { new_fence(), new_fence() };
@@ -316,7 +316,7 @@ static void a_fence_that_fails_later_fails_it_at_once(void **state)
 	close(fences[1]);
 }
 
-static void who_fails_its_fence_takes_it_back(void **state)
+static void failing_its_own_fence_cancels_the_execution(void **state)
 {
 	struct fixture *f = *state;
 	int fence = new_fence();
@@ -372,7 +372,7 @@ static void after_the_fence_the_service_touches_nothing(void **state)
 
 /* ---- the news ---- */
 
-static void before_the_end_there_are_no_news(void **state)
+static void before_the_end_no_result_is_available(void **state)
 {
 	struct fixture *f = *state;
 	int fence = new_fence();
@@ -415,7 +415,7 @@ static void timing_is_from_the_launch_and_from_the_fences(void **state)
 	close(fence);
 }
 
-static void nobody_who_did_not_ask_is_told_timing(void **state)
+static void timing_is_reported_only_on_request(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_timing launched = { 1, 1 }, fenced = { 1, 1 };
@@ -429,7 +429,7 @@ static void nobody_who_did_not_ask_is_told_timing(void **state)
 }
 
 /* As soon as the fence is signalled, several threads may query the result, repeatedly. */
-static void the_news_are_there_when_the_fence_is_signalled(void **state)
+static void the_result_is_available_when_the_fence_is_signalled(void **state)
 {
 	struct fixture *f = *state;
 
@@ -443,7 +443,7 @@ static void the_news_are_there_when_the_fence_is_signalled(void **state)
 	}
 }
 
-static void freeing_it_early_stops_nothing(void **state)
+static void freeing_the_handle_early_does_not_stop_the_execution(void **state)
 {
 	struct fixture *f = *state;
 	int fence = new_fence();
@@ -463,7 +463,7 @@ static void freeing_it_early_stops_nothing(void **state)
 
 /* ---- deadlines and durations ---- */
 
-static void a_deadline_that_has_passed_is_refused_for_good(void **state)
+static void a_past_deadline_is_refused_persistently(void **state)
 {
 	struct fixture *f = *state;
 	int fence = new_fence();
@@ -476,7 +476,7 @@ static void a_deadline_that_has_passed_is_refused_for_good(void **state)
 	close(fence);
 }
 
-static void a_duration_that_would_never_do_is_refused_for_good(void **state)
+static void an_impossible_duration_is_refused_persistently(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_fenced_how how = { .duration_ns = 1 };
@@ -526,7 +526,7 @@ static void a_duration_ends_the_execution(void **state)
 	expect_too_late(*state, 0, 20 * MS, 30 * MS);
 }
 
-static void the_earlier_of_deadline_and_duration_rules(void **state)
+static void the_earlier_of_deadline_and_duration_counts(void **state)
 {
 	expect_too_late(*state, later(1000 * PATIENCE), 20 * MS, 30 * MS);
 	expect_too_late(*state, later(300 * MS), 1000 * PATIENCE, 310 * MS);
@@ -551,7 +551,7 @@ static void a_duration_counts_from_when_all_fences_are_signalled(void **state)
 	close(fences[1]);
 }
 
-static void times_without_end_are_none(void **state)
+static void an_unlimited_time_is_no_limit(void **state)
 {
 	struct fixture *f = *state;
 	struct launched l;
@@ -682,7 +682,7 @@ static void a_chain_runs_in_its_order(void **state)
 	chain_fini(&c);
 }
 
-static void what_is_behind_a_failure_fails(void **state)
+static void an_execution_behind_a_failure_fails(void **state)
 {
 	enum { MIDDLE = 4 };
 	struct fixture *f = *state;
@@ -787,7 +787,7 @@ static void other_app_fini(struct other_app *o, pid_t pid)
 }
 
 /* The app that launched the chain is stopped, and the chain runs on. */
-static void a_chain_needs_nobody_between_its_steps(void **state)
+static void a_chain_runs_without_its_app(void **state)
 {
 	struct fixture *f = *state;
 	struct other_app o;
@@ -900,7 +900,7 @@ static void a_service_dies_anywhere(void **state)
 }
 
 /* The client gave up, so its fence is of no use: the service must cancel the execution. */
-static void a_launch_that_was_given_up_is_taken_back(void **state)
+static void a_launch_that_was_given_up_is_cancelled(void **state)
 {
 	struct fixture *f = *state;
 	int fence = new_fence();
@@ -933,7 +933,7 @@ static void note(void *arg, const struct nnb_result *result)
 	atomic_store(&a->times, 1);
 }
 
-static void all_ways_go_side_by_side(void **state)
+static void all_paths_work_side_by_side(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_burst *burst = app_burst(f->remote);
@@ -977,7 +977,7 @@ static int set_up_limited(void **state)
 	return r;
 }
 
-static void so_many_may_be_under_way(void **state)
+static void executions_are_accepted_up_to_the_limit(void **state)
 {
 	struct fixture *f = *state;
 	int fence = new_fence();
@@ -996,7 +996,7 @@ static void so_many_may_be_under_way(void **state)
 	close(fence);
 }
 
-static void what_waits_is_charged_for_what_it_holds(void **state)
+static void a_waiting_execution_is_charged_for_its_memory(void **state)
 {
 	struct fixture *f = *state;
 	int fences[12], fence = new_fence();
@@ -1021,39 +1021,41 @@ static void what_waits_is_charged_for_what_it_holds(void **state)
 static void add_rules(void)
 {
 	for (size_t i = 0; i < N_OF(bad_fences); i++)
-		add_test(a_fence_that_will_not_do_is_refused, set_up, tear_down, (void *)&bad_fences[i],
-		         "Q-31: it is refused at once: %s", bad_fences[i].name);
+		add_test(an_unsuitable_fence_is_refused, set_up, tear_down, (void *)&bad_fences[i],
+		         "Q-31: an unsuitable fence is refused at once: %s", bad_fences[i].name);
 	TEST(an_output_that_is_not_fully_specified_is_refused,
 	     "Q-31: an output that is not fully specified is refused");
 	TEST(a_bad_request_comes_before_a_bad_fence_and_that_before_a_deadline,
 	     "Q-31: a bad request comes before a bad fence, and that before a deadline");
 	TEST(a_service_that_is_gone_refuses, "Q-31: a service that is gone refuses");
-	TEST(an_app_of_an_older_HAL_has_none, "Q-20: an app of an older HAL has none");
-	TEST(without_fences_it_starts_at_once, "Q-32: without fences it starts at once");
-	TEST(fences_that_are_signalled_already_do_as_well, "Q-32: fences that are signalled already do as well");
-	TEST(all_fences_are_waited_for, "Q-32: all fences are waited for");
-	TEST(a_fence_that_fails_later_fails_it_at_once, "Q-32: a fence that fails later fails it at once");
-	TEST(who_fails_its_fence_takes_it_back, "who fails its fence takes it back");
+	TEST(an_app_of_an_older_HAL_has_none, "Q-20: an app of an older HAL has no fenced executions");
+	TEST(without_fences_it_starts_at_once, "Q-32: an execution without fences starts at once");
+	TEST(signalled_fences_are_accepted, "Q-32: signalled fences are accepted");
+	TEST(all_fences_are_waited_for, "Q-32: an execution waits for all its fences");
+	TEST(a_fence_that_fails_later_fails_the_execution_at_once,
+	     "Q-32: a fence that fails later fails the execution at once");
+	TEST(failing_its_own_fence_cancels_the_execution, "failing its own fence cancels the execution");
 	TEST(many_fences_are_waited_for, "Q-32: 300 fences are waited for");
 	TEST(after_the_fence_the_service_touches_nothing, "Q-34: after the fence the service touches nothing");
-	TEST(before_the_end_there_are_no_news, "Q-35: before the end there are no news");
+	TEST(before_the_end_no_result_is_available, "Q-35: before the end no result is available");
 	TEST(timing_is_from_the_launch_and_from_the_fences, "Q-35: timing is from the launch, and from the fences");
-	TEST(nobody_who_did_not_ask_is_told_timing, "Q-35: nobody who did not ask is told timing");
-	TEST(the_news_are_there_when_the_fence_is_signalled, "Q-35: the news are there when the fence is signalled");
-	TEST(freeing_it_early_stops_nothing, "freeing it early stops nothing");
+	TEST(timing_is_reported_only_on_request, "Q-35: timing is reported only on request");
+	TEST(the_result_is_available_when_the_fence_is_signalled,
+	     "Q-35: the result is available when the fence is signalled");
+	TEST(freeing_the_handle_early_does_not_stop_the_execution,
+	     "freeing the handle early does not stop the execution");
 }
 
 static void add_times(void)
 {
-	TEST(a_deadline_that_has_passed_is_refused_for_good, "Q-16: a deadline that has passed is refused for good");
-	TEST(a_duration_that_would_never_do_is_refused_for_good,
-	     "Q-21: a duration that would never do is refused for good");
+	TEST(a_past_deadline_is_refused_persistently, "Q-16: a past deadline is refused persistently");
+	TEST(an_impossible_duration_is_refused_persistently, "Q-21: an impossible duration is refused persistently");
 	TEST(a_deadline_ends_the_wait_for_fences, "Q-32: a deadline ends the wait for fences");
 	TEST(a_duration_ends_the_execution, "Q-36: a duration ends the execution");
-	TEST(the_earlier_of_deadline_and_duration_rules, "Q-36: the earlier of deadline and duration rules");
+	TEST(the_earlier_of_deadline_and_duration_counts, "Q-36: the earlier of deadline and duration counts");
 	TEST(a_duration_counts_from_when_all_fences_are_signalled,
 	     "Q-36: a duration counts from when all fences are signalled");
-	TEST(times_without_end_are_none, "Q-12: times without end are none");
+	TEST(an_unlimited_time_is_no_limit, "Q-12: an unlimited time is no limit");
 	add_test(where_deadlines_are_advice_nothing_is_given_up, set_up_advised, tear_down, NULL,
 	         "Q-14: where deadlines are advice nothing is given up");
 }
@@ -1061,19 +1063,19 @@ static void add_times(void)
 static void add_company(void)
 {
 	TEST(a_chain_runs_in_its_order, "a chain runs in its order");
-	TEST(what_is_behind_a_failure_fails, "Q-32: what is behind a failure fails");
-	add_test(a_chain_needs_nobody_between_its_steps, set_up_alone, tear_down, NULL,
-	         "a chain needs nobody between its steps");
+	TEST(an_execution_behind_a_failure_fails, "Q-32: an execution behind a failure fails");
+	add_test(a_chain_runs_without_its_app, set_up_alone, tear_down, NULL, "a chain runs without its app");
 	add_test(apps_can_wait_for_each_other, set_up_alone, tear_down, NULL, "apps can wait for each other");
 	add_test(fences_of_a_client_that_dies_fail, set_up_alone, tear_down, NULL,
 	         "Q-44: fences of a client that dies fail");
 	TEST(fences_of_a_service_that_dies_fail, "Q-44: fences of a service that dies fail");
 	TEST(a_service_dies_anywhere, "Q-44: a service dies anywhere");
-	TEST(a_launch_that_was_given_up_is_taken_back, "a launch that was given up is taken back");
-	TEST(all_ways_go_side_by_side, "Q-37: all ways go side by side");
-	add_test(so_many_may_be_under_way, set_up_limited, tear_down, NULL, "so many may be under way");
-	add_test(what_waits_is_charged_for_what_it_holds, set_up_limited, tear_down, NULL,
-	         "what waits is charged for what it holds");
+	TEST(a_launch_that_was_given_up_is_cancelled, "a launch that was given up is cancelled");
+	TEST(all_paths_work_side_by_side, "Q-37: all paths work side by side");
+	add_test(executions_are_accepted_up_to_the_limit, set_up_limited, tear_down, NULL,
+	         "executions are accepted up to the limit");
+	add_test(a_waiting_execution_is_charged_for_its_memory, set_up_limited, tear_down, NULL,
+	         "a waiting execution is charged for its memory");
 }
 
 int main(void)

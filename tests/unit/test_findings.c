@@ -60,7 +60,7 @@ static const struct row {
 	  { NULL, NULL } },
 };
 
-static void findings_are(void **state)
+static void row_has_its_findings(void **state)
 {
 	const struct row *r = *state;
 	struct bsv_findings f = { .n = 0 };
@@ -96,7 +96,7 @@ static void findings_are(void **state)
 	bsv_findings_fini(&f);
 }
 
-static void a_finding_says_when(void **state)
+static void a_finding_has_its_time(void **state)
 {
 	static const struct {
 		int64_t first_at, last_at;
@@ -117,7 +117,7 @@ static void a_finding_says_when(void **state)
 	}
 }
 
-static void what_is_put_together_keeps_its_proof(void **state)
+static void a_joined_finding_keeps_its_proof(void **state)
 {
 	struct bsv_findings f = { .n = 0 };
 
@@ -140,7 +140,7 @@ static void what_is_put_together_keeps_its_proof(void **state)
 	bsv_findings_fini(&f);
 }
 
-static void whoever_else_suffers_is_named(void **state)
+static void all_victims_are_named(void **state)
 {
 	static const struct {
 		const char *first, *second, *both;
@@ -170,7 +170,7 @@ static void whoever_else_suffers_is_named(void **state)
 	}
 }
 
-static void what_fair_sharing_would_have_met_is_proof(void **state)
+static void deadlines_that_fair_sharing_meets_are_proof(void **state)
 {
 	static const struct {
 		const char *victims, *who; /* the app whose deadlines fair sharing would have met */
@@ -208,7 +208,7 @@ static void what_fair_sharing_would_have_met_is_proof(void **state)
 	}
 }
 
-static void a_certainty_counts_what_is_proved(void **state)
+static void the_certainty_counts_proved_misses(void **state)
 {
 	static const struct {
 		enum bsv_certainty certainty;
@@ -236,17 +236,17 @@ static void a_certainty_counts_what_is_proved(void **state)
 int main(void)
 {
 	static const struct CMUnitTest properties[] = {
-		cmocka_unit_test(a_finding_says_when),
-		cmocka_unit_test(what_is_put_together_keeps_its_proof),
-		cmocka_unit_test(whoever_else_suffers_is_named),
-		cmocka_unit_test(what_fair_sharing_would_have_met_is_proof),
-		cmocka_unit_test(a_certainty_counts_what_is_proved),
+		cmocka_unit_test(a_finding_has_its_time),
+		cmocka_unit_test(a_joined_finding_keeps_its_proof),
+		cmocka_unit_test(all_victims_are_named),
+		cmocka_unit_test(deadlines_that_fair_sharing_meets_are_proof),
+		cmocka_unit_test(the_certainty_counts_proved_misses),
 	};
 	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];
 
 	for (size_t i = 0; i < N_OF(rows); i++)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-			                        .test_func = findings_are,
+			                        .test_func = row_has_its_findings,
 			                        .initial_state = (void *)&rows[i] };
 	memcpy(tests + N_OF(rows), properties, sizeof(properties));
 	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

@@ -243,7 +243,7 @@ static void convert(const struct nnb_fmq *q, struct nnb_fmq_desc *ret)
 }
 
 /* A file of @bytes, and a descriptor of a u16 queue that lies in it from offset 0. */
-static void by_hand(struct nnb_fmq_desc *d, size_t bytes)
+static void make_file_by_hand(struct nnb_fmq_desc *d, size_t bytes)
 {
 	*d = (struct nnb_fmq_desc){ .quantum = 2, .flags = SYNC, .n_grantors = 3, .n_fds = 1 };
 	for (unsigned i = 0; i < 3; i++)
@@ -270,7 +270,7 @@ static void grantors_on_top_of_each_other(struct bench *b)
 	uint16_t element = 7;
 
 	(void)b;
-	by_hand(&d, 4096);
+	make_file_by_hand(&d, 4096);
 	assert_int_equal(nnb_fmq_attach(&q, &d, &how), 0);
 	assert_int_equal(nnb_fmq_capacity(q), 2048);
 	(void)nnb_fmq_write(q, &element, 1); /* the queue may spoil its own counters; it must not do anything worse */
@@ -284,7 +284,7 @@ static void bad_fd_index(struct bench *b)
 	struct nnb_fmq_desc d;
 
 	(void)b;
-	by_hand(&d, 4096);
+	make_file_by_hand(&d, 4096);
 	d.grantors[0].fd_index = 5;
 	refused(&d, 2, -EINVAL);
 	nnb_fmq_desc_close(&d);
@@ -295,7 +295,7 @@ static void extent_too_large(struct bench *b)
 	struct nnb_fmq_desc d;
 
 	(void)b;
-	by_hand(&d, 4096);
+	make_file_by_hand(&d, 4096);
 	d.grantors[0].extent = 0xfffff041;
 	refused(&d, 2, -EINVAL);
 	nnb_fmq_desc_close(&d);
@@ -387,7 +387,7 @@ static void converted_fd_index_1(struct bench *b)
 	int n;
 
 	(void)b;
-	by_hand(&d, 4096);
+	make_file_by_hand(&d, 4096);
 	d.fds[1] = d.fds[0];
 	d.fds[0] = new_file(1, F_SEAL_SHRINK);
 	d.n_fds = 2;
@@ -615,7 +615,7 @@ static void blocking_write_meets_blocking_read(struct bench *b)
 	assert_memory_equal(in, out, 64);
 }
 
-static void nobody_wakes(struct bench *b)
+static void a_wait_without_a_wake_up_times_out(struct bench *b)
 {
 	uint64_t begin = now_ns();
 	uint32_t bits = 1;
@@ -830,7 +830,7 @@ static void unfit_files(struct bench *b)
 	close(ends[1]);
 }
 
-static void an_end_for_nothing(struct bench *b)
+static void freeing_null_is_fine(struct bench *b)
 {
 	assert_null(nnb_fmq_free(NULL));
 	nnb_fmq_freep(&b->other);
@@ -950,7 +950,7 @@ static void attach_keeps_or_resets(struct bench *b)
 	nnb_fmq_free(q);
 }
 
-/* ---- F-5, F-15, F-16, F-18: counters that cannot be ---- */
+/* ---- F-5, F-15, F-16, F-18: impossible counters ---- */
 
 /* Set the counters of a queue of 8 elements. */
 static void counters_are(struct bench *b, uint64_t rd, uint64_t wr)
@@ -1411,7 +1411,7 @@ static void in_place_forms_wake(struct bench *b)
 }
 
 /* F-24, F-28: a stale bit is not an element, and ends in a timeout. */
-static void stale_bits_deceive_nobody(struct bench *b)
+static void stale_bits_are_not_elements(struct bench *b)
 {
 	uint64_t e[8] = { 0 };
 	uint64_t begin = now_ns();
@@ -1427,7 +1427,7 @@ static void stale_bits_deceive_nobody(struct bench *b)
 	assert_int_equal(nnb_fmq_available_to_read(b->other), 8);
 }
 
-static void none_is_always_there(struct bench *b)
+static void a_transfer_of_no_elements_never_waits(struct bench *b)
 {
 	_Atomic uint32_t *word = raw_flag(&b->raw);
 	uint64_t full[8] = { 0 };
@@ -1731,12 +1731,12 @@ static const struct row scripts[] = {
 	{ "an overrun drops all that is pending", "F-18", WORDS(8, UNSYNC),
 	  .steps = { { WRITE, 8 }, { WRITE, 1 }, { READ, 1, OVERRUN }, { UNREAD, 0 }, { READ, 1, EMPTY }, { WRITE, 3 },
 		     { READ, 3 }, { WRITE, 8 }, { READ, 8 } } },
-	{ "an overrun is told before too little", "F-18", WORDS(8, UNSYNC),
+	{ "an overrun is reported before a lack of elements", "F-18", WORDS(8, UNSYNC),
 	  .steps = { { WRITE, 8 }, { WRITE, 8 }, { READ, 0, OVERRUN }, { READ_TX, 8, EMPTY } } },
-	{ "all elements or none", "F-19", WORDS(8, SYNC),
+	{ "a transfer takes all elements or none", "F-19", WORDS(8, SYNC),
 	  .steps = { { WRITE, 6 }, { WRITE, 3, FULL }, { ROOM, 2 }, { WRITE, 2 }, { READ, 5 }, { READ, 4, EMPTY },
 		     { UNREAD, 3 }, { READ, 3 } } },
-	{ "none of them at any time", "F-29", WORDS(2, SYNC),
+	{ "a transfer of no elements always succeeds", "F-29", WORDS(2, SYNC),
 	  .steps = { { READ, 0 }, { READ_TX, 0 }, { WRITE, 0 }, { WRITE_TX, 0 }, { WRITE, 2 }, { WRITE, 0 },
 		     { WRITE_SLOTS, 0 }, { READ, 2 }, { READ_REGIONS, 0 } } },
 };
@@ -1762,7 +1762,7 @@ static const struct row functions[] = {
 	{ "BlockingReadWrites.SmallInputTest1", "F-23", OF_WAITING(1, N), .run = reader_waits_for_the_bit },
 	{ "BlockingReadWrites.SmallInputTest2", "F-28", OF_WAITING(1, N), .run = blocking_write_meets_blocking_read },
 	{ "BlockingReadWrites.BlockingTimeOutTest", "F-23", OF_WAITING(1, N),
-	  .run = nobody_wakes, .where = IN_ONE_FILE },
+	  .run = a_wait_without_a_wake_up_times_out, .where = IN_ONE_FILE },
 
 	{ "a ring that cannot be sealed", "F-8", .run = ring_fd_cannot_be_sealed, .where = IN_ONE_FILE },
 	{ "too few fds for a queue", "F-10", .run = too_few_fds_leak_none },
@@ -1771,7 +1771,7 @@ static const struct row functions[] = {
 	{ "configurations that cannot be", "F-10", .run = impossible_configs },
 	{ "descriptors that cannot be", "F-6 F-10", OF_WAITING(8, 8), .run = spoilt_descriptors },
 	{ "files that will not do", "F-10", WORDS(8, SYNC), .run = unfit_files },
-	{ "freeing nothing", "F-14", .run = an_end_for_nothing, .where = ONCE },
+	{ "freeing NULL, and twice", "F-14", .run = freeing_null_is_fine, .where = ONCE },
 	{ "a reader on a read-only fd", "F-12", WORDS(8, UNSYNC), .run = reopened_read_only },
 	{ "a reader of a file sealed against writing", "F-12", WORDS(8, UNSYNC), .run = sealed_against_future_writers },
 	{ "a synchronized queue on a read-only fd", "F-12", WORDS(8, SYNC), .run = synchronized_reader_must_write },
@@ -1801,8 +1801,8 @@ static const struct row functions[] = {
 	{ "success needs no wait and wakes the peer", "F-28", OF_WAITING(8, 8), .run = success_wakes_the_peer },
 	{ "a flag of the caller's", "F-26", OF_WAITING(8, 8), .run = a_flag_of_the_callers },
 	{ "in place, waiting and waking", "F-28", OF_WAITING(8, 8), .run = in_place_forms_wake },
-	{ "a stale bit ends no wait", "F-24 F-28", OF_WAITING(8, 8), .run = stale_bits_deceive_nobody },
-	{ "blocking for none", "F-29", OF_WAITING(8, 8), .run = none_is_always_there },
+	{ "a stale bit ends no wait", "F-24 F-28", OF_WAITING(8, 8), .run = stale_bits_are_not_elements },
+	{ "a blocking transfer of no elements", "F-29", OF_WAITING(8, 8), .run = a_transfer_of_no_elements_never_waits },
 	{ "a writer waits for enough room", "F-31", OF_WAITING(8, 8), .run = writer_waits_for_enough_room },
 	{ "any sizes, any history", "F-3 F-17 F-18", { .flavour = SYNC }, .run = any_history },
 	{ "any sizes, any history, unsynchronized", "F-3 F-17 F-18", { .flavour = UNSYNC }, .run = any_history },

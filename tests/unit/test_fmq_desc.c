@@ -153,7 +153,7 @@ static void encode_stays_within_its_buffer(void **state)
 	assert_int_equal(nnb_fmq_desc_encode(&d, wire, sizeof(wire)), -EINVAL);
 }
 
-/* ---- bytes that are no descriptor ---- */
+/* ---- bytes that are not a descriptor ---- */
 
 struct forgery {
 	const char *name;
@@ -184,7 +184,7 @@ static const struct forgery forgeries[] = {
 	{ "zero in the last grantor, high", HEADER + 2 * GRANTOR + 15, 0x80, -EBADMSG },
 };
 
-static void forged(void **state)
+static void forged_descriptors_are_refused(void **state)
 {
 	const struct forgery *f = *state;
 	unsigned char wire[sizeof(golden)];
@@ -368,7 +368,7 @@ static void end_of_file(void **state)
 	receives(l, -ECONNRESET);
 }
 
-static void too_long(void **state)
+static void messages_that_are_too_long_are_refused(void **state)
 {
 	struct link *l = *state;
 	unsigned char wire[1024] = { 0 };
@@ -398,7 +398,7 @@ static void wrong_number_of_fds(void **state)
 			}
 }
 
-static void no_descriptor(void **state)
+static void messages_without_a_descriptor_are_refused(void **state)
 {
 	struct link *l = *state;
 	unsigned char wire[sizeof(golden)];
@@ -422,7 +422,7 @@ static void no_descriptor(void **state)
 	nnb_fmq_desc_close(&l->desc);
 }
 
-static void nothing_to_send_to(void **state)
+static void a_message_that_cannot_be_sent_is_an_error(void **state)
 {
 	struct link *l = *state;
 	struct nnb_fmq_desc d = l->desc;
@@ -463,7 +463,7 @@ static void receive_at_the_limit(void *arg)
 	must(count_fds() == fds);
 }
 
-static void no_fds_left(void **state)
+static void no_free_fds_are_an_error(void **state)
 {
 	struct link *l = *state;
 
@@ -491,14 +491,14 @@ static const struct {
 } journeys[] = {
 	{ "arrives with its fds, close-on-exec", arrives_with_its_fds },
 	{ "several in a row stay apart", several_in_a_row_stay_apart },
-	{ "as many fds as there can be, and none", as_many_fds_as_there_can_be },
+	{ "the most fds, and no fds", as_many_fds_as_there_can_be },
 	{ "beside credentials, where the receiver asks for them", beside_credentials },
 	{ "end of file", end_of_file },
-	{ "too long", too_long },
+	{ "messages that are too long are refused", messages_that_are_too_long_are_refused },
 	{ "too many and too few fds", wrong_number_of_fds },
-	{ "no descriptor", no_descriptor },
-	{ "nothing that can be sent, nobody to send to", nothing_to_send_to },
-	{ "no fds left to receive", no_fds_left },
+	{ "messages without a descriptor are refused", messages_without_a_descriptor_are_refused },
+	{ "invalid descriptors, and a closed socket", a_message_that_cannot_be_sent_is_an_error },
+	{ "no free fds are an error to receive", no_free_fds_are_an_error },
 };
 
 int main(void)
@@ -510,7 +510,8 @@ int main(void)
 	add_test(encode_stays_within_its_buffer, NULL, NULL, NULL, "encode stays within its buffer");
 	add_test(counts_must_agree, NULL, NULL, NULL, "counts must agree");
 	for (size_t i = 0; i < N_OF(forgeries); i++)
-		add_test(forged, NULL, NULL, (void *)(uintptr_t)&forgeries[i], "forged: %s", forgeries[i].name);
+		add_test(forged_descriptors_are_refused, NULL, NULL, (void *)(uintptr_t)&forgeries[i],
+		         "forged descriptors are refused: %s", forgeries[i].name);
 	for (size_t i = 0; i < N_OF(journeys); i++)
 		for (size_t k = 0; k < N_OF(links); k++)
 			add_test(journeys[i].run, connect_link, disconnect_link, &links[k], "%s (%s)", journeys[i].name,

@@ -23,7 +23,7 @@ enum {
 #define EMPTY NNB_FMQ_EMPTY
 #define OVERRUN NNB_FMQ_OVERRUN
 
-/* ---- what either side can do with a queue ---- */
+/* ---- commands of both sides ---- */
 
 enum op {
 	END,

@@ -58,7 +58,7 @@ static int write_some(struct actor *a)
 
 /* ---- the window ---- */
 
-static void windows(void **state)
+static void the_window_is_as_configured_or_measured(void **state)
 {
 	static const uint64_t fixed[] = { NNB_FMQ_WINDOW_NONE, 12345, NNB_FMQ_WINDOW_ALWAYS };
 	const struct bench *b = *state;
@@ -96,7 +96,7 @@ static void measure_on_one_cpu(void *arg)
 	must(nnb_fmq_wake_cost() == nnb_fmq_wake_cost());
 }
 
-static void measuring_moves_nobody(void **state)
+static void measuring_keeps_the_callers_cpus(void **state)
 {
 	int cpu = sched_getcpu();
 
@@ -423,7 +423,7 @@ static int undo_wakes(struct actor *a)
 }
 
 /* A hostile peer clears each bit that is set: shutting the queue may then take several tries, but must succeed. */
-static void shutting_again_gets_everybody_out(void **state)
+static void shutting_again_ends_every_wait(void **state)
 {
 	struct bench *b = *state;
 	struct restless restless = { .word = raw_flag(&b->raw) };
@@ -683,7 +683,7 @@ static void sleeps_while_the_peer_needs_this_cpu(void **state)
 	close_pair(&p);
 }
 
-/* ---- no system call when nobody sleeps: in a child that SYS_futex would kill ---- */
+/* ---- no system call without sleepers: in a child that SYS_futex would kill ---- */
 
 static void talk_to_oneself(void *arg)
 {
@@ -718,7 +718,7 @@ static void sleep_anyway(void *arg)
 	nnb_fmq_read_blocking(b->q, &e, 1, MS);
 }
 
-static void waking_nobody_is_free(void **state)
+static void a_wake_without_sleepers_makes_no_system_call(void **state)
 {
 	struct bench *b = *state;
 	int status = reap(spawn(talk_to_oneself, b));
@@ -732,7 +732,7 @@ static void waking_nobody_is_free(void **state)
 }
 
 /* A wake after a regular end of sleeping makes no system call either. */
-static void waking_nobody_any_more_is_free(void **state)
+static void a_wake_after_the_last_sleeper_makes_no_system_call(void **state)
 {
 	struct bench *b = *state;
 	uint64_t e[CAPACITY] = { 0 };
@@ -746,7 +746,7 @@ static void waking_nobody_any_more_is_free(void **state)
 	assert_int_equal(nnb_fmq_write_blocking(b->q, e, CAPACITY, MS), 0);
 	assert_int_equal(nnb_fmq_write_blocking(b->q, e, 1, MS), NNB_FMQ_TIMED_OUT);
 	assert_int_equal(nnb_fmq_read(b->q, e, CAPACITY), 0);
-	waking_nobody_is_free(state);
+	a_wake_without_sleepers_makes_no_system_call(state);
 }
 
 struct talker {
@@ -774,7 +774,7 @@ static void talk_to_the_other(void *arg)
 	}
 }
 
-static void two_who_poll_make_no_system_call(void **state)
+static void two_polling_processes_make_no_system_call(void **state)
 {
 	struct pinned p;
 	struct talker t[2];
@@ -805,8 +805,8 @@ static const struct row {
 	bool spread_only; /* needs the waiting room */
 } rows[] = {
 	/* The first test, because the cost is measured once and then kept. */
-	{ "measuring leaves the caller on its cpu", "", .run = measuring_moves_nobody },
-	{ "the window is what was asked for, or measured", "", .run = windows },
+	{ "measuring leaves the caller on its cpu", "", .run = measuring_keeps_the_callers_cpus },
+	{ "the window is what was asked for, or measured", "", .run = the_window_is_as_configured_or_measured },
 	{ "no window: the reader sleeps", "F-28", .run = reader_sleeps_at_once },
 	{ "no window: the writer sleeps", "F-28", .run = writer_sleeps_at_once },
 	{ "in place: sleep, commit, wake", "F-28", .run = in_place_calls_sleep_and_wake },
@@ -818,7 +818,7 @@ static const struct row {
 	{ "shutting ends every wait", "F-30", .run = shutting_ends_every_wait },
 	{ "shutting wakes a reader that sleeps", "F-30", .run = shutting_wakes_a_reader },
 	{ "shutting ends polling", "F-30", .run = shutting_ends_polling },
-	{ "shutting again and again gets everybody out", "F-30", .run = shutting_again_gets_everybody_out },
+	{ "shutting again and again gets everybody out", "F-30", .run = shutting_again_ends_every_wait },
 	{ "receiving takes all there is", "B-14", .run = receiving_takes_all_there_is },
 	{ "timed out though the word keeps changing", "F-28", .run = timed_out_though_the_word_changes },
 	{ "whatever the kernel answers", "F-28", .run = any_answer_ends_in_time },
@@ -826,9 +826,11 @@ static const struct row {
 	{ "polls while the peer is on another cpu", "", .run = polls_while_the_peer_is_elsewhere, .spread_only = true },
 	{ "sleeps while the peer needs this cpu", "", .run = sleeps_while_the_peer_needs_this_cpu,
 	  .spread_only = true },
-	{ "waking nobody makes no system call", "F-22", .run = waking_nobody_is_free },
-	{ "waking nobody any more makes none", "F-22", .run = waking_nobody_any_more_is_free, .spread_only = true },
-	{ "two who poll make none", "F-22", .run = two_who_poll_make_no_system_call, .spread_only = true },
+	{ "a wake without sleepers makes no system call", "F-22", .run = a_wake_without_sleepers_makes_no_system_call },
+	{ "a wake after the last sleeper makes no system call", "F-22",
+	  .run = a_wake_after_the_last_sleeper_makes_no_system_call, .spread_only = true },
+	{ "two polling processes make no system call", "F-22", .run = two_polling_processes_make_no_system_call,
+	  .spread_only = true },
 };
 
 int main(void)

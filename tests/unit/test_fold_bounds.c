@@ -57,7 +57,7 @@ static double cpu_seconds(void)
 }
 
 /* The events of an execution until it is on the lane. */
-static void tell_asked(FILE *to, unsigned at, unsigned stream, unsigned n, unsigned app)
+static void print_until_dispatched(FILE *to, unsigned at, unsigned stream, unsigned n, unsigned app)
 {
 	fprintf(to,
 	        "%u exec_submit exec=%u:%u path=burst model=2\n%u fmq_write exec=%u:%u queue=request\n"
@@ -87,14 +87,14 @@ static double fold_beside(bool dies)
 		        "%u stream_open stream=%u conn=%u path=burst model=%u\n",
 		        i, i, i, i, (i << 20) + 1, i + 20, i + 20, i, (i << 20) + 3, (i << 20) + 1, (i << 20) + 2);
 	if (dies)
-		tell_asked(to, 100, 0x100003, 1, 21);
+		print_until_dispatched(to, 100, 0x100003, 1, 21);
 	for (unsigned i = 2; dies && i <= 1 + DEAD; i++)
 		fprintf(to,
 		        "%u exec_submit exec=0x100003:%u path=burst model=2\n%u exec_return exec=0x100003:%u "
 		        "status=dead_object\n",
 		        200 + i, i, 200 + i, i);
 	for (unsigned i = 1; i <= ROUNDS; i++) {
-		tell_asked(to, 100 * (10 + i), 0x200003, i, 22);
+		print_until_dispatched(to, 100 * (10 + i), 0x200003, i, 22);
 		fprintf(to,
 		        "%u exec_end exec=0x200003:%u lane=0\n%u fmq_write exec=0x200003:%u queue=result\n"
 		        "%u fmq_read exec=0x200003:%u queue=result\n%u exec_return exec=0x200003:%u\n",
@@ -111,7 +111,7 @@ static double fold_beside(bool dies)
 }
 
 /* Events of one service must not search what waits for another service. */
-static void a_service_that_is_not_heard_again_does_not_delay_others(void **state)
+static void a_service_that_stops_emitting_does_not_delay_others(void **state)
 {
 	double alone = fold_beside(false), beside = fold_beside(true);
 
@@ -180,7 +180,7 @@ static size_t reported_when_quiet(const char *name, uint64_t quiet_ns, bool *ret
 	return n;
 }
 
-static void what_is_over_is_reported_when_nothing_more_comes(void **state)
+static void an_ended_execution_is_reported_in_quiet_times(void **state)
 {
 	static const char over[] = "one that is over", beside[] = "one that is over, beside one that goes on";
 	bool doubts;
@@ -201,9 +201,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_kept_back_is_bounded),
-		cmocka_unit_test(a_service_that_is_not_heard_again_does_not_delay_others),
+		cmocka_unit_test(a_service_that_stops_emitting_does_not_delay_others),
 		cmocka_unit_test(ids_go_on_after_the_last_ones),
-		cmocka_unit_test(what_is_over_is_reported_when_nothing_more_comes),
+		cmocka_unit_test(an_ended_execution_is_reported_in_quiet_times),
 	};
 
 	int failed;

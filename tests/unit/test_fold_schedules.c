@@ -35,7 +35,7 @@
 
 enum { SHOWN = 6, CLIENTS_LATE = 20000000 }; /* CLIENTS_LATE: ns, in some_terms */
 
-/* ---- what is wrong ---- */
+/* ---- reports of failures ---- */
 
 static uint64_t seed_now;
 static const char *doing;
@@ -99,7 +99,7 @@ static void expect_same(char *one, const char *one_name, char *other, const char
 	HOLDS(same, "%s is not as %s", one_name, other_name);
 }
 
-/* ---- events, and what is made of them ---- */
+/* ---- events, and their fold ---- */
 
 struct tape {
 	const struct bsa_event **events;
@@ -168,12 +168,12 @@ static struct tape shuffled_tape_of(const struct sim *s, unsigned forms, uint64_
 	return t;
 }
 
-static bool says_when_quiet;   /* the fold is notified of each time without records */
-static unsigned long n_doubts; /* folds that reported what the end might have left unknown */
-static unsigned long n_quiet;  /* notified times that were longer than a horizon */
+static bool notifies_when_quiet; /* the fold is notified of each time without records */
+static unsigned long n_doubts;   /* folds that reported what the end might have left unknown */
+static unsigned long n_quiet;    /* notified times that were longer than a horizon */
 
 /* The fold has event @i: notify it that no record comes before the next event. */
-static void say_quiet(struct bsa_fold *f, const struct tape *t, size_t i, uint64_t horizon)
+static void notify_quiet(struct bsa_fold *f, const struct tape *t, size_t i, uint64_t horizon)
 {
 	uint64_t at = t->events[i]->at, until = i + 1 < t->n ? t->events[i + 1]->at : at + 10 * horizon;
 
@@ -193,8 +193,8 @@ static void fold_tape(struct outcome *ret, const struct tape *t, const struct bs
 	assert_non_null(f);
 	for (size_t i = 0; i < t->n; i++) {
 		assert_int_equal(bsa_fold_event(f, t->events[i]), 0);
-		if (says_when_quiet)
-			say_quiet(f, t, i, options->horizon_ns);
+		if (notifies_when_quiet)
+			notify_quiet(f, t, i, options->horizon_ns);
 	}
 	assert_int_equal(bsa_fold_finish(f), 0);
 	ret->left_out = bsa_fold_left_out(f);
@@ -208,13 +208,13 @@ static void check_quiet(const struct tape *t, const struct bsa_fold_options *opt
 {
 	struct outcome o = { .latest = 0 };
 
-	says_when_quiet = true;
+	notifies_when_quiet = true;
 	fold_tape(&o, t, options);
-	says_when_quiet = false;
+	notifies_when_quiet = false;
 	n_doubts += o.passed_doubts;
 	if (!o.passed_doubts)
 		expect_same(collect_text(&told->facts, false), "as records come", collect_text(&o.facts, false),
-		            "told of quiet times");
+		            "notified of quiet times");
 	collect_fini(&o.facts);
 }
 
@@ -304,14 +304,14 @@ static void check_waits(const struct bsa_execution *x, const struct beside *b)
 
 		HOLDS(w->began < w->ended && w->began >= until, "exec %#llx: waits overlap",
 		      (unsigned long long)x->exec);
-		HOLDS((w->occupancy == BSA_HELD) == (w->blocker != 0), "exec %#llx: a blocker of what nobody holds",
-		      (unsigned long long)x->exec);
+		HOLDS((w->occupancy == BSA_HELD) == (w->blocker != 0),
+		      "exec %#llx: a blocker of a lane that is not held", (unsigned long long)x->exec);
 		HOLDS(w->blocker != x->id, "exec %#llx: waits for itself", (unsigned long long)x->exec);
 		*(w->kind == BSA_WAIT_QUEUE ? &queue : &preempted) += w->ended - w->began;
 		until = w->ended;
 	}
 	if (x->idle) {
-		HOLDS(!queue, "exec %#llx: idle, and waits in the queue are told", (unsigned long long)x->exec);
+		HOLDS(!queue, "exec %#llx: idle, and has waits in the queue", (unsigned long long)x->exec);
 		queue = x->queue;
 	}
 	HOLDS(queue == x->queue && preempted == x->preempted, "exec %#llx: waits are %llu and %llu, not %llu and %llu",
@@ -377,7 +377,7 @@ static void check_waited(const struct bsa_execution *x, const struct beside *b)
 		if (b->waits[i].cause != BSA_CAUSE_UNKNOWN)
 			sums[b->waits[i].cause - BSA_QUEUED_BEHIND] += b->waits[i].ended - b->waits[i].began;
 	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
-		HOLDS(sums[i] == x->waited[i], "exec %#llx: waited %llu for cause %u, told as %llu",
+		HOLDS(sums[i] == x->waited[i], "exec %#llx: waited %llu for cause %u, reported as %llu",
 		      (unsigned long long)x->exec, (unsigned long long)sums[i], BSA_QUEUED_BEHIND + i,
 		      (unsigned long long)x->waited[i]);
 }
@@ -604,7 +604,7 @@ static void play_lossless(uint64_t seed)
 	sim_free(&s);
 }
 
-/* ---- what is there, held against all there is ---- */
+/* ---- facts with losses against facts without ---- */
 
 /* Facts of a recording that has holes, and those of the same one without. */
 static bool dropping; /* a fold drops idle tenants as early as it can */
@@ -681,8 +681,8 @@ static void check_execution(const struct bsa_execution *x, const struct bsa_exec
 	HOLDS(!x->idle || is->idle, "exec %#llx: an idle lane that was not", (unsigned long long)x->exec);
 	HOLDS(x->status == BSA_STATUS_UNKNOWN || x->status == is->status, "exec %#llx: status %d, and was %d",
 	      (unsigned long long)x->exec, x->status, is->status);
-	HOLDS(x->miss == BSA_MISS_NONE || is->miss != BSA_MISS_NONE, "exec %#llx: a miss that was none",
-	      (unsigned long long)x->exec);
+	HOLDS(x->miss == BSA_MISS_NONE || is->miss != BSA_MISS_NONE,
+	      "exec %#llx: an execution in time is reported as a miss", (unsigned long long)x->exec);
 	check_count(x, "bypassed", x->bypassed, is->bypassed);
 	check_count(x, "preempted", x->preemptions, is->preemptions);
 	check_count(x, "slots looked up", x->lookups, is->lookups);
@@ -877,7 +877,7 @@ static void check_others(const struct against *a)
 		      (unsigned long long)c->interfered.items[i].ns);
 }
 
-/* ---- what may be hidden ---- */
+/* ---- hidden time ---- */
 
 /* Whether the facts have the begin and the end of that wait, as far as it was recorded. */
 static bool is_told(const struct against *a, const struct sim_wait *w)
@@ -1201,7 +1201,7 @@ static bool is_summary(const struct sim_event *e)
 }
 
 /* Whether the event belongs to an execution by itself. Other kinds do so only through their pool. */
-static bool says_whose(const struct sim_event *e)
+static bool belongs_to_execution(const struct sim_event *e)
 {
 	return e->event.kind != BSA_pool_map && e->event.kind != BSA_pool_unmap &&
 	       e->event.kind != BSA_resource_exhausted;
@@ -1260,7 +1260,7 @@ static struct remains *remains_of(const struct sim *s, unsigned forms)
 		const struct sim_event *e = &s->events[i];
 		struct remains *x = &r[e->whose];
 
-		if (!(e->forms & forms) || !says_whose(e))
+		if (!(e->forms & forms) || !belongs_to_execution(e))
 			continue;
 		if (e->lost) {
 			if (is_mark_after_end(s, e))
@@ -1355,7 +1355,7 @@ static void lose(struct sim *s, unsigned forms, const char *name, uint64_t *seri
 	check_marked(&a, holes, n);
 	if (forms == SIM_COMPACT)
 		check_quiet(&t, &options, &some);
-	HOLDS(some.facts.lost.n == n, "%zu losses are told of, and there are %zu", some.facts.lost.n, n);
+	HOLDS(some.facts.lost.n == n, "%zu losses are reported, and there are %zu", some.facts.lost.n, n);
 	tape_free(&t);
 	outcome_free(&all);
 	outcome_free(&some);
@@ -1599,7 +1599,7 @@ static void play_hostile(uint64_t seed)
 	COLLECT_KINDS(K)
 #undef K
 	seed_now = seed;
-	doing = "by a stranger";
+	doing = "hostile events";
 	f = bsa_fold_new(&facts, &options);
 	assert_non_null(f);
 	for (unsigned i = 0; i < HOSTILE_EVENTS; i++) {
@@ -1642,7 +1642,7 @@ static void the_truth_is_found_in_full_in_compact_and_in_both(void **state)
 	play_all(play_lossless, SEEDS);
 }
 
-static void losses_hide_and_never_invent(void **state)
+static void losses_hide_facts_and_never_invent_any(void **state)
 {
 	(void)state;
 	play_lossy(104); /* an unknown lane is handed over, while another app becomes backlogged */
@@ -1663,14 +1663,14 @@ static void losses_hide_and_never_invent(void **state)
 	play_all(play_lossy, SEEDS);
 }
 
-static void who_listens_late_hears_nothing_that_is_not_so(void **state)
+static void a_late_session_reports_only_facts(void **state)
 {
 	(void)state;
 	play_late(1039); /* the recording ends when it begins, while an execution waits */
 	play_all(play_late, SEEDS);
 }
 
-static void a_stranger_can_say_anything(void **state)
+static void hostile_events_do_no_harm(void **state)
 {
 	(void)state;
 	play_all(play_hostile, SEEDS / 10);
@@ -1680,9 +1680,9 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_truth_is_found_in_full_in_compact_and_in_both),
-		cmocka_unit_test(losses_hide_and_never_invent),
-		cmocka_unit_test(who_listens_late_hears_nothing_that_is_not_so),
-		cmocka_unit_test(a_stranger_can_say_anything),
+		cmocka_unit_test(losses_hide_facts_and_never_invent_any),
+		cmocka_unit_test(a_late_session_reports_only_facts),
+		cmocka_unit_test(hostile_events_do_no_harm),
 	};
 	uint64_t seed;
 

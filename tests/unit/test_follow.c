@@ -70,7 +70,7 @@ static void drop(const char *name)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* ---- a trace of two cpus, and what is in it ---- */
+/* ---- a trace of two cpus, and its content ---- */
 
 enum { EVENTS = 12 };
 
@@ -198,7 +198,7 @@ static void each_byte_boundary_gives_the_same_records(void **state)
 	bsa_follow_free(f);
 }
 
-static void a_record_waits_for_what_may_come_before_it(void **state)
+static void a_record_waits_for_possible_earlier_records(void **state)
 {
 	struct bsa_follow *f = follow();
 	struct seen seen = { .n = 0 };
@@ -219,7 +219,7 @@ static void a_record_waits_for_what_may_come_before_it(void **state)
 	bsa_follow_free(f);
 }
 
-static void what_comes_after_its_time_keeps_it_and_is_counted(void **state)
+static void a_late_record_keeps_its_time_and_is_counted(void **state)
 {
 	struct bsa_follow *f = follow();
 	struct seen seen = { .n = 0 };
@@ -273,7 +273,7 @@ static void a_stream_goes_on_in_its_next_file(void **state)
 	bsa_follow_free(f);
 }
 
-static void a_file_that_is_written_anew_costs_what_was_not_read(void **state)
+static void a_rewritten_file_loses_its_unread_records(void **state)
 {
 	struct bsa_follow *f = follow();
 	struct seen seen = { .n = 0 };
@@ -338,7 +338,7 @@ static void garbage_is_given_up(void **state)
 	bsa_follow_free(f);
 }
 
-static void a_spoilt_byte_harms_nothing_else(void **state)
+static void a_spoilt_byte_affects_its_stream_only(void **state)
 {
 	(void)state;
 	load_all();
@@ -362,7 +362,7 @@ static void a_spoilt_byte_harms_nothing_else(void **state)
 	}
 }
 
-static void nothing_there_is_no_error(void **state)
+static void a_missing_trace_is_not_an_error(void **state)
 {
 	struct bsa_follow *f = follow();
 	struct seen seen = { .n = 0 };
@@ -381,14 +381,14 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		TEST(each_byte_boundary_gives_the_same_records),
-		TEST(a_record_waits_for_what_may_come_before_it),
-		TEST(what_comes_after_its_time_keeps_it_and_is_counted),
+		TEST(a_record_waits_for_possible_earlier_records),
+		TEST(a_late_record_keeps_its_time_and_is_counted),
 		TEST(a_stream_goes_on_in_its_next_file),
-		TEST(a_file_that_is_written_anew_costs_what_was_not_read),
+		TEST(a_rewritten_file_loses_its_unread_records),
 		TEST(a_file_that_is_replaced_is_read_to_its_end_first),
 		TEST(garbage_is_given_up),
-		TEST(a_spoilt_byte_harms_nothing_else),
-		TEST(nothing_there_is_no_error),
+		TEST(a_spoilt_byte_affects_its_stream_only),
+		TEST(a_missing_trace_is_not_an_error),
 	};
 	char command[PATH];
 	int failed;

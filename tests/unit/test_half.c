@@ -44,7 +44,7 @@ static void every_half_comes_back(void **state)
  * Rounding takes the nearer of two neighbours, in the middle the even one. From half a step above the greatest
  * half on: infinity.
  */
-static void between_two_halves_the_nearer_one(void **state)
+static void rounding_takes_the_nearer_half(void **state)
 {
 	(void)state;
 	for (uint16_t h = 0; h < 0x7c00; h++) {
@@ -60,7 +60,7 @@ static void between_two_halves_the_nearer_one(void **state)
 	}
 }
 
-static void what_no_half_holds(void **state)
+static void numbers_beyond_half_become_infinite(void **state)
 {
 	(void)state;
 	assert_int_equal(nnb_float_to_half(1e30F), 0x7c00);
@@ -75,8 +75,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_half_becomes_its_float),
 		cmocka_unit_test(every_half_comes_back),
-		cmocka_unit_test(between_two_halves_the_nearer_one),
-		cmocka_unit_test(what_no_half_holds),
+		cmocka_unit_test(rounding_takes_the_nearer_half),
+		cmocka_unit_test(numbers_beyond_half_become_infinite),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,14 +192,14 @@ static void an_app_that_dies_leaves_no_context(void **state)
 
 /* ---- without a service: the driver in this process, which shares the gate ---- */
 
-struct at_home {
+struct local_device {
 	struct nnb_device *device;
 	struct nnb_prepared *prepared;
 };
 
-static struct at_home go_home(const struct fixture *f)
+static struct local_device local_device_open(const struct fixture *f)
 {
-	struct at_home h = { 0 };
+	struct local_device h = { 0 };
 
 	setenv("NNB_GATE", f->s.gate_path, 1);
 	h.device = open_device(DRIVER_GATE);
@@ -207,16 +207,16 @@ static struct at_home go_home(const struct fixture *f)
 	return h;
 }
 
-static void leave_home(struct at_home *h)
+static void local_device_close(struct local_device *h)
 {
 	nnb_prepared_unref(h->prepared);
 	nnb_device_unref(h->device);
 }
 
-static void bursts_without_a_service_are_told_likewise(void **state)
+static void local_bursts_pass_the_same_parameters(void **state)
 {
 	struct fixture *f = *state;
-	struct at_home h = go_home(f);
+	struct local_device h = local_device_open(f);
 
 	for (unsigned cached = 0; cached < 2; cached++) {
 		struct nnb_burst *burst;
@@ -232,13 +232,13 @@ static void bursts_without_a_service_are_told_likewise(void **state)
 		assert_int_equal(atomic_load(&f->s.gate->bursts), 0);
 		assert_int_equal(atomic_load(&f->s.gate->performance), 0);
 	}
-	leave_home(&h);
+	local_device_close(&h);
 }
 
-static void an_execution_without_terms_has_none(void **state)
+static void an_execution_without_terms_has_no_deadline(void **state)
 {
 	struct fixture *f = *state;
-	struct at_home h = go_home(f);
+	struct local_device h = local_device_open(f);
 	const struct nnb_memory *pool = nnb_pool_memory(f->io.pool);
 	const struct nnb_request request = {
 		.inputs = &f->io.in, .outputs = &f->io.out, .n_inputs = 1, .n_outputs = 1, .n_pools = 1, .pools = pool
@@ -247,7 +247,7 @@ static void an_execution_without_terms_has_none(void **state)
 	next_call(f, true);
 	assert_none(nnb_execute(h.prepared, &request, NULL, &why));
 	expect_told(f->s.gate, 1, 0, NNB_PRIORITY_HIGH, 0);
-	leave_home(&h);
+	local_device_close(&h);
 }
 
 /* ---- buffers ---- */
@@ -261,7 +261,7 @@ static void expect_role(const struct gate_role *r, uint64_t graph, bool output, 
 	assert_true(r->frequency == frequency);
 }
 
-static void a_buffer_is_asked_for_with_its_roles(void **state)
+static void the_driver_gets_a_buffers_roles(void **state)
 {
 	struct fixture *f = *state;
 	const struct nnb_buffer_role in[] = { { 1, 0, 0.25F }, { 0, 0, 1 } }, out = { 0, 0, 1e-30F };
@@ -290,7 +290,7 @@ static void a_buffer_is_asked_for_with_its_roles(void **state)
  * M-33: the library asks the driver for the buffer when its size is known, and again for a larger one, even
  * after the model is gone.
  */
-static void a_buffer_of_unknown_extents_is_asked_for_late(void **state)
+static void a_buffer_of_unknown_extents_is_allocated_late(void **state)
 {
 	struct fixture *f = *state;
 	const struct nnb_buffer_role role = { 0, 0, 0.5F };
@@ -326,7 +326,7 @@ static void a_buffer_of_unknown_extents_is_asked_for_late(void **state)
 }
 
 /* M-5: hostile roles do not reach the driver. */
-static void hostile_roles_do_not_come_to_the_driver(void **state)
+static void hostile_roles_do_not_reach_the_driver(void **state)
 {
 	struct fixture *f = *state;
 	const struct nnb_buffer_role rows[] = {
@@ -414,7 +414,7 @@ static void expect_images(const struct fixture *f, const struct images *m, float
 }
 
 /* P-14: on each path, and by a burst that has the buffers in its cache. */
-static void hardware_buffers_are_put_to_the_driver(void **state)
+static void hardware_buffers_are_shown_to_the_driver(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_burst *burst = app_burst(f->remote);
@@ -477,7 +477,7 @@ static void a_freed_slot_leaves_the_driver_its_hardware_buffer(void **state)
 {
 	enum { INPUT = 7, OUTPUT = 8 };
 	struct fixture *f = *state;
-	struct at_home h = go_home(f);
+	struct local_device h = local_device_open(f);
 	struct nnb_burst_executor x;
 	struct nnb_memory given[2];
 	struct nnb_output_shape shape = { 0 };
@@ -514,7 +514,7 @@ static void a_freed_slot_leaves_the_driver_its_hardware_buffer(void **state)
 	assert_int_equal(count_fds(), fds);
 	x.free(x.arg);
 	images_fini(&m);
-	leave_home(&h);
+	local_device_close(&h);
 }
 
 static bool never(void *arg, uint32_t next_op)
@@ -528,7 +528,7 @@ static bool never(void *arg, uint32_t next_op)
 static void a_preempted_execution_keeps_its_hardware_buffers(void **state)
 {
 	struct fixture *f = *state;
-	struct at_home h = go_home(f);
+	struct local_device h = local_device_open(f);
 	struct nnb_execution *e;
 	struct nnb_request request;
 	struct images m;
@@ -553,7 +553,7 @@ static void a_preempted_execution_keeps_its_hardware_buffers(void **state)
 	assert_int_equal(atomic_load(&f->s.gate->images), 0);
 	assert_true(m.pixels[1][0] == -1);
 	images_fini(&m);
-	leave_home(&h);
+	local_device_close(&h);
 }
 
 /* ---- the fast state of the driver that is shipped ---- */
@@ -626,12 +626,12 @@ int main(int argc, char **argv)
 		ROW(every_burst_has_a_context_of_its_own),
 		ROW(a_burst_goes_on_without_a_context),
 		ROW(an_app_that_dies_leaves_no_context),
-		ROW(bursts_without_a_service_are_told_likewise),
-		ROW(an_execution_without_terms_has_none),
-		ROW(a_buffer_is_asked_for_with_its_roles),
-		ROW(a_buffer_of_unknown_extents_is_asked_for_late),
-		ROW(hostile_roles_do_not_come_to_the_driver),
-		ROW(hardware_buffers_are_put_to_the_driver),
+		ROW(local_bursts_pass_the_same_parameters),
+		ROW(an_execution_without_terms_has_no_deadline),
+		ROW(the_driver_gets_a_buffers_roles),
+		ROW(a_buffer_of_unknown_extents_is_allocated_late),
+		ROW(hostile_roles_do_not_reach_the_driver),
+		ROW(hardware_buffers_are_shown_to_the_driver),
 		ROW(a_hardware_buffer_that_the_driver_refuses_is_a_failure),
 		ROW(a_freed_slot_leaves_the_driver_its_hardware_buffer),
 		ROW(a_preempted_execution_keeps_its_hardware_buffers),

@@ -111,7 +111,7 @@ static const char *asked(struct bsv_http *h, const char *request)
 static void starts(const char *text, const char *with)
 {
 	if (strncmp(text, with, strlen(with)) != 0)
-		fail_msg("it does not start with '%s': %.200s", with, text);
+		fail_msg("the answer does not start with '%s': %.200s", with, text);
 }
 
 static void each_request_has_its_answer(void **state)
@@ -163,7 +163,7 @@ static void a_large_page_is_whole(void **state)
 	assert_int_equal(strlen(body + 4), LARGE);
 }
 
-static void a_head_without_end_is_refused(void **state)
+static void an_endless_head_is_refused(void **state)
 {
 	static char head[100000];
 	int fd = begun(*state);
@@ -189,7 +189,7 @@ static void a_head_without_end_is_refused(void **state)
  * More connections than the server has slots for, none of which sends a request: a client that does is answered
  * among them.
  */
-static void the_slow_take_nothing_from_others(void **state)
+static void slow_clients_do_not_delay_others(void **state)
 {
 	struct bsv_http *h = *state;
 	int slow[MANY], closed = 0;
@@ -240,7 +240,7 @@ static void a_full_server_does_not_sleep(void **state)
 }
 
 /* Clients request a lot, read nothing, and close. */
-static void the_rude_harm_nothing(void **state)
+static void clients_that_do_not_read_do_no_harm(void **state)
 {
 	struct bsv_http *h = *state;
 
@@ -256,7 +256,7 @@ static void the_rude_harm_nothing(void **state)
 	starts(asked(h, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
 }
 
-static void where_it_listens(void **state)
+static void listening_addresses_are_parsed(void **state)
 {
 	static const struct {
 		const char *listen;
@@ -295,7 +295,7 @@ static void where_it_listens(void **state)
 	}
 }
 
-static void a_place_that_is_taken(void **state)
+static void an_address_in_use_is_refused(void **state)
 {
 	const struct bsv_http *h = *state;
 	struct bsv_http *second = NULL;
@@ -320,10 +320,10 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_request_has_its_answer),   cmocka_unit_test(a_large_page_is_whole),
-		cmocka_unit_test(a_head_without_end_is_refused), cmocka_unit_test(the_slow_take_nothing_from_others),
-		cmocka_unit_test(a_full_server_does_not_sleep),  cmocka_unit_test(the_rude_harm_nothing),
-		cmocka_unit_test(a_place_that_is_taken),         cmocka_unit_test(where_it_listens),
+		cmocka_unit_test(each_request_has_its_answer),  cmocka_unit_test(a_large_page_is_whole),
+		cmocka_unit_test(an_endless_head_is_refused),   cmocka_unit_test(slow_clients_do_not_delay_others),
+		cmocka_unit_test(a_full_server_does_not_sleep), cmocka_unit_test(clients_that_do_not_read_do_no_harm),
+		cmocka_unit_test(an_address_in_use_is_refused), cmocka_unit_test(listening_addresses_are_parsed),
 	};
 	struct bsv_http *h = server();
 

@@ -87,7 +87,7 @@ static void one_run_in_two_sessions_is_refused(void **state)
 	        trace("again", "1501 exec_service exec=3:1 began=1030\n", NULL), false, "are of the same run");
 }
 
-static void nor_is_it_appended(void **state)
+static void one_run_in_two_sessions_is_not_appended(void **state)
 {
 	const char *one = trace("one", THERE RUN(1, 1) RUN(2, 2), NULL);
 
@@ -98,7 +98,7 @@ static void nor_is_it_appended(void **state)
 	takes(trace("rest", RUN(3, 3), NULL), NULL, true);
 }
 
-static void what_is_not_the_same_is_taken(void **state)
+static void different_recordings_are_imported(void **state)
 {
 	(void)state;
 	/*
@@ -119,7 +119,7 @@ static void what_is_not_the_same_is_taken(void **state)
 #define CLIENT(t, conn) #t " client_connect conn=" #conn " pid=20 uid=1000 app=20 name=camera\n"
 #define GONE(t, conn) #t " client_disconnect conn=" #conn "\n"
 
-static void services_that_give_out_the_same_numbers_are_refused(void **state)
+static void services_with_equal_numbers_are_refused(void **state)
 {
 	static const char words[] = "processes 9 and 10, have the same instance number (1)";
 
@@ -142,7 +142,7 @@ static void services_that_give_out_the_same_numbers_are_refused(void **state)
 	        NULL, false, "processes 9 and 9");
 }
 
-static void services_that_follow_each_other_are_taken(void **state)
+static void services_that_follow_each_other_are_imported(void **state)
 {
 	(void)state;
 	takes(trace("restart",
@@ -341,7 +341,7 @@ static void has(const char *sql, const char *expected)
  * LTTng stops recording a service, and its clients a little later: the clients' later events are not part of
  * the recording.
  */
-static void what_comes_after_the_end_is_no_loss(void **state)
+static void events_after_the_end_are_not_a_loss(void **state)
 {
 	static const char late[] = FIRST "1600 exec_submit exec=0x100003:2 path=burst\n"
 					 "200000500 exec_return exec=0x100003:2\n"
@@ -382,12 +382,12 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		T(one_run_in_two_sessions_is_refused),
-		T(nor_is_it_appended),
-		T(what_is_not_the_same_is_taken),
-		T(services_that_give_out_the_same_numbers_are_refused),
-		T(services_that_follow_each_other_are_taken),
+		T(one_run_in_two_sessions_is_not_appended),
+		T(different_recordings_are_imported),
+		T(services_with_equal_numbers_are_refused),
+		T(services_that_follow_each_other_are_imported),
 		T(a_service_that_was_not_recorded_to_the_end_is_a_tail),
-		T(what_comes_after_the_end_is_no_loss),
+		T(events_after_the_end_are_not_a_loss),
 		T(times_that_cannot_be_stored_are_refused),
 	};
 

@@ -21,7 +21,7 @@
 
 enum { TEXT_MAX = 65536, PATH_SIZE = 512 };
 
-/* ---- what was recorded ---- */
+/* ---- the recordings ---- */
 
 enum { FORGED = 24 }; /* events of forged.events */
 
@@ -52,7 +52,7 @@ static const char *trace(const char *events, const char *uid)
 	return trace_from(events, events, &(struct ctf_options){ .uid = uid });
 }
 
-/* ---- what comes of it ---- */
+/* ---- the answers ---- */
 
 static struct bsa_imported import(const char *const *traces, size_t n, const uint32_t *service_uid)
 {
@@ -165,7 +165,7 @@ static void forged_events_change_nothing(void **state)
 	free(text);
 }
 
-static void nor_do_they_if_they_come_first(void **state)
+static void forged_events_that_come_first_change_nothing(void **state)
 {
 	const char *both[] = { trace("service", "0"), trace("client", "1000") };
 	const char *with[] = { both[0], both[1], trace("early", "1001") };
@@ -183,7 +183,7 @@ static void nor_do_they_if_they_come_first(void **state)
 }
 
 /* The separate buffers prove who emitted an event: with common buffers the answers differ. */
-static void without_users_they_do(void **state)
+static void forged_events_in_common_buffers_change_answers(void **state)
 {
 	const char *both[] = { trace("service", NULL), trace("client", NULL) };
 	const char *with[] = {
@@ -205,7 +205,7 @@ static void without_users_they_do(void **state)
 	free(without);
 }
 
-static void of_two_services_that_are_not_roots_one_is_named(void **state)
+static void a_rival_of_the_service_is_named(void **state)
 {
 	const char *three[] = { trace("service", "990"), trace("client", "1000"), trace("forged", "1001") };
 	const uint32_t right = 990, wrong = 1001;
@@ -246,7 +246,7 @@ static void append(const char *const *traces, size_t n)
  * On one machine the recording does not prove which process is the service, on the other it does: in one pass,
  * or one after the other.
  */
-static void what_is_not_proven_of_a_part_is_not_of_the_whole(void **state)
+static void a_service_unproven_on_one_machine_is_unproven_in_all(void **state)
 {
 	const char *all[] = { strdup(trace("service", "990")), strdup(trace("client", "1000")),
 		              strdup(trace("forged", "1001")), strdup(elsewhere("service", "service2", "0")),
@@ -390,7 +390,7 @@ static char *honest_rows(void)
 }
 
 /* NNB_SOAK_SECONDS: as many forgeries as fit; NNB_FORGED: that one alone. */
-static void whatever_is_forged_honest_rows_stay(void **state)
+static void honest_rows_stay_with_any_forged_events(void **state)
 {
 	const char *seconds = getenv("NNB_SOAK_SECONDS"), *one = getenv("NNB_FORGED");
 	char *both[] = { strdup(trace("service", "0")), strdup(trace("client", "1000")) };
@@ -434,11 +434,11 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		T(forged_events_change_nothing),
-		T(nor_do_they_if_they_come_first),
-		T(without_users_they_do),
-		T(of_two_services_that_are_not_roots_one_is_named),
-		T(what_is_not_proven_of_a_part_is_not_of_the_whole),
-		cmocka_unit_test_setup(whatever_is_forged_honest_rows_stay, folder_begin),
+		T(forged_events_that_come_first_change_nothing),
+		T(forged_events_in_common_buffers_change_answers),
+		T(a_rival_of_the_service_is_named),
+		T(a_service_unproven_on_one_machine_is_unproven_in_all),
+		cmocka_unit_test_setup(honest_rows_stay_with_any_forged_events, folder_begin),
 	};
 
 	return cmocka_run_group_tests(all, folders_make, folders_remove);

@@ -66,7 +66,7 @@ static int64_t joined(sqlite3 *db, const char *what)
 }
 
 /* Every report on the database at folder_at("db") must have @words in its coverage line. */
-static void answers_say(const char *words)
+static void expect_coverage(const char *words)
 {
 #ifdef BURSTSCOPE
 	static const char *const commands[] = { "summary", "priority", "fairness", "misses", "latency", "overhead" };
@@ -84,7 +84,7 @@ static void answers_say(const char *words)
 			said = said || (strstr(line, "\"coverage\"") && strstr(line, words));
 		pclose(from);
 		if (!said)
-			fail_msg("%s does not say %s", commands[i], words);
+			fail_msg("%s does not print %s", commands[i], words);
 	}
 #else
 	(void)words;
@@ -123,11 +123,11 @@ static void inversions(void **state)
 	                            "l.began OR l.longest_ns > l.held_ns"),
 	                 0);
 	snprintf(said, sizeof(said), "\"joined_inversions\":%" PRId64, lesser);
-	answers_say(said);
+	expect_coverage(said);
 	sqlite3_close(db);
 }
 
-static void few_inversions_are_told_each(void **state)
+static void few_inversions_have_rows_of_their_own(void **state)
 {
 	sqlite3 *db = db_of("inversions", 120);
 
@@ -162,7 +162,7 @@ static void interference(void **state)
 	                        "JOIN interference i ON i.app_id = t.app_id AND i.by_app_id = t.by WHERE i.ns <> t.ns"),
 	                 0);
 	snprintf(said, sizeof(said), "\"joined_waits\":%" PRId64, joined(db, "interference"));
-	answers_say(said);
+	expect_coverage(said);
 	sqlite3_close(db);
 }
 
@@ -192,7 +192,7 @@ static void culprits(void **state)
 	                            "AND j.cause IN ('crowded_out', 'hogged')"),
 	                 0);
 	snprintf(said, sizeof(said), "\"joined_causes\":%" PRId64, joined(db, "causes"));
-	answers_say(said);
+	expect_coverage(said);
 	sqlite3_close(db);
 }
 
@@ -228,7 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(inversions, folder_begin),
-		cmocka_unit_test_setup(few_inversions_are_told_each, folder_begin),
+		cmocka_unit_test_setup(few_inversions_have_rows_of_their_own, folder_begin),
 		cmocka_unit_test_setup(interference, folder_begin),
 		cmocka_unit_test_setup(culprits, folder_begin),
 		cmocka_unit_test_setup(causes_of_too_many_waits, folder_begin),

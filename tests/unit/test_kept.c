@@ -100,7 +100,7 @@ static void answers(sqlite3 *db, const char *sql, const char *wanted)
 	sqlite3_finalize(q);
 }
 
-static void few_are_all_there(void **state)
+static void few_executions_are_all_kept(void **state)
 {
 	sqlite3 *db = db_of(100);
 
@@ -111,7 +111,7 @@ static void few_are_all_there(void **state)
 	sqlite3_close(db);
 }
 
-static void of_many_the_last_are_there_with_their_names(void **state)
+static void the_last_of_many_executions_are_kept_with_their_names(void **state)
 {
 	sqlite3 *db = db_of(20000);
 
@@ -128,7 +128,7 @@ static void of_many_the_last_are_there_with_their_names(void **state)
 	sqlite3_close(db);
 }
 
-static void nothing_is_no_database(void **state)
+static void a_session_not_yet_read_gives_no_database(void **state)
 {
 	const struct bsa_trace *const traces[] = { &trace };
 	struct bsa_kept *k = bsa_kept_new(KEPT);
@@ -143,9 +143,9 @@ static void nothing_is_no_database(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(few_are_all_there, folder_begin),
-		cmocka_unit_test_setup(of_many_the_last_are_there_with_their_names, folder_begin),
-		cmocka_unit_test_setup(nothing_is_no_database, folder_begin),
+		cmocka_unit_test_setup(few_executions_are_all_kept, folder_begin),
+		cmocka_unit_test_setup(the_last_of_many_executions_are_kept_with_their_names, folder_begin),
+		cmocka_unit_test_setup(a_session_not_yet_read_gives_no_database, folder_begin),
 	};
 
 	return cmocka_run_group_tests(tests, folders_make, folders_remove);

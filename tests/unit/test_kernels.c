@@ -625,7 +625,7 @@ static const struct meeting {
 	  { 2, 3, 2, 2, 3, 2, 2, 2 },
 	  8 },
 	{ "all ones", 3, { 1, 1, 1 }, 2, { 1, 1 }, 3, { 1, 1, 1 }, 1 },
-	{ "none by one is none", 2, { 0, 3 }, 2, { 1, 3 }, 2, { 0, 3 }, 2 },
+	{ "extent 0 by extent 1 is extent 0", 2, { 0, 3 }, 2, { 1, 3 }, 2, { 0, 3 }, 2 },
 };
 
 static size_t product(uint32_t rank, const uint32_t *dims)
@@ -1556,7 +1556,7 @@ static void nasty_hashes(const void *row, const void *how)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- the tests ---- */
 
 static void add_window_tests(void)
 {
@@ -1677,8 +1677,8 @@ int main(void)
 	add_test(example_of_local_response, NULL, NULL, "local response normalization: the HAL's example");
 	add_test(example_of_resizing, NULL, NULL, "resize: the HAL's example");
 	for (size_t i = 0; i < N_OF(nasties); i++)
-		add_test(any_value, &nasties[i], NULL, "any value harms nobody: %s", nasty_names[i]);
-	add_test(nasty_hashes, NULL, NULL, "any value harms nobody: lsh projection");
+		add_test(any_value, &nasties[i], NULL, "any value does no harm: %s", nasty_names[i]);
+	add_test(nasty_hashes, NULL, NULL, "any value does no harm: lsh projection");
 	failed = cmocka_run_group_tests_name("kernels", unit_tests, NULL, NULL);
 	nnbx_narrow = true;
 	return failed + cmocka_run_group_tests_name("kernels, without the vectors that only some cpus have", unit_tests,

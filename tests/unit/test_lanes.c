@@ -64,7 +64,7 @@ static void all_lanes_are_there(struct nnb__lanes *l)
 	assert_int_equal(l->policy.waiting, 0);
 }
 
-/* ---- one thing at a time ---- */
+/* ---- single threads and pairs ---- */
 
 struct waiter {
 	struct nnb__seat seat;
@@ -121,7 +121,7 @@ static void make(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt pr
 	assert_int_equal(nnb__lanes_init(l, kind, preempt, NNB_DEADLINES_ABORT, n), 0);
 }
 
-static void who_is_cancelled_comes_back_and_nobody_else(void **state)
+static void a_cancelled_thread_returns_and_no_other(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
 	struct nnb__lanes l;
@@ -154,7 +154,7 @@ static void who_is_cancelled_comes_back_and_nobody_else(void **state)
 }
 
 /* The critical moment lies between the thread's check for a cancellation and its sleep. */
-static void nobody_sleeps_through_being_cancelled(void **state)
+static void no_thread_sleeps_through_its_cancellation(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
 	struct nnb__lanes l;
@@ -215,7 +215,7 @@ static void a_trial_run_is_charged_to_its_app_and_not_counted(void **state)
 	nnb__lanes_fini(&l);
 }
 
-static void who_was_cancelled_before_does_not_wait(void **state)
+static void a_thread_cancelled_before_does_not_wait(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
 	struct nnb__lanes l;
@@ -234,7 +234,7 @@ static void who_was_cancelled_before_does_not_wait(void **state)
 	nnb__lanes_fini(&l);
 }
 
-static void who_waits_too_long_comes_back_without_a_lane(void **state)
+static void a_thread_that_waits_too_long_returns_without_a_lane(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
 	struct nnb_app_counts counts = { .app = 0 };
@@ -289,7 +289,7 @@ static uint64_t ready_since(const struct nnb__trace *t)
 }
 
 /* For exec_state: an execution that has left its lane and waits for its answer is on no lane. */
-static void one_that_has_ended_is_told_to_run_no_more(void **state)
+static void an_ended_execution_is_not_reported_as_running(void **state)
 {
 	struct nnb__trace trace = { 0 };
 
@@ -402,7 +402,7 @@ static void ignore_event(const void *event)
  * At the n-th end, at least n executions had become ready, for any order of threads. So a service never lacks a
  * number.
  */
-static void no_number_is_given_twice_or_left_out(void **state)
+static void no_number_is_given_twice_or_skipped(void **state)
 {
 	struct nnb__trace_numbers numbers = { 0 };
 	pthread_t threads[NUMBERERS];
@@ -423,7 +423,7 @@ static void no_number_is_given_twice_or_left_out(void **state)
 #endif
 
 /* For exec_state: any thread may ask while the execution waits. */
-static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state)
+static void the_start_of_a_wait_is_known_only_during_it(void **state)
 {
 	struct nnb__trace low_trace = { .exec = 1 }, high_trace = { .exec = 2 };
 	struct nnb__lane_app app = { .executions = 0 };
@@ -460,7 +460,7 @@ static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state
 }
 
 /* An announced execution counts as ready until it takes a lane, without a gap. */
-static void who_announces_itself_hears_of_all_before(void **state)
+static void an_announcement_returns_the_number_announced_before(void **state)
 {
 	struct nnb__lane_app app = { 0 };
 	struct nnb__seat one, other, last;
@@ -485,7 +485,7 @@ static void who_announces_itself_hears_of_all_before(void **state)
 	nnb__lanes_fini(&l);
 }
 
-static void whom_room_was_to_be_made_for_may_have_gone(void **state)
+static void an_execution_stays_when_the_preempting_one_is_cancelled(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
 	struct nnb__lanes l;
@@ -555,7 +555,7 @@ static void a_lane_is_kept_until_it_is_wanted(void **state)
 }
 
 /* An execution that waited while the other one ran gets the lane: then the lane is not kept. */
-static void no_lane_is_kept_while_somebody_waits(void **state)
+static void no_lane_is_kept_while_an_execution_waits(void **state)
 {
 	struct nnb__lane_app apps[2] = { 0 };
 	struct nnb__seat keeper;
@@ -769,7 +769,7 @@ static uint64_t length_ns(void)
 	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS / N_OF(games) : 300 * MS;
 }
 
-static void no_lane_is_shared_or_lost_and_nobody_hangs(void **state)
+static void no_lane_is_shared_or_lost_and_no_thread_hangs(void **state)
 {
 	const struct game *game = *state;
 	struct world *w = calloc(1, sizeof(*w));
@@ -807,22 +807,22 @@ static void no_lane_is_shared_or_lost_and_nobody_hangs(void **state)
 int main(void)
 {
 	static const struct CMUnitTest alone[] = {
-		cmocka_unit_test(who_is_cancelled_comes_back_and_nobody_else),
-		cmocka_unit_test(nobody_sleeps_through_being_cancelled),
-		cmocka_unit_test(who_was_cancelled_before_does_not_wait),
+		cmocka_unit_test(a_cancelled_thread_returns_and_no_other),
+		cmocka_unit_test(no_thread_sleeps_through_its_cancellation),
+		cmocka_unit_test(a_thread_cancelled_before_does_not_wait),
 		cmocka_unit_test(a_trial_run_is_charged_to_its_app_and_not_counted),
-		cmocka_unit_test(who_waits_too_long_comes_back_without_a_lane),
+		cmocka_unit_test(a_thread_that_waits_too_long_returns_without_a_lane),
 		cmocka_unit_test(the_better_job_gets_the_lane_and_the_other_goes_on_after_it),
-		cmocka_unit_test(one_that_has_ended_is_told_to_run_no_more),
+		cmocka_unit_test(an_ended_execution_is_not_reported_as_running),
 #ifndef NBT_OFF
 		cmocka_unit_test(executions_are_numbered_as_they_come_and_as_they_end),
-		cmocka_unit_test(no_number_is_given_twice_or_left_out),
+		cmocka_unit_test(no_number_is_given_twice_or_skipped),
 #endif
-		cmocka_unit_test(since_when_one_waits_can_be_told_and_only_while_it_does),
-		cmocka_unit_test(who_announces_itself_hears_of_all_before),
-		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
+		cmocka_unit_test(the_start_of_a_wait_is_known_only_during_it),
+		cmocka_unit_test(an_announcement_returns_the_number_announced_before),
+		cmocka_unit_test(an_execution_stays_when_the_preempting_one_is_cancelled),
 		cmocka_unit_test(a_lane_is_kept_until_it_is_wanted),
-		cmocka_unit_test(no_lane_is_kept_while_somebody_waits),
+		cmocka_unit_test(no_lane_is_kept_while_an_execution_waits),
 		cmocka_unit_test(no_lane_is_kept_while_an_app_is_owed_lane_time),
 	};
 	struct CMUnitTest tests[N_OF(alone) + N_OF(games)];
@@ -830,7 +830,7 @@ int main(void)
 
 	memcpy(tests, alone, sizeof(alone));
 	for (size_t i = 0; i < N_OF(games); i++)
-		tests[n++] = (struct CMUnitTest){ games[i].name, no_lane_is_shared_or_lost_and_nobody_hangs, NULL, NULL,
-			                          (void *)&games[i] };
+		tests[n++] = (struct CMUnitTest){ games[i].name, no_lane_is_shared_or_lost_and_no_thread_hangs, NULL,
+			                          NULL, (void *)&games[i] };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ enum { PATH = 1024, FILES_MAX = 8, TEXT_MAX = 1 << 16, ROWS_MAX = 256, FOR_EVER 
 
 static char doing[512];
 
-static void __attribute__((format(printf, 2, 3))) say(char *text, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) print_text(char *text, const char *format, ...)
 {
 	size_t n = strlen(text);
 	va_list list;
@@ -120,26 +120,26 @@ static void unload(void)
 
 /* ---- sums of it, live and imported ---- */
 
-static void say_row(char *text, const struct bsa_live_row *r)
+static void print_row(char *text, const struct bsa_live_row *r)
 {
-	say(text,
-	    "app %u model %s: %" PRIu64 " executions, %" PRIu64 " missed, %" PRIu64 " incomplete, slots %" PRIu64
-	    ", run %" PRIu64 ", queue %" PRIu64 "\n",
-	    r->app_id, r->model, r->sum.executions, r->sum.missed, r->sum.incomplete, r->sum.slot_misses, r->sum.run_ns,
-	    r->sum.queue_ns);
+	print_text(text,
+	           "app %u model %s: %" PRIu64 " executions, %" PRIu64 " missed, %" PRIu64 " incomplete, slots %" PRIu64
+	           ", run %" PRIu64 ", queue %" PRIu64 "\n",
+	           r->app_id, r->model, r->sum.executions, r->sum.missed, r->sum.incomplete, r->sum.slot_misses,
+	           r->sum.run_ns, r->sum.queue_ns);
 	for (unsigned i = 0; i < BSA_LIVE_CAUSES; i++)
 		if (r->sum.by_cause[i])
-			say(text, "app %u model %s: %s %" PRIu64 "\n", r->app_id, r->model, bsa_live_cause(i),
-			    r->sum.by_cause[i]);
+			print_text(text, "app %u model %s: %s %" PRIu64 "\n", r->app_id, r->model, bsa_live_cause(i),
+			           r->sum.by_cause[i]);
 }
 
-static void say_shares(char *text, const struct bsa_live *l)
+static void print_shares(char *text, const struct bsa_live *l)
 {
 	uint64_t received, entitled;
 
 	for (uint32_t app = 1; app < ROWS_MAX; app++)
 		if (bsa_live_share(l, app, &received, &entitled))
-			say(text, "app %u got %" PRIu64 " of %" PRIu64 "\n", app, received, entitled);
+			print_text(text, "app %u got %" PRIu64 " of %" PRIu64 "\n", app, received, entitled);
 }
 
 static int by_line(const void *a, const void *b)
@@ -158,7 +158,7 @@ static void sort_lines(char *text)
 	qsort(lines, n, sizeof(*lines), by_line);
 	sorted[0] = 0;
 	for (size_t i = 0; i < n; i++)
-		say(sorted, "%s\n", lines[i]);
+		print_text(sorted, "%s\n", lines[i]);
 	strcpy(text, sorted);
 }
 
@@ -202,7 +202,7 @@ static size_t join_models(struct bsa_live_row *rows, size_t n)
 	return kept;
 }
 
-static void say_all(char *text, const struct bsa_live *l)
+static void print_all(char *text, const struct bsa_live *l)
 {
 	static struct bsa_live_row rows[ROWS_MAX];
 	const struct bsa_live_state s = bsa_live_state(l);
@@ -212,10 +212,10 @@ static void say_all(char *text, const struct bsa_live *l)
 		fail_msg("%s: not exact: %s", doing, s.why);
 	text[0] = 0;
 	for (size_t i = 0; i < n; i++)
-		say_row(text, &rows[i]);
-	say_shares(text, l);
-	say(text, "losses %" PRIu64 ", events %" PRIu64 ", packets %" PRIu64 "\n", s.losses, s.lost_events,
-	    s.lost_packets);
+		print_row(text, &rows[i]);
+	print_shares(text, l);
+	print_text(text, "losses %" PRIu64 ", events %" PRIu64 ", packets %" PRIu64 "\n", s.losses, s.lost_events,
+	           s.lost_packets);
 	sort_lines(text);
 }
 
@@ -238,7 +238,7 @@ static void live(char *text, const char *whole, size_t piece)
 	}
 	if (bsa_live_finish(l, &err))
 		fail_msg("%s: %s", doing, err.text);
-	say_all(text, l);
+	print_all(text, l);
 	bsa_live_free(l);
 	unload();
 	for (size_t i = 0; i < N_OF(files); i++)
@@ -259,7 +259,7 @@ static void ask(sqlite3 *db, const char *sql, char *text)
 	if (sqlite3_prepare_v2(db, sql, -1, &q, NULL))
 		fail_msg("%s", sqlite3_errmsg(db));
 	while (sqlite3_step(q) == SQLITE_ROW)
-		say(text, "%s\n", (const char *)sqlite3_column_text(q, 0));
+		print_text(text, "%s\n", (const char *)sqlite3_column_text(q, 0));
 	sqlite3_finalize(q);
 }
 
@@ -325,7 +325,7 @@ static void remove_trace(const char *whole)
 	assert_int_equal(system(command), 0);
 }
 
-/* ---- what is recorded ---- */
+/* ---- recordings ---- */
 
 static void compare_world(uint64_t seed, unsigned forms)
 {
@@ -346,7 +346,7 @@ static void compare_world(uint64_t seed, unsigned forms)
 	sim_free(&s);
 }
 
-static void worlds_have_the_sums_of_an_import(void **state)
+static void random_recordings_have_the_sums_of_an_import(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -405,7 +405,7 @@ static uint64_t count(const char *whole, const char *of)
 	return strtoull(text, NULL, 10);
 }
 
-static void records_that_come_late_make_no_miss_of_an_execution_in_time(void **state)
+static void late_records_do_not_make_a_miss(void **state)
 {
 	static const char *const cpus[] = { "cpu_0", "cpu_1" };
 	const struct ctf_options how = { .packet = 16, .cpus = 2 };
@@ -531,7 +531,7 @@ static void different_models_of_one_name_have_rows_of_their_own(void **state)
  * its name, even where its number of operations would be enough. The model that occurs twice is found again
  * among the first ones.
  */
-static void many_models_of_one_name_are_told_apart_without_comparing_all(void **state)
+static void many_models_of_one_name_are_kept_apart_without_comparing_all(void **state)
 {
 	static const char *const wanted[] = { "net", "net (64 operations, 8 bytes)",
 		                              "net (65 operations, 8 bytes, 00000041)",
@@ -598,7 +598,7 @@ static void write_guest(struct ctf_writer *w, unsigned i)
 }
 
 /* Without a switch timer of its own, a session keeps its metadata in memory, and the files mean nothing yet. */
-static void what_cannot_be_read_without_metadata_is_not_exact(void **state)
+static void without_metadata_figures_are_not_exact(void **state)
 {
 	const struct ctf_options how = { .packet = 256 };
 	const char *whole = folder_at("whole"), *grows = folder_at("grows");
@@ -659,7 +659,7 @@ static size_t bytes_after(unsigned guests)
 	return after > before ? after - before : 0;
 }
 
-static void what_has_ended_leaves(void **state)
+static void ended_apps_leave_no_memory(void **state)
 {
 	size_t few = bytes_after(6000), many = bytes_after(12000);
 
@@ -671,14 +671,14 @@ static void what_has_ended_leaves(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test_setup(worlds_have_the_sums_of_an_import, folder_begin),
+		cmocka_unit_test_setup(random_recordings_have_the_sums_of_an_import, folder_begin),
 		cmocka_unit_test_setup(each_cause_is_that_of_an_import, folder_begin),
 		cmocka_unit_test_setup(losses_are_those_of_an_import, folder_begin),
-		cmocka_unit_test_setup(records_that_come_late_make_no_miss_of_an_execution_in_time, folder_begin),
+		cmocka_unit_test_setup(late_records_do_not_make_a_miss, folder_begin),
 		cmocka_unit_test_setup(different_models_of_one_name_have_rows_of_their_own, folder_begin),
-		cmocka_unit_test_setup(many_models_of_one_name_are_told_apart_without_comparing_all, folder_begin),
-		cmocka_unit_test_setup(what_cannot_be_read_without_metadata_is_not_exact, folder_begin),
-		cmocka_unit_test_setup(what_has_ended_leaves, folder_begin),
+		cmocka_unit_test_setup(many_models_of_one_name_are_kept_apart_without_comparing_all, folder_begin),
+		cmocka_unit_test_setup(without_metadata_figures_are_not_exact, folder_begin),
+		cmocka_unit_test_setup(ended_apps_leave_no_memory, folder_begin),
 	};
 
 	return cmocka_run_group_tests(all, folders_make, folders_remove);

@@ -51,7 +51,7 @@ static void an_entry_is_a_line(void **state)
 	free(log);
 }
 
-static void what_there_is_no_room_for_is_counted(void **state)
+static void entries_without_room_are_counted(void **state)
 {
 	struct load_log *log = log_new(2);
 	char *text;
@@ -66,7 +66,7 @@ static void what_there_is_no_room_for_is_counted(void **state)
 	free(log);
 }
 
-static void no_log_takes_no_memory(void **state)
+static void a_log_without_entries_takes_no_memory(void **state)
 {
 	(void)state;
 	assert_int_equal(load_log_bytes(0), 0);
@@ -75,7 +75,7 @@ static void no_log_takes_no_memory(void **state)
 int main(void)
 {
 	add_test(an_entry_is_a_line, NULL, NULL, NULL, "an entry is a line");
-	add_test(what_there_is_no_room_for_is_counted, NULL, NULL, NULL, "what there is no room for is counted");
-	add_test(no_log_takes_no_memory, NULL, NULL, NULL, "no log takes no memory");
+	add_test(entries_without_room_are_counted, NULL, NULL, NULL, "entries without room are counted");
+	add_test(a_log_without_entries_takes_no_memory, NULL, NULL, NULL, "a log without entries takes no memory");
 	return _cmocka_run_group_tests("load log", tests, n_tests, NULL, NULL);
 }

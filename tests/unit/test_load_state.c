@@ -94,7 +94,7 @@ static void clean_up(struct fixture *f)
 	free(f->board);
 }
 
-/* ---- what is right ---- */
+/* ---- expected outputs ---- */
 
 /*
  * Compute the same steps in this process, without code of the stream or of state.c. Unless @hand_on, each step
@@ -163,7 +163,7 @@ static void expect_buffers(const struct fixture *f, unsigned beginnings, bool fa
 
 /* ---- each row: a model, a path, a place ---- */
 
-static void gives_step_by_step_what_it_gives_here(void **state)
+static void each_step_gives_the_same_as_in_this_process(void **state)
 {
 	struct fixture *f = *state;
 
@@ -187,7 +187,7 @@ static void falls_back_to_shared_memory(void **state)
 	clean_up(f);
 }
 
-static void goes_on_with_other_pools_and_bursts(void **state)
+static void steps_go_on_with_other_pools_and_bursts(void **state)
 {
 	struct fixture *f = *state;
 	struct load_stream s = *f->row;
@@ -276,8 +276,8 @@ int main(void)
 		const char *name;
 		void (*run)(void **state);
 	} each[] = {
-		{ "gives step by step what it gives here", gives_step_by_step_what_it_gives_here },
-		{ "goes on with other pools and bursts", goes_on_with_other_pools_and_bursts },
+		{ "each step gives the same as in this process", each_step_gives_the_same_as_in_this_process },
+		{ "steps go on with other pools and bursts", steps_go_on_with_other_pools_and_bursts },
 		{ "a missed deadline costs the step only", a_missed_deadline_costs_the_step_only },
 		{ "an answer that does not come costs the state", an_answer_that_does_not_come_costs_the_state },
 	};

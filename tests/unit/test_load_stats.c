@@ -14,7 +14,7 @@ static struct load_distribution *distribution(void)
 
 /* ---- distributions ---- */
 
-static void nothing_has_no_percentiles(void **state)
+static void no_times_have_no_percentiles(void **state)
 {
 	struct load_distribution *d = distribution();
 
@@ -151,7 +151,7 @@ static const struct miss_row {
 	{ "the service died", NNB_STATUS_DEAD_OBJECT, 1000, 1001, LOAD_NOT_MISSED },
 };
 
-static void is_missed_or_not(void **state)
+static void row_is_a_miss_or_not(void **state)
 {
 	const struct miss_row *m = *state;
 
@@ -190,7 +190,7 @@ static void sequences_agree_as_far_as_they_go(void **state)
 }
 
 /* A different output is noticed at the next power of two, or at the end, if both sequences end there. */
-static void another_output_is_seen(void **state)
+static void a_different_output_is_noticed(void **state)
 {
 	enum { N = 37 };
 
@@ -237,7 +237,7 @@ static void the_state_in_the_end_counts(void **state)
 	assert_true(load_sequence_agrees(&a, &b));
 }
 
-static void sequences_of_threads_are_put_together(void **state)
+static void sequences_of_threads_are_merged(void **state)
 {
 	struct load_figures *f = calloc(4, sizeof(*f));
 
@@ -306,7 +306,7 @@ static void figures_add_up(void **state)
 	free(f);
 }
 
-static void only_misses_are_expected_besides_none(void **state)
+static void only_none_and_misses_are_expected(void **state)
 {
 	(void)state;
 	for (int i = 0; i < LOAD_STATUSES; i++) {
@@ -318,14 +318,14 @@ static void only_misses_are_expected_besides_none(void **state)
 }
 
 /* */
-static void only_what_says_so_is_worth_another_attempt(void **state)
+static void only_transient_statuses_are_retried(void **state)
 {
 	(void)state;
 	for (int i = 0; i < LOAD_STATUSES; i++)
 		assert_true(load_transient((enum nnb_status)i) == (i == TRANSIENT || i == NO_ROOM_NOW));
 }
 
-static void attempts_after_the_first_are_counted_apart(void **state)
+static void retries_are_counted_separately(void **state)
 {
 	struct load_figures *f = calloc(2, sizeof(*f));
 	struct load_execution e;
@@ -354,15 +354,15 @@ static const struct jain_row {
 	size_t n;
 	double shares[4], jain;
 } jains[] = {
-	{ "nobody", 0, { 0 }, 0 },
-	{ "one who had what there was", 1, { 0.3 }, 1 },
-	{ "all the same", 4, { 0.5, 0.5, 0.5, 0.5 }, 1 },
-	{ "one had all", 4, { 0, 0, 1, 0 }, 0.25 },
-	{ "nobody had anything", 3, { 0, 0, 0 }, 0 },
-	{ "one had half of what the other had", 2, { 1, 0.5 }, 0.9 },
+	{ "no app", 0, { 0 }, 0 },
+	{ "one app with all there is", 1, { 0.3 }, 1 },
+	{ "equal shares", 4, { 0.5, 0.5, 0.5, 0.5 }, 1 },
+	{ "one app has all", 4, { 0, 0, 1, 0 }, 0.25 },
+	{ "no app has anything", 3, { 0, 0, 0 }, 0 },
+	{ "one app has half of the other's share", 2, { 1, 0.5 }, 0.9 },
 };
 
-static void is_shared_so_equally(void **state)
+static void row_has_its_fairness_index(void **state)
 {
 	const struct jain_row *j = *state;
 	double got = load_jain(j->shares, j->n);
@@ -374,30 +374,30 @@ static void is_shared_so_equally(void **state)
 int main(void)
 {
 	const struct CMUnitTest others[] = {
-		cmocka_unit_test(nothing_has_no_percentiles),
+		cmocka_unit_test(no_times_have_no_percentiles),
 		cmocka_unit_test(percentiles_are_of_the_nearest_rank),
 		cmocka_unit_test(distributions_are_exact_against_sorting),
 		cmocka_unit_test(buckets_are_a_quarter_of_a_doubling),
 		cmocka_unit_test(a_histogram_holds_each_time_once),
 		cmocka_unit_test(sequences_agree_as_far_as_they_go),
-		cmocka_unit_test(another_output_is_seen),
+		cmocka_unit_test(a_different_output_is_noticed),
 		cmocka_unit_test(a_sequence_that_begins_again_gives_the_same),
 		cmocka_unit_test(the_state_in_the_end_counts),
-		cmocka_unit_test(sequences_of_threads_are_put_together),
+		cmocka_unit_test(sequences_of_threads_are_merged),
 		cmocka_unit_test(figures_add_up),
-		cmocka_unit_test(only_misses_are_expected_besides_none),
-		cmocka_unit_test(only_what_says_so_is_worth_another_attempt),
-		cmocka_unit_test(attempts_after_the_first_are_counted_apart),
+		cmocka_unit_test(only_none_and_misses_are_expected),
+		cmocka_unit_test(only_transient_statuses_are_retried),
+		cmocka_unit_test(retries_are_counted_separately),
 	};
 	struct CMUnitTest tests[N_OF(misses) + N_OF(jains) + N_OF(others)];
 
 	for (size_t i = 0; i < N_OF(misses); i++)
 		tests[i] = (struct CMUnitTest){ .name = misses[i].name,
-			                        .test_func = is_missed_or_not,
+			                        .test_func = row_is_a_miss_or_not,
 			                        .initial_state = (void *)&misses[i] };
 	for (size_t i = 0; i < N_OF(jains); i++)
 		tests[N_OF(misses) + i] = (struct CMUnitTest){ .name = jains[i].name,
-			                                       .test_func = is_shared_so_equally,
+			                                       .test_func = row_has_its_fairness_index,
 			                                       .initial_state = (void *)&jains[i] };
 	memcpy(tests + N_OF(misses) + N_OF(jains), others, sizeof(others));
 	return cmocka_run_group_tests_name("load statistics", tests, NULL, NULL);

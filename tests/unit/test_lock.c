@@ -29,7 +29,7 @@ static bool another_holds(void)
 	return answer;
 }
 
-static void only_the_thread_that_holds_the_lock_has_it(void **state)
+static void only_the_thread_that_locked_holds_the_lock(void **state)
 {
 	(void)state;
 	assert_false(nnb__is_locked(&lock));
@@ -81,7 +81,7 @@ static void a_forked_child_holds_what_it_has_locked_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_the_thread_that_holds_the_lock_has_it),
+		cmocka_unit_test(only_the_thread_that_locked_holds_the_lock),
 		cmocka_unit_test(a_thread_that_waited_for_a_change_holds_the_lock_again),
 		cmocka_unit_test(a_forked_child_holds_what_it_has_locked_itself),
 	};

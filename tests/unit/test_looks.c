@@ -701,7 +701,7 @@ static uint32_t transposed_conv_by_the_kernel(struct maker *k)
 	return transposed_conv(k, false);
 }
 
-/* ---- boxes: they overlap, so that there is something to suppress ---- */
+/* ---- overlapping boxes, some of which are suppressed ---- */
 
 static void boxes(struct maker *k, uint32_t n, uint32_t classes)
 {
@@ -825,7 +825,7 @@ static uint32_t sequence_lstm(struct maker *k)
 	return tensor(k, 3, DIMS(STEPS, BATCH, CELLS), 0);
 }
 
-/* ---- shapes that an attacker would choose: one output of all there is, rows of one element, one value many times ---- */
+/* ---- shapes that an attacker would choose: one output of the whole input, rows of one element ---- */
 
 static uint32_t one_deep_output(struct maker *k)
 {
@@ -1626,7 +1626,7 @@ static struct nnb_model *make_model(const struct row *row)
 	return k.m;
 }
 
-/* ---- running them ---- */
+/* ---- runs ---- */
 
 enum { UNKNOWN_BYTES = 4 << 20 }; /* room for an output whose shape only its run finds */
 
@@ -1668,7 +1668,7 @@ static void run(struct nnb_prepared *p)
 		nnb_memory_close(&pools[i]);
 }
 
-static void it_asks_and_ends(void **state)
+static void operation_looks_and_ends_in_time(void **state)
 {
 	const struct row *row = *state;
 	struct nnb_device *d = open_device(DRIVER_LOOKS);
@@ -1720,7 +1720,7 @@ int main(void)
 
 	for (size_t i = 0; i < N_OF(rows); i++)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
-			                        .test_func = it_asks_and_ends,
+			                        .test_func = operation_looks_and_ends_in_time,
 			                        .initial_state = (void *)&rows[i] };
 	return cmocka_run_group_tests_name("operations ask whether to go on", tests, NULL, NULL);
 }

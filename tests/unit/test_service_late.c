@@ -337,7 +337,8 @@ static const struct path {
 	const char *name;
 	enum nnb_status (*run)(const struct target *t, struct scene *s);
 } paths[] = {
-	{ "sync", by_sync }, { "async", by_async }, { "burst", by_burst }, { "here", run_here }, { "restarted", restarted },
+	{ "sync", by_sync },  { "async", by_async },      { "burst", by_burst },
+	{ "here", run_here }, { "restarted", restarted },
 };
 
 static void target_init(struct target *t, const struct fixture *f, const struct nnb_model *m)
