@@ -40,12 +40,12 @@ void service_init(struct service *s);
 /* Let other users enter the directory, and reach the service's socket. */
 void service_admit_other_users(const struct service *s);
 
-/* Have it run by @user from now on, who may enter the directory. For root only. */
+/* Run the service as @user from now on; @user may enter the directory. For root only. */
 void service_run_as(struct service *s, uid_t user);
 
 /*
- * Run nnburstd with the gate's driver, lanes for all who are held at once, and these options, the last one NULL, and wait
- * until it is ready. To be called again after service_stop or service_kill.
+ * Run nnburstd with the gate's driver, a lane for each execution that tests hold at once, and these options, the last one
+ * NULL. Wait until it is ready. Call this again after service_stop or service_kill.
  */
 void service_start(struct service *s, const char *const *options);
 #define OPTIONS(...) ((const char *const[]){ __VA_ARGS__, NULL })

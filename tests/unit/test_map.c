@@ -59,7 +59,7 @@ static void a_quarter_of_the_places_stays_free(void **state)
 	for (uint64_t i = 0; i < 100000; i++) {
 		*bsv_map_at(&m, i) = 1;
 		assert_true(4 * m.n <= 3 * m.room + 4);
-		assert_true(m.room == 256 || 8 * m.n >= 3 * m.room); /* and it is not larger than it has to be */
+		assert_true(m.room == 256 || 8 * m.n >= 3 * m.room); /* not larger than necessary */
 	}
 	bsv_map_fini(&m);
 }

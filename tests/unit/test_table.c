@@ -109,7 +109,7 @@ static void an_empty_table_has_nothing(void **state)
 	assert_null(bsa_table_any(&t, &from));
 	assert_null(bsa_table_walk(&t, &walk));
 	bsa_table_fini(&t);
-	bsa_table_fini(&t); /* of no table */
+	bsa_table_fini(&t); /* a table may be ended twice */
 }
 
 static void a_table_that_grows_keeps_its_entries_and_is_at_most_half_full(void **state)
@@ -161,7 +161,7 @@ static void an_entry_can_be_removed_when_an_iteration_has_returned_it(void **sta
 		if (n % 3)
 			continue;
 		item_remove(&t, item);
-		item->entry.next = (struct bsa_entry *)(uintptr_t)1; /* as if it was freed: nobody may go on from it */
+		item->entry.next = (struct bsa_entry *)(uintptr_t)1; /* as if freed: the walk must not use it */
 	}
 	assert_int_equal(5000, n);
 	assert_has_what_is_in(&t);
@@ -239,8 +239,8 @@ static void numbers_that_differ_in_any_bits_are_in_different_chains(void **state
 		for (uint64_t i = 0; i < 4096; i++)
 			item_add(&t, &items[i], shift > 52 ? i << shift | i >> (64 - shift) : i << shift);
 		assert_has_what_is_in(&t);
-		assert_true(longest_chain(&t) < 16 ||
-		            (shift && shift < BSA_TABLE_NEAR_BITS)); /* but for the lowest bits */
+		/* longer chains are allowed where the lowest varying bit is one of the near bits */
+		assert_true(longest_chain(&t) < 16 || (shift && shift < BSA_TABLE_NEAR_BITS));
 		if (!shift)
 			assert_int_equal(1, longest_chain(&t));
 		bsa_table_fini(&t);
