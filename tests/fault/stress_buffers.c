@@ -8,10 +8,10 @@
  * app wrote. Every call ends with a status that the rules allow, no thread waits for ever, and at the end the service holds
  * nothing.
  */
-#include <poll.h>
 #include <semaphore.h>
 #include <sys/socket.h>
 
+#include "fault/stress_apps.h"
 #include "nnb/fence.h"
 #include "qos_app.h"
 
@@ -28,13 +28,6 @@ static const struct stress {
 	{ "edf", "restart", "abort", NULL },
 	{ "priority", "save", "refuse", "--plain-bursts" },
 };
-
-static uint64_t length_ns(void)
-{
-	const char *s = getenv("NNB_SOAK_SECONDS");
-
-	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS / N_OF(rows) : 700 * MS;
-}
 
 /* ---- what all processes see ---- */
 
@@ -776,25 +769,10 @@ static void *works(void *arg)
 	return NULL;
 }
 
-/* Fail if a thread has waited for too long. */
 static void look_after(const struct worker *w)
 {
-	for (int i = 0; i < THREADS; i++) {
-		uint64_t since = atomic_load(&w[i].since), now = now_ns();
-
-		if (now > since && now - since > PATIENCE) {
-			fprintf(stderr, "app %d waits for ever\n", (int)getpid());
-			_exit(5);
-		}
-	}
-}
-
-static bool is_called_off(int line)
-{
-	struct pollfd at = { .fd = line, .events = POLLIN };
-	char byte;
-
-	return poll(&at, 1, 100) == 1 && recv(line, &byte, 1, 0) == 1;
+	for (int i = 0; i < THREADS; i++)
+		stress_app_check_wait(atomic_load(&w[i].since));
 }
 
 static void crew_init(struct crew *c, const char *socket_path)
@@ -840,7 +818,7 @@ static void app(const char *socket_path, int line, int board, unsigned seat, uns
 		atomic_store(&w[i].since, now_ns());
 		must(!pthread_create(&w[i].thread, NULL, works, &w[i]));
 	}
-	while (!is_called_off(line))
+	while (!stress_app_is_called_off(line))
 		look_after(w);
 	atomic_store(&c.enough, true);
 	alarm(WATCHDOG_S);
@@ -853,66 +831,20 @@ static void app(const char *socket_path, int line, int board, unsigned seat, uns
 /* ---- the test ---- */
 
 struct crowd {
-	struct service s;
+	struct stress_crowd apps;
 	struct board *board;
-	int board_fd;
-	struct child apps[APPS];
-	int lines[APPS];
-	bool works[APPS]; /* whether each app has reported that it runs */
-	uint64_t seed;
-	unsigned started, killed;
 };
 
 static void crowd_init(struct crowd *c, const struct stress *how)
 {
-	service_init(&c->s);
-	service_start(&c->s, OPTIONS("--app-identity", "pid", "--lanes", "2", "--limit", LIMIT, "--policy", how->policy,
-	                             "--preempt", how->preempt, "--deadline", how->deadline, how->more));
-	c->board_fd = memfd_create("board", 0); /* apps inherit it; the service, which runs already, does not */
-	assert_int_equal(ftruncate(c->board_fd, sizeof(*c->board)), 0);
-	c->board = mmap(NULL, sizeof(*c->board), PROT_READ | PROT_WRITE, MAP_SHARED, c->board_fd, 0);
+	service_init(&c->apps.s);
+	service_start(&c->apps.s,
+	              OPTIONS("--app-identity", "pid", "--lanes", "2", "--limit", LIMIT, "--policy", how->policy,
+	                      "--preempt", how->preempt, "--deadline", how->deadline, how->more));
+	c->apps.shared_fd = memfd_create("board", 0); /* apps inherit it; the service, which runs already, does not */
+	assert_int_equal(ftruncate(c->apps.shared_fd, sizeof(*c->board)), 0);
+	c->board = mmap(NULL, sizeof(*c->board), PROT_READ | PROT_WRITE, MAP_SHARED, c->apps.shared_fd, 0);
 	assert_ptr_not_equal(c->board, MAP_FAILED);
-}
-
-static void start_one(struct crowd *c, unsigned i)
-{
-	char argument[64];
-	int ends[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	assert_int_equal(fcntl(ends[1], F_SETFD, 0), 0);
-	snprintf(argument, sizeof(argument), "%d %d %u %u", ends[1], c->board_fd, i, ++c->started);
-	child_start(&c->apps[i], "app", &c->s, argument);
-	close(ends[1]);
-	c->lines[i] = ends[0];
-	c->works[i] = false;
-}
-
-static void hear(struct crowd *c, unsigned i)
-{
-	if (!c->works[i])
-		assert_int_equal(child_hears(&c->apps[i]), '.');
-	c->works[i] = true;
-}
-
-/* Kill an app in any step, even at its start; but not at its end, because a failure there must be seen. */
-static void kill_one(struct crowd *c, unsigned i)
-{
-	child_kill(&c->apps[i]);
-	close(c->lines[i]);
-	c->killed++;
-}
-
-static void end_one(struct crowd *c, unsigned i)
-{
-	int status;
-
-	hear(c, i);
-	assert_int_equal(send(c->lines[i], ".", 1, MSG_NOSIGNAL), 1);
-	status = child_end(&c->apps[i]);
-	if (status)
-		fail_msg("an app ended with %d", status);
-	close(c->lines[i]);
 }
 
 static enum deed not_done_yet(const struct crowd *c)
@@ -927,19 +859,10 @@ static enum deed not_done_yet(const struct crowd *c)
 /* Run until the time is over and each step has been done. */
 static void live(struct crowd *c)
 {
-	static const unsigned op_us[] = { 0, 0, 20, 100, 400 };
-	uint64_t end = now_ns() + length_ns();
+	uint64_t end = now_ns() + stress_length_ns(N_OF(rows), 700 * MS);
 
-	while (now_ns() < end || (not_done_yet(c) < N_DEEDS && now_ns() < end + PATIENCE)) {
-		unsigned i = (unsigned)(next_random(&c->seed) % APPS);
-
-		atomic_store(&c->s.gate->op_us, op_us[next_random(&c->seed) % N_OF(op_us)]);
-		if (next_random(&c->seed) % 4)
-			hear(c, i); /* wait, because otherwise the next kill may come before the start */
-		nanosleep(&(struct timespec){ .tv_nsec = (long)(next_random(&c->seed) % (150 * MS)) }, NULL);
-		kill_one(c, i);
-		start_one(c, i);
-	}
+	while (now_ns() < end || (not_done_yet(c) < N_DEEDS && now_ns() < end + PATIENCE))
+		stress_crowd_step(&c->apps, 150 * MS);
 }
 
 static void nothing_is_held(const struct service *s)
@@ -963,40 +886,39 @@ static void nothing_is_held(const struct service *s)
 static void every_state_is_one_that_was_written_and_nothing_is_left(void **state)
 {
 	const struct stress *how = *state;
-	struct crowd c = { .seed = (uint64_t)(how - rows) + 7 };
+	struct crowd c = { .apps = { .n = APPS, .seed = (uint64_t)(how - rows) + 7 } };
 	enum deed never;
 
 	crowd_init(&c, how);
 	for (unsigned i = 0; i < APPS; i++)
-		start_one(&c, i);
+		stress_app_start(&c.apps, i);
 	live(&c);
 	for (unsigned i = 0; i < APPS; i++) {
 		if (i % 2)
-			end_one(&c, i);
+			stress_app_end(&c.apps, i, NULL, 0);
 		else
-			kill_one(&c, i);
+			stress_app_kill(&c.apps, i);
 	}
-	nothing_is_held(&c.s);
-	print_message("%u apps, %u killed:", c.started, c.killed);
+	nothing_is_held(&c.apps.s);
+	print_message("%u apps, %u killed:", c.apps.started, c.apps.killed);
 	for (enum deed d = 0; d < N_DEEDS; d++)
 		print_message(" %s %llu;", deed_names[d], atomic_load(&c.board->deeds[d]));
 	print_message("\n");
 	never = not_done_yet(&c);
 	munmap(c.board, sizeof(*c.board));
-	close(c.board_fd);
-	service_fini(&c.s);
+	close(c.apps.shared_fd);
+	service_fini(&c.apps.s);
 	if (never < N_DEEDS)
 		fail_msg("nobody %s", deed_names[never]);
 }
 
 int main(int argc, char **argv)
 {
-	int line, board;
-	unsigned seat, number;
+	struct stress_argument a;
 
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
-		if (sscanf(argv[4], "%d %d %u %u", &line, &board, &seat, &number) == 4)
-			app(argv[3], line, board, seat, number);
+		if (stress_app_read(&a, argv[4]))
+			app(argv[3], a.line, a.shared_fd, a.seat, a.number);
 		return 1;
 	}
 	for (size_t i = 0; i < N_OF(rows); i++)

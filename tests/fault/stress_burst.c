@@ -5,6 +5,7 @@
  * The test checks each successful result; only a burst that was killed or gave up may fail. At the end there
  * are as many fds, mappings and threads as before.
  */
+#include "fault/stress_length.h"
 #include "unit/burst_helpers.h"
 
 enum { WORKERS = 3, POOLS = 4, GRAVES = 8, LIFE = 60 /* executions of a burst, at most */ };
@@ -47,13 +48,6 @@ struct worker {
 	struct nnb_pool *pools[POOLS];
 	pthread_t thread;
 };
-
-static uint64_t length_ns(void)
-{
-	const char *s = getenv("NNB_SOAK_SECONDS");
-
-	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS / N_OF(rows) : 700 * MS;
-}
 
 static void trouble(struct market *m, const char *what)
 {
@@ -251,7 +245,7 @@ static void nothing_breaks_and_nothing_is_left(void **state)
 	unsigned fds = count_fds(), threads = count_threads(), mappings = count_memfd_mappings();
 
 	m.prepared = prepared_sum("xnnpack");
-	m.end = now_ns() + length_ns();
+	m.end = now_ns() + stress_length_ns(N_OF(rows), 700 * MS);
 	run(&m);
 	nnb_prepared_unref(m.prepared);
 	if (m.trouble)

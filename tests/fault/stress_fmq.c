@@ -4,6 +4,7 @@
  * The parties are threads on one handle, because the sanitizer compares addresses: it takes two mappings of one
  * file for different memory. A lost wake-up shows as a call that times out. NNB_SOAK_SECONDS sets the length.
  */
+#include "fault/stress_length.h"
 #include "unit/fmq_helpers.h"
 
 enum { MAX_BATCH = 16, ELEM_MAX = 24 };
@@ -31,13 +32,6 @@ struct game {
 	_Atomic uint64_t written; /* UINT64_MAX until the writer has stopped */
 	const char *trouble;
 };
-
-static uint64_t length_ns(size_t parts)
-{
-	const char *s = getenv("NNB_SOAK_SECONDS");
-
-	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS / parts : 400 * MS;
-}
 
 /* Delay each party by a random time, so that wake-ups race with every step of going to sleep. */
 static void dawdle(uint64_t *seed)
@@ -127,7 +121,7 @@ static void no_element_is_lost_or_torn(void **state)
 	pthread_t thread;
 
 	assert_int_equal(nnb_fmq_new(&g.q, &c), 0);
-	g.end = now_ns() + length_ns(N_OF(rows) + 2);
+	g.end = now_ns() + stress_length_ns(N_OF(rows) + 2, 400 * MS);
 	assert_int_equal(pthread_create(&thread, NULL, writes, &g), 0);
 	while (at < atomic_load(&g.written)) {
 		size_t n = 1 + next_random(&seed) % most(&g);
@@ -185,7 +179,7 @@ static void *listens(void *arg)
 static void a_batch_that_a_reader_accepts_is_whole(void **state)
 {
 	struct nnb_fmq_config c = { .elem_size = 24, .capacity = UNSYNC_CAPACITY, .flavour = NNB_FMQ_UNSYNCHRONIZED };
-	uint64_t end = now_ns() + length_ns(N_OF(rows) + 2);
+	uint64_t end = now_ns() + stress_length_ns(N_OF(rows) + 2, 400 * MS);
 	_Atomic bool stop = false;
 	struct listener l[READERS];
 	bool all = false;
@@ -247,7 +241,7 @@ static void *hands_over(void *arg)
 
 static void a_flag_carries_plain_data(void **state)
 {
-	struct handoff h = { .end = now_ns() + length_ns(N_OF(rows) + 2) };
+	struct handoff h = { .end = now_ns() + stress_length_ns(N_OF(rows) + 2, 400 * MS) };
 	uint32_t word = 0, bits;
 	pthread_t thread;
 

@@ -6,9 +6,9 @@
  * Each result with status NONE is right to the last bit; only an execution with a deadline misses one; no
  * thread waits forever; and at the end the service holds what it held at first.
  */
-#include <poll.h>
 #include <sys/socket.h>
 
+#include "fault/stress_apps.h"
 #include "qos_app.h"
 
 enum { APPS = 8, BURSTS = 4, LIFE = 24 /* executions by a burst, at most */ };
@@ -19,13 +19,6 @@ static const struct stress {
 	{ "fair", "save", "abort" },   { "fair", "restart", "abort" }, { "priority", "save", "refuse" },
 	{ "edf", "restart", "abort" }, { "edf", "save", "advise" },    { "fifo", "none", "abort" },
 };
-
-static uint64_t length_ns(void)
-{
-	const char *s = getenv("NNB_SOAK_SECONDS");
-
-	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS / N_OF(rows) : 400 * MS;
-}
 
 /* ---- in an app ---- */
 
@@ -145,17 +138,10 @@ static void *works(void *arg)
 	return NULL;
 }
 
-/* Fail if a thread has waited for too long. */
 static void look_after(const struct worker *w)
 {
-	for (int i = 0; i < BURSTS; i++) {
-		uint64_t since = atomic_load(&w[i].since), now = now_ns();
-
-		if (now > since && now - since > PATIENCE) {
-			fprintf(stderr, "app %d waits for ever\n", (int)getpid());
-			_exit(5);
-		}
-	}
+	for (int i = 0; i < BURSTS; i++)
+		stress_app_check_wait(atomic_load(&w[i].since));
 }
 
 static void prepare_all(struct nnb_client *client, struct nnb_remote **ret)
@@ -168,14 +154,6 @@ static void prepare_all(struct nnb_client *client, struct nnb_remote **ret)
 			_exit(6);
 		nnb_model_free(m);
 	}
-}
-
-static bool is_called_off(int line)
-{
-	struct pollfd at = { .fd = line, .events = POLLIN };
-	char byte;
-
-	return poll(&at, 1, 100) == 1 && recv(line, &byte, 1, 0) == 1;
 }
 
 /* Executes until the test writes to @line; then writes its counts to the test. */
@@ -200,7 +178,7 @@ static void app(const char *socket_path, int line, uint64_t seed)
 		if (pthread_create(&workers[i].thread, NULL, works, &workers[i]))
 			_exit(7);
 	}
-	while (!is_called_off(line))
+	while (!stress_app_is_called_off(line))
 		look_after(workers);
 	atomic_store(&enough, true);
 	alarm(WATCHDOG_S);
@@ -219,56 +197,16 @@ static void app(const char *socket_path, int line, uint64_t seed)
 /* ---- the test ---- */
 
 struct crowd {
-	struct service s;
-	struct child apps[APPS];
-	int lines[APPS];
-	bool works[APPS]; /* whether each app has reported that it runs */
-	uint64_t seed, started, killed;
+	struct stress_crowd apps;
 	uint64_t preemptions, restarts; /* counts of the apps that were connected at the time of the query */
 	struct tally tally;
 };
 
-static void start_one(struct crowd *c, unsigned i)
-{
-	char argument[64];
-	int ends[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	assert_int_equal(fcntl(ends[1], F_SETFD, 0), 0);
-	snprintf(argument, sizeof(argument), "%d %u", ends[1], (unsigned)++c->started);
-	child_start(&c->apps[i], "app", &c->s, argument);
-	close(ends[1]);
-	c->lines[i] = ends[0];
-	c->works[i] = false;
-}
-
-static void hear(struct crowd *c, unsigned i)
-{
-	if (!c->works[i])
-		assert_int_equal(child_hears(&c->apps[i]), '.');
-	c->works[i] = true;
-}
-
-/* Kill an app in any step, even at its start. */
-static void kill_one(struct crowd *c, unsigned i)
-{
-	child_kill(&c->apps[i]);
-	close(c->lines[i]);
-	c->killed++;
-}
-
 static void end_one(struct crowd *c, unsigned i)
 {
 	struct tally t = { 0 };
-	int status;
 
-	hear(c, i);
-	assert_int_equal(send(c->lines[i], ".", 1, MSG_NOSIGNAL), 1);
-	status = child_end(&c->apps[i]);
-	if (status)
-		fail_msg("an app ended with %d", status);
-	assert_int_equal(recv(c->lines[i], &t, sizeof(t), 0), sizeof(t));
-	close(c->lines[i]);
+	stress_app_end(&c->apps, i, &t, sizeof(t));
 	c->tally.right += t.right;
 	c->tally.missed_transient += t.missed_transient;
 	c->tally.missed_persistent += t.missed_persistent;
@@ -277,7 +215,7 @@ static void end_one(struct crowd *c, unsigned i)
 /* Add up the counts of the apps that are alive. */
 static void count(struct crowd *c)
 {
-	struct nnb_client *client = app_open(&c->s);
+	struct nnb_client *client = app_open(&c->apps.s);
 	struct nnb_app_counts apps[4 * APPS];
 	uint32_t n = 0;
 
@@ -298,58 +236,44 @@ static bool is_over(struct crowd *c, const struct stress *how, uint64_t end)
 	return c->preemptions || !strcmp(how->preempt, "none") || now_ns() > end + PATIENCE;
 }
 
-static void live(struct crowd *c, const struct stress *how)
-{
-	static const unsigned op_us[] = { 0, 0, 20, 100, 400 };
-	uint64_t end = now_ns() + length_ns();
-
-	while (!is_over(c, how, end)) {
-		unsigned i = (unsigned)(next_random(&c->seed) % APPS);
-
-		atomic_store(&c->s.gate->op_us, op_us[next_random(&c->seed) % N_OF(op_us)]);
-		if (next_random(&c->seed) % 4)
-			hear(c, i); /* wait, because otherwise the next kill may come before the start */
-		nanosleep(&(struct timespec){ .tv_nsec = (long)(next_random(&c->seed) % (80 * MS)) }, NULL);
-		kill_one(c, i);
-		start_one(c, i);
-	}
-}
-
 static void nobody_waits_for_ever_and_nothing_is_left(void **state)
 {
 	const struct stress *how = *state;
-	struct crowd c = { .seed = (uint64_t)(how - rows) + 7 };
+	struct crowd c = { .apps = { .n = APPS, .shared_fd = -1, .seed = (uint64_t)(how - rows) + 7 } };
+	struct service *s = &c.apps.s;
+	uint64_t end;
 
-	service_init(&c.s);
-	service_start(&c.s, OPTIONS("--app-identity", "pid", "--lanes", "2", "--policy", how->policy, "--preempt",
-	                            how->preempt, "--deadline", how->deadline));
+	service_init(s);
+	service_start(s, OPTIONS("--app-identity", "pid", "--lanes", "2", "--policy", how->policy, "--preempt",
+	                         how->preempt, "--deadline", how->deadline));
 	for (unsigned i = 0; i < APPS; i++)
-		start_one(&c, i);
-	live(&c, how);
+		stress_app_start(&c.apps, i);
+	end = now_ns() + stress_length_ns(N_OF(rows), 400 * MS);
+	while (!is_over(&c, how, end))
+		stress_crowd_step(&c.apps, 80 * MS);
 	for (unsigned i = 0; i < APPS / 2; i++)
-		kill_one(&c, i);
+		stress_app_kill(&c.apps, i);
 	for (unsigned i = APPS / 2; i < APPS; i++)
 		end_one(&c, i);
-	service_settles(&c.s);
-	print_message("%llu apps, %llu killed; of those that ended: %llu right, %llu missed for now, %llu for good; "
+	service_settles(s);
+	print_message("%u apps, %u killed; of those that ended: %llu right, %llu missed for now, %llu for good; "
 	              "%llu preempted, %llu started over\n",
-	              (unsigned long long)c.started, (unsigned long long)c.killed, (unsigned long long)c.tally.right,
+	              c.apps.started, c.apps.killed, (unsigned long long)c.tally.right,
 	              (unsigned long long)c.tally.missed_transient, (unsigned long long)c.tally.missed_persistent,
 	              (unsigned long long)c.preemptions, (unsigned long long)c.restarts);
 	assert_true(c.tally.right > 0);
 	assert_true(!c.preemptions == !strcmp(how->preempt, "none"));
 	assert_true(!c.restarts == !!strcmp(how->preempt, "restart"));
-	service_fini(&c.s);
+	service_fini(s);
 }
 
 int main(int argc, char **argv)
 {
-	int line;
-	unsigned seed;
+	struct stress_argument a;
 
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
-		if (sscanf(argv[4], "%d %u", &line, &seed) == 2)
-			app(argv[3], line, seed);
+		if (stress_app_read(&a, argv[4]))
+			app(argv[3], a.line, a.number);
 		return 1;
 	}
 	for (size_t i = 0; i < N_OF(rows); i++)
