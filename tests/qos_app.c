@@ -419,3 +419,66 @@ const char *gate_notes(const struct service *s, bool first_only)
 	}
 	return text;
 }
+
+/* ---- the fixture of a test ---- */
+
+int turns_set_up(void **state)
+{
+	struct turns *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	t->row = *state;
+	service_init(&t->s);
+	*state = t;
+	return 0;
+}
+
+int turns_tear_down(void **state)
+{
+	struct turns *t = *state;
+
+	gate_open(&t->s);
+	while (t->n_apps)
+		turns_end_app(t);
+	nnb_client_close(t->watch);
+	if (t->s.pid)
+		service_settles(&t->s);
+	service_fini(&t->s);
+	free(t);
+	return 0;
+}
+
+void turns_start(struct turns *t, const char *const *options)
+{
+	service_start(&t->s, options);
+	t->watch = app_open(&t->s);
+}
+
+void turns_add_app(struct turns *t)
+{
+	struct app *a = &t->apps[t->n_apps];
+
+	assert_true(t->n_apps < TURNS_APPS_MAX);
+	app_start(a, &t->s, 0);
+	t->n_apps++;
+	for (uint32_t i = 0; i < N_PRIORITIES; i++)
+		app_has(a, i, i, N_OPS);
+}
+
+void turns_end_app(struct turns *t)
+{
+	app_end(&t->apps[--t->n_apps]);
+}
+
+void turns_kill_app(struct turns *t)
+{
+	app_kill(&t->apps[--t->n_apps]);
+}
+
+void turns_expect_notes(const struct turns *t, bool first_only, const char *wanted)
+{
+	const char *is = gate_notes(&t->s, first_only);
+
+	if (strcmp(is, wanted) != 0)
+		fail_msg("operations ran as '%s', not '%s'", is, wanted);
+}

@@ -113,4 +113,28 @@ void await_waiting(struct nnb_client *watch, uint32_t n);
  */
 const char *gate_notes(const struct service *s, bool first_only);
 
+/* ---- the fixture of a test: a service, a client that watches it, and apps with the step model once for each priority ---- */
+
+enum { TURNS_APPS_MAX = 3 };
+
+struct turns {
+	struct service s;
+	struct nnb_client *watch;
+	struct app apps[TURNS_APPS_MAX];
+	unsigned n_apps;
+	const void *row; /* the state of the test, as add_test() was given it */
+};
+
+/* For add_test(). At the end all apps end, the last one first, and the service must hold nothing. */
+int turns_set_up(void **state);
+int turns_tear_down(void **state);
+
+void turns_start(struct turns *t, const char *const *options);
+void turns_add_app(struct turns *t);
+void turns_end_app(struct turns *t);  /* the last one */
+void turns_kill_app(struct turns *t); /* the last one */
+
+/* Fail if the operations that have run are not @wanted, in the form of gate_notes(). */
+void turns_expect_notes(const struct turns *t, bool first_only, const char *wanted);
+
 #endif

@@ -11,70 +11,28 @@
 #define PERSISTENT NNB_STATUS_MISSED_DEADLINE_PERSISTENT
 enum { RETRIES = 20 };
 
-struct fixture {
-	struct service s;
-	struct nnb_client *client; /* this process's, which watches the two apps */
-	struct app app, other;
-	bool has_app, has_other;
-	const void *row;
-};
+enum { OURS, OTHER }; /* the app that asks, and another app */
 
-static int set_up(void **state)
+static void other_goes(struct turns *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->row = *state;
-	service_init(&f->s);
-	*state = f;
-	return 0;
+	if (f->n_apps > OTHER)
+		turns_end_app(f);
 }
 
-static void other_goes(struct fixture *f)
-{
-	if (f->has_other)
-		app_end(&f->other);
-	f->has_other = false;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	gate_open(&f->s);
-	other_goes(f);
-	if (f->has_app)
-		app_end(&f->app);
-	nnb_client_close(f->client);
-	if (f->s.pid)
-		service_settles(&f->s);
-	service_fini(&f->s);
-	free(f);
-	return 0;
-}
-
-static void serve(struct fixture *f, const char *const *options)
+static void serve(struct turns *f, const char *const *options)
 {
 	const char *all[16] = { "--app-identity", "pid" };
 	unsigned n = 2;
 
 	while (*options)
 		all[n++] = *options++;
-	service_start(&f->s, all);
-	f->client = app_open(&f->s);
+	turns_start(f, all);
 }
 
-/* The app that asks, and another app: each has a model of N_OPS for each priority. */
-static void start_apps(struct fixture *f)
+static void start_apps(struct turns *f)
 {
-	app_start(&f->app, &f->s, 0);
-	f->has_app = true;
-	app_start(&f->other, &f->s, 0);
-	f->has_other = true;
-	for (uint32_t i = 0; i < N_PRIORITIES; i++) {
-		app_has(&f->app, i, i, N_OPS);
-		app_has(&f->other, i, i, N_OPS);
-	}
+	turns_add_app(f);
+	turns_add_app(f);
 }
 
 static bool is_missed(enum nnb_status status)
@@ -120,7 +78,7 @@ static struct table_row {
 
 static void preparing(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct table_row *row = f->row;
 	struct nnb_prepare how = { .preference = 1, .priority = row->priority };
 	struct nnb_model *m = step_model(N_OPS);
@@ -130,7 +88,7 @@ static void preparing(void **state)
 
 	serve(f, OPTIONS(NULL));
 	how.deadline_ns = deadline_at(row->deadline);
-	status = nnb_remote_prepare(f->client, m, &how, NULL, &remote, &why);
+	status = nnb_remote_prepare(f->watch, m, &how, NULL, &remote, &why);
 	expect_in_table(row->deadline, status, why.text);
 	assert_true((remote != untouched) == !status); /* a model if and only if NONE */
 	if (!status) {
@@ -158,7 +116,7 @@ static void expect_timing(const struct outcome *o, bool measured)
 
 static void executing(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct table_row *row = f->row;
 	const struct nnb_prepare how = { .preference = 1, .priority = row->priority };
 	struct nnb_model *m = step_model(N_OPS);
@@ -167,7 +125,7 @@ static void executing(void **state)
 	struct steps s;
 
 	serve(f, OPTIONS(NULL));
-	assert_none(nnb_remote_prepare(f->client, m, &how, NULL, &remote, &why));
+	assert_none(nnb_remote_prepare(f->watch, m, &how, NULL, &remote, &why));
 	steps_init(&s, N_OPS, APART, 7);
 	for (int i = 0; i < 4; i++) {
 		steps_refresh(&s);
@@ -196,7 +154,7 @@ static void executing(void **state)
 static void an_invalid_priority_is_refused(void **state)
 {
 	static const uint32_t none[] = { 3, UINT32_MAX };
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	struct nnb_model *m = step_model(N_OPS);
 	struct nnb_remote *remote = NULL;
 	bool each[N_OPS] = { false };
@@ -205,11 +163,11 @@ static void an_invalid_priority_is_refused(void **state)
 	for (size_t i = 0; i < N_OF(none); i++) {
 		const struct nnb_prepare how = { .preference = 1, .priority = none[i] };
 
-		assert_int_equal(nnb_remote_prepare(f->client, m, &how, NULL, &remote, NULL),
+		assert_int_equal(nnb_remote_prepare(f->watch, m, &how, NULL, &remote, NULL),
 		                 NNB_STATUS_INVALID_ARGUMENT);
 		assert_null(remote);
 	}
-	assert_none(nnb_client_supported(f->client, m, each, &why));
+	assert_none(nnb_client_supported(f->watch, m, each, &why));
 	for (int i = 0; i < N_OPS; i++)
 		assert_true(each[i]);
 	nnb_model_free(m);
@@ -240,50 +198,50 @@ static void expect_miss(enum path path, const struct outcome *o, enum nnb_status
 }
 
 /* The same again on a device that no other app uses: the execution succeeds in the end. */
-static void works_now(struct fixture *f, enum path path, uint64_t relative_ns)
+static void works_now(struct turns *f, enum path path, uint64_t relative_ns)
 {
 	struct outcome o;
 	int i = 0;
 
 	do {
-		tell(&f->app, LOW, path, 11, now_ns() + relative_ns);
-		o = app_tells(&f->app);
+		tell(&f->apps[OURS], LOW, path, 11, now_ns() + relative_ns);
+		o = app_tells(&f->apps[OURS]);
 	} while (is_missed(o.status) && ++i < RETRIES);
 	if (!o.right)
 		fail_msg("alone, too, it is %s (%s)", nnb_status_name(o.status), o.why);
 }
 
 /* The other app has so much queued before us that the service refuses us at once. */
-static struct outcome queue_too_long(struct fixture *f, enum path path, uint64_t relative_ns)
+static struct outcome queue_too_long(struct turns *f, enum path path, uint64_t relative_ns)
 {
 	enum { BEFORE_US = 24 };
 	struct outcome o;
 
 	gate_hold(&f->s, 0);
 	for (uint32_t i = 0; i < BEFORE_US; i++)
-		tell(&f->other, HIGH, (enum path)(i % N_PATHS), 20 + i, 0);
+		tell(&f->apps[OTHER], HIGH, (enum path)(i % N_PATHS), 20 + i, 0);
 	gate_has_seen(&f->s, 1);
-	await_waiting(f->client, BEFORE_US - 1);
-	tell(&f->app, LOW, path, 10, now_ns() + relative_ns);
-	o = app_tells(&f->app);
+	await_waiting(f->watch, BEFORE_US - 1);
+	tell(&f->apps[OURS], LOW, path, 10, now_ns() + relative_ns);
+	o = app_tells(&f->apps[OURS]);
 	gate_open(&f->s);
 	for (uint32_t i = 0; i < BEFORE_US; i++)
-		assert_true(app_tells(&f->other).right);
+		assert_true(app_tells(&f->apps[OTHER]).right);
 	return o;
 }
 
 /* The other app keeps the lane, and we wait until the deadline has passed. */
-static struct outcome lane_taken(struct fixture *f, enum path path, uint64_t relative_ns)
+static struct outcome lane_taken(struct turns *f, enum path path, uint64_t relative_ns)
 {
 	struct outcome o;
 
 	gate_hold(&f->s, 0);
-	tell(&f->other, LOW, BY_BURST, 20, 0);
+	tell(&f->apps[OTHER], LOW, BY_BURST, 20, 0);
 	gate_has_seen(&f->s, 1);
-	tell(&f->app, LOW, path, 10, now_ns() + relative_ns);
-	o = app_tells(&f->app);
+	tell(&f->apps[OURS], LOW, path, 10, now_ns() + relative_ns);
+	o = app_tells(&f->apps[OURS]);
 	gate_open(&f->s);
-	assert_true(app_tells(&f->other).right);
+	assert_true(app_tells(&f->apps[OTHER]).right);
 	return o;
 }
 
@@ -297,45 +255,45 @@ static void until(uint64_t moment_ns)
  * We have the lane, and an operation takes until the deadline has passed. False: the service had refused us
  * before.
  */
-static bool caught_up_with(struct fixture *f, enum path path, uint64_t deadline_ns, unsigned op)
+static bool caught_up_with(struct turns *f, enum path path, uint64_t deadline_ns, unsigned op)
 {
 	gate_hold(&f->s, op);
-	tell(&f->app, LOW, path, 10, deadline_ns);
+	tell(&f->apps[OURS], LOW, path, 10, deadline_ns);
 	while (!atomic_load(&f->s.gate->came))
-		if (app_has_news(&f->app))
+		if (app_has_news(&f->apps[OURS]))
 			return false;
 	return true;
 }
 
-static struct outcome slow_operation(struct fixture *f, enum path path, uint64_t relative_ns)
+static struct outcome slow_operation(struct turns *f, enum path path, uint64_t relative_ns)
 {
 	uint64_t deadline_ns = now_ns() + relative_ns;
 
 	if (caught_up_with(f, path, deadline_ns, 1))
 		until(deadline_ns);
 	gate_open(&f->s);
-	return app_tells(&f->app);
+	return app_tells(&f->apps[OURS]);
 }
 
 /* The other app has taken the lane from us, and keeps it until the deadline has passed. */
-static struct outcome lane_taken_away(struct fixture *f, enum path path, uint64_t relative_ns)
+static struct outcome lane_taken_away(struct turns *f, enum path path, uint64_t relative_ns)
 {
 	struct outcome o;
 
 	if (!caught_up_with(f, path, now_ns() + relative_ns, 0))
-		return app_tells(&f->app);
-	tell(&f->other, HIGH, BY_BURST, 20, 0);
-	await_waiting(f->client, 1);
+		return app_tells(&f->apps[OURS]);
+	tell(&f->apps[OTHER], HIGH, BY_BURST, 20, 0);
+	await_waiting(f->watch, 1);
 	gate_let_one(&f->s);
-	o = app_tells(&f->app);
+	o = app_tells(&f->apps[OURS]);
 	gate_open(&f->s);
-	assert_true(app_tells(&f->other).right);
+	assert_true(app_tells(&f->apps[OTHER]).right);
 	return o;
 }
 
 static const struct miss_row {
 	const char *name, *policy, *preempt;
-	struct outcome (*happen)(struct fixture *f, enum path path, uint64_t relative_ns);
+	struct outcome (*happen)(struct turns *f, enum path path, uint64_t relative_ns);
 	const char *words;
 	unsigned first_ms; /* the first deadline to try */
 	unsigned op_us;    /* the time of an operation while the models are prepared */
@@ -359,7 +317,7 @@ static bool is_too_early(enum path path, const struct outcome *o, const char *wo
 
 static void a_deadline_is_missed_for_now_and_not_when_alone(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct miss_row *row = f->row;
 	uint64_t relative_ns = 0;
 
@@ -385,7 +343,7 @@ static void a_deadline_is_missed_for_now_and_not_when_alone(void **state)
 /* On an idle device, time after time. */
 static void a_deadline_that_has_passed_is_missed_for_good(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 
 	serve(f, OPTIONS(NULL));
 	start_apps(f);
@@ -394,8 +352,8 @@ static void a_deadline_that_has_passed_is_missed_for_good(void **state)
 		enum path path = (enum path)(i % N_PATHS);
 		struct outcome o;
 
-		tell(&f->app, i % N_PRIORITIES, path, 10, i % 2 ? now_ns() : 1);
-		o = app_tells(&f->app);
+		tell(&f->apps[OURS], i % N_PRIORITIES, path, 10, i % 2 ? now_ns() : 1);
+		o = app_tells(&f->apps[OURS]);
 		expect_miss(path, &o, PERSISTENT, "has passed");
 	}
 }
@@ -407,7 +365,7 @@ static void an_impossible_deadline_is_missed_for_good(void **state)
 		SOON_MS = 4
 	}; /* the shortest time of an operation, of N_OPS; and the time until
 	                                     * the deadline */
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	struct outcome o;
 
 	serve(f, OPTIONS(NULL));
@@ -416,14 +374,14 @@ static void an_impossible_deadline_is_missed_for_good(void **state)
 	other_goes(f);
 	for (unsigned path = 0; path < N_PATHS; path++) {
 		for (unsigned i = 0; i < 2 * RETRIES; i++) {
-			tell(&f->app, MEDIUM, (enum path)path, 10, now_ns() + SOON_MS * MS);
-			o = app_tells(&f->app);
+			tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, now_ns() + SOON_MS * MS);
+			o = app_tells(&f->apps[OURS]);
 			expect_miss((enum path)path, &o, PERSISTENT, "");
 			if (i != RETRIES)
 				continue;
-			tell(&f->app, MEDIUM, (enum path)path, 10, UNLIMITED); /* the service has an estimate
+			tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, UNLIMITED); /* the service has an estimate
 			                                                        * then, and keeps it */
-			app_tells_right(&f->app, 10);
+			app_tells_right(&f->apps[OURS], 10);
 		}
 	}
 }
@@ -439,14 +397,14 @@ static const struct worth_row {
 	{ "advise", NNB_STATUS_NONE, NNB_STATUS_NONE, NNB_STATUS_NONE, NNB_STATUS_NONE },
 };
 
-static struct nnb_app_counts counts_of_app(struct fixture *f)
+static struct nnb_app_counts counts_of_app(struct turns *f)
 {
 	struct nnb_app_counts apps[8], ret = { 0 };
 	uint32_t n = 0;
 
-	assert_none(nnb_client_apps(f->client, apps, N_OF(apps), &n, &why));
+	assert_none(nnb_client_apps(f->watch, apps, N_OF(apps), &n, &why));
 	for (uint32_t i = 0; i < n && i < N_OF(apps); i++)
-		if (apps[i].app == (uint32_t)f->app.child.pid)
+		if (apps[i].app == (uint32_t)f->apps[OURS].child.pid)
 			ret = apps[i];
 	return ret;
 }
@@ -455,23 +413,23 @@ static struct nnb_app_counts counts_of_app(struct fixture *f)
  * An execution waits behind the other until its deadline has passed; where the service gives up nothing for
  * that, until the other goes on.
  */
-static struct outcome wait_behind(struct fixture *f, enum path path, uint64_t relative_ns, bool patient)
+static struct outcome wait_behind(struct turns *f, enum path path, uint64_t relative_ns, bool patient)
 {
 	uint64_t deadline_ns;
 
 	if (!patient)
 		return lane_taken(f, path, relative_ns);
 	gate_hold(&f->s, 0);
-	tell(&f->other, LOW, BY_BURST, 20, 0);
+	tell(&f->apps[OTHER], LOW, BY_BURST, 20, 0);
 	gate_has_seen(&f->s, 1);
 	deadline_ns = now_ns() + relative_ns;
-	tell(&f->app, LOW, path, 10, deadline_ns);
-	await_waiting(f->client, 1);
+	tell(&f->apps[OURS], LOW, path, 10, deadline_ns);
+	await_waiting(f->watch, 1);
 	until(deadline_ns);
-	assert_false(app_has_news(&f->app));
+	assert_false(app_has_news(&f->apps[OURS]));
 	gate_open(&f->s);
-	assert_true(app_tells(&f->other).right);
-	return app_tells(&f->app);
+	assert_true(app_tells(&f->apps[OTHER]).right);
+	return app_tells(&f->apps[OURS]);
 }
 
 static void expect_worth(const char *what, const struct outcome *o, enum nnb_status status)
@@ -482,7 +440,7 @@ static void expect_worth(const char *what, const struct outcome *o, enum nnb_sta
 
 static void a_deadline_works_as_in_the_service_s_mode(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct worth_row *row = f->row;
 	uint64_t late = 0, missed = 0;
 	struct nnb_app_counts counts;
@@ -490,17 +448,17 @@ static void a_deadline_works_as_in_the_service_s_mode(void **state)
 	serve(f, OPTIONS("--lanes", "1", "--deadline", row->how, "--preempt", "none"));
 	start_apps(f);
 	atomic_store(&f->s.gate->op_us, 20000);
-	app_has(&f->app, 3, MEDIUM, N_OPS);
+	app_has(&f->apps[OURS], 3, MEDIUM, N_OPS);
 	atomic_store(&f->s.gate->op_us, 0);
 	for (unsigned path = 0; path < N_PATHS; path++) {
 		struct outcome o;
 		uint64_t relative_ns;
 
-		tell(&f->app, LOW, (enum path)path, 10, now_ns());
-		o = app_tells(&f->app);
+		tell(&f->apps[OURS], LOW, (enum path)path, 10, now_ns());
+		o = app_tells(&f->apps[OURS]);
 		expect_worth("passed", &o, row->passed);
-		tell(&f->app, 3, (enum path)path, 10, now_ns() + 2 * MS); /* the service's estimate is longer */
-		o = app_tells(&f->app);
+		tell(&f->apps[OURS], 3, (enum path)path, 10, now_ns() + 2 * MS); /* the service's estimate is longer */
+		o = app_tells(&f->apps[OURS]);
 		expect_worth("hopeless", &o, row->hopeless);
 		relative_ns = 50 * MS;
 		do
@@ -527,7 +485,7 @@ static void a_deadline_works_as_in_the_service_s_mode(void **state)
  */
 static void too_many_at_once_is_for_now(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	struct outcome o;
 
 	serve(f, OPTIONS("--limit", "async=2"));
@@ -535,30 +493,30 @@ static void too_many_at_once_is_for_now(void **state)
 	for (unsigned path = BY_ASYNC; path <= BY_FENCED; path += BY_FENCED - BY_ASYNC) {
 		gate_hold(&f->s, 0);
 		for (unsigned i = 0; i < 2; i++)
-			tell(&f->app, MEDIUM, i ? BY_FENCED : BY_ASYNC, 20 + i, 0);
+			tell(&f->apps[OURS], MEDIUM, i ? BY_FENCED : BY_ASYNC, 20 + i, 0);
 		gate_has_seen(&f->s, 2);
 		for (int i = 0; i < 3; i++) {
-			tell(&f->app, MEDIUM, (enum path)path, 10, 0);
-			o = app_tells(&f->app);
+			tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, 0);
+			o = app_tells(&f->apps[OURS]);
 			assert_int_equal(o.status, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 			assert_int_equal(o.launch, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT); /* P-32 */
 			assert_int_equal(o.times_told, path == BY_ASYNC);
 			expect_timing(&o, true);
 		}
-		tell(&f->other, MEDIUM, (enum path)path, 30, 0);
+		tell(&f->apps[OTHER], MEDIUM, (enum path)path, 30, 0);
 		gate_has_seen(&f->s, 3);
 		gate_open(&f->s);
 		for (int i = 0; i < 2; i++)
-			assert_true(app_tells(&f->app).right);
-		app_tells_right(&f->other, 30);
-		tell(&f->app, MEDIUM, (enum path)path, 10, 0);
-		app_tells_right(&f->app, 10);
+			assert_true(app_tells(&f->apps[OURS]).right);
+		app_tells_right(&f->apps[OTHER], 30);
+		tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, 0);
+		app_tells_right(&f->apps[OURS], 10);
 	}
 }
 
 static void more_pools_than_allowed_is_for_good(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 
 	serve(f, OPTIONS("--limit", "pools=1"));
 	start_apps(f);
@@ -566,8 +524,8 @@ static void more_pools_than_allowed_is_for_good(void **state)
 	for (unsigned i = 0; i < RETRIES * N_PATHS; i++) {
 		struct outcome o;
 
-		tell(&f->app, MEDIUM, (enum path)(i % N_PATHS), 10, 0);
-		o = app_tells(&f->app);
+		tell(&f->apps[OURS], MEDIUM, (enum path)(i % N_PATHS), 10, 0);
+		o = app_tells(&f->apps[OURS]);
 		if (o.status != NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT)
 			fail_msg("%s: %s (%s)", path_names[i % N_PATHS], nnb_status_name(o.status), o.why);
 		expect_timing(&o, true);
@@ -576,7 +534,7 @@ static void more_pools_than_allowed_is_for_good(void **state)
 
 /* ---- apps of HAL 1.2 (Q-20) ---- */
 
-static void an_older_app(struct fixture *f, struct nnb_client **client, struct nnb_remote **remote)
+static void an_older_app(struct turns *f, struct nnb_client **client, struct nnb_remote **remote)
 {
 	const struct nnb_client_config config = { .socket = f->s.socket, .hal = NNB_HAL_1_2 };
 	struct nnb_model *m = step_model(N_OPS);
@@ -588,7 +546,7 @@ static void an_older_app(struct fixture *f, struct nnb_client **client, struct n
 
 static void before_1_3_there_are_no_deadlines_and_no_priorities(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	struct nnb_model *m = step_model(N_OPS);
 	struct nnb_remote *remote, *none = NULL;
 	struct nnb_client *client;
@@ -626,7 +584,7 @@ static void before_1_3_there_are_no_deadlines_and_no_priorities(void **state)
 
 static void before_1_3_a_shortage_is_a_general_failure(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	struct nnb_remote *remote;
 	struct nnb_client *client;
 	struct outcome o;
@@ -648,7 +606,7 @@ static void before_1_3_a_shortage_is_a_general_failure(void **state)
 /* Other apps can still keep it from a lane; it waits as long as that takes. */
 static void before_1_3_one_waits_for_its_lane(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	struct nnb_remote *remote;
 	struct nnb_client *client;
 	struct outcome o;
@@ -659,12 +617,12 @@ static void before_1_3_one_waits_for_its_lane(void **state)
 	start_apps(f);
 	steps_init(&s, N_OPS, APART, 7);
 	gate_hold(&f->s, 0);
-	tell(&f->app, HIGH, BY_BURST, 20, UNLIMITED);
+	tell(&f->apps[OURS], HIGH, BY_BURST, 20, UNLIMITED);
 	gate_has_seen(&f->s, 1);
 	gate_open(&f->s);
 	steps_execute(remote, BY_BURST, &s, &o);
 	assert_true(o.right);
-	app_tells_right(&f->app, 20);
+	app_tells_right(&f->apps[OURS], 20);
 	steps_fini(&s);
 	nnb_remote_release(remote);
 	nnb_client_close(client);
@@ -672,8 +630,8 @@ static void before_1_3_one_waits_for_its_lane(void **state)
 
 /* ---- */
 
-#define TEST(run, ...) add_test(run, set_up, tear_down, NULL, __VA_ARGS__)
-#define TEST_ROW(run, row, ...) add_test(run, set_up, tear_down, (void *)(uintptr_t)(row), __VA_ARGS__)
+#define TEST(run, ...) add_test(run, turns_set_up, turns_tear_down, NULL, __VA_ARGS__)
+#define TEST_ROW(run, row, ...) add_test(run, turns_set_up, turns_tear_down, (void *)(uintptr_t)(row), __VA_ARGS__)
 
 static void add_tables(void)
 {

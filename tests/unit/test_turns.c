@@ -9,63 +9,17 @@
 
 #include "qos_app.h"
 
-enum { APPS = 3, JOBS = 6 };
-
-struct fixture {
-	struct service s;
-	struct nnb_client *watch;
-	struct app apps[APPS];
-	unsigned n_apps;
-	const void *row;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->row = *state;
-	service_init(&f->s);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	gate_open(&f->s);
-	while (f->n_apps)
-		app_end(&f->apps[--f->n_apps]);
-	nnb_client_close(f->watch);
-	if (f->s.pid)
-		service_settles(&f->s);
-	service_fini(&f->s);
-	free(f);
-	return 0;
-}
+enum { APPS = TURNS_APPS_MAX, JOBS = 6 };
 
 /* Start a service, and @n apps, each with the step model once for each priority. */
-static void begin(struct fixture *f, unsigned n, const char *const *options)
+static void begin(struct turns *f, unsigned n, const char *const *options)
 {
-	service_start(&f->s, options);
-	f->watch = app_open(&f->s);
-	for (; f->n_apps < n; f->n_apps++) {
-		app_start(&f->apps[f->n_apps], &f->s, 0);
-		for (uint32_t i = 0; i < N_PRIORITIES; i++)
-			app_has(&f->apps[f->n_apps], i, i, N_OPS);
-	}
+	turns_start(f, options);
+	while (f->n_apps < n)
+		turns_add_app(f);
 }
 
-static void expect_notes(struct fixture *f, bool first_only, const char *wanted)
-{
-	const char *is = gate_notes(&f->s, first_only);
-
-	if (strcmp(is, wanted) != 0)
-		fail_msg("what ran was '%s', not '%s'", is, wanted);
-}
-
-static void expect_notes_begin(struct fixture *f, const char *wanted)
+static void expect_notes_begin(struct turns *f, const char *wanted)
 {
 	const char *is = gate_notes(&f->s, true);
 
@@ -90,7 +44,7 @@ static uint64_t deadline_of(const struct job *j)
 	return j->deadline_s ? now_ns() + j->deadline_s * SECOND : 0;
 }
 
-static void tell(struct fixture *f, const struct job *j)
+static void tell(struct turns *f, const struct job *j)
 {
 	app_is_told(&f->apps[j->app], &(struct order){ .what = ORDER_EXECUTE,
 	                                               .model = j->priority,
@@ -100,7 +54,7 @@ static void tell(struct fixture *f, const struct job *j)
 }
 
 /* Wait until the job is on the lane; hold it there before operation @op. */
-static void holds_the_lane(struct fixture *f, const struct job *j, unsigned op)
+static void holds_the_lane(struct turns *f, const struct job *j, unsigned op)
 {
 	gate_hold(&f->s, op);
 	tell(f, j);
@@ -149,7 +103,7 @@ static const struct policy_row {
 
 static void a_policy_orders_the_waiting_jobs(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct policy_row *row = f->row;
 
 	begin(f, 3,
@@ -168,13 +122,13 @@ static void a_policy_orders_the_waiting_jobs(void **state)
 		if (!o.right)
 			fail_msg("%u: %s (%s)", o.tag, nnb_status_name(o.status), o.why);
 	}
-	expect_notes(f, true, row->order);
+	turns_expect_notes(f, true, row->order);
 }
 
 /* Jobs of each path behind each other: one queue has them all. */
 static void paths_compete_alike(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	char wanted[128] = "99";
 	uint32_t n = 0;
 
@@ -192,7 +146,7 @@ static void paths_compete_alike(void **state)
 	for (uint32_t priority = N_PRIORITIES; priority--;)
 		for (unsigned path = 0; path < N_PATHS; path++)
 			snprintf(wanted + strlen(wanted), 8, " %u", 10 * (priority + 1) + path);
-	expect_notes(f, true, wanted);
+	turns_expect_notes(f, true, wanted);
 }
 
 /*
@@ -201,7 +155,7 @@ static void paths_compete_alike(void **state)
  */
 static void fair_apps_take_turns(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const unsigned n_apps = *(const unsigned *)f->row, each = JOBS / n_apps;
 	uint64_t let, came, before;
 	char wanted[128] = "99";
@@ -228,14 +182,14 @@ static void fair_apps_take_turns(void **state)
 		assert_true(app_tells(&f->apps[i / each]).right);
 	for (unsigned i = 0; i < JOBS; i++)
 		snprintf(wanted + strlen(wanted), 8, " %u", 10 * ((i + 1) % n_apps + 1) + i / n_apps);
-	expect_notes(f, true, wanted);
+	turns_expect_notes(f, true, wanted);
 }
 
 /* ---- lanes ---- */
 
 static void two_lanes_are_two_at_a_time(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 
 	begin(f, 2, OPTIONS("--app-identity", "pid", "--lanes", "2", "--preempt", "none"));
 	assert_int_equal(nnb_client_info(f->watch)->lanes, 2);
@@ -284,7 +238,7 @@ static int nice_of(const struct service *s, int tid)
 static void native_runs_all_at_once_with_the_kernel_s_priorities(void **state)
 {
 	static const int nice[] = { [LOW] = 10, [MEDIUM] = 0, [HIGH] = -10 };
-	struct fixture *f = *state;
+	struct turns *f = *state;
 
 	if (!may_be_nice())
 		skip();
@@ -341,7 +295,7 @@ static int run_without_rights(const struct service *s, char *said, size_t room)
 
 static void native_without_the_right_to_is_an_error_in_a_line(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	char said[512];
 	int status;
 
@@ -400,7 +354,7 @@ static const char *expected_notes(const struct preempt_row *row, unsigned op)
 /* At every checkpoint, and by different paths. */
 static void a_more_urgent_job_gets_the_lane_at_the_next_checkpoint(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct preempt_row *row = f->row;
 	struct job low = row->low, high = row->high;
 
@@ -414,14 +368,14 @@ static void a_more_urgent_job_gets_the_lane_at_the_next_checkpoint(void **state)
 		gate_open(&f->s);
 		for (int k = 0; k < 2; k++)
 			assert_true(app_tells(&f->apps[k ? high.app : low.app]).right);
-		expect_notes(f, false, expected_notes(row, i % N_OPS));
+		turns_expect_notes(f, false, expected_notes(row, i % N_OPS));
 	}
 }
 
 /* An app that lags a quantum (a millisecond) behind gets the lane at a checkpoint, whatever the priorities. */
 static void fair_an_app_that_lags_gets_the_lane(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const char *mode = f->row;
 	bool over = !strcmp(mode, "restart"), stays = !strcmp(mode, "none");
 	uint64_t since;
@@ -438,7 +392,7 @@ static void fair_an_app_that_lags_gets_the_lane(void **state)
 	if (over) /* once more where the machine is so slow that the other app lags next */
 		expect_notes_begin(f, "10 20 10");
 	else
-		expect_notes(f, true, "10 20");
+		turns_expect_notes(f, true, "10 20");
 	assert_int_equal((uint32_t)f->s.gate->ops[2].tag, stays ? 10 : 20);
 }
 
@@ -446,7 +400,7 @@ static void fair_an_app_that_lags_gets_the_lane(void **state)
 static void restarts_are_bounded(void **state)
 {
 	enum { RESTARTS = 3 };
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct job low = { 10, 0, LOW };
 
 	begin(f, 1, OPTIONS("--app-identity", "pid", "--lanes", "1", "--preempt", "restart"));
@@ -468,7 +422,7 @@ static void restarts_are_bounded(void **state)
 	app_tells_right(&f->apps[0], 10); /* before the last low job begins */
 	gate_open(&f->s);
 	app_tells_right(&f->apps[0], 30);
-	expect_notes(f, true, "10 21 10 22 10 23 10 30");
+	turns_expect_notes(f, true, "10 21 10 22 10 23 10 30");
 }
 
 /* an execution that has overwritten its own input cannot restart: it is saved, or it finishes. */
@@ -488,7 +442,7 @@ static const struct overlap_row {
 
 static void what_has_written_over_its_input_never_starts_over(void **state)
 {
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	const struct overlap_row *row = f->row;
 
 	begin(f, 1, OPTIONS("--app-identity", "pid", "--lanes", "1", "--preempt", row->mode));
@@ -505,7 +459,7 @@ static void what_has_written_over_its_input_never_starts_over(void **state)
 		gate_open(&f->s);
 		for (int i = 0; i < 2; i++)
 			assert_true(app_tells(&f->apps[0]).right);
-		expect_notes(f, false, row->notes);
+		turns_expect_notes(f, false, row->notes);
 	}
 }
 
@@ -513,7 +467,7 @@ static void what_has_written_over_its_input_never_starts_over(void **state)
 static void time_off_the_lane_is_no_time_on_the_device(void **state)
 {
 	enum { HELD_MS = 30 };
-	struct fixture *f = *state;
+	struct turns *f = *state;
 	uint64_t began;
 
 	begin(f, 1, OPTIONS("--app-identity", "pid", "--lanes", "1", "--preempt", "save"));
@@ -543,8 +497,8 @@ static void time_off_the_lane_is_no_time_on_the_device(void **state)
 
 /* ---- */
 
-#define TEST(run, ...) add_test(run, set_up, tear_down, NULL, __VA_ARGS__)
-#define TEST_ROW(run, row, ...) add_test(run, set_up, tear_down, (void *)(uintptr_t)(row), __VA_ARGS__)
+#define TEST(run, ...) add_test(run, turns_set_up, turns_tear_down, NULL, __VA_ARGS__)
+#define TEST_ROW(run, row, ...) add_test(run, turns_set_up, turns_tear_down, (void *)(uintptr_t)(row), __VA_ARGS__)
 
 static void add_preemption_tests(void)
 {
