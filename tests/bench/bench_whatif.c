@@ -168,7 +168,7 @@ static bool is_told(const struct recording *from, size_t group, enum figure figu
 	return from->figures[group].served >= least[figure];
 }
 
-/* The median of the draws. NAN: @from has too few executions, or a draw has. */
+/* What the command makes of the draws. NAN: @from has too few executions, or a draw has. */
 static double predicted_of(const struct recording *from, const struct prediction *p, size_t group, enum figure figure)
 {
 	double values[DRAWS];
@@ -180,7 +180,8 @@ static double predicted_of(const struct recording *from, const struct prediction
 		if (isnan(values[i]))
 			return NAN;
 	}
-	return bench_median(values, DRAWS);
+	return bsv_prediction_spread(values, DRAWS, figure == MEAN ? BSV_FIGURE_P50 : BSV_FIGURE_MISSED + figure)
+	        .median;
 }
 
 static struct {

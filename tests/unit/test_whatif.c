@@ -787,6 +787,25 @@ static void a_latency_is_predicted_if_enough_calls_were_served(void **state)
 	}
 }
 
+static void a_percentile_is_predicted_from_the_middle_replays(void **state)
+{
+	double replays[] = { 9e9, 4, 8, 1, 2, 16, 32, 8, 0.5, 1e-9, 64 }, same[BSV_DRAWS], unknown[BSV_DRAWS] = { 0 },
+	       few[] = { 3, 1, 2 };
+	struct bsv_spread s;
+
+	(void)state;
+	for (int i = 0; i < BSV_DRAWS; i++)
+		same[i] = 705001;
+	s = bsv_prediction_spread(replays, BSV_DRAWS, BSV_FIGURE_P50);
+	assert_true(s.low == 1e-9 && s.median == 8 && s.high == 9e9);
+	s = bsv_prediction_spread(replays, BSV_DRAWS, BSV_FIGURE_P99); /* of 2, 4, 8, 8, 16 */
+	assert_true(s.low == 1e-9 && s.median == 38 / 5.0 && s.high == 9e9);
+	assert_true(bsv_prediction_spread(same, BSV_DRAWS, BSV_FIGURE_P99).median == 705001);
+	assert_true(bsv_prediction_spread(few, 1, BSV_FIGURE_P99).median == 3);
+	unknown[4] = NAN;
+	assert_true(isnan(bsv_prediction_spread(unknown, BSV_DRAWS, BSV_FIGURE_P99).median));
+}
+
 /*
  * All replays agree that B takes longer by a hundredth, or by twice that: the machine may differ by more than
  * a hundredth.
@@ -946,6 +965,7 @@ int main(void)
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),
+		cmocka_unit_test(a_percentile_is_predicted_from_the_middle_replays),
 		cmocka_unit_test(a_latency_is_predicted_if_enough_calls_were_served),
 		cmocka_unit_test(an_effect_is_reported_only_if_the_intervals_do_not_overlap),
 		cmocka_unit_test(the_front_is_what_no_other_beats),

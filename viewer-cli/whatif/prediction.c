@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MIDDLE_FROM = 3 /* of BSV_DRAWS replays, so many are left out at each end */ };
+
 #define LATENCY_MOST 1e18 /* ns: more is absurd */
 #define RARE 0.05         /* an interval has all shares of misses under which what was seen is no rarer than this */
 
@@ -90,13 +92,36 @@ static double draw_figure(const struct bsv_prediction *p, int changed, unsigned 
 	return figure_of(p, p->draws[changed][draw], i, figure, draw ? 2 : 1);
 }
 
+/*
+ * A 99th percentile is one of the largest latencies of its replay, and jumps from one replay to the next more than a median does. The mean of the middle
+ * replays jumps less; the outer ones are those of an extreme speed or load.
+ */
+static double middle_of(const double *sorted, unsigned n)
+{
+	unsigned out = n * MIDDLE_FROM / BSV_DRAWS;
+	double sum = 0;
+
+	for (unsigned i = out; i < n - out; i++)
+		sum += sorted[i];
+	return sum / (n - 2 * out);
+}
+
+struct bsv_spread bsv_prediction_spread(double *values, unsigned n, enum bsv_figure figure)
+{
+	struct bsv_spread s = bsv_spread_of(values, n);
+
+	if (figure == BSV_FIGURE_P99 && !isnan(s.median))
+		s.median = middle_of(values, n);
+	return s;
+}
+
 static struct bsv_spread replays_of(const struct bsv_prediction *p, int changed, size_t i, enum bsv_figure figure)
 {
 	double values[BSV_DRAWS];
 
 	for (unsigned k = 0; k < BSV_DRAWS; k++)
 		values[k] = draw_figure(p, changed, k, i, figure);
-	return bsv_spread_of(values, BSV_DRAWS);
+	return bsv_prediction_spread(values, BSV_DRAWS, figure);
 }
 
 struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
