@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "asked.h"
+#include "base/vector.h"
 #include "decode/decode.h"
 #include "fold/fold.h"
 #include "machine.h"
@@ -62,7 +63,7 @@ struct bsa_importer {
 	struct bsa_fold *fold; /* the clock group of the current records */
 	struct bsa_fold_ids last;
 	struct known *traces;
-	size_t n_traces;
+	size_t n_traces, traces_room;
 	uint32_t before;            /* traces that were in the database already */
 	uint64_t horizon_ns;        /* allowed for */
 	uint64_t latest_summary_ns; /* over the folds that have ended */
@@ -183,12 +184,11 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 
 int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, struct bsa_err *err)
 {
-	struct known k, *more = realloc(im->traces, (im->n_traces + 1) * sizeof(*more));
+	struct known k;
 	int r;
 
-	if (!more)
+	if (!BSA_RESERVE(im->traces, im->traces_room, im->n_traces + 1, 4))
 		return importer_no_memory(err);
-	im->traces = more;
 	if (!known_init(&k, trace, im->before + (uint32_t)im->n_traces + 1))
 		return importer_no_memory(err);
 	r = bsa_store_trace(im->store, &k.row, err);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/vector.h"
+
 enum { DEPTH_MAX = 32 };
 
 struct visit {
@@ -111,13 +113,10 @@ static int search_look_at(struct search *s, const char *path, unsigned depth)
 	if (failed && failed != ENOENT && failed != ENOTDIR && failed != ELOOP)
 		return bsa_fail(s->err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(failed));
 	if (!failed && S_ISREG(st.st_mode)) {
-		char **paths = reallocarray(places->paths, places->n + 1, sizeof(*paths));
-
-		if (!paths)
+		if (!BSA_RESERVE(places->paths, places->room, places->n + 1, 4))
 			return search_no_memory(s);
-		places->paths = paths;
-		paths[places->n] = strdup(path);
-		if (!paths[places->n])
+		places->paths[places->n] = strdup(path);
+		if (!places->paths[places->n])
 			return search_no_memory(s);
 		places->n++;
 		return 0;

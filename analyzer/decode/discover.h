@@ -9,7 +9,7 @@
 /* Owned by the caller, ended by bsa_places_fini. */
 struct bsa_places {
 	char **paths; /* as they were given, and what is below them: in the order given, then by name */
-	size_t n;
+	size_t n, room;
 };
 
 /*

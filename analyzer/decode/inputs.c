@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "failed.h"
 #include "heads.h"
 #include "look.h"
@@ -75,13 +76,13 @@ void bsa_inputs_close(struct bsa_inputs *inputs)
 
 static bool add_directory(struct bsa_input *input, const char *path)
 {
-	char **list = reallocarray(input->directories, input->n_directories + 1, sizeof(*list));
+	char **added;
 
-	if (!list)
+	if (!BSA_RESERVE(input->directories, input->directories_room, input->n_directories + 1, 1))
 		return false;
-	input->directories = list;
-	list[input->n_directories] = strdup(path);
-	if (!list[input->n_directories])
+	added = &input->directories[input->n_directories];
+	*added = strdup(path);
+	if (!*added)
 		return false;
 	input->n_directories++;
 	if (!input->info.path)

@@ -35,7 +35,7 @@ struct bsa_unseen {
 struct bsa_input {
 	struct bsa_trace info;
 	char **directories; /* to be read: those found, or copies made of them */
-	size_t n_directories;
+	size_t n_directories, directories_room;
 	struct bsa_input_stream *streams; /* in the order of their ranks */
 	size_t n_streams;
 	struct bsa_files files;
@@ -53,7 +53,7 @@ struct bsa_inputs {
 	struct bsa_input *list;
 	size_t n;
 	struct bsa_unseen *unseen; /* by clock group, then by time */
-	size_t n_unseen;
+	size_t n_unseen, unseen_room;
 	struct bsa_scratch scratch; /* where copies are */
 };
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "metadata.h"
 #include "packets.h"
 
@@ -90,37 +91,37 @@ static struct bsa_span *spans_of(const struct bsa_packets *packets)
 
 static int add_file(struct bsa_files *files, const char *path, const struct bsa_packets *packets)
 {
-	struct bsa_file *list = reallocarray(files->list, files->n + 1, sizeof(*list));
+	bool fits = BSA_RESERVE(files->list, files->room, files->n + 1, 4);
+	struct bsa_file *added;
 	char *own = strdup(path);
 	size_t n = 0;
 	struct bsa_stretch *stretches = stretches_of(packets, &n);
 	struct bsa_span *spans = spans_of(packets);
 
-	if (list)
-		files->list = list;
-	if (!list || !own || !stretches || !spans) {
+	if (!fits || !own || !stretches || !spans) {
 		free(own);
 		free(stretches);
 		free(spans);
 		return -ENOMEM;
 	}
-	list[files->n++] = (struct bsa_file){ .path = own,
-		                              .stretches = stretches,
-		                              .n_stretches = n,
-		                              .spans = spans,
-		                              .doubtful_began = packets->doubtful_began,
-		                              .doubtful_ended = packets->doubtful_ended,
-		                              .directory = files->directories,
-		                              .cpu = packets->cpu,
-		                              .stream_class = packets->stream_class,
-		                              .stream = packets->stream,
-		                              .bytes = packets->bytes,
-		                              .packets = packets->n,
-		                              .known = packets->known,
-		                              .cut = packets->cut };
+	added = &files->list[files->n++];
+	*added = (struct bsa_file){ .path = own,
+		                    .stretches = stretches,
+		                    .n_stretches = n,
+		                    .spans = spans,
+		                    .doubtful_began = packets->doubtful_began,
+		                    .doubtful_ended = packets->doubtful_ended,
+		                    .directory = files->directories,
+		                    .cpu = packets->cpu,
+		                    .stream_class = packets->stream_class,
+		                    .stream = packets->stream,
+		                    .bytes = packets->bytes,
+		                    .packets = packets->n,
+		                    .known = packets->known,
+		                    .cut = packets->cut };
 	if (packets->n) {
-		list[files->n - 1].first = packets->list[0];
-		list[files->n - 1].last = packets->list[packets->n - 1];
+		added->first = packets->list[0];
+		added->last = packets->list[packets->n - 1];
 	}
 	files->cut |= packets->cut;
 	files->uneven |= packets->uneven || packets->repeated || packets->doubtful;

@@ -46,7 +46,7 @@ struct bsa_file {
 
 struct bsa_files {
 	struct bsa_file *list;
-	size_t n;
+	size_t n, room;
 	size_t unwritten; /* streams that have a file and an index, and no packet in either */
 	uint64_t ended;   /* latest end of a packet, in cycles of its clock */
 	size_t directories;

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "failed.h"
 #include "look.h"
 #include "relay.h"
@@ -55,7 +56,7 @@ struct reading {
 	bt_message_iterator *iterator;
 	struct bsa_plans plans;
 	struct stream **streams;
-	size_t n_streams;
+	size_t n_streams, streams_room;
 	struct stream *last; /* the stream of the last message */
 	struct bsa_batch *batch;
 	uint64_t now;        /* time of the last message */
@@ -75,7 +76,7 @@ struct bsa_remote {
 	char *url;
 	struct bsa_relay_session session;
 	struct trace **list;
-	size_t n_traces;
+	size_t n_traces, traces_room;
 	struct bsa_err err;
 	/* the rest is not under the lock */
 	struct bsa_ring ring;
@@ -149,18 +150,17 @@ static void push_loss(struct bsa_remote *r, uint32_t trace, uint64_t began, cons
 
 static bool publish_trace(struct bsa_remote *r, struct trace *t)
 {
-	struct trace **list;
+	bool fits;
 
 	pthread_mutex_lock(&r->lock);
-	list = reallocarray(r->list, r->n_traces + 1, sizeof(struct trace *));
-	if (list) {
-		r->list = list;
-		list[r->n_traces++] = t;
+	fits = BSA_RESERVE(r->list, r->traces_room, r->n_traces + 1, 4);
+	if (fits) {
+		r->list[r->n_traces++] = t;
 		t->number = (uint32_t)r->n_traces;
 		atomic_store_explicit(&r->n_published, r->n_traces, memory_order_release);
 	}
 	pthread_mutex_unlock(&r->lock);
-	return list;
+	return fits;
 }
 
 static void trace_free(struct trace *t)
@@ -211,8 +211,7 @@ static struct trace *trace_of(struct bsa_remote *r, const bt_stream *stream)
 static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
 {
 	struct reading *g = &r->reading;
-
-	struct stream **list, *s;
+	struct stream *s;
 
 	if (g->last && g->last->stream == stream)
 		return g->last;
@@ -220,10 +219,7 @@ static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
 		if (g->streams[i]->stream == stream)
 			return g->last = g->streams[i];
 
-	list = reallocarray(g->streams, g->n_streams + 1, sizeof(struct stream *));
-	s = list ? calloc(1, sizeof(*s)) : NULL;
-	if (list)
-		g->streams = list;
+	s = BSA_RESERVE(g->streams, g->streams_room, g->n_streams + 1, 16) ? calloc(1, sizeof(*s)) : NULL;
 	if (!s || !(s->trace = trace_of(r, stream))) {
 		free(s);
 		g->no_memory = true;
@@ -238,7 +234,7 @@ static struct stream *find_stream(struct bsa_remote *r, const bt_stream *stream)
 		.counts = &s->trace->counts, .plans = &g->plans, .trace = s->trace->number, .pid = s->trace->input.pid
 	};
 	bsa_tap_init(&s->tap);
-	list[g->n_streams++] = s;
+	g->streams[g->n_streams++] = s;
 	atomic_store(&r->n_streams, g->n_streams);
 	return g->last = s;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 enum { NS = 1000000000 };
 
 /* One stream: all stretches of all its files, in the order of their packets. */
@@ -15,14 +17,14 @@ struct stream {
 	uint32_t cpu;
 	bool cut;
 	uint64_t *joints; /* when the directories of a rotated session begin */
-	size_t n_joints;
+	size_t n_joints, joints_room;
 };
 
 /* Traces of one session of one host: LTTng starts, stops, rotates and snapshots them together. */
 struct recording {
 	struct bsa_inputs *inputs;
 	struct stream *streams;
-	size_t n_streams;
+	size_t n_streams, streams_room;
 	bool no_memory;
 };
 
@@ -36,33 +38,29 @@ struct covered {
 
 static void add_file(struct recording *r, size_t input, const struct bsa_file *file)
 {
-	struct stream *streams, *s = r->streams;
+	struct stream *s = r->streams;
 	struct bsa_stretch *more;
-	uint64_t *joints;
+	bool fits;
 
 	while (s < r->streams + r->n_streams &&
 	       (s->input != input || s->class != file->stream_class || s->instance != file->stream))
 		s++;
 	if (s == r->streams + r->n_streams) {
-		streams = reallocarray(r->streams, r->n_streams + 1, sizeof(*streams));
-		if (!streams) {
+		if (!BSA_RESERVE(r->streams, r->streams_room, r->n_streams + 1, 16)) {
 			r->no_memory = true;
 			return;
 		}
-		r->streams = streams;
-		s = &streams[r->n_streams++];
+		s = &r->streams[r->n_streams++];
 		*s = (struct stream){
 			.input = input, .class = file->stream_class, .instance = file->stream, .cpu = file->cpu
 		};
 	}
 
 	more = reallocarray(s->stretches, s->n + file->n_stretches, sizeof(*more));
-	joints = reallocarray(s->joints, s->n_joints + 1, sizeof(*joints));
+	fits = BSA_RESERVE(s->joints, s->joints_room, s->n_joints + 1, 1);
 	if (more)
 		s->stretches = more;
-	if (joints)
-		s->joints = joints;
-	if (!more || !joints) {
+	if (!more || !fits) {
 		r->no_memory = true;
 		return;
 	}
@@ -115,18 +113,16 @@ static void add_unseen(struct recording *r, size_t input, uint64_t began, uint64
 {
 	struct bsa_inputs *inputs = r->inputs;
 	const struct bsa_input *of = &inputs->list[input];
-	struct bsa_unseen *more = reallocarray(inputs->unseen, inputs->n_unseen + 1, sizeof(*more));
 
-	if (!more) {
+	if (!BSA_RESERVE(inputs->unseen, inputs->unseen_room, inputs->n_unseen + 1, 16)) {
 		r->no_memory = true;
 		return;
 	}
-	inputs->unseen = more;
 	loss.ended = cycles_to_ns(of, ended);
 	loss.events = loss.packets = BSA_NEVER;
 	loss.pid = of->pid;
 	if (began < ended && loss.ended <= INT64_MAX)
-		more[inputs->n_unseen++] = (struct bsa_unseen){
+		inputs->unseen[inputs->n_unseen++] = (struct bsa_unseen){
 			.loss = loss, .at = cycles_to_ns(of, began), .input = input, .group = of->info.clock_group
 		};
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "decode/inputs.h"
 #include "decode/look.h"
 #include "decode/tap.h"
@@ -41,7 +42,7 @@ struct sink {
 	struct bsa_plans plans;
 	struct trace **traces;
 	struct stream **streams;
-	size_t n_traces, n_streams;
+	size_t n_traces, traces_room, n_streams, streams_room;
 	struct stream *last;   /* records of the latest time, not passed on yet */
 	struct bsa_ties *ties; /* records of the latest time, which were not passed on yet */
 	uint64_t now;
@@ -95,7 +96,7 @@ static int pass_trace(struct sink *sink, struct trace *trace)
 static int find_trace(struct sink *sink, const bt_stream *stream, struct trace **ret)
 {
 	const bt_trace *of = bt_stream_borrow_trace_const(stream);
-	struct trace **list, *trace;
+	struct trace *trace;
 	int r;
 
 	for (size_t i = 0; i < sink->n_traces; i++)
@@ -104,13 +105,10 @@ static int find_trace(struct sink *sink, const bt_stream *stream, struct trace *
 			return 0;
 		}
 
-	list = reallocarray(sink->traces, sink->n_traces + 1, sizeof(*list));
-	trace = list ? calloc(1, sizeof(*trace)) : NULL;
-	if (list)
-		sink->traces = list;
-	if (!trace)
+	if (!BSA_RESERVE(sink->traces, sink->traces_room, sink->n_traces + 1, 4) ||
+	    !(trace = calloc(1, sizeof(*trace))))
 		return sink_no_memory(sink);
-	list[sink->n_traces++] = trace;
+	sink->traces[sink->n_traces++] = trace;
 	atomic_init(&trace->counts.began, BSA_NEVER);
 	atomic_init(&trace->counts.ended, BSA_NEVER);
 	trace->trace = of;
@@ -124,15 +122,13 @@ static int find_trace(struct sink *sink, const bt_stream *stream, struct trace *
 
 static int add_stream(struct sink *sink, const bt_stream *stream)
 {
-	struct stream **list = reallocarray(sink->streams, sink->n_streams + 1, sizeof(*list));
-	struct stream *added = list ? calloc(1, sizeof(*added)) : NULL;
+	struct stream *added;
 	int r;
 
-	if (list)
-		sink->streams = list;
-	if (!added)
+	if (!BSA_RESERVE(sink->streams, sink->streams_room, sink->n_streams + 1, 16) ||
+	    !(added = calloc(1, sizeof(*added))))
 		return sink_no_memory(sink);
-	list[sink->n_streams++] = added;
+	sink->streams[sink->n_streams++] = added;
 	added->stream = stream;
 	bt_stream_get_ref(stream);
 	r = find_trace(sink, stream, &added->trace);

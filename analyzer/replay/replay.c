@@ -52,7 +52,7 @@ struct play {
 	struct event *heap;
 	size_t n, room;
 	struct live *unused, **blocks;
-	size_t n_blocks;
+	size_t n_blocks, blocks_room;
 	struct {
 		struct live *on; /* runs there */
 		uint64_t at;     /* its next checkpoint that matters, or its end */
@@ -107,17 +107,12 @@ static struct event replay_take_first(struct play *p)
 
 static struct live *live_new(struct play *p)
 {
-	struct live *l, *block, **blocks;
+	struct live *l, *block;
 
 	if (!p->unused) {
-		block = calloc(BLOCK, sizeof(*block));
-		blocks = realloc(p->blocks, (p->n_blocks + 1) * sizeof(struct live *));
-		if (blocks)
-			p->blocks = blocks;
-		if (!block || !blocks) {
-			free(block);
+		if (!BSA_RESERVE(p->blocks, p->blocks_room, p->n_blocks + 1, 4) ||
+		    !(block = calloc(BLOCK, sizeof(*block))))
 			return NULL;
-		}
 		p->blocks[p->n_blocks++] = block;
 		for (int i = 0; i < BLOCK; i++) {
 			block[i].next = p->unused;

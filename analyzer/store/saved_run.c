@@ -15,6 +15,7 @@
  */
 #include "store/saved_run.h"
 
+#include "base/vector.h"
 #include "replay/without.h"
 #include "store/numbers.h"
 #include "store/own.h"
@@ -198,18 +199,13 @@ static struct asked_row asked_row(const struct bsa_blamed *b)
 void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_refused *refused,
                    const struct bsa_blamed *rows, size_t n)
 {
-	struct asked *a, *more;
+	struct asked *a;
 
 	if (v->seen++ % (v->every ? v->every : 1) || !x->deadline || v->s->code)
 		return;
-	if (v->n == v->room) {
-		more = reallocarray(v->asked, v->room ? 2 * v->room : 16, sizeof(*more));
-		if (!more) {
-			saved_no_memory(v);
-			return;
-		}
-		v->asked = more;
-		v->room = v->room ? 2 * v->room : 16;
+	if (!BSA_RESERVE(v->asked, v->room, v->n + 1, 16)) {
+		saved_no_memory(v);
+		return;
 	}
 	a = &v->asked[v->n];
 	*a = (struct asked){ .id = x->id,
