@@ -1,4 +1,7 @@
-/* regular.c -- see bsa/regular.h. What it is may change between two looks, so the second one is at what is open. */
+/*
+ * regular.c -- opens regular files only. A file may change between two looks, so the second look is
+ * at the open descriptor.
+ */
 #include "bsa/regular.h"
 
 #include <errno.h>

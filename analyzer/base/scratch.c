@@ -1,5 +1,5 @@
 /*
- * base/scratch.c -- see base/scratch.h.
+ * base/scratch.c -- makes a locked directory below $TMPDIR, and removes those without a lock.
  *
  * CONCURRENCY  Any number of processes create and remove directories at the same time. A new directory is not locked for a moment, in
  *              which another process may remove it: so the creator checks, when it has the lock, that the directory still exists, and

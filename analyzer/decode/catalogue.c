@@ -1,4 +1,4 @@
-/* catalogue.c -- see catalogue.h: made of nbt/events.def, and held against it. */
+/* catalogue.c -- makes the table of fields of nbt/events.def, and asserts that both agree. */
 #include "catalogue.h"
 
 #include <assert.h>

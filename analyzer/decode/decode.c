@@ -1,5 +1,5 @@
 /*
- * decode.c -- see decode.h: readers, and the merge of what they read.
+ * decode.c -- runs readers, and merges what they read.
  *
  * CONCURRENCY  A reader is a graph (graph.h) or a quick one (quick.h), and the queue of what it has read. If there is more than
  *              one cpu, each is run by a thread of its own, which touches nothing but that, its queue and its counts, and

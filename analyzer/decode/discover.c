@@ -1,4 +1,7 @@
-/* discover.c -- see discover.h. Each directory is entered once, however many links lead there, so links cannot loop. */
+/*
+ * discover.c -- searches a directory for traces. It enters each directory once, however many links
+ * lead there, so links cannot loop.
+ */
 #include "discover.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /*
- * follow.c -- see follow.h.
+ * follow.c -- reads new packets of the streams of growing traces, and merges their records.
  *
  * A directory that has a file `metadata` is a trace. Its other files are of the stream that their first packet's header names; a stream
  * reads one file at a time, and takes the one next whose first packet has the lowest number beyond the last one read.

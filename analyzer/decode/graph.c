@@ -1,4 +1,7 @@
-/* graph.c -- see graph.h: sources of babeltrace2, and a sink of our own that merges without its muxer. */
+/*
+ * graph.c -- builds a graph of babeltrace2's sources and a sink of our own, which merges without
+ * babeltrace2's muxer.
+ */
 #include "graph.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* kernel.c -- see kernel.h: babeltrace2's source and muxer, and a simple sink. */
+/* kernel.c -- reads kernel traces through a graph of babeltrace2's source and muxer, and a simple sink. */
 #include "kernel.h"
 
 #include <babeltrace2/babeltrace.h>

@@ -1,4 +1,7 @@
-/* packets.c -- see packets.h. A header is believed if the next one is where it points. */
+/*
+ * packets.c -- walks through the packets of a stream file. It believes a header if the next one is
+ * where it points.
+ */
 #include "packets.h"
 
 #include <endian.h>

@@ -1,5 +1,8 @@
-/* plan.c -- see plan.h. A number that does not fit into its place becomes the nearest that does; a negative one where there
- * are none, the largest, which is what it would have been there. */
+/*
+ * plan.c -- finds the fields of a class of events by name. A number that does not fit into its
+ * place becomes the nearest that does; a negative one where there are none, the largest, which is
+ * what it would have been there.
+ */
 #include "plan.h"
 
 #include <stdlib.h>

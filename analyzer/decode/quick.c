@@ -1,6 +1,7 @@
 /*
- * quick.c -- see quick.h. A stream is read through a window, which moves along its file. Events of a fixed size that the window
- * holds whole are the rule, and are read in place; all others piece by piece.
+ * quick.c -- decodes packets without babeltrace2. It reads a stream through a window, which moves
+ * along its file. Events of a fixed size that the window holds whole are the rule, and are read in
+ * place; all others piece by piece.
  *
  * Where a stream is broken within a packet it ends as babeltrace2 ends it: an event may go on behind the end that its packet declares, even
  * into the next packet, and is then the last one; an event cut by the end of the file is dropped.

@@ -1,4 +1,7 @@
-/* recorded.c -- see recorded.h. The contents of the file are a stranger's: a session's name to compare with, and a number. */
+/*
+ * recorded.c -- reads burstscope.record. The file is untrusted: its contents are a session's name
+ * to compare with, and numbers.
+ */
 #include "recorded.h"
 
 #include <inttypes.h>

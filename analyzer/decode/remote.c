@@ -1,5 +1,5 @@
 /*
- * remote.c -- see remote.h.
+ * remote.c -- reads a session of a relay daemon in a thread of its own.
  *
  * CONCURRENCY  The reading thread makes records of messages, and hands them over in batches (ring.h). The traces, the session's name and the
  *              error are under the lock. The state, and the time until which all has been handed over, are atomic; the thread writes each

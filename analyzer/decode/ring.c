@@ -1,4 +1,7 @@
-/* ring.c  -- see ring.h. */
+/*
+ * ring.c -- keeps the batches in a ring of fixed size; a lock and two conditions guard its head and
+ * tail.
+ */
 #include "ring.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* ties.c -- see ties.h: a topological order, of which the least key is taken at each step. */
+/* ties.c -- sorts records of one time topologically, and takes the least key at each step. */
 #include "ties.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /*
- * trial.c -- see trial.h.
+ * trial.c -- reads a trace in a child first, and reports how the child ended.
  *
  * CRASH    The child goes with its parent. What it left in $TMPDIR goes with the next import.
  * TRUST    The child may be what the trace has made of it: of its output, a text is believed, which is copied once the child is gone.

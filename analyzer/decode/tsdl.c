@@ -1,4 +1,7 @@
-/* tsdl.c -- see tsdl.h: a parser by recursive descent. After the first thing that it does not know it eats nothing more. */
+/*
+ * tsdl.c -- parses metadata by recursive descent. After the first unknown construct it consumes
+ * nothing more.
+ */
 #include "tsdl.h"
 
 #include <ctype.h>

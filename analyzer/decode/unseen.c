@@ -1,4 +1,7 @@
-/* unseen.c -- see unseen.h. Times are cycles of the clock until a record is made of them. */
+/*
+ * unseen.c -- computes the times between packets. Times are cycles of the clock until a record is
+ * made of them.
+ */
 #include "unseen.h"
 
 #include <stdlib.h>

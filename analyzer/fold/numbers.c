@@ -1,4 +1,7 @@
-/* numbers.c -- see numbers.h. */
+/*
+ * numbers.c -- keeps the summaries above the number up to which all are known, for each service,
+ * and searches them for gaps when a hole is judged.
+ */
 #include "fold/numbers.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* world.c -- see world.h: services, apps, processes, connections, models, streams. */
+/*
+ * world.c -- keeps services, apps, processes, connections, models and streams in tables by number.
+ */
 #include "fold/inside.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* execution.c -- names of an execution, whether it met its deadline, and its times, as far as they were recorded: see execution.h. */
+/*
+ * execution.c -- converts an execution of the fold: names, whether it met its deadline, and its
+ * times, as far as they were recorded.
+ */
 #include "live/execution.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* kept.c -- see kept.h. */
+/*
+ * kept.c -- keeps records in chunks, of which the oldest is dropped; and the objects that dropped
+ * records announced, in a table.
+ */
 #include "live/kept.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* labels.c -- see labels.h: for who shows figures, and reads no recording. */
+/*
+ * labels.c -- makes the names of numbers from labels.def, for programs that show figures and read
+ * no recording.
+ */
 #include "live/labels.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /*
- * live.c -- see bsa/live.h: records of the follower through what an import checks, into the fold; its facts into misses and rows.
+ * live.c -- passes records of the follower through the checks of an import into the fold, and its
+ * facts to misses and rows.
  *
  * A fold is begun with the first record, and anew where its service's records cannot be one service's (services.h), where traces turn out
  * to be of another detail than was assumed, and in another directory. What an import finds out by reading a second time (users.h,

@@ -1,4 +1,7 @@
-/* misses.c -- see misses.h. */
+/*
+ * misses.c -- collects the facts of each execution until it ends, keeps those of misses, and blames
+ * them with fold/blame.h.
+ */
 #include "live/misses.h"
 
 #include "base/table.h"

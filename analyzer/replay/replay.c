@@ -1,4 +1,4 @@
-/* replay.c -- a service that is played; see replay.h. */
+/* replay.c -- plays a service: calls arrive, the policy chooses, lanes run and release them. */
 #include "replay/replay.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* blame_run.c -- see blame_run.h; the arithmetic is that of fold/blame.h. */
+/*
+ * blame_run.c -- reads each missed execution of the import back, and blames it with the arithmetic
+ * of fold/blame.h.
+ */
 #include "store/blame_run.h"
 
 #include "fold/blame.h"

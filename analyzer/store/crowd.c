@@ -1,4 +1,7 @@
-/* crowd.c -- see crowd.h. */
+/*
+ * crowd.c -- keeps the last stretches of each lane in a ring, and stores a long wait as the first
+ * and the last stretch of its lane that it waited behind.
+ */
 #include "store/crowd.h"
 
 #include "store/numbers.h"

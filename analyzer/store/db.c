@@ -1,4 +1,7 @@
-/* db.c -- see bsa/db.h. */
+/*
+ * db.c -- opens a database for reading only, by SQLite, whose authorizer refuses other files and
+ * switches; and prepares and steps queries.
+ */
 #include "bsa/db.h"
 
 #include "store/functions.h"

@@ -1,4 +1,7 @@
-/* functions.c -- see functions.h, and bsa/db.h for what they mean. */
+/*
+ * functions.c -- defines the SQL functions, percentile(value, p) among them, which keeps integers
+ * exactly.
+ */
 #include "store/functions.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* header.c -- see header.h; the layout is SQLite's, which promises not to change it. */
+/*
+ * header.c -- reads the header of a database file; the layout is SQLite's, which promises not to
+ * change it.
+ */
 #include "store/header.h"
 
 #include "bsa/db.h"

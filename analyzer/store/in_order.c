@@ -1,4 +1,7 @@
-/* in_order.c -- see in_order.h. */
+/*
+ * in_order.c -- keeps calls in a heap by the time at which they were ready; calls stay in their
+ * places, and the heap has the numbers of the places.
+ */
 #include "store/in_order.h"
 
 #include <assert.h>

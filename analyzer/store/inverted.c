@@ -1,4 +1,4 @@
-/* inverted.c -- see inverted.h. */
+/* inverted.c -- writes inversions as rows, and adds those beyond the limit up by wait. */
 #include "store/inverted.h"
 
 #include "store/numbers.h"

@@ -1,5 +1,5 @@
 /*
- * lags.c -- see lags.h.
+ * lags.c -- joins the lags of an app in windows that follow each other to one row.
  *
  * The last run of each app is kept in a slot, which it shares with apps that are a multiple of SLOTS away. A run goes on as long as each window of
  * its chain has a row of its app. What ends it costs a row, and nothing else.

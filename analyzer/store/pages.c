@@ -1,5 +1,6 @@
 /*
- * pages.c -- see pages.h. The writer of the pages of SQLite's file format, for rows of integers that arrive in the order of their ids.
+ * pages.c -- writes pages of SQLite's file format, for rows of integers that arrive in the order of
+ * their ids.
  *
  * WHY. A prepared INSERT takes twelve times as long for a row (`./run bench pages`), and an import writes a row for each execution.
  *

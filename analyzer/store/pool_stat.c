@@ -1,5 +1,5 @@
 /*
- * pool_stat.c -- see pool_stat.h.
+ * pool_stat.c -- adds up the mappings of pools when all of them are stored.
  *
  * One scan of stored_mapping, which may have millions of rows. Percentiles and the peak need an order: the values and the times
  * go through three external sorts (sort.h), so memory stays bounded.

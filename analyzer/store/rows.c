@@ -1,4 +1,4 @@
-/* rows.c -- see rows.h. */
+/* rows.c -- converts facts of the fold to rows of the database, and texts to valid UTF-8. */
 #include "store/rows.h"
 
 #include "store/crowd.h"

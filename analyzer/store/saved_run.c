@@ -1,5 +1,6 @@
 /*
- * saved_run.c -- see saved_run.h.
+ * saved_run.c -- chooses a sample of the missed deadlines, reads the executions around each back,
+ * and replays them.
  *
  * SAMPLE   Rows of at most SAVED_MISSES_MOST misses are kept while blame_run.c writes them. Then the executions of each service are read
  *          once, in the order in which they asked for a lane, and each miss of the sample is replayed when its window is complete.

@@ -1,4 +1,7 @@
-/* sort.c -- see sort.h. */
+/*
+ * sort.c -- sorts pairs externally: a radix sort of each run in memory, and a merge of the runs by
+ * a heap.
+ */
 #include "store/sort.h"
 
 #include "base/vector.h"

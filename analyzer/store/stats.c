@@ -1,4 +1,7 @@
-/* stats.c -- see stats.h. */
+/*
+ * stats.c -- selects percentiles of the groups that are shown together, and writes phase_stat,
+ * overhead_cause, app_slowdown, what is typical, and starvation.
+ */
 #include "store/stats.h"
 
 #include "fold/blame.h"

@@ -1,4 +1,4 @@
-/* digest.c -- see digest.h: FNV-1a over words of 32 bits. */
+/* digest.c -- computes FNV-1a over words of 32 bits. */
 #include "model/digest.h"
 
 #include <string.h>

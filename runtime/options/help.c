@@ -1,4 +1,4 @@
-/* help.c -- see options.h: the help of a program, in 80 columns. */
+/* help.c -- prints the help of a program, in 80 columns. */
 #include "options/options.h"
 
 #include <stdio.h>

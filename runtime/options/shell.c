@@ -1,4 +1,4 @@
-/* shell.c -- see options.h: what bash and zsh offer behind each word of the command line. */
+/* shell.c -- prints what bash and zsh offer behind each word of the command line. */
 #include "options/options.h"
 
 #include <stdio.h>

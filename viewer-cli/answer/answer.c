@@ -1,6 +1,6 @@
 /*
- * answer.c -- see answer.h. Every part is asked for its first row before the first byte is printed:
- * so an answer that fails prints nothing.
+ * answer.c -- prints an answer as a table, JSON or CSV. It asks every part for its first row before
+ * it prints the first byte, so an answer that fails prints nothing.
  */
 #include "answer/answer.h"
 

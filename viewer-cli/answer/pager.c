@@ -1,5 +1,6 @@
 /*
- * pager.c -- see pager.h.
+ * pager.c -- starts the pager behind a pipe, which answers are written to, and waits for its
+ * end.
  *
  * SIGNALS  While the pager runs, it handles Ctrl-C, and its end makes our writes fail: we ignore
  *          SIGINT and SIGPIPE, and restore their handlers afterwards. The pager is forked before

@@ -1,4 +1,7 @@
-/* changes.c -- see changes.h. People get one column for the name of a group, and fewer rows; programs get all. */
+/*
+ * changes.c -- turns the tests of a comparison into rows and sentences. People get one column for
+ * the name of a group, and fewer rows; programs get all.
+ */
 #include "audit/changes.h"
 
 #include <assert.h>

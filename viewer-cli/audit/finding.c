@@ -1,4 +1,7 @@
-/* finding.c -- see finding.h. */
+/*
+ * finding.c -- keeps the list of findings: adds one, or merges it into the finding that blames the
+ * same app for the same; and words certainty, time and next command of each.
+ */
 #include "audit/finding.h"
 
 #include <stdio.h>

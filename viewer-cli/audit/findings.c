@@ -1,6 +1,6 @@
 /*
- * findings.c -- see findings.h. Each kind of finding has a query, a sentence and an advice; a kind
- * has at most three findings.
+ * findings.c -- looks for problems of each kind. A kind has a query, a sentence and an advice, and
+ * at most three findings.
  */
 #include "audit/findings.h"
 

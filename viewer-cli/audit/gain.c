@@ -1,4 +1,7 @@
-/* gain.c -- see gain.h. The samples of a pair are read once, for all phases. */
+/*
+ * gain.c -- reads the samples of each pair of groups once, for all phases, and estimates the
+ * difference of their medians.
+ */
 #include "audit/gain.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* habits.c -- see habits.h. SQL finds the costliest habit; this file words it. */
+/* habits.c -- words the costliest habit, which SQL finds. */
 #include "audit/habits.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* judge.c -- see verdicts.h and judge.h: SQL reads the facts, and the rules of verdicts.c judge them. */
+/* judge.c -- reads the facts for verdicts by SQL, and passes them to the rules of verdicts.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /*
- * missed.c -- see missed.h. SQL sorts the missed deadlines into findings by whose doing they were;
- * this file words them.
+ * missed.c -- words the findings about missed deadlines, which SQL sorts by whose doing they were.
  */
 #include "audit/missed.h"
 

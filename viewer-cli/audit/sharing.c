@@ -1,4 +1,7 @@
-/* sharing.c -- see sharing.h. The first half is the rule, which needs no database; the second half reads the facts. */
+/*
+ * sharing.c -- judges fairness. The first half is the rule, which needs no database; the second
+ * half reads the facts.
+ */
 #include "audit/sharing.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* verdicts.c -- see verdicts.h: the rules that judge facts. */
+/*
+ * verdicts.c -- judges facts about fairness, starvation and priority by rules that need no
+ * database.
+ */
 #include "audit/verdicts.h"
 
 #include <assert.h>

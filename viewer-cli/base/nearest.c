@@ -1,4 +1,4 @@
-/* nearest.c -- see nearest.h: the distance of two words is the number of letters to change, add or remove. */
+/* nearest.c -- compares two words by the number of letters to change, add or remove. */
 #include "base/nearest.h"
 
 #include <stdbool.h>

@@ -1,4 +1,7 @@
-/* rows.c -- see rows.h. */
+/*
+ * rows.c -- steps through the rows of a query, or of an array of cells, by one interface; a
+ * column's name decides its type and unit.
+ */
 #include "base/rows.h"
 
 #include <assert.h>

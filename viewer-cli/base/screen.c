@@ -1,6 +1,6 @@
 /*
- * screen.c -- see screen.h. The widths of letters are taken from Unicode, not from a locale, so
- * that tables look the same everywhere.
+ * screen.c -- measures and cuts text by columns of the screen. The widths of letters are taken from
+ * Unicode, not from a locale, so that tables look the same everywhere.
  */
 #include "base/screen.h"
 

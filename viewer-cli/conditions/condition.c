@@ -1,4 +1,7 @@
-/* condition.c -- see condition.h. */
+/*
+ * condition.c -- parses a word of --on by tables of conditions and their filters, and lists the
+ * events that can fire it.
+ */
 #include "conditions/condition.h"
 
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* folding.c -- see folding.h. */
+/*
+ * folding.c -- passes the facts of a fold to the conditions: executions to the windows of each
+ * rule, starvation and inversions to those that ask for them; and counts what fired.
+ */
 #include "conditions/folding.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* sliding.c -- see sliding.h. What is counted of an execution is what slo_percentile.sql and slo_misses.sql count. */
+/*
+ * sliding.c -- counts executions by window, and judges a window when it is complete. It counts of
+ * an execution what slo_percentile.sql and slo_misses.sql count.
+ */
 #include "conditions/sliding.h"
 
 #include <math.h>

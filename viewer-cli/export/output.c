@@ -1,5 +1,5 @@
 /*
- * output.c -- see output.h.
+ * output.c -- writes a file under a temporary name beside its own, and renames it when it is whole.
  *
  * CONCURRENCY  A signal handler unlinks the file that is being written: its name is written before
  *              the handler is installed.

@@ -1,5 +1,5 @@
 /*
- * trace.c -- see trace.h.
+ * trace.c -- writes a whole database to a sink: lanes, executions, and what is beside them.
  *
  * ORDER   Lanes are written first: an instant on a lane, at the begin of a slice there, is then inside that slice.
  */

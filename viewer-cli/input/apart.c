@@ -1,5 +1,5 @@
 /*
- * apart.c -- see apart.h: the child becomes the importer; the parent waits for it.
+ * apart.c -- runs the importer as a child, and waits for its end and its report.
  *
  * LAYOUT   The importer reports through memory that both processes share. The parent sees the
  *          importer's end on a pidfd; or, where the kernel has no pidfd, on a pipe whose other end

@@ -1,5 +1,6 @@
 /*
- * input.c -- see input.h.
+ * input.c -- finds the database of an input, or has the trace imported; and makes the relations of
+ * the picked executions.
  *
  * REUSE  A database is reused for a trace directory if it is not older than any file in the
  *        directory, and if all of its traces were read from there. An older database is made again.

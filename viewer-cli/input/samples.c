@@ -1,4 +1,4 @@
-/* samples.c -- see samples.h: executions are read in one pass. */
+/* samples.c -- reads executions in one pass, and puts each into its group. */
 #include "input/samples.h"
 
 #include <assert.h>

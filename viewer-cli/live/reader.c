@@ -1,4 +1,8 @@
-/* reader.c -- see reader.h. */
+/*
+ * reader.c -- starts the importer with --follow behind two pipes, writes commands to it, and reads
+ * its answers with a limit on time. It checks lengths and texts, because the importer reads
+ * untrusted data.
+ */
 #include "live/reader.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /*
- * terminal.c -- see terminal.h.
+ * terminal.c -- takes the screen and the keys of a terminal, and restores both at the end and on
+ * signals.
  *
  * CRASH  Signals that end a program at once give the screen back before they do (crashed). SIGKILL
  *        cannot: then `reset` helps.

@@ -1,6 +1,6 @@
 /*
- * of_database.c -- see of_database.h. Label sets are made in the order of their size, so that the
- * sets that get a name of their own are the largest ones.
+ * of_database.c -- reads the metrics of a database by SQL. It makes label sets in the order of
+ * their size, so that the largest sets get a name of their own.
  */
 #include "metrics/of_database.h"
 

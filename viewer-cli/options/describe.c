@@ -1,4 +1,7 @@
-/* describe.c -- see describe.h: the kinds of words, and the choice of a description. */
+/*
+ * describe.c -- lists the kinds of words that completions offer, and chooses the form of a
+ * description.
+ */
 #include "options/describe.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* options.c -- see options.h: getopt_long, driven by our tables. */
+/*
+ * options.c -- reads a command line by getopt_long, with options made from our tables; and prints
+ * help from the same tables.
+ */
 #include "options/options.h"
 
 #include <assert.h>

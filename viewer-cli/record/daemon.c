@@ -1,5 +1,6 @@
 /*
- * daemon.c -- see daemon.h.
+ * daemon.c -- looks for a session daemon, starts one of our own if there is none, and waits until
+ * it answers.
  *
  * SIGNALS  A session daemon of our own starts with the default action for all signals, whatever we
  *          block or ignore. It has its own process group, so Ctrl-C does not reach it.

@@ -1,5 +1,6 @@
 /*
- * keeper.c -- see keeper.h.
+ * keeper.c -- shares a session daemon among processes by locks on one file, and ends it in a
+ * process of its own.
  *
  * LOCKS  The locks belong to open file descriptions, so the kernel releases them when a process
  *        ends, for whatever reason. USERS: each process that uses the daemon shares it. The keeper

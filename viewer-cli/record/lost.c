@@ -1,4 +1,7 @@
-/* lost.c -- see lost.h. */
+/*
+ * lost.c -- reads the losses of a recording and the settings beside it, and computes which settings
+ * would have kept everything.
+ */
 #include "record/lost.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* options.c -- see options.h. */
+/* options.c -- converts values of the options that recording commands share. */
 #include "record/options.h"
 
 #include "record/ring.h"

@@ -1,5 +1,5 @@
 /*
- * packets.c -- see packets.h.
+ * packets.c -- reads the index that LTTng writes beside each stream.
  *
  * LAYOUT   index/NAME_CPU.idx has a head, and for each packet of the file NAME_CPU a row of 64-bit
  *          numbers. All of it is big-endian.

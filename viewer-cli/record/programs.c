@@ -1,4 +1,7 @@
-/* programs.c -- see programs.h. */
+/*
+ * programs.c -- searches /proc for programs that have the provider loaded, and asks the session
+ * daemon which of them it has met.
+ */
 #include "record/programs.h"
 
 #include <ctype.h>

@@ -1,4 +1,7 @@
-/* record.c -- see record.h. */
+/*
+ * record.c -- takes a recording through its steps: choose buffers and directory, have a daemon,
+ * start the session, watch the disk, stop, and count what was lost.
+ */
 #include "record/record.h"
 
 #include <dirent.h>

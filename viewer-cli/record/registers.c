@@ -1,5 +1,6 @@
 /*
- * registers.c -- see registers.h.
+ * registers.c -- loads the provider in a child, and asks the session daemon until it lists the
+ * child.
  *
  * CRASH  A provider that crashes takes the child with it, and the pipe ends without a word. The
  *        child is gone when we are.

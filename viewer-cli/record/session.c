@@ -1,5 +1,6 @@
 /*
- * session.c -- see session.h.
+ * session.c -- makes and controls one session by liblttng-ctl, or prints the same steps as
+ * commands.
  *
  * CRASH  A session outlives the process that made it. So its name contains the process id and the
  *        start time of that process, because ids are reused. Containers can share a session daemon,

@@ -1,5 +1,5 @@
 /*
- * triggers.c -- see triggers.h.
+ * triggers.c -- registers a trigger for each event of a condition, and reads the notifications.
  *
  * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with
  *        the name of the session, which contains the process: the burstscope that ends the sessions

@@ -1,5 +1,5 @@
 /*
- * workload.c -- see workload.h.
+ * workload.c -- starts the recorded command, and waits for its end or for a signal.
  *
  * SIGNALS  There are no handlers. A blocked signal stays pending until bsv_signals_next takes it,
  *          so nothing is interrupted half done and no signal is missed. Several signals of a kind

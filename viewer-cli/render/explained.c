@@ -1,4 +1,4 @@
-/* explained.c -- see explained.h: what it was, and what to ask next. */
+/* explained.c -- prints what an execution was, and what to ask next. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* render.c -- see render.h: which forms there are. */
+/* render.c -- names the forms of output, and prints integers, which all forms have in common. */
 #include "render/render.h"
 
 const char *const bsv_formats[] = { "table", "json", "csv", NULL };

@@ -1,4 +1,4 @@
-/* scale.c -- see scale.h: the largest unit that does not take the smallest number's digits away. */
+/* scale.c -- chooses the largest unit that keeps the digits of the smallest number of a column. */
 #include "render/scale.h"
 
 #include <inttypes.h>

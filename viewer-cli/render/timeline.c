@@ -1,4 +1,4 @@
-/* timeline.c -- adds up by cells all that is to be drawn: see timeline.h. */
+/* timeline.c -- adds up by cells all that is to be drawn. */
 #include <stdlib.h>
 #include <string.h>
 

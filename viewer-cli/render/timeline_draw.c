@@ -1,4 +1,4 @@
-/* timeline_draw.c -- draws the sums that timeline.c has made: see timeline.h. */
+/* timeline_draw.c -- draws the sums that timeline.c has made. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>

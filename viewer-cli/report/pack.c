@@ -1,7 +1,7 @@
 /*
- * pack.c -- see pack.h. While rows are read into one block, a thread of its own compresses and
- * writes the block before: at most one such thread, which alone touches that block and the stream
- * until it is joined.
+ * pack.c -- packs rows into blocks of compressed columns. While rows are read into one block, a
+ * thread of its own compresses and writes the block before: at most one such thread, which alone
+ * touches that block and the stream until it is joined.
  */
 #include "report/pack.h"
 

@@ -1,4 +1,7 @@
-/* bootstrap.c -- see bootstrap.h. A replicate draws a rank at random, and not the samples. */
+/*
+ * bootstrap.c -- draws replicates of a percentile: a replicate draws a rank at random, and not the
+ * samples.
+ */
 #include "stats/bootstrap.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* compare.c -- see compare.h. All tests are collected first; the verdicts follow when the number of tests is known. */
+/*
+ * compare.c -- compares two sets of recordings. It collects all tests first; the verdicts follow
+ * when the number of tests is known.
+ */
 #include "stats/compare.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* compute.c -- see compute.h. Sums by block, then a plane fitted to the blocks of all recordings. */
+/* compute.c -- sums cpu times by block, and then fits a plane to the blocks of all recordings. */
 #include "stats/compute.h"
 
 #include <math.h>

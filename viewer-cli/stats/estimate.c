@@ -1,6 +1,6 @@
 /*
- * estimate.c -- see estimate.h. Counts by block stand for the samples, so that drawing costs the
- * same for any number of samples.
+ * estimate.c -- estimates a figure and its variance. Counts by block stand for the samples, so that
+ * drawing costs the same for any number of samples.
  */
 #include "stats/estimate.h"
 

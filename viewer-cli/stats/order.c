@@ -1,4 +1,4 @@
-/* order.c -- see order.h. A radix sort, and a merge of two sorted sets. */
+/* order.c -- sorts by radix, and merges two sorted sets. */
 #include "stats/order.h"
 
 #include <assert.h>

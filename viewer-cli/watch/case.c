@@ -1,5 +1,5 @@
 /*
- * case.c -- see case.h.
+ * case.c -- collects the causes of a case, and writes and reads its case.json.
  *
  * TRUST  Any process that can write to the directory of cases can write anything into a case.json.
  *        jansson parses the whole file first. A member that is missing or has another type counts

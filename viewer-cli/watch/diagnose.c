@@ -1,5 +1,6 @@
 /*
- * diagnose.c -- see diagnose.h.
+ * diagnose.c -- asks the database of a case about each condition that fired, and words what it
+ * finds.
  *
  * A miss is put down to the primary cause that the import found (docs/figures.md), an error to its
  * status, a death to the client whose connection ended. Where the recording does not hold what

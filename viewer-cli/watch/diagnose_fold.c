@@ -1,5 +1,5 @@
 /*
- * diagnose_fold.c -- see diagnosing.h: what a fold saw while it was recorded, found again in the database of a case.
+ * diagnose_fold.c -- finds what a fold saw while it was recorded again, in the database of a case.
  *
  * The database decides: a rule that holds in the same window, once all of it is known, was none.
  * What the database does not hold in full was seen by the fold, and the sentence states that.

@@ -1,5 +1,5 @@
 /*
- * maker.c -- see maker.h.
+ * maker.c -- makes a case of a snapshot in a child: import, diagnosis, case.json.
  *
  * CRASH  The process is killed when the watcher dies: what it leaves is a case that is half made.
  *        If it crashes itself, or takes longer than the watcher has patience, the watcher writes

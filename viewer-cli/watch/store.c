@@ -1,5 +1,6 @@
 /*
- * store.c -- see store.h.
+ * store.c -- makes and lists the cases of a directory, and chooses those to remove when they are
+ * too many or too large.
  *
  * CRASH  A case is made under the name NAME.half, and renamed when it is whole. The lock is the
  *        kernel's (flock), and ends with its process. Removing a case begins with its case.json,

@@ -1,4 +1,7 @@
-/* streamed.c -- see streamed.h. */
+/*
+ * streamed.c -- asks the reader for the state of each condition, compares it with the state before,
+ * and returns what fired since.
+ */
 #include "watch/streamed.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * watch.c -- see watch.h.
+ * watch.c -- waits for conditions, and has a case made of each that fires.
  *
  * STATES   armed: a session whose buffers are written over, and a trigger for each event that may
  *          be a condition. The first notification begins a case. From then on for --after ns more

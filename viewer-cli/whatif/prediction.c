@@ -1,4 +1,7 @@
-/* prediction.c -- see prediction.h. */
+/*
+ * prediction.c -- replays a recording under the recorded rules and under others, with several seeds
+ * each, and derives figures, intervals and effects from the replays.
+ */
 #include "whatif/prediction.h"
 
 #include <assert.h>
