@@ -272,6 +272,44 @@ static void statements_take_values_and_relations(void **state)
 	bsa_db_close(db);
 }
 
+static void conditions_are_joined_by_and(void **state)
+{
+	static const struct {
+		const char *all, *more, *both;
+	} rows[] = {
+		{ "", "", "" },         { "cold", "", "cold" },
+		{ "", "cold", "cold" }, { "cold", "@x@", "cold AND @x@" },
+		{ NULL, "cold", NULL }, { "cold", NULL, NULL },
+	};
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		text = bsv_and(rows[i].all ? strdup(rows[i].all) : NULL, rows[i].more ? strdup(rows[i].more) : NULL);
+		if (rows[i].both)
+			assert_string_equal(text, rows[i].both);
+		else
+			assert_null(text);
+		free(text);
+	}
+
+	text = bsv_and_equal(bsv_and_equal(strdup("1"), "app", "@it's@"), "model", NULL);
+	assert_string_equal(text, "1 AND app = '@it''s@'");
+	free(text);
+	assert_null(bsv_and_equal(NULL, "app", "camera"));
+}
+
+/* A file of fragments has several: each is a string without its comment, and without the line that begins the next one. */
+static void fragments_end_where_the_next_one_begins(void **state)
+{
+	(void)state;
+	assert_string_equal(bsv_sql_by_app, "a.name AS app");
+	assert_string_equal(bsv_sql_slo_cold, " AND cold");
+	assert_string_equal(bsv_sql_misses_stats, "stats AS (\n@rows@)");
+	for (const struct bsv_named_sql *report = bsv_reports; report->name; report++)
+		assert_true(report->text != bsv_sql_by_app);
+}
+
 static void strings_of_sql_cannot_end_early(void **state)
 {
 	static const char *const hostile[] = { "", "'", "''", "a'b", "'; DROP TABLE app; --", "\\'", "\n" };
@@ -396,6 +434,8 @@ int main(void)
 		cmocka_unit_test(parts_of_queries_are_no_reports),
 		cmocka_unit_test(the_ends_of_buffers_are_called_that),
 		cmocka_unit_test_setup_teardown(statements_take_values_and_relations, stored_setup, stored_teardown),
+		cmocka_unit_test(conditions_are_joined_by_and),
+		cmocka_unit_test(fragments_end_where_the_next_one_begins),
 		cmocka_unit_test_setup_teardown(strings_of_sql_cannot_end_early, stored_setup, stored_teardown),
 	};
 

@@ -19,10 +19,10 @@ endfunction()
 
 # Each of the fragments in @sql, the text of @file.
 function(embed_fragments file sql)
-  while(sql MATCHES "^-- ([a-z0-9_]+): [^\n]*\n(([^-\n][^\n]*\n)+)(.*)$")
+  while(sql MATCHES "^-- ([a-z0-9_]+): [^\n]*\n(--[^\n]*\n)*(([^-\n][^\n]*\n)+)(.*)$")
     set(name "${CMAKE_MATCH_1}")
-    set(sql "${CMAKE_MATCH_4}")
-    string(REGEX REPLACE "\n$" "" text "${CMAKE_MATCH_2}")
+    set(sql "${CMAKE_MATCH_5}")
+    string(REGEX REPLACE "\n$" "" text "${CMAKE_MATCH_3}")
     embed("${name}" "${text}")
   endwhile()
   if(NOT sql STREQUAL "")

@@ -8,7 +8,7 @@ path IS NOT 'prepare'@start@
  AND cold
 -- slo_warm: a condition more on executions.
  AND NOT cold
--- slo_seen_ns: the least that the latency of an execution can be whose submission was not recorded: what was seen of it.
+-- slo_seen_ns: the least latency of an execution whose submission was not recorded: what was seen of it.
 ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, run_ended)) - request_read)
 -- slo_overhead_percent: the part of a latency that is overhead.
 100.0 * (@e2e@ - (run_ns - ifnull(redo_ns, 0))) / nullif(@e2e@, 0)

@@ -52,5 +52,5 @@ p.burst_id
 app_id, name
 -- kind_of_any: what is equal in models of one kind, if groups are of all apps.
 name
--- only_of_burst: a condition on executions p: they are of a burst; and another one, which may follow in the query itself.
+-- only_of_burst: a condition on executions p: they are of a burst; another one may follow in the query.
 p.burst_id IS NOT NULL AND @more@
