@@ -161,7 +161,7 @@ static void apps_of_one_name_are_shown_apart(void **state)
 	            "1|camera (1000, 1)\n2|-\n3|camera (1001)\n4|camera (1000, 4)\n");
 }
 
-static void apps_models_and_processes_have_rows(void **state)
+static void apps_processes_and_rules_have_rows(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -188,6 +188,23 @@ static void apps_models_and_processes_have_rows(void **state)
 	       .lanes = 255,
 	       .spin_us = UINT32_MAX,
 	       .deadlines = 255 });
+	FACT(process, bsa_process, { .id = 3, .trace = 1, .pid = 77, .app = 9, .name = "x" });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera|-\n4294967295|-|4294967295|-||app 4294967295\n");
+	assert_rows(path, "SELECT * FROM process",
+	            "1|1|4711|-|service|nnburstd\n2|1|4294967295|1|client|\n3|1|77|9|client|x\n");
+	assert_rows(path, "SELECT * FROM service_rules",
+	            "1|1|4095|1000010|edf|save|63|20|advise\n-|-|0|-|-|-|255|4294967295|-\n");
+	assert_rows(path, "SELECT * FROM trace",
+	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0|0|0|-|0\n");
+}
+
+static void models_have_rows(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
 	FACT(model, bsa_model,
 	     { .id = 1,
 	       .trace = 1,
@@ -220,6 +237,19 @@ static void apps_models_and_processes_have_rows(void **state)
 	       .released = BSA_NEVER,
 	       .priority = 255,
 	       .status = 255 });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM model",
+	            "1|1|2|1|mobilenet|high|65535|9223372036854775807|5|7|DEAD_OBJECT|2881486849|6|1000008|1000009|"
+	            "1000011|4294967295|4|3\n"
+	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-|-|-|-\n");
+}
+
+static void streams_and_bursts_have_rows(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
 	FACT(stream, bsa_stream,
 	     { .id = 1,
 	       .trace = 1,
@@ -250,6 +280,20 @@ static void apps_models_and_processes_have_rows(void **state)
 	       .spin_us = UINT32_MAX,
 	       .client_spin_us = 8,
 	       .cache = 255 });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM stream",
+	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20\n2|-|4294967295|async|-|-|-|-|-|-"
+	            "|-|-|-\n");
+	assert_rows(path, "SELECT * FROM burst",
+	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15|20|-|slots\n");
+}
+
+static void spans_and_losses_have_rows(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
 	FACT(spanned, bsa_spanned,
 	     { .trace = 1,
 	       .began = 30,
@@ -279,27 +323,10 @@ static void apps_models_and_processes_have_rows(void **state)
 	       .cpu = UINT32_MAX,
 	       .cause = BSA_LOSS_GAP });
 	stored_finish(s);
-
-	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera|-\n4294967295|-|4294967295|-||app 4294967295\n");
-	assert_rows(path, "SELECT * FROM process",
-	            "1|1|4711|-|service|nnburstd\n2|1|4294967295|1|client|\n3|1|77|9|client|x\n");
-	assert_rows(path, "SELECT * FROM service_rules",
-	            "1|1|4095|1000010|edf|save|63|20|advise\n-|-|0|-|-|-|255|4294967295|-\n");
-	assert_rows(path, "SELECT * FROM model",
-	            "1|1|2|1|mobilenet|high|65535|9223372036854775807|5|7|DEAD_OBJECT|2881486849|6|1000008|1000009|"
-	            "1000011|4294967295|4|3\n"
-	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-|-|-|-\n");
-	assert_rows(path, "SELECT * FROM stream",
-	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20\n2|-|4294967295|async|-|-|-|-|-|-"
-	            "|-|-|-\n");
-	assert_rows(path, "SELECT * FROM burst",
-	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15|20|-|slots\n");
 	assert_rows(path, "SELECT * FROM span",
 	            "burst_make|1|2|-|1|1000030|5|7|NONE|1\npool_make|9|-|77|-|1000036|0|0|DEAD_OBJECT|1\n");
 	assert_rows(path, "SELECT * FROM loss",
 	            "1|0|4711|1000020|1000030|4|1|packets\n1|-|-|1000040|1000050|-|-|gap\n");
-	assert_rows(path, "SELECT * FROM trace",
-	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0|0|0|-|0\n");
 }
 
 static void a_fact_that_comes_again_replaces_the_first(void **state)
@@ -512,18 +539,11 @@ static void invalid_names_are_unknown(void **state)
 	assert_rows(path, NAMES, "1|1|-|1|1|1|-|-|-|2|0|-|0|-|-|-|-|0|0|-|both|-|-\n");
 }
 
-/*
- * One execution of each path and side, with phases from the fold. Where the boundaries give other phases, the
- * fold's phases are stored.
- */
-static void phases_are_those_of_the_facts(void **state)
+/* Execution 1. */
+static struct bsa_execution fenced_and_answered(void)
 {
-	const char *path = *state;
-	struct bsa_store *s = stored_new(path, "a", false);
-	struct bsa_facts facts = bsa_store_facts(s);
 	struct bsa_execution x = stored_warm(1, 100);
 
-	/* 1: fenced, and answered */
 	x.path = BSA_PATH_FENCED;
 	x.cold = -1;
 	x.at[BSA_FENCED] = 165;
@@ -534,24 +554,39 @@ static void phases_are_those_of_the_facts(void **state)
 	x.phase[BSA_SIGNAL] = 23;
 	x.e2e = 233;
 	x.at[BSA_RESULT_WRITTEN] = 140; /* the answer of the launch: even before the execution was decoded */
-	facts.execution(facts.ctx, &x);
-	/* 2: refused at admission: the open phase ends there */
-	x = stored_warm(2, 100);
+	return x;
+}
+
+/* Execution 2: the open phase ends with the refusal. */
+static struct bsa_execution refused_at_admission(void)
+{
+	struct bsa_execution x = stored_warm(2, 100);
+
 	x.at[BSA_ENQUEUED] = x.at[BSA_DISPATCHED] = BSA_NEVER;
 	x.phase[BSA_SLOTS] = x.slots = 150;
 	x.phase[BSA_QUEUE] = x.queue = x.phase[BSA_RUN] = x.run = 0;
 	x.status = BSA_STATUS_MISSED_DEADLINE_PERSISTENT;
 	x.lane = -1;
 	x.idle = false;
-	facts.execution(facts.ctx, &x);
-	/* 3: preempted once */
-	x = stored_warm(3, 100);
+	return x;
+}
+
+/* Execution 3. */
+static struct bsa_execution preempted_once(void)
+{
+	struct bsa_execution x = stored_warm(3, 100);
+
 	x.phase[BSA_PREEMPTED] = x.preempted = 25;
 	x.phase[BSA_RUN] = x.run = 35;
 	x.preemptions = 1;
 	x.lane = -1;
 	x.idle = false;
-	facts.execution(facts.ctx, &x);
+	return x;
+}
+
+/* The waits, the slices and the preemption of execution 3. */
+static void report_preemption(struct bsa_facts facts)
+{
 	FACT(wait, bsa_wait,
 	     { .execution = 3,
 	       .began = 200,
@@ -583,29 +618,61 @@ static void phases_are_those_of_the_facts(void **state)
 	       .mode = 1,
 	       .lane = 63,
 	       .redo = 7 });
-	/* 4: only the service was recorded */
-	x = stored_warm(4, 100);
+}
+
+/* Execution 4: the client was not recorded. */
+static struct bsa_execution seen_by_the_service(void)
+{
+	struct bsa_execution x = stored_warm(4, 100);
+
 	x.sides = BSA_SIDES_SERVICE;
 	x.at[BSA_SUBMITTED] = x.at[BSA_REQUEST_WRITTEN] = x.at[BSA_RESULT_READ] = x.at[BSA_RETURNED] = BSA_NEVER;
 	x.phase[BSA_PREPARE] = x.phase[BSA_SEND] = x.phase[BSA_RETURN] = x.phase[BSA_FINISH] = BSA_NEVER;
 	x.e2e = 250;
-	facts.execution(facts.ctx, &x);
-	/* 5: only the client was recorded */
-	x = stored_unknown(5);
+	return x;
+}
+
+/* Execution 5: the service was not recorded. */
+static struct bsa_execution seen_by_the_client(void)
+{
+	struct bsa_execution x = stored_unknown(5);
+
 	x.sides = BSA_SIDES_CLIENT;
 	x.path = BSA_PATH_SYNC;
 	x.at[BSA_SUBMITTED] = 100;
 	x.at[BSA_RETURNED] = 550;
 	x.e2e = 450;
 	x.quality = BSA_QUALITY_COMPLETE;
-	facts.execution(facts.ctx, &x);
-	/* 6: a loss inside: the boundaries are known, the time between them is not */
-	x = stored_warm(6, 100);
+	return x;
+}
+
+/* Execution 6: the boundaries are known, the time between them is not. */
+static struct bsa_execution with_a_loss_inside(void)
+{
+	struct bsa_execution x = stored_warm(6, 100);
+
 	x.phase[BSA_RUN] = x.run = x.phase[BSA_PREEMPTED] = x.preempted = BSA_NEVER;
 	x.quality = BSA_QUALITY_GAP;
 	x.lane = -1;
 	x.idle = false;
-	facts.execution(facts.ctx, &x);
+	return x;
+}
+
+/*
+ * One execution of each path and side, with phases from the fold. Where the boundaries give other phases, the
+ * fold's phases are stored.
+ */
+static void phases_are_those_of_the_facts(void **state)
+{
+	const struct bsa_execution x[] = { fenced_and_answered(), refused_at_admission(), preempted_once(),
+		                           seen_by_the_service(), seen_by_the_client(),   with_a_loss_inside() };
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (size_t i = 0; i < N_OF(x); i++)
+		facts.execution(facts.ctx, &x[i]);
+	report_preemption(facts);
 	stored_finish(s);
 
 	assert_rows(path, DURATIONS,
@@ -1836,7 +1903,10 @@ int main(void)
 		T(what_is_there_is_described_and_can_be_read_by_anybody),
 		T(what_the_contract_names_is_there),
 		T(apps_of_one_name_are_shown_apart),
-		T(apps_models_and_processes_have_rows),
+		T(apps_processes_and_rules_have_rows),
+		T(models_have_rows),
+		T(streams_and_bursts_have_rows),
+		T(spans_and_losses_have_rows),
 		T(a_fact_that_comes_again_replaces_the_first),
 		T(names_are_text_for_readers_that_insist),
 		T(a_warm_burst_on_an_idle_lane),
