@@ -427,11 +427,46 @@ static void put_own_fence(struct evil *e)
 	put_fd(&e->out, e->own_fence);
 }
 
-/* Make a valid call. */
-static void make_call(struct evil *e, uint16_t type)
+static void put_fenced(struct evil *e)
+{
+	put_request(e, next_random(&e->seed) % 4 == 0);
+	put_u64(&e->out, 0);
+	put_u32(&e->out, e->n_fences);
+	put_u64(&e->out, next_random(&e->seed));
+	for (unsigned i = 0; i < e->n_fences; i++)
+		put_fd(&e->out, e->fences[i]);
+	put_own_fence(e);
+}
+
+static void put_burst(struct evil *e)
 {
 	int ends[2];
 
+	make_queues(e);
+	put_u32(&e->out, e->model_id);
+	put_u32(&e->out, 1);
+	put_queue(&e->out, e->request);
+	put_queue(&e->out, e->result);
+	if (e->line >= 0)
+		close(e->line);
+	must(pair(ends));
+	e->line = ends[0];
+	put_fd(&e->out, ends[1]);
+}
+
+static void put_buffer(struct evil *e)
+{
+	put_u32(&e->out, 1);
+	put_u32(&e->out, N);
+	put_u32(&e->out, 1);
+	put_u32(&e->out, e->model_id);
+	put_roles(e, 1, 0, 0, 1);
+	put_roles(e, 1, 0, 0, 0.5F);
+}
+
+/* Make a valid call. */
+static void make_call(struct evil *e, uint16_t type)
+{
 	begin(&e->out, type);
 	switch (type) {
 	case SUPPORTED:
@@ -446,9 +481,6 @@ static void make_call(struct evil *e, uint16_t type)
 	case FROM_CACHE:
 		put_cache(e, true);
 		break;
-	case RELEASE:
-		put_u32(&e->out, e->model_id);
-		break;
 	case EXECUTE:
 	case ASYNC:
 		put_request(e, next_random(&e->seed) % 4 == 0);
@@ -456,36 +488,17 @@ static void make_call(struct evil *e, uint16_t type)
 			put_u64(&e->out, next_random(&e->seed));
 		break;
 	case EXECUTE_FENCED:
-		put_request(e, next_random(&e->seed) % 4 == 0);
-		put_u64(&e->out, 0);
-		put_u32(&e->out, e->n_fences);
-		put_u64(&e->out, next_random(&e->seed));
-		for (unsigned i = 0; i < e->n_fences; i++)
-			put_fd(&e->out, e->fences[i]);
-		put_own_fence(e);
+		put_fenced(e);
 		break;
+	case RELEASE:
 	case TIMES:
 		put_u32(&e->out, e->model_id);
 		break;
 	case BURST:
-		make_queues(e);
-		put_u32(&e->out, e->model_id);
-		put_u32(&e->out, 1);
-		put_queue(&e->out, e->request);
-		put_queue(&e->out, e->result);
-		if (e->line >= 0)
-			close(e->line);
-		must(pair(ends));
-		e->line = ends[0];
-		put_fd(&e->out, ends[1]);
+		put_burst(e);
 		break;
 	case BUFFER:
-		put_u32(&e->out, 1);
-		put_u32(&e->out, N);
-		put_u32(&e->out, 1);
-		put_u32(&e->out, e->model_id);
-		put_roles(e, 1, 0, 0, 1);
-		put_roles(e, 1, 0, 0, 0.5F);
+		put_buffer(e);
 		break;
 	case BUFFER_FREE:
 		put_u32(&e->out, e->buffer_id);
