@@ -9,6 +9,21 @@ struct scalars {
 	bool nchw;
 };
 
+static int wide_scalars_judge(const view *v, const struct scalars *s)
+{
+	for (int i = 0; i < 4; i++)
+		if (s->pads[i] < 0)
+			return REFUSE(v, "a padding is below 0");
+	if (s->strides[0] < 1 || s->strides[1] < 1)
+		return REFUSE(v, "a stride is not above 0");
+	if (s->groups < 1)
+		return REFUSE(v, "there are %d groups", s->groups);
+	if (s->fused < NNB_FUSED_NONE || s->fused > NNB_FUSED_RELU6)
+		return REFUSE(v, "there is no such fused activation");
+	return 0;
+}
+
+/* Read the scalars and check their ranges. 0, -ENODATA if the request supplies one, or -EINVAL. */
 static int scalars_of(const view *v, struct scalars *s)
 {
 	bool grouped = v->op->type == NNB_GROUPED_CONV_2D;
@@ -16,6 +31,7 @@ static int scalars_of(const view *v, struct scalars *s)
 	uint32_t k = explicit || grouped ? 3 : 4; /* the output's shape precedes them */
 	int32_t *order[8];
 	uint32_t n = 0;
+	int r;
 
 	*s = (struct scalars){ .groups = 1 };
 	for (int i = 0; explicit && i < 4; i++)
@@ -32,21 +48,8 @@ static int scalars_of(const view *v, struct scalars *s)
 			return -ENODATA;
 	if (!explicit && s->scheme != NNB_PADDING_SAME && s->scheme != NNB_PADDING_VALID)
 		return REFUSE(v, "the padding scheme is neither SAME nor VALID");
-	return flag_of(v, v->op->n_inputs - 1, &s->nchw);
-}
-
-static int wide_scalars_judge(const view *v, const struct scalars *s)
-{
-	for (int i = 0; i < 4; i++)
-		if (s->pads[i] < 0)
-			return REFUSE(v, "a padding is below 0");
-	if (s->strides[0] < 1 || s->strides[1] < 1)
-		return REFUSE(v, "a stride is not above 0");
-	if (s->groups < 1)
-		return REFUSE(v, "there are %d groups", s->groups);
-	if (s->fused < NNB_FUSED_NONE || s->fused > NNB_FUSED_RELU6)
-		return REFUSE(v, "there is no such fused activation");
-	return 0;
+	r = flag_of(v, v->op->n_inputs - 1, &s->nchw);
+	return r ? r : wide_scalars_judge(v, s);
 }
 
 /* One direction. @wanted: the extent of the output of a transposed convolution with a padding scheme. */
@@ -129,8 +132,6 @@ int nnb__wide_window(const view *v, struct nnb_window *ret, uint32_t *out_h, uin
 	if (!in->known || !filter->known)
 		return -ENODATA;
 	r = scalars_of(v, &s);
-	if (!r)
-		r = wide_scalars_judge(v, &s);
 	if (r)
 		return r;
 	at = image_axes(s.nchw);
@@ -173,8 +174,6 @@ int nnb__shape_wide_conv(const view *v, struct nnb_shape *ret)
 	if (rank_between(v, 0, 4, 4) || rank_between(v, 1, 4, 4) || dims_are(v, 2, DIMS(filter->dims[0])))
 		return -EINVAL;
 	r = scalars_of(v, &s);
-	if (!r)
-		r = wide_scalars_judge(v, &s);
 	if (r)
 		return r;
 	at = image_axes(s.nchw);
