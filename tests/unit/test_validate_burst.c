@@ -5,6 +5,7 @@
  * A request with measure YES is written into the queue with one datum removed, inserted or replaced. The
  * result must be a failure without shapes or timing, and the burst must then execute the original request.
  */
+#include "conformance/validate/job.h"
 #include "unit/burst_helpers.h"
 
 #include "conformance/validate/sample_models.h"
@@ -81,7 +82,8 @@ static void subject_init(struct subject *s, size_t sample)
 	}
 	s->prepared = prepared(d, s->model);
 	nnb_device_unref(d);
-	job_init(&s->job, s->model);
+	assert_true(job_init(&s->job, s->model));
+	assert_true(s->model->n_inputs + s->model->n_outputs <= ARGUMENTS_MAX);
 }
 
 static void subject_fini(struct subject *s)

@@ -5,6 +5,7 @@
 #define SUBJECT_H
 
 #include "conformance/validate/checks.h"
+#include "conformance/validate/job.h"
 #include "nnb/buffer.h"
 #include "nnb/client.h"
 #include "nnb/fence.h"
@@ -45,18 +46,6 @@ const struct nnb_model *prepared_model(const struct prepared *p);
  * @call.
  */
 enum nnb_status prepared_execute(const struct prepared *p, const struct nnb_call *call, struct nnb_reason *reason);
-
-/* ---- arguments of a model: all inputs in one pool, all outputs in another ---- */
-
-struct job {
-	struct nnb_argument *args; /* inputs, then outputs */
-	struct nnb_pool *pools[2];
-	struct nnb_call call;
-};
-
-/* Fill the inputs with small numbers. False: out of memory. */
-bool job_init(struct job *j, const struct nnb_model *m);
-void job_fini(struct job *j); /* @j may be all zeroes */
 
 /* ---- buffers of the driver ---- */
 
