@@ -160,6 +160,6 @@ stop_daemon
 ends 0 --help
 ends 0 --version
 if [[ -w /dev/full ]] && "$program" good >/dev/full 2>&1; then
-	wrong 'it does not notice that nobody gets its output'
+	wrong 'it does not notice that its output is lost'
 fi
 ((failures == 0))

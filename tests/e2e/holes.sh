@@ -53,7 +53,7 @@ has_holes()
 	! "$burstscope" fairness --verdict "$tmp/$1.db" >"$tmp/said" 2>&1 || wrong "$1 is said to be fair: $(head -3 "$tmp/said")"
 	"$burstscope" summary "$tmp/$1.db" >"$tmp/said" 2>&1 || true # the status is that of its verdicts
 	grep -q '^executions' "$tmp/said" || wrong "summary of $1 says $(<"$tmp/said")"
-	! grep 'within \(its\|their\) share' "$tmp/said" || wrong "of $1 it is said who was within its share"
+	! grep 'within \(its\|their\) share' "$tmp/said" || wrong "$1 has a hole, and the summary claims that an app was within its share"
 }
 
 # packets FILE: print where each packet begins, and where the last one ends.

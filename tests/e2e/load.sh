@@ -449,7 +449,7 @@ for _ in 1 2; do
 		apps.0.lane_time.executions=60 apps.1.lane_time.executions=60
 done
 ends 0 --socket "$sock" "$tmp/one.json"
-[[ $out == *"a: 2 apps that are one to the service, $EUID"* ]] || wrong 'it does not say who is one app'
+[[ $out == *"a: 2 apps that are one to the service, $EUID"* ]] || wrong 'it does not name the apps that count as one'
 kill -INT "$runner"
 ended 0
 

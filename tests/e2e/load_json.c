@@ -145,7 +145,7 @@ static void check_state(const json_t *stream, json_int_t fine)
 	if (number(stream, "threads") == 1 && !number(state, "resets") && steps != fine)
 		wrong("%lld steps of %lld", (long long)steps, (long long)fine);
 	if (!json_is_string(json_object_get(state, "digest")) && steps && steps == number(stream, "executions"))
-		wrong("nobody knows the state");
+		wrong("the state has no digest");
 }
 
 static json_int_t check_stream(const json_t *stream)
@@ -180,7 +180,7 @@ static void check_fairness(const json_t *report)
 	size_t i;
 
 	if (!n && !json_is_null(jain))
-		wrong("an index of nobody");
+		wrong("an index without apps");
 	if (!json_is_null(jain) && (json_number_value(jain) * (double)n < 0.999 || json_number_value(jain) > 1.001))
 		wrong("%g is no index of %lld", json_number_value(jain), (long long)n);
 	json_array_foreach(json_object_get(report, "apps"), i, app)

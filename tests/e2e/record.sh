@@ -155,7 +155,7 @@ ends 0 --report -o kept -- "$many" "$provider" 10
 says 'kept.db exists already'
 says 'no page was made, because the recording is not imported'
 says 'kept.html is of an earlier one'
-[[ $(<kept.db) == precious ]] || wrong "a file of somebody's is another"
+[[ $(<kept.db) == precious ]] || wrong "record has changed a file of another program"
 ends 0 -o ../work/dots -- sh -c "echo of mine; echo to you >&2; '$many' '$provider' 10; exit 3"
 [[ $out == 'of mine' ]] || wrong "the output of the command: $out"
 says 'to you'

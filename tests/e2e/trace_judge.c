@@ -187,7 +187,7 @@ static void expect_known(const struct text_event *e, enum kind kind, uint64_t nu
 {
 	if (!number || terms.from || terms.holes || thing_of(kind, number))
 		return;
-	judge_object("%s of a %s that nobody told of: %" PRIu64, text_names[e->what], what, number);
+	judge_object("%s of a %s that no event announced: %" PRIu64, text_names[e->what], what, number);
 	thing_new(kind, number)->untold = true; /* the fault is reported once */
 }
 
@@ -730,7 +730,7 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 	if (lane->awaited == x->id)
 		wrong(x, "preempted by itself");
 	if (!lane->awaited)
-		wrong(x, "preempted by somebody without a number");
+		wrong(x, "preempted by an execution without a number");
 }
 
 static void on_end(struct exec *x, const struct text_event *e)

@@ -265,7 +265,7 @@ static const struct allocation_row {
 	{ "EmptyRole: a model and no roles", "M-5", one_model_no_role },
 	{ "EmptyRole: a role and no models", "M-5", no_model_at_all },
 	{ "NullptrPreparedModel", "M-5", null_model },
-	{ "InvalidPreparedModel: somebody else's", "M-5", foreign_model },
+	{ "InvalidPreparedModel: another client's", "M-5", foreign_model },
 	{ "InvalidModelIndex: 1 of one", "M-5", model_index },
 	{ "InvalidModelIndex: 2^32 - 1", "M-5", largest_model_index },
 	{ "InvalidIOIndex: 1 of one", "M-5", io_index },

@@ -635,7 +635,7 @@ static const struct size_row sizes[] = {
 	  { .type = NNB_TENSOR_FLOAT32, .rank = 3, .dims = { 2, 3, 4 } },
 	  96 },
 	{ "an element of quant8 has a byte", { .type = NNB_TENSOR_QUANT8_ASYMM, .rank = 1, .dims = { 5 } }, 5 },
-	{ "a tensor of rank 0 has nobody knows how many", { .type = NNB_TENSOR_INT32 }, 0 },
+	{ "a tensor of rank 0 has an unknown number", { .type = NNB_TENSOR_INT32 }, 0 },
 	{ "so has one of extent 0", { .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 5, 0 } }, 0 },
 	{ "so has an OEM scalar", { .type = NNB_OEM }, 0 },
 	{ "so has what is no type", { .type = 9999, .rank = 1, .dims = { 5 } }, 0 },

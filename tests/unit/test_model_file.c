@@ -623,7 +623,7 @@ static const struct row refusals[] = {
 	{ "a symbolic link", REFERENCE, SIDE("link", 0, 12), -EINVAL, "operands[2].value.file: link is no regular file" },
 	{ "a directory", REFERENCE, SIDE("folder", 0, 12), -EINVAL,
 	  "operands[2].value.file: folder is no regular file" },
-	{ "a FIFO, and nobody waits", REFERENCE, SIDE("fifo", 0, 12), -EINVAL,
+	{ "a FIFO, without a wait for a writer", REFERENCE, SIDE("fifo", 0, 12), -EINVAL,
 	  "operands[2].value.file: fifo is no regular file" },
 	{ "a file further down", REFERENCE, SIDE("folder/inner", 0, 12), -EINVAL,
 	  "operands[2].value.file: 'folder/inner' is not a plain file name" },

@@ -663,7 +663,7 @@ int main(int argc, char **argv)
 		TEST_ROW(a_deadline_is_missed_for_now_and_not_when_alone, &miss_rows[i],
 		         "Q-21: a deadline is missed for now %s", miss_rows[i].name);
 	TEST(a_deadline_that_has_passed_is_missed_for_good, "Q-21: a deadline that has passed is missed for good");
-	TEST(an_impossible_deadline_is_missed_for_good, "Q-21: a deadline that nobody could meet is missed for good");
+	TEST(an_impossible_deadline_is_missed_for_good, "Q-21: an impossible deadline is missed for good");
 	for (size_t i = 0; i < N_OF(worth_rows); i++)
 		TEST_ROW(a_deadline_works_as_in_the_service_s_mode, &worth_rows[i], "Q-14: --deadline %s",
 		         worth_rows[i].how);

@@ -51,7 +51,7 @@ static const struct story {
 	  "wait 1: 10-12 lane 0 queue unknown by 0 of app 0;"
 	  "over 1: lane 0, ran 18, waited 2, bypassed 0;"
 	  "over 2: lane 0, idle, ran 7, waited 1, bypassed 0" },
-	{ "of a service that nobody told of there are as many lanes as were seen", "share wait", 0, 0,
+	{ "a service that was not recorded has as many lanes as were seen", "share wait", 0, 0,
 	  "10 ready 1; 10 dispatch 1 0; 20 ready 2; 20 dispatch 2 1; 30 end 1 0; 40 end 2 1; 50 over 0",
 	  "share app 1: 40 of 40, lag 0 at -1" },
 	{ "behind another one of the app, and then handed over", "wait over interfered inverted", 0, 0,
@@ -110,7 +110,7 @@ static const struct story {
 	  "wait 3: 20-30 lane 1 queue held crowded_out by 2 of app 2;"
 	  "wait 3: 30-50 lane 1 queue idle handover by 0 of app 0;"
 	  "inverted 3 by 1: 20 for 10 lane 0" },
-	{ "one that is preempted waits again, for whoever has its lane then", "wait slice over chosen interfered", 0, 0,
+	{ "a preempted execution waits again, for the holder of its lane", "wait slice over chosen interfered", 0, 0,
 	  "x 2 app 1 high; 0 lanes 1 idle; 10 ready 1; 11 dispatch 1 0; 20 ready 2; 25 stop 1 0; 26 dispatch 2 0; "
 	  "36 end 2 0; 38 resume 1 0; 50 end 1 0; 60 over 0; over 1; over 2",
 	  "wait 1: 10-11 lane 0 queue idle handover by 0 of app 0;"
@@ -149,7 +149,7 @@ static const struct story {
 	  "0 lanes 1 idle; 10 ready 1; 14 end 1 255; over 1",
 	  "wait 1: 10-14 lane 0 queue idle handover by 0 of app 0;"
 	  "over 1: lane -1, ran 0, waited 4, bypassed 0" },
-	{ "nobody waits for long in a native service, nor for anybody", "wait slice over share lag chosen inverted refused", 0, 0,
+	{ "in a native service no execution waits for long, nor for another one", "wait slice over share lag chosen inverted refused", 0, 0,
 	  "x 1 app 1 low; x 2 app 2 high; 0 lanes 0 native; 10 ready 1; 11 ready 2; 12 dispatch 1 254; 13 dispatch 2 254; "
 	  "20 end 1 254; 30 end 2 254; 40 over 0; over 1; over 2",
 	  "over 1: lane -1, idle, ran 8, waited 2, bypassed 0;"
@@ -216,9 +216,9 @@ static const struct story {
 	  "chosen 1 at 2 before 3, wrongly;"
 	  "chosen 2 at 2 before 3;"
 	  "chosen 3 at 20 before 4" },
-	{ "who gets a lane of which nobody knows when it was free was not seen to be chosen", "chosen", 0, 0,
+	{ "an execution on a lane that was free since an unknown time is no choice", "chosen", 0, 0,
 	  "x 1 app 1 low; x 2 app 1 high; 0 lanes 1; 5 ready 1; 6 ready 2; 8 dispatch 1 0; 20 end 1 0; 21 dispatch 2 0", "" },
-	{ "put on a lane that is none: it waited until then, for nobody knows what", "wait over chosen", 0, 0,
+	{ "on an invalid lane: the wait until then has an unknown holder", "wait over chosen", 0, 0,
 	  "x 1 app 1 low; x 2 app 1 high; 0 lanes 1 idle; 5 ready 1; 6 ready 2; 10 dispatch 1 80; 12 dispatch 2 0; 15 end 1 0; "
 	  "20 end 2 0; over 1; over 2",
 	  "wait 1: 5-10 lane 0 queue unknown by 0 of app 0;"
@@ -284,7 +284,7 @@ static const struct story {
 	  "share app 2: 10 of 20, lag 10 at 30;"
 	  "lag app 1: 0: 20 of 10, 0;"
 	  "lag app 2: 0: 10 of 20, 10" },
-	{ "nobody is owed a lane that nobody has", "share", 0, 0,
+	{ "an idle lane is owed to no app", "share", 0, 0,
 	  "0 lanes 1 idle; 10 ready 1; 30 end 1 255; 60 over 0", "" },
 	{ "of a lane that is handed over, who needs no more leaves his part to the others", "share", 0, 0,
 	  "x 1 app 1 low; x 2 app 2 low; x 3 app 2 low; 0 lanes 3 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 10 ready 3; "
@@ -345,16 +345,16 @@ static const struct story {
 	  "slice 1: 10-20 lane 0 of 1;"
 	  "slice 1: 50-60 lane 0 of 1;"
 	  "over 1: lane -1, uncertain, ran 20, waited 0, bypassed 0" },
-	{ "nobody is chosen from those who waited in a loss", "chosen over", 0, 0,
+	{ "there is no choice among executions that waited in a loss", "chosen over", 0, 0,
 	  "0 lanes 1 idle; x 1 app 1 low; x 2 app 1 high; x 3 app 2 low; 5 ready 3; 5 dispatch 3 0; 10 ready 2; "
 	  "12 loss 12; 15 ready 1; 20 end 3 0; 20 dispatch 1 0; 30 end 1 0; 30 dispatch 2 0; 40 end 2 0; over 2",
 	  "over 2: lane 0, ran 10, waited 20, bypassed 0" },
-	{ "time that is lost is nobody's, and lags begin anew after it", "share", 0, 0,
+	{ "lost time is no app's, and lags begin again after it", "share", 0, 0,
 	  "0 lanes 1 idle; x 2 app 2 low; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 30 loss 35; 45 end 1 0; "
 	  "45 dispatch 2 0; 50 end 2 0; 60 over 0",
 	  "share app 1: 30 of 15, lag 0 at -1;"
 	  "share app 2: 5 of 20, lag 10 at 30" },
-	{ "nobody is said to have hogged a lane after a loss", "wait", 0, 0,
+	{ "no app counts as a hog after a loss", "wait", 0, 0,
 	  "x 1 app 2 low; x 3 app 2 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 12 loss 12; 20 ready 3; "
 	  "30 end 1 0; 30 dispatch 3 0; 40 end 3 0; 40 dispatch 2 0; 45 end 2 0",
 	  "wait 2: 10-30 lane 0 queue unknown by 0 of app 0;"
@@ -402,7 +402,7 @@ static const struct story {
 	  "wait 1: 10-12 lane 0 queue unknown by 0 of app 0;"
 	  "over 1: lane -1, uncertain, ran 0, waited 2, bypassed 0;"
 	  "over 2: lane 0, idle, ran 9, waited 1, bypassed 0" },
-	{ "an app that nobody knows holds a lane: it may be the one that waits", "wait interfered share", 0, 0,
+	{ "an unknown app holds a lane: it may be the one that waits", "wait interfered share", 0, 0,
 	  "x 1 app 0 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 12 ready 2; 20 end 1 0; 20 dispatch 2 0; "
 	  "21 end 2 0; 30 over 0",
 	  "wait 2: 12-20 lane 0 queue held unknown by 1 of app 0;"
@@ -415,19 +415,19 @@ static const struct story {
 	{ "who waits when the recording ends has waited until then", "wait possible", 0, 0,
 	  "0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 14 ready 2; 30 cut 2; 30 cut 1",
 	  "wait 2: 14-30 lane 0 queue held queued_behind by 1 of app 1" },
-	{ "nobody is said to hog in a loss", "wait", 0, 0,
+	{ "no app counts as a hog in a loss", "wait", 0, 0,
 	  "x 1 app 2 low step 0 of 1 counted; x 2 app 1 low step 0 of 1 counted; x 3 app 2 low step 0 of 1 counted; "
 	  "0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 25 loss 60; 30 end 1 0; 30 ready 3; 30 dispatch 3 0; "
 	  "40 end 3 0; 40 dispatch 2 0; 45 end 2 0",
 	  "wait 2: 10-30 lane 0 queue held crowded_out by 1 of app 2;"
 	  "wait 2: 30-40 lane 0 queue held crowded_out by 3 of app 2" },
-	{ "nor while somebody may only seem to wait", "wait", 0, 0,
+	{ "nor while the waiting execution may have ended", "wait", 0, 0,
 	  "x 1 app 2 low; x 3 app 2 low; x 4 app 3 low; x 9 app 4 low step 0 of 1 counted; 0 lanes 1 idle; 5 ready 9; "
 	  "5 dispatch 9 0; 6 ready 4; 8 loss 8; 9 end 9 0; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 30 end 1 0; "
 	  "30 ready 3; 30 dispatch 3 0; 40 end 3 0; 40 dispatch 2 0; 45 end 2 0",
 	  "wait 2: 10-30 lane 0 queue held crowded_out by 1 of app 2;"
 	  "wait 2: 30-40 lane 0 queue held crowded_out by 3 of app 2" },
-	{ "nor while somebody may only seem to have a lane", "wait", 0, 0,
+	{ "nor while the lane's holder may have left", "wait", 0, 0,
 	  "x 1 app 2 low; x 3 app 2 low; x 4 app 3 low; 0 lanes 2 idle; 5 ready 4; 5 dispatch 4 1; 8 loss 8; 9 ready 5; "
 	  "9 dispatch 5 0; 10 end 5 0; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 30 end 1 0; 30 ready 3; 30 dispatch 3 0; "
 	  "40 end 3 0; 40 dispatch 2 0; 45 end 2 0",
@@ -450,7 +450,7 @@ static const struct story {
 	  "0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 10 end 1 0; 12 ready 2; 12 end 2 255; over 1; over 2",
 	  "over 1: lane 0, idle, ran 0, waited 0, bypassed 0;"
 	  "over 2: lane -1, idle, ran 0, waited 0, bypassed 0" },
-	{ "who is of no app that is known passes nobody, and is passed by nobody", "over", 0, 0,
+	{ "an execution of an unknown app passes no other, and no other passes it", "over", 0, 0,
 	  "x 1 app 0 low; x 2 app 2 low; x 3 app 0 low; 0 lanes 1 idle; 10 ready 1; 11 ready 2; 12 ready 3; 13 dispatch 3 0; "
 	  "14 end 3 0; 14 dispatch 2 0; 15 end 2 0; 15 dispatch 1 0; 16 end 1 0; over 1; over 2",
 	  "over 1: lane 0, ran 1, waited 5, bypassed 0;"

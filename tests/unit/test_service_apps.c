@@ -422,7 +422,7 @@ static void another_user_sees_itself_only(void **state)
 	if (geteuid())
 		skip();
 	service_admit_other_users(&f->s);
-	child_start(&c, "executes as somebody else", &f->s, "");
+	child_start(&c, "executes as another user", &f->s, "");
 	assert_int_equal(child_hears(&c), '1');
 	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
 	assert_int_equal(n, 2);
@@ -433,7 +433,7 @@ static void another_user_sees_itself_only(void **state)
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
-		if (!strcmp(argv[2], "executes as somebody else"))
+		if (!strcmp(argv[2], "executes as another user"))
 			become_another_user();
 		if (!strcmp(argv[2], "executes and prepares"))
 			execute_and_prepare(argv[3]);

@@ -506,7 +506,7 @@ static void misses_are_judged_by_their_share(void **ctx)
 		  BSV_FAIL,
 		  "4 of 19 missed: by chance in 1.3 of 100 cases" },
 		{ "no deadlines", "miss ratio <= 5 %", { .n = 0 }, BSV_CANNOT_TELL, "no execution had a deadline" },
-		{ "nobody saw deadlines",
+		{ "no deadline was seen",
 		  "miss ratio <= 5 %",
 		  { .perhaps = 100, .executions = 150 },
 		  BSV_CANNOT_TELL,

@@ -74,7 +74,7 @@ static const struct policy_row {
 	const char *order, *deadline; /* deadline: the service's mode; NULL: abort */
 } policy_rows[] = {
 	{ "fifo: who came first", "fifo", QUEUE, "10 11 12 13 14 15 16" },
-	{ "priority: whoever's it is, then who came first", "priority", QUEUE, "10 13 14 15 12 11 16" },
+	{ "priority: of any app, then in the order of arrival", "priority", QUEUE, "10 13 14 15 12 11 16" },
 	{ "edf: the earliest deadline, then who came first, then those without", "edf", QUEUE, "10 14 15 11 13 12 16" },
 	{ "edf: no deadline that has passed comes before any other",
 	  "edf",

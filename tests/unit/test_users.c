@@ -80,8 +80,8 @@ static const struct row rows[] = {
 	  USERS_UNKNOWN, 1000, 1001, false },
 	{ "unless one is named", THERE(A) "4 service_state pid=10 instance=2 lanes=1" B, "nnny", 1001, 1001,
 	  USERS_UNKNOWN, false },
-	{ "who says that it serves is before who acts as if", END("1", "0x100002", B) THERE(A), "ynnn", USERS_UNKNOWN,
-	  1000, 1001, true },
+	{ "a user who announces a service precedes one who only acts as one", END("1", "0x100002", B) THERE(A), "ynnn",
+	  USERS_UNKNOWN, 1000, 1001, true },
 	{ "the service's own user may be a client",
 	  SERVICE("1", A) CONNECT("2", "0x100001", "1000", A) OPEN("3", "0x100002", "0x100001", A)
 	          SUBMIT("4", "0x100002", A) SUBMIT("5", "0x100002", B),
@@ -92,7 +92,7 @@ static const struct row rows[] = {
 	  CONNECT("1", "0x300001", "1001", B) OPEN("1", "0x300002", "0x300001", B) SUBMIT("1", "0x300002", B)
 	          END("1", "0x300002", B) THERE(ROOT),
 	  "yyyyyyy", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
-	{ "are nobody else's",
+	{ "are no other user's",
 	  THERE(ROOT) CONNECT("4", "0x300001", "1001", B) END("5", "0x300002", B) END("6", "0x300002", A)
 	          SUBMIT("7", "0x300002", A) CONNECT("8", "0x300003", "1000", B),
 	  "yyyyynnn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
@@ -103,12 +103,12 @@ static const struct row rows[] = {
 	  THERE(ROOT) "4 stream_close stream=0x100002" ROOT "5 client_disconnect conn=0x100001" ROOT
 	              "6 exec_return exec=0x100002:1" A "7 exec_return exec=0x100002:1" B,
 	  "yyyyyyn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
-	{ "of whom nothing is known nothing is asked",
+	{ "an unknown user's events are not judged",
 	  THERE(ROOT) SUBMIT("4", "0x100002", NOBODY) END("5", "0x100002", NOBODY), "yyyyy", USERS_UNKNOWN, 0,
 	  USERS_UNKNOWN, false },
 	{ "a number that is announced for another one later: again, and then it does not count",
 	  SUBMIT("1", "0x100002", B) THERE(ROOT), "yyyy", 0, 0, USERS_UNKNOWN, true },
-	{ "a number that is announced for who told of it", SUBMIT("1", "0x100002", A) THERE(ROOT), "yyyy", 0, 0,
+	{ "a number that is announced for its own user", SUBMIT("1", "0x100002", A) THERE(ROOT), "yyyy", 0, 0,
 	  USERS_UNKNOWN, false },
 	{ "a stream of its own on a connection that is not, and what cannot be",
 	  CONNECT("1", "0x700001", "1001", B) OPEN("2", "0x700002", "0x100001", B)

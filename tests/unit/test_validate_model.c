@@ -54,7 +54,7 @@ static const char *not_refused_by(const struct nnb_model *m)
 		return "prepare";
 	for (size_t i = 0; i < N_OF(reasons); i++)
 		if (!reasons[i].text[0])
-			return "somebody, with words";
+			return "one of them, with a reason";
 	return p == UNTOUCHED ? NULL : "prepare, leaving what it was to write to alone";
 }
 
