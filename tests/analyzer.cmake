@@ -202,6 +202,7 @@ if(TARGET bsa)
   if(BURSTSCOPE_SANITIZE) # slower: ./run soak N mutated-traces has more
     target_compile_definitions(test_mutated_traces PRIVATE ROUNDS=10)
   endif()
+  target_link_options(test_mutated_traces PRIVATE -Wl,--wrap=fsync) # thousands of databases, each read once
   nnb_reads_traces(test_mutated_traces)
   add_executable(test_cases analyzer/test_cases.c)
   target_compile_definitions(test_cases PRIVATE CHECK_SQL="${CMAKE_CURRENT_SOURCE_DIR}/analyzer/check.sql")
