@@ -125,6 +125,108 @@ static void an_answer_in_another_form_is_dropped_and_asked_for_again(void **stat
 	busy_end(&b);
 }
 
+static void an_answer_that_has_begun_is_waited_for_no_longer_and_goes_on_at_the_next_scrape(void **state)
+{
+	struct bsv_figures figures;
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	memset(&figures, 0, sizeof(figures));
+	figures.magic = BSV_FIGURES_MAGIC;
+	figures.metrics_bytes = 5;
+	assert_int_equal(write(b.answers, &figures, 100), 100);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	assert_int_equal(write(b.answers, (char *)&figures + 100, sizeof(figures) - 100), sizeof(figures) - 100);
+	assert_true(bsv_reader_is_counting(&b.reader));
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	assert_int_equal(write(b.answers, "one", 3), 3);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	assert_true(bsv_reader_is_counting(&b.reader));
+	assert_int_equal(write(b.answers, " 1", 2), 2);
+	assert_false(bsv_reader_is_counting(&b.reader));
+	scrape(&b, BSV_OPENMETRICS, "one 1");
+	busy_was_asked(&b, "openmetrics\n"); /* once */
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "openmetrics\n");
+	busy_end(&b);
+}
+
+static void busy_answers_rows(const struct busy *b, uint32_t n, const char *app)
+{
+	struct bsv_figures figures;
+	struct bsa_live_row row;
+
+	memset(&figures, 0, sizeof(figures));
+	memset(&row, 0, sizeof(row));
+	figures.magic = BSV_FIGURES_MAGIC;
+	figures.n_rows = n;
+	snprintf(row.app, sizeof(row.app), "%s", app);
+	assert_int_equal(write(b->answers, &figures, sizeof(figures)), sizeof(figures));
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(write(b->answers, &row, sizeof(row)), sizeof(row));
+}
+
+static void ask_rows(struct busy *b, enum bsv_reader_rows which, const char *app)
+{
+	static struct bsa_live_row rows[BSV_FIGURES_ROWS];
+	static struct bsv_figures figures;
+	struct bsa_err err = { "" };
+
+	figures.n_rows = 77;
+	assert_int_equal(bsv_reader_ask(&b->reader, which, b->interrupt[0], &figures, rows, &err), app ? 1 : 0);
+	assert_int_equal(figures.n_rows, app ? 2 : 77);
+	if (app)
+		assert_string_equal(rows[1].app, app);
+}
+
+static void a_signal_ends_the_wait_for_rows_which_are_asked_for_once(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	ask_rows(&b, BSV_ROWS_LAST, NULL);
+	ask_rows(&b, BSV_ROWS_LAST, NULL);
+	busy_was_asked(&b, "look\n");
+	busy_answers_rows(&b, 2, "one");
+	ask_rows(&b, BSV_ROWS_LAST, "one");
+	busy_end(&b);
+}
+
+static void rows_of_another_question_are_dropped(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	ask_rows(&b, BSV_ROWS_LAST, NULL);
+	ask_rows(&b, BSV_ROWS_FINISH, NULL);
+	busy_was_asked(&b, "look\n");
+	busy_answers_rows(&b, 2, "one");
+	ask_rows(&b, BSV_ROWS_FINISH, NULL);
+	busy_was_asked(&b, "finish\n");
+	busy_answers_rows(&b, 2, "two");
+	ask_rows(&b, BSV_ROWS_FINISH, "two");
+	busy_end(&b);
+}
+
+static void rows_that_do_not_come_for_a_minute_are_an_error(void **state)
+{
+	static struct bsa_live_row rows[BSV_FIGURES_ROWS];
+	static struct bsv_figures figures;
+	struct bsa_err err = { "" };
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	ask_rows(&b, BSV_ROWS_LAST, NULL);
+	b.reader.asking_since -= UINT64_C(61000000000);
+	assert_int_equal(bsv_reader_ask(&b.reader, BSV_ROWS_LAST, b.interrupt[0], &figures, rows, &err), BSA_E_ENV);
+	busy_end(&b);
+}
+
 static void another_question_gets_its_own_answer(void **state)
 {
 	struct bsv_figures figures;
@@ -164,6 +266,10 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_the_wait_and_the_question_stays_open),
 		cmocka_unit_test(an_answer_that_came_late_is_that_of_the_next_scrape),
 		cmocka_unit_test(an_answer_in_another_form_is_dropped_and_asked_for_again),
+		cmocka_unit_test(an_answer_that_has_begun_is_waited_for_no_longer_and_goes_on_at_the_next_scrape),
+		cmocka_unit_test(a_signal_ends_the_wait_for_rows_which_are_asked_for_once),
+		cmocka_unit_test(rows_of_another_question_are_dropped),
+		cmocka_unit_test(rows_that_do_not_come_for_a_minute_are_an_error),
 		cmocka_unit_test(another_question_gets_its_own_answer),
 		cmocka_unit_test(a_process_that_is_silent_for_a_minute_has_failed),
 	};

@@ -26,6 +26,8 @@
 enum {
 	PATIENCE_MS = 60000,
 	METRICS_MS = 5000,
+	METRICS_REST_MS = 1000,
+	ROWS_MS = 500,
 	NOT_STARTED = 127,
 	NUMBER_TEXT = 24,
 	BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1
@@ -123,6 +125,7 @@ void bsv_reader_close(struct bsv_reader *r)
 		return;
 	close(r->to);
 	close(r->from);
+	free(r->tail);
 	kill(r->pid, SIGKILL); /* the process keeps nothing that could be lost */
 	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -136,28 +139,55 @@ static int reader_gone(struct bsa_err *err)
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has gone");
 }
 
-static int read_all(const struct bsv_reader *r, void *to, size_t n, struct bsa_err *err)
+static int reader_is_silent(struct bsa_err *err)
 {
-	char *at = to;
+	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording does not answer");
+}
 
-	while (n) {
-		struct pollfd p = { .fd = r->from, .events = POLLIN };
-		int ready = poll(&p, 1, PATIENCE_MS);
+static int answers_something_else(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
+}
+
+static uint64_t after_ms(uint64_t since, unsigned ms)
+{
+	return since + ms * UINT64_C(1000000);
+}
+
+/* Whether an answer, or the end of the process, is there before @until (as bsv_now), and before @interrupt is readable. */
+static bool answer_comes(const struct bsv_reader *r, int interrupt, uint64_t until)
+{
+	struct pollfd p[] = { { .fd = r->from, .events = POLLIN }, { .fd = interrupt, .events = POLLIN } };
+	uint64_t now;
+	int ready;
+
+	do {
+		now = bsv_now();
+		ready = poll(p, 2, now < until ? (int)((until - now + 999999) / 1000000) : 0);
+	} while (ready < 0 && errno == EINTR);
+	return ready > 0 && p[0].revents;
+}
+
+/* 1: all of it; 0: not by then; *n_got counts on. */
+static int read_until(const struct bsv_reader *r, void *to, size_t n, size_t *n_got, int interrupt, uint64_t until,
+                      struct bsa_err *err)
+{
+	bool first = true; /* what is there is read even if there is no time to wait */
+
+	while (*n_got < n) {
 		ssize_t got;
 
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (!ready)
-			return bsa_fail(err, BSA_E_ENV, "the process that reads the recording does not answer");
-		got = read(r->from, at, n);
+		if ((!first && bsv_now() >= until) || !answer_comes(r, interrupt, until))
+			return 0;
+		first = false;
+		got = read(r->from, (char *)to + *n_got, n - *n_got);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return reader_gone(err);
-		at += got;
-		n -= (size_t)got;
+		*n_got += (size_t)got;
 	}
-	return 0;
+	return 1;
 }
 
 static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
@@ -173,33 +203,57 @@ static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
 	}
 }
 
-/* @ret_metrics NULL: there are to be none. *ret_metrics: of malloc, @ret->metrics_bytes of it. */
-static int read_answer(const struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows,
-                       char **ret_metrics, struct bsa_err *err)
+/*
+ * Take as much of an answer, which may have @most_rows rows and @most_metrics bytes of metrics, as comes until @until or @interrupt: into r->head and
+ * r->tail. 1: all of it is there; 0: not yet.
+ */
+static int take_whole(struct bsv_reader *r, uint32_t most_rows, uint32_t most_metrics, int interrupt, uint64_t until,
+                      struct bsa_err *err)
 {
-	int k = read_all(r, ret, sizeof(*ret), err);
+	int k = read_until(r, &r->head, sizeof(r->head), &r->n_head, interrupt, until, err);
+	size_t n;
 
-	if (k < 0)
+	if (k <= 0)
 		return k;
-	if (ret->magic != BSV_FIGURES_MAGIC || ret->n_rows > (rows ? BSV_FIGURES_ROWS : 0) ||
-	    ret->metrics_bytes > (ret_metrics ? BSV_FIGURES_METRICS : 0))
-		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
-	k = read_all(r, rows, ret->n_rows * sizeof(*rows), err);
-	if (k < 0)
-		return k;
+	if (r->head.magic != BSV_FIGURES_MAGIC || r->head.n_rows > most_rows || r->head.metrics_bytes > most_metrics)
+		return answers_something_else(err);
+	n = r->head.n_rows * sizeof(struct bsa_live_row) + r->head.metrics_bytes;
+	if (!r->tail && !(r->tail = malloc(n + 1)))
+		return bsa_fail(err, BSA_E_ENV, "no memory for an answer of the process that reads the recording");
+	return read_until(r, r->tail, n, &r->n_tail, interrupt, until, err);
+}
+
+/* The next answer is another one. Returns what followed the figures; owned by the caller. */
+static char *take_tail(struct bsv_reader *r)
+{
+	char *ret = r->tail;
+
+	r->tail = NULL;
+	r->n_head = r->n_tail = 0;
+	return ret;
+}
+
+/* The figures, and the rows, of the answer that is there. */
+static int give_rows(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows, struct bsa_err *err)
+{
+	char *tail = take_tail(r);
+
+	*ret = r->head;
+	memcpy(rows, tail, ret->n_rows * sizeof(*rows));
+	free(tail);
 	end_texts(ret, rows);
-	if (ret_metrics) {
-		*ret_metrics = malloc(ret->metrics_bytes + 1);
-		if (!*ret_metrics)
-			return bsa_fail(err, BSA_E_ENV, "no memory for metrics");
-		k = read_all(r, *ret_metrics, ret->metrics_bytes, err);
-		if (k < 0) {
-			free(*ret_metrics);
-			*ret_metrics = NULL;
-			return k;
-		}
-	}
 	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
+}
+
+/* @rows NULL: there are to be none. */
+static int await_answer(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows, struct bsa_err *err)
+{
+	struct bsa_live_row none;
+	int k = take_whole(r, rows ? BSV_FIGURES_ROWS : 0, 0, -1, after_ms(bsv_now(), PATIENCE_MS), err);
+
+	if (k <= 0)
+		return k < 0 ? k : reader_is_silent(err);
+	return give_rows(r, ret, rows ? rows : &none, err);
 }
 
 static int put_words(const struct bsv_reader *r, const char *words, struct bsa_err *err)
@@ -209,42 +263,69 @@ static int put_words(const struct bsv_reader *r, const char *words, struct bsa_e
 	return r->pid && write(r->to, words, n) == (ssize_t)n ? 0 : reader_gone(err);
 }
 
-/* Metrics: 0 or a code, and then *ret is NULL. */
-static int take_metrics(struct bsv_reader *r, char **ret, size_t *ret_bytes, struct bsa_err *err)
+static int take_metrics(struct bsv_reader *r, int interrupt, uint64_t until, struct bsa_err *err)
 {
-	struct bsv_figures figures;
-	int k;
+	return take_whole(r, 0, BSV_FIGURES_METRICS, interrupt, until, err);
+}
 
-	r->counting = false;
-	*ret = NULL;
-	k = read_answer(r, &figures, NULL, ret, err);
-	if (k < 0) {
-		free(*ret);
-		*ret = NULL;
-	}
-	*ret_bytes = k < 0 ? 0 : figures.metrics_bytes;
-	return k;
+/* An answer that nothing waits for any more is read, and dropped. */
+static int drop_answer(struct bsv_reader *r, struct bsa_err *err)
+{
+	int k = 1;
+
+	if (r->counting)
+		k = take_metrics(r, -1, after_ms(r->counting_since, PATIENCE_MS), err);
+	else if (r->asking)
+		k = take_whole(r, BSV_FIGURES_ROWS, 0, -1, after_ms(r->asking_since, PATIENCE_MS), err);
+	else
+		return 0;
+	if (k > 0)
+		free(take_tail(r));
+	r->counting = r->asking = false;
+	return k < 0 ? k : k ? 0 : reader_is_silent(err);
 }
 
 static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
                       struct bsa_err *err)
 {
-	char *late = NULL;
-	size_t bytes;
-	int k = r->counting ? take_metrics(r, &late, &bytes, err) : 0;
+	int k = drop_answer(r, err);
 
-	free(late);
 	if (k >= 0)
 		k = put_words(r, words, err);
-	return k < 0 ? k : read_answer(r, ret, rows, NULL, err);
+	return k < 0 ? k : await_answer(r, ret, rows, err);
 }
 
-int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, struct bsv_figures *ret, struct bsa_live_row *rows,
-                   struct bsa_err *err)
+int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interrupt, struct bsv_figures *ret,
+                   struct bsa_live_row *rows, struct bsa_err *err)
 {
 	static const char *const words[] = { "look\n", "all\n", "finish\n" };
+	uint64_t until = after_ms(bsv_now(), ROWS_MS);
+	bool is_other;
+	int k;
 
-	return ask_reader(r, words[which], ret, rows, err);
+	do {
+		if (!r->asking) {
+			k = drop_answer(r, err);
+			if (k >= 0)
+				k = put_words(r, words[which], err);
+			if (k < 0)
+				return k;
+			r->asking = true;
+			r->asking_rows = which;
+			r->asking_since = bsv_now();
+		}
+		k = take_whole(r, BSV_FIGURES_ROWS, 0, interrupt, until, err);
+		if (!k && bsv_now() >= after_ms(r->asking_since, PATIENCE_MS))
+			k = reader_is_silent(err);
+		if (k <= 0)
+			return k;
+		r->asking = false;
+		is_other = r->asking_rows != which;
+		if (is_other)
+			free(take_tail(r));
+	} while (is_other);
+	k = give_rows(r, ret, rows, err);
+	return k < 0 ? k : 1;
 }
 
 int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)
@@ -298,7 +379,7 @@ static int question(struct bsv_reader *r, const char *words, uint64_t patience, 
 		return k;
 	r->asked = false;
 	if (answer->magic != BSV_FIGURES_MAGIC || answer->n_rows || answer->metrics_bytes)
-		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
+		return answers_something_else(err);
 	end_texts(answer, NULL);
 	return 1;
 }
@@ -321,29 +402,17 @@ int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *
 	return k > 0 && answer->code ? bsa_fail(err, BSA_E_INPUT, "%s", answer->err.text) : k;
 }
 
-/* Whether an answer, or the end of the process, is there within @ms, and before @interrupt is readable. */
-static bool answer_comes(const struct bsv_reader *r, int interrupt, int ms)
+bool bsv_reader_is_counting(struct bsv_reader *r)
 {
-	struct pollfd p[] = { { .fd = r->from, .events = POLLIN }, { .fd = interrupt, .events = POLLIN } };
-
-	return poll(p, 2, ms) > 0 && p[0].revents;
-}
-
-static uint64_t counting_ms(const struct bsv_reader *r)
-{
-	return (bsv_now() - r->counting_since) / 1000000;
-}
-
-bool bsv_reader_is_counting(const struct bsv_reader *r)
-{
-	return r->counting && counting_ms(r) < PATIENCE_MS && !answer_comes(r, -1, 0);
+	return r->counting && bsv_now() < after_ms(r->counting_since, PATIENCE_MS) && !take_metrics(r, -1, 0, NULL);
 }
 
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
                        struct bsa_err *err)
 {
-	uint64_t waited;
+	uint64_t until, begun;
 	bool usable;
+	char *tail;
 	int k;
 
 	*ret = NULL;
@@ -356,18 +425,30 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 		r->counting_form = form;
 		r->counting_since = bsv_now();
 	}
-	waited = counting_ms(r);
-	usable = r->counting_form == form && waited < PATIENCE_MS;
-	if (!answer_comes(r, interrupt, waited < METRICS_MS ? (int)(METRICS_MS - waited) : 0)) {
-		if (waited < PATIENCE_MS)
-			return 0;
-		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording does not answer");
+	until = after_ms(r->counting_since, METRICS_MS);
+	begun = after_ms(bsv_now(), METRICS_REST_MS);
+	if ((r->n_head || answer_comes(r, -1, 0)) && until < begun)
+		until = begun;
+	usable = r->counting_form == form && bsv_now() < after_ms(r->counting_since, PATIENCE_MS);
+	k = take_metrics(r, interrupt, until, err);
+	if (!k && bsv_now() >= after_ms(r->counting_since, PATIENCE_MS))
+		k = reader_is_silent(err);
+	if (k <= 0)
+		return k;
+	r->counting = false;
+	tail = take_tail(r);
+	end_texts(&r->head, NULL);
+	if (!usable) { /* the answer is of a scrape in another form, or too long ago */
+		free(tail);
+		return bsv_reader_metrics(r, form, interrupt, ret, ret_bytes, err);
 	}
-	k = take_metrics(r, ret, ret_bytes, err);
-	if (k < 0 || usable)
-		return k < 0 ? k : 1;
-	free(*ret); /* the answer is of a scrape in another form, or too long ago */
-	return bsv_reader_metrics(r, form, interrupt, ret, ret_bytes, err);
+	if (r->head.code) {
+		free(tail);
+		return bsa_fail(err, BSA_E_ENV, "%s", r->head.err.text);
+	}
+	*ret = tail;
+	*ret_bytes = r->head.metrics_bytes;
+	return 1;
 }
 
 int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,

@@ -9,6 +9,9 @@
 
 #include <sys/types.h>
 
+/* Rows of the last seconds, or of the whole time; and of the whole time once the recording is over, which nothing but metrics may follow. */
+enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH };
+
 /* All 0: none. */
 struct bsv_reader {
 	pid_t pid;
@@ -24,6 +27,14 @@ struct bsv_reader {
 	bool counting;
 	enum bsv_metrics_form counting_form;
 	uint64_t counting_since;
+	/* for bsv_reader_ask: a question for asking_rows is open since asking_since */
+	bool asking;
+	enum bsv_reader_rows asking_rows;
+	uint64_t asking_since;
+	/* what is here of the answer to one of these two: the figures, and then what follows them, of malloc */
+	struct bsv_figures head;
+	size_t n_head, n_tail;
+	char *tail;
 };
 
 /*
@@ -51,19 +62,17 @@ int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t set
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
 /*
- * Rows of the last seconds, or of the whole time; and of the whole time once the recording is over,
- * which nothing but metrics may follow.
+ * The figures known by now. @rows has room for BSV_FIGURES_ROWS. It waits 0.5 s for an answer, and no longer than until @interrupt (-1: none) is
+ * readable. 1: they are there. 0: ask again later; the outputs are untouched. BSA_E_ENV: the process has ended, its answer is invalid, or there was no
+ * answer for a minute.
  */
-enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH };
+int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interrupt, struct bsv_figures *ret,
+                   struct bsa_live_row *rows, struct bsa_err *err);
 
 /*
- * The figures known by now. @rows has room for BSV_FIGURES_ROWS. 0; BSA_E_ENV: the process has
- * ended, or its answer is invalid.
+ * The state alone, without rows: where the records come from, and whether they still do. 0; BSA_E_ENV: the process has ended, its answer is invalid, or
+ * the answer has not come within a minute.
  */
-int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, struct bsv_figures *ret, struct bsa_live_row *rows,
-                   struct bsa_err *err);
-
-/* The state alone, without rows: where the records come from, and whether they still do. Like bsv_reader_ask. */
 int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
 
 /*
@@ -81,19 +90,17 @@ int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, stru
 int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *answer, struct bsa_err *err);
 
 /*
- * The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. It waits 5 s for an
- * answer, and no longer than until @interrupt (-1: none) is readable. 1: they are there. 0: ask
- * again later; an answer that comes meanwhile is then returned at once, unless it was asked for a
- * minute before or in another form. BSA_E_ENV: as bsv_reader_ask, or there was no answer for a
- * minute.
+ * The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. It waits 5 s for a whole answer, and no longer than until @interrupt (-1:
+ * none) is readable. 1: they are there. 0: ask again later; an answer that comes meanwhile is then returned at once, unless it was asked for a minute
+ * before or in another form; and of one that has begun, the rest is waited for 1 s. BSA_E_ENV: as bsv_reader_ask.
  */
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
                        struct bsa_err *err);
 
 /* Whether an answer of bsv_reader_metrics may still come: until then, each other question waits for it. */
-bool bsv_reader_is_counting(const struct bsv_reader *r);
+bool bsv_reader_is_counting(struct bsv_reader *r);
 
-/* Go on in another directory. As bsv_reader_ask. */
+/* Go on in another directory. As bsv_reader_state, with rows of the last seconds. */
 int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
                     struct bsa_err *err);
 

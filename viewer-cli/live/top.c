@@ -1,20 +1,15 @@
 /*
  * top.c -- the loop of burstscope top and burstscope exporter.
  *
- * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the
- *          session daemon has ended; nothing is recorded until there is one again, and the screen
- *          reports that; then a new session is made, in a directory of its own, and the length of
- *          the interruption is reported. Ended: the session of another user of LTTng is over; its
- *          last figures stay.
- * RELAY    A session of another host is read by that process, which also finds the relay again when
- *          it has gone; here its state is shown.
- * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR,
- *          /dev/shm), of a bounded size, and removed at the end. CRASH: the directory has the name
- *          of a probe's, and the session an own name: the next recording removes both.
- * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and
- *          answers 503 at once while that answer is open; a signal ends the wait. So a process that
- *          is busy, or stopped, keeps neither other clients nor the end waiting. A process that
- *          crashed counts from 0 again, which Prometheus understands.
+ * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the session daemon has ended; nothing is
+ *          recorded until there is one again, and the screen reports that; then a new session is made, in a directory of its own, and the
+ *          length of the interruption is reported. Ended: the session of another user of LTTng is over; its last figures stay.
+ * RELAY    A session of another host is read by that process, which also finds the relay again when it has gone; here its state is shown.
+ * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and removed at
+ *          the end. CRASH: the directory has the name of a probe's, and the session an own name: the next recording removes both.
+ * FIGURES  Asked for, and waited for 0.5 s at a time: until they come, the old ones stay, and keys and signals are heeded.
+ * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and answers 503 at once while that answer is open; a
+ *          signal ends the wait. So a process that is busy, or stopped, keeps neither other clients nor the end waiting. A process that crashed counts from 0 again, which Prometheus understands.
  * SIGNALS  Blocked, and read from a descriptor beside the keys. SIGTSTP restores the terminal first.
  */
 #include "live/top.h"
@@ -80,6 +75,11 @@ struct top {
 	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
 	unsigned crashes;
 };
+
+static bool is_end_asked(int signal)
+{
+	return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
 
 static int64_t now_signed(void)
 {
@@ -189,19 +189,15 @@ static bool is_new_app(const struct top *t, uint32_t row)
 	return true;
 }
 
-static int top_ask(struct top *t, bool finish, struct bsa_err *err)
+/* What the figures that have just come mean for this screen. */
+static void use_figures(struct top *t, bool finish)
 {
 	bool scoped = bsv_scope_is_set(&t->o->scope);
-	int r = bsv_reader_ask(&t->reader,
-	                       finish   ? BSV_ROWS_FINISH
-	                       : scoped ? BSV_ROWS_ALL
-	                                : BSV_ROWS_LAST,
-	                       &t->figures, t->rows, err);
 
-	if (r >= 0 && t->held_back && !*t->figures.why)
+	if (t->held_back && !*t->figures.why)
 		snprintf(t->figures.why, sizeof(t->figures.why),
 		         "without a switch timer LTTng keeps events in memory until a packet is full");
-	if (r >= 0 && (scoped || (finish && *t->app))) {
+	if (scoped || (finish && *t->app)) {
 		/* For rows of the whole time: the sum of those that are shown, and how many apps they are of. */
 		t->part = (struct bsv_view_part){ .apps = 0 };
 		for (uint32_t i = 0; i < t->figures.n_rows; i++) {
@@ -219,11 +215,8 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 			snprintf(t->figures.why, sizeof(t->figures.why),
 			         "there were too many apps and models to keep all apart");
 	}
-	if (r >= 0 && scoped) {
-		/*
-		 * Keep the rows of the scope that were active, with executions or time on lanes, in
-		 * the last seconds.
-		 */
+	if (scoped) {
+		/* Keep the rows of the scope that were active, with executions or time on lanes, in the last seconds. */
 		uint32_t n = 0;
 
 		for (uint32_t i = 0; i < t->figures.n_rows; i++) {
@@ -235,7 +228,33 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 		}
 		t->figures.n_rows = n;
 	}
+}
+
+/* 1: t->figures and t->rows are new; 0: not yet, or the process was begun again. */
+static int top_ask(struct top *t, bool finish, struct bsa_err *err)
+{
+	enum bsv_reader_rows which = finish                           ? BSV_ROWS_FINISH
+	                             : bsv_scope_is_set(&t->o->scope) ? BSV_ROWS_ALL
+	                                                              : BSV_ROWS_LAST;
+	int r = bsv_reader_ask(&t->reader, which, t->signal_fd, &t->figures, t->rows, err);
+
+	if (r > 0)
+		use_figures(t, finish);
 	return r >= 0 || finish ? r : begin_reading_again(t, r, err);
+}
+
+/* The last figures: they are waited for until another signal comes. 1, or an error. */
+static int await_figures(struct top *t, bool finish, struct bsa_err *err)
+{
+	struct signalfd_siginfo info;
+	int r;
+
+	while (!(r = top_ask(t, finish, err)))
+		if (read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info) &&
+		    is_end_asked((int)info.ssi_signo))
+			return bsa_fail(err, BSA_E_ENV,
+			                "stopped before the process that reads the recording had answered");
+	return r;
 }
 
 /* ---- metrics ---- */
@@ -466,13 +485,15 @@ static int top_show(struct top *t, struct bsa_err *err)
 	    (!t->screen && now_signed() < t->drawn_at + t->o->interval))
 		return 0;
 	if (!t->paused)
-		r = top_ask(t, false, err);
-	t->redraw = false;
-	t->drawn_at = now_signed();
-	if (r >= 0 && t->save_after)
-		top_save(t);
+		r = t->stopping ? await_figures(t, false, err) : top_ask(t, false, err);
 	if (r < 0)
 		return r;
+	if (!r && !t->paused && !t->screen)
+		return 0; /* no line without new figures */
+	t->redraw = false;
+	t->drawn_at = now_signed();
+	if (t->save_after)
+		top_save(t);
 	if (!t->screen) {
 		t->stopping |= t->o->once;
 		return top_print(t, false, err);
@@ -504,7 +525,7 @@ static void next_app(struct top *t)
 
 static void heed_signal(struct top *t, int signal)
 {
-	if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+	if (is_end_asked(signal))
 		t->stopping = true;
 	if (signal == SIGTSTP) {
 		if (t->screen)
@@ -638,12 +659,11 @@ static int top_run(struct top *t, struct bsa_err *err)
 	if (r < 0)
 		return r;
 
-	/* The sums, of all that was recorded. */
 	r = !is_own(t) || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
 	if (t->http)
 		return r;
 	if (r >= 0)
-		r = top_ask(t, true, err);
+		r = await_figures(t, true, err);
 	return r < 0 ? r : top_print(t, true, err);
 }
 
