@@ -289,7 +289,7 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 	bool first = true;
 
 	for (size_t i = 0; i < n; i++) {
-		char whole[64], count[BSV_COUNT_MAX];
+		char count[BSV_COUNT_MAX];
 		size_t beyond;
 		int r;
 
@@ -300,9 +300,7 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 		first = false;
 		if (parts[i].title)
 			print_text(to, s, BSV_TITLE, parts[i].title, 2);
-		/* The options that print all columns of a part: CSV has the first part, unless another one is named. */
-		snprintf(whole, sizeof(whole), i == 0 ? "--format csv" : "--part %s --format csv", parts[i].name);
-		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, whole, err);
+		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, err);
 		if (r < 0)
 			return r;
 		/* Counting rows that are not printed must not take longer than printing would. */

@@ -19,11 +19,10 @@ enum bsv_format { BSV_TABLE, BSV_JSON, BSV_CSV };
 extern const char *const bsv_formats[];
 
 /*
- * All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they
- * are. @whole: options that print all columns, which the table names where it leaves some out.
+ * All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they are. A table that is wider than the screen is broken
+ * into blocks of columns.
  */
-int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, const char *whole,
-                     struct bsa_err *err);
+int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err);
 
 enum bsv_csv {
 	BSV_CSV_ESCAPED = 1, /* for a terminal, with nothing in it that one would obey */

@@ -1,8 +1,9 @@
 /*
- * table.c -- columns as wide as what is in the first rows, and no wider together than the screen:
- * texts are cut, or go on in the next line where they are sentences; then columns are left out from
- * the right.
+ * table.c -- columns as wide as what is in the first rows, and no wider together than the screen: texts are cut, or go on in the next
+ * line where they are sentences. Where that is not enough, the table is broken: the columns that have no room follow below, in a block that
+ * repeats the names at the beginning of each row. A figure is never cut or left out.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +31,11 @@ struct table {
 	struct bsv_rows *rows;
 	const struct bsv_screen *screen;
 	bool raw;
-	const char *whole; /* options that print all columns */
-	size_t n, shown;   /* columns, and how many of them fit */
-	size_t n_at;       /* the column with the number of samples; n: there is none */
+	size_t n;
+	size_t keys;   /* leading columns that name a row, and are repeated in each block */
+	size_t *block; /* the columns of the block that is being printed */
+	size_t shown;  /* number of those */
+	size_t n_at;   /* the column with the number of samples; n: there is none */
 	struct column *columns;
 	struct bsv_extent durations; /* the range over all columns */
 	struct bsv_cell *cells;
@@ -52,6 +55,7 @@ static void table_fini(struct table *t)
 	free(t->columns);
 	free(t->row);
 	free(t->line);
+	free(t->block);
 }
 
 /* ---- what is in a column ---- */
@@ -193,15 +197,18 @@ static int least_any(const struct column *c)
 	return c->text ? 1 : c->width;
 }
 
-/* Take up to @over columns off the first @n, the widest first; what is left of it. */
-static int shrink_columns(struct column *columns, size_t n, int over, int (*least)(const struct column *))
+/* Take up to @over off the widths of the block, the widest column first; what is left of it. */
+static int shrink_columns(struct table *t, int over, int (*least)(const struct column *))
 {
 	while (over > 0) {
 		struct column *widest = NULL;
 
-		for (size_t i = 0; i < n; i++)
-			if (columns[i].width > least(&columns[i]) && (!widest || columns[i].width > widest->width))
-				widest = &columns[i];
+		for (size_t i = 0; i < t->shown; i++) {
+			struct column *c = &t->columns[t->block[i]];
+
+			if (c->width > least(c) && (!widest || c->width > widest->width))
+				widest = c;
+		}
 		if (!widest)
 			break;
 		widest->width--;
@@ -210,26 +217,77 @@ static int shrink_columns(struct column *columns, size_t n, int over, int (*leas
 	return over;
 }
 
-static void fit_columns(struct table *t)
+/* A bar draws the column of figures before it, and has no name. A column of a query (raw) may have no name, either, and has values of its own. */
+static bool is_bar(const struct table *t, size_t column)
 {
-	for (t->shown = t->n; t->shown > 0; t->shown--) {
-		int natural = 0, least = 0, gaps = GAP * (int)(t->shown - 1);
+	return !t->raw && !*t->columns[column].head;
+}
 
-		for (size_t i = 0; i < t->shown; i++) {
-			natural += t->columns[i].width = t->columns[i].natural;
-			least += least_width(&t->columns[i]);
-		}
-		if (!t->screen->width || natural + gaps <= t->screen->width)
+/* The columns that name a row: those before the first figure, as far as they take half of the screen at most; at least the first one. */
+static size_t count_keys(const struct table *t)
+{
+	size_t n = 0;
+	int width = 0;
+
+	for (; n + 1 < t->n; n++) {
+		const struct column *c = &t->columns[n];
+
+		width += least_width(c) + GAP;
+		if (n && (width > t->screen->width / 2 || !(c->text || c->id)))
 			break;
-		if (least + gaps <= t->screen->width || t->shown == 1) {
-			int over = natural + gaps - t->screen->width;
+	}
+	return n;
+}
 
-			over = shrink_columns(t->columns, t->shown, over, least_whole);
-			over = shrink_columns(t->columns, t->shown, over, least_width);
-			shrink_columns(t->columns, t->shown, over, least_any);
+/* The sum of @width over the columns of the block, with the gaps between them. */
+static int sum_widths(const struct table *t, int (*width)(const struct column *))
+{
+	int sum = GAP * ((int)t->shown - 1);
+
+	for (size_t i = 0; i < t->shown; i++)
+		sum += width(&t->columns[t->block[i]]);
+	return sum;
+}
+
+static int natural_width(const struct column *c)
+{
+	return c->natural;
+}
+
+/* Choose the columns of the block that begins with column @from, and their widths. Returns the first column that has no room in it. */
+static size_t fill_block(struct table *t, size_t from)
+{
+	int room = t->screen->width;
+	size_t keys = from ? t->keys : 0, first;
+
+	for (;; keys--) { /* without names, where there is no room for them beside a single column */
+		for (t->shown = 0; t->shown < keys; t->shown++)
+			t->block[t->shown] = t->shown;
+		first = t->shown;
+		t->block[t->shown++] = from;
+		if (!keys || sum_widths(t, least_width) <= room)
+			break;
+	}
+	for (from++; from < t->n; from++) {
+		t->block[t->shown++] = from;
+		if (room && sum_widths(t, natural_width) > room && sum_widths(t, least_width) > room) {
+			t->shown--;
 			break;
 		}
 	}
+	assert(first < t->shown);
+	for (size_t i = 0; i < t->shown; i++)
+		t->columns[t->block[i]].width = t->columns[t->block[i]].natural;
+	if (room) {
+		int over = sum_widths(t, natural_width) - room;
+
+		over = shrink_columns(t, over, least_whole);
+		over = shrink_columns(t, over, least_width);
+		shrink_columns(t, over, least_any);
+	}
+	while (from < t->n && is_bar(t, from)) /* nothing is missing without it */
+		from++;
+	return from;
 }
 
 /* ---- printing ---- */
@@ -284,9 +342,9 @@ static bool print_row(struct table *t, const struct bsv_cell *row)
 	bool fine = true, more;
 
 	for (size_t i = 0; i < t->shown; i++) {
-		const struct column *c = &t->columns[i];
+		const struct column *c = &t->columns[t->block[i]];
 
-		cells[i] = cell_text(t, row, i);
+		cells[i] = cell_text(t, row, t->block[i]);
 		if (cells[i] && c->text && !column_wraps(c) && bsv_width(cells[i]) > c->width) {
 			char *whole = cells[i];
 
@@ -300,11 +358,11 @@ static bool print_row(struct table *t, const struct bsv_cell *row)
 	for (more = fine; more;) {
 		more = false;
 		for (size_t i = 0; i < t->shown; i++) {
-			size_t n = column_wraps(&t->columns[i]) ? bsv_line(cells[i], t->columns[i].width)
-			                                        : strlen(cells[i]);
+			const struct column *c = &t->columns[t->block[i]];
+			size_t n = column_wraps(c) ? bsv_line(cells[i], c->width) : strlen(cells[i]);
 			char *rest = cells[i] + n;
 
-			print_padded(t, i, cells[i], n, BSV_PLAIN);
+			print_padded(t, t->block[i], cells[i], n, BSV_PLAIN);
 			rest += strspn(rest, " ");
 			more |= *rest != 0;
 			memmove(cells[i], rest, strlen(rest) + 1);
@@ -338,73 +396,86 @@ static void print_heads(struct table *t)
 	size_t n;
 
 	for (size_t i = 0; i < t->shown; i++)
-		while (head_line(&t->columns[i], most, &n))
+		while (head_line(&t->columns[t->block[i]], most, &n))
 			most++;
 	for (int line = 0; line < most; line++) {
 		for (size_t i = 0; i < t->shown; i++) {
+			const struct column *c = &t->columns[t->block[i]];
 			int has = 0;
 			const char *s;
 
-			while (head_line(&t->columns[i], has, &n))
+			while (head_line(c, has, &n))
 				has++;
-			s = line + has < most ? NULL : head_line(&t->columns[i], line + has - most, &n);
-			print_padded(t, i, s ? s : "", s ? n : 0, BSV_TITLE);
+			s = line + has < most ? NULL : head_line(c, line + has - most, &n);
+			print_padded(t, t->block[i], s ? s : "", s ? n : 0, BSV_TITLE);
 		}
 		print_end(t);
 	}
 }
 
-/*
- * What a column that has no room is called. NULL: nothing is missing without it, because it is a
- * bar, which draws a column of figures and has no name. A column of a query (raw) may have no name,
- * either, and has values of its own.
- */
-static const char *missed_column(const struct table *t, size_t i)
-{
-	if (*t->columns[i].head)
-		return t->columns[i].head;
-	return t->raw ? "a column without a name" : NULL;
-}
-
 static void print_remarks(const struct table *t)
 {
 	static const char few_samples[] = "* of fewer than 100 (p999: 1000): the longest of them, or nearly";
-	const char *separator = "", *name;
 	bool marked = false;
-	char *text = NULL;
-	size_t bytes;
-	FILE *to;
 
-	for (size_t i = 0; i < t->shown; i++)
+	for (size_t i = 0; i < t->n; i++)
 		marked |= t->columns[i].marked;
 	if (!t->kept)
 		fputs("(none)\n", t->to);
 	if (marked)
 		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, few_samples, 2);
-	to = t->shown < t->n ? open_memstream(&text, &bytes) : NULL;
-	if (!to)
-		return;
-
-	/* "(no room for p99 ms, max ms; --part phases --format csv has all)" */
-	for (size_t i = t->shown; i < t->n; i++) {
-		name = missed_column(t, i);
-		if (!name)
-			continue;
-		fprintf(to, "%s %s", *separator ? separator : "(no room for", name);
-		separator = ",";
-	}
-	if (*separator)
-		fprintf(to, "; %s has all)", t->whole);
-	if (!fclose(to) && *text)
-		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, text, 2);
-	free(text);
 }
 
-int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, const char *whole,
-                     struct bsa_err *err)
+/* Print the block: the rows that were kept, and, if there are @more, those after them. Returns 0 or a bsa_code. */
+static int print_block(struct table *t, bool more, struct bsa_err *err)
+{
+	bool fine = true;
+	int r = 1;
+
+	print_heads(t);
+	for (size_t i = 0; fine && i < t->kept; i += t->n)
+		fine = print_row(t, t->cells + i);
+	while (fine && more && !ferror(t->to) && (r = bsv_rows_step(t->rows, err)) > 0) {
+		for (size_t i = 0; i < t->n; i++)
+			t->row[i] = bsv_rows_cell(t->rows, i);
+		fine = print_row(t, t->row);
+	}
+	return !fine ? bsv_no_memory(err) : r < 0 ? r : 0;
+}
+
+/* Begin again behind the rows that were kept. */
+static int pass_kept(struct table *t, struct bsa_err *err)
+{
+	int r = 1;
+
+	bsv_rows_again(t->rows);
+	for (size_t i = 0; i < t->kept && r > 0; i += t->n)
+		r = bsv_rows_step(t->rows, err);
+	return r < 0 ? r : 0;
+}
+
+static int print_blocks(struct table *t, bool more, struct bsa_err *err)
+{
+	size_t from = 0;
+	int r = 0;
+
+	t->keys = count_keys(t);
+	while (r >= 0 && from < t->n && (t->kept || !from) && !ferror(t->to)) {
+		if (from) {
+			fputc('\n', t->to);
+			r = more ? pass_kept(t, err) : 0;
+		}
+		from = fill_block(t, from);
+		if (r >= 0)
+			r = print_block(t, more, err);
+	}
+	return r;
+}
+
+int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err)
 {
 	__attribute__((cleanup(table_fini))) struct table t = {
-		.to = to, .rows = rows, .screen = screen, .raw = raw, .whole = whole, .n = bsv_rows_columns(rows)
+		.to = to, .rows = rows, .screen = screen, .raw = raw, .n = bsv_rows_columns(rows)
 	};
 	bool fine;
 	int r = 1;
@@ -413,27 +484,22 @@ int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *s
 	t.cells = calloc(t.n * FIRST_ROWS + 1, sizeof(*t.cells));
 	t.row = calloc(t.n + 1, sizeof(*t.row));
 	t.line = calloc(t.n + 1, sizeof(*t.line));
+	t.block = calloc(t.n + 1, sizeof(*t.block));
 	t.n_at = t.n;
 	for (size_t i = 0; i < t.n; i++)
 		if (!strcmp(bsv_rows_column(rows, i)->name, "n"))
 			t.n_at = i;
-	fine = t.columns && t.cells && t.row && t.line;
+	fine = t.columns && t.cells && t.row && t.line && t.block;
 
 	/* The first rows decide how wide the columns are. */
 	for (size_t i = 0; fine && i < FIRST_ROWS && (r = bsv_rows_step(rows, err)) > 0; i++)
 		fine = keep_row(&t);
-	if (fine && r >= 0 && (fine = measure_columns(&t))) {
-		fit_columns(&t);
-		print_heads(&t);
-		for (size_t i = 0; fine && i < t.kept; i += t.n)
-			fine = print_row(&t, t.cells + i);
-	}
-	while (fine && r > 0 && !ferror(to) && (r = bsv_rows_step(rows, err)) > 0) {
-		for (size_t i = 0; i < t.n; i++)
-			t.row[i] = bsv_rows_cell(rows, i);
-		fine = print_row(&t, t.row);
-	}
-	if (fine && r >= 0)
+	fine = fine && (r < 0 || measure_columns(&t));
+	if (!fine)
+		return bsv_no_memory(err);
+	if (r >= 0)
+		r = print_blocks(&t, r > 0, err);
+	if (r >= 0)
 		print_remarks(&t);
-	return fine ? r < 0 ? r : 0 : bsv_no_memory(err);
+	return r < 0 ? r : 0;
 }
