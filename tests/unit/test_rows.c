@@ -69,7 +69,7 @@ static char *as_csv(const char *const *texts, size_t n, unsigned how)
 		bsv_rows_text(r, texts[i]);
 		bsv_rows_int(r, -(int)i);
 	}
-	assert_int_equal(bsv_render_csv(f, r, how, NULL), 0);
+	assert_int_equal(bsv_render_csv(f, r, NULL, how, NULL), 0);
 	assert_int_equal(fclose(f), 0);
 	bsv_rows_free(r);
 	return ret;

@@ -599,7 +599,7 @@ static void csv_is_as_it_came_but_for_a_terminal(void **state)
 		bsv_rows_text(r, "");
 		bsv_rows_null(r);
 		bsv_rows_text(r, "\033[31m");
-		assert_int_equal(bsv_render_csv(to, r, escape, NULL), 0);
+		assert_int_equal(bsv_render_csv(to, r, NULL, escape, NULL), 0);
 		fclose(to);
 		bsv_rows_free(r);
 		assert_string_equal(text, wanted[escape]);

@@ -883,7 +883,7 @@ static void threads_draw_what_one_would(void **state)
 		for (unsigned draw = 0; draw < t.draws; draw++) {
 			assert_true(bsv_draw(&p, &t.all[i].change, draw, figures));
 			assert_int_equal(t.all[i].draws[draw].missed, figures[A].missed + figures[B].missed);
-			assert_int_equal(t.all[i].draws[draw].n, figures[A].n + figures[B].n);
+			assert_int_equal(t.all[i].draws[draw].due, figures[A].due + figures[B].due);
 		}
 	bsv_trials_fini(&t);
 	bsv_past_fini(&p);

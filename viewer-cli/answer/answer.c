@@ -36,7 +36,8 @@ struct bsv_answer {
 	struct bsv_verdict rules[MOST_RULES];
 	size_t n_parts, n_notes, n_rules;
 	bool no_memory;
-	FILE *to; /* NULL: the standard output */
+	const char *replayed; /* options that decided what was replayed; NULL: the answer is not of a replay */
+	FILE *to;             /* NULL: the standard output */
 	int (*draw)(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err);
 	void *draw_ctx;
 };
@@ -131,6 +132,12 @@ void bsv_answer_to(struct bsv_answer *a, FILE *to)
 {
 	if (a)
 		a->to = to;
+}
+
+void bsv_answer_replayed(struct bsv_answer *a, const char *options)
+{
+	if (a)
+		a->replayed = options;
 }
 
 void bsv_answer_note(struct bsv_answer *a, const char *format, ...)
@@ -313,16 +320,33 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 	return 0;
 }
 
-static int print_table(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n,
+/* Does a drawing or a part stand between the first line and what follows the parts? */
+static bool has_shown_part(const struct bsv_answer *a, const struct part *parts, size_t n)
+{
+	bool shown = a->draw || a->call->asked.part;
+
+	for (size_t i = 0; i < n; i++)
+		shown |= !parts[i].hidden;
+	return shown;
+}
+
+static int print_table(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n, bool judged,
                        const struct bsv_screen *s, struct bsa_err *err)
 {
 	char text[BSV_COVERAGE_TEXT], line[BSV_COVERAGE_TEXT + 16];
 	bool named = a->call->asked.part;
-	int r = a->draw && !named ? a->draw(to, s, a->draw_ctx, err) : print_parts(to, s, parts, n, named, err);
+	int r;
 
+	if (a->replayed) {
+		bsv_scoped_text *with = bsv_text("replayed with %s", *a->replayed ? a->replayed : "no change");
+
+		print_text(to, s, BSV_PLAIN, with ? with : "", 2);
+		fputs(has_shown_part(a, parts, n) ? "\n" : "", to);
+	}
+	r = a->draw && !named ? a->draw(to, s, a->draw_ctx, err) : print_parts(to, s, parts, n, named, err);
 	if (r < 0)
 		return r;
-	if (!named || a->call->asked.verdict) /* the exit status needs its reason */
+	if (!named || judged) /* the exit status needs its reason */
 		print_verdict(to, s, a);
 	for (size_t i = 0; !named && i < a->n_notes; i++) {
 		fputs(i ? "" : "\n", to);
@@ -338,16 +362,16 @@ static int print_table(FILE *to, const struct bsv_answer *a, const struct part *
 	return 0;
 }
 
-static int page_table(const struct bsv_answer *a, const struct part *parts, size_t n, struct bsa_err *err)
+static int page_table(const struct bsv_answer *a, const struct part *parts, size_t n, bool judged, struct bsa_err *err)
 {
 	struct bsv_screen s = bsv_screen_get(a->call->asked.color);
 	struct bsv_pager pager;
 	int r;
 
 	if (a->to)
-		return print_table(a->to, a, parts, n, &(struct bsv_screen){ .unicode = s.unicode }, err);
+		return print_table(a->to, a, parts, n, judged, &(struct bsv_screen){ .unicode = s.unicode }, err);
 	bsv_pager_begin(&pager, !a->call->asked.no_pager);
-	r = print_table(pager.to, a, parts, n, &s, err);
+	r = print_table(pager.to, a, parts, n, judged, &s, err);
 	bsv_pager_end(&pager);
 	return r;
 }
@@ -428,6 +452,10 @@ static int print_json(FILE *to, const struct bsv_answer *a, const struct part *p
 	bsv_json_field(to, "command", a->call->command->name);
 	fputc(',', to);
 	bsv_json_field(to, "input", a->input ? a->input->known_as : NULL);
+	if (a->replayed) {
+		fputc(',', to);
+		bsv_json_field(to, "replayed_with", a->replayed);
+	}
 	json_coverage(to, a->input);
 	fputs(",\n", to);
 	if (n)
@@ -498,6 +526,7 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 
 	if (!a || a->no_memory)
 		return bsv_no_memory(err);
+	judged |= a->call->asked.verdict;
 	r = parts_choose(a, &parts, &n, err);
 	if (r < 0)
 		return r;
@@ -525,13 +554,13 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 	case BSV_CSV:
 		flags = to == stdout && isatty(STDOUT_FILENO) ? BSV_CSV_ESCAPED : 0;
 		flags |= a->call->asked.csv_safe ? BSV_CSV_SAFE : 0;
-		r = n ? bsv_render_csv(to, parts[0].rows, flags, err) : 0;
+		r = n ? bsv_render_csv(to, parts[0].rows, a->replayed, flags, err) : 0;
 		break;
 	default:
-		r = page_table(a, parts, n, err);
+		r = page_table(a, parts, n, judged, err);
 	}
 	if (r < 0)
 		return r;
-	v = judged || a->call->asked.verdict ? worst_rule(a) : NULL;
+	v = judged ? worst_rule(a) : NULL;
 	return v ? statuses[v->outcome] : BSV_DONE;
 }

@@ -67,6 +67,12 @@ void bsv_answer_draw(struct bsv_answer *a,
 /* Print the answer to @to, which is borrowed and not a terminal, in place of the standard output. */
 void bsv_answer_to(struct bsv_answer *a, FILE *to);
 
+/*
+ * Name the @options that decided what was replayed. A table names them before its parts, JSON in the member "replayed_with", and CSV in a last
+ * column of that name. @options is borrowed until the answer is printed; "": none, so what was recorded.
+ */
+void bsv_answer_replayed(struct bsv_answer *a, const char *options);
+
 /* Add a note below the parts, for people: how to read the answer, and which command to run next. In JSON: notes. */
 void bsv_answer_note(struct bsv_answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -7,7 +7,9 @@
 #include "whatif/changes.h"
 #include "whatif/prediction.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +97,89 @@ struct replays {
 	struct bsv_alternatives alternatives; /* result of --search or --advise */
 	const char *cannot;
 };
+
+/* ---- the options in words ---- */
+
+/* Print @word so that a shell reads it as one word: names of apps and models may have spaces and quotes. */
+static void print_shell_word(FILE *to, const char *word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./=,+:@%";
+
+	if (word[strspn(word, plain)] == 0) {
+		fputs(word, to);
+		return;
+	}
+	fputc('\'', to);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", to);
+		else
+			fputc(*word, to);
+	fputc('\'', to);
+}
+
+/* Print @ns exactly, in the largest unit of which it is a multiple. */
+static void print_exact_duration(FILE *to, int64_t ns)
+{
+	static const struct {
+		const char *name;
+		int64_t of;
+	} units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };
+	size_t i = 0;
+
+	while (ns % units[i].of)
+		i++;
+	fprintf(to, "%" PRId64 "%s", ns / units[i].of, units[i].name);
+}
+
+/* Print an option that was given, as a user types it, after a space where others precede it. Prints nothing for an option that was not given. */
+static void print_option(FILE *to, const struct bsv_option *option, const char *values, bool *any)
+{
+	const void *value = values + option->offset;
+	const struct bsv_texts *texts = value;
+	const struct bsv_quantity *quantity = value;
+	bool given = option->kind == BSV_SWITCH     ? *(const bool *)value
+	             : option->kind == BSV_CHOICE   ? *(const int *)value != 0 /* 0: recorded */
+	             : option->kind == BSV_NUMBER   ? *(const unsigned *)value != 0
+	             : option->kind == BSV_DURATION ? quantity->given
+	                                            : texts->n != 0;
+
+	if (!given)
+		return;
+	fprintf(to, "%s--%s", *any ? " " : "", option->name);
+	*any = true;
+	if (option->kind == BSV_CHOICE)
+		fprintf(to, " %s", option->choices[*(const int *)value]);
+	if (option->kind == BSV_NUMBER)
+		fprintf(to, " %u", *(const unsigned *)value);
+	if (option->kind == BSV_DURATION) {
+		fputc(' ', to);
+		print_exact_duration(to, quantity->value);
+	}
+	for (size_t i = 0; option->kind == BSV_TEXTS && i < texts->n; i++) {
+		fprintf(to, i ? " --%s " : " ", option->name);
+		print_shell_word(to, texts->of[i]);
+	}
+}
+
+/* The options that decide what is replayed, as a user types them; "": none, so the recorded rules. Owned by the caller; NULL: no memory. */
+static char *replayed_text(const struct options *o)
+{
+	char *ret = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&ret, &bytes);
+	bool any = false;
+
+	if (!to)
+		return NULL;
+	for (const struct bsv_option *option = options; option->name; option++)
+		print_option(to, option, (const char *)o, &any);
+	if (fclose(to)) {
+		free(ret);
+		return NULL;
+	}
+	return ret;
+}
 
 /* ---- replays ---- */
 
@@ -241,7 +326,8 @@ static struct bsv_rows *latencies_rows(const struct replays *t)
 	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++)
-		for (enum bsv_figure f = BSV_FIGURE_P50; f <= BSV_FIGURE_P99 && t->past.groups[i].n; f++) {
+		for (enum bsv_figure f = BSV_FIGURE_P50;
+		     f <= BSV_FIGURE_P99 && t->past.groups[i].n; f++) {
 			add_names(rows, &t->past.groups[i]);
 			bsv_rows_text(rows, f == BSV_FIGURE_P50 ? "p50" : "p99");
 			add_change(rows, t, i, f);
@@ -337,8 +423,12 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 		.name = "replay", .figure = NAN, .bound = NAN, .outcome = BSV_CANNOT_TELL, .why = t->cannot
 	};
 	struct bsv_rows *undecided = NULL;
+	bsv_scoped_text *replayed = replayed_text(o);
 	int r = 0;
 
+	if (!replayed)
+		return bsv_no_memory(err);
+	bsv_answer_replayed(a, replayed);
 	if (o->search)
 		bsv_alternatives_add_search(&t->alternatives, a, t->cannot != NULL);
 	else if (o->advise)
@@ -420,12 +510,14 @@ const struct bsv_command bsv_whatif = {
 	.more = "Parts: replay, misses, latency, shares, undecided; with --search front, sureness, alternatives; with "
 		"--advise advice. Several changes can be combined; without a change, the output shows how well the "
 		"replay reproduces the recording. If the recording is not sufficient (events were lost, the "
-		"service was not recorded, its policy was native), the verdict is: cannot tell.\n",
+		"service was not recorded, its policy was native), the verdict is: cannot tell, and the exit status "
+		"is 3. Any other answer ends with 0, whatever is predicted.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT,
 	.whole = true,
+	.refuses = true,
 	.run = whatif_run,
 };

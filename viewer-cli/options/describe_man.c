@@ -129,13 +129,16 @@ static void print_status(FILE *to, const struct bsv_command *c)
 	bool judges = c->asks & BSV_ASK_VERDICT;
 
 	fputs(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nDone", to);
-	fputs(judges ? ", whatever the answer; with\n.Fl -verdict :\npassed.\n.It 1\nWith\n.Fl -verdict :\nfailed.\n"
+	fputs(c->refuses ? ", whatever is predicted.\n"
+	      : judges ? ", whatever the answer; with\n.Fl -verdict :\npassed.\n.It 1\nWith\n.Fl -verdict :\nfailed.\n"
 	      : c->lasts ? ", or stopped by SIGINT, SIGTERM or SIGHUP.\n"
 	                 : ".\n",
 	      to);
 	fputs(".It 2\nWrong usage.\n", to);
 	if (judges)
 		fputs(".It 3\nWith\n.Fl -verdict :\ncannot tell.\n", to);
+	else if (c->refuses)
+		fputs(".It 3\nThe recording does not say enough for an answer; the verdict names the reason.\n", to);
 	fputs(".It 4\nThe input cannot be read or is invalid.\n"
 	      ".It 5\nThe environment is at fault: no permission, no space, or a program is not installed.\n"
 	      ".It 130\nStopped by SIGINT, SIGTERM or SIGHUP",

@@ -60,25 +60,42 @@ static bool print_cell(FILE *to, struct bsv_cell c, unsigned how)
 	return true;
 }
 
-int bsv_render_csv(FILE *to, struct bsv_rows *rows, unsigned how, struct bsa_err *err)
+static struct bsv_cell text_cell(const char *text)
+{
+	return (struct bsv_cell){ .type = BSA_STRING, .text = text, .bytes = strlen(text) };
+}
+
+/* End a line, after the cell of the column "replayed_with", if there is one. */
+static bool print_last(FILE *to, const char *replayed, unsigned how)
+{
+	bool fine = true;
+
+	if (replayed) {
+		fputc(',', to);
+		fine = print_cell(to, text_cell(replayed), how);
+	}
+	fputc('\n', to);
+	return fine;
+}
+
+int bsv_render_csv(FILE *to, struct bsv_rows *rows, const char *replayed, unsigned how, struct bsa_err *err)
 {
 	size_t n = bsv_rows_columns(rows);
 	bool fine = true;
 	int r;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *name = bsv_rows_column(rows, i)->name;
-
-		fine = fine &&
-		       print_cell(to, (struct bsv_cell){ .type = BSA_STRING, .text = name, .bytes = strlen(name) },
-		                  how);
-		fputc(i + 1 < n ? ',' : '\n', to);
+		fputs(i ? "," : "", to);
+		fine = fine && print_cell(to, text_cell(bsv_rows_column(rows, i)->name), how);
 	}
-	while ((r = bsv_rows_step(rows, err)) > 0 && fine && !ferror(to))
+	fine = (!n || print_last(to, replayed ? "replayed_with" : NULL, how)) && fine;
+	while ((r = bsv_rows_step(rows, err)) > 0 && fine && !ferror(to)) {
 		for (size_t i = 0; i < n; i++) {
+			fputs(i ? "," : "", to);
 			fine = fine && print_cell(to, bsv_rows_cell(rows, i), how);
-			fputc(i + 1 < n ? ',' : '\n', to);
 		}
+		fine = print_last(to, replayed, how) && fine;
+	}
 	if (!fine)
 		return bsv_no_memory(err);
 	return r < 0 ? r : 0;

@@ -29,8 +29,8 @@ enum bsv_csv {
 	BSV_CSV_SAFE = 2     /* for a spreadsheet, with no text in it that one would compute */
 };
 
-/* @how: bits of enum bsv_csv. */
-int bsv_render_csv(FILE *to, struct bsv_rows *rows, unsigned how, struct bsa_err *err);
+/* @replayed: the value of a last column "replayed_with" in each row; NULL: there is no such column. @how: bits of enum bsv_csv. */
+int bsv_render_csv(FILE *to, struct bsv_rows *rows, const char *replayed, unsigned how, struct bsa_err *err);
 
 /*
  * The version of the JSON of answers, docs/answer.schema.json. Until 4 it was BSA_SCHEMA_VERSION of

@@ -109,15 +109,15 @@ static void put_spread(struct bsv_rows *rows, struct bsv_spread s, double parts)
 #define TENTHS 10
 #define HUNDREDTHS 100
 
-/* Fewer misses than under the recorded rules, in all replays? */
+/* Fewer misses than under the recorded rules, in all replays? NULL: unknown, or no execution has a deadline. */
 static const char *effect_of(const struct bsv_trials *t, const struct bsv_trial *now, const struct bsv_trial *x)
 {
 	double values[BSV_TRIAL_DRAWS];
 	struct bsv_spread d;
 
 	for (unsigned i = 0; i < t->draws; i++)
-		values[i] = (double)x->draws[i].missed / (double)x->draws[i].n -
-		            (double)now->draws[i].missed / (double)now->draws[i].n;
+		values[i] = (double)x->draws[i].missed / (double)x->draws[i].due -
+		            (double)now->draws[i].missed / (double)now->draws[i].due;
 	d = bsv_spread_of(values, t->draws);
 	if (isnan(d.median) || t->draws < 2)
 		return NULL;
@@ -134,7 +134,7 @@ static const struct bsv_trial *trial_now(const struct bsv_alternatives *a)
 static struct bsv_rows *front_rows(const struct bsv_alternatives *a)
 {
 	static const struct bsv_column columns[] = { { "command", "text", NULL },
-		                                     { "missed_percent", "percent", "%" },
+		                                     { "deadlines_missed_percent", "percent", "%" },
 		                                     { "urgent_p99_ns", "duration", "ns" },
 		                                     { "slowest_ratio", "ratio", NULL } };
 	struct bsv_rows *rows = bsv_rows_new(columns, COUNT(columns));
@@ -182,9 +182,9 @@ static struct bsv_rows *alternative_rows(const struct bsv_alternatives *a, bool 
 		                                     { "deadlines", "text", NULL },
 		                                     { "lanes", "count", NULL },
 		                                     { "place", "text", NULL },
-		                                     { "missed_percent", "percent", "%" },
-		                                     { "missed_low_percent", "percent", "%" },
-		                                     { "missed_high_percent", "percent", "%" },
+		                                     { "deadlines_missed_percent", "percent", "%" },
+		                                     { "deadlines_missed_low_percent", "percent", "%" },
+		                                     { "deadlines_missed_high_percent", "percent", "%" },
 		                                     { "effect", "text", NULL },
 		                                     { "slowest_app", "text", NULL },
 		                                     { "urgent_p99_ns", "duration", "ns" },

@@ -97,7 +97,7 @@ static bool replay_trial(struct bsv_trials *t, size_t which, struct bsv_group_fi
 	for (size_t i = 0; i < p->n_groups; i++) {
 		uint32_t app = p->groups[i].app;
 
-		d->n += figures[i].n;
+		d->due += figures[i].due;
 		d->missed += figures[i].missed;
 		n[app] += figures[i].n;
 		missed[app] += figures[i].missed;
@@ -182,7 +182,7 @@ struct bsv_spread bsv_trial_missed_percent(const struct bsv_trials *t, const str
 	double values[BSV_TRIAL_DRAWS];
 
 	for (unsigned i = 0; i < t->draws; i++)
-		values[i] = x->draws[i].n ? 100.0 * (double)x->draws[i].missed / (double)x->draws[i].n : NAN;
+		values[i] = x->draws[i].due ? 100.0 * (double)x->draws[i].missed / (double)x->draws[i].due : NAN;
 	return bsv_spread_of(values, t->draws);
 }
 

@@ -17,7 +17,7 @@ enum {
 
 /* One replay. */
 struct bsv_trial_draw {
-	uint64_t n, missed;
+	uint64_t due, missed; /* executions with a deadline, and those of them that missed it */
 	double urgent_p99_ns; /* NAN: too few were served */
 };
 
@@ -59,8 +59,10 @@ void bsv_trials_fini(struct bsv_trials *t);
 /* Sorts @values. */
 struct bsv_spread bsv_spread_of(double *values, unsigned n);
 
-/* For urgent calls, the value of the slowest of their models. */
+/* Of executions with a deadline. NAN: there are none. */
 struct bsv_spread bsv_trial_missed_percent(const struct bsv_trials *t, const struct bsv_trial *x);
+
+/* For urgent calls, the value of the slowest of their models. */
 struct bsv_spread bsv_trial_urgent(const struct bsv_trials *t, const struct bsv_trial *x);
 
 /*
