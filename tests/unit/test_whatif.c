@@ -737,6 +737,39 @@ static void an_interval_of_misses_is_no_narrower_than_their_number_allows(void *
 	}
 }
 
+/* However far the replay of the recording is off, calls without a deadline cannot miss one, and a tenth of calls cannot miss more than a tenth. */
+static void no_more_misses_are_predicted_than_there_are_deadlines(void **state)
+{
+	struct bsv_group_change groups[2] = { { .budget_ns = BSA_REPLAY_NEVER, .speed = 1, .rate = 1 },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 } };
+	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
+	struct bsv_prediction prediction;
+	struct bsv_spread s;
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 80);
+	for (size_t i = 0; i < p.n_calls; i++) /* half of the misses that are replayed were not recorded */
+		p.calls[i].missed &= i % 4 == 1;
+	assert_true(bsv_predict(&prediction, &p, &change));
+	s = bsv_prediction_interval(&prediction, A, BSV_FIGURE_MISSED);
+	assert_true(s.low == 0 && s.median == 0 && s.high == 0);
+	assert_string_equal(bsv_prediction_effect(&prediction, A, BSV_FIGURE_MISSED), "less");
+	bsv_prediction_fini(&prediction);
+
+	groups[A].budget_ns = BSV_UNCHANGED;
+	for (size_t i = 0, n = 0; i < p.n_calls; i++)
+		if (p.calls[i].model == A && n++ % 10)
+			p.calls[i].deadline = BSA_REPLAY_NEVER;
+	for (size_t i = 0; i < p.n_calls; i++)
+		p.calls[i].missed = false;
+	assert_true(bsv_predict(&prediction, &p, &change));
+	s = bsv_prediction_interval(&prediction, A, BSV_FIGURE_MISSED);
+	assert_true(s.median > 9.9 && s.high < 10.1);
+	bsv_prediction_fini(&prediction);
+	bsv_past_fini(&p);
+}
+
 /*
  * Alone, B would have hundreds of calls. A p50 is predicted if 20 calls of B were served in the recording, a p99 if 100 were; a share of misses in
  * any case.
@@ -965,6 +998,7 @@ int main(void)
 		cmocka_unit_test(misses_at_one_time_are_less_certain_than_the_same_ones_spread_over_the_time),
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),
+		cmocka_unit_test(no_more_misses_are_predicted_than_there_are_deadlines),
 		cmocka_unit_test(a_percentile_is_predicted_from_the_middle_replays),
 		cmocka_unit_test(a_latency_is_predicted_if_enough_calls_were_served),
 		cmocka_unit_test(an_effect_is_reported_only_if_the_intervals_do_not_overlap),
