@@ -291,6 +291,26 @@ static void add_change(struct bsv_rows *rows, const struct replays *t, size_t i,
 	              bsv_prediction_lacks(&t->prediction, i, f) ? few : bsv_prediction_effect(&t->prediction, i, f));
 }
 
+/* Is no call of this group replayed under the change, so that nothing can be predicted of it? */
+static bool is_left_out(const struct replays *t, size_t group)
+{
+	return t->change.groups && t->change.groups[group].without;
+}
+
+static bool is_app_left_out(const struct replays *t, size_t app)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->past.n_groups; i++) {
+		if (t->past.groups[i].app != app || !t->past.groups[i].n)
+			continue;
+		if (!is_left_out(t, i))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static struct bsv_rows *misses_rows(const struct replays *t)
 {
 	static const struct bsv_column columns[] = { { "app", "text", NULL },
@@ -304,7 +324,7 @@ static struct bsv_rows *misses_rows(const struct replays *t)
 	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++) {
-		if (!t->past.groups[i].n)
+		if (!t->past.groups[i].n || is_left_out(t, i))
 			continue;
 		add_names(rows, &t->past.groups[i]);
 		bsv_rows_int(rows, (int64_t)t->prediction.draws[1][0][i].n);
@@ -327,7 +347,7 @@ static struct bsv_rows *latencies_rows(const struct replays *t)
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++)
 		for (enum bsv_figure f = BSV_FIGURE_P50;
-		     f <= BSV_FIGURE_P99 && t->past.groups[i].n; f++) {
+		     f <= BSV_FIGURE_P99 && t->past.groups[i].n && !is_left_out(t, i); f++) {
 			add_names(rows, &t->past.groups[i]);
 			bsv_rows_text(rows, f == BSV_FIGURE_P50 ? "p50" : "p99");
 			add_change(rows, t, i, f);
@@ -349,6 +369,8 @@ static struct bsv_rows *shares_rows(const struct replays *t)
 	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_apps; i++) {
+		if (is_app_left_out(t, i))
+			continue;
 		bsv_rows_text(rows, t->past.apps[i]);
 		add_figure(rows, bsv_prediction_recorded(&t->prediction, i, BSV_FIGURE_SHARE), false);
 		add_change(rows, t, i, BSV_FIGURE_SHARE);
