@@ -50,7 +50,8 @@ typedef int (*setter)(struct bsv_group_change *c, const struct bsv_past_group *g
 
 static int value_unreadable(const struct one *one, const char *wanted, struct bsa_err *err)
 {
-	return bsa_fail(err, BSA_E_USAGE, "--%s %s=%s: that is not %s", one->option, one->who, one->value, wanted);
+	return bsa_fail(err, BSA_E_USAGE, "--%s %s=%s: '%s' is not valid; write %s", one->option, one->who, one->value,
+	                one->value, wanted);
 }
 
 /* Each of a list with commas. */
@@ -119,7 +120,7 @@ static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group 
 		return 0;
 	}
 	if (!change_read(one->value, &ns) || ns < 1)
-		return value_unreadable(one, "a length of time, as in 20ms, or none", err);
+		return value_unreadable(one, "a time, such as 20ms, or none", err);
 	c->budget_ns = (uint64_t)ns;
 	return 0;
 }
@@ -137,7 +138,7 @@ static int set_speed(struct bsv_group_change *c, const struct bsv_past_group *g,
 	} else if (change_read(one->value, &ns)) {
 		c->run_ns = ns;
 	} else {
-		return value_unreadable(one, "a factor from 0.001x to 1000x or a difference, as in 2x or -1ms", err);
+		return value_unreadable(one, "a factor from 0.001x to 1000x or a difference, such as 2x or -1ms", err);
 	}
 	return 0;
 }
@@ -149,7 +150,7 @@ static int set_rate(struct bsv_group_change *c, const struct bsv_past_group *g, 
 	(void)cannot;
 	return factor_read(one->value, &c->rate)
 	               ? 0
-	               : value_unreadable(one, "a factor from 0.001x to 1000x, as in 1.5x", err);
+	               : value_unreadable(one, "a factor from 0.001x to 1000x, such as 1.5x", err);
 }
 
 static int set_without(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
@@ -169,7 +170,7 @@ static int set_submit(struct bsv_group_change *c, const struct bsv_past_group *g
 	int64_t ns;
 
 	if (!change_read(one->value, &ns) || ns > 0)
-		return value_unreadable(one, "how much earlier, as in -3ms", err);
+		return value_unreadable(one, "how much earlier, such as -3ms", err);
 	if (g->closed)
 		*cannot = "what is submitted when the answer before it is there cannot be submitted earlier (--submit)";
 	c->earlier_ns = (uint64_t)-ns;

@@ -81,19 +81,22 @@ static int read_rules(struct bsv_past *p, struct bsa_db *db, const char **cannot
 	if (r >= 0)
 		r = bsa_query_step(q, err);
 	if (r == 0)
-		*cannot = "the service was not recorded: its rules, and who had which lane, are not known";
+		*cannot = "the service was not recorded: its rules, and who had which lane, are not known; "
+			  "record the service, too";
 	if (r > 0) {
 		p->rules = (struct bsa_replay_rules){ .policy = column_word(q, 0, policies, 4),
 			                              .preempt = column_word(q, 1, preempts, 3),
 			                              .lanes = (uint32_t)bsa_query_get_int(q, 2),
 			                              .deadlines = column_word(q, 3, deadlines, 3) };
 		if (p->rules.policy == 4)
-			*cannot = "the policy was native: the kernel decided, and what it would do is not known";
+			*cannot = "the policy was native: the kernel decided, and what it would do is not known; "
+				  "record under another policy";
 		else if (p->rules.preempt == 3 || p->rules.lanes < 1 || p->rules.lanes > BSA_REPLAY_LANES_MAX)
 			*cannot = "the rules of the service are not known";
 		r = bsa_query_step(q, err);
 		if (r > 0)
-			*cannot = "there was more than one service, or its rules changed";
+			*cannot = "there was more than one service, or its rules changed; "
+				  "record one service, under one set of rules";
 	}
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
@@ -107,9 +110,10 @@ static int read_losses(struct bsa_db *db, const char **cannot, struct bsa_err *e
 	if (r >= 0)
 		r = bsa_query_step(q, err);
 	if (r > 0 && bsa_query_get_int(q, 0))
-		*cannot = "events were lost: what is not recorded cannot be replayed";
+		*cannot = "events were lost: what is not recorded cannot be replayed; "
+			  "record with larger buffers (burstscope record --buffer)";
 	else if (r > 0 && bsa_query_get_int(q, 1))
-		*cannot = "the recording is cut: its end is missing";
+		*cannot = "the recording is cut: its end is missing; record again";
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
 }
@@ -478,7 +482,7 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 	else if (incomplete * 50 > ret->n_calls)
 		*cannot = "more than one execution in fifty is not complete: both sides have to be recorded";
 	else if (ran < FEW)
-		*cannot = "fewer than 20 executions ran: too few to tell how long others take";
+		*cannot = "fewer than 20 executions ran: too few to tell how long others take; record for longer";
 	else if (!bsv_past_chains(ret))
 		return past_no_memory(err);
 	return 0;
