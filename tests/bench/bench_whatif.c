@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCENARIOS = 9, POLICIES = 4, TIMES = 2, DRAWS = 11, FEW = 20, ENOUGH = 100, ERRORS_MOST = 1 << 14 };
+enum { SCENARIOS = 9, POLICIES = 4, TIMES = 2, DRAWS = BSV_DRAWS, FEW = 20, ENOUGH = 100, ERRORS_MOST = 1 << 14 };
 
 static const char *const scenarios[SCENARIOS] = { "deadline-mix", "noisy-neighbour",   "starvation",
 	                                          "inversion",    "camera+background", "two-lanes",
@@ -180,7 +180,7 @@ static double predicted_of(const struct recording *from, const struct prediction
 		if (isnan(values[i]))
 			return NAN;
 	}
-	return bsv_prediction_spread(values, DRAWS, figure == MEAN ? BSV_FIGURE_P50 : BSV_FIGURE_MISSED + figure)
+	return bsv_prediction_spread(&from->past, values, figure == MEAN ? BSV_FIGURE_P50 : BSV_FIGURE_MISSED + figure)
 	        .median;
 }
 

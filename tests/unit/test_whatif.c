@@ -281,6 +281,7 @@ static void one_call_that_waited_is_made_to_many_in_some_replays_only(void **sta
 {
 	struct bsv_past p;
 	struct bsv_group_figures figures[2];
+	unsigned silent = 0;
 
 	(void)state;
 	begin(&p, 2);
@@ -288,10 +289,13 @@ static void one_call_that_waited_is_made_to_many_in_some_replays_only(void **sta
 	call(&p, B, MS, MS, 100 * MS, 0);
 	assert_true(bsv_past_chains(&p));
 	assert_int_equal(p.n_starved, 1);
-	for (unsigned seed = 0; seed < 9; seed++) {
+	for (unsigned seed = 0; seed < BSV_SEEDS; seed++) {
 		assert_true(bsv_draw(&p, NULL, seed, figures));
-		assert_true(seed % 3 ? figures[B].n > 10 : figures[B].n == 1);
+		assert_true(bsv_draw_is_silent(seed) ? figures[B].n == 1 : figures[B].n > 10);
+		assert_true(!seed || bsv_draw_is_silent(seed) == bsv_draw_is_silent(BSV_SEEDS - seed));
+		silent += bsv_draw_is_silent(seed);
 	}
+	assert_int_equal(silent, 4);
 	bsv_past_fini(&p);
 }
 
@@ -822,21 +826,26 @@ static void a_latency_is_predicted_if_enough_calls_were_served(void **state)
 
 static void a_percentile_is_predicted_from_the_middle_replays(void **state)
 {
-	double replays[] = { 9e9, 4, 8, 1, 2, 16, 32, 8, 0.5, 1e-9, 64 }, same[BSV_DRAWS], unknown[BSV_DRAWS] = { 0 },
-	       few[] = { 3, 1, 2 };
+	const double replays[] = { 9e9, 4, 8, 1, 2, 16, 32, 8, 0.5, 1e-9, 64 };
+	double same[BSV_DRAWS], unknown[BSV_DRAWS] = { 0 };
+	struct bsv_past past = { .n_single = 0 }, single = { .n_single = 1 };
 	struct bsv_spread s;
 
 	(void)state;
 	for (int i = 0; i < BSV_DRAWS; i++)
 		same[i] = 705001;
-	s = bsv_prediction_spread(replays, BSV_DRAWS, BSV_FIGURE_P50);
+	s = bsv_prediction_spread(&past, replays, BSV_FIGURE_P50);
 	assert_true(s.low == 1e-9 && s.median == 8 && s.high == 9e9);
-	s = bsv_prediction_spread(replays, BSV_DRAWS, BSV_FIGURE_P99); /* of 2, 4, 8, 8, 16 */
+	s = bsv_prediction_spread(&past, replays, BSV_FIGURE_P99); /* of 2, 4, 8, 8, 16 */
 	assert_true(s.low == 1e-9 && s.median == 38 / 5.0 && s.high == 9e9);
-	assert_true(bsv_prediction_spread(same, BSV_DRAWS, BSV_FIGURE_P99).median == 705001);
-	assert_true(bsv_prediction_spread(few, 1, BSV_FIGURE_P99).median == 3);
-	unknown[4] = NAN;
-	assert_true(isnan(bsv_prediction_spread(unknown, BSV_DRAWS, BSV_FIGURE_P99).median));
+	/* In replays 3, 5, 6 and 8 a thread is silent: what is predicted is of 1e-9, 2, 4, 8, 8, 64 and 9e9. */
+	s = bsv_prediction_spread(&single, replays, BSV_FIGURE_P50);
+	assert_true(s.low == 1e-9 && s.median == 8 && s.high == 9e9);
+	s = bsv_prediction_spread(&single, replays, BSV_FIGURE_P99);
+	assert_true(s.low == 1e-9 && s.median == 86 / 5.0 && s.high == 9e9);
+	assert_true(bsv_prediction_spread(&past, same, BSV_FIGURE_P99).median == 705001);
+	unknown[5] = NAN;
+	assert_true(isnan(bsv_prediction_spread(&single, unknown, BSV_FIGURE_P99).median));
 }
 
 /*

@@ -420,8 +420,8 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		bsv_answer_note(
 			a,
 			"%zu %s for an answer for most of the recording; how soon the next submission would have "
-			"followed an earlier answer is hardly known. In most replays it follows at once, in the "
-			"others the thread submits nothing more.",
+			"followed an earlier answer is hardly known. In most replays, of which the predictions are, it "
+			"follows at once; in the others the thread submits nothing more.",
 			t->past.n_starved, t->past.n_starved == 1 ? "thread waited" : "threads waited");
 	if (t->change.rules.lanes != t->past.rules.lanes)
 		bsv_answer_note(a, "Predictions for another number of lanes are much less certain than others: "

@@ -360,6 +360,7 @@ static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
 	waited = p->last_submitted > first && waited_ns > (p->last_submitted - first) / 2;
 	p->n_starved += waited;
 	chain->single = waited && chain->n < 2;
+	p->n_single += chain->single;
 	if (!waited)
 		chain->loop = BSV_LOOP_OPEN;
 }

@@ -109,12 +109,23 @@ static double middle_of(const double *sorted, unsigned n)
 	return sum / (n - 2 * out);
 }
 
-struct bsv_spread bsv_prediction_spread(double *values, unsigned n, enum bsv_figure figure)
+struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const double *values, enum bsv_figure figure)
 {
-	struct bsv_spread s = bsv_spread_of(values, n);
+	double all[BSV_DRAWS], loud[BSV_DRAWS];
+	struct bsv_spread s;
+	unsigned n = 0;
 
-	if (figure == BSV_FIGURE_P99 && !isnan(s.median))
-		s.median = middle_of(values, n);
+	for (unsigned k = 0; k < BSV_DRAWS; k++) {
+		all[k] = values[k];
+		if (!past->n_single || !bsv_draw_is_silent(k))
+			loud[n++] = values[k];
+	}
+	s = bsv_spread_of(all, BSV_DRAWS);
+	if (isnan(s.median))
+		return s;
+	s.median = bsv_spread_of(loud, n).median;
+	if (figure == BSV_FIGURE_P99)
+		s.median = middle_of(loud, n);
 	return s;
 }
 
@@ -124,7 +135,7 @@ static struct bsv_spread replays_of(const struct bsv_prediction *p, int changed,
 
 	for (unsigned k = 0; k < BSV_DRAWS; k++)
 		values[k] = draw_figure(p, changed, k, i, figure);
-	return bsv_prediction_spread(values, BSV_DRAWS, figure);
+	return bsv_prediction_spread(p->past, values, figure);
 }
 
 struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)

@@ -52,10 +52,10 @@ double bsv_prediction_recorded(const struct bsv_prediction *p, size_t i, enum bs
 unsigned bsv_prediction_lacks(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
 /*
- * The least and the most of a figure of @n replays, and what is predicted: the median, but of a 99th percentile the mean of the middle five of
- * eleven. Sorts @values. All are NAN if one is.
+ * The least and the most of a figure of BSV_DRAWS replays, by seed, and what is predicted: the median, but of a 99th percentile the mean of the middle five.
+ * If a thread waited for a single answer, what is predicted is of the replays in which the thread goes on. All are NAN if a value is.
  */
-struct bsv_spread bsv_prediction_spread(double *values, unsigned n, enum bsv_figure figure);
+struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const double *values, enum bsv_figure figure);
 
 /* Under the recorded rules: of the replays alone. */
 struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
