@@ -370,17 +370,17 @@ static void columns_without_room_follow_below_with_the_names_of_the_rows(void **
 {
 	(void)state;
 	assert_string_equal(table(some_rows(), 30, false), "app         n  p50 ms   p99 ms\n"
-	                                              "camera    500   1.250  20.000 \n"
-	                                              "写真\\x1b   99   0.300   0.900*\n"
-	                                              "-           -       -        -\n"
-	                                              "\n"
-	                                              "app       size MiB  share %\n"
-	                                              "camera       0.004     50.0\n"
-	                                              "写真\\x1b     1.000     50.0\n"
-	                                              "-                -        -\n"
-	                                              "* of fewer than 100 (p999:\n"
-	                                              "  1000): the longest of them,\n"
-	                                              "  or nearly\n");
+	                                                   "camera    500   1.250  20.000 \n"
+	                                                   "写真\\x1b   99   0.300   0.900*\n"
+	                                                   "-           -       -        -\n"
+	                                                   "\n"
+	                                                   "app       size MiB  share %\n"
+	                                                   "camera       0.004     50.0\n"
+	                                                   "写真\\x1b     1.000     50.0\n"
+	                                                   "-                -        -\n"
+	                                                   "* of fewer than 100 (p999:\n"
+	                                                   "  1000): the longest of them,\n"
+	                                                   "  or nearly\n");
 }
 
 /* However narrow the screen is, each figure is printed, and in full. */
