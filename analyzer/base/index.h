@@ -1,11 +1,12 @@
 /*
  * base/index.h -- where elements are in an array, by a number made of their keys: a hash table of 32-bit places.
  *
- * For elements in an array of the caller's that grows, and so moves, or that are many and small: an index takes 16 to 32 bytes for each
- * element, wherever that is. Elements cannot be removed one by one. For other elements, see base/table.h.
+ * For elements in an array of the caller's that grows, and so moves, or that are many and small: an index
+ * takes 16 to 32 bytes for each element, wherever that is. Elements cannot be removed one by one. For other
+ * elements, see base/table.h.
  *
- * The index knows the number of each place, not the element: elements with different keys can have the same number, or seem to. So the
- * caller compares keys:
+ * The index knows the number of each place, not the element: elements with different keys can have the same
+ * number, or seem to. So the caller compares keys:
  *
  *	for (place = bsa_index_find(x, number, &at); place != BSA_INDEX_NONE; place = bsa_index_next(x, number, &at))
  *		if (element_has(&array[place], key))

@@ -1,7 +1,9 @@
 /*
- * base/mixed.h -- numbers of a trace, mixed for hash tables: numbers that differ in a few bits, in whatever place, are far from each other.
+ * base/mixed.h -- numbers of a trace, mixed for hash tables: numbers that differ in a few bits, in whatever
+ * place, are far from each other.
  *
- * A trace is untrusted. Whoever knows these functions can make numbers that mix to the same; nothing but time may depend on that.
+ * A trace is untrusted. Whoever knows these functions can make numbers that mix to the same; nothing but time
+ * may depend on that.
  */
 #ifndef BSA_BASE_MIXED_H
 #define BSA_BASE_MIXED_H

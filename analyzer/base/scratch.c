@@ -1,11 +1,12 @@
 /*
  * base/scratch.c -- makes a locked directory below $TMPDIR, and removes those without a lock.
  *
- * CONCURRENCY  Any number of processes create and remove directories at the same time. A new directory is not locked for a moment, in
- *              which another process may remove it: so the creator checks, when it has the lock, that the directory still exists, and
- *              creates another one if not.
- * TRUST        $TMPDIR is shared with other users, who may create anything there under any name: only directories of our user
- *              are removed, no symbolic link is followed, and no other file system is entered.
+ * CONCURRENCY  Any number of processes create and remove directories at the same time. A new directory is not
+ *              locked for a moment, in which another process may remove it: so the creator checks, when it
+ *              has the lock, that the directory still exists, and creates another one if not.
+ * TRUST        $TMPDIR is shared with other users, who may create anything there under any name: only
+ *              directories of our user are removed, no symbolic link is followed, and no other file system is
+ *              entered.
  */
 #include "base/scratch.h"
 
@@ -84,7 +85,10 @@ int bsa_scratch_make(struct bsa_scratch *scratch, struct bsa_err *err)
 			*scratch = (struct bsa_scratch){ .path = made, .lock = lock };
 			return 0;
 		}
-		/* Another importer removed the directory before this one locked it: the path leads to no directory, or to another one. */
+		/*
+		 * Another importer removed the directory before this one locked it: the path leads to no
+		 * directory, or to another one.
+		 */
 		if (lock >= 0)
 			close(lock);
 		free(made);

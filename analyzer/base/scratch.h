@@ -1,7 +1,9 @@
 /*
- * base/scratch.h -- a directory for as long as an import takes, below $TMPDIR; what a process that died has left there is removed.
+ * base/scratch.h -- a directory for as long as an import takes, below $TMPDIR; what a process that died has
+ * left there is removed.
  *
- * The importer that uses a directory holds a lock on it. The kernel drops the lock with the process, so an unlocked directory is left over.
+ * The importer that uses a directory holds a lock on it. The kernel drops the lock with the process, so an
+ * unlocked directory is left over.
  */
 #ifndef BSA_BASE_SCRATCH_H
 #define BSA_BASE_SCRATCH_H

@@ -1,15 +1,16 @@
 /*
  * base/table.h -- entries by number: a hash table of chains through the entries themselves.
  *
- * For elements that stay where they are in memory until they are removed: each is allocated by itself, or its array never moves. Adding
- * cannot fail, and entries can be removed. Where elements are in an array that grows, or are so many and so small that two
- * pointers for each are too much, see base/index.h.
+ * For elements that stay where they are in memory until they are removed: each is allocated by itself, or its
+ * array never moves. Adding cannot fail, and entries can be removed. Where elements are in an array that
+ * grows, or are so many and so small that two pointers for each are too much, see base/index.h.
  *
- * The caller owns the entries; a struct bsa_entry is the first member of each. Several entries may have the same number:
- * bsa_table_next iterates over them. Numbers are untrusted, and mixed before use, but for their lowest bits: numbers that follow each other, as
- * those of a stream's executions do, have chains beside each other, in the same cache lines, and never the same chain. The table
- * is at most half full: with more chains than entries, a number that is not there is mostly not there without a look at an entry, which
- * would be out of the cache.
+ * The caller owns the entries; a struct bsa_entry is the first member of each. Several entries may have the
+ * same number: bsa_table_next iterates over them. Numbers are untrusted, and mixed before use, but for their
+ * lowest bits: numbers that follow each other, as those of a stream's executions do, have chains beside each
+ * other, in the same cache lines, and never the same chain. The table is at most half full: with more chains
+ * than entries, a number that is not there is mostly not there without a look at an entry, which would be out
+ * of the cache.
  */
 #ifndef BSA_BASE_TABLE_H
 #define BSA_BASE_TABLE_H
@@ -82,8 +83,8 @@ struct bsa_table_walk {
 };
 
 /*
- * The next entry, or NULL at the end. The caller may remove, and free, the entry that was returned last; any other change of the table
- * ends the iteration.
+ * The next entry, or NULL at the end. The caller may remove, and free, the entry that was returned last; any
+ * other change of the table ends the iteration.
  */
 static inline void *bsa_table_walk(const struct bsa_table *t, struct bsa_table_walk *walk)
 {
