@@ -18,7 +18,10 @@ struct bsa_counts {
 		.began = BSA_NEVER, .ended = BSA_NEVER \
 	}
 
-/* Only one thread writes, so no atomic addition is needed. Counts of losses are numbers of the trace, so the sum saturates. */
+/*
+ * Only one thread writes, so no atomic addition is needed. Counts of losses are numbers of the trace, so the
+ * sum saturates.
+ */
 static inline void bsa_count(_Atomic uint64_t *counter, uint64_t n)
 {
 	uint64_t sum;

@@ -1,16 +1,18 @@
 /*
  * decode.c -- runs readers, and merges what they read.
  *
- * CONCURRENCY  A reader is a graph (graph.h) or a quick one (quick.h), and the queue of what it has read. If there is more than
- *              one cpu, each is run by a thread of its own, which touches nothing but that, its queue and its counts, and
- *              reads d->stop; else bsa_decode_next runs them, and their queues are one batch each. All are made and freed by
- *              the thread that calls. Groups of traces come one after the other, and so do their readers.
+ * CONCURRENCY  A reader is a graph (graph.h) or a quick one (quick.h), and the queue of what it has read. If
+ *              there is more than one cpu, each is run by a thread of its own, which touches nothing but
+ *              that, its queue and its counts, and reads d->stop; else bsa_decode_next runs them, and their
+ *              queues are one batch each. All are made and freed by the thread that calls. Groups of traces
+ *              come one after the other, and so do their readers.
  * ORDERING     The queue's lock hands over batches. Counts are single words of one writer, read relaxed: they are exact
  *              once the readers are joined, which is before the last bsa_decode_next answers 0.
  * PROGRESS     bsa_decode_next waits only for a reader whose next record is needed; a reader, only for room in its own
  *              queue. So neither waits for the other in a circle.
- * STOP         bsa_decode_stop sets d->stop, and no more than that. Readers look at it after each batch and end, which wakes
- *              who waits for them; bsa_decode_next looks at it with each batch. What was read and not asked for is dropped.
+ * STOP         bsa_decode_stop sets d->stop, and no more than that. Readers look at it after each batch and
+ *              end, which wakes who waits for them; bsa_decode_next looks at it with each batch. What was
+ *              read and not asked for is dropped.
  */
 #include "decode.h"
 
@@ -390,7 +392,10 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 	if (__builtin_expect(heads[0].who == READERS_MAX, 0)) {
 		*ret = &d->unseen.event;
 	} else if (__builtin_expect(may_tie(d), 0)) {
-		/* Collect all records of the earliest time; at least one. Records of unseen times were returned before: their rank is the lowest. */
+		/*
+		 * Collect all records of the earliest time; at least one. Records of unseen times were
+		 * returned before: their rank is the lowest.
+		 */
 		at = heads[0].at;
 		do {
 			const struct bsa_queued *first = reader_head(&d->readers[heads[0].who]);
@@ -452,7 +457,10 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 		const char *path = bt_plugin_get_path(d->plugin);
 		void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
 
-		/* Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions: they leak, given bad metadata. */
+		/*
+		 * Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions:
+		 * they leak, given bad metadata.
+		 */
 		if (plugin)
 			dlclose(plugin);
 	} else if (r == 0) {

@@ -1,8 +1,8 @@
 /*
  * decode.h -- traces in, records of fold/event.h out, in the order of their time.
  *
- * The only door between the analyzer and whatever reads traces: today libbabeltrace2, in as many graphs and threads as pay.
- * Nothing of it shows here. A second decoder answers to the same calls.
+ * The only door between the analyzer and whatever reads traces: today libbabeltrace2, in as many graphs and
+ * threads as pay. Nothing of it shows here. A second decoder answers to the same calls.
  *
  * One thread calls. bsa_decode_stop may come from any thread, or a signal handler.
  */
@@ -38,7 +38,10 @@ struct bsa_trace {
 	bool boottime_known;    /* the recorder wrote down the lead of CLOCK_BOOTTIME over the trace's clock */
 	int64_t boottime;       /* the difference, ns */
 	struct bsa_scoped scope;
-	/* when its recorder ended the recording, raw; the programs were stopped after that, one after the other. 0: unknown */
+	/*
+	 * when its recorder ended the recording, raw; the programs were stopped after that, one after the
+	 * other. 0: unknown
+	 */
 	uint64_t until;
 	uint32_t uid;    /* user of all processes in the trace, from LTTng's metadata; UINT32_MAX: unknown */
 	bool unreadable; /* nothing of it is read: what its user has written cannot be */
@@ -77,10 +80,10 @@ struct bsa_decode_options {
 struct bsa_decode;
 
 /*
- * Look below each of @paths for traces, and open them. Of those that have no event class of ours nothing is read, and they
- * are no traces here. All in one clock group come as one sequence of records; groups come one after the other.
- * 0 and *ret owned by the caller. BSA_E_INPUT: nothing there, or a path that is no trace, or unreadable metadata;
- * BSA_E_ENV; BSA_E_STOPPED: *ret untouched.
+ * Look below each of @paths for traces, and open them. Of those that have no event class of ours nothing is
+ * read, and they are no traces here. All in one clock group come as one sequence of records; groups come one
+ * after the other. 0 and *ret owned by the caller. BSA_E_INPUT: nothing there, or a path that is no trace, or
+ * unreadable metadata; BSA_E_ENV; BSA_E_STOPPED: *ret untouched.
  */
 int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_paths,
                     const struct bsa_decode_options *options, struct bsa_err *err);
@@ -88,7 +91,10 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 /* NULL is fine. Stops its threads and waits for them. Returns NULL. */
 struct bsa_decode *bsa_decode_free(struct bsa_decode *d);
 
-/* Trace number @i, from 0; records of it carry trace = @i + 1. NULL: no more traces. Borrowed until the decoder is freed. */
+/*
+ * Trace number @i, from 0; records of it carry trace = @i + 1. NULL: no more traces. Borrowed until the
+ * decoder is freed.
+ */
 const struct bsa_trace *bsa_decode_trace(const struct bsa_decode *d, size_t i);
 struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i);
 

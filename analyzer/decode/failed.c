@@ -69,7 +69,10 @@ static bool mapping_failed(void)
 
 bool bsa_bt_no_means(int number)
 {
-	/* After mmap() has failed, babeltrace2 passes MAP_FAILED to munmap(), which replaces ENOMEM by EINVAL. Other calls leave EINVAL, too. */
+	/*
+	 * After mmap() has failed, babeltrace2 passes MAP_FAILED to munmap(), which replaces ENOMEM by
+	 * EINVAL. Other calls leave EINVAL, too.
+	 */
 	if (number == EINVAL)
 		return mapping_failed();
 	return number == ENOMEM || number == EMFILE || number == ENFILE;

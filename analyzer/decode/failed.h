@@ -10,8 +10,9 @@
 int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Did a call of babeltrace2 fail because no memory or no descriptor was left? Its causes do not tell why the machine refused to map a file:
- * @number is errno after the call, and the caller sets errno to 0 before the call. Call it before the causes are dropped.
+ * Did a call of babeltrace2 fail because no memory or no descriptor was left? Its causes do not tell why the
+ * machine refused to map a file: @number is errno after the call, and the caller sets errno to 0 before the
+ * call. Call it before the causes are dropped.
  */
 bool bsa_bt_no_means(int number);
 

@@ -1,15 +1,17 @@
 /*
  * follow.c -- reads new packets of the streams of growing traces, and merges their records.
  *
- * A directory that has a file `metadata` is a trace. Its other files are of the stream that their first packet's header names; a stream
- * reads one file at a time, and takes the one next whose first packet has the lowest number beyond the last one read.
+ * A directory that has a file `metadata` is a trace. Its other files are of the stream that their first
+ * packet's header names; a stream reads one file at a time, and takes the one next whose first packet has the
+ * lowest number beyond the last one read.
  *
- * Which directories, and which metadata, have changed inotify reports, because to read all of them at each look takes longer than to decode what is
- * new. Where it reports nothing (too many watches, a file system that other hosts write to), they are read now and then: UNREAD_LOOKS,
- * WATCHED_LOOKS.
+ * Which directories, and which metadata, have changed inotify reports, because to read all of them at each
+ * look takes longer than to decode what is new. Where it reports nothing (too many watches, a file system
+ * that other hosts write to), they are read now and then: UNREAD_LOOKS, WATCHED_LOOKS.
  *
- * The recipe of a trace (recipe.h) is made of its metadata as bsa_look makes it of a whole trace: from a copy of the metadata's whole packets
- * beside one packet without events, in a scratch directory, so that babeltrace2 agrees with it here, too.
+ * The recipe of a trace (recipe.h) is made of its metadata as bsa_look makes it of a whole trace: from a copy
+ * of the metadata's whole packets beside one packet without events, in a scratch directory, so that
+ * babeltrace2 agrees with it here, too.
  */
 #include "follow.h"
 
@@ -158,7 +160,10 @@ static const struct {
 	[BSA_HEADERS_UNNUMBERED] = { 44, 36, 80 },
 };
 
-/* Whole packets of metadata only: what follows is being written. Returns how many bytes they are; text that is in no packets is whole. */
+/*
+ * Whole packets of metadata only: what follows is being written. Returns how many bytes they are; text that
+ * is in no packets is whole.
+ */
 static size_t whole_metadata(const uint8_t *bytes, size_t n)
 {
 	enum { PACKET_AT_BITS = 28, LEAST = 37 };
@@ -693,7 +698,10 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 		if (s->file != SIZE_MAX && t->files[s->file].given_up)
 			leave_file(t, s);
 
-		/* The next file is the one whose first packet has the lowest number beyond the last packet that was read. */
+		/*
+		 * The next file is the one whose first packet has the lowest number beyond the last packet
+		 * that was read.
+		 */
 		next = SIZE_MAX;
 		for (size_t i = 0; i < t->n_files; i++) {
 			const struct file *file = &t->files[i];
@@ -722,8 +730,8 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 }
 
 /*
- * Records of one time come in the order that an import has them in: traces by their directories' names, and in each of them streams
- * by what babeltrace2 calls them, which are their class and number.
+ * Records of one time come in the order that an import has them in: traces by their directories' names, and
+ * in each of them streams by what babeltrace2 calls them, which are their class and number.
  */
 static uint64_t stream_rank_of(const struct bsa_follow *f, const struct stream *s)
 {
@@ -773,7 +781,10 @@ static void set_until(struct bsa_follow *f)
 			until = seen;
 	}
 
-	/* A file without a packet may get one that begins before the others' last ones: LTTng makes those of all cpus at once. */
+	/*
+	 * A file without a packet may get one that begins before the others' last ones: LTTng makes those of
+	 * all cpus at once.
+	 */
 	for (size_t i = 0; i < f->n_traces; i++)
 		for (size_t k = 0; k < f->traces[i].n_files; k++)
 			has_unknown |= f->traces[i].files[k].fd >= 0 && !f->traces[i].files[k].known;

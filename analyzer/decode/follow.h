@@ -9,16 +9,18 @@
  *                Even then an event may be in a file before the metadata describes it.
  *   Tracefiles   CHANNEL_CPU_0, _1, ... up to the count; then _0 is written anew.
  *
- * PACKETS   The file's size and the packet's header decide. A packet is read once the file has all of the bytes that the header announces.
- *           The index is not read.
- * TIME      A record is handed out when no earlier one can come: each stream has a packet that ends later, or @settle_ns have passed
- *           since. The second is an assumption: that the timer and the consumer daemon take no longer. Where it fails, a record
- *           comes late, behind one of a later time, and is counted. Who needs exact figures then
- *           reads the files again, once they are complete (decode.h).
- * UNSEEN    Times without a packet of any stream, and packets that are missing before the first one of a stream, come as losses as
- *           unseen.h has them; what only the end of a recording shows (its tails) does not.
- * TRUST     Files may shrink, be replaced, or hold anything. A stream whose packets contradict themselves goes on with its next file; what
- *           was skipped shows as lost packets, by their numbers. Of links only those to directories are not followed.
+ * PACKETS   The file's size and the packet's header decide. A packet is read once the file has all of the
+ *           bytes that the header announces. The index is not read.
+ * TIME      A record is handed out when no earlier one can come: each stream has a packet that ends later, or
+ *           @settle_ns have passed since. The second is an assumption: that the timer and the consumer daemon
+ *           take no longer. Where it fails, a record comes late, behind one of a later time, and is counted.
+ *           Who needs exact figures then reads the files again, once they are complete (decode.h).
+ * UNSEEN    Times without a packet of any stream, and packets that are missing before the first one of a
+ *           stream, come as losses as unseen.h has them; what only the end of a recording shows (its tails)
+ *           does not.
+ * TRUST     Files may shrink, be replaced, or hold anything. A stream whose packets contradict themselves
+ *           goes on with its next file; what was skipped shows as lost packets, by their numbers. Of links
+ *           only those to directories are not followed.
  *
  * One thread. Memory: a window for each stream.
  */
@@ -39,8 +41,8 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 struct bsa_follow *bsa_follow_free(struct bsa_follow *f); /* NULL is fine; returns NULL */
 
 /*
- * See what has grown. @now: in ns of the traces' clock (LTTng's: CLOCK_MONOTONIC). BSA_NEVER: the recording is over and all of it is in
- * files, so everything can be handed out. 0; BSA_E_ENV.
+ * See what has grown. @now: in ns of the traces' clock (LTTng's: CLOCK_MONOTONIC). BSA_NEVER: the recording
+ * is over and all of it is in files, so everything can be handed out. 0; BSA_E_ENV.
  */
 int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err);
 
@@ -51,12 +53,16 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 uint64_t bsa_follow_until(const struct bsa_follow *f);
 
 /*
- * Returns a descriptor that becomes readable when the recording grows; -1: inotify is not available. The descriptor is a hint only: inotify
- * misses growth if there are too many watches, or if another host writes to the file system. Then only a look shows what has grown.
+ * Returns a descriptor that becomes readable when the recording grows; -1: inotify is not available. The
+ * descriptor is a hint only: inotify misses growth if there are too many watches, or if another host writes
+ * to the file system. Then only a look shows what has grown.
  */
 int bsa_follow_changes(const struct bsa_follow *f);
 
-/* When a look can hand out the first record that waits for other streams, though none of them grows. BSA_NEVER: no record waits. */
+/*
+ * When a look can hand out the first record that waits for other streams, though none of them grows.
+ * BSA_NEVER: no record waits.
+ */
 uint64_t bsa_follow_settles(const struct bsa_follow *f);
 
 /* As of decode.h. NULL: no more; more may come with a look. Borrowed until the next look. */

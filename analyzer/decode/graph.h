@@ -13,8 +13,8 @@
 struct bsa_graph;
 
 /*
- * A graph for the streams of reader @reader in @inputs from @first and before @end. @counts: one for each of all inputs,
- * borrowed until the graph is freed, and written by it alone. 0; BSA_E_INPUT; BSA_E_ENV.
+ * A graph for the streams of reader @reader in @inputs from @first and before @end. @counts: one for each of
+ * all inputs, borrowed until the graph is freed, and written by it alone. 0; BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_graph_new(struct bsa_graph **ret, const struct bsa_inputs *inputs, size_t first, size_t end, unsigned reader,
                   const bt_component_class_source *source, struct bsa_counts *counts, struct bsa_err *err);

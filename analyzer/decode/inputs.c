@@ -244,8 +244,9 @@ static uint32_t user_of(const char *path)
 }
 
 /*
- * Like open_one(). When there are other inputs, a child process first tries to read the buffers of a process, or of a user other than root:
- * that user's processes wrote them, and nothing in them may keep the import from reading the other inputs.
+ * Like open_one(). When there are other inputs, a child process first tries to read the buffers of a process,
+ * or of a user other than root: that user's processes wrote them, and nothing in them may keep the import
+ * from reading the other inputs.
  */
 static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                        const struct bsa_decode_options *options, struct bsa_err *err)
@@ -323,7 +324,10 @@ static void group_by_clock(struct bsa_inputs *inputs)
 		for (size_t i = done, start = done; i < inputs->n; i++) {
 			struct bsa_input input = inputs->list[i];
 
-			/* Times of one clock of one host can be compared. A trace without a clock UUID is comparable with no other trace. */
+			/*
+			 * Times of one clock of one host can be compared. A trace without a clock UUID is
+			 * comparable with no other trace.
+			 */
 			if (i > start && (!*first.clock_uuid || strcmp(first.clock_uuid, input.info.clock_uuid) != 0 ||
 			                  strcmp(first.host, input.info.host) != 0))
 				continue;

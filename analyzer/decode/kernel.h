@@ -1,7 +1,8 @@
 /*
- * kernel.h -- reads the trace of a kernel, as LTTng's kernel tracer writes it: which thread each cpu ran, which threads were woken, interrupts,
- * and frequencies. The formats are those that lttng-modules documents: sched_switch, sched_waking, irq_handler_entry, irq_handler_exit,
- * power_cpu_frequency. Other events, and events that lack a field, are left out.
+ * kernel.h -- reads the trace of a kernel, as LTTng's kernel tracer writes it: which thread each cpu ran,
+ * which threads were woken, interrupts, and frequencies. The formats are those that lttng-modules documents:
+ * sched_switch, sched_waking, irq_handler_entry, irq_handler_exit, power_cpu_frequency. Other events, and
+ * events that lack a field, are left out.
  */
 #ifndef BSA_DECODE_KERNEL_H
 #define BSA_DECODE_KERNEL_H
@@ -38,8 +39,9 @@ char **bsa_kernel_find(const char *const *paths, size_t n_paths, size_t *ret_n);
 void bsa_kernel_free(char **directories, size_t n);
 
 /*
- * Call @each for each event, in the order of time; it returns false for no more. @clock_uuid: the clock that the trace must have, "": any.
- * 1; 0: it has another clock; BSA_E_INPUT: it cannot be read to its end; BSA_E_ENV.
+ * Call @each for each event, in the order of time; it returns false for no more. @clock_uuid: the clock that
+ * the trace must have, "": any. 1; 0: it has another clock; BSA_E_INPUT: it cannot be read to its end;
+ * BSA_E_ENV.
  */
 int bsa_kernel_read(const char *directory, const char *clock_uuid,
                     bool (*each)(void *ctx, const struct bsa_kernel_event *event), void *ctx, struct bsa_err *err);

@@ -89,7 +89,10 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 	if (!look->ours)
 		return;
 
-	/* Make the recipe for quick.c. Where another program reads the trace and this is its plugin, the directory is unknown: no recipe. */
+	/*
+	 * Make the recipe for quick.c. Where another program reads the trace and this is its plugin, the
+	 * directory is unknown: no recipe.
+	 */
 	text = input->n_directories ? bsa_metadata_tsdl(input->directories[0]) : NULL;
 	if (text)
 		input->recipe = bsa_recipe_make(text, class);
@@ -171,7 +174,10 @@ static bool list_streams(struct bsa_input *input, const bt_component_source *com
 	return true;
 }
 
-/* Look at the trace by its stream @i. This takes a graph of its own, because a graph in which a stream failed cannot be used again. */
+/*
+ * Look at the trace by its stream @i. This takes a graph of its own, because a graph in which a stream failed
+ * cannot be used again.
+ */
 static int look_by(struct look *look, const bt_component_class_source *source, size_t i, struct bsa_err *err)
 {
 	struct bsa_input *input = look->input;

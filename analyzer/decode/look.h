@@ -5,8 +5,8 @@
 #include "inputs.h"
 
 /*
- * Into @input, whose directories are known: its info, but the path, and its streams, but how large they are; strings are
- * the input's. 1; 0: it has no events of ours; BSA_E_INPUT; BSA_E_ENV.
+ * Into @input, whose directories are known: its info, but the path, and its streams, but how large they are;
+ * strings are the input's. 1; 0: it has no events of ours; BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_look(struct bsa_input *input, const bt_component_class_source *source, struct bsa_err *err);
 

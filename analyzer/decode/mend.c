@@ -210,8 +210,10 @@ static bool are_apart(const struct bsa_packet *last, const struct bsa_packet *fi
 /* Snapshots overlap, but not each with all others: more pairs would only take time. */
 enum { COMPARED_MAX = 100000 };
 
-/* The packets of a stream file, without what files of that stream have that were looked at before: the first @n. 0; -errno, E2BIG
- * being that there are too many of them. */
+/*
+ * The packets of a stream file, without what files of that stream have that were looked at before: the first
+ * @n. 0; -errno, E2BIG being that there are too many of them.
+ */
 static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_headers headers, struct bsa_files *files,
                        size_t n)
 {
@@ -225,8 +227,8 @@ static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_heade
 		struct bsa_packets other;
 
 		/*
-		 * Whether what one file has of a stream bears on what the other one has: of babeltrace2's only within a directory, for it
-		 * numbers the packets of each anew.
+		 * Whether what one file has of a stream bears on what the other one has: of babeltrace2's
+		 * only within a directory, for it numbers the packets of each anew.
 		 */
 		if (!file->packets || file->stream_class != packets.stream_class || file->stream != packets.stream ||
 		    (file->directory != files->directories && headers != BSA_HEADERS_LTTNG) ||
@@ -267,8 +269,8 @@ static int mend_look_at(const char *path, const char *name, enum bsa_headers hea
 		return not_read(path, r, err);
 
 	/*
-	 * LTTng's index of the file may show that the file is incomplete. An index that contradicts the file is ignored. Of a file that is
-	 * cut or uneven, an index of our own is written.
+	 * LTTng's index of the file may show that the file is incomplete. An index that contradicts the file
+	 * is ignored. Of a file that is cut or uneven, an index of our own is written.
 	 */
 	if (packets.known &&
 	    asprintf(&index, "%.*sindex/%s.idx", (int)(strlen(path) - strlen(name)), path, name) >= 0) {
@@ -392,7 +394,10 @@ int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scra
 	files->by_lttng = headers_of(*directory) == BSA_HEADERS_LTTNG;
 	r = for_streams(*directory, mend_look_at, files, err);
 
-	/* Count the files that LTTng opened and has not written a packet of: it does so when the session is stopped at the latest. */
+	/*
+	 * Count the files that LTTng opened and has not written a packet of: it does so when the session is
+	 * stopped at the latest.
+	 */
 	if (r == 0 && !(dir = opendir(*directory)))
 		r = bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", *directory, strerror(errno));
 	while (r == 0 && (entry = readdir(dir))) {

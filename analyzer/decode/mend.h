@@ -1,11 +1,12 @@
 /*
  * mend.h -- the stream files of a trace, and a copy of its directory where not all of it can be believed.
  *
- * A copy has links to the files, and indices of our own, which make babeltrace2 read each packet that is to be read, once, and up to where
- * its file ends. It is made where a file is cut or is no stream, where packets are left out (packets.h), and where LTTng's index of a file
- * contradicts the file.
+ * A copy has links to the files, and indices of our own, which make babeltrace2 read each packet that is to
+ * be read, once, and up to where its file ends. It is made where a file is cut or is no stream, where packets
+ * are left out (packets.h), and where LTTng's index of a file contradicts the file.
  *
- * Only regular files are opened. Links to such are followed: of the directory, of streams and indices, and of the metadata.
+ * Only regular files are opened. Links to such are followed: of the directory, of streams and indices, and of
+ * the metadata.
  */
 #ifndef BSA_DECODE_MEND_H
 #define BSA_DECODE_MEND_H
@@ -62,8 +63,8 @@ struct bsa_files {
 void bsa_files_fini(struct bsa_files *files); /* zeroes are fine */
 
 /*
- * Look at the stream files of *@directory, and add them. If one is cut, stray or uneven, *@directory is freed, and then that of a copy in
- * @scratch, which is made if there is none. 0; BSA_E_INPUT; BSA_E_ENV.
+ * Look at the stream files of *@directory, and add them. If one is cut, stray or uneven, *@directory is
+ * freed, and then that of a copy in @scratch, which is made if there is none. 0; BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scratch, struct bsa_err *err);
 

@@ -1,7 +1,8 @@
 /*
  * merge.h -- merges several sequences, each in the order of time: a heap of their heads.
  *
- * Ties go to the lower rank, so the result does not depend on the order of reading. ties.h puts records of one time into their order.
+ * Ties go to the lower rank, so the result does not depend on the order of reading. ties.h puts records of
+ * one time into their order.
  */
 #ifndef BSA_DECODE_MERGE_H
 #define BSA_DECODE_MERGE_H

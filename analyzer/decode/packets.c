@@ -27,7 +27,10 @@ enum {
 
 static const uint64_t BITS_MAX = UINT64_C(1) << 34; /* LTTng's packets are no larger */
 
-/* Where the fields are, in bytes; all are 64 bits, but the cpu and LTTng's stream class have 32. Number 0: there is none. */
+/*
+ * Where the fields are, in bytes; all are 64 bits, but the cpu and LTTng's stream class have 32. Number 0:
+ * there is none.
+ */
 struct layout {
 	size_t class_bytes, class, stream, began, ended, content, bytes, number, discarded, cpu, end;
 };
@@ -205,7 +208,10 @@ static int header_at(struct walk *w, uint64_t offset, struct bsa_packet *ret, bo
 	return 1;
 }
 
-/* Whether a packet of this stream begins where the same bytes are as in its first header; behind @before, if that is not NULL. */
+/*
+ * Whether a packet of this stream begins where the same bytes are as in its first header; behind @before, if
+ * that is not NULL.
+ */
 static int goes_on_at(struct walk *w, uint64_t offset, const struct bsa_packet *before)
 {
 	const struct bsa_packets was = *w->file;
@@ -269,7 +275,10 @@ static int pass_over(struct walk *w, struct bsa_packet *packet)
 	if (r < 0)
 		return r;
 	if (r == 0) {
-		/* The rest of a file belongs to the last packet, if that can be read so far. Otherwise it belongs to no packet, and is put to the one before. */
+		/*
+		 * The rest of a file belongs to the last packet, if that can be read so far. Otherwise it
+		 * belongs to no packet, and is put to the one before.
+		 */
 		file->cut = true;
 		w->offset = file->bytes;
 		return packet && file->bytes - packet->offset >= w->layout->end ? place_packet(w, packet) : 0;

@@ -1,14 +1,17 @@
 /*
  * packets.h -- where the packets of a stream file are, by their headers: of LTTng's traces, and of babeltrace2's.
  *
- * babeltrace2 refuses a trace of which one file ends within a packet, and reads for ever where a packet is empty by its header. So it
- * is found out beforehand, and where that is so, an index is written that has it read what is there: mend.h.
+ * babeltrace2 refuses a trace of which one file ends within a packet, and reads for ever where a packet is
+ * empty by its header. So it is found out beforehand, and where that is so, an index is written that has it
+ * read what is there: mend.h.
  *
- * TRUST  Headers of a file are checked against each other: the packets of a stream have ascending numbers, and none begins or ends
- *        before the one before it does. What is there twice is taken once. Of packets that contradict each other those are taken
- *        that most others agree with. LTTng's index of the file is a hint: it can prove that the file was longer, and no more.
- * HOLES  A disk that is full leaves a part of a packet, and once there is room again whole ones behind it. So where no packet
- *        begins the next one is looked for, and what is between is left out; the numbers show that it is missing.
+ * TRUST  Headers of a file are checked against each other: the packets of a stream have ascending numbers,
+ *        and none begins or ends before the one before it does. What is there twice is taken once. Of packets
+ *        that contradict each other those are taken that most others agree with. LTTng's index of the file is
+ *        a hint: it can prove that the file was longer, and no more.
+ * HOLES  A disk that is full leaves a part of a packet, and once there is room again whole ones behind it. So
+ *        where no packet begins the next one is looked for, and what is between is left out; the numbers show
+ *        that it is missing.
  */
 #ifndef BSA_DECODE_PACKETS_H
 #define BSA_DECODE_PACKETS_H
@@ -39,8 +42,8 @@ struct bsa_packets {
 };
 
 /*
- * The kind of headers, which a trace's metadata determines for all of its files. Unnumbered: as the sink writes them from a source without packet
- * numbers.
+ * The kind of headers, which a trace's metadata determines for all of its files. Unnumbered: as the sink
+ * writes them from a source without packet numbers.
  */
 enum bsa_headers { BSA_HEADERS_LTTNG, BSA_HEADERS_SINK, BSA_HEADERS_UNNUMBERED };
 enum bsa_headers bsa_packets_headers(const char *metadata);
@@ -50,8 +53,9 @@ int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers
 void bsa_packets_fini(struct bsa_packets *packets);
 
 /*
- * @path and @other_path are of one stream, and @other goes before: what of @packets is there already is left out, unless both may
- * be there, as in snapshots that overlap (@may_repeat); and what contradicts @other. 0; -errno.
+ * @path and @other_path are of one stream, and @other goes before: what of @packets is there already is left
+ * out, unless both may be there, as in snapshots that overlap (@may_repeat); and what contradicts @other. 0;
+ * -errno.
  */
 int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const struct bsa_packets *other,
                           const char *other_path, bool may_repeat);

@@ -1,8 +1,8 @@
 /*
  * plan.h -- how events of one class become records: made once, when the class is first met.
  *
- * Fields are found by their names, of whatever integer width, enumerations or plain numbers; from then on they are read by
- * their places. A table of plans belongs to one thread.
+ * Fields are found by their names, of whatever integer width, enumerations or plain numbers; from then on
+ * they are read by their places. A table of plans belongs to one thread.
  */
 #ifndef BSA_DECODE_PLAN_H
 #define BSA_DECODE_PLAN_H

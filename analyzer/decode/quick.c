@@ -3,8 +3,9 @@
  * along its file. Events of a fixed size that the window holds whole are the rule, and are read in
  * place; all others piece by piece.
  *
- * Where a stream is broken within a packet it ends as babeltrace2 ends it: an event may go on behind the end that its packet declares, even
- * into the next packet, and is then the last one; an event cut by the end of the file is dropped.
+ * Where a stream is broken within a packet it ends as babeltrace2 ends it: an event may go on behind the end
+ * that its packet declares, even into the next packet, and is then the last one; an event cut by the end of
+ * the file is dropped.
  */
 #include "quick.h"
 
@@ -198,7 +199,10 @@ static int emit_loss(struct flow *f, uint64_t began, uint64_t ended, struct bsa_
 	return 1;
 }
 
-/* As much further as a count can go on from the other one: LTTng-UST's of lost events now and then go back for a packet. */
+/*
+ * As much further as a count can go on from the other one: LTTng-UST's of lost events now and then go back
+ * for a packet.
+ */
 static bool goes_beyond(uint64_t count, uint64_t other)
 {
 	return count - other > 0 && count - other <= INT64_MAX;

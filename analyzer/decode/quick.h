@@ -14,8 +14,9 @@
 struct bsa_quick;
 
 /*
- * A reader for those streams of reader @reader in @inputs, from @first and before @end, that have a recipe. @counts: one for each of
- * all inputs, borrowed until the reader is freed, and written by it alone. 0; BSA_E_INPUT; BSA_E_ENV.
+ * A reader for those streams of reader @reader in @inputs, from @first and before @end, that have a recipe.
+ * @counts: one for each of all inputs, borrowed until the reader is freed, and written by it alone. 0;
+ * BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_quick_new(struct bsa_quick **ret, const struct bsa_inputs *inputs, size_t first, size_t end, unsigned reader,
                   struct bsa_counts *counts, struct bsa_err *err);
@@ -25,8 +26,8 @@ struct bsa_quick *bsa_quick_free(struct bsa_quick *quick); /* NULL is fine; retu
 int bsa_quick_fill(struct bsa_quick *quick, struct bsa_batch *batch, struct bsa_err *err);
 
 /*
- * One stream that still grows, for follow.h: whole packets of its files, which come one behind the other. The caller has looked at each
- * packet's header.
+ * One stream that still grows, for follow.h: whole packets of its files, which come one behind the other. The
+ * caller has looked at each packet's header.
  */
 struct bsa_flow;
 
@@ -46,8 +47,9 @@ void bsa_flow_grow(struct bsa_flow *flow, uint64_t bytes);
 enum { BSA_FLOW_UNKNOWN = 3 };
 
 /*
- * To the next record. 1: *ret_at is its time; 0: more has to grow first, or the stream is broken and ends here; BSA_FLOW_UNKNOWN: the recipe
- * does not have the next event, and nothing was read: ask again with another one.
+ * To the next record. 1: *ret_at is its time; 0: more has to grow first, or the stream is broken and ends
+ * here; BSA_FLOW_UNKNOWN: the recipe does not have the next event, and nothing was read: ask again with
+ * another one.
  */
 int bsa_flow_next(struct bsa_flow *flow, uint64_t *ret_at);
 

@@ -1,8 +1,8 @@
 /*
  * recipe.h -- where in the bytes of a trace's packets everything is: what quick.h reads by.
  *
- * Made of the metadata's text, and held against what babeltrace2 makes of the same text: only where both agree on all of
- * it, and all of it is of a kind that quick.c can read, is there a recipe.
+ * Made of the metadata's text, and held against what babeltrace2 makes of the same text: only where both
+ * agree on all of it, and all of it is of a kind that quick.c can read, is there a recipe.
  */
 #ifndef BSA_DECODE_RECIPE_H
 #define BSA_DECODE_RECIPE_H

@@ -1,4 +1,7 @@
-/* relay.h -- the live sessions that a relay daemon of LTTng (lttng-relayd) offers: libbabeltrace2's src.ctf.lttng-live asks it. */
+/*
+ * relay.h -- the live sessions that a relay daemon of LTTng (lttng-relayd) offers: libbabeltrace2's
+ * src.ctf.lttng-live asks it.
+ */
 #ifndef BSA_DECODE_RELAY_H
 #define BSA_DECODE_RELAY_H
 
@@ -18,8 +21,8 @@ struct bsa_relay_session {
 };
 
 /*
- * Ask the relay of @url for the session of @url: net://RELAY[:PORT]/host/HOST/SESSION, or net://RELAY[:PORT] where the relay has only
- * one. Waits for the relay's answer. 0; BSA_E_ENV: no relay, or no such session.
+ * Ask the relay of @url for the session of @url: net://RELAY[:PORT]/host/HOST/SESSION, or net://RELAY[:PORT]
+ * where the relay has only one. Waits for the relay's answer. 0; BSA_E_ENV: no relay, or no such session.
  */
 int bsa_relay_find(struct bsa_relay_session *ret, const bt_component_class_source *source, const char *url,
                    struct bsa_err *err);

@@ -1,11 +1,13 @@
 /*
  * remote.c -- reads a session of a relay daemon in a thread of its own.
  *
- * CONCURRENCY  The reading thread makes records of messages, and hands them over in batches (ring.h). The traces, the session's name and the
- *              error are under the lock. The state, and the time until which all has been handed over, are atomic; the thread writes each
- *              after the batches that it stands for, and the caller reads each before them.
- * END          bsa_remote_free closes the ring. The thread may wait for the relay then, which can take long: so thread and caller each hold
- *              a reference, and the last one to give its reference back frees everything.
+ * CONCURRENCY  The reading thread makes records of messages, and hands them over in batches (ring.h). The
+ *              traces, the session's name and the error are under the lock. The state, and the time until
+ *              which all has been handed over, are atomic; the thread writes each after the batches that it
+ *              stands for, and the caller reads each before them.
+ * END          bsa_remote_free closes the ring. The thread may wait for the relay then, which can take long:
+ *              so thread and caller each hold a reference, and the last one to give its reference back frees
+ *              everything.
  */
 #include "remote.h"
 
@@ -516,8 +518,8 @@ static int session_find(struct bsa_remote *r, struct bsa_err *err)
 }
 
 /*
- * Whether the relay is there, and has the session no more. While a session ends, libbabeltrace2 may report an error instead of the end. A relay
- * that died does not answer so soon.
+ * Whether the relay is there, and has the session no more. While a session ends, libbabeltrace2 may report an
+ * error instead of the end. A relay that died does not answer so soon.
  */
 static bool session_has_ended(struct bsa_remote *r)
 {

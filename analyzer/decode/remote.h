@@ -1,16 +1,18 @@
 /*
- * remote.h -- the records of a session that another host records, in the order of time, while a relay daemon of LTTng passes them on:
- * follow.h for what is not in files of this machine.
+ * remote.h -- the records of a session that another host records, in the order of time, while a relay daemon
+ * of LTTng passes them on: follow.h for what is not in files of this machine.
  *
- * READING   A thread of its own runs libbabeltrace2's src.ctf.lttng-live, which waits for the relay in system calls; so a relay that does
- *           not answer stops nothing here: the time until which all is known stands still.
- * TIME      The source hands out the messages of all streams in order of time. A record is handed out once a later message has come,
- *           so no record is late.
- * BEGIN     The source reads a session from its last packets on. If the session had streams before, some events were missed (missed).
- * END       The relay drops streams that the source did not know when the session ended. Where the source was slow to ask, or knew no
- *           stream, events may have been missed.
- * UNSEEN    Times without a packet of any stream are losses, as in follow.h. Messages do not have the numbers of packets, so packets
- *           missing before the first one of a stream do not show.
+ * READING   A thread of its own runs libbabeltrace2's src.ctf.lttng-live, which waits for the relay in system
+ *           calls; so a relay that does not answer stops nothing here: the time until which all is known
+ *           stands still.
+ * TIME      The source hands out the messages of all streams in order of time. A record is handed out once a
+ *           later message has come, so no record is late.
+ * BEGIN     The source reads a session from its last packets on. If the session had streams before, some
+ *           events were missed (missed).
+ * END       The relay drops streams that the source did not know when the session ended. Where the source was
+ *           slow to ask, or knew no stream, events may have been missed.
+ * UNSEEN    Times without a packet of any stream are losses, as in follow.h. Messages do not have the numbers
+ *           of packets, so packets missing before the first one of a stream do not show.
  * LOST      If the relay goes, the thread asks for the same session again each second. The time in between is a loss.
  * TRUST     The relay, and what it sends, may be anything; libbabeltrace2 decodes it.
  *
@@ -35,7 +37,10 @@ enum bsa_remote_state {
 int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *err);
 struct bsa_remote *bsa_remote_free(struct bsa_remote *r); /* NULL is fine; returns NULL. Does not wait for the relay */
 
-/* See what has come. @all: all that has come may be handed out, whatever may still come. 0; BSA_E_ENV: it cannot be read. */
+/*
+ * See what has come. @all: all that has come may be handed out, whatever may still come. 0; BSA_E_ENV: it
+ * cannot be read.
+ */
 int bsa_remote_look(struct bsa_remote *r, bool all, struct bsa_err *err);
 
 /* The next record, borrowed until the next call. 1; 0: look again first. */
@@ -53,8 +58,8 @@ enum bsa_remote_state bsa_remote_state(const struct bsa_remote *r);
 bool bsa_remote_missed(const struct bsa_remote *r);
 
 /*
- * How far the clock of the host's traces is ahead of CLOCK_MONOTONIC here, in ns: 0 for a host of this boot; otherwise by the wall
- * clocks of both hosts. False: not known, because nothing has come yet.
+ * How far the clock of the host's traces is ahead of CLOCK_MONOTONIC here, in ns: 0 for a host of this boot;
+ * otherwise by the wall clocks of both hosts. False: not known, because nothing has come yet.
  */
 bool bsa_remote_lead(struct bsa_remote *r, int64_t *ret);
 

@@ -1,11 +1,11 @@
 /*
  * ring.h  -- batches of records from one thread to another, in order, a few at a time.
  *
- * CONCURRENCY  One thread fills, one empties. A batch belongs to one of them or to the queue, never to both. The lock is
- *              taken once for each batch, and orders its contents.
+ * CONCURRENCY  One thread fills, one empties. A batch belongs to one of them or to the queue, never to both.
+ *              The lock is taken once for each batch, and orders its contents.
  * ORDERING     A mutex, and a condition for each side. All state is read and written under the lock.
- * STOP         bsa_ring_close, from the emptying side: from then on the filling side gets an error, and so ends by itself.
- *              Batches left in the queue are freed with the queue.
+ * STOP         bsa_ring_close, from the emptying side: from then on the filling side gets an error, and so
+ *              ends by itself. Batches left in the queue are freed with the queue.
  */
 #ifndef BSA_DECODE_RING_H
 #define BSA_DECODE_RING_H

@@ -62,7 +62,10 @@ static void find_end(struct bsa_tap *tap, const bt_message *packet_beginning)
 		tap->packet_ended = tap->spans[tap->next_span++].ended;
 }
 
-/* True: the event is later than its packet's end, or one before it was. From there on nothing in the packet can be believed. */
+/*
+ * True: the event is later than its packet's end, or one before it was. From there on nothing in the packet
+ * can be believed.
+ */
 static bool is_spoilt(const struct bsa_tap *tap, const bt_message *event)
 {
 	if (tap->spoilt || !tap->clocked || tap->packet_ended == UINT64_MAX)
@@ -125,7 +128,10 @@ static int tap_loss(struct bsa_tap *tap, const bt_message *message, bool packets
 	bool counted = packets ? bt_message_discarded_packets_get_count(message, &n)
 	                       : bt_message_discarded_events_get_count(message, &n);
 
-	/* LTTng-UST's counts of lost events now and then go back for a packet: what is lost is what goes beyond the most so far. */
+	/*
+	 * LTTng-UST's counts of lost events now and then go back for a packet: what is lost is what goes
+	 * beyond the most so far.
+	 */
 	if (counted && !packets) {
 		tap->lost += n;
 		n = tap->lost - tap->lost_most;

@@ -1,8 +1,8 @@
 /*
  * ties.h -- records of one time, put into an order in which no effect comes before its cause.
  *
- * Two cpus may give their events one time: a clock has steps. The clock does not decide which of them was first, but the records themselves
- * do:
+ * Two cpus may give their events one time: a clock has steps. The clock does not decide which of them was
+ * first, but the records themselves do:
  *
  *   within a stream    the order of its records holds
  *   one execution      it is submitted, written, read, decoded, enqueued, dispatched, preempted, resumed, ended, answered, in that order
@@ -10,10 +10,11 @@
  *                      0 ns, before one that stays
  *   one connection, stream or model    is made before it is used, and used before it ends
  *
- * Of what is left open, the step in an execution's life decides, then numbers: so the order does not depend on which cpu an event was on.
- * Where records contradict each other, the streams' own order holds.
+ * Of what is left open, the step in an execution's life decides, then numbers: so the order does not depend
+ * on which cpu an event was on. Where records contradict each other, the streams' own order holds.
  *
- * Records that cannot be known to belong together (more than BSA_TIES_MAX of one time) are put into order so many at a time.
+ * Records that cannot be known to belong together (more than BSA_TIES_MAX of one time) are put into order so
+ * many at a time.
  */
 #ifndef BSA_DECODE_TIES_H
 #define BSA_DECODE_TIES_H
@@ -39,8 +40,8 @@ struct bsa_ties *bsa_ties_free(struct bsa_ties *t);
 size_t bsa_ties_count(const struct bsa_ties *t);
 
 /*
- * Copy a record of stream @rank. All records have one time, and those of a stream come in its order. It is not full, and nothing has been handed
- * out since it was empty.
+ * Copy a record of stream @rank. All records have one time, and those of a stream come in its order. It is
+ * not full, and nothing has been handed out since it was empty.
  */
 void bsa_ties_add(struct bsa_ties *t, uint64_t rank, const struct bsa_event *e);
 

@@ -2,11 +2,12 @@
  * trial.c -- reads a trace in a child first, and reports how the child ended.
  *
  * CRASH    The child goes with its parent. What it left in $TMPDIR goes with the next import.
- * TRUST    The child may be what the trace has made of it: of its output, a text is believed, which is copied once the child is gone.
- * STOP     A signal that the caller handles ends the trial: the child is killed. Signals are blocked from before the look at the caller's flag until
- *          the wait, so that none is lost in between.
- * KILL     A signal that the child's own instructions do not raise came from outside: from the kernel, which had no memory left, or from
- *          another process. It shows nothing about the trace.
+ * TRUST    The child may be what the trace has made of it: of its output, a text is believed, which is copied
+ *          once the child is gone.
+ * STOP     A signal that the caller handles ends the trial: the child is killed. Signals are blocked from
+ *          before the look at the caller's flag until the wait, so that none is lost in between.
+ * KILL     A signal that the child's own instructions do not raise came from outside: from the kernel, which
+ *          had no memory left, or from another process. It shows nothing about the trace.
  */
 #include "trial.h"
 

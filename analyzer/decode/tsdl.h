@@ -1,5 +1,6 @@
 /*
- * tsdl.h -- the metadata of a trace, parsed: as much of TSDL as lttng-sessiond 2.13 and babeltrace2's sink.ctf.fs write.
+ * tsdl.h -- the metadata of a trace, parsed: as much of TSDL as lttng-sessiond 2.13 and babeltrace2's
+ * sink.ctf.fs write.
  *
  * Strict: what is not known here makes all of it unknown, and nothing is guessed. Only traces of little-endian numbers.
  */

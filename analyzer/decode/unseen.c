@@ -149,8 +149,10 @@ static void find_heads(struct recording *r, const struct covered *trace)
 {
 	uint64_t began = trace->began;
 
-	/* The begin of the first trace that was recorded together with @trace: session names are used again, so a name alone does not
-	 * decide. */
+	/*
+	 * The begin of the first trace that was recorded together with @trace: session names are used again,
+	 * so a name alone does not decide.
+	 */
 	for (size_t i = 0; i < r->inputs->n; i++) {
 		struct covered other;
 
@@ -188,7 +190,10 @@ static void find_tails(struct recording *r, const struct covered *trace)
 
 enum { CPUS_MAX = 1 << 16 };
 
-/* The machine has all cpus up to the highest one that any stream of the recording is of, or was when the recorder stopped. */
+/*
+ * The machine has all cpus up to the highest one that any stream of the recording is of, or was when the
+ * recorder stopped.
+ */
 static void find_missing(struct recording *r)
 {
 	uint32_t n_cpus = 0;
