@@ -261,8 +261,8 @@ static bool find_span(struct ledger *l)
 		return false;
 	l->end = x->deadline + (uint64_t)x->lateness;
 	/*
-	 * An execution ended at its deadline_miss event, unless its thread lost the cpu after it had given the execution up, and emitted
-	 * the event after the deadline.
+	 * An execution ended at its deadline_miss event, unless its thread lost the cpu after it had given
+	 * the execution up, and emitted the event after the deadline.
 	 */
 	if (given_up(x) && x->missed_at != BSA_NEVER &&
 	    !(x->miss == BSA_MISS_PREDICTED && x->lateness <= 0 && x->missed_at > x->deadline))
@@ -289,7 +289,10 @@ static bool find_span(struct ledger *l)
 	return true;
 }
 
-/* How long it takes at best, from start to end, if it need not wait. Where no run was recorded: the run that was estimated. */
+/*
+ * How long it takes at best, from start to end, if it need not wait. Where no run was recorded: the run that
+ * was estimated.
+ */
 static int64_t least_total(const struct ledger *l)
 {
 	int64_t sum = 0;
@@ -414,8 +417,9 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 }
 
 /*
- * The giver's time: its own, without what it waited for room. @delay is what is left of the time for which its thread was ready and had
- * no cpu, in the phases that the delay was read over: as much of that as there is beyond the typical is due to the machine.
+ * The giver's time: its own, without what it waited for room. @delay is what is left of the time for which
+ * its thread was ready and had no cpu, in the phases that the delay was read over: as much of that as there
+ * is beyond the typical is due to the machine.
  */
 static void charge_giver(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
                          enum bsa_cause cause, struct amount *delay)
@@ -488,8 +492,8 @@ static struct amount charge_redo(struct ledger *l, struct amount run)
 		const struct bsa_preemption *by = i ? &m->preemptions[i - 1] : m->n_preemptions ? m->preemptions : NULL;
 
 		/*
-		 * The time that stretch @i, from 0, repeated: reported when the stretch ends, except for the last one, which has the
-		 * rest.
+		 * The time that stretch @i, from 0, repeated: reported when the stretch ends, except for the
+		 * last one, which has the rest.
 		 */
 		ns = i < m->n_preemptions ? smaller_ns(usable_ns(m->preemptions[i].redo), left) : left;
 		left -= ns;
@@ -583,9 +587,9 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 }
 
 /*
- * Does a shorter phase change the end of the execution and nothing else before that? A phase after the run does. So does a run that
- * the service cannot have asked to leave its lane; otherwise a shorter run may come to a checkpoint while it is asked, and a longer
- * one not. What is typical of the phase must be known.
+ * Does a shorter phase change the end of the execution and nothing else before that? A phase after the run
+ * does. So does a run that the service cannot have asked to leave its lane; otherwise a shorter run may come
+ * to a checkpoint while it is asked, and a longer one not. What is typical of the phase must be known.
  */
 static bool is_alone(const struct ledger *l, enum bsa_phase phase)
 {
@@ -686,9 +690,10 @@ static struct ahead look_ahead(const struct ledger *l)
 }
 
 /*
- * Why the service thought that it would not end in time. @foreseen: how much longer than is typical that would have taken from the
- * end on; not above 0 where the event has only when the service reported it. @after: what the phases after the last one typically
- * take. Charges what explains it, and returns how much that is.
+ * Why the service thought that it would not end in time. @foreseen: how much longer than is typical that
+ * would have taken from the end on; not above 0 where the event has only when the service reported it.
+ * @after: what the phases after the last one typically take. Charges what explains it, and returns how much
+ * that is.
  */
 static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after)
 {
@@ -715,8 +720,9 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	if (l->x->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT && (spare < 0 || !l->typical[BSA_RUN]))
 		wait = 0;
 	/*
-	 * Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that are queued for it. Where
-	 * nothing is known of the lanes, but others waited, these are what is known to have been ahead.
+	 * Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that
+	 * are queued for it. Where nothing is known of the lanes, but others waited, these are what is known
+	 * to have been ahead.
 	 */
 	if (ahead.lane_free == BSA_NEVER || !time_difference(ahead.lane_free, l->end, &held))
 		held = !ahead.holder && ahead.queued ? 0 : wait;
@@ -769,9 +775,9 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 {
 	uint64_t usual = l->m->typical->budget, decoded = l->x->at[BSA_DECODED];
 	/*
-	 * The deadline may follow from the duration that the app asked for, which counts from when its fences are signalled: the app
-	 * cannot change it by submitting earlier. A deadline of the app's own is before that; where fences took long, which one it is
-	 * remains open.
+	 * The deadline may follow from the duration that the app asked for, which counts from when its fences
+	 * are signalled: the app cannot change it by submitting earlier. A deadline of the app's own is
+	 * before that; where fences took long, which one it is remains open.
 	 */
 	bool is_of_duration =
 		l->x->duration &&

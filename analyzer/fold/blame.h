@@ -1,8 +1,8 @@
 /*
  * blame.h -- the two ledgers of a missed execution: its lost time by cause and culprit (docs/figures.md).
  *
- * Pure arithmetic over one execution, its waits and the typical phases of its model. The late ledger sums to the lateness
- * exactly, the budget ledger to the budget exactly.
+ * Pure arithmetic over one execution, its waits and the typical phases of its model. The late ledger sums to
+ * the lateness exactly, the budget ledger to the budget exactly.
  */
 #ifndef BSA_FOLD_BLAME_H
 #define BSA_FOLD_BLAME_H
@@ -12,7 +12,10 @@
 /* p50 of each phase of the model's and path's complete, warm, un-queued, un-preempted executions; run is without redo. */
 struct bsa_typical {
 	uint64_t phase[BSA_PHASES];
-	/* Number of these executions. Below BSA_TYPICAL_MIN, only the run is used: the execution's estimate, or else phase[BSA_RUN]. */
+	/*
+	 * Number of these executions. Below BSA_TYPICAL_MIN, only the run is used: the execution's estimate,
+	 * or else phase[BSA_RUN].
+	 */
 	uint64_t n;
 	uint64_t least[BSA_PHASES]; /* shortest of all answered executions; 0: unknown */
 	uint64_t budget;            /* median budget of the model's executions; BSA_NEVER: unknown */
@@ -38,7 +41,10 @@ struct bsa_blamed {
 	int64_t part[BSA_PARTS];
 	int64_t lead_ns; /* for BSA_SUBMITTED_LATE: the least time by which it must be submitted earlier to meet its deadline */
 	uint8_t cause;
-	/* 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can decide (docs/figures.md) */
+	/*
+	 * 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can
+	 * decide (docs/figures.md)
+	 */
 	int8_t saved;
 	bool is_primary;
 };
@@ -61,9 +67,9 @@ struct bsa_missed {
 enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept);
 
 /*
- * Write the causes of @m into @ret, each (cause, culprit) once, by descending late_ns, then cause, then culprit; @max is at
- * least BSA_CAUSES plus waits plus preemptions. Returns their number. If the ledgers are unknown (no deadline, no
- * beginning), there is one row with cause unknown.
+ * Write the causes of @m into @ret, each (cause, culprit) once, by descending late_ns, then cause, then
+ * culprit; @max is at least BSA_CAUSES plus waits plus preemptions. Returns their number. If the ledgers are
+ * unknown (no deadline, no beginning), there is one row with cause unknown.
  */
 size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max);
 

@@ -96,7 +96,10 @@ static struct bsa_tenant *make_tenant(struct bsa_device *d, uint32_t app)
 	struct bsa_tenants *all = d->tenants;
 	struct bsa_tenant *t;
 
-	/* Dropping visits all tenants, of which those with executions under way stay: so max more are made before the next time. */
+	/*
+	 * Dropping visits all tenants, of which those with executions under way stay: so max more are made
+	 * before the next time.
+	 */
 	if (all->max && all->n >= all->max && all->n >= all->drop_at) {
 		drop_idle_tenants(all, false);
 		if (all->n >= 2 * all->max)

@@ -1,10 +1,11 @@
 /*
- * device.h -- the schedule's state of one service: its lanes, its tenants (the apps that share them), and the waiting executions.
+ * device.h -- the schedule's state of one service: its lanes, its tenants (the apps that share them), and the
+ * waiting executions.
  *
- * Tenants live as long as the schedule; or, with bsa_tenants.max, until there are too many: then the idle ones are dropped. So a pointer
- * to a tenant is only kept in the lists and lanes here, by the executions that wait or are on a lane, and by the lanes' history. A
- * waiting execution is in a list of its tenant, one for each priority, the longest ready first, so that no operation visits all waiting
- * executions.
+ * Tenants live as long as the schedule; or, with bsa_tenants.max, until there are too many: then the idle
+ * ones are dropped. So a pointer to a tenant is only kept in the lists and lanes here, by the executions that
+ * wait or are on a lane, and by the lanes' history. A waiting execution is in a list of its tenant, one for
+ * each priority, the longest ready first, so that no operation visits all waiting executions.
  */
 #ifndef BSA_FOLD_DEVICE_H
 #define BSA_FOLD_DEVICE_H
@@ -22,8 +23,8 @@ enum {
 typedef __int128 bsa_parts; /* a ns has BSA_PARTS of them */
 
 /*
- * The waiting executions of one priority. Their counts of bypasses are kept as differences: the count of @x is the sum of pending from
- * @x to the tail. @total is the head's count.
+ * The waiting executions of one priority. Their counts of bypasses are kept as differences: the count of @x
+ * is the sum of pending from @x to the tail. @total is the head's count.
  */
 struct bsa_level {
 	struct bsa_scheduled *head, *tail;

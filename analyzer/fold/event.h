@@ -1,13 +1,15 @@
 /*
  * event.h -- one event of a trace, as a decoder hands it to the fold.
  *
- * A record is a struct bsa_event, followed directly by the fields of its kind: struct bsa_<kind>. Both are plain numbers in the
- * host's byte order, 8-byte aligned. Names and widths are those of the catalogue (docs/events.md); decode compares each of them
- * with the catalogue at compile time. A field that a trace lacks is 0, except that cpu_ns, at[] and delays[] are BSA_NEVER,
- * lane and deadlines are 255, and client_spin_us is UINT32_MAX.
+ * A record is a struct bsa_event, followed directly by the fields of its kind: struct bsa_<kind>. Both are
+ * plain numbers in the host's byte order, 8-byte aligned. Names and widths are those of the catalogue
+ * (docs/events.md); decode compares each of them with the catalogue at compile time. A field that a trace
+ * lacks is 0, except that cpu_ns, at[] and delays[] are BSA_NEVER, lane and deadlines are 255, and
+ * client_spin_us is UINT32_MAX.
  *
- * Records are in the order of their times, except where a recording is read while it grows: there a record may come late. Their contents are untrusted: only the kind and the size of a record, which the
- * decoder writes, are reliable.
+ * Records are in the order of their times, except where a recording is read while it grows: there a record
+ * may come late. Their contents are untrusted: only the kind and the size of a record, which the decoder
+ * writes, are reliable.
  */
 #ifndef BSA_FOLD_EVENT_H
 #define BSA_FOLD_EVENT_H
@@ -230,8 +232,8 @@ struct bsa_app_span {
 };
 
 /*
- * Why a part of a trace was not seen. The decoder cannot decide whether a head, a gap or a tail hid anything: such a record is a
- * question, which the fold answers from the events beside it (pending.h).
+ * Why a part of a trace was not seen. The decoder cannot decide whether a head, a gap or a tail hid anything:
+ * such a record is a question, which the fold answers from the events beside it (pending.h).
  */
 enum bsa_loss_cause {
 	BSA_LOSS_EVENTS,  /* the tracer dropped events because its buffer was full */

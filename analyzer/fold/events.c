@@ -96,8 +96,8 @@ static void reported_estimate(struct bsa_exec *x, uint64_t estimate)
 }
 
 /*
- * The service answers for @x, which it reported as under way, and the end of @x was not seen: perhaps @x had ended before that report, as
- * the service reports executions until they are answered.
+ * The service answers for @x, which it reported as under way, and the end of @x was not seen: perhaps @x had
+ * ended before that report, as the service reports executions until they are answered.
  */
 static void answered_unended(struct bsa_fold *f, struct bsa_exec *x)
 {
@@ -301,7 +301,10 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 		bsa_exec_step(f, x, BSA_STEP_READY, f->step_at, BSA_LANE_NONE);
 }
 
-/* Like bsa_exec_heard, for an event on a lane. If the execution was already reported as over, the lane's holder is unknown now. */
+/*
+ * Like bsa_exec_heard, for an event on a lane. If the execution was already reported as over, the lane's
+ * holder is unknown now.
+ */
 static struct bsa_exec *on_lane(struct bsa_fold *f, uint64_t exec, uint8_t lane)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, exec, BSA_HEARD_SERVICE);
@@ -336,8 +339,9 @@ static bool is_running(struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * Whether to pass the execution's lane to the schedule, even if the schedule does not have it: no other execution was on the lane then.
- * One that was on its lane before the recording is not passed on, unless a summary may still report all of it.
+ * Whether to pass the execution's lane to the schedule, even if the schedule does not have it: no other
+ * execution was on the lane then. One that was on its lane before the recording is not passed on, unless a
+ * summary may still report all of it.
  */
 static bool is_placed(const struct bsa_fold *f, const struct bsa_exec *x, uint8_t lane)
 {
@@ -396,8 +400,8 @@ void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
 		return;
 
 	/*
-	 * A hole since its preemption may hide a resume and another preemption: then this resume belongs to that one. So does one of
-	 * before.
+	 * A hole since its preemption may hide a resume and another preemption: then this resume belongs to
+	 * that one. So does one of before.
 	 */
 	if (x->off && (f->at < x->stop.stopped || bsa_losses_touch(&f->losses, x->stop.stopped, f->at)))
 		off_until_now(f, x, f->at, BSA_NEVER);
@@ -655,7 +659,10 @@ static bool is_in_time(struct bsa_fold *f, struct bsa_exec *x, struct news *n)
 		f->latest_summary = f->now - first;
 	if (first > f->known)
 		return true;
-	/* Has the schedule heard of what is too late of the summary, because exec_state reported it, and is the rest in time? */
+	/*
+	 * Has the schedule heard of what is too late of the summary, because exec_state reported it, and is
+	 * the rest in time?
+	 */
 	rest = (struct news){ false, n->dispatched && !x->found_on, n->ended };
 	if ((x->found_queued || x->found_on) && x->scheduled && n->enqueued && first_of(x, &rest) > f->known) {
 		*n = rest;
@@ -751,8 +758,9 @@ static uint64_t found_since(struct bsa_fold *f, uint64_t ready)
 }
 
 /*
- * With summaries, the schedule has not yet taken what was since f->known, so @x is listed as waiting since its wait began, or since then. If
- * its summary comes in time, the schedule ignores this step. A wait that began before f->known is longer than the horizon: ask for more.
+ * With summaries, the schedule has not yet taken what was since f->known, so @x is listed as waiting since
+ * its wait began, or since then. If its summary comes in time, the schedule ignores this step. A wait that
+ * began before f->known is longer than the horizon: ask for more.
  */
 static void found_waiting(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step)
 {

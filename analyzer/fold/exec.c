@@ -1,6 +1,6 @@
 /*
- * exec.c -- the executions under way: created by their first event, reported when no further event is expected and the schedule has
- * taken their last step.
+ * exec.c -- the executions under way: created by their first event, reported when no further event is
+ * expected and the schedule has taken their last step.
  */
 #include "fold/inside.h"
 
@@ -152,7 +152,10 @@ void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t ex
 
 /* ---- the end of executions ---- */
 
-/* The last recorded boundary before @x was ready, or the end of the execution before it in a serial stream: @x became ready later. */
+/*
+ * The last recorded boundary before @x was ready, or the end of the execution before it in a serial stream:
+ * @x became ready later.
+ */
 static uint64_t ready_after(const struct bsa_exec *x)
 {
 	uint64_t last = bsa_stream_is_serial(x->stream) ? x->stream->quiet_since : x->stream->fact.opened;
@@ -191,7 +194,10 @@ void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, u
 
 	if (f->losses.n || !x->scheduled)
 		x->sched.ready_after = ready_after(x);
-	/* In a serial stream an execution is over when the next one begins, and in any stream when the stream is closed. */
+	/*
+	 * In a serial stream an execution is over when the next one begins, and in any stream when the stream
+	 * is closed.
+	 */
 	if (step == BSA_STEP_FORGET)
 		x->sched.known_over = s->closed || (bsa_stream_is_serial(s) && s->newest > (uint32_t)x->fact.exec);
 	x->placed = step != BSA_STEP_END && step != BSA_STEP_FORGET && step != BSA_STEP_REFUSED && step != BSA_STEP_CUT;
@@ -231,7 +237,10 @@ uint64_t bsa_exec_last_seen(const struct bsa_exec *x)
 	return last;
 }
 
-/* When @x was over at the latest, if it was answered well. BSA_NEVER: unknown, or it failed. The answer to a launch ends nothing. */
+/*
+ * When @x was over at the latest, if it was answered well. BSA_NEVER: unknown, or it failed. The answer to a
+ * launch ends nothing.
+ */
 static uint64_t answered_at(const struct bsa_exec *x)
 {
 	static const uint8_t ends[] = { BSA_RUN_ENDED, BSA_SIGNALLED, BSA_RESULT_WRITTEN, BSA_RESULT_READ,
@@ -259,7 +268,10 @@ static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
 	bsa_stream_lost_one(f, x->stream, false);
 }
 
-/* @x has no recorded beginning. Where the service emitted all since it took the request, in the recording: when was the app recorded? */
+/*
+ * @x has no recorded beginning. Where the service emitted all since it took the request, in the recording:
+ * when was the app recorded?
+ */
 static void count_headless(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;
@@ -275,7 +287,10 @@ static void count_headless(struct bsa_fold *f, const struct bsa_exec *x)
 	}
 }
 
-/* The client of @s is recorded at this time. So the executions counted as no_more began before its recording resumed: count them as not_yet. */
+/*
+ * The client of @s is recorded at this time. So the executions counted as no_more began before its recording
+ * resumed: count them as not_yet.
+ */
 static void note_client(struct bsa_fold *f, struct bsa_stream_known *s)
 {
 	assert(f->left_out.no_more >= s->n_no_more);
@@ -331,7 +346,10 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	exec_free(f, x);
 }
 
-/* Whether the service has emitted no event since a time at which @x was certainly under way: the service may not be recorded any more. */
+/*
+ * Whether the service has emitted no event since a time at which @x was certainly under way: the service may
+ * not be recorded any more.
+ */
 static bool is_silent(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] < f->now &&
@@ -501,8 +519,9 @@ static bool client_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 		return (has_boundary(x, BSA_RUN_ENDED) && has_boundary(x, BSA_RESULT_WRITTEN)) ||
 		       !is_heard(x, BSA_HEARD_SERVICE);
 	/*
-	 * A launch is also over if no event of its service will arrive. A session that begins reaches one process after the other: the
-	 * service of a launch may be heard some time after its client, and then reports the execution that is under way.
+	 * A launch is also over if no event of its service will arrive. A session that begins reaches one
+	 * process after the other: the service of a launch may be heard some time after its client, and then
+	 * reports the execution that is under way.
 	 */
 	return !is_launch(x) || has_boundary(x, BSA_SIGNALLED) ||
 	       (!is_heard(x, BSA_HEARD_SERVICE) && !f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
@@ -528,7 +547,8 @@ static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 	if (is_launch(x) && !has_boundary(x, BSA_SIGNALLED))
 		return false;
 	/*
-	 * A client from before the trace may not have had an event yet: it is absent only if its first answer was not read for some time.
+	 * A client from before the trace may not have had an event yet: it is absent only if its first answer
+	 * was not read for some time.
 	 */
 	if (s->quiet_since < f->began) {
 		if (!s->answered)
@@ -580,8 +600,8 @@ void bsa_execs_advance(struct bsa_fold *f)
 }
 
 /*
- * Whether only summaries were recorded, and @x has none yet, so that its lane and its waits are unknown. A return to the client proves that
- * @x is over, unless @x is a launch.
+ * Whether only summaries were recorded, and @x has none yet, so that its lane and its waits are unknown. A
+ * return to the client proves that @x is over, unless @x is a launch.
  */
 static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
 {
@@ -590,8 +610,9 @@ static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * The recording of a service ends at @ended, and executions that are over may lack their summaries. The other summaries suggest that one
- * is written within twice @latest_written after the execution's last boundary. @after: these executions began later.
+ * The recording of a service ends at @ended, and executions that are over may lack their summaries. The other
+ * summaries suggest that one is written within twice @latest_written after the execution's last boundary.
+ * @after: these executions began later.
  */
 static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
 {
@@ -601,7 +622,10 @@ static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
 		f->failed = -ENOMEM;
 }
 
-/* @x became ready later than this. Executions that were ready before have summaries, or their summaries were lost in a hole. */
+/*
+ * @x became ready later than this. Executions that were ready before have summaries, or their summaries were
+ * lost in a hole.
+ */
 static uint64_t unsummed_ready_after(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t ready = ready_after(x), complete = bsa_numbers_complete_until(f, x->sched.instance);
@@ -874,8 +898,8 @@ struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
 
 	if (!x || x->fact.exec != exec) {
 		/*
-		 * There is no event of @exec yet if its number is beyond those of its stream so far. To look for it in the table would
-		 * touch other executions, which are out of the cache.
+		 * There is no event of @exec yet if its number is beyond those of its stream so far. To look
+		 * for it in the table would touch other executions, which are out of the cache.
 		 */
 		const struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
 		bool is_first = s && !s->renumbered && (uint32_t)exec > s->newest;
@@ -907,7 +931,10 @@ struct bsa_exec *bsa_exec_heard(struct bsa_fold *f, uint64_t exec, uint8_t side)
 		return NULL;
 	}
 	if (!(x->heard & side)) {
-		/* If each user has buffers of its own, client and service are in different traces: the service's one counts. */
+		/*
+		 * If each user has buffers of its own, client and service are in different traces: the
+		 * service's one counts.
+		 */
 		if (side & BSA_HEARD_SERVICE)
 			x->fact.trace = x->sched.trace = s->fact.trace = f->trace;
 		if (side & BSA_HEARD_CLIENT)

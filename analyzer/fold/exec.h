@@ -1,8 +1,8 @@
 /*
  * exec.h -- executions under way: collects the events of each, until it is over and its fact can be reported.
  *
- * Events may arrive in any order, and any of them may be missing. When an execution is over, judge.c decides from the collected
- * events what is known about it.
+ * Events may arrive in any order, and any of them may be missing. When an execution is over, judge.c decides
+ * from the collected events what is known about it.
  */
 #ifndef BSA_FOLD_EXEC_H
 #define BSA_FOLD_EXEC_H
@@ -136,12 +136,15 @@ void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t ex
 void bsa_execs_reported(struct bsa_stream_known *s);
 
 /*
- * The executions of @s before @next (NULL: all) are over, because their burst went on or was closed. Without this, an execution whose end
- * is lost would wait for ever in the schedule.
+ * The executions of @s before @next (NULL: all) are over, because their burst went on or was closed. Without
+ * this, an execution whose end is lost would wait for ever in the schedule.
  */
 void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_exec *next);
 
-/* Service @instance (BSA_NO_INSTANCE: any) was heard, so it is recorded: its executions that are over are no longer silent. */
+/*
+ * Service @instance (BSA_NO_INSTANCE: any) was heard, so it is recorded: its executions that are over are no
+ * longer silent.
+ */
 void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance);
 
 /* No more events of the executions of @s will arrive. */
@@ -185,8 +188,8 @@ static inline bool bsa_exec_may_reach(const struct bsa_exec *x, enum bsa_boundar
 bool bsa_exec_launched(const struct bsa_exec *x);
 
 /*
- * Whether it may be the launch of a fenced one, because its path is unknown: then fences may precede its queue phase, and its
- * answer is not its end.
+ * Whether it may be the launch of a fenced one, because its path is unknown: then fences may precede its
+ * queue phase, and its answer is not its end.
  */
 bool bsa_exec_may_be_launch(const struct bsa_exec *x);
 

@@ -1,10 +1,10 @@
 /*
  * facts.h -- the output of the fold: one struct for each kind of row that follows from events alone.
  *
- * The fold reports facts through a table of callbacks as soon as they are certain; all pointers are borrowed for the call. It
- * numbers the facts (ids) from 1, per kind; 0 means none. Times are raw ns of the host's clock. BSA_NEVER means unknown, in
- * times and durations alike. The store computes from these facts what needs the whole trace (percentiles, typical phases,
- * causes of misses), with blame.h.
+ * The fold reports facts through a table of callbacks as soon as they are certain; all pointers are borrowed
+ * for the call. It numbers the facts (ids) from 1, per kind; 0 means none. Times are raw ns of the host's
+ * clock. BSA_NEVER means unknown, in times and durations alike. The store computes from these facts what
+ * needs the whole trace (percentiles, typical phases, causes of misses), with blame.h.
  */
 #ifndef BSA_FOLD_FACTS_H
 #define BSA_FOLD_FACTS_H
@@ -59,7 +59,10 @@ struct bsa_stream {
 
 /* ---- one execution ---- */
 
-/* In the order of their times, except that the answer to the launch of a fenced one (RESULT_WRITTEN to RETURNED) is earlier. */
+/*
+ * In the order of their times, except that the answer to the launch of a fenced one (RESULT_WRITTEN to
+ * RETURNED) is earlier.
+ */
 enum bsa_boundary {
 	BSA_SUBMITTED,
 	BSA_REQUEST_WRITTEN,
@@ -168,7 +171,10 @@ struct bsa_execution {
 	bool fence_free; /* path fenced: there was no fence that it waited for */
 };
 
-/* The times on a lane of a preempted execution. For others, lane, dispatched and run_ended have them. Slices of a lane never overlap. */
+/*
+ * The times on a lane of a preempted execution. For others, lane, dispatched and run_ended have them. Slices
+ * of a lane never overlap.
+ */
 struct bsa_slice {
 	uint64_t execution, began, ended;
 	uint32_t trace;
@@ -194,8 +200,8 @@ struct bsa_wait {
 };
 
 /*
- * A stretch of a lane that ended while an execution waited. The stretches of a lane are in order, and between them the lane was idle.
- * Reported before the waits that it explains.
+ * A stretch of a lane that ended while an execution waited. The stretches of a lane are in order, and between
+ * them the lane was idle. Reported before the waits that it explains.
  */
 struct bsa_occupied {
 	uint64_t began, ended, blocker;
@@ -206,8 +212,8 @@ struct bsa_occupied {
 };
 
 /*
- * A wait that lost events may hide: @execution may have been ready without a lane from @began to @ended, or for any part of
- * that time. A wait within a single hole follows from the hole alone, and is not reported.
+ * A wait that lost events may hide: @execution may have been ready without a lane from @began to @ended, or
+ * for any part of that time. A wait within a single hole follows from the hole alone, and is not reported.
  */
 struct bsa_possible_wait {
 	uint64_t execution;    /* 0: an execution without any recorded event */
@@ -216,8 +222,9 @@ struct bsa_possible_wait {
 };
 
 /*
- * A lane whose holder is unknown for part of this time, because that part was not recorded. If an execution may have held the lane before
- * or after that part, @execution names it: then no other execution held the lane outside the unknown part.
+ * A lane whose holder is unknown for part of this time, because that part was not recorded. If an execution
+ * may have held the lane before or after that part, @execution names it: then no other execution held the
+ * lane outside the unknown part.
  */
 struct bsa_unknown_lane {
 	uint64_t execution;    /* the only one that may have held the lane all this time; 0: any execution */
@@ -240,11 +247,17 @@ struct bsa_deadline_missed {
 	uint8_t kind, stage;
 };
 
-/* An execution refused before it was ready, with the lanes that it would have met. Reported when it is certain that a lane was free for it, or at the end. */
+/*
+ * An execution refused before it was ready, with the lanes that it would have met. Reported when it is
+ * certain that a lane was free for it, or at the end.
+ */
 struct bsa_refused {
 	uint64_t execution, at; /* at: time of the refusal */
 	uint64_t lane_free;     /* first time after the refusal at which any lane was free; BSA_NEVER: not seen */
-	/* First time after the refusal at which a lane was idle and no execution waited. BSA_NEVER: not seen, or a hole may hide an earlier one. */
+	/*
+	 * First time after the refusal at which a lane was idle and no execution waited. BSA_NEVER: not seen,
+	 * or a hole may hide an earlier one.
+	 */
 	uint64_t queue_free;
 	uint64_t holder; /* the execution on lane 0 at the refusal; 0: the lane was idle, or unknown */
 	uint64_t
@@ -297,7 +310,10 @@ struct bsa_inverted {
 	uint8_t open; /* enum bsa_open: the inversion is longer than reported */
 };
 
-/* An execution was ready without a lane for longer than bsa_fold_options.starvation_ns. Whether this is starvation depends on the model's median. */
+/*
+ * An execution was ready without a lane for longer than bsa_fold_options.starvation_ns. Whether this is
+ * starvation depends on the model's median.
+ */
 struct bsa_starved {
 	uint64_t execution, began, gap, top_culprit_ns;
 	uint32_t app, top_culprit_app, bypassed, model;
@@ -305,9 +321,9 @@ struct bsa_starved {
 };
 
 /*
- * Lane time of one app over the whole trace, without times of losses: reported once, at the end. With bsa_fold_options.tenants_max it may be
- * reported in parts (bsa_left_out.parts): their times add up, and the parts before the last one have no upper bound of the lag if there were
- * holes.
+ * Lane time of one app over the whole trace, without times of losses: reported once, at the end. With
+ * bsa_fold_options.tenants_max it may be reported in parts (bsa_left_out.parts): their times add up, and the
+ * parts before the last one have no upper bound of the lag if there were holes.
  */
 struct bsa_share {
 	uint64_t received, entitled, max_lag_at; /* max_lag_at BSA_NEVER: no lag */
@@ -316,7 +332,10 @@ struct bsa_share {
 	uint32_t app;
 };
 
-/* With bsa_fold_options.tenants_max, a window of an app may be reported in parts, of which some may be of no time at all. */
+/*
+ * With bsa_fold_options.tenants_max, a window of an app may be reported in parts, of which some may be of no
+ * time at all.
+ */
 enum { BSA_LAG_PARTS = 720720 };
 
 struct bsa_lag {
@@ -434,18 +453,19 @@ struct bsa_facts {
 	void (*lost)(void *ctx, const struct bsa_lost *);
 	void (*spanned)(void *ctx, const struct bsa_spanned *);
 	/*
-	 * NULL: not wanted. Reported of each execution once, before @execution, as soon as no event of it is to come: what it waited for,
-	 * and on which lane it was, is not known yet, and may never be.
+	 * NULL: not wanted. Reported of each execution once, before @execution, as soon as no event of it is
+	 * to come: what it waited for, and on which lane it was, is not known yet, and may never be.
 	 */
 	void (*over)(void *ctx, const struct bsa_execution *);
 	/*
-	 * NULL: not wanted. The figures that will be reported as @lag, as soon as the window is over, though the lag of it may not be known
-	 * before the end: what was received, and what apps were entitled to, is.
+	 * NULL: not wanted. The figures that will be reported as @lag, as soon as the window is over, though
+	 * the lag of it may not be known before the end: what was received, and what apps were entitled to,
+	 * is.
 	 */
 	void (*window)(void *ctx, const struct bsa_lag *);
 	/*
-	 * NULL: not wanted. An early report of a refusal, when a lane seems to be free for it. The later @refused is final, and may differ because
-	 * the lane proves not to have been free.
+	 * NULL: not wanted. An early report of a refusal, when a lane seems to be free for it. The later
+	 * @refused is final, and may differ because the lane proves not to have been free.
 	 */
 	void (*refused_so_far)(void *ctx, const struct bsa_refused *);
 };

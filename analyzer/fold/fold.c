@@ -204,9 +204,9 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 	f->at = f->step_at = f->now;
 	if (e->at < f->now && !is_late(e)) {
 		/*
-		 * An event of an earlier time than the one before it, as of a file that a reader of a growing recording got late. The facts
-		 * in the event about its execution were at its own time. But the schedule has gone on without it: if it is of a service,
-		 * lanes were not as they seemed.
+		 * An event of an earlier time than the one before it, as of a file that a reader of a growing
+		 * recording got late. The facts in the event about its execution were at its own time. But
+		 * the schedule has gone on without it: if it is of a service, lanes were not as they seemed.
 		 */
 		bsa_fold_absurd(f);
 		f->at = e->at;
@@ -218,8 +218,9 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 		return;
 	if (!valid) {
 		/*
-		 * Its numbers cannot be, so nothing is made of it. An event of the service is as if it had been lost, at this time; an
-		 * event of a client is of that client's execution alone, and so is what is missing then.
+		 * Its numbers cannot be, so nothing is made of it. An event of the service is as if it had
+		 * been lost, at this time; an event of a client is of that client's execution alone, and so
+		 * is what is missing then.
 		 */
 		f->left_out.unusable++;
 		if (!bsa_valid_is_of_service(e))

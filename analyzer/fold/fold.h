@@ -1,8 +1,9 @@
 /*
  * fold.h -- a state machine: records in, facts out.
  *
- * One fold handles one clock group: traces whose raw times can be compared. Memory is bounded by the executions under way, and
- * by the open streams, models and mappings. No I/O, no clock, no thread; the same records result in the same facts.
+ * One fold handles one clock group: traces whose raw times can be compared. Memory is bounded by the
+ * executions under way, and by the open streams, models and mappings. No I/O, no clock, no thread; the same
+ * records result in the same facts.
  */
 #ifndef BSA_FOLD_FOLD_H
 #define BSA_FOLD_FOLD_H
@@ -19,8 +20,8 @@ struct bsa_fold_options {
 	uint64_t starvation_ns; /* 0: 100 ms */
 	uint32_t under_way_max; /* 0: 32768 executions */
 	/*
-	 * About so many apps are kept, of all services: of more, the shares of idle apps are reported and dropped before the end.
-	 * 0: all are kept until the end.
+	 * About so many apps are kept, of all services: of more, the shares of idle apps are reported and
+	 * dropped before the end. 0: all are kept until the end.
 	 */
 	uint32_t tenants_max;
 	/* The last ids already in use: the fold continues after them. */
@@ -42,9 +43,10 @@ struct bsa_fold *bsa_fold_free(struct bsa_fold *f);
 int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e);
 
 /*
- * For records that still come: there is no other record before @until. With summaries, an execution is reported a horizon after its end, and that
- * needs a later record, or this. The facts are the same as without it, but earlier; unless there was no record for three
- * horizons while an execution still seems to be under way: see bsa_fold_passed_doubts. 0 or -ENOMEM.
+ * For records that still come: there is no other record before @until. With summaries, an execution is
+ * reported a horizon after its end, and that needs a later record, or this. The facts are the same as without
+ * it, but earlier; unless there was no record for three horizons while an execution still seems to be under
+ * way: see bsa_fold_passed_doubts. 0 or -ENOMEM.
  */
 int bsa_fold_quiet(struct bsa_fold *f, uint64_t until);
 

@@ -15,8 +15,8 @@
 #define BSA_PARTING_NS UINT64_C(1000000000)
 
 /*
- * Limits of executions under way: MAX; and FEW while all objects under way take more than CROWDED bytes. Executions take 16.5 MB
- * at most, and the memory of those that are over is kept for others.
+ * Limits of executions under way: MAX; and FEW while all objects under way take more than CROWDED bytes.
+ * Executions take 16.5 MB at most, and the memory of those that are over is kept for others.
  */
 enum { BSA_UNDER_WAY_MAX = 1 << 15, BSA_UNDER_WAY_FEW = 1 << 12, BSA_CROWDED = 18 << 20 };
 
@@ -27,7 +27,10 @@ struct bsa_fold {
 	struct bsa_left_out left_out;
 	struct bsa_schedule *schedule;
 	uint64_t now; /* time of the latest event so far */
-	/* the current event: its time, which is before now if the event came late; its time for the schedule; and its trace */
+	/*
+	 * the current event: its time, which is before now if the event came late; its time for the schedule;
+	 * and its trace
+	 */
 	uint64_t at, step_at;
 	uint32_t trace;
 	uint64_t began; /* time of the first event */
@@ -55,9 +58,9 @@ struct bsa_fold {
 void *bsa_fold_alloc(struct bsa_fold *f, size_t n);
 
 /*
- * Whether the objects under way take so much memory that each kind of object is limited to a few. A trace can open any number of streams,
- * models, connections and executions; the limit of each kind is generous, and all limits together exceed the memory of an import several
- * times.
+ * Whether the objects under way take so much memory that each kind of object is limited to a few. A trace can
+ * open any number of streams, models, connections and executions; the limit of each kind is generous, and all
+ * limits together exceed the memory of an import several times.
  */
 bool bsa_fold_is_crowded(const struct bsa_fold *f);
 

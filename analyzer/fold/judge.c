@@ -104,8 +104,8 @@ static void take_answer(struct bsa_exec *x)
 }
 
 /*
- * Remove boundaries that are earlier than a boundary that must precede them. True: all of the tiling's boundaries are there, from the first
- * on; then the phases between them are set, but that of the run.
+ * Remove boundaries that are earlier than a boundary that must precede them. True: all of the tiling's
+ * boundaries are there, from the first on; then the phases between them are set, but that of the run.
  */
 static bool drop_absurd(struct bsa_fold *f, struct bsa_exec *x, struct tiling t)
 {
@@ -139,8 +139,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /*
- * For an execution that never ran: the number of tiles before the first boundary that it did not reach. All tiles if it ran, or if
- * that is unknown.
+ * For an execution that never ran: the number of tiles before the first boundary that it did not reach. All
+ * tiles if it ran, or if that is unknown.
  */
 static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct tiling t)
 {
@@ -228,8 +228,8 @@ static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, 
 static bool is_of_known_kind(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	/*
-	 * The service refused to launch the fenced execution: it ended, and its fences were never waited for. Every launch waits for its
-	 * fences, of which there may be none, before anything else.
+	 * The service refused to launch the fenced execution: it ended, and its fences were never waited for.
+	 * Every launch waits for its fences, of which there may be none, before anything else.
 	 */
 	bool is_refused = x->fact.path == BSA_PATH_FENCED && !bsa_exec_launched(x) &&
 	                  has_boundary(x, BSA_REQUEST_READ) && has_boundary(x, BSA_RUN_ENDED) &&
@@ -326,8 +326,8 @@ static bool is_open(const struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * Its stream was opened in the recording, so it began there, and a loss hides its beginning: even if the service reported it after a stop.
- * If no boundary of it was seen, the loss hides all of them.
+ * Its stream was opened in the recording, so it began there, and a loss hides its beginning: even if the
+ * service reported it after a stop. If no boundary of it was seen, the loss hides all of them.
  */
 static bool is_start_lost(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
 {
@@ -363,7 +363,10 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		return BSA_QUALITY_HEAD;
 	if (all)
 		return BSA_QUALITY_GAP;
-	/* Its service reported in the recording that it was queued, and since when, and no summary of it came until the end. */
+	/*
+	 * Its service reported in the recording that it was queued, and since when, and no summary of it came
+	 * until the end.
+	 */
 	if (x->found_queued && first != BSA_NEVER && !x->has_service && !x->has_client && is_open(f, x))
 		return BSA_QUALITY_OPEN;
 	if (!has_boundary(x, first_of(x)))
@@ -391,7 +394,10 @@ static int8_t cold_of(const struct bsa_fold *f, const struct bsa_exec *x)
 
 /* ---- deadlines ---- */
 
-/* @at: when it was given up, or the time of the event: its thread may have lost the cpu between giving up and emitting it. */
+/*
+ * @at: when it was given up, or the time of the event: its thread may have lost the cpu between giving up and
+ * emitting it.
+ */
 static void set_unfinished_miss(struct bsa_execution *fact, uint64_t at, int64_t lateness)
 {
 	bool ahead = lateness < 0 && lateness != BSA_LATENESS_UNKNOWN;
@@ -413,8 +419,8 @@ static uint64_t exec_end_of(const struct bsa_exec *x)
 }
 
 /*
- * The lateness of an execution given up at @ended whose deadline_miss event was not recorded. Unknown if only the client was recorded,
- * because the client learns of it some time after the service gave it up.
+ * The lateness of an execution given up at @ended whose deadline_miss event was not recorded. Unknown if only
+ * the client was recorded, because the client learns of it some time after the service gave it up.
  */
 static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t ended)
 {
@@ -425,10 +431,10 @@ static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, u
 }
 
 /*
- * The service was recorded until after the deadline of @x, and had not answered it by then: if it succeeds, it is late. Where the
- * service had answered, or was not recorded so long, the app may have had the answer in time, because its recording may have ended
- * before that. Not if @x has failed already, and not where summaries are recorded, because the one of @x may have been about to be
- * written.
+ * The service was recorded until after the deadline of @x, and had not answered it by then: if it succeeds,
+ * it is late. Where the service had answered, or was not recorded so long, the app may have had the answer in
+ * time, because its recording may have ended before that. Not if @x has failed already, and not where
+ * summaries are recorded, because the one of @x may have been about to be written.
  */
 static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 {
@@ -485,7 +491,10 @@ static void set_who(struct bsa_fold *f, struct bsa_exec *x)
 		fact->priority = x->model_priority;
 	if (fact->estimate == BSA_NEVER)
 		fact->estimate = x->model_estimate;
-	/* The status that the app received; the answer to a launch counts only if it failed, or if it certainly was no launch. */
+	/*
+	 * The status that the app received; the answer to a launch counts only if it failed, or if it
+	 * certainly was no launch.
+	 */
 	fact->status = is_launch ? x->signalled : x->returned;
 	if (fact->status == BSA_STATUS_UNKNOWN)
 		fact->status = x->ended != BSA_STATUS_UNKNOWN ? x->ended : x->served;
@@ -526,8 +535,8 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 }
 
 /*
- * The schedule placed the execution, and what it could place adds up to something else than the boundaries do: as after a resume on one
- * lane and an end on another.
+ * The schedule placed the execution, and what it could place adds up to something else than the boundaries
+ * do: as after a resume on one lane and an end on another.
  */
 static bool is_misplaced(const struct bsa_exec *x)
 {
@@ -562,7 +571,10 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	bool whole, all, known_kind;
 
 	take_answer(x);
-	/* The time for trial runs is limited; a deadline is that of the preparation. What gives a trial run one is not so. */
+	/*
+	 * The time for trial runs is limited; a deadline is that of the preparation. What gives a trial run
+	 * one is not so.
+	 */
 	if (bsa_exec_is_trial(x) && (fact->deadline || fact->duration || fact->missed_at != BSA_NEVER)) {
 		bsa_fold_absurd(f);
 		fact->deadline = fact->duration = 0;
@@ -595,7 +607,10 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	for (size_t i = 0; known_kind && i < t.n_lacks; i++)
 		fact->phase[t.lacks[i]] = 0;
 	unset_doubtful(f, x);
-	/* Redone work without a recorded preemption: the preemption was lost, so the times on and off lanes are unknown. */
+	/*
+	 * Redone work without a recorded preemption: the preemption was lost, so the times on and off lanes
+	 * are unknown.
+	 */
 	if (fact->redo && fact->redo != BSA_NEVER && !x->stops && !x->told_stops)
 		fact->phase[BSA_RUN] = fact->phase[BSA_PREEMPTED] = BSA_NEVER;
 	fact->run = fact->phase[BSA_RUN];

@@ -1,18 +1,22 @@
 /*
  * lanes.c -- keeps who holds a lane now, and who held it since the oldest present wait began.
  *
- * TERMS     A lane is a place of a service where one execution runs at a time; a step of the lane is an event at which an execution enters
- *           or leaves it. A stretch is the time between two steps: held by an execution, idle, or unknown. The history has the
- *           stretches that were held or unknown; a gap between them was idle. A hole is a time for which events may be missing
- *           (schedule.c). A lane is doubtful, until its next step, if its present holder, or that it has none, may be wrong for
- *           another reason than a hole since its last step. A proof is a time for which a lane was idle so long that no execution of the
- *           service can have been ready. A closing is how a stretch ended (enum closing). A hand-over is the
- *           time for which a lane is idle while an execution is ready for it. An end is heard if an END names the lane.
- * INVARIANT Before `known_from` the holder is unknown. Before `dropped_until` the history was known, but was dropped, because no wait needs
- *           it. It is complete from the later of both until `since`; `since` until now is the current stretch, which is not in it.
- * MEMORY    A lane keeps at most BSA_HISTORY_OF_LANE stretches, and all lanes together BSA_HISTORY_OF_ALL, plus one for each lane. A
- *           stretch that is dropped for want of room counts as unknown.
- * CONCURRENCY  One thread uses the devices of a schedule, which share the count of stretches, and their lanes. The functions of struct
+ * TERMS     A lane is a place of a service where one execution runs at a time; a step of the lane is an event
+ *           at which an execution enters or leaves it. A stretch is the time between two steps: held by an
+ *           execution, idle, or unknown. The history has the stretches that were held or unknown; a gap
+ *           between them was idle. A hole is a time for which events may be missing (schedule.c). A lane is
+ *           doubtful, until its next step, if its present holder, or that it has none, may be wrong for
+ *           another reason than a hole since its last step. A proof is a time for which a lane was idle so
+ *           long that no execution of the service can have been ready. A closing is how a stretch ended (enum
+ *           closing). A hand-over is the time for which a lane is idle while an execution is ready for it. An
+ *           end is heard if an END names the lane.
+ * INVARIANT Before `known_from` the holder is unknown. Before `dropped_until` the history was known, but was
+ *           dropped, because no wait needs it. It is complete from the later of both until `since`; `since`
+ *           until now is the current stretch, which is not in it.
+ * MEMORY    A lane keeps at most BSA_HISTORY_OF_LANE stretches, and all lanes together BSA_HISTORY_OF_ALL,
+ *           plus one for each lane. A stretch that is dropped for want of room counts as unknown.
+ * CONCURRENCY  One thread uses the devices of a schedule, which share the count of stretches, and their
+ *              lanes. The functions of struct
  *           bsa_facts must not call this module.
  */
 #include "fold/lanes.h"
@@ -28,7 +32,10 @@ static struct bsa_stretch *nth_stretch(const struct bsa_lane *l, size_t i)
 	return &l->ring[(l->first + i) & (l->room - 1)];
 }
 
-/* Drop the @n oldest stretches. The caller sets `known_from` if they are forgotten, or `dropped_until` if no wait needs them. */
+/*
+ * Drop the @n oldest stretches. The caller sets `known_from` if they are forgotten, or `dropped_until` if no
+ * wait needs them.
+ */
 static void history_drop(struct bsa_device *d, struct bsa_lane *l, size_t n)
 {
 	assert(n <= l->n && n <= *d->history);
@@ -72,8 +79,9 @@ static bool history_grow(struct bsa_lane *l)
 }
 
 /*
- * Make room for one more stretch. Where all lanes together have too many, forget all of this lane's. Else drop what no wait needs, or grow;
- * if that fails, forget a quarter of the history. False: for want of memory the lane has no room at all, and no history.
+ * Make room for one more stretch. Where all lanes together have too many, forget all of this lane's. Else
+ * drop what no wait needs, or grow; if that fails, forget a quarter of the history. False: for want of memory
+ * the lane has no room at all, and no history.
  */
 static bool history_make_room(struct bsa_device *d, struct bsa_lane *l)
 {
@@ -143,8 +151,8 @@ bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint
 bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	/*
-	 * A lane with a holder: only lost events can hide that it left, so `lost` decides. Not even they can if it is counted: its
-	 * summary has the number of its preemptions, and all of them were recorded.
+	 * A lane with a holder: only lost events can hide that it left, so `lost` decides. Not even they can
+	 * if it is counted: its summary has the number of its preemptions, and all of them were recorded.
 	 */
 	return l->holder && !l->doubtful && (l->holder->counted || !bsa_device_lost(d, l->since, at));
 }
@@ -187,11 +195,12 @@ static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane
 }
 
 /*
- * If the lane's holder was certain until a hole began, and no execution entered the lane between the last hole and @at, report three times:
+ * If the lane's holder was certain until a hole began, and no execution entered the lane between the last
+ * hole and @at, report three times:
  * - from the first hole to the end of the last, any execution may have held the lane;
  * - from `since` to the end of the last hole, the former holder;
- * - from the first hole to @at, the execution @last_id; if @closing is FREE, the one whose end was heard after the hole, until then.
- * Otherwise return false, and report nothing.
+ * - from the first hole to @at, the execution @last_id; if @closing is FREE, the one whose end was heard
+ * after the hole, until then. Otherwise return false, and report nothing.
  */
 static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                                uint64_t last_id)
@@ -219,7 +228,10 @@ static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane
 	return true;
 }
 
-/* Report that the lane's holder is unknown. @last_id: the execution that certainly held the lane at @at; 0: none, or unknown. */
+/*
+ * Report that the lane's holder is unknown. @last_id: the execution that certainly held the lane at @at; 0:
+ * none, or unknown.
+ */
 static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                            uint64_t last_id)
 {
@@ -230,10 +242,11 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 		return;
 
 	/*
-	 * The part of [since, @at] to report as unknown. It begins with the first hole, if the lane was idle then; or if an execution of
-	 * the highest priority held it, because no wait for that is an inversion, so its time matters to no verdict. It ends with the
-	 * last hole, or with the end that was heard after it, if the lane is FREE at @at, because leaving it after the hole would have
-	 * been recorded. If the lane is DOUBTED, or the recording ENDS, it is all of the time.
+	 * The part of [since, @at] to report as unknown. It begins with the first hole, if the lane was idle
+	 * then; or if an execution of the highest priority held it, because no wait for that is an inversion,
+	 * so its time matters to no verdict. It ends with the last hole, or with the end that was heard after
+	 * it, if the lane is FREE at @at, because leaving it after the hole would have been recorded. If the
+	 * lane is DOUBTED, or the recording ENDS, it is all of the time.
 	 */
 	if (first && first->began <= at && closing != DOUBTED && closing != ENDS) {
 		if (!l->doubtful && first->began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
@@ -245,7 +258,10 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 	report_one_unknown(d, l, l->known_from == BSA_NEVER ? BSA_NEVER : began, ended, 0);
 }
 
-/* An assumption: a service leaves no lane idle for longer than four times its longest hand-over so far while an execution is ready. */
+/*
+ * An assumption: a service leaves no lane idle for longer than four times its longest hand-over so far while
+ * an execution is ready.
+ */
 static uint64_t idle_proves_ns(const struct bsa_device *d)
 {
 	return d->handed ? BSA_IDLE_SLACK_NS + 4 * d->longest_handover : BSA_IDLE_PROVES_NS;
@@ -268,8 +284,9 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at,
 	if (s.occupancy == BSA_IDLE && d->had_hole) {
 		assert(l->known_from <= l->since);
 		/*
-		 * If it was idle for long, no execution was ready: note the begin of the first such time since the last hole. An earlier
-		 * one proves nothing any more if a longer hand-over was seen since.
+		 * If it was idle for long, no execution was ready: note the begin of the first such time
+		 * since the last hole. An earlier one proves nothing any more if a longer hand-over was seen
+		 * since.
 		 */
 		if (at - l->since >= idle_proves_ns(d) && l->since >= d->proof_hole &&
 		    (!d->proof || l->since < d->proof || d->proof_ns < idle_proves_ns(d))) {
@@ -306,8 +323,10 @@ void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_schedul
 void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
                         bool certain)
 {
-	/* Two ends were heard since the last hole, and no step of the lane between: an END does not have when its execution left the lane,
-	 * so neither was certainly the last. */
+	/*
+	 * Two ends were heard since the last hole, and no step of the lane between: an END does not have when
+	 * its execution left the lane, so neither was certainly the last.
+	 */
 	bool another = l->heard > bsa_losses_end(d->unsure, at) && l->heard > l->since;
 
 	l->heard = at;
@@ -423,8 +442,10 @@ struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_
 	return w;
 }
 
-/* The next stretch. The one after it may have the same occupancy. Of an idle one, and of an unknown one before the history, only the times
- * and the occupancy are set. */
+/*
+ * The next stretch. The one after it may have the same occupancy. Of an idle one, and of an unknown one
+ * before the history, only the times and the occupancy are set.
+ */
 static void walk_step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
 {
 	const struct bsa_stretch *stored = w->next < w->l->n ? nth_stretch(w->l, w->next) : NULL;

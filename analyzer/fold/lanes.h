@@ -1,5 +1,6 @@
 /*
- * lanes.h -- the known history of a lane: its holder, and its former holders as far back as a waiting execution needs them.
+ * lanes.h -- the known history of a lane: its holder, and its former holders as far back as a waiting
+ * execution needs them.
  */
 #ifndef BSA_FOLD_LANES_H
 #define BSA_FOLD_LANES_H
@@ -47,8 +48,8 @@ struct bsa_lane {
 	struct bsa_scheduled *holder; /* borrowed; NULL: none, or unknown */
 	uint64_t since;               /* begin of this holder's time, or of the time without a holder */
 	/*
-	 * heard: latest end of an execution that was last on this lane, but not known to be its holder. heard_id: the execution that
-	 * certainly held the lane until that end; 0: none, or several may have.
+	 * heard: latest end of an execution that was last on this lane, but not known to be its holder.
+	 * heard_id: the execution that certainly held the lane until that end; 0: none, or several may have.
 	 */
 	uint64_t heard, heard_id;
 	uint64_t known_from;    /* before this time nothing is known; BSA_NEVER: nothing is known at all */
@@ -78,30 +79,35 @@ void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const st
                         bool certain);
 
 /*
- * The holder leaves the lane; @gone: it may have left earlier, and another execution may hold the lane, unless the holder is @certain to
- * have held it until @at. Returns whether the stretch was certain.
+ * The holder leaves the lane; @gone: it may have left earlier, and another execution may hold the lane,
+ * unless the holder is @certain to have held it until @at. Returns whether the stretch was certain.
  */
 bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone, bool certain);
 
 /*
- * The lane's holder is unknown from its last step until @at. Returns the former holder, if there was one. From @at on the lane is
- * free; or, if not @freed, still unknown. @last: the execution that held the lane at @at, and leaves it; NULL: unknown.
+ * The lane's holder is unknown from its last step until @at. Returns the former holder, if there was one.
+ * From @at on the lane is free; or, if not @freed, still unknown. @last: the execution that held the lane at
+ * @at, and leaves it; NULL: unknown.
  */
 struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed,
                                      const struct bsa_scheduled *last);
 
-/* The holder left the lane before @at, at a time that a hole hides, and another execution enters. Returns the former holder. */
+/*
+ * The holder left the lane before @at, at a time that a hole hides, and another execution enters. Returns the
+ * former holder.
+ */
 struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, uint64_t at);
 
 /*
- * For an execution that no event has mentioned since a hole that ended at @hole, and that may still be ready at @at: the time until
- * which it may have been ready, because a service does not leave a lane idle for long while an execution is ready.
+ * For an execution that no event has mentioned since a hole that ended at @hole, and that may still be ready
+ * at @at: the time until which it may have been ready, because a service does not leave a lane idle for long
+ * while an execution is ready.
  */
 uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64_t at);
 
 /*
- * The recording ends at @at: report the time for which the lane's holder is unknown, if it is. @unsummed: an execution without any event
- * may be on the lane.
+ * The recording ends at @at: report the time for which the lane's holder is unknown, if it is. @unsummed: an
+ * execution without any event may be on the lane.
  */
 void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed);
 

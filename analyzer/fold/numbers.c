@@ -154,7 +154,10 @@ static uint32_t first_missing(const struct bsa_numbered *s, uint64_t *ret_after)
 	return next;
 }
 
-/* All executions up to number base + @by are known. Forget those summaries of them that no later question needs: @first ended before any that one does. */
+/*
+ * All executions up to number base + @by are known. Forget those summaries of them that no later question
+ * needs: @first ended before any that one does.
+ */
 static void raise_base(struct bsa_numbered *s, uint32_t by, const struct summary *first)
 {
 	uint32_t over = first ? first->over : 0;
@@ -185,8 +188,9 @@ static const struct summary *first_over_after(const struct bsa_numbered *s, uint
 }
 
 /*
- * Numbers that are missing since the last hole that was judged are of executions that are over, if all are known that were under way at
- * some time after it; and no hole at @at or later hides one of them, if their summaries are written by then.
+ * Numbers that are missing since the last hole that was judged are of executions that are over, if all are
+ * known that were under way at some time after it; and no hole at @at or later hides one of them, if their
+ * summaries are written by then.
  */
 static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_t at)
 {
@@ -195,7 +199,10 @@ static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_
 
 	if (!first || first->ended + 2 * f->latest_written >= at)
 		return;
-	/* When @first ended, so many were ready or on lanes. If all of them are known, all others up to that number are over. */
+	/*
+	 * When @first ended, so many were ready or on lanes. If all of them are known, all others up to that
+	 * number are over.
+	 */
 	there = first->n_ready + s->base - first->over;
 	for (size_t i = 0; i < s->n; i++)
 		there -= s->all[i].ready <= first->n_ready && (int32_t)(s->all[i].over - first->over) > 0;
@@ -436,7 +443,8 @@ static uint64_t unseen_of(const struct bsa_fold *f, unsigned instance)
 	if (!s || !s->numbers || !s->born || s->most_at <= bsa_losses_end(&f->losses, f->now))
 		return BSA_NEVER;
 	/*
-	 * Executions that were answered by @most_at became ready before that: their numbers are not missing, though no event had them.
+	 * Executions that were answered by @most_at became ready before that: their numbers are not missing,
+	 * though no event had them.
 	 */
 	seen = s->n_seen;
 	for (size_t i = 0; i < s->n_answered; i++)

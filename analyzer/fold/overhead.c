@@ -22,8 +22,9 @@ static void give_time(struct giving *g, enum bsa_cause cause, uint64_t ns)
 }
 
 /*
- * The time of a writer: waiting for room in the queue, as far as that is known; the time for which its thread was ready without a CPU;
- * and its own time. @delay: the part of the second one that is not yet distributed; BSA_NEVER: unknown.
+ * The time of a writer: waiting for room in the queue, as far as that is known; the time for which its thread
+ * was ready without a CPU; and its own time. @delay: the part of the second one that is not yet distributed;
+ * BSA_NEVER: unknown.
  */
 static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum bsa_cause cause, uint64_t *delay)
 {

@@ -5,8 +5,8 @@
 #include "fold/facts.h"
 
 /*
- * Returns e2e - (run - redo), and writes its parts by cause into @ret, which sum to it. BSA_NEVER: unknown, and @ret is 0. For
- * complete executions.
+ * Returns e2e - (run - redo), and writes its parts by cause into @ret, which sum to it. BSA_NEVER: unknown,
+ * and @ret is 0. For complete executions.
  */
 uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES]);
 

@@ -99,8 +99,8 @@ bool bsa_event_is_repeated(const struct bsa_event *e)
 }
 
 /*
- * A service takes a request, or hears of a client: the number of the last gap since which it has had no new listener, or else it would have
- * emitted its state again. 0: no gap.
+ * A service takes a request, or hears of a client: the number of the last gap since which it has had no new
+ * listener, or else it would have emitted its state again. 0: no gap.
  */
 static uint64_t gap_without_stop(const struct bsa_pending *p, const struct bsa_event *e)
 {

@@ -86,8 +86,8 @@ void bsa_refusals_settle(struct bsa_device *d, unsigned number, uint64_t until)
 }
 
 /*
- * Keep the refusal until its idle lane is proven. Where there is no room, those of this lane are reported now: if summaries are recorded,
- * nothing is known of the lane then.
+ * Keep the refusal until its idle lane is proven. Where there is no room, those of this lane are reported
+ * now: if summaries are recorded, nothing is known of the lane then.
  */
 static void refusal_keep_unproven(struct bsa_device *d, struct bsa_refusal *r)
 {
@@ -105,8 +105,9 @@ static void refusal_keep_unproven(struct bsa_device *d, struct bsa_refusal *r)
 }
 
 /*
- * Whether it is known which executions have waited, and which have held lanes, at all times from @since until now. The lanes must be known
- * now. If events were lost before @since, an execution may wait unseen, unless an idle lane proves that none waited at @since.
+ * Whether it is known which executions have waited, and which have held lanes, at all times from @since until
+ * now. The lanes must be known now. If events were lost before @since, an execution may wait unseen, unless
+ * an idle lane proves that none waited at @since.
  */
 static bool queue_is_known(const struct bsa_device *d, uint64_t since)
 {
@@ -124,7 +125,10 @@ static uint8_t idle_lane(const struct bsa_device *d, uint64_t at)
 	return BSA_LANE_NONE;
 }
 
-/* @idle: a lane that is idle while no execution waits. Where the queue is not known since the refusal, it may have been free earlier. */
+/*
+ * @idle: a lane that is idle while no execution waits. Where the queue is not known since the refusal, it may
+ * have been free earlier.
+ */
 static void report_refusals(struct bsa_device *d, uint8_t idle)
 {
 	bool queue_free = idle != BSA_LANE_NONE && d->lanes_told;
@@ -173,8 +177,8 @@ static void note_queue(const struct bsa_device *d, const struct bsa_tenant *own,
 	uint64_t longest = BSA_NEVER;
 
 	/*
-	 * The only app other than @own that waits, or @own if no other does, even if @own does not wait either. NULL: several others
-	 * wait.
+	 * The only app other than @own that waits, or @own if no other does, even if @own does not wait
+	 * either. NULL: several others wait.
 	 */
 	for (size_t i = 0; ahead && i < d->n_waiting_tenants; i++)
 		if (d->waiting[i] != own)

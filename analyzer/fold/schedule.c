@@ -1,25 +1,32 @@
 /*
- * schedule.c -- replays the recorded steps of executions in the order of their times: moves each execution between the lists of those that
- * wait and the lanes, and reports what follows: waits, slices of lanes, shares, refusals.
+ * schedule.c -- replays the recorded steps of executions in the order of their times: moves each execution
+ * between the lists of those that wait and the lanes, and reports what follows: waits, slices of lanes,
+ * shares, refusals.
  *
- * TERMS     A device is one service, and an instance its number; a lane is one place of it where an execution runs. Under the native policy
- *           executions run without lanes. A step is a change of an execution's state, with its time (schedule.h). A tenant is an
- *           app that waits for lanes, or holds them; its lag is its fair share of lane time minus the lane time that it got; a pair is
- *           two apps of which one waited while the other held the lane. A hand-over is the time from the moment when a lane is
- *           idle and an execution is ready, to the moment when that execution is on the lane; meanwhile the lane is on its way to
- *           it. A refusal: the service rejected an execution at once, and did not let it wait. Where the trace has compact detail,
- *           an execution has one event, its summary, besides its stops and resumes. The summary comes after all that it reports, by less
- *           than the horizon (horizon_ns; 0: full detail).
- * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost; `unsure` has the times in which
- *           lanes are unknown, because a lost event or a lost summary may be about them. A hole that is known to hide no lane time is
- *           only in `lost`. A wait, or a change of lanes, counts as hidden if a hole may have taken its events; the wait is then reported
- *           as possible. A waiting execution is doubtful from the hole on until its next step; meanwhile it is in the list of the doubtful
- *           ones, and in no list of its tenant (waits.c). BSA_NEVER as the begin of a wait means that it began before the recording.
- * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that does not fit, because a hole
- *           hid one or because the trace is wrong, leads to the same state as one that fits, and what lies between is reported as
- *           uncertain. The steps FOUND_* begin with the state in which the recording found the execution. READY and STOPPED are
- *           in a list of waiting executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are
- *           in no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go on.
+ * TERMS     A device is one service, and an instance its number; a lane is one place of it where an execution
+ *           runs. Under the native policy executions run without lanes. A step is a change of an execution's
+ *           state, with its time (schedule.h). A tenant is an app that waits for lanes, or holds them; its
+ *           lag is its fair share of lane time minus the lane time that it got; a pair is two apps of which
+ *           one waited while the other held the lane. A hand-over is the time from the moment when a lane is
+ *           idle and an execution is ready, to the moment when that execution is on the lane; meanwhile the
+ *           lane is on its way to it. A refusal: the service rejected an execution at once, and did not let
+ *           it wait. Where the trace has compact detail, an execution has one event, its summary, besides its
+ *           stops and resumes. The summary comes after all that it reports, by less than the horizon
+ *           (horizon_ns; 0: full detail).
+ * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost;
+ *           `unsure` has the times in which lanes are unknown, because a lost event or a lost summary may be
+ *           about them. A hole that is known to hide no lane time is only in `lost`. A wait, or a change of
+ *           lanes, counts as hidden if a hole may have taken its events; the wait is then reported as
+ *           possible. A waiting execution is doubtful from the hole on until its next step; meanwhile it is
+ *           in the list of the doubtful ones, and in no list of its tenant (waits.c). BSA_NEVER as the begin
+ *           of a wait means that it began before the recording.
+ * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that
+ *           does not fit, because a hole hid one or because the trace is wrong, leads to the same state as
+ *           one that fits, and what lies between is reported as uncertain. The steps FOUND_* begin with the
+ *           state in which the recording found the execution. READY and STOPPED are in a list of waiting
+ *           executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are
+ *           in no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go
+ *           on.
  * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
@@ -159,7 +166,8 @@ static int wait_begin(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_sc
 }
 
 /*
- * @x, which is in no list and on no lane any more, is OFF or OVER. Its tenant may be dropped from now on, so @x must not point to it.
+ * @x, which is in no list and on no lane any more, is OFF or OVER. Its tenant may be dropped from now on, so
+ * @x must not point to it.
  */
 static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
 {
@@ -177,8 +185,8 @@ static void wait_end(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * Whether a hole may hide that @x entered or left a lane between @from and @at. @x->counted: its summary has the number of its stops, and
- * all of them were recorded, so nothing is hidden.
+ * Whether a hole may hide that @x entered or left a lane between @from and @at. @x->counted: its summary has
+ * the number of its stops, and all of them were recorded, so nothing is hidden.
  */
 static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t at)
 {
@@ -187,16 +195,19 @@ static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x,
 
 /* ---- waits that a hole may hide ---- */
 
-/* Duration of the time from the begin of the recording until @to, which may be earlier: a hole may end before the first event. */
+/*
+ * Duration of the time from the begin of the recording until @to, which may be earlier: a hole may end before
+ * the first event.
+ */
 static uint64_t recorded_before(uint64_t began, uint64_t to)
 {
 	return to > began ? to - began : 0;
 }
 
 /*
- * Duration of the possible wait from @from to @to, within the recording. 0: it is empty; or it lies within one hole. Then nothing more need
- * be reported of it: bsa_schedule_add_loss or bsa_schedule_add_hole reported a possible wait there, or, in full detail, the hole itself is
- * reported as a loss.
+ * Duration of the possible wait from @from to @to, within the recording. 0: it is empty; or it lies within
+ * one hole. Then nothing more need be reported of it: bsa_schedule_add_loss or bsa_schedule_add_hole reported
+ * a possible wait there, or, in full detail, the hole itself is reported as a loss.
  */
 static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_t to)
 {
@@ -209,8 +220,9 @@ static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_
 }
 
 /*
- * Report that @x may have waited from @from to @to. Its app's lag needs no change: @x was in a list, so the app counted as waiting, or the
- * caller adds the time by bsa_shares_appears. If it did wait, the other apps' shares were smaller, so their lags seem too high.
+ * Report that @x may have waited from @from to @to. Its app's lag needs no change: @x was in a list, so the
+ * app counted as waiting, or the caller adds the time by bsa_shares_appears. If it did wait, the other apps'
+ * shares were smaller, so their lags seem too high.
  */
 static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
 {
@@ -238,8 +250,9 @@ static int may_have_waited_unlisted(struct bsa_device *d, const struct bsa_sched
 }
 
 /*
- * The earliest time from @at on at which events were lost, or a lost summary may be about; BSA_NEVER: none. A time of lost events that
- * hides no lane time is only in `lost` (bsa_schedule_add_hole), so `unsure` alone may have none.
+ * The earliest time from @at on at which events were lost, or a lost summary may be about; BSA_NEVER: none. A
+ * time of lost events that hides no lane time is only in `lost` (bsa_schedule_add_hole), so `unsure` alone
+ * may have none.
  */
 static uint64_t hole_begin(const struct bsa_device *d, uint64_t at)
 {
@@ -249,8 +262,9 @@ static uint64_t hole_begin(const struct bsa_device *d, uint64_t at)
 }
 
 /*
- * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last recorded step. none_waits only proves
- * that @x was not in the queue; it may have left the queue and not be on its lane yet, so then its wait may go on: the begin of that wait.
+ * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last
+ * recorded step. none_waits only proves that @x was not in the queue; it may have left the queue and not be
+ * on its lane yet, so then its wait may go on: the begin of that wait.
  */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
@@ -310,8 +324,8 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * A lane that has no holder was certainly idle from its last step until the time that this returns: just before the first hole, or @otherwise
- * if there is no hole. It says nothing of a lane with a holder.
+ * A lane that has no holder was certainly idle from its last step until the time that this returns: just
+ * before the first hole, or @otherwise if there is no hole. It says nothing of a lane with a holder.
  */
 static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l, uint64_t otherwise)
 {
@@ -323,8 +337,8 @@ static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l,
 }
 
 /*
- * The holder of the lane from its last step until now is unknown. @freed: the lane is certainly free now. @last: the execution that was
- * certainly on the lane last, until now; NULL: unknown.
+ * The holder of the lane from its last step until now is unknown. @freed: the lane is certainly free now.
+ * @last: the execution that was certainly on the lane last, until now; NULL: unknown.
  */
 static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
@@ -349,8 +363,9 @@ static void vacate_lane(struct bsa_device *d, unsigned number)
 }
 
 /*
- * Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at most. It may have been on a lane
- * in the unknown time, so that counts as a stretch, and a later stretch is not taken for its first.
+ * Take @x from its list or lane: from now on its state is unknown. If it waited, it waited until @until at
+ * most. It may have been on a lane in the unknown time, so that counts as a stretch, and a later stretch is
+ * not taken for its first.
  */
 static void lose_track_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t until)
 {
@@ -375,8 +390,8 @@ static void lose_track(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * @x leaves its lane now: preempted (@stops), or at its end. If a hole may hide an earlier preemption, another execution may hold the
- * lane.
+ * @x leaves its lane now: preempted (@stops), or at its end. If a hole may hide an earlier preemption,
+ * another execution may hold the lane.
  */
 static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops)
 {
@@ -395,7 +410,10 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 		x->lane_ns += d->now - x->slice_began;
 	else
 		x->uncertain = true;
-	/* No slice for an execution with one stretch, from its first time on a lane to its end: the report of the execution has that. */
+	/*
+	 * No slice for an execution with one stretch, from its first time on a lane to its end: the report of
+	 * the execution has that.
+	 */
 	if (stops || x->uncertain || x->stretches > 1) {
 		if (x->idle)
 			bsa_waits_report_idle(d, x, lane);
@@ -420,8 +438,8 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 /* ---- steps ---- */
 
 /*
- * At some time since the last hole no execution of the service waited. So the doubtful executions, which waited before the hole and have
- * had no event since, do not wait any more.
+ * At some time since the last hole no execution of the service waited. So the doubtful executions, which
+ * waited before the hole and have had no event since, do not wait any more.
  */
 static void none_waits(struct bsa_device *d)
 {
@@ -453,7 +471,10 @@ static uint64_t given_at(const struct bsa_lane *l, const struct bsa_scheduled *x
 	return l->since > x->ready_since ? l->since : x->ready_since;
 }
 
-/* Number of lanes other than @l that are idle since @at or earlier: the service may have given them to executions at @at, too. */
+/*
+ * Number of lanes other than @l that are idle since @at or earlier: the service may have given them to
+ * executions at @at, too.
+ */
 static unsigned other_lanes(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	unsigned n = 0;
@@ -473,12 +494,18 @@ static int wait_end_on_lane(struct bsa_schedule *s, struct bsa_device *d, struct
 	if (!x->on_native && d->n_waiting > 1) {
 		if (given != BSA_NEVER && !d->finding)
 			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
-		/* BSA_OPEN_START: it was ready before the recording, and so before all others that are known, and bypasses none. */
+		/*
+		 * BSA_OPEN_START: it was ready before the recording, and so before all others that are known,
+		 * and bypasses none.
+		 */
 		if (!was_stopped && !resumed && !(x->open & BSA_OPEN_START))
 			bsa_waits_bypass(d, x);
 	}
 	wait_end(d, x);
-	/* A READY execution has one dispatch, which is this, so a hole hides nothing; a STOPPED one may have been resumed and stopped in it. */
+	/*
+	 * A READY execution has one dispatch, which is this, so a hole hides nothing; a STOPPED one may have
+	 * been resumed and stopped in it.
+	 */
 	if (was_stopped != resumed || (was_stopped && hidden)) {
 		may_have_waited(d, x, x->ready_since, d->now);
 		if (!hidden)
@@ -510,8 +537,9 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 }
 
 /*
- * Whether the holder of lane @l may have left it without an event. In compact detail the end of an execution is in its summary, and an
- * execution that began while nothing was recorded has none: it is known by its RESUME. If a step of it is still to come, it was there.
+ * Whether the holder of lane @l may have left it without an event. In compact detail the end of an execution
+ * is in its summary, and an execution that began while nothing was recorded has none: it is known by its
+ * RESUME. If a step of it is still to come, it was there.
  */
 static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *l)
 {
@@ -519,8 +547,9 @@ static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *
 }
 
 /*
- * DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. The times of the lane and of the wait are taken before
- * the lane's holder is vacated, because that begins a new stretch of the lane.
+ * DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. The times of the lane
+ * and of the wait are taken before the lane's holder is vacated, because that begins a new stretch of the
+ * lane.
  */
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
                       uint8_t lane)
@@ -565,7 +594,10 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	assert(!x->prev && !x->next);
-	/* Count the choices that cannot be judged: others may have waited, and when the lane was given to @x is not known. */
+	/*
+	 * Count the choices that cannot be judged: others may have waited, and when the lane was given to @x
+	 * is not known.
+	 */
 	if (!found &&
 	    (bsa_waits_may_have_rival(d, x) || ((given == BSA_NEVER || d->finding) && bsa_waits_have_rival(x))))
 		d->left->untold++;
@@ -595,12 +627,16 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 }
 
 /*
- * STOP (@stops) and END of an execution that was not known to be on @lane. If it stops, it was on @lane until now. If it ends, @lane is the
- * lane that it was on last, perhaps not until now: if a hole may hide that it was preempted, END tells nothing of the lane.
+ * STOP (@stops) and END of an execution that was not known to be on @lane. If it stops, it was on @lane until
+ * now. If it ends, @lane is the lane that it was on last, perhaps not until now: if a hole may hide that it
+ * was preempted, END tells nothing of the lane.
  */
 static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stops)
 {
-	/* On a lane, its last recorded step is the begin of that stretch: an earlier hole, while it waited, cannot hide that it left the lane. */
+	/*
+	 * On a lane, its last recorded step is the begin of that stretch: an earlier hole, while it waited,
+	 * cannot hide that it left the lane.
+	 */
 	uint64_t since = x->state == BSA_SCHEDULED_ON ? x->slice_began : x->ready_since;
 	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, since, d->now);
 	uint64_t until = stops || x->on_lane_to_its_end ? hidden_until(d) : d->now;
@@ -637,8 +673,8 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 }
 
 /*
- * @x ends while it waits. It got no lane for this wait, so the wait is charged to the holder of lane 0, which is the only lane of most services, if
- * that holder is known.
+ * @x ends while it waits. It got no lane for this wait, so the wait is charged to the holder of lane 0, which
+ * is the only lane of most services, if that holder is known.
  */
 static int take_end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
@@ -735,8 +771,9 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
 }
 
 /*
- * The time until which @x may have waited, if it has had no step since the last hole. If it is known to be over, it ended in the hole at the
- * latest. Otherwise a lane that was idle for long proves that it does not wait any more.
+ * The time until which @x may have waited, if it has had no step since the last hole. If it is known to be
+ * over, it ended in the hole at the latest. Otherwise a lane that was idle for long proves that it does not
+ * wait any more.
  */
 static uint64_t waited_until(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
@@ -754,9 +791,9 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 	uint64_t until = waited_until(d, x);
 
 	/*
-	 * If it is in no list, it may have waited from a hole on. If none_waits ended its wait, the time until then was reported then. If the
-	 * wait may have gone on, all of it is reported, from its begin: the reports overlap, and the bounds of lags become wider than they need
-	 * be, but never too narrow.
+	 * If it is in no list, it may have waited from a hole on. If none_waits ended its wait, the time
+	 * until then was reported then. If the wait may have gone on, all of it is reported, from its begin:
+	 * the reports overlap, and the bounds of lags become wider than they need be, but never too narrow.
 	 */
 	if (x->state == BSA_SCHEDULED_OFF && x->stretches && (!x->none_waited_at || until > x->none_waited_at) &&
 	    may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
@@ -836,8 +873,8 @@ static bool is_absurd(const struct bsa_scheduled *x, enum bsa_step step, uint8_t
 }
 
 /*
- * A step after the end of @x, or one that names an impossible lane. If @x waited, its wait is reported without a known cause: that it
- * waited until now is certain.
+ * A step after the end of @x, or one that names an impossible lane. If @x waited, its wait is reported
+ * without a known cause: that it waited until now is certain.
  */
 static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step)
 {
@@ -860,8 +897,8 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 }
 
 /*
- * Whether a summary has already reported what this step reports: FOUND_* of an execution of which there was a step, or READY of one that
- * the service reported as queued.
+ * Whether a summary has already reported what this step reports: FOUND_* of an execution of which there was a
+ * step, or READY of one that the service reported as queued.
  */
 static bool is_summed(const struct bsa_schedule *s, const struct bsa_scheduled *x, enum bsa_step step)
 {
@@ -937,8 +974,9 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 /* ---- steps in the order of their times ---- */
 
 /*
- * A step of the service itself; or it begins (FINDING), or has ended (FOUND), to report the executions under way. The service reports its
- * lanes and policy again at each change, so RULES_IDLE and FOUND concern only lanes of which nothing is known yet.
+ * A step of the service itself; or it begins (FINDING), or has ended (FOUND), to report the executions under
+ * way. The service reports its lanes and policy again at each change, so RULES_IDLE and FOUND concern only
+ * lanes of which nothing is known yet.
  */
 static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, unsigned flags)
 {
@@ -1046,8 +1084,8 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 	if (!s->horizon_ns)
 		return take_step(s, x, step, at, lane);
 	/*
-	 * The rank is the order of steps of one time. A step of @x must not overtake one that was noted earlier, so @x keeps its highest
-	 * rank.
+	 * The rank is the order of steps of one time. A step of @x must not overtake one that was noted
+	 * earlier, so @x keeps its highest rank.
 	 */
 	if (x->last_noted == at && x->last_rank > rank)
 		rank = x->last_rank;
@@ -1071,7 +1109,10 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known)
 
 int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full)
 {
-	/* A summary comes less than a horizon after what it reports, so one lost in the hole may be about times a horizon before it. */
+	/*
+	 * A summary comes less than a horizon after what it reports, so one lost in the hole may be about
+	 * times a horizon before it.
+	 */
 	uint64_t most_late = s->horizon_ns && !full ? s->horizon_ns - 1 : 0,
 		 from = most_late < began ? began - most_late : 0;
 
@@ -1150,8 +1191,10 @@ void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream 
 	assert(hole->began <= from);
 	if (from <= s->began)
 		from = BSA_NEVER;
-	/* If it still waits, it got no lane, and its app's lag is at least as reported. If it is over, it may have had a lane, and other
-	 * apps' lags may be too high. */
+	/*
+	 * If it still waits, it got no lane, and its app's lag is at least as reported. If it is over, it may
+	 * have had a lane, and other apps' lags may be too high.
+	 */
 	if (d && over)
 		bsa_shares_uncounted(d, from == BSA_NEVER ? recorded_before(s->began, to) : to - from);
 	s->facts.possible_wait(
@@ -1167,8 +1210,8 @@ bool bsa_schedule_is_lost(const struct bsa_schedule *s, uint64_t began, uint64_t
 /* ---- the end ---- */
 
 /*
- * @at: the end of the service's recording; 0: unknown. @end: the end of the whole recording; if @unsummed, an execution without a summary
- * may hold a lane until then.
+ * @at: the end of the service's recording; 0: unknown. @end: the end of the whole recording; if @unsummed, an
+ * execution without a summary may hold a lane until then.
  */
 static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
 {
@@ -1190,8 +1233,9 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 		lose_track(d, d->on_native);
 
 	/*
-	 * Take all executions from the lists of those that wait. Doubtful ones are in none of a tenant's lists, and do not make a tenant
-	 * one of d->waiting (waits.c). So each tenant there has an execution in a list, and the loop ends.
+	 * Take all executions from the lists of those that wait. Doubtful ones are in none of a tenant's
+	 * lists, and do not make a tenant one of d->waiting (waits.c). So each tenant there has an execution
+	 * in a list, and the loop ends.
 	 */
 	while (d->n_waiting_tenants) {
 		const struct bsa_tenant *t = d->waiting[0];

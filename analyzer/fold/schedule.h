@@ -1,9 +1,11 @@
 /*
- * schedule.h -- reconstructs the lanes of a service over time: their holders, the waits behind them, and the apps' shares.
+ * schedule.h -- reconstructs the lanes of a service over time: their holders, the waits behind them, and the
+ * apps' shares.
  *
- * The assembler (fold.c, exec.c) notes steps of executions, in any order, when it learns of them; the schedule takes the steps in
- * the order of their times, once everything up to their time is known. With summaries among the events, this is the case a horizon
- * after that time; without them, at once: a step is taken when it is noted.
+ * The assembler (fold.c, exec.c) notes steps of executions, in any order, when it learns of them; the
+ * schedule takes the steps in the order of their times, once everything up to their time is known. With
+ * summaries among the events, this is the case a horizon after that time; without them, at once: a step is
+ * taken when it is noted.
  */
 #ifndef BSA_FOLD_SCHEDULE_H
 #define BSA_FOLD_SCHEDULE_H
@@ -37,12 +39,13 @@ enum bsa_scheduled_state {
 };
 
 /*
- * The schedule's view of an execution, a member of the assembler's own struct; zero at first. The assembler owns it; the
- * schedule borrows it from its first step until bsa_scheduled_idle is true: this is always so when END or FORGET was taken and
- * no step is left, and for all after bsa_schedule_finish. Freeing it then needs no call.
+ * The schedule's view of an execution, a member of the assembler's own struct; zero at first. The assembler
+ * owns it; the schedule borrows it from its first step until bsa_scheduled_idle is true: this is always so
+ * when END or FORGET was taken and no step is left, and for all after bsa_schedule_finish. Freeing it then
+ * needs no call.
  *
- * The assembler sets the first part before it notes a step, and may improve it between steps; the schedule writes the second
- * part, which the assembler reads when the execution is over.
+ * The assembler sets the first part before it notes a step, and may improve it between steps; the schedule
+ * writes the second part, which the assembler reads when the execution is over.
  */
 struct bsa_scheduled {
 	uint64_t id;
@@ -81,8 +84,9 @@ struct bsa_scheduled {
 	uint64_t last_noted;
 	uint64_t last_taken; /* time of its last step; 0: none */
 	/*
-	 * The service reported, at that time, that no execution waited, while this one was in the list of those that may still wait: so
-	 * its wait ended, but a lane may have been on its way to it. 0: since its last step there was no such report.
+	 * The service reported, at that time, that no execution waited, while this one was in the list of
+	 * those that may still wait: so its wait ended, but a lane may have been on its way to it. 0: since
+	 * its last step there was no such report.
 	 */
 	uint64_t none_waited_at;
 	uint8_t open; /* enum bsa_open of its current wait */
@@ -98,8 +102,8 @@ static inline bool bsa_scheduled_idle(const struct bsa_scheduled *x)
 }
 
 /*
- * Make a schedule, which reports to @facts: slice, wait, possible_wait, unknown_lane, inverted, starved, share, lag, interfered,
- * chosen, refused. NULL: no memory.
+ * Make a schedule, which reports to @facts: slice, wait, possible_wait, unknown_lane, inverted, starved,
+ * share, lag, interfered, chosen, refused. NULL: no memory.
  */
 struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options);
 struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
@@ -108,29 +112,31 @@ struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
 void bsa_schedule_set_begin(struct bsa_schedule *s, uint64_t at);
 
 /*
- * Service @instance has @lanes lanes from @at on; @idle: it has just begun, so all lanes are idle. All functions here that return
- * int return 0; or -ENOMEM, after which only free is allowed.
+ * Service @instance has @lanes lanes from @at on; @idle: it has just begun, so all lanes are idle. All
+ * functions here that return int return 0; or -ENOMEM, after which only free is allowed.
  */
 int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, bool native, bool idle);
 
 /*
- * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, RESUME, END; 255: none). Of steps with the same time, END and STOP are
- * taken first, then READY, then DISPATCH and RESUME, but a step never overtakes an earlier noted step of the same execution. With
- * horizon_ns == 0, @at must not decrease, and steps are taken as they are noted. A step earlier than one already taken is too
- * late: it makes its lane unknown until the next step there.
+ * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, RESUME, END; 255: none). Of steps with the
+ * same time, END and STOP are taken first, then READY, then DISPATCH and RESUME, but a step never overtakes
+ * an earlier noted step of the same execution. With horizon_ns == 0, @at must not decrease, and steps are
+ * taken as they are noted. A step earlier than one already taken is too late: it makes its lane unknown until
+ * the next step there.
  */
 int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane);
 
 /*
- * Events of some trace of the fold were lost from @began to @ended, inclusive. Call this before any step of that time is taken.
- * Everything that overlaps the loss is unknown. Unless lane events themselves are recorded (@full), a lost summary may concern
- * times before the loss: within a horizon before it no lane is certainly idle, and shares are not counted.
+ * Events of some trace of the fold were lost from @began to @ended, inclusive. Call this before any step of
+ * that time is taken. Everything that overlaps the loss is unknown. Unless lane events themselves are
+ * recorded (@full), a lost summary may concern times before the loss: within a horizon before it no lane is
+ * certainly idle, and shares are not counted.
  */
 int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full);
 
 /*
- * Like bsa_schedule_add_loss, if the hidden lane times are known: lanes are unknown from @from to @until. @from BSA_NEVER: events were
- * lost, but no lane time is hidden.
+ * Like bsa_schedule_add_loss, if the hidden lane times are known: lanes are unknown from @from to @until.
+ * @from BSA_NEVER: events were lost, but no lane time is hidden.
  */
 int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
@@ -141,28 +147,29 @@ size_t bsa_schedule_tenant_bytes(const struct bsa_schedule *s);
 bool bsa_schedule_is_full(const struct bsa_schedule *s);
 
 /*
- * At the end of the recording, executions may be under way whose summaries are missing, since @since at the earliest: shares are
- * uncertain from then on, and a lane without a holder at the end is unknown since its last step. From @began to @ended no lane is
- * certain at all, because summaries of that time may be late.
+ * At the end of the recording, executions may be under way whose summaries are missing, since @since at the
+ * earliest: shares are uncertain from then on, and a lane without a holder at the end is unknown since its
+ * last step. From @began to @ended no lane is certain at all, because summaries of that time may be late.
  */
 int bsa_schedule_set_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended);
 
 /*
- * An execution of @stream without any recorded event may have existed from @after to @before, as far as holes could hide it, and may
- * still exist unless @over: report how long it may have waited.
+ * An execution of @stream without any recorded event may have existed from @after to @before, as far as holes
+ * could hide it, and may still exist unless @over: report how long it may have waited.
  */
 void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after,
                                 uint64_t before, bool over);
 
 /*
- * Report that @x, without any noted step, may have waited from @since (BSA_NEVER: before the recording) to @until. 0 or -ENOMEM; never
- * fails for @x without an id, an execution without any recorded event.
+ * Report that @x, without any noted step, may have waited from @since (BSA_NEVER: before the recording) to
+ * @until. 0 or -ENOMEM; never fails for @x without an id, an execution without any recorded event.
  */
 int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until);
 
 /*
- * From @at on, service @instance emits what was under way when the recording began; with @over it has finished that. Until then
- * unreported executions may be ready or on lanes; after that, lanes without a holder are idle.
+ * From @at on, service @instance emits what was under way when the recording began; with @over it has
+ * finished that. Until then unreported executions may be ready or on lanes; after that, lanes without a
+ * holder are idle.
  */
 int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over);
 
@@ -178,7 +185,10 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known);
 /* At the end, before finish: service @instance is recorded up to @at, unless it has later steps. */
 void bsa_schedule_set_end(struct bsa_schedule *s, uint16_t instance, uint64_t at);
 
-/* Everything is noted: take all steps, close what is open, report shares and interference up to @at. Then only free, lost, left_out. */
+/*
+ * Everything is noted: take all steps, close what is open, report shares and interference up to @at. Then
+ * only free, lost, left_out.
+ */
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at);
 
 /* The counts absurd, late and forgotten. */

@@ -1,15 +1,17 @@
 /*
  * shares.c -- the lane time that each app was entitled to and received, and its lag.
  *
- * Between the times at which an app is visited its lag is linear in time: while all are entitled to the same, the lag of an app without
- * a lane grows, unless no lane is in use, and the lag of an app with a lane grows more slowly or falls. So its extremes are at those
- * times, or at the last time at which a lane was in use. A hand-over of a lane is known when it ends: then all of it counts at once.
+ * Between the times at which an app is visited its lag is linear in time: while all are entitled to the same,
+ * the lag of an app without a lane grows, unless no lane is in use, and the lag of an app with a lane grows
+ * more slowly or falls. So its extremes are at those times, or at the last time at which a lane was in use. A
+ * hand-over of a lane is known when it ends: then all of it counts at once.
  *
- * After a hole every lag is counted from 0 again, and the true lag lies between lag - under and lag + over: within the hole it can
- * have fallen by the time of all lanes, and have risen by half of that. The same holds while it is uncertain which executions are
- * still ready. The reported values are the lower bound of the maximum (max_lag) and its upper bound (most_lag); without holes both
- * are equal. An execution that is detected late, and may have waited unrecorded, lowers the lower bounds of all lags since the first
- * hole: so windows before that hole are reported at once, and later ones at the end.
+ * After a hole every lag is counted from 0 again, and the true lag lies between lag - under and lag + over:
+ * within the hole it can have fallen by the time of all lanes, and have risen by half of that. The same holds
+ * while it is uncertain which executions are still ready. The reported values are the lower bound of the
+ * maximum (max_lag) and its upper bound (most_lag); without holes both are equal. An execution that is
+ * detected late, and may have waited unrecorded, lowers the lower bounds of all lags since the first hole: so
+ * windows before that hole are reported at once, and later ones at the end.
  */
 #include "fold/shares.h"
 
@@ -74,16 +76,20 @@ static bsa_parts most_fall(const struct bsa_device *d, uint64_t ns)
 }
 
 /*
- * How far a lag can rise in @ns: by half of the time of all lanes. An app entitled to more than half of the lanes in use is entitled to
- * more than all other apps together. The others are then entitled to all they ask for, which is no less than the lanes that they hold. So
- * the remaining lanes are the app's own, and its lag does not rise.
+ * How far a lag can rise in @ns: by half of the time of all lanes. An app entitled to more than half of the
+ * lanes in use is entitled to more than all other apps together. The others are then entitled to all they ask
+ * for, which is no less than the lanes that they hold. So the remaining lanes are the app's own, and its lag
+ * does not rise.
  */
 static bsa_parts most_rise(const struct bsa_device *d, uint64_t ns)
 {
 	return most_fall(d, ns) / 2;
 }
 
-/* Note the lag as one of the window's. In a hole it is not counted: then note what it can have become since the hole began. */
+/*
+ * Note the lag as one of the window's. In a hole it is not counted: then note what it can have become since
+ * the hole began.
+ */
 static inline void note_lag(struct bsa_tenant *t)
 {
 	const struct bsa_device *d = t->device;
@@ -163,7 +169,8 @@ static void become_backlogged(struct bsa_tenant *t)
 	t->over = t->under = 0;
 	if (d->in_loss && t->shut.closed >= d->hole_began) {
 		/*
-		 * Within this hole @t seemed to become idle. It may have been backlogged all the time, and then its earlier lag goes on.
+		 * Within this hole @t seemed to become idle. It may have been backlogged all the time, and
+		 * then its earlier lag goes on.
 		 */
 		t->over = t->shut.most > 0 ? t->shut.most : 0;
 		t->under = t->shut.least < 0 ? -t->shut.least : 0;
@@ -244,8 +251,9 @@ void bsa_shares_running(struct bsa_tenant *t, int by)
 }
 
 /*
- * Whether the set of ready and running executions is uncertain: some may have ended in a hole, some may be on a lane without an event, or
- * the app of some is unknown, so that fewer apps share than it seems. Then the shares of all apps are uncertain.
+ * Whether the set of ready and running executions is uncertain: some may have ended in a hole, some may be on
+ * a lane without an event, or the app of some is unknown, so that fewer apps share than it seems. Then the
+ * shares of all apps are uncertain.
  */
 static bool has_unseen(const struct bsa_device *d)
 {
@@ -542,8 +550,9 @@ struct carried {
 };
 
 /*
- * An execution of @t may have been under way since @since, so that @t was backlogged all the time. Then the lag that @t had when it seemed
- * to become idle goes on, and did not begin again at 0. If @t seemed to become idle several times since, any of its lags may go on.
+ * An execution of @t may have been under way since @since, so that @t was backlogged all the time. Then the
+ * lag that @t had when it seemed to become idle goes on, and did not begin again at 0. If @t seemed to become
+ * idle several times since, any of its lags may go on.
  */
 static struct carried carried_from(const struct bsa_tenant *t, uint64_t since)
 {
@@ -627,8 +636,8 @@ static void enter_loss(struct bsa_device *d)
 	d->in_loss = true;
 
 	/*
-	 * The time since which a lane may be on its way to an execution. Lane time on the way counts when the execution has the lane, and
-	 * a hole may hide that.
+	 * The time since which a lane may be on its way to an execution. Lane time on the way counts when the
+	 * execution has the lane, and a hole may hide that.
 	 */
 	ready = d->n_waiting ? bsa_waits_oldest(d) : d->now;
 	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
@@ -684,8 +693,9 @@ static void leave_loss(struct bsa_device *d)
 }
 
 /*
- * After a hole it may be uncertain which apps are backlogged, and which hold a lane. Widen the bounds of all lags for the time until @to.
- * Between now and @to each lag is linear in time, so within one window it is enough to bound it at both ends.
+ * After a hole it may be uncertain which apps are backlogged, and which hold a lane. Widen the bounds of all
+ * lags for the time until @to. Between now and @to each lag is linear in time, so within one window it is
+ * enough to bound it at both ends.
  */
 static void widen_for_unseen(struct bsa_device *d, uint64_t to)
 {
@@ -710,7 +720,10 @@ static void widen_for_unseen(struct bsa_device *d, uint64_t to)
 	}
 }
 
-/* The time counted since widen_for_unseen may be wrong: raise the upper bound of each lag to the most that it can have risen. */
+/*
+ * The time counted since widen_for_unseen may be wrong: raise the upper bound of each lag to the most that it
+ * can have risen.
+ */
 static void bound_unseen(struct bsa_device *d)
 {
 	for (size_t i = 0; i < d->n_backlogged; i++) {

@@ -1,9 +1,10 @@
 /*
  * shares.h -- the lane time that each app was entitled to and received, and its lag.
  *
- * Max-min: the lanes in use are shared among the backlogged apps, and no app is entitled to more lanes than it has executions.
- * While the number of lanes in use does not exceed the number of these apps, all are entitled to the same share, one number for all,
- * and an app is visited only when it changes. A lane that is being handed over counts as held by its receiver.
+ * Max-min: the lanes in use are shared among the backlogged apps, and no app is entitled to more lanes than
+ * it has executions. While the number of lanes in use does not exceed the number of these apps, all are
+ * entitled to the same share, one number for all, and an app is visited only when it changes. A lane that is
+ * being handed over counts as held by its receiver.
  */
 #ifndef BSA_FOLD_SHARES_H
 #define BSA_FOLD_SHARES_H
@@ -29,8 +30,8 @@ void bsa_shares_running(struct bsa_tenant *t, int by);
 void bsa_shares_handed(struct bsa_tenant *t, uint64_t from);
 
 /*
- * An execution that is ready since @from, or later, now runs on a lane that may have been free since @from. A hand-over counts when it ends, also for
- * apps that became backlogged meanwhile.
+ * An execution that is ready since @from, or later, now runs on a lane that may have been free since @from. A
+ * hand-over counts when it ends, also for apps that became backlogged meanwhile.
  */
 void bsa_shares_may_be_handed(struct bsa_device *d, uint64_t from);
 
@@ -40,24 +41,30 @@ bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns);
 /* The app was backlogged for longer than recorded: its lag is unknown until it is idle. */
 void bsa_shares_doubt(struct bsa_tenant *t);
 
-/* An uncounted execution may have been ready, or on a lane, for @ns since the first hole: lags may be smaller than computed. */
+/*
+ * An uncounted execution may have been ready, or on a lane, for @ns since the first hole: lags may be smaller
+ * than computed.
+ */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns);
 
-/* An unrecorded execution of @t may have waited since @since, for @ns: the lag may have grown by half of all lanes' time. */
+/*
+ * An unrecorded execution of @t may have waited since @since, for @ns: the lag may have grown by half of all
+ * lanes' time.
+ */
 void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns);
 
 /* The app was backlogged when the recording began: its lag is unknown until it is idle. */
 void bsa_shares_found(struct bsa_tenant *t);
 
 /*
- * An execution of @t has been ready, or on a lane, since @since, which is detected only now that it enters a lane idle since
- * @handed_since: the lane may have been on its way to it (@handed_since == now: it was not).
+ * An execution of @t has been ready, or on a lane, since @since, which is detected only now that it enters a
+ * lane idle since @handed_since: the lane may have been on its way to it (@handed_since == now: it was not).
  */
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since);
 
 /*
- * Report the window, as far as it has passed, of each tenant that is idle. If such an app returns within the window, the rest of it is another
- * part. A part may be of no time at all.
+ * Report the window, as far as it has passed, of each tenant that is idle. If such an app returns within the
+ * window, the rest of it is another part. A part may be of no time at all.
  */
 void bsa_shares_split_window(struct bsa_device *d);
 

@@ -1,8 +1,8 @@
 /*
  * steps.h -- a queue of noted steps, the earliest first.
  *
- * Steps of one kind are noted nearly in the order of their times: each kind has a sorted run, where a new step passes only a few
- * others. Steps that do not fit into their run go into a heap.
+ * Steps of one kind are noted nearly in the order of their times: each kind has a sorted run, where a new
+ * step passes only a few others. Steps that do not fit into their run go into a heap.
  */
 #ifndef BSA_FOLD_STEPS_H
 #define BSA_FOLD_STEPS_H
@@ -49,8 +49,9 @@ int bsa_steps_add(struct bsa_steps *q, const struct bsa_noted *noted, enum bsa_r
 void bsa_steps_take(struct bsa_steps *q, struct bsa_noted *ret);
 
 /*
- * An execution of which a step will be taken soon; NULL: none. Steps are taken when their time is known to be over, which may be a second after they
- * were noted: they and their executions are out of the cache then. The steps themselves are fetched here.
+ * An execution of which a step will be taken soon; NULL: none. Steps are taken when their time is known to be
+ * over, which may be a second after they were noted: they and their executions are out of the cache then. The
+ * steps themselves are fetched here.
  */
 const struct bsa_scheduled *bsa_steps_soon(const struct bsa_steps *q);
 

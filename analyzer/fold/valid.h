@@ -1,9 +1,9 @@
 /*
  * valid.h -- whether the numbers in a record can be: one table, by event and field, for all of the fold.
  *
- * What is in a record comes from strangers. The rest of the fold may rely on this of each record that it is given: numbers of executions
- * have both halves, lanes and instances exist, and times and durations end before 2^62 ns, so that they do not overflow when they are
- * added, and are never mistaken for BSA_NEVER.
+ * What is in a record comes from strangers. The rest of the fold may rely on this of each record that it is
+ * given: numbers of executions have both halves, lanes and instances exist, and times and durations end
+ * before 2^62 ns, so that they do not overflow when they are added, and are never mistaken for BSA_NEVER.
  */
 #ifndef BSA_FOLD_VALID_H
 #define BSA_FOLD_VALID_H
@@ -22,9 +22,10 @@ struct bsa_mended {
 };
 
 /*
- * @e, or what is made of it in @room: an app may ask for any deadline, and the service passes the deadline on, so one that is too
- * large becomes the largest, and -1, which is none, 0; of a number that may be unknown, one that cannot be is unknown (*ret_unknown). NULL: another
- * number of the record cannot be, so the record is unusable.
+ * @e, or what is made of it in @room: an app may ask for any deadline, and the service passes the deadline
+ * on, so one that is too large becomes the largest, and -1, which is none, 0; of a number that may be
+ * unknown, one that cannot be is unknown (*ret_unknown). NULL: another number of the record cannot be, so the
+ * record is unusable.
  */
 const struct bsa_event *bsa_valid(const struct bsa_event *e, struct bsa_mended *room, bool *ret_unknown);
 

@@ -1,8 +1,9 @@
 /*
  * voices.h -- when each service was last heard.
  *
- * `lttng stop` and `lttng start` reach one process after another, so for some time the clients may be recorded while the service is
- * not, without any gap between packets. Lanes and waits are known from the service's events only:
+ * `lttng stop` and `lttng start` reach one process after another, so for some time the clients may be
+ * recorded while the service is not, without any gap between packets. Lanes and waits are known from the
+ * service's events only:
  *
  *   before a stop   until its last event; the hole begins there
  *   after a start   from its first event; the hole ends there
@@ -38,8 +39,8 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at);
 
 /*
- * At the end: the time up to which the lanes of @instance are recorded. This is now if the service was never heard, or if events
- * were lost since, because lost events might concern later times.
+ * At the end: the time up to which the lanes of @instance are recorded. This is now if the service was never
+ * heard, or if events were lost since, because lost events might concern later times.
  */
 uint64_t bsa_voice_ended(const struct bsa_fold *f, unsigned instance);
 

@@ -1,5 +1,6 @@
 /*
- * waits.c -- executions that are ready without a lane: the holders that they waited for, and the executions chosen before them.
+ * waits.c -- executions that are ready without a lane: the holders that they waited for, and the executions
+ * chosen before them.
  */
 #include "fold/waits.h"
 
@@ -115,8 +116,8 @@ void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 	level->tail = x;
 	if (before && before->ready_since > x->ready_since) {
 		/*
-		 * Move @x from the tail to before those that became ready later: these waited when the recording began, and were listed
-		 * first.
+		 * Move @x from the tail to before those that became ready later: these waited when the
+		 * recording began, and were listed first.
 		 */
 		level->tail = before;
 		before->next = NULL;
@@ -405,8 +406,8 @@ static bool may_be_inverted(const struct bsa_scheduled *x)
 }
 
 /*
- * Since when the lane that @x entered was free for it, or may have been: the hand-over to @x took the rest of the wait, whatever had the other
- * lanes meanwhile.
+ * Since when the lane that @x entered was free for it, or may have been: the hand-over to @x took the rest of
+ * the wait, whatever had the other lanes meanwhile.
  */
 static uint64_t free_since(const struct telling *w)
 {
@@ -423,7 +424,10 @@ static uint64_t free_since(const struct telling *w)
 	return ret;
 }
 
-/* Stretches are cut at @until here, not by the walk, because what is known of the present holder depends on the end of the walk. */
+/*
+ * Stretches are cut at @until here, not by the walk, because what is known of the present holder depends on
+ * the end of the walk.
+ */
 static void report_inversions_on(const struct telling *w, unsigned number, uint64_t until)
 {
 	struct bsa_lane_walk walk = bsa_lane_walk(w->d, &w->d->lanes[number], w->x->ready_since, w->at);
@@ -501,8 +505,8 @@ int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_s
 	x->idle = w.kind == BSA_WAIT_QUEUE && !x->open && was_idle(&w, l);
 
 	/*
-	 * The recording began while @x waited, and at that very time the wait, or the recording, ended: no part of the wait was recorded,
-	 * so no bsa_wait reports the wait.
+	 * The recording began while @x waited, and at that very time the wait, or the recording, ended: no
+	 * part of the wait was recorded, so no bsa_wait reports the wait.
 	 */
 	if (x->open & BSA_OPEN_START && x->ready_since == at)
 		d->facts->possible_wait(d->facts->ctx, &possible);

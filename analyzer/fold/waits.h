@@ -1,5 +1,6 @@
 /*
- * waits.h -- executions that are ready without a lane: the holders that they waited for, and the executions chosen before them.
+ * waits.h -- executions that are ready without a lane: the holders that they waited for, and the executions
+ * chosen before them.
  */
 #ifndef BSA_FOLD_WAITS_H
 #define BSA_FOLD_WAITS_H
@@ -36,7 +37,10 @@ void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x);
 /* @x was chosen at @at among the ready executions of its app; @others other lanes were available for better ones. */
 void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others);
 
-/* Does an execution wait of the app of @x, which does not wait itself, whose priority is, or may be, another one than that of @x? */
+/*
+ * Does an execution wait of the app of @x, which does not wait itself, whose priority is, or may be, another
+ * one than that of @x?
+ */
 bool bsa_waits_have_rival(const struct bsa_scheduled *x);
 
 /* Is there one among the doubtful executions? Of many, one may always be. */
@@ -46,8 +50,8 @@ bool bsa_waits_may_have_rival(const struct bsa_device *d, const struct bsa_sched
 uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct bsa_stretch *s);
 
 /*
- * Report the wait of @x, already removed, which ended at @at; it is charged to lane @number, whose history is @l, or NULL. @entered:
- * it ended because @x entered that lane. Sets idle. 0 or -ENOMEM.
+ * Report the wait of @x, already removed, which ended at @at; it is charged to lane @number, whose history is
+ * @l, or NULL. @entered: it ended because @x entered that lane. Sets idle. 0 or -ENOMEM.
  */
 int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at,
                      unsigned number, const struct bsa_lane *l, bool entered);

@@ -1,9 +1,10 @@
 /*
  * world.h -- the existing objects: services, apps and their processes, connections, models, streams, mappings, buffers.
  *
- * An entry exists from the first event that reports or mentions the object until its end; streams and models a little longer
- * (PARTING_NS), for late events of executions. So memory is bounded by the number of open objects. Each object is reported as a
- * fact when it appears and when more is known of it; a repeated event changes nothing.
+ * An entry exists from the first event that reports or mentions the object until its end; streams and models
+ * a little longer (PARTING_NS), for late events of executions. So memory is bounded by the number of open
+ * objects. Each object is reported as a fact when it appears and when more is known of it; a repeated event
+ * changes nothing.
  *
  * Functions that create an entry return NULL without memory; the fold has failed then.
  */
@@ -181,8 +182,8 @@ void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool qu
 void bsa_world_advance(struct bsa_fold *f);
 
 /*
- * If only summaries were recorded, executions without any event may be under way at the end: a lower bound of the begin of the first
- * one. BSA_NEVER: there are none.
+ * If only summaries were recorded, executions without any event may be under way at the end: a lower bound of
+ * the begin of the first one. BSA_NEVER: there are none.
  */
 uint64_t bsa_streams_under_way_after(const struct bsa_fold *f);
 
