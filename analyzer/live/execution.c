@@ -63,7 +63,10 @@ static uint64_t open_since(const struct bsa_execution *x)
 	return x->at[BSA_REQUEST_READ] != BSA_NEVER ? x->at[BSA_REQUEST_READ] : x->at[BSA_ENQUEUED];
 }
 
-/* The part that the service saw of the latency of @x, whose submission was not recorded. The rule is that of slo_percentile.sql. */
+/*
+ * The part that the service saw of the latency of @x, whose submission was not recorded. The rule is that of
+ * slo_percentile.sql.
+ */
 static uint64_t seen_of(const struct bsa_execution *x)
 {
 	uint64_t end = x->at[BSA_RUN_ENDED], began = x->at[BSA_REQUEST_READ];
@@ -121,7 +124,10 @@ void bsa_live_execution_of(const struct bsa_live_calls *to, const struct bsa_row
 	};
 	unsigned known = 0;
 
-	/* An execution begins with the first boundary that it passes: `--from` and `--to` of a command pick @x by that time (input.c). */
+	/*
+	 * An execution begins with the first boundary that it passes: `--from` and `--to` of a command pick
+	 * @x by that time (input.c).
+	 */
 	while (known < BSA_BOUNDARIES && x->at[known] == BSA_NEVER)
 		known++;
 	if (known < BSA_BOUNDARIES)

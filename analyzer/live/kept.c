@@ -303,7 +303,10 @@ static int pass_run(struct pass *p, const struct bsa_trace *const *traces, size_
 	if (!p->numbers || !p->decoded)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
 	for (size_t i = 0; r >= 0 && i < n_traces; i++) {
-		/* After a relay has gone and come back, the traces of a session are others, and may be the same ones: a database has each once. */
+		/*
+		 * After a relay has gone and come back, the traces of a session are others, and may be the
+		 * same ones: a database has each once.
+		 */
 		for (size_t j = 0; *traces[i]->uuid && !p->numbers[i] && j < i; j++)
 			if (!strcmp(traces[i]->uuid, traces[j]->uuid))
 				p->numbers[i] = p->numbers[j];
@@ -314,7 +317,10 @@ static int pass_run(struct pass *p, const struct bsa_trace *const *traces, size_
 		p->numbers[i] = ++p->n;
 	}
 
-	/* The world before the first record: services first, then their clients, and so on, in the order of their kinds. */
+	/*
+	 * The world before the first record: services first, then their clients, and so on, in the order of
+	 * their kinds.
+	 */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		for (const struct bsa_link *l = p->k->things.next; r >= 0 && l != &p->k->things; l = l->next) {
 			const struct thing *t = BSA_LINKED(l, const struct thing, link);

@@ -2,9 +2,10 @@
  * live.c -- passes records of the follower through the checks of an import into the fold, and its
  * facts to misses and rows.
  *
- * A fold is begun with the first record, and anew where its service's records cannot be one service's (services.h), where traces turn out
- * to be of another detail than was assumed, and in another directory. What an import finds out by reading a second time (users.h,
- * bsa_fold_latest_summary) is known here when it is too late: then the sums are not exact, and are marked so.
+ * A fold is begun with the first record, and anew where its service's records cannot be one service's
+ * (services.h), where traces turn out to be of another detail than was assumed, and in another directory.
+ * What an import finds out by reading a second time (users.h, bsa_fold_latest_summary) is known here when it
+ * is too late: then the sums are not exact, and are marked so.
  */
 #include "bsa/live.h"
 

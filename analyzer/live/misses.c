@@ -99,7 +99,10 @@ static void count_bytes(struct bsa_misses *m, struct kept *k, size_t bytes)
 	m->bytes += bytes;
 }
 
-/* Drop the oldest misses until the limit holds; where there are none, the execution that has been open for the longest. Keep @but. */
+/*
+ * Drop the oldest misses until the limit holds; where there are none, the execution that has been open for
+ * the longest. Keep @but.
+ */
 static void misses_make_room(struct bsa_misses *m, const struct kept *but)
 {
 	while (m->bytes > MISSES_BYTES) {

@@ -1,10 +1,10 @@
 /*
  * misses.h -- why executions miss their deadlines, while it is not known yet what is typical for them.
  *
- * A miss is blamed when it is reported, by what is typical so far; and again at the end (bsa_misses_again), by what is typical then: so
- * that in the end each has the primary cause that an import finds. For that all there is of a miss is kept, MISSES_BYTES at the most:
- * of more the oldest keep the cause that they had, and bsa_misses_is_exact returns false.
- * One thread.
+ * A miss is blamed when it is reported, by what is typical so far; and again at the end (bsa_misses_again),
+ * by what is typical then: so that in the end each has the primary cause that an import finds. For that all
+ * there is of a miss is kept, MISSES_BYTES at the most: of more the oldest keep the cause that they had, and
+ * bsa_misses_is_exact returns false. One thread.
  */
 #ifndef BSA_LIVE_MISSES_H
 #define BSA_LIVE_MISSES_H

@@ -201,9 +201,10 @@ static uint64_t named_number(const struct bsa_model *m)
 }
 
 /*
- * Different models of one app that share a name get distinct names, as in a database (schema/names.sql). But there all of them are known
- * first; here the first one keeps its name, because it was reported already. From TWINS_MAX models of one name on, the others are not
- * compared with each other, so that the time does not grow with the square of their number: their digest is always shown.
+ * Different models of one app that share a name get distinct names, as in a database (schema/names.sql). But
+ * there all of them are known first; here the first one keeps its name, because it was reported already. From
+ * TWINS_MAX models of one name on, the others are not compared with each other, so that the time does not
+ * grow with the square of their number: their digest is always shown.
  */
 static void name_model_apart(struct bsa_rows *r, struct name *n)
 {

@@ -1,7 +1,8 @@
 /*
  * rows.h -- figures by app and model: sums since the beginning, and the last seconds.
  *
- * Time is that of the trace. The last seconds are slots of half a second; those that are past are used again. One thread.
+ * Time is that of the trace. The last seconds are slots of half a second; those that are past are used again.
+ * One thread.
  */
 #ifndef BSA_LIVE_ROWS_H
 #define BSA_LIVE_ROWS_H

@@ -87,7 +87,10 @@ struct bsa_usual *bsa_usual_free(struct bsa_usual *u)
 
 /* ---- numbers ---- */
 
-/* Make room for one more row, or leave it to replace the oldest. @n: room of all groups, USUAL_KEPT at most. 0 or -ENOMEM. */
+/*
+ * Make room for one more row, or leave it to replace the oldest. @n: room of all groups, USUAL_KEPT at most.
+ * 0 or -ENOMEM.
+ */
 static int usual_make_room(struct bsa_usual *u, struct kept *k, size_t *n)
 {
 	size_t room = k->room ? 2 * k->room : FIRST_ROOM;
@@ -132,7 +135,10 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the median (nearest rank) of column @column, without rows that have BSA_NEVER; BSA_NEVER: no rows. @room holds all rows. */
+/*
+ * Returns the median (nearest rank) of column @column, without rows that have BSA_NEVER; BSA_NEVER: no rows.
+ * @room holds all rows.
+ */
 static uint64_t median_of(const struct kept *k, size_t column, uint64_t *room)
 {
 	size_t n = 0;
@@ -272,7 +278,10 @@ struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution 
 	if (ret.n < BSA_TYPICAL_MIN)
 		ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate : e ? e->ns : 0;
 
-	/* The usual budget explains a miss only if that of @x is shorter than executions of the model ever took. The rule is that of store/blame_run.c. */
+	/*
+	 * The usual budget explains a miss only if that of @x is shorter than executions of the model ever
+	 * took. The rule is that of store/blame_run.c.
+	 */
 	most = ret.phase[BSA_RUN];
 	for (unsigned i = 0; i < BSA_PHASES; i++)
 		most += ret.least[i] < BSA_NEVER / 2 / BSA_PHASES ? ret.least[i] : 0;

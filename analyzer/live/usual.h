@@ -1,9 +1,9 @@
 /*
  * usual.h -- the typical phases of each model so far, with which blame.h compares a missed execution.
  *
- * The figures equal those that the store computes from a whole recording (store/stats.c), as long as there are no more executions than
- * are kept: USUAL_KEPT that got an idle lane, and as many budgets. Beyond that, the oldest of the model are replaced, and
- * bsa_usual_is_exact returns false. One thread.
+ * The figures equal those that the store computes from a whole recording (store/stats.c), as long as there
+ * are no more executions than are kept: USUAL_KEPT that got an idle lane, and as many budgets. Beyond that,
+ * the oldest of the model are replaced, and bsa_usual_is_exact returns false. One thread.
  */
 #ifndef BSA_LIVE_USUAL_H
 #define BSA_LIVE_USUAL_H
@@ -25,8 +25,8 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x);
 int bsa_usual_estimate(struct bsa_usual *u, uint32_t model, uint64_t estimate_ns);
 
 /*
- * The typical phases of the model and path of @x. An earlier result may be reused, unless @exactly. Without memory: as if nothing
- * were known.
+ * The typical phases of the model and path of @x. An earlier result may be reused, unless @exactly. Without
+ * memory: as if nothing were known.
  */
 struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution *x, bool exactly);
 
