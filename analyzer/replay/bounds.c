@@ -9,7 +9,10 @@ struct search {
 	struct bsa_bounds_call *calls;
 	const uint32_t *order;
 	struct range lane; /* the lane is free */
-	/* The latest time at which a call so far can have asked for the lane; and of those of which that time is not exact. */
+	/*
+	 * The latest time at which a call so far can have asked for the lane; and of those of which that time
+	 * is not exact.
+	 */
 	uint64_t asked, asked_about;
 	uint64_t known; /* decisions are the same up to here */
 };
@@ -92,8 +95,9 @@ static struct range moved(const struct bsa_bounds_call *c, uint64_t at)
 /* ---- admission ---- */
 
 /*
- * Whether the service decides the same about call number @nth of the order wherever in its bounds everything is. It adds up what it
- * expects those to take that are there, so that what it adds up is never more than the sum over all that can be.
+ * Whether the service decides the same about call number @nth of the order wherever in its bounds everything
+ * is. It adds up what it expects those to take that are there, so that what it adds up is never more than the
+ * sum over all that can be.
  */
 static bool is_admission_certain(const struct search *s, size_t nth)
 {

@@ -1,12 +1,13 @@
 /*
- * bounds.h -- how far the times of a replay can be from what would have happened, where the lengths of some of its runs are not known.
- * Under fifo with one lane.
+ * bounds.h -- how far the times of a replay can be from what would have happened, where the lengths of some
+ * of its runs are not known. Under fifo with one lane.
  *
- * A replay takes one length of each run. With another length the lane is free earlier or later, and so each call behind it runs, is
- * answered, and lets its thread go on, earlier or later. That alone moves a time no further than the lengths are apart. But it can change
- * a decision, too: which call asks for the lane first, which one is given up, or refused. After that all can be different: a call
- * that is given up leaves its time to others, so that a longer run can let others end earlier. So times have bounds up to the first
- * decision that can be different, and from there on nothing is known.
+ * A replay takes one length of each run. With another length the lane is free earlier or later, and so each
+ * call behind it runs, is answered, and lets its thread go on, earlier or later. That alone moves a time no
+ * further than the lengths are apart. But it can change a decision, too: which call asks for the lane first,
+ * which one is given up, or refused. After that all can be different: a call that is given up leaves its time
+ * to others, so that a longer run can let others end earlier. So times have bounds up to the first decision
+ * that can be different, and from there on nothing is known.
  * CONCURRENCY None: pure functions.
  */
 #ifndef BSA_REPLAY_BOUNDS_H
@@ -50,8 +51,8 @@ struct bsa_bounds_call {
 uint64_t bsa_bounds_asks(const struct bsa_bounds_call *call);
 
 /*
- * Fill in the results of all calls. @order: n numbers, by bsa_bounds_asks and then by began. Returns the time from which on decisions
- * can be different; BSA_BOUNDS_NEVER: none can.
+ * Fill in the results of all calls. @order: n numbers, by bsa_bounds_asks and then by began. Returns the time
+ * from which on decisions can be different; BSA_BOUNDS_NEVER: none can.
  */
 uint64_t bsa_bounds_find(struct bsa_bounds_call *calls, const uint32_t *order, size_t n);
 

@@ -181,8 +181,8 @@ static void look_again(struct play *p, uint32_t lane)
 	late = too_late(p, l, l->done);     /* the further it has come, the later */
 
 	/*
-	 * The policy may move yield_at while the request stands: count from the first request. The call goes on for 1 ns, at least, after it
-	 * was asked in vain.
+	 * The policy may move yield_at while the request stands: count from the first request. The call goes
+	 * on for 1 ns, at least, after it was asked in vain.
 	 */
 	if (p->source->stop) {
 		if (matters > p->now)
@@ -273,7 +273,10 @@ static void handed_over(struct play *p, struct nnb__policy_job *job, bool room)
 		return;
 	l->state = BEGINS;
 	l->how = bsa_replay_hand(room, !l->outcome.preemptions, p->now - l->outcome.ready);
-	/* Ask the source each time: a call that once takes longer than others ask for its lane would otherwise never come to run. */
+	/*
+	 * Ask the source each time: a call that once takes longer than others ask for its lane would
+	 * otherwise never come to run.
+	 */
 	wake = l->call.wake_ns;
 	if (p->source->hand)
 		wake = p->source->hand(p->source->arg, &l->call, l->how, l->outcome.preemptions, p->now);

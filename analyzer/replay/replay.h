@@ -1,11 +1,14 @@
 /*
  * replay.h -- a service that is played: calls come, the service's own policy decides, and a clock of its own goes on.
  *
- * Who gets a lane, who makes room, who is admitted and who is given up is asked of runtime/policy, which the service asks.
- * Here is only what happens in between: time. It knows no database, draws nothing, and plays the same for the same calls.
- * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It runs begin_ns after it had a free lane, or wake_ns, or the time that the
- *           source gives, after it was handed one. It looks at the clock and at the policy between two steps, never within one, unless the source has how long it takes to stop. It
- *           leaves its lane give_ns after its end, and is answered answer_ns after its end, or fail_ns if it was refused or given up.
+ * Who gets a lane, who makes room, who is admitted and who is given up is asked of runtime/policy, which the
+ * service asks. Here is only what happens in between: time. It knows no database, draws nothing, and plays
+ * the same for the same calls.
+ * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It
+ *           runs begin_ns after it had a free lane, or wake_ns, or the time that the source gives, after it
+ *           was handed one. It looks at the clock and at the policy between two steps, never within one,
+ *           unless the source has how long it takes to stop. It leaves its lane give_ns after its end, and is
+ *           answered answer_ns after its end, or fail_ns if it was refused or given up.
  * TIES      Of what happens at the same time, what was decided on first happens first; lanes come last.
  * CONCURRENCY  None: a replay is its caller's.
  */
@@ -78,7 +81,10 @@ struct bsa_replay_source {
 	/* How long after @now the call runs, which is handed a lane for the @times-th time, from 0. NULL: wake_ns. */
 	uint64_t (*hand)(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how, uint32_t times,
 	                 uint64_t now);
-	/* How long after it is asked to make room the call stops; asked for each time on a lane. NULL: it stops at its next checkpoint. */
+	/*
+	 * How long after it is asked to make room the call stops; asked for each time on a lane. NULL: it
+	 * stops at its next checkpoint.
+	 */
 	uint64_t (*stop)(void *arg, const struct bsa_replay_call *call, uint32_t times, uint64_t now);
 	/* How long after its end the call is answered, which came to its lane like this. NULL: answer_ns. */
 	uint64_t (*answer)(void *arg, const struct bsa_replay_call *call, enum bsa_replay_hand how);
@@ -93,7 +99,10 @@ struct bsa_replay {
 	struct bsa_replay_app *ret_apps;       /* n_apps; NULL: of no interest */
 };
 
-/* @room: the other call made room. @first: this call never ran; it waited for @waited until the other call left the lane. */
+/*
+ * @room: the other call made room. @first: this call never ran; it waited for @waited until the other call
+ * left the lane.
+ */
 enum bsa_replay_hand bsa_replay_hand(bool room, bool first, uint64_t waited);
 
 /* False: there is no memory for it. */

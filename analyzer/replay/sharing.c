@@ -23,8 +23,8 @@ enum {
 #define NONE UINT32_MAX
 
 /*
- * The replays: each part with USUAL lane times, and with the others if a deadline was missed in it; and with usual ones, but WITHOUT what was refused, if some of that takes a
- * lane.
+ * The replays: each part with USUAL lane times, and with the others if a deadline was missed in it; and with
+ * usual ones, but WITHOUT what was refused, if some of that takes a lane.
  */
 enum needs { USUAL, LEAST, MOST, NEEDS, WITHOUT = NEEDS };
 
@@ -176,8 +176,9 @@ static uint64_t spread_of(uint64_t *ns, size_t n)
 }
 
 /*
- * The distance of a call from the answer before varies no less than its distance from the call before: then the stream has times of its own, as that of a
- * camera has. A stall can make an answer so late that the next call comes right behind it, and does not come of it.
+ * The distance of a call from the answer before varies no less than its distance from the call before: then
+ * the stream has times of its own, as that of a camera has. A stall can make an answer so late that the next
+ * call comes right behind it, and does not come of it.
  */
 static bool is_open(struct play *p, const struct chain *chain)
 {
@@ -221,7 +222,10 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	uint64_t budget;
 	bool refused;
 
-	/* A thread that waited for the answer before, until now in the replay, was not refused what it would have asked for meanwhile. */
+	/*
+	 * A thread that waited for the answer before, until now in the replay, was not refused what it would
+	 * have asked for meanwhile.
+	 */
 	while (before && chain->next != NONE && p->calls[chain->next].is.refused &&
 	       p->calls[chain->next].is.ready < now)
 		chain->next = p->calls[chain->next].next;
@@ -234,8 +238,9 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		return false;
 	}
 	/*
-	 * A call that was refused, and would not have met its deadline on a free lane either: a fair service refuses it, too. With the most lane
-	 * time, it must be so with the least, because otherwise it may have taken a lane.
+	 * A call that was refused, and would not have met its deadline on a free lane either: a fair service
+	 * refuses it, too. With the most lane time, it must be so with the least, because otherwise it may
+	 * have taken a lane.
 	 */
 	budget = budget_of(&c->is);
 	refused =
@@ -249,7 +254,10 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now, chain->is_open);
 	chain->before = chain->next;
 	chain->next = c->next;
-	/* In a stream with times of its own the next call comes as well where this one waits longer in the replay than until it was given up. */
+	/*
+	 * In a stream with times of its own the next call comes as well where this one waits longer in the
+	 * replay than until it was given up.
+	 */
 	*ret = (struct bsa_replay_call){ .at = chain->at,
 		                         .deadline =
 		                                 c->is.deadline == UINT64_MAX || budget >= BSA_REPLAY_NEVER - chain->at
@@ -460,7 +468,10 @@ static void play_calls(struct play *p, enum needs needs)
 	}
 }
 
-/* Replay the part with other lane times of what was given up, or without what was refused. False: not all of it, because too many were ready at a time. */
+/*
+ * Replay the part with other lane times of what was given up, or without what was refused. False: not all of
+ * it, because too many were ready at a time.
+ */
 static bool play_other_needs(struct play *p, enum needs needs)
 {
 	uint64_t total = p->total;
@@ -485,7 +496,10 @@ static void play_part(struct play *p)
 	for (int needs = LEAST; needs < NEEDS; needs++)
 		played[needs] = p->missed && play_other_needs(p, needs);
 
-	/* Where none of what was refused takes a lane, or not all can be replayed, the replay of usual lane times stands for it. */
+	/*
+	 * Where none of what was refused takes a lane, or not all can be replayed, the replay of usual lane
+	 * times stands for it.
+	 */
 	p->any_refused_runs |= p->refused_runs;
 	if (!p->refused_runs || !play_other_needs(p, WITHOUT))
 		for (uint32_t i = 0; i < p->n; i++)
@@ -559,8 +573,9 @@ static uint64_t percentile_95(uint64_t *ns, size_t n)
 }
 
 /*
- * @ns is sorted. Returns the value with k larger ones, where k is the least number for which chance puts more than k of @n executions beyond the true p95
- * in 1 of 100 recordings or fewer, if each of them is beyond it with a chance of 5 %, whatever the others are. 0: there are not so many values.
+ * @ns is sorted. Returns the value with k larger ones, where k is the least number for which chance puts more
+ * than k of @n executions beyond the true p95 in 1 of 100 recordings or fewer, if each of them is beyond it
+ * with a chance of 5 %, whatever the others are. 0: there are not so many values.
  */
 static uint64_t least_percentile_95(const uint64_t *ns, size_t n)
 {

@@ -1,25 +1,35 @@
 /*
  * sharing.h -- plays recorded arrivals under ideal fair sharing: docs/figures.md, "Verdicts".
  *
- * Each execution needs a lane for the lane time that it had, with its hand-overs. The service's policy `fair` decides which execution gets
- * which lane, on the same number of lanes. So only the order differs; a machine that was busy slows both.
- * ARRIVALS  An execution is ready at its recorded time. But if it became ready after its predecessor in the stream, within a shorter time than the predecessor took, the replay assumes that the same thread submitted it after the answer: then it
- *           follows the answer at the recorded distance. So a thread that always has one execution under way has one, not more or fewer. Not so in a stream whose executions come at distances from each other that vary no more than those from the
- *           answers: there a late answer proves nothing, and the execution that follows it came into the same stall.
- * PARTS     A recording is played in parts, each up to a time when no execution was ready, or of a limited number of executions. Each
- *           part begins with empty lanes.
- * STEPS     An execution can leave its lane between two steps. A step is as long as the caller sets, and longer in proportion if the run was longer than usual. The time without a CPU comes in stretches that no step ends, and so do hand-overs after
- *           the first.
- * GIVEN UP  An execution that was refused or given up for its deadline needs a usual run, or the lane time that it had, whichever is longer. One that was
- *           refused before it was ready takes part from then on, unless its thread still waits for the answer before in the replay: then that thread
- *           would not have asked. It has no response and no work, as recorded and in the replay.
- * DEADLINES The replay gives up what the service would: an execution that was not answered, and in the replay is still waiting or on a lane at its deadline, leaves by the service's rules. One that was refused, and needs longer than it had, is
- *           refused again and takes no lane: so executions that no
- *           service can finish in time do not slow the others. What was answered is answered in the replay, however late.
- *           Which of them would have been off their last lane by their deadlines depends on lane times that are unknown, so a part in which some were not is replayed twice more: with the least that each may have needed, and with the most. With the
- *           least a time without a CPU of unknown length is spread over all of the run. What is in time in all replays, with a quarter to spare,
- *           would have been; what is late with the least would not.
- * REFUSED   How long an execution that was refused would have taken is an estimate. So a part in which one takes a lane is replayed without all that was refused, too.
+ * Each execution needs a lane for the lane time that it had, with its hand-overs. The service's policy `fair`
+ * decides which execution gets which lane, on the same number of lanes. So only the order differs; a machine
+ * that was busy slows both.
+ * ARRIVALS  An execution is ready at its recorded time. But if it became ready after its predecessor in the
+ *           stream, within a shorter time than the predecessor took, the replay assumes that the same thread
+ *           submitted it after the answer: then it follows the answer at the recorded distance. So a thread
+ *           that always has one execution under way has one, not more or fewer. Not so in a stream whose
+ *           executions come at distances from each other that vary no more than those from the answers: there
+ *           a late answer proves nothing, and the execution that follows it came into the same stall.
+ * PARTS     A recording is played in parts, each up to a time when no execution was ready, or of a limited
+ *           number of executions. Each part begins with empty lanes.
+ * STEPS     An execution can leave its lane between two steps. A step is as long as the caller sets, and
+ *           longer in proportion if the run was longer than usual. The time without a CPU comes in stretches
+ *           that no step ends, and so do hand-overs after the first.
+ * GIVEN UP  An execution that was refused or given up for its deadline needs a usual run, or the lane time
+ *           that it had, whichever is longer. One that was refused before it was ready takes part from then
+ *           on, unless its thread still waits for the answer before in the replay: then that thread would not
+ *           have asked. It has no response and no work, as recorded and in the replay.
+ * DEADLINES The replay gives up what the service would: an execution that was not answered, and in the replay
+ *           is still waiting or on a lane at its deadline, leaves by the service's rules. One that was
+ *           refused, and needs longer than it had, is refused again and takes no lane: so executions that no
+ *           service can finish in time do not slow the others. What was answered is answered in the replay,
+ *           however late. Which of them would have been off their last lane by their deadlines depends on
+ *           lane times that are unknown, so a part in which some were not is replayed twice more: with the
+ *           least that each may have needed, and with the most. With the least a time without a CPU of
+ *           unknown length is spread over all of the run. What is in time in all replays, with a quarter to
+ *           spare, would have been; what is late with the least would not.
+ * REFUSED   How long an execution that was refused would have taken is an estimate. So a part in which one
+ *           takes a lane is replayed without all that was refused, too.
  * CONCURRENCY  None: a replay belongs to its caller.
  */
 #ifndef BSA_REPLAY_SHARING_H
@@ -75,7 +85,8 @@ struct bsa_sharing {
 enum { BSA_SHARING_DONE, BSA_SHARING_TOO_MANY = 1, BSA_SHARING_NO_MEMORY = -1, BSA_SHARING_FAILED = -2 };
 
 /*
- * Play all of it. @ret has n_apps, which become what came of each. TOO_MANY: more executions than are played were ready at a time;
+ * Play all of it. @ret has n_apps, which become what came of each. TOO_MANY: more executions than are played
+ * were ready at a time;
  * FAILED: next did.
  */
 int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *ret);

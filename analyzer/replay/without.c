@@ -17,7 +17,10 @@ enum {
 	WAYS = 8,
 	FINER = 4,  /* factor by which steps are shorter in some of the ways */
 	DRAWS = 12, /* ways in which each stream, and each call, is drawn by itself */
-	/* The way with the least error, but that all streams wait, or none: an error of steps must not decide what streams do. */
+	/*
+	 * The way with the least error, but that all streams wait, or none: an error of steps must not decide
+	 * what streams do.
+	 */
 	BEST_CLOSED = WAYS + DRAWS,
 	BEST_OPEN,
 	ALL_WAYS
@@ -53,7 +56,10 @@ struct bsa_without {
 	bool is_way[ALL_WAYS];
 	uint64_t margin[ALL_WAYS];
 	unsigned best; /* the way with the least error */
-	/* The victim was given up: of shorter or longer lengths than these the replay is not as recorded. OF_THE_WAY: ways have them. */
+	/*
+	 * The victim was given up: of shorter or longer lengths than these the replay is not as recorded.
+	 * OF_THE_WAY: ways have them.
+	 */
 	int shortest, longest;
 	uint64_t n_played;
 };
@@ -188,7 +194,10 @@ static uint64_t comes_at(struct play *p, uint32_t i, uint64_t answered)
 	return answered + (c->submitted - before->answered);
 }
 
-/* The stream of call @i, the last one of it in the window, goes on: what comes then is ready behind the horizon, less what @i is early. */
+/*
+ * The stream of call @i, the last one of it in the window, goes on: what comes then is ready behind the
+ * horizon, less what @i is early.
+ */
 static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
@@ -515,7 +524,10 @@ static bool fits_length(struct bsa_without *w, int length, uint64_t error_most, 
 	return true;
 }
 
-/* Bisect: the replay is as recorded with length @fits. *ret: the first length towards @end with which it is not, or @end. False: no memory. */
+/*
+ * Bisect: the replay is as recorded with length @fits. *ret: the first length towards @end with which it is
+ * not, or @end. False: no memory.
+ */
 static bool find_length(struct bsa_without *w, int fits, int end, uint64_t error_most, int *ret)
 {
 	bool is_fit;
@@ -545,8 +557,8 @@ static bool is_tried(const struct bsa_without *w, unsigned most)
 }
 
 /*
- * A victim that was given up at a checkpoint was so because of what was left of it, so that only some lengths of that are as recorded. The
- * ways have a few of these alone: find the bounds of all.
+ * A victim that was given up at a checkpoint was so because of what was left of it, so that only some lengths
+ * of that are as recorded. The ways have a few of these alone: find the bounds of all.
  */
 static bool find_lengths(struct bsa_without *w, uint64_t error_most)
 {
@@ -707,8 +719,9 @@ static uint64_t step_awaited(const struct bsa_without *w)
 }
 
 /*
- * The verdict of one way. A victim that is given up has no answer that could be compared with the margin: it is given the margin as a longer
- * deadline, and must be given up all the same. *ret_found_idle is left as it is, or set.
+ * The verdict of one way. A victim that is given up has no answer that could be compared with the margin: it
+ * is given the margin as a longer deadline, and must be given up all the same. *ret_found_idle is left as it
+ * is, or set.
  */
 static bool ask_hand(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct how how,
                      int *ret, bool *ret_found_idle)

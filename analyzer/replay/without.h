@@ -1,17 +1,26 @@
 /*
- * without.h -- would a missed deadline have been met without a cause, an execution, an app? Recorded executions are replayed without it.
+ * without.h -- would a missed deadline have been met without a cause, an execution, an app? Recorded
+ * executions are replayed without it.
  *
- * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. No policy but fair depends on earlier events. Fair does not either, if all lanes were idle for
- *             BSA_WITHOUT_PAUSE_NS before the next call, or no execution has waited since such a pause. Or, under other policies than fair, with calls that were there before: they stay as they were, so
+ * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. No policy
+ *             but fair depends on earlier events. Fair does not either, if all lanes were idle for
+ *             BSA_WITHOUT_PAUSE_NS before the next call, or no execution has waited since such a pause. Or,
+ *             under other policies than fair, with calls that were there before: they stay as they were, so
  *             that an app is then only reported to have cost the deadline. The window ends at the horizon.
- * WAYS        A recording leaves things open: whether the next call of a stream comes at its time or a while after the answer before, where an execution can leave its lane, how long the rest of an
- *             execution would have taken that was given up. Each way to fill that in is a world of its own, and so are some in which each stream and each call is drawn by itself. The replay without any
- *             change must miss the deadline in it, as recorded. The largest error of that replay, over the executions up to the miss, is the margin of the way; ways with far larger errors than the best are
- *             dropped. All ways that are left must agree, each by more than its margin; otherwise the answer is undecided. Under fifo with one lane bounds.h has how far the times of a way can be wrong.
+ * WAYS        A recording leaves things open: whether the next call of a stream comes at its time or a while
+ *             after the answer before, where an execution can leave its lane, how long the rest of an
+ *             execution would have taken that was given up. Each way to fill that in is a world of its own,
+ *             and so are some in which each stream and each call is drawn by itself. The replay without any
+ *             change must miss the deadline in it, as recorded. The largest error of that replay, over the
+ *             executions up to the miss, is the margin of the way; ways with far larger errors than the best
+ *             are dropped. All ways that are left must agree, each by more than its margin; otherwise the
+ *             answer is undecided. Under fifo with one lane bounds.h has how far the times of a way can be
+ *             wrong.
  * HAND-OVERS  A call that waited slept, and was woken to run; one that finds a lane idle need not sleep. Where a call of the replay finds a
  *             lane idle that it waited for as recorded, its hand-over is as recorded, or shorter: both must agree.
- * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run shorter. What signals a
- *             fence is not known: an execution that waited for one takes part in no window.
+ * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run
+ *             shorter. What signals a fence is not known: an execution that waited for one takes part in no
+ *             window.
  * CONCURRENCY None: a world is its caller's.
  */
 #ifndef BSA_REPLAY_WITHOUT_H
@@ -69,7 +78,10 @@ struct bsa_without_change {
 	size_t n_executions;
 	bool without_app, without_model; /* calls other than the victim: all of that app; or only those of the model */
 	uint32_t app, model;
-	/* Reductions of the victim's times: before from submission until ready, later of its deadline. Below 0 is an increase. */
+	/*
+	 * Reductions of the victim's times: before from submission until ready, later of its deadline. Below
+	 * 0 is an increase.
+	 */
 	int64_t before, hand, run, after, later;
 	uint64_t earlier; /* submitted so much earlier, with the same deadline */
 };
@@ -77,8 +89,9 @@ struct bsa_without_change {
 struct bsa_without;
 
 /*
- * Replays the window as it was, in each way. *ret is owned by the caller; NULL: there is no way in which the replay misses the deadline as
- * recorded, so that nothing can be decided. False: no memory, and *ret is untouched.
+ * Replays the window as it was, in each way. *ret is owned by the caller; NULL: there is no way in which the
+ * replay misses the deadline as recorded, so that nothing can be decided. False: no memory, and *ret is
+ * untouched.
  */
 bool bsa_without_new(struct bsa_without **ret, const struct bsa_without_world *world);
 
