@@ -44,8 +44,9 @@ const char *bsa_batch_table(enum batch_of of);
 int bsa_batches_flush(struct bsa_store *s);
 
 /*
- * From now on, rows of tables that no other table refers to (their first column is NOTHING) go into pages, because these tables are empty. The
- * pages are attached while the database is closed. 0, or the code that is kept.
+ * From now on, rows of tables that no other table refers to (their first column is NOTHING) go into pages,
+ * because these tables are empty. The pages are attached while the database is closed. 0, or the code that is
+ * kept.
  */
 int bsa_batches_to_pages(struct bsa_store *s);
 int bsa_batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES]);

@@ -468,8 +468,8 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 /* ---- into the table ---- */
 
 /*
- * A miss that came about behind many others has a culprit for each. Where misses have too many, the culprits of each cause that took the least
- * become one row, without a culprit.
+ * A miss that came about behind many others has a culprit for each. Where misses have too many, the culprits
+ * of each cause that took the least become one row, without a culprit.
  */
 static size_t join_least(struct run *r, size_t n)
 {
@@ -490,7 +490,10 @@ static size_t join_least(struct run *r, size_t n)
 			to->budget_ns = to->budget_ns == INT64_MIN || b->budget_ns == INT64_MIN
 			                        ? INT64_MIN
 			                        : to->budget_ns + b->budget_ns;
-			/* No replay leaves out both culprits; but where leaving out one meets the deadline, leaving out both does. */
+			/*
+			 * No replay leaves out both culprits; but where leaving out one meets the deadline,
+			 * leaving out both does.
+			 */
 			to->saved = to->saved == 1 || b->saved == 1 ? 1 : -1;
 			to->culprit = to->culprit_app = 0;
 		}

@@ -22,7 +22,10 @@ struct stretch {
 	bool hogging, written;
 };
 
-/* The stretches of a lane, in the order of their times, without gaps: the last ones. Numbers go on when a new list begins. */
+/*
+ * The stretches of a lane, in the order of their times, without gaps: the last ones. Numbers go on when a new
+ * list begins.
+ */
 struct lane {
 	uint32_t number;      /* instance and lane */
 	struct stretch *ring; /* owned; a power of 2 */
@@ -222,8 +225,8 @@ static size_t first_after(const struct lane *l, uint64_t at, size_t hint)
 }
 
 /*
- * The sequence of the stretch that @w is, or is part of; -1: it is none that is kept. @likely: which one it may be, as a run goes through
- * stretches one after the other.
+ * The sequence of the stretch that @w is, or is part of; -1: it is none that is kept. @likely: which one it
+ * may be, as a run goes through stretches one after the other.
  */
 static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w, int64_t likely)
 {

@@ -65,7 +65,10 @@ static int query_failed(const struct bsa_db *db, struct bsa_err *err)
 	return bsa_wrap(err, BSA_E_INPUT, "%s is not as an import makes it", sqlite3_db_filename(db->sql, "main"));
 }
 
-/* No other files, and no switches. What would write is refused when it is prepared, and the file is open for reading only. */
+/*
+ * No other files, and no switches. What would write is refused when it is prepared, and the file is open for
+ * reading only.
+ */
 static int statement_allowed(void *ctx, int action, const char *a, const char *b, const char *database,
                              const char *trigger)
 {
@@ -88,8 +91,9 @@ static int statement_allowed(void *ctx, int action, const char *a, const char *b
 }
 
 /*
- * SQLite would count the memory in use, under a lock at each allocation: a sixth of the instructions of a short query, whose statements
- * cost more to compile than to run. No one asks for the count. Without effect if the process has used SQLite before.
+ * SQLite would count the memory in use, under a lock at each allocation: a sixth of the instructions of a
+ * short query, whose statements cost more to compile than to run. No one asks for the count. Without effect
+ * if the process has used SQLite before.
  */
 static void count_no_memory(void)
 {

@@ -1,13 +1,15 @@
 /*
- * embed.c -- a program that the build runs: embed OUT NAME FILE... [-- NAME FILE...]... writes a C file with one string per NAME.
+ * embed.c -- a program that the build runs: embed OUT NAME FILE... [-- NAME FILE...]... writes a C file with
+ * one string per NAME.
  *
- * A string is the text of its FILEs, one after the other. In a FILE, the program replaces text between two @ from relations.def
- * and labels.def:
+ * A string is the text of its FILEs, one after the other. In a FILE, the program replaces text between two @
+ * from relations.def and labels.def:
  *
  *   @tables@                      CREATE TABLE of every table
  *   @descriptions@                INSERT INTO schema_doc for every relation that is not called stored_, and for its columns
  *   @columns RELATION [ALIAS] [[FROM]..[TO]]@
- *                                 the columns of a table, or of a view that shows the columns of its table; from FROM to TO
+ *                                 the columns of a table, or of a view that shows the columns of its table;
+ *                                 from FROM to TO
  *   @LABELS EXPRESSION@           the name of the number EXPRESSION, or NULL
  *   @LABELS:NAME@                 the number of NAME
  *   @values LABELS@               rows of VALUES: number, name

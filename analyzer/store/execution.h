@@ -10,8 +10,8 @@ struct bsa_store;
 void bsa_execution_store(struct bsa_store *s, const struct bsa_execution *x);
 
 /*
- * Executions are reported when they end, in nearly the order of their ids, and pages want them in that order: a window of them is
- * sorted. NULL: no memory.
+ * Executions are reported when they end, in nearly the order of their ids, and pages want them in that order:
+ * a window of them is sorted. NULL: no memory.
  */
 struct window *bsa_window_new(void);
 struct window *bsa_window_free(struct window *w);

@@ -123,8 +123,9 @@ static bool is_dead(pid_t pid)
 }
 
 /*
- * A living importer holds the lock of its file. Its process id proves less: the id may belong to another process now, or to another
- * machine, or to a zombie. Only between creation and locking the process id is all there is: then the file is empty.
+ * A living importer holds the lock of its file. Its process id proves less: the id may belong to another
+ * process now, or to another machine, or to a zombie. Only between creation and locking the process id is all
+ * there is: then the file is empty.
  */
 static void remove_stale(struct store_file *f)
 {

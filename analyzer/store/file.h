@@ -1,8 +1,9 @@
 /*
  * file.h -- the file that becomes the output: made beside it, renamed when it is whole.
  *
- * CRASH. The output is only ever replaced by rename. What is made is called .NAME.PID-RANDOM.burstscope, is locked (flock) as long
- * as its owner lives, and is removed by the next import into NAME that finds its owner dead.
+ * CRASH. The output is only ever replaced by rename. What is made is called .NAME.PID-RANDOM.burstscope, is
+ * locked (flock) as long as its owner lives, and is removed by the next import into NAME that finds its owner
+ * dead.
  */
 #ifndef BSA_STORE_FILE_H
 #define BSA_STORE_FILE_H

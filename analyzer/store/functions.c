@@ -77,8 +77,10 @@ static void swap_values(uint64_t *a, uint64_t *b)
 	*b = c;
 }
 
-/* The @rank-th, from 0: quickselect in three parts, for many values are equal; the middle is taken from nine places, so that
- * nothing that comes in some order is slow. */
+/*
+ * The @rank-th, from 0: quickselect in three parts, for many values are equal; the middle is taken from nine
+ * places, so that nothing that comes in some order is slow.
+ */
 static uint64_t select_rank(uint64_t *v, size_t n, size_t rank)
 {
 	size_t lo = 0, hi = n;

@@ -1,4 +1,7 @@
-/* header.h -- recognises a database of an import by its first hundred bytes, before SQLite opens it; and the digest of its tables. */
+/*
+ * header.h -- recognises a database of an import by its first hundred bytes, before SQLite opens it; and the
+ * digest of its tables.
+ */
 #ifndef BSA_STORE_HEADER_H
 #define BSA_STORE_HEADER_H
 

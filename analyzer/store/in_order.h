@@ -1,5 +1,6 @@
 /*
- * in_order.h -- calls that come nearly in the order in which they were ready, in that order: executions are stored as they end.
+ * in_order.h -- calls that come nearly in the order in which they were ready, in that order: executions are
+ * stored as they end.
  *
  * CONCURRENCY  None: it is its caller's.
  */
@@ -33,7 +34,10 @@ static inline bool in_order_full(const struct in_order *o)
 /* Not while it is full. */
 void bsa_in_order_put(struct in_order *o, const struct bsa_sharing_call *call);
 
-/* Take the call that was ready first; there must be one. False: it was ready before the call taken last, so the calls arrive in too little order for the room. */
+/*
+ * Take the call that was ready first; there must be one. False: it was ready before the call taken last, so
+ * the calls arrive in too little order for the room.
+ */
 bool bsa_in_order_take(struct in_order *o, struct bsa_sharing_call *ret);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * inverted.h -- inversions, in a space that grows with the executions, not with their square.
  *
- * Where n executions of high priority wait while n of low priority run, there are n * n inversions. A database has INVERTED_FREE rows of
- * stored_inversion, and INVERTED_OF_AN_EXECUTION for each execution. Where there are more, each wait keeps the INVERTED_KEPT that went on longest
- * beyond the step of who held the lane, and the others of it are one row of lesser_inversion: so the worst of every wait is reported in any case. One
- * thread. Memory is that of one wait's row.
+ * Where n executions of high priority wait while n of low priority run, there are n * n inversions. A
+ * database has INVERTED_FREE rows of stored_inversion, and INVERTED_OF_AN_EXECUTION for each execution. Where
+ * there are more, each wait keeps the INVERTED_KEPT that went on longest beyond the step of who held the
+ * lane, and the others of it are one row of lesser_inversion: so the worst of every wait is reported in any
+ * case. One thread. Memory is that of one wait's row.
  */
 #ifndef BSA_STORE_INVERTED_H
 #define BSA_STORE_INVERTED_H

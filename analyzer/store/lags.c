@@ -1,8 +1,9 @@
 /*
  * lags.c -- joins the lags of an app in windows that follow each other to one row.
  *
- * The last run of each app is kept in a slot, which it shares with apps that are a multiple of SLOTS away. A run goes on as long as each window of
- * its chain has a row of its app. What ends it costs a row, and nothing else.
+ * The last run of each app is kept in a slot, which it shares with apps that are a multiple of SLOTS away. A
+ * run goes on as long as each window of its chain has a row of its app. What ends it costs a row, and nothing
+ * else.
  */
 #include "store/lags.h"
 
@@ -158,7 +159,10 @@ static bool is_in(const struct link *at, int64_t window, struct exact entitled)
 	return at->window == window && at->entitled.ns == entitled.ns && at->entitled.part == entitled.part;
 }
 
-/* The chain to begin a run in: one that has this window, or else the last used one that can have it next, or else a new one. */
+/*
+ * The chain to begin a run in: one that has this window, or else the last used one that can have it next, or
+ * else a new one.
+ */
 static struct chain *chain_for(struct bsa_store *s, struct lags *l, int64_t window, struct exact entitled)
 {
 	struct chain *next = NULL, *oldest = &l->chains[0];

@@ -1,13 +1,15 @@
 /*
  * lags.h -- lags by app and window, in a space that grows with what changes.
  *
- * While an app waits, it receives nothing, is entitled to the same as all others that wait, and its lag grows by that: n apps that wait through m windows
- * have n * m rows of the view app_lag. So windows are stored once (stored_lag_window), with the sum of what who waited was entitled to up to there, and of
- * each app that waited the windows, and what its lag is besides that sum (stored_lag_run). The view has the same rows, to the ns: a row that would not come
- * out as it was reported is stored as it is (stored_lag).
+ * While an app waits, it receives nothing, is entitled to the same as all others that wait, and its lag grows
+ * by that: n apps that wait through m windows have n * m rows of the view app_lag. So windows are stored once
+ * (stored_lag_window), with the sum of what who waited was entitled to up to there, and of each app that
+ * waited the windows, and what its lag is besides that sum (stored_lag_run). The view has the same rows, to
+ * the ns: a row that would not come out as it was reported is stored as it is (stored_lag).
  *
- * Windows that follow each other for the same apps are a chain. Apps of several services, and those that became ready within a window, are entitled to
- * something else in the same window, so there are several chains. One thread. Memory does not grow.
+ * Windows that follow each other for the same apps are a chain. Apps of several services, and those that
+ * became ready within a window, are entitled to something else in the same window, so there are several
+ * chains. One thread. Memory does not grow.
  */
 #ifndef BSA_STORE_LAGS_H
 #define BSA_STORE_LAGS_H

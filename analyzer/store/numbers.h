@@ -1,6 +1,6 @@
 /*
- * numbers.h -- numbers of facts as numbers of SQLite: signed, NULL where they are unknown, and so bounded that what queries
- * compute of them does not overflow.
+ * numbers.h -- numbers of facts as numbers of SQLite: signed, NULL where they are unknown, and so bounded
+ * that what queries compute of them does not overflow.
  */
 #ifndef BSA_STORE_NUMBERS_H
 #define BSA_STORE_NUMBERS_H
@@ -46,8 +46,8 @@ static inline int64_t sql_count(uint64_t v)
 }
 
 /*
- * A 64-bit number of the trace. SQLite's integers are signed: from 2^63 on it is negative here, as execution.exec is. 2^63, which
- * no service gives out, would be NULL, and is stored as the number before it.
+ * A 64-bit number of the trace. SQLite's integers are signed: from 2^63 on it is negative here, as
+ * execution.exec is. 2^63, which no service gives out, would be NULL, and is stored as the number before it.
  */
 static inline int64_t sql_given(uint64_t v)
 {

@@ -13,7 +13,10 @@
 
 enum { APPLICATION_ID = 0x62757273 }; /* "burs" */
 
-/* Where executions go that were reported long after later ones, when those are in pages already; a table like stored_execution. */
+/*
+ * Where executions go that were reported long after later ones, when those are in pages already; a table like
+ * stored_execution.
+ */
 #define LATE_EXECUTIONS "late_execution"
 
 /* The last possible wait of an execution of which nothing is known; it has no row yet. */

@@ -2,17 +2,20 @@
  * pages.c -- writes pages of SQLite's file format, for rows of integers that arrive in the order of
  * their ids.
  *
- * WHY. A prepared INSERT takes twelve times as long for a row (`./run bench pages`), and an import writes a row for each execution.
+ * WHY. A prepared INSERT takes twelve times as long for a row (`./run bench pages`), and an import writes a
+ * row for each execution.
  *
- * LAYOUT (fileformat2.html, at sqlite.org). A database is an array of pages of one size; pages have numbers from 1. A table is a tree of
- * pages; SQLite knows the number of its root, which stays where it is, so only the content of the root is replaced. Integers in
- * pages are big-endian. A varint has seven bits a byte, the upper ones first, and all eight bits of a ninth byte.
+ * LAYOUT (fileformat2.html, at sqlite.org). A database is an array of pages of one size; pages have numbers
+ * from 1. A table is a tree of pages; SQLite knows the number of its root, which stays where it is, so only
+ * the content of the root is replaced. Integers in pages are big-endian. A varint has seven bits a byte, the
+ * upper ones first, and all eight bits of a ninth byte.
  *
  *   leaf of a table    byte 13; two bytes 0; u16 number of cells; u16 where the first cell begins; byte 0;
  *                      u16 for each cell: where it begins. The cells fill the page from its end backwards.
  *   cell of a leaf     varint bytes of the record; varint id; the record
  *   record             varint bytes of its head; a byte for each column: its kind (0 NULL; 1 to 6: an integer of 1, 2, 3, 4, 6 or 8
- *                      bytes; 8 and 9: the integers 0 and 1, without bytes); the columns. The id's column has the kind NULL.
+ *                      bytes; 8 and 9: the integers 0 and 1, without bytes); the columns. The id's column has
+ *                      the kind NULL.
  *   inner page         byte 5; as a leaf; then u32 number of the last child; cells: u32 number of a child, varint last id below it
  *   index              leaf byte 10, inner page byte 2; a cell's record is the entry; each entry is in one page only: those between two
  *                      leaves are in the inner page above
@@ -21,7 +24,8 @@
  *
  * CONCURRENCY. One thread. The database must be closed while pages are attached.
  * CRASH. The database is a file that no other process knows before it is renamed to its name: file.h.
- * TRUST. SQLite reads the pages as its own: test_store (integrity_check after each import), store_other_sqlite (another version of SQLite).
+ * TRUST. SQLite reads the pages as its own: test_store (integrity_check after each import),
+ * store_other_sqlite (another version of SQLite).
  */
 #include "store/pages.h"
 
@@ -57,7 +61,10 @@ enum {
 	INDEX_INNER = 2,
 };
 
-/* A page of the level below, and its key: of a table the last id in the page, of an index the entry between the page and the next one. */
+/*
+ * A page of the level below, and its key: of a table the last id in the page, of an index the entry between
+ * the page and the next one.
+ */
 struct child {
 	int64_t key[ENTRY_COLUMNS];
 	uint32_t page;
@@ -324,7 +331,10 @@ static int copy_bytes(struct pages *p, uint64_t from, int to_fd, uint64_t to, ui
 	return 0;
 }
 
-/* Fill an inner page of an index of @columns, or (0) of a table, with as many of @children as fit. Returns their number. */
+/*
+ * Fill an inner page of an index of @columns, or (0) of a table, with as many of @children as fit. Returns
+ * their number.
+ */
 static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children, size_t n, unsigned columns)
 {
 	unsigned content = PAGE_BYTES, cells = 0;
@@ -349,8 +359,8 @@ static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children,
 }
 
 /*
- * Write levels of inner pages until one page, @root, has all children. An inner page needs two children at least: if one child would remain
- * for the last page of a level, the page before it leaves it another.
+ * Write levels of inner pages until one page, @root, has all children. An inner page needs two children at
+ * least: if one child would remain for the last page of a level, the page before it leaves it another.
  */
 static int write_inner(struct pages *p, int fd, uint32_t root, struct child *children, size_t n, unsigned columns,
                        uint32_t *next)
@@ -456,8 +466,8 @@ static int end_index_leaf(struct tree *t, uint32_t at)
 }
 
 /*
- * Put the next entry into the leaf or, where the leaf is full, between that leaf and a new one. A new leaf needs an entry of its own, so the @last
- * entry always goes into a leaf.
+ * Put the next entry into the leaf or, where the leaf is full, between that leaf and a new one. A new leaf
+ * needs an entry of its own, so the @last entry always goes into a leaf.
  */
 static int add_entry(struct tree *t, const int64_t *entry, bool last)
 {

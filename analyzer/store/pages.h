@@ -1,9 +1,9 @@
 /*
- * pages.h -- writes rows of integers as pages of a table, without SQLite: twelve times faster than by prepared INSERTs, for the tables with a row for
- * each execution or wait.
+ * pages.h -- writes rows of integers as pages of a table, without SQLite: twelve times faster than by
+ * prepared INSERTs, for the tables with a row for each execution or wait.
  *
- * Rows arrive in the order of their ids. bsa_pages_row writes their pages to a file without a name; bsa_pages_attach copies them to the end of the
- * database while the database is closed.
+ * Rows arrive in the order of their ids. bsa_pages_row writes their pages to a file without a name;
+ * bsa_pages_attach copies them to the end of the database while the database is closed.
  */
 #ifndef BSA_STORE_PAGES_H
 #define BSA_STORE_PAGES_H
@@ -20,7 +20,10 @@ struct store_file;
 struct pages *bsa_pages_new(const struct store_file *file, unsigned columns);
 struct pages *bsa_pages_free(struct pages *p);
 
-/* Add a row. Its first column is the id, which must be larger than that of the row before. 0, or negative: bsa_pages_error. */
+/*
+ * Add a row. Its first column is the id, which must be larger than that of the row before. 0, or negative:
+ * bsa_pages_error.
+ */
 int bsa_pages_row(struct pages *p, const int64_t *row);
 
 /* The id of the last row; 0 before the first. */
@@ -30,8 +33,8 @@ int64_t bsa_pages_last(const struct pages *p);
 int bsa_pages_attach(struct pages *p, int fd, uint32_t root);
 
 /*
- * Put @n entries of @columns integers, of which the last is the id, into the empty index with page @root. @next gives the entries one by one, in
- * order; it returns 0, or another number and errno.
+ * Put @n entries of @columns integers, of which the last is the id, into the empty index with page @root.
+ * @next gives the entries one by one, in order; it returns 0, or another number and errno.
  */
 int bsa_pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
                     int (*next)(void *ctx, int64_t *entry), void *ctx);

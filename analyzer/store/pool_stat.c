@@ -1,8 +1,8 @@
 /*
  * pool_stat.c -- adds up the mappings of pools when all of them are stored.
  *
- * One scan of stored_mapping, which may have millions of rows. Percentiles and the peak need an order: the values and the times
- * go through three external sorts (sort.h), so memory stays bounded.
+ * One scan of stored_mapping, which may have millions of rows. Percentiles and the peak need an order: the
+ * values and the times go through three external sorts (sort.h), so memory stays bounded.
  */
 #include "store/pool_stat.h"
 

@@ -5,7 +5,8 @@
  * COLUMNS_NAME        the number of columns
  * struct bits_NAME    the fields of the table's packed column, unpacked; pack_NAME and unpack_NAME convert
  * AT_NAME_FIELD       the lowest bit of a field
- * ALL_NAME_FIELD      all bits of a field set. A value that does not fit is stored as this, and means unknown if the field is OPTIONAL
+ * ALL_NAME_FIELD      all bits of a field set. A value that does not fit is stored as this, and means unknown
+ *                     if the field is OPTIONAL
  * LABEL_LABELS_NAME   the number that has this name
  */
 #ifndef BSA_STORE_RELATIONS_H

@@ -240,8 +240,9 @@ static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
 	}
 
 	/*
-	 * An execution that may have waited in a part of a time may have waited in all of it, so a row within another row adds nothing. Each event
-	 * of an execution that was evicted brings such a time, from the beginning of the recording on.
+	 * An execution that may have waited in a part of a time may have waited in all of it, so a row within
+	 * another row adds nothing. Each event of an execution that was evicted brings such a time, from the
+	 * beginning of the recording on.
 	 */
 	if (s->stranger.waits && span_covers(s->stranger.began, s->stranger.ended, began, ended))
 		return;

@@ -2,17 +2,22 @@
  * saved_run.c -- chooses a sample of the missed deadlines, reads the executions around each back,
  * and replays them.
  *
- * SAMPLE   Rows of at most SAVED_MISSES_MOST misses are kept while blame_run.c writes them. Then the executions of each service are read
- *          once, in the order in which they asked for a lane, and each miss of the sample is replayed when its window is complete.
- * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import. Each miss may use its part
- *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
- * LATE     Of a miss that was submitted too late the call before in its stream is looked at, whether all apps stood still, and whether it would
- *          have met its deadline if its thread had not waited for a cpu before: late_start.
- * MODELS   An app may prepare a model more than once. These instances share a name, and to a reader they are one model: a replay without
- *          a model leaves out all of them, and the first of them, which has the smallest id, stands for them.
- * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for fences, the
- *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls. Nor are those of services beyond the
- *          first SERVICES_MOST, by trace and instance.
+ * SAMPLE   Rows of at most SAVED_MISSES_MOST misses are kept while blame_run.c writes them. Then the
+ *          executions of each service are read once, in the order in which they asked for a lane, and each
+ *          miss of the sample is replayed when its window is complete.
+ * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import.
+ *          Each miss may use its part of that, and what those before it left. Questions that are too
+ *          expensive stay unanswered: NULL.
+ * LATE     Of a miss that was submitted too late the call before in its stream is looked at, whether all apps
+ *          stood still, and whether it would have met its deadline if its thread had not waited for a cpu
+ *          before: late_start.
+ * MODELS   An app may prepare a model more than once. These instances share a name, and to a reader they are
+ *          one model: a replay without a model leaves out all of them, and the first of them, which has the
+ *          smallest id, stands for them.
+ * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not
+ *          complete or waited for fences, the rules of the service changed, or it would have more than
+ *          BSA_WITHOUT_CALLS_MOST calls. Nor are those of services beyond the first SERVICES_MOST, by trace
+ *          and instance.
  */
 #include "store/saved_run.h"
 
@@ -481,7 +486,10 @@ static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended, bool
 	return !v->holes_known;
 }
 
-/* Bounds of the runs and answers of the model of @c. False: too few were whole, and nothing is known from when it was prepared. */
+/*
+ * Bounds of the runs and answers of the model of @c. False: too few were whole, and nothing is known from
+ * when it was prepared.
+ */
 static bool find_usual(struct saved *v, const struct bsa_without_call *c, struct usual *ret)
 {
 	const struct usual *u = usual_of(v, c->model);
@@ -507,8 +515,8 @@ static bool find_usual(struct saved *v, const struct bsa_without_call *c, struct
 }
 
 /*
- * The replay begins while calls were there: who waited comes when it did, and who ran comes before them, is given a lane at once, and
- * has it until it left it.
+ * The replay begins while calls were there: who waited comes when it did, and who ran comes before them, is
+ * given a lane at once, and has it until it left it.
  */
 static void take_call_of(const struct waiting *w, const struct kept *k, struct bsa_without_call *ret)
 {
@@ -529,7 +537,10 @@ static void take_call_of(const struct waiting *w, const struct kept *k, struct b
 	ret->least = 0;
 }
 
-/* The latest answer of an earlier call of the victim's stream that is not in its window, of those that can still be under way then. */
+/*
+ * The latest answer of an earlier call of the victim's stream that is not in its window, of those that can
+ * still be under way then.
+ */
 static uint64_t answered_before(const struct saved *v, const struct waiting *w)
 {
 	const struct kept *x = kept_at(v, w->call), *k;
@@ -630,8 +641,9 @@ static bool is_asked(const struct asked_row *r)
 }
 
 /*
- * The execution that had waited longest when the missed one was refused is a culprit only if the deadline would have been met without it, or
- * without its app; and not if it is of the same app while other apps waited, too, which is what the cause means.
+ * The execution that had waited longest when the missed one was refused is a culprit only if the deadline
+ * would have been met without it, or without its app; and not if it is of the same app while other apps
+ * waited, too, which is what the cause means.
  */
 static void name_queue(struct question *q)
 {
@@ -755,7 +767,10 @@ static void answer_earlier(struct question *q)
 	}
 }
 
-/* Would it have been too late, too, if its thread had not waited for a cpu, and had returned from its call before in time? */
+/*
+ * Would it have been too late, too, if its thread had not waited for a cpu, and had returned from its call
+ * before in time?
+ */
 static bool is_late_by_itself(const struct asked *a)
 {
 	return a->delay != NOTHING && a->held != NOTHING && a->delay + a->held < a->lead;
@@ -832,7 +847,10 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 
 /* ---- calls that were submitted too late ---- */
 
-/* When the call should have been submitted. NOTHING: it has no deadline, or how long its model usually has is not known. */
+/*
+ * When the call should have been submitted. NOTHING: it has no deadline, or how long its model usually has is
+ * not known.
+ */
 static int64_t planned_of(struct saved *v, const struct kept *k)
 {
 	const struct usual *u = k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN ? NULL : usual_of(v, k->call.model);
@@ -896,8 +914,9 @@ static void quiet_until(struct quiet *q, int64_t event)
 }
 
 /*
- * How long call @x and the late call @other of another app both should have been submitted, and were not, and nothing happened in any app.
- * 0: less than half of the delay of @x. As much as that of the time in which both are late has the middle of that time in it.
+ * How long call @x and the late call @other of another app both should have been submitted, and were not, and
+ * nothing happened in any app. 0: less than half of the delay of @x. As much as that of the time in which
+ * both are late has the middle of that time in it.
  */
 static int64_t stood_with(struct saved *v, const struct kept *x, const struct kept *other, size_t first, size_t end)
 {
@@ -953,8 +972,9 @@ static void event_take(struct events *e, int64_t at)
 }
 
 /*
- * For how long may the whole machine have stood still while the thread of late call @number was on its way, as a virtual cpu does, or a timer that is late?
- * No run-queue delay includes that time. An event of another call proves that the machine ran at that instant.
+ * For how long may the whole machine have stood still while the thread of late call @number was on its way,
+ * as a virtual cpu does, or a timer that is late? No run-queue delay includes that time. An event of another
+ * call proves that the machine ran at that instant.
  */
 static void silence_measure(struct saved *v, size_t number, size_t first, size_t end)
 {
@@ -1050,7 +1070,10 @@ static void saved_make_room(struct saved *v)
 	v->base = first;
 }
 
-/* Find where the window of call @number begins: an instant before @at at which all lanes were idle. False: no such instant is kept. */
+/*
+ * Find where the window of call @number begins: an instant before @at at which all lanes were idle. False: no
+ * such instant is kept.
+ */
 static bool find_beginning(const struct saved *v, size_t number, int64_t at, struct waiting *ret)
 {
 	for (size_t i = number + 1; i-- > v->base && number - i < BSA_WITHOUT_CALLS_MOST;) {
@@ -1073,8 +1096,8 @@ static bool find_beginning(const struct saved *v, size_t number, int64_t at, str
 }
 
 /*
- * Where the window of call @number begins while others are there. Under `fair` the account of each app reaches back further than that;
- * and nothing begins with who had left a lane, and waits for it again.
+ * Where the window of call @number begins while others are there. Under `fair` the account of each app
+ * reaches back further than that; and nothing begins with who had left a lane, and waits for it again.
  */
 static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct waiting *ret)
 {
@@ -1086,7 +1109,10 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 	if (v->world.policy == LABEL_policy_fair)
 		return false;
 
-	/* The last instant at which the victim and all who were there when it came were not yet, and as long before that as it took itself. */
+	/*
+	 * The last instant at which the victim and all who were there when it came were not yet, and as long
+	 * before that as it took itself.
+	 */
 	for (size_t i = number; i-- > base;) {
 		const struct kept *k = kept_at(v, i);
 
@@ -1261,7 +1287,10 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 		k = &v->kept[v->n_kept];
 		take_call(v, q, k);
 
-		/* A refused one does not report what the service expected it to take at least: as much as the one of its model before it. */
+		/*
+		 * A refused one does not report what the service expected it to take at least: as much as the
+		 * one of its model before it.
+		 */
 		u = usual_of(v, k->call.model);
 		if (u && k->call.least)
 			u->floor = k->call.least;
@@ -1357,7 +1386,10 @@ int bsa_saved_run(struct saved *v)
 
 		if (!a->submitted_late || a->has_start || a->delay == NOTHING)
 			continue;
-		/* Would it have been too late even if the machine had stood still for as long as nothing else happened, and had not? */
+		/*
+		 * Would it have been too late even if the machine had stood still for as long as nothing else
+		 * happened, and had not?
+		 */
 		if (by_itself)
 			without_machine = a->silent != NOTHING && a->silent < a->lead - a->delay - a->held;
 		ROW(v->s, late_start, .execution_id = sql_id(a->id), .planned = a->planned, .after_id = NOTHING,

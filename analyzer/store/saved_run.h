@@ -1,6 +1,7 @@
 /*
- * saved_run.h -- whether missed deadlines would have been met without their causes: executions read back, and replayed by
- * replay/without.h. This is the one place that fills miss_cause.saved where a replay is needed, and miss_without.
+ * saved_run.h -- whether missed deadlines would have been met without their causes: executions read back, and
+ * replayed by replay/without.h. This is the one place that fills miss_cause.saved where a replay is needed,
+ * and miss_without.
  */
 #ifndef BSA_STORE_SAVED_RUN_H
 #define BSA_STORE_SAVED_RUN_H
@@ -22,8 +23,8 @@ struct saved *bsa_saved_new(struct bsa_store *s, uint64_t misses);
 struct saved *bsa_saved_free(struct saved *saved);
 
 /*
- * The rows of the next miss, as they went into miss_cause; @x, @refused and @rows are borrowed for the call. @refused: NULL if it was not
- * refused. It may not be in the sample.
+ * The rows of the next miss, as they went into miss_cause; @x, @refused and @rows are borrowed for the call.
+ * @refused: NULL if it was not refused. It may not be in the sample.
  */
 void bsa_saved_ask(struct saved *saved, const struct bsa_execution *x, const struct bsa_refused *refused,
                    const struct bsa_blamed *rows, size_t n);

@@ -1,7 +1,8 @@
 /*
  * schema.c -- checks that a database has the tables and views of this build, before any of them is read.
  *
- * TRUST  Of the file only sqlite_schema is read, which no view can stand for, until what is read next is known to be ours.
+ * TRUST  Of the file only sqlite_schema is read, which no view can stand for, until what is read next is
+ *        known to be ours.
  */
 #include "store/schema.h"
 

@@ -1,4 +1,7 @@
-/* sharing_run.c -- reads executions from a database, replays them under ideal fair sharing, and reports the sums by app. */
+/*
+ * sharing_run.c -- reads executions from a database, replays them under ideal fair sharing, and reports the
+ * sums by app.
+ */
 #include "store/sharing_run.h"
 
 #include "base/vector.h"
@@ -233,8 +236,8 @@ static int by_model(const void *a, const void *b)
 }
 
 /*
- * The step that was measured when the model was prepared includes stalls of the machine, and does not show that a run can leave its lane inside
- * an operation: a shorter one that was observed counts instead.
+ * The step that was measured when the model was prepared includes stalls of the machine, and does not show
+ * that a run can leave its lane inside an operation: a shorter one that was observed counts instead.
  */
 static uint64_t step_of(const struct reading *r)
 {
@@ -281,8 +284,9 @@ static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 		c->need_most = TRIAL_FACTOR * runs->estimate + TRIAL_MORE_NS;
 	} else {
 		/*
-		 * A whole run that was no shorter than its own, another one for each execution, by when it was ready; 0: none was. Executions are
-		 * given up rather where they need long, so all of them together needed no less than such runs do.
+		 * A whole run that was no shorter than its own, another one for each execution, by when it
+		 * was ready; 0: none was. Executions are given up rather where they need long, so all of them
+		 * together needed no less than such runs do.
 		 */
 		while (shorter < runs->n_kept && runs->kept[shorter] < c->run)
 			shorter++;
@@ -415,8 +419,8 @@ static void take_end(struct ends *e)
 }
 
 /*
- * The cpus that a native service kept busy, if they had been its own, over the cpu time that it had of them: so much slower was the machine, for
- * all of its executions.
+ * The cpus that a native service kept busy, if they had been its own, over the cpu time that it had of them:
+ * so much slower was the machine, for all of its executions.
  */
 static int how_much_slower(struct reading *r, struct service *service)
 {
@@ -467,8 +471,9 @@ static const char stops_sql[] =
 	"GROUP BY 1 ORDER BY 1";
 
 /*
- * An execution that is asked to leave its lane while it has no cpu leaves it when it has one again: after half of the time without, in the mean. So the
- * requests show how long that is at a stretch, and how much of the lane time it is.
+ * An execution that is asked to leave its lane while it has no cpu leaves it when it has one again: after
+ * half of the time without, in the mean. So the requests show how long that is at a stretch, and how much of
+ * the lane time it is.
  */
 static int read_stops(struct reading *r, struct service *service)
 {

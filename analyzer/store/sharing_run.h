@@ -7,7 +7,10 @@
 #include "bsa/sharing.h"
 #include "store/store.h"
 
-/* Replay the traces from @trace on. Returns 0, a code of SQLite such as SQLITE_NOMEM, or the result of @report, below 0. */
+/*
+ * Replay the traces from @trace on. Returns 0, a code of SQLite such as SQLITE_NOMEM, or the result of
+ * @report, below 0.
+ */
 int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_call *report, void *ctx);
 
 /* Fill app_sharing with what this import brought. 0, or the code that the store keeps. */

@@ -158,7 +158,10 @@ static int run_fill(struct sort *s, struct run *r)
 	return 0;
 }
 
-/* True: @a comes first. Of equal keys the earlier run comes first, which has the lower position in the file. An empty run is last. */
+/*
+ * True: @a comes first. Of equal keys the earlier run comes first, which has the lower position in the file.
+ * An empty run is last.
+ */
 static bool run_before(const struct run *a, const struct run *b)
 {
 	if (a->i == a->n || b->i == b->n)

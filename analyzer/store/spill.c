@@ -1,9 +1,10 @@
 /*
  * spill.c -- collects durations in chunks by group, and writes full chunks to a file.
  *
- * LAYOUT. Chunks of the file, one behind the other: struct head, then n times FIGURES values, of 32 bits, or (wide) of 64 where one
- * does not fit. Each knows where the one before it of its group is. Full chunks have ROWS rows; where there are more groups than
- * room for their chunks, all that are begun are written as they are.
+ * LAYOUT. Chunks of the file, one behind the other: struct head, then n times FIGURES values, of 32 bits, or
+ * (wide) of 64 where one does not fit. Each knows where the one before it of its group is. Full chunks have
+ * ROWS rows; where there are more groups than room for their chunks, all that are begun are written as they
+ * are.
  */
 #include "store/spill.h"
 

@@ -1,8 +1,9 @@
 /*
  * spill.h -- the durations of every complete execution, by group, kept until percentiles can be taken of them.
  *
- * Memory is bounded: what is more goes to a file without a name beside the output, in chunks of one group each. So is the number of
- * groups, by that of executions: where there are too many, further ones of a path are one group, of app 0 and model 0.
+ * Memory is bounded: what is more goes to a file without a name beside the output, in chunks of one group
+ * each. So is the number of groups, by that of executions: where there are too many, further ones of a path
+ * are one group, of app 0 and model 0.
  */
 #ifndef BSA_STORE_SPILL_H
 #define BSA_STORE_SPILL_H
@@ -49,8 +50,8 @@ struct group *bsa_spill_groups(struct spill *spill, size_t *ret_n);
 uint64_t bsa_spill_joined(const struct spill *spill);
 
 /*
- * Call @take for the executions of @group, some at a time, in any order but always the same: @n of them, one behind the other,
- * FIGURES values each; BSA_NEVER: unknown. 0, or negative: bsa_spill_error has the reason.
+ * Call @take for the executions of @group, some at a time, in any order but always the same: @n of them, one
+ * behind the other, FIGURES values each; BSA_NEVER: unknown. 0, or negative: bsa_spill_error has the reason.
  */
 int bsa_spill_walk(struct spill *spill, const struct group *group,
                    void (*take)(void *ctx, const uint64_t *values, size_t n), void *ctx);

@@ -16,7 +16,10 @@ enum statement_of {
 int bsa_statements_init(struct bsa_store *s);
 void bsa_statements_fini(struct bsa_store *s);
 
-/* bsa_statement_app(s, row) and so on. The row replaces a row with the same key. Text must be UTF-8 and is borrowed for the call. */
+/*
+ * bsa_statement_app(s, row) and so on. The row replaces a row with the same key. Text must be UTF-8 and is
+ * borrowed for the call.
+ */
 #define REL_STATEMENT(name, table, about, columns) \
 	void bsa_statement_##name(struct bsa_store *s, const struct row_##name *row);
 #include "store/relations.def"

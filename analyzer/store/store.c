@@ -135,7 +135,10 @@ static int open_db(struct bsa_store *s)
 	if (sqlite3_open_v2(s->file.path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return bsa_store_sql_failed(s);
 	sqlite3_progress_handler(s->db, 1000, stop_if_asked, s);
-	/* No other process reads the file, and an incomplete file is removed: so there is no journal, and one fsync, of bsa_store_file_publish. */
+	/*
+	 * No other process reads the file, and an incomplete file is removed: so there is no journal, and one
+	 * fsync, of bsa_store_file_publish.
+	 */
 	bsa_store_run(s, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = OFF; PRAGMA "
 	                 "synchronous = OFF;"
 	                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8192; PRAGMA secure_delete = OFF;"
@@ -310,7 +313,10 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
 
-/* A pair of uids stays: if the service's user is not proven for one part of the database, it is not proven for the whole. */
+/*
+ * A pair of uids stays: if the service's user is not proven for one part of the database, it is not proven
+ * for the whole.
+ */
 void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival)
 {
 	if (s->rival_uid != NOTHING)
@@ -414,8 +420,9 @@ static int write_meta(struct bsa_store *s)
 }
 
 /*
- * An import may bring a run that is in the database already, recorded by another session: then the same executions of the same
- * stream of one host are complete twice, at the same time. A service that two recordings follow one another of has others in each.
+ * An import may bring a run that is in the database already, recorded by another session: then the same
+ * executions of the same stream of one host are complete twice, at the same time. A service that two
+ * recordings follow one another of has others in each.
  */
 static int refuse_twice(struct bsa_store *s)
 {

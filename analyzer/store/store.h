@@ -1,8 +1,8 @@
 /*
  * store.h -- facts into a SQLite file, which appears when it is whole.
  *
- * One thread. Written beside the output path, in one transaction, and renamed. The first failure (no space, mostly) is kept,
- * and everything after it does nothing: bsa_store_check returns it.
+ * One thread. Written beside the output path, in one transaction, and renamed. The first failure (no space,
+ * mostly) is kept, and everything after it does nothing: bsa_store_check returns it.
  */
 #ifndef BSA_STORE_STORE_H
 #define BSA_STORE_STORE_H
@@ -30,9 +30,10 @@ struct bsa_trace_row {
 };
 
 /*
- * 0 and *ret owned by the caller. BSA_E_USAGE: @output is a directory, or something that an import has not made and that would be
- * lost; BSA_E_INPUT: append, and it is no database of this version; BSA_E_ENV: its directory is not there or cannot be written.
- * What a process that has died left of an import into @output is removed.
+ * 0 and *ret owned by the caller. BSA_E_USAGE: @output is a directory, or something that an import has not
+ * made and that would be lost; BSA_E_INPUT: append, and it is no database of this version; BSA_E_ENV: its
+ * directory is not there or cannot be written. What a process that has died left of an import into @output is
+ * removed.
  */
 int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *options, struct bsa_err *err);
 
@@ -52,7 +53,10 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 /* Store the scope that the recording was limited to: @app a name or a uid, "": any; pids, 0: any. */
 void bsa_store_scope(struct bsa_store *s, const char *app, uint32_t pid, uint32_t service);
 
-/* How many executions of other services than the asked one the import left out, at least. Of apps and processes it leaves out none. */
+/*
+ * How many executions of other services than the asked one the import left out, at least. Of apps and
+ * processes it leaves out none.
+ */
 void bsa_store_others(struct bsa_store *s, uint64_t executions);
 
 /* How many events of this import were left out, because their recording was over. */
@@ -86,8 +90,9 @@ void bsa_store_stop(struct bsa_store *s);
 struct bsa_facts bsa_store_facts(struct bsa_store *s);
 
 /*
- * The uid of the service's user in a clock group. @rival: another uid with the same claim, or UINT32_MAX. The first pair with a rival
- * stays, also one that is in the database already (append); otherwise the last call counts.
+ * The uid of the service's user in a clock group. @rival: another uid with the same claim, or UINT32_MAX. The
+ * first pair with a rival stays, also one that is in the database already (append); otherwise the last call
+ * counts.
  */
 void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival);
 

@@ -17,7 +17,10 @@ int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t 
 /* Executions that are counted without their app and model, because there were too many kinds for their number. */
 uint64_t bsa_tally_joined(const struct tally *t);
 
-/* execution_count, id_block and what is worst, when executions and misses are in their tables. 0, or the code that is kept. */
+/*
+ * execution_count, id_block and what is worst, when executions and misses are in their tables. 0, or the code
+ * that is kept.
+ */
 int bsa_tally_write(struct bsa_store *s);
 
 #endif

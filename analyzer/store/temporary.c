@@ -1,12 +1,13 @@
 /*
  * temporary.c -- see temporary.h.
  *
- * SQLite creates a temporary file under a random name, and then unlinks the name. If the process is killed between the two calls, the file stays. The
- * default VFS of SQLite takes another function for its system call open(2), so that no such name is ever created. The file system decides how:
+ * SQLite creates a temporary file under a random name, and then unlinks the name. If the process is killed
+ * between the two calls, the file stays. The default VFS of SQLite takes another function for its system call
+ * open(2), so that no such name is ever created. The file system decides how:
  *
  * - O_TMPFILE, in the directory that SQLite has chosen ($SQLITE_TMPDIR, $TMPDIR, /var/tmp, ...).
- * - Some file systems (NFS; overlayfs before Linux 6.3) refuse O_TMPFILE. There the file gets its name in a directory of base/scratch.h: the next import
- *   removes that directory if this process is killed.
+ * - Some file systems (NFS; overlayfs before Linux 6.3) refuse O_TMPFILE. There the file gets its name in a
+ *   directory of base/scratch.h: the next import removes that directory if this process is killed.
  */
 #include "store/temporary.h"
 
@@ -51,7 +52,10 @@ static int open_in_scratch(int flags, int mode)
 	return fd;
 }
 
-/* The name that SQLite gives its temporary files. A program that uses us may open files of other kinds by the same VFS: their names stay. */
+/*
+ * The name that SQLite gives its temporary files. A program that uses us may open files of other kinds by the
+ * same VFS: their names stay.
+ */
 static bool is_temporary(const char *path, int flags)
 {
 	const char *slash = strrchr(path, '/');

@@ -3,8 +3,8 @@
 #define BSA_STORE_TEMPORARY_H
 
 /*
- * From now on, SQLite creates its temporary files in this process without names: the kernel removes each of them with the process. Call this before a
- * database is opened, from any thread, and as often as you like.
+ * From now on, SQLite creates its temporary files in this process without names: the kernel removes each of
+ * them with the process. Call this before a database is opened, from any thread, and as often as you like.
  */
 void bsa_temporary_unnamed(void);
 
