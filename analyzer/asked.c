@@ -7,7 +7,10 @@ bool bsa_asked_event(struct asked *a, uint32_t service, const struct bsa_event *
 {
 	unsigned instance = service ? bsa_instance_of_event(e) : NO_INSTANCE;
 
-	/* Instance 0 stands for numbers that no service handed out. A miss without an execution is identified by its model. */
+	/*
+	 * Instance 0 stands for numbers that no service handed out. A miss without an execution is identified
+	 * by its model.
+	 */
 	if (!instance && e->kind == BSA_deadline_miss)
 		instance = bsa_instance_of_number(BSA_OF(e, deadline_miss)->model);
 	if (!instance || instance == NO_INSTANCE)

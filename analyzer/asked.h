@@ -1,12 +1,15 @@
 /*
- * asked.h -- leaves out the events of other services where a recording was asked for one service alone (burstscope record --service).
+ * asked.h -- leaves out the events of other services where a recording was asked for one service alone
+ * (burstscope record --service).
  *
- * WHY HERE   LTTng leaves out what other services emit, but not what their apps emit: no filter knows the instance of a service before the
- *            recording begins. Such executions have one side, and no figure is right that counts them: not those that are stored with the
- *            database, nor those that are asked for later. So they never reach the database.
- * INSTANCE   A service is asked for by its pid. Its service_state has the pid and the instance. Until that event, the service of an event is unknown,
- *            so the event counts; if it turns out wrong, bsa_asked_again returns true, and the caller reads the records again, with what is known
- *            now. Where no service_state has the pid, everything counts.
+ * WHY HERE   LTTng leaves out what other services emit, but not what their apps emit: no filter knows the
+ *            instance of a service before the recording begins. Such executions have one side, and no figure
+ *            is right that counts them: not those that are stored with the database, nor those that are asked
+ *            for later. So they never reach the database.
+ * INSTANCE   A service is asked for by its pid. Its service_state has the pid and the instance. Until that
+ *            event, the service of an event is unknown, so the event counts; if it turns out wrong,
+ *            bsa_asked_again returns true, and the caller reads the records again, with what is known now.
+ *            Where no service_state has the pid, everything counts.
  */
 #ifndef BSA_ASKED_H
 #define BSA_ASKED_H
@@ -35,7 +38,10 @@ bool bsa_asked_again(const struct asked *a);
 /* Begin another pass over the same records with the instances that @a knows. */
 void bsa_asked_rewind(struct asked *a);
 
-/* Executions of other services that were left out, at least: one that has neither of the events of its client is not seen. */
+/*
+ * Executions of other services that were left out, at least: one that has neither of the events of its client
+ * is not seen.
+ */
 uint64_t bsa_asked_left_out(const struct asked *a);
 
 #endif

@@ -20,8 +20,8 @@ enum {
 static const uint64_t longest_horizon_ns = 60000000000;
 
 /*
- * The objects that a signal handler uses. Each is set to NULL before it is freed; the decoder first, because any of its threads may be
- * running the handler.
+ * The objects that a signal handler uses. Each is set to NULL before it is freed; the decoder first, because
+ * any of its threads may be running the handler.
  */
 static struct bsa_decode *_Atomic reading;
 static struct bsa_importer *_Atomic writing;

@@ -408,8 +408,8 @@ static struct once once_of(const struct bsa_event *e)
 }
 
 /*
- * Two sessions of one run count everything twice. Their traces differ in everything but the executions that they are about. Numbers of two
- * services may be the same by chance, but hardly at the same time.
+ * Two sessions of one run count everything twice. Their traces differ in everything but the executions that
+ * they are about. Numbers of two services may be the same by chance, but hardly at the same time.
  */
 static int refuse_twice(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
 {

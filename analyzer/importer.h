@@ -1,6 +1,6 @@
 /*
- * importer.h -- records in, a database out: the fold and the store, joined. bsa_import pulls records from a decoder into
- * it; the babeltrace2 plugin pushes them.
+ * importer.h -- records in, a database out: the fold and the store, joined. bsa_import pulls records from a
+ * decoder into it; the babeltrace2 plugin pushes them.
  *
  * One thread. Nothing is seen at the output path before bsa_importer_finish has succeeded.
  */
@@ -28,7 +28,10 @@ struct bsa_importer_options {
 		*service_uid; /* the user of the service (users.h); NULL: it is found out. Borrowed for the call */
 	/* results of the first pass; NULL: this is the first pass. Borrowed for the call */
 	const struct bsa_importer_users *users;
-	/* the services that were asked for alone, as the first pass found them; NULL: they are not known. Borrowed for the call */
+	/*
+	 * the services that were asked for alone, as the first pass found them; NULL: they are not known.
+	 * Borrowed for the call
+	 */
 	const struct asked *asked;
 	bool ends; /* events after the end of their recording are left out (bsa_importer_wants_ends) */
 };
@@ -85,26 +88,27 @@ void bsa_importer_stop(struct bsa_importer *im);
 struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im);
 
 /*
- * After the last record, and before finish: events of services that were not asked for counted, before it was known which those are. The traces are
- * to be imported again, with *ret. False: *ret untouched.
+ * After the last record, and before finish: events of services that were not asked for counted, before it was
+ * known which those are. The traces are to be imported again, with *ret. False: *ret untouched.
  */
 bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret);
 
 /*
- * After the last record, and before finish: events of users counted, or did not, before it was known who the service's user is. The
- * traces are to be imported again, with *ret.
+ * After the last record, and before finish: events of users counted, or did not, before it was known who the
+ * service's user is. The traces are to be imported again, with *ret.
  */
 bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret);
 
 /*
- * After the last record, and before finish: when a recording was ended, LTTng stopped the service before its clients. Events after that end
- * are not part of the recording. The caller must import again with .ends.
+ * After the last record, and before finish: when a recording was ended, LTTng stopped the service before its
+ * clients. Events after that end are not part of the recording. The caller must import again with .ends.
  */
 bool bsa_importer_wants_ends(const struct bsa_importer *im);
 
 /*
- * After the last record, before or after finish: how late the latest summary of all reported a lane, when that was more than this importer
- * allowed for: the traces are to be imported again, with that as horizon_ns. 0: it was in time.
+ * After the last record, before or after finish: how late the latest summary of all reported a lane, when
+ * that was more than this importer allowed for: the traces are to be imported again, with that as horizon_ns.
+ * 0: it was in time.
  */
 uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im);
 

@@ -1,6 +1,6 @@
 /*
- * instance.h -- the service that an event is about, as far as the event shows: the upper 12 bits of each number that a service hands out are
- * the service's instance (docs/events.md).
+ * instance.h -- the service that an event is about, as far as the event shows: the upper 12 bits of each
+ * number that a service hands out are the service's instance (docs/events.md).
  */
 #ifndef BSA_INSTANCE_H
 #define BSA_INSTANCE_H

@@ -1,12 +1,14 @@
 /*
  * machine.h -- the work of the machine's cpus, from a kernel's trace, and the part of it that delayed an execution.
  *
- * WHAT FOR     The service reads how long its threads were ready and on no cpu, and reports it in delays[]. Where a kernel's trace covers an
- *              execution of a burst, the same is summed up of it: the times from when the thread was woken, or was taken off a cpu
- *              unfinished, until a cpu ran it. bsa_machine_amend puts that in place of what the service reported.
- * WHICH THREAD No event has the thread that emitted it. But a burst has one thread in the service, and that thread ran on some cpu whenever
- *              it emitted an event: of the threads that ran at all of those times one is left after a few events. Until then, and where events
- *              of the kernel were lost, what the service reported remains.
+ * WHAT FOR     The service reads how long its threads were ready and on no cpu, and reports it in delays[].
+ *              Where a kernel's trace covers an execution of a burst, the same is summed up of it: the times
+ *              from when the thread was woken, or was taken off a cpu unfinished, until a cpu ran it.
+ *              bsa_machine_amend puts that in place of what the service reported.
+ * WHICH THREAD No event has the thread that emitted it. But a burst has one thread in the service, and that
+ *              thread ran on some cpu whenever it emitted an event: of the threads that ran at all of those
+ *              times one is left after a few events. Until then, and where events of the kernel were lost,
+ *              what the service reported remains.
  * MEMORY       Bounded: behind some millions of switches the trace covers nothing more.
  *
  * One thread.
@@ -34,7 +36,10 @@ struct machine_state {
 struct machine *bsa_machine_new(void (*report)(void *ctx, const struct machine_state *state), void *ctx);
 struct machine *bsa_machine_free(struct machine *m); /* NULL is fine; returns NULL */
 
-/* The next event of the kernel, in the order of time, before all of those below; false: there is no more room. @m: a struct machine. */
+/*
+ * The next event of the kernel, in the order of time, before all of those below; false: there is no more
+ * room. @m: a struct machine.
+ */
 bool bsa_machine_take(void *m, const struct bsa_kernel_event *event);
 
 /* Whether an event was taken. */

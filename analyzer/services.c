@@ -161,8 +161,8 @@ static void service_heard(struct services *all, const struct bsa_event *e, uint6
 }
 
 /*
- * A service serves the requests of a burst one after the other, and emits the summary of one before it takes the next. So a second
- * answer proves that the first summary was emitted, after the service was heard.
+ * A service serves the requests of a burst one after the other, and emits the summary of one before it takes
+ * the next. So a second answer proves that the first summary was emitted, after the service was heard.
  */
 static void burst_answered(struct service *s, uint32_t stream, uint64_t began, uint64_t at)
 {
@@ -196,7 +196,10 @@ bool bsa_services_silence(const struct services *all, uint32_t *from, struct sil
 	for (; *from < INSTANCES; ++*from) {
 		const struct service *s = &all->of[*from];
 
-		/* How long after the service was heard an answer may be, while all that the service emitted was recorded. */
+		/*
+		 * How long after the service was heard an answer may be, while all that the service emitted
+		 * was recorded.
+		 */
 		if (!s->heard || s->answered < s->heard + (s->summed && !s->proven ? summary_ns : silence_ns))
 			continue;
 		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace };
@@ -235,8 +238,8 @@ int bsa_services_event(struct services *s, const struct bsa_event *e, struct bsa
 		took = summary->at[AT_RUN_ENDED];
 		service_heard(s, e, summary->exec);
 		/*
-		 * A service that emits exec_end emits it before the answer. Then no event after the answer is needed to prove that the
-		 * service was recorded.
+		 * A service that emits exec_end emits it before the answer. Then no event after the answer is
+		 * needed to prove that the service was recorded.
 		 */
 		of->summed = took == BSA_NEVER || of->ended < summary->began + took;
 		return 0;

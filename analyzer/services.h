@@ -1,13 +1,17 @@
 /*
- * services.h -- finds, from the records of a clock group, services with the same numbers, and services that were not recorded any more.
+ * services.h -- finds, from the records of a clock group, services with the same numbers, and services that
+ * were not recorded any more.
  *
- * SAME NUMBERS  The upper 12 bits of every number are the instance of its service, which is random: one of 4095. The process and
- *               the time of its start distinguish services with the same instance. Their executions can be distinguished only if the
- *               first service had no client any more when the second one began.
- * SILENT        `lttng stop` ends the recording of one process after another. If a client gets an answer to an execution that it
- *               submitted after the last event of the service, the service still ran, and was not recorded any more. The answer about a
- *               fenced execution proves nothing, because its run comes after it. A service that emits nothing but summaries emits each
- *               after the answer, so there one answer proves little; two of one burst prove that a summary lies between them.
+ * SAME NUMBERS  The upper 12 bits of every number are the instance of its service, which is random: one of
+ *               4095. The process and the time of its start distinguish services with the same instance.
+ *               Their executions can be distinguished only if the first service had no client any more when
+ *               the second one began.
+ * SILENT        `lttng stop` ends the recording of one process after another. If a client gets an answer to
+ *               an execution that it submitted after the last event of the service, the service still ran,
+ *               and was not recorded any more. The answer about a fenced execution proves nothing, because
+ *               its run comes after it. A service that emits nothing but summaries emits each after the
+ *               answer, so there one answer proves little; two of one burst prove that a summary lies between
+ *               them.
  */
 #ifndef BSA_SERVICES_H
 #define BSA_SERVICES_H

@@ -1,4 +1,7 @@
-/* users.c -- keeps the claims of users on services and numbers, and counts only events of the user that has what they name. */
+/*
+ * users.c -- keeps the claims of users on services and numbers, and counts only events of the user that has
+ * what they name.
+ */
 #include "users.h"
 
 #include <errno.h>
@@ -253,7 +256,10 @@ static bool is_within(uint64_t number, unsigned instance)
 	return number >> INSTANCE_SHIFT == 0 || number >> INSTANCE_SHIFT == instance;
 }
 
-/* Are all other numbers that it names of @instance, too? A stream of one's own on another's connection would be the other's. */
+/*
+ * Are all other numbers that it names of @instance, too? A stream of one's own on another's connection would
+ * be the other's.
+ */
 static bool names_only(const struct bsa_event *e, unsigned instance)
 {
 	switch ((enum bsa_kind)e->kind) {
@@ -370,8 +376,8 @@ static int service_announces(struct users *u, const struct bsa_event *e, unsigne
 /* ---- clients ---- */
 
 /*
- * May connection, stream or model @number belong to user @uid? The recording need not have its announcement: see CLIENTS in users.h.
- * 1, 0, or -ENOMEM.
+ * May connection, stream or model @number belong to user @uid? The recording need not have its announcement:
+ * see CLIENTS in users.h. 1, 0, or -ENOMEM.
  */
 static int may_be_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid, uint64_t at)
 {

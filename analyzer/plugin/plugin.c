@@ -3,11 +3,12 @@
  *
  *   babeltrace2 TRACE --component=sink.nnburst.sqlite --params='output="FILE.db",keep-operations=true'
  *
- * It has one port, so whatever is upstream has put messages into one order, which is that of the traces' own idea of the time
- * of day. Where that is not quite the order of their clock, a record is passed on as of the time of the one before it.
+ * It has one port, so whatever is upstream has put messages into one order, which is that of the traces' own
+ * idea of the time of day. Where that is not quite the order of their clock, a record is passed on as of the
+ * time of the one before it.
  *
- * Messages do not have the numbers of packets, and filters upstream may leave out anything: so the sink cannot know whether all was
- * recorded, and each trace gets a loss for it.
+ * Messages do not have the numbers of packets, and filters upstream may leave out anything: so the sink
+ * cannot know whether all was recorded, and each trace gets a loss for it.
  */
 #include <babeltrace2/babeltrace.h>
 #include <inttypes.h>

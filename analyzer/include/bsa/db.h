@@ -1,8 +1,8 @@
 /*
  * db.h -- questions to a database that an import made (docs/database.md), without its library's types.
  *
- * One thread at a time for each bsa_db and its queries; bsa_db_interrupt may come from another thread or a signal handler.
- * Nothing can be changed through it. Beside SQLite's own functions, queries have
+ * One thread at a time for each bsa_db and its queries; bsa_db_interrupt may come from another thread or a
+ * signal handler. Nothing can be changed through it. Beside SQLite's own functions, queries have
  *
  *   percentile(value, p)   the exact p-th percentile (nearest rank), p from 0 to 100; an aggregate, NULLs left out
  *   jain(x)                Jain's index of fairness: 1 where all are equal, 1/n where one has everything; an aggregate
@@ -31,12 +31,15 @@ enum bsa_type { BSA_NULL, BSA_INT, BSA_REAL, BSA_STRING, BSA_BYTES };
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err);
 
 /*
- * Whether queries from now on are the caller's own: then one that fails is the file's fault, BSA_E_INPUT, where it would be BSA_E_USAGE.
- * At first they are not.
+ * Whether queries from now on are the caller's own: then one that fails is the file's fault, BSA_E_INPUT,
+ * where it would be BSA_E_USAGE. At first they are not.
  */
 void bsa_db_own_queries(struct bsa_db *db, bool own);
 
-/* How much of the file is kept in memory, and how much each sort may take before it uses files; 64 MiB at first. @kib > 0. */
+/*
+ * How much of the file is kept in memory, and how much each sort may take before it uses files; 64 MiB at
+ * first. @kib > 0.
+ */
 void bsa_db_memory(struct bsa_db *db, unsigned kib);
 
 /* NULL is fine. Its queries are to be freed before. Returns NULL. */
@@ -75,8 +78,8 @@ const char *bsa_query_name(const struct bsa_query *q, size_t column);
 size_t bsa_query_find(const struct bsa_query *q, const char *name);
 
 /*
- * The columns of the current row. A text ends with 0; @ret_bytes (may be NULL) is its length without that. The text is borrowed until
- * the next step. NULL: the value is NULL.
+ * The columns of the current row. A text ends with 0; @ret_bytes (may be NULL) is its length without that.
+ * The text is borrowed until the next step. NULL: the value is NULL.
  */
 enum bsa_type bsa_query_type(const struct bsa_query *q, size_t column);
 int64_t bsa_query_get_int(const struct bsa_query *q, size_t column);
@@ -92,14 +95,17 @@ struct bsa_column {
 };
 
 /*
- * Every column of every relation, or of @relation; the relation itself first, then in its columns' order. All of it is
- * borrowed for the call. NULL @db: what a database of this version would have. 0, or negative, or what @report returned other than 0.
- * BSA_E_USAGE: no such relation.
+ * Every column of every relation, or of @relation; the relation itself first, then in its columns' order. All
+ * of it is borrowed for the call. NULL @db: what a database of this version would have. 0, or negative, or
+ * what @report returned other than 0. BSA_E_USAGE: no such relation.
  */
 int bsa_db_schema(struct bsa_db *db, const char *relation, int (*report)(void *ctx, const struct bsa_column *column),
                   void *ctx, struct bsa_err *err);
 
-/* The unit of what a query calls @name: that of the relations' columns of this name, if they agree; otherwise "". Borrowed for good. */
+/*
+ * The unit of what a query calls @name: that of the relations' columns of this name, if they agree; otherwise
+ * "". Borrowed for good.
+ */
 const char *bsa_db_unit(struct bsa_db *db, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * err.h -- errors: a code for the program, a sentence for people.
  *
- * The function that detects an error calls bsa_fail; callers that know more call bsa_wrap; only a main() prints. @err may be NULL
- * everywhere.
+ * The function that detects an error calls bsa_fail; callers that know more call bsa_wrap; only a main()
+ * prints. @err may be NULL everywhere.
  */
 #ifndef BSA_ERR_H
 #define BSA_ERR_H

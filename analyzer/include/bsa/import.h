@@ -50,7 +50,10 @@ int bsa_import(const struct bsa_import_options *options, struct bsa_imported *re
 /* The import under way, if any, answers BSA_E_STOPPED soon. Async-signal-safe. */
 void bsa_import_stop(void);
 
-/* Remove what a process that has died while it imported into @output left beside it and in $TMPDIR. The next import does so, too. */
+/*
+ * Remove what a process that has died while it imported into @output left beside it and in $TMPDIR. The next
+ * import does so, too.
+ */
 void bsa_import_clean(const char *output);
 
 #endif

@@ -1,11 +1,14 @@
 /*
- * live.h -- figures of a recording that still grows: rates, latencies, missed deadlines and their causes, by app and model.
+ * live.h -- figures of a recording that still grows: rates, latencies, missed deadlines and their causes, by
+ * app and model.
  *
- * The records come from the files (decode/follow.h), or from a relay daemon (decode/remote.h), and the fold is the one of an import. So when the recording has ended and all of it
- * was read, the sums equal those of an import exactly: struct bsa_live_state shows whether this holds.
+ * The records come from the files (decode/follow.h), or from a relay daemon (decode/remote.h), and the fold
+ * is the one of an import. So when the recording has ended and all of it was read, the sums equal those of an
+ * import exactly: struct bsa_live_state shows whether this holds.
  *
- * TWO SPEEDS  Rates, latencies and misses are known with the last event of an execution. Waits, and so causes and shares, are known when no
- *             earlier event can arrive: with events of detail compact, a second later.
+ * TWO SPEEDS  Rates, latencies and misses are known with the last event of an execution. Waits, and so causes
+ *             and shares, are known when no earlier event can arrive: with events of detail compact, a second
+ *             later.
  * MEMORY      Bounded by the executions under way and by the last seconds. Ended executions leave only sums.
  * TRUST       Like decode/follow.h. A service whose records contradict each other is begun again (gaps).
  *
@@ -69,15 +72,21 @@ struct bsa_live_starved {
 struct bsa_live_calls {
 	void *ctx;
 	void (*execution)(void *ctx, const struct bsa_live_execution *x);
-	/* For a window of time: the lane time that an app of user @uid received and was entitled to; and its largest lag. */
+	/*
+	 * For a window of time: the lane time that an app of user @uid received and was entitled to; and its
+	 * largest lag.
+	 */
 	void (*share)(void *ctx, const char *app, uint32_t uid, uint64_t received_ns, uint64_t entitled_ns);
 	void (*lag)(void *ctx, const char *app, uint32_t uid, int64_t lag_ns);
 	/*
-	 * A wait of more than bsa_live_options.starvation_ns, or at least so long. By the usual 100 ms it is starvation if the model's
-	 * median run is less than a tenth of it.
+	 * A wait of more than bsa_live_options.starvation_ns, or at least so long. By the usual 100 ms it is
+	 * starvation if the model's median run is less than a tenth of it.
 	 */
 	void (*starved)(void *ctx, const struct bsa_live_starved *s);
-	/* Urgent work waited for so long while less urgent work of its app had the lane, and longer than one step of that work. */
+	/*
+	 * Urgent work waited for so long while less urgent work of its app had the lane, and longer than one
+	 * step of that work.
+	 */
 	void (*inverted)(void *ctx, uint64_t ended, uint64_t dur_ns);
 	/* Not all that happened in this time is known: nothing may be concluded from what is missing there. */
 	void (*lost)(void *ctx, uint64_t began, uint64_t ended);
@@ -104,15 +113,16 @@ struct bsa_live *bsa_live_free(struct bsa_live *l); /* NULL is fine; returns NUL
 int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err);
 
 /*
- * When to look next. *ret_fd: a descriptor that becomes readable when the recording grows, valid until the next call; -1: no descriptor shows
- * that. Returns the time, as @now above, from which on a look hands out records that wait now, though nothing grows; BSA_LIVE_UNKNOWN: no record
- * waits.
+ * When to look next. *ret_fd: a descriptor that becomes readable when the recording grows, valid until the
+ * next call; -1: no descriptor shows that. Returns the time, as @now above, from which on a look hands out
+ * records that wait now, though nothing grows; BSA_LIVE_UNKNOWN: no record waits.
  */
 uint64_t bsa_live_next(const struct bsa_live *l, int *ret_fd);
 
 /*
- * Make a database at @output of the records that are kept, and of what was known before them. It reads nothing again, and takes as long as an
- * import. 0; BSA_E_ENV, BSA_E_INPUT: no database was made, and @output does not exist.
+ * Make a database at @output of the records that are kept, and of what was known before them. It reads
+ * nothing again, and takes as long as an import. 0; BSA_E_ENV, BSA_E_INPUT: no database was made, and @output
+ * does not exist.
  */
 int bsa_live_save(const struct bsa_live *l, const char *output, struct bsa_err *err);
 
@@ -193,15 +203,18 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l);
 void bsa_live_name(const struct bsa_live *l, char *ret, size_t size);
 
 /*
- * All rows of the last seconds or, if @all, of the whole time, in no order: into @ret, or of more than @max those that were seen last. Returns
- * how many they are.
+ * All rows of the last seconds or, if @all, of the whole time, in no order: into @ret, or of more than @max
+ * those that were seen last. Returns how many they are.
  */
 size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max);
 
 /* The first record that was taken, on the clock of the trace. BSA_LIVE_UNKNOWN: none was. */
 uint64_t bsa_live_began(const struct bsa_live *l);
 
-/* The lane time that @app_id received and was entitled to, over all time, after the end. False: the app never waited for a lane. */
+/*
+ * The lane time that @app_id received and was entitled to, over all time, after the end. False: the app never
+ * waited for a lane.
+ */
 bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled);
 
 /* As in relation miss_cause: "crowded_out". Borrowed for good. NULL: there is none. */

@@ -5,8 +5,8 @@
 #define BSA_REGULAR_H
 
 /*
- * To be read: a file descriptor, closed on exec; or -errno, EINVAL being of what is no regular file. A pipe is never waited
- * for, and no device is opened. Links are followed.
+ * To be read: a file descriptor, closed on exec; or -errno, EINVAL being of what is no regular file. A pipe
+ * is never waited for, and no device is opened. Links are followed.
  */
 int bsa_open_regular(const char *path);
 

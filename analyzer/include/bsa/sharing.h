@@ -1,6 +1,7 @@
 /*
- * sharing.h -- the lane time that each app received, and the time it would have received under ideal fair sharing of the same arrivals:
- * docs/figures.md, "Verdicts". The relation app_sharing stores it for a whole recording; these functions compute it for a part.
+ * sharing.h -- the lane time that each app received, and the time it would have received under ideal fair
+ * sharing of the same arrivals: docs/figures.md, "Verdicts". The relation app_sharing stores it for a whole
+ * recording; these functions compute it for a part.
  */
 #ifndef BSA_SHARING_H
 #define BSA_SHARING_H
@@ -23,13 +24,16 @@ struct bsa_shared {
 	int64_t ideal_met_least, ideal_met_most; /* under ideal sharing: for certain, and at most */
 };
 
-/* Apps that were only played beside those that were asked for have no work. A service that is left out could not be replayed: its rules are
- * not known, they changed, or too many were ready at a time. */
+/*
+ * Apps that were only played beside those that were asked for have no work. A service that is left out could
+ * not be replayed: its rules are not known, they changed, or too many were ready at a time.
+ */
 typedef int bsa_shared_call(void *ctx, const struct bsa_shared *shared);
 
 /*
- * For executions that began from @from to before @to (INT64_MIN, INT64_MAX: all). Executions that were ready up to a second before and
- * after are replayed, too. 0; negative: an error; or the first value other than 0 that @report returned.
+ * For executions that began from @from to before @to (INT64_MIN, INT64_MAX: all). Executions that were ready
+ * up to a second before and after are replayed, too. 0; negative: an error; or the first value other than 0
+ * that @report returned.
  */
 int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_call *report, void *ctx,
                    struct bsa_err *err);
