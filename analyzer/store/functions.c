@@ -143,7 +143,7 @@ static void percentile_final(sqlite3_context *ctx)
 		sqlite3_free(w->v);
 }
 
-/* ---- jain(x) ---- */
+/* ---- jain(x), jain(x, n): x, n times ---- */
 
 struct sums {
 	double sum, squares;
@@ -153,15 +153,15 @@ struct sums {
 static void jain_step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	struct sums *u = sqlite3_aggregate_context(ctx, sizeof(*u));
+	int64_t n = argc > 1 ? sqlite3_value_int64(argv[1]) : 1;
 	double x;
 
-	(void)argc;
-	if (!u || sqlite3_value_numeric_type(argv[0]) == SQLITE_NULL)
+	if (!u || n <= 0 || n > INT64_MAX - u->n || sqlite3_value_numeric_type(argv[0]) == SQLITE_NULL)
 		return;
 	x = sqlite3_value_double(argv[0]);
-	u->sum += x;
-	u->squares += x * x;
-	u->n++;
+	u->sum += x * (double)n;
+	u->squares += x * x * (double)n;
+	u->n += n;
 }
 
 /* NULL without rows, and if all values are 0. */
@@ -208,7 +208,8 @@ int bsa_functions_register(sqlite3 *db)
 	int r;
 
 	if ((r = sqlite3_create_function(db, "percentile", 2, FLAGS, NULL, NULL, percentile_step, percentile_final)) ||
-	    (r = sqlite3_create_function(db, "jain", 1, FLAGS, NULL, NULL, jain_step, jain_final)))
+	    (r = sqlite3_create_function(db, "jain", 1, FLAGS, NULL, NULL, jain_step, jain_final)) ||
+	    (r = sqlite3_create_function(db, "jain", 2, FLAGS, NULL, NULL, jain_step, jain_final)))
 		return r;
 	return sqlite3_create_function(db, "duration", 1, FLAGS, NULL, duration_sql, NULL, NULL);
 }

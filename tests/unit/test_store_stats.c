@@ -629,6 +629,8 @@ static void functions_of_queries(void **state)
 		{ "SELECT jain(x)" OF("(1), (0), (0), (0)"), "0.25" },
 		{ "SELECT jain(x)" OF("(0), (0)"), "-" },
 		{ "SELECT jain(x)" OF("(NULL)"), "-" },
+		{ "SELECT jain(x, 3 - 2 * x)" OF("(1), (0)"), "0.25" },
+		{ "SELECT jain(x, 0)" OF("(1)"), "-" },
 		{ "SELECT duration(0)", "0 ns" },
 		{ "SELECT duration(999)", "999 ns" },
 		{ "SELECT duration(1500)", "1.500 us" },

@@ -5,7 +5,8 @@
  * signal handler. Nothing can be changed through it. Beside SQLite's own functions, queries have
  *
  *   percentile(value, p)   the exact p-th percentile (nearest rank), p from 0 to 100; an aggregate, NULLs left out
- *   jain(x)                Jain's index of fairness: 1 where all are equal, 1/n where one has everything; an aggregate
+ *   jain(x), jain(x, n)    Jain's index of fairness of each x, once or n times: 1 where all are equal, 1/n where one has
+ *                          everything; an aggregate
  *   duration(ns)           as text, with the unit that fits: '1.25 ms'
  */
 #ifndef BSA_DB_H

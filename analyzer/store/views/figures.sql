@@ -17,6 +17,13 @@ SELECT w.window_began, r.app_id, 0, w.entitled_ns, r.lag_ns + w.sum_ns + (r.lag_
 	r.most_ns + w.sum_ns + (r.most_part + w.sum_part + 360360) / 720720
 FROM stored_lag_run r CROSS JOIN stored_lag_window w ON w.id BETWEEN r.first_id AND r.last_id;
 
+-- The same rows, without one for each app and window: for queries about many windows.
+CREATE VIEW lag_alone AS SELECT @columns lag_alone@ FROM stored_lag;
+
+CREATE VIEW lag_run AS SELECT @columns lag_run@ FROM stored_lag_run;
+
+CREATE VIEW lag_window AS SELECT @columns lag_window@ FROM stored_lag_window;
+
 CREATE VIEW phase_stat AS SELECT @columns phase_stat@ FROM stored_phase_stat;
 
 CREATE VIEW overhead_cause AS SELECT @columns overhead_cause@ FROM stored_overhead;
