@@ -362,7 +362,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	bsv_scoped_text *hides = bsv_hidden_waits(input), *unseen = NULL, *victim = NULL;
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_priority_facts facts;
-	int may_be, r;
+	int may_be, inverted, r;
 
 	/*
 	 * May an inversion, or a choice, be missing? Only where something was not recorded, where
@@ -373,12 +373,16 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	r = may_be < 0 ? may_be : read_work(&work, input, hides, err);
 	if (r < 0)
 		return r;
+	/* Only holders in inversions, and models of apps with work of several priorities, have limits. */
+	inverted = work.mixed ? 1 : query_is_true(input, bsv_sql_priority_inverted, err);
+	if (inverted < 0)
+		return inverted;
 	unseen = unseen_parts(input, &limit, may_be, work.mixed);
 	r = bsv_input_row(
 		&rows, input, bsv_sql_verdict_priority,
 		(const struct bsv_hole[]){ { "hidden", hides },
 	                                   { "work", work.parts },
-	                                   { "stretches", bsv_sql_stretches },
+	                                   { "stretches", inverted ? bsv_sql_stretches : bsv_sql_stretches_none },
 	                                   { "unseen_stops", bsv_sql_unseen_stops },
 	                                   { "choices", bsv_sql_choices },
 	                                   { "off_core", bsv_sql_off_core_of_holder },

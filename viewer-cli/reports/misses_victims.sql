@@ -15,8 +15,8 @@ had AS (
 known AS (
 	SELECT @keys@, max(cause) AS cause, max(worst_ns) AS worst_ns
 	FROM (SELECT @keys@, NULL AS cause, worst_ns FROM worst UNION ALL SELECT @keys@, cause, NULL FROM causes WHERE place = 1) GROUP BY @keys@)
-SELECT a.name AS app, @names@ h.n_deadlines, h.n_missed,
+SELECT (SELECT a.name FROM apps a WHERE a.id = h.app_id) AS app, @names@ h.n_deadlines, h.n_missed,
 	CASE WHEN h.n_deadlines > 0 AND h.n_unknown + h.n_unseen = 0 THEN 100.0 * h.n_missed / h.n_deadlines END AS missed_percent,
 	w.cause AS most_by, h.n_late, h.n_aborted, h.n_predicted, h.n_persistent, w.worst_ns, h.n_unknown, h.n_unseen
-FROM had h LEFT JOIN known w ON @same_w@ LEFT JOIN apps a ON a.id = h.app_id
-ORDER BY h.n_missed DESC, h.n_deadlines DESC, a.name, @order@ h.app_id
+FROM had h LEFT JOIN known w ON @same_w@
+ORDER BY h.n_missed DESC, h.n_deadlines DESC, app, @order@ h.app_id

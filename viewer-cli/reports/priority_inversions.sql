@@ -2,16 +2,19 @@
 -- on, how long, and worst_ns and bound_ns of the inversion furthest above its bound, as in the verdict (beside a loss, the most that the bound can have been). Leaves out inversions no longer than the holder's step_ns. A
 -- row without a holder: inversions that the import added up, because there are too many.
 @with@, stretches AS (@stretches@), unseen_stops AS MATERIALIZED (@unseen_stops@),
-each AS (
-	SELECT i.*, v.app_id, a.name AS app, n.name AS victim, v.priority AS victim_priority, m.name AS holder, h.priority AS holder_priority,
+-- each execution once, because it may be in many inversions
+holders AS MATERIALIZED (
+	SELECT h.execution_id, (SELECT m.name FROM models m WHERE m.id = h.model_id) AS name, h.priority,
 		max(coalesce(s.stretch_ns, 0), coalesce(t.ns, 0)) AS most_ns, @off_core@ AS off_core_ns
-	FROM inversion i CROSS JOIN involved v ON v.execution_id = i.victim_id @only_victims@
-		LEFT JOIN apps a ON a.id = v.app_id
-		LEFT JOIN models n ON n.id = v.model_id
-		LEFT JOIN involved h ON h.execution_id = i.holder_id
-		LEFT JOIN models m ON m.id = h.model_id
-		LEFT JOIN stretches s ON s.model_id = h.model_id
-		LEFT JOIN unseen_stops t ON t.model_id = h.model_id),
+	FROM involved h LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN unseen_stops t ON t.model_id = h.model_id),
+victims AS MATERIALIZED (
+	SELECT v.execution_id, v.app_id, (SELECT a.name FROM apps a WHERE a.id = v.app_id) AS app, (SELECT n.name FROM models n WHERE n.id = v.model_id) AS name, v.priority
+	FROM involved v),
+each AS (
+	SELECT i.victim_id, i.began, i.dur_ns, v.app_id, v.app, v.name AS victim, v.priority AS victim_priority, h.name AS holder, h.priority AS holder_priority,
+		ifnull(h.most_ns, 0) AS most_ns, ifnull(h.off_core_ns, 0) AS off_core_ns
+	FROM inversion i CROSS JOIN victims v ON v.execution_id = i.victim_id @only_victims@
+		LEFT JOIN holders h ON h.execution_id = i.holder_id),
 bounded AS (SELECT *, @bound@ + @allowed@ AS bound_ns FROM each)
 SELECT app, holder, holder_priority, victim, victim_priority, n_inversions, n_above, max_ns, worst_ns, bound_ns, held_ns, p50_ns, n_victims, first_at, last_at
 FROM ( -- SQLite takes bare columns from the row of the only max()

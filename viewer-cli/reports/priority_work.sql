@@ -18,5 +18,5 @@ work AS (
 	SELECT app_id, priority FROM referred
 	UNION ALL SELECT m.app_id, m.priority FROM model m WHERE EXISTS (SELECT 1 FROM loss) AND (SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM strangers)),
 apps_with_more AS MATERIALIZED (
-	SELECT app_id, max(CASE priority WHEN 'low' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END) AS most FROM work
+	SELECT app_id, CASE WHEN count(*) > count(priority) OR min(priority) = 'high' THEN 2 WHEN max(priority) = 'medium' THEN 1 ELSE 0 END AS most FROM work
 	GROUP BY app_id HAVING min(priority) <> max(priority) OR count(*) > count(priority))

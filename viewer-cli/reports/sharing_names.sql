@@ -7,4 +7,4 @@ ranked AS (
 	SELECT t.app_id, t.by_app_id, row_number() OVER (PARTITION BY t.app_id ORDER BY t.refusals, t.much DESC, t.by_app_id) AS nth
 	FROM (SELECT app_id, by_app_id, ns AS much, 0 AS refusals FROM (@takers@) UNION ALL SELECT app_id, by_app_id, n, 1 FROM refused) t
 	WHERE t.by_app_id <> t.app_id AND t.much > 0)
-SELECT a.id, a.name, b.name AS taker FROM apps a LEFT JOIN ranked r ON r.app_id = a.id AND r.nth = 1 LEFT JOIN apps b ON b.id = r.by_app_id ORDER BY 1
+SELECT a.id, a.name, (SELECT b.name FROM apps b WHERE b.id = r.by_app_id) AS taker FROM apps a LEFT JOIN ranked r ON r.app_id = a.id AND r.nth = 1 ORDER BY 1

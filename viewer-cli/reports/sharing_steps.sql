@@ -7,13 +7,13 @@ WITH services AS MATERIALIZED (
 -- whose apps: of one service among several
 theirs AS MATERIALIZED (SELECT DISTINCT trace_id, number >> 20 AS instance, app_id FROM stream WHERE app_id IS NOT NULL),
 -- the median run of most executions: of the path, the priority, and of cold or warm runs, that most of them had
-ran AS (SELECT app_id, model, max(n), p50_ns FROM phase_stat WHERE phase = 'run' AND path <> 'prepare' AND app_id IS NOT NULL GROUP BY 1, 2),
+ran AS MATERIALIZED (SELECT app_id, model, max(n), p50_ns FROM phase_stat WHERE phase = 'run' AND path <> 'prepare' AND app_id IS NOT NULL GROUP BY 1, 2),
 -- on a lane, and not run to the end. Trial runs do not count, because each runs once.
-began AS (
+began AS MATERIALIZED (
 	SELECT DISTINCT model_id FROM execution WHERE dispatched IS NOT NULL AND (status IS NOT 'NONE' OR NOT complete) AND path <> 'prepare' AND model_id IS NOT NULL),
 told AS (
 	SELECT app_id, name, step_ns, 1.0 * step_ns / nullif(measured_ns, 0) AS part, step_ns IS NULL AND prepared IS NOT NULL AS unmeasured, NULL AS p50_ns, 1 AS prepared, NULL AS had_lane
-	FROM model WHERE app_id IS NOT NULL
+	FROM model WHERE app_id IN (SELECT app_id FROM ran UNION ALL SELECT m.app_id FROM model m JOIN began b ON b.model_id = m.id)
 	UNION ALL SELECT app_id, model, NULL, NULL, NULL, p50_ns, NULL, 1 FROM ran
 	UNION ALL SELECT app_id, name, NULL, NULL, NULL, NULL, NULL, 1 FROM model JOIN began ON model_id = id WHERE app_id IS NOT NULL),
 steps AS (

@@ -1,10 +1,12 @@
 -- summary_who: one row: number of executions by app and by status, and deadlines.
 @with@,
 counted AS MATERIALIZED (SELECT app_id, status, miss, quality, path, sides, n, deadlines FROM execution_count),
-by_app AS (SELECT a.name, sum(c.n) AS n FROM counted c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id ORDER BY n DESC, a.name),
+by_app AS (
+  SELECT (SELECT a.name FROM apps a WHERE a.id = c.app_id) AS name, c.n FROM (SELECT app_id, sum(n) AS n FROM counted GROUP BY app_id) c ORDER BY n DESC, name),
 missed AS (
-  SELECT a.name, sum(c.n) FILTER (WHERE c.miss IS NOT NULL) AS missed, sum(c.deadlines) AS of_them, count(*) OVER () AS n_apps
-  FROM counted c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id HAVING missed > 0 ORDER BY missed DESC, a.name),
+  SELECT (SELECT a.name FROM apps a WHERE a.id = c.app_id) AS name, c.missed, c.of_them, count(*) OVER () AS n_apps
+  FROM (SELECT app_id, sum(n) FILTER (WHERE miss IS NOT NULL) AS missed, sum(deadlines) AS of_them FROM counted GROUP BY app_id) c
+  WHERE c.missed > 0 ORDER BY missed DESC, name),
 by_status AS (
   SELECT coalesce(status, iif(quality = 'open', 'not answered', 'unknown')) AS answer, sum(n) AS n FROM counted GROUP BY 1 ORDER BY n DESC, 1)
 SELECT (SELECT count(*) FROM by_app) AS n_apps,

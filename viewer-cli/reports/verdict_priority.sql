@@ -3,11 +3,13 @@
 stretches AS MATERIALIZED (@stretches@),
 unseen_stops AS MATERIALIZED (@unseen_stops@),
 -- most_ns: the most that the holder's stretch can have been. Where a loss leaves room between both, the inversion is no proof
-limited AS MATERIALIZED (
-	SELECT i.dur_ns, i.victim_id, i.holder_id, ifnull(s.stretch_ns, 0) + @off_core@ AS stretch_ns, max(ifnull(s.stretch_ns, 0), ifnull(t.ns, 0)) + @off_core@ AS most_ns,
+holders AS MATERIALIZED (
+	SELECT h.execution_id, ifnull(s.stretch_ns, 0) + @off_core@ AS stretch_ns, max(ifnull(s.stretch_ns, 0), ifnull(t.ns, 0)) + @off_core@ AS most_ns,
 		ifnull(s.known AND h.run_ns IS NOT NULL AND (h.complete OR h.cpu_ns IS NOT NULL), 0) AS known
-	FROM inversion i @only_victims@ LEFT JOIN involved h ON h.execution_id = i.holder_id LEFT JOIN stretches s ON s.model_id = h.model_id
-		LEFT JOIN unseen_stops t ON t.model_id = h.model_id),
+	FROM involved h LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN unseen_stops t ON t.model_id = h.model_id),
+limited AS (
+	SELECT i.dur_ns, i.victim_id, i.holder_id, ifnull(h.stretch_ns, 0) AS stretch_ns, ifnull(h.most_ns, 0) AS most_ns, ifnull(h.known, 0) AS known
+	FROM inversion i @only_victims@ LEFT JOIN holders h ON h.execution_id = i.holder_id),
 each AS MATERIALIZED (
 	SELECT 1 AS n, dur_ns, victim_id, holder_id, iif(dur_ns > most_ns + 1000000, most_ns, stretch_ns) AS stretch_ns,
 		@sure@ OR known AND (dur_ns > most_ns + 1000000 OR dur_ns <= stretch_ns + 1000000) AS sure
