@@ -407,7 +407,7 @@ static void execute_async(struct model *m, struct request *r, struct outcome *re
 	ret->launch = nnb_remote_execute_async(m->remote, &r->call, on_done, &t, why);
 	while (sem_wait(&t.told))
 		;
-	ret->times_told = atomic_load(&t.times);
+	ret->n_callbacks = atomic_load(&t.times);
 	sem_destroy(&t.told);
 }
 
@@ -505,7 +505,7 @@ void expect_run(struct model *m, enum path path, struct request *r, enum nnb_sta
 		         nnb_status_name(want));
 	assert_false(o.fallback);
 	if (path == BY_ASYNC)
-		assert_int_equal(o.times_told, 1);
+		assert_int_equal(o.n_callbacks, 1);
 	assert_true(o.launch == o.status || (path == BY_ASYNC && !o.launch));
 	if (!want) {
 		assert_true(path == BY_FENCED || o.n_shapes == r->n);
@@ -587,7 +587,7 @@ enum nnb_status landed(struct launched *l)
 {
 	uint64_t end = now_ns() + PATIENCE;
 
-	for (; !atomic_load(&l->told); breathe())
+	for (; !atomic_load(&l->told); poll_pause())
 		if (now_ns() >= end)
 			fail_msg("an execution does not end");
 	return l->status;

@@ -132,7 +132,7 @@ void *argument_data(const struct request *r, const struct nnb_argument *a);
 
 struct outcome {
 	enum nnb_status launch, status; /* equal, except for asynchronous executions */
-	unsigned times_told;
+	unsigned n_callbacks;
 	uint32_t n_shapes;
 	struct nnb_timing timing;
 	bool fallback, nothing_to_wait_for; /* the answer has no fence and no handle */

@@ -127,7 +127,7 @@ static void execute_async(struct nnb_remote *remote, struct steps *s, struct out
 	ret->launch = nnb_remote_execute_async(remote, &s->call, on_done, &t, why);
 	while (sem_wait(&t.told))
 		;
-	ret->times_told = atomic_load(&t.times);
+	ret->n_callbacks = atomic_load(&t.times);
 	sem_destroy(&t.told);
 }
 
@@ -264,7 +264,7 @@ void app_scene(const char *socket_path, const char *argument)
 	config.hal = (enum nnb_hal)hal;
 	if (nnb_client_open(&client, &config, NULL))
 		_exit(2);
-	say('.');
+	scene_report('.');
 	while (recv(line, &order, sizeof(order), 0) == sizeof(order)) {
 		if (order.what == ORDER_PREPARE)
 			prepare(client, &models[order.model], &order, line);
@@ -287,10 +287,10 @@ void app_start(struct app *a, const struct service *s, enum nnb_hal hal)
 	child_start(&a->child, "app", s, argument);
 	close(ends[1]);
 	a->line = ends[0];
-	assert_int_equal(child_hears(&a->child), '.');
+	assert_int_equal(child_read(&a->child), '.');
 }
 
-void app_is_told(struct app *a, const struct order *order)
+void app_send_order(struct app *a, const struct order *order)
 {
 	assert_int_equal(send(a->line, order, sizeof(*order), MSG_NOSIGNAL), sizeof(*order));
 }
@@ -302,12 +302,12 @@ static bool has_news(struct app *a, int ms)
 	return poll(&at, 1, ms) == 1;
 }
 
-bool app_has_news(struct app *a)
+bool app_has_outcome(struct app *a)
 {
 	return has_news(a, 0);
 }
 
-struct outcome app_tells(struct app *a)
+struct outcome app_read_outcome(struct app *a)
 {
 	struct outcome o;
 
@@ -318,9 +318,9 @@ struct outcome app_tells(struct app *a)
 	return o;
 }
 
-void app_tells_status(struct app *a, uint32_t tag, enum nnb_status status)
+void app_expect_status(struct app *a, uint32_t tag, enum nnb_status status)
 {
-	struct outcome o = app_tells(a);
+	struct outcome o = app_read_outcome(a);
 
 	assert_int_equal(o.tag, tag);
 	if (o.status != status)
@@ -328,15 +328,16 @@ void app_tells_status(struct app *a, uint32_t tag, enum nnb_status status)
 	assert_true(o.status || o.right);
 }
 
-void app_tells_right(struct app *a, uint32_t tag)
+void app_expect_right(struct app *a, uint32_t tag)
 {
-	app_tells_status(a, tag, NNB_STATUS_NONE);
+	app_expect_status(a, tag, NNB_STATUS_NONE);
 }
 
-void app_has(struct app *a, uint32_t model, uint32_t priority, uint32_t n_ops)
+void app_prepare_steps(struct app *a, uint32_t model, uint32_t priority, uint32_t n_ops)
 {
-	app_is_told(a, &(struct order){ .what = ORDER_PREPARE, .model = model, .priority = priority, .n_ops = n_ops });
-	assert_int_equal(app_tells(a).status, NNB_STATUS_NONE);
+	app_send_order(a,
+	               &(struct order){ .what = ORDER_PREPARE, .model = model, .priority = priority, .n_ops = n_ops });
+	assert_int_equal(app_read_outcome(a).status, NNB_STATUS_NONE);
 }
 
 void app_end(struct app *a)
@@ -367,7 +368,7 @@ void gate_open(struct service *s)
 	atomic_store(&s->gate->hold_runs, 0);
 }
 
-void gate_let_one(struct service *s)
+void gate_release_one(struct service *s)
 {
 	atomic_store(&s->gate->let, 1);
 	await(&s->gate->let, 0);
@@ -396,7 +397,7 @@ void await_waiting(struct nnb_client *watch, uint32_t n)
 {
 	uint64_t end = now_ns() + PATIENCE;
 
-	for (; waiting(watch) != n; breathe())
+	for (; waiting(watch) != n; poll_pause())
 		if (now_ns() >= end)
 			fail_msg("%u executions wait for a lane, not %u", waiting(watch), n);
 }
@@ -462,7 +463,7 @@ void turns_add_app(struct turns *t)
 	app_start(a, &t->s, 0);
 	t->n_apps++;
 	for (uint32_t i = 0; i < N_PRIORITIES; i++)
-		app_has(a, i, i, N_OPS);
+		app_prepare_steps(a, i, i, N_OPS);
 }
 
 void turns_end_app(struct turns *t)

@@ -50,7 +50,7 @@ void steps_fini(struct steps *s);
 struct outcome {
 	uint32_t tag;
 	enum nnb_status launch, status; /* equal, except for asynchronous executions */
-	unsigned times_told;            /* number of callbacks of an asynchronous execution */
+	unsigned n_callbacks;           /* number of callbacks of an asynchronous execution */
 	uint32_t n_shapes;
 	bool right, shapes_right;
 	struct nnb_timing timing;
@@ -82,13 +82,13 @@ struct app {
 void app_start(struct app *a, const struct service *s, enum nnb_hal hal);
 
 /* The app prepares the step model of @n_ops with @priority; orders call it @model. */
-void app_has(struct app *a, uint32_t model, uint32_t priority, uint32_t n_ops);
+void app_prepare_steps(struct app *a, uint32_t model, uint32_t priority, uint32_t n_ops);
 
-void app_is_told(struct app *a, const struct order *order); /* does not wait for the outcome */
-bool app_has_news(struct app *a);
-struct outcome app_tells(struct app *a);           /* read the next outcome */
-void app_tells_right(struct app *a, uint32_t tag); /* read the next outcome, which must be right */
-void app_tells_status(struct app *a, uint32_t tag, enum nnb_status status);
+void app_send_order(struct app *a, const struct order *order); /* does not wait for the outcome */
+bool app_has_outcome(struct app *a);
+struct outcome app_read_outcome(struct app *a);     /* read the next outcome */
+void app_expect_right(struct app *a, uint32_t tag); /* read the next outcome, which must be right */
+void app_expect_status(struct app *a, uint32_t tag, enum nnb_status status);
 
 void app_end(struct app *a);  /* the app exits by itself */
 void app_kill(struct app *a); /* kill -9 */
@@ -101,7 +101,7 @@ void app_scene(const char *socket_path, const char *argument) __attribute__((nor
 /* Hold each execution at operation @op, and clear the notes. */
 void gate_hold(struct service *s, unsigned op);
 void gate_open(struct service *s);
-void gate_let_one(struct service *s); /* let one held execution go on */
+void gate_release_one(struct service *s); /* let one held execution go on */
 void gate_has_seen(struct service *s, unsigned came);
 
 /* Wait until @n executions, of all apps, wait for a lane. @watch is any client of this process. */

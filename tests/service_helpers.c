@@ -12,7 +12,7 @@
 
 /* ---- waiting ---- */
 
-void breathe(void)
+void poll_pause(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
@@ -21,7 +21,7 @@ void await(const atomic_uint *word, unsigned value)
 {
 	uint64_t end = now_ns() + PATIENCE;
 
-	for (; atomic_load(word) != value; breathe())
+	for (; atomic_load(word) != value; poll_pause())
 		if (now_ns() >= end)
 			fail_msg("the word stays %u, and does not become %u", atomic_load(word), value);
 }
@@ -133,7 +133,7 @@ void service_spawn(struct service *s, const char *const *options)
 	assert_true(s->pid > 0);
 }
 
-bool service_told(struct service *s, char ret[256])
+bool service_read_state(struct service *s, char ret[256])
 {
 	uint64_t end = now_ns() + PATIENCE;
 	struct pollfd at = { .fd = s->notify, .events = POLLIN };
@@ -158,7 +158,7 @@ void service_start(struct service *s, const char *const *options)
 	while (recv(s->notify, said, sizeof(said), MSG_DONTWAIT) > 0)
 		; /* drop the messages of an earlier service */
 	service_spawn(s, options);
-	if (!service_told(s, said) || !strstr(said, "READY=1")) {
+	if (!service_read_state(s, said) || !strstr(said, "READY=1")) {
 		service_show(s);
 		service_kill(s);
 		fail_msg("the service does not start ('%s')", said);
@@ -317,7 +317,7 @@ void service_settles(const struct service *s)
 {
 	uint64_t end = now_ns() + PATIENCE;
 
-	for (; !is_settled(s); breathe()) {
+	for (; !is_settled(s); poll_pause()) {
 		if (now_ns() < end)
 			continue;
 		service_show(s);
@@ -354,19 +354,19 @@ void child_start(struct child *c, const char *name, const struct service *s, con
 	}
 	assert_true(c->pid > 0);
 	close(ends[1]);
-	c->says = ends[0];
+	c->output = ends[0];
 }
 
-int child_hears(struct child *c)
+int child_read(struct child *c)
 {
-	struct pollfd at = { .fd = c->says, .events = POLLIN };
+	struct pollfd at = { .fd = c->output, .events = POLLIN };
 	unsigned char byte;
 	int r;
 
 	do
 		r = poll(&at, 1, (int)(PATIENCE / MS));
 	while (r < 0 && errno == EINTR);
-	return r > 0 && read(c->says, &byte, 1) == 1 ? byte : -1;
+	return r > 0 && read(c->output, &byte, 1) == 1 ? byte : -1;
 }
 
 void child_kill(struct child *c)
@@ -375,7 +375,7 @@ void child_kill(struct child *c)
 
 	kill(c->pid, SIGKILL);
 	waitpid(c->pid, &status, 0);
-	close(c->says);
+	close(c->output);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
@@ -383,17 +383,17 @@ int child_end(struct child *c)
 {
 	int status = reap(c->pid);
 
-	close(c->says);
+	close(c->output);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void say(char byte)
+void scene_report(char byte)
 {
 	if (write(1, &byte, 1) != 1)
 		_exit(1);
 }
 
-void stay(void)
+void scene_stay(void)
 {
 	for (;;)
 		pause();

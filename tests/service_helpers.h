@@ -54,7 +54,7 @@ void service_start(struct service *s, const char *const *options);
 void service_spawn(struct service *s, const char *const *options);
 
 /* Wait for its next message to NOTIFY_SOCKET. False: it ended instead. */
-bool service_told(struct service *s, char ret[256]);
+bool service_read_state(struct service *s, char ret[256]);
 
 int service_reap(struct service *s); /* wait for its end: its wait status */
 int service_stop(struct service *s); /* SIGTERM, and the same */
@@ -78,7 +78,7 @@ void service_show(const struct service *s); /* print its resources and its log t
 
 /* Wait until *@word is @value. */
 void await(const atomic_uint *word, unsigned value);
-void breathe(void); /* sleep a millisecond between two polls */
+void poll_pause(void); /* sleep a millisecond between two polls */
 
 /* Remove a directory with all its files. */
 void remove_all(const char *dir);
@@ -87,18 +87,18 @@ void remove_all(const char *dir);
 
 struct child {
 	pid_t pid;
-	int says; /* the read end of its standard output */
+	int output; /* the read end of its standard output */
 };
 
 /* Run "PROGRAM --scene NAME SOCKET ARGUMENT". */
 void child_start(struct child *c, const char *name, const struct service *s, const char *argument);
-int child_hears(struct child *c); /* the next byte that the child writes; -1: the child ended */
+int child_read(struct child *c);  /* the next byte that the child writes; -1: the child ended */
 void child_kill(struct child *c); /* SIGKILL; without it the child does not end */
 int child_end(struct child *c);   /* wait for the child's end; its exit status, or -1 */
 
 /* In a scene: write @byte to the test, and sleep forever. */
-void say(char byte);
-void stay(void) __attribute__((noreturn));
+void scene_report(char byte);
+void scene_stay(void) __attribute__((noreturn));
 
 /* ---- an app ---- */
 
@@ -115,7 +115,7 @@ struct nnb_service_counts app_counts(struct nnb_client *client);
 	do {                                                                    \
 		uint64_t until_ns_ = now_ns() + PATIENCE;                       \
 		while (app_counts(client).count != (n) && now_ns() < until_ns_) \
-			breathe();                                              \
+			poll_pause();                                           \
 		assert_int_equal(app_counts(client).count, (n));                \
 	} while (0)
 

@@ -28,7 +28,7 @@ void stress_app_start(struct stress_crowd *c, unsigned i)
 static void stress_app_await(struct stress_app *a)
 {
 	if (!a->works)
-		assert_int_equal(child_hears(&a->child), '.');
+		assert_int_equal(child_read(&a->child), '.');
 	a->works = true;
 }
 

@@ -103,7 +103,7 @@ struct worker {
 	pthread_t thread;
 };
 
-static void did(const struct worker *w, enum deed deed)
+static void deed_count(const struct worker *w, enum deed deed)
 {
 	atomic_fetch_add(&w->crew->board->deeds[deed], 1);
 }
@@ -163,7 +163,7 @@ static void expect_state(const struct worker *w, const float *s, float who, floa
 static void expect_some_state(const struct worker *w, const float *s, float which, const char *what)
 {
 	if (s[COUNT] < 1 || s[COUNT] > (float)atomic_load(&w->crew->counts) + 2)
-		trouble(w, "nobody has written that", NNB_STATUS_NONE);
+		trouble(w, "no thread has written this state", NNB_STATUS_NONE);
 	expect_state(w, s, w->crew->who, which, s[COUNT], what);
 }
 
@@ -294,7 +294,7 @@ static void land_fenced(struct worker *w, struct shot *s)
 	while (state == -EINTR);
 	s->status = nnb_fenced_info(s->fenced, NULL, NULL, &w->why);
 	if ((state == NNB_FENCE_SIGNALLED) != !s->status)
-		trouble(w, "the fence says something else", s->status);
+		trouble(w, "the fence has another status", s->status);
 	nnb_fenced_free(s->fenced);
 	close(s->fence);
 }
@@ -343,12 +343,12 @@ static struct nnb_remote_buffer *allocate(struct worker *w, bool fall_back)
 		nnb_remote_buffer_new(&b, w->crew->client, w->crew->models, 1, &desc, fall_back, &w->why);
 
 	if (!fall_back && status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT) {
-		did(w, REFUSED);
+		deed_count(w, REFUSED);
 		return NULL;
 	}
 	expect(w, status, NNB_STATUS_NONE, "allocating");
 	if (nnb_remote_buffer_fell_back(b))
-		did(w, FELL_BACK);
+		deed_count(w, FELL_BACK);
 	else
 		show_token(w, b);
 	return b;
@@ -428,10 +428,10 @@ static void expect_miss(struct worker *w, const struct shot *s)
 	if (s->status != NNB_STATUS_MISSED_DEADLINE_TRANSIENT && s->status != NNB_STATUS_MISSED_DEADLINE_PERSISTENT)
 		trouble(w, "a step", s->status);
 	if (!deadline || deadline == UNLIMITED)
-		trouble(w, "it misses a deadline that it has not", s->status);
+		trouble(w, "misses a deadline that it does not have", s->status);
 	if (!nnb_remote_buffer_fell_back(w->state[!w->at]))
 		expect_nothing(w, !w->at, s->path == BY_BURST);
-	did(w, MISSED);
+	deed_count(w, MISSED);
 }
 
 static void steps(struct worker *w)
@@ -446,7 +446,7 @@ static void steps(struct worker *w)
 	}
 	expect_state(w, s.y, w->who, w->which, w->held[w->at] + 1, "a step");
 	moves_on(w);
-	did(w, STEPPED);
+	deed_count(w, STEPPED);
 }
 
 /* Each execution waits for the one before it, and its input does not exist when it is launched. */
@@ -466,7 +466,7 @@ static void chains(struct worker *w)
 		expect(w, land(w, last), NNB_STATUS_NONE, "one behind another");
 		expect_state(w, last->y, w->who, w->which, w->held[w->at] - (float)i, "one behind another");
 	}
-	did(w, CHAINED);
+	deed_count(w, CHAINED);
 }
 
 static void copies(struct worker *w)
@@ -483,7 +483,7 @@ static void copies(struct worker *w)
 	       "copying out too much"); /* M-32 */
 	expect(w, copy_to(w, b), NNB_STATUS_NONE, "copying out");
 	expect_state(w, nnb_pool_data(w->copy), w->who, w->which, w->held[w->at], "copying out");
-	did(w, COPIED);
+	deed_count(w, COPIED);
 }
 
 /* M-8: a token is invalid once its buffer is freed, also for an app that knows it or has a slot for it. */
@@ -493,7 +493,7 @@ static void expect_gone(struct worker *w, struct nnb_pool *token)
 
 	aim(w, &s, IN_TOKEN(token), IN_PART(OUT), Y + 1);
 	expect(w, shoot(w, &s), NNB_STATUS_INVALID_ARGUMENT, "an old token");
-	did(w, REPLAYED);
+	deed_count(w, REPLAYED);
 }
 
 static struct nnb_pool *token_of(const struct nnb_remote_buffer *b)
@@ -505,7 +505,7 @@ static struct nnb_pool *token_of(const struct nnb_remote_buffer *b)
 }
 
 /* A launched execution ends well even if the buffer is freed before it begins. */
-static void begins_anew(struct worker *w)
+static void frees_before_it_begins(struct worker *w)
 {
 	bool kept = !nnb_remote_buffer_fell_back(w->state[w->at]);
 	struct nnb_pool *token = token_of(w->state[w->at]);
@@ -516,7 +516,7 @@ static void begins_anew(struct worker *w)
 	aim(w, &s, IN_BUFFER(w->state[w->at]), IN_BUFFER(w->state[!w->at]), Y);
 	launch(w, &s, 0, &fence);
 	if (is_under_way(&s))
-		did(w, FREED_UNDER_WAY);
+		deed_count(w, FREED_UNDER_WAY);
 	for (unsigned i = 0, first = (unsigned)chance(w, 2); i < 2; i++)
 		nnb_remote_buffer_free(w->state[i ^ first]);
 	if (kept)
@@ -535,14 +535,14 @@ static void begins_anew(struct worker *w)
 static bool may_share(struct worker *w, enum nnb_status status, const char *what)
 {
 	if (status == NNB_STATUS_GENERAL_FAILURE)
-		did(w, MET);
+		deed_count(w, MET);
 	else
 		expect(w, status, NNB_STATUS_NONE, what);
 	return !status;
 }
 
 /* This thread lets others free the buffer before its execution ends. */
-static bool lets_go(struct worker *w, struct shared *sh, const struct shot *s)
+static bool releases_early(struct worker *w, struct shared *sh, const struct shot *s)
 {
 	bool early = is_under_way(s) && chance(w, 2);
 
@@ -559,11 +559,11 @@ static void reads_shared(struct worker *w, struct shared *sh)
 
 	aim(w, &s, IN_BUFFER(sh->buffer), IN_PART(OUT), Y);
 	launch(w, &s, 0, NULL);
-	early = lets_go(w, sh, &s);
+	early = releases_early(w, sh, &s);
 	if (may_share(w, land(w, &s), "reading what is shared")) {
 		expect_some_state(w, s.y, which, "reading what is shared");
 		expect_state(w, part(w, OUT), w->crew->who, which, s.y[COUNT], "reading it once");
-		did(w, READ_SHARED);
+		deed_count(w, READ_SHARED);
 	}
 	if (!early)
 		pthread_rwlock_unlock(&sh->lock);
@@ -578,10 +578,10 @@ static void writes_shared(struct worker *w, struct shared *sh)
 	write_state(part(w, X), w->crew->who, which, count);
 	aim(w, &s, IN_PART(X), IN_BUFFER(sh->buffer), Y);
 	launch(w, &s, 0, NULL);
-	early = lets_go(w, sh, &s);
+	early = releases_early(w, sh, &s);
 	if (may_share(w, land(w, &s), "writing what is shared")) {
 		expect_state(w, s.y, w->crew->who, which, count + 1, "writing what is shared");
-		did(w, WROTE_SHARED);
+		deed_count(w, WROTE_SHARED);
 	}
 	if (!early)
 		pthread_rwlock_unlock(&sh->lock);
@@ -591,10 +591,10 @@ static void copies_shared(struct worker *w, struct shared *sh)
 {
 	if (chance(w, 2)) {
 		if (may_share(w, copy_from(w, sh->buffer, w->crew->who, sh->which, next_count(w)), "copying in"))
-			did(w, WROTE_SHARED);
+			deed_count(w, WROTE_SHARED);
 	} else if (may_share(w, copy_to(w, sh->buffer), "copying out what is shared")) {
 		expect_some_state(w, nnb_pool_data(w->copy), sh->which, "copying out what is shared");
-		did(w, READ_SHARED);
+		deed_count(w, READ_SHARED);
 	}
 	pthread_rwlock_unlock(&sh->lock);
 }
@@ -661,7 +661,7 @@ static void steals(struct worker *w)
 	}
 	nnb_pool_free(pool);
 	if (token)
-		did(w, STOLEN);
+		deed_count(w, STOLEN);
 }
 
 /* The same pool, and so the same slot: first its token is valid, then not. */
@@ -707,7 +707,7 @@ static void misuses(struct worker *w)
 	}
 	launch(w, &s, model, NULL);
 	expect(w, land(w, &s), NNB_STATUS_INVALID_ARGUMENT, "a misuse");
-	did(w, MISUSED);
+	deed_count(w, MISUSED);
 }
 
 /* ---- an app's threads ---- */
@@ -732,7 +732,7 @@ static void does_something(struct worker *w)
 		misuses(w);
 		break;
 	case 6:
-		begins_anew(w);
+		frees_before_it_begins(w);
 		break;
 	case 7:
 	case 8:
@@ -810,7 +810,7 @@ static void app(const char *socket_path, int line, int board, unsigned seat, uns
 	c.board = mmap(NULL, sizeof(*c.board), PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
 	must(c.board != MAP_FAILED);
 	crew_init(&c, socket_path);
-	say('.');
+	scene_report('.');
 	for (unsigned i = 0; i < THREADS; i++) {
 		w[i].crew = &c;
 		w[i].who = c.who + (float)(i + 1);
@@ -872,11 +872,12 @@ static void nothing_is_held(const struct service *s)
 	struct nnb_holdings h;
 
 	do {
-		breathe();
+		poll_pause();
 		h = app_counts(client).all;
 	} while ((h.connections > 1 || h.buffers || h.bytes || h.models || h.bursts || h.pools) && now_ns() < end);
 	if (h.connections > 1 || h.buffers || h.bytes || h.models || h.bursts || h.pools)
-		fail_msg("it holds %llu connections, %llu buffers, %llu bytes, %llu models, %llu bursts, %llu pools",
+		fail_msg("the service holds %llu connections, %llu buffers, %llu bytes, %llu models, %llu bursts, %llu "
+		         "pools",
 		         (unsigned long long)h.connections, (unsigned long long)h.buffers, (unsigned long long)h.bytes,
 		         (unsigned long long)h.models, (unsigned long long)h.bursts, (unsigned long long)h.pools);
 	nnb_client_close(client);
@@ -909,7 +910,7 @@ static void every_state_is_one_that_was_written_and_nothing_is_left(void **state
 	close(c.apps.shared_fd);
 	service_fini(&c.apps.s);
 	if (never < N_DEEDS)
-		fail_msg("nobody %s", deed_names[never]);
+		fail_msg("no thread %s", deed_names[never]);
 }
 
 int main(int argc, char **argv)

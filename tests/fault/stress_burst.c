@@ -66,7 +66,7 @@ static struct nnb_pool *pool_or_abort(void)
 }
 
 /* Leave the pool to another thread, which frees it later, or free it here. */
-static void bury(struct market *m, struct nnb_pool *pool, uint64_t *seed)
+static void leave_pool_to_another(struct market *m, struct nnb_pool *pool, uint64_t *seed)
 {
 	struct nnb_pool *none = NULL;
 
@@ -76,7 +76,7 @@ static void bury(struct market *m, struct nnb_pool *pool, uint64_t *seed)
 
 static void replace_pool(struct worker *w, size_t i)
 {
-	bury(w->market, w->pools[i], &w->seed);
+	leave_pool_to_another(w->market, w->pools[i], &w->seed);
 	w->pools[i] = pool_or_abort();
 }
 
@@ -156,7 +156,7 @@ static void close_burst(struct worker *w)
 }
 
 /* Whether the burst had a reason to fall back or to fail. */
-static bool has_an_excuse(struct worker *w)
+static bool may_have_failed(struct worker *w)
 {
 	return w->gave_up || was_killed(w->stall);
 }
@@ -180,13 +180,13 @@ static void execute_once(struct worker *w)
 	m->fallbacks += answer.fallback;
 	if (!status && !sum_is_right(&s, seed))
 		trouble(m, "a result is wrong");
-	if (answer.fallback && !w->small && !has_an_excuse(w))
+	if (answer.fallback && !w->small && !may_have_failed(w))
 		trouble(m, "a burst fell back for nothing");
 	if (!status)
 		return;
 	w->gave_up |= late;
 	m->failures++;
-	if (status != NNB_STATUS_GENERAL_FAILURE || answer.fallback || !has_an_excuse(w))
+	if (status != NNB_STATUS_GENERAL_FAILURE || answer.fallback || !may_have_failed(w))
 		trouble(m, "a burst failed for nothing");
 	replace_pool(w, x); /* the service may still be writing */
 	if (x != y)

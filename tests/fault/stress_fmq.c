@@ -34,14 +34,14 @@ struct game {
 };
 
 /* Delay each party by a random time, so that wake-ups race with every step of going to sleep. */
-static void dawdle(uint64_t *seed)
+static void delay_randomly(uint64_t *seed)
 {
 	for (volatile uint64_t n = next_random(seed) % 300; n; n--)
 		;
 }
 
 /* Batches of both sides together must fit, or each could wait for the other. */
-static size_t most(const struct game *g)
+static size_t batch_max(const struct game *g)
 {
 	size_t fair = (g->how->capacity + 1) / 2;
 
@@ -84,10 +84,10 @@ static void *writes(void *arg)
 	uint64_t at = 0;
 
 	while (now_ns() < g->end) {
-		size_t n = 1 + next_random(&seed) % most(g);
+		size_t n = 1 + next_random(&seed) % batch_max(g);
 
 		make_elements(elements, g->how->elem_size, at, n);
-		dawdle(&seed);
+		delay_randomly(&seed);
 		if (put(g, elements, n)) {
 			g->trouble = "the writer was not woken";
 			break;
@@ -96,8 +96,8 @@ static void *writes(void *arg)
 	}
 	atomic_store(&g->written, at);
 	/* The reader may be in the middle of a batch of its own. */
-	make_elements(elements, g->how->elem_size, at, most(g));
-	if (put(g, elements, most(g)))
+	make_elements(elements, g->how->elem_size, at, batch_max(g));
+	if (put(g, elements, batch_max(g)))
 		g->trouble = "the writer was not woken at the end";
 	return NULL;
 }
@@ -124,9 +124,9 @@ static void no_element_is_lost_or_torn(void **state)
 	g.end = now_ns() + stress_length_ns(N_OF(rows) + 2, 400 * MS);
 	assert_int_equal(pthread_create(&thread, NULL, writes, &g), 0);
 	while (at < atomic_load(&g.written)) {
-		size_t n = 1 + next_random(&seed) % most(&g);
+		size_t n = 1 + next_random(&seed) % batch_max(&g);
 
-		dawdle(&seed);
+		delay_randomly(&seed);
 		assert_int_equal(take(&g, got, n), 0); /* NNB_FMQ_TIMED_OUT: the reader was not woken */
 		make_elements(want, how->elem_size, at, n);
 		assert_memory_equal(got, want, n * how->elem_size);
@@ -197,7 +197,7 @@ static void a_batch_that_a_reader_accepts_is_whole(void **state)
 		for (size_t i = 0; i < N_OF(batch); i++)
 			batch[i] = number;
 		assert_int_equal(nnb_fmq_write(q, batch, UNSYNC_BATCH), 0);
-		dawdle(&seed);
+		delay_randomly(&seed);
 		if (number % 16 == 0)
 			nap(); /* long enough for any reader */
 		all = true;

@@ -78,12 +78,12 @@ static void judge(struct worker *w, const struct steps *s, const struct outcome 
 		w->tally.missed_persistent++;
 		break;
 	default:
-		trouble("it fails", o);
+		trouble("an execution fails", o);
 	}
 	if (!s->call.terms.deadline_ns || s->call.terms.deadline_ns == UNLIMITED)
-		trouble("it misses a deadline that it has not", o);
+		trouble("an execution misses a deadline that it does not have", o);
 	if (o->n_shapes || o->timing.on_device_ns != UINT64_MAX || o->timing.in_driver_ns != UINT64_MAX)
-		trouble("it failed, and says more", o);
+		trouble("a failed execution has outputs", o);
 }
 
 /* Execute by @burst, or in another way. */
@@ -169,7 +169,7 @@ static void app(const char *socket_path, int line, uint64_t seed)
 	if (nnb_client_open(&client, &config, NULL))
 		_exit(2);
 	prepare_all(client, models);
-	say('.');
+	scene_report('.');
 	for (unsigned i = 0; i < BURSTS; i++) {
 		workers[i].models = models;
 		workers[i].enough = &enough;
@@ -236,7 +236,7 @@ static bool is_over(struct crowd *c, const struct stress *how, uint64_t end)
 	return c->preemptions || !strcmp(how->preempt, "none") || now_ns() > end + PATIENCE;
 }
 
-static void nobody_waits_for_ever_and_nothing_is_left(void **state)
+static void no_thread_waits_forever_and_nothing_is_left(void **state)
 {
 	const struct stress *how = *state;
 	struct crowd c = { .apps = { .n = APPS, .shared_fd = -1, .seed = (uint64_t)(how - rows) + 7 } };
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < N_OF(rows); i++)
-		add_test(nobody_waits_for_ever_and_nothing_is_left, NULL, NULL, (void *)(uintptr_t)&rows[i],
+		add_test(no_thread_waits_forever_and_nothing_is_left, NULL, NULL, (void *)(uintptr_t)&rows[i],
 		         "--policy %s --preempt %s --deadline %s", rows[i].policy, rows[i].preempt, rows[i].deadline);
 	return _cmocka_run_group_tests("lanes: stress", tests, n_tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void file_fini(struct file *f)
 /* cmocka replaces the SIGBUS handler for each test; each test restores the library's handler. */
 static struct sigaction of_the_library;
 
-static void give_sigbus_back(void)
+static void restore_library_handler(void)
 {
 	assert_int_equal(sigaction(SIGBUS, &of_the_library, NULL), 0);
 }
@@ -106,7 +106,7 @@ static void only_the_execution_of_the_torn_pool_fails(void **state)
 	bool finished;
 
 	(void)state;
-	give_sigbus_back();
+	restore_library_handler();
 	in_file_init(&v);
 	vectors_init(&other, N);
 	for (int mapped = 0; mapped < 2; mapped++) { /* first mapped for this execution, then as a burst maps it */
@@ -172,7 +172,7 @@ static void truncated_constants_fail_executions_until_they_are_back(void **state
 	struct vectors v;
 
 	(void)state;
-	give_sigbus_back();
+	restore_library_handler();
 	vectors_init(&v, N);
 	assert_int_equal(nnb_execute(p, &v.request, NULL, NULL), NNB_STATUS_NONE);
 	assert_int_equal(ftruncate(f.fd, 0), 0);

@@ -68,7 +68,7 @@ static struct picture picture_of(const struct nnb_model *m)
 	return p;
 }
 
-static bool is_still(const struct nnb_model *m, const struct picture *before)
+static bool is_unchanged(const struct nnb_model *m, const struct picture *before)
 {
 	struct picture now = picture_of(m);
 	bool same = now.bytes == before->bytes && memcmp(now.data, before->data, now.bytes) == 0;
@@ -351,7 +351,7 @@ static void without_memory_nothing_changes(void **state)
 		r = row->call(m);
 		assert_int_equal(fail_at, 0); /* the failure took place */
 		assert_int_equal(r, -ENOMEM);
-		assert_true(is_still(m, &before));
+		assert_true(is_unchanged(m, &before));
 	}
 	free(before.data);
 	assert_true(row->call(m) >= 0);

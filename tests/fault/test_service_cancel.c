@@ -167,10 +167,10 @@ static void executes_endlessly(const char *socket_path)
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
 	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
 	call_init(&e, m);
-	say('.');
+	scene_report('.');
 	nnb_remote_execute(remote, &e.call, NULL, NULL);
-	say('!'); /* the scene must be killed before this line */
-	stay();
+	scene_report('!'); /* the scene must be killed before this line */
+	scene_stay();
 }
 
 /* The counts of @app, as @client reads them. */
@@ -211,12 +211,12 @@ static void executes_thrice(const char *socket_path)
 		e[i].call.terms.deadline_ns = now_ns() + 3600000 * MS / (i + 1);
 		must(nnb_remote_execute_async(remote, &e[i].call, ignore, NULL, NULL) == NNB_STATUS_NONE);
 		do { /* until the execution has replaced the one before on the lane */
-			breathe();
+			poll_pause();
 			is = counts_of(client, (uint32_t)getpid());
 		} while (!is.executions || is.preemptions < i || is.waiting != i);
 	}
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 /*
@@ -242,11 +242,11 @@ static void executes_for_long(const char *socket_path)
 	alone = malloc(e.out.location.length);
 	must(alone && nnb_remote_execute(remote, &e.call, NULL, NULL) == NNB_STATUS_NONE);
 	memcpy(alone, out, e.out.location.length);
-	say('.');
+	scene_report('.');
 	for (;;) {
 		memset(out, 0, e.out.location.length);
 		if (nnb_remote_execute(remote, &e.call, NULL, NULL) || memcmp(out, alone, e.out.location.length))
-			say('x');
+			scene_report('x');
 	}
 }
 
@@ -257,7 +257,7 @@ static void await_lane(struct fixture *f, const struct child *app, uint32_t wait
 
 	for (uint64_t until = now_ns() + PATIENCE; !is.executions || is.waiting != waiting;) {
 		assert_true(now_ns() < until);
-		breathe();
+		poll_pause();
 		is = counts_of(f->client, (uint32_t)app->pid);
 	}
 }
@@ -265,7 +265,7 @@ static void await_lane(struct fixture *f, const struct child *app, uint32_t wait
 static void has_the_lane(struct fixture *f, struct child *app)
 {
 	child_start(app, "executes endlessly", &f->s, "");
-	assert_int_equal(child_hears(app), '.');
+	assert_int_equal(child_read(app), '.');
 	await_lane(f, app, 0);
 }
 
@@ -287,9 +287,9 @@ static void app_prepares(const char *socket_path, bool endlessly)
 
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
 	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
-	say('.');
+	scene_report('.');
 	if (!endlessly)
-		stay();
+		scene_stay();
 	for (;;) {
 		nnb_remote_release(remote);
 		must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
@@ -329,7 +329,7 @@ static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t
 	uint64_t ns;
 
 	child_start(&app, scene, &f->s, "");
-	assert_int_equal(child_hears(&app), '.');
+	assert_int_equal(child_read(&app), '.');
 	usleep(after_us);
 	child_kill(&app);
 	ns = cpu_of_service(f);
@@ -573,7 +573,7 @@ static void a_preempted_execution_gives_the_same_output(void **state)
 	struct child app;
 
 	child_start(&app, "executes for long", &f->s, "");
-	assert_int_equal(child_hears(&app), '.');
+	assert_int_equal(child_read(&app), '.');
 	for (int i = 0; i < TIMES; i++) {
 		uint64_t began = now_ns();
 
@@ -582,7 +582,7 @@ static void a_preempted_execution_gives_the_same_output(void **state)
 		await_lane(f, &app, 0);
 	}
 	preemptions = counts_of(f->client, (uint32_t)app.pid).preemptions;
-	wrong = (struct pollfd){ .fd = app.says, .events = POLLIN };
+	wrong = (struct pollfd){ .fd = app.output, .events = POLLIN };
 	assert_int_equal(poll(&wrong, 1, 0), 0);
 	child_kill(&app);
 	qsort(took, TIMES, sizeof(took[0]), by_time);
@@ -640,9 +640,9 @@ static void runs_of_one_model_wait_inside_their_operations(void **state)
 		e[i].call.terms.deadline_ns = now + (100 - 10 * i) * 1000 * MS;
 		assert_none(nnb_remote_execute_async(remote, &e[i].call, note, &done, &why));
 		for (uint64_t until = now_ns() + PATIENCE; all_preemptions(f) < i && now_ns() < until;)
-			breathe();
+			poll_pause();
 		for (uint64_t until = now_ns() + PATIENCE; all_executions(f) < before + i + 1 && now_ns() < until;)
-			breathe();
+			poll_pause();
 	}
 	for (int i = 0; i < RUNS; i++)
 		while (sem_wait(&done))
@@ -666,10 +666,10 @@ static void runs_of_one_model_that_do_not_end_make_room_for_others(void **state)
 	struct child app;
 
 	child_start(&app, "executes thrice", &f->s, "");
-	assert_int_equal(child_hears(&app), '.');
+	assert_int_equal(child_read(&app), '.');
 	for (uint64_t until = now_ns() + PATIENCE; all_preemptions(f) < 2;) {
 		assert_true(now_ns() < until);
-		breathe();
+		poll_pause();
 	}
 	for (int i = 0; i < TIMES; i++) {
 		uint64_t began = now_ns();

@@ -98,7 +98,7 @@ static void connected(const char *socket_path)
 
 	strcpy(at.sun_path, socket_path);
 	must(connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0);
-	say('.');
+	scene_report('.');
 }
 
 static void introduced(const char *socket_path)
@@ -106,7 +106,7 @@ static void introduced(const char *socket_path)
 	struct doomed d;
 
 	doom_open(&d, socket_path);
-	say('.');
+	scene_report('.');
 }
 
 static void counted(const char *socket_path)
@@ -116,7 +116,7 @@ static void counted(const char *socket_path)
 
 	doom_open(&d, socket_path);
 	must(nnb_client_counts(d.client, &counts, NULL) == NNB_STATUS_NONE);
-	say('.');
+	scene_report('.');
 }
 
 static void preparing(const char *socket_path)
@@ -126,7 +126,7 @@ static void preparing(const char *socket_path)
 
 	doom_open(&d, socket_path);
 	d.model = vector_model(NNB_ADD, N, 1);
-	say('.');
+	scene_report('.');
 	nnb_remote_prepare(d.client, d.model, NULL, NULL, &remote, NULL);
 }
 
@@ -148,7 +148,7 @@ static void preparing_two(const char *socket_path)
 	d.model = vector_model(NNB_ADD, N, 1);
 	for (int i = 0; i < 2; i++)
 		must(pthread_create(&threads[i], NULL, prepare_beside, &d) == 0);
-	say('.');
+	scene_report('.');
 	pthread_join(threads[0], NULL);
 }
 
@@ -158,7 +158,7 @@ static void prepared_some(const char *socket_path)
 
 	for (int i = 0; i < 3; i++)
 		doom_prepare(&d, socket_path);
-	say('.');
+	scene_report('.');
 }
 
 static void has_a_cold_burst(const char *socket_path)
@@ -166,7 +166,7 @@ static void has_a_cold_burst(const char *socket_path)
 	struct doomed d;
 
 	doom_burst(&d, socket_path);
-	say('.');
+	scene_report('.');
 }
 
 static void has_a_warm_burst(const char *socket_path)
@@ -176,7 +176,7 @@ static void has_a_warm_burst(const char *socket_path)
 	doom_burst(&d, socket_path);
 	for (int i = 0; i < 9; i++)
 		must(nnb_burst_execute(d.burst, &d.io[i % 3].call, NULL, NULL) == NNB_STATUS_NONE);
-	say('.');
+	scene_report('.');
 }
 
 static void executing_sync(const char *socket_path)
@@ -185,7 +185,7 @@ static void executing_sync(const char *socket_path)
 
 	doom_burst(&d, socket_path);
 	hold_runs();
-	say('.');
+	scene_report('.');
 	nnb_remote_execute(d.remote, &d.io[0].call, NULL, NULL);
 }
 
@@ -197,7 +197,7 @@ static void executing_async(const char *socket_path)
 	hold_runs();
 	for (int i = 0; i < 3; i++)
 		must(nnb_remote_execute_async(d.remote, &d.io[i].call, ignore_outcome, NULL, NULL) == NNB_STATUS_NONE);
-	say('.');
+	scene_report('.');
 }
 
 static void launch_fenced(struct doomed *d, int i, int fence)
@@ -220,7 +220,7 @@ static void behind_a_fence(const char *socket_path)
 	must(nnb_fence_new(&fence) == 0);
 	for (int i = 0; i < 3; i++)
 		launch_fenced(&d, i, fence);
-	say('.');
+	scene_report('.');
 }
 
 static void executing_fenced(const char *socket_path)
@@ -230,7 +230,7 @@ static void executing_fenced(const char *socket_path)
 	doom_burst(&d, socket_path);
 	hold_runs();
 	launch_fenced(&d, 0, -1);
-	say('.');
+	scene_report('.');
 }
 
 static void executing_by_burst(const char *socket_path)
@@ -239,7 +239,7 @@ static void executing_by_burst(const char *socket_path)
 
 	doom_burst(&d, socket_path);
 	hold_runs();
-	say('.');
+	scene_report('.');
 	nnb_burst_execute(d.burst, &d.io[0].call, NULL, NULL);
 }
 
@@ -271,7 +271,7 @@ static void client_busy(const char *socket_path)
 {
 	struct doomed d;
 
-	say('.');
+	scene_report('.');
 	for (;;) {
 		doom_burst(&d, socket_path);
 		for (int i = 0; i < 9; i++) {
@@ -317,7 +317,7 @@ static void play(const char *name, const char *socket_path)
 	for (size_t i = 0; i < N_OF(steps); i++)
 		if (!strcmp(name, steps[i].name))
 			steps[i].go(socket_path);
-	stay();
+	scene_stay();
 }
 
 static void expect_service(const struct service *s, const struct nnb_model *m)
@@ -347,7 +347,7 @@ static void a_client_dies(void **state)
 
 		atomic_store(&f->s.gate->hold_prepares, step->prepares);
 		child_start(&c, step->name, &f->s, "");
-		assert_int_equal(child_hears(&c), '.');
+		assert_int_equal(child_read(&c), '.');
 		await(&f->s.gate->held_runs, step->runs);
 		await(&f->s.gate->held_prepares, step->prepares);
 		child_kill(&c);
@@ -375,7 +375,7 @@ static void clients_die_at_random_steps(void **state)
 		struct child c;
 
 		child_start(&c, "busy", &f->s, "");
-		assert_int_equal(child_hears(&c), '.');
+		assert_int_equal(child_read(&c), '.');
 		nanosleep(&(struct timespec){ .tv_nsec = (long)(next_random(&seed) % (20 * MS)) }, NULL);
 		child_kill(&c);
 		expect_service(&f->s, f->adds);
@@ -465,7 +465,7 @@ static void no_call_waits_for_a_dead_service(void **state)
 	for (int i = 0; i < 3; i++)
 		pthread_join(w[i].thread, NULL);
 	while (nnb_client_alive(client))
-		breathe();
+		poll_pause();
 	assert_int_equal(w[SYNC].status, NNB_STATUS_DEAD_OBJECT);
 	assert_int_equal(w[BURST].status, NNB_STATUS_GENERAL_FAILURE);
 	assert_false(w[BURST].io.answer.fallback);
@@ -541,7 +541,7 @@ static void *execute_until_the_service_dies(void *arg)
 		struct io io;
 
 		if (nnb_client_open(&client, &config, NULL)) {
-			breathe();
+			poll_pause();
 			continue;
 		}
 		io_init(&io, N);
@@ -582,7 +582,7 @@ static void a_service_dies_at_random_steps(void **state)
 		unsigned was = atomic_load(&loads[0].lives);
 
 		while (atomic_load(&loads[0].lives) < was + 20)
-			breathe();
+			poll_pause();
 		nanosleep(&(struct timespec){ .tv_nsec = (long)(next_random(&seed) % (5 * MS)) }, NULL);
 		service_kill(&f->s);
 		service_start(&f->s, OPTIONS(NULL));

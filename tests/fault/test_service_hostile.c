@@ -906,7 +906,7 @@ static int lingering_on(void)
 		return fd;
 	must(dup2(peer, 0) == 0 && close_range(1, ~0U, 0) == 0);
 	alarm(PATIENCE / MS / 1000 + 5);
-	stay();
+	scene_stay();
 }
 
 static void *close_it(void *fd)
@@ -1910,7 +1910,7 @@ static void stall(struct evil *e, const char *socket_path)
 	expect_end(other.channels[0]);
 	expect_end(other.life);
 	must(waitpid(deaf, &status, 0) == deaf && status == 0);
-	say('.');
+	scene_report('.');
 }
 
 static void play(const char *name, const char *socket_path, const char *argument)
@@ -1935,8 +1935,8 @@ static void play(const char *name, const char *socket_path, const char *argument
 			continue;
 		evil_warm_up(&e, socket_path, 1);
 		evils[i].play(&e);
-		say('.');
-		stay();
+		scene_report('.');
+		scene_stay();
 	}
 }
 
@@ -2001,7 +2001,7 @@ static void expect_alone(struct good *g)
 {
 	uint64_t end = now_ns() + PATIENCE;
 
-	for (;; breathe()) {
+	for (;; poll_pause()) {
 		struct footprint is = service_footprint(&g->s);
 		struct nnb_holdings holds = app_counts(g->client).all;
 
@@ -2028,7 +2028,7 @@ static void other_clients_do_not_notice(void **state)
 		child_start(&c, g->row->name, &g->s, "");
 		for (int k = 0; k < 20; k++)
 			expect_good(g);
-		assert_int_equal(child_hears(&c), '.');
+		assert_int_equal(child_read(&c), '.');
 		expect_good(g);
 		child_kill(&c);
 		expect_good(g);
@@ -2044,12 +2044,12 @@ static void a_burst_whose_counters_are_spoilt_is_over(void **state)
 	struct child c;
 
 	child_start(&c, "spoils the counters", &g->s, "");
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	/* the threads of a connection and a channel, without a burst */
 	while (service_footprint(&g->s).threads != g->at_rest.threads + 2) {
 		if (now_ns() >= end)
 			fail_msg("the burst's thread does not end");
-		breathe();
+		poll_pause();
 	}
 	child_kill(&c);
 	expect_alone(g);
@@ -2077,7 +2077,7 @@ static void a_client_that_stalls_is_disconnected(void **state)
 	child_start(&c, "stalls", &g->s, "");
 	for (int i = 0; i < 20; i++)
 		expect_good(g);
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	assert_int_equal(child_end(&c), 0);
 	expect_alone(g);
 }

@@ -138,7 +138,7 @@ static int connect_as_heir(const char *socket_path, const char *most_ms)
 		struct nnb_reason why = { "" };
 
 		while ((r = nnb_client_open(&clients[i], &config, &why)) && now_ns() < until)
-			breathe();
+			poll_pause();
 		if (r) {
 			fprintf(stderr, "connection %d of pid %d: %s\n", i, (int)getpid(), why.text);
 			return 1;
@@ -264,7 +264,7 @@ static void a_client_that_cannot_be_watched_may_try_again(void **state)
 		struct nnb_reason why = { "" };
 
 		nnb_client_close(client);
-		breathe();
+		poll_pause();
 		assert_int_equal(prlimit(s->pid, RLIMIT_NOFILE, NULL, &before), 0);
 		one_more = (struct rlimit){ lowest_free_fd(s) + 1, before.rlim_max };
 		assert_int_equal(prlimit(s->pid, RLIMIT_NOFILE, &one_more, NULL), 0);

@@ -111,7 +111,7 @@ static bool repeat(struct packet *p)
 	return sent > 0;
 }
 
-static void become(const char *user)
+static void become_user(const char *user)
 {
 	uid_t uid = (uid_t)atoi(user);
 
@@ -141,7 +141,7 @@ static void takes_no_answers(const char *socket_path, const char *user)
 	struct io io;
 	int fence;
 
-	become(user);
+	become_user(user);
 	io_init(&io, N);
 	catches = true;
 	for (; n < UNREAD && (client = opened(socket_path, NULL)); n++) {
@@ -157,11 +157,11 @@ static void takes_no_answers(const char *socket_path, const char *user)
 			repeat(&packets[k]);
 		usleep(500);
 	}
-	say('.');
+	scene_report('.');
 	for (;;) {
 		for (unsigned k = 0; k < n; k++)
 			repeat(&packets[k]);
-		breathe();
+		poll_pause();
 	}
 }
 
@@ -220,7 +220,7 @@ static void takes_all(const char *socket_path, const char *user)
 	bool named = false, said = false;
 	unsigned n = 0;
 
-	become(user);
+	become_user(user);
 	for (;;) {
 		if (n < N_OF(clients) && (clients[n] = opened(socket_path, &why))) {
 			must(nnb_remote_prepare(clients[n], m, NULL, NULL, &remotes[n], NULL) == NNB_STATUS_NONE || n);
@@ -236,7 +236,7 @@ static void takes_all(const char *socket_path, const char *user)
 			keep_pools(first, pools, N_OF(pools), &named);
 		if (status && !said) {
 			said = true;
-			say(named ? 'L' : '?');
+			scene_report(named ? 'L' : '?');
 		}
 	}
 }
@@ -264,7 +264,7 @@ static void takes_threads(const char *socket_path, const char *user)
 	int never, fence;
 	struct io io;
 
-	become(user);
+	become_user(user);
 	must(nnb_fence_new(&never) == 0);
 	io_init(&io, N);
 	client = opened(socket_path, &why);
@@ -281,7 +281,7 @@ static void takes_threads(const char *socket_path, const char *user)
 			look_for_threads(status, &why, &named);
 		if (named && !said) {
 			said = true;
-			say('L');
+			scene_report('L');
 		}
 	}
 }
@@ -313,7 +313,7 @@ static int tear_down(void **state)
 }
 
 /* Everything that an app does, from connecting to leaving. Returns its time in ns. */
-static uint64_t visit(const struct service *s, const struct nnb_model *m)
+static uint64_t visit_service(const struct service *s, const struct nnb_model *m)
 {
 	uint64_t began = now_ns();
 	struct nnb_client *client = app_open(s);
@@ -338,7 +338,7 @@ static uint64_t longest_visit(const struct service *s, const struct nnb_model *m
 	for (int i = 0; i < ROUNDS; i++) {
 		/* the service has released what the previous visit held */
 		app_comes_to_hold(client, threads.app, threads);
-		ns = visit(s, m);
+		ns = visit_service(s, m);
 		longest = ns > longest ? ns : longest;
 	}
 	return longest;
@@ -352,7 +352,7 @@ static void expect_within_budget(const struct service *s, struct nnb_client *cli
 
 	for (int i = 0; i < 500 && is.fds - s->baseline.fds > n.descriptors.all + 16;
 	     i++) { /* refused connections are closed soon */
-		breathe();
+		poll_pause();
 		n = app_counts(client);
 		is = service_footprint(s);
 	}
@@ -385,7 +385,7 @@ static void apps_that_take_all_leave_others_theirs(void **state)
 	for (int i = 0; i < GREEDY; i++) {
 		snprintf(user, sizeof(user), "%d", geteuid() ? 0 : USERS + i);
 		child_start(&greedy[i], "takes all", &f->s, user);
-		assert_int_equal(child_hears(&greedy[i]), 'L');
+		assert_int_equal(child_read(&greedy[i]), 'L');
 	}
 	n = app_counts(client);
 	print_message("of %u file descriptors apps have %ju, of which this app %ju; the service has %u\n", FILES,
@@ -437,7 +437,7 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	for (int i = 0; i < GREEDY; i++) {
 		snprintf(user, sizeof(user), "%d", USERS + i);
 		child_start(&greedy[i], "takes threads", &f->s, user);
-		assert_int_equal(child_hears(&greedy[i]), 'L');
+		assert_int_equal(child_read(&greedy[i]), 'L');
 	}
 	n = app_counts(client);
 	print_message("of %ju threads apps have %ju; the service has %u\n", (uintmax_t)n.threads.limit,
@@ -460,7 +460,7 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 static void *sleeps(void *arg)
 {
 	(void)arg;
-	stay();
+	scene_stay();
 }
 
 /* Another process of the service's user, with more threads than the service of that user may have. */
@@ -468,11 +468,11 @@ static void crowds(const char *user)
 {
 	pthread_t thread;
 
-	become(user);
+	become_user(user);
 	for (int i = 0; i < CROWD; i++)
 		must(pthread_create(&thread, NULL, sleeps, NULL) == 0);
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 /*
@@ -495,7 +495,7 @@ static void a_client_without_a_thread_gets_a_reason(void **state)
 	service_admit_other_users(&f->s);
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	child_start(&crowd, "crowds", &f->s, SERVICE_NAME);
-	assert_int_equal(child_hears(&crowd), '.');
+	assert_int_equal(child_read(&crowd), '.');
 	assert_int_not_equal(nnb_client_open(&client, &config, &why), 0);
 	if (!strstr(why.text, "no thread"))
 		fail_msg("'%s' does not name what is missing", why.text);
@@ -524,7 +524,7 @@ static void an_app_that_reads_no_answers_breaks_no_fences(void **state)
 	service_admit_other_users(&f->s);
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	child_start(&silent, "takes no answers", &f->s, "65000");
-	assert_int_equal(child_hears(&silent), '.');
+	assert_int_equal(child_read(&silent), '.');
 	client = app_open(&f->s);
 	remote = app_prepare(client, m);
 	io_init(&io, N);

@@ -151,15 +151,15 @@ static void is_refused(const char *socket_path, pid_t service)
 		if (connected_lingering(socket_path) >= 0)
 			i++;
 		else
-			breathe();
+			poll_pause();
 	}
-	say('.');
+	scene_report('.');
 	while (kill(service, 0) == 0) {
 		fd = connected_lingering(socket_path);
 		if (fd >= 0)
 			close(fd);
 		else
-			breathe();
+			poll_pause();
 	}
 }
 
@@ -168,8 +168,8 @@ static void waits_to_be_let_in(const char *socket_path, pid_t service)
 	kill(service, SIGSTOP);
 	for (int i = 0; i < BACKLOG; i++)
 		send_lingering(connected(socket_path), HELLO);
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 /* A malformed message ends a channel, and after it comes one that is never read; the same for life lines. */
@@ -186,8 +186,8 @@ static void stays_with_channels(const char *socket_path, pid_t service)
 	}
 	kill(service, SIGCONT);
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 /* An execution that the driver does not end. */
@@ -202,9 +202,9 @@ static void has_an_endless_execution(const char *socket_path, pid_t service)
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
 	must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
 	io_init(&io, 64);
-	say('.');
+	scene_report('.');
 	nnb_remote_execute(remote, &io.call, &io.answer, NULL);
-	stay();
+	scene_stay();
 }
 
 static const struct scene {
@@ -260,7 +260,7 @@ static void refused_clients_do_not_keep_others_out(void **state)
 	struct child c;
 
 	start_scene(&c, "is refused", s);
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	for (int i = 0; i < VICTIMS; i++) {
 		const struct nnb_client_config config = { .socket = s->socket, .timeout_ns = 5000 * MS };
 		struct nnb_reason why = { "" };
@@ -305,7 +305,7 @@ static void a_stop_does_not_wait_for_the_backlog(void **state)
 	uint64_t then;
 
 	start_scene(&c, "waits to be let in", s);
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	kill(s->pid, SIGTERM);
 	then = now_ns();
 	kill(s->pid, SIGCONT);
@@ -320,7 +320,7 @@ static void a_stop_does_not_wait_for_sockets(void **state)
 	uint64_t then;
 
 	start_scene(&c, "stays with channels", s);
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	then = now_ns();
 	kill(s->pid, SIGTERM);
 	expect_prompt_stop(s, then, CLOSES_MS);
@@ -334,7 +334,7 @@ static void a_stop_does_not_wait_for_refused_clients(void **state)
 	uint64_t then;
 
 	start_scene(&c, "is refused", s);
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	then = now_ns();
 	kill(s->pid, SIGTERM);
 	expect_prompt_stop(s, then, CLOSES_MS);
@@ -349,7 +349,7 @@ static void a_stop_does_not_wait_for_executions(void **state)
 
 	atomic_store(&s->gate->hold_runs, 1);
 	start_scene(&c, "has an endless execution", s);
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	await(&s->gate->held_runs, 1);
 	then = now_ns();
 	kill(s->pid, SIGTERM);

@@ -46,7 +46,7 @@ static unsigned attackers(void)
 	return geteuid() ? 1 : ATTACKERS;
 }
 
-static void become(uid_t user)
+static void become_user(uid_t user)
 {
 	if (user)
 		must(setgroups(0, NULL) == 0 && setgid(user) == 0 && setuid(user) == 0);
@@ -78,16 +78,16 @@ static struct nnb_remote *ready(struct nnb_client *client, uint32_t n)
 }
 
 /* The attack is under way: report that in its @n-th round. */
-static void goes_on(unsigned n)
+static void report_round(unsigned n)
 {
 	if (n == UNDER_WAY)
-		say('.');
+		scene_report('.');
 }
 
 static void burns(void)
 {
 	for (volatile unsigned i = 0;; i++)
-		goes_on(i);
+		report_round(i);
 }
 
 static void floods(void)
@@ -96,7 +96,7 @@ static void floods(void)
 	struct io io;
 
 	io_init(&io, HEAVY);
-	for (unsigned n = 1;; n++, goes_on(n))
+	for (unsigned n = 1;; n++, report_round(n))
 		nnb_remote_execute(remote, &io.call, NULL, NULL);
 }
 
@@ -108,7 +108,7 @@ static void floods_by_burst(void)
 
 	must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
 	io_init(&io, SMALL);
-	for (unsigned n = 1;; n++, goes_on(n))
+	for (unsigned n = 1;; n++, report_round(n))
 		nnb_burst_execute(burst, &io.call, &io.answer, NULL);
 }
 
@@ -118,7 +118,7 @@ static void prepares(void)
 	struct nnb_client *client = must_open();
 	struct nnb_remote *remote;
 
-	for (unsigned n = 1;; n++, goes_on(n))
+	for (unsigned n = 1;; n++, report_round(n))
 		if (!nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL))
 			nnb_remote_release(remote);
 }
@@ -142,7 +142,7 @@ static void executes_again_and_again(struct nnb_model *m, uint32_t first, const 
 	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
 	must(nnb_pool_new(&pool, (uint64_t)first + 64 + out_bytes) == 0);
 	memcpy((char *)nnb_pool_data(pool) + first, values, second);
-	for (unsigned n = 1;; n++, goes_on(n))
+	for (unsigned n = 1;; n++, report_round(n))
 		must(nnb_remote_execute(remote, &call, NULL, NULL) == NNB_STATUS_NONE);
 }
 
@@ -180,7 +180,7 @@ static void waits_for_no_signal(void)
 
 	must(nnb_fence_new(&never) == 0);
 	io_init(&io, SMALL);
-	for (unsigned n = 1;; n++, goes_on(n)) {
+	for (unsigned n = 1;; n++, report_round(n)) {
 		const struct nnb_fenced_how how = { .wait_for = &never, .n_wait_for = 1 };
 		struct nnb_client *client = must_open();
 		struct nnb_remote *remote = ready(client, SMALL);
@@ -221,8 +221,9 @@ static void *asks(void *client)
 
 	must(each != NULL);
 	for (;;) {
-		nnb_client_supported(client, asked_about, each, NULL);    /* concurrent calls have a channel each */
-		goes_on(UNDER_WAY * (atomic_fetch_add(&n_asked, 1) + 1)); /* each call takes long, so one is enough */
+		nnb_client_supported(client, asked_about, each, NULL); /* concurrent calls have a channel each */
+		report_round(UNDER_WAY *
+		             (atomic_fetch_add(&n_asked, 1) + 1)); /* each call takes long, so one is enough */
 	}
 	return NULL;
 }
@@ -248,12 +249,12 @@ static void takes_all_it_may_have(void)
 	struct nnb_remote *remotes[MODELS];
 	struct nnb_model *m = vector_model(NNB_MUL, SMALL, 1);
 
-	for (unsigned n = 1;; n++, goes_on(n)) {
+	for (unsigned n = 1;; n++, report_round(n)) {
 		unsigned has[3] = { 0 };
 
 		/* The service may not have released yet what the user's processes held before. */
 		while (!(clients[0] = opened()))
-			breathe();
+			poll_pause();
 		for (has[0] = 1; has[0] < CONNECTIONS && (clients[has[0]] = opened());)
 			has[0]++;
 		while (has[1] < MODELS && !nnb_remote_prepare(clients[0], m, NULL, NULL, &remotes[has[1]], NULL))
@@ -271,7 +272,7 @@ static void takes_all_it_may_have(void)
 
 static void connects(void)
 {
-	for (unsigned n = 1;; n++, goes_on(n)) {
+	for (unsigned n = 1;; n++, report_round(n)) {
 		struct nnb_client *client = opened();
 
 		if (client)
@@ -306,7 +307,7 @@ static void tears(void)
 	struct io io;
 
 	io_init_on(&io, SMALL, pool);
-	for (unsigned n = 1;; n++, goes_on(n)) {
+	for (unsigned n = 1;; n++, report_round(n)) {
 		must(ftruncate(fd, 0) == 0);
 		nnb_remote_execute(remote, &io.call, NULL, NULL);
 		must(ftruncate(fd, (off_t)SMALL * 8) == 0);
@@ -321,7 +322,7 @@ static void takes_files(void)
 	struct nnb_burst *burst = NULL;
 	struct io io;
 
-	for (unsigned i = 0;; i++, goes_on(i)) {
+	for (unsigned i = 0;; i++, report_round(i)) {
 		int fd = memfd_create("file", MFD_CLOEXEC);
 
 		if (i % 500 == 0) {
@@ -361,7 +362,7 @@ static void scribble(unsigned seed)
 
 static void scribbles(void)
 {
-	for (unsigned n = 1;; n++, goes_on(n)) {
+	for (unsigned n = 1;; n++, report_round(n)) {
 		pid_t pid = fork();
 
 		if (!pid) {
@@ -504,7 +505,7 @@ static void measure_beside(struct fixture *f, const struct attack *a, unsigned m
 
 	for (unsigned i = 0; i < attackers(); i++) {
 		child_start(&c[i], a->name, &f->s, geteuid() ? "0" : "65000");
-		assert_int_equal(child_hears(&c[i]), '.');
+		assert_int_equal(child_read(&c[i]), '.');
 	}
 	measure(f, ms, sum);
 	for (unsigned i = 0; i < attackers(); i++)
@@ -553,7 +554,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		where = argv[3];
-		become((uid_t)atoi(argv[4]));
+		become_user((uid_t)atoi(argv[4]));
 		for (size_t i = 0; i < N_OF(attacks); i++)
 			if (!strcmp(argv[2], attacks[i].name))
 				attacks[i].goes();

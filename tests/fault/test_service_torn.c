@@ -94,10 +94,10 @@ static void tear_again_and_again(const char *socket_path)
 		must(tearer_execute(&t, true) == NNB_STATUS_NONE);
 		must(ftruncate(t.fd, 0) == 0);
 		must(tearer_execute(&t, true) == NNB_STATUS_GENERAL_FAILURE);
-		say('t');
+		scene_report('t');
 	}
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 /* ---- the service and its other app ---- */
@@ -188,13 +188,13 @@ static void a_tear_costs_the_service_no_mapping(void **state)
 	before = mappings(&f->s);
 	child_start(&c, "tears", &f->s, "");
 	for (int i = 0; i < ROUNDS; i++) {
-		assert_int_equal(child_hears(&c), 't');
+		assert_int_equal(child_read(&c), 't');
 		expect_good(f);
 		after = mappings(&f->s);
 		if (after > before + SERVICE_MAY_TAKE)
 			fail_msg("%u mappings, and %u before", after, before);
 	}
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	child_kill(&c);
 	expect_good(f);
 }

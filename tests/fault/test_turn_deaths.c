@@ -13,10 +13,10 @@ static void begin(struct turns *f)
 	turns_add_app(f);
 }
 
-static void tell(struct turns *f, unsigned app, uint32_t priority, enum path path, uint32_t tag)
+static void send_order(struct turns *f, unsigned app, uint32_t priority, enum path path, uint32_t tag)
 {
-	app_is_told(&f->apps[app],
-	            &(struct order){ .what = ORDER_EXECUTE, .model = priority, .path = path, .tag = tag });
+	app_send_order(&f->apps[app],
+	               &(struct order){ .what = ORDER_EXECUTE, .model = priority, .path = path, .tag = tag });
 }
 
 /* Add a victim, whose first execution is on the lane before operation @op. */
@@ -24,14 +24,14 @@ static void victim_takes_the_lane(struct turns *f, uint32_t priority, unsigned p
 {
 	turns_add_app(f);
 	gate_hold(&f->s, op);
-	tell(f, VICTIM_APP, priority, (enum path)path, VICTIM);
+	send_order(f, VICTIM_APP, priority, (enum path)path, VICTIM);
 	gate_has_seen(&f->s, 1);
 }
 
 /* The other app's execution waits behind the victim's. */
 static void other_waits(struct turns *f, uint32_t priority)
 {
-	tell(f, OTHER_APP, priority, BY_BURST, OTHER);
+	send_order(f, OTHER_APP, priority, BY_BURST, OTHER);
 	await_waiting(f->watch, 1);
 }
 
@@ -39,7 +39,7 @@ static void other_waits(struct turns *f, uint32_t priority)
 static void other_ends(struct turns *f)
 {
 	gate_open(&f->s);
-	app_tells_right(&f->apps[OTHER_APP], OTHER);
+	app_expect_right(&f->apps[OTHER_APP], OTHER);
 }
 
 static void an_app_dies_while_it_waits(void **state)
@@ -50,19 +50,19 @@ static void an_app_dies_while_it_waits(void **state)
 	for (int i = 0; i < 3; i++) {
 		turns_add_app(f);
 		gate_hold(&f->s, 0);
-		tell(f, OTHER_APP, MEDIUM, BY_BURST, OTHER);
+		send_order(f, OTHER_APP, MEDIUM, BY_BURST, OTHER);
 		gate_has_seen(&f->s, 1);
 		for (uint32_t k = 0; k < WAITING; k++) {
-			tell(f, VICTIM_APP, LOW, (enum path)(k % N_PATHS), VICTIM + k);
+			send_order(f, VICTIM_APP, LOW, (enum path)(k % N_PATHS), VICTIM + k);
 			await_waiting(f->watch, k + 1);
 		}
-		tell(f, OTHER_APP, LOW, BY_SYNC, OTHER + 1);
+		send_order(f, OTHER_APP, LOW, BY_SYNC, OTHER + 1);
 		await_waiting(f->watch, WAITING + 1);
 		turns_kill_app(f);
 		await_waiting(f->watch, 1); /* at once, before the lane's holder goes on */
 		gate_open(&f->s);
 		for (int k = 0; k < 2; k++)
-			assert_true(app_tells(&f->apps[OTHER_APP]).right);
+			assert_true(app_read_outcome(&f->apps[OTHER_APP]).right);
 		turns_expect_notes(f, false, "20:0 20:1 20:2 20:3 21:0 21:1 21:2 21:3");
 	}
 }
@@ -78,12 +78,12 @@ static void an_app_dies_while_it_has_the_lane(void **state)
 		turns_kill_app(f);
 		other_ends(f);
 		if (strncmp(gate_notes(&f->s, false), "10:0 10:1 ", 10) != 0)
-			fail_msg("what ran was '%s'", gate_notes(&f->s, false));
+			fail_msg("operations ran as '%s'", gate_notes(&f->s, false));
 	}
 }
 
 /* When the service has noticed the death, a run of the app ends at its next checkpoint. */
-static void what_an_app_leaves_behind_goes_no_further_than_a_checkpoint(void **state)
+static void runs_of_a_dead_app_end_at_a_checkpoint(void **state)
 {
 	struct turns *f = *state;
 
@@ -91,7 +91,7 @@ static void what_an_app_leaves_behind_goes_no_further_than_a_checkpoint(void **s
 	for (unsigned path = 0; path < N_PATHS; path++) {
 		victim_takes_the_lane(f, MEDIUM, path, 1);
 		for (uint32_t k = 0; k < N_PATHS; k++) /* these executions end when the service has noticed the death */
-			tell(f, VICTIM_APP, LOW, (enum path)k, VICTIM + 1);
+			send_order(f, VICTIM_APP, LOW, (enum path)k, VICTIM + 1);
 		await_waiting(f->watch, N_PATHS);
 		turns_kill_app(f);
 		await_waiting(f->watch, 0);
@@ -109,7 +109,7 @@ static void an_app_dies_while_it_is_preempted(void **state)
 	for (unsigned path = 0; path < N_PATHS; path++) {
 		victim_takes_the_lane(f, LOW, path, 0);
 		other_waits(f, HIGH);
-		gate_let_one(&f->s);
+		gate_release_one(&f->s);
 		gate_has_seen(&f->s, 2);
 		await_waiting(f->watch, 1); /* now the victim runs */
 		turns_kill_app(f);
@@ -123,19 +123,19 @@ static void an_app_dies_while_it_is_preempted(void **state)
  * All waiting executions are cancelled while one thread is still on the lane; it stops at its next checkpoint,
  * and no other begins.
  */
-static void a_service_that_is_stopped_lets_go_of_those_who_wait(void **state)
+static void a_stopped_service_cancels_waiting_executions(void **state)
 {
 	struct turns *f = *state;
 
 	begin(f);
 	victim_takes_the_lane(f, LOW, BY_SYNC, 1);
 	for (uint32_t k = 0; k < WAITING; k++) {
-		tell(f, OTHER_APP, k % N_PRIORITIES, (enum path)(k % N_PATHS), OTHER + k);
+		send_order(f, OTHER_APP, k % N_PRIORITIES, (enum path)(k % N_PATHS), OTHER + k);
 		await_waiting(f->watch, k + 1);
 	}
 	kill(f->s.pid, SIGTERM);
 	for (uint32_t k = 0; k <= WAITING; k++) {
-		struct outcome o = app_tells(k < WAITING ? &f->apps[OTHER_APP] : &f->apps[VICTIM_APP]);
+		struct outcome o = app_read_outcome(k < WAITING ? &f->apps[OTHER_APP] : &f->apps[VICTIM_APP]);
 
 		if (o.status != NNB_STATUS_DEAD_OBJECT && o.status != NNB_STATUS_GENERAL_FAILURE)
 			fail_msg("%u: %s", o.tag, nnb_status_name(o.status));
@@ -156,13 +156,13 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < N_OF(modes); i++) {
 		TEST(an_app_dies_while_it_waits, modes[i], "an app dies while it waits (%s)", modes[i]);
 		TEST(an_app_dies_while_it_has_the_lane, modes[i], "an app dies while it has the lane (%s)", modes[i]);
-		TEST(what_an_app_leaves_behind_goes_no_further_than_a_checkpoint, modes[i],
-		     "what an app leaves behind goes no further than a checkpoint (%s)", modes[i]);
+		TEST(runs_of_a_dead_app_end_at_a_checkpoint, modes[i], "runs of a dead app end at a checkpoint (%s)",
+		     modes[i]);
 		if (i)
 			TEST(an_app_dies_while_it_is_preempted, modes[i], "an app dies while it is preempted (%s)",
 			     modes[i]);
-		TEST(a_service_that_is_stopped_lets_go_of_those_who_wait, modes[i],
-		     "a service that is stopped lets go of those who wait (%s)", modes[i]);
+		TEST(a_stopped_service_cancels_waiting_executions, modes[i],
+		     "a stopped service cancels waiting executions (%s)", modes[i]);
 	}
 	return _cmocka_run_group_tests("turns: deaths", tests, n_tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static struct gate *open_gate(void)
 	return p == MAP_FAILED ? &nobodys : p;
 }
 
-static void pass(const atomic_uint *hold, atomic_uint *held)
+static void gate_pass(const atomic_uint *hold, atomic_uint *held)
 {
 	if (!atomic_load(hold))
 		return;
@@ -87,7 +87,7 @@ static void take_time(void)
 		;
 }
 
-static void note(float tag, unsigned op)
+static void gate_note(float tag, unsigned op)
 {
 	unsigned i = atomic_fetch_add(&gate->n_ops, 1);
 
@@ -142,7 +142,7 @@ static enum nnb_status prepare(void *device, const struct nnb_graph *graph, cons
 {
 	enum nnb_status status;
 
-	pass(&gate->hold_prepares, &gate->held_prepares);
+	gate_pass(&gate->hold_prepares, &gate->held_prepares);
 	status = nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
 	atomic_store(&gate->graph, graph->id);
 	if (!status)
@@ -201,7 +201,7 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	if (r->tag != 0) { /* the run of a seed has tag 0 */
 		if (!op)
 			note_run(r);
-		note(r->tag, op);
+		gate_note(r->tag, op);
 		pass_run(op);
 	}
 	take_time();
@@ -264,13 +264,13 @@ static void buffer_free(void *device, void *buffer, uint64_t bytes)
 
 static void buffer_write(void *buffer, const void *from, uint64_t bytes)
 {
-	pass(&gate->hold_copies, &gate->held_copies);
+	gate_pass(&gate->hold_copies, &gate->held_copies);
 	memcpy(buffer, from, bytes);
 }
 
 static void buffer_read(const void *buffer, void *to, uint64_t bytes)
 {
-	pass(&gate->hold_copies, &gate->held_copies);
+	gate_pass(&gate->hold_copies, &gate->held_copies);
 	memcpy(to, buffer, bytes);
 }
 

@@ -81,25 +81,25 @@ static void buffer_free(void *device, void *buffer, uint64_t bytes)
 }
 
 /* driver.h: a buffer has one writer and no reader, or readers only. */
-static void enter(struct buffer *b, bool writes, uint64_t bytes)
+static void buffer_enter(struct buffer *b, bool writes, uint64_t bytes)
 {
 	must(b->magic == MAGIC && bytes <= b->bytes);
 	must(atomic_fetch_add(writes ? &b->writers : &b->readers, 1) == 0 || !writes);
 	must(!atomic_load(writes ? &b->readers : &b->writers));
 }
 
-static void leave(struct buffer *b, bool writes)
+static void buffer_leave(struct buffer *b, bool writes)
 {
 	atomic_fetch_sub(writes ? &b->writers : &b->readers, 1);
 }
 
-static void store(struct buffer *b, const uint8_t *from, uint64_t first, uint64_t end)
+static void buffer_store(struct buffer *b, const uint8_t *from, uint64_t first, uint64_t end)
 {
 	for (uint64_t i = first; i < end; i++)
 		b->last[-(ptrdiff_t)i] = from[i] ^ MASK;
 }
 
-static void load(const struct buffer *b, uint8_t *to, uint64_t first, uint64_t end)
+static void buffer_load(const struct buffer *b, uint8_t *to, uint64_t first, uint64_t end)
 {
 	for (uint64_t i = first; i < end; i++)
 		to[i] = b->last[-(ptrdiff_t)i] ^ MASK;
@@ -115,11 +115,11 @@ static void buffer_write(void *buffer, const void *from, uint64_t bytes)
 {
 	struct buffer *b = buffer;
 
-	enter(b, true, bytes);
-	store(b, from, 0, bytes / 2);
+	buffer_enter(b, true, bytes);
+	buffer_store(b, from, 0, bytes / 2);
 	in_the_middle();
-	store(b, from, bytes / 2, bytes);
-	leave(b, true);
+	buffer_store(b, from, bytes / 2, bytes);
+	buffer_leave(b, true);
 	atomic_fetch_add(&nnb_scrambled.written, 1);
 }
 
@@ -127,12 +127,12 @@ static void buffer_read(const void *buffer, void *to, uint64_t bytes)
 {
 	struct buffer *b = (struct buffer *)(uintptr_t)buffer;
 
-	enter(b, false, bytes);
+	buffer_enter(b, false, bytes);
 	nnb_scrambled.copied_to = to;
-	load(b, to, 0, bytes / 2);
+	buffer_load(b, to, 0, bytes / 2);
 	in_the_middle();
-	load(b, to, bytes / 2, bytes);
-	leave(b, false);
+	buffer_load(b, to, bytes / 2, bytes);
+	buffer_leave(b, false);
 	atomic_fetch_add(&nnb_scrambled.read, 1);
 }
 
@@ -203,8 +203,8 @@ static void bind_inputs(struct run *r)
 		if (!input_is_kept(r, i))
 			continue;
 		r->inputs[i] = room_for(r, m->inputs[i]);
-		enter(b, false, bytes_of(r, m->inputs[i]));
-		load(b, (uint8_t *)(uintptr_t)r->inputs[i], 0, bytes_of(r, m->inputs[i]));
+		buffer_enter(b, false, bytes_of(r, m->inputs[i]));
+		buffer_load(b, (uint8_t *)(uintptr_t)r->inputs[i], 0, bytes_of(r, m->inputs[i]));
 		atomic_fetch_add(&nnb_scrambled.inputs_kept, 1);
 	}
 }
@@ -216,7 +216,7 @@ static void bind_output(struct run *r, uint32_t i, void *buffer)
 
 	r->outputs[i] = room_for(r, operand);
 	r->buffers[i] = buffer;
-	enter(buffer, true, bytes_of(r, operand));
+	buffer_enter(buffer, true, bytes_of(r, operand));
 	atomic_fetch_add(&nnb_scrambled.outputs_kept, 1);
 }
 
@@ -254,12 +254,12 @@ static void unbind(struct run *r)
 
 	for (uint32_t i = 0; i < m->n_inputs; i++)
 		if (input_is_kept(r, i)) {
-			leave((struct buffer *)(uintptr_t)r->told.inputs[i], false);
+			buffer_leave((struct buffer *)(uintptr_t)r->told.inputs[i], false);
 			free((void *)(uintptr_t)r->inputs[i]);
 		}
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		if (r->buffers[i]) {
-			leave(r->buffers[i], true);
+			buffer_leave(r->buffers[i], true);
 			free(r->outputs[i]);
 		}
 	free(r->inputs);
@@ -308,7 +308,7 @@ static enum nnb_status run_op(void *run, uint32_t op)
 		status = nnb_driver_xnnpack.run_op(r->inner, op);
 	for (uint32_t i = 0; !status && op == m->n_operations - 1 && i < m->n_outputs; i++)
 		if (r->buffers[i])
-			store(r->buffers[i], r->outputs[i], 0, bytes_of(r, m->outputs[i]));
+			buffer_store(r->buffers[i], r->outputs[i], 0, bytes_of(r, m->outputs[i]));
 	return status;
 }
 

@@ -147,7 +147,7 @@ static void pass_time(struct world *w, uint64_t now)
 	w->now = now;
 }
 
-static bool near(double a, double b)
+static bool is_near(double a, double b)
 {
 	return fabs(a - b) <= ROUNDING + 1e-9 * fabs(a);
 }
@@ -181,7 +181,7 @@ static bool is_alone(const struct world *w, const struct app *a)
 	return true;
 }
 
-static void count(struct world *w, struct job *j, int waiting, int running)
+static void count_jobs(struct world *w, struct job *j, int waiting, int running)
 {
 	struct app *a = app_of(w, j);
 	bool was_idle = !a->waiting && !a->running, comes = waiting + running > 0;
@@ -213,13 +213,13 @@ static void audit_app(struct world *w, uint32_t i)
 		return;
 	if (w->waiting && fabs(a->app.rate - a->rate) > 1e-6)
 		audit_fail(w, "app %u: rate %g, not %g", i, a->app.rate, a->rate);
-	if (!near(a->lag, a->app.lag))
+	if (!is_near(a->lag, a->app.lag))
 		audit_fail(w, "app %u: lag %.3f, not %.3f", i, a->app.lag, a->lag);
-	if (w->s->kind == NNB_POLICY_FAIR && !near(a->claim, a->app.claim))
+	if (w->s->kind == NNB_POLICY_FAIR && !is_near(a->claim, a->app.claim))
 		audit_fail(w, "app %u: claim %.3f, not %.3f", i, a->app.claim, a->claim);
-	if (!near(a->max_lag, a->app.max_lag))
+	if (!is_near(a->max_lag, a->app.max_lag))
 		audit_fail(w, "app %u: max lag %.3f, not %.3f", i, a->app.max_lag, a->max_lag);
-	if (!near(a->received, a->app.received) || !near(a->entitled, a->app.entitled))
+	if (!is_near(a->received, a->app.received) || !is_near(a->entitled, a->app.entitled))
 		audit_fail(w, "app %u: received %.3f of %.3f, not %.3f of %.3f", i, a->app.received, a->app.entitled,
 		           a->received, a->entitled);
 }
@@ -452,10 +452,10 @@ static void job_arrives(struct world *w, struct job *j)
 			audit_fail(w, "job %u was given lane %d", (uint32_t)(j - w->job), j->job.lane);
 			return;
 		}
-		count(w, j, 0, 1);
+		count_jobs(w, j, 0, 1);
 		job_begins(w, j, j->job.lane);
 	} else {
-		count(w, j, 1, 0);
+		count_jobs(w, j, 1, 0);
 		j->state = WAITING;
 	}
 	audit(w);
@@ -471,7 +471,7 @@ static void job_leaves(struct world *w, int lane, bool again)
 	w->on[lane] = NULL;
 	done_of(w, j)->ran += w->now - j->on_lane;
 	j->state = again ? WAITING : OVER;
-	count(w, j, again, -1);
+	count_jobs(w, j, again, -1);
 	if (again && w->s->preempt == NNB_PREEMPT_RESTART) {
 		j->restarts++;
 		j->step = 0;
@@ -488,7 +488,7 @@ static void job_leaves(struct world *w, int lane, bool again)
 			return;
 		}
 		audit_choice(w, next, again ? app_of(w, j) : NULL);
-		count(w, next, -1, 1);
+		count_jobs(w, next, -1, 1);
 		job_begins(w, next, lane);
 	}
 	audit(w);
@@ -498,7 +498,7 @@ static void job_gives_up(struct world *w, struct job *j)
 {
 	w->anybody_gave_up = true;
 	done_of(w, j)->gave_up = true;
-	count(w, j, -1, 0);
+	count_jobs(w, j, -1, 0);
 	job_ends(w, j);
 	nnb__policy_cancel(&w->p, &j->job, w->now);
 	audit(w);
@@ -537,7 +537,7 @@ struct event {
 	struct job *job;
 };
 
-static void sooner(struct world *w, struct event *first, uint64_t at, int lane, struct job *job)
+static void keep_earlier(struct world *w, struct event *first, uint64_t at, int lane, struct job *job)
 {
 	bool tie = at == first->at && w->s->ties && (at / 7 + (uint64_t)lane + w->r->events) % w->s->ties == 0;
 
@@ -551,19 +551,19 @@ static struct event next_event(struct world *w)
 
 	for (int i = 0; i < (int)w->s->lanes; i++)
 		if (w->on[i])
-			sooner(w, &first, w->step_ends[i], i, NULL);
+			keep_earlier(w, &first, w->step_ends[i], i, NULL);
 	for (uint32_t i = 0; i < w->s->jobs; i++) {
 		struct job *j = &w->job[i];
 
 		if (j->state == ABSENT && j->comes != NEVER)
-			sooner(w, &first, j->comes, -1, j);
+			keep_earlier(w, &first, j->comes, -1, j);
 		else if (j->state == WAITING && j->gives_up != NEVER)
-			sooner(w, &first, j->gives_up > w->now ? j->gives_up : w->now, -1, j);
+			keep_earlier(w, &first, j->gives_up > w->now ? j->gives_up : w->now, -1, j);
 	}
 	return first;
 }
 
-static void reckon(struct world *w)
+static void check_totals(struct world *w)
 {
 	double received = 0, entitled = 0, whole = (double)w->r->contended_ns * w->s->lanes;
 
@@ -619,7 +619,7 @@ bool sim_run(const struct sim_schedule *s, struct sim_result *r)
 			job_gives_up(&w, e.job);
 	}
 	if (!r->wrong[0])
-		reckon(&w);
+		check_totals(&w);
 	return !r->wrong[0];
 }
 

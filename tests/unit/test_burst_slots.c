@@ -46,7 +46,7 @@ static int bench_fini(void **state)
 }
 
 /* Execute with these pools: input in the first, output in the last. Check the result. */
-static void run_with(struct bench *t, struct nnb_pool *const *pools, uint32_t n)
+static void expect_run_with(struct bench *t, struct nnb_pool *const *pools, uint32_t n)
 {
 	struct sum s;
 	struct nnb_answer answer = { 0 };
@@ -66,7 +66,7 @@ static void run_with(struct bench *t, struct nnb_pool *const *pools, uint32_t n)
 #define RUN_WITH(t, ...)                                           \
 	do {                                                       \
 		struct nnb_pool *const pools_[] = { __VA_ARGS__ }; \
-		run_with(t, pools_, N_OF(pools_));                 \
+		expect_run_with(t, pools_, N_OF(pools_));          \
 	} while (0)
 
 /* The last callback must be the @calls-th, and have asked for these slots. */

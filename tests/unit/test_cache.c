@@ -569,7 +569,7 @@ static void a_spoilt_entry_in_a_directory_is_made_anew(void **state)
 }
 
 /* Prepare with @how in the directory. The model must have been prepared with @how, from the cache or not. */
-static bool found(struct fixture *f, const struct nnb_prepare *how)
+static bool is_prepared_from_cache(struct fixture *f, const struct nnb_prepare *how)
 {
 	struct nnb_prepared *p;
 	bool from_cache;
@@ -589,7 +589,7 @@ static void a_directory_has_an_entry_for_each_preference_and_priority(void **sta
 
 	for (int round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < 9; i++)
-			assert_int_equal(found(f, &(struct nnb_prepare){ i / 3, i % 3 }), round);
+			assert_int_equal(is_prepared_from_cache(f, &(struct nnb_prepare){ i / 3, i % 3 }), round);
 }
 
 static void put_in_the_place_of(struct fixture *f, const char *entry, const char *another)
@@ -608,21 +608,21 @@ static void an_entry_in_the_place_of_another_priority_is_foreign(void **state)
 	const struct nnb_prepare low = { 1, NNB_PRIORITY_LOW }, high = { 1, NNB_PRIORITY_HIGH };
 	struct fixture *f = *state;
 
-	assert_false(found(f, &low));
-	assert_false(found(f, &high));
+	assert_false(is_prepared_from_cache(f, &low));
+	assert_false(is_prepared_from_cache(f, &high));
 	put_in_the_place_of(f, "1-2", "1-0");
-	assert_false(found(f, &low));
-	assert_true(found(f, &low));
-	assert_false(found(f, &high));
+	assert_false(is_prepared_from_cache(f, &low));
+	assert_true(is_prepared_from_cache(f, &low));
+	assert_false(is_prepared_from_cache(f, &high));
 }
 
 static void a_deadline_is_no_part_of_an_entry(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_false(found(f, &(struct nnb_prepare){ 1, 1, .deadline_ns = INT64_MAX }));
-	assert_true(found(f, &(struct nnb_prepare){ 1, 1, .deadline_ns = INT64_MAX - 1 }));
-	assert_true(found(f, &ordinary));
+	assert_false(is_prepared_from_cache(f, &(struct nnb_prepare){ 1, 1, .deadline_ns = INT64_MAX }));
+	assert_true(is_prepared_from_cache(f, &(struct nnb_prepare){ 1, 1, .deadline_ns = INT64_MAX - 1 }));
+	assert_true(is_prepared_from_cache(f, &ordinary));
 }
 
 static void a_missing_directory_saves_nothing_and_is_not_an_error(void **state)

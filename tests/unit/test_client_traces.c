@@ -84,7 +84,7 @@ static void note(void *arg, const struct nnb_result *result)
 }
 
 /* Launch, wait for the end, and return the execution's number. */
-static uint64_t fenced(struct fixture *f)
+static uint64_t execute_fenced(struct fixture *f)
 {
 	struct nnb_fenced *fenced = NULL;
 	uint64_t exec;
@@ -98,7 +98,7 @@ static uint64_t fenced(struct fixture *f)
 	return exec;
 }
 
-static uint64_t asynchronous(struct fixture *f, struct done *done)
+static uint64_t execute_async(struct fixture *f, struct done *done)
 {
 	*done = (struct done){ .fake = f->fake };
 	assert_none(nnb_remote_execute_async(f->remote, &f->io.call, note, done, &why));
@@ -123,10 +123,10 @@ static uint64_t execute(struct fixture *f, int way)
 		assert_none(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, &why));
 		break;
 	case FENCED:
-		f->io.answer.exec = fenced(f);
+		f->io.answer.exec = execute_fenced(f);
 		break;
 	default:
-		f->io.answer.exec = asynchronous(f, &done);
+		f->io.answer.exec = execute_async(f, &done);
 	}
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 	return f->io.answer.exec;
@@ -238,7 +238,7 @@ static void a_call_that_fails_has_a_number(void **state)
 #ifndef NBT_OFF
 
 /* Execute, and expect the event @event alone, once. Returns its fields, valid until the next event. */
-static const void *heard(struct fixture *f, int way, enum nbt_event event, uint64_t *exec)
+static const void *expect_event(struct fixture *f, int way, enum nbt_event event, uint64_t *exec)
 {
 	f->fake->on[event] = 1;
 	f->fake->heard = 0;
@@ -259,7 +259,7 @@ static void expect_submit(struct fixture *f, int way)
 
 	f->io.call.terms.deadline_ns = deadline;
 	f->io.call.measure = true;
-	e = heard(f, way, NBT_EVENT_exec_submit, &exec);
+	e = expect_event(f, way, NBT_EVENT_exec_submit, &exec);
 	assert_true(e->exec == exec && e->model == nnb_remote_id(f->remote) && e->path == path_of[way]);
 	assert_true(e->deadline_ns == deadline && e->pools == 1 && e->measure);
 	assert_int_equal(e->fallback, way == FALLEN);
@@ -272,7 +272,7 @@ static void expect_submit(struct fixture *f, int way)
 static void expect_request_written(struct fixture *f, int way)
 {
 	uint64_t exec;
-	const struct nbt_fmq_write *e = heard(f, way, NBT_EVENT_fmq_write, &exec);
+	const struct nbt_fmq_write *e = expect_event(f, way, NBT_EVENT_fmq_write, &exec);
 
 	assert_int_equal(e->exec, exec);
 	assert_int_equal(e->queue, way == BURST ? NBT_queue_request : NBT_queue_call_request);
@@ -286,7 +286,7 @@ static void expect_request_written(struct fixture *f, int way)
 static void expect_answer_read(struct fixture *f, int way)
 {
 	uint64_t exec;
-	const struct nbt_fmq_read *e = heard(f, way, NBT_EVENT_fmq_read, &exec);
+	const struct nbt_fmq_read *e = expect_event(f, way, NBT_EVENT_fmq_read, &exec);
 
 	assert_int_equal(e->exec, exec);
 	assert_int_equal(e->queue, way == BURST ? NBT_queue_result : NBT_queue_call_result);
@@ -296,7 +296,7 @@ static void expect_answer_read(struct fixture *f, int way)
 static void expect_return(struct fixture *f, int way)
 {
 	uint64_t exec;
-	const struct nbt_exec_return *e = heard(f, way, NBT_EVENT_exec_return, &exec);
+	const struct nbt_exec_return *e = expect_event(f, way, NBT_EVENT_exec_return, &exec);
 
 	assert_true(e->exec == exec && e->status == NBT_status_none);
 }
@@ -304,7 +304,7 @@ static void expect_return(struct fixture *f, int way)
 static void expect_summary(struct fixture *f, int way)
 {
 	uint64_t exec, before = now_ns();
-	const struct nbt_exec_client *e = heard(f, way, NBT_EVENT_exec_client, &exec);
+	const struct nbt_exec_client *e = expect_event(f, way, NBT_EVENT_exec_client, &exec);
 
 	assert_true(e->exec == exec && e->model == nnb_remote_id(f->remote) && e->path == path_of[way]);
 	assert_true(e->status == NBT_status_none && e->fallback == (way == FALLEN));
@@ -346,7 +346,7 @@ static void an_event_is_emitted_before_the_callback(void **state)
 	struct done done;
 
 	f->fake->on[NBT_EVENT_exec_return] = 1;
-	asynchronous(f, &done);
+	execute_async(f, &done);
 	assert_int_equal(done.heard_before, 1);
 }
 
@@ -372,7 +372,7 @@ static void the_death_of_a_service_is_emitted(void **state)
 
 	service_kill(&f->s);
 	while (nnb_client_alive(f->client))
-		breathe();
+		poll_pause();
 	f->fake->on[NBT_EVENT_exec_return] = 1;
 	assert_int_equal(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, NULL), NNB_STATUS_DEAD_OBJECT);
 	assert_true(f->fake->heard == 1 && e->exec == f->io.answer.exec && e->status == NBT_status_dead_object);

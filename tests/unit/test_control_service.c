@@ -67,7 +67,7 @@ struct loop_call {
 	struct nnb_answer answer;
 	/* for an asynchronous execution */
 	sem_t told;
-	atomic_uint times_told;
+	atomic_uint n_callbacks;
 	enum nnb_status status;
 };
 
@@ -112,7 +112,7 @@ static void on_done(void *arg, const struct nnb_result *result)
 	struct loop_call *c = arg;
 
 	c->status = result->status;
-	atomic_fetch_add(&c->times_told, 1);
+	atomic_fetch_add(&c->n_callbacks, 1);
 	sem_post(&c->told);
 }
 
@@ -217,7 +217,7 @@ static void others_have_the_lane_between_iterations(void **state)
 	await(&f->s.gate->runs, 1);
 	for (int i = 0; i < 5; i++)
 		expect_sync(high, &io, NNB_ADD);
-	assert_int_equal(atomic_load(&c.times_told), 0); /* the loop still runs */
+	assert_int_equal(atomic_load(&c.n_callbacks), 0); /* the loop still runs */
 	assert_int_equal(outcome(&c), NNB_STATUS_NONE);
 	assert_true(is_counted(&c));
 	io_fini(&io);
@@ -261,7 +261,7 @@ static void the_loop_of_a_dead_app_ends(void **state)
 	uint64_t died;
 
 	child_start(&child, "endless", &f->s, path_names[f->row->path]);
-	assert_int_equal(child_hears(&child), 'l');
+	assert_int_equal(child_read(&child), 'l');
 	await(&f->s.gate->runs, 1);
 	loop_call_init(&c, 3, 0);
 	launch(f->counting, &c); /* waits for the lane */
@@ -288,7 +288,7 @@ static void endless_scene(const char *socket_path, const char *path)
 	if (nnb_client_open(&client, &config, NULL) ||
 	    nnb_remote_prepare(client, loop_counting(), &how, NULL, &remote, NULL))
 		exit(1);
-	say('l'); /* the test waits until the loop runs */
+	scene_report('l'); /* the test waits until the loop runs */
 	for (unsigned i = 0; i < N_PATHS; i++)
 		if (!strcmp(path, path_names[i]))
 			execute(remote, i, &c);

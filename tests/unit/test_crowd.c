@@ -198,7 +198,7 @@ static const char waits[] =
 	" CASE open WHEN 'start' THEN 1 WHEN 'end' THEN 2 WHEN 'both' THEN 3 ELSE 0 END AS concat_ws_"
 	" FROM wait w JOIN stored_unpacked x ON x.id = w.execution_id WHERE NOT x.idle)";
 
-static void is_the_same(const struct crowd_of *c)
+static void check_crowd(const struct crowd_of *c)
 {
 	struct rows from_fold = { 0 }, from_db = { 0 }, stored = { 0 };
 	char *events = events_of(c);
@@ -252,7 +252,7 @@ static void a_crowd_has_the_same_waits_in_less_space(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(crowds) / sizeof(*crowds); i++)
-		is_the_same(&crowds[i]);
+		check_crowd(&crowds[i]);
 }
 
 /* ---- more stretches than the store keeps, as the fold reports them ---- */

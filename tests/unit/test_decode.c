@@ -116,7 +116,7 @@ static struct records read_all(struct bsa_decode *d)
 	return all;
 }
 
-static void forget(struct records *all)
+static void records_free(struct records *all)
 {
 	for (size_t i = 0; i < all->n; i++)
 		free(all->list[i]);
@@ -149,7 +149,7 @@ static struct records records_of(const char *path, struct bsa_decoded *ret)
 	return all;
 }
 
-static void same_records(const struct records *a, const struct records *b)
+static void expect_same_records(const struct records *a, const struct records *b)
 {
 	assert_int_equal(a->n, b->n);
 	for (size_t i = 0; i < a->n; i++) {
@@ -159,8 +159,8 @@ static void same_records(const struct records *a, const struct records *b)
 }
 
 /* The only record of kind @name. */
-#define ONLY(all, name) ((const struct bsa_##name *)(only((all), BSA_##name) + 1))
-static const struct bsa_event *only(const struct records *all, enum bsa_kind kind)
+#define ONLY(all, name) ((const struct bsa_##name *)(only_record((all), BSA_##name) + 1))
+static const struct bsa_event *only_record(const struct records *all, enum bsa_kind kind)
 {
 	const struct bsa_event *found = NULL;
 
@@ -174,7 +174,7 @@ static const struct bsa_event *only(const struct records *all, enum bsa_kind kin
 }
 
 /* Expect that this one trace is refused, with these words. */
-static void refused(const char *path, int code, const char *says)
+static void expect_refusal(const char *path, int code, const char *says)
 {
 	struct bsa_decode *d = (void *)1;
 	struct bsa_err err = { "" };
@@ -247,15 +247,15 @@ static void every_field_of_every_event_comes_back(void **state)
 	read = records_of(at("trace"), &decoded);
 	((struct bsa_loss *)(written.list[written.n - 1] + 1))->packets = 0;
 	assert_int_equal(written.n, BSA_N_KINDS);
-	same_records(&written, &read);
+	expect_same_records(&written, &read);
 	assert_int_equal(decoded.events, BSA_N_KINDS - 1);
 	assert_int_equal(decoded.lost_events, 12);
 	assert_int_equal(decoded.foreign + decoded.unusable + decoded.unknown_fields + decoded.lost_packets, 0);
 	assert_int_equal(decoded.began, 1000);
 	assert_int_equal(decoded.ended, 1000 + BSA_N_KINDS - 2);
 	assert_false(decoded.cut);
-	forget(&written);
-	forget(&read);
+	records_free(&written);
+	records_free(&read);
 }
 
 /* One event with the fields of @fields. */
@@ -289,7 +289,7 @@ static void fields_are_found_by_name_at_any_width(void **state)
 	assert_int_equal(read->spun_ns, 3);
 	assert_int_equal(read->slept_ns, 5000);
 	assert_int_equal(read->wakeups, 9);
-	forget(&all);
+	records_free(&all);
 }
 
 static void a_number_out_of_range_becomes_the_nearest_limit(void **state)
@@ -301,14 +301,14 @@ static void a_number_out_of_range_becomes_the_nearest_limit(void **state)
 	assert_true(ONLY(&all, slot_lookup)->exec == UINT64_MAX);
 	assert_int_equal(ONLY(&all, slot_lookup)->slot, INT32_MIN);
 	assert_int_equal(ONLY(&all, slot_lookup)->hit, 255);
-	forget(&all);
+	records_free(&all);
 	all = one_event("nnburst:slot_lookup", "exec:u64 slot:u64 hit:i8", "exec=1 slot=4294967295 hit=-1", NULL);
 	assert_int_equal(ONLY(&all, slot_lookup)->slot, INT32_MAX);
 	assert_int_equal(ONLY(&all, slot_lookup)->hit, 255);
-	forget(&all);
+	records_free(&all);
 	all = one_event("nnburst:slot_lookup", "exec:u64 slot:i16 hit:u8", "exec=1 slot=-2 hit=0", NULL);
 	assert_int_equal(ONLY(&all, slot_lookup)->slot, -2);
-	forget(&all);
+	records_free(&all);
 }
 
 static void an_absent_field_has_its_default(void **state)
@@ -322,12 +322,12 @@ static void an_absent_field_has_its_default(void **state)
 	assert_true(end->exec == 5 && end->cpu_ns == BSA_NEVER && end->lane == BSA_LANE_NONE);
 	assert_true(end->redo_ns == 0 && end->status == 0 && end->ops_run == 0);
 	assert_int_equal(decoded.unusable + decoded.unknown_fields, 0);
-	forget(&all);
+	records_free(&all);
 	all = one_event("nnburst:exec_service", "exec:u64 at:u32[3]", "exec=5 at=1,2,3", &decoded);
 	service = ONLY(&all, exec_service);
 	assert_true(service->at[0] == 1 && service->at[2] == 3 && service->at[3] == BSA_NEVER);
 	assert_true(service->at[9] == BSA_NEVER && service->lane == BSA_LANE_NONE);
-	forget(&all);
+	records_free(&all);
 }
 
 static void arrays_of_any_length_are_arrays(void **state)
@@ -336,12 +336,12 @@ static void arrays_of_any_length_are_arrays(void **state)
 
 	(void)state;
 	assert_int_equal(ONLY(&all, exec_client)->at[3], 4);
-	forget(&all);
+	records_free(&all);
 	all = one_event("nnburst:exec_client", "exec:u64 at:i16[2]", "exec=5 at=-1,7", NULL);
 	assert_true(ONLY(&all, exec_client)->at[0] == UINT64_MAX);
 	assert_int_equal(ONLY(&all, exec_client)->at[1], 7);
 	assert_true(ONLY(&all, exec_client)->at[2] == BSA_NEVER);
-	forget(&all);
+	records_free(&all);
 }
 
 static void texts_are_cut_at_63_bytes(void **state)
@@ -355,10 +355,10 @@ static void texts_are_cut_at_63_bytes(void **state)
 	memcpy(expected, values + strlen("conn=4 name="), 63);
 	all = one_event("nnburst:client_connect", "conn:u32 name:text", values, NULL);
 	assert_string_equal(ONLY(&all, client_connect)->name, expected);
-	forget(&all);
+	records_free(&all);
 	all = one_event("nnburst:client_connect", "conn:u32 name:u8[3]", "conn=4 name=104,117,104", NULL);
 	assert_string_equal(ONLY(&all, client_connect)->name, "huh");
-	forget(&all);
+	records_free(&all);
 }
 
 static void unknown_events_are_skipped_and_counted(void **state)
@@ -370,14 +370,14 @@ static void unknown_events_are_skipped_and_counted(void **state)
 	(void)state;
 	assert_int_equal(ONLY(&all, exec_return)->status, 3);
 	assert_int_equal(decoded.unknown_fields, 2);
-	forget(&all);
+	records_free(&all);
 	all = one_event("nnburst:exec_of_tomorrow", "exec:u64", "exec=2", &decoded);
 	assert_int_equal(all.n, 1);
 	assert_true(decoded.foreign == 1 && decoded.events == 2 && decoded.unknown_fields == 0);
-	forget(&all);
+	records_free(&all);
 	all = one_event("somebody:exec_return", "exec:u64", "exec=2", &decoded);
 	assert_true(all.n == 1 && decoded.foreign == 1);
-	forget(&all);
+	records_free(&all);
 }
 
 static void unusable_events_are_counted(void **state)
@@ -398,7 +398,7 @@ static void unusable_events_are_counted(void **state)
 		struct records all = one_event(odd[i][0], odd[i][1], odd[i][2], &decoded);
 
 		assert_true(all.n == 1 && decoded.unusable == 1 && decoded.foreign == 0 && decoded.events == 2);
-		forget(&all);
+		records_free(&all);
 	}
 }
 
@@ -420,14 +420,14 @@ static void losses_have_time_place_and_number(void **state)
 	assert_true(ONLY(&all, loss)->ended == 300 && ONLY(&all, loss)->events == 5 && ONLY(&all, loss)->packets == 0);
 	assert_true(ONLY(&all, loss)->cpu == 3 && ONLY(&all, loss)->pid == 0);
 	assert_true(decoded.lost_events == 5 && decoded.lost_packets == 0);
-	forget(&all);
+	records_free(&all);
 	write_options(at("packets"), "100 exec_return exec=1\n200 loss ended=300 packets=2\n400 exec_return exec=3\n",
 	              &(struct ctf_options){ .pid = 77 });
 	all = records_of(at("packets"), &decoded);
 	assert_true(ONLY(&all, loss)->packets == 2 && ONLY(&all, loss)->events == BSA_NEVER);
 	assert_true(ONLY(&all, loss)->pid == 77 && ONLY(&all, loss)->ended == 300);
 	assert_int_equal(decoded.lost_packets, 2);
-	forget(&all);
+	records_free(&all);
 }
 
 static void a_loss_before_the_first_packet_has_no_number(void **state)
@@ -446,7 +446,7 @@ static void a_loss_before_the_first_packet_has_no_number(void **state)
 	assert_int_equal(all.n, 2);
 	assert_true(ONLY(&all, loss)->events == BSA_NEVER && ONLY(&all, loss)->cpu == 2);
 	assert_int_equal(decoded.lost_events, 1); /* at least */
-	forget(&all);
+	records_free(&all);
 }
 
 static void cycles_of_any_clock_become_ns(void **state)
@@ -459,7 +459,7 @@ static void cycles_of_any_clock_become_ns(void **state)
 	all = records_of(at("trace"), NULL);
 	assert_int_equal(all.list[0]->at, 1000000);
 	assert_int_equal(all.list[1]->at, 1007000);
-	forget(&all);
+	records_free(&all);
 }
 
 static void time_that_goes_backwards_stands_still(void **state)
@@ -478,7 +478,7 @@ static void time_that_goes_backwards_stands_still(void **state)
 	assert_int_equal(all.list[1]->at, 1000);
 	assert_int_equal(all.list[2]->at, 1100);
 	assert_int_equal(decoded.unusable, 1);
-	forget(&all);
+	records_free(&all);
 }
 
 /* Streams of @cpus cpus, with many equal times. */
@@ -538,13 +538,13 @@ static void the_order_is_the_same_for_any_number_of_readers(void **state)
 			for (size_t i = 1; i < more.n; i++)
 				assert_true(in_order(more.list[i - 1], more.list[i]));
 			if (threads > 1) {
-				same_records(&one, &more);
-				forget(&more);
+				expect_same_records(&one, &more);
+				records_free(&more);
 			} else {
 				one = more;
 			}
 		}
-		forget(&one);
+		records_free(&one);
 	}
 }
 
@@ -608,7 +608,7 @@ static void traces_of_one_clock_are_one_sequence(void **state)
 		assert_int_equal(all.list[i]->trace, traces[i]);
 		assert_int_equal(BSA_OF(all.list[i], exec_return)->exec, execs[i]);
 	}
-	forget(&all);
+	records_free(&all);
 	bsa_decode_free(d);
 }
 
@@ -641,7 +641,7 @@ static void chunks_of_a_rotated_session_are_one_trace(void **state)
 	assert_int_equal(all.n, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(BSA_OF(all.list[i], exec_return)->exec, i + 1);
-	forget(&all);
+	records_free(&all);
 	bsa_decode_free(d);
 }
 
@@ -650,14 +650,14 @@ static void chunks_of_a_rotated_session_are_one_trace(void **state)
 static void a_directory_without_a_trace_is_refused(void **state)
 {
 	(void)state;
-	refused(at("nowhere"), BSA_E_INPUT, "nowhere cannot be read: No such file or directory");
+	expect_refusal(at("nowhere"), BSA_E_INPUT, "nowhere cannot be read: No such file or directory");
 	shell("mkdir -p '%s/deep/down' && echo x >'%s/deep/file'", at("empty"), at("empty"));
-	refused(at("empty"), BSA_E_INPUT, "empty: there is no trace");
-	refused(at("empty/deep/file"), BSA_E_INPUT, "file is no directory");
+	expect_refusal(at("empty"), BSA_E_INPUT, "empty: there is no trace");
+	expect_refusal(at("empty/deep/file"), BSA_E_INPUT, "file is no directory");
 	shell("mkdir '%s' && echo nonsense >'%s/metadata'", at("text"), at("text"));
-	refused(at("text"), BSA_E_INPUT, "text cannot be read");
+	expect_refusal(at("text"), BSA_E_INPUT, "text cannot be read");
 	shell("mkdir '%s' && : >'%s/metadata'", at("none"), at("none"));
-	refused(at("none"), BSA_E_INPUT, "none cannot be read");
+	expect_refusal(at("none"), BSA_E_INPUT, "none cannot be read");
 }
 
 static void a_directory_that_may_not_be_read_is_reported(void **state)
@@ -668,11 +668,11 @@ static void a_directory_that_may_not_be_read_is_reported(void **state)
 	shell("mkdir -p '%s/b' '%s/secret/c' && ln -s ../secret/c '%s/b/link'", at("a"), at("a"), at("a"));
 	shell("chmod 755 '%s/..' '%s' && chmod 0 '%s/secret'", place, place, at("a"));
 	assert_int_equal(root ? seteuid(65534) : 0, 0);
-	refused(at("a"), BSA_E_INPUT, "b/link cannot be read: Permission denied");
+	expect_refusal(at("a"), BSA_E_INPUT, "b/link cannot be read: Permission denied");
 	assert_int_equal(root ? seteuid(0) : 0, 0);
 	shell("rm '%s/b/link' && ln -s nowhere '%s/b/link'", at("a"), at("a"));
 	assert_int_equal(root ? seteuid(65534) : 0, 0);
-	refused(at("a"), BSA_E_INPUT, "secret cannot be read: Permission denied");
+	expect_refusal(at("a"), BSA_E_INPUT, "secret cannot be read: Permission denied");
 	assert_int_equal(root ? seteuid(0) : 0, 0);
 }
 
@@ -680,7 +680,7 @@ static void directories_too_deep_are_refused(void **state)
 {
 	(void)state;
 	shell("cd '%s' && for i in $(seq 40); do mkdir d; cd d; done", place);
-	refused(at("d"), BSA_E_INPUT, "nested more than 32 deep");
+	expect_refusal(at("d"), BSA_E_INPUT, "nested more than 32 deep");
 }
 
 static void the_same_trace_twice_is_refused(void **state)
@@ -725,12 +725,12 @@ static void foreign_traces_are_refused(void **state)
 	ctf_writer_define(w, "kernel:sched_switch", "prev:u32 next:u32");
 	ctf_writer_event(w, 0, 10, "kernel:sched_switch", "prev=1 next=2");
 	ctf_writer_free(w);
-	refused(at("all"), BSA_E_INPUT,
-	        "foreign is a trace, but without nnburst events; lttng enable-event -u 'nnburst:*'");
+	expect_refusal(at("all"), BSA_E_INPUT,
+	               "foreign is a trace, but without nnburst events; lttng enable-event -u 'nnburst:*'");
 	write_lines(at("all/ours"), "100 exec_return exec=1\n");
 	all = records_of(at("all"), NULL);
 	assert_true(all.n == 1 && all.list[0]->trace == 1);
-	forget(&all);
+	records_free(&all);
 }
 
 /* ---- incomplete traces ---- */
@@ -746,11 +746,11 @@ static void a_trace_without_events_has_none(void **state)
 	all = records_of(at("trace"), &decoded);
 	assert_true(all.n == 0 && decoded.events == 0 && decoded.began == BSA_NEVER && decoded.ended == BSA_NEVER);
 	assert_false(decoded.cut);
-	forget(&all);
+	records_free(&all);
 	shell("rm '%s' && : >'%s'", at("trace/cpu_1"), at("trace/cpu_0")); /* a stream without a packet */
 	all = records_of(at("trace"), &decoded);
 	assert_true(all.n == 0 && decoded.events == 0 && !decoded.cut);
-	forget(&all);
+	records_free(&all);
 }
 
 static void a_trace_of_metadata_alone_is_described(void **state)
@@ -786,7 +786,7 @@ static bool take_loss(struct records *all, uint64_t *ret_at)
 }
 
 /* Expect in @some exactly the first @odd executions of @whole with odd numbers, and all with even numbers. */
-static void has(const struct records *whole, const struct records *some, size_t odd)
+static void expect_records(const struct records *whole, const struct records *some, size_t odd)
 {
 	size_t k = 0;
 
@@ -833,13 +833,13 @@ static void a_stream_that_is_cut_is_read_up_to_there(void **state)
 		if (n >= HEADER && n * 2 != bytes)
 			assert_int_equal(lost_from, cut.n == 4 && n * 2 >= bytes + 2 * HEADER ? 120 : times[cut.n - 2]);
 		assert_true(cut.n >= before);
-		has(&whole, &cut, cut.n - 2);
+		expect_records(&whole, &cut, cut.n - 2);
 		assert_true(decoded.cut == (n * 2 != bytes)); /* the second packet begins here, so nothing is missing */
 		before = cut.n;
-		forget(&cut);
+		records_free(&cut);
 	}
 	assert_int_equal(before, whole.n - 1); /* a byte is missing, and with it an event */
-	forget(&whole);
+	records_free(&whole);
 }
 
 static void an_outdated_index_does_not_matter(void **state)
@@ -854,13 +854,13 @@ static void an_outdated_index_does_not_matter(void **state)
 	shell("mkdir '%s' && printf '\\301\\361\\334\\301\\0\\0\\0\\1\\0\\0\\0\\1\\0\\0\\0\\110' >'%s'",
 	      at("trace/index"), at("trace/index/cpu_0.idx"));
 	all = records_of(at("trace"), NULL);
-	same_records(&whole, &all);
-	forget(&whole);
-	forget(&all);
+	expect_same_records(&whole, &all);
+	records_free(&whole);
+	records_free(&all);
 	shell("head -c 72 /dev/zero >>'%s' && : >'%s'", at("trace/index/cpu_0.idx"), at("trace/cpu_0"));
 	all = records_of(at("trace"), &decoded); /* the index has a packet that the file has not */
 	assert_true(all.n == 0 && decoded.cut);
-	forget(&all);
+	records_free(&all);
 }
 
 static void files_beside_the_streams_are_ignored(void **state)
@@ -874,21 +874,21 @@ static void files_beside_the_streams_are_ignored(void **state)
 	shell("cd '%s' && date >notes && ls >ab && printf xy >b && ln -s nowhere link && mkdir d && mkfifo fifo",
 	      at("trace"));
 	all = records_of(at("trace"), &decoded);
-	same_records(&whole, &all);
+	expect_same_records(&whole, &all);
 	assert_true(decoded.cut); /* two bytes may be the start of any stream */
-	forget(&all);
+	records_free(&all);
 	shell("rm '%s'", at("trace/b"));
 	all = records_of(at("trace"), &decoded);
-	same_records(&whole, &all);
+	expect_same_records(&whole, &all);
 	assert_false(decoded.cut);
-	forget(&all);
+	records_free(&all);
 	shell("mkdir '%s' && : >'%s'", at("trace/index"),
 	      at("trace/index/notes.idx")); /* now the decoder takes the notes for a stream */
 	all = records_of(at("trace"), &decoded);
-	same_records(&whole, &all);
+	expect_same_records(&whole, &all);
 	assert_true(decoded.cut);
-	forget(&all);
-	forget(&whole);
+	records_free(&all);
+	records_free(&whole);
 }
 
 static void metadata_that_is_cut_is_refused_with_a_sentence(void **state)
@@ -911,7 +911,7 @@ static void metadata_that_is_cut_is_refused_with_a_sentence(void **state)
 			struct records all = read_all(d);
 
 			assert_int_equal(all.end, 0);
-			forget(&all);
+			records_free(&all);
 		} else {
 			assert_int_equal(r, BSA_E_INPUT);
 			assert_non_null(strstr(err.text, "cut"));
@@ -933,7 +933,7 @@ static void decoding_a_cut_trace_leaves_no_file_open(void **state)
 	assert_int_equal(all.n, 2);
 	assert_true(all.list[1]->at == 100 && ONLY(&all, loss)->ended == 200);
 	assert_int_equal(rmdir(at("tmp")), 0);
-	forget(&all);
+	records_free(&all);
 }
 
 static void more_streams_than_files_may_be_open_are_all_read_or_none(void **state)
@@ -953,7 +953,7 @@ static void more_streams_than_files_may_be_open_are_all_read_or_none(void **stat
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	all = records_of(path, NULL);
 	assert_int_equal(all.n, 1);
-	forget(&all);
+	records_free(&all);
 	if (!fork()) { /* a process cannot raise this limit again, so a child lowers it */
 		limit.rlim_cur = limit.rlim_max = 100;
 		_exit(setrlimit(RLIMIT_NOFILE, &limit) || bsa_decode_open(&d, &path, 1, NULL, &err) ||
@@ -986,7 +986,7 @@ static void stopping_ends_decoding_soon(void **state)
 		assert_int_equal(rest.end, BSA_E_STOPPED);
 		assert_true(rest.n < EVENTS - 1);
 		assert_int_equal(bsa_decode_next(d, &e, &err), BSA_E_STOPPED); /* a further call returns the same */
-		forget(&rest);
+		records_free(&rest);
 		bsa_decode_free(d);
 	}
 }

@@ -103,7 +103,7 @@ static struct launched launch_behind(struct nnb_remote *remote, const struct nnb
 }
 
 /* Wait for the fence, and expect @status from the callback. Frees the execution. */
-static void ends(struct launched *l, enum nnb_status status)
+static void expect_end(struct launched *l, enum nnb_status status)
 {
 	struct nnb_timing timing[2];
 	struct nnb_reason why = { "" };
@@ -119,8 +119,8 @@ static void ends(struct launched *l, enum nnb_status status)
 }
 
 /* Expect that the launch fails at once, and gives nothing. */
-static void refused(struct nnb_remote *remote, const struct nnb_call *call, const struct nnb_fenced_how *how,
-                    enum nnb_status status, const char *words)
+static void expect_refusal(struct nnb_remote *remote, const struct nnb_call *call, const struct nnb_fenced_how *how,
+                           enum nnb_status status, const char *words)
 {
 	struct nnb_fenced *untouched = (struct nnb_fenced *)remote, *fenced = untouched;
 	struct nnb_reason why = { "" };
@@ -149,7 +149,7 @@ static uint64_t later(uint64_t ns)
 static void sleep_until(uint64_t then)
 {
 	while (now_ns() < then)
-		breathe();
+		poll_pause();
 }
 
 /* ---- refusals at launch ---- */
@@ -179,7 +179,7 @@ static void an_unsuitable_fence_is_refused(void **state)
 		fences[1] = new_file(8, 0);
 	if (row->what == FAILED)
 		fences[1] = old_fence(true);
-	refused(f->remote, &f->io.call, &how, NNB_STATUS_INVALID_ARGUMENT, row->words);
+	expect_refusal(f->remote, &f->io.call, &how, NNB_STATUS_INVALID_ARGUMENT, row->words);
 	expect_sync(f->remote, &f->io, NNB_ADD); /* the connection still works */
 	for (int i = 0; i < 3; i++)
 		close(fences[i]);
@@ -204,11 +204,11 @@ static void an_output_that_is_not_fully_specified_is_refused(void **state)
 	f->io.in.rank = 1;
 	f->io.in.dims[0] = N;
 	assert_none(nnb_remote_execute(remote, &f->io.call, &f->io.answer, &why));
-	refused(remote, &f->io.call, NULL, NNB_STATUS_INVALID_ARGUMENT, "output 0");
+	expect_refusal(remote, &f->io.call, NULL, NNB_STATUS_INVALID_ARGUMENT, "output 0");
 	f->io.out.rank = 1;
 	f->io.out.dims[0] = N;
 	l = launch(remote, &f->io.call, NULL);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	assert_true(f->io.y[N - 1] == f->io.x[N - 1]);
 	nnb_remote_release(remote);
 	nnb_model_free(m);
@@ -222,11 +222,11 @@ static void a_bad_request_comes_before_a_bad_fence_and_that_before_a_deadline(vo
 
 	f->io.call.terms.deadline_ns = 1;
 	f->io.in.location.length = 4;
-	refused(f->remote, &f->io.call, &how, NNB_STATUS_INVALID_ARGUMENT, "input 0");
+	expect_refusal(f->remote, &f->io.call, &how, NNB_STATUS_INVALID_ARGUMENT, "input 0");
 	f->io.in.location.length = N * 4;
-	refused(f->remote, &f->io.call, &how, NNB_STATUS_INVALID_ARGUMENT, "has failed");
+	expect_refusal(f->remote, &f->io.call, &how, NNB_STATUS_INVALID_ARGUMENT, "has failed");
 	how.n_wait_for = 0;
-	refused(f->remote, &f->io.call, &how, PERSISTENT, "passed");
+	expect_refusal(f->remote, &f->io.call, &how, PERSISTENT, "passed");
 	close(fence);
 }
 
@@ -236,8 +236,8 @@ static void a_service_that_is_gone_refuses(void **state)
 
 	service_kill(&f->s);
 	while (nnb_client_alive(f->client))
-		breathe();
-	refused(f->remote, &f->io.call, NULL, NNB_STATUS_DEAD_OBJECT, "gone");
+		poll_pause();
+	expect_refusal(f->remote, &f->io.call, NULL, NNB_STATUS_DEAD_OBJECT, "gone");
 }
 
 /* */
@@ -251,7 +251,7 @@ static void an_app_of_an_older_HAL_has_none(void **state)
 	assert_int_equal(nnb_client_open(&client, &older, NULL), 0);
 	remote = app_prepare(client, f->adds);
 	expect_sync(remote, &f->io, NNB_ADD);
-	refused(remote, &f->io.call, NULL, NNB_STATUS_INVALID_ARGUMENT, "HAL 1.3");
+	expect_refusal(remote, &f->io.call, NULL, NNB_STATUS_INVALID_ARGUMENT, "HAL 1.3");
 	nnb_remote_release(remote);
 	nnb_client_close(client);
 }
@@ -263,7 +263,7 @@ static void without_fences_it_starts_at_once(void **state)
 	struct fixture *f = *state;
 	struct launched l = launch(f->remote, &f->io.call, NULL);
 
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 	assert_int_equal(app_counts(f->client).fenced_executions, 1);
 }
@@ -276,7 +276,7 @@ static void signalled_fences_are_accepted(void **state)
 
 	close(fences[0]); /* the service has its own copy */
 	close(fences[1]);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 }
 
@@ -288,14 +288,14 @@ static void all_fences_are_waited_for(void **state)
 
 	nnb_fence_signal(fences[2], false);
 	for (int i = 0; i < 20; i++) {
-		breathe();
+		poll_pause();
 		assert_int_equal(atomic_load(&f->s.gate->runs), 0);
 		assert_int_equal(nnb_fence_state(l.fence), NNB_FENCE_PENDING);
 	}
 	assert_true(untouched(&f->io));
 	app_comes_to_hold(f->client, app.executions_under_way, 1);
 	nnb_fence_signal(fences[0], false);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 	for (int i = 0; i < 3; i++)
 		close(fences[i]);
@@ -309,7 +309,7 @@ static void a_fence_that_fails_later_fails_the_execution_at_once(void **state)
 	struct launched l = launch(f->remote, &f->io.call, &(struct nnb_fenced_how){ fences, 2 });
 
 	nnb_fence_signal(fences[1], true);
-	ends(&l, NNB_STATUS_GENERAL_FAILURE);
+	expect_end(&l, NNB_STATUS_GENERAL_FAILURE);
 	assert_int_equal(nnb_fence_state(fences[0]), NNB_FENCE_PENDING);
 	assert_true(untouched(&f->io));
 	close(fences[0]);
@@ -323,7 +323,7 @@ static void failing_its_own_fence_cancels_the_execution(void **state)
 	struct launched l = launch_behind(f->remote, &f->io.call, fence);
 
 	nnb_fence_signal(l.fence, true);
-	ends(&l, NNB_STATUS_GENERAL_FAILURE);
+	expect_end(&l, NNB_STATUS_GENERAL_FAILURE);
 	nnb_fence_signal(fence, false);
 	app_comes_to_hold(f->client, app.executions_under_way, 0);
 	assert_true(untouched(&f->io));
@@ -347,7 +347,7 @@ static void many_fences_are_waited_for(void **state)
 		nnb_fence_signal(fences[i], false);
 		close(fences[i]);
 	}
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	app_comes_to_hold(f->client, app.executions_under_way, 0);
 	app_comes_to_hold(f->client, app.pools, 1);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
@@ -366,7 +366,7 @@ static void after_the_fence_the_service_touches_nothing(void **state)
 
 		assert_int_equal(nnb_fence_wait(&l.fence, 1, PATIENCE), NNB_FENCE_SIGNALLED);
 		service_maps(&f->s, maps);
-		ends(&l, NNB_STATUS_NONE);
+		expect_end(&l, NNB_STATUS_NONE);
 	}
 }
 
@@ -388,7 +388,7 @@ static void before_the_end_no_result_is_available(void **state)
 	await(&f->s.gate->held_runs, 1);
 	assert_int_equal(nnb_fenced_info(l.fenced, NULL, NULL, NULL), NNB_STATUS_GENERAL_FAILURE);
 	atomic_store(&f->s.gate->hold_runs, 0);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	close(fence);
 }
 
@@ -411,7 +411,7 @@ static void timing_is_from_the_launch_and_from_the_fences(void **state)
 	assert_true(launched.in_driver_ns > fenced.in_driver_ns);
 	assert_true(fenced.on_device_ns > 0 && fenced.on_device_ns <= fenced.in_driver_ns);
 	assert_int_equal(launched.on_device_ns, fenced.on_device_ns);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	close(fence);
 }
 
@@ -425,7 +425,7 @@ static void timing_is_reported_only_on_request(void **state)
 	assert_int_equal(nnb_fenced_info(l.fenced, &launched, &fenced, NULL), NNB_STATUS_NONE);
 	assert_true(launched.on_device_ns == UINT64_MAX && launched.in_driver_ns == UINT64_MAX);
 	assert_true(fenced.on_device_ns == UINT64_MAX && fenced.in_driver_ns == UINT64_MAX);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 }
 
 /* As soon as the fence is signalled, several threads may query the result, repeatedly. */
@@ -439,7 +439,7 @@ static void the_result_is_available_when_the_fence_is_signalled(void **state)
 		while (nnb_fence_state(l.fence) == NNB_FENCE_PENDING)
 			;
 		assert_int_equal(nnb_fenced_info(l.fenced, NULL, NULL, NULL), NNB_STATUS_NONE);
-		ends(&l, NNB_STATUS_NONE);
+		expect_end(&l, NNB_STATUS_NONE);
 	}
 }
 
@@ -471,7 +471,7 @@ static void a_past_deadline_is_refused_persistently(void **state)
 
 	for (int i = 0; i < 3; i++) {
 		f->io.call.terms.deadline_ns = now_ns();
-		refused(f->remote, &f->io.call, &how, PERSISTENT, "passed");
+		expect_refusal(f->remote, &f->io.call, &how, PERSISTENT, "passed");
 	}
 	close(fence);
 }
@@ -482,7 +482,7 @@ static void an_impossible_duration_is_refused_persistently(void **state)
 	struct nnb_fenced_how how = { .duration_ns = 1 };
 
 	for (int i = 0; i < 3; i++)
-		refused(f->remote, &f->io.call, &how, PERSISTENT, "deadline");
+		expect_refusal(f->remote, &f->io.call, &how, PERSISTENT, "deadline");
 }
 
 static void a_deadline_ends_the_wait_for_fences(void **state)
@@ -495,7 +495,7 @@ static void a_deadline_ends_the_wait_for_fences(void **state)
 
 	f->io.call.terms.deadline_ns = later(300 * MS); /* far enough in the future for the call to be accepted */
 	l = launch_behind(f->remote, &f->io.call, fence);
-	ends(&l, TRANSIENT);
+	expect_end(&l, TRANSIENT);
 	assert_true(now_ns() >= f->io.call.terms.deadline_ns);
 	assert_true(untouched(&f->io));
 	assert_int_equal(nnb_fence_state(fence), NNB_FENCE_PENDING);
@@ -517,7 +517,7 @@ static void expect_too_late(struct fixture *f, uint64_t deadline_ns, uint64_t du
 	nnb_fence_signal(fence, false);
 	sleep_until(later(wait_ns));
 	atomic_store(&f->s.gate->hold_runs, 0);
-	ends(&l, TRANSIENT);
+	expect_end(&l, TRANSIENT);
 	close(fence);
 }
 
@@ -545,7 +545,7 @@ static void a_duration_counts_from_when_all_fences_are_signalled(void **state)
 	sleep_until(begin + (DURATION_MS + 50) * MS);
 	assert_int_equal(nnb_fence_state(l.fence), NNB_FENCE_PENDING);
 	nnb_fence_signal(fences[1], false);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 	close(fences[0]);
 	close(fences[1]);
@@ -558,7 +558,7 @@ static void an_unlimited_time_is_no_limit(void **state)
 
 	f->io.call.terms = (struct nnb_terms){ UINT64_MAX, UINT64_MAX };
 	l = launch(f->remote, &f->io.call, &(struct nnb_fenced_how){ .duration_ns = UINT64_MAX });
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 }
 
@@ -582,10 +582,10 @@ static void where_deadlines_are_advice_nothing_is_given_up(void **state)
 	f->io.call.terms.deadline_ns = 1;
 	l = launch(f->remote, &f->io.call, &how);
 	for (int i = 0; i < 10; i++)
-		breathe();
+		poll_pause();
 	assert_int_equal(nnb_fence_state(l.fence), NNB_FENCE_PENDING);
 	nnb_fence_signal(fence, false);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 	close(fence);
 }
@@ -677,7 +677,7 @@ static void a_chain_runs_in_its_order(void **state)
 	assert_int_equal(nnb_fence_wait(&c.launched[CHAIN - 1].fence, 1, PATIENCE), NNB_FENCE_SIGNALLED);
 	chain_has_run(&c, CHAIN);
 	for (int i = 0; i < CHAIN; i++)
-		ends(&c.launched[i], NNB_STATUS_NONE);
+		expect_end(&c.launched[i], NNB_STATUS_NONE);
 	close(fence);
 	chain_fini(&c);
 }
@@ -702,7 +702,7 @@ static void an_execution_behind_a_failure_fails(void **state)
 	assert_int_equal(nnb_fence_state(c.launched[MIDDLE].fence), NNB_FENCE_PENDING);
 	nnb_fence_signal(other, true);
 	for (int i = 0; i < CHAIN; i++)
-		ends(&c.launched[i], i < MIDDLE ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE);
+		expect_end(&c.launched[i], i < MIDDLE ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE);
 	chain_has_run(&c, MIDDLE);
 	close(fence);
 	close(other);
@@ -762,7 +762,7 @@ static void launch_a_chain(void *arg)
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = o->socket }, NULL) == 0);
 	chain_launch(&o->chain, client, o->fence);
 	must(send_fd(o->ends[1], o->chain.launched[CHAIN - 1].fence));
-	stay();
+	scene_stay();
 }
 
 static int start_other_app(struct other_app *o, const struct service *s, pid_t *pid)
@@ -818,7 +818,7 @@ static void apps_can_wait_for_each_other(void **state)
 	f->remote = app_prepare(f->client, f->adds);
 	l = launch_behind(f->remote, &f->io.call, last);
 	nnb_fence_signal(o.fence, false);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	chain_has_run(&o.chain, CHAIN);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 	close(last);
@@ -862,8 +862,8 @@ static void fences_of_a_service_that_dies_fail(void **state)
 	runs = launch(f->remote, &io.call, NULL);
 	await(&f->s.gate->held_runs, 1);
 	service_kill(&f->s);
-	ends(&waits, NNB_STATUS_DEAD_OBJECT);
-	ends(&runs, NNB_STATUS_DEAD_OBJECT);
+	expect_end(&waits, NNB_STATUS_DEAD_OBJECT);
+	expect_end(&runs, NNB_STATUS_DEAD_OBJECT);
 	io_fini(&io);
 	close(fence);
 }
@@ -910,7 +910,7 @@ static void a_launch_that_was_given_up_is_cancelled(void **state)
 	expect_sync(f->remote, &f->io, NNB_ADD); /* opens a channel, which has no pending message then */
 	io_refresh(&f->io, 2);
 	kill(f->s.pid, SIGSTOP);
-	refused(f->remote, &f->io.call, &how, NNB_STATUS_GENERAL_FAILURE, "in time");
+	expect_refusal(f->remote, &f->io.call, &how, NNB_STATUS_GENERAL_FAILURE, "in time");
 	kill(f->s.pid, SIGCONT);
 	f->io.call.timeout_ns = 0;
 	expect_sync(f->remote, &f->io, NNB_ADD);
@@ -950,14 +950,14 @@ static void all_paths_work_side_by_side(void **state)
 		runs = launch(f->remote, &io[0].call, NULL);
 		atomic_store(&async.times, 0);
 		assert_none(nnb_remote_execute_async(f->remote, &io[1].call, note, &async, &why));
-		ends(&runs, NNB_STATUS_NONE);
+		expect_end(&runs, NNB_STATUS_NONE);
 		await(&async.times, 1);
 		assert_true(io_right(&io[0], NNB_ADD, 1) && io_right(&io[1], NNB_ADD, 1));
 		expect_burst(burst, &io[0], NNB_ADD);
 		expect_sync(f->remote, &io[1], NNB_ADD);
 	}
 	nnb_fence_signal(fence, false);
-	ends(&waits, NNB_STATUS_NONE);
+	expect_end(&waits, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 	nnb_burst_free(burst);
 	for (int i = 0; i < 2; i++)
@@ -986,13 +986,13 @@ static void executions_are_accepted_up_to_the_limit(void **state)
 
 	for (int i = 0; i < 2; i++)
 		l[i] = launch(f->remote, &f->io.call, &how);
-	refused(f->remote, &f->io.call, &how, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "asynchronous");
+	expect_refusal(f->remote, &f->io.call, &how, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "asynchronous");
 	nnb_fence_signal(fence, false);
 	for (int i = 0; i < 2; i++)
-		ends(&l[i], NNB_STATUS_NONE);
+		expect_end(&l[i], NNB_STATUS_NONE);
 	app_comes_to_hold(f->client, app.executions_under_way, 0);
 	l[0] = launch(f->remote, &f->io.call, &how);
-	ends(&l[0], NNB_STATUS_NONE);
+	expect_end(&l[0], NNB_STATUS_NONE);
 	close(fence);
 }
 
@@ -1006,11 +1006,11 @@ static void a_waiting_execution_is_charged_for_its_memory(void **state)
 	for (size_t i = 0; i < N_OF(fences); i++)
 		fences[i] = fence;
 	l = launch(f->remote, &f->io.call, &how);
-	refused(f->remote, &f->io.call, &how, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "pools");
+	expect_refusal(f->remote, &f->io.call, &how, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "pools");
 	how.n_wait_for = 12;
-	refused(f->remote, &f->io.call, &how, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, "pools");
+	expect_refusal(f->remote, &f->io.call, &how, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, "pools");
 	nnb_fence_signal(fence, false);
-	ends(&l, NNB_STATUS_NONE);
+	expect_end(&l, NNB_STATUS_NONE);
 	close(fence);
 }
 

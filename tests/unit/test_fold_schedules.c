@@ -250,7 +250,7 @@ static uint64_t phases_ns(const struct bsa_execution *x)
 }
 
 /* The facts about one execution that bsa_blame needs. */
-struct beside {
+struct execution_facts {
 	struct bsa_wait *waits;
 	struct bsa_preemption *preemptions;
 	struct bsa_slice *slices;
@@ -265,11 +265,11 @@ static int by_beginning(const void *one, const void *other)
 	return (a->began > b->began) - (a->began < b->began);
 }
 
-static struct beside beside(const struct collected *c, uint64_t id)
+static struct execution_facts execution_facts_of(const struct collected *c, uint64_t id)
 {
-	struct beside b = { .waits = calloc(c->wait.n + 1, sizeof(*b.waits)),
-		            .preemptions = calloc(c->preemption.n + 1, sizeof(*b.preemptions)),
-		            .slices = calloc(c->slice.n + 1, sizeof(*b.slices)) };
+	struct execution_facts b = { .waits = calloc(c->wait.n + 1, sizeof(*b.waits)),
+		                     .preemptions = calloc(c->preemption.n + 1, sizeof(*b.preemptions)),
+		                     .slices = calloc(c->slice.n + 1, sizeof(*b.slices)) };
 
 	for (size_t i = 0; i < c->wait.n; i++)
 		if (c->wait.items[i].execution == id)
@@ -287,7 +287,7 @@ static struct beside beside(const struct collected *c, uint64_t id)
 	return b;
 }
 
-static void beside_free(struct beside *b)
+static void execution_facts_free(struct execution_facts *b)
 {
 	free(b->waits);
 	free(b->preemptions);
@@ -295,7 +295,7 @@ static void beside_free(struct beside *b)
 }
 
 /* The parts of waits must follow each other, and add up to the phases queue and preempted. */
-static void check_waits(const struct bsa_execution *x, const struct beside *b)
+static void check_waits(const struct bsa_execution *x, const struct execution_facts *b)
 {
 	uint64_t queue = 0, preempted = 0, until = 0;
 
@@ -349,7 +349,7 @@ static void check_rows(const struct bsa_execution *x, const struct bsa_blamed *r
 	HOLDS(primaries == 1, "exec %#llx: %u primary causes", (unsigned long long)x->exec, primaries);
 }
 
-static void check_blame(const struct bsa_execution *x, const struct beside *b)
+static void check_blame(const struct bsa_execution *x, const struct execution_facts *b)
 {
 	size_t max = BSA_CAUSES + b->n_waits + b->n_preemptions;
 	struct bsa_blamed *rows = calloc(max, sizeof(*rows));
@@ -369,7 +369,7 @@ static void check_blame(const struct bsa_execution *x, const struct beside *b)
 }
 
 /* The time that an execution waited for each cause must be the sum of its waits, whatever was lost. */
-static void check_waited(const struct bsa_execution *x, const struct beside *b)
+static void check_waited(const struct bsa_execution *x, const struct execution_facts *b)
 {
 	uint64_t sums[BSA_WAIT_CAUSES] = { 0 };
 
@@ -398,7 +398,7 @@ static void check_sums(const struct collected *c)
 {
 	for (size_t i = 0; i < c->execution.n; i++) {
 		const struct bsa_execution *x = &c->execution.items[i];
-		struct beside b = beside(c, x->id);
+		struct execution_facts b = execution_facts_of(c, x->id);
 
 		if (x->quality == BSA_QUALITY_COMPLETE && x->sides != BSA_SIDES_CLIENT) {
 			HOLDS(phases_ns(x) == x->e2e, "exec %#llx: phases are %llu, end to end %llu",
@@ -410,7 +410,7 @@ static void check_sums(const struct collected *c)
 		check_waited(x, &b);
 		if (x->miss != BSA_MISS_NONE)
 			check_blame(x, &b);
-		beside_free(&b);
+		execution_facts_free(&b);
 	}
 }
 
@@ -1330,7 +1330,8 @@ static struct outcome fold_lossless(const struct sim *s, unsigned forms, struct 
 	return o;
 }
 
-static void lose(struct sim *s, unsigned forms, const char *name, uint64_t *series, struct bsa_fold_options options)
+static void check_with_losses(struct sim *s, unsigned forms, const char *name, uint64_t *series,
+                              struct bsa_fold_options options)
 {
 	struct hole holes[HOLES];
 	struct outcome all, some = { .latest = 0 };
@@ -1372,12 +1373,12 @@ static void play_lossy(uint64_t seed)
 
 	seed_now = seed;
 	sim_play(&s, &terms);
-	lose(&s, SIM_FULL, "full, with losses", &series, options);
-	lose(&s, SIM_RARE, "both, with losses", &series, options);
+	check_with_losses(&s, SIM_FULL, "full, with losses", &series, options);
+	check_with_losses(&s, SIM_RARE, "both, with losses", &series, options);
 	sim_free(&s);
 	terms.no_ends = false; /* otherwise less is certain at the end, even without a loss */
 	sim_play(&s, &terms);
-	lose(&s, SIM_COMPACT, "compact, with losses", &series, options);
+	check_with_losses(&s, SIM_COMPACT, "compact, with losses", &series, options);
 	sim_free(&s);
 }
 
@@ -1479,8 +1480,8 @@ static uint64_t services_until(const struct sim *s, const struct tape *t)
 	return until;
 }
 
-static void listen_late(const struct sim *s, unsigned forms, const char *name, uint64_t *series,
-                        struct bsa_fold_options options)
+static void check_late_session(const struct sim *s, unsigned forms, const char *name, uint64_t *series,
+                               struct bsa_fold_options options)
 {
 	struct session when = some_session(s, forms, series);
 	struct outcome all, some = { .latest = 0 };
@@ -1511,12 +1512,12 @@ static void play_late(uint64_t seed)
 
 	seed_now = seed;
 	sim_play(&s, &terms);
-	listen_late(&s, SIM_FULL, "full, from the middle on", &series, options);
-	listen_late(&s, SIM_RARE, "both, from the middle on", &series, options);
+	check_late_session(&s, SIM_FULL, "full, from the middle on", &series, options);
+	check_late_session(&s, SIM_RARE, "both, from the middle on", &series, options);
 	sim_free(&s);
 	terms.no_ends = false; /* otherwise less is certain at the end, even without a loss */
 	sim_play(&s, &terms);
-	listen_late(&s, SIM_COMPACT, "compact, from the middle on", &series, options);
+	check_late_session(&s, SIM_COMPACT, "compact, from the middle on", &series, options);
 	sim_free(&s);
 }
 
@@ -1615,7 +1616,7 @@ static void play_hostile(uint64_t seed)
 }
 
 /* When to stop; 0: after a fixed number of tries. */
-static time_t until(unsigned parts)
+static time_t soak_end(unsigned parts)
 {
 	const char *soak = getenv("NNB_SOAK_SECONDS");
 
@@ -1624,7 +1625,7 @@ static time_t until(unsigned parts)
 
 static void play_all(void (*play)(uint64_t seed), unsigned seeds)
 {
-	time_t stop = until(4);
+	time_t stop = soak_end(4);
 	uint64_t seed = 1;
 
 	do {

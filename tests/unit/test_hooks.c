@@ -172,8 +172,8 @@ static int scene_burst(const char *socket)
 	    nnb_remote_prepare(client, vector_model(NNB_ADD, N, 1), &ordinary, NULL, &remote, NULL) ||
 	    nnb_remote_burst(remote, NULL, &burst, NULL))
 		return 1;
-	say('b');
-	stay();
+	scene_report('b');
+	scene_stay();
 }
 
 static void an_app_that_dies_leaves_no_context(void **state)
@@ -182,7 +182,7 @@ static void an_app_that_dies_leaves_no_context(void **state)
 	struct child app;
 
 	child_start(&app, "burst", &f->s, "");
-	assert_int_equal(child_hears(&app), 'b');
+	assert_int_equal(child_read(&app), 'b');
 	assert_int_equal(atomic_load(&f->s.gate->bursts), 1);
 	assert_int_equal(atomic_load(&f->s.gate->performance), 1);
 	child_kill(&app);

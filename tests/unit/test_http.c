@@ -85,7 +85,7 @@ static void run(struct bsv_http *h)
 }
 
 /* Everything that the server sends to @fd until it closes. */
-static const char *heard(struct bsv_http *h, int fd)
+static const char *read_until_close(struct bsv_http *h, int fd)
 {
 	size_t used = 0;
 	ssize_t n;
@@ -100,15 +100,15 @@ static const char *heard(struct bsv_http *h, int fd)
 	return answer_text;
 }
 
-static const char *asked(struct bsv_http *h, const char *request)
+static const char *request_page(struct bsv_http *h, const char *request)
 {
 	int fd = begun(h);
 
 	assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
-	return heard(h, fd);
+	return read_until_close(h, fd);
 }
 
-static void starts(const char *text, const char *with)
+static void expect_start(const char *text, const char *with)
 {
 	if (strncmp(text, with, strlen(with)) != 0)
 		fail_msg("the answer does not start with '%s': %.200s", with, text);
@@ -145,11 +145,11 @@ static void each_request_has_its_answer(void **state)
 			assert_int_equal(send(fd, rows[i].request, strlen(rows[i].request), MSG_NOSIGNAL),
 			                 strlen(rows[i].request));
 			shutdown(fd, SHUT_WR);
-			said = heard(h, fd);
+			said = read_until_close(h, fd);
 		} else {
-			said = asked(h, rows[i].request);
+			said = request_page(h, rows[i].request);
 		}
-		starts(said, rows[i].status);
+		expect_start(said, rows[i].status);
 		assert_non_null(strstr(said, rows[i].has));
 		assert_true(strncmp(rows[i].request, "HEAD", 4) || !strstr(said, "for "));
 	}
@@ -157,7 +157,8 @@ static void each_request_has_its_answer(void **state)
 
 static void a_large_page_is_whole(void **state)
 {
-	const char *said = asked(*state, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"), *body = strstr(said, "\r\n\r\n");
+	const char *said = request_page(*state, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"),
+		   *body = strstr(said, "\r\n\r\n");
 
 	assert_non_null(body);
 	assert_int_equal(strlen(body + 4), LARGE);
@@ -180,9 +181,9 @@ static void an_endless_head_is_refused(void **state)
 		run(*state);
 	}
 	pages_made = 0;
-	heard(*state, fd);
+	read_until_close(*state, fd);
 	assert_int_equal(pages_made, 0);
-	starts(asked(*state, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
+	expect_start(request_page(*state, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
 }
 
 /*
@@ -200,7 +201,7 @@ static void slow_clients_do_not_delay_others(void **state)
 		assert_int_equal(send(slow[i], "GET /met", 8, MSG_NOSIGNAL), 8);
 		run(h);
 		if (i % 20 == 0)
-			starts(asked(h, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
+			expect_start(request_page(h, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
 	}
 	for (int i = 0; i < MANY; i++) {
 		ssize_t n = read(slow[i], &byte, 1);
@@ -234,7 +235,7 @@ static void a_full_server_does_not_sleep(void **state)
 		assert_true(ready > 0 || !patience);
 		bsv_http_run(h);
 	}
-	starts(heard(h, fd), "HTTP/1.1 200");
+	expect_start(read_until_close(h, fd), "HTTP/1.1 200");
 	for (int i = 0; i < QUEUED; i++)
 		close(idle[i]);
 }
@@ -253,7 +254,7 @@ static void clients_that_do_not_read_do_no_harm(void **state)
 			setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 }, sizeof(struct linger));
 		close(fd);
 	}
-	starts(asked(h, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
+	expect_start(request_page(h, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
 }
 
 static void listening_addresses_are_parsed(void **state)

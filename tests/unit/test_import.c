@@ -42,7 +42,7 @@ static int import(const char *first, const char *second, bool append, struct bsa
 	return bsa_import(&options, NULL, err);
 }
 
-static void takes(const char *first, const char *second, bool append)
+static void expect_import(const char *first, const char *second, bool append)
 {
 	struct bsa_err err;
 
@@ -50,7 +50,7 @@ static void takes(const char *first, const char *second, bool append)
 		fail_msg("%s, %s: %s", first, second ? second : "-", err.text);
 }
 
-static void refuses(const char *first, const char *second, bool append, const char *words)
+static void expect_refusal(const char *first, const char *second, bool append, const char *words)
 {
 	struct bsa_err err;
 
@@ -77,14 +77,14 @@ static void one_run_in_two_sessions_is_refused(void **state)
 		   *both = trace("two", THERE RUN(1, 1) RUN(2, 2), NULL);
 
 	(void)state;
-	refuses(one, both, false, "are of the same run");
-	refuses(one, trace("later", RUN(2, 2) RUN(3, 3), NULL), false, "are of the same run");
-	refuses(one, trace("clients", "2000 exec_submit exec=3:2 model=2 path=burst\n", NULL), false,
-	        "are of the same run");
-	refuses(one, trace("compact", "1461 exec_client exec=3:1 model=2 path=burst began=1000\n", NULL), false,
-	        "are of the same run");
-	refuses(trace("summary", "1500 exec_service exec=3:1 began=1030\n", NULL),
-	        trace("again", "1501 exec_service exec=3:1 began=1030\n", NULL), false, "are of the same run");
+	expect_refusal(one, both, false, "are of the same run");
+	expect_refusal(one, trace("later", RUN(2, 2) RUN(3, 3), NULL), false, "are of the same run");
+	expect_refusal(one, trace("clients", "2000 exec_submit exec=3:2 model=2 path=burst\n", NULL), false,
+	               "are of the same run");
+	expect_refusal(one, trace("compact", "1461 exec_client exec=3:1 model=2 path=burst began=1000\n", NULL), false,
+	               "are of the same run");
+	expect_refusal(trace("summary", "1500 exec_service exec=3:1 began=1030\n", NULL),
+	               trace("again", "1501 exec_service exec=3:1 began=1030\n", NULL), false, "are of the same run");
 }
 
 static void one_run_in_two_sessions_is_not_appended(void **state)
@@ -92,10 +92,10 @@ static void one_run_in_two_sessions_is_not_appended(void **state)
 	const char *one = trace("one", THERE RUN(1, 1) RUN(2, 2), NULL);
 
 	(void)state;
-	takes(one, NULL, false);
-	refuses(trace("two", THERE RUN(1, 1) RUN(2, 2), NULL), NULL, true, "in the database already");
-	refuses(trace("part", RUN(2, 2) RUN(3, 3), NULL), NULL, true, "in the database already");
-	takes(trace("rest", RUN(3, 3), NULL), NULL, true);
+	expect_import(one, NULL, false);
+	expect_refusal(trace("two", THERE RUN(1, 1) RUN(2, 2), NULL), NULL, true, "in the database already");
+	expect_refusal(trace("part", RUN(2, 2) RUN(3, 3), NULL), NULL, true, "in the database already");
+	expect_import(trace("rest", RUN(3, 3), NULL), NULL, true);
 }
 
 static void different_recordings_are_imported(void **state)
@@ -105,14 +105,15 @@ static void different_recordings_are_imported(void **state)
 	 * a service and its client, a recording after it, one of another host, and a later one, with the same
 	 * numbers
 	 */
-	takes(trace("client", "1000 exec_submit exec=3:1 model=2 path=burst\n1460 exec_return exec=3:1\n", NULL),
-	      trace("service", THERE "1400 exec_end exec=3:1 lane=0\n", NULL), false);
-	takes(trace("first", THERE RUN(1, 1), NULL), trace("second", RUN(2, 2), NULL), false);
-	takes(trace("here", THERE RUN(1, 1), NULL), trace("there", THERE RUN(1, 1), "another"), false);
-	takes(trace("early", RUN(1, 1), NULL), trace("much_later", RUN(5000000, 1), NULL), false);
-	takes(folder_at("here"), folder_at("there"), false);
-	takes(trace("third", THERE RUN(1, 1), "a third"), NULL, true);
-	takes(trace("fourth", THERE RUN(4, 4), NULL), NULL, true);
+	expect_import(
+		trace("client", "1000 exec_submit exec=3:1 model=2 path=burst\n1460 exec_return exec=3:1\n", NULL),
+		trace("service", THERE "1400 exec_end exec=3:1 lane=0\n", NULL), false);
+	expect_import(trace("first", THERE RUN(1, 1), NULL), trace("second", RUN(2, 2), NULL), false);
+	expect_import(trace("here", THERE RUN(1, 1), NULL), trace("there", THERE RUN(1, 1), "another"), false);
+	expect_import(trace("early", RUN(1, 1), NULL), trace("much_later", RUN(5000000, 1), NULL), false);
+	expect_import(folder_at("here"), folder_at("there"), false);
+	expect_import(trace("third", THERE RUN(1, 1), "a third"), NULL, true);
+	expect_import(trace("fourth", THERE RUN(4, 4), NULL), NULL, true);
 }
 
 #define SERVICE(t, pid, since) #t " service_state pid=" #pid " lanes=1 instance=1 since=" #since "\n"
@@ -125,32 +126,36 @@ static void services_with_equal_numbers_are_refused(void **state)
 
 	(void)state;
 	/* equal numbers would merge executions of both */
-	refuses(trace("both",
-	              SERVICE(1, 9, 0) CLIENT(2, 0x100001) RUN(1, 1) SERVICE(2000, 10, 0) CLIENT(2001, 0x100001)
-	                      RUN(3, 1) RUN(4, 2),
-	              NULL),
-	        NULL, false, words);
-	refuses(trace("attached", SERVICE(100, 9, 50) CLIENT(101, 0x100001) GONE(102, 0x100001) SERVICE(103, 10, 70),
-	              NULL),
-	        NULL, false, words);
-	refuses(trace("idle", SERVICE(1, 9, 0) SERVICE(2, 10, 0) CLIENT(3, 0x100001) CLIENT(4, 0x100001), NULL), NULL,
-	        false, "processes 10 and 9");
-	refuses(trace("told_again", SERVICE(1, 9, 0) SERVICE(2, 10, 0) SERVICE(3, 9, 1), NULL), NULL, false,
-	        "processes 10 and 9");
-	refuses(trace("same_pid",
-	              SERVICE(3000000000, 9, 1) CLIENT(3000000001, 0x100001) SERVICE(3000000002, 9, 2000000000), NULL),
-	        NULL, false, "processes 9 and 9");
+	expect_refusal(trace("both",
+	                     SERVICE(1, 9, 0) CLIENT(2, 0x100001) RUN(1, 1) SERVICE(2000, 10, 0) CLIENT(2001, 0x100001)
+	                             RUN(3, 1) RUN(4, 2),
+	                     NULL),
+	               NULL, false, words);
+	expect_refusal(trace("attached",
+	                     SERVICE(100, 9, 50) CLIENT(101, 0x100001) GONE(102, 0x100001) SERVICE(103, 10, 70), NULL),
+	               NULL, false, words);
+	expect_refusal(trace("idle", SERVICE(1, 9, 0) SERVICE(2, 10, 0) CLIENT(3, 0x100001) CLIENT(4, 0x100001), NULL),
+	               NULL, false, "processes 10 and 9");
+	expect_refusal(trace("told_again", SERVICE(1, 9, 0) SERVICE(2, 10, 0) SERVICE(3, 9, 1), NULL), NULL, false,
+	               "processes 10 and 9");
+	expect_refusal(trace("same_pid",
+	                     SERVICE(3000000000, 9, 1) CLIENT(3000000001, 0x100001) SERVICE(3000000002, 9, 2000000000),
+	                     NULL),
+	               NULL, false, "processes 9 and 9");
 }
 
 static void services_that_follow_each_other_are_imported(void **state)
 {
 	(void)state;
-	takes(trace("restart",
-	            SERVICE(1, 9, 0) CLIENT(2, 0x100001) GONE(3, 0x100001) SERVICE(4, 10, 0) CLIENT(5, 0x100001), NULL),
-	      NULL, false);
-	takes(trace("one", SERVICE(1, 9, 0) CLIENT(2, 0x100001) SERVICE(3, 9, 0) SERVICE(4, 9, 1) CLIENT(5, 0x100001),
-	            NULL),
-	      NULL, false);
+	expect_import(trace("restart",
+	                    SERVICE(1, 9, 0) CLIENT(2, 0x100001) GONE(3, 0x100001) SERVICE(4, 10, 0)
+	                            CLIENT(5, 0x100001),
+	                    NULL),
+	              NULL, false);
+	expect_import(trace("one",
+	                    SERVICE(1, 9, 0) CLIENT(2, 0x100001) SERVICE(3, 9, 0) SERVICE(4, 9, 1) CLIENT(5, 0x100001),
+	                    NULL),
+	              NULL, false);
 }
 
 static void times_that_cannot_be_stored_are_refused(void **state)
@@ -161,13 +166,13 @@ static void times_that_cannot_be_stored_are_refused(void **state)
 	(void)state;
 	ctf_writer_script(w, RUN(1, 1), 1);
 	ctf_writer_free(w);
-	refuses(folder_at("offset"), NULL, false, "2^62");
-	refuses(trace("late", "4611686018427387904 exec_return exec=3:1\n", NULL), NULL, false, "2^62");
-	takes(trace("last", "4611686018427387903 exec_return exec=3:1\n", NULL), NULL, false);
+	expect_refusal(folder_at("offset"), NULL, false, "2^62");
+	expect_refusal(trace("late", "4611686018427387904 exec_return exec=3:1\n", NULL), NULL, false, "2^62");
+	expect_import(trace("last", "4611686018427387903 exec_return exec=3:1\n", NULL), NULL, false);
 }
 
 /* The losses in the database: cause, trace, pid, begin, end. */
-static void has_losses(const char *expected)
+static void expect_losses(const char *expected)
 {
 	struct bsa_err err = { "" };
 	struct bsa_db *db = NULL;
@@ -201,98 +206,103 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 #define ASKS "200000000 exec_submit exec=0x100003:2 path=burst\n"
 
 	(void)state;
-	takes(trace("silent", FIRST ASKS "200000500 exec_return exec=0x100003:2\n", NULL), NULL, false);
-	has_losses("tail 1 9 1400 200000500");
-	takes(trace("summaries",
-	            "1 service_state pid=9 lanes=1 instance=1\n"
-	            "1500 exec_service exec=0x100003:1 began=1030\n"
-	            "200001000 exec_client exec=0x100003:2 path=burst began=200000000\n",
-	            NULL),
-	      NULL, false);
-	has_losses("tail 1 9 1500 200001000");
-	takes(trace("behind",
-	            "1 service_state pid=9 lanes=1 instance=1\n"
-	            "1500 exec_service exec=0x100003:1 began=1030\n"
-	            "50001000 exec_client exec=0x100003:2 path=burst began=2000\n",
-	            NULL),
-	      NULL, false);
-	has_losses("none"); /* the service may be about to emit its summary */
+	expect_import(trace("silent", FIRST ASKS "200000500 exec_return exec=0x100003:2\n", NULL), NULL, false);
+	expect_losses("tail 1 9 1400 200000500");
+	expect_import(trace("summaries",
+	                    "1 service_state pid=9 lanes=1 instance=1\n"
+	                    "1500 exec_service exec=0x100003:1 began=1030\n"
+	                    "200001000 exec_client exec=0x100003:2 path=burst began=200000000\n",
+	                    NULL),
+	              NULL, false);
+	expect_losses("tail 1 9 1500 200001000");
+	expect_import(trace("behind",
+	                    "1 service_state pid=9 lanes=1 instance=1\n"
+	                    "1500 exec_service exec=0x100003:1 began=1030\n"
+	                    "50001000 exec_client exec=0x100003:2 path=burst began=2000\n",
+	                    NULL),
+	              NULL, false);
+	expect_losses("none"); /* the service may be about to emit its summary */
 #define SUMMED "1 service_state pid=9 lanes=1 instance=1\n1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n"
 #define ANSWER(began, at, exec, path) #at " exec_client exec=" exec " path=" path " began=" #began "\n"
 	/* the service emits a summary before it takes the next request of the burst */
-	takes(trace("twice",
-	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1600000, 3000000, "0x100003:3", "burst"),
-	            NULL),
-	      NULL, false);
-	has_losses("tail 1 9 1500 3000000");
-	takes(trace("twice_at_once",
-	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1400000, 3000000, "0x100003:3", "burst"),
-	            NULL),
-	      NULL, false);
-	has_losses("none"); /* perhaps the service answered the second one first */
-	takes(trace("two_bursts",
-	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst") ANSWER(1600000, 3000000, "0x100004:1", "burst"),
-	            NULL),
-	      NULL, false);
-	has_losses("none"); /* two threads, each about to emit its summary */
-	takes(trace("two_calls",
-	            SUMMED ANSWER(2000, 1500000, "0x100003:2", "async") ANSWER(1600000, 3000000, "0x100003:3", "async"),
-	            NULL),
-	      NULL, false);
-	has_losses("none"); /* one connection may have several executions under way */
-	takes(trace("full_clients",
-	            SUMMED "2000 exec_submit exec=0x100003:2 path=burst\n1500000 exec_return exec=0x100003:2\n"
-	                   "1600000 exec_submit exec=0x100003:3 path=burst\n3000000 exec_return exec=0x100003:3\n",
-	            NULL),
-	      NULL, false);
-	has_losses("tail 1 9 1500 3000000");
+	expect_import(trace("twice",
+	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst")
+	                            ANSWER(1600000, 3000000, "0x100003:3", "burst"),
+	                    NULL),
+	              NULL, false);
+	expect_losses("tail 1 9 1500 3000000");
+	expect_import(trace("twice_at_once",
+	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst")
+	                            ANSWER(1400000, 3000000, "0x100003:3", "burst"),
+	                    NULL),
+	              NULL, false);
+	expect_losses("none"); /* perhaps the service answered the second one first */
+	expect_import(trace("two_bursts",
+	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst")
+	                            ANSWER(1600000, 3000000, "0x100004:1", "burst"),
+	                    NULL),
+	              NULL, false);
+	expect_losses("none"); /* two threads, each about to emit its summary */
+	expect_import(trace("two_calls",
+	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "async")
+	                            ANSWER(1600000, 3000000, "0x100003:3", "async"),
+	                    NULL),
+	              NULL, false);
+	expect_losses("none"); /* one connection may have several executions under way */
+	expect_import(trace("full_clients",
+	                    SUMMED
+	                    "2000 exec_submit exec=0x100003:2 path=burst\n1500000 exec_return exec=0x100003:2\n"
+	                    "1600000 exec_submit exec=0x100003:3 path=burst\n3000000 exec_return exec=0x100003:3\n",
+	                    NULL),
+	              NULL, false);
+	expect_losses("tail 1 9 1500 3000000");
 	/* exec_end comes before the answer */
-	takes(trace("both",
-	            "1 service_state pid=9 lanes=1 instance=1\n1400 exec_end exec=0x100003:1 lane=0\n"
-	            "1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n" ANSWER(2000, 3000000, "0x100003:2",
-	                                                                                   "burst"),
-	            NULL),
-	      NULL, false);
-	has_losses("tail 1 9 1500 3000000");
-	takes(trace("full_at_first",
-	            "1 service_state pid=9 lanes=1 instance=1\n900 exec_end exec=0x100003:1 lane=0\n"
-	            "1500 exec_service exec=0x100003:2 began=1030 at=-,-,-,-,370\n" ANSWER(2000, 3000000, "0x100003:3",
-	                                                                                   "burst"),
-	            NULL),
-	      NULL, false);
-	has_losses("none");
+	expect_import(trace("both",
+	                    "1 service_state pid=9 lanes=1 instance=1\n1400 exec_end exec=0x100003:1 lane=0\n"
+	                    "1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n" ANSWER(
+				    2000, 3000000, "0x100003:2", "burst"),
+	                    NULL),
+	              NULL, false);
+	expect_losses("tail 1 9 1500 3000000");
+	expect_import(trace("full_at_first",
+	                    "1 service_state pid=9 lanes=1 instance=1\n900 exec_end exec=0x100003:1 lane=0\n"
+	                    "1500 exec_service exec=0x100003:2 began=1030 at=-,-,-,-,370\n" ANSWER(
+				    2000, 3000000, "0x100003:3", "burst"),
+	                    NULL),
+	              NULL, false);
+	expect_losses("none");
 	/*
 	 * The service may hang, be slow to wake an app, or not take the request: no event shows that something
 	 * is missing.
 	 */
-	takes(trace("hangs", FIRST ASKS, NULL), NULL, false);
-	has_losses("none");
-	takes(trace("slow", FIRST "200000500 fmq_read exec=0x100003:1 queue=result\n", NULL), NULL, false);
-	has_losses("none");
-	takes(trace("refused", FIRST ASKS "200000500 exec_return exec=0x100003:2 status=dead_object\n", NULL), NULL,
-	      false);
-	has_losses("none");
+	expect_import(trace("hangs", FIRST ASKS, NULL), NULL, false);
+	expect_losses("none");
+	expect_import(trace("slow", FIRST "200000500 fmq_read exec=0x100003:1 queue=result\n", NULL), NULL, false);
+	expect_losses("none");
+	expect_import(trace("refused", FIRST ASKS "200000500 exec_return exec=0x100003:2 status=dead_object\n", NULL),
+	              NULL, false);
+	expect_losses("none");
 	/* the execution still runs when the app has its answer */
-	takes(trace("fenced",
-	            FIRST "200000000 exec_submit exec=0x100003:2 path=fenced\n"
-	                  "200000500 exec_return exec=0x100003:2\n",
-	            NULL),
-	      NULL, false);
-	has_losses("none");
-	takes(trace("fenced_summaries",
-	            "1 service_state pid=9 lanes=1 instance=1\n"
-	            "1500 exec_service exec=0x100003:1 began=1030\n"
-	            "200001000 exec_client exec=0x100003:2 path=fenced began=200000000\n",
-	            NULL),
-	      NULL, false);
-	has_losses("none");
+	expect_import(trace("fenced",
+	                    FIRST "200000000 exec_submit exec=0x100003:2 path=fenced\n"
+	                          "200000500 exec_return exec=0x100003:2\n",
+	                    NULL),
+	              NULL, false);
+	expect_losses("none");
+	expect_import(trace("fenced_summaries",
+	                    "1 service_state pid=9 lanes=1 instance=1\n"
+	                    "1500 exec_service exec=0x100003:1 began=1030\n"
+	                    "200001000 exec_client exec=0x100003:2 path=fenced began=200000000\n",
+	                    NULL),
+	              NULL, false);
+	expect_losses("none");
 }
 
 /*
  * One pass over a recording that was stopped at @until; @ends is the importer's option. Returns whether another
  * pass is needed.
  */
-static bool pass(const char *text, uint64_t until, bool ends, struct bsa_importer_counts *ret)
+static bool import_pass(const char *text, uint64_t until, bool ends, struct bsa_importer_counts *ret)
 {
 	const struct bsa_importer_options options = { .output = folder_at("db"), .ends = ends };
 	const struct bsa_trace traced = { .path = "one",
@@ -324,7 +334,7 @@ static bool pass(const char *text, uint64_t until, bool ends, struct bsa_importe
 	return again;
 }
 
-static void has(const char *sql, const char *expected)
+static void expect_rows(const char *sql, const char *expected)
 {
 	struct bsa_err err = { "" };
 	struct bsa_db *db = NULL;
@@ -349,31 +359,31 @@ static void events_after_the_end_are_not_a_loss(void **state)
 	struct bsa_importer_counts counts;
 
 	(void)state;
-	assert_true(pass(late, 2000, false, &counts));
+	assert_true(import_pass(late, 2000, false, &counts));
 	assert_int_equal(counts.after_end, 0); /* the first pass did not know yet that it must leave them out */
-	assert_false(pass(late, 2000, true, &counts));
+	assert_false(import_pass(late, 2000, true, &counts));
 	assert_int_equal(counts.after_end, 2);
 	assert_int_equal(counts.holes, 0);
-	has_losses("none");
-	has("SELECT events || ' ' || (SELECT count(*) FROM execution) || ' ' || ended FROM trace", "7 2 2000");
-	has("SELECT value || '' FROM meta WHERE key = 'left_out_after_end'", "2");
+	expect_losses("none");
+	expect_rows("SELECT events || ' ' || (SELECT count(*) FROM execution) || ' ' || ended FROM trace", "7 2 2000");
+	expect_rows("SELECT value || '' FROM meta WHERE key = 'left_out_after_end'", "2");
 	/* the client was answered before the end, so the end of the service is missing */
-	assert_false(pass(late, 200000500, false, &counts));
-	has_losses("tail 1 9 1400 200000500");
+	assert_false(import_pass(late, 200000500, false, &counts));
+	expect_losses("tail 1 9 1400 200000500");
 	assert_int_equal(counts.holes, 1);
 	/* the loss stays, however long the client was recorded after the end */
-	assert_true(pass(FIRST ASKS "200000500 exec_return exec=0x100003:2\n"
-	                            "200000600 exec_submit exec=0x100003:3 path=burst\n"
-	                            "400000000 exec_return exec=0x100003:3\n",
-	                 300000000, false, &counts));
-	assert_false(pass(FIRST ASKS "200000500 exec_return exec=0x100003:2\n"
-	                             "200000600 exec_submit exec=0x100003:3 path=burst\n"
-	                             "400000000 exec_return exec=0x100003:3\n",
-	                  300000000, true, &counts));
-	has_losses("tail 1 9 1400 200000500");
+	assert_true(import_pass(FIRST ASKS "200000500 exec_return exec=0x100003:2\n"
+	                                   "200000600 exec_submit exec=0x100003:3 path=burst\n"
+	                                   "400000000 exec_return exec=0x100003:3\n",
+	                        300000000, false, &counts));
+	assert_false(import_pass(FIRST ASKS "200000500 exec_return exec=0x100003:2\n"
+	                                    "200000600 exec_submit exec=0x100003:3 path=burst\n"
+	                                    "400000000 exec_return exec=0x100003:3\n",
+	                         300000000, true, &counts));
+	expect_losses("tail 1 9 1400 200000500");
 	/* the time of the end is unknown */
-	assert_false(pass(late, 0, false, &counts));
-	has_losses("tail 1 9 1400 200000500");
+	assert_false(import_pass(late, 0, false, &counts));
+	expect_losses("tail 1 9 1400 200000500");
 }
 
 #define T(name) cmocka_unit_test_setup(name, folder_begin)

@@ -124,7 +124,7 @@ static char *answers(void)
 	return text;
 }
 
-static void has(const char *sql, const char *rows)
+static void expect_rows(const char *sql, const char *rows)
 {
 	char *text = calloc(1, TEXT_MAX);
 	sqlite3 *db = NULL;
@@ -137,7 +137,7 @@ static void has(const char *sql, const char *rows)
 }
 
 /* The answers must be the same with the forged trace, at any position, in the first and in the second pass. */
-static void changes_nothing(const char *const *with, size_t n, const char *true_answers)
+static void expect_no_change(const char *const *with, size_t n, const char *true_answers)
 {
 	struct bsa_imported imported = import(with, n, NULL);
 	char *text = answers();
@@ -159,9 +159,9 @@ static void forged_events_change_nothing(void **state)
 	assert_int_equal(imported.impostors, 0);
 	assert_int_equal(imported.executions, 3);
 	assert_int_equal(imported.incomplete, 0);
-	changes_nothing(with, 3, text);
-	has("SELECT uid, impostor_events FROM trace ORDER BY id", "0 0 \n 1000 0 \n 1001 24 \n ");
-	has("SELECT key, value FROM meta WHERE key LIKE 'service%'", "service_uid 0 \n ");
+	expect_no_change(with, 3, text);
+	expect_rows("SELECT uid, impostor_events FROM trace ORDER BY id", "0 0 \n 1000 0 \n 1001 24 \n ");
+	expect_rows("SELECT key, value FROM meta WHERE key LIKE 'service%'", "service_uid 0 \n ");
 	free(text);
 }
 
@@ -175,7 +175,7 @@ static void forged_events_that_come_first_change_nothing(void **state)
 	import(both, 2, NULL);
 	text = answers();
 	assert_int_equal(import(with, 3, NULL).impostors, 7);
-	has("SELECT uid, impostor_events FROM trace ORDER BY id", "0 0 \n 1000 0 \n 1001 7 \n ");
+	expect_rows("SELECT uid, impostor_events FROM trace ORDER BY id", "0 0 \n 1000 0 \n 1001 7 \n ");
 	free(text);
 	text = answers();
 	assert_null(strstr(text, "66"));
@@ -200,7 +200,7 @@ static void forged_events_in_common_buffers_change_answers(void **state)
 	assert_int_equal(import(with, 3, NULL).impostors, 0);
 	text = answers();
 	assert_string_not_equal(text, without);
-	has("SELECT count(*) FROM trace WHERE uid IS NULL", "3 \n ");
+	expect_rows("SELECT count(*) FROM trace WHERE uid IS NULL", "3 \n ");
 	free(text);
 	free(without);
 }
@@ -212,10 +212,10 @@ static void a_rival_of_the_service_is_named(void **state)
 
 	(void)state;
 	assert_int_equal(import(three, 3, NULL).impostors, FORGED);
-	has("SELECT key, value FROM meta WHERE key LIKE 'service%' ORDER BY key",
-	    "service_rival_uid 1001 \n service_uid 990 \n ");
+	expect_rows("SELECT key, value FROM meta WHERE key LIKE 'service%' ORDER BY key",
+	            "service_rival_uid 1001 \n service_uid 990 \n ");
 	assert_int_equal(import(three, 3, &right).impostors, FORGED);
-	has("SELECT key, value FROM meta WHERE key LIKE 'service%'", "service_uid 990 \n ");
+	expect_rows("SELECT key, value FROM meta WHERE key LIKE 'service%'", "service_uid 990 \n ");
 	three[1] = three[2];
 	assert_int_equal(import(three, 2, &wrong).impostors, 22); /* all forged events of the service */
 }
@@ -256,14 +256,14 @@ static void a_service_unproven_on_one_machine_is_unproven_in_all(void **state)
 
 	(void)state;
 	import(all, 5, NULL);
-	has(users, pair);
+	expect_rows(users, pair);
 	import(all, 3, NULL);
 	append(all + 3, 2);
-	has(users, pair);
+	expect_rows(users, pair);
 	import(all + 3, 2, NULL);
-	has(users, "service_uid 0 \n ");
+	expect_rows(users, "service_uid 0 \n ");
 	append(all, 3);
-	has(users, pair);
+	expect_rows(users, pair);
 	for (size_t i = 0; i < 5; i++)
 		free((char *)all[i]);
 }

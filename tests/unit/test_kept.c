@@ -89,7 +89,7 @@ static sqlite3 *db_of(unsigned n)
 }
 
 /* The first value of the answer to @sql, as text, must be @wanted. */
-static void answers(sqlite3 *db, const char *sql, const char *wanted)
+static void expect_answer(sqlite3 *db, const char *sql, const char *wanted)
 {
 	sqlite3_stmt *q = NULL;
 
@@ -105,9 +105,9 @@ static void few_executions_are_all_kept(void **state)
 	sqlite3 *db = db_of(100);
 
 	(void)state;
-	answers(db, "SELECT count(*) FROM execution WHERE quality = 'complete'", "100");
-	answers(db, "SELECT group_concat(name) FROM (SELECT name FROM app ORDER BY name)", "comes,leaves,stays");
-	answers(db, "SELECT count(*) FROM trace", "1");
+	expect_answer(db, "SELECT count(*) FROM execution WHERE quality = 'complete'", "100");
+	expect_answer(db, "SELECT group_concat(name) FROM (SELECT name FROM app ORDER BY name)", "comes,leaves,stays");
+	expect_answer(db, "SELECT count(*) FROM trace", "1");
 	sqlite3_close(db);
 }
 
@@ -116,15 +116,16 @@ static void the_last_of_many_executions_are_kept_with_their_names(void **state)
 	sqlite3 *db = db_of(20000);
 
 	(void)state;
-	answers(db, "SELECT group_concat(DISTINCT name) FROM app WHERE id IN (SELECT app_id FROM execution)", "stays");
-	answers(db, "SELECT group_concat(DISTINCT name) FROM model WHERE id IN (SELECT model_id FROM execution)",
-	        "keyword");
+	expect_answer(db, "SELECT group_concat(DISTINCT name) FROM app WHERE id IN (SELECT app_id FROM execution)",
+	              "stays");
+	expect_answer(db, "SELECT group_concat(DISTINCT name) FROM model WHERE id IN (SELECT model_id FROM execution)",
+	              "keyword");
 	/* At most one execution lost its first summary. */
-	answers(db, "SELECT count(*) <= 1 FROM execution WHERE quality <> 'complete'", "1");
-	answers(db, "SELECT group_concat(name) FROM (SELECT name FROM app ORDER BY name)", "comes,stays");
+	expect_answer(db, "SELECT count(*) <= 1 FROM execution WHERE quality <> 'complete'", "1");
+	expect_answer(db, "SELECT group_concat(name) FROM (SELECT name FROM app ORDER BY name)", "comes,stays");
 	/* The recording begins with the first record that is kept. */
-	answers(db, "SELECT max(ended) - min(began) BETWEEN 500000000 AND 5000000000 FROM trace", "1");
-	answers(db, "SELECT count(*) FROM loss", "0");
+	expect_answer(db, "SELECT max(ended) - min(began) BETWEEN 500000000 AND 5000000000 FROM trace", "1");
+	expect_answer(db, "SELECT count(*) FROM loss", "0");
 	sqlite3_close(db);
 }
 

@@ -82,22 +82,24 @@ static void *waits(void *arg)
 	return NULL;
 }
 
-static void ready(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority, uint64_t until)
+static void waiter_init(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority,
+                        uint64_t until)
 {
 	atomic_init(&w->cancelled, false);
 	w->until = until;
 	nnb__seat_init(&w->seat, l, app, priority, &w->cancelled);
 }
 
-static void begin(struct waiter *w)
+static void waiter_begin(struct waiter *w)
 {
 	assert_int_equal(pthread_create(&w->thread, NULL, waits, w), 0);
 }
 
-static void start(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority, uint64_t until)
+static void waiter_start(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority,
+                         uint64_t until)
 {
-	ready(w, l, app, priority, until);
-	begin(w);
+	waiter_init(w, l, app, priority, until);
+	waiter_begin(w);
 }
 
 static uint32_t waiting(struct nnb__lanes *l)
@@ -116,7 +118,7 @@ static void await_waiting(struct nnb__lanes *l, uint32_t n)
 		nap();
 }
 
-static void make(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt preempt, uint32_t n)
+static void lanes_make(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt preempt, uint32_t n)
 {
 	assert_int_equal(nnb__lanes_init(l, kind, preempt, NNB_DEADLINES_ABORT, n), 0);
 }
@@ -129,11 +131,11 @@ static void a_cancelled_thread_returns_and_no_other(void **state)
 	struct waiter w[5];
 
 	(void)state;
-	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	nnb__seat_init(&holder, &l, &other, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
 	for (uint32_t i = 0; i < N_OF(w); i++) {
-		start(&w[i], &l, &app, 1, NNB__NEVER);
+		waiter_start(&w[i], &l, &app, 1, NNB__NEVER);
 		await_waiting(&l, i + 1);
 	}
 	for (size_t i = 0; i < N_OF(w); i += 2) {
@@ -163,11 +165,11 @@ static void no_thread_sleeps_through_its_cancellation(void **state)
 	uint64_t seed = 7;
 
 	(void)state;
-	make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
 	nnb__seat_init(&holder, &l, &app, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
 	for (int i = 0; i < 3000; i++) {
-		start(&w, &l, &app, 1, NNB__NEVER);
+		waiter_start(&w, &l, &app, 1, NNB__NEVER);
 		while (!waiting(&l))
 			sched_yield(); /* the waiting thread may need this cpu */
 		dawdle(&seed, 300);
@@ -190,14 +192,14 @@ static void a_trial_run_is_charged_to_its_app_and_not_counted(void **state)
 	struct waiter trial, victim;
 
 	(void)state;
-	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_NONE, 1);
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_NONE, 1);
 	nnb__seat_init(&holder, &l, &app, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
-	ready(&trial, &l, &app, 1, NNB__NEVER);
+	waiter_init(&trial, &l, &app, 1, NNB__NEVER);
 	trial.seat.trial = true;
-	begin(&trial);
+	waiter_begin(&trial);
 	await_waiting(&l, 1);
-	start(&victim, &l, &other, 1, NNB__NEVER);
+	waiter_start(&victim, &l, &other, 1, NNB__NEVER);
 	await_waiting(&l, 2);
 	nap();
 	nnb__lanes_give(&holder); /* the app is over its share, so its trial run waits on */
@@ -223,7 +225,7 @@ static void a_thread_cancelled_before_does_not_wait(void **state)
 	struct waiter w;
 
 	(void)state;
-	make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
 	nnb__seat_init(&holder, &l, &app, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
 	atomic_init(&w.cancelled, true);
@@ -243,7 +245,7 @@ static void a_thread_that_waits_too_long_returns_without_a_lane(void **state)
 	uint64_t until;
 
 	(void)state;
-	make(&l, NNB_POLICY_EDF, NNB_PREEMPT_NONE, 1);
+	lanes_make(&l, NNB_POLICY_EDF, NNB_PREEMPT_NONE, 1);
 	nnb__seat_init(&holder, &l, &app, 1, NULL);
 	nnb__seat_init(&seat, &l, &app, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
@@ -266,11 +268,11 @@ static void the_better_job_gets_the_lane_and_the_other_goes_on_after_it(void **s
 	bool left;
 
 	(void)state;
-	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	nnb__seat_init(&low, &l, &app, 0, NULL);
 	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
 	assert_true(atomic_load(&low.yield_at) == NNB__NEVER);
-	start(&high, &l, &app, 2, NNB__NEVER);
+	waiter_start(&high, &l, &app, 2, NNB__NEVER);
 	while (atomic_load(&low.yield_at) == NNB__NEVER)
 		nap();
 	assert_true(nnb__lanes_yields(&low, nnb__now()));
@@ -434,14 +436,14 @@ static void the_start_of_a_wait_is_known_only_during_it(void **state)
 	bool left;
 
 	(void)state;
-	make(&l, NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, 1);
+	lanes_make(&l, NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, 1);
 	nnb__seat_init(&low, &l, &app, 0, NULL);
 	low.trace = &low_trace;
 	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
 	assert_true(ready_since(&low_trace) == 0); /* this execution did not wait */
-	ready(&high, &l, &app, 2, NNB__NEVER);
+	waiter_init(&high, &l, &app, 2, NNB__NEVER);
 	high.seat.trace = &high_trace;
-	begin(&high);
+	waiter_begin(&high);
 	while (!ready_since(&high_trace))
 		nap();
 	assert_in_range(ready_since(&high_trace), before, nnb__now());
@@ -467,7 +469,7 @@ static void an_announcement_returns_the_number_announced_before(void **state)
 	struct nnb__lanes l;
 
 	(void)state;
-	make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
 	nnb__seat_init(&one, &l, &app, NNB_PRIORITY_MEDIUM, NULL);
 	nnb__seat_init(&other, &l, &app, NNB_PRIORITY_MEDIUM, NULL);
 	nnb__seat_init(&last, &l, &app, NNB_PRIORITY_MEDIUM, NULL);
@@ -494,10 +496,10 @@ static void an_execution_stays_when_the_preempting_one_is_cancelled(void **state
 	bool left;
 
 	(void)state;
-	make(&l, NNB_POLICY_PRIORITY, NNB_PREEMPT_RESTART, 1);
+	lanes_make(&l, NNB_POLICY_PRIORITY, NNB_PREEMPT_RESTART, 1);
 	nnb__seat_init(&low, &l, &app, 0, NULL);
 	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
-	start(&high, &l, &app, 2, NNB__NEVER);
+	waiter_start(&high, &l, &app, 2, NNB__NEVER);
 	await_waiting(&l, 1);
 	assert_true(nnb__lanes_yields(&low, nnb__now()));
 	atomic_store(&high.cancelled, true);
@@ -529,7 +531,7 @@ static void a_lane_is_kept_until_it_is_wanted(void **state)
 	struct nnb__lanes l;
 
 	(void)state;
-	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	nnb__seat_init(&keeper, &l, &apps[0], 1, NULL);
 	nnb__seat_init(&other, &l, &apps[1], 1, NULL);
 	keeper.keeps = true;
@@ -563,11 +565,11 @@ static void no_lane_is_kept_while_an_execution_waits(void **state)
 	struct waiter w;
 
 	(void)state;
-	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	nnb__seat_init(&keeper, &l, &apps[0], 1, NULL);
 	keeper.keeps = true;
 	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
-	start(&w, &l, &apps[1], 1, NNB__NEVER);
+	waiter_start(&w, &l, &apps[1], 1, NNB__NEVER);
 	await_waiting(&l, 1);
 	nnb__lanes_give(&keeper);
 	assert_int_equal(atomic_load(&keeper.kept), 0);
@@ -588,13 +590,13 @@ static void no_lane_is_kept_while_an_app_is_owed_lane_time(void **state)
 	struct waiter w;
 
 	(void)state;
-	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2);
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2);
 	nnb__seat_init(&keeper, &l, &apps[0], 1, NULL);
 	nnb__seat_init(&busy, &l, &apps[2], 1, NULL);
 	keeper.keeps = busy.keeps = true;
 	assert_int_equal(nnb__lanes_take(&busy, NNB__NEVER), 0);
 	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
-	start(&w, &l, &apps[1], 1, NNB__NEVER);
+	waiter_start(&w, &l, &apps[1], 1, NNB__NEVER);
 	await_waiting(&l, 1);
 	nnb__lanes_give(&keeper);
 	pthread_join(w.thread, NULL);
@@ -651,7 +653,7 @@ struct player {
 	uint64_t uses;
 };
 
-static int enter(struct player *p, const struct nnb__seat *s)
+static int lane_enter(struct player *p, const struct nnb__seat *s)
 {
 	int lane = s->job.lane;
 
@@ -662,7 +664,7 @@ static int enter(struct player *p, const struct nnb__seat *s)
 	return lane;
 }
 
-static void leave(struct player *p, int lane)
+static void lane_leave(struct player *p, int lane)
 {
 	p->w->used[lane]++;
 	p->uses++;
@@ -670,7 +672,7 @@ static void leave(struct player *p, int lane)
 }
 
 /* Check that the execution came back without a lane for a valid reason. */
-static void came_back(struct player *p, int r, uint64_t until)
+static void check_return(struct player *p, int r, uint64_t until)
 {
 	struct world *w = p->w;
 
@@ -684,9 +686,9 @@ static void came_back(struct player *p, int r, uint64_t until)
 }
 
 /* Run an execution of a few operations. */
-static void runs(struct player *p, struct nnb__seat *s, uint64_t until, uint64_t *seed)
+static void run_execution(struct player *p, struct nnb__seat *s, uint64_t until, uint64_t *seed)
 {
-	int lane = enter(p, s), r;
+	int lane = lane_enter(p, s), r;
 	bool left;
 
 	for (uint64_t steps = chance(seed, 8); steps; steps--) {
@@ -694,16 +696,16 @@ static void runs(struct player *p, struct nnb__seat *s, uint64_t until, uint64_t
 		if (atomic_load_explicit(&s->yield_at, memory_order_relaxed) > nnb__now() ||
 		    !nnb__lanes_yields(s, nnb__now()))
 			continue;
-		leave(p, lane);
+		lane_leave(p, lane);
 		r = nnb__lanes_yield(s, until, &left);
 		atomic_fetch_add(&p->w->left, left);
 		if (r) {
-			came_back(p, r, until);
+			check_return(p, r, until);
 			return;
 		}
-		lane = enter(p, s);
+		lane = lane_enter(p, s);
 	}
-	leave(p, lane);
+	lane_leave(p, lane);
 	nnb__lanes_give(s);
 	atomic_fetch_add(&p->w->ran, 1);
 }
@@ -730,9 +732,9 @@ static void *plays(void *arg)
 				nnb__lanes_wait(s, nnb__now());
 			r = nnb__lanes_take(s, until);
 			if (r)
-				came_back(p, r, until);
+				check_return(p, r, until);
 			else
-				runs(p, s, until, &seed);
+				run_execution(p, s, until, &seed);
 		}
 		nnb__lanes_release(s);
 		free(s);
@@ -778,7 +780,7 @@ static void no_lane_is_shared_or_lost_and_no_thread_hangs(void **state)
 	uint64_t uses = 0;
 
 	assert_non_null(w);
-	make(&w->lanes, game->kind, game->preempt, game->lanes);
+	lanes_make(&w->lanes, game->kind, game->preempt, game->lanes);
 	w->end = nnb__now() + length_ns();
 	assert_int_equal(pthread_create(&disturber, NULL, disturbs, w), 0);
 	for (unsigned i = 0; i < THREADS; i++) {

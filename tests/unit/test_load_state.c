@@ -220,7 +220,7 @@ static void a_missed_deadline_costs_the_step_only(void **state)
 	await(&f->s.gate->held_runs, 1);
 	/* the deadline counts from a time before the gate held the run */
 	for (uint64_t then = nnb__now() + s.deadline_ns; nnb__now() < then;)
-		breathe();
+		poll_pause();
 	atomic_store(&f->s.gate->hold_runs, 0);
 	pthread_join(thread, NULL);
 	good = (unsigned)f->figures->statuses[NNB_STATUS_NONE];
@@ -245,7 +245,7 @@ static void an_answer_that_does_not_come_costs_the_state(void **state)
 	atomic_store(&f->s.gate->hold_runs, 1);
 	assert_int_equal(pthread_create(&thread, NULL, load_thread_main, &f->thread), 0);
 	while (!atomic_load(&f->figures->executions))
-		breathe();
+		poll_pause();
 	atomic_store(&f->s.gate->hold_runs, 0);
 	pthread_join(thread, NULL);
 	assert_true(f->figures->statuses[NNB_STATUS_GENERAL_FAILURE] >= 1);

@@ -198,7 +198,7 @@ static void what_meets_a_use_is_refused_at_once_or_goes_well(void **state)
 static void opens_when_it_is_late(struct fixture *f, atomic_bool *over, uint64_t deadline_ns)
 {
 	while (!atomic_load(over) && !(atomic_load(&f->s.gate->came) && now_ns() > deadline_ns))
-		breathe();
+		poll_pause();
 	let_runs_go(f);
 }
 

@@ -254,12 +254,12 @@ static void come_in(const char *socket_path, const char *user)
 	become(user);
 	r = nnb_client_open(&client, &config, NULL);
 	if (r) {
-		say('n');
+		scene_report('n');
 		_exit(-r);
 	}
 	app = nnb_client_info(client)->app;
-	say(app == geteuid() ? 'u' : app == (uint32_t)getpid() ? 'p' : '?');
-	stay();
+	scene_report(app == geteuid() ? 'u' : app == (uint32_t)getpid() ? 'p' : '?');
+	scene_stay();
 }
 
 static void comes_in(struct child *c, const struct service *s, unsigned user, int hears)
@@ -268,7 +268,7 @@ static void comes_in(struct child *c, const struct service *s, unsigned user, in
 
 	snprintf(text, sizeof(text), "%u", user);
 	child_start(c, "come in", s, text);
-	assert_int_equal(child_hears(c), hears);
+	assert_int_equal(child_read(c), hears);
 }
 
 /* Admit the apps of other users; only root can be several users. */
@@ -366,11 +366,11 @@ static void it_reports_when_it_is_ready_and_when_it_stops(void **state)
 	char said[256];
 
 	service_spawn(&f->s, OPTIONS(NULL));
-	assert_true(service_told(&f->s, said));
+	assert_true(service_read_state(&f->s, said));
 	assert_string_equal(said, "READY=1");
 	client = app_open(&f->s); /* at once: the first try succeeds */
 	kill(f->s.pid, SIGTERM);
-	assert_true(service_told(&f->s, said));
+	assert_true(service_read_state(&f->s, said));
 	assert_string_equal(said, "STOPPING=1");
 	assert_int_equal(service_reap(&f->s), 0);
 	nnb_client_close(client);
@@ -536,7 +536,7 @@ static void loads_start(struct load *loads, size_t n, const struct service *s, c
 	}
 	for (size_t i = 0; i < n; i++)
 		while (atomic_load(&loads[i].done) < 50)
-			breathe();
+			poll_pause();
 }
 
 static void loads_finish(struct load *loads, size_t n)

@@ -268,7 +268,7 @@ static uint64_t polled_ns(struct fixture *f, struct call *c)
 	atomic_store(&f->s.gate->hold_runs, 1);
 	assert_int_equal(pthread_create(&c->thread, NULL, execute, c), 0);
 	await(&f->s.gate->held_runs, 1);
-	breathe();
+	poll_pause();
 	atomic_store(&f->s.gate->hold_runs, 0);
 	pthread_join(c->thread, NULL);
 	assert_int_equal(c->status, NNB_STATUS_NONE);
@@ -326,10 +326,10 @@ static bool attempt_that_is_held(struct attempt *a, uint64_t budget)
 	a->how.deadline_ns = now_ns() + budget;
 	assert_int_equal(pthread_create(&a->thread, NULL, attempt, a), 0);
 	while (!atomic_load(&gate->held_prepares) && !atomic_load(&a->over))
-		breathe();
+		poll_pause();
 	held = atomic_load(&gate->held_prepares);
 	while (now_ns() < a->how.deadline_ns)
-		breathe();
+		poll_pause();
 	atomic_store(&gate->hold_prepares, 0);
 	pthread_join(a->thread, NULL);
 	return held;

@@ -136,7 +136,7 @@ static void executing(void **state)
 		expect_in_table(row->deadline, o.status, o.why);
 		if (row->path == BY_ASYNC) {
 			assert_int_equal(o.launch, NNB_STATUS_NONE); /* */
-			assert_int_equal(o.times_told, 1);
+			assert_int_equal(o.n_callbacks, 1);
 		}
 		assert_true(o.shapes_right && (o.n_shapes == 0 || o.n_shapes == 2));
 		if (!o.status)
@@ -177,12 +177,12 @@ static void an_invalid_priority_is_refused(void **state)
 
 static void tell(struct app *a, uint32_t priority, enum path path, uint32_t tag, uint64_t deadline_ns)
 {
-	app_is_told(a, &(struct order){ .what = ORDER_EXECUTE,
-	                                .model = priority,
-	                                .path = path,
-	                                .tag = tag,
-	                                .deadline_ns = deadline_ns,
-	                                .measure = true });
+	app_send_order(a, &(struct order){ .what = ORDER_EXECUTE,
+	                                   .model = priority,
+	                                   .path = path,
+	                                   .tag = tag,
+	                                   .deadline_ns = deadline_ns,
+	                                   .measure = true });
 }
 
 static void expect_miss(enum path path, const struct outcome *o, enum nnb_status status, const char *words)
@@ -192,7 +192,7 @@ static void expect_miss(enum path path, const struct outcome *o, enum nnb_status
 	if (path == BY_SYNC && !strstr(o->why, words))
 		fail_msg("'%s' does not say '%s'", o->why, words);
 	if (path == BY_ASYNC)
-		assert_true(o->launch == NNB_STATUS_NONE && o->times_told == 1);
+		assert_true(o->launch == NNB_STATUS_NONE && o->n_callbacks == 1);
 	assert_int_equal(o->n_shapes, 0);
 	expect_timing(o, true);
 }
@@ -205,7 +205,7 @@ static void works_now(struct turns *f, enum path path, uint64_t relative_ns)
 
 	do {
 		tell(&f->apps[OURS], LOW, path, 11, now_ns() + relative_ns);
-		o = app_tells(&f->apps[OURS]);
+		o = app_read_outcome(&f->apps[OURS]);
 	} while (is_missed(o.status) && ++i < RETRIES);
 	if (!o.right)
 		fail_msg("alone, too, it is %s (%s)", nnb_status_name(o.status), o.why);
@@ -223,10 +223,10 @@ static struct outcome queue_too_long(struct turns *f, enum path path, uint64_t r
 	gate_has_seen(&f->s, 1);
 	await_waiting(f->watch, BEFORE_US - 1);
 	tell(&f->apps[OURS], LOW, path, 10, now_ns() + relative_ns);
-	o = app_tells(&f->apps[OURS]);
+	o = app_read_outcome(&f->apps[OURS]);
 	gate_open(&f->s);
 	for (uint32_t i = 0; i < BEFORE_US; i++)
-		assert_true(app_tells(&f->apps[OTHER]).right);
+		assert_true(app_read_outcome(&f->apps[OTHER]).right);
 	return o;
 }
 
@@ -239,16 +239,16 @@ static struct outcome lane_taken(struct turns *f, enum path path, uint64_t relat
 	tell(&f->apps[OTHER], LOW, BY_BURST, 20, 0);
 	gate_has_seen(&f->s, 1);
 	tell(&f->apps[OURS], LOW, path, 10, now_ns() + relative_ns);
-	o = app_tells(&f->apps[OURS]);
+	o = app_read_outcome(&f->apps[OURS]);
 	gate_open(&f->s);
-	assert_true(app_tells(&f->apps[OTHER]).right);
+	assert_true(app_read_outcome(&f->apps[OTHER]).right);
 	return o;
 }
 
 static void until(uint64_t moment_ns)
 {
 	while (now_ns() < moment_ns)
-		breathe();
+		poll_pause();
 }
 
 /*
@@ -260,7 +260,7 @@ static bool caught_up_with(struct turns *f, enum path path, uint64_t deadline_ns
 	gate_hold(&f->s, op);
 	tell(&f->apps[OURS], LOW, path, 10, deadline_ns);
 	while (!atomic_load(&f->s.gate->came))
-		if (app_has_news(&f->apps[OURS]))
+		if (app_has_outcome(&f->apps[OURS]))
 			return false;
 	return true;
 }
@@ -272,7 +272,7 @@ static struct outcome slow_operation(struct turns *f, enum path path, uint64_t r
 	if (caught_up_with(f, path, deadline_ns, 1))
 		until(deadline_ns);
 	gate_open(&f->s);
-	return app_tells(&f->apps[OURS]);
+	return app_read_outcome(&f->apps[OURS]);
 }
 
 /* The other app has taken the lane from us, and keeps it until the deadline has passed. */
@@ -281,13 +281,13 @@ static struct outcome lane_taken_away(struct turns *f, enum path path, uint64_t 
 	struct outcome o;
 
 	if (!caught_up_with(f, path, now_ns() + relative_ns, 0))
-		return app_tells(&f->apps[OURS]);
+		return app_read_outcome(&f->apps[OURS]);
 	tell(&f->apps[OTHER], HIGH, BY_BURST, 20, 0);
 	await_waiting(f->watch, 1);
-	gate_let_one(&f->s);
-	o = app_tells(&f->apps[OURS]);
+	gate_release_one(&f->s);
+	o = app_read_outcome(&f->apps[OURS]);
 	gate_open(&f->s);
-	assert_true(app_tells(&f->apps[OTHER]).right);
+	assert_true(app_read_outcome(&f->apps[OTHER]).right);
 	return o;
 }
 
@@ -353,7 +353,7 @@ static void a_deadline_that_has_passed_is_missed_for_good(void **state)
 		struct outcome o;
 
 		tell(&f->apps[OURS], i % N_PRIORITIES, path, 10, i % 2 ? now_ns() : 1);
-		o = app_tells(&f->apps[OURS]);
+		o = app_read_outcome(&f->apps[OURS]);
 		expect_miss(path, &o, PERSISTENT, "has passed");
 	}
 }
@@ -375,13 +375,13 @@ static void an_impossible_deadline_is_missed_for_good(void **state)
 	for (unsigned path = 0; path < N_PATHS; path++) {
 		for (unsigned i = 0; i < 2 * RETRIES; i++) {
 			tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, now_ns() + SOON_MS * MS);
-			o = app_tells(&f->apps[OURS]);
+			o = app_read_outcome(&f->apps[OURS]);
 			expect_miss((enum path)path, &o, PERSISTENT, "");
 			if (i != RETRIES)
 				continue;
 			tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, UNLIMITED); /* the service has an estimate
 			                                                        * then, and keeps it */
-			app_tells_right(&f->apps[OURS], 10);
+			app_expect_right(&f->apps[OURS], 10);
 		}
 	}
 }
@@ -426,10 +426,10 @@ static struct outcome wait_behind(struct turns *f, enum path path, uint64_t rela
 	tell(&f->apps[OURS], LOW, path, 10, deadline_ns);
 	await_waiting(f->watch, 1);
 	until(deadline_ns);
-	assert_false(app_has_news(&f->apps[OURS]));
+	assert_false(app_has_outcome(&f->apps[OURS]));
 	gate_open(&f->s);
-	assert_true(app_tells(&f->apps[OTHER]).right);
-	return app_tells(&f->apps[OURS]);
+	assert_true(app_read_outcome(&f->apps[OTHER]).right);
+	return app_read_outcome(&f->apps[OURS]);
 }
 
 static void expect_worth(const char *what, const struct outcome *o, enum nnb_status status)
@@ -448,17 +448,17 @@ static void a_deadline_works_as_in_the_service_s_mode(void **state)
 	serve(f, OPTIONS("--lanes", "1", "--deadline", row->how, "--preempt", "none"));
 	start_apps(f);
 	atomic_store(&f->s.gate->op_us, 20000);
-	app_has(&f->apps[OURS], 3, MEDIUM, N_OPS);
+	app_prepare_steps(&f->apps[OURS], 3, MEDIUM, N_OPS);
 	atomic_store(&f->s.gate->op_us, 0);
 	for (unsigned path = 0; path < N_PATHS; path++) {
 		struct outcome o;
 		uint64_t relative_ns;
 
 		tell(&f->apps[OURS], LOW, (enum path)path, 10, now_ns());
-		o = app_tells(&f->apps[OURS]);
+		o = app_read_outcome(&f->apps[OURS]);
 		expect_worth("passed", &o, row->passed);
 		tell(&f->apps[OURS], 3, (enum path)path, 10, now_ns() + 2 * MS); /* the service's estimate is longer */
-		o = app_tells(&f->apps[OURS]);
+		o = app_read_outcome(&f->apps[OURS]);
 		expect_worth("hopeless", &o, row->hopeless);
 		relative_ns = 50 * MS;
 		do
@@ -497,20 +497,20 @@ static void too_many_at_once_is_for_now(void **state)
 		gate_has_seen(&f->s, 2);
 		for (int i = 0; i < 3; i++) {
 			tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, 0);
-			o = app_tells(&f->apps[OURS]);
+			o = app_read_outcome(&f->apps[OURS]);
 			assert_int_equal(o.status, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 			assert_int_equal(o.launch, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT); /* P-32 */
-			assert_int_equal(o.times_told, path == BY_ASYNC);
+			assert_int_equal(o.n_callbacks, path == BY_ASYNC);
 			expect_timing(&o, true);
 		}
 		tell(&f->apps[OTHER], MEDIUM, (enum path)path, 30, 0);
 		gate_has_seen(&f->s, 3);
 		gate_open(&f->s);
 		for (int i = 0; i < 2; i++)
-			assert_true(app_tells(&f->apps[OURS]).right);
-		app_tells_right(&f->apps[OTHER], 30);
+			assert_true(app_read_outcome(&f->apps[OURS]).right);
+		app_expect_right(&f->apps[OTHER], 30);
 		tell(&f->apps[OURS], MEDIUM, (enum path)path, 10, 0);
-		app_tells_right(&f->apps[OURS], 10);
+		app_expect_right(&f->apps[OURS], 10);
 	}
 }
 
@@ -525,7 +525,7 @@ static void more_pools_than_allowed_is_for_good(void **state)
 		struct outcome o;
 
 		tell(&f->apps[OURS], MEDIUM, (enum path)(i % N_PATHS), 10, 0);
-		o = app_tells(&f->apps[OURS]);
+		o = app_read_outcome(&f->apps[OURS]);
 		if (o.status != NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT)
 			fail_msg("%s: %s (%s)", path_names[i % N_PATHS], nnb_status_name(o.status), o.why);
 		expect_timing(&o, true);
@@ -622,7 +622,7 @@ static void before_1_3_one_waits_for_its_lane(void **state)
 	gate_open(&f->s);
 	steps_execute(remote, BY_BURST, &s, &o);
 	assert_true(o.right);
-	app_tells_right(&f->apps[OURS], 20);
+	app_expect_right(&f->apps[OURS], 20);
 	steps_fini(&s);
 	nnb_remote_release(remote);
 	nnb_client_close(client);

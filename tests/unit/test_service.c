@@ -1222,7 +1222,7 @@ static void a_pool_freed_under_an_execution_goes_when_that_ends(void **state)
 	atomic_store(&f->s.gate->hold_runs, 0);
 	app_comes_to_hold(f->client, app.pools, 1);
 	while (service_footprint(&f->s).maps != maps && now_ns() < end)
-		breathe();
+		poll_pause();
 	service_maps(&f->s, maps);
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);
@@ -1438,7 +1438,7 @@ static void channels_are_limited(struct fixture *f)
 	nnb_remote_release(remote);
 	f->client = nnb_client_close(f->client);
 	while (nnb_client_counts(other, &counts, &why)) /* the refused client's channel comes back a little later */
-		breathe();
+		poll_pause();
 	assert_in_range(counts.app.channels, 1, 2);
 	nnb_client_close(other);
 }

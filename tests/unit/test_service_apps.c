@@ -235,7 +235,7 @@ static void counts_need_not_fit_the_room_there_is(void **state)
 	uint32_t n = 0;
 
 	child_start(&c, "executes", &f->s, "");
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	assert_none(nnb_client_apps(f->client, NULL, 0, &n, &why));
 	assert_int_equal(n, 2);
 	assert_none(nnb_client_apps(f->client, rows, 1, &n, &why));
@@ -319,8 +319,8 @@ static void execute_and_prepare(const char *socket_path)
 	execute_beside(&b, socket_path);
 	for (int i = 0; i < PREPARE; i++)
 		must(pthread_create(&thread, NULL, prepare_until_over, &b) == 0);
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 /* The part of the lane that this process gets, of all the time that passes. */
@@ -330,7 +330,7 @@ static double part_of_lane(struct nnb_client *client, struct busy *b)
 	uint64_t began;
 
 	while (!atomic_load(&b->executed))
-		breathe();
+		poll_pause();
 	before = own_counts(client);
 	began = now_ns();
 	usleep(MEASURED_MS * 1000);
@@ -353,7 +353,7 @@ static void an_app_that_prepares_has_no_second_share(void **state)
 	uint32_t n;
 
 	child_start(&c, "executes and prepares", &f->s, "");
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	execute_beside(&b, f->s.socket);
 	for (int i = 0; i < MEASURES && part <= 0.42; i++)
 		part = part_of_lane(f->client, &b);
@@ -383,8 +383,8 @@ static void execute_and_count(const char *socket_path)
 	must(nnb_remote_execute(remote, &io.call, NULL, NULL) == NNB_STATUS_NONE);
 	must(nnb_client_apps(client, rows, N_OF(rows), &n, NULL) == NNB_STATUS_NONE);
 	must(row_of(rows, n, nnb_client_info(client)->app) != NULL);
-	say(n == 1 ? '1' : '.');
-	stay();
+	scene_report(n == 1 ? '1' : '.');
+	scene_stay();
 }
 
 static void become_another_user(void)
@@ -402,7 +402,7 @@ static void the_service_s_user_sees_every_app(void **state)
 	uint32_t n;
 
 	child_start(&c, "executes", &f->s, "");
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
 	assert_int_equal(n, 2);
 	other = row_of(rows, n, (uint32_t)c.pid);
@@ -423,7 +423,7 @@ static void another_user_sees_itself_only(void **state)
 		skip();
 	service_admit_other_users(&f->s);
 	child_start(&c, "executes as another user", &f->s, "");
-	assert_int_equal(child_hears(&c), '1');
+	assert_int_equal(child_read(&c), '1');
 	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
 	assert_int_equal(n, 2);
 	assert_int_equal(row_of(rows, n, 65534)->executions, 1);

@@ -329,7 +329,7 @@ static void expect_holds_again(struct fixture *f, struct nnb_holdings was)
 	do {
 		is = holds(f);
 		was.channels = is.channels;
-	} while (memcmp(&is, &was, sizeof(is)) != 0 && now_ns() < end && (breathe(), true));
+	} while (memcmp(&is, &was, sizeof(is)) != 0 && now_ns() < end && (poll_pause(), true));
 	assert_memory_equal(&is, &was, sizeof(is));
 }
 
@@ -640,8 +640,8 @@ static void have_a_buffer(const char *socket_path)
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
 	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
 	must(nnb_remote_buffer_new(&b, client, &remote, 1, &desc, false, NULL) == NNB_STATUS_NONE);
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 /* The other app was killed: wait until the service has noticed. */
@@ -651,7 +651,7 @@ static void expect_to_be_alone(struct fixture *f)
 	struct nnb_service_counts n;
 
 	do {
-		breathe();
+		poll_pause();
 		n = app_counts(f->client);
 		n.all.channels = n.app.channels;
 	} while (memcmp(&n.all, &n.app, sizeof(n.all)) != 0 && now_ns() < end);
@@ -665,7 +665,7 @@ static void a_buffer_that_fits_when_another_app_goes_is_refused_for_now(void **s
 	struct child c;
 
 	child_start(&c, "has a buffer", &f->s, "");
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	app_comes_to_hold(f->client, all.buffers, 1);
 	for (int i = 0; i < 3; i++) {
 		expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
@@ -919,7 +919,7 @@ static void a_freed_buffer_stays_for_its_users(void **state)
 	await(&held.times, 1);
 	assert_int_equal(held.status, NNB_STATUS_NONE);
 	for (end = now_ns() + PATIENCE; holds(f).executions_under_way && now_ns() < end;)
-		breathe();
+		poll_pause();
 	expect_holds_again(f, before);
 	nnb_pool_free(named);
 	nnb_pool_free(y);
@@ -1140,7 +1140,7 @@ static void there_is_nothing_in_place_of_what_is_wrong_or_unknown(void **state)
 	nnb_client_close(other);
 	service_kill(&f->s);
 	while (nnb_client_alive(f->client))
-		breathe();
+		poll_pause();
 	expect_no_fallback(f->client, f->remote, &unknown, NNB_STATUS_DEAD_OBJECT);
 	assert_null(b);
 	nnb_remote_release(grows);
@@ -1193,8 +1193,8 @@ static void die_executing(const char *socket_path)
 	request(&r, in_buffer(d.b), in_pool(y));
 	how.wait_for = fences;
 	must(!nnb_remote_execute_fenced(d.remote, &r.call, &how, &fenced, &fences[1], NULL));
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 static void die_in_a_burst(const char *socket_path)
@@ -1208,9 +1208,9 @@ static void die_in_a_burst(const char *socket_path)
 	request(&r, in_buffer(d.a), in_buffer(d.b));
 	must(nnb_burst_execute(burst, &r.call, NULL, NULL) == 0);
 	atomic_store(&gate_of_the_service()->hold_runs, 1);
-	say('.');
+	scene_report('.');
 	nnb_burst_execute(burst, &r.call, NULL, NULL);
-	stay();
+	scene_stay();
 }
 
 static void die_copying(const char *socket_path)
@@ -1219,9 +1219,9 @@ static void die_copying(const char *socket_path)
 
 	child_doomed(&d, socket_path);
 	atomic_store(&gate_of_the_service()->hold_copies, 1);
-	say('.');
+	scene_report('.');
 	copy_to(d.a, pool_of(N, 0));
-	stay();
+	scene_stay();
 }
 
 static const struct death {
@@ -1242,7 +1242,7 @@ static void what_a_client_had_is_given_back_when_it_is_killed(void **state)
 	struct io io;
 
 	child_start(&c, row->name, &f->s, "");
-	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(child_read(&c), '.');
 	await(&f->s.gate->held_runs, row->runs);
 	await(&f->s.gate->held_copies, row->copies);
 	app_comes_to_hold(f->client, all.buffers, 2);
@@ -1274,7 +1274,7 @@ static void a_service_that_is_gone_has_no_buffers(void **state)
 	pthread_join(c.thread, NULL);
 	assert_int_equal(c.status, NNB_STATUS_DEAD_OBJECT); /* a waiting caller gets the status */
 	while (nnb_client_alive(f->client))
-		breathe();
+		poll_pause();
 	assert_int_equal(nnb_remote_buffer_new(&b, f->client, &f->remote, 1, &desc, true, NULL),
 	                 NNB_STATUS_DEAD_OBJECT);
 	assert_null(b);
@@ -1364,7 +1364,7 @@ static void steal_token(const char *socket_path, const char *token)
 	for (uint64_t i = 0; i < n; i++) {
 		try_token(&t, i % 64 < PATHS ? (int)(i % 64) : SYNC, next_random(&seed));
 		if (i % 4096 == 0)
-			say('.'); /* the owner goes on */
+			scene_report('.'); /* the owner goes on */
 	}
 	must(((float *)nnb_pool_data(t.own))[1] == 2); /* the thief's memory was not written */
 	nnb_pool_free(t.own);
@@ -1389,7 +1389,7 @@ static void a_token_is_of_no_use_to_another_app(void **state)
 	for (size_t i = 0; i < N_OF(targets); i++) {
 		snprintf(token, sizeof(token), "%" PRIx64, token_of(targets[i]));
 		child_start(&c, "steals", &f->s, token);
-		while (child_hears(&c) == '.')
+		while (child_read(&c) == '.')
 			;
 		assert_int_equal(child_end(&c), 0);
 		expect_holds(a, N, 3, 0);

@@ -75,14 +75,14 @@ static void have_a_model(const char *socket_path)
 
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
 	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
-	say('.');
-	stay();
+	scene_report('.');
+	scene_stay();
 }
 
 static void another_app_has_a_model(struct fixture *f, struct child *ret)
 {
 	child_start(ret, "has a model", &f->s, "");
-	assert_int_equal(child_hears(ret), '.');
+	assert_int_equal(child_read(ret), '.');
 	app_comes_to_hold(f->client, all.models, app_counts(f->client).app.models + 1);
 }
 

@@ -46,11 +46,11 @@ static uint64_t deadline_of(const struct job *j)
 
 static void tell(struct turns *f, const struct job *j)
 {
-	app_is_told(&f->apps[j->app], &(struct order){ .what = ORDER_EXECUTE,
-	                                               .model = j->priority,
-	                                               .path = j->path,
-	                                               .tag = j->tag,
-	                                               .deadline_ns = deadline_of(j) });
+	app_send_order(&f->apps[j->app], &(struct order){ .what = ORDER_EXECUTE,
+	                                                  .model = j->priority,
+	                                                  .path = j->path,
+	                                                  .tag = j->tag,
+	                                                  .deadline_ns = deadline_of(j) });
 }
 
 /* Wait until the job is on the lane; hold it there before operation @op. */
@@ -115,9 +115,9 @@ static void a_policy_orders_the_waiting_jobs(void **state)
 		await_waiting(f->watch, i + 1);
 	}
 	gate_open(&f->s);
-	app_tells_right(&f->apps[0], 10);
+	app_expect_right(&f->apps[0], 10);
 	for (uint32_t i = 0; i < JOBS; i++) {
-		struct outcome o = app_tells(&f->apps[row->queue[i].app]);
+		struct outcome o = app_read_outcome(&f->apps[row->queue[i].app]);
 
 		if (!o.right)
 			fail_msg("%u: %s (%s)", o.tag, nnb_status_name(o.status), o.why);
@@ -140,9 +140,9 @@ static void paths_compete_alike(void **state)
 			await_waiting(f->watch, ++n);
 		}
 	gate_open(&f->s);
-	app_tells_right(&f->apps[0], 99);
+	app_expect_right(&f->apps[0], 99);
 	for (; n; n--)
-		assert_true(app_tells(&f->apps[1]).right);
+		assert_true(app_read_outcome(&f->apps[1]).right);
 	for (uint32_t priority = N_PRIORITIES; priority--;)
 		for (unsigned path = 0; path < N_PATHS; path++)
 			snprintf(wanted + strlen(wanted), 8, " %u", 10 * (priority + 1) + path);
@@ -169,17 +169,17 @@ static void fair_apps_take_turns(void **state)
 	}
 	for (unsigned i = 0; i < JOBS; i++) {
 		let = now_ns();
-		gate_let_one(&f->s);
+		gate_release_one(&f->s);
 		gate_has_seen(&f->s, i + 2);
 		came = now_ns();
 		while (now_ns() < came + (came - before) + 2 * MS)
-			breathe();
+			poll_pause();
 		before = let;
 	}
 	gate_open(&f->s);
-	app_tells_right(&f->apps[0], 99);
+	app_expect_right(&f->apps[0], 99);
 	for (unsigned i = 0; i < JOBS; i++)
-		assert_true(app_tells(&f->apps[i / each]).right);
+		assert_true(app_read_outcome(&f->apps[i / each]).right);
 	for (unsigned i = 0; i < JOBS; i++)
 		snprintf(wanted + strlen(wanted), 8, " %u", 10 * ((i + 1) % n_apps + 1) + i / n_apps);
 	turns_expect_notes(f, true, wanted);
@@ -198,13 +198,13 @@ static void two_lanes_are_two_at_a_time(void **state)
 		tell(f, &(struct job){ 10 + i, i % 2, MEDIUM, 0, (enum path)(i % N_PATHS) });
 	gate_has_seen(&f->s, 2);
 	await_waiting(f->watch, 3);
-	gate_let_one(&f->s);
+	gate_release_one(&f->s);
 	gate_has_seen(&f->s, 3);
 	await_waiting(f->watch, 2);
 	assert_int_equal(atomic_load(&f->s.gate->held_runs), 2);
 	gate_open(&f->s);
 	for (uint32_t i = 0; i < 5; i++)
-		assert_true(app_tells(&f->apps[i % 2]).right);
+		assert_true(app_read_outcome(&f->apps[i % 2]).right);
 }
 
 /* ---- the kernel's scheduler ---- */
@@ -258,7 +258,7 @@ static void native_runs_all_at_once_with_the_kernel_s_priorities(void **state)
 		}
 		gate_open(&f->s);
 		for (uint32_t i = 0; i < N_PRIORITIES; i++)
-			assert_true(app_tells(&f->apps[i % 2]).right);
+			assert_true(app_read_outcome(&f->apps[i % 2]).right);
 	}
 	assert_int_equal(nice_of(&f->s, f->s.pid), getpriority(PRIO_PROCESS, 0)); /* the service itself as before */
 }
@@ -367,7 +367,7 @@ static void a_more_urgent_job_gets_the_lane_at_the_next_checkpoint(void **state)
 		await_waiting(f->watch, 1);
 		gate_open(&f->s);
 		for (int k = 0; k < 2; k++)
-			assert_true(app_tells(&f->apps[k ? high.app : low.app]).right);
+			assert_true(app_read_outcome(&f->apps[k ? high.app : low.app]).right);
 		turns_expect_notes(f, false, expected_notes(row, i % N_OPS));
 	}
 }
@@ -385,10 +385,10 @@ static void fair_an_app_that_lags_gets_the_lane(void **state)
 	tell(f, &(struct job){ 20, 1, LOW });
 	await_waiting(f->watch, 1);
 	for (since = now_ns(); now_ns() < since + 5 * MS;)
-		breathe();
+		poll_pause();
 	gate_open(&f->s);
-	app_tells_right(&f->apps[0], 10);
-	app_tells_right(&f->apps[1], 20);
+	app_expect_right(&f->apps[0], 10);
+	app_expect_right(&f->apps[1], 20);
 	if (over) /* once more where the machine is so slow that the other app lags next */
 		expect_notes_begin(f, "10 20 10");
 	else
@@ -408,20 +408,20 @@ static void restarts_are_bounded(void **state)
 	for (unsigned i = 1; i <= RESTARTS; i++) {
 		tell(f, &(struct job){ 20 + i, 0, HIGH });
 		await_waiting(f->watch, 1);
-		gate_let_one(&f->s);
+		gate_release_one(&f->s);
 		gate_has_seen(&f->s, 2 * i); /* the low job has left the lane */
 		await_waiting(f->watch, 1);
-		gate_let_one(&f->s);
+		gate_release_one(&f->s);
 		gate_has_seen(&f->s, 2 * i + 1); /* the low job begins again */
-		app_tells_right(&f->apps[0], 20 + i);
+		app_expect_right(&f->apps[0], 20 + i);
 	}
 	tell(f, &(struct job){ 30, 0, HIGH });
 	await_waiting(f->watch, 1);
-	gate_let_one(&f->s);
+	gate_release_one(&f->s);
 	gate_has_seen(&f->s, 2 * RESTARTS + 2);
-	app_tells_right(&f->apps[0], 10); /* before the last low job begins */
+	app_expect_right(&f->apps[0], 10); /* before the last low job begins */
 	gate_open(&f->s);
-	app_tells_right(&f->apps[0], 30);
+	app_expect_right(&f->apps[0], 30);
 	turns_expect_notes(f, true, "10 21 10 22 10 23 10 30");
 }
 
@@ -448,17 +448,17 @@ static void what_has_written_over_its_input_never_starts_over(void **state)
 	begin(f, 1, OPTIONS("--app-identity", "pid", "--lanes", "1", "--preempt", row->mode));
 	for (unsigned path = 0; path < N_PATHS; path++) {
 		gate_hold(&f->s, 1);
-		app_is_told(&f->apps[0], &(struct order){ .what = ORDER_EXECUTE,
-		                                          .model = LOW,
-		                                          .path = (enum path)path,
-		                                          .tag = 10,
-		                                          .placing = row->placing });
+		app_send_order(&f->apps[0], &(struct order){ .what = ORDER_EXECUTE,
+		                                             .model = LOW,
+		                                             .path = (enum path)path,
+		                                             .tag = 10,
+		                                             .placing = row->placing });
 		gate_has_seen(&f->s, 1);
 		tell(f, &(struct job){ 20, 0, HIGH });
 		await_waiting(f->watch, 1);
 		gate_open(&f->s);
 		for (int i = 0; i < 2; i++)
-			assert_true(app_tells(&f->apps[0]).right);
+			assert_true(app_read_outcome(&f->apps[0]).right);
 		turns_expect_notes(f, false, row->notes);
 	}
 }
@@ -472,17 +472,18 @@ static void time_off_the_lane_is_no_time_on_the_device(void **state)
 
 	begin(f, 1, OPTIONS("--app-identity", "pid", "--lanes", "1", "--preempt", "save"));
 	gate_hold(&f->s, 0);
-	app_is_told(&f->apps[0], &(struct order){ .what = ORDER_EXECUTE, .model = LOW, .tag = 10, .measure = true });
+	app_send_order(&f->apps[0], &(struct order){ .what = ORDER_EXECUTE, .model = LOW, .tag = 10, .measure = true });
 	gate_has_seen(&f->s, 1);
-	app_is_told(&f->apps[0], &(struct order){ .what = ORDER_EXECUTE, .model = HIGH, .tag = 20, .measure = true });
+	app_send_order(&f->apps[0],
+	               &(struct order){ .what = ORDER_EXECUTE, .model = HIGH, .tag = 20, .measure = true });
 	await_waiting(f->watch, 1);
-	gate_let_one(&f->s);
+	gate_release_one(&f->s);
 	gate_has_seen(&f->s, 2);
 	for (began = now_ns(); now_ns() < began + HELD_MS * MS;)
-		breathe();
+		poll_pause();
 	gate_open(&f->s);
 	for (int i = 0; i < 2; i++) {
-		struct outcome o = app_tells(&f->apps[0]);
+		struct outcome o = app_read_outcome(&f->apps[0]);
 
 		assert_true(o.right);
 		assert_true(o.timing.in_driver_ns != UINT64_MAX && o.timing.in_driver_ns >= HELD_MS * MS);
