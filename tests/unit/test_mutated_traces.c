@@ -600,12 +600,12 @@ static void a_database_is_judged_by_what_it_has_now(void **state)
 	for (int broken = 0; broken < 4; broken++) {
 		if (import_fields(&traces[0], 0, output, said, &err))
 			fail_msg("%s", err.text);
-		assert_false(breaks(output, wrong, sizeof(wrong)));
+		assert_false(broken_promise(output, wrong, sizeof(wrong)));
 		assert_int_equal(sqlite3_open(output, &db), SQLITE_OK);
 		assert_int_equal(sqlite3_exec(db, "REPLACE INTO meta VALUES('latest_miss', 12345)", NULL, NULL, NULL),
 		                 SQLITE_OK);
 		sqlite3_close(db);
-		assert_true(breaks(output, wrong, sizeof(wrong)));
+		assert_true(broken_promise(output, wrong, sizeof(wrong)));
 	}
 	unlink(output);
 }
