@@ -1,5 +1,5 @@
 /*
- * temporary.c -- see temporary.h.
+ * temporary.c -- opens SQLite's temporary files so that none is left behind by a killed process.
  *
  * SQLite creates a temporary file under a random name, and then unlinks the name. If the process is killed
  * between the two calls, the file stays. The default VFS of SQLite takes another function for its system call

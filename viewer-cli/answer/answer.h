@@ -68,8 +68,9 @@ void bsv_answer_draw(struct bsv_answer *a,
 void bsv_answer_to(struct bsv_answer *a, FILE *to);
 
 /*
- * Name the @options that decided what was replayed. A table names them before its parts, JSON in the member "replayed_with", and CSV in a last
- * column of that name. @options is borrowed until the answer is printed; "": none, so what was recorded.
+ * Name the @options that decided what was replayed. A table names them before its parts, JSON in
+ * the member "replayed_with", and CSV in a last column of that name. @options is borrowed until the
+ * answer is printed; "": none, so what was recorded.
  */
 void bsv_answer_replayed(struct bsv_answer *a, const char *options);
 

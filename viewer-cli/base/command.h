@@ -103,8 +103,10 @@ struct bsv_command {
 	const struct bsv_option *options;
 	size_t options_size, min, max; /* min, max: number of operands */
 	unsigned asks;                 /* enum bsv_asks */
-	bool whole; /* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
-	bool refuses; /* the exit status is 3, without --verdict too, where the recording does not say enough for an answer */
+	/* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
+	bool whole;
+	/* the exit status is 3, without --verdict too, where the recording does not say enough for an answer */
+	bool refuses;
 	bool lasts; /* SIGINT, SIGTERM and SIGHUP end the command normally, with status 0 */
 	int (*run)(const struct bsv_call *call, struct bsa_err *err);
 };

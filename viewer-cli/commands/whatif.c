@@ -132,7 +132,10 @@ static void print_exact_duration(FILE *to, int64_t ns)
 	fprintf(to, "%" PRId64 "%s", ns / units[i].of, units[i].name);
 }
 
-/* Print an option that was given, as a user types it, after a space where others precede it. Prints nothing for an option that was not given. */
+/*
+ * Print an option that was given, as a user types it, after a space where others precede it. Prints
+ * nothing for an option that was not given.
+ */
 static void print_option(FILE *to, const struct bsv_option *option, const char *values, bool *any)
 {
 	const void *value = values + option->offset;
@@ -162,7 +165,10 @@ static void print_option(FILE *to, const struct bsv_option *option, const char *
 	}
 }
 
-/* The options that decide what is replayed, as a user types them; "": none, so the recorded rules. Owned by the caller; NULL: no memory. */
+/*
+ * The options that decide what is replayed, as a user types them; "": none, so the recorded rules.
+ * Owned by the caller; NULL: no memory.
+ */
 static char *replayed_text(const struct options *o)
 {
 	char *ret = NULL;

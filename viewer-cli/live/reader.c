@@ -154,7 +154,10 @@ static uint64_t after_ms(uint64_t since, unsigned ms)
 	return since + ms * UINT64_C(1000000);
 }
 
-/* Whether an answer, or the end of the process, is there before @until (as bsv_now), and before @interrupt is readable. */
+/*
+ * Whether an answer, or the end of the process, is there before @until (as bsv_now), and before
+ * @interrupt is readable.
+ */
 static bool answer_comes(const struct bsv_reader *r, int interrupt, uint64_t until)
 {
 	struct pollfd p[] = { { .fd = r->from, .events = POLLIN }, { .fd = interrupt, .events = POLLIN } };
@@ -204,8 +207,8 @@ static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
 }
 
 /*
- * Take as much of an answer, which may have @most_rows rows and @most_metrics bytes of metrics, as comes until @until or @interrupt: into r->head and
- * r->tail. 1: all of it is there; 0: not yet.
+ * Take as much of an answer, which may have @most_rows rows and @most_metrics bytes of metrics, as
+ * comes until @until or @interrupt: into r->head and r->tail. 1: all of it is there; 0: not yet.
  */
 static int take_whole(struct bsv_reader *r, uint32_t most_rows, uint32_t most_metrics, int interrupt, uint64_t until,
                       struct bsa_err *err)

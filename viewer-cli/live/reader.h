@@ -9,7 +9,10 @@
 
 #include <sys/types.h>
 
-/* Rows of the last seconds, or of the whole time; and of the whole time once the recording is over, which nothing but metrics may follow. */
+/*
+ * Rows of the last seconds, or of the whole time; and of the whole time once the recording is over,
+ * which nothing but metrics may follow.
+ */
 enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH };
 
 /* All 0: none. */
@@ -62,16 +65,18 @@ int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t set
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
 /*
- * The figures known by now. @rows has room for BSV_FIGURES_ROWS. It waits 0.5 s for an answer, and no longer than until @interrupt (-1: none) is
- * readable. 1: they are there. 0: ask again later; the outputs are untouched. BSA_E_ENV: the process has ended, its answer is invalid, or there was no
- * answer for a minute.
+ * The figures known by now. @rows has room for BSV_FIGURES_ROWS. It waits 0.5 s for an answer, and
+ * no longer than until @interrupt (-1: none) is readable. 1: they are there. 0: ask again later;
+ * the outputs are untouched. BSA_E_ENV: the process has ended, its answer is invalid, or there was
+ * no answer for a minute.
  */
 int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interrupt, struct bsv_figures *ret,
                    struct bsa_live_row *rows, struct bsa_err *err);
 
 /*
- * The state alone, without rows: where the records come from, and whether they still do. 0; BSA_E_ENV: the process has ended, its answer is invalid, or
- * the answer has not come within a minute.
+ * The state alone, without rows: where the records come from, and whether they still do. 0;
+ * BSA_E_ENV: the process has ended, its answer is invalid, or the answer has not come within a
+ * minute.
  */
 int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
 
@@ -90,9 +95,11 @@ int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *answer, stru
 int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *answer, struct bsa_err *err);
 
 /*
- * The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. It waits 5 s for a whole answer, and no longer than until @interrupt (-1:
- * none) is readable. 1: they are there. 0: ask again later; an answer that comes meanwhile is then returned at once, unless it was asked for a minute
- * before or in another form; and of one that has begun, the rest is waited for 1 s. BSA_E_ENV: as bsv_reader_ask.
+ * The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. It waits 5 s for a
+ * whole answer, and no longer than until @interrupt (-1: none) is readable. 1: they are there. 0:
+ * ask again later; an answer that comes meanwhile is then returned at once, unless it was asked for
+ * a minute before or in another form; and of one that has begun, the rest is waited for 1 s.
+ * BSA_E_ENV: as bsv_reader_ask.
  */
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
                        struct bsa_err *err);

@@ -1,15 +1,22 @@
 /*
  * top.c -- the loop of burstscope top and burstscope exporter.
  *
- * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the session daemon has ended; nothing is
- *          recorded until there is one again, and the screen reports that; then a new session is made, in a directory of its own, and the
- *          length of the interruption is reported. Ended: the session of another user of LTTng is over; its last figures stay.
- * RELAY    A session of another host is read by that process, which also finds the relay again when it has gone; here its state is shown.
- * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and removed at
- *          the end. CRASH: the directory has the name of a probe's, and the session an own name: the next recording removes both.
- * FIGURES  Asked for, and waited for 0.5 s at a time: until they come, the old ones stay, and keys and signals are heeded.
- * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and answers 503 at once while that answer is open; a
- *          signal ends the wait. So a process that is busy, or stopped, keeps neither other clients nor the end waiting. A process that crashed counts from 0 again, which Prometheus understands.
+ * STATES   recording: there is a session, and a process that reads its files (reader.h). Lost: the
+ *          session daemon has ended; nothing is recorded until there is one again, and the screen
+ *          reports that; then a new session is made, in a directory of its own, and the length of
+ *          the interruption is reported. Ended: the session of another user of LTTng is over; its
+ *          last figures stay.
+ * RELAY    A session of another host is read by that process, which also finds the relay again when
+ *          it has gone; here its state is shown.
+ * FILES    The files of an own session: in a directory in memory if there is room (XDG_RUNTIME_DIR,
+ *          /dev/shm), of a bounded size, and removed at the end. CRASH: the directory has the name
+ *          of a probe's, and the session an own name: the next recording removes both.
+ * FIGURES  Asked for, and waited for 0.5 s at a time: until they come, the old ones stay, and keys
+ *          and signals are heeded.
+ * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and
+ *          answers 503 at once while that answer is open; a signal ends the wait. So a process that
+ *          is busy, or stopped, keeps neither other clients nor the end waiting. A process that
+ *          crashed counts from 0 again, which Prometheus understands.
  * SIGNALS  Blocked, and read from a descriptor beside the keys. SIGTSTP restores the terminal first.
  */
 #include "live/top.h"
@@ -216,7 +223,10 @@ static void use_figures(struct top *t, bool finish)
 			         "there were too many apps and models to keep all apart");
 	}
 	if (scoped) {
-		/* Keep the rows of the scope that were active, with executions or time on lanes, in the last seconds. */
+		/*
+		 * Keep the rows of the scope that were active, with executions or time on lanes, in
+		 * the last seconds.
+		 */
 		uint32_t n = 0;
 
 		for (uint32_t i = 0; i < t->figures.n_rows; i++) {

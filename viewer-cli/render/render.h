@@ -19,8 +19,8 @@ enum bsv_format { BSV_TABLE, BSV_JSON, BSV_CSV };
 extern const char *const bsv_formats[];
 
 /*
- * All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they are. A table that is wider than the screen is broken
- * into blocks of columns.
+ * All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they
+ * are. A table that is wider than the screen is broken into blocks of columns.
  */
 int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err);
 
@@ -29,7 +29,10 @@ enum bsv_csv {
 	BSV_CSV_SAFE = 2     /* for a spreadsheet, with no text in it that one would compute */
 };
 
-/* @replayed: the value of a last column "replayed_with" in each row; NULL: there is no such column. @how: bits of enum bsv_csv. */
+/*
+ * @replayed: the value of a last column "replayed_with" in each row; NULL: there is no such column.
+ * @how: bits of enum bsv_csv.
+ */
 int bsv_render_csv(FILE *to, struct bsv_rows *rows, const char *replayed, unsigned how, struct bsa_err *err);
 
 /*

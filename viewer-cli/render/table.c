@@ -1,7 +1,8 @@
 /*
- * table.c -- columns as wide as what is in the first rows, and no wider together than the screen: texts are cut, or go on in the next
- * line where they are sentences. Where that is not enough, the table is broken: the columns that have no room follow below, in a block that
- * repeats the names at the beginning of each row. A figure is never cut or left out.
+ * table.c -- columns as wide as what is in the first rows, and no wider together than the screen:
+ * texts are cut, or go on in the next line where they are sentences. Where that is not enough, the
+ * table is broken: the columns that have no room follow below, in a block that repeats the names at
+ * the beginning of each row. A figure is never cut or left out.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -217,13 +218,19 @@ static int shrink_columns(struct table *t, int over, int (*least)(const struct c
 	return over;
 }
 
-/* A bar draws the column of figures before it, and has no name. A column of a query (raw) may have no name, either, and has values of its own. */
+/*
+ * A bar draws the column of figures before it, and has no name. A column of a query (raw) may have
+ * no name, either, and has values of its own.
+ */
 static bool is_bar(const struct table *t, size_t column)
 {
 	return !t->raw && !*t->columns[column].head;
 }
 
-/* The columns that name a row: those before the first figure, as far as they take half of the screen at most; at least the first one. */
+/*
+ * The columns that name a row: those before the first figure, as far as they take half of the
+ * screen at most; at least the first one.
+ */
 static size_t count_keys(const struct table *t)
 {
 	size_t n = 0;
@@ -254,7 +261,10 @@ static int natural_width(const struct column *c)
 	return c->natural;
 }
 
-/* Choose the columns of the block that begins with column @from, and their widths. Returns the first column that has no room in it. */
+/*
+ * Choose the columns of the block that begins with column @from, and their widths. Returns the
+ * first column that has no room in it.
+ */
 static size_t fill_block(struct table *t, size_t from)
 {
 	int room = t->screen->width;

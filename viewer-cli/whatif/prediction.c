@@ -96,8 +96,9 @@ static double draw_figure(const struct bsv_prediction *p, int changed, unsigned 
 }
 
 /*
- * A 99th percentile is one of the largest latencies of its replay, and jumps from one replay to the next more than a median does. The mean of the middle
- * replays jumps less; the outer ones are those of an extreme speed or load.
+ * A 99th percentile is one of the largest latencies of its replay, and jumps from one replay to the
+ * next more than a median does. The mean of the middle replays jumps less; the outer ones are those
+ * of an extreme speed or load.
  */
 static double middle_of(const double *sorted, unsigned n)
 {
@@ -181,8 +182,9 @@ static struct bsv_range range_at_least(struct bsv_range r, enum bsv_figure figur
 	if (figure != BSV_FIGURE_MISSED)
 		return r;
 	/*
-	 * Even if none of so many calls missed its deadline, or each did, the share of misses is only known to a few points: three in as many calls. Calls
-	 * without a deadline cannot miss it.
+	 * Even if none of so many calls missed its deadline, or each did, the share of misses is
+	 * only known to a few points: three in as many calls. Calls without a deadline cannot miss
+	 * it.
 	 */
 	seen = f->due ? 1 - pow(RARE, 1 / (double)f->due) : 0;
 	due = f->n ? 100 * (double)f->due / (double)f->n : 0;
@@ -211,7 +213,10 @@ struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t
 
 	if (bsv_prediction_lacks(p, i, figure))
 		return (struct bsv_spread){ NAN, NAN, NAN };
-	/* Where too few calls of the group are served in a replay of the recording: the largest error of the other groups. NAN: no group has one. */
+	/*
+	 * Where too few calls of the group are served in a replay of the recording: the largest
+	 * error of the other groups. NAN: no group has one.
+	 */
 	for (size_t k = 0, n = isnan(by) && figure != BSV_FIGURE_SHARE ? p->past->n_groups : 0; k < n; k++)
 		by = fmax(by, error_of(p, k, figure)); /* fmax leaves out NAN */
 	if (isnan(s.median) || isnan(by))

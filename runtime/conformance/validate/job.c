@@ -1,4 +1,4 @@
-/* job.c -- see job.h. */
+/* job.c -- places the arguments of a model one behind the other, each on a multiple of 64 bytes. */
 #include "conformance/validate/job.h"
 
 #include <stdlib.h>
