@@ -102,7 +102,9 @@ static void take_state(void *ctx, const struct machine_state *state)
 	bsa_importer_machine(ctx, state);
 }
 
-/* A kernel's trace only adds to what is known: one that cannot be read is counted, and no reason to have no database. */
+/*
+ * A kernel's trace only adds to what is known: one that cannot be read is counted, and no reason to have no database.
+ */
 static int read_machine(struct pass *p, struct bsa_err *err)
 {
 	const struct bsa_trace *first = bsa_decode_trace(p->decode, 0), *t;

@@ -65,7 +65,10 @@ struct bsa_importer *bsa_importer_free(struct bsa_importer *im);
 /* A trace, before its records; the first is number 1. BSA_E_INPUT: it is in the database already. */
 int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, struct bsa_err *err);
 
-/* Add a state of a cpu, on the clock of the first trace. Call this after the traces are added, and before all records. */
+/*
+ * Add a state of a cpu, on the clock of the first trace. Call this after the traces are added, and before all
+ * records.
+ */
 void bsa_importer_machine(struct bsa_importer *im, const struct machine_state *state);
 
 /* Before finish: as bsa_store_kernel. */

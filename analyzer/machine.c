@@ -1,4 +1,6 @@
-/* machine.c -- follows the threads of each cpu in a kernel's trace, and sums up how long they were ready without one. */
+/*
+ * machine.c -- follows the threads of each cpu in a kernel's trace, and sums up how long they were ready without one.
+ */
 #include "machine.h"
 
 #include <stdlib.h>
@@ -437,7 +439,9 @@ static const struct bsa_event *copy_event(struct machine *m, const struct bsa_ev
 	return &m->copy.event;
 }
 
-/* A summary has when the first run began and the last one ended; events between them were emitted when they happened. */
+/*
+ * A summary has when the first run began and the last one ended; events between them were emitted when they happened.
+ */
 static const struct bsa_event *amend_summary(struct machine *m, struct burst *b, const struct bsa_event *e)
 {
 	const struct bsa_exec_service *x = BSA_OF(e, exec_service);

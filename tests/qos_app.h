@@ -1,8 +1,9 @@
 /*
- * qos_app.h -- apps for tests of scheduling: child processes that execute a test's orders and report the outcomes; and a
- * service whose executions stop at a gate while the test arranges the order of the waiting ones.
+ * qos_app.h -- apps for tests of scheduling: child processes that execute a test's orders and report the outcomes;
+ * and a service whose executions stop at a gate while the test arranges the order of the waiting ones.
  *
- * No test here depends on speed: an execution is on a lane when the gate holds it, and waits when the service reports it.
+ * No test here depends on speed: an execution is on a lane when the gate holds it, and waits when the service reports
+ * it.
  */
 #ifndef QOS_APP_H
 #define QOS_APP_H
@@ -16,7 +17,10 @@ extern const char *const path_names[N_PATHS], *const priority_names[N_PRIORITIES
 #define SECOND (1000 * MS)
 #define UNLIMITED ((uint64_t)INT64_MAX) /* an unlimited deadline, as in VTS */
 
-/* ---- their model: x to y0 = x + 1, which is computed first, and y1 = x + n_ops - 1, which is computed step by step ---- */
+/*
+ * ---- their model: x to y0 = x + 1, which is computed first, and y1 = x + n_ops - 1, which is computed step by step
+ * ----
+ */
 
 enum { ELEMENTS = 16, N_OPS = 4 };
 
@@ -113,7 +117,10 @@ void await_waiting(struct nnb_client *watch, uint32_t n);
  */
 const char *gate_notes(const struct service *s, bool first_only);
 
-/* ---- the fixture of a test: a service, a client that watches it, and apps with the step model once for each priority ---- */
+/*
+ * ---- the fixture of a test: a service, a client that watches it, and apps with the step model once for each
+ * priority ----
+ */
 
 enum { TURNS_APPS_MAX = 3 };
 

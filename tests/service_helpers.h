@@ -44,8 +44,8 @@ void service_admit_other_users(const struct service *s);
 void service_run_as(struct service *s, uid_t user);
 
 /*
- * Run nnburstd with the gate's driver, a lane for each execution that tests hold at once, and these options, the last one
- * NULL. Wait until it is ready. Call this again after service_stop or service_kill.
+ * Run nnburstd with the gate's driver, a lane for each execution that tests hold at once, and these options, the last
+ * one NULL. Wait until it is ready. Call this again after service_stop or service_kill.
  */
 void service_start(struct service *s, const char *const *options);
 #define OPTIONS(...) ((const char *const[]){ __VA_ARGS__, NULL })

@@ -1,10 +1,11 @@
 /*
  * outlive.c -- linked into an executable, so that it outlives LTTng's session daemon.
  *
- * If an event matches a trigger, LTTng-UST (2.13) notifies the session daemon with writev on a pipe. If the daemon has just died, the
- * kernel sends SIGPIPE, which ends the program; and where SIGPIPE is ignored, LTTng-UST calls abort at the error EPIPE. At EAGAIN it
- * counts the notification as discarded, and continues. The dynamic linker prefers an executable's writev to the C library's, for calls by
- * LTTng-UST, too. So this writev makes EPIPE of a pipe EAGAIN, without a signal. All other calls have the usual results and signals.
+ * If an event matches a trigger, LTTng-UST (2.13) notifies the session daemon with writev on a pipe. If the daemon
+ * has just died, the kernel sends SIGPIPE, which ends the program; and where SIGPIPE is ignored, LTTng-UST calls
+ * abort at the error EPIPE. At EAGAIN it counts the notification as discarded, and continues. The dynamic linker
+ * prefers an executable's writev to the C library's, for calls by LTTng-UST, too. So this writev makes EPIPE of a
+ * pipe EAGAIN, without a signal. All other calls have the usual results and signals.
  *
  * CONCURRENCY  Any thread, and signal handlers. The signal mask of the thread is restored.
  */

@@ -1,8 +1,9 @@
 /*
  * seam.c -- finds, checks and loads a provider.
  *
- * TRUST     A provider is code: a user who can choose or change the file can do anything that the program can. So the file must
- *           belong to the user or to root, and a program with more rights than its user ignores the environment.
+ * TRUST     A provider is code: a user who can choose or change the file can do anything that the program can. So the
+ *           file must belong to the user or to root, and a program with more rights than its user ignores the
+ *           environment.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -151,7 +151,10 @@ static void *one_more(void *list, size_t n, size_t each)
 
 /* ---- a trace's recipe ---- */
 
-/* Positions of the sizes in a packet's header, by kind of bsa_packets_headers; and the size of a packet without events. */
+/*
+ * Positions of the sizes in a packet's header, by kind of bsa_packets_headers; and the size of a packet without
+ * events.
+ */
 static const struct {
 	size_t content, bytes, empty;
 } headers[] = {

@@ -3,10 +3,11 @@
  *
  * WHAT LTTNG WRITES (measured with LTTng 2.13: a local session, a switch timer, tracefiles of a size and a count)
  *
- *   Packets      The switch timer ends the packet of each cpu that has events. The consumer daemon writes the whole packet, then its row of
- *                the index. A cpu without events gets no packet: its file stays as it is, for ever if need be.
- *   Metadata     Stays in memory until the session stops, unless the session has a channel named `metadata` with a switch timer.
- *                Even then an event may be in a file before the metadata describes it.
+ *   Packets      The switch timer ends the packet of each cpu that has events. The consumer daemon writes the whole
+ *                packet, then its row of the index. A cpu without events gets no packet: its file stays as it is, for
+ *                ever if need be.
+ *   Metadata     Stays in memory until the session stops, unless the session has a channel named `metadata` with a
+ *                switch timer. Even then an event may be in a file before the metadata describes it.
  *   Tracefiles   CHANNEL_CPU_0, _1, ... up to the count; then _0 is written anew.
  *
  * PACKETS   The file's size and the packet's header decide. A packet is read once the file has all of the

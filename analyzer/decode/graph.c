@@ -21,7 +21,8 @@ struct port {
 	uint64_t n, at;
 	uint64_t rank;
 	bool cut; /* there should be more of it */
-	int left; /* errno after the call before: where a batch ends in a failure, the call after it reports that failure */
+	/* errno after the call before: where a batch ends in a failure, the call after it reports that failure */
+	int left;
 };
 
 struct bsa_graph {

@@ -143,7 +143,9 @@ static enum bsa_headers headers_of(const char *directory)
 	return headers;
 }
 
-/* The stream of each index file that has packets must exist: no other file shows what was lost with a missing stream. */
+/*
+ * The stream of each index file that has packets must exist: no other file shows what was lost with a missing stream.
+ */
 static int check_index(const char *directory, struct bsa_err *err)
 {
 	char *path = path_join(directory, "index");

@@ -79,7 +79,10 @@ struct packet_header {
 
 enum { PACKET_HEADER = 37 };
 
-/* One packet after the other to the end of the file, in either byte order. Text that is in no packets has its own end. */
+/*
+ * One packet after the other to the end of the file, in either byte order. Text that is in no packets has its own
+ * end.
+ */
 static bool is_whole(const char *bytes, size_t n)
 {
 	struct packet_header header;

@@ -36,7 +36,8 @@ struct bsa_packets {
 	bool known;     /* the first header is of one of these kinds; else there is nothing to be read */
 	bool stray;     /* the file does not begin like a stream */
 	bool cut;       /* the end is missing; of the last packet there may be a part */
-	bool uneven; /* there are bytes that belong to none of the packets in the list: each is put to the packet before */
+	/* there are bytes that belong to none of the packets in the list: each is put to the packet before */
+	bool uneven;
 	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
 	uint64_t doubtful_began, doubtful_ended; /* range of the times in doubtful packets */
 };
@@ -65,7 +66,8 @@ enum bsa_index {
 	BSA_INDEX_NONE,   /* there is no index */
 	BSA_INDEX_SAME,   /* the same */
 	BSA_INDEX_BEHIND, /* the same, as far as it goes */
-	BSA_INDEX_AHEAD, /* the same, and that there were more, until @ret_ended in the clock's cycles: the file is cut */
+	/* the same, and that there were more, until @ret_ended in the clock's cycles: the file is cut */
+	BSA_INDEX_AHEAD,
 	BSA_INDEX_WRONG /* something else, or it is no index */
 };
 enum bsa_index bsa_packets_compare_index(const struct bsa_packets *packets, const char *path, uint64_t *ret_ended);

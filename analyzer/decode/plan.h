@@ -47,7 +47,9 @@ struct bsa_plans {
 	struct bsa_table table; /* owned, and its entries; made with the first plan */
 };
 
-/* Make the plan of @class, which has none, and which must outlive it. Borrowed until bsa_plans_fini. NULL: no memory. */
+/*
+ * Make the plan of @class, which has none, and which must outlive it. Borrowed until bsa_plans_fini. NULL: no memory.
+ */
 const struct bsa_plan *bsa_plans_add(struct bsa_plans *plans, const bt_event_class *class);
 void bsa_plans_fini(struct bsa_plans *plans);
 

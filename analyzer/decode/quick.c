@@ -39,7 +39,8 @@ struct flow {
 	int fd;
 	uint8_t *window;
 	const uint8_t *at, *end,
-		*limit; /* in the window: the next byte, the end of what was read, and the end of this packet within it */
+		/* in the window: the next byte, the end of what was read, and the end of this packet within it */
+		*limit;
 	uint64_t end_offset;  /* offset in the file of @end */
 	uint64_t bytes, told; /* size of the file; bytes counted so far */
 
@@ -371,7 +372,10 @@ static size_t read_header(const struct flow *f, const uint8_t *at, size_t n, uin
 	return head == 1 ? 4 : 6;
 }
 
-/* Count it, and whether a record comes of it. A time that goes backwards, or is of another age, is not to be believed. */
+/*
+ * Count it, and whether a record comes of it. A time that goes backwards, or is of another age, is not to be
+ * believed.
+ */
 static bool counts_for_something(struct flow *f, const struct bsa_recipe_event *event)
 {
 	uint64_t at;

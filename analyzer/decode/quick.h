@@ -35,7 +35,10 @@ struct bsa_flow;
 struct bsa_flow *bsa_flow_new(uint32_t trace, uint64_t rank, uint32_t pid, struct bsa_counts *counts);
 struct bsa_flow *bsa_flow_free(struct bsa_flow *flow); /* NULL is fine; returns NULL */
 
-/* How to read it, from now on: both borrowed until the flow is freed. An event that was begun is read as it was begun. */
+/*
+ * How to read it, from now on: both borrowed until the flow is freed. An event that was begun is read as it was
+ * begun.
+ */
 void bsa_flow_recipe(struct bsa_flow *flow, const struct bsa_recipe *recipe, const struct bsa_recipe_stream *stream);
 
 /* The next file of the stream, from its begin. The file before was read to its end. @fd is borrowed. */

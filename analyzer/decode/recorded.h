@@ -4,12 +4,14 @@
  * streams, and nothing in the trace shows that it should have gone on.
  *
  *   session NAME    of LTTng, whose traces this is about
- *   ended NS        of CLOCK_MONOTONIC: just before the session was stopped, so every stream has a packet that ends later
+ *   ended NS        of CLOCK_MONOTONIC: just before the session was stopped, so every stream has a packet that ends
+ *                   later
  *   streams N       how many streams each channel of each buffer had at the end, one for each cpu; 0: not known
  *   scope_app, scope_pid, scope_service
  *                   what the recording was limited to: an app by its name or uid, a process, the pid of a
  *                   service (record/scope.h of the viewer)
- *   boottime NS     by how much CLOCK_BOOTTIME was ahead of that clock, from the beginning to the end; below 0: not always the same
+ *   boottime NS     by how much CLOCK_BOOTTIME was ahead of that clock, from the beginning to the end; below 0: not
+ *                   always the same
  *
  * Ignore other lines, and the file for a trace of another session or clock.
  */

@@ -450,7 +450,8 @@ static bool graph_run(struct bsa_remote *r)
 				return false;
 			break;
 		case BT_GRAPH_RUN_ONCE_STATUS_END:
-			/* The relay drops the streams that began after the last question, because no viewer knows them. */
+			/* The relay drops the streams that began after the last question, because no viewer knows
+			 * them. */
 			if (!r->reading.n_streams || clock_ns(CLOCK_MONOTONIC) - asked > SEARCH_NS)
 				atomic_store(&r->missed, true);
 			return true;

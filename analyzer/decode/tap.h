@@ -28,7 +28,9 @@ struct bsa_tap {
 	uint64_t packet_ended; /* end of the packet that it is in, in cycles; UINT64_MAX: unknown */
 	bool spoilt;           /* an event of this packet was later than its end: the rest of the packet is lost */
 	uint64_t lost,
-		lost_most; /* losses counted by its packets so far, less the count of the first packet; and the highest of them */
+		/* losses counted by its packets so far, less the count of the first packet; and the highest of
+		 * them */
+		lost_most;
 	uint64_t n_lost; /* at the last message looked at; BSA_NEVER: some */
 	uint32_t cpu;
 	bool clocked, packets_timed, lost_events_timed, lost_packets_timed;

@@ -5,9 +5,10 @@
  * first, but the records themselves do:
  *
  *   within a stream    the order of its records holds
- *   one execution      it is submitted, written, read, decoded, enqueued, dispatched, preempted, resumed, ended, answered, in that order
- *   one lane           its holder leaves before another one enters; an execution that enters and leaves at this very time holds the lane for
- *                      0 ns, before one that stays
+ *   one execution      it is submitted, written, read, decoded, enqueued, dispatched, preempted, resumed, ended,
+ *                      answered, in that order
+ *   one lane           its holder leaves before another one enters; an execution that enters and leaves at this very
+ *                      time holds the lane for 0 ns, before one that stays
  *   one connection, stream or model    is made before it is used, and used before it ends
  *
  * Of what is left open, the step in an execution's life decides, then numbers: so the order does not depend

@@ -9,7 +9,10 @@
 
 #include "fold/facts.h"
 
-/* p50 of each phase of the model's and path's complete, warm, un-queued, un-preempted executions; run is without redo. */
+/*
+ * p50 of each phase of the model's and path's complete, warm, un-queued, un-preempted executions; run is without
+ * redo.
+ */
 struct bsa_typical {
 	uint64_t phase[BSA_PHASES];
 	/*
@@ -39,7 +42,8 @@ struct bsa_blamed {
 	int64_t budget_ns, late_ns;
 	/* late_ns by part, for a cause without a culprit. The sum is late_ns, unless some of it belongs to no part. */
 	int64_t part[BSA_PARTS];
-	int64_t lead_ns; /* for BSA_SUBMITTED_LATE: the least time by which it must be submitted earlier to meet its deadline */
+	/* for BSA_SUBMITTED_LATE: the least time by which it must be submitted earlier to meet its deadline */
+	int64_t lead_ns;
 	uint8_t cause;
 	/*
 	 * 1: without this cause the deadline would have been met; 0: it would not; -1: only a replay can
@@ -63,7 +67,9 @@ struct bsa_missed {
 	bool undisturbed; /* while the execution was on its lane, the service cannot have asked it to yield */
 };
 
-/* The cause of a late receiver, which slept for @slept. The receiver of a call always sleeps, because it never polls. */
+/*
+ * The cause of a late receiver, which slept for @slept. The receiver of a call always sleeps, because it never polls.
+ */
 enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept);
 
 /*

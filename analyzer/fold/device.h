@@ -127,9 +127,11 @@ struct bsa_device {
 	struct bsa_scheduled *doubtful;  /* executions that waited when events were lost, and may no longer wait */
 	struct bsa_scheduled *on_native; /* executions under the native policy, without a lane */
 	struct bsa_refusals
-		refusals;   /* executions for which it is unknown yet when a lane was free, and no execution waited */
-	size_t n_lane_free; /* this many of them, the first ones, have had their first free lane, and take no later one, even if that lane proves not to have been free */
-	size_t n_unproven;  /* number of the unproven refusals of all lanes */
+		refusals; /* executions for which it is unknown yet when a lane was free, and no execution waited */
+	/* this many of them, the first ones, have had their first free lane, and take no later one, even if that lane
+	 * proves not to have been free */
+	size_t n_lane_free;
+	size_t n_unproven; /* number of the unproven refusals of all lanes */
 	struct bsa_held_lags held_lags;
 
 	bool in_loss, dirty;

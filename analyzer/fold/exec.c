@@ -402,7 +402,8 @@ static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 	if (x->found_queued && !x->has_service && !x->has_client)
 		x->fact.at[BSA_ENQUEUED] = x->sched.found_since;
 	if (f->facts.over) {
-		/* Report @x as far as it is known now. Later more may be known. Contradictions are counted later, once. */
+		/* Report @x as far as it is known now. Later more may be known. Contradictions are counted later,
+		 * once. */
 		const struct bsa_left_out left_out = f->left_out;
 		struct bsa_exec now = *x;
 

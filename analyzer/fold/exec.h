@@ -55,11 +55,13 @@ struct bsa_exec {
 	bool late_start;    /* first seen in exec_state */
 	bool found_waiting; /* late_start: the execution was ready, or preempted, at that time */
 	bool found_queued; /* with summaries: exec_state reported since when it was queued, and the schedule has that */
-	bool found_on; /* with summaries: exec_state reported that it was on a lane, or preempted, and the schedule has that */
+	/* with summaries: exec_state reported that it was on a lane, or preempted, and the schedule has that */
+	bool found_on;
 	bool placed;    /* the schedule has it, without its end */
 	bool scheduled; /* the schedule had it at some time */
 	bool end_noted; /* the schedule has its end */
-	bool passed; /* a later one of its stream began, or the stream was closed: so it is over, even without a recorded end */
+	/* a later one of its stream began, or the stream was closed: so it is over, even without a recorded end */
+	bool passed;
 	bool over; /* the execution is over, and waits for the schedule only */
 	bool evicted;
 	bool numbered; /* an event reported that it became ready, so its number is not missing */

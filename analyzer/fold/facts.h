@@ -151,7 +151,8 @@ struct bsa_execution {
 	uint64_t delay[BSA_DELAYS]; /* run-queue delay within these parts; BSA_NEVER: not measured */
 	uint64_t submit_delay; /* run-queue delay of the submitting thread since its call before; see submit_turns */
 	uint64_t submit_gap;   /* how long ago that was */
-	/* ns of its bsa_wait facts, by cause minus BSA_QUEUED_BEHIND; other parts of its waits are unknown, or @idle. */
+	/* ns of its bsa_wait facts, by cause minus BSA_QUEUED_BEHIND; other parts of its waits are unknown, or
+	 * @idle. */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	struct bsa_waited request, result;
 	uint64_t deadline, duration, estimate; /* 0: none; estimate BSA_NEVER: unknown */
@@ -264,7 +265,8 @@ struct bsa_refused {
 		queue; /* the execution that had waited longest, of the only other app that waited, or else of its own; 0: none, or of several apps */
 	uint32_t holder_app, queue_app;
 	uint8_t holder_cause; /* BSA_QUEUED_BEHIND, _INVERSION, _CROWDED_OUT, _HOGGED, or BSA_CAUSE_UNKNOWN */
-	uint8_t queue_cause; /* BSA_QUEUED_BEHIND, if only its own app waited at the refusal; otherwise BSA_CROWDED_OUT */
+	/* BSA_QUEUED_BEHIND, if only its own app waited at the refusal; otherwise BSA_CROWDED_OUT */
+	uint8_t queue_cause;
 };
 
 struct bsa_exhausted {
@@ -416,7 +418,9 @@ struct bsa_left_out {
 	uint64_t
 		untold; /* choices that are not reported, or not for certain, because a loss hides since when the lane was free, or who waited: an upper bound */
 	uint64_t not_yet,
-		no_more; /* executions without their beginning, of which the service emitted all since it took the request: their app was not recorded yet, or not any more */
+		/* executions without their beginning, of which the service emitted all since it took the request:
+		 * their app was not recorded yet, or not any more */
+		no_more;
 	uint64_t inside; /* others without their beginning, of streams that were opened in the recording */
 };
 

@@ -60,10 +60,14 @@ int bsa_fold_finish(struct bsa_fold *f);
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f);
 struct bsa_fold_ids bsa_fold_last(const struct bsa_fold *f);
 
-/* After finish: the number of reported losses that the tracer does not count, so that events and packets are unknown. */
+/*
+ * After finish: the number of reported losses that the tracer does not count, so that events and packets are unknown.
+ */
 uint64_t bsa_fold_holes(const struct bsa_fold *f);
 
-/* The largest delay of a summary. If it exceeds horizon_ns, fold again with at least this horizon to get exact waits. */
+/*
+ * The largest delay of a summary. If it exceeds horizon_ns, fold again with at least this horizon to get exact waits.
+ */
 uint64_t bsa_fold_latest_summary(const struct bsa_fold *f);
 
 #endif

@@ -1,4 +1,7 @@
-/* judge.c -- derives the fact of an execution that is over: its phases, its missed deadline, and what was not recorded. */
+/*
+ * judge.c -- derives the fact of an execution that is over: its phases, its missed deadline, and what was not
+ * recorded.
+ */
 #include "fold/inside.h"
 
 #include <assert.h>

@@ -110,7 +110,8 @@ static bool history_make_room(struct bsa_device *d, struct bsa_lane *l)
 
 static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
 {
-	if (!d->n_waiting) { /* the wait that ends here has been reported; a wait that is found later sees this time as unknown */
+	/* the wait that ends here has been reported; a wait that is found later sees this time as unknown */
+	if (!d->n_waiting) {
 		history_drop(d, l, l->n);
 		l->dropped_until = s->ended;
 		return;
@@ -144,7 +145,8 @@ static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const str
 
 bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	/* A lane without a holder: an execution of which no event is left may have been there in each time of `unsure`. */
+	/* A lane without a holder: an execution of which no event is left may have been there in each time of
+	 * `unsure`. */
 	return !l->holder && l->known_from != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
 

@@ -35,7 +35,9 @@ struct bsa_stretch {
 /* An execution that was refused. */
 struct bsa_refusal {
 	struct bsa_refused told;
-	uint8_t idle_lane; /* a lane that seemed idle at told.queue_free, or else at told.lane_free, and may prove not to have been; otherwise BSA_LANE_NONE */
+	/* a lane that seemed idle at told.queue_free, or else at told.lane_free, and may prove not to have been;
+	 * otherwise BSA_LANE_NONE */
+	uint8_t idle_lane;
 };
 
 /* In the order of their times. */

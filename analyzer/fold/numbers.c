@@ -434,7 +434,10 @@ uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance)
 	return first_missing(s, &after) > last->n_ready ? last->ended : 0;
 }
 
-/* The number of executions of service @instance that became ready without a recorded event so far; BSA_NEVER: unknown. */
+/*
+ * The number of executions of service @instance that became ready without a recorded event so far; BSA_NEVER:
+ * unknown.
+ */
 static uint64_t unseen_of(const struct bsa_fold *f, unsigned instance)
 {
 	const struct bsa_numbered *s = f->numbers.services[instance];

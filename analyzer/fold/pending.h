@@ -6,14 +6,14 @@
  *   HEAD  if an event of any stream came before its end. Otherwise the recording begins with it, and nothing is before.
  *   TAIL  if an event of its trace comes after its beginning. Otherwise all streams end there. If the
  *         recording is known to go on, the loss is certain.
- *   GAP   if the session was stopped in it. After a session begins, a service emits its existing objects again (docs/events.md,
- *         rule 5) before it reads another request, or a client connects or leaves. So repeated events mean a
- *         stop, and such an event without them means that the session went on. `lttng start` reaches a
- *         service later than its clients: a summary shows only that its service read a request, and this
- *         counts if the service emitted an event between the gap and that request. Until one of the two is
- *         seen, the records after the gap are held back. A gap before the first event hides nothing. With
- *         neither, at the end or after KEPT_MAX bytes, a gap is a hole if there is a service whose lanes it
- *         could hide, unless a rotation accounts for it.
+ *   GAP   if the session was stopped in it. After a session begins, a service emits its existing objects again
+ *         (docs/events.md, rule 5) before it reads another request, or a client connects or leaves. So repeated
+ *         events mean a stop, and such an event without them means that the session went on. `lttng start` reaches a
+ *         service later than its clients: a summary shows only that its service read a request, and this counts if
+ *         the service emitted an event between the gap and that request. Until one of the two is seen, the records
+ *         after the gap are held back. A gap before the first event hides nothing. With neither, at the end or after
+ *         KEPT_MAX bytes, a gap is a hole if there is a service whose lanes it could hide, unless a rotation accounts
+ *         for it.
  *
  * All other losses are certain. A time that hides nothing is dropped, and not reported.
  */

@@ -57,7 +57,8 @@ struct bsa_scheduled {
 	bool queue_empty; /* for READY: at some time since @ready_after no execution of the service waited for a lane */
 	uint64_t found_since;    /* for FOUND_READY, FOUND_STOPPED: begin of its wait; 0: unknown */
 	bool on_lane_to_its_end; /* the execution succeeded, so it did not end while it waited */
-	bool known_over; /* set before FORGET: it is over, because the next one of its stream began or the stream was closed */
+	/* set before FORGET: it is over, because the next one of its stream began or the stream was closed */
+	bool known_over;
 	bool counted; /* all of its preemptions were recorded, by the count in exec_service: a loss hides none */
 
 	uint8_t state;        /* enum bsa_scheduled_state */
@@ -72,7 +73,9 @@ struct bsa_scheduled {
 	int16_t lane;   /* after its end: the lane that it certainly held all the time, or -1 */
 	bool idle;      /* its queue phase was one wait while @lane was idle, or was empty, or the policy is native */
 	bool on_native; /* its last stretch was under the native policy, without a lane */
-	bool uncertain; /* a stretch on or off a lane is unknown. The assembler may set it before DISPATCH or RESUME for the coming stretch */
+	/* a stretch on or off a lane is unknown. The assembler may set it before DISPATCH or RESUME for the coming
+	 * stretch */
+	bool uncertain;
 
 	/* private to the schedule */
 	bool doubtful, was_late;

@@ -284,7 +284,10 @@ void bsa_shares_doubt(struct bsa_tenant *t)
 	t->doubtful = true;
 }
 
-/* Fewer apps are backlogged than lanes are in use: an app with many executions is entitled to more than an equal share. */
+/*
+ * Fewer apps are backlogged than lanes are in use: an app with many executions is entitled to more than an equal
+ * share.
+ */
 static void set_rates(struct bsa_device *d, size_t n_lanes)
 {
 	size_t left = d->n_backlogged;

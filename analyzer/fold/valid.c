@@ -11,7 +11,8 @@ static_assert((BSA_TIME_MOST & (BSA_TIME_MOST - 1)) == 0, "numbers below it have
 
 /* The range of a number. */
 enum rule {
-	RULE_ANY, /* every number it has bits for: a reference, a count, or a label, of which a later catalogue has more */
+	/* every number it has bits for: a reference, a count, or a label, of which a later catalogue has more */
+	RULE_ANY,
 	RULE_EXEC,         /* a valid stream, and a valid number in it */
 	RULE_EXEC_OR_NONE, /* like RULE_EXEC, or 0 */
 	RULE_INSTANCE,

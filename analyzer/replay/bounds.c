@@ -49,7 +49,10 @@ static void unknown_from(struct search *s, uint64_t at)
 
 /* ---- submission ---- */
 
-/* The first decides of calls that are submitted beside each other. The call before it was answered, and has its bounds. */
+/*
+ * The first decides of calls that are submitted beside each other. The call before it was answered, and has its
+ * bounds.
+ */
 static void bound_submission(struct search *s, struct bsa_bounds_call *c)
 {
 	const struct bsa_bounds_call *first = c, *before, *awaited;

@@ -94,7 +94,9 @@ struct bsa_replay_source {
 struct bsa_replay {
 	struct bsa_replay_rules rules; /* not native, and 1 to BSA_REPLAY_LANES_MAX lanes */
 	uint32_t n_apps, n_models, n_chains;
-	bool recorded; /* each call has the service's estimate of it; otherwise the replay learns from the runs of each model, as the service does */
+	/* each call has the service's estimate of it; otherwise the replay learns from the runs of each model, as the
+	 * service does */
+	bool recorded;
 	const struct bsa_replay_model *models; /* n_models; recorded: of no interest */
 	struct bsa_replay_app *ret_apps;       /* n_apps; NULL: of no interest */
 };

@@ -126,7 +126,10 @@ static uint64_t budget_of(const struct bsa_sharing_call *c)
 	return c->deadline > c->ready ? c->deadline - c->ready : 0;
 }
 
-/* Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no memory. */
+/*
+ * Cut the call's run into steps, some of which are longer by a hand-over or by a time without a CPU. False: no
+ * memory.
+ */
 static bool cut_in_steps(struct call *call, uint64_t stall, enum needs needs)
 {
 	const struct bsa_sharing_call *c = &call->is;

@@ -47,7 +47,8 @@ struct bsa_sharing_call {
 	uint64_t deadline;    /* UINT64_MAX: none */
 	uint64_t step, usual; /* for its model: how often it can leave its lane, and the usual run; 0: unknown */
 	uint64_t need_least,
-		need_most; /* if it was refused or given up: bounds of the lane time that it needed; need_most 0: unknown */
+		/* if it was refused or given up: bounds of the lane time that it needed; need_most 0: unknown */
+		need_most;
 	uint64_t stream; /* a number that identifies the stream */
 	uint32_t app, priority;
 	bool given_up; /* for its deadline: it needs a usual run, or what it had, whichever is longer */
@@ -63,7 +64,8 @@ struct bsa_sharing_app {
 	uint64_t p95_least_ns;           /* lower confidence bound of p95_ns, 99 %; 0: of a single execution */
 	uint64_t work_ns, ideal_work_ns; /* for so long an execution of it was ready or on a lane */
 	uint64_t received_ns;            /* lane time */
-	bool refused_runs; /* executions that were refused take lanes in the replay; if they took none, ideal would be: */
+	/* executions that were refused take lanes in the replay; if they took none, ideal would be: */
+	bool refused_runs;
 	double ideal_mean_without_ns;
 	uint64_t ideal_p95_without_ns, ideal_work_without_ns;
 	uint64_t

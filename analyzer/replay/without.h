@@ -16,8 +16,9 @@
  *             are dropped. All ways that are left must agree, each by more than its margin; otherwise the
  *             answer is undecided. Under fifo with one lane bounds.h has how far the times of a way can be
  *             wrong.
- * HAND-OVERS  A call that waited slept, and was woken to run; one that finds a lane idle need not sleep. Where a call of the replay finds a
- *             lane idle that it waited for as recorded, its hand-over is as recorded, or shorter: both must agree.
+ * HAND-OVERS  A call that waited slept, and was woken to run; one that finds a lane idle need not sleep. Where a call
+ *             of the replay finds a lane idle that it waited for as recorded, its hand-over is as recorded, or
+ *             shorter: both must agree.
  * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run
  *             shorter. What signals a fence is not known: an execution that waited for one takes part in no
  *             window.
@@ -56,7 +57,9 @@ struct bsa_without_call {
 	bool served; /* the call was answered with a result */
 	bool waits;  /* the call is not submitted before the previous one in its stream is answered */
 	bool waited; /* the call was given up while it waited for a lane, before it ran */
-	bool before; /* the call was under way when the replay begins, and is not taken away: if it ran, the run is the part that was left */
+	/* the call was under way when the replay begins, and is not taken away: if it ran, the run is the part that
+	 * was left */
+	bool before;
 };
 
 struct bsa_without_world {

@@ -6,7 +6,8 @@
  * from relations.def and labels.def:
  *
  *   @tables@                      CREATE TABLE of every table
- *   @descriptions@                INSERT INTO schema_doc for every relation that is not called stored_, and for its columns
+ *   @descriptions@                INSERT INTO schema_doc for every relation that is not called stored_, and for its
+ *                                 columns
  *   @columns RELATION [ALIAS] [[FROM]..[TO]]@
  *                                 the columns of a table, or of a view that shows the columns of its table;
  *                                 from FROM to TO

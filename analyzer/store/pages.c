@@ -13,12 +13,13 @@
  *   leaf of a table    byte 13; two bytes 0; u16 number of cells; u16 where the first cell begins; byte 0;
  *                      u16 for each cell: where it begins. The cells fill the page from its end backwards.
  *   cell of a leaf     varint bytes of the record; varint id; the record
- *   record             varint bytes of its head; a byte for each column: its kind (0 NULL; 1 to 6: an integer of 1, 2, 3, 4, 6 or 8
- *                      bytes; 8 and 9: the integers 0 and 1, without bytes); the columns. The id's column has
- *                      the kind NULL.
- *   inner page         byte 5; as a leaf; then u32 number of the last child; cells: u32 number of a child, varint last id below it
- *   index              leaf byte 10, inner page byte 2; a cell's record is the entry; each entry is in one page only: those between two
- *                      leaves are in the inner page above
+ *   record             varint bytes of its head; a byte for each column: its kind (0 NULL; 1 to 6: an integer of 1,
+ *                      2, 3, 4, 6 or 8 bytes; 8 and 9: the integers 0 and 1, without bytes); the columns. The id's
+ *                      column has the kind NULL.
+ *   inner page         byte 5; as a leaf; then u32 number of the last child; cells: u32 number of a child, varint
+ *                      last id below it
+ *   index              leaf byte 10, inner page byte 2; a cell's record is the entry; each entry is in one page only:
+ *                      those between two leaves are in the inner page above
  *   page 1             bytes 28 to 31: number of pages of the database
  *   pending page       the page at byte 2^30, where SQLite keeps its locks: no tree may use it
  *
@@ -229,7 +230,10 @@ static int write_full(struct pages *p)
 	return 0;
 }
 
-/* SQLite does not read the bytes between the pointers and the cells; they are set to 0, because they may be old memory. */
+/*
+ * SQLite does not read the bytes between the pointers and the cells; they are set to 0, because they may be old
+ * memory.
+ */
 static void put_page_head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsigned cells, unsigned content)
 {
 	memset(page, 0, head_bytes);

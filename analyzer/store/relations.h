@@ -1,7 +1,8 @@
 /*
  * relations.h -- relations.def and labels.def as C types and constants.
  *
- * struct row_NAME     a row of the table: one member per column, in the order of the columns; int64_t, or const char * for text
+ * struct row_NAME     a row of the table: one member per column, in the order of the columns; int64_t, or const char
+ *                     * for text
  * COLUMNS_NAME        the number of columns
  * struct bits_NAME    the fields of the table's packed column, unpacked; pack_NAME and unpack_NAME convert
  * AT_NAME_FIELD       the lowest bit of a field

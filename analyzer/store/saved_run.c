@@ -75,11 +75,14 @@ struct asked {
 	bool submitted_late; /* its primary cause */
 	bool has_start;      /* submitted_late: a row of late_start has what held its thread up */
 	int64_t delay,
-		gap; /* how long its thread waited for a cpu since its call before, and how long ago that was; NOTHING: unknown */
+		/* how long its thread waited for a cpu since its call before, and how long ago that was; NOTHING:
+		 * unknown */
+		gap;
 	int64_t lead;    /* submitted earlier by less, it would have been too late, too */
 	int64_t planned; /* when it should have been submitted; NOTHING: unknown, or not looked for */
-	int64_t held;   /* for how long after that its thread had not returned from its call before; NOTHING: unknown */
-	int64_t silent; /* at most so long no other call had an event, since its thread's call before; NOTHING: unknown */
+	int64_t held; /* for how long after that its thread had not returned from its call before; NOTHING: unknown */
+	/* at most so long no other call had an event, since its thread's call before; NOTHING: unknown */
+	int64_t silent;
 	int64_t asked_lead; /* by how much earlier a replay was asked; 0: it was not */
 	int met;            /* result of the replay; -1: none */
 	uint8_t outcome;    /* LABEL_replay_ */
@@ -89,7 +92,8 @@ struct kept {
 	struct bsa_without_call call;
 	int64_t dispatched,
 		gap_from; /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
-	int64_t even_from; /* since the last long pause of all apps, which began then, no call has waited; INT64_MAX: unknown */
+	/* since the last long pause of all apps, which began then, no call has waited; INT64_MAX: unknown */
+	int64_t even_from;
 	int64_t over, until; /* upper bound of the end of its lane time or wait; the same over all earlier calls */
 	uint32_t asked;      /* the number of its question, from 1; 0: none */
 	int64_t first, last; /* time of its events; where some may not be there: INT64_MIN and INT64_MAX */
@@ -292,7 +296,10 @@ static const char executions_sql[] =
 	"WHERE x.trace_id = ?1 AND first IS NOT NULL AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) ORDER BY first, x.id";
 
-/* An idle lane while it waited is its hand-over only where it ran there next: otherwise it was that of those before it. */
+/*
+ * An idle lane while it waited is its hand-over only where it ran there next: otherwise it was that of those before
+ * it.
+ */
 static const char handed_sql[] =
 	"SELECT h.dur_ns, h.bits FROM (SELECT w.began + w.dur_ns AS ended, w.dur_ns, w.bits FROM stored_wait w "
 	"WHERE w.execution_id = ?1 UNION ALL "
@@ -785,7 +792,8 @@ static void answer_wait(struct question *q)
 
 	if (!a->submitted_late || a->has_start || a->delay == NOTHING || is_late_by_itself(a))
 		return;
-	/* The execution would have been submitted that much earlier; but a thread does not submit before it planned to. */
+	/* The execution would have been submitted that much earlier; but a thread does not submit before it planned
+	 * to. */
 	lead = a->delay;
 	if (a->planned != NOTHING && submitted > a->planned && submitted - a->planned < lead)
 		lead = submitted - a->planned;

@@ -1,4 +1,7 @@
-/* sharing_run.h -- recorded executions under ideal fair sharing: read from a database, and played by replay/sharing.h. */
+/*
+ * sharing_run.h -- recorded executions under ideal fair sharing: read from a database, and played by
+ * replay/sharing.h.
+ */
 #ifndef BSA_STORE_SHARING_RUN_H
 #define BSA_STORE_SHARING_RUN_H
 

@@ -1,4 +1,7 @@
-/* burst_context.c -- a driver that speaks the burst protocol: cc burst_context.c $(pkg-config --cflags --libs nnburst) */
+/*
+ * burst_context.c -- a driver that speaks the burst protocol: cc burst_context.c $(pkg-config --cflags --libs
+ * nnburst)
+ */
 #include <nnb/burst.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* fenced_chain.c -- three executions, each behind the one before: cc fenced_chain.c $(pkg-config --cflags --libs nnburst) */
+/*
+ * fenced_chain.c -- three executions, each behind the one before: cc fenced_chain.c $(pkg-config --cflags --libs
+ * nnburst)
+ */
 #include <nnb/client.h>
 #include <nnb/fence.h>
 #include <stdio.h>

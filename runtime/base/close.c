@@ -2,9 +2,10 @@
  * close.c -- closes files that a client has sent to a service, without sleeping for long.
  *
  * CONCURRENCY  Any thread. The signal comes from a timer of the closing thread, only while it closes.
- * PROGRESS  Before close returns, the kernel closes all files in the queue of a socket, and checks for a pending signal at each of
- *           them: once a signal is pending, none of them sleeps. The cpu time remains: some us for each fd in the queue, and the
- *           kernel lets a user have RLIMIT_NOFILE fds in flight. Without a timer, the sleep is not interrupted.
+ * PROGRESS  Before close returns, the kernel closes all files in the queue of a socket, and checks for a pending
+ *           signal at each of them: once a signal is pending, none of them sleeps. The cpu time remains: some us for
+ *           each fd in the queue, and the kernel lets a user have RLIMIT_NOFILE fds in flight. Without a timer, the
+ *           sleep is not interrupted.
  */
 #include "base/close.h"
 

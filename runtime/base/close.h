@@ -1,8 +1,9 @@
 /*
  * close.h -- closes an fd that a client has sent, without blocking for long.
  *
- * Closing the last fd of a TCP connection with SO_LINGER sleeps until its peer has read the data, possibly for hours; and closing
- * a socket also closes every fd in its receive queue. A signal ends that sleep: SIGURG, which is ignored by default.
+ * Closing the last fd of a TCP connection with SO_LINGER sleeps until its peer has read the data, possibly for hours;
+ * and closing a socket also closes every fd in its receive queue. A signal ends that sleep: SIGURG, which is ignored
+ * by default.
  */
 #ifndef NNB_BASE_CLOSE_H
 #define NNB_BASE_CLOSE_H

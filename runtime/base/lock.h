@@ -1,6 +1,7 @@
 /*
- * lock.h -- asks whether this thread holds a lock, for the asserts of functions that are called under it. Only builds with NNB_CHECK_LOCKS
- * ask (all but release): the answer needs a system call, which is too much on the path of an execution.
+ * lock.h -- asks whether this thread holds a lock, for the asserts of functions that are called under it. Only builds
+ * with NNB_CHECK_LOCKS ask (all but release): the answer needs a system call, which is too much on the path of an
+ * execution.
  */
 #ifndef NNB_BASE_LOCK_H
 #define NNB_BASE_LOCK_H
@@ -11,8 +12,9 @@
 #include <unistd.h>
 
 /*
- * Does this thread hold @lock? The C library has no such question. glibc stores the owner in every mutex. With another C library, the lock is
- * only known to be held by some thread. Without NNB_CHECK_LOCKS the answer is always true.
+ * Does this thread hold @lock? The C library has no such question. glibc stores the owner in every mutex. With
+ * another C library, the lock is only known to be held by some thread. Without NNB_CHECK_LOCKS the answer is always
+ * true.
  */
 static inline bool nnb__is_locked(const pthread_mutex_t *lock)
 {

@@ -1,6 +1,6 @@
 /*
- * regular.h -- opens files that a user has named, for reading. A pipe would wait for its writer, and a device may have no end, or do
- * something when it is opened: only regular files are opened. Links are followed.
+ * regular.h -- opens files that a user has named, for reading. A pipe would wait for its writer, and a device may
+ * have no end, or do something when it is opened: only regular files are opened. Links are followed.
  */
 #ifndef NNB_BASE_REGULAR_H
 #define NNB_BASE_REGULAR_H
@@ -17,7 +17,10 @@ static inline int nnb__regular_check(const struct stat *st)
 	return S_ISREG(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
 }
 
-/* A file descriptor, which the caller closes; or -errno (nnb__regular_error). What @path names may change between the two checks. */
+/*
+ * A file descriptor, which the caller closes; or -errno (nnb__regular_error). What @path names may change between the
+ * two checks.
+ */
 static inline int nnb__regular_open(const char *path)
 {
 	struct stat st;

@@ -1,4 +1,7 @@
-/* saturating.h -- sums and products that stay at UINT64_MAX, which stands for "without end": sizes and times that a peer may choose. */
+/*
+ * saturating.h -- sums and products that stay at UINT64_MAX, which stands for "without end": sizes and times that a
+ * peer may choose.
+ */
 #ifndef NNB_BASE_SATURATING_H
 #define NNB_BASE_SATURATING_H
 

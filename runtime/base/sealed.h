@@ -11,7 +11,8 @@ int nnb__sealed_new(const char *name, uint64_t bytes);
 int nnb__sealed_new_for_more(const char *name, uint64_t bytes);
 
 /*
- * 0 and the size of a file that no process can truncate; -EPERM: a process could, or a page of it may be missing; -EBADF.
+ * 0 and the size of a file that no process can truncate; -EPERM: a process could, or a page of it may be missing;
+ * -EBADF.
  */
 int nnb__sealed_bytes(int fd, uint64_t *ret);
 

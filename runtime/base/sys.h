@@ -20,8 +20,8 @@ static inline void nnb__relax(void)
 }
 
 /*
- * Fetch the cache line at @p for writing, without waiting for it. Compilers have only the fetch for reading for x86-64 unless an option names
- * the cpu; cpus without this instruction do nothing.
+ * Fetch the cache line at @p for writing, without waiting for it. Compilers have only the fetch for reading for
+ * x86-64 unless an option names the cpu; cpus without this instruction do nothing.
  */
 static inline void nnb__fetch_to_write(const void *p)
 {
@@ -33,8 +33,8 @@ static inline void nnb__fetch_to_write(const void *p)
 }
 
 /*
- * Another cpu is about to read the cache line at @p, which this thread has written: move it to a cache that both share. Where a cpu has no
- * CLDEMOTE, these bytes do nothing.
+ * Another cpu is about to read the cache line at @p, which this thread has written: move it to a cache that both
+ * share. Where a cpu has no CLDEMOTE, these bytes do nothing.
  */
 static inline void nnb__hand_over(const void *p)
 {
@@ -54,8 +54,8 @@ uint64_t nnb__now(void);
 uint64_t nnb__cpu_now(void);
 
 /*
- * How long this thread has been ready to run and on no cpu so far, in ns (/proc/thread-self/schedstat); UINT64_MAX: the kernel does not
- * count. It costs 1.3 us, and 10 us the first time that a thread asks.
+ * How long this thread has been ready to run and on no cpu so far, in ns (/proc/thread-self/schedstat); UINT64_MAX:
+ * the kernel does not count. It costs 1.3 us, and 10 us the first time that a thread asks.
  */
 uint64_t nnb__cpu_delay(void);
 

@@ -13,8 +13,8 @@ static inline size_t nnb__doubled(size_t room, size_t n, size_t least)
 }
 
 /*
- * Make room for @n elements in @array, which has room for @room; the first room is @least. @array and @room are changed.
- * False: there is no memory, and nothing has changed. The caller bounds @n, so that sizes do not overflow.
+ * Make room for @n elements in @array, which has room for @room; the first room is @least. @array and @room are
+ * changed. False: there is no memory, and nothing has changed. The caller bounds @n, so that sizes do not overflow.
  */
 #define NNB__RESERVE(array, room, n, least)                                              \
 	((n) <= (room) || ({                                                             \

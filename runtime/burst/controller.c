@@ -2,16 +2,17 @@
  * controller.c -- the client's side of a burst.
  *
  * CONCURRENCY  One execution at a time (in_flight); it owns the two queues, the packet's lists and the answer. The
- *           slots have a lock of their own. Meanwhile any thread may run the service's callback, call nnb_burst_dead, or free
- *           a pool. To free a pool, a thread walks a list of all bursts of the process, under a lock; it takes a reference to
- *           a burst before it releases the lock and calls the service, so it holds no lock during that call.
+ *           slots have a lock of their own. Meanwhile any thread may run the service's callback, call nnb_burst_dead,
+ *           or free a pool. To free a pool, a thread walks a list of all bursts of the process, under a lock; it
+ *           takes a reference to a burst before it releases the lock and calls the service, so it holds no lock
+ *           during that call.
  * ORDERING  (1) end of an execution: store in_flight false, release   --- pairs with (2)
  *           (2) begin: exchange, acquire  => the next execution sees the queue handles as the last one left them
  *           (3) a slot is freed: increment generation, release        --- pairs with (4)
  *           (4) slots_lookup: load it, acquire, before looking up       => no slot outlives its pool here, even if
  *               a new pool is made at the same address
- * PROGRESS  A warm execution makes no system call except to wake a sleeping service, or to sleep; it allocates nothing and
- *           takes no lock.
+ * PROGRESS  A warm execution makes no system call except to wake a sleeping service, or to sleep; it allocates
+ *           nothing and takes no lock.
  * CRASH     The thread that detects the death of the service calls nnb_burst_dead, which ends the wait for a result. A
  *           sleeping thread also wakes once a second to check, in case a hostile service has undone the wake.
  * TRUST     Results are parsed as untrusted data. The shapes that the service reports are checked against the model.

@@ -1,32 +1,39 @@
 /*
- * executor.c -- executes the requests of one burst, a client's stream of executions of one model. A request names its memories by slots,
- * numbers that the client chose; the executor keeps the memory of each slot, and the prepared model.
+ * executor.c -- executes the requests of one burst, a client's stream of executions of one model. A request names its
+ * memories by slots, numbers that the client chose; the executor keeps the memory of each slot, and the prepared
+ * model.
  *
- * CALLS     For each request: admit; missing; where slots are missing, add, and missing again; then execute; then answered, after the result
- *           was sent, and also before it if sending may wait for the client. Forgo ends a request whose
- *           memories never came. The numbers S-9, P-13 and the like are rules of docs/hal-rules.md.
+ * CALLS     For each request: admit; missing; where slots are missing, add, and missing again; then execute; then
+ *           answered, after the result was sent, and also before it if sending may wait for the client. Forgo ends a
+ *           request whose memories never came. The numbers S-9, P-13 and the like are rules of docs/hal-rules.md.
  * LAYOUT    Entries by slot. The executor and the kind of memory decide what an entry owns:
- *           - the cached executor maps it once; the entry owns the mapping; its fds are closed, and their numbers in the struct are stale;
+ *           - the cached executor maps it once; the entry owns the mapping; its fds are closed, and their numbers in
+ *             the struct are stale;
  *           - the plain executor maps it for each execution; the entry owns the fds;
  *           - a hardware buffer that the driver opens is never mapped; the entry owns the fds, which the driver uses;
- *           - a driver's buffer is a token, and nothing is owned. Each execution looks the buffer up (driver/buffer.c), because it may
- *             have been freed, or may be in use by another execution.
- * CONCURRENCY  Any thread may call remove, cancel and emit_all; only the server's thread calls the rest: set_stream before any other thread
+ *           - a driver's buffer is a token, and nothing is owned. Each execution looks the buffer up
+ *             (driver/buffer.c), because it may have been freed, or may be in use by another execution.
+ * CONCURRENCY  Any thread may call remove, cancel and emit_all; only the server's thread calls the rest: set_stream
+ *              before any other thread
  *           knows the executor, and free when none uses it any more. The lock guards the entries and the binding.
- *           The binding is what the last request uses; it is kept, because the next request is likely to be the same. While the state
- *           is BUSY, the server's thread uses the binding without the lock. A thread that removes an entry, bound or not, sets STALE.
- *           If the state was BUSY, the server's thread then releases the binding when the execution ends, and the mapping, fds and
- *           budget of the removed entry stay until it has; if the state was IDLE, the remover releases the binding at once.
- *           The executor calls the budget's functions under the lock, so the budget's locks are taken after this lock. A thread that
- *           calls emit_all may hold locks of the budget, so it takes `emit_lock` alone, the last in the order of locks; a thread that
- *           changes `by_slot` holds both. In `runner`, seat.lanes and seat.job.app never change, so any thread may read them.
+ *           The binding is what the last request uses; it is kept, because the next request is likely to be the same.
+ *           While the state is BUSY, the server's thread uses the binding without the lock. A thread that removes an
+ *           entry, bound or not, sets STALE. If the state was BUSY, the server's thread then releases the binding
+ *           when the execution ends, and the mapping, fds and budget of the removed entry stay until it has; if the
+ *           state was IDLE, the remover releases the binding at once. The executor calls the budget's functions under
+ *           the lock, so the budget's locks are taken after this lock. A thread that calls emit_all may hold locks of
+ *           the budget, so it takes `emit_lock` alone, the last in the order of locks; a thread that changes
+ *           `by_slot` holds both. In `runner`, seat.lanes and seat.job.app never change, so any thread may read them.
  * ORDERING  (1) the server's thread takes the binding: compare and exchange IDLE -> BUSY, acquire  --- pairs with (4)
  *           (2) the server's thread leaves it: compare and exchange BUSY -> IDLE, release  --- pairs with (3)
- *           (3) a remover sets STALE, acquire  => if it found IDLE, the server's thread has used the binding for the last time
- *           (4) a thread that holds the lock, and has released the binding or made a new one, stores IDLE (or BUSY, if it is the
- *               server's thread and will execute), release  => when (1) succeeds, the release is complete; while it is under way, the
- *               state has STALE, so (1) fails, and the server's thread waits for the lock
- * TRUST     The client chooses the slots: any numbers. The budget bounds the memory behind them to what the client may use.
+ *           (3) a remover sets STALE, acquire => if it found IDLE, the server's thread has used the binding for the
+ *               last time
+ *           (4) a thread that holds the lock, and has released the binding or made a new one, stores IDLE (or BUSY,
+ *               if it is the server's thread and will execute), release => when (1) succeeds, the release is
+ *               complete; while it is under way, the state has STALE, so (1) fails, and the server's thread waits for
+ *               the lock
+ * TRUST     The client chooses the slots: any numbers. The budget bounds the memory behind them to what the client
+ *           may use.
  */
 #include "burst/executor.h"
 
@@ -86,10 +93,11 @@ struct executor {
 	struct nnb_execution *execution;        /* begun once, then reused */
 	struct nnb__burst_context context;      /* the driver's context of the burst */
 	/*
-	 * A request in the same struct, with the same `changes`, as the last one that was begun need only restart the execution: all its
-	 * bits but the terms are the same, so it has the same slots. Their mappings are still bound then, because bind_all clears
-	 * `repeats`. A remover cannot clear it, but n_bound is 0 after it released them, so the next request with slots gets to bind_all; and a
-	 * request without slots has the same `changes` only if the last one had no mappings.
+	 * A request in the same struct, with the same `changes`, as the last one that was begun need only restart the
+	 * execution: all its bits but the terms are the same, so it has the same slots. Their mappings are still
+	 * bound then, because bind_all clears `repeats`. A remover cannot clear it, but n_bound is 0 after it
+	 * released them, so the next request with slots gets to bind_all; and a request without slots has the same
+	 * `changes` only if the last one had no mappings.
 	 */
 	bool repeats;
 	uint64_t changes;
@@ -170,8 +178,8 @@ static void binding_clear(struct executor *x)
 }
 
 /*
- * An entry of @bytes was removed: release the binding now. Returns false if the server's thread uses it: then that thread finds it
- * STALE, and releases it.
+ * An entry of @bytes was removed: release the binding now. Returns false if the server's thread uses it: then that
+ * thread finds it STALE, and releases it.
  */
 static bool binding_release(struct executor *x, uint64_t bytes)
 {
@@ -185,7 +193,10 @@ static bool binding_release(struct executor *x, uint64_t bytes)
 	return true;
 }
 
-/* Emit that the entry is mapped. A token counts as mapped. An entry without a mapping emits nothing: it is mapped for each execution. */
+/*
+ * Emit that the entry is mapped. A token counts as mapped. An entry without a mapping emits nothing: it is mapped for
+ * each execution.
+ */
 static void emit_entry(const struct executor *x, int32_t slot, const struct entry *e, uint64_t since)
 {
 	assert(nnb__is_locked(&x->emit_lock));
@@ -194,8 +205,8 @@ static void emit_entry(const struct executor *x, int32_t slot, const struct entr
 }
 
 /*
- * Remove the entry of a slot. @ret is what it owned: the caller calls entry_drop. Fds that the current execution may use stay in the
- * entry until that execution ends, and @ret has none.
+ * Remove the entry of a slot. @ret is what it owned: the caller calls entry_drop. Fds that the current execution may
+ * use stay in the entry until that execution ends, and @ret has none.
  */
 static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
 {
@@ -221,7 +232,10 @@ static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, str
 	return true;
 }
 
-/* Release what a removed entry owned. Call this without the lock if other threads use the executor, because closing may take long. */
+/*
+ * Release what a removed entry owned. Call this without the lock if other threads use the executor, because closing
+ * may take long.
+ */
 static void entry_drop(struct entry *e)
 {
 	if (!e->mapping)
@@ -249,8 +263,8 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 }
 
 /*
- * Map memory for the next execution, in the plain executor. The lock is held meanwhile, so that no other thread removes the entry; only
- * such a thread waits for it. NULL: the memory cannot be mapped.
+ * Map memory for the next execution, in the plain executor. The lock is held meanwhile, so that no other thread
+ * removes the entry; only such a thread waits for it. NULL: the memory cannot be mapped.
  */
 static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const struct nnb_memory *memory)
 {
@@ -265,7 +279,10 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 	return r ? NULL : m;
 }
 
-/* Bind an entry to pool @i of the next execution. The mapping of a token, or of memory that cannot be mapped, is NULL. */
+/*
+ * Bind an entry to pool @i of the next execution. The mapping of a token, or of memory that cannot be mapped, is
+ * NULL.
+ */
 static void pool_bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
 {
 	assert(i < x->room_bound);
@@ -328,8 +345,9 @@ static inline bool binding_is_for(const struct executor *x, const int32_t *slots
 }
 
 /*
- * Take the binding of the last request, unless it is STALE; or still BUSY, because a server, unlike ours (server.c), called missing and then did not
- * execute. Then what the last request used stays bound, and what was removed of it mapped and charged to the budget, until the next missing or free.
+ * Take the binding of the last request, unless it is STALE; or still BUSY, because a server, unlike ours (server.c),
+ * called missing and then did not execute. Then what the last request used stays bound, and what was removed of it
+ * mapped and charged to the budget, until the next missing or free.
  */
 static inline bool take_binding(struct executor *x)
 {
@@ -367,8 +385,9 @@ static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct 
 }
 
 /*
- * Add an entry in place of the slot's earlier one. If the memory exceeds the budget or cannot be mapped, the earlier one stays; if there
- * is no room for the entry, it is removed all the same. Owns @memory from now on, also on failure.
+ * Add an entry in place of the slot's earlier one. If the memory exceeds the budget or cannot be mapped, the earlier
+ * one stays; if there is no room for the entry, it is removed all the same. Owns @memory from now on, also on
+ * failure.
  */
 static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_memory *memory)
 {
@@ -424,7 +443,10 @@ static void known_slots_sum(struct executor *x, uint32_t *pools, uint64_t *bytes
 	pthread_mutex_unlock(&x->lock);
 }
 
-/* The request with the number of its pools, which are unknown yet: nnb__prepared_check then leaves out what depends on them. */
+/*
+ * The request with the number of its pools, which are unknown yet: nnb__prepared_check then leaves out what depends
+ * on them.
+ */
 static struct nnb_request request_without_pools(const struct nnb_packet_request *p)
 {
 	return (struct nnb_request){ .exec = p->trace ? p->trace->exec : 0,
@@ -436,9 +458,9 @@ static struct nnb_request request_without_pools(const struct nnb_packet_request 
 }
 
 /*
- * Write the pools that are known by now into @ret, which has room for all. @look: why the slots are looked up, for the events. Returns
- * whether all are known. The copies are used without the lock, so another thread may close their fds: only the checks use them, which read
- * sizes, kinds and the numbers of driver's buffers, and no fd.
+ * Write the pools that are known by now into @ret, which has room for all. @look: why the slots are looked up, for
+ * the events. Returns whether all are known. The copies are used without the lock, so another thread may close their
+ * fds: only the checks use them, which read sizes, kinds and the numbers of driver's buffers, and no fd.
  */
 static bool known_pools(struct executor *x, const struct nnb_packet_request *p, enum nbt_look look,
                         struct nnb_memory *ret)
@@ -459,8 +481,8 @@ static bool known_pools(struct executor *x, const struct nnb_packet_request *p, 
 }
 
 /*
- * Check the request with the memories of its known slots, and with @memories for its missing ones: @slots, sorted. Maps nothing. Without
- * memory for the check no error counts as found.
+ * Check the request with the memories of its known slots, and with @memories for its missing ones: @slots, sorted.
+ * Maps nothing. Without memory for the check no error counts as found.
  */
 static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint32_t n,
                                   const struct nnb_memory *memories, struct nnb_reason *reason)
@@ -487,8 +509,8 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 }
 
 /*
- * Rules S-9, S-11. @slots: as missing wrote them. If the request is invalid, that status takes precedence over GENERAL_FAILURE, memory that
- * cannot be mapped, as in an execution without a burst.
+ * Rules S-9, S-11. @slots: as missing wrote them. If the request is invalid, that status takes precedence over
+ * GENERAL_FAILURE, memory that cannot be mapped, as in an execution without a burst.
  */
 static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
                                     struct nnb_reason *reason)
@@ -504,7 +526,8 @@ static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n,
 	bytes = nnb__saturating_sum(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
 	known_slots_sum(x, &pools, &bytes);
 	for (uint32_t i = 0; i < n; i++) {
-		/* Tokens also after a failure: forgo comes next, and must find their buffers, to make them uninitialised. */
+		/* Tokens also after a failure: forgo comes next, and must find their buffers, to make them
+		 * uninitialised. */
 		if (status && !is_token(&memories[i])) {
 			nnb_memory_close(&memories[i]);
 			continue;
@@ -552,7 +575,10 @@ static void executor_emit_all(void *arg)
 
 /* ---- executing ---- */
 
-/* Check the buffers of a request that is valid otherwise. If they are valid as well, make the buffers of its outputs uninitialised. */
+/*
+ * Check the buffers of a request that is valid otherwise. If they are valid as well, make the buffers of its outputs
+ * uninitialised.
+ */
 static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request *request, struct nnb_reason *reason)
 {
 	enum nnb_status wrong = nnb__buffers_check(x->prepared, request, false, reason);
@@ -563,8 +589,8 @@ static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request
 }
 
 /*
- * Fail a request without executing it. An error in the request, as far as its known slots show, takes precedence; if there is
- * none, outputs in known buffers become uninitialised, as after a failed execution.
+ * Fail a request without executing it. An error in the request, as far as its known slots show, takes precedence; if
+ * there is none, outputs in known buffers become uninitialised, as after a failed execution.
  */
 static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_request *p, struct nnb_reason *reason)
 {
@@ -648,8 +674,8 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 }
 
 /*
- * If @status is TRANSIENT, the budget has no room for the driver's buffers of the execution now. Return PERSISTENT if it could never have
- * room for them and the request's pools together, and @status else.
+ * If @status is TRANSIENT, the budget has no room for the driver's buffers of the execution now. Return PERSISTENT if
+ * it could never have room for them and the request's pools together, and @status else.
  */
 static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_status status)
 {
@@ -712,7 +738,8 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 		result->n_shapes = 0; /* rule P-31: without an execution the client gets no shapes */
 		result->status = exhaustion_status(x, result->status);
 	}
-	/* The server's thread is done with the binding. The cached executor keeps it for the next request, unless it is STALE. */
+	/* The server's thread is done with the binding. The cached executor keeps it for the next request, unless it
+	 * is STALE. */
 	busy = BUSY;
 	if (__builtin_expect(x->cached, 1) &&
 	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */

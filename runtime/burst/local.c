@@ -1,8 +1,8 @@
 /*
  * local.c -- a burst whose service is a thread of this process.
  *
- * CONCURRENCY  configure, close, execute and release: the burst's owner, one at a time. The callbacks of the server run on the server's
- *              thread (server.c).
+ * CONCURRENCY  configure, close, execute and release: the burst's owner, one at a time. The callbacks of the server
+ *              run on the server's thread (server.c).
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -59,7 +59,10 @@ static void close_server(void *context)
 	nnb_burst_server_free(context);
 }
 
-/* ---- what the queues cannot carry: a call on the caller's thread. Such a call has no messages: traces show 0 items in their place ---- */
+/*
+ * ---- what the queues cannot carry: a call on the caller's thread. Such a call has no messages: traces show 0 items
+ * in their place ----
+ */
 
 static enum nnb_status execution_run(struct nnb_prepared *p, const struct nnb_request *request,
                                      const struct nnb_terms *terms, struct nnb__trace *t,

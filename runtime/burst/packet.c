@@ -7,11 +7,12 @@
  *             and TERMS if there are any
  *           and a result
  *             PACKET, for each output OPERAND and its DIMENSIONs, TIMING.
- * PROGRESS  A burst sends the same request again and again. The parser compares a request with the last one in the queue, and
- *           copies and parses it only if they differ; "changes" counts these. TERMS come last, because they may differ each time.
+ * PROGRESS  A burst sends the same request again and again. The parser compares a request with the last one in the
+ *           queue, and copies and parses it only if they differ; "changes" counts these. TERMS come last, because
+ *           they may differ each time.
  * TRUST     The peer can write a datum while it is parsed. The parser reads only copies, or datums that equal a copy.
- *           It trusts a count one datum at a time: the next datum must exist and have the kind that is due, so the number
- *           of datums bounds all counts together.
+ *           It trusts a count one datum at a time: the next datum must exist and have the kind that is due, so the
+ *           number of datums bounds all counts together.
  */
 #include "nnb/packet.h"
 

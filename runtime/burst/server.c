@@ -1,17 +1,18 @@
 /*
  * server.c -- the service's side of a burst: a thread that reads requests and answers them.
  *
- * CONCURRENCY  The thread owns the queues, the parsed request and the result. Freeing a slot is passed on to the executor,
+ * CONCURRENCY  The thread owns the queues, the parsed request and the result. Freeing a slot is passed on to the
+ *              executor,
  *           which has its own locks. The thread stores the counts, and any thread may load them.
- * ORDERING  The queues order the packets. To stop: set stopping, then shut the queue, again and again until the thread has
- *           ended; the thread checks stopping before it answers (B-32: no stray result).
- * PROGRESS  The thread sleeps only for requests, or in the callback. It never waits for room: a client that has not read its
- *           last result gets none (B-16).
- *           A store into the result queue may wait for a client that takes pages out of its file. Where the server cannot seal the
- *           file, the executor wakes the thread that got its lane first, and the client is answered then (answers_first).
+ * ORDERING  The queues order the packets. To stop: set stopping, then shut the queue, again and again until the
+ *           thread has ended; the thread checks stopping before it answers (B-32: no stray result).
+ * PROGRESS  The thread sleeps only for requests, or in the callback. It never waits for room: a client that has not
+ *           read its last result gets none (B-16). A store into the result queue may wait for a client that takes
+ *           pages out of its file. Where the server cannot seal the file, the executor wakes the thread that got its
+ *           lane first, and the client is answered then (answers_first).
  * CRASH     If a client dies, the thread stays asleep; the part of the service that detects the death frees the server.
- * TRUST     A packet is parsed as untrusted data, and a malformed one is answered (B-18). Impossible counters are answered
- *           once; if they are still impossible at the next check, the thread ends (B-15).
+ * TRUST     A packet is parsed as untrusted data, and a malformed one is answered (B-18). Impossible counters are
+ *           answered once; if they are still impossible at the next check, the thread ends (B-15).
  */
 #include <assert.h>
 #include <errno.h>
@@ -30,7 +31,10 @@
 #include "trace/trace.h"
 
 #define SHUT_AGAIN_NS 10000000
-/* One thread of the client waits for a result. If an app has more of them, waking all would keep the thread that got the lane waiting. */
+/*
+ * One thread of the client waits for a result. If an app has more of them, waking all would keep the thread that got
+ * the lane waiting.
+ */
 #define READERS_WOKEN_MOST 8
 
 struct nnb_burst_server {
@@ -66,7 +70,10 @@ static inline bool server_is_stopping(const struct nnb_burst_server *s)
 
 /* ---- slots ---- */
 
-/* Ask the client for the memory of all missing slots in one callback (S-8). The executor keeps the memories that it can use (S-9, S-11). */
+/*
+ * Ask the client for the memory of all missing slots in one callback (S-8). The executor keeps the memories that it
+ * can use (S-9, S-11).
+ */
 static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_reason *reason)
 {
 	struct nnb_memory *memories = calloc(n, sizeof(*memories));
@@ -92,7 +99,10 @@ static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, st
 	return status;
 }
 
-/* Write the request's slots that the executor does not know into s->missing, and return their number. Emits each lookup. */
+/*
+ * Write the request's slots that the executor does not know into s->missing, and return their number. Emits each
+ * lookup.
+ */
 static uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
 {
 	const struct nnb_packet_request *p = &s->packet;
@@ -142,7 +152,10 @@ static void begin_trace(struct nnb_burst_server *s, uint32_t items)
 	nnb__trace_taken(&s->trace, NBT_queue_request, items, items, &waited);
 }
 
-/* Wait for a packet and parse all of it (B-14). 0; -EBADMSG: it is malformed; -EIO: the queue's counters are invalid; another error: the queue was shut. */
+/*
+ * Wait for a packet and parse all of it (B-14). 0; -EBADMSG: it is malformed; -EIO: the queue's counters are invalid;
+ * another error: the queue was shut.
+ */
 static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
@@ -161,7 +174,10 @@ static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason
 	return r;
 }
 
-/* Answer. A result that does not fit becomes a failure (B-35); if even that does not fit, the client does not read its results. */
+/*
+ * Answer. A result that does not fit becomes a failure (B-35); if even that does not fit, the client does not read
+ * its results.
+ */
 static void result_send(struct nnb_burst_server *s, struct nnb_result *result)
 {
 	size_t n = nnb_packet_result_size(result);
@@ -313,7 +329,8 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 	nnb__fmq_is_of_burst(s->result, NBT_queue_result);
 	s->result->flag.wakes_most = READERS_WOKEN_MOST;
 	s->answers_first = c->answers_first && nnb__fmq_keep_pages(s->result);
-	/* Set the number of the burst in traces, from the service or from this process, and pass it to the client and the executor. */
+	/* Set the number of the burst in traces, from the service or from this process, and pass it to the client and
+	 * the executor. */
 	if (!c->stream) {
 		s->own = (struct nnb__own){ .stream = nnb__own_number(),
 			                    .path = NBT_path_burst,

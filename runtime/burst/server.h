@@ -4,7 +4,10 @@
 
 #include "nnb/burst.h"
 
-/* Cancel the current execution, and send no more answers. The server must be stopped later. Any thread; does not wait. */
+/*
+ * Cancel the current execution, and send no more answers. The server must be stopped later. Any thread; does not
+ * wait.
+ */
 void nnb__burst_server_halt(struct nnb_burst_server *server);
 
 /* The queues of a server, for traces. Any thread. */

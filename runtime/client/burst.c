@@ -1,7 +1,8 @@
 /*
  * burst.c -- bursts on the service's models: the controller of nnb/burst.h, and its line to the service.
  *
- * CONCURRENCY  The events' thread holds a reference to the line while it answers on it; closing the line waits for that.
+ * CONCURRENCY  The events' thread holds a reference to the line while it answers on it; closing the line waits for
+ *              that.
  */
 #include <assert.h>
 #include <sys/epoll.h>

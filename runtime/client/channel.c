@@ -199,8 +199,8 @@ void nnb__channel_give(struct nnb_client *c, struct nnb__channel *ch)
 }
 
 /*
- * Send ch->out, and receive the answer in ch->in. 0 or -errno. After the timeout the client closes the socket for reading: the service
- * notices, and undoes the call. An answer that has arrived by then is accepted.
+ * Send ch->out, and receive the answer in ch->in. 0 or -errno. After the timeout the client closes the socket for
+ * reading: the service notices, and undoes the call. An answer that has arrived by then is accepted.
  */
 int nnb__channel_exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns)
 {

@@ -1,8 +1,9 @@
 /*
  * client.h -- inside of a client.
  *
- * channel.c calls the service; events.c receives its events, on a thread; client.c is the connection; remote.c models and
- * executions; fenced.c those with fences; burst.c bursts; buffer.c buffers. The head of client.c has the rules of their locks.
+ * channel.c calls the service; events.c receives its events, on a thread; client.c is the connection; remote.c models
+ * and executions; fenced.c those with fences; burst.c bursts; buffer.c buffers. The head of client.c has the rules of
+ * their locks.
  */
 #ifndef NNB_CLIENT_CLIENT_H
 #define NNB_CLIENT_CLIENT_H
@@ -92,8 +93,8 @@ void nnb__client_free(struct nnb_client *client);
 int nnb__client_watch(struct nnb_client *client, int fd, uint64_t tag); /* 0 or -errno */
 
 /*
- * The app asks for an execution by call: begin its trace, @ret. Returns its number, for the message. @duration_ns: of a fenced
- * execution; 0: any. @fallback: a burst could not carry the execution.
+ * The app asks for an execution by call: begin its trace, @ret. Returns its number, for the message. @duration_ns: of
+ * a fenced execution; 0: any. @fallback: a burst could not carry the execution.
  */
 uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call,
                           uint64_t duration_ns, bool fallback, struct nnb__call_trace *ret);
@@ -116,8 +117,9 @@ void nnb__channel_free(struct nnb__channel *channel);
 int nnb__channel_exchange(struct nnb_client *client, struct nnb__channel *channel, uint64_t timeout_ns);
 
 /*
- * A call in two steps. Await: send out, and wait for the answer; with NONE, its fields come next in @channel's in. End: with @status,
- * of the first step; NONE becomes GENERAL_FAILURE if the answer had not exactly the fields that were taken. The channel goes back.
+ * A call in two steps. Await: send out, and wait for the answer; with NONE, its fields come next in @channel's in.
+ * End: with @status, of the first step; NONE becomes GENERAL_FAILURE if the answer had not exactly the fields that
+ * were taken. The channel goes back.
  */
 enum nnb_status nnb__answer_await(struct nnb_client *client, struct nnb__channel *channel, struct nnb_reason *reason);
 enum nnb_status nnb__answer_end(struct nnb_client *client, struct nnb__channel *channel, enum nnb_status status,
@@ -141,7 +143,10 @@ void *nnb__events_thread(void *client);
 struct nnb__pending *nnb__pending_new(struct nnb_remote *remote, const struct nnb_call *call);
 void nnb__pending_drop(struct nnb__pending *pending);
 
-/* From now on the callback of @pending will be called, in every case. Returns its serial number; 0: the service is gone, the caller still owns @pending. */
+/*
+ * From now on the callback of @pending will be called, in every case. Returns its serial number; 0: the service is
+ * gone, the caller still owns @pending.
+ */
 uint64_t nnb__pending_add(struct nnb_client *client, struct nnb__pending *pending);
 
 /* Take the pending execution @serial from the list; the caller owns it. NULL: its callback has been called. */

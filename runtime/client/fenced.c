@@ -1,10 +1,12 @@
 /*
  * fenced.c -- fenced executions: the call returns at the launch, and the result arrives later.
  *
- * CONCURRENCY  Any thread; the events' thread delivers the result. A fenced execution is reference-counted: by its user, and by its
- *           client's list from before the call until its fence is no longer pending. Order of locks: the client's, then its own.
- * CRASH     The service first sends the result, and then signals the fence. If it dies before, or between the two, the fence
- *           stays pending: the events' thread sees the end of the connection, and fails the fence instead.
+ * CONCURRENCY  Any thread; the events' thread delivers the result. A fenced execution is reference-counted: by its
+ *              user, and by its
+ *           client's list from before the call until its fence is no longer pending. Order of locks: the client's,
+ *           then its own.
+ * CRASH     The service first sends the result, and then signals the fence. If it dies before, or between the two,
+ *           the fence stays pending: the events' thread sees the end of the connection, and fails the fence instead.
  */
 #include <assert.h>
 #include <errno.h>
@@ -335,7 +337,8 @@ enum nnb_status nnb_fenced_info(struct nnb_fenced *f, struct nnb_timing *since_l
 
 	pthread_mutex_lock(&f->lock);
 	assert(f->fence >= 0 && (f->has_result || f->remote)); /* the caller has it only after the launch */
-	/* The service sends the result before it signals the fence, so the result is on its way. The events' thread must not wait for it. */
+	/* The service sends the result before it signals the fence, so the result is on its way. The events' thread
+	 * must not wait for it. */
 	if (!f->has_result && nnb_fence_state(f->fence) != NNB_FENCE_PENDING &&
 	    !pthread_equal(pthread_self(), f->remote->client->thread))
 		while (!f->has_result)

@@ -1,7 +1,8 @@
 /*
  * remote.c -- models that the service has prepared, and their executions by call.
  *
- * CONCURRENCY  Any thread. A model is reference-counted: by its user, its bursts, and asynchronous executions under way.
+ * CONCURRENCY  Any thread. A model is reference-counted: by its user, its bursts, and asynchronous executions under
+ *              way.
  */
 #include <assert.h>
 #include <errno.h>
@@ -304,7 +305,8 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 	nnb__put_u64(&ch->out, serial);
 	r = nnb__channel_exchange(c, ch, 0);
 	status = r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
-	/* The service sends a completion if it has promised one, or may have received the call. Otherwise call back here, unless done. */
+	/* The service sends a completion if it has promised one, or may have received the call. Otherwise call back
+	 * here, unless done. */
 	if (r ? r != -ETIMEDOUT : !nnb__get_u32(&ch->in) || !nnb__message_taken(&ch->in)) {
 		p = nnb__pending_take(c, serial);
 		if (p)

@@ -1,5 +1,6 @@
 /*
- * nnburst-conformance -- executes every model file of a directory, by a driver or through the service, and compares outputs.
+ * nnburst-conformance -- executes every model file of a directory, by a driver or through the service, and compares
+ * outputs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -168,8 +169,8 @@ static bool has_ending(const char *name, const char *ending)
 }
 
 /*
- * Print the line of one model. The line names the file already, so the file's path or name is removed from the start of the
- * reason.
+ * Print the line of one model. The line names the file already, so the file's path or name is removed from the start
+ * of the reason.
  */
 static void print_line(enum verdict verdict, const char *name, const char *path, const char *reason)
 {
@@ -212,8 +213,8 @@ static void run_file(struct session *s, const char *path)
 		unsigned asked = s->ways.paths;
 
 		/*
-		 * Run a model without expected outputs, such as a .tflite file: random inputs, and all ways must agree. In this process the
-		 * execution is preempted, too, so that at least two ways are compared.
+		 * Run a model without expected outputs, such as a .tflite file: random inputs, and all ways must
+		 * agree. In this process the execution is preempted, too, so that at least two ways are compared.
 		 */
 		if (asked == AT_ONE_GO && !s->ways.memories[DEVICE])
 			s->ways.paths |= SAVED;

@@ -1,6 +1,6 @@
 /*
- * ways.h -- executes one example of a model in every requested way: each path, with inputs and outputs in shared memory and
- * in the device's memory. All ways must produce the same bits.
+ * ways.h -- executes one example of a model in every requested way: each path, with inputs and outputs in shared
+ * memory and in the device's memory. All ways must produce the same bits.
  */
 #ifndef WAYS_H
 #define WAYS_H

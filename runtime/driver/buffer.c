@@ -1,16 +1,17 @@
 /*
- * buffer.c -- buffers that a device keeps: found by their token, allocated for roles, used by one writer or many readers.
+ * buffer.c -- buffers that a device keeps: found by their token, allocated for roles, used by one writer or many
+ * readers.
  *
  * LAYOUT    A device has all of its buffers in lists, by the low bits of their tokens, which are random.
  * CONCURRENCY  Any thread. Each device has one lock, for the lists and for the state of each buffer. It is held for one
- *           buffer at a time, and no thread waits, allocates or copies under it. A user of a buffer holds a lease, under which
- *           it reads or writes without the lock: many leases to read, or one to write. A lease is granted at once or refused.
- *           The memory belongs to the writer while there is one, and does not change otherwise.
+ *           buffer at a time, and no thread waits, allocates or copies under it. A user of a buffer holds a lease,
+ *           under which it reads or writes without the lock: many leases to read, or one to write. A lease is granted
+ *           at once or refused. The memory belongs to the writer while there is one, and does not change otherwise.
  * ORDERING  A lease is taken and given back under the lock, so the next user sees what the last writer wrote.
- * LIFETIME  There are two counts: references keep the token valid; leases, and holders that will use the buffer later, keep the
- *           memory. The buffer is freed when both are 0.
- * TRUST     Tokens, roles, extents and memories to copy are untrusted. Each use looks the token up and checks the buffer's owner
- *           and roles (M-21).
+ * LIFETIME  There are two counts: references keep the token valid; leases, and holders that will use the buffer
+ *           later, keep the memory. The buffer is freed when both are 0.
+ * TRUST     Tokens, roles, extents and memories to copy are untrusted. Each use looks the token up and checks the
+ *           buffer's owner and roles (M-21).
  */
 #include "driver/buffer.h"
 
@@ -237,7 +238,10 @@ static void buffer_free(struct nnb_buffer *b)
 	free(b);
 }
 
-/* Call this under the lock. True: the buffer has no reference and no holder, and the caller must free it after unlocking. */
+/*
+ * Call this under the lock. True: the buffer has no reference and no holder, and the caller must free it after
+ * unlocking.
+ */
 static bool is_unused(const struct nnb_buffer *b)
 {
 	return !b->refs && !b->holds && !b->readers && !b->writing;
@@ -596,7 +600,10 @@ enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memo
 	return status;
 }
 
-/* M-32: check that the whole contents may be copied to @to. *bytes: their size; 0: unknown. @take: with NONE, the caller gets a lease. */
+/*
+ * M-32: check that the whole contents may be copied to @to. *bytes: their size; 0: unknown. @take: with NONE, the
+ * caller gets a lease.
+ */
 static enum nnb_status copy_out_check(struct nnb_buffer *b, const struct nnb_memory *to, bool take, uint64_t *bytes,
                                       struct nnb_reason *reason)
 {
@@ -703,7 +710,10 @@ static bool kind_agrees(const struct nnb__buffer_kind *kind, uint32_t rank, cons
 	return nnb__kind_combine(&k, rank, dims) && nnb__kind_combine(&k, a->rank, a->dims);
 }
 
-/* The buffer with that token, if it belongs to the same owner: a caller cannot find out whether another owner has the token. Under the lock. */
+/*
+ * The buffer with that token, if it belongs to the same owner: a caller cannot find out whether another owner has the
+ * token. Under the lock.
+ */
 static struct nnb_buffer *find_own(const struct nnb_prepared *p, uint64_t token)
 {
 	struct nnb_buffer *b = buffer_find(buffers_of(p), token);

@@ -145,7 +145,8 @@ static void seal_model(const struct nnb_device *d, const struct header *h, const
 	nnb__siphash_add(&s, d->driver->name, strlen(d->driver->name) + 1);
 	nnb__siphash_add(&s, d->driver->version, strlen(d->driver->version) + 1);
 	nnb__siphash_add(&s, h, sizeof(*h));
-	/* If the caller aborts this, the seal is incomplete: it is not written, and it differs from the seal that was read. */
+	/* If the caller aborts this, the seal is incomplete: it is not written, and it differs from the seal that was
+	 * read. */
 	for (size_t at = 0; at < h->wire_bytes && nnb__patient(CHUNK_UNITS); at += CHUNK)
 		nnb__siphash_add(&s, wire + at, size_min(h->wire_bytes - at, CHUNK));
 	nnb__siphash_done(&s, ret);
@@ -179,7 +180,10 @@ static struct nnb_operand *model_relocate(const struct nnb_operand *from, uint32
 	return operands;
 }
 
-/* The saved model: as @m, but its referenced constants lie in one pool, those of the main graph first. *ret_data_bytes: its size. */
+/*
+ * The saved model: as @m, but its referenced constants lie in one pool, those of the main graph first.
+ * *ret_data_bytes: its size.
+ */
 static bool relocate_all(const struct nnb_model *m, struct nnb_model *ret, uint64_t *ret_data_bytes)
 {
 	uint64_t at = 0;
@@ -304,7 +308,10 @@ enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_c
 
 /* ---- loading ---- */
 
-/* Read the whole model file, and check its seal. *ret, which the caller frees, is the header, followed by the wire form. */
+/*
+ * Read the whole model file, and check its seal. *ret, which the caller frees, is the header, followed by the wire
+ * form.
+ */
 static enum nnb_status load_model_file(const struct nnb_device *d, const struct nnb_cache *cache, struct header *h,
                                        uint8_t **ret, struct nnb_reason *reason)
 {

@@ -1,8 +1,8 @@
 /*
  * cache_dir.c -- cache entries as files of a directory, and the key to seal them with.
  *
- * CRASH     A file is written under another name and renamed when it is complete, the model's last. A crash leaves a file that
- *           is never read, or a new data file with an old model, which is refused.
+ * CRASH     A file is written under another name and renamed when it is complete, the model's last. A crash leaves a
+ *           file that is never read, or a new data file with an old model, which is refused.
  */
 #include <errno.h>
 #include <fcntl.h>

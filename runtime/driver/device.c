@@ -1,8 +1,8 @@
 /*
  * device.c -- devices: finding a driver, opening it, and querying it.
  *
- * CONCURRENCY  A device has a reference count; a thread with a reference may call any function. The lock orders switching the
- *              fast state, and nothing else.
+ * CONCURRENCY  A device has a reference count; a thread with a reference may call any function. The lock orders
+ *              switching the fast state, and nothing else.
  * TRUST        A driver is code: it is loaded from beside this library, or from the path that the caller gives.
  */
 #include "driver/device.h"

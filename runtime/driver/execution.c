@@ -1,5 +1,6 @@
 /*
- * execution.c -- one execution of a prepared model: checks the request, binds it, runs one operation at a time, unbinds.
+ * execution.c -- one execution of a prepared model: checks the request, binds it, runs one operation at a time,
+ * unbinds.
  *
  * CONCURRENCY  The caller orders the calls on one execution. The executions of one prepared model share only its list
  *              of idle executions, under its lock. An execution that has ended keeps its memory on that list, so that
@@ -67,7 +68,8 @@ struct nnb_execution {
 	struct nnb_run_terms terms;  /* likewise */
 	uint64_t charged;            /* bytes charged for its memory, without what depends on the request */
 	bool shapes_charged;         /* the arrays for shapes that are not fixed are charged, too */
-	/* if only the run shows the shapes: the shapes at its beginning, the request's room, and where to report shapes */
+	/* if only the run shows the shapes: the shapes at its beginning, the request's room, and where to report
+	 * shapes */
 	struct nnb_shape *asked;
 	uint64_t *room_bytes;             /* by model output; UINT64_MAX: the output lies in a buffer */
 	struct nnb_output_shape *reports; /* owned by the caller; NULL: no report */
@@ -243,7 +245,10 @@ static bool is_kept(const struct nnb_execution *e, const struct nnb_argument *a)
 	return !a->no_value && !e->mappings[a->location.pool];
 }
 
-/* The address of an argument; NULL: it has no value, or lies in a buffer. Offset and length 0 mean a whole hardware buffer (P-18). */
+/*
+ * The address of an argument; NULL: it has no value, or lies in a buffer. Offset and length 0 mean a whole hardware
+ * buffer (P-18).
+ */
 static uint8_t *argument_at(const struct nnb_execution *e, const struct nnb_argument *a)
 {
 	if (a->no_value || is_kept(e, a))
@@ -260,7 +265,10 @@ static uint64_t argument_bytes(const struct nnb_execution *e, const struct nnb_a
 	return a->location.length;
 }
 
-/* The execution ends with @status before it uses its buffers. An error in the buffers comes first, and changes nothing. */
+/*
+ * The execution ends with @status before it uses its buffers. An error in the buffers comes first, and changes
+ * nothing.
+ */
 static enum nnb_status without_buffers(struct nnb_execution *e, const struct nnb_request *request,
                                        struct nnb_buffer *const *held, enum nnb_status status,
                                        struct nnb_reason *reason)

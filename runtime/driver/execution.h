@@ -1,26 +1,30 @@
-/* execution.h -- executions and prepared models, for the library's own modules: repeating, accounts, looks, deadlines. */
+/*
+ * execution.h -- executions and prepared models, for the library's own modules: repeating, accounts, looks,
+ * deadlines.
+ */
 #ifndef NNB_DRIVER_EXECUTION_H
 #define NNB_DRIVER_EXECUTION_H
 
 #include "nnb/device.h"
 
 /*
- * Whether the execution, begun again with the same request and mappings, would go through the same steps. Then nnb_execution_restart
- * does that at less cost. False if an input's value decides a shape, or if an argument lies in a buffer.
+ * Whether the execution, begun again with the same request and mappings, would go through the same steps. Then
+ * nnb_execution_restart does that at less cost. False if an input's value decides a shape, or if an argument lies in
+ * a buffer.
  */
 bool nnb__execution_repeats(const struct nnb_execution *execution);
 
 /*
- * Would the execution compute the same if it started over? False if an output overlaps an input or a pool of the model's constants,
- * even by two mappings of one file, or if there are too many of them to compare.
+ * Would the execution compute the same if it started over? False if an output overlaps an input or a pool of the
+ * model's constants, even by two mappings of one file, or if there are too many of them to compare.
  */
 bool nnb__execution_can_restart(const struct nnb_execution *execution);
 
 struct nnb_account;
 
 /*
- * nnb_prepare and nnb_prepare_from_cache, with an account that is charged for the prepared model: @account is borrowed until the model is
- * freed. If the status is NONE, the prepared model owns @model, without a copy.
+ * nnb_prepare and nnb_prepare_from_cache, with an account that is charged for the prepared model: @account is
+ * borrowed until the model is freed. If the status is NONE, the prepared model owns @model, without a copy.
  */
 enum nnb_status nnb__prepare_for(struct nnb_device *device, struct nnb_model *model, const struct nnb_prepare *how,
                                  const struct nnb_cache *cache, const struct nnb_account *account,
@@ -39,12 +43,15 @@ enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const s
 /* Upper limit of the estimated time of an execution on its device, in ns; 0: no limit. */
 uint64_t nnb__execution_work_limit(const struct nnb_execution *execution);
 
-/* The function that operations call while they run to ask whether to go on; NULL: none. If it returns false, the execution fails. */
+/*
+ * The function that operations call while they run to ask whether to go on; NULL: none. If it returns false, the
+ * execution fails.
+ */
 void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *arg), void *arg);
 
 /*
- * Set the timeout of each WHILE (0: NNB_LOOP_DEFAULT_NS; at most NNB_LOOP_MAX_NS), and the callback for iterations (struct nnb_loops;
- * NULL: none). Call this before the execution runs.
+ * Set the timeout of each WHILE (0: NNB_LOOP_DEFAULT_NS; at most NNB_LOOP_MAX_NS), and the callback for iterations
+ * (struct nnb_loops; NULL: none). Call this before the execution runs.
  */
 void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
                           void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg);
@@ -53,8 +60,9 @@ void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
 void nnb__execution_deadline(struct nnb_execution *execution, uint64_t deadline_ns);
 
 /*
- * The state of a device for a burst of a prepared model: its fast state is on (B-2), and the driver may have a context. Any thread may begin
- * and end one; @prepared must exist until the end, and executions of the burst have ended by then.
+ * The state of a device for a burst of a prepared model: its fast state is on (B-2), and the driver may have a
+ * context. Any thread may begin and end one; @prepared must exist until the end, and executions of the burst have
+ * ended by then.
  */
 struct nnb__burst_context {
 	void *driver; /* the driver's; NULL: it has none for this burst */
@@ -63,7 +71,10 @@ struct nnb__burst_context {
 void nnb__burst_context_begin(struct nnb__burst_context *ret, struct nnb_prepared *prepared);
 void nnb__burst_context_end(struct nnb__burst_context *context, struct nnb_prepared *prepared);
 
-/* The execution belongs to that burst. Call this before it runs; it stays so until the execution ends, however often it is begun again. */
+/*
+ * The execution belongs to that burst. Call this before it runs; it stays so until the execution ends, however often
+ * it is begun again.
+ */
 void nnb__execution_burst(struct nnb_execution *execution, const struct nnb__burst_context *context);
 
 uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t op);
@@ -79,8 +90,8 @@ enum nnb_status nnb__prepared_check(const struct nnb_prepared *prepared, const s
 uint64_t nnb__prepared_map_ns(const struct nnb_prepared *prepared, uint32_t pool);
 
 /*
- * Is @memory a hardware buffer that is not a BLOB, and can the driver open such buffers? Then it has no mapping, and executions take NULL
- * for it.
+ * Is @memory a hardware buffer that is not a BLOB, and can the driver open such buffers? Then it has no mapping, and
+ * executions take NULL for it.
  */
 bool nnb__device_opens(const struct nnb_device *device, const struct nnb_memory *memory);
 bool nnb__prepared_opens(const struct nnb_prepared *prepared, const struct nnb_memory *memory);

@@ -1,4 +1,7 @@
-/* past.c -- a list of kinds, each the SipHash of what the times depend on, with its least CPU time; the kind unused for longest makes room. */
+/*
+ * past.c -- a list of kinds, each the SipHash of what the times depend on, with its least CPU time; the kind unused
+ * for longest makes room.
+ */
 #include "driver/past.h"
 
 #include <assert.h>

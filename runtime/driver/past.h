@@ -1,12 +1,14 @@
 /*
- * past.h -- remembers the times of preparations, so that a preparation that cannot end before its deadline is refused at once.
+ * past.h -- remembers the times of preparations, so that a preparation that cannot end before its deadline is refused
+ * at once.
  *
- * Models that look alike (types, shapes, lifetimes and lengths of operands, operations and their operands: not names, and not the contents of
- * constants) take a similar time to prepare. A device remembers the least CPU time of the last PAST kinds.
+ * Models that look alike (types, shapes, lifetimes and lengths of operands, operations and their operands: not names,
+ * and not the contents of constants) take a similar time to prepare. A device remembers the least CPU time of the
+ * last PAST kinds.
  *
  * CONCURRENCY  From any thread.
- * TRUST        A wrong time (another app's model, prepared while the CPU was slow) does not stay: each refusal reduces it by one sixteenth,
- *              until it refuses no more, and the next preparation measures again.
+ * TRUST        A wrong time (another app's model, prepared while the CPU was slow) does not stay: each refusal
+ *              reduces it by one sixteenth, until it refuses no more, and the next preparation measures again.
  */
 #ifndef NNB_DRIVER_PAST_H
 #define NNB_DRIVER_PAST_H

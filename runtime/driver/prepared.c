@@ -1,11 +1,11 @@
 /*
  * prepared.c -- prepared models: from a model, or from a cache entry.
  *
- * The library aborts a preparation when its caller cancels it, or when its deadline has passed: the library checks both (patience.h) in
- * its own loops, and the driver in its own.
+ * The library aborts a preparation when its caller cancels it, or when its deadline has passed: the library checks
+ * both (patience.h) in its own loops, and the driver in its own.
  *
- * CONCURRENCY  A prepared model has a reference count, and holds its device; a thread with a reference may call any function. Its
- *              lock guards the list of idle executions. No lock is held while a model is prepared.
+ * CONCURRENCY  A prepared model has a reference count, and holds its device; a thread with a reference may call any
+ *              function. Its lock guards the list of idle executions. No lock is held while a model is prepared.
  * TRUST        The model was validated before it is copied, and the copy is validated before it is used; its pools
  *              stay untrusted.
  */
@@ -123,9 +123,10 @@ static enum nnb_status haste_stop(struct haste *h, enum nnb_status status, const
 }
 
 /*
- * Returns NONE if the preparation may continue. A deadline that has passed is a permanent miss if half of the CPU time so far exceeds the time that
- * there was: the preparation would be late even on an idle machine. Otherwise the preparation continues for GRACE_NS of CPU time at most,
- * because its whole CPU time may still show that. Then the miss is transient.
+ * Returns NONE if the preparation may continue. A deadline that has passed is a permanent miss if half of the CPU
+ * time so far exceeds the time that there was: the preparation would be late even on an idle machine. Otherwise the
+ * preparation continues for GRACE_NS of CPU time at most, because its whole CPU time may still show that. Then the
+ * miss is transient.
  */
 static enum nnb_status in_time(struct haste *h, bool done)
 {
@@ -175,7 +176,10 @@ static void haste_begin(struct haste *h, uint64_t deadline, const struct nnb_loo
 	h->outer = nnb__patience_begin(haste_goes_on, h);
 }
 
-/* Restore the thread's callback. Returns @status or, if the preparation was given up, the status of that, with its reason. */
+/*
+ * Restore the thread's callback. Returns @status or, if the preparation was given up, the status of that, with its
+ * reason.
+ */
 static enum nnb_status haste_end(const struct haste *h, enum nnb_status status, struct nnb_reason *reason)
 {
 	nnb__patience_end(&h->outer);

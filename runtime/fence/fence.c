@@ -3,15 +3,18 @@
  *
  * LAYOUT    The count: 0 pending, 0xfffffffffffffffe failed, anything else signalled. poll(2) shows which: only a count
  *           below the greatest is writable, only one that is not 0 readable.
- * ORDERING  A process that finds a fence signalled sees what the signaller wrote before, because both take the kernel's lock.
- * PROGRESS  If two threads signal a fence at the same time, the kernel decides: failing needs a count of 0, signalling any count but
- *           the greatest. Two threads that both signal it make the count 2, which is signalled, too.
- * TRUST     A peer may send any file as a fence, and poll(2) or write(2) on it may block or do harm: so the code first asks the
- *           kernel for the type of the file. A peer that reads its fence or writes to it spoils its own answers. A peer can
- *           make a write to the fence block, between the check of the flags and the write: then a signal interrupts the write,
- *           and the code checks the flags again (service/fenced.c). No other means keeps a write from blocking: the flags
- *           belong to the open file, which the peer has too; an eventfd refuses RWF_NOWAIT for writes (EOPNOTSUPP), and cannot
- *           be opened a second time (ENXIO). So a thread that signals holds nothing that others wait for.
+ * ORDERING  A process that finds a fence signalled sees what the signaller wrote before, because both take the
+ *           kernel's lock.
+ * PROGRESS  If two threads signal a fence at the same time, the kernel decides: failing needs a count of 0,
+ *           signalling any count but the greatest. Two threads that both signal it make the count 2, which is
+ *           signalled, too.
+ * TRUST     A peer may send any file as a fence, and poll(2) or write(2) on it may block or do harm: so the code
+ *           first asks the kernel for the type of the file. A peer that reads its fence or writes to it spoils its
+ *           own answers. A peer can make a write to the fence block, between the check of the flags and the write:
+ *           then a signal interrupts the write, and the code checks the flags again (service/fenced.c). No other
+ *           means keeps a write from blocking: the flags belong to the open file, which the peer has too; an eventfd
+ *           refuses RWF_NOWAIT for writes (EOPNOTSUPP), and cannot be opened a second time (ENXIO). So a thread that
+ *           signals holds nothing that others wait for.
  */
 #include <assert.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * LAYOUT    Little-endian. A header of 24 bytes: magic u32, version u16, grantors u16, fds u16, zero u16,
  *           quantum u32, flags u32, zero u32. Then 24 bytes a grantor: flags u32, fd index u32, offset u32,
  *           zero u32, extent u64. The fds travel beside it (SCM_RIGHTS), in the order of their indices.
- * TRUST     The bytes are a stranger's: their number must be exactly that which the counts give. The memory that they describe
- *           is judged when it is attached (region.c).
+ * TRUST     The bytes are a stranger's: their number must be exactly that which the counts give. The memory that they
+ *           describe is judged when it is attached (region.c).
  */
 #include "nnb/fmq.h"
 

@@ -16,8 +16,9 @@
  *           Wait ends at its deadline by the kernel's clock or, if the word keeps changing, by this process's.
  * CRASH     A waiter that dies armed leaves bits clear: the next wake sets them. A waiter that dies asleep stays
  *           counted: from then on, every wake that sets a bit makes its system call.
- * TRUST     A peer may write any value into the words at any time. They decide whether a thread sleeps, never what it reads.
- *           A peer that never wakes costs the timeout; a peer that keeps changing the word costs cpu time until then.
+ * TRUST     A peer may write any value into the words at any time. They decide whether a thread sleeps, never what it
+ *           reads. A peer that never wakes costs the timeout; a peer that keeps changing the word costs cpu time
+ *           until then.
  */
 #include "event_flag.h"
 

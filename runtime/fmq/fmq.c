@@ -9,17 +9,17 @@
  *              write      X     -    X     write: begin/commit_write, write*, waited(WRITER)
  *              read       -     X    X     read:  begin/commit_read, read*, waited(READER), and available_to_read
  *              free       X     X    X            of an unsynchronized queue
- *           All other functions exclude free only. available_* loads two counters, which is no snapshot: while both sides
- *           move, a third thread may get 0.
+ *           All other functions exclude free only. available_* loads two counters, which is no snapshot: while both
+ *           sides move, a third thread may get 0.
  * ORDERING  Synchronized:
  *           (1) commit_write: fill, then store the write counter, release --- pairs with (2)
  *           (2) begin_read: load the write counter, acquire, then parse   => whole elements
  *           (3) commit_read: parse, then store the read counter, release  --- pairs with (4)
  *           (4) begin_write: load the read counter, acquire, then fill    => nothing unread is overwritten
- *           A side's own counter: relaxed, because no other thread writes it. The peer's counter is loaded again only if the
- *           last value does not suffice, so that its cache line stays with the peer. The writer loads the shared copy of its
- *           own counter at its first write only (find_room).
- *           Unsynchronized: the writer does not wait, so a reader must detect overruns. It copies, then checks:
+ *           A side's own counter: relaxed, because no other thread writes it. The peer's counter is loaded again only
+ *           if the last value does not suffice, so that its cache line stays with the peer. The writer loads the
+ *           shared copy of its own counter at its first write only (find_room). Unsynchronized: the writer does not
+ *           wait, so a reader must detect overruns. It copies, then checks:
  *           (5) begin_write: store reach, release fence, then fill        --- pairs with (6)
  *           (6) commit_read: copied, acquire fence, then load reach       => a reader that copied a byte of
  *               the new lap finds reach beyond its own position by more than the ring, and discards the copy.
@@ -30,11 +30,12 @@
  * PROGRESS  Without waiting: wait-free, no loop, lock, system call or allocation. Waiting: polls for the
  *           window, then sleeps. It does not poll if the peer was last seen on the same cpu, because polling
  *           would keep the peer from running. Signalling makes a system call only if a thread sleeps.
- * CRASH     A writer that dies before (1) has published nothing; a reader that dies before (3) has consumed nothing. If a
- *           writer dies between (5) and (1), readers treat the elements that it was about to overwrite as lost, and the
- *           next writer keeps it so until it has written them itself.
- * TRUST     Counters are loaded once into a local variable and checked. The ring's address, its size and the position in it
- *           are in process memory, so that no value of a counter leads outside the ring. Corrupt counters are -EBADMSG.
+ * CRASH     A writer that dies before (1) has published nothing; a reader that dies before (3) has consumed nothing.
+ *           If a writer dies between (5) and (1), readers treat the elements that it was about to overwrite as lost,
+ *           and the next writer keeps it so until it has written them itself.
+ * TRUST     Counters are loaded once into a local variable and checked. The ring's address, its size and the position
+ *           in it are in process memory, so that no value of a counter leads outside the ring. Corrupt counters are
+ *           -EBADMSG.
  */
 #include "nnb/fmq.h"
 
@@ -90,8 +91,9 @@ static inline void counter_advance(struct nnb_fmq *q, struct nnb_fmq_end *e, siz
 }
 
 /*
- * The part of room_for that needs the shared counters. Once the writer has begun, it alone changes its counter: loading the
- * shared copy for every write would fetch the cache line back from a polling reader, which doubles a round trip.
+ * The part of room_for that needs the shared counters. Once the writer has begun, it alone changes its counter:
+ * loading the shared copy for every write would fetch the cache line back from a polling reader, which doubles a
+ * round trip.
  */
 static __attribute__((noinline)) int find_room(struct nnb_fmq *q, size_t bytes)
 {

@@ -43,7 +43,8 @@ struct nnb_fmq_end {
 	uint32_t wrote;               /* writer: bytes of the last message */
 	struct nnb_fmq_waited last, total;
 #ifndef NBT_OFF
-	/* writer: which execution the next message belongs to, 0: none; and how long it waited for room, at which position */
+	/* writer: which execution the next message belongs to, 0: none; and how long it waited for room, at which
+	 * position */
 	uint64_t exec, blocked_ns, blocked_at;
 #endif
 };
@@ -93,25 +94,28 @@ static inline void nnb__fmq_writes_for(struct nnb_fmq *q, uint64_t exec)
 }
 
 /*
- * For the thread that writes, which is about to compute a message like the last one: fetch the lines that this will be written to.
- * The peer's cache owns them since it read the previous lap. Without the fetch, our stores wait for the lines, and the peer waits for our stores.
+ * For the thread that writes, which is about to compute a message like the last one: fetch the lines that this will
+ * be written to. The peer's cache owns them since it read the previous lap. Without the fetch, our stores wait for
+ * the lines, and the peer waits for our stores.
  */
 void nnb__fmq_expects_write(const struct nnb_fmq *q);
 
 /*
- * For the thread that writes: @tx is filled, and is committed next. The peer finds its lines in a shared cache when it finds the counter
- * moved; otherwise it would wait for one way of the lines more.
+ * For the thread that writes: @tx is filled, and is committed next. The peer finds its lines in a shared cache when
+ * it finds the counter moved; otherwise it would wait for one way of the lines more.
  */
 void nnb__fmq_hands_over(const struct nnb_fmq_tx *tx);
 
 /*
- * Seal the files of @q, so that no process can punch holes into them any more: while one does, a store into the hole waits for it, and so for
- * a thread of the peer. No process can map them for writing any more, either. False: a file is not sealed against growing, so it may not be
- * the queue's alone, or it takes no more seals.
+ * Seal the files of @q, so that no process can punch holes into them any more: while one does, a store into the hole
+ * waits for it, and so for a thread of the peer. No process can map them for writing any more, either. False: a file
+ * is not sealed against growing, so it may not be the queue's alone, or it takes no more seals.
  */
 bool nnb__fmq_keep_pages(const struct nnb_fmq *q);
 
-/* Pass the number that the burst has in traces to the client, through the queue. The peer can write any number there. */
+/*
+ * Pass the number that the burst has in traces to the client, through the queue. The peer can write any number there.
+ */
 static inline void nnb__fmq_set_stream(struct nnb_fmq *q, uint32_t stream)
 {
 	if (q->room)

@@ -75,7 +75,10 @@ static uint64_t least_extent(unsigned grantor)
 	}
 }
 
-/* Whether the descriptor has grantor @i. A queue with a waiting room but without an event flag has an empty grantor for the flag. */
+/*
+ * Whether the descriptor has grantor @i. A queue with a waiting room but without an event flag has an empty grantor
+ * for the flag.
+ */
 static bool has_grantor(const struct nnb_fmq_desc *d, unsigned i)
 {
 	bool no_flag = i == NNB_FMQ_EVENT_FLAG && d->n_grantors > NNB_FMQ_WAITING_ROOM && !d->grantors[i].extent;
@@ -191,7 +194,9 @@ static void take_places(struct nnb_fmq *q, uint64_t window_ns)
 		q->window_ns = window_ns == NNB_FMQ_WINDOW_AUTO ? nnb_fmq_wake_cost() : window_ns;
 }
 
-/* Set the queue's number for traces. Loads the tracepoint provider, because a write through this handle emits events. */
+/*
+ * Set the queue's number for traces. Loads the tracepoint provider, because a write through this handle emits events.
+ */
 static void queue_name(struct nnb_fmq *q)
 {
 #ifndef NBT_OFF

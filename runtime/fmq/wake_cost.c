@@ -1,9 +1,10 @@
 /*
- * wake_cost.c -- measures the cost of waking a sleeper on this machine: it is between 2 us and 100 us, so it is not assumed.
+ * wake_cost.c -- measures the cost of waking a sleeper on this machine: it is between 2 us and 100 us, so it is not
+ * assumed.
  *
- * Two threads on two cpus wake each other in turn by the queue's own futex calls; each takes the time from the other's wake
- * to its own return. The median is the cost of a sleep. A wait that polls for this long before it sleeps costs at most twice
- * as much as the better of polling and sleeping.
+ * Two threads on two cpus wake each other in turn by the queue's own futex calls; each takes the time from the
+ * other's wake to its own return. The median is the cost of a sleep. A wait that polls for this long before it sleeps
+ * costs at most twice as much as the better of polling and sleeping.
  */
 #include "nnb/fmq.h"
 

@@ -1,7 +1,8 @@
 /*
  * app.c -- one app: a process of its own, with a connection, its models, and a thread for each thread of each stream.
  *
- * The app reads its orders from the board, reports that it is ready, waits for the time to begin, and leaves its counts on the board.
+ * The app reads its orders from the board, reports that it is ready, waits for the time to begin, and leaves its
+ * counts on the board.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
  * apps.c -- starts the apps of a scenario, waits for them, and collects their boards.
  *
- * An app is a process of this program. It dies with its parent, which reaps it by its pid. Signals are unblocked only while the
- * parent waits, so none is missed.
+ * An app is a process of this program. It dies with its parent, which reaps it by its pid. Signals are unblocked only
+ * while the parent waits, so none is missed.
  */
 #include "apps.h"
 
@@ -191,7 +191,10 @@ static bool all_apps(const struct load_session *s, bool ready)
 	return true;
 }
 
-/* Wait until all apps have ended or, if @ready is true, are ready. An app that takes too long is asked to stop, then killed. */
+/*
+ * Wait until all apps have ended or, if @ready is true, are ready. An app that takes too long is asked to stop, then
+ * killed.
+ */
 static void wait_for_all(struct load_session *s, bool ready, uint64_t until, const sigset_t *signals)
 {
 	bool stopped = false;

@@ -32,8 +32,8 @@ struct load_session {
 };
 
 /*
- * Run all apps from beginning to end. Returns the exit status of what kept them from running, with the reason, or DONE: then
- * their boards have the results.
+ * Run all apps from beginning to end. Returns the exit status of what kept them from running, with the reason, or
+ * DONE: then their boards have the results.
  */
 int load_session_run(struct load_session *session, struct nnb_reason *reason);
 void load_session_fini(struct load_session *session);

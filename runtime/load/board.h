@@ -1,8 +1,8 @@
 /*
  * board.h -- memory that an app's process shares with its parent: the parent's orders and the app's results.
  *
- * The parent writes the first part before it starts the process. It may read the state and the numbers of executions at any
- * time, and the rest once the process has ended. So the counts of an app that dies are not lost.
+ * The parent writes the first part before it starts the process. It may read the state and the numbers of executions
+ * at any time, and the rest once the process has ended. So the counts of an app that dies are not lost.
  */
 #ifndef LOAD_BOARD_H
 #define LOAD_BOARD_H
@@ -68,7 +68,8 @@ static inline struct load_log *load_board_log(struct load_board *board, const st
 
 /* The fds an app is started with. */
 struct load_fds {
-	/* a socket: the app sends a byte when it is ready; the parent answers with the time to begin; its end means stop */
+	/* a socket: the app sends a byte when it is ready; the parent answers with the time to begin; its end means
+	 * stop */
 	int orders;
 	int scenario; /* shared memory: the text */
 	int board;    /* shared memory: struct load_board */

@@ -1,4 +1,7 @@
-/* builder.c -- builds the models of the zoo, operand by operand. Biases keep activations away from 0, so that no denormals slow a run down. */
+/*
+ * builder.c -- builds the models of the zoo, operand by operand. Biases keep activations away from 0, so that no
+ * denormals slow a run down.
+ */
 #include "builder.h"
 
 #include <errno.h>

@@ -130,7 +130,9 @@ static int read_options(struct options *o, int argc, char **argv)
 
 /* ---- scenarios that come with the program ---- */
 
-/* The directory of the scenarios: beside the program in a build, or where they are installed. Owned; NULL: not found. */
+/*
+ * The directory of the scenarios: beside the program in a build, or where they are installed. Owned; NULL: not found.
+ */
 static char *shipped_dir(void)
 {
 	char exe[PATH_MAX], *dir;
@@ -238,8 +240,9 @@ static char *shipped_scenario(const char *name)
 /* ---- running ---- */
 
 /*
- * Validate the models as the apps will read them. Where --model names one, the scenario is generated, so errors do not mention a place in it. Before a
- * recording nothing is printed of a valid model, because the recorded run prints that.
+ * Validate the models as the apps will read them. Where --model names one, the scenario is generated, so errors do
+ * not mention a place in it. Before a recording nothing is printed of a valid model, because the recorded run prints
+ * that.
  */
 static int check_models(const struct options *o, const struct load_scenario *s, uint64_t seed,
                         struct nnb_reason *reason)
@@ -400,7 +403,9 @@ static int run_model(const struct options *o)
 	return status;
 }
 
-/* Record a run of the model with the service at @socket: start this program again under burstscope, without --record. */
+/*
+ * Record a run of the model with the service at @socket: start this program again under burstscope, without --record.
+ */
 static int record_run(const struct options *o, const char *socket)
 {
 	char seed[32], duration[QUANTITY_DURATION_TEXT];

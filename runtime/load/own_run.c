@@ -36,7 +36,10 @@ static void base_of(char to[LOAD_NAME], const char *model)
 
 /* ---- a scenario ---- */
 
-/* The absolute path of a file. Links stay: a model's format is known by its name, which may be a link to a file of any name. 0 or -errno. */
+/*
+ * The absolute path of a file. Links stay: a model's format is known by its name, which may be a link to a file of
+ * any name. 0 or -errno.
+ */
 static int path_of(const char *file, char ret[PATH_MAX])
 {
 	char here[PATH_MAX] = "";
@@ -208,9 +211,9 @@ void load_service_stop(struct load_service *s)
 /* ---- a recording ---- */
 
 /*
- * Run the program to its end, with the ending signals held. They are passed on to it, except those from the terminal (SI_KERNEL): the
- * terminal sends them to the program, too. Returns the program's status; LOAD_ENVIRONMENT if it was killed, cannot be run, or was not run
- * because a signal came before.
+ * Run the program to its end, with the ending signals held. They are passed on to it, except those from the terminal
+ * (SI_KERNEL): the terminal sends them to the program, too. Returns the program's status; LOAD_ENVIRONMENT if it was
+ * killed, cannot be run, or was not run because a signal came before.
  */
 static int run_command(const char *program, char *const *argv)
 {

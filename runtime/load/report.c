@@ -131,7 +131,10 @@ const char *load_deadlines_name(uint32_t deadlines)
 	return report_name_of(names, sizeof(names) / sizeof(names[0]), deadlines);
 }
 
-/* Several apps of the scenario may be one app for the service: count from before the first began until the last disconnected. */
+/*
+ * Several apps of the scenario may be one app for the service: count from before the first began until the last
+ * disconnected.
+ */
 struct load_received load_report_received(const struct load_report *r, uint32_t app)
 {
 	const struct load_session *s = r->session;
@@ -168,7 +171,10 @@ struct load_received load_report_received(const struct load_report *r, uint32_t 
 	return found;
 }
 
-/* The longest time that an execution can hold a lane: to its end, or to its next checkpoint if every execution yields there. */
+/*
+ * The longest time that an execution can hold a lane: to its end, or to its next checkpoint if every execution yields
+ * there.
+ */
 static uint64_t longest_hold(const struct load_report *r)
 {
 	bool whole = r->session->processes[0].board->service.preempt != NNB_PREEMPT_SAVE;
@@ -291,7 +297,8 @@ int load_report_init(struct load_report *ret, const struct load_session *session
 			             !memcmp(&a->stream->state_pairs, &b->stream->state_pairs,
 			                     sizeof(a->stream->state_pairs));
 
-			/* The same model with the same inputs must compute the same outputs, for every app, path and place of its state. */
+			/* The same model with the same inputs must compute the same outputs, for every app, path and
+			 * place of its state. */
 			if (differ && alike) {
 				b->figures->wrong++;
 				report_problem(ret, "%s/%s and %s/%s: outputs of one model differ", a->app->name,

@@ -1,4 +1,7 @@
-/* report.h -- prints the measurements as tables for people or as JSON for programs. nnburst-load(1) explains the figures. */
+/*
+ * report.h -- prints the measurements as tables for people or as JSON for programs. nnburst-load(1) explains the
+ * figures.
+ */
 #ifndef LOAD_REPORT_H
 #define LOAD_REPORT_H
 
@@ -43,7 +46,10 @@ struct load_share {
 };
 struct load_share load_report_share(const struct load_report *report, const struct load_app *app);
 
-/* The service's counts of an app, by the service's identity of apps: several apps of the scenario may be one app to it. */
+/*
+ * The service's counts of an app, by the service's identity of apps: several apps of the scenario may be one app to
+ * it.
+ */
 struct load_received {
 	uint32_t n_apps; /* number of the scenario's apps in it; 0: the service gave no counts */
 	uint32_t first;  /* index of the first of them */

@@ -1,4 +1,7 @@
-/* report_table.c -- the report for people: each column has one unit, in its header; a table without rows is left out. \v: a cell (options/narrow.h). */
+/*
+ * report_table.c -- the report for people: each column has one unit, in its header; a table without rows is left out.
+ * \v: a cell (options/narrow.h).
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,7 +135,10 @@ static void print_bursts(const struct load_report *r)
 	}
 }
 
-/* Print the places of states, and the digests: after equal numbers of steps, equal digests mean equal outputs and states. */
+/*
+ * Print the places of states, and the digests: after equal numbers of steps, equal digests mean equal outputs and
+ * states.
+ */
 static void print_states(const struct load_report *r)
 {
 	bool any = false;

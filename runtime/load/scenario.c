@@ -1,8 +1,9 @@
 /*
  * scenario.c -- reads scenarios.
  *
- * Three tables have a row for each key: the kind of its value, the field for it, and its bounds. The parser reads an object by its
- * table, so it reports every key that the table does not have. Conditions between keys are checked afterwards.
+ * Three tables have a row for each key: the kind of its value, the field for it, and its bounds. The parser reads an
+ * object by its table, so it reports every key that the table does not have. Conditions between keys are checked
+ * afterwards.
  */
 #include "scenario.h"
 
@@ -414,7 +415,10 @@ static int read_object(struct nnb_reason *reason, const struct place *at, const 
 	return 0;
 }
 
-/* The list @key of @object, of 1 to @max elements. NULL: the object has no such list, or the list is malformed (@reason). */
+/*
+ * The list @key of @object, of 1 to @max elements. NULL: the object has no such list, or the list is malformed
+ * (@reason).
+ */
 static const json_t *read_list(struct nnb_reason *reason, const struct place *at, const json_t *object, size_t max)
 {
 	const json_t *list = json_object_get(object, at->key);

@@ -1,8 +1,8 @@
 /*
  * state.h -- the state that a recurrent model passes from one execution to the next, and its place in between.
  *
- * In pools, outputs are copied to the inputs. On the device there are two buffers for each pair: one is read, the other is
- * written, and then they swap.
+ * In pools, outputs are copied to the inputs. On the device there are two buffers for each pair: one is read, the
+ * other is written, and then they swap.
  */
 #ifndef LOAD_STATE_H
 #define LOAD_STATE_H
@@ -19,8 +19,8 @@ struct load_state {
 };
 
 /*
- * Make a state of zeroes for executions of @remote, a model of @client. @work is borrowed until fini. NONE, or the status of a
- * service that allows neither buffers nor shared memory in their place.
+ * Make a state of zeroes for executions of @remote, a model of @client. @work is borrowed until fini. NONE, or the
+ * status of a service that allows neither buffers nor shared memory in their place.
  */
 enum nnb_status load_state_init(struct load_state *ret, enum load_keeping keeping, struct nnb_client *client,
                                 struct nnb_remote *remote, const struct load_work *work, struct nnb_reason *reason);

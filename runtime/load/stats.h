@@ -1,9 +1,9 @@
 /*
  * stats.h -- counts of executions: distributions of times, statuses, missed deadlines.
  *
- * A distribution is exact: each ns below 2^20 ns has a counter, and longer times are kept one by one; at most LOAD_LONG_MAX of
- * these fit into LOAD_DURATION_MAX one after the other. The struct is large, and meant for memory that is allocated when it is
- * touched. It holds no pointers, because one process fills it and another reads it.
+ * A distribution is exact: each ns below 2^20 ns has a counter, and longer times are kept one by one; at most
+ * LOAD_LONG_MAX of these fit into LOAD_DURATION_MAX one after the other. The struct is large, and meant for memory
+ * that is allocated when it is touched. It holds no pointers, because one process fills it and another reads it.
  */
 #ifndef LOAD_STATS_H
 #define LOAD_STATS_H
@@ -45,8 +45,8 @@ extern const char *const load_miss_names[LOAD_MISSES];
 enum load_miss load_miss(enum nnb_status status, uint64_t deadline, uint64_t returned);
 
 /*
- * The outputs of a model with state, step by step from zeroes: the same for every thread, as far as it got. All zeroes is
- * the beginning. No digest is 0.
+ * The outputs of a model with state, step by step from zeroes: the same for every thread, as far as it got. All
+ * zeroes is the beginning. No digest is 0.
  */
 enum { LOAD_MARKS = 48 };
 
@@ -109,7 +109,8 @@ bool load_expected(enum nnb_status status, bool retries);
 bool load_transient(enum nnb_status status);
 
 /*
- * Jain's index of equality: 1 if all shares are equal, down to 1 / @n if one has everything. 0 for no shares, or if all are 0.
+ * Jain's index of equality: 1 if all shares are equal, down to 1 / @n if one has everything. 0 for no shares, or if
+ * all are 0.
  */
 double load_jain(const double *shares, size_t n);
 

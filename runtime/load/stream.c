@@ -1,4 +1,7 @@
-/* stream.c -- one thread of a stream: waits until an execution is due, executes, checks the outputs, tries again, and counts. */
+/*
+ * stream.c -- one thread of a stream: waits until an execution is due, executes, checks the outputs, tries again, and
+ * counts.
+ */
 #include "stream.h"
 
 #include <assert.h>
@@ -403,7 +406,8 @@ static bool is_right(struct worker *w)
 		bool right = load_sequence_add(&w->figures->sequence, load_buffers_digest(&w->buffers));
 		uint64_t began = nnb__now();
 
-		/* Pass the outputs to the next inputs. False: the digest differs from an earlier run of the same steps. */
+		/* Pass the outputs to the next inputs. False: the digest differs from an earlier run of the same
+		 * steps. */
 		load_state_advance(&w->state, &w->buffers);
 		if (w->stream->state == LOAD_IN_POOLS)
 			w->figures->state_copy_ns += nnb__now() - began;
@@ -419,7 +423,10 @@ static bool is_right(struct worker *w)
 	return true;
 }
 
-/* Execute once. The deadline counts from when the frame was due; in a closed loop, from the submission of this attempt. */
+/*
+ * Execute once. The deadline counts from when the frame was due; in a closed loop, from the submission of this
+ * attempt.
+ */
 static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool retry)
 {
 	const struct load_stream *s = w->stream;

@@ -54,7 +54,10 @@ static size_t work_bytes_of(const struct nnb_model *m, uint32_t operand)
 	return nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || bytes > UINT32_MAX ? 0 : (size_t)bytes;
 }
 
-/* Fill with real numbers from -1 to 1, any quantised or boolean values, and zeroes for integers, which may be indexes. */
+/*
+ * Fill with real numbers from -1 to 1, any quantised or boolean values, and zeroes for integers, which may be
+ * indexes.
+ */
 static void fill_input(void *to, size_t bytes, uint32_t type, uint64_t seed, uint32_t which)
 {
 	uint8_t *each = to;
@@ -286,7 +289,8 @@ int load_buffers_init(struct load_buffers *ret, const struct load_work *work, ui
 	if (b.pools && b.inputs && b.outputs) {
 		const struct nnb_model *m = b.work->model;
 
-		/* With two pools of a model of one input and one output, the input is in one and the output in the other. */
+		/* With two pools of a model of one input and one output, the input is in one and the output in the
+		 * other. */
 		for (uint32_t i = 0; i < m->n_inputs; i++) {
 			b.inputs[i].no_value = !b.work->inputs[i];
 			if (input_is_here(&b, i))

@@ -19,16 +19,16 @@ struct load_work {
 };
 
 /*
- * 0, and the caller owns *ret; -errno, with a reason: the file cannot be read, the model is not valid, or no valid input for it
- * is known.
+ * 0, and the caller owns *ret; -errno, with a reason: the file cannot be read, the model is not valid, or no valid
+ * input for it is known.
  */
 int load_work_new(struct load_work **ret, const struct load_stream *stream, const char *dir, uint64_t seed,
                   struct nnb_reason *reason);
 struct load_work *load_work_free(struct load_work *work); /* NULL is fine. Returns NULL. */
 
 /*
- * Keep the state that @stream describes, which is zeroes at first. 0; -EINVAL, with a reason: an output or an input does not
- * exist in the model, or they differ in type or shape; -ENOMEM.
+ * Keep the state that @stream describes, which is zeroes at first. 0; -EINVAL, with a reason: an output or an input
+ * does not exist in the model, or they differ in type or shape; -ENOMEM.
  */
 int load_work_keep(struct load_work *work, const struct load_stream *stream, struct nnb_reason *reason);
 

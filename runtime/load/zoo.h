@@ -38,8 +38,8 @@ enum { LOAD_ZOO_MODELS = 5 };
 extern const struct load_zoo_model load_zoo[LOAD_ZOO_MODELS];
 
 /*
- * The model of @name: "mlp", or, for a model that comes in sizes, "mobilenet-96". NULL: no model has that name; *ret_size
- * is its size.
+ * The model of @name: "mlp", or, for a model that comes in sizes, "mobilenet-96". NULL: no model has that name;
+ * *ret_size is its size.
  */
 const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_size);
 

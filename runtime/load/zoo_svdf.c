@@ -1,6 +1,6 @@
 /*
- * zoo_svdf.c -- one step of an SVDF on 40 filter banks, to 12 words: a keyword spotter whose state, the last 128 frames of
- * each filter, goes in and comes out. With as many units, of rank 2, as that is to have KiB.
+ * zoo_svdf.c -- one step of an SVDF on 40 filter banks, to 12 words: a keyword spotter whose state, the last 128
+ * frames of each filter, goes in and comes out. With as many units, of rank 2, as that is to have KiB.
  */
 #include "builder.h"
 

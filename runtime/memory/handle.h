@@ -1,6 +1,6 @@
 /*
- * handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, compares the files of mappings, and brackets
- * accesses to dma-bufs.
+ * handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, compares the files of
+ * mappings, and brackets accesses to dma-bufs.
  */
 #ifndef NNB_MEMORY_HANDLE_H
 #define NNB_MEMORY_HANDLE_H
@@ -20,8 +20,8 @@ bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const s
 bool nnb__mapping_is_file(const struct nnb_mapping *mapping);
 
 /*
- * Begin and end accesses of this process's CPUs to a dma-buf, which is not coherent with its device otherwise; each begin has its end. Do
- * nothing for other mappings.
+ * Begin and end accesses of this process's CPUs to a dma-buf, which is not coherent with its device otherwise; each
+ * begin has its end. Do nothing for other mappings.
  */
 void nnb__mapping_access_begin(const struct nnb_mapping *mapping);
 void nnb__mapping_access_end(const struct nnb_mapping *mapping);

@@ -8,8 +8,8 @@
  *           (2) the last unref: count down, acquire => what all holders did is done before the pages go
  *           (3) mend: map the file again, then store the tears it is mended of, release --- pairs with (4)
  *           (4) mark: load them, acquire, then compare with the tears there are => the file, and not the zeroes
- *           A mark is the tears that the mapping is mended of, not those there are: a thread that marks a mapping that is
- *           still torn finds it torn in the end, though another thread may mend it meanwhile.
+ *           A mark is the tears that the mapping is mended of, not those there are: a thread that marks a mapping
+ *           that is still torn finds it torn in the end, though another thread may mend it meanwhile.
  * CRASH     A mapping goes with its process; what was written is in the file, synced or not.
  * TRUST     A memfd that is sealed against shrinking holds its size from when the seal was seen: no access to it
  *           can fault, and a mmap_fd is unwatched if it is such a memfd. Any other file can be cut while it is mapped:
@@ -17,10 +17,10 @@
  *           because mmap rounds its length up, beyond what is accounted for here. Whether mmap lets the file be
  *           mapped is its owner's choice at any moment (F_SEAL_WRITE), and a fixed mmap that fails may leave
  *           nothing in its place: so no file is ever mapped straight over what is there.
- * DMA-BUF   Its size is fixed, but its exporter may refuse a page at any time: it is watched like a file. The kernel maps no page behind
- *           its last one, so the page of zeroes is made first, and the pages are moved before it. Its CPU accesses are
- *           bracketed: from nnb_map until the mapping goes, and once more around each execution, because a mapping may
- *           outlive many of them.
+ * DMA-BUF   Its size is fixed, but its exporter may refuse a page at any time: it is watched like a file. The kernel
+ *           maps no page behind its last one, so the page of zeroes is made first, and the pages are moved before it.
+ *           Its CPU accesses are bracketed: from nnb_map until the mapping goes, and once more around each execution,
+ *           because a mapping may outlive many of them.
  */
 #include "nnb/driver.h"
 
@@ -160,8 +160,8 @@ static void mapping_discard(struct nnb_mapping *m)
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes) {
 		/*
-		 * To map or unmap anything, in any thread of the process, the kernel waits until a munmap has given all its pages
-		 * back, which takes 150 us a MiB: so they are given back part by part before.
+		 * To map or unmap anything, in any thread of the process, the kernel waits until a munmap has given
+		 * all its pages back, which takes 150 us a MiB: so they are given back part by part before.
 		 */
 		for (size_t at = 0; m->bytes > UNMAP_PART && at < m->bytes; at += UNMAP_PART)
 			madvise((char *)m->data + at, m->bytes - at < UNMAP_PART ? m->bytes - at : UNMAP_PART,

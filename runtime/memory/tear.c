@@ -4,10 +4,11 @@
  * LAYOUT    Watches lie in chunks of a list that only grows; an ended watch is used again. Its state is a
  *           generation (odd while it is live) above the count of tears. The reserve is a range of pages of which
  *           every other one has another protection: RESERVE_PAGES mappings of the process that one mprotect frees.
- * CONCURRENCY  Any thread may call everything, and the handler may run in any thread, nested too. The owner ends a watch
- *           once, when no thread uses its pages. The handler takes no lock and allocates nothing. All of this works between
- *           fork and exec, too, because no lock exists. Any number of threads may fill the reserve while handlers spend it:
- *           all of them set protections that do not depend on the previous ones.
+ * CONCURRENCY  Any thread may call everything, and the handler may run in any thread, nested too. The owner ends a
+ *              watch
+ *           once, when no thread uses its pages. The handler takes no lock and allocates nothing. All of this works
+ *           between fork and exec, too, because no lock exists. Any number of threads may fill the reserve while
+ *           handlers spend it: all of them set protections that do not depend on the previous ones.
  * ORDERING  (1) begin: store start, end, prot, release, then store the live state, release --- pairs with (2)
  *           (2) handler: load state, acquire, then start, end, prot, acquire   => the range belongs to this generation,
  *               or to a later one; then state has changed before, and (4) detects that
@@ -20,18 +21,19 @@
  *           (7) nnb__watch_settled, whose caller has loaded the count from (4), sees busy of (3) or of (5). If it
  *               is 0, the zeroes of all tears counted until then are in place: the file may be mapped again.
  *           end: the state changes, then the place becomes free, release; the next begin takes it, acquire.
- *           (8) fill: load the number of times that the reserve was spent, acquire, then protect its pages, then store that
- *               number as the one it is filled after, release. The reserve is full if the two numbers are equal: a thread
- *               that spends it counts first, so that a concurrent fill does not count as a full one.
+ *           (8) fill: load the number of times that the reserve was spent, acquire, then protect its pages, then
+ *               store that number as the one it is filled after, release. The reserve is full if the two numbers are
+ *               equal: a thread that spends it counts first, so that a concurrent fill does not count as a full one.
  * PROGRESS  The handler visits each place of the list once; it repeats only the compare-and-swap (4), if another thread
  *           has torn the same mapping meanwhile.
  * CRASH     If a handler never returns from (5), because a fork has left its thread behind, the watch stays unsettled:
  *           its mapping works and is never repaired.
- * TRUST     A peer chooses where the tears are, and the number of mappings of a process is limited (vm.max_map_count). So
- *           the first tear replaces the whole mapping by one other: no number of tears takes more mappings. If the process
- *           has one mapping more than the limit, which the kernel permits, the kernel refuses even this replacement: then
- *           the handler spends the reserve. A file that can be truncated is not mapped while the reserve cannot be filled. No
- *           other process can send a SIGBUS with the si_code of a fault.
+ * TRUST     A peer chooses where the tears are, and the number of mappings of a process is limited
+ *           (vm.max_map_count). So the first tear replaces the whole mapping by one other: no number of tears takes
+ *           more mappings. If the process has one mapping more than the limit, which the kernel permits, the kernel
+ *           refuses even this replacement: then the handler spends the reserve. A file that can be truncated is not
+ *           mapped while the reserve cannot be filled. No other process can send a SIGBUS with the si_code of a
+ *           fault.
  */
 #include "memory/tear.h"
 
@@ -137,7 +139,10 @@ static bool reserve_fill(void)
 
 /* ---- the handler ---- */
 
-/* This calls the kernel directly, because a sanitizer takes mmap for a write, and POSIX does not list mmap as async-signal-safe. */
+/*
+ * This calls the kernel directly, because a sanitizer takes mmap for a write, and POSIX does not list mmap as
+ * async-signal-safe.
+ */
 static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
 {
 	/* NORESERVE: the call must not fail for lack of memory that may never be touched. */
@@ -151,7 +156,10 @@ static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
 	return syscall(call, start, bytes, (long)prot, flags, -1L, 0L) != -1;
 }
 
-/* Replace the whole mapping by zeroes. If the kernel refuses that, spend the reserve, and try again, ROOM_TRIES times at most. */
+/*
+ * Replace the whole mapping by zeroes. If the kernel refuses that, spend the reserve, and try again, ROOM_TRIES times
+ * at most.
+ */
 static bool put_zeroes(const struct nnb__watch *w)
 {
 	uintptr_t start = atomic_load_explicit(&w->start, memory_order_relaxed);
@@ -159,9 +167,9 @@ static bool put_zeroes(const struct nnb__watch *w)
 	int prot = atomic_load_explicit(&w->prot, memory_order_relaxed);
 
 	/*
-	 * Release the file's pages first, a step at a time. The kernel holds the lock of the address space, for which every other
-	 * thread's mmap waits, during a step, and not for as long as gigabytes take (some 90 us a MiB). Threads may bring pages
-	 * back, which does no harm.
+	 * Release the file's pages first, a step at a time. The kernel holds the lock of the address space, for which
+	 * every other thread's mmap waits, during a step, and not for as long as gigabytes take (some 90 us a MiB).
+	 * Threads may bring pages back, which does no harm.
 	 */
 	for (uintptr_t at = start; end - start > DROP_BYTES && at < end; at += DROP_BYTES)
 		syscall(SYS_madvise, at, end - at < DROP_BYTES ? end - at : DROP_BYTES, (long)MADV_DONTNEED);
@@ -209,7 +217,10 @@ static void restore_default(int sig)
 	sigaction(sig, &by_default, NULL);
 }
 
-/* The fault is in no watched mapping. It repeats after the handler has returned, and is then fatal. A signal that was sent does not repeat. */
+/*
+ * The fault is in no watched mapping. It repeats after the handler has returned, and is then fatal. A signal that was
+ * sent does not repeat.
+ */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	bool again = info->si_code > 0 && info->si_code != BUS_MCEERR_AO;

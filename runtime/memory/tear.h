@@ -1,10 +1,10 @@
 /*
  * tear.h -- survives the truncation of a file that is mapped.
  *
- * An access to a page beyond the end of the file raises SIGBUS. If the mapping is watched, the handler replaces the whole mapping by
- * zeroes, the access is repeated, and the tear is counted. The mapping stays one mapping: a tear takes no further mappings of the
- * process. Any other SIGBUS goes to the handler that was installed before the first watch. A thread that touches the mapping must
- * not block SIGBUS: the kernel would end the process.
+ * An access to a page beyond the end of the file raises SIGBUS. If the mapping is watched, the handler replaces the
+ * whole mapping by zeroes, the access is repeated, and the tear is counted. The mapping stays one mapping: a tear
+ * takes no further mappings of the process. Any other SIGBUS goes to the handler that was installed before the first
+ * watch. A thread that touches the mapping must not block SIGBUS: the kernel would end the process.
  */
 #ifndef NNB_MEMORY_TEAR_H
 #define NNB_MEMORY_TEAR_H

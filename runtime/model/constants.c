@@ -1,9 +1,9 @@
 /*
  * constants.c -- values in a model file: lists of numbers, and raw bytes in files beside it.
  *
- * TRUST     The text is untrusted. No allocation depends on a number in the text, only on the length of a list that exists
- *           or of a file. A side file must be a regular file directly in the model's directory, without a path or a
- *           symbolic link. Its owner can change or truncate the file later; the mapping handles that (memory.h).
+ * TRUST     The text is untrusted. No allocation depends on a number in the text, only on the length of a list that
+ *           exists or of a file. A side file must be a regular file directly in the model's directory, without a path
+ *           or a symbolic link. Its owner can change or truncate the file later; the mapping handles that (memory.h).
  */
 #include "model/constants.h"
 

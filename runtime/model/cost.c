@@ -141,8 +141,8 @@ static int64_t constant_integer(const struct place *p, uint32_t k, int64_t other
 }
 
 /*
- * The samples of ROI_ALIGN or ROI_POOLING in one direction of an output cell: the number that the model requests, or else
- * the number of pixels that the region has. Regions are data, so their size is assumed (REGION_PART).
+ * The samples of ROI_ALIGN or ROI_POOLING in one direction of an output cell: the number that the model requests, or
+ * else the number of pixels that the region has. Regions are data, so their size is assumed (REGION_PART).
  */
 static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t cells)
 {
@@ -178,7 +178,8 @@ static uint64_t ordered_elements(const struct place *p)
 }
 
 /*
- * Comparisons of each kept box with all @n boxes, plus sorting @n boxes. At most @most boxes are kept if @most is above 0.
+ * Comparisons of each kept box with all @n boxes, plus sorting @n boxes. At most @most boxes are kept if @most is
+ * above 0.
  */
 static uint64_t boxes_compared(uint64_t n, int64_t most)
 {
@@ -287,7 +288,8 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 }
 
 /*
- * Does a plain loop compute this grouped or transposed convolution? XNNPACK requires channels last, and has no float16 here.
+ * Does a plain loop compute this grouped or transposed convolution? XNNPACK requires channels last, and has no
+ * float16 here.
  */
 static bool is_plain_wide(const struct place *p)
 {
@@ -301,8 +303,8 @@ static bool is_plain_wide(const struct place *p)
 }
 
 /*
- * Does a plain loop compute this MEAN? XNNPACK's mean covers all dimensions between some first ones and the last; each item of
- * the first ones is one tile.
+ * Does a plain loop compute this MEAN? XNNPACK's mean covers all dimensions between some first ones and the last;
+ * each item of the first ones is one tile.
  */
 static bool is_plain_mean(const struct place *p)
 {
@@ -362,8 +364,8 @@ static const uint64_t *referenced_ns(const struct nnb_graph *g)
 }
 
 /*
- * Compute the cost of subgraph @index unless it is known, after the cost of those that it refers to. Recursion is at most
- * NNB_NESTING_MAX deep.
+ * Compute the cost of subgraph @index unless it is known, after the cost of those that it refers to. Recursion is at
+ * most NNB_NESTING_MAX deep.
  */
 static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t *ns)
 {

@@ -9,7 +9,8 @@
 #include "nnb/driver.h"
 
 /*
- * The cost of operation @op in ns, with these shapes of all operands. UINT64_MAX: out of range. 0: a shape is not known.
+ * The cost of operation @op in ns, with these shapes of all operands. UINT64_MAX: out of range. 0: a shape is not
+ * known.
  */
 uint64_t nnb__operation_cost(const struct nnb_graph *graph, uint32_t op, const struct nnb_shape *shapes);
 
@@ -17,7 +18,8 @@ uint64_t nnb__operation_cost(const struct nnb_graph *graph, uint32_t op, const s
 uint64_t nnb__model_cost(const struct nnb_graph *graph, const struct nnb_shape *shapes);
 
 /*
- * The cost of each subgraph of the main @graph, which must be the member of a struct nnb__graph: ret[i], all 0 on entry.
+ * The cost of each subgraph of the main @graph, which must be the member of a struct nnb__graph: ret[i], all 0 on
+ * entry.
  */
 void nnb__referenced_costs(const struct nnb_graph *graph, uint64_t *ret);
 

@@ -1,9 +1,9 @@
 /*
  * file.c -- reads model files: JSON of the form that nnb_model(5) describes.
  *
- * TRUST     The text is untrusted. jansson parses all of it first, with a bound on depth. No allocation depends on a number
- *           in the text, only on the length of a list that exists. A value that does not fit the struct is refused with
- *           its place; nnb_model_validate checks what the values mean together.
+ * TRUST     The text is untrusted. jansson parses all of it first, with a bound on depth. No allocation depends on a
+ *           number in the text, only on the length of a list that exists. A value that does not fit the struct is
+ *           refused with its place; nnb_model_validate checks what the values mean together.
  */
 #include "nnb/model.h"
 
@@ -282,7 +282,8 @@ static int read_graph(struct reading *r, const struct graph_place *from, struct 
 	if (s == 0)
 		s = read_indexes(r, &outputs_place, from->json, &ret->outputs, &ret->n_outputs);
 	if (s == 0) {
-		/* Count each operand's consumers, which a file does not state (O-13). Validation refuses indexes out of range. */
+		/* Count each operand's consumers, which a file does not state (O-13). Validation refuses indexes out
+		 * of range. */
 		for (uint32_t i = 0; i < ret->n_operations; i++)
 			for (uint32_t k = 0; k < ret->operations[i].n_inputs; k++)
 				if (ret->operations[i].inputs[k] < ret->n_operands)

@@ -2,8 +2,8 @@
  * graph.c -- analyses a valid model once.
  *
  * TRUST     The pools' owner is untrusted and may write them at any time. Data that decides what is computed (scalars,
- *           INT32 tensors) is copied once, here, and only the copy is read. The size of all copies is bounded by the size
- *           of the model's values and pools plus a constant, however often operands name the same bytes.
+ *           INT32 tensors) is copied once, here, and only the copy is read. The size of all copies is bounded by the
+ *           size of the model's values and pools plus a constant, however often operands name the same bytes.
  */
 #include "model/graph.h"
 
@@ -151,8 +151,8 @@ void nnb__shape_look(struct nnb_shape *shape, uint32_t type)
 }
 
 /*
- * Merge the inferred shape into the declared shape. Validation guarantees that the two agree on the model; those of a run may
- * contradict. An inferred shape that is not known may still have a rank, and some dimensions that are not 0.
+ * Merge the inferred shape into the declared shape. Validation guarantees that the two agree on the model; those of a
+ * run may contradict. An inferred shape that is not known may still have a rank, and some dimensions that are not 0.
  */
 static bool shape_combine(struct nnb_shape *declared, const struct nnb_shape *inferred)
 {
@@ -291,7 +291,8 @@ static bool counts_rows(const struct nnb__graph *g, const struct nnb_operation *
 }
 
 /*
- * Find the model inputs whose values decide shapes. Also set seen.late if computed values or the run itself decide shapes.
+ * Find the model inputs whose values decide shapes. Also set seen.late if computed values or the run itself decide
+ * shapes.
  */
 static int look_at_deciders(struct nnb__graph *g)
 {

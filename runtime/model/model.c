@@ -81,8 +81,8 @@ struct nnb_model nnb_model_view(const struct nnb_model *m, uint32_t index)
 /* ---- arrays that grow ---- */
 
 /*
- * Make room for one more element. The capacity of an array is always its length, so that any model can grow, whatever code
- * has allocated it.
+ * Make room for one more element. The capacity of an array is always its length, so that any model can grow, whatever
+ * code has allocated it.
  */
 static bool room_for_one(void **array, uint32_t n, size_t size)
 {

@@ -17,8 +17,8 @@
 int nnb__op_check(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
 
 /*
- * Check that the operands of an IF or WHILE, whose types are right already, match their subgraphs. 0, or -EINVAL and the
- * reason.
+ * Check that the operands of an IF or WHILE, whose types are right already, match their subgraphs. 0, or -EINVAL and
+ * the reason.
  */
 int nnb__check_if(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
 int nnb__check_while(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
@@ -35,8 +35,8 @@ bool nnb__op_needs_value(const struct nnb_model *model, const struct nnb_operati
 enum { NNB_OP_LETTERS = 16 };
 
 /*
- * The letters of the types (signature.c) that form @form of @op accepts, in any HAL: those of x, or those of the output in a
- * form without x; and those of y. False: the operation has no such form.
+ * The letters of the types (signature.c) that form @form of @op accepts, in any HAL: those of x, or those of the
+ * output in a form without x; and those of y. False: the operation has no such form.
  */
 bool nnb__op_letters(uint32_t op, uint32_t form, char x[NNB_OP_LETTERS], char y[NNB_OP_LETTERS]);
 
@@ -55,8 +55,8 @@ struct nnb__op_view {
 };
 
 /*
- * Infer the shapes of a checked operation's outputs: ret[i] of n_outputs. An output stays unknown where a shape or value
- * that it depends on is unknown. 0; -EINVAL and the reason: the inputs and parameters contradict each other.
+ * Infer the shapes of a checked operation's outputs: ret[i] of n_outputs. An output stays unknown where a shape or
+ * value that it depends on is unknown. 0; -EINVAL and the reason: the inputs and parameters contradict each other.
  */
 int nnb__op_shapes(const struct nnb__op_view *view, struct nnb_shape *ret);
 
@@ -70,9 +70,9 @@ int nnb__op_window(const struct nnb__op_view *view, struct nnb_window *ret, uint
 int nnb__wide_window(const struct nnb__op_view *view, struct nnb_window *ret, uint32_t *out_h, uint32_t *out_w);
 
 /*
- * The number of outputs of a window of @filter cells that slides by @stride over @in cells and their padding. The scheme
- * SAME determines the padding: it is written to @head and @tail. -1: the filter is larger than the padded input. With SAME that
- * never happens: 0 cells have 0 outputs, for every operation that has this scheme.
+ * The number of outputs of a window of @filter cells that slides by @stride over @in cells and their padding. The
+ * scheme SAME determines the padding: it is written to @head and @tail. -1: the filter is larger than the padded
+ * input. With SAME that never happens: 0 cells have 0 outputs, for every operation that has this scheme.
  */
 int64_t nnb__window_slide(int32_t scheme, uint32_t in, uint32_t filter, int32_t stride, uint32_t *head, uint32_t *tail);
 

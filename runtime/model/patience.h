@@ -2,9 +2,9 @@
  * patience.h -- long work on models that its caller can abort: decoding, checking, copying, preparing.
  *
  * Every loop of this library that may run long on a large model calls nnb__patient with the cost of its next step, in
- * units of about a nanosecond. After every NNB__PATIENCE units nnb__patient calls the callback that this thread has set.
- * Once the callback returns false, nnb__patient returns false at once each time, the loops end, and their caller frees
- * what they allocated.
+ * units of about a nanosecond. After every NNB__PATIENCE units nnb__patient calls the callback that this thread has
+ * set. Once the callback returns false, nnb__patient returns false at once each time, the loops end, and their caller
+ * frees what they allocated.
  *
  * CONCURRENCY  Each thread has its own callback, which applies to loops on the same thread only.
  */

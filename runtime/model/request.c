@@ -1,8 +1,8 @@
 /*
  * request.c -- checks whether a model can be executed with a request (R1 to R9).
  *
- * TRUST   The request's contents are untrusted, but its struct is private memory: checked values do not change afterwards. The
- *         contents of the pools are not read here.
+ * TRUST   The request's contents are untrusted, but its struct is private memory: checked values do not change
+ *         afterwards. The contents of the pools are not read here.
  */
 #include "model/request.h"
 

@@ -1,8 +1,8 @@
 /*
  * shapes.c -- infers the shapes of outputs from those of inputs, one function for each family (section 7.6).
  *
- * Each function runs when all of its tensor inputs are known or omitted, and refuses inputs that contradict each other. A
- * scalar that is not known leaves the output unknown.
+ * Each function runs when all of its tensor inputs are known or omitted, and refuses inputs that contradict each
+ * other. A scalar that is not known leaves the output unknown.
  */
 #include <assert.h>
 #include <errno.h>

@@ -145,7 +145,8 @@ static int sums_products(const struct nnb_model *m, const struct nnb_operation *
 	       bias = (double)input_of(m, op, 2)->scale;
 	uint32_t dim = op->type == NNB_DEPTHWISE_CONV_2D ? 3 : 0;
 
-	/* Scales by channel must belong to the dimension of the output channels. The sums then have no scale of their own. */
+	/* Scales by channel must belong to the dimension of the output channels. The sums then have no scale of their
+	 * own. */
 	if (weights->n_scales && weights->channel_dim != dim) {
 		nnb_because(reason, "the weights' channels lie in dimension %u, not %u", weights->channel_dim, dim);
 		return -EINVAL;
@@ -544,7 +545,8 @@ static int match_operands(struct match *match, const char *form, const uint32_t 
 }
 
 /*
- * The form of the operation; NULL: none matches, and the reason is that of the last form with the same number of operands.
+ * The form of the operation; NULL: none matches, and the reason is that of the last form with the same number of
+ * operands.
  */
 static const struct signature *form_of(const struct nnb_model *m, const struct nnb_operation *op,
                                        struct nnb_reason *reason)

@@ -5,7 +5,8 @@
 #include "nnb/status.h"
 
 /*
- * HAL 1.2 and earlier have no status for a missed deadline or for exhausted resources: those become GENERAL_FAILURE (Q-20).
+ * HAL 1.2 and earlier have no status for a missed deadline or for exhausted resources: those become GENERAL_FAILURE
+ * (Q-20).
  */
 enum nnb_status nnb__status_of_1_2(enum nnb_status status);
 

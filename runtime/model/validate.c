@@ -1,10 +1,10 @@
 /*
  * validate.c -- checks whether the HAL allows a model (sections 7.1 to 7.3).
  *
- * TRUST   Every field may be wrong. Counts and arrays are checked before anything is read through them, indexes before they
- *         are used; sums are computed in 64 bits. Every check is one pass, so the time is proportional to the size of the
- *         model. The frames of all subgraphs are checked before any operation, because IF and WHILE read the operands of
- *         other graphs. The depth of nested subgraphs is computed once for each subgraph.
+ * TRUST   Every field may be wrong. Counts and arrays are checked before anything is read through them, indexes
+ *         before they are used; sums are computed in 64 bits. Every check is one pass, so the time is proportional to
+ *         the size of the model. The frames of all subgraphs are checked before any operation, because IF and WHILE
+ *         read the operands of other graphs. The depth of nested subgraphs is computed once for each subgraph.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -299,7 +299,8 @@ static enum nnb_status check_operations(const struct nnb_model *m, struct notes 
 	}
 	if (status)
 		return status;
-	/* After all operations: each operand that must be written was written, and is read as often as it states (O-13). */
+	/* After all operations: each operand that must be written was written, and is read as often as it states
+	 * (O-13). */
 	for (uint32_t o = 0; o < m->n_operands; o++) {
 		if (is_written_by_operations(&m->operands[o]) && !notes[o].written)
 			return REFUSED(reason, "operand %u is never written", o);

@@ -19,9 +19,9 @@
  *           Unused fields (dims beyond the rank, integers beyond their number, bytes after a name's end) are zero, so a
  *           model has exactly one form, and equal models have equal bytes.
  * TRUST     The bytes are untrusted. Every read is bounded by the remaining bytes. Before anything is allocated for a
- *           count, the decoder checks that enough bytes remain for that many records, so the allocated memory is at most a
- *           small multiple of the input. A value that does not fit the struct is refused; nnb_model_validate checks what
- *           the numbers mean (types, indexes, ranges).
+ *           count, the decoder checks that enough bytes remain for that many records, so the allocated memory is at
+ *           most a small multiple of the input. A value that does not fit the struct is refused; nnb_model_validate
+ *           checks what the numbers mean (types, indexes, ranges).
  */
 #include "nnb/model.h"
 
@@ -162,8 +162,8 @@ static uint64_t graph_bytes(const struct counts *c)
 }
 
 /*
- * The bytes of the form without the subgraphs' records. At most 2^20 subgraphs need at most 2^36 bytes each, so adding those
- * does not wrap either.
+ * The bytes of the form without the subgraphs' records. At most 2^20 subgraphs need at most 2^36 bytes each, so
+ * adding those does not wrap either.
  */
 static uint64_t form_bytes(const struct header *h)
 {
@@ -305,8 +305,8 @@ int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_b
 /* ---- decoding ---- */
 
 /*
- * Once header.bytes has been compared with the counts, no read below can exceed the bytes. Each read checks its bound all the
- * same.
+ * Once header.bytes has been compared with the counts, no read below can exceed the bytes. Each read checks its bound
+ * all the same.
  */
 struct reader {
 	const uint8_t *at;
@@ -408,8 +408,8 @@ static int get_counts(struct reader *r, struct counts *ret)
 }
 
 /*
- * Compare the number of bytes with the counts. The subgraphs' counts come next; this function reads them from a copy of the
- * reader, so that @r does not advance. After this check the remaining bytes suffice for every record.
+ * Compare the number of bytes with the counts. The subgraphs' counts come next; this function reads them from a copy
+ * of the reader, so that @r does not advance. After this check the remaining bytes suffice for every record.
  */
 static int check_bytes(struct reader *r, const struct header *h, size_t all)
 {
@@ -495,8 +495,8 @@ static int get_operand(struct reader *r, struct nnb_operand *o, uint32_t index)
 }
 
 /*
- * Read the records of the operations, which precede all their lists, and then the lists. @indexes: the total length of the
- * lists.
+ * Read the records of the operations, which precede all their lists, and then the lists. @indexes: the total length
+ * of the lists.
  */
 static int get_operations(struct reader *r, struct nnb_subgraph *m, uint32_t n, uint64_t indexes)
 {

@@ -1,4 +1,7 @@
-/* narrow.c -- keeps what a program prints in memory, measures the columns, and prints lines and tables in the width of the terminal. */
+/*
+ * narrow.c -- keeps what a program prints in memory, measures the columns, and prints lines and tables in the width
+ * of the terminal.
+ */
 #include "options/narrow.h"
 
 #include <errno.h>
@@ -35,7 +38,10 @@ static void print_whole(FILE *to, struct line line)
 	fputc('\n', to);
 }
 
-/* The last place between words up to which there are no more than @width columns; or else the first such place; or else the end. */
+/*
+ * The last place between words up to which there are no more than @width columns; or else the first such place; or
+ * else the end.
+ */
 static const char *line_break(struct line line, size_t width)
 {
 	const char *last = NULL;

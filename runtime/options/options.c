@@ -96,7 +96,10 @@ static int option_take(const struct program *p, const struct option_row *row, co
 	return OPTIONS_READ;
 }
 
-/* Report why getopt refused @word. @row: the known option whose value is missing or not allowed; NULL: the option is unknown. */
+/*
+ * Report why getopt refused @word. @row: the known option whose value is missing or not allowed; NULL: the option is
+ * unknown.
+ */
 static int option_refused(const struct program *p, const struct option_row *row, const char *word,
                           const struct option *longs, size_t n)
 {

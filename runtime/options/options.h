@@ -1,5 +1,6 @@
 /*
- * options.h -- the command line of a program as one table: it is read, printed as help, and made into completions for shells.
+ * options.h -- the command line of a program as one table: it is read, printed as help, and made into completions for
+ * shells.
  */
 #ifndef NNB_OPTIONS_H
 #define NNB_OPTIONS_H
@@ -49,9 +50,9 @@ struct program {
 };
 
 /*
- * Read the options into @own, and put the operands at the end of @argv, from *first on. Returns OPTIONS_READ, or the exit status with which the program has to
- * end: OPTIONS_DONE after --help, --version or --completion, OPTIONS_ENVIRONMENT if that could not be written, OPTIONS_WRONG after one line on
- * standard error.
+ * Read the options into @own, and put the operands at the end of @argv, from *first on. Returns OPTIONS_READ, or the
+ * exit status with which the program has to end: OPTIONS_DONE after --help, --version or --completion,
+ * OPTIONS_ENVIRONMENT if that could not be written, OPTIONS_WRONG after one line on standard error.
  */
 int options_read(const struct program *p, void *own, int argc, char **argv, int *first);
 

@@ -1,8 +1,8 @@
 /*
  * estimate.h -- how long executions of a model take: learns from runs, and estimates. Arithmetic alone.
  *
- * The floor is the shortest lane time so far: no execution can meet a nearer deadline, so a refusal for it is permanent. The
- * estimate is the recent lane time.
+ * The floor is the shortest lane time so far: no execution can meet a nearer deadline, so a refusal for it is
+ * permanent. The estimate is the recent lane time.
  * CONCURRENCY  None: the caller owns the estimate. sched/times.h shares one between threads.
  */
 #ifndef NNB_POLICY_ESTIMATE_H
@@ -21,8 +21,8 @@ struct nnb__estimate {
 void nnb__estimate_learn(struct nnb__estimate *estimate, uint64_t ns);
 
 /*
- * A lower bound of a run: the floor minus a quarter, because the measured runs may have been slow; minus a half before an
- * execution has confirmed the floor. An execution with less time than this misses its deadline.
+ * A lower bound of a run: the floor minus a quarter, because the measured runs may have been slow; minus a half
+ * before an execution has confirmed the floor. An execution with less time than this misses its deadline.
  */
 uint64_t nnb__estimate_least(const struct nnb__estimate *estimate);
 

@@ -21,8 +21,8 @@ static void alone_begin(struct nnb__policy *p, struct nnb__policy_app *a, uint64
 }
 
 /*
- * The app has no job any more. The app keeps its claim, up to NNB__KEPT_NS, until all apps pause for that long, or one app is alone for
- * NNB__ALONE_NS.
+ * The app has no job any more. The app keeps its claim, up to NNB__KEPT_NS, until all apps pause for that long, or
+ * one app is alone for NNB__ALONE_NS.
  */
 static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
 {
@@ -39,8 +39,8 @@ static void app_leave(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t
 }
 
 /*
- * With claims: a job of @a comes, and no other app has one. All claims end if no app has had a job for long, or none but @a for very
- * long. In the second case, @a keeps its claim while it has a lag: no lag exceeds the claim.
+ * With claims: a job of @a comes, and no other app has one. All claims end if no app has had a job for long, or none
+ * but @a for very long. In the second case, @a keeps its claim while it has a lag: no lag exceeds the claim.
  */
 static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_t now)
 {
@@ -56,7 +56,10 @@ static void claims_end(struct nnb__policy *p, struct nnb__policy_app *a, uint64_
 	p->pauses++;
 }
 
-/* Share the lanes, max-min: an app that can use less than an equal share gets what it can use, and leaves the rest to others. */
+/*
+ * Share the lanes, max-min: an app that can use less than an equal share gets what it can use, and leaves the rest to
+ * others.
+ */
 static void share_lanes(struct nnb__policy *p)
 {
 	double left = p->lanes, share;
@@ -167,8 +170,8 @@ static double app_need(const struct nnb__policy *p, const struct nnb__policy_app
 }
 
 /*
- * The app with the largest need among those with a waiting job, except @not. @holder has just yielded: if it did so for a job
- * of its own, an app that needs the lane only slightly more must not take it.
+ * The app with the largest need among those with a waiting job, except @not. @holder has just yielded: if it did so
+ * for a job of its own, an app that needs the lane only slightly more must not take it.
  */
 static struct nnb__policy_app *neediest_app(const struct nnb__policy *p, const struct nnb__policy_app * not,
                                             const struct nnb__policy_app *holder)
@@ -268,8 +271,9 @@ static double claim_speed(const struct nnb__policy_app *a)
 }
 
 /*
- * Plan each lane to yield once a waiting app needs it a quantum more than its holder would without it. Every waiting app counts
- * as if it had the largest need and the largest speed of all, so that a job is asked too early rather than too late.
+ * Plan each lane to yield once a waiting app needs it a quantum more than its holder would without it. Every waiting
+ * app counts as if it had the largest need and the largest speed of all, so that a job is asked too early rather than
+ * too late.
  */
 static void yield_in_time(struct nnb__policy *p, uint64_t now)
 {
@@ -431,8 +435,8 @@ static uint64_t time_to_free_lane(const struct nnb__policy *p, uint64_t now)
 }
 
 /*
- * A lower bound of the lane time of the jobs of @a that wait and go before @job; *most: the longest of them. Visits at most *looks
- * jobs, and counts *looks down.
+ * A lower bound of the lane time of the jobs of @a that wait and go before @job; *most: the longest of them. Visits
+ * at most *looks jobs, and counts *looks down.
  */
 static uint64_t time_ahead(const struct nnb__policy *p, const struct nnb__policy_app *a,
                            const struct nnb__policy_job *job, uint64_t *most, uint32_t *looks)

@@ -9,7 +9,10 @@
 
 #include "policy/policy.h"
 
-/* The thread of an execution for which a lane is asked to yield polls for this long before it sleeps: most drivers yield within as much (test_looks). */
+/*
+ * The thread of an execution for which a lane is asked to yield polls for this long before it sleeps: most drivers
+ * yield within as much (test_looks).
+ */
 #define NNB__POLL_NS UINT64_C(40000)
 
 enum nnb__admission {
@@ -20,13 +23,16 @@ enum nnb__admission {
 };
 
 /*
- * Whether an execution can meet its deadline. @wait_ns: from nnb__policy_wait; with 0 the question is that of an idle device, and
- * the answer is never TOO_FULL.
+ * Whether an execution can meet its deadline. @wait_ns: from nnb__policy_wait; with 0 the question is that of an idle
+ * device, and the answer is never TOO_FULL.
  */
 enum nnb__admission nnb__admission(enum nnb_deadlines deadlines, uint64_t deadline_ns, uint64_t now, uint64_t least,
                                    uint64_t wait_ns);
 
-/* The deadline by which a policy orders an execution that comes at @now: no deadline, if it has passed, so that the execution overtakes no other one. */
+/*
+ * The deadline by which a policy orders an execution that comes at @now: no deadline, if it has passed, so that the
+ * execution overtakes no other one.
+ */
 uint64_t nnb__ordered_by(uint64_t deadline_ns, uint64_t now);
 
 /* The time until which to wait for the first lane. */

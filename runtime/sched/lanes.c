@@ -1,27 +1,32 @@
 /*
  * lanes.c -- lanes: an execution with a lane runs, an execution without one sleeps.
  *
- * CONCURRENCY  One thread at a time uses a seat; any thread may cancel it, and call nnb__lanes_look. The lock guards the policy,
- *           and orders the threads that take, leave or give up a lane. It is held for some hundred instructions, and for tens
- *           of microseconds if hundreds of apps wait for dozens of lanes.
+ * CONCURRENCY  One thread at a time uses a seat; any thread may cancel it, and call nnb__lanes_look. The lock guards
+ *              the policy,
+ *           and orders the threads that take, leave or give up a lane. It is held for some hundred instructions, and
+ *           for tens of microseconds if hundreds of apps wait for dozens of lanes.
  * ORDERING  (1) the giver of a lane: turn = ON_LANE, release, under the lock  --- pairs with (2)
  *           (2) the waiter: loads turn, acquire  => work done on the lane before happens before the waiter's work
  *           (3) cancelled is set before nnb__lanes_look takes the lock; a waiter enters the queue under the lock, and
  *               then checks cancelled  => either the look finds it in the queue, or the waiter sees cancelled
- *           (4) the look: turn += LOOK, release  --- pairs with (2)  => a waiter that sees the new turn sees cancelled, and
- *               does not sleep on the new value
- *           (5) a thread that keeps its lane: kept = 1, then loads wanted; a thread that wants a lane: stores wanted, then
- *               loads kept; all sequentially consistent  => one of them sees the other: no lane is kept while an execution
- *               waits
- *           (6) lane_take_kept: of two threads that try, one succeeds. Acquire and release, on failure too: a thread that
- *               fails under the lock sees what the seat's thread wrote to its job before it took its lane again; a thread
- *               that succeeds takes the job off the lane, and reads none of the fields that the seat's thread may be writing
- *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it due asks again under it.
- * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a seat waits.
- *           A woken thread may take the waker's cpu for some milliseconds. So a thread that can answer without waiting for
- *           another process answers first, and then wakes the thread that got its lane (answers_first).
- * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to a seat that
- *           got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its turn and sleeps again.
+ *           (4) the look: turn += LOOK, release --- pairs with (2) => a waiter that sees the new turn sees cancelled,
+ *               and does not sleep on the new value
+ *           (5) a thread that keeps its lane: kept = 1, then loads wanted; a thread that wants a lane: stores wanted,
+ *               then loads kept; all sequentially consistent => one of them sees the other: no lane is kept while an
+ *               execution waits
+ *           (6) lane_take_kept: of two threads that try, one succeeds. Acquire and release, on failure too: a thread
+ *               that fails under the lock sees what the seat's thread wrote to its job before it took its lane again;
+ *               a thread that succeeds takes the job off the lane, and reads none of the fields that the seat's
+ *               thread may be writing
+ *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it
+ *           due asks again under it.
+ * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a
+ *           seat waits. A woken thread may take the waker's cpu for some milliseconds. So a thread that can answer
+ *           without waiting for another process answers first, and then wakes the thread that got its lane
+ *           (answers_first).
+ * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to
+ *           a seat that got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its
+ *           turn and sleeps again.
  */
 #include "sched/lanes.h"
 
@@ -134,8 +139,8 @@ static bool wait_give_up(struct nnb__seat *s)
 }
 
 /*
- * Is a lane asked to yield now, by a thread that runs on another cpu? Then the turn of a seat in the queue may come sooner than its thread
- * would fall asleep and wake. The caller holds the lock.
+ * Is a lane asked to yield now, by a thread that runs on another cpu? Then the turn of a seat in the queue may come
+ * sooner than its thread would fall asleep and wake. The caller holds the lock.
  */
 static bool turn_is_near(const struct nnb__lanes *l, uint64_t now)
 {
@@ -240,8 +245,8 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 /* ---- lanes that are kept ---- */
 
 /*
- * Publish whether lanes are wanted, for threads that keep a lane; then unlock. While apps are owed lane time, the policy must know
- * when each lane is idle, so no lane is kept then either.
+ * Publish whether lanes are wanted, for threads that keep a lane; then unlock. While apps are owed lane time, the
+ * policy must know when each lane is idle, so no lane is kept then either.
  */
 static void lanes_unlock(struct nnb__lanes *l)
 {
@@ -275,7 +280,10 @@ static bool lane_keep(struct nnb__seat *s)
 	return !lane_take_kept(s);
 }
 
-/* Take away all kept lanes, because one is wanted: they become free, or go to waiting seats. The caller holds the lock. */
+/*
+ * Take away all kept lanes, because one is wanted: they become free, or go to waiting seats. The caller holds the
+ * lock.
+ */
 static void lanes_reclaim(struct nnb__lanes *l)
 {
 	assert(nnb__is_locked(&l->lock));

@@ -1,8 +1,8 @@
 /*
  * lanes.h -- lanes: permits to use the device, which the policy hands out.
  *
- * An execution runs on its own thread. It takes a lane before it begins, may have to yield it at a checkpoint, and gives it
- * back at the end. If no execution waits, taking and giving are a few instructions under a lock.
+ * An execution runs on its own thread. It takes a lane before it begins, may have to yield it at a checkpoint, and
+ * gives it back at the end. If no execution waits, taking and giving are a few instructions under a lock.
  */
 #ifndef NNB_SCHED_LANES_H
 #define NNB_SCHED_LANES_H
@@ -40,14 +40,16 @@ struct nnb__seat {
 	_Atomic uint64_t yield_at; /* when to call nnb__lanes_yields; NNB__NEVER */
 	_Atomic uint32_t turn; /* a futex: changes when the seat gets a lane, or must check whether it is cancelled */
 	/*
-	 * The thread is likely to execute again soon: if no seat waits, this seat keeps its lane between two executions, and a
-	 * seat that wants a lane takes it away. For policies by arrival, all its executions meanwhile count as arrived when the
-	 * lane was taken. Set before the first take; then call nnb__lanes_release before the seat is freed.
+	 * The thread is likely to execute again soon: if no seat waits, this seat keeps its lane between two
+	 * executions, and a seat that wants a lane takes it away. For policies by arrival, all its executions
+	 * meanwhile count as arrived when the lane was taken. Set before the first take; then call nnb__lanes_release
+	 * before the seat is freed.
 	 */
 	bool keeps;
 	/*
-	 * The thread sends an answer before it wakes the thread of the seat that gets its lane: after each execution it calls
-	 * nnb__lanes_wake. Where sending the answer may block on another process, it calls that first, because the lane is idle until then.
+	 * The thread sends an answer before it wakes the thread of the seat that gets its lane: after each execution
+	 * it calls nnb__lanes_wake. Where sending the answer may block on another process, it calls that first,
+	 * because the lane is idle until then.
 	 */
 	bool answers_first;
 	struct nnb__seat *heir;      /* the seat that got the lane, until nnb__lanes_wake; owned by the seat's thread */
@@ -75,15 +77,18 @@ void nnb__seat_init(struct nnb__seat *seat, struct nnb__lanes *lanes, struct nnb
                     const atomic_bool *cancelled);
 
 /*
- * Take a lane; wait for it until @until at the latest (NNB__NEVER: for ever). The caller sets the job's deadline, floor and
- * restarts before. 0; -ETIMEDOUT; -ECANCELED.
+ * Take a lane; wait for it until @until at the latest (NNB__NEVER: for ever). The caller sets the job's deadline,
+ * floor and restarts before. 0; -ETIMEDOUT; -ECANCELED.
  */
 int nnb__lanes_take(struct nnb__seat *seat, uint64_t until);
 
 /* Its yield_at is due: must the seat yield its lane? */
 bool nnb__lanes_yields(struct nnb__seat *seat, uint64_t now);
 
-/* Yield the lane, and wait for one to continue on. Like take, but after an error the seat has no lane. *ret_left: it has been off the lane. */
+/*
+ * Yield the lane, and wait for one to continue on. Like take, but after an error the seat has no lane. *ret_left: it
+ * has been off the lane.
+ */
 int nnb__lanes_yield(struct nnb__seat *seat, uint64_t until, bool *ret_left);
 
 /* Give the lane back, or keep it (keeps). */
@@ -99,8 +104,8 @@ void nnb__lanes_release(struct nnb__seat *seat);
 void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);
 
 /*
- * Announce that @seat is about to take a lane (docs/events.md, sched_enqueue). Returns how many other seats wait, or are announced and
- * do not wait yet. 0: no seat whose event was emitted before waits.
+ * Announce that @seat is about to take a lane (docs/events.md, sched_enqueue). Returns how many other seats wait, or
+ * are announced and do not wait yet. 0: no seat whose event was emitted before waits.
  */
 uint32_t nnb__lanes_announce(struct nnb__seat *seat);
 

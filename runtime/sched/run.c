@@ -1,16 +1,16 @@
 /*
  * run.c -- runs an execution under the rules for lanes and deadlines.
  *
- * An execution is admitted, waits for a lane, and runs one operation at a time. Between two operations the runner checks
- * whether the execution is cancelled, whether it must yield its lane, and whether its deadline can still be met (Q-9, Q-10,
- * Q-15). It reads the clock only if something depends on it. Inside an operation the driver calls run_look for the same checks:
- * an execution that yields there keeps its memory on the device and waits on the driver's stack; one that would have to
- * start over yields only between operations. Any number of runs may wait inside an operation: the memory that they keep is
- * charged to their app (nnb_account).
+ * An execution is admitted, waits for a lane, and runs one operation at a time. Between two operations the runner
+ * checks whether the execution is cancelled, whether it must yield its lane, and whether its deadline can still be
+ * met (Q-9, Q-10, Q-15). It reads the clock only if something depends on it. Inside an operation the driver calls
+ * run_look for the same checks: an execution that yields there keeps its memory on the device and waits on the
+ * driver's stack; one that would have to start over yields only between operations. Any number of runs may wait
+ * inside an operation: the memory that they keep is charged to their app (nnb_account).
  *
- * An execution is refused before it begins if its estimate exceeds the limit on work (model/cost.h). If there is no estimate,
- * because a shape is known only during the run, or if the estimate is too low, a look ends the execution after as much cpu
- * time as the limit allows, times the error that an estimate may have.
+ * An execution is refused before it begins if its estimate exceeds the limit on work (model/cost.h). If there is no
+ * estimate, because a shape is known only during the run, or if the estimate is too low, a look ends the execution
+ * after as much cpu time as the limit allows, times the error that an estimate may have.
  */
 #include "sched/run.h"
 
@@ -282,8 +282,9 @@ static void trace_resumed(struct run *run, bool over, uint32_t next)
 }
 
 /*
- * Yield the lane, and wait for one again, unless no other execution wants it any more. *on_lane: whether the run has a lane
- * afterwards. @left_from: the first operation of which nothing is done yet; how much is left of a current one is unknown.
+ * Yield the lane, and wait for one again, unless no other execution wants it any more. *on_lane: whether the run has
+ * a lane afterwards. @left_from: the first operation of which nothing is done yet; how much is left of a current one
+ * is unknown.
  */
 static enum nnb_status lane_yield(struct run *run, uint32_t left_from, bool *on_lane, struct nnb_reason *reason)
 {
@@ -554,7 +555,10 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 
 /* ---- seeds ---- */
 
-/* Place the arguments in one pool, inputs first; write them into @a unless it is NULL. Returns the bytes; 0: too many. */
+/*
+ * Place the arguments in one pool, inputs first; write them into @a unless it is NULL. Returns the bytes; 0: too
+ * many.
+ */
 static uint64_t arguments_lay_out(const struct nnb_model *m, struct nnb_argument *a)
 {
 	uint64_t at = 0, bytes;

@@ -18,7 +18,10 @@ struct nnb__runner {
 	atomic_uint *trials; /* counter of trial runs in the stream of seat.trace, for nnb__seed; NULL: no events */
 };
 
-/* @lanes, @app and @times may be NULL. @cancelled: like nnb__seat.cancelled. The runner must not be moved in memory afterwards. */
+/*
+ * @lanes, @app and @times may be NULL. @cancelled: like nnb__seat.cancelled. The runner must not be moved in memory
+ * afterwards.
+ */
 void nnb__runner_init(struct nnb__runner *runner, struct nnb__lanes *lanes, struct nnb__lane_app *app,
                       struct nnb__times *times, uint32_t priority, const atomic_bool *cancelled);
 
@@ -30,8 +33,8 @@ enum nnb_status nnb__admit(struct nnb__runner *runner, const struct nnb_terms *t
 
 /*
  * Run a begun execution on a lane, and yield the lane when required. Returns the status of the execution; or
- * MISSED_DEADLINE_TRANSIENT; or GENERAL_FAILURE: it was cancelled. *on_device_ns, unless NULL: the time that it had a lane (Q-38),
- * written with NONE only.
+ * MISSED_DEADLINE_TRANSIENT; or GENERAL_FAILURE: it was cancelled. *on_device_ns, unless NULL: the time that it had a
+ * lane (Q-38), written with NONE only.
  */
 enum nnb_status nnb__run(struct nnb__runner *runner, struct nnb_execution *execution, const struct nnb_terms *terms,
                          uint64_t *on_device_ns, struct nnb_reason *reason);
@@ -40,8 +43,8 @@ enum nnb_status nnb__run(struct nnb__runner *runner, struct nnb_execution *execu
 uint64_t nnb__seed_bytes(const struct nnb_model *model);
 
 /*
- * Measure @prepared by trial runs on a lane, with zeroes as inputs, until @until (0: no trial run) and for a limited time.
- * Initialises runner->times.
+ * Measure @prepared by trial runs on a lane, with zeroes as inputs, until @until (0: no trial run) and for a limited
+ * time. Initialises runner->times.
  */
 void nnb__seed(struct nnb__runner *runner, struct nnb_prepared *prepared, uint64_t until);
 

@@ -1,6 +1,6 @@
 /*
- * times.h -- how long executions of a model take: measured by trial runs when it is prepared, then learned from its runs.
- * Threads share it; policy/estimate.h has the arithmetic.
+ * times.h -- how long executions of a model take: measured by trial runs when it is prepared, then learned from its
+ * runs. Threads share it; policy/estimate.h has the arithmetic.
  */
 #ifndef NNB_SCHED_TIMES_H
 #define NNB_SCHED_TIMES_H
@@ -25,8 +25,8 @@ struct nnb__times {
 };
 
 /*
- * @fixed: all runs have the same shapes. @op_ns: the time of each operation in a trial run that used @floor_ns of cpu time; NULL:
- * no trial run has finished, and a run takes more than @floor_ns. @look_ns: see the struct.
+ * @fixed: all runs have the same shapes. @op_ns: the time of each operation in a trial run that used @floor_ns of cpu
+ * time; NULL: no trial run has finished, and a run takes more than @floor_ns. @look_ns: see the struct.
  */
 void nnb__times_init(struct nnb__times *times, uint32_t n_operations, bool fixed, const uint64_t *op_ns,
                      uint64_t floor_ns, uint64_t look_ns);

@@ -1,11 +1,12 @@
 /*
  * account.c -- charges the memory of a model to its app.
  *
- * The service reserves the memory that a model is likely to need before the driver needs it: with the model, and for each burst and
- * each execution under way. It also counts the driver's real allocations. The app is charged for the larger of the two. So an allocation
- * within a reservation costs nothing more, and memory that the driver keeps after a reservation has ended stays charged until the
- * driver frees it. For each model, SMALL_CHANGE of the driver's memory is free of charge, because lists and structs that depend on
- * earlier runs would make an exact limit unpredictable; the number of an app's models is limited.
+ * The service reserves the memory that a model is likely to need before the driver needs it: with the model, and for
+ * each burst and each execution under way. It also counts the driver's real allocations. The app is charged for the
+ * larger of the two. So an allocation within a reservation costs nothing more, and memory that the driver keeps after
+ * a reservation has ended stays charged until the driver frees it. For each model, SMALL_CHANGE of the driver's
+ * memory is free of charge, because lists and structs that depend on earlier runs would make an exact limit
+ * unpredictable; the number of an app's models is limited.
  *
  * CONCURRENCY  An account's lock orders its changes, and is held while the app's budget is charged. Any thread.
  */

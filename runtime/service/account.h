@@ -1,4 +1,7 @@
-/* account.h -- the memory that a model costs its app: the reservation, or the driver's allocations, whichever is larger. */
+/*
+ * account.h -- the memory that a model costs its app: the reservation, or the driver's allocations, whichever is
+ * larger.
+ */
 #ifndef NNB_SERVICE_ACCOUNT_H
 #define NNB_SERVICE_ACCOUNT_H
 
@@ -31,7 +34,10 @@ struct nnb_account nnb__account_for_driver(struct nnb__account *account);
 enum nnb_status nnb__account_settle(struct nnb__account *account, uint64_t beside, uint64_t reserved,
                                     struct nnb_reason *reason);
 
-/* Reserve @more bytes, until they are released. @ever: whether the app could have them some time; if not, a refusal is PERSISTENT. */
+/*
+ * Reserve @more bytes, until they are released. @ever: whether the app could have them some time; if not, a refusal
+ * is PERSISTENT.
+ */
 enum nnb_status nnb__account_reserve(struct nnb__account *account, uint64_t more, bool ever, struct nnb_reason *reason);
 void nnb__account_release(struct nnb__account *account, uint64_t bytes);
 

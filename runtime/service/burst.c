@@ -1,10 +1,12 @@
 /*
- * burst.c -- the service's side of a burst: its server, and the line on which it asks the client for the memories of slots.
+ * burst.c -- the service's side of a burst: its server, and the line on which it asks the client for the memories of
+ * slots.
  *
- * CONCURRENCY  A burst has a reference count: the connection's table holds one reference, and a call that uses the burst another. Only
+ * CONCURRENCY  A burst has a reference count: the connection's table holds one reference, and a call that uses the
+ *              burst another. Only
  *           the burst's own thread uses the line; nnb__burst_hang_up, from any thread, ends its waits.
- * TRUST     If a client does not answer in time, or answers with something else, the service does not ask it again on this burst,
- *           because a late answer would be taken for the answer to the next question.
+ * TRUST     If a client does not answer in time, or answers with something else, the service does not ask it again on
+ *           this burst, because a late answer would be taken for the answer to the next question.
  */
 #include <assert.h>
 #include <errno.h>
@@ -63,7 +65,10 @@ static void packet_taken(void *arg)
 
 /* ---- life ---- */
 
-/* B-2: the burst's executor holds the device's fast state. Emit when the first hold begins, and when the last one ends. */
+/*
+ * B-2: the burst's executor holds the device's fast state. Emit when the first hold begins, and when the last one
+ * ends.
+ */
 static void performance_hold(struct nnb_service *s, bool on)
 {
 	pthread_mutex_lock(&s->lock); /* keeps the events in order */

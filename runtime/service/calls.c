@@ -1,11 +1,12 @@
 /*
- * calls.c -- answers the calls of clients: a function for each type of message, here or in models.c, buffers.c, executions.c and
- * fenced.c.
+ * calls.c -- answers the calls of clients: a function for each type of message, here or in models.c, buffers.c,
+ * executions.c and fenced.c.
  *
- * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. It looks up the connection's objects under the
+ * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. It looks up the connection's
+ *              objects under the
  *           lock and takes references; it does not hold the lock while it works.
- * TRUST     The answer to a malformed call is INVALID_ARGUMENT; the service closes the fds and frees the memory that came with it.
- *           The app is charged first for everything that a call makes the service hold.
+ * TRUST     The answer to a malformed call is INVALID_ARGUMENT; the service closes the fds and frees the memory that
+ *           came with it. The app is charged first for everything that a call makes the service hold.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,13 +1,16 @@
 /*
  * connection.c -- the life of a connection: its life line, its channels, its end.
  *
- * CONCURRENCY  One thread for the life line and one for each channel; a refused client gets none; bursts and asynchronous executions
- *           have their own threads. The lock guards the lists. The life line's thread ends the connection: it sets closing, shuts
- *           down every socket, so that no thread waits for the client any more, interrupts (SIGURG) the channels' threads that still
- *           wait, waits until the channels and asynchronous executions have ended, and then frees the rest alone.
- * CRASH     The sockets of a dead client are closed, so its life line ends. The service also watches the client's process, because the
- *           client's end of the life line can outlive it in a queue of the service.
- * TRUST     A socket on which the protocol is violated is closed: a channel, or the life line and with it the connection.
+ * CONCURRENCY  One thread for the life line and one for each channel; a refused client gets none; bursts and
+ *              asynchronous executions
+ *           have their own threads. The lock guards the lists. The life line's thread ends the connection: it sets
+ *           closing, shuts down every socket, so that no thread waits for the client any more, interrupts (SIGURG)
+ *           the channels' threads that still wait, waits until the channels and asynchronous executions have ended,
+ *           and then frees the rest alone.
+ * CRASH     The sockets of a dead client are closed, so its life line ends. The service also watches the client's
+ *           process, because the client's end of the life line can outlive it in a queue of the service.
+ * TRUST     A socket on which the protocol is violated is closed: a channel, or the life line and with it the
+ *           connection.
  */
 #include <assert.h>
 #include <errno.h>
@@ -25,7 +28,10 @@
 
 /* limit of the time for the hello, for the rest of a message on a channel, and for an event to have room */
 #define PATIENCE_NS UINT64_C(10000000000)
-/* limit of the time for the rest of a message on the life line; and interval of the interrupts of threads that block at the end */
+/*
+ * limit of the time for the rest of a message on the life line; and interval of the interrupts of threads that block
+ * at the end
+ */
 #define HURRY_NS UINT64_C(250000000)
 
 /* ---- channels ---- */
@@ -40,7 +46,8 @@ static void channel_end(struct nnb__channel *ch)
 	if (ch->next)
 		ch->next->from = ch->from;
 	pthread_mutex_unlock(&c->lock);
-	/* Closing what the client has put into the socket may take long: it is still charged to the app, and no lock is held. */
+	/* Closing what the client has put into the socket may take long: it is still charged to the app, and no lock
+	 * is held. */
 	nnb__message_fini(&ch->in);
 	nnb__message_fini(&ch->out);
 	nnb__app_give(c->app, NNB__BYTES, ch->owed);
@@ -113,7 +120,10 @@ static int start_thread(void *(*run)(void *), void *arg)
 	return -r;
 }
 
-/* Runs on the life line's thread, like the end of the connection, so no channel opens after that. Takes ownership of @sock. */
+/*
+ * Runs on the life line's thread, like the end of the connection, so no channel opens after that. Takes ownership of
+ * @sock.
+ */
 static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct nnb_reason *reason)
 {
 	struct nnb__channel *ch = NULL;
@@ -171,12 +181,13 @@ void nnb__event_send(struct nnb__connection *c, struct nnb__message *m)
 /* ---- the life line ---- */
 
 /*
- * Wait until the life line has something to receive. 0; -ECONNRESET: the client's process has ended; -ETIMEDOUT; another -errno.
- * @timeout_ms: below 0: no limit.
+ * Wait until the life line has something to receive. 0; -ECONNRESET: the client's process has ended; -ETIMEDOUT;
+ * another -errno. @timeout_ms: below 0: no limit.
  */
 static int life_wait(const struct nnb__connection *c, int timeout_ms)
 {
-	/* the process, too: another process can hold the client's end of the life line, or that end can be in a queue */
+	/* the process, too: another process can hold the client's end of the life line, or that end can be in a
+	 * queue */
 	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
 	int r;
 
@@ -211,8 +222,9 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 }
 
 /*
- * Send an answer on the life line. 0 or -errno. Does not wait for room: a client receives each answer before it sends the next message.
- * So the connection of a client that receives no answers ends; a wait here would not see that the client's process ends.
+ * Send an answer on the life line. 0 or -errno. Does not wait for room: a client receives each answer before it sends
+ * the next message. So the connection of a client that receives no answers ends; a wait here would not see that the
+ * client's process ends.
  */
 static int life_answer(struct nnb__connection *c, struct nnb__message *out)
 {
@@ -276,7 +288,8 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 	nnb__message_begin(in, 0); /* ends the charge for the last message */
 	r = life_wait(c, -1);
 	if (r == -ECONNRESET) {
-		/* The client's process has ended: the goodbye that it sent before is in the life line still, if the service had no time to read it. */
+		/* The client's process has ended: the goodbye that it sent before is in the life line still, if the
+		 * service had no time to read it. */
 		in->until = nnb__now(); /* nothing more comes */
 		if (!nnb__message_receive(c->life, in) && in->type == NNB__BYE && nnb__message_taken(in))
 			return -ESHUTDOWN;
@@ -398,7 +411,10 @@ static void *connection_run(void *arg)
 	return NULL;
 }
 
-/* Send why a connection that has just been accepted does not begin. This does not block: an empty queue has room for the answer. */
+/*
+ * Send why a connection that has just been accepted does not begin. This does not block: an empty queue has room for
+ * the answer.
+ */
 static void refusal_send(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
 {
 	struct nnb__message out = { 0 };

@@ -104,7 +104,10 @@ void nnb__job_fail(struct nnb__job *j)
 		nnb__buffers_fail(j->model->prepared, &j->request.request);
 }
 
-/* The status of a job that lacked @bytes or, if it had @begun, memory for its buffers: PERSISTENT if the app could never have them. */
+/*
+ * The status of a job that lacked @bytes or, if it had @begun, memory for its buffers: PERSISTENT if the app could
+ * never have them.
+ */
 static enum nnb_status for_good(const struct nnb__job *j, enum nnb_status status, uint64_t bytes, bool begun)
 {
 	const struct nnb_request *r = &j->request.request;
@@ -422,8 +425,8 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 }
 
 /*
- * P-32: the answer and the callback both report an error in the arguments. Q-27: only the callback reports a deadline that cannot be
- * met; the launch succeeds.
+ * P-32: the answer and the callback both report an error in the arguments. Q-27: only the callback reports a deadline
+ * that cannot be met; the launch succeeds.
  */
 void nnb__call_execute_async(struct nnb__channel *ch)
 {

@@ -1,16 +1,17 @@
 /*
  * fenced.c -- fenced executions: an execution waits for fences, executes, and signals a fence of its own.
  *
- * CONCURRENCY  Each has a thread, like an asynchronous execution. Besides the fences, three events end its wait: its deadline, the end
- *           of the connection, which the thread sees on the life line, and a failure of its own fence by another process or by the
- *           service, which cancels an execution whose answer the client never received.
- * ORDERING  The thread releases the request's memory, then sends the result, then signals the fence: a process that finds the
- *           fence signalled may use the memory (Q-34), and knows that the result is on its way (Q-35).
+ * CONCURRENCY  Each has a thread, like an asynchronous execution. Besides the fences, three events end its wait: its
+ *              deadline, the end
+ *           of the connection, which the thread sees on the life line, and a failure of its own fence by another
+ *           process or by the service, which cancels an execution whose answer the client never received.
+ * ORDERING  The thread releases the request's memory, then sends the result, then signals the fence: a process that
+ *           finds the fence signalled may use the memory (Q-34), and knows that the result is on its way (Q-35).
  * CRASH     The fences of a dead client, for which others may wait, fail.
- * TRUST     An fd is checked to be a fence before it is waited for or signalled (fence/fence.c). The file descriptors of waiting
- *           executions are charged to their app. The client makes the fence that the execution signals: if the service sent
- *           one with its answer, a client that does not read answers would keep file descriptors of the service's user in
- *           its queue, of which all clients together have RLIMIT_NOFILE.
+ * TRUST     An fd is checked to be a fence before it is waited for or signalled (fence/fence.c). The file descriptors
+ *           of waiting executions are charged to their app. The client makes the fence that the execution signals: if
+ *           the service sent one with its answer, a client that does not read answers would keep file descriptors of
+ *           the service's user in its queue, of which all clients together have RLIMIT_NOFILE.
  */
 #include <assert.h>
 #include <errno.h>
@@ -169,8 +170,8 @@ static void put_timing(struct nnb__message *m, const struct nnb__job *j, uint64_
 }
 
 /*
- * A process with a duplicate of a fence can make writing to it block (fence/fence.c), so the connection would never end. SIGURG, whose
- * handler in close.c does nothing, interrupts the write.
+ * A process with a duplicate of a fence can make writing to it block (fence/fence.c), so the connection would never
+ * end. SIGURG, whose handler in close.c does nothing, interrupts the write.
  */
 void nnb__fenced_hurry(struct nnb__connection *c)
 {
@@ -247,7 +248,10 @@ static void *execute_behind_fences(void *arg)
 
 /* ---- launching ---- */
 
-/* Launch the job on a thread of its own. After NONE, that thread owns the job, except for the fields that the caller reads. */
+/*
+ * Launch the job on a thread of its own. After NONE, that thread owns the job, except for the fields that the caller
+ * reads.
+ */
 static enum nnb_status fenced_launch(struct nnb__channel *ch, struct nnb__job *j, struct nnb_reason *why)
 {
 	struct nnb__app *app = j->connection->app;
@@ -290,7 +294,8 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 	if (!status) {
 		uint64_t deadline_ns = j.terms.deadline_ns, duration_ns = j.fenced->duration_ns;
 
-		/* Check the deadline, and the duration: if it is shorter than the model's lower bound, it counts as a deadline from now. */
+		/* Check the deadline, and the duration: if it is shorter than the model's lower bound, it counts as a
+		 * deadline from now. */
 		if (duration_ns && duration_ns < nnb__times_least(&j.model->times, 0))
 			j.terms.deadline_ns = nnb__saturating_sum(nnb__now(), duration_ns);
 		nnb__trace_deadline(&j.trace, j.terms.deadline_ns);

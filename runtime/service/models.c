@@ -1,7 +1,8 @@
 /*
  * models.c -- models that the service has prepared for clients, and the calls about them.
  *
- * CONCURRENCY  As in calls.c. A model has a reference count: its connection, its bursts, its buffers and executions under way hold
+ * CONCURRENCY  As in calls.c. A model has a reference count: its connection, its bursts, its buffers and executions
+ *              under way hold
  *           references.
  * TRUST     As in calls.c. The app is charged for the memory that a model may take before the model is prepared.
  */
@@ -238,8 +239,8 @@ static uint64_t in_all(const struct weight *w)
 }
 
 /*
- * Charge for the model's pools instead of their fds, which arrived with the message; @others of the message's fds are not the model's.
- * After NONE, the caller gives the pools back once the model is freed.
+ * Charge for the model's pools instead of their fds, which arrived with the message; @others of the message's fds are
+ * not the model's. After NONE, the caller gives the pools back once the model is freed.
  */
 static enum nnb_status adopt_pools(struct nnb__app *app, struct nnb__message *in, uint32_t others,
                                    const struct nnb_model *m, struct nnb_reason *why)
@@ -260,7 +261,10 @@ static bool client_waits(void *arg)
 	return !atomic_load_explicit(&c->closing, memory_order_relaxed);
 }
 
-/* An invalid model is reported as invalid, even if it is also too large: impossible sizes are an error in the model (O-14). */
+/*
+ * An invalid model is reported as invalid, even if it is also too large: impossible sizes are an error in the model
+ * (O-14).
+ */
 static enum nnb_status rather_invalid(const struct nnb_model *m, enum nnb_status status, struct nnb_reason *why)
 {
 	struct nnb_reason invalid;
@@ -518,8 +522,9 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *
 }
 
 /*
- * Charge the app, prepare the model, and keep it. *is: NULL: prepare from the cache, and set @how. Otherwise the prepared model takes
- * ownership of *is, which becomes NULL. @pools are charged already; after NONE, the model gives them back.
+ * Charge the app, prepare the model, and keep it. *is: NULL: prepare from the cache, and set @how. Otherwise the
+ * prepared model takes ownership of *is, which becomes NULL. @pools are charged already; after NONE, the model gives
+ * them back.
  */
 static enum nnb_status make_model(struct nnb__channel *ch, struct nnb_model **is, uint32_t pools,
                                   struct nnb_prepare *how, const struct nnb_cache *cache,

@@ -491,8 +491,9 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	/*
-	 * Memory from malloc is charged to apps by the byte, and with a mapping for 16 MiB (service.h). So a mapping of malloc's
-	 * has to be that large: blocks up to 32 MiB come out of its heaps, of which each has 64 MiB and two mappings.
+	 * Memory from malloc is charged to apps by the byte, and with a mapping for 16 MiB (service.h). So a mapping
+	 * of malloc's has to be that large: blocks up to 32 MiB come out of its heaps, of which each has 64 MiB and
+	 * two mappings.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	status = open_device(&o);

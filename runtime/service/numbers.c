@@ -14,7 +14,10 @@ static uint64_t bit_of(uint32_t number)
 	return UINT64_C(1) << number % 64;
 }
 
-/* Advance the highest number to @number, @by steps. The numbers in between, which reuse the places of older ones, become free. */
+/*
+ * Advance the highest number to @number, @by steps. The numbers in between, which reuse the places of older ones,
+ * become free.
+ */
 static void numbers_advance(struct nnb__numbers *n, uint32_t number, uint32_t by)
 {
 	assert(by && by <= NNB__NUMBERS_AHEAD);

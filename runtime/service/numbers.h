@@ -1,11 +1,12 @@
 /*
  * numbers.h -- the numbers of a connection's calls of one kind, which identify executions in traces.
  *
- * The client numbers its calls, so that its own events and the service's name the same execution. Numbers are untrusted: if two calls had
- * the same number, all events of the second one would be attributed to the first, and its lane time to no execution. So the service takes a
- * number only once. Calls on several channels may overtake each other: a thread that is off its cpu for a while sends its call behind many
- * others'. The service gives a call whose number cannot be taken a number of its own. An import then shows two
- * executions of this call, each seen by one side alone.
+ * The client numbers its calls, so that its own events and the service's name the same execution. Numbers are
+ * untrusted: if two calls had the same number, all events of the second one would be attributed to the first, and its
+ * lane time to no execution. So the service takes a number only once. Calls on several channels may overtake each
+ * other: a thread that is off its cpu for a while sends its call behind many others'. The service gives a call whose
+ * number cannot be taken a number of its own. An import then shows two executions of this call, each seen by one side
+ * alone.
  */
 #ifndef NNB_SERVICE_NUMBERS_H
 #define NNB_SERVICE_NUMBERS_H
@@ -29,8 +30,9 @@ struct nnb__numbers {
 };
 
 /*
- * Take @asked, the client's number of a call. Returns it; or a number of the service's own, if @asked is 0, was taken already, or is too far
- * from the highest one. A number is returned once, until all of its kind were returned or passed over. One thread at a time.
+ * Take @asked, the client's number of a call. Returns it; or a number of the service's own, if @asked is 0, was taken
+ * already, or is too far from the highest one. A number is returned once, until all of its kind were returned or
+ * passed over. One thread at a time.
  */
 uint32_t nnb__number_take(struct nnb__numbers *n, uint32_t asked);
 

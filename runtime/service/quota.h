@@ -1,9 +1,9 @@
 /*
  * quota.h -- divides the machine's limits of one process among apps: file descriptors, mappings, memory, threads.
  *
- * A quota has a limit, in units. The service keeps a quarter of the limit for itself. Each of the first APPS apps is guaranteed a
- * part of the limit, whatever other apps hold; an app's units beyond its guarantee come out of a part that all apps share. No app
- * holds more than `most`.
+ * A quota has a limit, in units. The service keeps a quarter of the limit for itself. Each of the first APPS apps is
+ * guaranteed a part of the limit, whatever other apps hold; an app's units beyond its guarantee come out of a part
+ * that all apps share. No app holds more than `most`.
  *
  *     limit L = 1/4 service + APPS * 1/128 guaranteed (1/2) + 1/4 shared;  most = 1/4
  *
@@ -54,8 +54,9 @@ uint64_t nnb__machine_mappings(void);    /* vm.max_map_count */
 uint64_t nnb__machine_memory(void);      /* the least of: the machine's memory, memory.max of the cgroups, RLIMIT_AS */
 
 /*
- * The threads that this process may have: the least of what RLIMIT_NPROC, pids.max of the cgroups, kernel.threads-max and
- * kernel.pid_max leave beside the threads that other processes have now. *name: the name of that limit, a literal.
+ * The threads that this process may have: the least of what RLIMIT_NPROC, pids.max of the cgroups, kernel.threads-max
+ * and kernel.pid_max leave beside the threads that other processes have now. *name: the name of that limit, a
+ * literal.
  */
 uint64_t nnb__machine_threads(const char **name);
 

@@ -1,14 +1,16 @@
 /*
  * service.c -- listens, keeps apps and their limits, starts and stops.
  *
- * CONCURRENCY  nnb_service_run is one thread, which never waits for a client; each connection has its own threads, which call here on
- *           behalf of their app. The lock guards the lists and what apps hold; under it no thread waits, and nothing from a client is
- *           closed, because closing may take long. Order: this lock before a connection's.
- * PROGRESS  A stop takes FAREWELL_NS and the time of the process's exit, regardless of clients: what has not ended by then (an
- *           operation of the driver, a file system that does not answer) ends with the process.
- * CRASH     The socket's lock file is locked as long as the process lives: a process that finds it unlocked may replace the socket,
- *           because its owner is dead.
- * TRUST     The kernel identifies a client (SO_PEERCRED). Everything that a client may hold is counted before it is made.
+ * CONCURRENCY  nnb_service_run is one thread, which never waits for a client; each connection has its own threads,
+ *              which call here on
+ *           behalf of their app. The lock guards the lists and what apps hold; under it no thread waits, and nothing
+ *           from a client is closed, because closing may take long. Order: this lock before a connection's.
+ * PROGRESS  A stop takes FAREWELL_NS and the time of the process's exit, regardless of clients: what has not ended by
+ *           then (an operation of the driver, a file system that does not answer) ends with the process.
+ * CRASH     The socket's lock file is locked as long as the process lives: a process that finds it unlocked may
+ *           replace the socket, because its owner is dead.
+ * TRUST     The kernel identifies a client (SO_PEERCRED). Everything that a client may hold is counted before it is
+ *           made.
  */
 #include "service/service.h"
 #include "base/close.h"
@@ -47,10 +49,11 @@ static const struct {
 	const char *name;
 	uint64_t usual; /* limit of an app */
 	/*
-	 * The most that one object takes of the machine. A connection: its life line, its socket for events, its process's pidfd; a
-	 * thread. A channel: its socket; a thread. A burst: its line, two queues of one file each; a thread. A pool: its received file,
-	 * and a duplicate for its mapping (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice;
-	 * its thread. A model: the mappings of its operators.
+	 * The most that one object takes of the machine. A connection: its life line, its socket for events, its
+	 * process's pidfd; a thread. A channel: its socket; a thread. A burst: its line, two queues of one file each;
+	 * a thread. A pool: its received file, and a duplicate for its mapping (a thread's stack takes two mappings,
+	 * a pool two). An asynchronous execution: its fence, twice; its thread. A model: the mappings of its
+	 * operators.
 	 */
 	uint8_t descriptors, mappings, threads;
 } resources[NNB__N_RESOURCES] = {
@@ -433,9 +436,9 @@ static bool lacks_room(int error)
 }
 
 /*
- * A pidfd of the client's process; -1 where the machine has none. The socket has it since Linux 6.5; on older kernels another process may
- * have the pid by now, if the client has ended. 0, or -errno: there is no room (lacks_room); otherwise the process has ended, as far as is
- * known.
+ * A pidfd of the client's process; -1 where the machine has none. The socket has it since Linux 6.5; on older kernels
+ * another process may have the pid by now, if the client has ended. 0, or -errno: there is no room (lacks_room);
+ * otherwise the process has ended, as far as is known.
  */
 static int peer_process(int sock, pid_t pid, int *ret)
 {
@@ -455,8 +458,9 @@ static int peer_process(int sock, pid_t pid, int *ret)
 }
 
 /*
- * May a process be this client? Its socket can outlive it in another process, and its pid can be another's then: no connection begins for
- * a process that has ended. Where apps are processes, the service must see them: all that it cannot see have the pid 0.
+ * May a process be this client? Its socket can outlive it in another process, and its pid can be another's then: no
+ * connection begins for a process that has ended. Where apps are processes, the service must see them: all that it
+ * cannot see have the pid 0.
  */
 static enum nnb_status identity_check(struct nnb__connection *c, pid_t pid, struct nnb_reason *reason)
 {
@@ -498,7 +502,8 @@ enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reas
 	if (!status)
 		status = connection_admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
 	if (!status) {
-		/* The id of a connection identifies the owner of buffers, so no other connection may have it, even after ids repeat. */
+		/* The id of a connection identifies the owner of buffers, so no other connection may have it, even
+		 * after ids repeat. */
 		const struct nnb__connection *other;
 
 		do {

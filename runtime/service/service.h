@@ -1,10 +1,11 @@
 /*
  * service.h -- the service's internal interface: apps and their holdings, connections, models, bursts, executions.
  *
- * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps. account.c charges an
- * app for the memory of a model. desk.c bounds an app's calls about whole models. sweep.c closes the sockets of refused clients. connection.c runs a connection and its channels.
- * calls.c, models.c, buffers.c, executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with
- * the line to its client. emit.c emits the events about the service's objects.
+ * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps.
+ * account.c charges an app for the memory of a model. desk.c bounds an app's calls about whole models. sweep.c closes
+ * the sockets of refused clients. connection.c runs a connection and its channels. calls.c, models.c, buffers.c,
+ * executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with the line to
+ * its client. emit.c emits the events about the service's objects.
  */
 #ifndef NNB_SERVICE_SERVICE_H
 #define NNB_SERVICE_SERVICE_H
@@ -49,8 +50,9 @@ enum nnb__machine_resource {
 };
 
 /*
- * One mapping, in units of its quota. A byte of memory is one unit, because memory from malloc takes mappings, too. nnburstd
- * configures malloc so that each of its mappings has at least 16 MiB; so a byte is charged as a 16 777 216th of a mapping.
+ * One mapping, in units of its quota. A byte of memory is one unit, because memory from malloc takes mappings, too.
+ * nnburstd configures malloc so that each of its mappings has at least 16 MiB; so a byte is charged as a 16 777 216th
+ * of a mapping.
  */
 #define NNB__MAPPING (UINT64_C(1) << 24)
 
@@ -106,8 +108,9 @@ struct nnb_service {
 };
 
 /*
- * Charge @app for @n of a resource, or give them back. Charging respects the app's limits and its part of the machine's limits.
- * NONE; RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is more than the app may ever hold.
+ * Charge @app for @n of a resource, or give them back. Charging respects the app's limits and its part of the
+ * machine's limits. NONE; RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is more than the app
+ * may ever hold.
  */
 enum nnb_status nnb__app_take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason);
 /* Whether an app that holds nothing else could hold @n. */
@@ -123,8 +126,8 @@ enum nnb_status nnb__app_take_pools_if(struct nnb__app *app, uint32_t pools, uin
                                        struct nnb_reason *reason);
 
 /*
- * Give back @n of @from and take @k of @to, as one step: other threads see one or the other. As nnb__app_take; after a refusal the app
- * holds @n of @from as before.
+ * Give back @n of @from and take @k of @to, as one step: other threads see one or the other. As nnb__app_take; after
+ * a refusal the app holds @n of @from as before.
  */
 enum nnb_status nnb__app_swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to,
                               uint64_t k, struct nnb_reason *reason);
@@ -133,8 +136,8 @@ enum nnb_status nnb__app_swap(struct nnb__app *app, enum nnb__resource from, uin
 struct nnb__budget nnb__budget_of(struct nnb__app *app);
 
 /*
- * The part of @bytes, which the service keeps for a call or a burst, that is charged: what is small is not, because calls come often, and
- * because the number of an app's calls and bursts is limited.
+ * The part of @bytes, which the service keeps for a call or a burst, that is charged: what is small is not, because
+ * calls come often, and because the number of an app's calls and bursts is limited.
  */
 static inline uint64_t nnb__charged_of(uint64_t bytes)
 {
@@ -189,8 +192,8 @@ struct nnb__model *nnb__model_ref(struct nnb__model *model);
 void nnb__model_unref(struct nnb__model *model);
 
 /*
- * As nnb__app_take_pools, for an execution of @model. If the pools would not fit beside the model and a frame, even in an app that
- * holds nothing else, the refusal is RESOURCE_EXHAUSTED_PERSISTENT.
+ * As nnb__app_take_pools, for an execution of @model. If the pools would not fit beside the model and a frame, even
+ * in an app that holds nothing else, the refusal is RESOURCE_EXHAUSTED_PERSISTENT.
  */
 enum nnb_status nnb__model_take(struct nnb__model *model, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
 /* Reserve a frame for an execution whose pools have @bytes. */
@@ -285,15 +288,18 @@ struct nnb__channel {
 void nnb__connection_start(struct nnb_service *service, int sock);
 
 /*
- * In service.c, for connection.c. Enter: find the app by the client's credentials, charge it for a connection, and enter the
- * service's list, unless the connection is refused. Retire: take the life line out of the connection; the caller closes it. Leave: leave
- * the list; afterwards the service may be freed.
+ * In service.c, for connection.c. Enter: find the app by the client's credentials, charge it for a connection, and
+ * enter the service's list, unless the connection is refused. Retire: take the life line out of the connection; the
+ * caller closes it. Leave: leave the list; afterwards the service may be freed.
  */
 enum nnb_status nnb__connection_enter(struct nnb__connection *connection, struct nnb_reason *reason);
 int nnb__connection_retire(struct nnb__connection *connection);
 void nnb__connection_leave(struct nnb__connection *connection);
 
-/* In connection.c: send @m on the client's socket for events, and free it. If that fails, end the socket, which the client sees. */
+/*
+ * In connection.c: send @m on the client's socket for events, and free it. If that fails, end the socket, which the
+ * client sees.
+ */
 void nnb__event_send(struct nnb__connection *connection, struct nnb__message *m);
 
 /* ---- calls ---- */
@@ -320,7 +326,10 @@ void nnb__call_malformed(struct nnb__channel *channel);
 /* The connection's model with this id, with a reference for the caller; NULL: no model has it. */
 struct nnb__model *nnb__model_get(struct nnb__connection *connection, uint32_t id);
 
-/* The model whose id is the next field of the call, with a reference. NULL: no model has it, and the call has been answered. */
+/*
+ * The model whose id is the next field of the call, with a reference. NULL: no model has it, and the call has been
+ * answered.
+ */
 struct nnb__model *nnb__call_model(struct nnb__channel *channel);
 
 /* models.c */
@@ -381,8 +390,9 @@ void nnb__job_fail(struct nnb__job *job);
 void nnb__job_execute(struct nnb__job *job, struct nnb_reason *why);
 
 /*
- * Run @run on a thread of its own, with a copy of @job. @run gives back NNB__ASYNC, sends the outcome to the client, and calls
- * nnb__job_leave with the copy last. NONE, and the thread owns what @job held; or a status, and the caller still owns it.
+ * Run @run on a thread of its own, with a copy of @job. @run gives back NNB__ASYNC, sends the outcome to the client,
+ * and calls nnb__job_leave with the copy last. NONE, and the thread owns what @job held; or a status, and the caller
+ * still owns it.
  */
 enum nnb_status nnb__job_launch(struct nnb__job *job, void *(*run)(void *job), struct nnb_reason *why);
 void nnb__job_leave(struct nnb__job *job);

@@ -2,9 +2,10 @@
  * sweep.c -- closes the sockets of refused clients.
  *
  * CONCURRENCY  Any thread sweeps; one thread closes, in the order of arrival. Nothing is closed under the lock.
- * PROGRESS  nnb__close sleeps for 0.2 ms at most, but can take so much cpu time (close.c) that the thread which accepts connections
- *           should not call it. If the queue is full, or has NNB__SWEEP_OF_ONE sockets of the user already, the caller closes the next
- *           socket itself: so the queue is bounded, and no user fills it alone.
+ * PROGRESS  nnb__close sleeps for 0.2 ms at most, but can take so much cpu time (close.c) that the thread which
+ *           accepts connections should not call it. If the queue is full, or has NNB__SWEEP_OF_ONE sockets of the
+ *           user already, the caller closes the next socket itself: so the queue is bounded, and no user fills it
+ *           alone.
  */
 #include "service/sweep.h"
 

@@ -36,7 +36,10 @@ void nnb__sweeper_close(struct nnb__sweeper *sweeper, int fd, uint32_t uid);
 /* Close everything queued, then @last, and end. No thread may sweep any more. */
 void nnb__sweeper_end(struct nnb__sweeper *sweeper, int last);
 
-/* Wait until the thread has ended, or until @until_ns of nnb__now. False: it has not; then do not call nnb__sweeper_fini. */
+/*
+ * Wait until the thread has ended, or until @until_ns of nnb__now. False: it has not; then do not call
+ * nnb__sweeper_fini.
+ */
 bool nnb__sweeper_wait(struct nnb__sweeper *sweeper, uint64_t until_ns);
 
 #endif

@@ -3,8 +3,8 @@
 #define NNB_TRACE_OPEN_H
 
 /*
- * Load the provider, once in a process: $NNBURST_TRACEPOINTS, or nnburst/tracepoints.so beside this library. Without a provider
- * no event is emitted. Any thread.
+ * Load the provider, once in a process: $NNBURST_TRACEPOINTS, or nnburst/tracepoints.so beside this library. Without
+ * a provider no event is emitted. Any thread.
  */
 void nnb__trace_open(void);
 

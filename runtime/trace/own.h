@@ -1,9 +1,9 @@
 /*
- * own.h -- numbers for bursts that no service numbers: bursts within this process, and bursts over contexts of the program's own; and
- * for the calls that such a burst makes on the ordinary path.
+ * own.h -- numbers for bursts that no service numbers: bursts within this process, and bursts over contexts of the
+ * program's own; and for the calls that such a burst makes on the ordinary path.
  *
- * A process with such bursts chooses a random instance number, as a service does, and numbers its objects from there. It emits
- * about itself the events that a service emits about a client: its connection, and each burst.
+ * A process with such bursts chooses a random instance number, as a service does, and numbers its objects from there.
+ * It emits about itself the events that a service emits about a client: its connection, and each burst.
  *
  * CONCURRENCY  Any thread may call nnb__own_number. One thread at a time uses a struct nnb__own.
  */
@@ -30,7 +30,10 @@ void nnb__own_begin(struct nnb__own *o);
 
 void nnb__own_emit_again(struct nnb__own *o);
 
-/* If a trace session has begun, emit the burst's events again. True: the caller should emit its other state again, too. */
+/*
+ * If a trace session has begun, emit the burst's events again. True: the caller should emit its other state again,
+ * too.
+ */
 static inline bool nnb__own_news(struct nnb__own *o)
 {
 	if (!o->stream || !nbt_news(&o->heard))

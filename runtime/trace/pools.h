@@ -7,8 +7,8 @@
 #include "nnb/status.h"
 
 /*
- * A pool was mapped, or mapping failed. @id: the owner's number; @slot: of a burst, or the index of the owner's pool. @since: 0: mapped
- * now; otherwise the event repeats an earlier one.
+ * A pool was mapped, or mapping failed. @id: the owner's number; @slot: of a burst, or the index of the owner's pool.
+ * @since: 0: mapped now; otherwise the event repeats an earlier one.
  */
 static inline void nnb__emit_pool_map(enum nbt_owner owner, uint64_t id, int32_t slot, const struct nnb_memory *memory,
                                       uint64_t took_ns, enum nnb_status status, uint64_t since)

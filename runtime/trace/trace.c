@@ -79,8 +79,8 @@ void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops
 	t->at[NNB__CPU] = cpu_ns;
 	if (t->numbers) {
 		/*
-		 * An execution that ends with a later number sees all executions that became ready before @t ended: acquire
-		 * and release of one counter.
+		 * An execution that ends with a later number sees all executions that became ready before @t ended:
+		 * acquire and release of one counter.
 		 */
 		t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
 		t->n_ready = atomic_load_explicit(&t->numbers->ready, memory_order_acquire);
@@ -150,9 +150,9 @@ static __thread struct {
 } before;
 
 /*
- * Ask the kernel, which takes half a microsecond or more, so a thread is asked for calls with deadlines, and, once it has been
- * asked, for all its calls while that LTTng session lasts. @ret_since: what the thread had since it was
- * last asked; at: how long ago that was. False: the thread was not asked, or it is not known since when.
+ * Ask the kernel, which takes half a microsecond or more, so a thread is asked for calls with deadlines, and, once it
+ * has been asked, for all its calls while that LTTng session lasts. @ret_since: what the thread had since it was last
+ * asked; at: how long ago that was. False: the thread was not asked, or it is not known since when.
  */
 static bool thread_ask(bool has_deadline, struct thread_count *ret_since)
 {

@@ -1,12 +1,12 @@
 /*
  * trace.h -- emits the events at the boundaries of an execution (docs/events.md).
  *
- * Each side of an execution has a struct of its own, which passes through the boundaries in order. Which events to emit, and which
- * times to keep for the compact events at the end (exec_client, exec_service), is decided when the execution begins. Without a
- * trace session, a boundary costs two branches and does not read the clock.
+ * Each side of an execution has a struct of its own, which passes through the boundaries in order. Which events to
+ * emit, and which times to keep for the compact events at the end (exec_client, exec_service), is decided when the
+ * execution begins. Without a trace session, a boundary costs two branches and does not read the clock.
  *
- * CONCURRENCY  Only the thread that works on the execution uses the struct. The fields of the service's struct that other threads
- *              read, to emit what is under way (exec_state), are atomic.
+ * CONCURRENCY  Only the thread that works on the execution uses the struct. The fields of the service's struct that
+ *              other threads read, to emit what is under way (exec_state), are atomic.
  */
 #ifndef NNB_TRACE_TRACE_H
 #define NNB_TRACE_TRACE_H
@@ -145,7 +145,10 @@ static inline void nnb__trace_reads_delay(struct nnb__trace *t, bool is_long)
 /* The service itself begins, without a request: a trial run of a model that is being prepared. */
 void nnb__trace_begin_trial(struct nnb__trace *t, uint64_t exec);
 
-/* Whether a caller should measure how it waited for the request, and call nnb__trace_taken. @used: items in the queue before. */
+/*
+ * Whether a caller should measure how it waited for the request, and call nnb__trace_taken. @used: items in the queue
+ * before.
+ */
 static inline bool nnb__trace_asks(const struct nnb__trace *t)
 {
 	return t->compact || nbt_on(NBT_EVENT_fmq_read);
@@ -328,7 +331,10 @@ static inline void nnb__call_number(struct nnb__call_trace *t, uint64_t exec)
 	t->compact = __builtin_expect(nbt_on(NBT_EVENT_exec_client) && exec, 0);
 }
 
-/* The app calls: the further arguments are fields of struct nnb__asked, and are not evaluated without a trace session. */
+/*
+ * The app calls: the further arguments are fields of struct nnb__asked, and are not evaluated without a trace
+ * session.
+ */
 #define NNB__CALL_BEGIN(t, exec, ...)                                                  \
 	do {                                                                           \
 		nnb__call_number(t, exec);                                             \

@@ -1,8 +1,8 @@
 /*
  * fields.c -- the structs that answers carry, a field at a time.
  *
- * LAYOUT    The fields of a struct follow each other in the order of its table, without padding: nnburstd(8) lists them. A table
- *           serves both directions, so that they cannot differ.
+ * LAYOUT    The fields of a struct follow each other in the order of its table, without padding: nnburstd(8) lists
+ *           them. A table serves both directions, so that they cannot differ.
  * TRUST     A struct that arrives incomplete is filled with zeroes from there on, and the message has failed.
  */
 #include <stddef.h>

@@ -6,14 +6,14 @@
  *           otherwise it follows. Fds beyond what a packet carries come in MORE packets behind it. If flags has PARTS,
  *           which only the service sets, so does the rest of the body.
  * CRASH     The receiver closes and frees the parts of a message that have arrived.
- * TRUST     Everything is untrusted. A body is copied before it is parsed, and a count is accepted only if as many bytes
- *           are left. Fds are moved into the message before anything is checked, so none is lost. A receiver with a budget
- *           peeks at the header first, and charges for the fds that it announces: the kernel gets room for no more, and drops
- *           the rest.
- *           The kernel charges fds in a queue to the user who sent them, until they are received. So the service sends none:
- *           otherwise a client that does not read its answers could keep the service from sending fds to others.
- *           A peer that made a socket can keep a duplicate of it, and change its options. So a limit of time (nnb__message.until)
- *           is no option of the socket: the receiver and the sender do not block in their calls, and poll.
+ * TRUST     Everything is untrusted. A body is copied before it is parsed, and a count is accepted only if as many
+ *           bytes are left. Fds are moved into the message before anything is checked, so none is lost. A receiver
+ *           with a budget peeks at the header first, and charges for the fds that it announces: the kernel gets room
+ *           for no more, and drops the rest. The kernel charges fds in a queue to the user who sent them, until they
+ *           are received. So the service sends none: otherwise a client that does not read its answers could keep the
+ *           service from sending fds to others. A peer that made a socket can keep a duplicate of it, and change its
+ *           options. So a limit of time (nnb__message.until) is no option of the socket: the receiver and the sender
+ *           do not block in their calls, and poll.
  */
 #include "wire/protocol.h"
 
@@ -355,7 +355,10 @@ bool nnb__message_taken(const struct nnb__message *m)
 	return !m->failed && m->at == m->bytes && m->fds_at == m->n_fds;
 }
 
-/* Read the numbers of inputs, outputs and pools. False: there are more than @most arguments, or than the rest of the message has. */
+/*
+ * Read the numbers of inputs, outputs and pools. False: there are more than @most arguments, or than the rest of the
+ * message has.
+ */
 static bool get_request_size(struct nnb__message *m, uint32_t most, uint32_t n[3])
 {
 	for (int i = 0; i < 3; i++)
@@ -693,8 +696,8 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h, ui
 	assert(most <= NNB__PACKET_FDS && m->bytes <= m->room);
 	msg.msg_control = control.bytes;
 	/*
-	 * A receiver that charges for fds offers the kernel room for @most and no byte more, because the kernel fills spare room
-	 * with fds. Any other receiver has room for credentials and a pidfd, too (union control).
+	 * A receiver that charges for fds offers the kernel room for @most and no byte more, because the kernel fills
+	 * spare room with fds. Any other receiver has room for credentials and a pidfd, too (union control).
 	 */
 	msg.msg_controllen = sizeof(union control);
 	if (m->budget.take_fds)
@@ -829,7 +832,10 @@ static void message_arrives(struct nnb__message *m)
 		m->ends = rest;
 }
 
-/* The fds of the next packet are charged for. 0 and how many; -EDQUOT: they are not, and the message has been passed over. */
+/*
+ * The fds of the next packet are charged for. 0 and how many; -EDQUOT: they are not, and the message has been passed
+ * over.
+ */
 static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret)
 {
 	struct header h = { 0 };

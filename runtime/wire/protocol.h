@@ -40,14 +40,18 @@ enum nnb__type {
 	NNB__PREPARE_FROM_CACHE, /* deadline u64, cache -> id u32, preference u32 */
 	NNB__RELEASE,            /* model's id -> */
 	NNB__EXECUTE,            /* model's id, number u32, measure, terms, request -> result */
-	NNB__EXECUTE_ASYNC, /* model's id, number u32, measure, terms, request, serial u64 -> ; u32: NNB__DONE will come */
-	NNB__BURST,         /* model's id, extended u32, two descriptors; fd: where to ask for memories -> id u32 */
+	/* model's id, number u32, measure, terms, request, serial u64 -> ; u32: NNB__DONE will come */
+	NNB__EXECUTE_ASYNC,
+	NNB__BURST,       /* model's id, extended u32, two descriptors; fd: where to ask for memories -> id u32 */
 	NNB__BURST_CLOSE, /* burst's id -> */
 	NNB__FREE_MEMORY, /* burst's id, slot -> */
-	NNB__EXECUTE_FENCED, /* model's id, number u32, measure, terms, request, duration u64, n u32, serial u64; n fences, then its own -> */
+	/* model's id, number u32, measure, terms, request, duration u64, n u32, serial u64; n fences, then its own
+	 * -> */
+	NNB__EXECUTE_FENCED,
 	NNB__TIMES, /* model's id -> the fields of struct nnb_times */
 	NNB__APPS,  /* -> n u32, n times the fields of struct nnb_app_counts */
-	NNB__BUFFER, /* rank u32, dims; n u32, models' ids; input roles, output roles, each n u32, n roles -> id u32, token u64 */
+	/* rank u32, dims; n u32, models' ids; input roles, output roles, each n u32, n roles -> id u32, token u64 */
+	NNB__BUFFER,
 	NNB__BUFFER_FREE,  /* buffer's id -> */
 	NNB__BUFFER_WRITE, /* buffer's id, rank u32, dims, a memory -> */
 	NNB__BUFFER_READ,  /* buffer's id, a memory -> */
@@ -55,7 +59,8 @@ enum nnb__type {
 	/* from the service */
 	NNB__DONE = 48, /* on the events' socket: serial u64, result. No answer */
 	NNB__MEMORIES,  /* on a burst's: n u32, slots -> n memories */
-	NNB__FENCED, /* on the events' socket: serial u64, status u32, two timings. No answer. Then the fence is signalled */
+	/* on the events' socket: serial u64, status u32, two timings. No answer. Then the fence is signalled */
+	NNB__FENCED,
 
 	NNB__ANSWER = 64, /* status u32, reason; then what was asked for, if the status is NONE */
 	NNB__MORE         /* no body: more fds of the message before */
@@ -76,17 +81,23 @@ struct nnb__message {
 	enum nnb_status refused; /* the budget's status, if it refused */
 	struct nnb_reason why;   /* the budget's reason, if it refused */
 	/*
-	 * Limits of the time that nnb__message_receive and nnb__send_without_fds wait, which hold whatever the peer does to the
-	 * socket: @until, by nnb__now, and @rest_ns from the first packet of a message that is received to its last. 0: no limit.
+	 * Limits of the time that nnb__message_receive and nnb__send_without_fds wait, which hold whatever the peer
+	 * does to the socket: @until, by nnb__now, and @rest_ns from the first packet of a message that is received
+	 * to its last. 0: no limit.
 	 */
 	uint64_t until, rest_ns;
 	uint64_t ends; /* the limit of the message that is being received or sent */
 };
 
-/* Begin a message of @type in the same memory. Closes received fds that no reader has taken. A message of zeroes is empty. */
+/*
+ * Begin a message of @type in the same memory. Closes received fds that no reader has taken. A message of zeroes is
+ * empty.
+ */
 void nnb__message_begin(struct nnb__message *m, uint16_t type);
 void nnb__message_fini(struct nnb__message *m);
-/* Free the message's memory, if that is more than a message of one packet needs. A body that is not sent yet is lost. */
+/*
+ * Free the message's memory, if that is more than a message of one packet needs. A body that is not sent yet is lost.
+ */
 void nnb__message_trim(struct nnb__message *m);
 /* The message has been parsed: free its body, and return what was lent for it. Its fds stay charged. */
 void nnb__message_drop_body(struct nnb__message *m);
@@ -114,7 +125,9 @@ void nnb__get_text(struct nnb__message *m, char *to, size_t room); /* truncated 
 int nnb__get_fd(struct nnb__message *m); /* owned by the caller; -1: the message has no more */
 void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret); /* owned by the caller; perhaps not canonical */
 uint32_t nnb__get_dims(struct nnb__message *m, uint32_t dims[NNB_RANK_MAX]); /* their number */
-/* At most NNB_BUFFER_ROLES_MAX of them, *ret owned (free); NULL: none, or failed. False: there is no memory for them. */
+/*
+ * At most NNB_BUFFER_ROLES_MAX of them, *ret owned (free); NULL: none, or failed. False: there is no memory for them.
+ */
 bool nnb__get_roles(struct nnb__message *m, struct nnb_buffer_role **ret, uint32_t *ret_n);
 /* Whether the rest has at least @least bytes for each of @n things; if not, the message has failed. */
 bool nnb__message_holds(struct nnb__message *m, uint64_t n, size_t least);
@@ -129,8 +142,8 @@ struct nnb__request {
 };
 
 /*
- * The memory that reading the next request takes, and that its result takes in a message. 0: nnb__get_request will find it malformed.
- * Reads nothing.
+ * The memory that reading the next request takes, and that its result takes in a message. 0: nnb__get_request will
+ * find it malformed. Reads nothing.
  */
 uint64_t nnb__request_bytes(const struct nnb__message *m, uint32_t most);
 
@@ -167,8 +180,9 @@ int nnb__message_send(int sock, struct nnb__message *m);
 int nnb__send_without_fds(int sock, struct nnb__message *m);
 
 /*
- * Wait for a message. 0; -ECONNRESET: the peer has closed; -EBADMSG: not a message, or some of its fds are lost; -ETIMEDOUT
- * (nnb__socket_timeout); -ENOMEM; -EDQUOT: the budget refused the message, which was skipped; m->refused and m->why have the reason.
+ * Wait for a message. 0; -ECONNRESET: the peer has closed; -EBADMSG: not a message, or some of its fds are lost;
+ * -ETIMEDOUT (nnb__socket_timeout); -ENOMEM; -EDQUOT: the budget refused the message, which was skipped; m->refused
+ * and m->why have the reason.
  */
 int nnb__message_receive(int sock, struct nnb__message *m);
 
@@ -179,8 +193,9 @@ bool nnb__is_line(int fd);
 void nnb__socket_hide_sender(int sock);
 
 /*
- * Limit how long nnb__message_receive waits for each packet on @sock, and nnb__message_send for room; 0: no limit. A process with a
- * duplicate of @sock can change the limit: for a socket that the peer has made, see the limits of struct nnb__message.
+ * Limit how long nnb__message_receive waits for each packet on @sock, and nnb__message_send for room; 0: no limit. A
+ * process with a duplicate of @sock can change the limit: for a socket that the peer has made, see the limits of
+ * struct nnb__message.
  */
 void nnb__socket_timeout(int sock, uint64_t ns);
 

@@ -10,8 +10,8 @@
  *   ?        FROM ...       # only of that form
  *   = value | value         # the answer: a line a row, in their order, columns in between |, and - for NULL; or = nothing
  *
- * A case whose sentence begins with "full: " or "compact: " is about that form alone; with "kept: ", about full events, imported
- * with each operation kept. What cannot be read ends the program.
+ * A case whose sentence begins with "full: " or "compact: " is about that form alone; with "kept: ", about full
+ * events, imported with each operation kept. What cannot be read ends the program.
  */
 #ifndef ANALYZER_CASE_FILE_H
 #define ANALYZER_CASE_FILE_H

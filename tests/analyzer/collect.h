@@ -43,10 +43,11 @@ void collect_fini(struct collected *c);
 const struct bsa_execution *collect_execution(const struct collected *c, uint64_t exec);
 
 /*
- * A line a fact, sorted, which means: in the same order however they were reported. Numbers that folds give out are replaced by what they stand for:
- * executions by STREAM:SEQ, apps by key/name, models and streams by their numbers, processes by pids. Unknown times are -. With @common only what full
- * and compact events have alike: nothing of single operations or of what may be hidden, of estimates, of how the request was written and messages were
- * spun for, nor when the launch of a fenced one was answered. Owned by the caller: free.
+ * A line a fact, sorted, which means: in the same order however they were reported. Numbers that folds give out are
+ * replaced by what they stand for: executions by STREAM:SEQ, apps by key/name, models and streams by their numbers,
+ * processes by pids. Unknown times are -. With @common only what full and compact events have alike: nothing of
+ * single operations or of what may be hidden, of estimates, of how the request was written and messages were spun
+ * for, nor when the launch of a fenced one was answered. Owned by the caller: free.
  */
 char *collect_text(const struct collected *c, bool common);
 

@@ -399,8 +399,8 @@ static void begin_packet(struct ctf_writer *w, struct packing *p, uint64_t at)
 }
 
 /*
- * CTF counts what was lost at the end of each packet: lost were events between the end of the packet before and the end of
- * this one, and packets up to its beginning.
+ * CTF counts what was lost at the end of each packet: lost were events between the end of the packet before and the
+ * end of this one, and packets up to its beginning.
  */
 static void pack_loss(struct ctf_writer *w, struct packing *p, const struct event *event)
 {

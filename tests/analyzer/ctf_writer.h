@@ -31,8 +31,9 @@ struct ctf_writer;
 struct ctf_writer *ctf_writer_new(const char *directory, const struct ctf_options *options);
 
 /*
- * A record, of a loss, too: events and packets of which it has BSA_NEVER are not written as lost. A loss begins after all that was
- * given of its cpu, and ends before the next one of it. The trace has the classes of the events that are in it, no others.
+ * A record, of a loss, too: events and packets of which it has BSA_NEVER are not written as lost. A loss begins after
+ * all that was given of its cpu, and ends before the next one of it. The trace has the classes of the events that are
+ * in it, no others.
  */
 void ctf_writer_record(struct ctf_writer *w, unsigned cpu, const struct bsa_event *record);
 
@@ -40,9 +41,9 @@ void ctf_writer_record(struct ctf_writer *w, unsigned cpu, const struct bsa_even
 void ctf_writer_script(struct ctf_writer *w, const char *text, uint32_t trace);
 
 /*
- * An event class as no provider of ours writes it; it stands for the catalogue's of that name, if there is one. Fields: "exec:u64
- * queue:i8 odd:u3 at:u64[3] more:u8[] name:text real:f64 hue:e8": integers of any width, arrays of fixed or any length, text,
- * numbers that are none, an enumeration without labels for most of its values.
+ * An event class as no provider of ours writes it; it stands for the catalogue's of that name, if there is one.
+ * Fields: "exec:u64 queue:i8 odd:u3 at:u64[3] more:u8[] name:text real:f64 hue:e8": integers of any width, arrays of
+ * fixed or any length, text, numbers that are none, an enumeration without labels for most of its values.
  */
 void ctf_writer_define(struct ctf_writer *w, const char *event, const char *fields);
 

@@ -1,4 +1,6 @@
-/* decoders.h -- both decoders over the same trace: their records, their counts and their refusals are to be the same. */
+/*
+ * decoders.h -- both decoders over the same trace: their records, their counts and their refusals are to be the same.
+ */
 #ifndef ANALYZER_DECODERS_H
 #define ANALYZER_DECODERS_H
 

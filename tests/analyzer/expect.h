@@ -6,8 +6,9 @@
  *   2 preemption
  *   left stragglers=1
  *
- * A line each: a kind, and columns that one fact of it is to have (see collect.c); `no`, or a number: of how many facts it is to be
- * true. Of `left`, what the fold left out, and how late the latest summary came. Enumerations are numbers, but for quality, miss and sides.
+ * A line each: a kind, and columns that one fact of it is to have (see collect.c); `no`, or a number: of how many
+ * facts it is to be true. Of `left`, what the fold left out, and how late the latest summary came. Enumerations are
+ * numbers, but for quality, miss and sides.
  */
 #ifndef ANALYZER_EXPECT_H
 #define ANALYZER_EXPECT_H

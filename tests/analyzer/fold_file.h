@@ -7,13 +7,14 @@
  *   with horizon_ns=10000 under_way_max=2    # the fold's options; before the first case, of all that give none
  *
  *   == a sentence: what the case shows
- *   OTHER NAME 3:1                           # fragments; the words behind a name, up to the next one, are its arguments
+ *   OTHER NAME 3:1                           # fragments; the words behind a name, up to the next one, are its
+ *                                            arguments
  *   1500 loss ended=1600                     # lines of analyzer/script.h
  *   = lines of analyzer/expect.h             # the answer
  *
- * A case about both forms of events has no answer: behind a line /full are the boundaries, and behind a line /compact the
- * summaries of the same executions. The lines before those belong to both. Names of fragments are capitals; a file sees the
- * fragments of the files that are read before it. A file that cannot be read as such ends the program.
+ * A case about both forms of events has no answer: behind a line /full are the boundaries, and behind a line /compact
+ * the summaries of the same executions. The lines before those belong to both. Names of fragments are capitals; a
+ * file sees the fragments of the files that are read before it. A file that cannot be read as such ends the program.
  */
 #ifndef ANALYZER_FOLD_FILE_H
 #define ANALYZER_FOLD_FILE_H

@@ -7,7 +7,10 @@
 #include "decode/decode.h"
 #include "importer.h"
 
-/* Import the records of @text as those of @trace; NULL: of a trace without properties. The test fails if that does not succeed. */
+/*
+ * Import the records of @text as those of @trace; NULL: of a trace without properties. The test fails if that does
+ * not succeed.
+ */
 void import_script(const char *text, const struct bsa_importer_options *options, const struct bsa_trace *trace);
 
 #endif

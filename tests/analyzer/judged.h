@@ -1,6 +1,6 @@
 /*
- * judged.h -- judges a recording as burstscope does: its events are folded and stored, and the viewer's own code judges the
- * database, all in this process.
+ * judged.h -- judges a recording as burstscope does: its events are folded and stored, and the viewer's own code
+ * judges the database, all in this process.
  */
 #ifndef ANALYZER_JUDGED_H
 #define ANALYZER_JUDGED_H

@@ -1,5 +1,6 @@
 /*
- * lines.h -- what the readers of the analyzer's files of cases share: a file line by line, and texts and arrays that grow.
+ * lines.h -- what the readers of the analyzer's files of cases share: a file line by line, and texts and arrays that
+ * grow.
  *
  * A file that cannot be read, and a lack of memory, end the program.
  */
@@ -26,7 +27,10 @@ void lines_append(char **to, const char *text);
 /* A copy of @text, owned by the caller. */
 char *lines_copy(const char *text);
 
-/* One more element of @size bytes, all zero, behind the @n of *array, which the caller owns; borrowed until the next one. */
+/*
+ * One more element of @size bytes, all zero, behind the @n of *array, which the caller owns; borrowed until the next
+ * one.
+ */
 void *lines_one_more(void *array, size_t *n, size_t size);
 
 #endif

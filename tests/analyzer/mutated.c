@@ -315,7 +315,10 @@ static bool is_metadata(const char *path)
 	return !strcmp(strrchr(path, '/'), "/metadata");
 }
 
-/* Packets that LTTng writes are padded: no reader reads what is behind their contents. So half of the changes are near the beginning. */
+/*
+ * Packets that LTTng writes are padded: no reader reads what is behind their contents. So half of the changes are
+ * near the beginning.
+ */
 static uint64_t place_in(uint64_t *state, uint64_t size)
 {
 	return below(state, 2) ? below(state, size) : below(state, size < 8192 ? size : 8192);

@@ -6,8 +6,9 @@
 #include "analyzer/schedule_sim.h"
 
 /*
- * The events that services emit at @at, into @ret, which has room for n_events + n_execs of them: what exists then, in the order in which
- * it came, then the state of each execution that a service has. Returns how many events there are.
+ * The events that services emit at @at, into @ret, which has room for n_events + n_execs of them: what exists then,
+ * in the order in which it came, then the state of each execution that a service has. Returns how many events there
+ * are.
  */
 size_t sim_tell_again(const struct sim *s, uint64_t at, struct sim_event *ret);
 

@@ -199,8 +199,8 @@ static bool is_news(const struct sim_event *e, uint64_t after)
 }
 
 /*
- * When the service emits its state again, at @until or before: threads that have lanes emit events meanwhile, but it takes no request
- * before it has emitted it (docs/events.md, rule 5).
+ * When the service emits its state again, at @until or before: threads that have lanes emit events meanwhile, but it
+ * takes no request before it has emitted it (docs/events.md, rule 5).
  */
 static uint64_t told_again_at(const struct cut *c, const struct sim *s, uint64_t until)
 {
@@ -215,7 +215,10 @@ static uint64_t told_again_at(const struct cut *c, const struct sim *s, uint64_t
 	return until;
 }
 
-/* The session is stopped and started. For some time before and after that, clients are recorded, and the service is not. */
+/*
+ * The session is stopped and started. For some time before and after that, clients are recorded, and the service is
+ * not.
+ */
 static bool make_stop(struct cut *c, struct sim *s, uint64_t *series)
 {
 	uint64_t length = some_length(s, series), from = s->began + sim_random(series, length_of(s) - length + 1);
@@ -317,8 +320,8 @@ static bool is_idle_at(const struct sim *s, uint64_t at)
 }
 
 /*
- * The hole lies before an idle moment, and --from is that moment; or the hole lies after it, and --to is. Executions of the part
- * that is judged begin and end in it.
+ * The hole lies before an idle moment, and --from is that moment; or the hole lies after it, and --to is. Executions
+ * of the part that is judged begin and end in it.
  */
 static bool make_outside(struct cut *c, struct sim *s, uint64_t *series)
 {

@@ -1,6 +1,6 @@
 /*
- * schedule_cut.h -- a recording of a simulated schedule, with a part of its events missing: what a fold is given, and what was
- * recorded when.
+ * schedule_cut.h -- a recording of a simulated schedule, with a part of its events missing: what a fold is given, and
+ * what was recorded when.
  */
 #ifndef SCHEDULE_CUT_H
 #define SCHEDULE_CUT_H
@@ -18,12 +18,15 @@ enum cut_kind {
 	CUT_SERVICE,   /* only the services are recorded */
 	CUT_UNCOUNTED, /* the recording is stopped and started again: the number of lost events is unknown */
 	CUT_ONE_CPU,   /* one cpu loses its events for a while */
-	CUT_EDGES, /* holes that begin and end exactly at events, which are lost or not; the second hole touches the first */
+	/* holes that begin and end exactly at events, which are lost or not; the second hole touches the first */
+	CUT_EDGES,
 	CUT_AFTER, /* a loss after the last event */
-	CUT_OUTSIDE, /* a hole that --from or --to excludes, with an idle service between the hole and the part that is judged */
+	/* a hole that --from or --to excludes, with an idle service between the hole and the part that is judged */
+	CUT_OUTSIDE,
 	CUT_WORST, /* a hole over a violation: over all of it, its beginning, its middle or its end */
 	CUT_ASKED, /* every event is recorded; --from and --to select a part */
-	CUT_STOP, /* a session is stopped and started; the service is not recorded for some time before and after that */
+	/* a session is stopped and started; the service is not recorded for some time before and after that */
+	CUT_STOP,
 	CUT_LATE_SERVICE,  /* like CUT_LATE; the clients are recorded for some time before the service */
 	CUT_EARLY_SERVICE, /* like CUT_EARLY; the clients are recorded for some time after the service */
 	CUT_KINDS
@@ -58,8 +61,8 @@ struct cut_target {
 };
 
 /*
- * @target: of CUT_WORST; NULL: there is none. False: this world has no such cut (for example: it is never idle). Marks the lost events in @s->events. @series: where chance
- * comes from.
+ * @target: of CUT_WORST; NULL: there is none. False: this world has no such cut (for example: it is never idle).
+ * Marks the lost events in @s->events. @series: where chance comes from.
  */
 bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, const struct cut_target *target,
               uint64_t *series);

@@ -314,8 +314,8 @@ static void says_end(struct world *w, struct live *l, uint64_t at, uint8_t lane)
 }
 
 /*
- * For how long its thread had no cpu. That may be more than it took: it is of another clock. Often no reader asked, or it is not known of a
- * part. The world goes on as if no reader had ever asked.
+ * For how long its thread had no cpu. That may be more than it took: it is of another clock. Often no reader asked,
+ * or it is not known of a part. The world goes on as if no reader had ever asked.
  */
 static void says_delays(struct world *w, const struct live *l, uint64_t at)
 {

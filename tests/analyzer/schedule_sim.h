@@ -1,6 +1,7 @@
 /*
- * schedule_sim.h -- a service, its apps and their executions on a clock of its own, scheduled by runtime/policy/policy.c: as
- * events, each in the order and with the fields that the runtime gives it, and as the truth behind them.
+ * schedule_sim.h -- a service, its apps and their executions on a clock of its own, scheduled by
+ * runtime/policy/policy.c: as events, each in the order and with the fields that the runtime gives it, and as the
+ * truth behind them.
  *
  * All of it follows from a seed. The truth is kept beside the events, and never made from them.
  */
@@ -113,8 +114,9 @@ struct sim_terms {
 	bool no_ends;               /* recording ends while everything goes on */
 	uint32_t slow;              /* some models run so many times longer; 0: none do */
 	/*
-	 * As a replay can know it: apps, models, calls and the length of each operation are left to chance, and nothing else. No execution
-	 * is cancelled, nothing fails, no call is fenced, and the service keeps deadlines as sched/run.c does.
+	 * As a replay can know it: apps, models, calls and the length of each operation are left to chance, and
+	 * nothing else. No execution is cancelled, nothing fails, no call is fenced, and the service keeps deadlines
+	 * as sched/run.c does.
 	 */
 	bool plain;
 	uint64_t wake_ns,

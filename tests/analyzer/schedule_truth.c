@@ -531,7 +531,10 @@ static void tell_wait(struct truth *t, const struct sim_wait *w)
 		tell_idle(t, w, from, w->ended);
 }
 
-/* Since when the lane that the execution entered at the end of its wait was free for it; the end of the wait, if it entered none. */
+/*
+ * Since when the lane that the execution entered at the end of its wait was free for it; the end of the wait, if it
+ * entered none.
+ */
 static uint64_t free_since(const struct truth *t, const struct sim_wait *w)
 {
 	uint64_t ret = w->began;
@@ -658,7 +661,10 @@ static bool is_before(const struct truth *t, const struct sim_wait *one, const s
 	return a != b ? a > b : one->began < other->began;
 }
 
-/* The first of those that were ready when @l was given away for which there was no other lane. NULL: none of another priority. */
+/*
+ * The first of those that were ready when @l was given away for which there was no other lane. NULL: none of another
+ * priority.
+ */
 static const struct sim_wait *passed_over(const struct truth *t, const struct sim_slice *l, uint64_t given)
 {
 	size_t beside = lanes_beside(t, l, given);

@@ -8,9 +8,11 @@
  *   1600 loss ended=1900 events=3
  *   <1590 exec_return exec=2:1
  *
- * First the time, or with a + how much later than the line before, or with a < that of a record that comes late, behind later ones; then fields of the catalogue (and of struct bsa_loss), in any order.
- * A value is a number, with us, ms or s behind it for that many ns; a label of the field's enumeration; a text; A:B for A * 2^32 + B; - for what never was (all bits set). What is not given is as in a
- * trace that does not have it. trace=N is the trace of the record (1). What cannot be read ends the program: it is the test that is wrong.
+ * First the time, or with a + how much later than the line before, or with a < that of a record that comes late,
+ * behind later ones; then fields of the catalogue (and of struct bsa_loss), in any order. A value is a number, with
+ * us, ms or s behind it for that many ns; a label of the field's enumeration; a text; A:B for A * 2^32 + B; - for
+ * what never was (all bits set). What is not given is as in a trace that does not have it. trace=N is the trace of
+ * the record (1). What cannot be read ends the program: it is the test that is wrong.
  */
 #ifndef ANALYZER_SCRIPT_H
 #define ANALYZER_SCRIPT_H
@@ -28,7 +30,10 @@ struct script *script_free(struct script *s);
 /* Borrowed until the next call. NULL: that was all. */
 const struct bsa_event *script_next(struct script *s);
 
-/* The text of the file at @path. Owned by the caller: free. A file that cannot be read, or is empty, ends the program. */
+/*
+ * The text of the file at @path. Owned by the caller: free. A file that cannot be read, or is empty, ends the
+ * program.
+ */
 char *script_read_file(const char *path);
 
 /* One record of its own: @line is a line as above. Owned by the caller: free. */

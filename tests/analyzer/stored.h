@@ -33,11 +33,17 @@ struct bsa_store *stored_new(const char *path, const char *uuid, bool append);
 /* Finish and free; must succeed. */
 void stored_finish(struct bsa_store *s);
 
-/* An execution of which nothing is known but its numbers; and a warm burst that was served at @submitted on an idle lane. */
+/*
+ * An execution of which nothing is known but its numbers; and a warm burst that was served at @submitted on an idle
+ * lane.
+ */
 struct bsa_execution stored_unknown(uint64_t id);
 struct bsa_execution stored_warm(uint64_t id, uint64_t submitted);
 
-/* Rows of @sql, a line each, with | between the columns and - for NULL; borrowed until the next call. No functions of ours. */
+/*
+ * Rows of @sql, a line each, with | between the columns and - for NULL; borrowed until the next call. No functions of
+ * ours.
+ */
 const char *stored_ask(const char *path, const char *sql);
 
 /* @sql gives @rows. */

@@ -1,6 +1,6 @@
 /*
- * test_cases.c -- FILE...: each case of each file (case_file.h), its events full, compact and both, as records, and of either form as a
- * trace on disk, imported; then the database answers its questions, exactly.
+ * test_cases.c -- FILE...: each case of each file (case_file.h), its events full, compact and both, as records, and
+ * of either form as a trace on disk, imported; then the database answers its questions, exactly.
  *
  * --ask DB NUMBER FILE: that database answers what the case with that number (from 0) asks, of compact events.
  */
@@ -205,7 +205,9 @@ static size_t add(struct CMUnitTest *tests, size_t n, struct one *one)
 	return n + 1;
 }
 
-/* Is there a test of these? A loss ends exactly where it should only as records, and takes what it takes of one form. */
+/*
+ * Is there a test of these? A loss ends exactly where it should only as records, and takes what it takes of one form.
+ */
 static bool is_asked(const struct a_case *c, unsigned forms, enum way way)
 {
 	bool both = forms == (TIMELINE_FULL | TIMELINE_COMPACT);

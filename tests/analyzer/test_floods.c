@@ -1,13 +1,16 @@
 /*
- * test_floods.c -- measures the cost of floods (floods.h): the memory and time of their import, the size of the database, and the time of each command that is asked of it.
+ * test_floods.c -- measures the cost of floods (floods.h): the memory and time of their import, the size of the
+ * database, and the time of each command that is asked of it.
  *
  *   test_floods BURSTSCOPE [FLOOD...]
  *
- * $NNB_FLOOD is how much a flood has of its thing; without it, only the import is judged, and not the time of answers. Without names: all floods but those that are known to break a bar.
+ * $NNB_FLOOD is how much a flood has of its thing; without it, only the import is judged, and not the time of
+ * answers. Without names: all floods but those that are known to break a bar.
  *
- * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s for each answer: of cpu time, because
- * burstscope has one thread, and what else the machine does is no fault of it. $NNB_FLOOD_MS is another bar for answers: one that finds what
- * grows with the square, on a machine that is busy, or in a build that is slow. $NNB_FLOOD_IMPORT_MS is one for the cpu time of imports; without it, they have none.
+ * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s
+ * for each answer: of cpu time, because burstscope has one thread, and what else the machine does is no fault of it.
+ * $NNB_FLOOD_MS is another bar for answers: one that finds what grows with the square, on a machine that is busy, or
+ * in a build that is slow. $NNB_FLOOD_IMPORT_MS is one for the cpu time of imports; without it, they have none.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * test_folds.c -- FILE...: each case of these files (fold_file.h) through a fold, which must find its answer. A case about both forms of
- * events must give the same facts in either, and with both the full form holds.
+ * test_folds.c -- FILE...: each case of these files (fold_file.h) through a fold, which must find its answer. A case
+ * about both forms of events must give the same facts in either, and with both the full form holds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,10 @@
 static const char all_closed[] = "1600 stream_close stream=3\n1600 stream_close stream=4\n1600 stream_close "
 				 "stream=5\n1600 stream_close stream=6\n";
 
-/* The lines of both, in the order of their times; of lines of the same time, those of @one come first. Owned by the caller. */
+/*
+ * The lines of both, in the order of their times; of lines of the same time, those of @one come first. Owned by the
+ * caller.
+ */
 static char *merged(const char *one, const char *two)
 {
 	char *text = calloc(1, strlen(one) + strlen(two) + 1), *end = text;

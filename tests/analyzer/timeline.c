@@ -20,7 +20,9 @@ static const char *const phases[BSA_PHASES] = { "prepare", "send",      "decode"
 
 /* ---- what there is ---- */
 
-/* The facts in an execution's events that its line does not have: by the numbers of its stream, model and connection. */
+/*
+ * The facts in an execution's events that its line does not have: by the numbers of its stream, model and connection.
+ */
 struct thing {
 	uint64_t model, conn, app, priority, path;
 };

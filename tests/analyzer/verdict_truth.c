@@ -463,8 +463,8 @@ static uint64_t last_step(const struct judge *j, uint32_t service, uint32_t lane
 }
 
 /*
- * The longest that a lost preemption may have taken, as far as recordings show: it ended in a hole, and began when no execution's step on the lane was
- * recorded any more. NEVER: no bound.
+ * The longest that a lost preemption may have taken, as far as recordings show: it ended in a hole, and began when no
+ * execution's step on the lane was recorded any more. NEVER: no bound.
  */
 static uint64_t longest_unseen_stop(const struct judge *j)
 {
@@ -616,7 +616,10 @@ static int by_ready(const void *one, const void *other)
 
 enum { ANY_MODEL = UINT32_MAX, STOPS_LEAST = 10 };
 
-/* How long those who were asked to leave a lane took: those that took no more than 1 ms, and the others, who had no cpu. */
+/*
+ * How long those who were asked to leave a lane took: those that took no more than 1 ms, and the others, who had no
+ * cpu.
+ */
 struct stops {
 	uint64_t quick, quick_ns, stalled, stalled_ns;
 };
@@ -786,8 +789,11 @@ static uint32_t preempt_mode(const struct judge *j)
 
 struct shared {
 	unsigned apps, judged;
-	bool shared;   /* a service has more than one app */
-	bool given_up; /* whether an app was treated fairly depends on how long the executions needed that were refused; or of an app that shares, more executions were refused or given up than answered, and fair sharing may have served many more in time */
+	bool shared; /* a service has more than one app */
+	/* whether an app was treated fairly depends on how long the executions needed that were refused; or of an app
+	 * that shares, more executions were refused or given up than answered, and fair sharing may have served many
+	 * more in time */
+	bool given_up;
 };
 
 static bool is_more(uint64_t ideal, uint64_t met)
@@ -841,8 +847,8 @@ static bool had_lane(const struct judge *j, uint32_t model)
 }
 
 /*
- * The step bound is no longer than a model's longest run. How much shorter it may be depends on the model's median run, and on what was
- * measured with the step: a verdict that a bound of 0 would change is not sure.
+ * The step bound is no longer than a model's longest run. How much shorter it may be depends on the model's median
+ * run, and on what was measured with the step: a verdict that a bound of 0 would change is not sure.
  */
 static uint64_t step_most(const struct judge *j, bool *unsure)
 {

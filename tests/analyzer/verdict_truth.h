@@ -1,10 +1,10 @@
 /*
- * verdict_truth.h -- the verdicts of docs/figures.md about a simulated schedule, worked out from what the simulator kept, and
- * without a line of the viewer's.
+ * verdict_truth.h -- the verdicts of docs/figures.md about a simulated schedule, worked out from what the simulator
+ * kept, and without a line of the viewer's.
  *
- * A recording need not show everything that happened in its time. So there are three questions: was a rule broken in the recorded
- * time (then it may not pass); was it kept (then it may not fail); and does the recording show, whatever was lost, that it was
- * broken (then it must fail).
+ * A recording need not show everything that happened in its time. So there are three questions: was a rule broken in
+ * the recorded time (then it may not pass); was it kept (then it may not fail); and does the recording show, whatever
+ * was lost, that it was broken (then it must fail).
  */
 #ifndef VERDICT_TRUTH_H
 #define VERDICT_TRUTH_H

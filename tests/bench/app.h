@@ -1,4 +1,7 @@
-/* app.h -- apps that use bursts in a benchmark: a client with a model, and users, each with a burst and pools of its own. */
+/*
+ * app.h -- apps that use bursts in a benchmark: a client with a model, and users, each with a burst and pools of its
+ * own.
+ */
 #ifndef APP_H
 #define APP_H
 
@@ -84,8 +87,8 @@ void process_start_net(struct process *p, const char *socket, enum net_kind kind
 void process_end(struct process *p);
 
 /*
- * Get a thread for each of the first @bursts ready; then have each execute again and again for @ms, or until stopped; then
- * how often in all.
+ * Get a thread for each of the first @bursts ready; then have each execute again and again for @ms, or until stopped;
+ * then how often in all.
  */
 void process_ready(const struct process *p, uint32_t bursts, uint32_t ms);
 void process_go(const struct process *p);

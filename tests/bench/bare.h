@@ -1,4 +1,7 @@
-/* bare.h -- some events of the catalogue as one would write them for LTTng-UST alone, which reads this several times over. */
+/*
+ * bare.h -- some events of the catalogue as one would write them for LTTng-UST alone, which reads this several times
+ * over.
+ */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bare
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -123,8 +123,8 @@ double bench_median(const double *v, size_t n)
 }
 
 /*
- * Each sample is below the true median as likely as above, so how many are below is binomial. The k-th is below only if at
- * least k are: the first k for which that is less likely than 5 % will do.
+ * Each sample is below the true median as likely as above, so how many are below is binomial. The k-th is below only
+ * if at least k are: the first k for which that is less likely than 5 % will do.
  */
 double bench_median_bound(const double *v, size_t n)
 {

@@ -76,8 +76,8 @@ double bench_median(const double *v, size_t n); /* v is left as it is */
 double bench_percentile(const double *v, size_t n, unsigned percent);
 
 /*
- * An upper bound of the median of that of which @v are @n samples, with a certainty of 95 %: an order statistic, whatever the
- * distribution. Of fewer than five samples it is the largest, and less certain.
+ * An upper bound of the median of that of which @v are @n samples, with a certainty of 95 %: an order statistic,
+ * whatever the distribution. Of fewer than five samples it is the largest, and less certain.
  */
 double bench_median_bound(const double *v, size_t n);
 

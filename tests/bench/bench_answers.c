@@ -1,8 +1,9 @@
 /*
- * bench_answers.c -- how long a question takes, from the command line: each command on a million executions and four million pools, as a
- * process, with its output thrown away.
+ * bench_answers.c -- how long a question takes, from the command line: each command on a million executions and four
+ * million pools, as a process, with its output thrown away.
  *
- * NNB_ANSWERS_DB: a database to ask instead of one that is made up, as from a recording. Then nothing is judged that is not there.
+ * NNB_ANSWERS_DB: a database to ask instead of one that is made up, as from a recording. Then nothing is judged that
+ * is not there.
  */
 #include "bench.h"
 #include "facts.h"

@@ -351,8 +351,9 @@ static uint64_t disturbances(const struct daemon *d)
 }
 
 /*
- * Turn and turn about, each first as often as second. Where both sides poll (@d), a pair during which another thread had one of the cpus is
- * worth nothing and is measured again, within reason. Returns how many there are, one at least.
+ * Turn and turn about, each first as often as second. Where both sides poll (@d), a pair during which another thread
+ * had one of the cpus is worth nothing and is measured again, within reason. Returns how many there are, one at
+ * least.
  */
 static int pairs(const struct inside *in, struct user *u, const struct daemon *d, struct pair *ret, int n)
 {
@@ -526,7 +527,10 @@ static void send_off(void *process)
 	process_go(process);
 }
 
-/* A warm polling execution asks the kernel for nothing, on neither side. The app is a process of its own, to be traced. */
+/*
+ * A warm polling execution asks the kernel for nothing, on neither side. The app is a process of its own, to be
+ * traced.
+ */
 static void count_calls(struct bench *b, struct world *w)
 {
 	struct process p;

@@ -1,9 +1,9 @@
 /*
- * bench_export.c -- how long a database of a million executions takes to become a trace for a viewer, how large that is, and how much memory that
- * takes: burstscope export as a process, into a file.
+ * bench_export.c -- how long a database of a million executions takes to become a trace for a viewer, how large that
+ * is, and how much memory that takes: burstscope export as a process, into a file.
  *
- * The limit is the file itself: a process that writes as many bytes, and does nothing else, is measured beside it. And what a scrape of the
- * exporter costs, when there are as many series as there may be.
+ * The limit is the file itself: a process that writes as many bytes, and does nothing else, is measured beside it.
+ * And what a scrape of the exporter costs, when there are as many series as there may be.
  */
 #include "bench.h"
 #include "exporter/http.h"

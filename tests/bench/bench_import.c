@@ -1,9 +1,9 @@
 /*
- * bench_import -- a trace becoming a database, against the time that babeltrace2 takes to do nothing but read it, and against
- * a script; and how long the database then takes to answer.
+ * bench_import -- a trace becoming a database, against the time that babeltrace2 takes to do nothing but read it, and
+ * against a script; and how long the database then takes to answer.
  *
- * Traces are recorded by the bench itself, of a service and an app that execute no-op bursts. Each round measures every program
- * once, in turns forwards and backwards, each a process of its own that starts at nothing.
+ * Traces are recorded by the bench itself, of a service and an app that execute no-op bursts. Each round measures
+ * every program once, in turns forwards and backwards, each a process of its own that starts at nothing.
  */
 #include <math.h>
 #include <stdio.h>

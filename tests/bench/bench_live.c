@@ -1,6 +1,7 @@
 /*
- * bench_live.c -- burstscope top and watch beside a busy service: how long after its last event an execution is in the figures, what that
- * costs, and whether anything is lost; and the same of babeltrace2's lttng-live. live.sh describes what is measured.
+ * bench_live.c -- burstscope top and watch beside a busy service: how long after its last event an execution is in
+ * the figures, what that costs, and whether anything is lost; and the same of babeltrace2's lttng-live. live.sh
+ * describes what is measured.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * shared memory; and what buffers of the driver cost.
  *
  * The service is nnburstd, a process of its own. The model is the SVDF of nnburst-load's zoo, with 1 MiB of state. Each
- * kind of state goes on through the whole run, in turns of a few steps in changing order, on the same inputs: what comes
- * out of every step, and the state in the end, must be the same to the bit.
+ * kind of state goes on through the whole run, in turns of a few steps in changing order, on the same inputs: what
+ * comes out of every step, and the state in the end, must be the same to the bit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,8 +126,8 @@ static struct nnb_argument place_of(const struct stepper *s, unsigned which)
 }
 
 /*
- * The time of a step, and the part of it that was not on the device: all else that the client does, or waits for. Where the time on
- * the device was rounded up, the most that this may be.
+ * The time of a step, and the part of it that was not on the device: all else that the client does, or waits for.
+ * Where the time on the device was rounded up, the most that this may be.
  */
 struct cost {
 	double step, transfer;

@@ -1,9 +1,9 @@
 /*
- * bench_models -- real models and MobileNets through our driver against the same operators in a bare loop; and what XNNPACK saves
- * over the plain kernels, by operation.
+ * bench_models -- real models and MobileNets through our driver against the same operators in a bare loop; and what
+ * XNNPACK saves over the plain kernels, by operation.
  *
- * The driver is driver_times.c. Real models are the .tflite files in the directory $NNB_TFLITE_DIR, as `npm install` of MediaPipe's
- * packages leaves them (./run bench models fetches them); without it there are only the MobileNets.
+ * The driver is driver_times.c. Real models are the .tflite files in the directory $NNB_TFLITE_DIR, as `npm install`
+ * of MediaPipe's packages leaves them (./run bench models fetches them); without it there are only the MobileNets.
  */
 #include <dirent.h>
 #include <dlfcn.h>

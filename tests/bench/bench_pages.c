@@ -1,6 +1,7 @@
 /*
- * bench_pages.c -- measures what it saves to write the pages of the table of executions by hand (store/pages.c): the same rows by prepared
- * INSERTs, in one transaction, without a journal or a sync. Both databases must pass SQLite's integrity check and hold the same rows.
+ * bench_pages.c -- measures what it saves to write the pages of the table of executions by hand (store/pages.c): the
+ * same rows by prepared INSERTs, in one transaction, without a journal or a sync. Both databases must pass SQLite's
+ * integrity check and hold the same rows.
  */
 #include "bench.h"
 #include "facts.h"

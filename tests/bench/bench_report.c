@@ -1,8 +1,9 @@
 /*
- * bench_report.c -- the page of a recording: how long it takes to be made, how large it is, and how soon a browser shows it and can be used
- * (report.mjs). Made-up executions, 10 000 and a million.
+ * bench_report.c -- the page of a recording: how long it takes to be made, how large it is, and how soon a browser
+ * shows it and can be used (report.mjs). Made-up executions, 10 000 and a million.
  *
- * The peer is speedscope, from npm, with the same executions as Chrome's JSON: the most of 10 000 and 100 000 that it opens.
+ * The peer is speedscope, from npm, with the same executions as Chrome's JSON: the most of 10 000 and 100 000 that it
+ * opens.
  */
 #include "bench.h"
 #include "facts.h"
@@ -33,7 +34,10 @@ static void remove_scratch(void)
 		fprintf(stderr, "bench_report: %s is left\n", place.dir);
 }
 
-/* A command of a shell; what its first line of output is goes to @ret, where that is not NULL. Ends the bench if it fails. */
+/*
+ * A command of a shell; what its first line of output is goes to @ret, where that is not NULL. Ends the bench if it
+ * fails.
+ */
 static void run(const char *command, char *ret, size_t size)
 {
 	FILE *f = popen(command, "r");

@@ -1,6 +1,7 @@
 /*
- * bench_sched -- what the rules cost by which executions share a device, and what they are good for: a lane no other app wants, checkpoints
- * in a MobileNet, how soon an urgent execution gets a lane that a long one has, and the same arrivals under every policy.
+ * bench_sched -- what the rules cost by which executions share a device, and what they are good for: a lane no other
+ * app wants, checkpoints in a MobileNet, how soon an urgent execution gets a lane that a long one has, and the same
+ * arrivals under every policy.
  *
  * The scheduler's own sources are compiled in: what they cost is measured call by call. The rest goes through nnburstd,
  * a process of its own for each set of rules.

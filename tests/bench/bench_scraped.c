@@ -1,7 +1,8 @@
 /*
- * bench_scraped.c -- measures what an app has of the service while ten programs scrape burstscope exporter and a thousand hostile requests a second
- * come in, held against the same with an exporter that is let alone, and against the same requests to a server of a static page: those take cpu time
- * from the app, too, and only the rest is the exporter's.
+ * bench_scraped.c -- measures what an app has of the service while ten programs scrape burstscope exporter and a
+ * thousand hostile requests a second come in, held against the same with an exporter that is let alone, and against
+ * the same requests to a server of a static page: those take cpu time from the app, too, and only the rest is the
+ * exporter's.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* bench_store.c -- measures the cost of a fact until it can be asked for: a million executions through the store, and queries to them. */
+/*
+ * bench_store.c -- measures the cost of a fact until it can be asked for: a million executions through the store, and
+ * queries to them.
+ */
 #include "bench.h"
 #include "facts.h"
 

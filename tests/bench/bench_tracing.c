@@ -1,9 +1,9 @@
 /*
- * bench_tracing -- what it costs to be observed: an event by the seam against one of LTTng alone; and executions without a session daemon,
- * with one that does not record, and recorded, compact, full and verbose.
+ * bench_tracing -- what it costs to be observed: an event by the seam against one of LTTng alone; and executions
+ * without a session daemon, with one that does not record, and recorded, compact, full and verbose.
  *
- * Each of these ways is a service and an app of its own (pair.h), all there at once and measured in turns. LTTng records by
- * process, so that each session has its own.
+ * Each of these ways is a service and an app of its own (pair.h), all there at once and measured in turns. LTTng
+ * records by process, so that each session has its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,7 +214,10 @@ static double more(const struct bench *b, const struct rows *r, int work, int ki
 	return last(b, r, work, kind) - last(b, r, work, DISABLED);
 }
 
-/* The clock reads that a service asks for in a network that takes long, recorded, and in one that computes nothing it does not. */
+/*
+ * The clock reads that a service asks for in a network that takes long, recorded, and in one that computes nothing it
+ * does not.
+ */
 static double cpu_clock_ns(void)
 {
 	struct timespec t;
@@ -226,8 +229,8 @@ static double cpu_clock_ns(void)
 }
 
 /*
- * More for the real one, and what is more where none of its operations computes, which can be measured to the nanosecond, as a
- * share of the real one.
+ * More for the real one, and what is more where none of its operations computes, which can be measured to the
+ * nanosecond, as a share of the real one.
  */
 static void work_out_net(struct bench *b, const struct rows *r, int work)
 {

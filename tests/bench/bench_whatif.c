@@ -1,12 +1,13 @@
 /*
- * bench_whatif.c -- how far what burstscope whatif predicts is from what is recorded, and from what recording the same twice differs by; and how
- * many executions it replays a second.
+ * bench_whatif.c -- how far what burstscope whatif predicts is from what is recorded, and from what recording the
+ * same twice differs by; and how many executions it replays a second.
  *
- * whatif.sh records nine scenarios under four policies, each twice: first under all of them, then under all of them again. What is recorded
- * under A is replayed under B, and held against what was recorded under B; and also without one app, and with models that are faster. The
- * verdict of an import on missed deadlines, "met without that app", is held against the recording without it, too. The recordings are kept in
- * $NNB_WHATIF_DIR, if that is given: those that are there are not made again. $NNB_WHATIF_SECONDS is how long it records at most.
- * $NNB_WHATIF_EACH: print each error.
+ * whatif.sh records nine scenarios under four policies, each twice: first under all of them, then under all of them
+ * again. What is recorded under A is replayed under B, and held against what was recorded under B; and also without
+ * one app, and with models that are faster. The verdict of an import on missed deadlines, "met without that app", is
+ * held against the recording without it, too. The recordings are kept in $NNB_WHATIF_DIR, if that is given: those
+ * that are there are not made again. $NNB_WHATIF_SECONDS is how long it records at most. $NNB_WHATIF_EACH: print each
+ * error.
  */
 #include "bench.h"
 
@@ -43,7 +44,8 @@ struct errors {
 static struct errors noise, predicted, at_speed, told, saved, saved_noise;
 static struct errors without, without_at_speed, faster, faster_at_speed;
 static struct errors paired,
-	paired_noise; /* of cases that were recorded twice before and after the change: their predictions and their noise */
+	/* of cases that were recorded twice before and after the change: their predictions and their noise */
+	paired_noise;
 static struct errors crossed; /* predicted from both recordings, and held against both */
 
 /* Figures that were recorded after a change, and not predicted, because too few executions were served before it. */
@@ -160,7 +162,10 @@ static void prediction_fini(struct prediction *p)
 		free(p->draws[i]);
 }
 
-/* A prediction needs as many executions in @from as the command asks for; a mean is not a figure of the command, and needs as many as a median. */
+/*
+ * A prediction needs as many executions in @from as the command asks for; a mean is not a figure of the command, and
+ * needs as many as a median.
+ */
 static bool is_told(const struct recording *from, size_t group, enum figure figure)
 {
 	static const unsigned least[FIGURES] = { 0, BSV_P50_LEAST, BSV_P99_LEAST, BSV_P50_LEAST };
@@ -224,7 +229,10 @@ static void judge_effect(const struct bsv_prediction *p, size_t i, enum bsv_figu
 	ways[figure].wrong += (less && is >= was) || (more && is <= was);
 }
 
-/* Is what was recorded in @to inside the intervals that the command shows for @change of @from? Misses within a point count as inside. */
+/*
+ * Is what was recorded in @to inside the intervals that the command shows for @change of @from? Misses within a point
+ * count as inside.
+ */
 static void hold_intervals(const struct recording *from, const struct bsv_whatif_change *change,
                            const struct recording *to)
 {
@@ -297,7 +305,10 @@ static void compare_recorded(const char *what, const struct recording *a, const 
 	}
 }
 
-/* The predictions of @to[0] from @from[0], and the noise of the same figures in both pairs of recordings: where all four have the figure. */
+/*
+ * The predictions of @to[0] from @from[0], and the noise of the same figures in both pairs of recordings: where all
+ * four have the figure.
+ */
 static void compare_pairs(const struct recording *from, const struct prediction *p, const struct recording *to)
 {
 	for (size_t i = 0; i < p->n_groups; i++) {
@@ -492,8 +503,9 @@ struct misses {
 };
 
 /*
- * For an app and a model: the misses of @path, and the results of their replays without @app altogether. Undecided is also a miss without such a replay
- * that names the app as a culprit; one that does not name it would have been missed without it, too.
+ * For an app and a model: the misses of @path, and the results of their replays without @app altogether. Undecided is
+ * also a miss without such a replay that names the app as a culprit; one that does not name it would have been missed
+ * without it, too.
  */
 static struct misses read_misses(const char *path, const struct bsv_past_group *g, const char *app)
 {
@@ -532,7 +544,10 @@ static const char *missing_app(const struct recording *normal, const struct reco
 	return NULL;
 }
 
-/* The distance of what was recorded without the app from what the misses with it leave, as few or as many as the undecided ones allow. */
+/*
+ * The distance of what was recorded without the app from what the misses with it leave, as few or as many as the
+ * undecided ones allow.
+ */
 static void compare_saved(const char *dir, const char *name, const struct recording *normal,
                           const struct recording *again, const struct recording *other)
 {

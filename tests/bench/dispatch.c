@@ -297,8 +297,8 @@ void dispatch_judge(struct bench *b, const struct dispatch *d)
 /* ---- beginning and end ---- */
 
 /*
- * The figures of the very model that the long executions run. A trial run of the one operation may take longer than the service allows, and
- * then shows no operation: its length is what the service has learnt from executions.
+ * The figures of the very model that the long executions run. A trial run of the one operation may take longer than
+ * the service allows, and then shows no operation: its length is what the service has learnt from executions.
  */
 static double longest_operation(const char *socket, enum net_kind kind)
 {

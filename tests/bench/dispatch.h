@@ -2,8 +2,9 @@
  * dispatch.h -- how long an urgent execution waits for a lane that a long one has, under several rules; and how long it
  * takes by hand: a network that looks at a flag between two operations, and wakes a sleeper.
  *
- * The long ones, MobileNets of low priority one after the other, or models of one operation, keep one cpu busy: their app's thread and the service's
- * take turns on it. The urgent ones, a few numbers each, have the other cpu, on which no other thread does anything.
+ * The long ones, MobileNets of low priority one after the other, or models of one operation, keep one cpu busy: their
+ * app's thread and the service's take turns on it. The urgent ones, a few numbers each, have the other cpu, on which
+ * no other thread does anything.
  */
 #ifndef DISPATCH_H
 #define DISPATCH_H

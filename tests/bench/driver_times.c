@@ -1,9 +1,9 @@
 /*
- * driver_times.c -- the xnnpack driver, which is asked to run its XNNPACK operators once more: in a bare loop, all of a run, or
- * each by itself against the plain kernel.
+ * driver_times.c -- the xnnpack driver, which is asked to run its XNNPACK operators once more: in a bare loop, all of
+ * a run, or each by itself against the plain kernel.
  *
- * Linked with the driver's own sources and --wrap=nnbx_step_run. For one thread. What is replayed is replayed within the run,
- * behind its last operation, while all its memory is there.
+ * Linked with the driver's own sources and --wrap=nnbx_step_run. For one thread. What is replayed is replayed within
+ * the run, behind its last operation, while all its memory is there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +71,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /*
- * The fastest of some runs by each, in turn: others on the machine only add to a time. The first runs are not counted: code and weights of
- * both are in the caches then.
+ * The fastest of some runs by each, in turn: others on the machine only add to a time. The first runs are not
+ * counted: code and weights of both are in the caches then.
  */
 static void time_both(struct step *step, const struct site *site)
 {

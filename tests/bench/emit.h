@@ -1,6 +1,6 @@
 /*
- * emit.h -- the same events in two ways, to be held against each other: by the seam, and by lttng_ust_tracepoint of LTTng,
- * called with the fields as arguments.
+ * emit.h -- the same events in two ways, to be held against each other: by the seam, and by lttng_ust_tracepoint of
+ * LTTng, called with the fields as arguments.
  */
 #ifndef EMIT_H
 #define EMIT_H

@@ -6,7 +6,10 @@
 
 void facts_who(const struct bsa_facts *facts);
 
-/* A warm burst on an idle lane, full detail, mostly; every 50th waited behind another, every 200th missed its deadline. */
+/*
+ * A warm burst on an idle lane, full detail, mostly; every 50th waited behind another, every 200th missed its
+ * deadline.
+ */
 struct bsa_execution facts_execution(const struct bsa_facts *facts, uint64_t i);
 
 /* Further facts of @x, the @i-th: slots, preemptions, choices, inversions, long waits; and of @n, of apps. */
@@ -17,8 +20,8 @@ void facts_between(const struct bsa_facts *facts, uint64_t n);
 void facts_pools(const struct bsa_facts *facts, uint64_t n);
 
 /*
- * A database at @path of @n executions and @pools mappings of pools for each, of a fair service of @lanes lanes; 0: its rules are not
- * known. Ends the program if it cannot be made.
+ * A database at @path of @n executions and @pools mappings of pools for each, of a fair service of @lanes lanes; 0:
+ * its rules are not known. Ends the program if it cannot be made.
  */
 void facts_database(const char *path, uint64_t n, unsigned pools, uint8_t lanes);
 

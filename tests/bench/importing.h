@@ -1,6 +1,6 @@
 /*
- * importing.h -- the traces and programs for measuring imports: a trace that is recorded here and now, and programs whose time and memory
- * the kernel reports.
+ * importing.h -- the traces and programs for measuring imports: a trace that is recorded here and now, and programs
+ * whose time and memory the kernel reports.
  */
 #ifndef IMPORTING_H
 #define IMPORTING_H

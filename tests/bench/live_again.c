@@ -1,6 +1,7 @@
 /*
- * live_again.c TRACE DIRECTORY -- read a recording again as it grew: packet by packet into DIRECTORY, which must not exist, with a look each
- * 5 ms of its own time and the rows of a screen each 100 ms. For `valgrind --tool=callgrind`, whose counts are the same on any machine:
+ * live_again.c TRACE DIRECTORY -- read a recording again as it grew: packet by packet into DIRECTORY, which must not
+ * exist, with a look each 5 ms of its own time and the rows of a screen each 100 ms. For `valgrind --tool=callgrind`,
+ * whose counts are the same on any machine:
  *
  *   valgrind --tool=callgrind --toggle-collect=bsa_live_look --toggle-collect=bsa_live_rows live_again TRACE DIRECTORY
  *

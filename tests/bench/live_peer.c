@@ -1,6 +1,7 @@
 /*
- * live_peer.c URL SECONDS -- who bench_live holds burstscope against: libbabeltrace2's lttng-live alone, asked again each millisecond where it
- * has nothing, as `babeltrace2 --retry-duration=1000` does. Prints how long after its time the last event of an execution was there.
+ * live_peer.c URL SECONDS -- who bench_live holds burstscope against: libbabeltrace2's lttng-live alone, asked again
+ * each millisecond where it has nothing, as `babeltrace2 --retry-duration=1000` does. Prints how long after its time
+ * the last event of an execution was there.
  */
 #include <babeltrace2/babeltrace.h>
 #include <stdio.h>

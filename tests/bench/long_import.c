@@ -1,5 +1,6 @@
 /*
- * long_import.c -- a long recording is imported in the memory that a short one takes, and nothing of it is lost on the way.
+ * long_import.c -- a long recording is imported in the memory that a short one takes, and nothing of it is lost on
+ * the way.
  *
  * $NNB_IMPORT_EXECUTIONS is how many executions are recorded, fourteen events each.
  */

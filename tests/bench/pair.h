@@ -1,6 +1,6 @@
 /*
- * pair.h -- a service, and an app of it: each a process, both of one build and with one provider of tracepoints or none. Any
- * number of pairs may be there at once; one without a request sleeps.
+ * pair.h -- a service, and an app of it: each a process, both of one build and with one provider of tracepoints or
+ * none. Any number of pairs may be there at once; one without a request sleeps.
  */
 #ifndef PAIR_H
 #define PAIR_H

@@ -1,6 +1,6 @@
 /*
- * recorder.h -- recording with LTTng for a benchmark: sessions of a daemon that is the benchmark's own, by LTTng's command
- * line. What fails here ends the run.
+ * recorder.h -- recording with LTTng for a benchmark: sessions of a daemon that is the benchmark's own, by LTTng's
+ * command line. What fails here ends the run.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -30,8 +30,8 @@ struct recorded {
 void recorder_stop(const char *session, struct recorded *ret);
 
 /*
- * For a session that was stopped: how many events with a number `exec` there are of each of them, the first @skip executions
- * aside: the most, and the fewest.
+ * For a session that was stopped: how many events with a number `exec` there are of each of them, the first @skip
+ * executions aside: the most, and the fewest.
  */
 void recorder_per_execution(const char *session, unsigned skip, unsigned *ret_fewest, unsigned *ret_most);
 

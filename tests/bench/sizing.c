@@ -1,9 +1,10 @@
 /*
- * sizing.c -- measures the losses of a recording: none, with the buffers that docs/events.md recommends and executions at the pace that it
- * gives; and where there is no room, LTTng counts to the last event what is missing.
+ * sizing.c -- measures the losses of a recording: none, with the buffers that docs/events.md recommends and
+ * executions at the pace that it gives; and where there is no room, LTTng counts to the last event what is missing.
  *
- * The executions are a service's and an app's, and each of them emits the same number of events. $NNB_PACED_SECONDS is how long
- * each pace is kept up; by default it is so short that all of it would fit into the buffers, emptied or not.
+ * The executions are a service's and an app's, and each of them emits the same number of events. $NNB_PACED_SECONDS
+ * is how long each pace is kept up; by default it is so short that all of it would fit into the buffers, emptied or
+ * not.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /*
- * static_page.c -- static_page FILE: an HTTP server that does the least one can do: it sends FILE to each client that sends a whole head, and
- * closes. It prints its port. What its clients cost an app is what scraping costs at all; bench_scraped holds the exporter against it.
+ * static_page.c -- static_page FILE: an HTTP server that does the least one can do: it sends FILE to each client that
+ * sends a whole head, and closes. It prints its port. What its clients cost an app is what scraping costs at all;
+ * bench_scraped holds the exporter against it.
  *
- * One thread. The oldest connection is closed when there are too many; a client that reads too slowly for the socket's buffer is closed.
+ * One thread. The oldest connection is closed when there are too many; a client that reads too slowly for the
+ * socket's buffer is closed.
  */
 #include <arpa/inet.h>
 #include <err.h>

@@ -107,8 +107,8 @@ static bool next_call(pid_t *tid, int *signal, uint64_t *nr)
 }
 
 /*
- * To be stopped interrupts a system call, and to go on begins it again, or another: wait until that is over, which is when no thread has
- * stopped for a while.
+ * To be stopped interrupts a system call, and to go on begins it again, or another: wait until that is over, which is
+ * when no thread has stopped for a while.
  */
 static void settle_down(void)
 {

@@ -1,6 +1,6 @@
 /*
- * tracing_app.c SOCKET FD -- the app of a pair (pair.h): it does what is requested over FD, with the service of SOCKET. A program
- * of its own, so that a build without tracing has one.
+ * tracing_app.c SOCKET FD -- the app of a pair (pair.h): it does what is requested over FD, with the service of
+ * SOCKET. A program of its own, so that a build without tracing has one.
  */
 #include <stdio.h>
 #include <stdlib.h>

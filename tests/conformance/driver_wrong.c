@@ -52,8 +52,9 @@ static enum nnb_status prepares_long(void *device, const struct nnb_graph *graph
 }
 
 /*
- * The first operation of an execution takes long, and never asks whether to go on. A trial run, whose inputs are zeroes, is fast: otherwise the
- * service would know that no execution can meet the deadlines of the check, and refuse all of them.
+ * The first operation of an execution takes long, and never asks whether to go on. A trial run, whose inputs are
+ * zeroes, is fast: otherwise the service would know that no execution can meet the deadlines of the check, and refuse
+ * all of them.
  */
 static bool is_trial;
 

@@ -1,9 +1,10 @@
 /*
  * cut_packets FILE [BEGIN END LOST] -- a stream that LTTng-UST wrote: list its packets, or make a hole.
  *
- * The list has a line for each packet: its cpu, its begin and its end by the trace's clock. With more arguments the packets that begin from BEGIN
- * to before END are removed. If LOST is not 0 the packets after them are numbered and count discarded events as if the tracer had discarded LOST
- * events there; otherwise the numbers of the packets show the hole.
+ * The list has a line for each packet: its cpu, its begin and its end by the trace's clock. With more arguments the
+ * packets that begin from BEGIN to before END are removed. If LOST is not 0 the packets after them are numbered and
+ * count discarded events as if the tracer had discarded LOST events there; otherwise the numbers of the packets show
+ * the hole.
  */
 #include <inttypes.h>
 #include <stdint.h>

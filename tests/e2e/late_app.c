@@ -1,15 +1,16 @@
 /*
  * late_app.c SOCKET GATE -- an app with one object of each kind, of a service with the tests' driver.
  *
- * It prints the numbers that traces have for its objects, a word and a number a line, then "ready"; at that time the gate
- * holds an asynchronous execution. Then it obeys the words that it reads, one a line, and prints "done" after each:
+ * It prints the numbers that traces have for its objects, a word and a number a line, then "ready"; at that time the
+ * gate holds an asynchronous execution. Then it obeys the words that it reads, one a line, and prints "done" after
+ * each:
  *
  *   call       make a call that changes nothing
  *   burst      execute by burst; the gate does not hold it
  *   let        let the held execution go on, and wait until its end is reported
  *   sync       execute by call; the gate does not hold it
- *   refuse     make requests that rules and limits forbid: a copy of another size; a buffer without contents as an input, in
- *              another role, and with a token that no buffer has; an id that no model has; another burst
+ *   refuse     make requests that rules and limits forbid: a copy of another size; a buffer without contents as an
+ *              input, in another role, and with a token that no buffer has; an id that no model has; another burst
  *   junk       open another connection, which breaks the protocol
  *   leave      close everything; the connection last
  *   part, bye  the same in two steps: everything but the connection; then the connection, without the service's answer

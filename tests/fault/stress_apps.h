@@ -1,6 +1,6 @@
 /*
- * stress_apps.h -- a service, and apps that work on it until the test kills them or calls them off. An app is a child process;
- * the test replaces a random one again and again, and may kill an app in any step, even at its start.
+ * stress_apps.h -- a service, and apps that work on it until the test kills them or calls them off. An app is a child
+ * process; the test replaces a random one again and again, and may kill an app in any step, even at its start.
  */
 #ifndef FAULT_STRESS_APPS_H
 #define FAULT_STRESS_APPS_H
@@ -32,8 +32,8 @@ void stress_app_start(struct stress_crowd *c, unsigned i);
 void stress_app_kill(struct stress_crowd *c, unsigned i);
 
 /*
- * Call the app at @i off, and fail unless it exits with 0: so an app that may have failed is called off, not killed. Its
- * report, of @bytes, goes to @report.
+ * Call the app at @i off, and fail unless it exits with 0: so an app that may have failed is called off, not killed.
+ * Its report, of @bytes, goes to @report.
  */
 void stress_app_end(struct stress_crowd *c, unsigned i, void *report, size_t bytes);
 

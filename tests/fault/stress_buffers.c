@@ -1,12 +1,12 @@
 /*
- * stress_buffers.c -- apps whose state lies in the driver's buffers, with several threads each, by every path: the threads
- * allocate, copy, free while others execute, try each other's tokens, misuse their own, miss deadlines, and are killed.
- * Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
+ * stress_buffers.c -- apps whose state lies in the driver's buffers, with several threads each, by every path: the
+ * threads allocate, copy, free while others execute, try each other's tokens, misuse their own, miss deadlines, and
+ * are killed. Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
  *
- * A state names its app and its number, and every execution adds one to the rest. So the test knows, to the last bit, what
- * each state must be: the state of a thread's own buffers exactly; the state of shared buffers is one that some thread of the
- * app wrote. Every call ends with a status that the rules allow, no thread waits for ever, and at the end the service holds
- * nothing.
+ * A state names its app and its number, and every execution adds one to the rest. So the test knows, to the last bit,
+ * what each state must be: the state of a thread's own buffers exactly; the state of shared buffers is one that some
+ * thread of the app wrote. Every call ends with a status that the rules allow, no thread waits for ever, and at the
+ * end the service holds nothing.
  */
 #include <semaphore.h>
 #include <sys/socket.h>

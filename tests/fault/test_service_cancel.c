@@ -322,7 +322,10 @@ static uint64_t cpu_at_rest(struct fixture *f)
 	return now;
 }
 
-/* The cpu time that the service uses after an app that plays @scene was killed, @after_us after the app reported its start. */
+/*
+ * The cpu time that the service uses after an app that plays @scene was killed, @after_us after the app reported its
+ * start.
+ */
 static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t after_us)
 {
 	struct child app;

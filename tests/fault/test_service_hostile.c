@@ -1344,7 +1344,9 @@ static struct nnb_service_counts counts_of(struct evil *e)
 	return counts;
 }
 
-/* A client that cannot receive an answer never learns the number of its buffer: the service must not keep the buffer. */
+/*
+ * A client that cannot receive an answer never learns the number of its buffer: the service must not keep the buffer.
+ */
 static void receives_no_answers(struct evil *e)
 {
 	uint64_t end = now_ns() + PATIENCE;

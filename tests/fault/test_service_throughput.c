@@ -33,7 +33,8 @@ enum {
 #else
 	ASKED = 100000,
 #endif
-	/* in turns with and without the attack: for each, the kernel places threads anew, which changes the rate up to 5x */
+	/* in turns with and without the attack: for each, the kernel places threads anew, which changes the rate up
+	 * to 5x */
 	MEASUREMENTS = 9
 };
 

@@ -1,7 +1,8 @@
 /*
  * test_temporary.c -- SQLite's temporary files: no process leaves one, at whatever system call the process is killed.
  *
- * The store's calls of open(2) are wrapped by the linker. Each row is a process of its own, because a process replaces SQLite's open once.
+ * The store's calls of open(2) are wrapped by the linker. Each row is a process of its own, because a process
+ * replaces SQLite's open once.
  */
 #include "analyzer/stored.h"
 #include "base/scratch.h"
@@ -38,7 +39,10 @@ int __wrap_open(const char *path, int flags, int mode)
 	return fd;
 }
 
-/* Have SQLite sort more than it keeps in memory. Returns how many files without names the process has in @directory meanwhile. */
+/*
+ * Have SQLite sort more than it keeps in memory. Returns how many files without names the process has in @directory
+ * meanwhile.
+ */
 static unsigned sort_much(const char *directory)
 {
 	static const char sql[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) "
@@ -66,7 +70,10 @@ static unsigned sort_much(const char *directory)
 	return ret;
 }
 
-/* The names that were created in the directory that @watch watches, but for scratch directories, which the next import removes. */
+/*
+ * The names that were created in the directory that @watch watches, but for scratch directories, which the next
+ * import removes.
+ */
 static unsigned created(int watch)
 {
 	char buffer[4096] __attribute__((aligned(8)));

@@ -14,9 +14,10 @@
  *           Plain memory (sim_memcpy) is checked by the clocks: two accesses, one of them a write, neither before
  *           the other, are a data race, and fail the run.
  *           A store ends the release sequence of the same thread, as in C++20; C11 let it go on.
- * FUTEX     No more than futex(2) promises. Operations on one word are totally ordered, and in this order no thread compares an older value
- *           than what an earlier one compared or its caller knew. None is a fence: a wait may compare a stale value, publishes nothing and
- *           acquires nothing. (Linux has a full barrier inside; what is right here does not lean on it.)
+ * FUTEX     No more than futex(2) promises. Operations on one word are totally ordered, and in this order no thread
+ *           compares an older value than what an earlier one compared or its caller knew. None is a fence: a wait may
+ *           compare a stale value, publishes nothing and acquires nothing. (Linux has a full barrier inside; what is
+ *           right here does not lean on it.)
  * CHOICES   When a thread is preempted, which message it reads, whether a wait is interrupted: by the seed. How
  *           often: by the seed too, so that some runs are calm and some are wild.
  * FAILURES  A data race; sim_fail(); all threads asleep or gone and one asleep, a lost wake-up; too many steps.

@@ -1,12 +1,13 @@
 /*
  * mutants.c -- plants defects in a C file: small changes of its syntax, each of which a good test notices.
  *
- *     mutants FILE             lists the mutants of the file: key, line:column, operator, the replaced text and its replacement
+ *     mutants FILE             lists the mutants of the file: key, line:column, operator, the replaced text and its
+ *                              replacement
  *     mutants --places FILE    lists all places that an edit can name: the mutants, then every value and statement
  *     mutants FILE EDIT...     prints the file with all these edits made; exits with 1 if a place does not exist
  *
- * EDITS      KEY makes the change of that mutant. KEY=TEXT replaces that place by TEXT, in which @@ stands for the present
- *            text of the place, and @KEY@ for the present text of another place.
+ * EDITS      KEY makes the change of that mutant. KEY=TEXT replaces that place by TEXT, in which @@ stands for the
+ *            present text of the place, and @KEY@ for the present text of another place.
  * OPERATORS  relation    <, <=, >, >=, ==, != becomes another one, or its right side moves by one
  *            logic       && becomes ||, and the reverse
  *            operand     one side of &&, ||, +, -, *, /, | or & goes away
@@ -18,9 +19,10 @@
  *            constant    a number moves by one; true becomes false, and the reverse
  *            swap        two neighbouring arguments or values of the same shape change places
  * KEYS       A key is a hash of the operator and of the statement with its two neighbours, in which all names count as
- *            the same name and all strings as the same string. A rename, another message, other comments, another layout,
- *            or a move of the function to another place or file keeps every key. A change of a statement changes the keys
- *            in it and in its neighbours. The second place of a file with the same key gets the suffix .2, and so on.
+ *            the same name and all strings as the same string. A rename, another message, other comments, another
+ *            layout, or a move of the function to another place or file keeps every key. A change of a statement
+ *            changes the keys in it and in its neighbours. The second place of a file with the same key gets the
+ *            suffix .2, and so on.
  * LIMITS     The tool knows no types. Some mutants do not compile, and some are equivalent to the original.
  */
 #include <ctype.h>
@@ -174,7 +176,10 @@ static bool separates(const struct tokens *t, size_t i)
 	return false;
 }
 
-/* The value to the left of token @i; operators in the value bind at least as strongly as @least. Returns its first token. */
+/*
+ * The value to the left of token @i; operators in the value bind at least as strongly as @least. Returns its first
+ * token.
+ */
 static size_t value_begins(const struct tokens *t, size_t i, int least)
 {
 	while (i > 0) {

@@ -1,4 +1,7 @@
-/* sample.c -- test_mutants.sh plants defects here. The sample has a bit of everything; x < 1 in a comment counts as nothing. */
+/*
+ * sample.c -- test_mutants.sh plants defects here. The sample has a bit of everything; x < 1 in a comment counts as
+ * nothing.
+ */
 #include "sample.h"
 
 #include <assert.h>

@@ -68,8 +68,9 @@ static inline struct nnb_model *vector_model(enum nnb_op op, uint32_t n, uint32_
 }
 
 /*
- * A model of @n operations on vectors of four: x + 1 + 1 + ... It sets up the arrays itself, because nnb_model_operand and
- * nnb_model_operation reallocate an array for each element, and the allocator of a sanitizer copies the array each time.
+ * A model of @n operations on vectors of four: x + 1 + 1 + ... It sets up the arrays itself, because
+ * nnb_model_operand and nnb_model_operation reallocate an array for each element, and the allocator of a sanitizer
+ * copies the array each time.
  */
 static inline void chain_of_adds(struct nnb_model *m, uint32_t n)
 {

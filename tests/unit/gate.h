@@ -47,7 +47,8 @@ struct gate {
 	atomic_uint hold_runs, hold_prepares, hold_copies, hold_op, let;
 	atomic_uint op_us;      /* minimum cpu time of each operation */
 	atomic_uint no_buffers; /* not 0: every buffer fails for lack of memory */
-	/* the driver's: the number of each that is held now; of prepared models and runs; whether the fast state is on */
+	/* the driver's: the number of each that is held now; of prepared models and runs; whether the fast state is
+	 * on */
 	atomic_uint held_runs, held_prepares, held_copies, prepared, runs, performance;
 	atomic_uint buffers;   /* the apps' buffers now */
 	atomic_uint came;      /* runs held so far */

@@ -330,8 +330,9 @@ static void bounds_hold_with_other_lengths(void **state)
 }
 
 /*
- * The second call of stream 0 waits for an inexact answer, but gets its lane and ends at exact times, because the lane is busy until then. Whether
- * it is in the queue when the call of stream 2 is admitted decides whether that call is refused.
+ * The second call of stream 0 waits for an inexact answer, but gets its lane and ends at exact times, because the
+ * lane is busy until then. Whether it is in the queue when the call of stream 2 is admitted decides whether that call
+ * is refused.
  */
 static void a_call_that_may_be_in_the_queue_makes_an_admission_unknown(void **state)
 {

@@ -274,7 +274,8 @@ int main(void)
 {
 	if (access("/proc/thread-self/schedstat", R_OK))
 		return 77;
-	ADD(the_first_call_of_a_thread_reports_no_delay); /* must be the first test, because all tests run on one thread */
+	/* must be the first test, because all tests run on one thread */
+	ADD(the_first_call_of_a_thread_reports_no_delay);
 	ADD(the_first_call_of_a_session_reports_no_delay);
 	ADD(a_thread_without_a_cpu_reports_for_how_long);
 	ADD(a_thread_that_slept_reports_no_delay);

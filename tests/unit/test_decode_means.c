@@ -207,7 +207,10 @@ static void a_failed_mapping_is_not_blamed_on_the_trace(void **state)
 	assert_in_range(failed, 3, n);
 }
 
-/* A function that does not fail may leave anything in errno: that does not make the end of a cut stream a fault of the machine. */
+/*
+ * A function that does not fail may leave anything in errno: that does not make the end of a cut stream a fault of
+ * the machine.
+ */
 static void a_cut_stream_is_not_blamed_on_the_machine(void **state)
 {
 	const char *path = cut;

@@ -1,4 +1,7 @@
-/* test_digest.c -- digests of models: equal for equal models, and different where anything that an execution depends on differs. */
+/*
+ * test_digest.c -- digests of models: equal for equal models, and different where anything that an execution depends
+ * on differs.
+ */
 #include "model/digest.h"
 #include "unit/device_helpers.h"
 

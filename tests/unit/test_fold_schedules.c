@@ -792,7 +792,10 @@ static bool had_preemption(const struct against *a, const struct bsa_preemption 
 	return false;
 }
 
-/* If a loss hides a lane that an execution waits for, the fold reports only the part in which the lane was certainly held. */
+/*
+ * If a loss hides a lane that an execution waits for, the fold reports only the part in which the lane was certainly
+ * held.
+ */
 static bool had_inversion(const struct against *a, const struct bsa_inverted *v)
 {
 	for (size_t i = 0; i < a->all->facts.inverted.n; i++) {

@@ -1,4 +1,6 @@
-/* test_half.c -- half floats (half.h) against their definition in doubles: all 65536 of them, and floats around each. */
+/*
+ * test_half.c -- half floats (half.h) against their definition in doubles: all 65536 of them, and floats around each.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

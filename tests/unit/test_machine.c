@@ -24,7 +24,10 @@
 
 #define SERVICE 77 /* the burst's thread; 78 is another one, 90 the app's */
 
-/* Executions, 1000 ns apart, of burst 1:5. Each is read at +0, ready at +100, on its lane from +110 to +500, and answered at +600. */
+/*
+ * Executions, 1000 ns apart, of burst 1:5. Each is read at +0, ready at +100, on its lane from +110 to +500, and
+ * answered at +600.
+ */
 static void write_ours(unsigned n, bool compact)
 {
 	const struct ctf_options options = { .uid = "1000" };

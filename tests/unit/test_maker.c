@@ -1,4 +1,7 @@
-/* test_maker.c -- a case is made in a directory that is renamed afterwards: its page must name the directory that a reader will find. */
+/*
+ * test_maker.c -- a case is made in a directory that is renamed afterwards: its page must name the directory that a
+ * reader will find.
+ */
 #include "analyzer/stored.h"
 
 #include <sys/stat.h>

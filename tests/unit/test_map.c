@@ -1,4 +1,7 @@
-/* test_map.c -- the hash map of burstscope: the same answers as a plain array gives, for many keys and for keys that collide. */
+/*
+ * test_map.c -- the hash map of burstscope: the same answers as a plain array gives, for many keys and for keys that
+ * collide.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

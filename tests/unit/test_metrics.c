@@ -338,8 +338,8 @@ static void a_rare_scraper_misses_nothing(void **state)
 }
 
 /*
- * A million apps come, one each 100 ms, beside one that stays; a scraper comes each 15 s. Each has a series of its own for 10 minutes or
- * until the metric is full.
+ * A million apps come, one each 100 ms, beside one that stays; a scraper comes each 15 s. Each has a series of its
+ * own for 10 minutes or until the metric is full.
  */
 static void a_million_apps_stay_within_the_bound(void **state)
 {
@@ -460,7 +460,10 @@ static void a_histogram_begins_again(void **state)
 	bsv_metrics_free(m);
 }
 
-/* The names of these apps have the same FNV-1a hash, of 64 bits, as names of an app that wants to spoil the figures of another one may have. */
+/*
+ * The names of these apps have the same FNV-1a hash, of 64 bits, as names of an app that wants to spoil the figures
+ * of another one may have.
+ */
 static void apps_with_the_same_hash_have_sets_of_their_own(void **state)
 {
 	static const char *const names[] = { "8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ" };

@@ -93,8 +93,8 @@ int __wrap_fsync(int fd)
 }
 
 /*
- * As long as this decoder is open, the plugins of babeltrace2 stay loaded, and no import, nor the process that import_apart makes for it, loads them
- * again.
+ * As long as this decoder is open, the plugins of babeltrace2 stay loaded, and no import, nor the process that
+ * import_apart makes for it, loads them again.
  */
 static struct bsa_decode *keeps_plugins;
 
@@ -302,8 +302,9 @@ static bool is_end_by_babeltrace2(int status, const char *stderr_path)
 }
 
 /*
- * A process that imports, one trace after another: to make one for each trace took as long as to import it. The process makes an import for each byte
- * that it gets, and answers with a byte; where babeltrace2 ends the process, the next trace gets another one.
+ * A process that imports, one trace after another: to make one for each trace took as long as to import it. The
+ * process makes an import for each byte that it gets, and answers with a byte; where babeltrace2 ends the process,
+ * the next trace gets another one.
  */
 static struct {
 	pid_t pid; /* 0: none */
@@ -408,9 +409,10 @@ static int import_bytes(const struct trace *t, uint64_t seed, const char *output
 /* ---- and judged ---- */
 
 /*
- * To compile check.sql takes SQLite ten times longer than to run it on such a small database. A compiled statement holds for all databases whose schema
- * is the same, down to the numbers of the root pages. So every database is copied into the same file, and the statement is that of a connection which has
- * seen another one with its schema there.
+ * To compile check.sql takes SQLite ten times longer than to run it on such a small database. A compiled statement
+ * holds for all databases whose schema is the same, down to the numbers of the root pages. So every database is
+ * copied into the same file, and the statement is that of a connection which has seen another one with its schema
+ * there.
  */
 struct judge {
 	char *schema; /* all of sqlite_schema */

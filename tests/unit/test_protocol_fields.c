@@ -51,7 +51,10 @@ static void get_times(struct nnb__message *m, union any *a)
 	nnb__get_times(m, &a->times);
 }
 
-/* The structs of u32 and u64, and their sizes by nnburstd(8): three holdings of 8, four budgets of 5, 8 counters, u32; ... */
+/*
+ * The structs of u32 and u64, and their sizes by nnburstd(8): three holdings of 8, four budgets of 5, 8 counters,
+ * u32; ...
+ */
 static const struct kind {
 	const char *name;
 	size_t size, on_wire;

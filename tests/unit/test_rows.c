@@ -299,7 +299,10 @@ static void conditions_are_joined_by_and(void **state)
 	assert_null(bsv_and_equal(NULL, "app", "camera"));
 }
 
-/* A file of fragments has several: each is a string without its comment, and without the line that begins the next one. */
+/*
+ * A file of fragments has several: each is a string without its comment, and without the line that begins the next
+ * one.
+ */
 static void fragments_end_where_the_next_one_begins(void **state)
 {
 	(void)state;

@@ -734,7 +734,8 @@ static void a_hole_hides_no_more_than_can_be_hidden(void **state)
 	static const struct {
 		const char *steps, *about, *facts;
 	} rows[] = {
-		/* Events were lost, and every summary came: the execution may have stopped in the hole, and not before it. */
+		/* Events were lost, and every summary came: the execution may have stopped in the hole, and not
+		 * before it. */
 		{ "begin 100; 0 loss 99; 100 lanes 1; 110 ready 1; 120 dispatch 1 0; 150 hole 160; 200 end 1 0",
 		  "possible", "possible 1: 150-200" },
 		{ "begin 100; 0 loss 99; 100 lanes 1; 110 ready 1; 120 dispatch 1 0; 150 hole 160; 200 stop 1 0; "
@@ -778,7 +779,10 @@ static void a_wait_before_the_recording_is_no_lag_in_it(void **state)
 	end_about(&c, "possible most", "possible 1: -1-99; most lag of app 1: 10");
 }
 
-/* Until the hole app 2 lags by 10; within it the lag can have risen by half of 5, and from its end to 45 it rises by 5. */
+/*
+ * Until the hole app 2 lags by 10; within it the lag can have risen by half of 5, and from its end to 45 it rises by
+ * 5.
+ */
 static void a_lag_may_have_risen_in_a_loss(void **state)
 {
 	struct scene c;

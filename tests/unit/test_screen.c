@@ -447,7 +447,10 @@ static void a_long_table_is_broken_as_a_short_one(void **state)
 	assert_int_equal(lines, 2 * (ROWS - 1) + 3); /* two heads, and an empty line between the blocks */
 }
 
-/* A bar draws the figures before it, has no name, and is left out where it has no room. A column of a query may have no name, either, and stays. */
+/*
+ * A bar draws the figures before it, has no name, and is left out where it has no room. A column of a query may have
+ * no name, either, and stays.
+ */
 static void a_bar_without_room_is_left_out(void **state)
 {
 	static const struct bsv_column bars[] = { { "phase", "text", NULL },

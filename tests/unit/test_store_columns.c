@@ -312,7 +312,9 @@ static void columns_hold_their_smallest_and_largest_and_nothing(void **state)
 	sqlite3_close(db);
 }
 
-/* An import that would store NULL in a column that the documentation calls known must fail, and not publish the file. */
+/*
+ * An import that would store NULL in a column that the documentation calls known must fail, and not publish the file.
+ */
 static void a_required_column_refuses_nothing(void **state)
 {
 	unsigned n = 0;
@@ -550,7 +552,10 @@ static const char *shown_as(const struct column *field, int64_t v, char room[32]
 	return room;
 }
 
-/* Pack @given into a field while all other fields are all zeroes, or all ones. The field must hold @stored, the others what they held. */
+/*
+ * Pack @given into a field while all other fields are all zeroes, or all ones. The field must hold @stored, the
+ * others what they held.
+ */
 static void check_bits(struct bsa_store *s, const struct packing *p, const struct column *field, bool ones,
                        int64_t given, int64_t stored)
 {

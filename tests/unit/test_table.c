@@ -1,4 +1,7 @@
-/* test_table.c -- a table finds the entries that are in it by their numbers, and no others, whatever is added and removed (base/table.h). */
+/*
+ * test_table.c -- a table finds the entries that are in it by their numbers, and no others, whatever is added and
+ * removed (base/table.h).
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

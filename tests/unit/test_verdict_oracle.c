@@ -1,7 +1,7 @@
 /*
- * test_verdict_oracle.c -- holds the verdicts of burstscope against the truth of random simulated worlds, parts of which are not
- * recorded: a pass is true of everything that happened, a fail has a violation behind it, and an execution that is marked
- * complete equals the truth.
+ * test_verdict_oracle.c -- holds the verdicts of burstscope against the truth of random simulated worlds, parts of
+ * which are not recorded: a pass is true of everything that happened, a fail has a violation behind it, and an
+ * execution that is marked complete equals the truth.
  *
  * The set-up plays all worlds; then each property is a test. A failure names the seed and the variant (what was lost):
  *

@@ -741,7 +741,10 @@ static void an_interval_of_misses_is_no_narrower_than_their_number_allows(void *
 	}
 }
 
-/* However far the replay of the recording is off, calls without a deadline cannot miss one, and a tenth of calls cannot miss more than a tenth. */
+/*
+ * However far the replay of the recording is off, calls without a deadline cannot miss one, and a tenth of calls
+ * cannot miss more than a tenth.
+ */
 static void no_more_misses_are_predicted_than_there_are_deadlines(void **state)
 {
 	struct bsv_group_change groups[2] = { { .budget_ns = BSA_REPLAY_NEVER, .speed = 1, .rate = 1 },
@@ -775,8 +778,8 @@ static void no_more_misses_are_predicted_than_there_are_deadlines(void **state)
 }
 
 /*
- * Alone, B would have hundreds of calls. A p50 is predicted if 20 calls of B were served in the recording, a p99 if 100 were; a share of misses in
- * any case.
+ * Alone, B would have hundreds of calls. A p50 is predicted if 20 calls of B were served in the recording, a p99 if
+ * 100 were; a share of misses in any case.
  */
 static void a_latency_is_predicted_if_enough_calls_were_served(void **state)
 {

@@ -476,7 +476,10 @@ static void each_answer_is_what_happens_in_the_world_without_it(void **state)
 
 /* ---- hand-overs that followed a wait ---- */
 
-/* Under fifo with one lane: calls of apps 0, 1, 2 and so on, each from a thread of its own. The last one is the victim. */
+/*
+ * Under fifo with one lane: calls of apps 0, 1, 2 and so on, each from a thread of its own. The last one is the
+ * victim.
+ */
 static struct bsa_without_world world_of(const struct bsa_without_call *calls, uint32_t n)
 {
 	return (struct bsa_without_world){ .policy = NNB_POLICY_FIFO,
@@ -572,8 +575,9 @@ static void a_hand_over_after_a_wait_that_stays_is_as_recorded(void **state)
 /* ---- a victim that was given up while it ran: what was left is known between bounds ---- */
 
 /*
- * The first has the lane until 4 ms. The victim waits for it, runs for 5 ms to @most, and is given up at its @steps-th checkpoint, each of them 1 ms later. Without
- * the first it begins at 1.5 ms. @least: the service's estimate.
+ * The first has the lane until 4 ms. The victim waits for it, runs for 5 ms to @most, and is given up at its
+ * @steps-th checkpoint, each of them 1 ms later. Without the first it begins at 1.5 ms. @least: the service's
+ * estimate.
  */
 static int answer_for_a_run_given_up(unsigned steps, uint64_t least, uint64_t deadline, uint64_t most)
 {
@@ -615,8 +619,9 @@ static void so_does_the_longest(void **state)
 }
 
 /*
- * Under priority. The first, which is urgent, has the lane until 2 ms, then the second, with a checkpoint every @step at most, and the urgent victim waits from
- * 2.3 to 2.9 ms. Without the first the second runs from 1.1 ms: the replay has checkpoints at 2.1 and 3.1 ms.
+ * Under priority. The first, which is urgent, has the lane until 2 ms, then the second, with a checkpoint every @step
+ * at most, and the urgent victim waits from 2.3 to 2.9 ms. Without the first the second runs from 1.1 ms: the replay
+ * has checkpoints at 2.1 and 3.1 ms.
  */
 static int answer_for_a_wait_given_up(uint64_t step)
 {

@@ -1,13 +1,13 @@
 /*
  * provider.c -- the catalogue as LTTng-UST tracepoints of the provider "nnburst".
  *
- * Each event has one argument, its struct. LTTng keeps for each event a number that is not 0 while a session has enabled it; the
- * seam checks this number.
+ * Each event has one argument, its struct. LTTng keeps for each event a number that is not 0 while a session has
+ * enabled it; the seam checks this number.
  *
- * LATE START  A session that begins late needs events about the existing objects. The provider detects a new session in two ways:
- *             the address of an event's list of probes changes; and, because the memory of a freed list is reused, LTTng's own
- *             event of a session's start arrives. The registration for that event is not in LTTng's headers; without
- *             it, a session that directly follows another one could go unnoticed.
+ * LATE START  A session that begins late needs events about the existing objects. The provider detects a new session
+ *             in two ways: the address of an event's list of probes changes; and, because the memory of a freed list
+ *             is reused, LTTng's own event of a session's start arrives. The registration for that event is not in
+ *             LTTng's headers; without it, a session that directly follows another one could go unnoticed.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
@@ -83,7 +83,10 @@ __attribute__((constructor)) static void listen_for_sessions(void)
 	probe_settle();
 }
 
-/* A hash of the lists of probes of the events about existing objects: it changes when a session enables or disables them. */
+/*
+ * A hash of the lists of probes of the events about existing objects: it changes when a session enables or disables
+ * them.
+ */
 static uint64_t listeners_hash(void)
 {
 	static const struct lttng_ust_tracepoint *const states[] = {

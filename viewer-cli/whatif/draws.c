@@ -65,8 +65,8 @@ static uint64_t under_load(const struct draw *d, uint64_t ns)
 }
 
 /*
- * The seeds @seed and BSV_SEEDS - @seed have opposite moods of each model, and opposite loads: both are silent, or neither is, so that the medians of the
- * silent replays and of the others are those of no mood.
+ * The seeds @seed and BSV_SEEDS - @seed have opposite moods of each model, and opposite loads: both are silent, or
+ * neither is, so that the medians of the silent replays and of the others are those of no mood.
  */
 bool bsv_draw_is_silent(uint64_t seed)
 {

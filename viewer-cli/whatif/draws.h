@@ -38,7 +38,10 @@ struct bsv_group_figures {
 	double waited_ns; /* by all, in all; who was not served waited until its deadline, at least */
 };
 
-/* With @seed, a thread of which a single call was recorded submits no other; otherwise it submits the next one when it has its answer. */
+/*
+ * With @seed, a thread of which a single call was recorded submits no other; otherwise it submits the next one when
+ * it has its answer.
+ */
 bool bsv_draw_is_silent(uint64_t seed);
 
 /*

@@ -99,7 +99,9 @@ struct bsv_past {
 	uint64_t last_submitted; /* the last submission of any app */
 	size_t n_fitted;         /* chains whose period was searched by trial */
 	size_t n_single;         /* chains of a single call, whose thread waited for most of the recording */
-	size_t n_starved; /* chains of few calls, whose threads waited for most of the recording: what else they would submit is not known */
+	/* chains of few calls, whose threads waited for most of the recording: what else they would submit is not
+	 * known */
+	size_t n_starved;
 };
 
 /*

@@ -192,7 +192,10 @@ static struct bsv_range range_at_least(struct bsv_range r, enum bsv_figure figur
 	return (struct bsv_range){ fmin(r.low, least.low), fmax(r.high, least.high) };
 }
 
-/* The largest share of the calls of a group that can miss a deadline under the change: that of its calls with a deadline, in percent. */
+/*
+ * The largest share of the calls of a group that can miss a deadline under the change: that of its calls with a
+ * deadline, in percent.
+ */
 static double most_due_percent(const struct bsv_prediction *p, size_t i)
 {
 	double most = 0;

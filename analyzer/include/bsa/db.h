@@ -5,8 +5,8 @@
  * signal handler. Nothing can be changed through it. Beside SQLite's own functions, queries have
  *
  *   percentile(value, p)   the exact p-th percentile (nearest rank), p from 0 to 100; an aggregate, NULLs left out
- *   jain(x), jain(x, n)    Jain's index of fairness of each x, once or n times: 1 where all are equal, 1/n where one has
- *                          everything; an aggregate
+ *   jain(x), jain(x, n)    Jain's index of fairness of each x, once or n times: 1 where all are equal, 1/n where one
+ *                          has everything; an aggregate
  *   duration(ns)           as text, with the unit that fits: '1.25 ms'
  */
 #ifndef BSA_DB_H
@@ -51,7 +51,10 @@ void bsa_db_interrupt(struct bsa_db *db);
 
 /* ---- queries ---- */
 
-/* One statement. BSA_E_USAGE: not SQL, more than one, or one that would change something. *ret is owned by the caller. */
+/*
+ * One statement. BSA_E_USAGE: not SQL, more than one, or one that would change something. *ret is owned by the
+ * caller.
+ */
 int bsa_query_new(struct bsa_query **ret, struct bsa_db *db, const char *sql, struct bsa_err *err);
 
 /* NULL is fine. Returns NULL. */

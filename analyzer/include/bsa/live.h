@@ -98,7 +98,8 @@ struct bsa_live_options {
 	const char *directory; /* directory of the recording, which may not exist yet; NULL: see @url. Copied */
 	const char *url;       /* URL of a session at a relay daemon: net://RELAY[:PORT][/host/HOST/SESSION]. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
-	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace shows it */
+	/* the recording has a summary of each side for each execution; found out, too, where a trace shows it */
+	bool compact;
 	bool calls_only;        /* there are to be no rows, no sums and no causes: the calls cost half as much then */
 	uint64_t starvation_ns; /* 0: 100 ms */
 	size_t keep_bytes;      /* limit of the records kept for bsa_live_save; 0: keep none */
@@ -177,7 +178,8 @@ struct bsa_live_state {
 	uint32_t source; /* enum bsa_live_source */
 	uint32_t
 		missed; /* 1: events may not have been seen: before the reading began, while the relay was gone, or at the end */
-	int64_t clock_lead_ns; /* lead of the trace's clock over CLOCK_MONOTONIC here; for another host by wall clocks, otherwise 0 */
+	/* lead of the trace's clock over CLOCK_MONOTONIC here; for another host by wall clocks, otherwise 0 */
+	int64_t clock_lead_ns;
 	uint64_t window_ns; /* length of "the last seconds" */
 	struct bsa_live_sum sum;
 	uint64_t events; /* number of events read */

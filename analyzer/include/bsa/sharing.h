@@ -19,7 +19,9 @@ struct bsa_shared {
 	int64_t received_ns;            /* lane time */
 	int64_t ideal_mean_without_ns, ideal_p95_without_ns,
 		ideal_work_without_ns; /* the ideal, if what was refused took no lane; all 0: none of it takes one */
-	int64_t due; /* executions with a deadline that were answered, refused or given up; of them were off their last lane in time: */
+	/* executions with a deadline that were answered, refused or given up; of them were off their last lane in
+	 * time: */
+	int64_t due;
 	int64_t met;                             /* as recorded */
 	int64_t ideal_met_least, ideal_met_most; /* under ideal sharing: for certain, and at most */
 };

@@ -12,8 +12,8 @@
 struct checks;
 
 /*
- * 0 and *ret owned; -ENOMEM. @only NULL: all suites and rules; otherwise a suite's name or a rule's id. @quiet: print only
- * checks that do not pass.
+ * 0 and *ret owned; -ENOMEM. @only NULL: all suites and rules; otherwise a suite's name or a rule's id. @quiet: print
+ * only checks that do not pass.
  */
 int checks_new(struct checks **ret, const char *only, bool quiet);
 void checks_free(struct checks *c);
@@ -39,8 +39,8 @@ struct checks_counts {
 struct checks_counts checks_count(const struct checks *c);
 
 /*
- * Write all checks as JUnit's XML: a testsuite for each suite, a testcase for each check. @of names the subject. Closes @to. 0 or
- * -errno.
+ * Write all checks as JUnit's XML: a testsuite for each suite, a testcase for each check. @of names the subject.
+ * Closes @to. 0 or -errno.
  */
 int checks_junit(const struct checks *c, const char *of, FILE *to);
 

@@ -1,5 +1,6 @@
 /*
- * job.h -- arguments for any model: all inputs in one pool, all outputs in another. The checks and the tests share them.
+ * job.h -- arguments for any model: all inputs in one pool, all outputs in another. The checks and the tests share
+ * them.
  */
 #ifndef JOB_H
 #define JOB_H

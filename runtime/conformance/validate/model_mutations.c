@@ -1,8 +1,8 @@
 /*
  * model_mutations.c -- the mutations of section 7.3.
  *
- * Each mutation edits the fields of a copy; it allocates memory where a list grows. A mutation that VTS omits because the
- * result could be a valid model is omitted here, too, with the reason.
+ * Each mutation edits the fields of a copy; it allocates memory where a list grows. A mutation that VTS omits because
+ * the result could be a valid model is omitted here, too, with the reason.
  */
 #include "conformance/validate/model_mutations.h"
 
@@ -269,8 +269,8 @@ static void operand_zero_point(struct spoiler *s)
 static const float bad_scales[] = { 0, -1, NAN, INFINITY };
 
 /*
- * spoil_channels has CHANNEL_WAYS ways to make an operand's channel data wrong. An operand of another type gets scales or a
- * dimension that it must not have.
+ * spoil_channels has CHANNEL_WAYS ways to make an operand's channel data wrong. An operand of another type gets
+ * scales or a dimension that it must not have.
  */
 enum { CHANNEL_WAYS = 6 + N_OF(bad_scales) };
 
@@ -406,7 +406,8 @@ static void operand_add_writer(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (uint32_t k = 0; k < s->from->operations[i].n_outputs; k++) {
-			/* Append a copy of operation i. Only its output k is an operand of the original; the other outputs are new. */
+			/* Append a copy of operation i. Only its output k is an operand of the original; the other
+			 * outputs are new. */
 			struct nnb_model *m = model_fresh(s);
 			struct nnb_operation op = m->operations[i];
 			uint32_t *outputs = malloc((op.n_outputs + (size_t)1) * sizeof(*outputs));
@@ -484,9 +485,9 @@ static bool is_one_of(uint32_t type, const uint32_t *types, size_t n)
 }
 
 /*
- * May the input or output of this operation have another type in a valid model? VTS skips operations whose input and output
- * have independent types, and those whose input may be of several types that decide no other type. LSH_PROJECTION and RANK
- * accept any tensor, and filters may have scales by channel.
+ * May the input or output of this operation have another type in a valid model? VTS skips operations whose input and
+ * output have independent types, and those whose input may be of several types that decide no other type.
+ * LSH_PROJECTION and RANK accept any tensor, and filters may have scales by channel.
  */
 static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint32_t index, uint32_t type)
 {
@@ -640,8 +641,8 @@ static uint32_t optional_axis(const struct nnb_model *m, uint32_t op)
 }
 
 /*
- * Is the operation still valid without this input? A CONCATENATION of several tensors is also one of fewer. Parameters at the
- * end may be missing; of several BOOLs, any one counts as the last.
+ * Is the operation still valid without this input? A CONCATENATION of several tensors is also one of fewer.
+ * Parameters at the end may be missing; of several BOOLs, any one counts as the last.
  */
 static bool may_do_without(const struct nnb_model *m, const struct nnb_operation *op, uint32_t input)
 {
@@ -657,8 +658,9 @@ static bool may_do_without(const struct nnb_model *m, const struct nnb_operation
 }
 
 /*
- * Is the operation still valid without this output? VTS leaves the number of outputs of SPLIT and of bidirectional cells to
- * preparation. The states of a sequence (HAL 1.3) and the state that WHILE keeps between iterations are optional, too.
+ * Is the operation still valid without this output? VTS leaves the number of outputs of SPLIT and of bidirectional
+ * cells to preparation. The states of a sequence (HAL 1.3) and the state that WHILE keeps between iterations are
+ * optional, too.
  */
 static bool may_do_without_output(const struct nnb_operation *op, uint32_t output)
 {

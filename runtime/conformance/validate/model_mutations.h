@@ -1,8 +1,9 @@
 /*
- * model_mutations.h -- all mutations by which VTS makes a valid model invalid (section 7.3), each at every possible place.
+ * model_mutations.h -- all mutations by which VTS makes a valid model invalid (section 7.3), each at every possible
+ * place.
  *
- * The mutations are those of HAL 1.0, by their names in VTS. Each mutation breaks exactly one rule, so that only this rule
- * can be the reason for a refusal.
+ * The mutations are those of HAL 1.0, by their names in VTS. Each mutation breaks exactly one rule, so that only this
+ * rule can be the reason for a refusal.
  */
 #ifndef MODEL_MUTATIONS_H
 #define MODEL_MUTATIONS_H

@@ -509,8 +509,8 @@ static void copy_wraps(struct nnb_model *m)
 }
 
 /*
- * The operands of "constants in an ashmem and an mmap_fd pool": x, the activation, a constant of 16 bytes at 48 of 64, a
- * constant at 0.
+ * The operands of "constants in an ashmem and an mmap_fd pool": x, the activation, a constant of 16 bytes at 48 of
+ * 64, a constant at 0.
  */
 enum { P_X, P_ACT, P_ASHMEM, P_FILE };
 

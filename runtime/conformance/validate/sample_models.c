@@ -1,9 +1,9 @@
 /*
  * sample_models.c -- valid models: each operation in at least one form, and the forms that later HALs have added.
  *
- * Most samples have one operation and are a row of a table. Constants have arbitrary values, except for parameters, lookup
- * keys and regions. Where the number of kept boxes depends on the data, the constants make it equal to the output's declared
- * dimensions for any input.
+ * Most samples have one operation and are a row of a table. Constants have arbitrary values, except for parameters,
+ * lookup keys and regions. Where the number of kept boxes depends on the data, the constants make it equal to the
+ * output's declared dimensions for any input.
  */
 #include "conformance/validate/sample_models.h"
 

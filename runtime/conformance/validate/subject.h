@@ -33,8 +33,8 @@ struct prepared {
 };
 
 /*
- * Prepare a model. @how NULL: fast single answer, medium priority, no deadline. NONE and *ret; after a failure *ret is all
- * zeroes.
+ * Prepare a model. @how NULL: fast single answer, medium priority, no deadline. NONE and *ret; after a failure *ret
+ * is all zeroes.
  */
 enum nnb_status prepared_new(struct prepared *ret, const struct subject *s, const struct nnb_model *m,
                              const struct nnb_prepare *how, struct nnb_reason *reason);

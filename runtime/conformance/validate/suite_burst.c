@@ -1,11 +1,12 @@
 /*
- * suite_burst.c -- ValidateBurst: the suite's own controller writes packets that differ from a valid packet in one datum.
+ * suite_burst.c -- ValidateBurst: the suite's own controller writes packets that differ from a valid packet in one
+ * datum.
  *
- * Each such packet must be answered by a failure without shapes or timing (B-18), and the burst must then execute the valid
- * packet.
+ * Each such packet must be answered by a failure without shapes or timing (B-18), and the burst must then execute the
+ * valid packet.
  *
- * CONCURRENCY  One thread writes and reads the queues. The callback runs on another thread (the server's, or the client's), and
- *              reads only members that were set before the queues existed.
+ * CONCURRENCY  One thread writes and reads the queues. The callback runs on another thread (the server's, or the
+ *              client's), and reads only members that were set before the queues existed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -112,8 +113,8 @@ static void peer_free_slot(struct peer *p, int32_t slot)
 }
 
 /*
- * Write a packet and wait for the result. Returns its number of datums; 0: no result in time, or more datums than any valid
- * result has.
+ * Write a packet and wait for the result. Returns its number of datums; 0: no result in time, or more datums than any
+ * valid result has.
  */
 static uint32_t peer_ask(struct peer *p, const struct nnb_request_datum *datums, uint32_t n,
                          struct nnb_result_datum ret[RESULT_MAX])

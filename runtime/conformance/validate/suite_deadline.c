@@ -1,10 +1,10 @@
 /*
- * suite_deadline.c -- priorities, preferences and deadlines of preparations, and deadlines of executions (Q-1, Q-12 to Q-16,
- * P-30).
+ * suite_deadline.c -- priorities, preferences and deadlines of preparations, and deadlines of executions (Q-1, Q-12
+ * to Q-16, P-30).
  *
- * A silent miss is a call that ends with NONE long after its deadline. The HAL lets a driver finish late (Q-14); the driver
- * interface (nnb/driver.h, look) does not. Only a model that runs long can show a silent miss, so the duration without a
- * deadline is measured first.
+ * A silent miss is a call that ends with NONE long after its deadline. The HAL lets a driver finish late (Q-14); the
+ * driver interface (nnb/driver.h, look) does not. Only a model that runs long can show a silent miss, so the duration
+ * without a deadline is measured first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,9 @@
 
 #define SUITE "deadline"
 #define MS UINT64_C(1000000)
-/* The tolerated lateness of an answer, beyond the time for which other programs kept the calling thread off the cpus. */
+/*
+ * The tolerated lateness of an answer, beyond the time for which other programs kept the calling thread off the cpus.
+ */
 #define GRACE_NS (20 * MS)
 #define SHORTEST_NS (50 * MS) /* a shorter duration cannot be shown to be late */
 #define ENOUGH_NS (500 * MS)  /* the duration of work without a deadline */
@@ -158,8 +160,8 @@ static enum nnb_status alone_ns(ends *end, void *arg, uint64_t *ret)
 }
 
 /*
- * Tolerated lateness. Other programs slow down the threads of a service, too, which this one cannot measure. But they slow down the work
- * without a deadline as much.
+ * Tolerated lateness. Other programs slow down the threads of a service, too, which this one cannot measure. But they
+ * slow down the work without a deadline as much.
  */
 static uint64_t grace_ns(const struct ending *e)
 {
@@ -179,9 +181,10 @@ static bool is_refused(const struct ending *e)
 }
 
 /*
- * Judge calls whose deadline is after a quarter of the work. A driver that ignores deadlines is late each time; a busy machine is not. A call
- * counts only if a driver that ignores deadlines would have been late by clearly more than is tolerated: it takes as long as without a
- * deadline, which is measured after each call. False: the work is too short for that, or too few calls agree; no row was added.
+ * Judge calls whose deadline is after a quarter of the work. A driver that ignores deadlines is late each time; a
+ * busy machine is not. A call counts only if a driver that ignores deadlines would have been late by clearly more
+ * than is tolerated: it takes as long as without a deadline, which is measured after each call. False: the work is
+ * too short for that, or too few calls agree; no row was added.
  */
 static bool judge_endings(const struct scene *s, ends *end, void *arg, uint64_t alone)
 {

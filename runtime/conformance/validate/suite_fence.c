@@ -119,7 +119,8 @@ static void begins_after_fences(const struct scene *s)
 	if (wants_status(s->checks, fenced_launch(s, &how, false, 0, &fenced, &fence, &reason), NNB_STATUS_NONE,
 	                 "a launch", &reason)) {
 		nnb_fence_signal(first[0], false);
-		/* Poll the fence twice, some time apart: an execution that has started at once would be over by the second time. */
+		/* Poll the fence twice, some time apart: an execution that has started at once would be over by the
+		 * second time. */
 		checks_row(s->checks,
 		           nnb_fence_state(fence) == NNB_FENCE_PENDING &&
 		                   nnb_fence_wait(&fence, 1, 20000000) == NNB_FENCE_PENDING,

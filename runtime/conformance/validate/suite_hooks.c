@@ -1,6 +1,7 @@
 /*
- * suite_hooks.c -- the hints that a driver gets beside the computation, and must not be misled by: the roles of a buffer (M-3), the priority and
- * deadline of a run (Q-3), when a device is to be fast (B-2), and contexts of bursts (B-3).
+ * suite_hooks.c -- the hints that a driver gets beside the computation, and must not be misled by: the roles of a
+ * buffer (M-3), the priority and deadline of a run (Q-3), when a device is to be fast (B-2), and contexts of bursts
+ * (B-3).
  *
  * A driver may use a hint or not. Its results are right for every value of a hint.
  */
@@ -201,7 +202,10 @@ static bool prepare_one(const struct scene *s, struct prepared *ret, struct job 
 	return true;
 }
 
-/* With the first burst a device becomes fast, and with the end of the last one slow: it computes before, during and after. */
+/*
+ * With the first burst a device becomes fast, and with the end of the last one slow: it computes before, during and
+ * after.
+ */
 static void fast_and_slow(const struct scene *s)
 {
 	struct nnb_burst *bursts[2];

@@ -1,5 +1,6 @@
 /*
- * suite_memory.c -- memory domains (M-1 to M-33): which models may share a buffer, its contents, and its use by executions.
+ * suite_memory.c -- memory domains (M-1 to M-33): which models may share a buffer, its contents, and its use by
+ * executions.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * suite_model.c -- ValidateModel: getSupportedOperations and prepare must refuse every mutation of every sample model.
  *
- * A driver in this process is called through the library, which refuses invalid models before the driver sees them. For the
- * driver itself this suite checks that its answers about valid models agree with what it then does.
+ * A driver in this process is called through the library, which refuses invalid models before the driver sees them.
+ * For the driver itself this suite checks that its answers about valid models agree with what it then does.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * arena.c -- greedy by size: the largest temporary first, each at the lowest offset where it overlaps no other temporary of the
- * same time.
+ * arena.c -- greedy by size: the largest temporary first, each at the lowest offset where it overlaps no other
+ * temporary of the same time.
  *
- * The time is quadratic in the number of temporaries. So a model with very many of them gets them one after the other: its app
- * pays in memory, and other apps do not pay in time.
+ * The time is quadratic in the number of temporaries. So a model with very many of them gets them one after the
+ * other: its app pays in memory, and other apps do not pay in time.
  */
 #include "arena.h"
 

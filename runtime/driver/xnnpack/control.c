@@ -1,9 +1,10 @@
 /*
- * control.c -- IF and WHILE: subgraphs run in frames of their own (frame.h). The caller takes over a frame's outputs and does not copy them.
+ * control.c -- IF and WHILE: subgraphs run in frames of their own (frame.h). The caller takes over a frame's outputs
+ * and does not copy them.
  *
- * Time: a loop's time excludes the time that its run waits in looks (kernels/look.h), because another run may hold the device then. All loops
- * have the same timeout, so the outermost loop ends first, and loop_end is its end. The driver compares it with the clock before each operation
- * in a loop; it does not end an operation that is under way.
+ * Time: a loop's time excludes the time that its run waits in looks (kernels/look.h), because another run may hold
+ * the device then. All loops have the same timeout, so the outermost loop ends first, and loop_end is its end. The
+ * driver compares it with the clock before each operation in a loop; it does not end an operation that is under way.
  *
  * Looks: every iteration ends with a look, even a short one.
  */

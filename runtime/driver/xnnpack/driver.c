@@ -1,11 +1,11 @@
 /*
  * driver.c -- the driver that computes: XNNPACK's operators on the calling thread.
  *
- * A run whose shapes are known when it begins takes what it needs from its model's plans (plan.h); a run whose shapes are
- * found on the way sets each operation up when its turn comes (loose.h).
+ * A run whose shapes are known when it begins takes what it needs from its model's plans (plan.h); a run whose shapes
+ * are found on the way sets each operation up when its turn comes (loose.h).
  *
- * CONCURRENCY  The lock of a prepared model guards its list of ended runs; its plans have a lock of their own. Neither is
- *              held while an operation runs.
+ * CONCURRENCY  The lock of a prepared model guards its list of ended runs; its plans have a lock of their own.
+ *              Neither is held while an operation runs.
  */
 #include <assert.h>
 #include <errno.h>
@@ -32,7 +32,8 @@ struct run {
 
 struct prepared {
 	struct plans plans;
-	/* by part of the model, the main graph first: the operands as operations see them (seen.h); NULL: as they are */
+	/* by part of the model, the main graph first: the operands as operations see them (seen.h); NULL: as they
+	 * are */
 	struct nnb_operand **bases;
 	uint64_t bases_bytes; /* charged */
 	pthread_mutex_t lock;

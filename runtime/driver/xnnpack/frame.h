@@ -65,7 +65,10 @@ void nnbx_frame_give(struct frame *frame, void *at, uint64_t taken);
 /* Bytes of an operand of this shape. */
 uint64_t nnbx_frame_bytes(const struct frame *frame, uint32_t operand, const struct nnb_shape *shape);
 
-/* Room for an operand of the frame whose shape is known: in the frame, or at the address that the caller of the run gives. */
+/*
+ * Room for an operand of the frame whose shape is known: in the frame, or at the address that the caller of the run
+ * gives.
+ */
 enum nnb_status nnbx_frame_place(struct frame *frame, uint32_t operand);
 
 /* Operation @op of the frame is IF or WHILE: run it. Its outputs have places then. */

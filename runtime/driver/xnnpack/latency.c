@@ -1,11 +1,13 @@
 /*
  * latency.c -- keeping the CPU out of deep idle states while a burst is open (B-2), by the kernel's PM QoS.
  *
- * Between two requests of a burst a CPU that has nothing to do goes to sleep, the deeper the longer the gap; waking up from the
- * deepest state takes some 100 us, which the next request waits. A process that holds /dev/cpu_dma_latency open has a request
- * with the kernel: no state from which waking up takes longer than the number of microseconds that was written there.
+ * Between two requests of a burst a CPU that has nothing to do goes to sleep, the deeper the longer the gap; waking
+ * up from the deepest state takes some 100 us, which the next request waits. A process that holds
+ * /dev/cpu_dma_latency open has a request with the kernel: no state from which waking up takes longer than the number
+ * of microseconds that was written there.
  *
- * CONCURRENCY  One call at a time (nnb_driver): several devices of one process have calls side by side, so that holders are counted.
+ * CONCURRENCY  One call at a time (nnb_driver): several devices of one process have calls side by side, so that
+ *              holders are counted.
  * CRASH        The kernel drops the request with the process's last descriptor of it.
  */
 #include "latency.h"

@@ -1,4 +1,7 @@
-/* latency.h -- the fast state of this driver's device, which is the CPU: it does not go to deep sleep while a burst is open. */
+/*
+ * latency.h -- the fast state of this driver's device, which is the CPU: it does not go to deep sleep while a burst
+ * is open.
+ */
 #ifndef NNBX_LATENCY_H
 #define NNBX_LATENCY_H
 

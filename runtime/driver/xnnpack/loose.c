@@ -1,16 +1,16 @@
 /*
  * loose.c -- runs a model one operation at a time, where its shapes are known only on the way.
  *
- * A frame is one running graph: the main one, or a subgraph that IF or WHILE runs. The main frame's inputs and outputs are the
- * caller's. A subgraph's inputs are borrowed from the frame that runs it; its outputs belong to it until they are taken.
- * Frames of subgraphs nest as the operations do: at most NNB_NESTING_MAX, on the stack. WHILE keeps the frames of
- * its condition and its body for all iterations, with the operations that they have set up (struct kept_step): those are set up
- * again only when a shape has changed.
+ * A frame is one running graph: the main one, or a subgraph that IF or WHILE runs. The main frame's inputs and
+ * outputs are the caller's. A subgraph's inputs are borrowed from the frame that runs it; its outputs belong to it
+ * until they are taken. Frames of subgraphs nest as the operations do: at most NNB_NESTING_MAX, on the stack. WHILE
+ * keeps the frames of its condition and its body for all iterations, with the operations that they have set up
+ * (struct kept_step): those are set up again only when a shape has changed.
  *
  * TRUST  Shapes may be computed from untrusted tensors: each is checked before memory is taken for it, and the
- *        memory of all frames together never exceeds the device's limit. An input of a subgraph whose value decides a shape is copied,
- *        because the original may change at any time. An iteration frees what it does not pass on, so an endless loop takes no more
- *        memory than one iteration.
+ *        memory of all frames together never exceeds the device's limit. An input of a subgraph whose value decides a
+ *        shape is copied, because the original may change at any time. An iteration frees what it does not pass on,
+ *        so an endless loop takes no more memory than one iteration.
  */
 #include "frame.h"
 
@@ -201,8 +201,8 @@ void nnbx_frame_fini(struct frame *f)
 }
 
 /*
- * Allocate @n elements of @each bytes, cleared unless a look ended that. calloc would not look, and a model may have a million operands,
- * for which each IF makes a frame.
+ * Allocate @n elements of @each bytes, cleared unless a look ended that. calloc would not look, and a model may have
+ * a million operands, for which each IF makes a frame.
  */
 static void *alloc_cleared(size_t n, size_t each)
 {
@@ -330,7 +330,10 @@ static enum nnb_status place_most(struct frame *f, struct turn *t, const struct 
 	return status;
 }
 
-/* The operation has counted its rows: move all outputs of the model to their places, so that the shape of each is reported. */
+/*
+ * The operation has counted its rows: move all outputs of the model to their places, so that the shape of each is
+ * reported.
+ */
 static enum nnb_status shapes_settle(struct frame *f, const struct turn *t)
 {
 	const struct nnb_operation *op = t->site.op;

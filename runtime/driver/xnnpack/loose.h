@@ -11,8 +11,8 @@
 struct loose;
 
 /*
- * @bases: by part of the model, the main graph first and then its subgraphs, the operands as operations see them, where that is not
- * as they are; NULL: nowhere. @run's arrays stay valid until it is freed.
+ * @bases: by part of the model, the main graph first and then its subgraphs, the operands as operations see them,
+ * where that is not as they are; NULL: nowhere. @run's arrays stay valid until it is freed.
  */
 enum nnb_status nnbx_loose_new(struct loose **ret, const struct nnb_graph *graph,
                                const struct nnb_operand *const *bases, const struct nnb_run *run);

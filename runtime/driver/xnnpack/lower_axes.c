@@ -22,7 +22,9 @@ enum nnb_status nnbx_run_reduce(const struct site *s)
 	return NNB_STATUS_NONE;
 }
 
-/* An image, or anything else, as XNNPACK sees what it takes the mean of: all but the last dimension from some one on. */
+/*
+ * An image, or anything else, as XNNPACK sees what it takes the mean of: all but the last dimension from some one on.
+ */
 struct pooled {
 	size_t batch, width, channels;
 };

@@ -308,8 +308,8 @@ static enum xnn_status setup_softmax_q8(xnn_operator_t xnn, const struct site *s
 }
 
 /*
- * The beta of a quantised input becomes a part of its scale; for floats XNNPACK has no beta. A quantised input is read twice, for
- * its greatest value and as an index below that one: so its memory must not be writable by others.
+ * The beta of a quantised input becomes a part of its scale; for floats XNNPACK has no beta. A quantised input is
+ * read twice, for its greatest value and as an index below that one: so its memory must not be writable by others.
  */
 enum xnn_status nnbx_create_softmax(struct step *step, const struct site *s)
 {

@@ -212,7 +212,10 @@ enum nnb_status nnbx_run_pad_v2(const struct site *s)
 
 /* ---- space and batch ---- */
 
-/* One image of many small batches and one of few large ones: cell (y, x) of block (i, k) is y * block + i - pad there. */
+/*
+ * One image of many small batches and one of few large ones: cell (y, x) of block (i, k) is y * block + i - pad
+ * there.
+ */
 struct blocks {
 	struct nnbx_image deep, wide;
 	int64_t block[2], pad[2];

@@ -1,8 +1,8 @@
 /*
  * lower_sequence.c -- cells that go through a sequence.
  *
- * Kernels have floats. Tensors of other types are converted into scratch memory first: nnbx_*_bytes counts the memory with the
- * rules by which take() hands it out.
+ * Kernels have floats. Tensors of other types are converted into scratch memory first: nnbx_*_bytes counts the memory
+ * with the rules by which take() hands it out.
  */
 #include <string.h>
 

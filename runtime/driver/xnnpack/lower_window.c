@@ -69,8 +69,9 @@ static bool has_long_rows(const struct nnbx_planes *p)
 }
 
 /*
- * A tile of XNNPACK's is some of the @pixels outputs with all their @channels, which are sums of @depth products. Returns the number of
- * threads for which XNNPACK divides the channels, too, as finely as it can, if a tile takes too long otherwise.
+ * A tile of XNNPACK's is some of the @pixels outputs with all their @channels, which are sums of @depth products.
+ * Returns the number of threads for which XNNPACK divides the channels, too, as finely as it can, if a tile takes too
+ * long otherwise.
  */
 static size_t threads_for(uint64_t pixels, uint64_t channels, uint64_t depth)
 {

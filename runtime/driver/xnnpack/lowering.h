@@ -9,8 +9,9 @@
 #include "step.h"
 
 /*
- * Within a tile of XNNPACK's there is no check. So a tile has at most so many elements of an element-wise operation or cells of a
- * pool, or sums of so many products; larger work is left to the plain kernels. Each limit takes some 0.3 ms.
+ * Within a tile of XNNPACK's there is no check. So a tile has at most so many elements of an element-wise operation
+ * or cells of a pool, or sums of so many products; larger work is left to the plain kernels. Each limit takes some
+ * 0.3 ms.
  */
 enum { NNBX_TILE_WORK = 1 << 20, NNBX_TILE_DEPTH = 1 << 16 };
 
@@ -18,8 +19,8 @@ enum { NNBX_TILE_WORK = 1 << 20, NNBX_TILE_DEPTH = 1 << 16 };
 typedef enum nnb_status run_fn(const struct site *site);
 
 /*
- * Create the XNNPACK operator for @site, and note in @step how it is set up. Returns the status of XNNPACK: anything but success
- * and "no memory" means that XNNPACK cannot compute this operation, and the plain kernel will.
+ * Create the XNNPACK operator for @site, and note in @step how it is set up. Returns the status of XNNPACK: anything
+ * but success and "no memory" means that XNNPACK cannot compute this operation, and the plain kernel will.
  */
 typedef enum xnn_status create_fn(struct step *step, const struct site *site);
 

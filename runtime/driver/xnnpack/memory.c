@@ -1,9 +1,9 @@
 /*
  * memory.c -- XNNPACK's allocations, tallied for the model that they are for.
  *
- * Packed weights can be many times as large as the weights: XNNPACK pads them to as many channels as it computes at once.
- * So they are counted where they are allocated, and not estimated. A block counts for its malloc_usable_size, so that
- * freeing it gives back the same.
+ * Packed weights can be many times as large as the weights: XNNPACK pads them to as many channels as it computes at
+ * once. So they are counted where they are allocated, and not estimated. A block counts for its malloc_usable_size,
+ * so that freeing it gives back the same.
  *
  * CONCURRENCY  The tally is the calling thread's for the time of a call of XNNPACK's; a tally has one user at a time.
  */

@@ -21,8 +21,8 @@ struct nnbx_tally {
 };
 
 /*
- * From here until tally_end, allocations and frees of XNNPACK on this thread are counted by the tally; if the account refuses, XNNPACK
- * is out of memory. A caller that frees such memory elsewhere gives the tally's bytes back.
+ * From here until tally_end, allocations and frees of XNNPACK on this thread are counted by the tally; if the account
+ * refuses, XNNPACK is out of memory. A caller that frees such memory elsewhere gives the tally's bytes back.
  */
 void nnbx_tally_begin(struct nnbx_tally *tally);
 void nnbx_tally_end(void);

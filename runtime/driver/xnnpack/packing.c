@@ -1,19 +1,21 @@
 /*
  * packing.c -- looks at the deadline while XNNPACK packs weights, in a handler of SIGSEGV.
  *
- * XNNPACK packs an operator's weights in one call, some GB/s; and it calls nothing of ours meanwhile but the allocator. So a
- * large block that it allocates is without access at first, but for its ends. The first write to each PART of it is a fault.
- * The handler gives access to that part and looks; when the look ends the preparation, the handler jumps back to nnbx_packing. XNNPACK clears
- * a block before it packs weights: that is why a part can be inaccessible twice. At the end the whole block has access again,
- * and is one mapping with its neighbours as before. A part takes a millisecond or so to pack, and a fault some us.
+ * XNNPACK packs an operator's weights in one call, some GB/s; and it calls nothing of ours meanwhile but the
+ * allocator. So a large block that it allocates is without access at first, but for its ends. The first write to each
+ * PART of it is a fault. The handler gives access to that part and looks; when the look ends the preparation, the
+ * handler jumps back to nnbx_packing. XNNPACK clears a block before it packs weights: that is why a part can be
+ * inaccessible twice. At the end the whole block has access again, and is one mapping with its neighbours as before.
+ * A part takes a millisecond or so to pack, and a fault some us.
  *
- * A jump out of XNNPACK's packing is safe: there it only computes, holds no lock and has no memory but what came from the
- * allocator, which keeps a list of that. All faults are in such places: nothing else has the block's address yet.
+ * A jump out of XNNPACK's packing is safe: there it only computes, holds no lock and has no memory but what came from
+ * the allocator, which keeps a list of that. All faults are in such places: nothing else has the block's address yet.
  *
- * CONCURRENCY  Everything belongs to the thread that packs: the list, the place to jump to, the blocks. The handler runs on the
- *           thread whose write it was. Any number of threads may pack at a time. The handler is the process's only while one of
- *           them has such a block: the first installs it, the last puts back what was there. A program that replaces it in
- *           between gets the signal: it must not do so while it prepares a model.
+ * CONCURRENCY  Everything belongs to the thread that packs: the list, the place to jump to, the blocks. The handler
+ *              runs on the
+ *           thread whose write it was. Any number of threads may pack at a time. The handler is the process's only
+ *           while one of them has such a block: the first installs it, the last puts back what was there. A program
+ *           that replaces it in between gets the signal: it must not do so while it prepares a model.
  * TRUST     The handler answers only for writes to this thread's own blocks. Every other fault is passed on.
  */
 #include "packing.h"
@@ -97,9 +99,10 @@ static bool set_part(const struct block *b, uintptr_t part, int prot)
 }
 
 /*
- * A write to @address, in a part that is inaccessible. While parts come one after the other, they are cleared: those that have
- * been become inaccessible again, but for the last, and their next write is a fault, too. The first fault at a lower address
- * than the one before shows that weights are packed. False: neither the part nor the whole can be made accessible, because there are too many mappings.
+ * A write to @address, in a part that is inaccessible. While parts come one after the other, they are cleared: those
+ * that have been become inaccessible again, but for the last, and their next write is a fault, too. The first fault
+ * at a lower address than the one before shows that weights are packed. False: neither the part nor the whole can be
+ * made accessible, because there are too many mappings.
  */
 static bool permit_part(struct block *b, uintptr_t address)
 {

@@ -8,9 +8,10 @@
 #include <stddef.h>
 
 /*
- * Call @body, which calls XNNPACK once to create or to set up an operator. Where a look is under way (kernels/look.h), each
- * part of a large block that XNNPACK writes for the first time is a look. False: the look ended @body in the midst, or before
- * it began. Then @undo was called, which deletes the operator if there is one; XNNPACK's other blocks are free.
+ * Call @body, which calls XNNPACK once to create or to set up an operator. Where a look is under way
+ * (kernels/look.h), each part of a large block that XNNPACK writes for the first time is a look. False: the look
+ * ended @body in the midst, or before it began. Then @undo was called, which deletes the operator if there is one;
+ * XNNPACK's other blocks are free.
  */
 bool nnbx_packing(void (*body)(void *arg), void (*undo)(void *arg), void *arg);
 

@@ -6,9 +6,10 @@
  * TRUST        A few bytes of model can ask for any amount of memory. The needs of a plan (temporaries, packed
  *              weights, XNNPACK's pointers) are added up before any of them is allocated, and too much is refused as
  *              larger than the device's memory (Q-22). Plans, frames and sets are charged to the model's account for as
- *              long as they are there. If the account refuses, what is kept is freed, and the account is asked once more.
- * CONCURRENCY  The lock guards the list of plans and their lists. It is not held while a frame or a set is made or freed,
- *              nor while the account is asked. A frame or a set off its list has one user.
+ *              long as they are there. If the account refuses, what is kept is freed, and the account is asked once
+ *              more.
+ * CONCURRENCY  The lock guards the list of plans and their lists. It is not held while a frame or a set is made or
+ *              freed, nor while the account is asked. A frame or a set off its list has one user.
  */
 #include "plan.h"
 
@@ -267,7 +268,10 @@ static struct plan *plan_find(struct plans *p, const struct nnb_shape *shapes)
 	return NULL;
 }
 
-/* Remove the least recently used plan from the list, if there are too many plans, or too much memory is kept for them. */
+/*
+ * Remove the least recently used plan from the list, if there are too many plans, or too much memory is kept for
+ * them.
+ */
 static struct plan *plan_surplus(struct plans *p)
 {
 	struct plan **oldest = NULL, *plan;

@@ -1,14 +1,15 @@
 /*
  * plan.h -- the plans that a prepared model keeps for runs whose shapes are known when they begin.
  *
- * For each set of shapes that it was run with lately, a model keeps a plan: where temporaries lie, and two lists of what runs
- * need, made once and reused. They are frames (the memory of one run, kept from its first operation to its end) and sets
- * (one step an operation, with packed weights, needed only while operations run). So runs that wait for the device have
- * neither, runs that take turns on it, preempted ones included, share one set, and runs side by side have one each. A run
- * that waits within an operation (nnb_look) keeps its set: meanwhile another run of the model has one of its own.
+ * For each set of shapes that it was run with lately, a model keeps a plan: where temporaries lie, and two lists of
+ * what runs need, made once and reused. They are frames (the memory of one run, kept from its first operation to its
+ * end) and sets (one step an operation, with packed weights, needed only while operations run). So runs that wait for
+ * the device have neither, runs that take turns on it, preempted ones included, share one set, and runs side by side
+ * have one each. A run that waits within an operation (nnb_look) keeps its set: meanwhile another run of the model
+ * has one of its own.
  *
- * Every function may be called from any thread, but for nnbx_plans_init and nnbx_plans_fini: no other may run meanwhile. A frame has one user, from
- * take to give.
+ * Every function may be called from any thread, but for nnbx_plans_init and nnbx_plans_fini: no other may run
+ * meanwhile. A frame has one user, from take to give.
  */
 #ifndef NNBX_PLAN_H
 #define NNBX_PLAN_H

@@ -1,13 +1,14 @@
 /*
- * seen.h -- an operation's operands as kernels and XNNPACK see them, so that kernels need not know each type and layout.
+ * seen.h -- an operation's operands as kernels and XNNPACK see them, so that kernels need not know each type and
+ * layout.
  *
  *   TENSOR_FLOAT16                              TENSOR_FLOAT32
  *   TENSOR_QUANT8_ASYMM_SIGNED, _SYMM,          TENSOR_QUANT8_ASYMM with a zero point that is 128 more; the scales of
  *     _SYMM_PER_CHANNEL                           channels stay
  *   an image with its channels second           the same with its channels last
  *
- * Constants are converted once, when a step is made, and other inputs before each run, into scratch memory. So the operation reads
- * private memory, which cannot change meanwhile.
+ * Constants are converted once, when a step is made, and other inputs before each run, into scratch memory. So the
+ * operation reads private memory, which cannot change meanwhile.
  */
 #ifndef NNBX_SEEN_H
 #define NNBX_SEEN_H
@@ -27,8 +28,8 @@ void nnbx_see_images(struct site *site);
 uint64_t nnbx_seen_scratch(const struct site *site);
 
 /*
- * Convert the constants, and assign places in the scratch memory to the other converted operands. *ret is NULL if the operation needs no
- * conversion. XNNPACK's allocator provides the memory. NONE, or RESOURCE_EXHAUSTED_TRANSIENT.
+ * Convert the constants, and assign places in the scratch memory to the other converted operands. *ret is NULL if the
+ * operation needs no conversion. XNNPACK's allocator provides the memory. NONE, or RESOURCE_EXHAUSTED_TRANSIENT.
  */
 enum nnb_status nnbx_seen_new(struct seen **ret, const struct site *site);
 void nnbx_seen_free(struct seen *seen); /* NULL is fine. */

@@ -14,8 +14,9 @@
 /*
  * An operation with its operands, shapes and memory: the input of creating, setting up and running it.
  *
- * Kernels and XNNPACK know four types (float32, quant8, int32 and bool8) and one layout (channels last), which the functions in_
- * and out_ below show. seen.h converts other types and layouts: inputs before the operation, outputs after it.
+ * Kernels and XNNPACK know four types (float32, quant8, int32 and bool8) and one layout (channels last), which the
+ * functions in_ and out_ below show. seen.h converts other types and layouts: inputs before the operation, outputs
+ * after it.
  */
 struct site {
 	const struct nnb_graph *graph;
@@ -42,7 +43,8 @@ struct step {
 	bool is_signed;     /* xnn takes signed bytes, and sees the operands as they are */
 	enum xnn_status (*setup)(xnn_operator_t xnn, const struct site *site);
 	enum nnb_status (*kernel)(const struct site *site);
-	/* the number of threads to report to XNNPACK, which makes about as many tiles (tiles.h); 0 or 1: as few tiles as possible */
+	/* the number of threads to report to XNNPACK, which makes about as many tiles (tiles.h); 0 or 1: as few tiles
+	 * as possible */
 	size_t threads;
 	/* limit of the units of a tile (kernels/look.h); 0: small enough for a check before each */
 	uint32_t tile_units;

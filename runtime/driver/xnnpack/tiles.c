@@ -2,11 +2,11 @@
  * tiles.c -- XNNPACK's loops: the functions of libpthreadpool, for one thread, with a check between two tiles.
  *
  * The driver exports these functions. It is loaded before its libraries, so that XNNPACK, which is one of them,
- * finds these functions first. If a program has loaded libpthreadpool before, XNNPACK uses that one, and there is no check
- * (nnbx_tiles_ours).
+ * finds these functions first. If a program has loaded libpthreadpool before, XNNPACK uses that one, and there is no
+ * check (nnbx_tiles_ours).
  *
- * Without a pool of threads libpthreadpool calls the tasks one after the other, in this order, and with denormals flushed
- * if asked: results are the same to the last bit (test_cancel).
+ * Without a pool of threads libpthreadpool calls the tasks one after the other, in this order, and with denormals
+ * flushed if asked: results are the same to the last bit (test_cancel).
  */
 #include "tiles.h"
 

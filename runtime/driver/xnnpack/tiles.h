@@ -9,7 +9,8 @@
 
 /*
  * For the setups of the calling thread that follow, XNNPACK is to make tiles as if for @threads threads; 1 is as usual.
- * More make tiles smaller, and the results are the same to the last bit: what an element is computed of does not change.
+ * More make tiles smaller, and the results are the same to the last bit: what an element is computed of does not
+ * change.
  */
 void nnbx_tiles_for(size_t threads);
 

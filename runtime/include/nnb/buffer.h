@@ -2,8 +2,8 @@
  * buffer.h -- memory domains: buffers that a driver keeps between executions, where and how it likes (HAL 1.3).
  *
  * A buffer is allocated for roles: certain inputs and outputs of certain prepared models, and for no other use. An
- * execution names the buffer by its token, a memory of kind NNB_MEMORY_TOKEN, as a pool: such an argument has offset and
- * length 0, and means the whole buffer. Executions and nnb_buffer_copy_from write a buffer; executions and
+ * execution names the buffer by its token, a memory of kind NNB_MEMORY_TOKEN, as a pool: such an argument has offset
+ * and length 0, and means the whole buffer. Executions and nnb_buffer_copy_from write a buffer; executions and
  * nnb_buffer_copy_to read it.
  *
  * A buffer is uninitialised until its first write has ended, while a write is under way, and after a write has failed.
@@ -46,9 +46,9 @@ struct nnb_buffer_desc {
 struct nnb_buffer;
 
 /*
- * Allocate a buffer for roles of @models, which are prepared on @device. NONE, and the caller owns *ret (nnb_buffer_unref);
- * INVALID_ARGUMENT: M-5; GENERAL_FAILURE: the driver has no buffers, or refuses this one; RESOURCE_EXHAUSTED_TRANSIENT: no
- * memory. Callers must expect the last two, and can use shared memory instead.
+ * Allocate a buffer for roles of @models, which are prepared on @device. NONE, and the caller owns *ret
+ * (nnb_buffer_unref); INVALID_ARGUMENT: M-5; GENERAL_FAILURE: the driver has no buffers, or refuses this one;
+ * RESOURCE_EXHAUSTED_TRANSIENT: no memory. Callers must expect the last two, and can use shared memory instead.
  */
 NNB_PUBLIC enum nnb_status nnb_buffer_new(struct nnb_buffer **ret, struct nnb_device *device,
                                           struct nnb_prepared *const *models, uint32_t n_models,
@@ -62,17 +62,18 @@ NNB_PUBLIC struct nnb_buffer *nnb_buffer_unref(struct nnb_buffer *buffer); /* NU
 NNB_PUBLIC const struct nnb_memory *nnb_buffer_memory(const struct nnb_buffer *buffer);
 
 /*
- * Write the whole buffer from the whole of @from (ashmem, mmap_fd, hardware_buffer_blob). @dims are the data's dimensions;
- * @rank 0: those the buffer was allocated with, if all are known. NONE; INVALID_ARGUMENT: the size or the dimensions do not
- * fit the buffer (M-31); GENERAL_FAILURE: @from cannot be mapped, or the buffer is in use; RESOURCE_EXHAUSTED_*: too little
- * memory. INVALID_ARGUMENT and a buffer in use leave the buffer as it was; any other failure leaves it uninitialised.
+ * Write the whole buffer from the whole of @from (ashmem, mmap_fd, hardware_buffer_blob). @dims are the data's
+ * dimensions; @rank 0: those the buffer was allocated with, if all are known. NONE; INVALID_ARGUMENT: the size or the
+ * dimensions do not fit the buffer (M-31); GENERAL_FAILURE: @from cannot be mapped, or the buffer is in use;
+ * RESOURCE_EXHAUSTED_*: too little memory. INVALID_ARGUMENT and a buffer in use leave the buffer as it was; any other
+ * failure leaves it uninitialised.
  */
 NNB_PUBLIC enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *buffer, const struct nnb_memory *from, uint32_t rank,
                                                 const uint32_t *dims, struct nnb_reason *reason);
 
 /*
- * Read the whole buffer into the whole of @to. NONE; INVALID_ARGUMENT: @to has another size (M-32); GENERAL_FAILURE: the
- * buffer is uninitialised or is being written, or @to cannot be mapped.
+ * Read the whole buffer into the whole of @to. NONE; INVALID_ARGUMENT: @to has another size (M-32); GENERAL_FAILURE:
+ * the buffer is uninitialised or is being written, or @to cannot be mapped.
  */
 NNB_PUBLIC enum nnb_status nnb_buffer_copy_to(struct nnb_buffer *buffer, const struct nnb_memory *to,
                                               struct nnb_reason *reason);

@@ -77,11 +77,14 @@ struct nnb_burst_config {
 	uint64_t window_ns;
 };
 
-/* The client's callback, which the service calls for slots whose memory it lacks. Implemented by nnb_burst, or by another client. */
+/*
+ * The client's callback, which the service calls for slots whose memory it lacks. Implemented by nnb_burst, or by
+ * another client.
+ */
 struct nnb_burst_callback {
 	/*
-	 * Write the memories of @n slots into ret[], in the same order (S-7). NONE, and the caller owns all of ret[]; or
-	 * another status, and ret[] holds none. Any thread may call this, one at a time.
+	 * Write the memories of @n slots into ret[], in the same order (S-7). NONE, and the caller owns all of ret[];
+	 * or another status, and ret[] holds none. Any thread may call this, one at a time.
 	 */
 	enum nnb_status (*memories)(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret);
 	void *arg;
@@ -121,43 +124,50 @@ NNB_PUBLIC enum nnb_status nnb_burst_local(struct nnb_burst **ret, struct nnb_pr
                                            const struct nnb_burst_config *config, struct nnb_reason *reason);
 
 /*
- * Execute, and wait for the answer. One call at a time: a second caller gets GENERAL_FAILURE at once (B-28). If the request
- * was certainly not delivered (it does not fit, or the service is gone), it takes the ordinary path, and
- * answer->fallback is set. A request that may have been delivered never does: if the service dies then, or the answer does
- * not arrive before the timeout, the status is GENERAL_FAILURE (B-26). After such a timeout the burst cannot be used any
- * more, and all calls fall back. @answer may be NULL.
+ * Execute, and wait for the answer. One call at a time: a second caller gets GENERAL_FAILURE at once (B-28). If the
+ * request was certainly not delivered (it does not fit, or the service is gone), it takes the ordinary path, and
+ * answer->fallback is set. A request that may have been delivered never does: if the service dies then, or the answer
+ * does not arrive before the timeout, the status is GENERAL_FAILURE (B-26). After such a timeout the burst cannot be
+ * used any more, and all calls fall back. @answer may be NULL.
  */
 NNB_PUBLIC enum nnb_status nnb_burst_execute(struct nnb_burst *burst, const struct nnb_call *call,
                                              struct nnb_answer *answer, struct nnb_reason *reason);
 
-/* The service is gone: end the wait for a result, and let no later call wait. From any thread, at any time before free. */
+/*
+ * The service is gone: end the wait for a result, and let no later call wait. From any thread, at any time before
+ * free.
+ */
 NNB_PUBLIC void nnb_burst_dead(struct nnb_burst *burst);
 
 /* How long the executing thread waited for results. Only that thread may call this. */
 NNB_PUBLIC void nnb_burst_waited(const struct nnb_burst *burst, struct nnb_fmq_waited *ret_last,
                                  struct nnb_fmq_waited *ret_total);
 
-/* Close the burst: the service releases everything that belongs to it. No thread may be executing. NULL is fine. Returns NULL. */
+/*
+ * Close the burst: the service releases everything that belongs to it. No thread may be executing. NULL is fine.
+ * Returns NULL.
+ */
 NNB_PUBLIC struct nnb_burst *nnb_burst_free(struct nnb_burst *burst);
 
 /* ---- the service's side ---- */
 
 /*
- * The executor of a server (B-31). The server's thread calls its functions; any thread may call remove, cancel and emit_all, at
- * any time.
+ * The executor of a server (B-31). The server's thread calls its functions; any thread may call remove, cancel and
+ * emit_all, at any time.
  */
 struct nnb_burst_executor {
 	void *arg;
 
 	/*
 	 * Write the slots without a memory into @ret, sorted and without repetition, and return their number. If there
-	 * are none, the executor holds the slots' memories until the next execute has returned, even if they are removed.
+	 * are none, the executor holds the slots' memories until the next execute has returned, even if they are
+	 * removed.
 	 */
 	uint32_t (*missing)(void *arg, const int32_t *slots, uint32_t n, int32_t *ret);
 
 	/*
-	 * Add @memories, which the executor takes, for @slots, the @n missing ones. NONE; or a status if a memory cannot be
-	 * used: its slot and those after it stay missing (S-9, S-11).
+	 * Add @memories, which the executor takes, for @slots, the @n missing ones. NONE; or a status if a memory
+	 * cannot be used: its slot and those after it stay missing (S-9, S-11).
 	 */
 	enum nnb_status (*add)(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
 	                       struct nnb_reason *reason);
@@ -166,23 +176,26 @@ struct nnb_burst_executor {
 	void (*remove)(void *arg, int32_t slot);
 
 	/*
-	 * Admit the request before the memories of its slots are known. NONE; or the status to answer at once. May be NULL.
+	 * Admit the request before the memories of its slots are known. NONE; or the status to answer at once. May be
+	 * NULL.
 	 */
 	enum nnb_status (*admit)(void *arg, const struct nnb_packet_request *request, struct nnb_reason *reason);
 
 	/* An admitted request is not executed: the memory of a slot was not available. May be NULL. */
 	void (*forgo)(void *arg, const struct nnb_packet_request *request);
 
-	/* Execute the parsed request. Called when missing has returned 0. @result's shapes have room for all outputs. */
+	/* Execute the parsed request. Called when missing has returned 0. @result's shapes have room for all
+	 * outputs. */
 	void (*execute)(void *arg, const struct nnb_packet_request *request, struct nnb_result *result,
 	                struct nnb_reason *reason);
 
-	/* The result of the current execution is not needed: end it early. From any thread. NULL: it always finishes. */
+	/* The result of the current execution is not needed: end it early. From any thread. NULL: it always
+	 * finishes. */
 	void (*cancel)(void *arg);
 
 	/*
-	 * Emit events about everything that is mapped, because a trace session has begun. From any thread, which holds locks of the
-	 * service: so this must not call back. NULL: nothing is mapped.
+	 * Emit events about everything that is mapped, because a trace session has begun. From any thread, which
+	 * holds locks of the service: so this must not call back. NULL: nothing is mapped.
 	 */
 	void (*emit_all)(void *arg);
 
@@ -193,15 +206,16 @@ struct nnb_burst_executor {
 	void (*set_stream)(void *arg, uint32_t stream);
 
 	/*
-	 * The server has sent the result of the current execution, or sends none, or sending it may wait for the client. The executor does
-	 * now what it put off, e.g. it wakes the next execution. May be called again for the same execution. May be NULL.
+	 * The server has sent the result of the current execution, or sends none, or sending it may wait for the
+	 * client. The executor does now what it put off, e.g. it wakes the next execution. May be called again for
+	 * the same execution. May be NULL.
 	 */
 	void (*answered)(void *arg);
 };
 
 /*
- * Two executors: the cached one maps a slot's memory once and keeps the mapping; the plain one keeps the memory's fds and
- * maps them for every execution. Both hold a reference to @prepared. 0 and *ret, or -ENOMEM.
+ * Two executors: the cached one maps a slot's memory once and keeps the mapping; the plain one keeps the memory's fds
+ * and maps them for every execution. Both hold a reference to @prepared. 0 and *ret, or -ENOMEM.
  */
 NNB_PUBLIC int nnb_burst_executor_cached(struct nnb_burst_executor *ret, struct nnb_prepared *prepared);
 NNB_PUBLIC int nnb_burst_executor_plain(struct nnb_burst_executor *ret, struct nnb_prepared *prepared);
@@ -218,24 +232,30 @@ struct nnb_burst_server_config {
 	/* Their numbers in traces (docs/events.md), and the model's priority. Stream 0: the server chooses a number. */
 	uint32_t stream, model, app, priority;
 	bool plain; /* for traces: the executor keeps no mapping between requests */
-	/* Called with the callback's arg when a request was read, before its event is emitted, if a trace session is active. May be NULL. */
+	/* Called with the callback's arg when a request was read, before its event is emitted, if a trace session is
+	 * active. May be NULL. */
 	void (*taken)(void *arg);
 	/*
-	 * Send a result before the executor's answered is called, if that cannot wait for the client. The server seals the result queue's files
-	 * (F_SEAL_FUTURE_WRITE), if they are not sealed against further seals and are sealed against growing.
+	 * Send a result before the executor's answered is called, if that cannot wait for the client. The server
+	 * seals the result queue's files (F_SEAL_FUTURE_WRITE), if they are not sealed against further seals and are
+	 * sealed against growing.
 	 */
 	bool answers_first;
 };
 
 /*
- * Attach to the queues and start the thread. NONE, and the caller owns *ret; GENERAL_FAILURE: a queue cannot be attached, has
- * no event flag, or is too small for any answer (B-7, B-23); RESOURCE_EXHAUSTED_TRANSIENT: no memory or no thread.
+ * Attach to the queues and start the thread. NONE, and the caller owns *ret; GENERAL_FAILURE: a queue cannot be
+ * attached, has no event flag, or is too small for any answer (B-7, B-23); RESOURCE_EXHAUSTED_TRANSIENT: no memory or
+ * no thread.
  */
 NNB_PUBLIC enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret,
                                                 const struct nnb_burst_server_config *config,
                                                 struct nnb_reason *reason);
 
-/* IBurstContext.freeMemory. From any thread. Does not wait for the current execution, which keeps the memory that it uses. */
+/*
+ * IBurstContext.freeMemory. From any thread. Does not wait for the current execution, which keeps the memory that it
+ * uses.
+ */
 NNB_PUBLIC void nnb_burst_server_free_memory(struct nnb_burst_server *server, int32_t slot);
 
 /* Counts of the server's requests and lookups so far. From any thread. */

@@ -33,14 +33,17 @@ struct nnb_client_config {
 	const char *name;    /* the app's name, for people to read; NULL: the program's name */
 	uint64_t timeout_ns; /* timeout of each call that sets none of its own; 0: none */
 	/*
-	 * The version of the HAL that the app was written for; 0: NNB_HAL_1_3. Earlier versions have no deadlines and no
-	 * priorities: these are INVALID_ARGUMENT then, and the statuses for them become GENERAL_FAILURE (Q-20). A model of a
-	 * later HAL is INVALID_ARGUMENT.
+	 * The version of the HAL that the app was written for; 0: NNB_HAL_1_3. Earlier versions have no deadlines and
+	 * no priorities: these are INVALID_ARGUMENT then, and the statuses for them become GENERAL_FAILURE (Q-20). A
+	 * model of a later HAL is INVALID_ARGUMENT.
 	 */
 	enum nnb_hal hal;
 };
 
-/* @config may be NULL. 0, and the caller owns *ret; -errno: there is no service, or it refuses this client; see @reason. */
+/*
+ * @config may be NULL. 0, and the caller owns *ret; -errno: there is no service, or it refuses this client; see
+ * @reason.
+ */
 NNB_PUBLIC int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *config,
                                struct nnb_reason *reason);
 
@@ -56,13 +59,13 @@ NNB_PUBLIC enum nnb_status nnb_client_counts(struct nnb_client *client, struct n
                                              struct nnb_reason *reason);
 
 /*
- * The lane time that an app received. Times count only while an execution waits for a lane; otherwise every app gets all it
- * can use. entitled: the lanes' time divided equally among the apps that have an execution ready or running, none of them
- * more than it can use. Lag: entitled minus received since the app last was idle.
+ * The lane time that an app received. Times count only while an execution waits for a lane; otherwise every app gets
+ * all it can use. entitled: the lanes' time divided equally among the apps that have an execution ready or running,
+ * none of them more than it can use. Lag: entitled minus received since the app last was idle.
  */
 /*
- * Write the counts of at most @room apps into @ret, and the number of apps into *n. Clients that are neither root nor the
- * service's own user see only their own app.
+ * Write the counts of at most @room apps into @ret, and the number of apps into *n. Clients that are neither root nor
+ * the service's own user see only their own app.
  */
 NNB_PUBLIC enum nnb_status nnb_client_apps(struct nnb_client *client, struct nnb_app_counts *ret, uint32_t room,
                                            uint32_t *n, struct nnb_reason *reason);
@@ -75,7 +78,10 @@ NNB_PUBLIC enum nnb_status nnb_client_supported(struct nnb_client *client, const
 
 struct nnb_remote; /* a model that the service has prepared */
 
-/* Like nnb_prepare. @model is borrowed for the call. NONE, and the caller owns *ret. @how may be NULL: fast answers, medium priority. */
+/*
+ * Like nnb_prepare. @model is borrowed for the call. NONE, and the caller owns *ret. @how may be NULL: fast answers,
+ * medium priority.
+ */
 NNB_PUBLIC enum nnb_status nnb_remote_prepare(struct nnb_client *client, const struct nnb_model *model,
                                               const struct nnb_prepare *how, const struct nnb_cache *cache,
                                               struct nnb_remote **ret, struct nnb_reason *reason);
@@ -100,10 +106,10 @@ NNB_PUBLIC enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const s
                                               struct nnb_answer *answer, struct nnb_reason *reason);
 
 /*
- * Like nnb_remote_execute, without waiting. @done is called exactly once, whatever this function returns (P-32): on a thread of
- * the client, or before this returns. The pools must stay until then. The shapes of the result are valid only during the
- * call of @done; exec is the number of the execution in traces. @done must not execute by a burst, because the service may ask
- * the very same thread for a slot's memory. The call's timeout is ignored.
+ * Like nnb_remote_execute, without waiting. @done is called exactly once, whatever this function returns (P-32): on a
+ * thread of the client, or before this returns. The pools must stay until then. The shapes of the result are valid
+ * only during the call of @done; exec is the number of the execution in traces. @done must not execute by a burst,
+ * because the service may ask the very same thread for a slot's memory. The call's timeout is ignored.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct nnb_call *call,
                                                     void (*done)(void *arg, const struct nnb_result *result), void *arg,
@@ -120,19 +126,20 @@ struct nnb_fenced_how {
 };
 
 /*
- * Execute once all fences are signalled. NONE: the caller owns *ret and the fence *ret_fence (nnb_fenced_free, close); the
- * fence is signalled when the outputs are written, and fails if the execution fails or the service dies. Any other status
- * is returned at once, and the caller owns nothing; INVALID_ARGUMENT includes an fd that is not a fence, a failed fence, and
- * outputs that are not fully specified. The pools must stay until the fence is signalled or has failed. @how may be NULL.
+ * Execute once all fences are signalled. NONE: the caller owns *ret and the fence *ret_fence (nnb_fenced_free,
+ * close); the fence is signalled when the outputs are written, and fails if the execution fails or the service dies.
+ * Any other status is returned at once, and the caller owns nothing; INVALID_ARGUMENT includes an fd that is not a
+ * fence, a failed fence, and outputs that are not fully specified. The pools must stay until the fence is signalled
+ * or has failed. @how may be NULL.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struct nnb_call *call,
                                                      const struct nnb_fenced_how *how, struct nnb_fenced **ret,
                                                      int *ret_fence, struct nnb_reason *reason);
 
 /*
- * The status of the execution. GENERAL_FAILURE while it is under way (Q-35). The timings are measured if the call asked for
- * them and the execution succeeded: from the launch, and from the signal of the last fence, to the signal of its own fence.
- * Both may be NULL.
+ * The status of the execution. GENERAL_FAILURE while it is under way (Q-35). The timings are measured if the call
+ * asked for them and the execution succeeded: from the launch, and from the signal of the last fence, to the signal
+ * of its own fence. Both may be NULL.
  */
 NNB_PUBLIC enum nnb_status nnb_fenced_info(struct nnb_fenced *fenced, struct nnb_timing *since_launch,
                                            struct nnb_timing *since_fences, struct nnb_reason *reason);
@@ -150,9 +157,9 @@ NNB_PUBLIC enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const str
                                             struct nnb_burst **ret, struct nnb_reason *reason);
 
 /*
- * For another implementation of the controller: how it reaches the service, to configure one burst with its own queues and
- * callback, once. The library does not read the queues. NONE and *ret; call release after the context is closed, or if it was
- * never configured.
+ * For another implementation of the controller: how it reaches the service, to configure one burst with its own
+ * queues and callback, once. The library does not read the queues. NONE and *ret; call release after the context is
+ * closed, or if it was never configured.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_burst_service(struct nnb_remote *remote, struct nnb_burst_service *ret,
                                                     struct nnb_reason *reason);
@@ -162,10 +169,10 @@ NNB_PUBLIC enum nnb_status nnb_remote_burst_service(struct nnb_remote *remote, s
 struct nnb_remote_buffer;
 
 /*
- * Like nnb_buffer_new, for models of this client. RESOURCE_EXHAUSTED_* also if the buffer exceeds the limit of the app, or of all
- * apps together. The buffer ends with its client at the latest. With @fall_back, a buffer that is refused, but not as
- * INVALID_ARGUMENT, and whose size is known, becomes shared memory: *ret is used in the same way then, and holds zeroes at
- * first.
+ * Like nnb_buffer_new, for models of this client. RESOURCE_EXHAUSTED_* also if the buffer exceeds the limit of the
+ * app, or of all apps together. The buffer ends with its client at the latest. With @fall_back, a buffer that is
+ * refused, but not as INVALID_ARGUMENT, and whose size is known, becomes shared memory: *ret is used in the same way
+ * then, and holds zeroes at first.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_buffer_new(struct nnb_remote_buffer **ret, struct nnb_client *client,
                                                  struct nnb_remote *const *models, uint32_t n_models,
@@ -186,8 +193,8 @@ NNB_PUBLIC enum nnb_status nnb_remote_buffer_copy_to(struct nnb_remote_buffer *b
                                                      struct nnb_reason *reason);
 
 /*
- * Free the buffer. Executions that were launched with it end normally; a call that has not returned still uses it, and must
- * return first. NULL is fine. Returns NULL.
+ * Free the buffer. Executions that were launched with it end normally; a call that has not returned still uses it,
+ * and must return first. NULL is fine. Returns NULL.
  */
 NNB_PUBLIC struct nnb_remote_buffer *nnb_remote_buffer_free(struct nnb_remote_buffer *buffer);
 

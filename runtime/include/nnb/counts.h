@@ -1,5 +1,6 @@
 /*
- * counts.h -- the structs that the service answers with: its rules, what it holds, the lane time of each app, the times of models.
+ * counts.h -- the structs that the service answers with: its rules, what it holds, the lane time of each app, the
+ * times of models.
  *
  * nnb/client.h has the calls. The messages carry them a field at a time (runtime/wire/fields.c).
  */
@@ -29,9 +30,9 @@ struct nnb_service_counts {
 		uint64_t connections, channels, models, bursts, buffers, pools, bytes, executions_under_way;
 	} all, app, limit; /* limit: the limits of this app; UINT64_MAX: no limit */
 	/*
-	 * Resources that the machine limits. The service charges an app with the most that its objects can use. limit: the
-	 * machine's limit; most: the limit of one app; guaranteed: what each of the first 64 apps can get, regardless of the
-	 * others; all, app: charged to all apps, and to this one.
+	 * Resources that the machine limits. The service charges an app with the most that its objects can use.
+	 * limit: the machine's limit; most: the limit of one app; guaranteed: what each of the first 64 apps can get,
+	 * regardless of the others; all, app: charged to all apps, and to this one.
 	 */
 	struct nnb_budget {
 		uint64_t limit, most, guaranteed, all, app;

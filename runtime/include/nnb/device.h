@@ -55,15 +55,16 @@ NNB_PUBLIC void nnb_device_hold_performance(struct nnb_device *device);
 NNB_PUBLIC void nnb_device_release_performance(struct nnb_device *device);
 
 /*
- * Write for each operation whether the device supports it. An operation with a constant in a pool that cannot be mapped is
- * not supported (P-14). NONE; INVALID_ARGUMENT: the model is not valid.
+ * Write for each operation whether the device supports it. An operation with a constant in a pool that cannot be
+ * mapped is not supported (P-14). NONE; INVALID_ARGUMENT: the model is not valid.
  */
 NNB_PUBLIC enum nnb_status nnb_device_supported(struct nnb_device *device, const struct nnb_model *model, bool *ret,
                                                 struct nnb_reason *reason);
 
 /*
- * Refuse with RESOURCE_EXHAUSTED_PERSISTENT executions whose estimate, made from their shapes, exceeds @ns on one idle core, and
- * models of which every execution would. 0: refuse none, the default. Call before any other use of the device.
+ * Refuse with RESOURCE_EXHAUSTED_PERSISTENT executions whose estimate, made from their shapes, exceeds @ns on one
+ * idle core, and models of which every execution would. 0: refuse none, the default. Call before any other use of the
+ * device.
  */
 NNB_PUBLIC void nnb_device_limit_work(struct nnb_device *device, uint64_t ns);
 
@@ -80,26 +81,27 @@ struct nnb_cache {
 
 /*
  * Prepare a model, and save the result in @cache unless that is NULL; saving never makes the preparation fail (O-22).
- * @model is borrowed for the call. NONE, and the caller owns *ret; otherwise *ret is untouched: INVALID_ARGUMENT: the model or
- * @how is not valid, or an operation is not supported; GENERAL_FAILURE: a pool cannot be mapped (P-13);
- * MISSED_DEADLINE_PERSISTENT: the deadline had passed before the preparation began, or the preparation alone takes longer than
- * the deadline allowed; MISSED_DEADLINE_TRANSIENT: the deadline passed meanwhile; or another status.
+ * @model is borrowed for the call. NONE, and the caller owns *ret; otherwise *ret is untouched: INVALID_ARGUMENT: the
+ * model or @how is not valid, or an operation is not supported; GENERAL_FAILURE: a pool cannot be mapped (P-13);
+ * MISSED_DEADLINE_PERSISTENT: the deadline had passed before the preparation began, or the preparation alone takes
+ * longer than the deadline allowed; MISSED_DEADLINE_TRANSIENT: the deadline passed meanwhile; or another status.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare(struct nnb_device *device, const struct nnb_model *model,
                                        const struct nnb_prepare *how, const struct nnb_cache *cache,
                                        struct nnb_prepared **ret, struct nnb_reason *reason);
 
 /*
- * Prepare from a saved cache entry, with the preference and priority that were saved (Q-4): for others use another token.
- * @deadline_ns has the meaning it has in nnb_prepare. GENERAL_FAILURE: the entry is missing, corrupt, or of another model.
+ * Prepare from a saved cache entry, with the preference and priority that were saved (Q-4): for others use another
+ * token. @deadline_ns has the meaning it has in nnb_prepare. GENERAL_FAILURE: the entry is missing, corrupt, or of
+ * another model.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare_from_cache(struct nnb_device *device, uint64_t deadline_ns,
                                                   const struct nnb_cache *cache, struct nnb_prepared **ret,
                                                   struct nnb_reason *reason);
 
 /*
- * Prepare from the cache entry of @token and @how in directory @dir. If there is no usable entry, prepare @model and save an
- * entry. Returns the statuses of nnb_prepare; *from_cache: whether the entry was used.
+ * Prepare from the cache entry of @token and @how in directory @dir. If there is no usable entry, prepare @model and
+ * save an entry. Returns the statuses of nnb_prepare; *from_cache: whether the entry was used.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare_cached(struct nnb_device *device, const struct nnb_model *model,
                                               const struct nnb_prepare *how, const char *dir,
@@ -125,10 +127,10 @@ struct nnb_output_shape {
 struct nnb_execution;
 
 /*
- * Begin an execution: validate the request, compute the shapes, bind the memory. @mappings has a mapping for each pool (from a
- * burst's cache; NULL for tokens), borrowed until the execution has ended; if @mappings is NULL, the pools are mapped for this
- * execution. @shapes has room for n_outputs, or is NULL; it is written with NONE and OUTPUT_INSUFFICIENT_SIZE (P-31). NONE, and
- * the caller owns *ret (nnb_execution_end); or another status.
+ * Begin an execution: validate the request, compute the shapes, bind the memory. @mappings has a mapping for each
+ * pool (from a burst's cache; NULL for tokens), borrowed until the execution has ended; if @mappings is NULL, the
+ * pools are mapped for this execution. @shapes has room for n_outputs, or is NULL; it is written with NONE and
+ * OUTPUT_INSUFFICIENT_SIZE (P-31). NONE, and the caller owns *ret (nnb_execution_end); or another status.
  */
 NNB_PUBLIC enum nnb_status nnb_execution_begin(struct nnb_prepared *prepared, const struct nnb_request *request,
                                                struct nnb_mapping *const *mappings, bool fenced,
@@ -144,9 +146,9 @@ NNB_PUBLIC enum nnb_status nnb_execution_again(struct nnb_execution *execution, 
                                                struct nnb_output_shape *shapes, struct nnb_reason *reason);
 
 /*
- * Run from the next operation on. Before each operation except the first of this call, the library calls @checkpoint (may be
- * NULL); if it returns false, the execution is parked and *finished is false. NONE, or the status of a failure. A finished or
- * failed execution cannot run again.
+ * Run from the next operation on. Before each operation except the first of this call, the library calls @checkpoint
+ * (may be NULL); if it returns false, the execution is parked and *finished is false. NONE, or the status of a
+ * failure. A finished or failed execution cannot run again.
  */
 NNB_PUBLIC enum nnb_status nnb_execution_run(struct nnb_execution *execution,
                                              bool (*checkpoint)(void *arg, uint32_t next_op), void *arg,

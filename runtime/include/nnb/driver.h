@@ -4,15 +4,16 @@
  * A driver is a shared object that exports one variable, `const struct nnb_driver nnb_driver_NAME`, and is
  * installed as nnburst/driver-NAME.so beside libnnburst. Only the library calls it, on behalf of device.h.
  *
- * A driver may rely on this: each graph is valid, its constants are mapped, and the integers that decide what to compute
- * (scalars, INT32 and BOOL8 tensors) are private copies that no peer can change. Float and quant8 constants, inputs and
- * outputs may lie in memory that a peer writes at any time: the driver must not crash on any value in it, and must read an
- * index in it once and then check it. After the last byte of each operand, NNB_MAPPING_SLACK more bytes are readable.
+ * A driver may rely on this: each graph is valid, its constants are mapped, and the integers that decide what to
+ * compute (scalars, INT32 and BOOL8 tensors) are private copies that no peer can change. Float and quant8 constants,
+ * inputs and outputs may lie in memory that a peer writes at any time: the driver must not crash on any value in it,
+ * and must read an index in it once and then check it. After the last byte of each operand, NNB_MAPPING_SLACK more
+ * bytes are readable.
  *
  * CONCURRENCY  open and close exclude all other calls on a device. The library may make all other calls at any time
- * from any thread, except that it orders the calls on one run, and that a write of a buffer excludes every other access to
- * it. Several runs of one prepared model may be under way at the same time, and a run may pause between two operations for
- * any time.
+ * from any thread, except that it orders the calls on one run, and that a write of a buffer excludes every other
+ * access to it. Several runs of one prepared model may be under way at the same time, and a run may pause between two
+ * operations for any time.
  */
 #ifndef NNB_DRIVER_H
 #define NNB_DRIVER_H
@@ -37,10 +38,10 @@ struct nnb_shape {
 };
 
 /*
- * The account that is charged for the memory of a prepared model. The driver calls charge before it allocates more than some
- * hundred bytes, and give_back when it has freed them; from any thread, and without holding a lock that a run needs. charge
- * returns NONE, or RESOURCE_EXHAUSTED_*: then the driver must not allocate, and fails with that status. A driver that caches
- * memory for later runs frees the cache before it fails.
+ * The account that is charged for the memory of a prepared model. The driver calls charge before it allocates more
+ * than some hundred bytes, and give_back when it has freed them; from any thread, and without holding a lock that a
+ * run needs. charge returns NONE, or RESOURCE_EXHAUSTED_*: then the driver must not allocate, and fails with that
+ * status. A driver that caches memory for later runs frees the cache before it fails.
  */
 struct nnb_account {
 	enum nnb_status (*charge)(void *arg, uint64_t bytes); /* NULL: memory is not charged */
@@ -58,15 +59,16 @@ struct nnb_graph {
 	const uint32_t *last_reader;    /* by operand: the last operation that reads it, or else its writer */
 	bool shapes_known;              /* all shapes are known: every run has these shapes */
 	/*
-	 * The shape of some operation's output is known only when the operations before it have run, because it depends on computed
-	 * values, such as the number of boxes kept. Then shapes_known is false, and runs have nnb_run.found.
+	 * The shape of some operation's output is known only when the operations before it have run, because it
+	 * depends on computed values, such as the number of boxes kept. Then shapes_known is false, and runs have
+	 * nnb_run.found.
 	 */
 	bool late;
 	struct nnb_account account; /* account of the prepared model; unused in calls of supported */
 	const bool *value_decides;  /* by model input: shapes depend on its value */
 	/*
-	 * The graphs that IF and WHILE run, by index into the model's referenced; they share the account. A graph with IF or WHILE is
-	 * late. No graph refers to itself, and their nesting is at most NNB_NESTING_MAX.
+	 * The graphs that IF and WHILE run, by index into the model's referenced; they share the account. A graph
+	 * with IF or WHILE is late. No graph refers to itself, and their nesting is at most NNB_NESTING_MAX.
 	 */
 	const struct nnb_graph *const *referenced;
 };
@@ -82,23 +84,25 @@ struct nnb_window {
 
 /*
  * Compute the geometry of operation @op (AVERAGE_POOL_2D, CONV_2D, DEPTHWISE_CONV_2D, L2_POOL_2D, MAX_POOL_2D) from the
- * shapes of all operands. 0; -ENODATA: it depends on an unknown shape, or on a scalar that is not constant; -EINVAL: the
- * arguments are inconsistent.
+ * shapes of all operands. 0; -ENODATA: it depends on an unknown shape, or on a scalar that is not constant; -EINVAL:
+ * the arguments are inconsistent.
  */
 NNB_PUBLIC int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shape *shapes,
                           struct nnb_window *ret);
 
 /*
- * Compute the shapes of operation @op's outputs into @shapes, which has those of its inputs. @values, by operand: the data of
- * its constants and inputs. A shape that depends on computed values stays unknown, with its rank and the known dimensions. 0;
- * -EINVAL: the inputs do not fit together, or the outputs are declared with another shape; -ENOMEM.
+ * Compute the shapes of operation @op's outputs into @shapes, which has those of its inputs. @values, by operand: the
+ * data of its constants and inputs. A shape that depends on computed values stays unknown, with its rank and the
+ * known dimensions. 0; -EINVAL: the inputs do not fit together, or the outputs are declared with another shape;
+ * -ENOMEM.
  */
 NNB_PUBLIC int nnb_op_shapes(const struct nnb_graph *graph, uint32_t op, const void *const *values,
                              struct nnb_shape *shapes);
 
 /*
- * The elements that STRIDED_SLICE takes of one dimension: n elements from @begin, @step apart. The flags are the dimension's bits
- * of the masks: begin at the first, end at the last, take one. n is 0 for an empty slice, or if @stride is 0.
+ * The elements that STRIDED_SLICE takes of one dimension: n elements from @begin, @step apart. The flags are the
+ * dimension's bits of the masks: begin at the first, end at the last, take one. n is 0 for an empty slice, or if
+ * @stride is 0.
  */
 struct nnb_slice {
 	int64_t begin, step;
@@ -144,8 +148,8 @@ enum nnb_lstm_input {
 };
 
 /*
- * The positions of an LSTM cell's operands among the inputs of operations with several cells. Four in a row belong to the input,
- * forget, cell and output gates; three in a row lack the cell gate.
+ * The positions of an LSTM cell's operands among the inputs of operations with several cells. Four in a row belong to
+ * the input, forget, cell and output gates; three in a row lack the cell gate.
  */
 struct nnb_cell_places {
 	uint32_t weights, aux, recurrent, peepholes, biases; /* four each, but three peepholes; aux 0: none */
@@ -195,7 +199,8 @@ struct nnb_loops {
 	 * MISSED_DEADLINE_TRANSIENT (Q-30). Time that the run waits in its look does not count.
 	 */
 	uint64_t timeout_ns;
-	/* Called after each iteration, numbered from 1, of operation @op of the model; @depth: number of loops around it. May be NULL. */
+	/* Called after each iteration, numbered from 1, of operation @op of the model; @depth: number of loops around
+	 * it. May be NULL. */
 	void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration);
 	void *arg;
 };
@@ -226,9 +231,9 @@ struct nnb_prepare {
 	/* The deadline in ns of CLOCK_MONOTONIC; 0: none. Drivers need not check it, because look does. */
 	uint64_t deadline_ns;
 	/*
-	 * Can end the preparation. Borrowed for the call; NULL: the caller never ends it. A driver's prepare receives the library's
-	 * look, which checks the deadline, too: the driver calls it every millisecond, on the preparing thread and without
-	 * holding a lock. When it returns false, prepare returns any error.
+	 * Can end the preparation. Borrowed for the call; NULL: the caller never ends it. A driver's prepare receives
+	 * the library's look, which checks the deadline, too: the driver calls it every millisecond, on the preparing
+	 * thread and without holding a lock. When it returns false, prepare returns any error.
 	 */
 	const struct nnb_look *look;
 };
@@ -248,17 +253,20 @@ struct nnb_run {
 	/* by input and output: the pointer is from buffer_new or hardware_buffer_open. NULL: none is */
 	const bool *inputs_kept, *outputs_kept;
 	/*
-	 * Valid until run_end; its fields may change between two operations. An operation should call it every millisecond, on the
-	 * thread that runs it and without holding a lock; when it returns false, run_op returns an error, and no operation
-	 * follows. Apps cannot share a device whose driver does not call it. NULL: the caller never ends the run.
+	 * Valid until run_end; its fields may change between two operations. An operation should call it every
+	 * millisecond, on the thread that runs it and without holding a lock; when it returns false, run_op returns
+	 * an error, and no operation follows. Apps cannot share a device whose driver does not call it. NULL: the
+	 * caller never ends the run.
 	 */
 	const struct nnb_look *look;
 	/*
-	 * For a late graph; otherwise NULL. The same array as shapes, with some shapes unknown: the driver adds the shapes of each
-	 * operation's outputs before running it (nnb_op_shapes), and calls place before it writes a model output: outputs are all NULL.
+	 * For a late graph; otherwise NULL. The same array as shapes, with some shapes unknown: the driver adds the
+	 * shapes of each operation's outputs before running it (nnb_op_shapes), and calls place before it writes a
+	 * model output: outputs are all NULL.
 	 */
 	struct nnb_shape *found;
-	/* Returns memory for model output @output, of the shape found. NONE; or a status that ends the run: OUTPUT_INSUFFICIENT_SIZE. */
+	/* Returns memory for model output @output, of the shape found. NONE; or a status that ends the run:
+	 * OUTPUT_INSUFFICIENT_SIZE. */
 	enum nnb_status (*place)(void *arg, uint32_t output, void **ret);
 	void *arg;
 	const struct nnb_loops *loops; /* valid until run_end; for a late graph */
@@ -280,15 +288,17 @@ struct nnb_driver_role {
 struct nnb_driver_buffer {
 	uint64_t bytes; /* at least 1 */
 	/*
-	 * The first tensor in the buffer. If the roles and the app's description leave no dimension unknown, every tensor in the buffer
-	 * has these dimensions. Otherwise the library calls buffer_new when the first tensor arrives (M-33); later tensors may have
-	 * other dimensions and fewer bytes. For a tensor of more bytes the library frees the buffer and makes a new one.
+	 * The first tensor in the buffer. If the roles and the app's description leave no dimension unknown, every
+	 * tensor in the buffer has these dimensions. Otherwise the library calls buffer_new when the first tensor
+	 * arrives (M-33); later tensors may have other dimensions and fewer bytes. For a tensor of more bytes the
+	 * library frees the buffer and makes a new one.
 	 */
 	uint32_t type; /* enum nnb_type */
 	uint32_t rank; /* 0: a scalar */
 	uint32_t dims[NNB_RANK_MAX];
 	bool fixed; /* every tensor in the buffer has these dimensions */
-	/* All roles of the buffer, at least one; sorted by graph, inputs before outputs, by index. No role appears twice. */
+	/* All roles of the buffer, at least one; sorted by graph, inputs before outputs, by index. No role appears
+	 * twice. */
 	const struct nnb_driver_role *roles;
 	uint32_t n_roles;
 };
@@ -318,8 +328,8 @@ struct nnb_driver {
 	enum nnb_status (*supported)(void *device, const struct nnb_graph *graph, bool *ret);
 
 	/*
-	 * Do all work that can be done before the first run. @graph is valid until release. NONE and *ret; or another status:
-	 * INVALID_ARGUMENT if an operation is not supported.
+	 * Do all work that can be done before the first run. @graph is valid until release. NONE and *ret; or another
+	 * status: INVALID_ARGUMENT if an operation is not supported.
 	 */
 	enum nnb_status (*prepare)(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
 	                           void **ret, struct nnb_reason *reason);
@@ -336,44 +346,47 @@ struct nnb_driver {
 	void (*run_end)(void *run); /* called at any time after run_begin */
 
 	/*
-	 * Memory domains (M-1): buffers that the driver keeps between runs, in a place and format of its choice. All NULL: the
-	 * driver has none. buffer_new makes a buffer of zeroes, so that no app sees the data of another. 0 and *ret, -ENOMEM, or
-	 * another -errno to refuse. No run and no copy uses a buffer when it is freed.
+	 * Memory domains (M-1): buffers that the driver keeps between runs, in a place and format of its choice. All
+	 * NULL: the driver has none. buffer_new makes a buffer of zeroes, so that no app sees the data of another. 0
+	 * and *ret, -ENOMEM, or another -errno to refuse. No run and no copy uses a buffer when it is freed.
 	 */
 	int (*buffer_new)(void *device, const struct nnb_driver_buffer *what, void **ret);
 	void (*buffer_free)(void *device, void *buffer, uint64_t bytes); /* @bytes: as in buffer_new */
 
-	/* Copy the first @bytes in the app's format. Both NULL: the data lie at *ret of buffer_new, followed by NNB_MAPPING_SLACK bytes. */
+	/* Copy the first @bytes in the app's format. Both NULL: the data lie at *ret of buffer_new, followed by
+	 * NNB_MAPPING_SLACK bytes. */
 	void (*buffer_write)(void *buffer, const void *from, uint64_t bytes);
 	void (*buffer_read)(const void *buffer, void *to, uint64_t bytes);
 
 	/*
-	 * Switch the device's fast state on or off. NULL: it has none. The state is on while any burst is open (B-2); the calls
-	 * alternate, beginning with on, and the library makes one at a time. A hint: failures are not reported.
+	 * Switch the device's fast state on or off. NULL: it has none. The state is on while any burst is open (B-2);
+	 * the calls alternate, beginning with on, and the library makes one at a time. A hint: failures are not
+	 * reported.
 	 */
 	void (*performance)(void *device, bool on);
 
 	/*
-	 * The driver's context of a burst, in which a run can leave data for the next one (B-3). The runs of a burst do not overlap.
-	 * 0 and *ret; or -errno: the burst has no context. When burst_free is called, no run of the burst is under way, and the
-	 * prepared model still exists. Both NULL: bursts have no contexts.
+	 * The driver's context of a burst, in which a run can leave data for the next one (B-3). The runs of a burst
+	 * do not overlap. 0 and *ret; or -errno: the burst has no context. When burst_free is called, no run of the
+	 * burst is under way, and the prepared model still exists. Both NULL: bursts have no contexts.
 	 */
 	int (*burst_new)(void *prepared, void **ret);
 	void (*burst_free)(void *burst);
 
 	/*
-	 * Only a driver knows how the pixels of a hardware buffer become a tensor: the library puts each argument in one to the driver
-	 * before a run begins (P-14). 0 and *ret, which the run receives; or -errno: the driver cannot use it, and the execution fails
-	 * (P-15). hardware_buffer_close is called when the run has ended; @written: the run gave a valid output, which must be in the
-	 * hardware buffer before the call returns. Both NULL: the driver uses no hardware buffers.
+	 * Only a driver knows how the pixels of a hardware buffer become a tensor: the library puts each argument in
+	 * one to the driver before a run begins (P-14). 0 and *ret, which the run receives; or -errno: the driver
+	 * cannot use it, and the execution fails (P-15). hardware_buffer_close is called when the run has ended;
+	 * @written: the run gave a valid output, which must be in the hardware buffer before the call returns. Both
+	 * NULL: the driver uses no hardware buffers.
 	 */
 	int (*hardware_buffer_open)(void *prepared, const struct nnb_driver_image *image, void **ret);
 	void (*hardware_buffer_close)(void *prepared, void *buffer, bool written);
 };
 
 /*
- * For such a driver without an import of its own: map the bytes of a hardware buffer as they are. Like nnb_map, which refuses these;
- * the file must be a dma-buf or a memfd sealed against shrinking.
+ * For such a driver without an import of its own: map the bytes of a hardware buffer as they are. Like nnb_map, which
+ * refuses these; the file must be a dma-buf or a memfd sealed against shrinking.
  */
 NNB_PUBLIC int nnb_map_hardware_buffer(struct nnb_mapping **ret, const struct nnb_memory *memory);
 

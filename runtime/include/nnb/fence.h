@@ -1,9 +1,10 @@
 /*
  * fence.h -- sync fences: one side signals a fence once, the other sides wait for it.
  *
- * A fence is an eventfd. Its count is its state: 0 pending, 1 signalled, 0xfffffffffffffffe failed. No side ever reads the
- * eventfd, so the state never changes again: poll(2) reports a signalled fence readable and writable, a failed one
- * readable only. A fence is passed and closed like any fd. Any thread may call anything here. nnb_fence(3).
+ * A fence is an eventfd. Its count is its state: 0 pending, 1 signalled, 0xfffffffffffffffe failed. No side ever
+ * reads the eventfd, so the state never changes again: poll(2) reports a signalled fence readable and writable, a
+ * failed one readable only. A fence is passed and closed like any fd. Any thread may call anything here.
+ * nnb_fence(3).
  */
 #ifndef NNB_FENCE_H
 #define NNB_FENCE_H
@@ -27,8 +28,8 @@ NNB_PUBLIC int nnb_fence_signal(int fence, bool failed);
 NNB_PUBLIC int nnb_fence_state(int fence);
 
 /*
- * Wait until all fences are signalled or one has failed; @timeout_ns 0: wait for ever. NNB_FENCE_SIGNALLED (also if @n is
- * 0), NNB_FENCE_FAILED, NNB_FENCE_PENDING at the timeout; -EINVAL: an fd is not a fence; -EINTR; -ENOMEM.
+ * Wait until all fences are signalled or one has failed; @timeout_ns 0: wait for ever. NNB_FENCE_SIGNALLED (also if
+ * @n is 0), NNB_FENCE_FAILED, NNB_FENCE_PENDING at the timeout; -EINVAL: an fd is not a fence; -EINTR; -ENOMEM.
  */
 NNB_PUBLIC int nnb_fence_wait(const int *fences, uint32_t n, uint64_t timeout_ns);
 

@@ -1,14 +1,14 @@
 /*
  * nnb_fmq -- the fast message queue: a ring of fixed-size elements in memory that processes share.
  *
- * There are two flavours. Synchronized: one writer and one reader; no element is lost, and each side may sleep until the
- * other makes room or data. Unsynchronized: one writer that never waits and any number of readers; a reader that was too
- * slow gets NNB_FMQ_OVERRUN.
+ * There are two flavours. Synchronized: one writer and one reader; no element is lost, and each side may sleep until
+ * the other makes room or data. Unsynchronized: one writer that never waits and any number of readers; a reader that
+ * was too slow gets NNB_FMQ_OVERRUN.
  *
  * Threads: one handle may be used by one writing and one reading thread at the same time; several writers
  * (or several readers) of one handle take turns. Each process attaches a handle of its own. A queue has one
- * writing handle at a time: a process that takes over writing attaches a new handle. Creating, attaching and freeing exclude every
- * other use of that handle; describing excludes freeing only.
+ * writing handle at a time: a process that takes over writing attaches a new handle. Creating, attaching and freeing
+ * exclude every other use of that handle; describing excludes freeing only.
  *
  * Returns: 0; -errno; or a positive NNB_FMQ_* condition of that one call. A failed call has moved no element.
  *   -EMSGSIZE    more elements than the queue can ever hold
@@ -51,7 +51,8 @@ enum nnb_fmq_flavour {
 enum nnb_fmq_layout {
 	NNB_FMQ_LAYOUT_SPREAD = 0, /* each side's words on a cache line of their own, and a waiting room */
 	/* libfmq's: read counter 0, write counter 8, ring 16, flag behind it. Slower; a wake without a sleeper
-	 * may make a system call; and an unsynchronized read can return elements that were overwritten during the copy. */
+	 * may make a system call; and an unsynchronized read can return elements that were overwritten during the
+	 * copy. */
 	NNB_FMQ_LAYOUT_PACKED,
 };
 
@@ -92,9 +93,9 @@ static inline void nnb_fmq_freep(struct nnb_fmq **q)
 }
 
 /*
- * End all waiting through this handle: a blocking call that waits, or would have to wait, returns -ESHUTDOWN. Calls that
- * need not wait still succeed. Any thread may call this, at any time before free. A hostile peer can undo the wake of a
- * sleeper, but not the rest: a caller that must be sure calls again until the sleeper has returned.
+ * End all waiting through this handle: a blocking call that waits, or would have to wait, returns -ESHUTDOWN. Calls
+ * that need not wait still succeed. Any thread may call this, at any time before free. A hostile peer can undo the
+ * wake of a sleeper, but not the rest: a caller that must be sure calls again until the sleeper has returned.
  */
 NNB_PUBLIC void nnb_fmq_shut(struct nnb_fmq *q);
 
@@ -165,7 +166,10 @@ NNB_PUBLIC int nnb_fmq_desc_decode(struct nnb_fmq_desc *ret, const void *buf, si
 /* Send over a Unix socket as one message. 0 or -errno. */
 NNB_PUBLIC int nnb_fmq_desc_send(int sock, const struct nnb_fmq_desc *desc);
 
-/* Receive a descriptor sent by desc_send. Returns 0, and the caller owns its fds (desc_close); -ECONNRESET at end of file. */
+/*
+ * Receive a descriptor sent by desc_send. Returns 0, and the caller owns its fds (desc_close); -ECONNRESET at end of
+ * file.
+ */
 NNB_PUBLIC int nnb_fmq_desc_recv(int sock, struct nnb_fmq_desc *ret);
 
 /* Close the fds of a descriptor from decode or recv, and clear them. */
@@ -224,8 +228,8 @@ NNB_PUBLIC int nnb_fmq_commit_write(struct nnb_fmq *q, size_t n);
 NNB_PUBLIC int nnb_fmq_begin_read(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret);
 
 /*
- * Release the first @n elements of the transaction to the writer. 0; -EINVAL if it has fewer; NNB_FMQ_OVERRUN: the writer
- * lapped this reader meanwhile, and the reader must discard what it read.
+ * Release the first @n elements of the transaction to the writer. 0; -EINVAL if it has fewer; NNB_FMQ_OVERRUN: the
+ * writer lapped this reader meanwhile, and the reader must discard what it read.
  */
 NNB_PUBLIC int nnb_fmq_commit_read(struct nnb_fmq *q, size_t n);
 
@@ -277,7 +281,10 @@ enum nnb_fmq_side {
 	NNB_FMQ_READER,
 };
 
-/* The waits of the side's last blocking call, and their sum over all calls; each may be NULL. Only for the thread of that side. */
+/*
+ * The waits of the side's last blocking call, and their sum over all calls; each may be NULL. Only for the thread of
+ * that side.
+ */
 NNB_PUBLIC void nnb_fmq_waited(const struct nnb_fmq *q, enum nnb_fmq_side side, struct nnb_fmq_waited *ret_last,
                                struct nnb_fmq_waited *ret_total);
 

@@ -1,8 +1,8 @@
 /*
  * half.h -- converts between float and IEEE 754's half precision, the format of FLOAT16 and TENSOR_FLOAT16.
  *
- * Rounds to the nearest, ties to even; a value that is too large becomes infinite, and a NaN stays a NaN. The conversions are
- * plain arithmetic on bits, so that a compiler can vectorise a loop of them on any processor.
+ * Rounds to the nearest, ties to even; a value that is too large becomes infinite, and a NaN stays a NaN. The
+ * conversions are plain arithmetic on bits, so that a compiler can vectorise a loop of them on any processor.
  */
 #ifndef NNB_HALF_H
 #define NNB_HALF_H
@@ -44,7 +44,8 @@ static inline uint16_t nnb_float_to_half(float x)
 {
 	uint32_t w = nnb_float_bits(x), twice = w + w, sign = w & 0x80000000u;
 	uint32_t exponent = (twice & 0xff000000u) < 0x71000000u ? 0x71000000u : twice & 0xff000000u;
-	/* A value above the largest half becomes infinite here; adding a power of two rounds off the bits that a half lacks. */
+	/* A value above the largest half becomes infinite here; adding a power of two rounds off the bits that a half
+	 * lacks. */
 	float base = nnb_float_of_bits(w & 0x7fffffffu) * 0x1p+112f * 0x1p-110f;
 	uint32_t bits = nnb_float_bits(nnb_float_of_bits((exponent >> 1) + 0x07800000u) + base);
 	uint32_t rounded = ((bits >> 13) & 0x7c00u) + (bits & 0xfffu);

@@ -1,9 +1,9 @@
 /*
  * memory.h -- shared memory: the pools that models and requests name, and their mappings.
  *
- * A struct nnb_memory is the HAL's unmapped memory: a name that determines the meaning of the handle, the handle, and a size.
- * It may come from an untrusted peer: check it with nnb_memory_check before using it. A mapping is the view of it in
- * this process. Rules P-10 to P-19 of the HAL; nnb_memory(3).
+ * A struct nnb_memory is the HAL's unmapped memory: a name that determines the meaning of the handle, the handle, and
+ * a size. It may come from an untrusted peer: check it with nnb_memory_check before using it. A mapping is the view
+ * of it in this process. Rules P-10 to P-19 of the HAL; nnb_memory(3).
  */
 #ifndef NNB_MEMORY_H
 #define NNB_MEMORY_H
@@ -66,7 +66,10 @@ NNB_PUBLIC int nnb_memory_mmap_fd(struct nnb_memory *ret, int fd, uint64_t size,
 
 NNB_PUBLIC int nnb_memory_hardware_buffer_blob(struct nnb_memory *ret, uint64_t size);
 
-/* Import the first @size bytes of @fd, a dma-buf or a memfd sealed against shrinking, as a BLOB. @fd is duplicated; nnb_map looks at it. */
+/*
+ * Import the first @size bytes of @fd, a dma-buf or a memfd sealed against shrinking, as a BLOB. @fd is duplicated;
+ * nnb_map looks at it.
+ */
 NNB_PUBLIC int nnb_memory_hardware_buffer_blob_fd(struct nnb_memory *ret, int fd, uint64_t size);
 
 /* -EINVAL: an unknown format, a zero, or a size beyond 2^63. */
@@ -89,8 +92,8 @@ NNB_PUBLIC enum nnb_memory_kind nnb_memory_kind(const struct nnb_memory *memory)
 NNB_PUBLIC const char *nnb_memory_kind_name(enum nnb_memory_kind kind); /* "" for UNKNOWN. Static. */
 
 /*
- * Check that the handle has the fds and integers that its name requires (P table, R8). Checks numbers only, not the files.
- * 0; -ENOTSUP: an unknown name; -EINVAL: other fds or integers than the name requires.
+ * Check that the handle has the fds and integers that its name requires (P table, R8). Checks numbers only, not the
+ * files. 0; -ENOTSUP: an unknown name; -EINVAL: other fds or integers than the name requires.
  */
 NNB_PUBLIC int nnb_memory_check(const struct nnb_memory *memory);
 
@@ -101,8 +104,8 @@ struct nnb_mapping;
 /*
  * Map the whole memory. @memory is borrowed for the call; its fds may be closed afterwards.
  * 0, and the caller owns *ret (nnb_mapping_unref); -ENOTSUP: a kind that cannot be mapped (unknown, a token, or a
- * hardware_buffer that is not a BLOB); -EINVAL: nnb_memory_check fails, the offset is not a multiple of a page, or the file
- * is too short; -EPERM: a memfd that its owner could shrink; or the error of mmap.
+ * hardware_buffer that is not a BLOB); -EINVAL: nnb_memory_check fails, the offset is not a multiple of a page, or
+ * the file is too short; -EPERM: a memfd that its owner could shrink; or the error of mmap.
  */
 NNB_PUBLIC int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory);
 
@@ -118,16 +121,18 @@ NNB_PUBLIC enum nnb_memory_kind nnb_mapping_kind(const struct nnb_mapping *mappi
 /* The number of the mapping: never 0, unique in the process. */
 NNB_PUBLIC uint64_t nnb_mapping_id(const struct nnb_mapping *mapping);
 
-/* Call after writing and before notifying the peer. Calls msync for an mmap_fd of a file with PROT_WRITE. 0 or -errno. */
+/*
+ * Call after writing and before notifying the peer. Calls msync for an mmap_fd of a file with PROT_WRITE. 0 or
+ * -errno.
+ */
 NNB_PUBLIC int nnb_mapping_flush(struct nnb_mapping *mapping);
 
 /*
- * Another process may truncate the file of a mapping of kind mmap_fd, and the owner of a dma-buf may withdraw its pages. This process
- * survives: the missing page
- * reads as zeroes from then on, and the mapping is *torn*. A user of the mapping takes a mark first, and checks
- * afterwards whether the mapping was torn since the mark; if it was, the data read or written are invalid.
- * nnb_mapping_mark also repairs: it maps a file again that has regained its length. If the repair is not possible,
- * nnb_mapping_torn returns true for the mark, regardless of what happens later.
+ * Another process may truncate the file of a mapping of kind mmap_fd, and the owner of a dma-buf may withdraw its
+ * pages. This process survives: the missing page reads as zeroes from then on, and the mapping is *torn*. A user of
+ * the mapping takes a mark first, and checks afterwards whether the mapping was torn since the mark; if it was, the
+ * data read or written are invalid. nnb_mapping_mark also repairs: it maps a file again that has regained its length.
+ * If the repair is not possible, nnb_mapping_torn returns true for the mark, regardless of what happens later.
  */
 NNB_PUBLIC uint32_t nnb_mapping_mark(struct nnb_mapping *mapping);
 NNB_PUBLIC bool nnb_mapping_torn(const struct nnb_mapping *mapping, uint32_t mark);

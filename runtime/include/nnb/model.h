@@ -1,10 +1,10 @@
 /*
- * model.h -- models and requests as the HAL describes them: operands, operations, pools; building them, reading them from
- * files, validating them.
+ * model.h -- models and requests as the HAL describes them: operands, operations, pools; building them, reading them
+ * from files, validating them.
  *
- * Both are plain structs, and any field may be wrong, because they can come from an untrusted peer. nnb_model_validate and
- * nnb_request_validate check them (rules O-10 to O-17, P-1 to P-4, R1 to R11 of the HAL); the functions that prepare or
- * run a model call these first. nnb_model(3), nnb_model(5).
+ * Both are plain structs, and any field may be wrong, because they can come from an untrusted peer.
+ * nnb_model_validate and nnb_request_validate check them (rules O-10 to O-17, P-1 to P-4, R1 to R11 of the HAL); the
+ * functions that prepare or run a model call these first. nnb_model(3), nnb_model(5).
  *
  * Several threads may read a struct at the same time; a thread that changes one must have it alone.
  */
@@ -116,8 +116,8 @@ struct nnb_operand {
 	float scale;
 	int32_t zero_point;
 	/*
-	 * For a type quantised by channel: n_scales floats at byte scales_at of the model's values, one for each slice of
-	 * dimension channel_dim. Otherwise 0.
+	 * For a type quantised by channel: n_scales floats at byte scales_at of the model's values, one for each
+	 * slice of dimension channel_dim. Otherwise 0.
 	 */
 	uint32_t channel_dim, n_scales, scales_at;
 	uint32_t consumers; /* number of reads by operations */
@@ -131,8 +131,8 @@ struct nnb_operation {
 };
 
 /*
- * A graph that IF or WHILE runs. It has its own operands, but uses the values, the pools and the referenced subgraphs of the
- * model. Its inputs and outputs have the lifetimes MODEL_INPUT and MODEL_OUTPUT.
+ * A graph that IF or WHILE runs. It has its own operands, but uses the values, the pools and the referenced subgraphs
+ * of the model. Its inputs and outputs have the lifetimes MODEL_INPUT and MODEL_OUTPUT.
  */
 struct nnb_subgraph {
 	uint32_t n_operands, n_operations, n_inputs, n_outputs;
@@ -194,8 +194,9 @@ NNB_PUBLIC int nnb_model_operation(struct nnb_model *model, enum nnb_op type, co
                                    const uint32_t *outputs, uint32_t n_outputs);
 
 /*
- * Add a copy of @graph to the model's referenced subgraphs. @graph is a finished model without referenced subgraphs of its own. Its
- * values and pools are added to the model's; a SUBGRAPH operand in it refers to a subgraph of the model. Returns its index.
+ * Add a copy of @graph to the model's referenced subgraphs. @graph is a finished model without referenced subgraphs
+ * of its own. Its values and pools are added to the model's; a SUBGRAPH operand in it refers to a subgraph of the
+ * model. Returns its index.
  */
 NNB_PUBLIC int nnb_model_refer(struct nnb_model *model, const struct nnb_model *graph);
 
@@ -203,14 +204,14 @@ NNB_PUBLIC int nnb_model_refer(struct nnb_model *model, const struct nnb_model *
 NNB_PUBLIC int nnb_model_subgraph(struct nnb_model *model, uint32_t index, uint32_t referenced);
 
 /*
- * Referenced subgraph @index as a model, for reading: all pointers are borrowed from @model, with which it shares values, pools
- * and referenced subgraphs. @index is below n_referenced.
+ * Referenced subgraph @index as a model, for reading: all pointers are borrowed from @model, with which it shares
+ * values, pools and referenced subgraphs. @index is below n_referenced.
  */
 NNB_PUBLIC struct nnb_model nnb_model_view(const struct nnb_model *model, uint32_t index);
 
 /*
- * Finish the model: set its inputs and outputs (and their lifetimes), count consumers, and put the large constants into one
- * pool. Call once, last.
+ * Finish the model: set its inputs and outputs (and their lifetimes), count consumers, and put the large constants
+ * into one pool. Call once, last.
  */
 NNB_PUBLIC int nnb_model_finish(struct nnb_model *model, const uint32_t *inputs, uint32_t n_inputs,
                                 const uint32_t *outputs, uint32_t n_outputs);
@@ -228,13 +229,14 @@ struct nnb_model_file {
 	struct nnb_model *model;
 	struct nnb_example *examples;
 	uint32_t n_examples;
-	bool expect_failure; /* every execution must fail, or already the preparation; there are no outputs to compare */
+	/* every execution must fail, or already the preparation; there are no outputs to compare */
+	bool expect_failure;
 };
 
 /*
- * Read a model file. 0, and the caller owns *ret; -EINVAL: the file is malformed; -ENOTSUP: the file names an operation, a type or a
- * version of the HAL that this library does not know; another -errno: the file cannot be read. @reason names the place in the
- * file, or the error. The model that was read is not validated yet.
+ * Read a model file. 0, and the caller owns *ret; -EINVAL: the file is malformed; -ENOTSUP: the file names an
+ * operation, a type or a version of the HAL that this library does not know; another -errno: the file cannot be read.
+ * @reason names the place in the file, or the error. The model that was read is not validated yet.
  */
 NNB_PUBLIC int nnb_model_file_read(struct nnb_model_file **ret, const char *path, struct nnb_reason *reason);
 
@@ -244,12 +246,13 @@ NNB_PUBLIC int nnb_model_file_parse(struct nnb_model_file **ret, const char *tex
 NNB_PUBLIC struct nnb_model_file *nnb_model_file_free(struct nnb_model_file *file); /* NULL is fine. Returns NULL. */
 
 /*
- * Read a .tflite file (schema version 3, one model) as a model of HAL 1.3, named like the file. Its large constants stay in
- * the file, which becomes a read-only pool of the model and stays open. 0, and the caller owns *ret; -EINVAL: the file is malformed:
- * not a .tflite file, truncated, or with an offset out of range; -ENOTSUP: an operator or a type without an equivalent here, or a
- * subgraph that no IF or WHILE runs; -EFBIG: larger than 4 GiB; another -errno: the file cannot be read. @reason names the place: for an operator its
- * subgraph, its index, its name, and its output tensor. On success @reason gives the memory of constants that were converted to
- * float32, or is empty. The model that was read is not validated yet.
+ * Read a .tflite file (schema version 3, one model) as a model of HAL 1.3, named like the file. Its large constants
+ * stay in the file, which becomes a read-only pool of the model and stays open. 0, and the caller owns *ret; -EINVAL:
+ * the file is malformed: not a .tflite file, truncated, or with an offset out of range; -ENOTSUP: an operator or a
+ * type without an equivalent here, or a subgraph that no IF or WHILE runs; -EFBIG: larger than 4 GiB; another -errno:
+ * the file cannot be read. @reason names the place: for an operator its subgraph, its index, its name, and its output
+ * tensor. On success @reason gives the memory of constants that were converted to float32, or is empty. The model
+ * that was read is not validated yet.
  */
 NNB_PUBLIC int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_reason *reason);
 
@@ -260,8 +263,8 @@ NNB_PUBLIC int nnb_model_parse_tflite(struct nnb_model **ret, const void *bytes,
 /* ---- wire form: a sequence of bytes, without the pools ---- */
 
 /*
- * Encode @model without the fds of its pools. 0, and *ret has *ret_bytes, which the caller frees. The form depends on this
- * library's version and this machine's byte order.
+ * Encode @model without the fds of its pools. 0, and *ret has *ret_bytes, which the caller frees. The form depends on
+ * this library's version and this machine's byte order.
  */
 NNB_PUBLIC int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_bytes);
 
@@ -274,8 +277,8 @@ NNB_PUBLIC int nnb_model_decode(struct nnb_model **ret, const uint8_t *bytes, si
 /* ---- validating ---- */
 
 /*
- * Check the graph against the HAL's rules. The values of constants and the consistency of dimensions are not checked here.
- * NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory for the check.
+ * Check the graph against the HAL's rules. The values of constants and the consistency of dimensions are not checked
+ * here. NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory for the check.
  */
 NNB_PUBLIC enum nnb_status nnb_model_validate(const struct nnb_model *model, struct nnb_reason *reason);
 

@@ -7,8 +7,8 @@
  * parsed in place, in a transaction of the queue (nnb/fmq.h). The controller and the server of nnb/burst.h use these
  * functions, and so can a driver with a burst context of its own. nnb_packet(3).
  *
- * Trust: a parsed packet lies in memory that the peer can change. Every datum is copied once, then checked; every count is
- * checked against the transaction, and nothing outside the transaction is read.
+ * Trust: a parsed packet lies in memory that the peer can change. Every datum is copied once, then checked; every
+ * count is checked against the transaction, and nothing outside the transaction is read.
  */
 #ifndef NNB_PACKET_H
 #define NNB_PACKET_H
@@ -96,8 +96,8 @@ struct nnb_terms {
 };
 
 /*
- * The number of datums of a request: 2 + inputs + outputs + pools + their dimensions, and one if there are terms. The pools
- * themselves are not read. @terms may be NULL.
+ * The number of datums of a request: 2 + inputs + outputs + pools + their dimensions, and one if there are terms. The
+ * pools themselves are not read. @terms may be NULL.
  */
 NNB_PUBLIC size_t nnb_packet_request_size(const struct nnb_request *request, const struct nnb_terms *terms);
 

@@ -25,7 +25,8 @@ enum nnb_preempt {
 /* The effect of a deadline. */
 enum nnb_deadlines {
 	NNB_DEADLINES_ABORT, /* an execution that cannot meet its deadline is not begun, or is aborted */
-	NNB_DEADLINES_REFUSE, /* an execution that cannot meet its deadline is not begun; a running one finishes, even if late */
+	/* an execution that cannot meet its deadline is not begun; a running one finishes, even if late */
+	NNB_DEADLINES_REFUSE,
 	NNB_DEADLINES_ADVISE /* deadlines order executions, and no execution is given up */
 };
 

@@ -1,8 +1,8 @@
 /*
  * service.h -- the service that nnburstd runs, and that other programs can embed.
  *
- * The service listens on a Unix socket and serves clients of nnb/client.h. A client that misbehaves or dies loses its own
- * objects; other clients keep theirs. nnburstd(8).
+ * The service listens on a Unix socket and serves clients of nnb/client.h. A client that misbehaves or dies loses its
+ * own objects; other clients keep theirs. nnburstd(8).
  */
 #ifndef NNB_SERVICE_H
 #define NNB_SERVICE_H
@@ -63,8 +63,9 @@ NNB_PUBLIC int nnb_service_open(struct nnb_service **ret, const struct nnb_servi
                                 struct nnb_reason *reason);
 
 /*
- * Serve until stopped, then disconnect every client within 1.5 s. 0 or -errno. -EBUSY: a thread has not ended by then (it is in
- * an operation of the driver, or waits for a file system that does not answer): the caller must not call close, but exit.
+ * Serve until stopped, then disconnect every client within 1.5 s. 0 or -errno. -EBUSY: a thread has not ended by then
+ * (it is in an operation of the driver, or waits for a file system that does not answer): the caller must not call
+ * close, but exit.
  */
 NNB_PUBLIC int nnb_service_run(struct nnb_service *service);
 

@@ -1,8 +1,9 @@
 /*
  * status.h -- the statuses of the HAL, and reasons in words.
  *
- * Functions that implement a call of the HAL return an enum nnb_status. Other functions return 0 or -errno. Both kinds may
- * write a reason into the caller's struct nnb_reason; NULL is always accepted, and only a failure writes it.
+ * Functions that implement a call of the HAL return an enum nnb_status. Other functions return 0 or -errno. Both
+ * kinds may write a reason into the caller's struct nnb_reason; NULL is always accepted, and only a failure writes
+ * it.
  */
 #ifndef NNB_STATUS_H
 #define NNB_STATUS_H

@@ -1,19 +1,19 @@
 /*
  * flat.h -- reads untrusted FlatBuffers: tables, vectors and strings in an array of bytes.
  *
- * This reader is written by hand because the .tflite loader needs only six kinds of access to twenty tables. Debian does not
- * package flatcc. The C++ library's verifier checks the whole file before the first access; this reader checks only the
- * bytes that it reads.
+ * This reader is written by hand because the .tflite loader needs only six kinds of access to twenty tables. Debian
+ * does not package flatcc. The C++ library's verifier checks the whole file before the first access; this reader
+ * checks only the bytes that it reads.
  *
- * LAYOUT    Numbers are little-endian. The first 4 bytes are the offset of the root table, the next 4 identify the kind of
- *           file. A table begins with the distance back to its vtable. The vtable holds its own size, the table's size, and
- *           the offset of each field within the table; offset 0 means that the field is absent and has its default. A
- *           field that is a table, a vector or a string holds an offset forward from the field itself. A vector is a count
- *           followed by its elements; a string is a vector of bytes.
+ * LAYOUT    Numbers are little-endian. The first 4 bytes are the offset of the root table, the next 4 identify the
+ *           kind of file. A table begins with the distance back to its vtable. The vtable holds its own size, the
+ *           table's size, and the offset of each field within the table; offset 0 means that the field is absent and
+ *           has its default. A field that is a table, a vector or a string holds an offset forward from the field
+ *           itself. A vector is a count followed by its elements; a string is a vector of bytes.
  * TRUST     Every offset and count is read once and checked before use, because the bytes may be a file that changes
- *           meanwhile. The first error is kept (wrong_at, wrong). After an error every read returns 0, an empty vector or
- *           an absent table, so a caller checks for errors only from time to time. No function here recurses or allocates:
- *           the caller bounds depth and size.
+ *           meanwhile. The first error is kept (wrong_at, wrong). After an error every read returns 0, an empty
+ *           vector or an absent table, so a caller checks for errors only from time to time. No function here
+ *           recurses or allocates: the caller bounds depth and size.
  */
 #ifndef NNB_MODEL_TFLITE_FLAT_H
 #define NNB_MODEL_TFLITE_FLAT_H

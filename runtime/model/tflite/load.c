@@ -1,14 +1,15 @@
 /*
  * load.c -- loads .tflite files: the file, its tensors, its constants. nnb_model(3), nnb_model(5).
  *
- * LAYOUT    Constants up to NNB_COPY_MAX bytes are copied into the model. Larger ones stay in the file, which becomes a pool of
- *           the model, mapped whole and read-only, like a side file of a model file. Three kinds of constants are
- *           converted and stored in the model's other pool: float16 that an operator converts to float32, bytes that are
- *           the weights of a float32 operator, and 64-bit integers that are 32-bit integers in the HAL.
+ * LAYOUT    Constants up to NNB_COPY_MAX bytes are copied into the model. Larger ones stay in the file, which becomes
+ *           a pool of the model, mapped whole and read-only, like a side file of a model file. Three kinds of
+ *           constants are converted and stored in the model's other pool: float16 that an operator converts to
+ *           float32, bytes that are the weights of a float32 operator, and 64-bit integers that are 32-bit integers
+ *           in the HAL.
  * TRUST     The file is untrusted and may change while it is read: each number is read once, then checked (flat.h). The
- *           memory that is allocated stays in proportion to the file, however often the file names the same bytes (COPIES,
- *           LISTED). A file truncated meanwhile reads as zeroes from its new end on, and is refused at the end. The file
- *           can change after loading, too; the mapping handles that (memory.h).
+ *           memory that is allocated stays in proportion to the file, however often the file names the same bytes
+ *           (COPIES, LISTED). A file truncated meanwhile reads as zeroes from its new end on, and is refused at the
+ *           end. The file can change after loading, too; the mapping handles that (memory.h).
  */
 #include "model/tflite/load.h"
 

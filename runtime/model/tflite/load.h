@@ -1,7 +1,9 @@
 /*
- * load.h -- a .tflite file while it is loaded: tensors become operands (load.c), operators become operations (operators.c).
+ * load.h -- a .tflite file while it is loaded: tensors become operands (load.c), operators become operations
+ * (operators.c).
  *
- * The first error is kept with its reason, and every later call does nothing: callers check for an error once, at the end.
+ * The first error is kept with its reason, and every later call does nothing: callers check for an error once, at the
+ * end.
  */
 #ifndef NNB_MODEL_TFLITE_LOAD_H
 #define NNB_MODEL_TFLITE_LOAD_H

@@ -1,9 +1,9 @@
 /*
- * operators.c -- converts TFLite's operators to the HAL's operations: a table with a row for each. The converters are in
- * take_*.c, one file for each kind of operator.
+ * operators.c -- converts TFLite's operators to the HAL's operations: a table with a row for each. The converters are
+ * in take_*.c, one file for each kind of operator.
  *
- * An operator without a row is refused, and so is an operator whose options the HAL cannot express, such as a fused tanh.
- * The HAL's scalars are options of a TFLite operator, or constants that are read here.
+ * An operator without a row is refused, and so is an operator whose options the HAL cannot express, such as a fused
+ * tanh. The HAL's scalars are options of a TFLite operator, or constants that are read here.
  */
 #include <assert.h>
 #include <inttypes.h>

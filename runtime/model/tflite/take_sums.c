@@ -3,7 +3,10 @@
 
 /* ---- sums of products ---- */
 
-/* The operand of tensor @tensor as a bias of that scale. A constant that is the bias of operators with other scales has an operand for each. */
+/*
+ * The operand of tensor @tensor as a bias of that scale. A constant that is the bias of operators with other scales
+ * has an operand for each.
+ */
 static uint32_t bias_scaled(struct nnb__loading *l, int64_t tensor, float scale)
 {
 	uint32_t bias = nnb__tflite_operand(l, tensor);

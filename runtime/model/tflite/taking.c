@@ -1,4 +1,7 @@
-/* taking.c -- the functions that the converters of take_*.c share: these read an operator's tensors and options, and add inputs and operations. */
+/*
+ * taking.c -- the functions that the converters of take_*.c share: these read an operator's tensors and options, and
+ * add inputs and operations.
+ */
 #include "model/tflite/taking.h"
 
 #include <errno.h>

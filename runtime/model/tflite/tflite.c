@@ -93,8 +93,8 @@ static uint32_t copy_of(struct nnb__loading *l, uint32_t operand)
 }
 
 /*
- * The operands of the graph's outputs; the caller frees the list. In a .tflite file a subgraph may return an input or a constant. The HAL does
- * not allow that, so the loader adds a copy.
+ * The operands of the graph's outputs; the caller frees the list. In a .tflite file a subgraph may return an input or
+ * a constant. The HAL does not allow that, so the loader adds a copy.
  */
 static uint32_t *outputs_of(struct nnb__loading *l, const uint32_t *inputs)
 {

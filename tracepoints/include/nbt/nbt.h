@@ -3,12 +3,15 @@
  *
  *   NBT(exec_end, .exec = exec, .lane = lane, .status = NBT_status_none, .ops_run = n);
  *
- * The fields are those of the catalogue (events.def), by name; omitted ones are zero. They are evaluated only if a session has
- * enabled the event: otherwise an event costs one predicted branch. Events go to a provider, a shared object that nbt_open
- * loads; the program does not link to it. Compiled with NBT_OFF, NBT is only type-checked. nbt(3).
+ * The fields are those of the catalogue (events.def), by name; omitted ones are zero. They are evaluated only if a
+ * session has enabled the event: otherwise an event costs one predicted branch. Events go to a provider, a shared
+ * object that nbt_open loads; the program does not link to it. Compiled with NBT_OFF, NBT is only type-checked.
+ * nbt(3).
  *
- * CONCURRENCY  Any thread, at any time, signal handlers aside. nbt_open: one at a time. The provider that it finds stays loaded for good.
- * ORDERING     nbt_open stores emit, then enabled, release; an event loads enabled, acquire: a thread that sees it on finds emit.
+ * CONCURRENCY  Any thread, at any time, signal handlers aside. nbt_open: one at a time. The provider that it finds
+ *              stays loaded for good.
+ * ORDERING     nbt_open stores emit, then enabled, release; an event loads enabled, acquire: a thread that sees it on
+ *              finds emit.
  */
 #ifndef NBT_NBT_H
 #define NBT_NBT_H
@@ -36,10 +39,10 @@ struct nbt_provider {
 enum { NBT_PROVIDER_ABI = 1 };
 
 /*
- * Load a provider, unless one is loaded: $NNBURST_TRACEPOINTS, which is ignored if the program has more rights than its user; or
- * else @path (may be NULL). The file must belong to root or to the user, and no other user may be able to write it. 0; -ENOENT:
- * no such file; -EPERM: another user owns it or can write it; -ELIBACC: it cannot be loaded, or is not a provider. *why, unless
- * NULL, is a static text about the error.
+ * Load a provider, unless one is loaded: $NNBURST_TRACEPOINTS, which is ignored if the program has more rights than
+ * its user; or else @path (may be NULL). The file must belong to root or to the user, and no other user may be able
+ * to write it. 0; -ENOENT: no such file; -EPERM: another user owns it or can write it; -ELIBACC: it cannot be loaded,
+ * or is not a provider. *why, unless NULL, is a static text about the error.
  */
 int nbt_open(const char *path, const char **why);
 
@@ -71,8 +74,9 @@ static inline bool nbt_on(enum nbt_event event)
 	} while (0)
 
 /*
- * Whether a session has begun since *@seen was written. If so, the caller should emit its existing objects again, with their
- * `since`. Call this at the beginning of work, without holding a lock. Without a session it costs one branch.
+ * Whether a session has begun since *@seen was written. If so, the caller should emit its existing objects again,
+ * with their `since`. Call this at the beginning of work, without holding a lock. Without a session it costs one
+ * branch.
  */
 bool nbt__news(uint64_t *seen);
 static inline bool nbt_news(uint64_t *seen)

@@ -1,8 +1,8 @@
 /*
  * boxes.h -- operations of object detection: regions of images, and which of many boxes are kept.
  *
- * The terms of tensor.h. A box is x1, y1, x2, y2. With every content of the tensors, the functions read nothing outside them: a batch index
- * outside, or a malformed region, is an error and no more.
+ * The terms of tensor.h. A box is x1, y1, x2, y2. With every content of the tensors, the functions read nothing
+ * outside them: a batch index outside, or a malformed region, is an error and no more.
  */
 #ifndef NNBX_BOXES_H
 #define NNBX_BOXES_H
@@ -43,7 +43,10 @@ struct nnbx_box_limit {
 	enum nnbx_nms nms;
 };
 
-/* @boxes: room for one of each region and class. Returns how many are kept, in their order; -1: batches do not ascend from 0. */
+/*
+ * @boxes: room for one of each region and class. Returns how many are kept, in their order; -1: batches do not ascend
+ * from 0.
+ */
 int64_t nnbx_box_with_nms_limit(const struct nnbx_box_limit *how, const struct nnbx_tensor *scores,
                                 const struct nnbx_tensor *rois, const struct nnbx_tensor *batches,
                                 struct nnbx_box *boxes);

@@ -1,8 +1,9 @@
 /*
  * conv.c -- convolutions and fully connected layers whose weights are known at run time only.
  *
- * Floats are summed in registers: sums of neighbours share what they load. Weights come by output channel, and a convolution wants those of
- * some output channels side by side: it turns a panel of them on the stack, which then serves all pixels.
+ * Floats are summed in registers: sums of neighbours share what they load. Weights come by output channel, and a
+ * convolution wants those of some output channels side by side: it turns a panel of them on the stack, which then
+ * serves all pixels.
  */
 #include "arith.h"
 #include "wide.h"
@@ -21,8 +22,8 @@ enum {
 /* ---- every input channel to every output channel ---- */
 
 /*
- * Cells side by side in the image are so in the filter, too: a row of a window is one dot product; unless the filter's are
- * further apart, and each is one.
+ * Cells side by side in the image are so in the filter, too: a row of a window is one dot product; unless the
+ * filter's are further apart, and each is one.
  */
 struct run {
 	size_t cells, elements;
@@ -71,7 +72,10 @@ static size_t filter_elements(const struct nnbx_planes *p)
 	return (size_t)p->window.filter_h * p->window.filter_w * p->in_c;
 }
 
-/* Weights of PANEL output channels, side by side: elements @first to @first + @n of their filters. Channels beyond the last are 0. */
+/*
+ * Weights of PANEL output channels, side by side: elements @first to @first + @n of their filters. Channels beyond
+ * the last are 0.
+ */
 struct panel {
 	size_t first, n;
 	float weights[PANEL_ELEMENTS][PANEL];
@@ -136,7 +140,10 @@ static NNBX_INLINE void add_bias_body(size_t n, const float *sums, const float *
 NNBX_TWICE(add_bias, (size_t n, const float *sums, const float *bias, float min, float max, float *out),
            (n, sums, bias, min, max, out))
 
-/* Add what the panel gives @pixels neighbours, of which the first has @patch and all have its rows and columns of the filter. */
+/*
+ * Add what the panel gives @pixels neighbours, of which the first has @patch and all have its rows and columns of the
+ * filter.
+ */
 static void panel_add(const struct nnbx_planes *p, const struct nnbx_patch *patch, const struct panel *panel,
                       size_t pixels, const float *in, float (*sums)[PANEL])
 {
@@ -158,7 +165,10 @@ static void panel_add(const struct nnbx_planes *p, const struct nnbx_patch *patc
 		}
 }
 
-/* How many pixels of a row, from @column on, take all columns of the filter, as the first one does; 1 if that one does not. */
+/*
+ * How many pixels of a row, from @column on, take all columns of the filter, as the first one does; 1 if that one
+ * does not.
+ */
 static size_t pixels_together(const struct nnbx_planes *p, size_t column, const struct nnbx_span *first)
 {
 	size_t last, most = p->out_w - column < STRETCH ? p->out_w - column : STRETCH;
@@ -170,7 +180,10 @@ static size_t pixels_together(const struct nnbx_planes *p, size_t column, const 
 	return last - column + 1 < most ? last - column + 1 : most;
 }
 
-/* Output channels @k to @k + @channels of @n pixels, where a panel of weights is the first, or the last, or both of their sums. */
+/*
+ * Output channels @k to @k + @channels of @n pixels, where a panel of weights is the first, or the last, or both of
+ * their sums.
+ */
 static void conv_stretch(const struct nnbx_planes *p, const struct nnbx_patch *patch, const struct panel *panel,
                          size_t elements, size_t n, size_t k, size_t channels, const float *in, const float *bias,
                          float min, float max, float *out)
@@ -391,7 +404,10 @@ static void spread_q8(const uint8_t *cell, size_t k, size_t n, size_t multiplier
 	}
 }
 
-/* Add the products of an area of a window to the sums of @n channels; cells of the filter are @out_c apart, and rows of it @row_weights. */
+/*
+ * Add the products of an area of a window to the sums of @n channels; cells of the filter are @out_c apart, and rows
+ * of it @row_weights.
+ */
 static NNBX_INLINE void depthwise_area_body(const struct nnbx_area *area, size_t n, const float *in,
                                             const float *weights, size_t row_weights, size_t out_c, float *sums)
 {

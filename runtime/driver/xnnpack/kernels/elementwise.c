@@ -38,8 +38,9 @@ void nnbx_floor_f32(size_t n, const float *in, float *out)
 }
 
 /*
- * *@at becomes e to the power of it, off by at most 2.6e-7 of that (measured). The power of 2 nearest to the result is an exponent, and a
- * polynomial (Taylor's, to x^6) gives what is left, of at most half an octave. Beyond 87 it is that of 87; a NaN stays one.
+ * *@at becomes e to the power of it, off by at most 2.6e-7 of that (measured). The power of 2 nearest to the result
+ * is an exponent, and a polynomial (Taylor's, to x^6) gives what is left, of at most half an octave. Beyond 87 it is
+ * that of 87; a NaN stays one.
  */
 static NNBX_INLINE void exp_near(nnbx_float8 *at)
 {

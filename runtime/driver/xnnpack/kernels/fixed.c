@@ -1,4 +1,7 @@
-/* fixed.c -- arithmetic of numbers with fixed points. Qn is a number with n bits before its point and the rest behind it, sign aside. */
+/*
+ * fixed.c -- arithmetic of numbers with fixed points. Qn is a number with n bits before its point and the rest behind
+ * it, sign aside.
+ */
 #include "fixed.h"
 
 #include <stdlib.h>

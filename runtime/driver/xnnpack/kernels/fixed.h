@@ -1,8 +1,10 @@
 /*
- * fixed.h -- the fixed-point numbers of the HAL's quantised cells: what they approximate, they approximate the same way.
+ * fixed.h -- the fixed-point numbers of the HAL's quantised cells: what they approximate, they approximate the same
+ * way.
  *
- * A 16-bit activation is a few steps off the real function. Public models have those steps in what they expect of QUANTIZED_LSTM.
- * The series, the reciprocal and their roundings here are those that are publicly known of gemmlowp, which they were made with.
+ * A 16-bit activation is a few steps off the real function. Public models have those steps in what they expect of
+ * QUANTIZED_LSTM. The series, the reciprocal and their roundings here are those that are publicly known of gemmlowp,
+ * which they were made with.
  */
 #ifndef NNBX_FIXED_H
 #define NNBX_FIXED_H

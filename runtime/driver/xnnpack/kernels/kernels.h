@@ -7,8 +7,9 @@
  * overlap neither inputs nor each other, unless an operation is marked "in place".
  *
  * TRUST  Dimensions, scales and other parameters are a valid model's: scales > 0, zero points 0 to 255, geometry as
- *        O-30 has it. The tensors are in memory that apps share, and may change at any time: whatever they hold, nothing outside
- *        the tensors is touched and no behaviour is undefined. An index is read once and then checked.
+ *        O-30 has it. The tensors are in memory that apps share, and may change at any time: whatever they hold,
+ *        nothing outside the tensors is touched and no behaviour is undefined. An index is read once and then
+ *        checked.
  *
  * f32 is for float32 and q8 for quant8 asymmetric. Every f32 activation is a clamp to [min, max], which leaves a NaN
  * what it is; every q8 one a clamp to quantised bounds, which nnbx_quant_range works out.
@@ -50,7 +51,10 @@ void nnbx_transpose(size_t batch, size_t rows, size_t columns, size_t elem, cons
 
 /* ---- windows that slide over images ---- */
 
-/* @window's dilation is at least 1; its multiplier counts for depthwise convolutions only, its fused for none: bounds are arguments. */
+/*
+ * @window's dilation is at least 1; its multiplier counts for depthwise convolutions only, its fused for none: bounds
+ * are arguments.
+ */
 struct nnbx_planes {
 	uint32_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
 	struct nnb_window window;
@@ -85,7 +89,10 @@ void nnbx_max_pool_f32(const struct nnbx_planes *p, const float *in, float min, 
 void nnbx_max_pool_q8(const struct nnbx_planes *p, const uint8_t *in, uint8_t min, uint8_t max, uint8_t *out);
 void nnbx_l2_pool_f32(const struct nnbx_planes *p, const float *in, float min, float max, float *out);
 
-/* The place in the input for a place in the output: at * in / out; or with the corners aligned; or with the centres of pixels aligned. */
+/*
+ * The place in the input for a place in the output: at * in / out; or with the corners aligned; or with the centres
+ * of pixels aligned.
+ */
 enum nnbx_centres { NNBX_CORNERS_FIRST, NNBX_CORNERS_ALIGNED, NNBX_CENTRES_HALF };
 
 /* Lines between cells (row 23 of 7.6). in_h, in_w > 0, in_c = out_c; window is not looked at. */
@@ -104,7 +111,10 @@ struct nnbx_pairing {
 bool nnbx_pairing(uint32_t a_rank, const uint32_t *a_dims, uint32_t b_rank, const uint32_t *b_dims,
                   struct nnbx_pairing *ret);
 
-/* Go to the next run of the innermost dimension, whose place is @at[1..]: *a and *b are the tensors' offsets, in elements. False: that was the last. */
+/*
+ * Go to the next run of the innermost dimension, whose place is @at[1..]: *a and *b are the tensors' offsets, in
+ * elements. False: that was the last.
+ */
 bool nnbx_pairing_next(const struct nnbx_pairing *pairing, size_t *at, size_t *a, size_t *b);
 
 void nnbx_add_f32(const struct nnbx_pairing *p, const float *a, const float *b, float min, float max, float *out);
@@ -133,7 +143,8 @@ void nnbx_requantize_q8(size_t n, struct nnbx_quant from, const uint8_t *in, str
                         uint8_t *out);
 
 /*
- * ---- along an axis: @n rows of @size elements that are @step apart; in place, except for local_response_normalization ----
+ * ---- along an axis: @n rows of @size elements that are @step apart; in place, except for
+ * local_response_normalization ----
  *
  * Step is the product of the dimensions behind the axis: row r begins at element r / step * size * step + r % step.
  */

@@ -1,11 +1,12 @@
 /*
  * look.h -- checks inside an operation whether the run must continue.
  *
- * A kernel announces its next work, in units of about a nanosecond. Every NNBX_LOOK_EVERY units, nnbx_worked calls the function of
- * struct nnb_look. Once that function has returned false, nnbx_worked returns false at once: loops end, and their results are not
- * used.
+ * A kernel announces its next work, in units of about a nanosecond. Every NNBX_LOOK_EVERY units, nnbx_worked calls
+ * the function of struct nnb_look. Once that function has returned false, nnbx_worked returns false at once: loops
+ * end, and their results are not used.
  *
- * CONCURRENCY  One thread: an operation runs on one. The function may take long: the thread may wait for its lane meanwhile.
+ * CONCURRENCY  One thread: an operation runs on one. The function may take long: the thread may wait for its lane
+ *              meanwhile.
  */
 #ifndef NNBX_LOOK_H
 #define NNBX_LOOK_H
@@ -31,7 +32,10 @@ struct nnbx_work {
 
 extern _Thread_local struct nnbx_work nnbx_work __attribute__((tls_model("initial-exec")));
 
-/* Call these before and after an operation. End returns false if a look stopped the operation: its result is not complete. */
+/*
+ * Call these before and after an operation. End returns false if a look stopped the operation: its result is not
+ * complete.
+ */
 void nnbx_work_begin(const struct nnb_look *look);
 bool nnbx_work_end(void);
 

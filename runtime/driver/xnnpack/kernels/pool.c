@@ -20,8 +20,8 @@ struct bounds {
 };
 
 /*
- * A kind of pool: how the cells of an area are taken in, whose first one is at @in, and what all n cells give. The first area
- * overwrites.
+ * A kind of pool: how the cells of an area are taken in, whose first one is at @in, and what all n cells give. The
+ * first area overwrites.
  */
 struct pool {
 	size_t elem;

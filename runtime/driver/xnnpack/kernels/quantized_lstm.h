@@ -1,8 +1,8 @@
 /*
  * quantized_lstm.h -- LSTM cells whose operands are quantised: one step of a batch.
  *
- * Computed in double; rounded where the HAL's fixed-point numbers are, so that results are theirs to the last bit or next to it.
- * A tensor whose at is NULL is left out.
+ * Computed in double; rounded where the HAL's fixed-point numbers are, so that results are theirs to the last bit or
+ * next to it. A tensor whose at is NULL is left out.
  */
 #ifndef NNBX_QUANTIZED_LSTM_H
 #define NNBX_QUANTIZED_LSTM_H
@@ -22,7 +22,8 @@ struct nnbx_quantized_lstm {
 	double projection_bias_scale, cell_clip, projection_clip;
 	double hidden_scale; /* scale of the values before the projection */
 	int32_t hidden_zero;
-	/* QUANTIZED_16BIT_LSTM: the weights of the state and then those of the input lie in a row, and are for the input and then the state */
+	/* QUANTIZED_16BIT_LSTM: the weights of the state and then those of the input lie in a row, and are for the
+	 * input and then the state */
 	bool crossed;
 	struct nnbx_tensor in, state, cells, out_state, out_cells,
 		out; /* out.at NULL: the state is all that comes out */

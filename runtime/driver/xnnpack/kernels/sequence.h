@@ -8,7 +8,10 @@
 
 #include "tensor.h"
 
-/* Where the items of a sequence are: by batch and time. Elements of a row; of out, more than a cell gives where two are merged. */
+/*
+ * Where the items of a sequence are: by batch and time. Elements of a row; of out, more than a cell gives where two
+ * are merged.
+ */
 struct nnbx_sequence {
 	size_t batch, time;
 	bool time_major, backward;

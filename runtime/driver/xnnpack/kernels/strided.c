@@ -29,7 +29,10 @@ static void move_row(size_t n, size_t elem, const char *in, ptrdiff_t in_step, c
 		}
 }
 
-/* Without dimensions of 1, and with those that both sides walk through alike taken together. The last is the innermost. */
+/*
+ * Without dimensions of 1, and with those that both sides walk through alike taken together. The last is the
+ * innermost.
+ */
 static struct nnbx_move move_simplified(const struct nnbx_move *m)
 {
 	struct nnbx_move s = { 0 };

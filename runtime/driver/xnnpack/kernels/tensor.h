@@ -1,7 +1,8 @@
 /*
  * tensor.h -- tensors of any type, for kernels that compute in double and do not care which type it is.
  *
- * The same terms as kernels.h: no state, no allocation, tensors dense and row-major, and their bytes may change at any time.
+ * The same terms as kernels.h: no state, no allocation, tensors dense and row-major, and their bytes may change at
+ * any time.
  */
 #ifndef NNBX_TENSOR_H
 #define NNBX_TENSOR_H
@@ -34,8 +35,8 @@ double nnbx_load_one(const struct nnbx_tensor *t, size_t at);
 void nnbx_load_floats(const struct nnbx_tensor *t, size_t first, size_t n, float *ret);
 
 /*
- * The reverse: the nearest value of the type, halves away from zero. A NaN is 0 or, of a quantised type, the smallest; int32
- * and quantised types saturate.
+ * The reverse: the nearest value of the type, halves away from zero. A NaN is 0 or, of a quantised type, the
+ * smallest; int32 and quantised types saturate.
  */
 void nnbx_store(const struct nnbx_tensor *t, size_t first, size_t n, const double *values);
 void nnbx_store_one(const struct nnbx_tensor *t, size_t at, double value);
@@ -45,7 +46,10 @@ void nnbx_store_floats(const struct nnbx_tensor *t, size_t first, size_t n, cons
 
 enum { NNBX_MOVE_RANK = 2 * NNB_RANK_MAX };
 
-/* For each index of a box: out[sum of index * out_step] = in[sum of index * in_step]. Steps are in elements and may be below 0. */
+/*
+ * For each index of a box: out[sum of index * out_step] = in[sum of index * in_step]. Steps are in elements and may
+ * be below 0.
+ */
 struct nnbx_move {
 	uint32_t rank;
 	size_t dims[NNBX_MOVE_RANK];

@@ -4,8 +4,8 @@
  *	static NNBX_INLINE void scale_body(size_t n, const float *in, float *out) { ... }
  *	NNBX_TWICE(scale, (size_t n, const float *in, float *out), (n, in, out))
  *
- * defines scale(n, in, out), which runs the body that suits the cpu. With FMA a product is not rounded before it is added, so the
- * two give other last bits: results are the same on one machine, whatever the path, and not on any two.
+ * defines scale(n, in, out), which runs the body that suits the cpu. With FMA a product is not rounded before it is
+ * added, so the two give other last bits: results are the same on one machine, whatever the path, and not on any two.
  */
 #ifndef NNBX_WIDE_H
 #define NNBX_WIDE_H
@@ -44,7 +44,10 @@ typedef float nnbx_float8 __attribute__((vector_size(32), aligned(4), may_alias)
 typedef int32_t nnbx_int8 __attribute__((vector_size(32), aligned(4),
                                          may_alias)); /* the bits of floats, and the results of comparisons */
 
-/* Where @mask is set, @a, elsewhere @b. A macro: vectors are no arguments where a cpu may not have registers of their length. */
+/*
+ * Where @mask is set, @a, elsewhere @b. A macro: vectors are no arguments where a cpu may not have registers of their
+ * length.
+ */
 #define NNBX_CHOOSE(mask, a, b) ((nnbx_float8)(((nnbx_int8)(a) & (mask)) | ((nnbx_int8)(b) & ~(mask))))
 
 #endif

@@ -9,7 +9,10 @@ struct images {
 	size_t deep; /* input channels that a filter has */
 };
 
-/* The cell of one axis of the input under cell @f of the filter, for cell @o of the output. False: it lies outside the input. */
+/*
+ * The cell of one axis of the input under cell @f of the filter, for cell @o of the output. False: it lies outside
+ * the input.
+ */
 static bool input_under(bool transposed, size_t o, size_t f, uint32_t pad, uint32_t stride, size_t n, size_t *ret)
 {
 	size_t at;
