@@ -15,9 +15,8 @@
  *           until now is the current stretch, which is not in it.
  * MEMORY    A lane keeps at most BSA_HISTORY_OF_LANE stretches, and all lanes together BSA_HISTORY_OF_ALL,
  *           plus one for each lane. A stretch that is dropped for want of room counts as unknown.
- * CONCURRENCY  One thread uses the devices of a schedule, which share the count of stretches, and their
- *              lanes. The functions of struct
- *           bsa_facts must not call this module.
+ * CONCURRENCY  One thread uses the devices of a schedule, which share the count of stretches, and their lanes. The
+ *           functions of struct bsa_facts must not call this module.
  */
 #include "fold/lanes.h"
 
@@ -198,11 +197,11 @@ static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane
 
 /*
  * If the lane's holder was certain until a hole began, and no execution entered the lane between the last
- * hole and @at, report three times:
+ * hole and @at, report up to three rows, and return true; otherwise report nothing, and return false. The rows:
  * - from the first hole to the end of the last, any execution may have held the lane;
  * - from `since` to the end of the last hole, the former holder;
  * - from the first hole to @at, the execution @last_id; if @closing is FREE, the one whose end was heard
- * after the hole, until then. Otherwise return false, and report nothing.
+ *   after the hole, until then.
  */
 static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                                uint64_t last_id)

@@ -2,8 +2,7 @@
  * server.c -- the service's side of a burst: a thread that reads requests and answers them.
  *
  * CONCURRENCY  The thread owns the queues, the parsed request and the result. Freeing a slot is passed on to the
- *              executor,
- *           which has its own locks. The thread stores the counts, and any thread may load them.
+ *           executor, which has its own locks. The thread stores the counts, and any thread may load them.
  * ORDERING  The queues order the packets. To stop: set stopping, then shut the queue, again and again until the
  *           thread has ended; the thread checks stopping before it answers (B-32: no stray result).
  * PROGRESS  The thread sleeps only for requests, or in the callback. It never waits for room: a client that has not

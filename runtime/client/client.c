@@ -6,12 +6,11 @@
  *           completion events (an asynchronous execution has ended), and for each burst a socket on which the service
  *           asks for the memory of slots. The events' thread reads these two kinds of sockets.
  * CONCURRENCY  Any thread may call. The lock guards the lists, and is never held while a thread waits; opening a
- *              channel has a
- *           lock of its own. The events' thread looks a burst up under the client's lock, and answers for it under
- *           the burst's lock, which closing the burst takes too: so the thread never answers for a closed burst. A
- *           client is reference-counted: by its user, its models, and (through these) bursts and executions under
- *           way. Releasing the last reference ends the events' thread; if that thread itself releases it, it ends by
- *           itself.
+ *           channel has a lock of its own. The events' thread looks a burst up under the client's lock, and answers
+ *           for it under the burst's lock, which closing the burst takes too: so the thread never answers for a
+ *           closed burst. A client is reference-counted: by its user, its models, and (through these) bursts and
+ *           executions under way. Releasing the last reference ends the events' thread; if that thread itself
+ *           releases it, it ends by itself.
  * CRASH     The death of the service closes all sockets. A thread that waits on one of them sees that; the events'
  *           thread sees it too, and notifies the bursts and the callers of asynchronous executions.
  * TRUST     The service's answers are parsed as untrusted data.

@@ -2,8 +2,7 @@
  * events.c -- reads what the service sends unasked: ends of executions, questions for slots, and its own end.
  *
  * CONCURRENCY  One thread for each client. It looks up pending executions and lines under the client's lock, and
- *              releases the
- *           lock before it answers or calls back.
+ *           releases the lock before it answers or calls back.
  */
 #include <assert.h>
 #include <sys/epoll.h>

@@ -2,9 +2,8 @@
  * fenced.c -- fenced executions: the call returns at the launch, and the result arrives later.
  *
  * CONCURRENCY  Any thread; the events' thread delivers the result. A fenced execution is reference-counted: by its
- *              user, and by its
- *           client's list from before the call until its fence is no longer pending. Order of locks: the client's,
- *           then its own.
+ *           user, and by its client's list from before the call until its fence is no longer pending. Order of locks:
+ *           the client's, then its own.
  * CRASH     The service first sends the result, and then signals the fence. If it dies before, or between the two,
  *           the fence stays pending: the events' thread sees the end of the connection, and fails the fence instead.
  */

@@ -5,10 +5,9 @@
  *           generation (odd while it is live) above the count of tears. The reserve is a range of pages of which
  *           every other one has another protection: RESERVE_PAGES mappings of the process that one mprotect frees.
  * CONCURRENCY  Any thread may call everything, and the handler may run in any thread, nested too. The owner ends a
- *              watch
- *           once, when no thread uses its pages. The handler takes no lock and allocates nothing. All of this works
- *           between fork and exec, too, because no lock exists. Any number of threads may fill the reserve while
- *           handlers spend it: all of them set protections that do not depend on the previous ones.
+ *           watch once, when no thread uses its pages. The handler takes no lock and allocates nothing. All of this
+ *           works between fork and exec, too, because no lock exists. Any number of threads may fill the reserve
+ *           while handlers spend it: all of them set protections that do not depend on the previous ones.
  * ORDERING  (1) begin: store start, end, prot, release, then store the live state, release --- pairs with (2)
  *           (2) handler: load state, acquire, then start, end, prot, acquire   => the range belongs to this generation,
  *               or to a later one; then state has changed before, and (4) detects that

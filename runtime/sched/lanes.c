@@ -2,9 +2,8 @@
  * lanes.c -- lanes: an execution with a lane runs, an execution without one sleeps.
  *
  * CONCURRENCY  One thread at a time uses a seat; any thread may cancel it, and call nnb__lanes_look. The lock guards
- *              the policy,
- *           and orders the threads that take, leave or give up a lane. It is held for some hundred instructions, and
- *           for tens of microseconds if hundreds of apps wait for dozens of lanes.
+ *           the policy, and orders the threads that take, leave or give up a lane. It is held for some hundred
+ *           instructions, and for tens of microseconds if hundreds of apps wait for dozens of lanes.
  * ORDERING  (1) the giver of a lane: turn = ON_LANE, release, under the lock  --- pairs with (2)
  *           (2) the waiter: loads turn, acquire  => work done on the lane before happens before the waiter's work
  *           (3) cancelled is set before nnb__lanes_look takes the lock; a waiter enters the queue under the lock, and

@@ -2,8 +2,7 @@
  * times.c -- how long executions of a model take.
  *
  * CONCURRENCY  Any thread may learn and ask; all accesses are relaxed, because a lost or late sample does no harm.
- *              The fields
- *           from `fixed` on are constant once the model has been prepared.
+ *           The fields from `fixed` on are constant once the model has been prepared.
  */
 #include "sched/times.h"
 

@@ -2,9 +2,8 @@
  * buffers.c -- memory domains: buffers that the device keeps for clients, and the calls about them.
  *
  * CONCURRENCY  Like calls.c. The device counts the references to a buffer: that of its connection, and those of calls
- *              that copy. The
- *           app is charged for the buffer until its last use has ended; no thread waits for that, but the device
- *           calls back.
+ *           that copy. The app is charged for the buffer until its last use has ended; no thread waits for that, but
+ *           the device calls back.
  * TRUST     Like calls.c. By id, a client finds only its own buffers. Any client can name any token: the device
  *           checks at each use whether it is allowed.
  */

@@ -3,8 +3,8 @@
  * slots.
  *
  * CONCURRENCY  A burst has a reference count: the connection's table holds one reference, and a call that uses the
- *              burst another. Only
- *           the burst's own thread uses the line; nnb__burst_hang_up, from any thread, ends its waits.
+ *           burst another. Only the burst's own thread uses the line; nnb__burst_hang_up, from any thread, ends its
+ *           waits.
  * TRUST     If a client does not answer in time, or answers with something else, the service does not ask it again on
  *           this burst, because a late answer would be taken for the answer to the next question.
  */

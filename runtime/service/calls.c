@@ -3,8 +3,7 @@
  * executions.c and fenced.c.
  *
  * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. It looks up the connection's
- *              objects under the
- *           lock and takes references; it does not hold the lock while it works.
+ *           objects under the lock and takes references; it does not hold the lock while it works.
  * TRUST     The answer to a malformed call is INVALID_ARGUMENT; the service closes the fds and frees the memory that
  *           came with it. The app is charged first for everything that a call makes the service hold.
  */

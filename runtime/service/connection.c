@@ -2,11 +2,10 @@
  * connection.c -- the life of a connection: its life line, its channels, its end.
  *
  * CONCURRENCY  One thread for the life line and one for each channel; a refused client gets none; bursts and
- *              asynchronous executions
- *           have their own threads. The lock guards the lists. The life line's thread ends the connection: it sets
- *           closing, shuts down every socket, so that no thread waits for the client any more, interrupts (SIGURG)
- *           the channels' threads that still wait, waits until the channels and asynchronous executions have ended,
- *           and then frees the rest alone.
+ *           asynchronous executions have their own threads. The lock guards the lists. The life line's thread ends
+ *           the connection: it sets closing, shuts down every socket, so that no thread waits for the client any
+ *           more, interrupts (SIGURG) the channels' threads that still wait, waits until the channels and
+ *           asynchronous executions have ended, and then frees the rest alone.
  * CRASH     The sockets of a dead client are closed, so its life line ends. The service also watches the client's
  *           process, because the client's end of the life line can outlive it in a queue of the service.
  * TRUST     A socket on which the protocol is violated is closed: a channel, or the life line and with it the

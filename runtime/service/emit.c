@@ -2,9 +2,9 @@
  * emit.c -- emits the events about the service's objects: when they change, and again when a session begins.
  *
  * CONCURRENCY  Every event is emitted under the lock of the list that its object enters or has just left: so an
- *              object is not emitted
- *           again before it exists or after it has ended. A thread that emits the existing objects holds the lock
- *           `emitting`, and takes the service's, a connection's and an executor's emit_lock below it, in this order.
+ *           object is not emitted again before it exists or after it has ended. A thread that emits the existing
+ *           objects holds the lock `emitting`, and takes the service's, a connection's and an executor's emit_lock
+ *           below it, in this order.
  * ORDERING  (1) heard is stored, release, when all objects have been emitted  --- pairs with (2)
  *           (2) a thread that begins something loads heard, acquire; if it differs from the provider's number, the
  *               thread waits for the emitting thread => its next event comes after those of the existing objects

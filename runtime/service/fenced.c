@@ -2,9 +2,9 @@
  * fenced.c -- fenced executions: an execution waits for fences, executes, and signals a fence of its own.
  *
  * CONCURRENCY  Each has a thread, like an asynchronous execution. Besides the fences, three events end its wait: its
- *              deadline, the end
- *           of the connection, which the thread sees on the life line, and a failure of its own fence by another
- *           process or by the service, which cancels an execution whose answer the client never received.
+ *           deadline, the end of the connection, which the thread sees on the life line, and a failure of its own
+ *           fence by another process or by the service, which cancels an execution whose answer the client never
+ *           received.
  * ORDERING  The thread releases the request's memory, then sends the result, then signals the fence: a process that
  *           finds the fence signalled may use the memory (Q-34), and knows that the result is on its way (Q-35).
  * CRASH     The fences of a dead client, for which others may wait, fail.

@@ -2,8 +2,7 @@
  * models.c -- models that the service has prepared for clients, and the calls about them.
  *
  * CONCURRENCY  As in calls.c. A model has a reference count: its connection, its bursts, its buffers and executions
- *              under way hold
- *           references.
+ *           under way hold references.
  * TRUST     As in calls.c. The app is charged for the memory that a model may take before the model is prepared.
  */
 #include <assert.h>

@@ -2,9 +2,9 @@
  * service.c -- listens, keeps apps and their limits, starts and stops.
  *
  * CONCURRENCY  nnb_service_run is one thread, which never waits for a client; each connection has its own threads,
- *              which call here on
- *           behalf of their app. The lock guards the lists and what apps hold; under it no thread waits, and nothing
- *           from a client is closed, because closing may take long. Order: this lock before a connection's.
+ *           which call here on behalf of their app. The lock guards the lists and what apps hold; under it no thread
+ *           waits, and nothing from a client is closed, because closing may take long. Order: this lock before a
+ *           connection's.
  * PROGRESS  A stop takes FAREWELL_NS and the time of the process's exit, regardless of clients: what has not ended by
  *           then (an operation of the driver, a file system that does not answer) ends with the process.
  * CRASH     The socket's lock file is locked as long as the process lives: a process that finds it unlocked may

@@ -12,10 +12,10 @@
  * the allocator, which keeps a list of that. All faults are in such places: nothing else has the block's address yet.
  *
  * CONCURRENCY  Everything belongs to the thread that packs: the list, the place to jump to, the blocks. The handler
- *              runs on the
- *           thread whose write it was. Any number of threads may pack at a time. The handler is the process's only
- *           while one of them has such a block: the first installs it, the last puts back what was there. A program
- *           that replaces it in between gets the signal: it must not do so while it prepares a model.
+ *           runs on the thread whose write it was. Any number of threads may pack at a time. The handler is the
+ *           process's only while one of them has such a block: the first installs it, the last puts back what was
+ *           there. A program that replaces it in between gets the signal: it must not do so while it prepares a
+ *           model.
  * TRUST     The handler answers only for writes to this thread's own blocks. Every other fault is passed on.
  */
 #include "packing.h"
