@@ -24,7 +24,8 @@ struct bench_figure {
 struct bench_bar {
 	char name[80];
 	double value, bound;
-	bool at_least, pass;
+	double low, high; /* if has_interval */
+	bool at_least, pass, has_interval;
 };
 
 static void *grow(void *p, size_t n, size_t size)
@@ -237,6 +238,15 @@ void bench_at_least(struct bench *b, const char *name, double value, double boun
 	bar(b, name, value, bound, true);
 }
 
+void bench_interval(struct bench *b, double low, double high)
+{
+	struct bench_bar *r = &b->bars[b->n_bars - 1];
+
+	r->low = low;
+	r->high = high;
+	r->has_interval = true;
+}
+
 /* "AMD EPYC, 2 cpus, Linux 6.18.44" */
 static void describe_machine(char *ret, size_t size)
 {
@@ -291,10 +301,15 @@ static void print_json(const struct bench *b, const char *machine)
 		       bench_percentile(f->values, f->n, 75));
 	}
 	printf("],\"bars\":[");
-	for (size_t i = 0; i < b->n_bars; i++)
-		printf("%s{\"name\":\"%s\",\"value\":%.3f,\"bound\":%.3f,\"is\":\"%s\",\"pass\":%s}", i ? "," : "",
-		       b->bars[i].name, b->bars[i].value, b->bars[i].bound,
-		       b->bars[i].at_least ? "at least" : "at most", b->bars[i].pass ? "true" : "false");
+	for (size_t i = 0; i < b->n_bars; i++) {
+		const struct bench_bar *r = &b->bars[i];
+
+		printf("%s{\"name\":\"%s\",\"value\":%.3f,\"bound\":%.3f,\"is\":\"%s\",\"pass\":%s", i ? "," : "",
+		       r->name, r->value, r->bound, r->at_least ? "at least" : "at most", r->pass ? "true" : "false");
+		if (r->has_interval)
+			printf(",\"interval\":[%.3f,%.3f]", r->low, r->high);
+		printf("}");
+	}
 	printf("]}\n");
 }
 
@@ -320,9 +335,15 @@ static void print_table(const struct bench *b, const char *machine)
 		       bench_percentile(f->values, f->n, 25), bench_percentile(f->values, f->n, 75));
 	}
 	printf("\n%-60s %8s   %s\n", "bar", "value", "bound");
-	for (size_t i = 0; i < b->n_bars; i++)
-		printf("%-60s %8.3f   %s %-6g  %s\n", b->bars[i].name, b->bars[i].value,
-		       b->bars[i].at_least ? ">=" : "<=", b->bars[i].bound, b->bars[i].pass ? "pass" : "MISSED");
+	for (size_t i = 0; i < b->n_bars; i++) {
+		const struct bench_bar *r = &b->bars[i];
+
+		printf("%-60s %8.3f   %s %-6g  %s", r->name, r->value, r->at_least ? ">=" : "<=", r->bound,
+		       r->pass ? "pass" : "MISSED");
+		if (r->has_interval)
+			printf("%*s %.3f .. %.3f", r->pass ? 2 : 0, "", r->low, r->high);
+		printf("\n");
+	}
 }
 
 int bench_close(struct bench *b)

@@ -67,6 +67,9 @@ double bench_figure_bound(const struct bench *b, size_t figure); /* upper bound 
 void bench_at_most(struct bench *b, const char *name, double value, double bound);
 void bench_at_least(struct bench *b, const char *name, double value, double bound);
 
+/* Print an interval beside the bar that was added last, which is judged by its value alone. */
+void bench_interval(struct bench *b, double low, double high);
+
 /* Print all and free it. The exit status: 0, or 1 if a bar was missed. */
 int bench_close(struct bench *b);
 
