@@ -5,9 +5,11 @@
  * whatif.sh records nine scenarios under four policies, each twice: first under all of them, then under all of them
  * again. What is recorded under A is replayed under B, and held against what was recorded under B; and also without
  * one app, and with models that are faster. The verdict of an import on missed deadlines, "met without that app", is
- * held against the recording without it, too. The recordings are kept in $NNB_WHATIF_DIR, if that is given: those
- * that are there are not made again. $NNB_WHATIF_SECONDS is how long it records at most. $NNB_WHATIF_EACH: print each
- * error.
+ * held against the recording without it, too.
+ *
+ * $NNB_WHATIF_DIR: keep the recordings there. Directories with colons between them are several sets of recordings:
+ * each set is recorded and analysed by itself, and the errors of all sets are pooled. A recording that exists is not
+ * made again. $NNB_WHATIF_SECONDS is the longest time to record a set. $NNB_WHATIF_EACH: print each error.
  */
 #include "bench.h"
 
@@ -23,7 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCENARIOS = 9, POLICIES = 4, TIMES = 2, DRAWS = BSV_DRAWS, FEW = 20, ENOUGH = 100, ERRORS_MOST = 1 << 14 };
+enum { SCENARIOS = 9, POLICIES = 4, TIMES = 2, DRAWS = BSV_DRAWS, FEW = 20, ENOUGH = 100 };
+enum { GROUPS_MOST = 256, RESAMPLES = 2000 };
 
 static const char *const scenarios[SCENARIOS] = { "deadline-mix", "noisy-neighbour",   "starvation",
 	                                          "inversion",    "camera+background", "two-lanes",
@@ -36,16 +39,18 @@ static const char *const policies[POLICIES] = { "fair", "priority", "fifo",
 enum figure { MISSED, P50, P99, MEAN, FIGURES };
 static const char *const figure_names[FIGURES] = { "missed, points", "p50, %", "p99, %", "mean, %" };
 
+struct error {
+	double off;
+	unsigned group; /* of groups */
+};
+
 struct errors {
-	double all[FIGURES][ERRORS_MOST];
-	size_t n[FIGURES];
+	struct error *all[FIGURES];
+	size_t n[FIGURES], room[FIGURES];
 };
 
 static struct errors noise, predicted, at_speed, told, saved, saved_noise;
 static struct errors without, without_at_speed, faster, faster_at_speed;
-static struct errors paired,
-	/* of cases that were recorded twice before and after the change: their predictions and their noise */
-	paired_noise;
 static struct errors crossed; /* predicted from both recordings, and held against both */
 
 /* Figures that were recorded after a change, and not predicted, because too few executions were served before it. */
@@ -66,26 +71,6 @@ static double figure_of(const struct bsv_group_figures *f, enum figure figure, u
 	}
 }
 
-static void add_error(struct errors *e, enum figure figure, double got, double want)
-{
-	double off = fabs(got - want);
-
-	if (isnan(got) || isnan(want) || e->n[figure] == ERRORS_MOST)
-		return;
-	e->all[figure][e->n[figure]++] = figure == MISSED ? off : 100 * off / want;
-}
-
-/* ---- recordings ---- */
-
-struct recording {
-	struct bsv_past past;
-	struct bsv_group_figures *figures;
-	const char *cannot;
-	bool there;
-};
-
-static struct recording all[SCENARIOS][POLICIES][TIMES];
-
 static void must(bool fine, const char *what, const char *why)
 {
 	if (fine)
@@ -94,7 +79,102 @@ static void must(bool fine, const char *what, const char *why)
 	exit(1);
 }
 
-static void read_recording(struct recording *r, const char *dir, const char *name)
+static void add_error(struct errors *e, enum figure figure, unsigned group, double got, double want)
+{
+	double off = fabs(got - want);
+
+	if (isnan(got) || isnan(want))
+		return;
+	if (e->n[figure] == e->room[figure]) {
+		e->room[figure] = e->room[figure] ? 2 * e->room[figure] : 256;
+		e->all[figure] = realloc(e->all[figure], e->room[figure] * sizeof(**e->all));
+		must(e->all[figure] != NULL, "an error", "out of memory");
+	}
+	e->all[figure][e->n[figure]++] = (struct error){ figure == MISSED ? off : 100 * off / want, group };
+}
+
+static int errors_order(const void *a, const void *b)
+{
+	double x = ((const struct error *)a)->off, y = ((const struct error *)b)->off;
+
+	return (x > y) - (x < y);
+}
+
+static void errors_sort(struct errors *e)
+{
+	for (enum figure f = MISSED; f < FIGURES; f++)
+		if (e->n[f])
+			qsort(e->all[f], e->n[f], sizeof(**e->all), errors_order);
+}
+
+static void errors_fini(struct errors *e)
+{
+	for (enum figure f = MISSED; f < FIGURES; f++)
+		free(e->all[f]);
+}
+
+/* Nearest rank, of sorted errors. @times: how often each group counts; NULL: once. NAN: there is no error. */
+static double errors_percentile(const struct errors *e, enum figure f, unsigned percent, const unsigned *times)
+{
+	size_t all = 0, rank, seen = 0, i = 0;
+
+	for (size_t k = 0; k < e->n[f]; k++)
+		all += times ? times[e->all[f][k].group] : 1;
+	if (!all)
+		return NAN;
+	rank = (all * percent + 99) / 100;
+	for (; seen < rank; i++)
+		seen += times ? times[e->all[f][i].group] : 1;
+	return e->all[f][i - 1].off;
+}
+
+/* ---- groups ---- */
+
+/*
+ * An app and model of a scenario, in all sets. One odd recording makes the noise of a group large, and the errors of
+ * all predictions from that recording and of it. So the bootstrap draws groups, not single errors.
+ */
+static struct {
+	unsigned scenario;
+	char app[64], model[64];
+} groups[GROUPS_MOST];
+static unsigned n_groups;
+
+static unsigned group_number(unsigned scenario, const char *app, const char *model)
+{
+	for (unsigned i = 0; i < n_groups; i++)
+		if (groups[i].scenario == scenario && !strcmp(groups[i].app, app) && !strcmp(groups[i].model, model))
+			return i;
+	must(n_groups < GROUPS_MOST, app, "there are too many groups");
+	groups[n_groups].scenario = scenario;
+	snprintf(groups[n_groups].app, sizeof(groups->app), "%s", app);
+	snprintf(groups[n_groups].model, sizeof(groups->model), "%s", model);
+	return n_groups++;
+}
+
+/* Draw as many groups as there are, with replacement: *times is how often each is drawn. */
+static void groups_draw(unsigned *times, uint64_t *random)
+{
+	memset(times, 0, n_groups * sizeof(*times));
+	for (unsigned i = 0; i < n_groups; i++) {
+		*random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		times[(*random >> 32) % n_groups]++;
+	}
+}
+
+/* ---- recordings ---- */
+
+struct recording {
+	struct bsv_past past;
+	struct bsv_group_figures *figures;
+	unsigned *numbers; /* of its groups, in all recordings */
+	const char *cannot;
+	bool there;
+};
+
+static struct recording all[SCENARIOS][POLICIES][TIMES]; /* of one set */
+
+static void read_recording(struct recording *r, unsigned scenario, const char *dir, const char *name)
 {
 	struct bsa_query *q = NULL;
 	struct bsa_db *db = NULL;
@@ -118,7 +198,10 @@ static void read_recording(struct recording *r, const char *dir, const char *nam
 		return;
 	}
 	r->figures = calloc(r->past.n_groups + 1, sizeof(*r->figures));
-	must(r->figures && bsv_figures_recorded(&r->past, r->figures, NULL), path, "out of memory");
+	r->numbers = calloc(r->past.n_groups + 1, sizeof(*r->numbers));
+	must(r->figures && r->numbers && bsv_figures_recorded(&r->past, r->figures, NULL), path, "out of memory");
+	for (size_t i = 0; i < r->past.n_groups; i++)
+		r->numbers[i] = group_number(scenario, r->past.groups[i].app_name, r->past.groups[i].model_name);
 	r->there = true;
 }
 
@@ -126,6 +209,8 @@ static void recording_fini(struct recording *r)
 {
 	bsv_past_fini(&r->past);
 	free(r->figures);
+	free(r->numbers);
+	*r = (struct recording){ 0 };
 }
 
 /* The group of the same app and model in @r. NULL: it has none. */
@@ -283,7 +368,7 @@ static void compare(struct errors *e, const char *what, const struct recording *
 			not_told[f] += e == &predicted && !isnan(is) && !is_told(from, i, f);
 			if (isnan(got) || isnan(is))
 				continue;
-			add_error(e, f, got, is);
+			add_error(e, f, from->numbers[i], got, is);
 			tell_each(what, from, i, f, got, is);
 		}
 	}
@@ -299,32 +384,8 @@ static void compare_recorded(const char *what, const struct recording *a, const 
 
 			if (isnan(got) || isnan(is))
 				continue;
-			add_error(&noise, f, got, is);
+			add_error(&noise, f, a->numbers[i], got, is);
 			tell_each(what, a, i, f, got, is);
-		}
-	}
-}
-
-/*
- * The predictions of @to[0] from @from[0], and the noise of the same figures in both pairs of recordings: where all
- * four have the figure.
- */
-static void compare_pairs(const struct recording *from, const struct prediction *p, const struct recording *to)
-{
-	for (size_t i = 0; i < p->n_groups; i++) {
-		const struct bsv_past_group *g = &from->past.groups[i];
-		const struct bsv_group_figures *again = same_in(&from[1], g);
-		const struct bsv_group_figures *first = same_in(to, g), *second = same_in(&to[1], g);
-
-		for (enum figure f = MISSED; again && first && second && f < FIGURES; f++) {
-			double got = predicted_of(from, p, i, f), is = figure_of(first, f, 1);
-			double was = figure_of(&from->figures[i], f, 1);
-
-			if (isnan(got + is + was + figure_of(again, f, 1) + figure_of(second, f, 1)))
-				continue;
-			add_error(&paired, f, got, is);
-			add_error(&paired_noise, f, was, figure_of(again, f, 1));
-			add_error(&paired_noise, f, is, figure_of(second, f, 1));
 		}
 	}
 }
@@ -483,8 +544,6 @@ static void predict_crossed(unsigned scenario, unsigned a)
 			for (unsigned j = 0; j < TIMES; j++)
 				if (to[j].there)
 					compare(&crossed, NULL, from, &p, &to[j]);
-			if (!k && from[1].there && to[0].there && to[1].there)
-				compare_pairs(from, &p, to);
 			prediction_fini(&p);
 		}
 		free(change.groups);
@@ -565,9 +624,9 @@ static void compare_saved(const char *dir, const char *name, const struct record
 		m = read_misses(path, &normal->past.groups[i], app);
 		most = 100 * (m.all - m.met) / n;
 		least = 100 * (m.all - m.met - m.unsure) / n;
-		add_error(&saved, MISSED, is < least ? least : is > most ? most : is, is);
+		add_error(&saved, MISSED, normal->numbers[i], is < least ? least : is > most ? most : is, is);
 		if (again->there && same_in(again, &normal->past.groups[i]))
-			add_error(&saved_noise, MISSED, figure_of(&normal->figures[i], MISSED, 1),
+			add_error(&saved_noise, MISSED, normal->numbers[i], figure_of(&normal->figures[i], MISSED, 1),
 			          figure_of(same_in(again, &normal->past.groups[i]), MISSED, 1));
 		saved_in_all.missed += (uint64_t)m.all;
 		saved_in_all.met += (uint64_t)m.met;
@@ -589,9 +648,9 @@ static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s-without-%s", scenarios[scenario], policies[policy]);
-	read_recording(&other, dir, name);
+	read_recording(&other, scenario, dir, name);
 	snprintf(name, sizeof(name), "%s-slow-%s", scenarios[scenario], policies[policy]);
-	read_recording(&slow, dir, name);
+	read_recording(&slow, scenario, dir, name);
 	if (other.there && normal->there) {
 		snprintf(name, sizeof(name), "%s-%s", scenarios[scenario], policies[policy]);
 		compare_saved(dir, name, normal, &all[scenario][policy][1], &other);
@@ -633,7 +692,7 @@ static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
 
 static double at_percent(const struct errors *e, enum figure f, unsigned percent)
 {
-	return e->n[f] ? bench_percentile(e->all[f], e->n[f], percent) : NAN;
+	return errors_percentile(e, f, percent, NULL);
 }
 
 static void tell(struct bench *b, const char *what, const struct errors *e)
@@ -670,7 +729,30 @@ static void tell_ratios(struct bench *b, const char *what, const struct errors *
 		}
 }
 
-static void judge(struct bench *b)
+/*
+ * Add to the bar of crossed over noise, which was added last, the interval that encloses 90 % of the ratios of groups
+ * drawn anew.
+ */
+static void add_ratio_interval(struct bench *b, enum figure f, unsigned percent)
+{
+	static double ratios[RESAMPLES];
+	unsigned times[GROUPS_MOST];
+	uint64_t random = 1;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < RESAMPLES; i++) {
+		double ratio;
+
+		groups_draw(times, &random);
+		ratio = errors_percentile(&crossed, f, percent, times) / errors_percentile(&noise, f, percent, times);
+		if (isfinite(ratio))
+			ratios[n++] = ratio;
+	}
+	if (n)
+		bench_interval(b, bench_percentile(ratios, n, 5), bench_percentile(ratios, n, 95));
+}
+
+static void judge(struct bench *b, double replayed)
 {
 	char name[64];
 
@@ -678,10 +760,10 @@ static void judge(struct bench *b)
 	bench_at_most(b, "predicted: missed, points, p90", at_percent(&predicted, MISSED, 90), 5);
 	for (enum figure f = P50; f < FIGURES; f++)
 		for (unsigned percent = 50; percent <= 90; percent += 40) {
-			snprintf(name, sizeof(name), "predicted / noise: %s, %s", figure_names[f],
+			snprintf(name, sizeof(name), "crossed / noise: %s, %s", figure_names[f],
 			         percent == 50 ? "median" : "p90");
-			bench_at_most(b, name, at_percent(&predicted, f, percent) / at_percent(&noise, f, percent),
-			              1.25);
+			bench_at_most(b, name, at_percent(&crossed, f, percent) / at_percent(&noise, f, percent), 1.25);
+			add_ratio_interval(b, f, percent);
 		}
 	bench_at_most(b, "at its speed: p50, %, median", at_percent(&at_speed, P50, 50), 6);
 	bench_at_most(b, "at its speed: p99, %, median", at_percent(&at_speed, P99, 50), 12);
@@ -700,6 +782,8 @@ static void judge(struct bench *b)
 		if (held[i].all)
 			bench_at_least(b, i ? "latencies inside the interval, %" : "misses inside the interval, %",
 			               100.0 * held[i].inside / held[i].all, 80);
+	if (!isnan(replayed))
+		bench_at_least(b, "executions replayed, M/s", replayed / 1e6, 1);
 }
 
 static void tell_saved(struct bench *b)
@@ -724,7 +808,7 @@ static uint64_t cpu_now(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* For each core: of cpu time. */
+/* In a second of cpu time. */
 static double replayed_per_second(void)
 {
 	const struct recording *r = &all[6][0][0];
@@ -758,22 +842,16 @@ static void record(const char *dir, bool quick)
 	must(WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == 3), "recording", "that failed");
 }
 
-int main(int argc, char **argv)
+/* Read the recordings of a set, add their errors to those of the other sets, and forget them. */
+static void analyse_set(const char *dir)
 {
-	char own[] = "/tmp/bench_whatif.XXXXXX", name[64], command[64];
-	const char *dir = getenv("NNB_WHATIF_DIR");
-	struct bench b;
+	char name[64];
 
-	bench_open(&b, "whatif", 1, argc, argv);
-	if (!dir)
-		dir = mkdtemp(own);
-	must(dir != NULL, "a directory", "there is none");
-	record(dir, b.quick);
 	for (unsigned s = 0; s < SCENARIOS; s++)
 		for (unsigned p = 0; p < POLICIES; p++)
 			for (unsigned k = 0; k < TIMES; k++) {
 				snprintf(name, sizeof(name), "%s-%s-%u", scenarios[s], policies[p], k + 1);
-				read_recording(&all[s][p][k], dir, name);
+				read_recording(&all[s][p][k], s, dir, name);
 			}
 	for (unsigned s = 0; s < SCENARIOS; s++)
 		for (unsigned p = 0; p < POLICIES; p++) {
@@ -785,32 +863,77 @@ int main(int argc, char **argv)
 			predict_crossed(s, p);
 			predict_changes(dir, s, p);
 		}
-	tell(&b, "noise", &noise);
-	tell(&b, "as recorded", &told);
-	tell(&b, "predicted", &predicted);
-	tell_not_told(&b);
-	tell(&b, "crossed", &crossed);
-	tell(&b, "paired", &paired);
-	tell(&b, "paired noise", &paired_noise);
-	tell_ratios(&b, "crossed / noise", &crossed, &noise);
-	tell_ratios(&b, "paired / its noise", &paired, &paired_noise);
-	tell(&b, "at its speed", &at_speed);
-	tell(&b, "without", &without);
-	tell(&b, "without, at its speed", &without_at_speed);
-	tell(&b, "faster", &faster);
-	tell(&b, "faster, at its speed", &faster_at_speed);
-	tell(&b, "saved", &saved);
-	tell(&b, "saved's noise", &saved_noise);
-	tell_saved(&b);
-	judge(&b);
-	if (all[6][0][0].there)
-		bench_at_least(&b, "executions replayed, M/s", replayed_per_second() / 1e6, 1);
+}
+
+static void forget_set(void)
+{
 	for (unsigned s = 0; s < SCENARIOS; s++)
 		for (unsigned p = 0; p < POLICIES; p++)
 			for (unsigned k = 0; k < TIMES; k++)
 				recording_fini(&all[s][p][k]);
+}
+
+static const struct {
+	const char *name;
+	struct errors *errors;
+} kinds[] = {
+	{ "noise", &noise },
+	{ "as recorded", &told },
+	{ "predicted", &predicted },
+	{ "crossed", &crossed },
+	{ "at its speed", &at_speed },
+	{ "without", &without },
+	{ "without, at its speed", &without_at_speed },
+	{ "faster", &faster },
+	{ "faster, at its speed", &faster_at_speed },
+	{ "saved", &saved },
+	{ "saved's noise", &saved_noise },
+};
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+/* @dirs: with colons between them, which are replaced. Returns executions replayed in a second; NAN: not known. */
+static double analyse_sets(char *dirs, bool quick)
+{
+	double replayed = NAN;
+	char *rest = NULL;
+
+	for (char *dir = strtok_r(dirs, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
+		record(dir, quick);
+		if (getenv("NNB_WHATIF_EACH"))
+			fprintf(stderr, "%s:\n", dir);
+		analyse_set(dir);
+		if (isnan(replayed) && all[6][0][0].there)
+			replayed = replayed_per_second();
+		forget_set();
+	}
+	return replayed;
+}
+
+int main(int argc, char **argv)
+{
+	char own[] = "/tmp/bench_whatif.XXXXXX", command[64], *dirs = NULL;
+	const char *given = getenv("NNB_WHATIF_DIR");
+	double replayed;
+	struct bench b;
+
+	bench_open(&b, "whatif", 1, argc, argv);
+	if (given || mkdtemp(own))
+		dirs = strdup(given ? given : own);
+	must(dirs != NULL, "a directory", "there is none");
+	replayed = analyse_sets(dirs, b.quick);
+	for (unsigned i = 0; i < KINDS; i++) {
+		errors_sort(kinds[i].errors);
+		tell(&b, kinds[i].name, kinds[i].errors);
+	}
+	tell_not_told(&b);
+	tell_ratios(&b, "predicted / noise", &predicted, &noise);
+	tell_saved(&b);
+	judge(&b, replayed);
+	for (unsigned i = 0; i < KINDS; i++)
+		errors_fini(kinds[i].errors);
+	free(dirs);
 	snprintf(command, sizeof(command), "rm -r '%s'", own);
-	if (dir == own && system(command))
+	if (!given && system(command))
 		fprintf(stderr, "bench_whatif: %s is still there\n", own);
 	return bench_close(&b);
 }
