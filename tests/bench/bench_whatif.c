@@ -270,8 +270,7 @@ static double predicted_of(const struct recording *from, const struct prediction
 		if (isnan(values[i]))
 			return NAN;
 	}
-	return bsv_prediction_spread(&from->past, values, figure == MEAN ? BSV_FIGURE_P50 : BSV_FIGURE_MISSED + figure)
-	        .median;
+	return bsv_prediction_spread(&from->past, values).median;
 }
 
 static struct {

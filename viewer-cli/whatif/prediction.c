@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MIDDLE_FROM = 3 /* of BSV_DRAWS replays, so many are left out at each end */ };
-
 #define LATENCY_MOST 1e18 /* ns: more is absurd */
 #define RARE 0.05         /* an interval has all shares of misses under which what was seen is no rarer than this */
 
@@ -95,22 +93,7 @@ static double draw_figure(const struct bsv_prediction *p, int changed, unsigned 
 	return figure_of(p, p->draws[changed][draw], i, figure, draw ? 2 : 1);
 }
 
-/*
- * A 99th percentile is one of the largest latencies of its replay, and jumps from one replay to the
- * next more than a median does. The mean of the middle replays jumps less; the outer ones are those
- * of an extreme speed or load.
- */
-static double middle_of(const double *sorted, unsigned n)
-{
-	unsigned out = n * MIDDLE_FROM / BSV_DRAWS;
-	double sum = 0;
-
-	for (unsigned i = out; i < n - out; i++)
-		sum += sorted[i];
-	return sum / (n - 2 * out);
-}
-
-struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const double *values, enum bsv_figure figure)
+struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const double *values)
 {
 	double all[BSV_DRAWS], loud[BSV_DRAWS];
 	struct bsv_spread s;
@@ -122,11 +105,8 @@ struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const doubl
 			loud[n++] = values[k];
 	}
 	s = bsv_spread_of(all, BSV_DRAWS);
-	if (isnan(s.median))
-		return s;
-	s.median = bsv_spread_of(loud, n).median;
-	if (figure == BSV_FIGURE_P99)
-		s.median = middle_of(loud, n);
+	if (!isnan(s.median))
+		s.median = bsv_spread_of(loud, n).median;
 	return s;
 }
 
@@ -136,7 +116,7 @@ static struct bsv_spread replays_of(const struct bsv_prediction *p, int changed,
 
 	for (unsigned k = 0; k < BSV_DRAWS; k++)
 		values[k] = draw_figure(p, changed, k, i, figure);
-	return bsv_prediction_spread(p->past, values, figure);
+	return bsv_prediction_spread(p->past, values);
 }
 
 struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)

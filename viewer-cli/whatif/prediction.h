@@ -57,11 +57,10 @@ unsigned bsv_prediction_lacks(const struct bsv_prediction *p, size_t i, enum bsv
 
 /*
  * The least and the most of a figure of BSV_DRAWS replays, by seed, and what is predicted: the
- * median, but of a 99th percentile the mean of the middle five. If a thread waited for a single
- * answer, what is predicted is of the replays in which the thread goes on. All are NAN if a value
- * is.
+ * median. If a thread waited for a single answer, the median is of the replays in which the thread
+ * goes on. All are NAN if a value is.
  */
-struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const double *values, enum bsv_figure figure);
+struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const double *values);
 
 /* Under the recorded rules: of the replays alone. */
 struct bsv_spread bsv_prediction_replayed(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
