@@ -786,6 +786,13 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 	return *d->unsummed ? d->now : bsa_lanes_ready_until(d, hole, d->now);
 }
 
+/* If a hole may hide that @x was preempted, although it seems to be on a lane still: it waited until @until at most. */
+static void may_have_been_preempted(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
+{
+	if (x->state == BSA_SCHEDULED_ON && !x->on_native && is_hidden(d, x, x->slice_began, d->now))
+		may_have_waited(d, x, hole_begin(d, x->slice_began), until);
+}
+
 static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	uint64_t until = waited_until(d, x);
@@ -798,6 +805,7 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 	if (x->state == BSA_SCHEDULED_OFF && x->stretches && (!x->none_waited_at || until > x->none_waited_at) &&
 	    may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
 		return -ENOMEM;
+	may_have_been_preempted(d, x, until);
 	if (x->state != BSA_SCHEDULED_OVER)
 		lose_track_until(d, x, until);
 	return 0;
@@ -830,8 +838,7 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	}
 	if (x->state == BSA_SCHEDULED_ON) {
 		/* finish_device takes it from its lane, after all waits for the lane were reported */
-		if (is_hidden(d, x, x->slice_began, d->now))
-			may_have_waited(d, x, hole_begin(d, x->slice_began), waited_until(d, x));
+		may_have_been_preempted(d, x, waited_until(d, x));
 		return 0;
 	}
 	return take_forget(d, x);

@@ -243,6 +243,16 @@ static const struct story {
 	  "0 lanes 2 idle; 10 ready 2; 11 dispatch 2 0; 12 ready 3; 13 dispatch 3 1; 20 ready 1; 30 loss 31;"
 	  "40 end 3 1; 42 ready 4; 43 dispatch 4 1; 44 end 4 1; 45 lanes 1; 60000000 forget 1; 70000000 over 0",
 	  "possible 1: 20-60000000; possible 3: 30-40" },
+	{ "two holes may hide that it was off its lane between them, and its end", "possible", 0, 0,
+	  "0 lanes 1 idle; 10 ready 1; 11 dispatch 1 0; 20 loss 30; 50 loss 60; 80 forget 1; 90 over 0",
+	  "possible 1: 20-80" },
+	{ "an execution on its lane may have ended at any time, if there is no hole", "possible", 0, 0,
+	  "0 lanes 1 idle; 10 ready 1; 11 dispatch 1 0; 80 forget 1; 90 over 0",
+	  "" },
+	{ "an execution without a lane does not wait for one, whatever holes hide", "possible", 0, 0,
+	  "0 lanes 0 native; 10 ready 1; 11 dispatch 1 254; 13 ready 2; 14 dispatch 2 254; 20 loss 30; 50 loss 60; "
+	  "80 forget 1; 85 cut 2; 90 over 0",
+	  "" },
 	{ "refused, and nothing is known of the lanes", "refused", 0, 0,
 	  "0 lanes 1; 10 refused 2; 12 ready 1; 13 dispatch 1 0; 20 end 1 0; 30 over 0",
 	  "refused 2: free 20, unknown by 0 of app 0" },
