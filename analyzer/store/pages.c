@@ -15,7 +15,7 @@
  *   cell of a leaf     varint bytes of the record; varint id; the record
  *   record             varint bytes of its head; a byte for each column: its kind (0 NULL; 1 to 6: an integer of 1,
  *                      2, 3, 4, 6 or 8 bytes; 8 and 9: the integers 0 and 1, without bytes); the columns. The id's
- *                      column has the kind NULL.
+ *                      column has the kind NULL. Columns that are missing at the end are NULL.
  *   inner page         byte 5; as a leaf; then u32 number of the last child; cells: u32 number of a child, varint
  *                      last id below it
  *   index              leaf byte 10, inner page byte 2; a cell's record is the entry; each entry is in one page only:
@@ -258,7 +258,7 @@ static int end_leaf(struct pages *p)
 int bsa_pages_row(struct pages *p, const int64_t *row)
 {
 	uint8_t body[COLUMNS_MAX * 8 + 8], kinds[COLUMNS_MAX], cell[2 + 9 + 1], *page;
-	unsigned bytes = 0, n, payload, all;
+	unsigned bytes = 0, n, payload, all, columns = p->columns;
 
 	assert(row[0] > p->last);
 	if (p->error) /* after an error no leaf is written, and the leaves may be full */
@@ -267,18 +267,20 @@ int bsa_pages_row(struct pages *p, const int64_t *row)
 		p->leaves = malloc(sizeof(*p->leaves) * WRITE_PAGES); /* most tables have no rows */
 	if (!p->leaves)
 		return pages_fail(p, strerror(ENOMEM));
+	while (columns > 1 && row[columns - 1] == NOTHING)
+		columns--;
 	kinds[0] = 0; /* the id is the cell's */
-	for (unsigned i = 1; i < p->columns; i++) {
+	for (unsigned i = 1; i < columns; i++) {
 		unsigned more;
 
 		kinds[i] = put_column(body + bytes, row[i], &more);
 		bytes += more;
 	}
-	payload = 1 + p->columns + bytes;
+	payload = 1 + columns + bytes;
 	n = put_varint(cell, payload);
 	n += put_varint(cell + n, (uint64_t)row[0]);
-	cell[n++] = (uint8_t)(1 + p->columns);
-	all = n + p->columns + bytes;
+	cell[n++] = (uint8_t)(1 + columns);
+	all = n + columns + bytes;
 	if (LEAF_HEAD + (p->cells + 1) * POINTER + all > p->content && end_leaf(p))
 		return -1;
 	assert(LEAF_HEAD + (p->cells + 1) * POINTER + all <= p->content); /* the largest row fits into an empty page */
@@ -286,8 +288,8 @@ int bsa_pages_row(struct pages *p, const int64_t *row)
 	page = p->leaves[p->n_full];
 	put_16(page + LEAF_HEAD + p->cells++ * POINTER, p->content);
 	memcpy(page + p->content, cell, n);
-	memcpy(page + p->content + n, kinds, p->columns);
-	memcpy(page + p->content + n + p->columns, body, bytes);
+	memcpy(page + p->content + n, kinds, columns);
+	memcpy(page + p->content + n + columns, body, bytes);
 	p->last = row[0];
 	return 0;
 }
