@@ -40,6 +40,7 @@ struct bsa_store {
 	uint64_t timeless;                    /* executions of which no event has a time */
 	uint64_t after_end;                   /* events later than the end of their recording */
 	uint64_t missed, joined_causes;       /* causes: misses of which culprits were added up */
+	uint64_t joined_statistics;           /* executions that the groups of spill had no room for */
 	uint64_t saved_asked, saved_replayed; /* misses of the sample; those that were replayed without their causes */
 	uint64_t first_execution;             /* the first id of this import */
 	struct batch batches[BATCHES];

@@ -388,7 +388,7 @@ static int write_meta(struct bsa_store *s)
 		{ "left_out_late", s->left_out.late },
 		{ "left_out_forgotten", s->left_out.forgotten },
 		{ "left_out_after_end", s->after_end },
-		{ "joined_statistics", bsa_spill_joined(s->spill) },
+		{ "joined_statistics", s->joined_statistics },
 		{ "joined_counts", bsa_tally_joined(s->tally) },
 		{ "joined_interference", s->left_out.pairs },
 		{ "joined_causes", s->joined_causes },
@@ -478,6 +478,15 @@ static uint32_t root_of(struct bsa_store *s, const char *name)
 	return bsa_store_step(s, q) ? (uint32_t)sqlite3_column_int64(q, 0) : 0;
 }
 
+/*
+ * Each sorter takes as much memory as the cache of pages. Where there are so many apps that the fold reports them in
+ * parts, both have less.
+ */
+static int bound_sorting(struct bsa_store *s)
+{
+	return s->left_out.parts ? bsa_store_run(s, "PRAGMA cache_size = -2048") : s->code;
+}
+
 /* While the database is closed, attach its pages. Then move the late executions into the table. */
 static int attach_pages(struct bsa_store *s)
 {
@@ -492,7 +501,7 @@ static int attach_pages(struct bsa_store *s)
 		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, bsa_pages_error(s->pages));
 	s->pages = bsa_pages_free(s->pages);
 	s->by_seq = bsa_sort_free(s->by_seq);
-	if (open_db(s))
+	if (open_db(s) || bound_sorting(s))
 		return s->code;
 	bsa_store_run(s,
 	              "REPLACE INTO stored_execution SELECT * FROM " LATE_EXECUTIONS "; DROP TABLE " LATE_EXECUTIONS);
@@ -510,8 +519,11 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 	bsa_lags_finish(s);
 	bsa_rows_finish(s);
 	bsa_batches_flush(s);
+	bound_sorting(s);
 	bsa_store_run(s, bsa_sql_names);
 	bsa_stats_run(s);
+	s->joined_statistics = bsa_spill_joined(s->spill);
+	s->spill = bsa_spill_free(s->spill); /* what follows sorts rows, and needs the room */
 	bsa_pool_stat_run(s);
 	if (s->pages)
 		attach_pages(s);
