@@ -980,6 +980,14 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 
 /* ---- steps in the order of their times ---- */
 
+/* The first @n lanes are idle now, except for those of which something is known. */
+static void begin_lanes(struct bsa_device *d, unsigned n)
+{
+	for (unsigned i = 0; i < d->lanes_room && i < n; i++)
+		if (d->lanes[i].known_from == BSA_NEVER)
+			bsa_lane_begin(&d->lanes[i], d->now);
+}
+
 /*
  * A step of the service itself; or it begins (FINDING), or has ended (FOUND), to report the executions under
  * way. The service reports its lanes and policy again at each change, so RULES_IDLE and FOUND concern only
@@ -996,20 +1004,23 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 		bsa_refusals_end_instant(d);
 		bsa_shares_advance(d, at);
 	}
-	if (flags & (RULES_FINDING | RULES_FOUND)) {
-		d->finding = flags & RULES_FINDING;
-		for (unsigned i = 0; !d->finding && i < d->lanes_room && i < d->n_lanes; i++)
-			if (d->lanes[i].known_from == BSA_NEVER)
-				bsa_lane_begin(&d->lanes[i], d->now);
+	if (flags & RULES_FINDING) {
+		d->finding = true;
+		d->finding_since = d->now;
+		return 0;
+	}
+	if (flags & RULES_FOUND) {
+		d->finding = false;
+		if (!bsa_device_unsure(d, d->finding_since, d->now)) /* a hole may hide the report of a lane's holder */
+			begin_lanes(d, d->n_lanes);
 		return 0;
 	}
 	d->native = flags & RULES_NATIVE;
 	d->lanes_told = true;
 	if (lanes || d->native)
 		d->n_lanes = d->native ? 0 : lanes;
-	for (unsigned i = 0; i < lanes && flags & RULES_IDLE; i++)
-		if (d->lanes[i].known_from == BSA_NEVER)
-			bsa_lane_begin(&d->lanes[i], d->now);
+	if (flags & RULES_IDLE)
+		begin_lanes(d, lanes);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  * A script is sentences with a semicolon between them. "x 1 app 2 high step 5 of 3 counted uncertain"
  * declares execution 1, of instance 3; without that sentence it is of app 1, medium, without a step, of
  * instance 1. "10 dispatch 1 0" is a step at 10 with a lane, "over 1" asks the schedule for its result about
- * an execution, "90 over 0" is the end. Of the reported facts, those count, in any order, whose sentences
+ * an execution, "90 over 0" is the end; from "2 listing" to "8 listed" the service reports what was under way. Of the reported facts, those count, in any order, whose sentences
  * begin with a word of "about".
  */
 #include <setjmp.h>
@@ -253,6 +253,13 @@ static const struct story {
 	  "0 lanes 0 native; 10 ready 1; 11 dispatch 1 254; 13 ready 2; 14 dispatch 2 254; 20 loss 30; 50 loss 60; "
 	  "80 forget 1; 85 cut 2; 90 over 0",
 	  "" },
+	{ "the service has listed what was under way: its lane is idle", "wait over", 0, 0,
+	  "1 lanes 1; 2 listing; 8 listed; 10 ready 1; 50 dispatch 1 0; 60 end 1 0; over 1",
+	  "over 1: lane 0, idle, ran 10, waited 40, bypassed 0" },
+	{ "a hole in that list may hide who has the lane", "wait over", 0, 0,
+	  "1 lanes 1; 2 listing; 4 loss 6; 8 listed; 10 ready 1; 50 dispatch 1 0; 60 end 1 0; over 1",
+	  "wait 1: 10-50 lane 0 queue unknown by 0 of app 0;"
+	  "over 1: lane 0, ran 10, waited 40, bypassed 0" },
 	{ "refused, and nothing is known of the lanes", "refused", 0, 0,
 	  "0 lanes 1; 10 refused 2; 12 ready 1; 13 dispatch 1 0; 20 end 1 0; 30 over 0",
 	  "refused 2: free 20, unknown by 0 of app 0" },
@@ -531,6 +538,8 @@ static void play_line(struct scene *c, const char *line)
 		assert_int_equal(bsa_schedule_add_loss(c->s, at, to, false), 0);
 	else if (sscanf(line, "%" SCNu64 " hole %" SCNu64, &at, &to) == 2) /* the hole lost no summary */
 		assert_int_equal(bsa_schedule_add_hole(c->s, at, to, BSA_NEVER, 0), 0);
+	else if (sscanf(line, "%" SCNu64 " list%15s", &at, word) == 2) /* the service lists what is under way */
+		assert_int_equal(bsa_schedule_finding(c->s, 1, at, !strcmp(word, "ed")), 0);
 	else if (sscanf(line, "begin %" SCNu64, &at) == 1)
 		bsa_schedule_set_begin(c->s, at);
 	else if (sscanf(line, "%" SCNu64 " over %u", &at, &a) == 2)
