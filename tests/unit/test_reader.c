@@ -260,6 +260,35 @@ static void a_process_that_is_silent_for_a_minute_has_failed(void **state)
 	busy_end(&b);
 }
 
+static void after_a_question_that_failed_each_question_fails_though_answers_come(void **state)
+{
+	static struct bsa_live_row rows[BSV_FIGURES_ROWS];
+	static struct bsv_figures figures;
+	struct bsa_err err = { "" };
+	struct busy b;
+	char *text;
+	size_t bytes;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	b.reader.counting_since -= UINT64_C(61000000000);
+	assert_int_equal(bsv_reader_move(&b.reader, "/one", &figures, rows, &err), BSA_E_ENV);
+	busy_answers(&b, "one 1"); /* of the scrape */
+	for (int i = 0; i < 3; i++) {
+		busy_answers_rows(&b, 0, "");
+		assert_int_equal(bsv_reader_move(&b.reader, "/two", &figures, rows, &err), BSA_E_ENV);
+	}
+	assert_int_equal(bsv_reader_metrics(&b.reader, BSV_OPENMETRICS, -1, &text, &bytes, &err), BSA_E_ENV);
+	assert_null(text);
+	assert_int_equal(bsv_reader_ask(&b.reader, BSV_ROWS_LAST, -1, &figures, rows, &err), BSA_E_ENV);
+	assert_int_equal(bsv_reader_state(&b.reader, &figures, &err), BSA_E_ENV);
+	assert_int_equal(bsv_reader_conditions(&b.reader, &figures, &err), BSA_E_ENV);
+	assert_false(bsv_reader_is_counting(&b.reader));
+	busy_was_asked(&b, "openmetrics\n"); /* and nothing since */
+	busy_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -272,6 +301,7 @@ int main(void)
 		cmocka_unit_test(rows_that_do_not_come_for_a_minute_are_an_error),
 		cmocka_unit_test(another_question_gets_its_own_answer),
 		cmocka_unit_test(a_process_that_is_silent_for_a_minute_has_failed),
+		cmocka_unit_test(after_a_question_that_failed_each_question_fails_though_answers_come),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

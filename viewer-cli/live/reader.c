@@ -134,19 +134,34 @@ void bsv_reader_close(struct bsv_reader *r)
 
 /* ---- what it says ---- */
 
-static int reader_gone(struct bsa_err *err)
+/*
+ * Each of these ends the use of @r: the answer to the question that failed may still come, and the
+ * next question would take it for its own.
+ */
+static int reader_gone(struct bsv_reader *r, struct bsa_err *err)
 {
+	r->failed = true;
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has gone");
 }
 
-static int reader_is_silent(struct bsa_err *err)
+static int reader_is_silent(struct bsv_reader *r, struct bsa_err *err)
 {
+	r->failed = true;
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording does not answer");
 }
 
-static int answers_something_else(struct bsa_err *err)
+static int answers_something_else(struct bsv_reader *r, struct bsa_err *err)
 {
+	r->failed = true;
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
+}
+
+/* 0, or the error of a reader of which an earlier question failed. */
+static int check_usable(const struct bsv_reader *r, struct bsa_err *err)
+{
+	return r->failed ? bsa_fail(err, BSA_E_ENV,
+	                            "the process that reads the recording failed before, and was not started anew")
+	                 : 0;
 }
 
 static uint64_t after_ms(uint64_t since, unsigned ms)
@@ -172,7 +187,7 @@ static bool answer_comes(const struct bsv_reader *r, int interrupt, uint64_t unt
 }
 
 /* 1: all of it; 0: not by then; *n_got counts on. */
-static int read_until(const struct bsv_reader *r, void *to, size_t n, size_t *n_got, int interrupt, uint64_t until,
+static int read_until(struct bsv_reader *r, void *to, size_t n, size_t *n_got, int interrupt, uint64_t until,
                       struct bsa_err *err)
 {
 	bool first = true; /* what is there is read even if there is no time to wait */
@@ -187,7 +202,7 @@ static int read_until(const struct bsv_reader *r, void *to, size_t n, size_t *n_
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return reader_gone(err);
+			return reader_gone(r, err);
 		*n_got += (size_t)got;
 	}
 	return 1;
@@ -219,10 +234,12 @@ static int take_whole(struct bsv_reader *r, uint32_t most_rows, uint32_t most_me
 	if (k <= 0)
 		return k;
 	if (r->head.magic != BSV_FIGURES_MAGIC || r->head.n_rows > most_rows || r->head.metrics_bytes > most_metrics)
-		return answers_something_else(err);
+		return answers_something_else(r, err);
 	n = r->head.n_rows * sizeof(struct bsa_live_row) + r->head.metrics_bytes;
-	if (!r->tail && !(r->tail = malloc(n + 1)))
+	if (!r->tail && !(r->tail = malloc(n + 1))) {
+		r->failed = true;
 		return bsa_fail(err, BSA_E_ENV, "no memory for an answer of the process that reads the recording");
+	}
 	return read_until(r, r->tail, n, &r->n_tail, interrupt, until, err);
 }
 
@@ -255,15 +272,15 @@ static int await_answer(struct bsv_reader *r, struct bsv_figures *ret, struct bs
 	int k = take_whole(r, rows ? BSV_FIGURES_ROWS : 0, 0, -1, after_ms(bsv_now(), PATIENCE_MS), err);
 
 	if (k <= 0)
-		return k < 0 ? k : reader_is_silent(err);
+		return k < 0 ? k : reader_is_silent(r, err);
 	return give_rows(r, ret, rows ? rows : &none, err);
 }
 
-static int put_words(const struct bsv_reader *r, const char *words, struct bsa_err *err)
+static int put_words(struct bsv_reader *r, const char *words, struct bsa_err *err)
 {
 	size_t n = strlen(words);
 
-	return r->pid && write(r->to, words, n) == (ssize_t)n ? 0 : reader_gone(err);
+	return r->pid && write(r->to, words, n) == (ssize_t)n ? 0 : reader_gone(r, err);
 }
 
 static int take_metrics(struct bsv_reader *r, int interrupt, uint64_t until, struct bsa_err *err)
@@ -285,14 +302,16 @@ static int drop_answer(struct bsv_reader *r, struct bsa_err *err)
 	if (k > 0)
 		free(take_tail(r));
 	r->counting = r->asking = false;
-	return k < 0 ? k : k ? 0 : reader_is_silent(err);
+	return k < 0 ? k : k ? 0 : reader_is_silent(r, err);
 }
 
 static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
                       struct bsa_err *err)
 {
-	int k = drop_answer(r, err);
+	int k = check_usable(r, err);
 
+	if (k >= 0)
+		k = drop_answer(r, err);
 	if (k >= 0)
 		k = put_words(r, words, err);
 	return k < 0 ? k : await_answer(r, ret, rows, err);
@@ -304,8 +323,10 @@ int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interru
 	static const char *const words[] = { "look\n", "all\n", "finish\n" };
 	uint64_t until = after_ms(bsv_now(), ROWS_MS);
 	bool is_other;
-	int k;
+	int k = check_usable(r, err);
 
+	if (k < 0)
+		return k;
 	do {
 		if (!r->asking) {
 			k = drop_answer(r, err);
@@ -319,7 +340,7 @@ int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interru
 		}
 		k = take_whole(r, BSV_FIGURES_ROWS, 0, interrupt, until, err);
 		if (!k && bsv_now() >= after_ms(r->asking_since, PATIENCE_MS))
-			k = reader_is_silent(err);
+			k = reader_is_silent(r, err);
 		if (k <= 0)
 			return k;
 		r->asking = false;
@@ -349,13 +370,14 @@ static int take_answer(struct bsv_reader *r, struct bsv_figures *answer, struct 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return reader_gone(err);
+			return reader_gone(r, err);
 		r->n_got += (size_t)n;
 	}
 	if (r->n_got == sizeof(*answer))
 		return 1;
 	if (bsv_now() - r->asked_at < r->patience)
 		return 0;
+	r->failed = true;
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has not answered for %" PRIu64 " s",
 	                r->patience / 1000000000);
 }
@@ -365,13 +387,15 @@ static int question(struct bsv_reader *r, const char *words, uint64_t patience, 
                     struct bsa_err *err)
 {
 	size_t n = strlen(words);
-	int k;
+	int k = check_usable(r, err);
 
+	if (k < 0)
+		return k;
 	if (!r->pid)
-		return reader_gone(err);
+		return reader_gone(r, err);
 	if (!r->asked) {
 		if (write(r->to, words, n) != (ssize_t)n)
-			return reader_gone(err);
+			return reader_gone(r, err);
 		r->asked = true;
 		r->asked_at = bsv_now();
 		r->patience = patience;
@@ -382,7 +406,7 @@ static int question(struct bsv_reader *r, const char *words, uint64_t patience, 
 		return k;
 	r->asked = false;
 	if (answer->magic != BSV_FIGURES_MAGIC || answer->n_rows || answer->metrics_bytes)
-		return answers_something_else(err);
+		return answers_something_else(r, err);
 	end_texts(answer, NULL);
 	return 1;
 }
@@ -407,7 +431,8 @@ int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *
 
 bool bsv_reader_is_counting(struct bsv_reader *r)
 {
-	return r->counting && bsv_now() < after_ms(r->counting_since, PATIENCE_MS) && !take_metrics(r, -1, 0, NULL);
+	return !r->failed && r->counting && bsv_now() < after_ms(r->counting_since, PATIENCE_MS) &&
+	       !take_metrics(r, -1, 0, NULL);
 }
 
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
@@ -416,10 +441,12 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 	uint64_t until, begun;
 	bool usable;
 	char *tail;
-	int k;
+	int k = check_usable(r, err);
 
 	*ret = NULL;
 	*ret_bytes = 0;
+	if (k < 0)
+		return k;
 	if (!r->counting) {
 		k = put_words(r, form == BSV_OPENMETRICS ? "openmetrics\n" : "text\n", err);
 		if (k < 0)
@@ -435,7 +462,7 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 	usable = r->counting_form == form && bsv_now() < after_ms(r->counting_since, PATIENCE_MS);
 	k = take_metrics(r, interrupt, until, err);
 	if (!k && bsv_now() >= after_ms(r->counting_since, PATIENCE_MS))
-		k = reader_is_silent(err);
+		k = reader_is_silent(r, err);
 	if (k <= 0)
 		return k;
 	r->counting = false;

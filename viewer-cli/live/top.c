@@ -313,10 +313,19 @@ static struct bsv_http_page page_asked(void *context, const char *path, const ch
 static void begin_again(struct top *t)
 {
 	struct bsa_err err = { "" };
+	int r;
 
 	if (now_signed() < t->try_at)
 		return;
-	if (top_begin(t, &err) < 0 || bsv_reader_move(&t->reader, t->directory, &t->figures, t->rows, &err) < 0) {
+	r = top_begin(t, &err);
+	if (r >= 0) {
+		r = bsv_reader_move(&t->reader, t->directory, &t->figures, t->rows, &err);
+		if (r < 0) { /* a new process reads the new directory */
+			t->failed = r = begin_reading_again(t, r, &err);
+			t->failure = err;
+		}
+	}
+	if (r < 0) {
 		leave_session(t);
 		t->try_at = now_signed() + SECOND;
 		print_message(t, "nothing is recorded: %.120s", err.text);
