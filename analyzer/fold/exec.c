@@ -18,7 +18,8 @@ enum {
 	NEARBY_NS = 100000000,     /* how long before what is seen of it an execution may have begun */
 	ATTACHING_NS = 1000000000, /* how long after its begin a session may reach a process for the first time */
 	INSTANCE_SHIFT = 20 + 32,  /* position of the service's instance in an execution's number */
-	SEQ_BITS = 32
+	SEQ_BITS = 32,
+	LONE_FEW = 8 /* a stream with so many executions of one event each is reported */
 };
 
 struct bsa_slab {
@@ -300,6 +301,38 @@ static void note_client(struct bsa_fold *f, struct bsa_stream_known *s)
 	s->client_at = f->now;
 }
 
+/* An app asked for it, or was answered: it is no trial run, whatever its stream is. */
+static bool has_request(const struct bsa_exec *x)
+{
+	for (enum bsa_boundary b = 0; b < BSA_BOUNDARIES; b++)
+		if ((b < BSA_ENQUEUED || b > BSA_RUN_ENDED) && x->fact.at[b] != BSA_NEVER)
+			return true;
+	return false;
+}
+
+/* Whether an answer, or a request, is all that is known of @x. */
+static bool is_lone(const struct bsa_exec *x)
+{
+	unsigned n = 0;
+
+	for (enum bsa_boundary b = 0; b < BSA_BOUNDARIES; b++)
+		n += x->fact.at[b] != BSA_NEVER;
+	return n == 1 && !x->scheduled && has_request(x);
+}
+
+/* An execution has its stream if that is reported, now at the latest. */
+static void find_stream(struct bsa_fold *f, struct bsa_exec *x)
+{
+	struct bsa_stream_known *s = x->stream;
+
+	if (s->unnamed && (!is_lone(x) || s->fact.executions + 1 >= LONE_FEW))
+		bsa_stream_name(f, s);
+	if (!s->unnamed)
+		return;
+	x->fact.stream = 0;
+	f->left_out.streamless++;
+}
+
 static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
 	uint64_t last, ready;
@@ -309,6 +342,7 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 	report_misses(f, x);
 	bsa_exec_judge(f, x);
+	find_stream(f, x);
 	ready = x->fact.at[BSA_ENQUEUED];
 	if (x->late && (!x->scheduled || x->found_on) && ready != BSA_NEVER && x->fact.queue &&
 	    x->fact.queue != BSA_NEVER) {
@@ -459,15 +493,6 @@ void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct
 		if (x != next && x->placed && (!next || x->fact.exec < next->fact.exec) && !is_silent(f, x))
 			bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
 	}
-}
-
-/* An app asked for it, or was answered: it is no trial run, whatever its stream is. */
-static bool has_request(const struct bsa_exec *x)
-{
-	for (enum bsa_boundary b = 0; b < BSA_BOUNDARIES; b++)
-		if ((b < BSA_ENQUEUED || b > BSA_RUN_ENDED) && x->fact.at[b] != BSA_NEVER)
-			return true;
-	return false;
 }
 
 void bsa_execs_reported(struct bsa_stream_known *s)
@@ -853,7 +878,7 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 	}
 	if (has_no_room(f))
 		execs_make_room(f);
-	s = bsa_stream_of(f, (uint32_t)(exec >> SEQ_BITS));
+	s = bsa_stream_of_execution(f, (uint32_t)(exec >> SEQ_BITS));
 	if (!s || f->failed)
 		return NULL;
 	if (!xs->spare) {

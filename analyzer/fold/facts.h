@@ -160,7 +160,7 @@ struct bsa_execution {
 	uint64_t reference; /* duration of the reference computation, on the answering thread; 0: not reported */
 	uint64_t missed_at; /* time of the deadline_miss event, or BSA_NEVER */
 	int64_t lateness;   /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
-	uint32_t trace, stream, app, model;
+	uint32_t trace, stream, app, model;              /* stream 0: not reported (bsa_left_out.streamless) */
 	uint32_t lookups, misses, preemptions, bypassed; /* BSA_COUNT_UNKNOWN: not all of them were recorded */
 	uint32_t
 		submit_turns; /* stretches on a cpu of that thread since then; 0: submit_delay and submit_gap are unknown */
@@ -421,7 +421,8 @@ struct bsa_left_out {
 		/* executions without their beginning, of which the service emitted all since it took the request:
 		 * their app was not recorded yet, or not any more */
 		no_more;
-	uint64_t inside; /* others without their beginning, of streams that were opened in the recording */
+	uint64_t inside;     /* others without their beginning, of streams that were opened in the recording */
+	uint64_t streamless; /* executions of one event, whose streams are not reported because there are too many */
 };
 
 struct bsa_facts {

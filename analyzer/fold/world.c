@@ -15,6 +15,8 @@ enum {
 	OPEN_MAX = 1 << 16,      /* streams, models and connections that have not ended, each; of more the oldest go */
 	LINE_FEW = 1 << 12,      /* this many of each are kept even if the fold is crowded */
 	OVER_MANY_MAX = 1 << 13, /* streams that remember many executions */
+	NAMED_FEW = 1 << 12,     /* limit of streams that are reported for their first execution; */
+	EXECUTIONS_OF_EACH = 8,  /* beyond that, each has so many on average */
 	OVER_FEW = 64,           /* numbers kept for a stream whose executions do not overlap, */
 	OVER_MANY = 4096,        /* numbers kept for any other stream */
 	INSTANCES = 1 << 12,
@@ -571,7 +573,7 @@ void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool qu
 	if (!s->left || s->n_execs)
 		return;
 	end_mappings(f, s); /* an execution of the stream may have begun a mapping after the stream was closed */
-	if (!quietly)
+	if (!quietly && !s->unnamed)
 		report_stream(f, s);
 	leave_line(&s->place);
 	if (!s->replaced)
@@ -638,10 +640,38 @@ static void stream_leave(struct bsa_fold *f, struct bsa_stream_known *s)
 	bsa_stream_lost_one(f, s, false);
 }
 
+void bsa_stream_name(struct bsa_fold *f, struct bsa_stream_known *s)
+{
+	if (!s->unnamed)
+		return;
+	s->unnamed = false;
+	f->world.n_named++;
+	report_stream(f, s);
+}
+
+struct bsa_stream_known *bsa_stream_of_execution(struct bsa_fold *f, uint32_t number)
+{
+	struct bsa_world *w = &f->world;
+	struct bsa_stream_known *s = bsa_table_find(&w->streams, number);
+
+	w->n_found++;
+	if (s || !(s = stream_new(f, number)))
+		return s;
+	s->unnamed = true;
+	if (w->n_named < NAMED_FEW || w->n_named < w->n_found / EXECUTIONS_OF_EACH)
+		bsa_stream_name(f, s);
+	line_up(&w->untold, &s->place);
+	if (is_long(f, &w->untold, UNTOLD_MAX))
+		stream_leave(f, FIRST(&w->untold, struct bsa_stream_known, place));
+	return s;
+}
+
 struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number)
 {
 	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, number);
 
+	if (s)
+		bsa_stream_name(f, s);
 	if (s || !(s = stream_new(f, number)))
 		return s;
 	report_stream(f, s);
@@ -665,6 +695,7 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 	c->heard |= s->heard;
 	s->connection = c;
 	s->told = true;
+	s->unnamed = false;
 	if (!s->closed)
 		line_up(&f->world.open, &s->place);
 	s->model = e->model;
@@ -745,7 +776,7 @@ void bsa_on_app_span(struct bsa_fold *f, const struct bsa_app_span *e)
 		                    .kind = e->kind,
 		                    .status = e->status };
 	const struct bsa_connection *c = NULL;
-	const struct bsa_stream_known *s = NULL;
+	struct bsa_stream_known *s = NULL;
 
 	if (e->kind >= BSA_SPAN_KINDS || e->owner_id > UINT32_MAX || e->took_ns > ended) {
 		bsa_fold_absurd(f);
@@ -757,6 +788,8 @@ void bsa_on_app_span(struct bsa_fold *f, const struct bsa_app_span *e)
 		c = bsa_table_find(&f->world.connections, (uint32_t)e->owner_id);
 	else if (e->owner == BSA_OWNER_PROCESS)
 		fact.pid = (uint32_t)e->owner_id;
+	if (s)
+		bsa_stream_name(f, s);
 	fact.stream = s ? s->fact.id : 0;
 	fact.app = s ? s->fact.app : app_id(c);
 	fact.process = s ? s->fact.process : process_id(c);

@@ -97,6 +97,7 @@ struct bsa_stream_known {
 	uint64_t quiet_since;     /* all executions before the oldest one under way were over at this time */
 	uint8_t heard;
 	bool told, closed;
+	bool unnamed;    /* not reported: too many streams have an execution of one event, and nothing else */
 	bool left;       /* the stream is freed with its last execution */
 	bool replaced;   /* replaced by another stream of that number, and in no table */
 	bool renumbered; /* the stream replaced another one, whose executions may be under way with its numbers */
@@ -122,6 +123,7 @@ struct bsa_world {
 	struct bsa_line open, open_models;       /* begin reported, end not */
 	struct bsa_line connected;               /* connections */
 	uint32_t n_many;                         /* streams with over.many */
+	uint64_t n_found, n_named;               /* executions; streams that were reported because of them */
 };
 
 /* 0 or -ENOMEM; call fini in both cases. */
@@ -160,6 +162,10 @@ void bsa_mapping_end(struct bsa_fold *f, struct bsa_mapping_open *m, uint64_t at
 
 /* The object with that number, which is created as unreported if it is unknown. */
 struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number);
+/* The same for a new execution. A stream that is unknown may stay unnamed. */
+struct bsa_stream_known *bsa_stream_of_execution(struct bsa_fold *f, uint32_t number);
+/* Report @s, if it is unnamed. */
+void bsa_stream_name(struct bsa_fold *f, struct bsa_stream_known *s);
 struct bsa_model_known *bsa_model_of(struct bsa_fold *f, uint32_t number);
 struct bsa_app_known *bsa_app_of(struct bsa_fold *f, uint16_t instance, uint32_t key);
 

@@ -36,6 +36,15 @@ static bool is_plain(const struct bsa_execution *x, const int64_t at[BSA_BOUNDAR
 	       sql_ns(x->e2e) == sql_minus(end, start);
 }
 
+/* A row without any number has no more to tell than none. */
+static bool knows_a_phase(const int64_t phase[BSA_PHASES], uint64_t e2e)
+{
+	for (unsigned i = 0; i < BSA_PHASES; i++)
+		if (phase[i] != NOTHING)
+			return true;
+	return sql_ns(e2e) != NOTHING;
+}
+
 /* ---- the window ---- */
 
 enum { WINDOW = 1024 };
@@ -174,7 +183,7 @@ void bsa_execution_store(struct bsa_store *s, const struct bsa_execution *x)
 	if (!row)
 		return;
 	fill_row(s, x, at, phase[BSA_PREEMPTED], plain, row);
-	if (!plain)
+	if (!plain && knows_a_phase(phase, x->e2e))
 		ROW(s, phases, .execution_id = sql_id(x->id), .prepare_ns = phase[BSA_PREPARE],
 		    .send_ns = phase[BSA_SEND], .decode_ns = phase[BSA_DECODE], .fence_ns = phase[BSA_FENCE],
 		    .slots_ns = phase[BSA_SLOTS], .queue_ns = phase[BSA_QUEUE], .run_ns = phase[BSA_RUN],

@@ -309,6 +309,7 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.not_yet += left_out->not_yet;
 	s->left_out.no_more += left_out->no_more;
 	s->left_out.inside += left_out->inside;
+	s->left_out.streamless += left_out->streamless;
 	if (s->left_out.unseen != BSA_NEVER)
 		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
@@ -396,6 +397,7 @@ static int write_meta(struct bsa_store *s)
 		{ "saved_asked", s->saved_asked },
 		{ "saved_replayed", s->saved_replayed },
 		{ "joined_inversions", s->inverted.joined },
+		{ "joined_streams", s->left_out.streamless },
 		{ "unseen_unknown", s->left_out.unseen == BSA_NEVER },
 		{ "unseen_executions", s->left_out.unseen == BSA_NEVER ? 0 : s->left_out.unseen },
 		{ "untold_choices", s->left_out.untold },

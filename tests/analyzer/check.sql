@@ -91,7 +91,11 @@ WHERE e.trace_id NOT IN (SELECT id FROM trace) OR e.stream_id NOT IN (SELECT id 
    OR (e.model_id IS NOT NULL AND e.model_id NOT IN (SELECT id FROM model))
 UNION ALL
 SELECT 'of a stream each number is one execution', min(id), count(*) || ' times ' || exec FROM execution
-GROUP BY trace_id, stream_id, exec HAVING count(*) > 1
+WHERE stream_id IS NOT NULL GROUP BY trace_id, stream_id, exec HAVING count(*) > 1
+UNION ALL
+SELECT 'executions without a stream are counted, and have one event', min(e.id), count(*) || ', not ' || m.value
+FROM meta m LEFT JOIN execution e ON e.stream_id IS NULL WHERE m.key = 'joined_streams'
+GROUP BY m.value HAVING count(e.id) <> m.value OR count(e.enqueued) OR count(e.dispatched) OR count(e.run_ended) OR count(e.e2e_ns)
 
 -- ---- all of them ----
 

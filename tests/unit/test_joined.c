@@ -224,6 +224,46 @@ static void causes_of_too_many_waits(void **state)
 	sqlite3_close(db);
 }
 
+/*
+ * Answers, each of a stream of its own: beyond 4096 of these streams, and an eighth of the executions, a stream has a
+ * row from its eighth execution on, or from its first one of which more is known.
+ */
+static void streams(void **state)
+{
+	enum { N = 6000, FEW = 4096, FIRST = 0x100001 };
+	const char *path = folder_at("db");
+	char *lines = NULL, said[128];
+	size_t bytes;
+	FILE *to = open_memstream(&lines, &bytes);
+	sqlite3 *db;
+
+	(void)state;
+	assert_non_null(to);
+	fprintf(to, "1 service_state pid=9 lanes=1 instance=1\n");
+	for (unsigned i = 0; i < N; i++)
+		fprintf(to, "+1 exec_return exec=%u:1 status=none\n", FIRST + i);
+	for (unsigned seq = 2; seq <= 9; seq++)
+		fprintf(to, "+1 exec_return exec=%u:%u status=none\n", FIRST + N - 1, seq);
+	fprintf(to, "+1 exec_submit exec=%u:2 model=1 path=async\n+1 exec_return exec=%u:2 status=none\n",
+	        FIRST + N - 2, FIRST + N - 2);
+	fprintf(to, "+1 pool_map owner=stream owner_id=%u slot=4 bytes=64\n", FIRST + N - 3);
+	assert_int_equal(fclose(to), 0);
+	import_script(lines, &(struct bsa_importer_options){ .output = path }, NULL);
+	free(lines);
+	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	assert_int_equal(number(db, "SELECT count(*) FROM execution"), N + 8 + 1);
+	assert_int_equal(number(db, "SELECT sum(n) FROM execution_count"), N + 8 + 1);
+	assert_int_equal(number(db, "SELECT count(*) FROM stream"), FEW + 3);
+	assert_int_equal(number(db, "SELECT executions FROM stream WHERE number = 0x100001 + 5999"), 9);
+	assert_int_equal(number(db, "SELECT count(*) FROM execution WHERE exec >> 32 = 0x100001 + 5998 AND seq = 2"),
+	                 1);
+	assert_int_equal(number(db, "SELECT count(*) FROM execution WHERE stream_id IS NULL"), joined(db, "streams"));
+	assert_in_range(joined(db, "streams"), N - FEW - 3, N - FEW + 7);
+	snprintf(said, sizeof(said), "\"joined_streams\":%" PRId64, joined(db, "streams"));
+	expect_coverage(said);
+	sqlite3_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup(interference, folder_begin),
 		cmocka_unit_test_setup(culprits, folder_begin),
 		cmocka_unit_test_setup(causes_of_too_many_waits, folder_begin),
+		cmocka_unit_test_setup(streams, folder_begin),
 	};
 
 	return cmocka_run_group_tests(tests, folders_make, folders_remove);

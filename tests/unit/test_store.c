@@ -1075,8 +1075,8 @@ static void between_apps(void **state)
 	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .most = 7, .app = 3 });
 	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
 	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .app = 7, .honoured = true });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8, 9, 11, 12, 13 });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80, 90, 110, 120, 130 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8, 9, 11, 12, 13, 14 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80, 90, 110, 120, 130, 140 });
 	bsa_store_after_end(s, 9);
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");
@@ -1090,9 +1090,9 @@ static void between_apps(void **state)
 	            "late|44\nleft_out_"
 	            "stragglers|11\nleft_out_unusable|66\n");
 	assert_rows(path,
-	            "SELECT * FROM meta WHERE key IN ('app_no_more', 'app_not_yet', 'began_inside', 'untold_choices') "
-	            "ORDER BY key",
-	            "app_no_more|132\napp_not_yet|121\nbegan_inside|143\nuntold_choices|99\n");
+	            "SELECT * FROM meta WHERE key IN ('app_no_more', 'app_not_yet', 'began_inside', "
+	            "'joined_streams', 'untold_choices') ORDER BY key",
+	            "app_no_more|132\napp_not_yet|121\nbegan_inside|143\njoined_streams|154\nuntold_choices|99\n");
 }
 
 static void shares_and_windows_in_parts_become_whole(void **state)

@@ -414,6 +414,8 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 		fprintf(to, ",\"joined_causes\":%" PRId64, c->joined_causes);
 	if (c->joined_inversions)
 		fprintf(to, ",\"joined_inversions\":%" PRId64, c->joined_inversions);
+	if (c->joined_streams)
+		fprintf(to, ",\"joined_streams\":%" PRId64, c->joined_streams);
 	if (c->rival_uid >= 0)
 		fprintf(to, ",\"service_uids\":[%" PRId64 ",%" PRId64 "]", c->service_uid, c->rival_uid);
 	fputc('}', to);

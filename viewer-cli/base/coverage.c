@@ -43,6 +43,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.services = bsa_query_get_int(q, 21),
 		.headless = bsa_query_get_int(q, 22),
 		.timeless = bsa_query_get_int(q, 23),
+		.joined_streams = bsa_query_get_int(q, 24),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -96,6 +97,7 @@ static void sums_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		{ c->joined_causes, "missed deadline has", "missed deadlines have",
 		  "lesser culprits that are not named" },
 		{ c->joined_inversions, "inversion is", "inversions are", "told in a sum alone" },
+		{ c->joined_streams, "execution is", "executions are", "of a stream that is not named" },
 	};
 	char a[BSV_COUNT_MAX];
 	size_t n = 0;

@@ -23,6 +23,7 @@ struct bsv_coverage {
 	int64_t joined_waits;      /* number of stretches of waiting charged to no app */
 	int64_t joined_causes;     /* number of missed deadlines with causes of no culprit */
 	int64_t joined_inversions; /* number of inversions without a row of their own */
+	int64_t joined_streams;    /* number of executions without their stream */
 	int64_t services;          /* number of services that had executions, if any two had at once; otherwise 1 */
 	/* number of losses that stand for a trace not checked for completeness; not part of uncounted */
 	int64_t unchecked;
@@ -36,7 +37,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 /* Printed where several services were recorded at once: their number, as a text. */
 #define BSV_SERVICES "%s services are judged together (burstscope record --service SOCKET records one)"
 
-enum { BSV_COVERAGE_TEXT = 1280 };
+enum { BSV_COVERAGE_TEXT = 1408 };
 
 /* Writes a sentence into @to and returns @to. */
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);

@@ -22,5 +22,6 @@ SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_eve
 			FROM stream WHERE executions > 0 AND number IS NOT NULL AND opened IS NOT NULL GROUP BY trace_id, number >> 20))
 	END AS services,
 	(SELECT ifnull(sum(n), 0) FROM execution_count WHERE quality = 'head') AS headless,
-	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'timeless') AS timeless
+	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'timeless') AS timeless,
+	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_streams') AS streams
 FROM trace

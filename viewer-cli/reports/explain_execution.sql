@@ -11,7 +11,7 @@ one AS (
 		ifnull(run_ended, began), ifnull(result_written, began), ifnull(result_read, began), ifnull(returned, began),
 		ifnull(signalled, began)) AS ended
 	FROM first)
-SELECT x.id, printf('0x%x/%d', s.number, x.seq) AS exec, a.name AS app, m.name AS model, x.priority, x.path, x.status, x.miss,
+SELECT x.id, iif(s.number IS NULL, '?', printf('0x%x', s.number)) || '/' || x.seq AS exec, a.name AS app, m.name AS model, x.priority, x.path, x.status, x.miss,
 	x.quality, x.sides, x.cold, x.lane, x.preemptions, x.bypassed,
 	x.began - @began@ AS began_at, x.ended - @began@ AS ended_at, x.deadline - @began@ AS deadline_at,
 	coalesce(x.submitted, CASE x.sides WHEN 'service' THEN x.request_read END) - @began@ AS submitted_at,

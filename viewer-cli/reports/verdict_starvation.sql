@@ -14,7 +14,7 @@ ran AS MATERIALIZED (
 	WHERE NOT @sure@ AND x.model_id IN (SELECT model_id FROM waited) AND ifnull(x.status, 'NONE') = 'NONE'
 		AND (x.run_ns IS NOT NULL OR x.quality IN ('gap', 'tail'))),
 skipped AS MATERIALIZED (
-	SELECT ifnull(sum(n), 0) AS n FROM (SELECT max(seq) - min(seq) + 1 - count(*) AS n FROM execution WHERE NOT @sure@ AND EXISTS (SELECT 1 FROM waited) GROUP BY stream_id)),
+	SELECT ifnull(sum(n), 0) AS n FROM (SELECT max(seq) - min(seq) + 1 - count(*) AS n FROM execution WHERE stream_id IS NOT NULL AND NOT @sure@ AND EXISTS (SELECT 1 FROM waited) GROUP BY stream_id)),
 ranked AS (
 	SELECT model_id, least_ns, most_ns, row_number() OVER (PARTITION BY model_id ORDER BY least_ns) AS nth_least,
 		row_number() OVER (PARTITION BY model_id ORDER BY most_ns) AS nth_most, (count(*) OVER (PARTITION BY model_id) + s.n + 1) / 2 AS middle, s.n AS skipped
