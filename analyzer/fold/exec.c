@@ -179,14 +179,14 @@ static void may_have_waited(struct bsa_fold *f, const struct bsa_exec *x, uint64
 void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x)
 {
 	bool began = x->fact.at[BSA_REQUEST_READ] != BSA_NEVER;
-	uint64_t hole = bsa_losses_begin(&f->losses, began ? ready_after(x) : 0);
+	uint64_t after = ready_after(x), hole = bsa_losses_begin(&f->losses, began ? after : 0);
 
 	if (x->scheduled)
 		return;
-	if (hole < f->now)
-		may_have_waited(f, x, hole);
-	else if (!began)
+	if (!began && (hole >= f->now || after <= f->began)) /* it was perhaps ready before the recording */
 		may_have_waited(f, x, BSA_NEVER);
+	else if (hole < f->now)
+		may_have_waited(f, x, hole);
 }
 
 void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, uint64_t at, uint8_t lane)

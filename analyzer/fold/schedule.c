@@ -107,6 +107,12 @@ struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s)
 	return NULL;
 }
 
+/* bsa_fold_new makes a horizon of 1 of none, because events of one ns come in any order. */
+static bool has_full_detail(const struct bsa_schedule *s)
+{
+	return s->horizon_ns <= 1;
+}
+
 static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 {
 	struct bsa_device **d = &s->devices[instance & (DEVICES - 1)];
@@ -129,6 +135,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->quiet_rows = &s->quiet_rows;
 	(*d)->began = &s->began;
 	(*d)->summed = s->horizon_ns != 0;
+	(*d)->lists = has_full_detail(s);
 	(*d)->unsummed = &s->unsummed;
 	(*d)->unsummed_since = &s->unsummed_since;
 	(*d)->window_ns = s->window_ns;
@@ -262,6 +269,16 @@ static uint64_t hole_begin(const struct bsa_device *d, uint64_t at)
 }
 
 /*
+ * Whether an execution that had no step, and became ready after @after, may have been ready before the service
+ * was recorded: the service reports such executions when its recording begins, but a hole may hide that. In
+ * compact detail each hole reaches back by a horizon, which covers the begin of the recording.
+ */
+static bool may_be_unlisted(const struct bsa_device *d, uint64_t after)
+{
+	return d->lists && !d->listed && (after <= d->finding_since || after <= *d->began);
+}
+
+/*
  * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last
  * recorded step. none_waits only proves that @x was not in the queue; it may have left the queue and not be
  * on its lane yet, so then its wait may go on: the begin of that wait.
@@ -271,7 +288,7 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 	uint64_t after = x->last_taken ? x->last_taken : x->ready_after;
 	uint64_t from = x->counted ? bsa_losses_begin(d->unsure, after) : hole_begin(d, after);
 
-	if (from > d->now) /* there is no hole since */
+	if (from > d->now || (!x->last_taken && may_be_unlisted(d, after))) /* from > now: there is no hole since */
 		from = after;
 	if (x->none_waited_at && x->ready_since < from)
 		from = x->ready_since;
@@ -1011,16 +1028,20 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 	}
 	if (flags & RULES_FOUND) {
 		d->finding = false;
-		if (!bsa_device_unsure(d, d->finding_since, d->now)) /* a hole may hide the report of a lane's holder */
-			begin_lanes(d, d->n_lanes);
+		if (bsa_device_unsure(d, d->finding_since, d->now)) /* a hole may hide the report of a lane's holder */
+			return 0;
+		d->listed = true;
+		begin_lanes(d, d->n_lanes);
 		return 0;
 	}
 	d->native = flags & RULES_NATIVE;
 	d->lanes_told = true;
 	if (lanes || d->native)
 		d->n_lanes = d->native ? 0 : lanes;
-	if (flags & RULES_IDLE)
+	if (flags & RULES_IDLE) {
+		d->listed = true; /* nothing was under way */
 		begin_lanes(d, lanes);
+	}
 	return 0;
 }
 
@@ -1207,7 +1228,7 @@ void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream 
 	if (from >= to || hole->ended >= to) /* no hole, or one whose own report covers the wait */
 		return;
 	assert(hole->began <= from);
-	if (from <= s->began)
+	if (from <= s->began || (d ? may_be_unlisted(d, after) : has_full_detail(s) && after <= s->began))
 		from = BSA_NEVER;
 	/*
 	 * If it still waits, it got no lane, and its app's lag is at least as reported. If it is over, it may

@@ -4,8 +4,8 @@
  * A script is sentences with a semicolon between them. "x 1 app 2 high step 5 of 3 counted uncertain"
  * declares execution 1, of instance 3; without that sentence it is of app 1, medium, without a step, of
  * instance 1. "10 dispatch 1 0" is a step at 10 with a lane, "over 1" asks the schedule for its result about
- * an execution, "90 over 0" is the end; from "2 listing" to "8 listed" the service reports what was under way. Of the reported facts, those count, in any order, whose sentences
- * begin with a word of "about".
+ * an execution, "90 over 0" is the end; from "2 listing" to "8 listed" the service reports what was under
+ * way. Of the reported facts, those count, in any order, whose sentences begin with a word of "about".
  */
 #include <setjmp.h>
 #include <stdarg.h>
