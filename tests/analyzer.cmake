@@ -246,8 +246,10 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
     ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/cases/causes.case)
 endif()
 if(TARGET bsa_plugin AND TARGET burstscope AND NOT BURSTSCOPE_SANITIZE)
+  add_executable(plugin_host e2e/plugin_host.c)
+  target_link_libraries(plugin_host PRIVATE PkgConfig::BABELTRACE2 PkgConfig::SQLITE3 burstscope_warnings)
   nnb_run(e2e_plugin e2e ${CMAKE_CURRENT_SOURCE_DIR}/e2e/plugin.sh
-    $<TARGET_FILE:burstscope> $<TARGET_FILE:trace_from_text> $<TARGET_FILE:bsa_plugin>)
+    $<TARGET_FILE:burstscope> $<TARGET_FILE:trace_from_text> $<TARGET_FILE:bsa_plugin> $<TARGET_FILE:plugin_host>)
 endif()
 
 # ---- what a hostile trace can cost ----

@@ -100,12 +100,6 @@ static void count_no_memory(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-static void configure_sqlite(void)
-{
-	count_no_memory(); /* first: SQLite takes no configuration after its first use */
-	bsa_temporary_unnamed();
-}
-
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -120,11 +114,12 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 	if (r)
 		return r;
 
-	pthread_once(&once, configure_sqlite);
+	pthread_once(&once, count_no_memory);
 	db = calloc(1, sizeof(*db));
 	if (!db)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
-	if (sqlite3_open_v2(path, &db->sql, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
+	if (sqlite3_open_v2(path, &db->sql, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, bsa_temporary_vfs()) !=
+	            SQLITE_OK ||
 	    sqlite3_busy_timeout(db->sql, BUSY_MS) != SQLITE_OK || bsa_functions_register(db->sql) != SQLITE_OK ||
 	    sqlite3_exec(db->sql,
 	                 "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536;"
@@ -369,7 +364,7 @@ int bsa_db_schema(struct bsa_db *db, const char *relation, int (*report)(void *c
 
 	if (db)
 		return report_columns(db->sql, relation, report, ctx, err);
-	if (sqlite3_open(":memory:", &sql) != SQLITE_OK ||
+	if (sqlite3_open_v2(":memory:", &sql, SQLITE_OPEN_READWRITE, bsa_temporary_vfs()) != SQLITE_OK ||
 	    sqlite3_exec(sql, bsa_sql_schema, NULL, NULL, NULL) != SQLITE_OK)
 		r = sql_failed(sql, BSA_E_ENV, err);
 	else

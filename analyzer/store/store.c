@@ -131,8 +131,8 @@ static int stop_if_asked(void *ctx)
 
 static int open_db(struct bsa_store *s)
 {
-	bsa_temporary_unnamed();
-	if (sqlite3_open_v2(s->file.path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(s->file.path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, bsa_temporary_vfs()) !=
+	    SQLITE_OK)
 		return bsa_store_sql_failed(s);
 	sqlite3_progress_handler(s->db, 1000, stop_if_asked, s);
 	/*

@@ -1,11 +1,12 @@
-/* temporary.h -- SQLite's temporary files, of which a process that is killed must leave none. */
+/* temporary.h -- a VFS of SQLite whose temporary files a killed process does not leave behind. */
 #ifndef BSA_STORE_TEMPORARY_H
 #define BSA_STORE_TEMPORARY_H
 
 /*
- * From now on, SQLite creates its temporary files in this process without names: the kernel removes each of
- * them with the process. Call this before a database is opened, from any thread, and as often as you like.
+ * The name of the VFS, for each sqlite3_open_v2 of this library; NULL, which means the default VFS, if ours could
+ * not be registered. Other connections of the process are not touched. From any thread. Borrowed: the library
+ * has the name until it is unloaded. All connections that use the VFS are closed by then.
  */
-void bsa_temporary_unnamed(void);
+const char *bsa_temporary_vfs(void);
 
 #endif

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# plugin.sh BURSTSCOPE TRACE_FROM_TEXT PLUGIN -- the importer as a component of babeltrace2 makes the same database as
-# burstscope import, and refuses what that refuses.
+# plugin.sh BURSTSCOPE TRACE_FROM_TEXT PLUGIN PLUGIN_HOST -- the importer as a component of babeltrace2 makes the same
+# database as burstscope import, refuses what that refuses, and leaves nothing in a program that unloads it.
 set -euo pipefail
 for tool in babeltrace2 sqlite3; do
 	command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
-burstscope=$1 trace_from_text=$2 plugin=$3
+burstscope=$1 trace_from_text=$2 plugin=$3 host=$4
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failures=0
@@ -111,6 +111,11 @@ for params in '' ',keep-operations=true'; do
 		rm -f "$tmp"/*.db*
 	done
 done
+
+# ---- a program that unloads the plugin, and goes on with SQLite ----
+
+"$host" "$plugin" "$tmp/one" "$tmp/hosted.db" "$tmp/own.db" || wrong "plugin_host ends with $?"
+blind "$tmp/hosted.db"
 
 # ---- refusals, which leave no file behind ----
 

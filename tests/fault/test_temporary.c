@@ -1,11 +1,11 @@
 /*
  * test_temporary.c -- SQLite's temporary files: no process leaves one, at whatever system call the process is killed.
  *
- * The store's calls of open(2) are wrapped by the linker. Each row is a process of its own, because a process
- * replaces SQLite's open once.
+ * The store's calls of open(2) are wrapped by the linker.
  */
 #include "analyzer/stored.h"
 #include "base/scratch.h"
+#include "store/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static unsigned sort_much(const char *directory)
 	sqlite3 *db = NULL;
 	sqlite3_stmt *q = NULL;
 
-	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE, bsa_temporary_vfs()), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "PRAGMA cache_size = -64", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
