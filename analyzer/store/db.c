@@ -152,6 +152,24 @@ void bsa_db_memory(struct bsa_db *db, unsigned kib)
 	sqlite3_set_authorizer(db->sql, statement_allowed, NULL);
 }
 
+/* The authorizer forbids each pragma that sets something, so it is absent during the pragma, and only then. */
+static void set_query_only(struct bsa_db *db, bool only)
+{
+	sqlite3_set_authorizer(db->sql, NULL, NULL);
+	sqlite3_exec(db->sql, only ? "PRAGMA query_only = ON" : "PRAGMA query_only = OFF", NULL, NULL, NULL);
+	sqlite3_set_authorizer(db->sql, statement_allowed, NULL);
+}
+
+int bsa_db_make_temporary(struct bsa_db *db, const char *sql, struct bsa_err *err)
+{
+	int r;
+
+	set_query_only(db, false); /* the file is still open for reading only */
+	r = sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : query_failed(db, err);
+	set_query_only(db, true);
+	return r;
+}
+
 struct bsa_db *bsa_db_close(struct bsa_db *db)
 {
 	if (!db)

@@ -136,6 +136,38 @@ static void an_invalid_query_is_refused(void **state)
 	assert_int_not_equal(access(sql, F_OK), 0);
 }
 
+static int make_temporary(struct bsa_db *db, const char *sql)
+{
+	struct bsa_err err = { "" };
+
+	return bsa_db_make_temporary(db, sql, &err);
+}
+
+static void temporary_tables_belong_to_a_connection_and_change_no_file(void **state)
+{
+	struct bsa_db *db = some_db(*state), *other = open_db(*state);
+	struct bsa_query *q;
+
+	assert_int_equal(make_temporary(db, "CREATE TEMP TABLE x AS SELECT 7 AS y;"
+	                                    "CREATE TEMP TABLE IF NOT EXISTS x AS SELECT 8 AS y"),
+	                 0);
+	q = query(db, "SELECT y FROM x");
+	assert_int_equal(bsa_query_step(q, NULL), 1);
+	assert_true(bsa_query_get_int(q, 0) == 7);
+	bsa_query_free(q);
+	assert_int_equal(bsa_query_new(&q, other, "SELECT y FROM x", NULL), BSA_E_USAGE);
+
+	/* The file, its settings and other files stay out of reach, also after it. */
+	assert_true(make_temporary(db, "DELETE FROM stored_execution") < 0);
+	assert_true(make_temporary(db, "CREATE TABLE z(y)") < 0);
+	assert_true(make_temporary(db, "ATTACH ':memory:' AS other") < 0);
+	assert_true(make_temporary(db, "PRAGMA writable_schema = ON") < 0);
+	assert_int_equal(bsa_query_new(&q, db, "CREATE TEMP TABLE z(y)", NULL), BSA_E_USAGE);
+	assert_int_equal(bsa_query_new(&q, db, "DELETE FROM x", NULL), BSA_E_USAGE);
+	bsa_db_close(other);
+	bsa_db_close(db);
+}
+
 static void an_error_during_a_query_is_reported(void **state)
 {
 	struct bsa_db *db = some_db(*state);
@@ -359,6 +391,7 @@ int main(void)
 		T(every_kind_of_value),
 		T(parameters_by_name_and_again),
 		T(an_invalid_query_is_refused),
+		T(temporary_tables_belong_to_a_connection_and_change_no_file),
 		T(an_error_during_a_query_is_reported),
 		T(an_endless_query_can_be_stopped),
 		T(the_schema_can_be_queried),

@@ -43,6 +43,13 @@ void bsa_db_own_queries(struct bsa_db *db, bool own);
  */
 void bsa_db_memory(struct bsa_db *db, unsigned kib);
 
+/*
+ * Run the statements @sql, which create temporary tables for the queries of this connection. No other
+ * connection sees these tables, and the file stays as it is. BSA_E_USAGE: a statement failed; tables of the
+ * statements before it exist.
+ */
+int bsa_db_make_temporary(struct bsa_db *db, const char *sql, struct bsa_err *err);
+
 /* NULL is fine. Its queries are to be freed before. Returns NULL. */
 struct bsa_db *bsa_db_close(struct bsa_db *db);
 
