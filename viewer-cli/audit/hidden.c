@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "input/fill.h"
@@ -21,11 +22,11 @@
  */
 enum { TRIAL_RUNS = 3, STRANGE_EXECUTIONS = TRIAL_RUNS + 1, STRANGE_EVENTS = STRANGE_EXECUTIONS + 1 };
 
-char *bsv_hidden_waits(const struct bsv_input *input)
+int bsv_hidden_make(const struct bsv_input *input, struct bsa_err *err)
 {
 	bool some = input->picks && !bsv_input_is_timed(input);
 	char ended[24], executions[8], events[8];
-	bsv_scoped_text *reach = NULL;
+	bsv_scoped_text *reach = NULL, *tables = NULL;
 
 	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
 	snprintf(executions, sizeof(executions), "%d", STRANGE_EXECUTIONS);
@@ -35,11 +36,12 @@ char *bsv_hidden_waits(const struct bsv_input *input)
 	else
 		reach = bsv_input_fill(input, bsv_sql_reach_asked,
 		                       (const struct bsv_hole[]){ { "ended", ended }, { NULL, NULL } });
-	return bsv_input_fill(input, bsv_sql_hidden,
-	                      (const struct bsv_hole[]){ { "ended", ended },
-	                                                 { "reach", reach },
-	                                                 { "strange_executions", executions },
-	                                                 { "strange_events", events },
-	                                                 { "judged", some ? bsv_sql_is_picked : "1" },
-	                                                 { NULL, NULL } });
+	tables = bsv_input_fill(input, bsv_sql_hidden,
+	                        (const struct bsv_hole[]){ { "ended", ended },
+	                                                   { "reach", reach },
+	                                                   { "strange_executions", executions },
+	                                                   { "strange_events", events },
+	                                                   { "judged", some ? bsv_sql_is_picked : "1" },
+	                                                   { NULL, NULL } });
+	return tables ? bsa_db_make_temporary(input->db, tables, err) : bsv_no_memory(err);
 }

@@ -1,13 +1,13 @@
-/* hidden.h -- waits that a recording may hide, in SQL that the rules share. */
+/* hidden.h -- waits that a recording may hide, in tables that the rules share. */
 #ifndef BSV_HIDDEN_H
 #define BSV_HIDDEN_H
 
 #include "input/input.h"
 
 /*
- * SQL, for a WITH: the waits that may be hidden from @input, as reports/hidden.sql defines them.
- * Owned by the caller; NULL: no memory.
+ * Make the temporary tables of reports/hidden.sql, about the waits that may be hidden from @input;
+ * nothing if they exist.
  */
-char *bsv_hidden_waits(const struct bsv_input *input);
+int bsv_hidden_make(const struct bsv_input *input, struct bsa_err *err);
 
 #endif

@@ -29,7 +29,7 @@ static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 
 /* ---- fairness: each service by itself ---- */
 
-enum { FAIRNESS_HOLES = 12 };
+enum { FAIRNESS_HOLES = 11 };
 
 /* The events of one service: of the only one in the recording (all), or of one among several. */
 struct one_service {
@@ -78,9 +78,7 @@ static void one_service_fill(struct one_service *s)
 static int judge_service(struct bsv_judgement *ret, struct one_service *of, const struct bsv_input *input,
                          const struct bsv_bounds *bounds, struct bsa_err *err)
 {
-	bsv_scoped_text *unseen = bsv_hidden_waits(input);
 	const struct bsv_hole holes[FAIRNESS_HOLES] = {
-		{ "hidden", unseen },
 		{ "lags", bsv_input_is_timed(input) ? bsv_sql_lags_asked : bsv_sql_lags_whole },
 		{ "windows", bsv_input_is_timed(input) ? "1" : "0" },
 		{ "sight", bsv_input_is_timed(input) ? bsv_sql_sight : bsv_sql_sight_of_lags },
@@ -94,8 +92,10 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 		{ NULL, NULL }
 	};
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_input_row(&rows, input, bsv_sql_verdict_fairness, holes, err);
+	int r = bsv_hidden_make(input, err);
 
+	if (r >= 0)
+		r = bsv_input_row(&rows, input, bsv_sql_verdict_fairness, holes, err);
 	if (r <= 0)
 		return r;
 	bsv_rule_fairness(ret,
@@ -234,18 +234,21 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	struct bsv_quantity threshold = bounds ? bounds->threshold : (struct bsv_quantity){ .given = false };
 	bool sure = threshold.given || !input->coverage.losses;
 	struct bsv_quantity certain_threshold = sure ? threshold : (struct bsv_quantity){ true, BSV_STARVED_NS };
-	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &certain_threshold),
-			*unseen = bsv_hidden_waits(input);
+	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &certain_threshold);
 	bsv_scoped_text *recorded = bsv_starvation_episodes(input, &threshold);
 	const struct bsv_hole *holes;
 	bsv_scoped_rows *rows = NULL, *unheld = NULL;
 	bsv_scoped_text *victim = NULL;
 	int r;
 
-	holes = (const struct bsv_hole[]){ { "hidden", unseen },       { "episodes", episodes },
-		                           { "recorded", recorded },   { "sure", sure ? "1" : "0" },
-		                           { "sight", bsv_sql_sight }, { NULL, NULL } };
-	r = bsv_input_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
+	holes = (const struct bsv_hole[]){ { "episodes", episodes },
+		                           { "recorded", recorded },
+		                           { "sure", sure ? "1" : "0" },
+		                           { "sight", bsv_sql_sight },
+		                           { NULL, NULL } };
+	r = bsv_hidden_make(input, err);
+	if (r >= 0)
+		r = bsv_input_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
 	if (r <= 0)
 		return r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 4).text, bsv_rows_cell(rows, 5).text);
@@ -288,11 +291,9 @@ static void work_sql_fini(struct work_sql *w)
  * parts a hundred times, and each scans executions; preparing it took 0.1 s. So this reads their
  * rows first, and the verdict is given the rows, unless there are many.
  */
-static int read_work(struct work_sql *ret, const struct bsv_input *input, const char *hidden, struct bsa_err *err)
+static int read_work(struct work_sql *ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = {
-		{ "hidden", hidden }, { "work", bsv_sql_priority_work }, { "most", "32" }, { NULL, NULL }
-	};
+	const struct bsv_hole holes[] = { { "work", bsv_sql_priority_work }, { "most", "32" }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
 	const char *referred, *with_more;
 	int r = bsv_input_row(&rows, input, bsv_sql_priority_work_rows, holes, err);
@@ -339,6 +340,7 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 		input, bsv_sql_verdict_priority_unseen,
 		(const struct bsv_hole[]){ { "limit", limit_of_holder },
 	                                   { "limit_least", limit->given ? limit_of_holder : bsv_sql_limit_least },
+	                                   { "limit_floor", limit->given ? limit_of_holder : bsv_sql_limit_floor },
 	                                   { "unseen_work", bsv_sql_priority_unseen_work },
 	                                   { NULL, NULL } });
 }
@@ -359,7 +361,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 {
 	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
 	__attribute__((cleanup(work_sql_fini))) struct work_sql work = { 0 };
-	bsv_scoped_text *hides = bsv_hidden_waits(input), *unseen = NULL, *victim = NULL;
+	bsv_scoped_text *unseen = NULL, *victim = NULL;
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_priority_facts facts;
 	int may_be, inverted, r;
@@ -370,7 +372,9 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	 * that had work of several priorities.
 	 */
 	may_be = query_is_true(input, bsv_sql_priority_may_be_unseen, err);
-	r = may_be < 0 ? may_be : read_work(&work, input, hides, err);
+	r = may_be < 0 ? may_be : bsv_hidden_make(input, err);
+	if (r >= 0)
+		r = read_work(&work, input, err);
 	if (r < 0)
 		return r;
 	/* Only holders in inversions, and models of apps with work of several priorities, have limits. */
@@ -380,8 +384,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	unseen = unseen_parts(input, &limit, may_be, work.mixed);
 	r = bsv_input_row(
 		&rows, input, bsv_sql_verdict_priority,
-		(const struct bsv_hole[]){ { "hidden", hides },
-	                                   { "work", work.parts },
+		(const struct bsv_hole[]){ { "work", work.parts },
 	                                   { "stretches", inverted ? bsv_sql_stretches : bsv_sql_stretches_none },
 	                                   { "unseen_stops", bsv_sql_unseen_stops },
 	                                   { "choices", bsv_sql_choices },

@@ -503,14 +503,13 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
 {
 	bool timed = bsv_input_is_timed(input);
-	bsv_scoped_text *unseen_sql = bsv_hidden_waits(input), *given_up_sql = NULL;
-	const struct bsv_hole holes[] = { { "hidden", unseen_sql }, { NULL, NULL } };
+	bsv_scoped_text *given_up_sql = NULL;
 	bsv_scoped_rows *steps = NULL, *given_up = NULL, *sight = NULL;
 	int r;
 
 	*ret = (struct bsv_sharing_facts){ .n = 0 };
 	given_up_sql = bsv_input_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
-	if (!unseen_sql || !given_up_sql)
+	if (!given_up_sql)
 		return bsv_no_memory(err);
 	if (timed)
 		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
@@ -550,7 +549,9 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 
 	/* How much of the time was observed. */
 	if (r >= 0)
-		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight, holes, err);
+		r = bsv_hidden_make(input, err);
+	if (r >= 0)
+		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight, NULL, err);
 	if (r <= 0)
 		return r;
 	ret->sight = (struct bsv_sight){ .service = bsv_rows_get(sight, 0, 0),

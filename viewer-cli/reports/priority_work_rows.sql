@@ -1,6 +1,6 @@
 -- priority_work_rows: one row: the rows of referred and of apps_with_more as SQL; NULL: there are none. many: there are too many to be written so. Of many,
 -- none of them in apps_with_more, only the rows of referred without an app: those with an app then matter together with rows of apps_with_more alone.
-@with@, @hidden@,
+@with@,
 ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
 @work@,
 few AS MATERIALIZED (SELECT (SELECT count(*) FROM had) <= @most@ AND (SELECT count(*) FROM (SELECT 1 FROM model LIMIT @most@ + 1)) <= @most@ AS are, EXISTS (SELECT 1 FROM apps_with_more) AS any_more)

@@ -2,7 +2,7 @@
 -- @streams@, @executions@: conditions on an app_id, on rows of service_rules, of stream t and of execution x, for the judged service. The apps of one
 -- service share its lanes, and no app waits for another service's models. SQLite prepares a common table again wherever it is named: so most of them
 -- are named once.
-@with@, @hidden@,
+@with@,
 asked_windows AS MATERIALIZED (
 	SELECT l.window_began, l.app_id, a.trace_id, l.received_ns, l.lag_ns, l.most_ns
 	FROM app_lag l LEFT JOIN app a ON a.id = l.app_id WHERE l.window_began >= @from@ AND l.window_began <= @to@ - 100000000 AND l.app_id @apps@),

@@ -1,5 +1,5 @@
 -- verdict_priority: one row: the facts of the priority verdict (docs/figures.md): all inversions, and the inversion furthest above its bound.
-@with@, @hidden@,
+@with@,
 stretches AS MATERIALIZED (@stretches@),
 unseen_stops AS MATERIALIZED (@unseen_stops@),
 -- most_ns: the most that the holder's stretch can have been. Where a loss leaves room between both, the inversion is no proof

@@ -8,12 +8,14 @@ unseen_of_any AS MATERIALIZED (
 	UNION ALL SELECT ifnull(h.began, -4611686018427387903), h.ended FROM hidden_waits h WHERE h.app_id IS NULL AND EXISTS (SELECT 1 FROM apps_with_more)),
 -- the joins below go through the large tables and look for the app of each row: SQLite would make an index of the large table for a single app
 any_more AS MATERIALIZED (SELECT 1 FROM apps_with_more LIMIT 1),
+-- without a loss, the parts below use none of these executions
+losses_matter AS MATERIALIZED (SELECT 1 FROM hides WHERE NOT executions AND EXISTS (SELECT 1 FROM loss)),
 -- executions of which not all was recorded: each waited, and had lanes, within its time
 partial AS MATERIALIZED (
 	SELECT x.id, x.app_id, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began,
 		coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, iif(x.status = 'NONE', x.returned, NULL)), NULL), 4611686018427387903) AS ended, k.rank
-	FROM any_more CROSS JOIN execution x CROSS JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
-	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'),
+	FROM losses_matter CROSS JOIN any_more CROSS JOIN execution x CROSS JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
+	WHERE NOT x.complete AND x.sides IS NOT 'client'),
 -- rank: of the execution that waited; NULL: unknown
 unseen AS MATERIALIZED (
 	SELECT x.app_id, max(h.began, x.began) AS began, min(h.ended, x.ended) AS ended, x.id AS execution_id, x.rank
@@ -44,12 +46,16 @@ unseen_holders AS (
 	FROM unseen_lanes u JOIN partial x ON x.began < u.ended AND x.ended > u.began WHERE NOT u.any_had),
 -- with one lane, there is no other one that could have been held meanwhile
 lanes_unknown AS MATERIALIZED (SELECT 1 FROM hidden_lanes WHERE execution_id IS NULL AND EXISTS (SELECT 1 FROM service_rules WHERE lanes > 1) LIMIT 1),
+-- no limit is less: compare with this first, before each slice's execution is looked up
+least_limit AS MATERIALIZED (SELECT @limit_floor@ AS ns),
+slices_matter AS MATERIALIZED (
+	SELECT 1 FROM any_more
+	WHERE EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM lanes_unknown) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured)),
 long_slices AS MATERIALIZED (
 	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank, h.id AS execution_id
-	FROM any_more CROSS JOIN lane_slice l CROSS JOIN execution h ON h.id = l.execution_id CROSS JOIN apps_with_more a ON a.app_id IS h.app_id
+	FROM slices_matter CROSS JOIN least_limit f CROSS JOIN lane_slice l CROSS JOIN execution h ON h.id = l.execution_id CROSS JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
-	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM lanes_unknown) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
-		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
+	WHERE l.ended - l.began > f.ns AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
 	UNION ALL -- the import tells no inversion of these
 	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1), h.id
 	FROM unseen_holders u CROSS JOIN execution h ON h.id = u.execution_id CROSS JOIN apps_with_more a ON a.app_id IS h.app_id

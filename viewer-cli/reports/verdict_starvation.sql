@@ -1,6 +1,6 @@
 -- verdict_starvation: one row: the facts of the starvation verdict (docs/figures.md).
 -- If runs were lost, the median run of a model lies between two of the known runs, and so does the limit of its waits.
-@with@, @hidden@,
+@with@,
 episodes AS MATERIALIZED (@episodes@),
 recorded AS MATERIALIZED (@recorded@), -- by the median of the runs that were recorded, as reports count episodes
 waited AS MATERIALIZED (SELECT e.gap_ns, e.app_id, e.model, e.top_culprit_app_id, e.top_culprit_ns, e.execution_id, e.began, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
