@@ -649,6 +649,7 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 	struct nnb_run run = {
 		.shapes = e->now, .inputs = e->inputs, .outputs = e->outputs, .look = &e->look, .terms = &e->terms
 	};
+	enum nnb_status status;
 
 	assert(!e->run);
 	if (is_late(e)) {
@@ -669,7 +670,10 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 		e->marks[i] = e->mappings[i] ? nnb_mapping_mark(e->mappings[i]) : 0;
 	for (uint32_t i = 0; e->files && i < e->prepared->model->n_pools; i++)
 		e->marks[e->room + i] = nnb_mapping_mark(e->prepared->graph->mappings[i]);
-	return e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
+	status = e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
+	if (status) /* a burst may free a mapping before the next call for @e */
+		accesses_end(e);
+	return status;
 }
 
 static void execution_end_run(struct nnb_execution *e)

@@ -7,6 +7,7 @@
  */
 #include "unit/device_helpers.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -18,6 +19,8 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "unit/scrambled.h"
 
 enum { N = 1024, BYTES = 8192 }; /* floats of the input and of the output, which take two pages */
 
@@ -238,10 +241,10 @@ struct scene {
 	float *data; /* the data as another device sees it */
 };
 
-static void scene_init(struct scene *s, struct nnb_memory pool, int through)
+static void scene_init_with(struct scene *s, const char *driver, struct nnb_memory pool, int through)
 {
 	memset(s, 0, sizeof(*s));
-	s->device = open_device("xnnpack");
+	s->device = open_device(driver);
 	s->model = vector_model(NNB_ADD, N, 1);
 	s->prepared = prepared(s->device, s->model);
 	s->in.location = (struct nnb_location){ 0, 0, N * 4 };
@@ -255,6 +258,11 @@ static void scene_init(struct scene *s, struct nnb_memory pool, int through)
 	for (uint32_t i = 0; i < N; i++)
 		s->data[i] = (float)i;
 	close(through);
+}
+
+static void scene_init(struct scene *s, struct nnb_memory pool, int through)
+{
+	scene_init_with(s, "xnnpack", pool, through);
 }
 
 static void scene_fini(struct scene *s)
@@ -316,6 +324,37 @@ static void an_execution_brackets_its_accesses(void **state)
 	scene_fini(&s);
 }
 
+/* A burst then frees the mapping when the app frees the slot, although the execution stays bound. */
+static void an_execution_that_the_driver_refuses_to_restart_accesses_nothing(void **state)
+{
+	int fd = new_fake(BYTES), through = dup(fd);
+	struct nnb_reason why = { "" };
+	struct nnb_mapping *mapping;
+	struct nnb_execution *e;
+	struct scrambled *driver;
+	struct scene s;
+	void *object;
+
+	(void)state;
+	scene_init_with(&s, DRIVER_SCRAMBLED, blob_of(fd, BYTES), through);
+	object = dlopen(DRIVER_SCRAMBLED, RTLD_NOW | RTLD_NOLOAD);
+	driver = dlsym(object, "nnb_scrambled");
+	assert_non_null(driver);
+	dlclose(object);
+	assert_int_equal(nnb_map(&mapping, &s.pool), 0);
+	fake.begins = fake.ends = 0;
+	assert_int_equal(nnb_execution_begin(s.prepared, &s.request, &mapping, false, NULL, &e, &why), NNB_STATUS_NONE);
+	run_to_its_end(e);
+	assert_int_equal(fake.begins, fake.ends);
+	atomic_store(&driver->run_begins, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	assert_int_equal(nnb_execution_restart(e), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	atomic_store(&driver->run_begins, NNB_STATUS_NONE);
+	assert_int_equal(fake.begins, fake.ends);
+	nnb_mapping_unref(mapping);
+	nnb_execution_end(e); /* uses the mapping no more */
+	scene_fini(&s);
+}
+
 /* ---- real ones ---- */
 
 static void a_real_dma_buf_is_used(void **state)
@@ -354,6 +393,7 @@ int main(void)
 		ROW(a_read_only_dma_buf_is_only_read),
 		ROW(a_file_shorter_than_its_memory_is_refused),
 		ROW(an_execution_brackets_its_accesses),
+		ROW(an_execution_that_the_driver_refuses_to_restart_accesses_nothing),
 		ROW(a_real_dma_buf_is_used),
 	};
 
