@@ -101,6 +101,7 @@ struct executor {
 	 */
 	bool repeats;
 	uint64_t changes;
+	const struct nnb_output_shape *shapes; /* only compared: the server's array, which still has the same shapes */
 };
 
 /* ---- entries; under the lock ---- */
@@ -664,6 +665,7 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 			return NNB_STATUS_GENERAL_FAILURE; /* rule P-13 */
 		}
 	x->changes = p->changes;
+	x->shapes = result->shapes;
 	request.pools = x->pools;
 	if (x->execution)
 		return nnb_execution_again(x->execution, &request, x->bound, false, result->shapes, reason);
@@ -715,9 +717,7 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 	if (__builtin_expect(x->asked != p, 0)) /* executor_admit has set it, unless the server does not call admit */
 		request_set(x, p);
 	result->timing = NNB_NO_TIMING;
-	if (x->repeats &&
-	    x->changes ==
-	            p->changes) { /* result->shapes is the server's one array, and has the shapes of the last time */
+	if (x->repeats && x->changes == p->changes && x->shapes == result->shapes) {
 		assert(x->execution);
 		result->status = nnb_execution_restart(x->execution);
 	} else {

@@ -1005,6 +1005,42 @@ static void a_request_in_another_struct_is_another_request(void **state)
 	executor.free(executor.arg);
 }
 
+/* A server may have its shapes anywhere: a request that is repeated writes them to the array of that time. */
+static void a_request_that_is_repeated_has_its_shapes_in_another_array(void **state)
+{
+	struct bench *t = *state;
+	int32_t slots[] = { 3, 5 }, missing[2];
+	struct nnb_packet_request request = { .inputs = &t->sum.in,
+		                              .outputs = &t->sum.out,
+		                              .slots = slots,
+		                              .n_inputs = 1,
+		                              .n_outputs = 1,
+		                              .n_slots = 2 };
+	struct nnb_output_shape shapes[3][1] = { 0 };
+	struct nnb_burst_executor executor;
+	struct nnb_memory memories[2];
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(nnb_memory_dup(&memories[i], nnb_pool_memory(t->sum.pools[i])), 0);
+	assert_int_equal(
+		(t->desk.plain ? nnb_burst_executor_plain : nnb_burst_executor_cached)(&executor, t->desk.prepared), 0);
+	assert_int_equal(executor.missing(executor.arg, slots, 2, missing), 2);
+	assert_int_equal(executor.add(executor.arg, slots, 2, memories, NULL), NNB_STATUS_NONE);
+	for (int i = 0; i < 3; i++) {
+		struct nnb_result result = { .shapes = shapes[i] };
+
+		assert_int_equal(executor.missing(executor.arg, slots, 2, missing), 0);
+		executor.execute(executor.arg, &request, &result, NULL);
+		assert_int_equal(result.status, NNB_STATUS_NONE);
+		assert_int_equal(result.n_shapes, 1);
+		assert_true(shapes[i][0].rank > 0);
+		assert_memory_equal(&shapes[i], &shapes[0], sizeof(shapes[0]));
+		if (executor.answered)
+			executor.answered(executor.arg);
+	}
+	executor.free(executor.arg);
+}
+
 /* ---- a server's queues: B-7, B-8, B-23 ---- */
 
 /* A member that is zero has the valid value. */
@@ -1140,6 +1176,7 @@ int main(void)
 	TEST(a_server_freed_in_an_execution_sends_no_result);
 	TEST(a_stopped_server_takes_no_request_and_has_its_last_counts);
 	TEST(a_request_in_another_struct_is_another_request);
+	TEST(a_request_that_is_repeated_has_its_shapes_in_another_array);
 	TEST(a_full_result_queue_does_not_block_the_server);
 	ROWS(a_server_judges_its_queues, queues_cases, "a server's queues");
 	status = _cmocka_run_group_tests("bursts", tests, n_tests, NULL, NULL);

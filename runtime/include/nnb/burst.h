@@ -184,8 +184,11 @@ struct nnb_burst_executor {
 	/* An admitted request is not executed: the memory of a slot was not available. May be NULL. */
 	void (*forgo)(void *arg, const struct nnb_packet_request *request);
 
-	/* Execute the parsed request. Called when missing has returned 0. @result's shapes have room for all
-	 * outputs. */
+	/*
+	 * Execute the request, which nnb_packet_request_parse filled in. Called when missing has returned 0.
+	 * @result's shapes have room for all outputs. An array that the server uses again must still have what
+	 * the last call wrote: if the request is the same as then, the executor does not write it again.
+	 */
 	void (*execute)(void *arg, const struct nnb_packet_request *request, struct nnb_result *result,
 	                struct nnb_reason *reason);
 
