@@ -278,6 +278,12 @@ static bool may_be_unlisted(const struct bsa_device *d, uint64_t after)
 	return d->lists && !d->listed && (after <= d->finding_since || after <= *d->began);
 }
 
+/* The next step of @x, recorded or not, is not before this. */
+static uint64_t after_last_step(const struct bsa_scheduled *x)
+{
+	return x->last_taken ? x->last_taken : x->ready_after;
+}
+
 /*
  * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last
  * recorded step. none_waits only proves that @x was not in the queue; it may have left the queue and not be
@@ -285,7 +291,7 @@ static bool may_be_unlisted(const struct bsa_device *d, uint64_t after)
  */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
-	uint64_t after = x->last_taken ? x->last_taken : x->ready_after;
+	uint64_t after = after_last_step(x);
 	uint64_t from = x->counted ? bsa_losses_begin(d->unsure, after) : hole_begin(d, after);
 
 	if (from > d->now || (!x->last_taken && may_be_unlisted(d, after))) /* from > now: there is no hole since */
@@ -295,13 +301,16 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 	return from > *d->began ? from : BSA_NEVER;
 }
 
-/* The latest time of a step that was not recorded: the end of the last hole, or now without a hole. */
-static uint64_t hidden_until(const struct bsa_device *d)
+/*
+ * The latest time of a step of @x that was not recorded: the end of the last hole; now, if there is no hole
+ * since its last recorded step, so that its steps contradict each other.
+ */
+static uint64_t hidden_until(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	uint64_t lost = bsa_losses_end(d->losses, d->now), unsure = bsa_losses_end(d->unsure, d->now);
 	uint64_t hole = lost > unsure ? lost : unsure;
 
-	return hole ? hole : d->now;
+	return hole && hole >= after_last_step(x) ? hole : d->now;
 }
 
 static void unlist_native(struct bsa_device *d, struct bsa_scheduled *x)
@@ -419,7 +428,7 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 	hidden = is_hidden(d, x, x->slice_began, d->now);
 	if (hidden) /* not from `lost` alone: the wait may have begun in a time that a lost summary would be about */
 		may_have_waited(d, x, hole_begin(d, x->slice_began),
-		                stops || x->on_lane_to_its_end ? hidden_until(d) : d->now);
+		                stops || x->on_lane_to_its_end ? hidden_until(d, x) : d->now);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, hidden && !stops, x->on_lane_to_its_end);
 
 	tenant_leaves_lane(d, x);
@@ -656,7 +665,7 @@ static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t 
 	 */
 	uint64_t since = x->state == BSA_SCHEDULED_ON ? x->slice_began : x->ready_since;
 	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, since, d->now);
-	uint64_t until = stops || x->on_lane_to_its_end ? hidden_until(d) : d->now;
+	uint64_t until = stops || x->on_lane_to_its_end ? hidden_until(d, x) : d->now;
 
 	if (!is_waiting(x) && may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
 		return -ENOMEM;

@@ -243,6 +243,9 @@ static const struct story {
 	  "0 lanes 2 idle; 10 ready 2; 11 dispatch 2 0; 12 ready 3; 13 dispatch 3 1; 20 ready 1; 30 loss 31;"
 	  "40 end 3 1; 42 ready 4; 43 dispatch 4 1; 44 end 4 1; 45 lanes 1; 60000000 forget 1; 70000000 over 0",
 	  "possible 1: 20-60000000; possible 3: 30-40" },
+	{ "stopped on a lane that it never got, long after a hole: it waited until then at most", "possible", 0, 0,
+	  "0 lanes 1 idle; 5 loss 6; 10 ready 1; 30 stop 1 0; 40 cut 1; 50 over 0",
+	  "possible 1: 10-30" },
 	{ "two holes may hide that it was off its lane between them, and its end", "possible", 0, 0,
 	  "0 lanes 1 idle; 10 ready 1; 11 dispatch 1 0; 20 loss 30; 50 loss 60; 80 forget 1; 90 over 0",
 	  "possible 1: 20-80" },
