@@ -294,9 +294,9 @@ enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, s
 	b->refs = 1;
 	if (note_roles(b, models, desc))
 		status = buffer_no_memory(reason);
+	/* M-33: if the size is unknown, the memory is allocated later. */
 	if (!status && kind.bytes)
-		status = buffer_make_room(b, &kind,
-		                          reason); /* M-33: if the size is unknown, the memory is allocated later */
+		status = buffer_make_room(b, &kind, reason);
 	if (!status) {
 		pthread_mutex_lock(&d->buffers.lock);
 		r = buffer_enlist(&d->buffers, b);

@@ -156,8 +156,8 @@ static bool same_seal(const uint8_t *a, const uint8_t *b)
 {
 	uint8_t differ = 0;
 
-	for (int i = 0; i < NNB__SEAL_BYTES;
-	     i++) /* in constant time: a forger does not learn how many bytes were right */
+	/* In constant time: a forger does not learn how many bytes were right. */
+	for (int i = 0; i < NNB__SEAL_BYTES; i++)
 		differ |= a[i] ^ b[i];
 	return !differ;
 }

@@ -321,8 +321,8 @@ static void connection_hang_up(struct nnb__connection *c)
 	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
 	nnb__desk_look(&c->app->desk);
 	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < c->bursts.n;
-	     i++) /* first, so that a client that sees its sockets end knows that no execution begins any more */
+	/* First the bursts, so that a client that sees its sockets end knows that no execution begins any more. */
+	for (uint32_t i = 0; i < c->bursts.n; i++)
 		if (c->bursts.items[i])
 			nnb__burst_hang_up(c->bursts.items[i]);
 	shutdown(c->life, SHUT_RDWR);

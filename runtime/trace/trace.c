@@ -84,8 +84,8 @@ void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops
 		 */
 		t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
 		t->n_ready = atomic_load_explicit(&t->numbers->ready, memory_order_acquire);
-		assert((int32_t)(t->n_ready - t->nth_over) >=
-		       0); /* each execution is ready before it is over; both counts may wrap */
+		/* Each execution is ready before it is over. Both counts may wrap. */
+		assert((int32_t)(t->n_ready - t->nth_over) >= 0);
 		t->numbers = NULL;
 	}
 	NNB__EMIT(t, exec_end, .lane = t->lane, .status = (uint8_t)status, .ops_run = (uint16_t)ops_run,

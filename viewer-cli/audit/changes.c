@@ -593,9 +593,9 @@ int bsv_changes_init(struct bsv_changes *ret, const struct bsv_comparison *found
 		if (p->deadlines)
 			count_one(&ret->misses, &p->misses, 1);
 		count_one(&ret->answers, &p->answers, -1);
+		/* Otherwise misses and answers already count these executions. */
 		if (p->failures.verdict != BSV_TOO_FEW || p->answers.verdict == BSV_TOO_FEW)
-			count_one(&ret->failures, &p->failures,
-			          1); /* misses and answers already count these executions otherwise */
+			count_one(&ret->failures, &p->failures, 1);
 	}
 	return 0;
 }

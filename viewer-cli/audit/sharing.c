@@ -168,8 +168,8 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 
 	/* Deadlines that would have been met for certain, whatever was given up needed. */
 	if (is_judged_by_deadlines(a) && due.ideal > due.is) {
-		due.slower = 100 * ((double)due.ideal / (double)(due.is ? due.is : 1) -
-		                    1); /* 1 in place of 0, so that the quotient is a number */
+		/* 1 in place of 0, so that the quotient is a number. */
+		due.slower = 100 * ((double)due.ideal / (double)(due.is ? due.is : 1) - 1);
 		due.near = fmin(due.slower / SLOWER_PERCENT, (double)(due.ideal - due.is) / DEADLINES_MIN);
 		due.failed = is_much_more(due.ideal, due.is);
 		keep_worse(worst, &due);
