@@ -76,6 +76,7 @@ int random_inputs(struct nnb_model_file **ret, struct nnb_model *model, struct n
 		free(file);
 		free(x);
 		nnb_model_free(model);
+		nnb_because(reason, "no memory");
 		return r;
 	}
 	*file = (struct nnb_model_file){ .model = model, .examples = x, .n_examples = 1 };
