@@ -51,8 +51,12 @@ bool job_init(struct job *j, const struct nnb_model *m)
 			((float *)at)[k] = (float)(k % 7) / 4 - 0.5f;
 		for (uint32_t k = 0; o->type == NNB_TENSOR_QUANT8_ASYMM && k < l->length; k++)
 			at[k] = (char)(k * 37);
-		if (m->operations[0].type == NNB_RESHAPE && o->type == NNB_TENSOR_INT32)
-			memcpy(at, m->operands[m->outputs[0]].dims, l->length);
+		if (m->operations[0].type == NNB_RESHAPE && o->type == NNB_TENSOR_INT32) {
+			const struct nnb_operand *shaped = &m->operands[m->outputs[0]];
+			size_t bytes = shaped->rank * sizeof(*shaped->dims);
+
+			memcpy(at, shaped->dims, bytes < l->length ? bytes : l->length);
+		}
 	}
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
- * job.h -- arguments for any model: all inputs in one pool, all outputs in another. The checks and the tests share
- * them.
+ * job.h -- arguments for a model of the checks or the tests, which share them: all inputs in one pool, all outputs in
+ * another.
  */
 #ifndef JOB_H
 #define JOB_H
@@ -13,7 +13,11 @@ struct job {
 	struct nnb_call call;
 };
 
-/* Fill the inputs with small numbers. False: out of memory, or too large for a pool; then @j is all zeroes. */
+/*
+ * Fill the inputs with small numbers. Where the first operation is a RESHAPE, each input of 32-bit
+ * integers has the shape that the operation gives, and zeroes behind it. False: out of memory, or
+ * too large for a pool; then @j is all zeroes.
+ */
 bool job_init(struct job *j, const struct nnb_model *m);
 void job_fini(struct job *j); /* @j may be all zeroes */
 
