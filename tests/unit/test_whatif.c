@@ -454,7 +454,7 @@ static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void *
 	(void)state;
 	frames_on_a_machine_that_gets_busy(&p, 200);
 	for (size_t i = 0; i < p.n_calls; i++)
-		p.calls[i].delayed = UINT8_MAX;
+		p.calls[i].delayed = BSV_DELAYED_ALL;
 	for (unsigned seed = 0; seed < BSV_DRAWS; seed++) {
 		assert_true(bsv_draw(&p, NULL, seed, figures));
 		if (!seed)
@@ -468,6 +468,41 @@ static void replays_try_an_idle_machine_and_one_with_three_times_the_load(void *
 	assert_true(most_lane > 2 * 200 * MS && most_lane < 4 * 200 * MS);
 	assert_true(least < MS && most > 2 * 4 * MS);
 	bsv_past_fini(&p);
+}
+
+/*
+ * The threads of A's runs had no cpu for half of the time. The delays of B's runs are not known, as of
+ * fenced ones: those of A's stand for them, and they do not count as no delay.
+ */
+static void a_delay_that_is_not_known_is_that_of_other_runs(void **state)
+{
+	static const uint8_t half = BSV_DELAYED_ALL / 2;
+	uint64_t least[2] = { UINT64_MAX, UINT64_MAX }, most[2] = { 0 };
+	struct bsv_group_figures figures[2];
+	struct bsv_past p;
+
+	(void)state;
+	for (unsigned known = 0; known < 2; known++) {
+		frames_behind_long_calls(&p, 120);
+		for (size_t i = 0; i < p.n_calls; i++)
+			p.calls[i].delayed = known && p.calls[i].model == A ? half : BSV_DELAYED_UNKNOWN;
+		assert_true(bsv_past_delays(&p));
+		assert_int_equal(p.n_runs, 240);
+		assert_int_equal(p.delays.n, known ? 120 : 0);
+		assert_int_equal(p.groups[B].delays.n, 0);
+		assert_true(p.delayed_run_ns == (known ? 120.0 * MS : 0) && p.delay_ns * 2 == p.delayed_run_ns);
+		for (unsigned seed = 0; seed < BSV_DRAWS; seed++) {
+			assert_true(bsv_draw(&p, NULL, seed, figures));
+			if (!seed)
+				assert_int_equal(figures[B].lane_ns, 120 * 6 * MS);
+			least[known] = figures[B].lane_ns < least[known] ? figures[B].lane_ns : least[known];
+			most[known] = figures[B].lane_ns > most[known] ? figures[B].lane_ns : most[known];
+		}
+		bsv_past_fini(&p);
+	}
+	/* with no known delay, the models alone are slower or faster */
+	assert_true(least[0] > 120 * 5 * MS && most[0] < 120 * 7 * MS);
+	assert_true(least[1] < 120 * 4 * MS && most[1] > 120 * 10 * MS);
 }
 
 /* @n times that were recorded, all of @ns. */
@@ -995,6 +1030,7 @@ int main(void)
 		cmocka_unit_test(twice_as_fast_is_half_as_long_on_the_lane),
 		cmocka_unit_test(lanes_are_given_late_while_the_machine_was_busy),
 		cmocka_unit_test(replays_try_an_idle_machine_and_one_with_three_times_the_load),
+		cmocka_unit_test(a_delay_that_is_not_known_is_that_of_other_runs),
 		cmocka_unit_test(a_lane_that_is_handed_over_again_depends_on_the_load_too),
 		cmocka_unit_test(a_lane_is_handed_over_as_fast_as_such_hand_overs_were_recorded),
 		cmocka_unit_test(a_faster_model_makes_room_sooner),

@@ -5,6 +5,7 @@
 #include "base/scoped.h"
 #include "whatif/alternatives.h"
 #include "whatif/changes.h"
+#include "whatif/notes.h"
 #include "whatif/prediction.h"
 
 #include <inttypes.h>
@@ -12,10 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	BUSY_PERCENT = 10 /* % of run time without a cpu that the answer calls busy */
-};
 
 struct options {
 	int policy, preempt, deadlines;
@@ -397,14 +394,7 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 	                "of the replay. Missed deadlines are known no better than their number allows: none of 80 "
 	                "may be 3.7 %% of many. Latencies cover served executions only.",
 	                BSV_DRAWS);
-	if (t->past.delay_ns * 100 > t->past.run_ns * BUSY_PERCENT)
-		bsv_answer_note(a,
-		                "The machine was busy: for %.0f %% of the time of runs, their threads were ready and "
-		                "had no cpu. The "
-		                "intervals allow for another load, but what it will be is not known: record on the "
-		                "machine as it "
-		                "will be used.",
-		                100 * t->past.delay_ns / t->past.run_ns);
+	bsv_notes_machine(a, &t->past);
 	bsv_answer_note(
 		a,
 		"Effect: less or more, if all from low to high is below, or above, the recorded figure and what that "

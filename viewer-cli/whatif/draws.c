@@ -7,7 +7,8 @@
  * longer or shorter by up to MOOD: how fast a machine is that day matters more than the order of
  * calls. Beyond seed 0 the load of the machine differs, too: threads that were ready and had no cpu
  * wait for between no time and LOAD_MOST times as long as recorded. Of 36 pairs of recordings on a
- * loaded machine, two minutes apart, the load of 28 differed by a factor of 3 or less.
+ * loaded machine, two minutes apart, the load of 28 differed by a factor of 3 or less. The delay of
+ * fenced runs is not recorded: theirs is drawn from the runs whose delay is known.
  */
 #include "whatif/draws.h"
 
@@ -18,9 +19,10 @@
 enum { SAVE = 2 /* the value of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = BSV_SEEDS - 1 };
-enum { RUN_DRAW = 1, OTHER_DRAW, BEGIN_DRAW, HAND_DRAWS = 16, STOP_DRAWS = 1 << 30 /* all from here on */ };
+enum { RUN_DRAW = 1, OTHER_DRAW, BEGIN_DRAW, DELAY_DRAW, HAND_DRAWS = 16, STOP_DRAWS = 1 << 30 /* all from here on */ };
 enum { LOAD_ORDER = 7 /* the order of loads over the seeds: not that of the moods of the first models */ };
-enum { FEWEST_HANDS = 10, FEWEST_STOPS = 10, FEWEST_ANSWERS = 20 }; /* fewer do not show how long others take */
+enum { FEWEST_HANDS = 10, FEWEST_STOPS = 10, FEWEST_ANSWERS = 20, FEWEST_DELAYS = 10 };
+/* fewer do not show how long others take */
 #define MOOD 0.15
 #define LOAD_MOST 3.0
 #define IDLE_WAY_NS 50000 /* a way or a wake-up that takes longer met a loaded machine */
@@ -116,6 +118,37 @@ static const struct bsv_past_call *whole_near(const struct draw *d, uint32_t cha
 	return NULL;
 }
 
+/*
+ * The part of the run of @c in which its thread had no cpu, in BSV_DELAYED_ALL parts. If it was not
+ * recorded: that of one of the runs of the group near in time whose delay is known, or, where there
+ * are few, of all groups. 0: no delay is known.
+ */
+static double delay_of(const struct draw *d, uint32_t group, const struct bsv_past_call *c, uint64_t number)
+{
+	const struct bsv_past_delays *known = &d->past->groups[group].delays;
+	size_t least = 0, most, from, to;
+	uint32_t call = (uint32_t)(c - d->past->calls);
+
+	if (c->delayed != BSV_DELAYED_UNKNOWN)
+		return c->delayed;
+	if (known->n < FEWEST_DELAYS)
+		known = &d->past->delays;
+	if (!known->n)
+		return 0;
+	most = known->n;
+	while (least < most) { /* the first one after @c */
+		size_t mid = least + (most - least) / 2;
+
+		if (known->calls[mid] < call)
+			least = mid + 1;
+		else
+			most = mid;
+	}
+	from = least > NEAR ? least - NEAR : 0;
+	to = least + NEAR < known->n ? least + NEAR : known->n;
+	return d->past->calls[known->calls[from + number % (to - from)]].delayed;
+}
+
 static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 {
 	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i), *other;
@@ -123,7 +156,7 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	const struct bsv_group_change *change = change_of(d, c->model);
 	uint64_t known = c->run_ns == BSA_REPLAY_NEVER ? 0 : c->run_ns, ns = known;
 	uint64_t order = 1 + (uint64_t)m->group * 3 % MOODS, rank = d->seed * order % (MOODS + 1);
-	double run, delayed = c->delayed, mood = 1;
+	double run, delayed = 0, mood = 1;
 
 	/*
 	 * Over the seeds from 1 to MOODS each model gets each mood once, in an order of its own, so
@@ -134,11 +167,12 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	if (!c->whole || c->imagined || d->seed) {
 		other = whole_near(d, chain, i);
 		ns = other ? other->run_ns : m->estimate_ns ? m->estimate_ns : m->floor_ns;
-		delayed = other ? other->delayed : 0;
+		delayed = other ? delay_of(d, m->group, other, draw_number(d, chain, (uint64_t)i, DELAY_DRAW)) : 0;
 		if (!c->whole && !c->imagined && ns < known) /* the execution was given up after this time */
 			ns = known + known / 8;
 	}
-	run = (double)ns * (1 + delayed / UINT8_MAX * (d->load - 1)) * mood / change->speed + (double)change->run_ns;
+	run = (double)ns * (1 + delayed / BSV_DELAYED_ALL * (d->load - 1)) * mood / change->speed +
+	      (double)change->run_ns;
 	return run < LEAST_RUN_NS ? LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
 }
 

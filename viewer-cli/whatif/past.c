@@ -259,10 +259,11 @@ static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_
 	if (c->run_ns != BSA_REPLAY_NEVER)
 		c->run_ns -= redo < c->run_ns ? redo : 0;
 	c->whole = c->served && c->run_ns != BSA_REPLAY_NEVER;
+	c->delayed = BSV_DELAYED_UNKNOWN;
 	if (c->whole && c->run_ns && !is_null(q, RUN_DELAY_NS)) {
 		uint64_t ns = column_length(q, RUN_DELAY_NS), of = column_length(q, RUN_NS);
 
-		c->delayed = ns >= of ? UINT8_MAX : (uint8_t)((double)ns / (double)of * UINT8_MAX);
+		c->delayed = ns >= of ? BSV_DELAYED_ALL : (uint8_t)((double)ns / (double)of * BSV_DELAYED_ALL);
 	}
 }
 
@@ -312,10 +313,6 @@ static void sum_up(struct bsv_past *p, size_t *ret_ran)
 		p->n_unknown_runs += !c->whole;
 		if (c->trial)
 			continue;
-		if (c->whole) {
-			p->run_ns += (double)c->run_ns;
-			p->delay_ns += (double)c->run_ns * c->delayed / UINT8_MAX;
-		}
 		g->n++;
 		g->n_served += c->served;
 		g->n_missed += c->missed;
@@ -336,6 +333,34 @@ static void sum_up(struct bsv_past *p, size_t *ret_ran)
 			!m->least_ns || (m->estimate_ns && m->estimate_ns < m->least_ns) ? m->estimate_ns : m->least_ns;
 		m->confirmed = m->floor_ns != 0;
 	}
+}
+
+/* ---- delays ---- */
+
+static bool delays_add(struct bsv_past_delays *d, size_t call)
+{
+	if (!bsv_array_add(&d->calls, &d->n, sizeof(*d->calls)))
+		return false;
+	d->calls[d->n - 1] = (uint32_t)call;
+	return true;
+}
+
+bool bsv_past_delays(struct bsv_past *p)
+{
+	for (size_t i = 0; i < p->n_calls; i++) {
+		const struct bsv_past_call *c = &p->calls[i];
+
+		if (!c->whole || !c->run_ns || c->trial || c->imagined)
+			continue;
+		p->n_runs++;
+		if (c->delayed == BSV_DELAYED_UNKNOWN)
+			continue;
+		p->delayed_run_ns += (double)c->run_ns;
+		p->delay_ns += (double)c->run_ns * c->delayed / BSV_DELAYED_ALL;
+		if (!delays_add(&p->delays, i) || !delays_add(&p->groups[p->models[c->model].group].delays, i))
+			return false;
+	}
+	return true;
 }
 
 /* ---- hand-overs ---- */
@@ -483,7 +508,7 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 		*cannot = "more than one execution in fifty is not complete: both sides have to be recorded";
 	else if (ran < FEW)
 		*cannot = "fewer than 20 executions ran: too few to tell how long others take; record for longer";
-	else if (!bsv_past_chains(ret))
+	else if (!bsv_past_delays(ret) || !bsv_past_chains(ret))
 		return past_no_memory(err);
 	return 0;
 }
@@ -493,6 +518,7 @@ void bsv_past_fini(struct bsv_past *p)
 	for (size_t i = 0; i < p->n_groups; i++) {
 		free(p->groups[i].app_name);
 		free(p->groups[i].model_name);
+		free(p->groups[i].delays.calls);
 	}
 	for (size_t i = 0; i < p->n_apps; i++)
 		free(p->apps[i]);
@@ -506,6 +532,7 @@ void bsv_past_fini(struct bsv_past *p)
 	free(p->chains);
 	for (unsigned kind = 0; kind < BSA_REPLAY_HANDS; kind++)
 		free(p->hands[kind].ns);
+	free(p->delays.calls);
 	free(p->begins.ns);
 	free(p->stops.ns);
 	*p = (struct bsv_past){ 0 };

@@ -19,13 +19,18 @@ enum bsv_loop {
 	BSV_LOOP_APART   /* when it is due */
 };
 
+enum {
+	BSV_DELAYED_ALL = 254,    /* parts of a run */
+	BSV_DELAYED_UNKNOWN = 255 /* not recorded, as of fenced executions: not the same as none */
+};
+
 struct bsv_past_call { /* there are millions of them */
 	uint64_t submitted, answered, deadline;
 	uint64_t send_ns, ready_ns, answer_ns, run_ns;
 	uint64_t due; /* when its thread would have submitted it, had it not had to wait */
 	uint32_t model;
 	uint8_t priority, path;
-	uint8_t delayed;   /* the part of the run in which the thread was ready to run and had no cpu, in 255ths */
+	uint8_t delayed;   /* 254ths of the run in which the thread was ready and had no cpu; BSV_DELAYED_UNKNOWN */
 	bool whole : 1;    /* run_ns is all that it needs; otherwise it needs more */
 	bool served : 1;   /* with a result */
 	bool missed : 1;   /* its deadline */
@@ -45,6 +50,12 @@ struct bsv_past_model {
 	int64_t id;
 };
 
+/* Whole runs whose delay was recorded, in the order of past.calls. */
+struct bsv_past_delays {
+	uint32_t *calls; /* owned; of past.calls */
+	size_t n;
+};
+
 /* A group is reported together: the executions of an app with all models of one name. */
 struct bsv_past_group {
 	char *app_name, *model_name; /* owned */
@@ -53,6 +64,7 @@ struct bsv_past_group {
 	size_t n;                          /* calls; trials are in no group */
 	size_t n_served, n_missed, n_late; /* n_late: of the served ones */
 	bool open, closed, apart;          /* some of its chains are */
+	struct bsv_past_delays delays;     /* of its own */
 };
 
 struct bsv_past_chain {
@@ -93,8 +105,10 @@ struct bsv_past {
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
 	size_t n_recorded; /* number of recorded calls; the others are imagined */
 	size_t n_unknown_runs;
-	double run_ns,
-		delay_ns; /* length of whole runs, and the part in which threads were ready to run and had no cpu */
+	struct bsv_past_delays delays; /* of all groups */
+	size_t n_runs;                 /* whole runs of apps, with those whose delay is unknown */
+	/* of the whole runs whose delay is known: their length, and the part in which threads had no cpu */
+	double delayed_run_ns, delay_ns;
 	uint64_t length;
 	uint64_t last_submitted; /* the last submission of any app */
 	size_t n_fitted;         /* chains whose period was searched by trial */
@@ -114,6 +128,9 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 
 /* All 0 is fine. */
 void bsv_past_fini(struct bsv_past *past);
+
+/* List the runs whose delay was recorded, and add them up. False: no memory. */
+bool bsv_past_delays(struct bsv_past *past);
 
 /* Find the chains, and how they go on. False: no memory. */
 bool bsv_past_chains(struct bsv_past *past);

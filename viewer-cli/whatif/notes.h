@@ -1,0 +1,14 @@
+/* notes.h -- notes below the answers of burstscope whatif: what the recording leaves unknown. */
+#ifndef BSV_WHATIF_NOTES_H
+#define BSV_WHATIF_NOTES_H
+
+#include "answer/answer.h"
+#include "whatif/past.h"
+
+/*
+ * Was the machine busy, or is that not known? Adds no note where threads had a cpu for most of the
+ * known runs.
+ */
+void bsv_notes_machine(struct bsv_answer *answer, const struct bsv_past *past);
+
+#endif
