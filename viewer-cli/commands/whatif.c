@@ -442,19 +442,19 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 	};
 	struct bsv_rows *undecided = NULL;
 	bsv_scoped_text *replayed = replayed_text(o);
-	int r = 0;
+	int r;
 
 	if (!replayed)
 		return bsv_no_memory(err);
 	bsv_answer_replayed(a, replayed);
+	r = bsv_missed_undecided_rows(&undecided, input, err);
+	if (r < 0)
+		return r;
 	if (o->search)
 		bsv_alternatives_add_search(&t->alternatives, a, t->cannot != NULL);
 	else if (o->advise)
 		bsv_alternatives_add_advice(&t->alternatives, a, t->cannot != NULL);
 	else {
-		r = bsv_missed_undecided_rows(&undecided, input, err);
-		if (r < 0)
-			return r;
 		add_part(a, t, "replay", "recorded figures, and their replay", reproduced_rows(t));
 		add_part(a, t, "misses", "missed deadlines, replayed and predicted", misses_rows(t));
 		add_part(a, t, "latency", "latency from submission to answer, replayed and predicted",
@@ -525,8 +525,10 @@ const struct bsv_command bsv_whatif = {
 		    "  burstscope whatif --speed mobilenet-640=2x --deadline camera=20ms --format json\n"
 		    "  burstscope whatif --search --lanes-up-to 2\n"
 		    "  burstscope whatif --advise recording.db\n",
-	.more = "Parts: replay, misses, latency, shares, undecided; with --search front, sureness, alternatives; with "
-		"--advise advice. Several changes can be combined; without a change, the output shows how well the "
+	.more = "Parts: replay, misses, latency, shares; with --search front, sureness, alternatives; with --advise "
+	        "advice; "
+		"with all of them undecided. Several changes can be combined; without a change, the output shows how "
+	        "well the "
 		"replay reproduces the recording. If the recording is not sufficient (events were lost, the "
 		"service was not recorded, its policy was native), the verdict is: cannot tell, and the exit status "
 		"is 3. Any other answer ends with 0, whatever is predicted.\n",

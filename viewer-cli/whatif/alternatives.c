@@ -4,6 +4,7 @@
 #include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "whatif/notes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -212,6 +213,7 @@ static struct bsv_rows *alternative_rows(const struct bsv_alternatives *a, bool 
 
 static void note_draws(const struct bsv_alternatives *a, struct bsv_answer *answer)
 {
+	bsv_notes_machine(answer, a->past);
 	if (a->past->n_starved)
 		bsv_answer_note(answer,
 		                "%zu %s for most of the recording: what they would have submitted if they had "
