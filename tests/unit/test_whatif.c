@@ -1013,6 +1013,42 @@ static void the_advice_is_small_and_names_the_payer(void **state)
 	bsv_past_fini(&p);
 }
 
+/* App B has two models: one misses 40 fewer deadlines under the change, and the other one 30 more. */
+static void what_one_model_of_an_app_gains_does_not_hide_what_another_one_loses(void **state)
+{
+	enum { DRAWS = 3, GROUPS = 3 };
+	static const uint64_t missed[2][GROUPS] = { { 100, 50, 1 }, { 20, 10, 31 } };
+	struct bsv_trial all[2] = { 0 };
+	struct bsv_trials t = { .all = all, .n = 2, .draws = DRAWS };
+	struct bsv_advice advice = { .trial = 1, .app = UINT32_MAX, .payer = UINT32_MAX };
+	struct bsv_advices advices = { .all = &advice, .n = 1 };
+	struct bsv_past p;
+
+	(void)state;
+	begin(&p, GROUPS);
+	p.groups[2].app = p.models[2].app = B;
+	t.past = &p;
+	for (unsigned i = 0; i < 2; i++) {
+		all[i].missed = calloc(DRAWS * GROUPS, sizeof(uint64_t));
+		all[i].group_waits = calloc(DRAWS * GROUPS, sizeof(double));
+		for (unsigned k = 0; k < DRAWS * GROUPS; k++) {
+			all[i].missed[k] = missed[i][k % GROUPS] + i * k / GROUPS;
+			all[i].group_waits[k] = 1;
+		}
+	}
+	bsv_advise_rank(&advices, &t);
+	assert_int_equal(advices.n, 1);
+	assert_int_equal(advice.payer, 2);
+	assert_int_equal((int)advice.payer_missed.low, 30);
+	assert_int_equal((int)advice.payer_missed.high, 32);
+	assert_int_equal((int)advice.saved.median, 90 - 3);
+	for (unsigned i = 0; i < 2; i++) {
+		free(all[i].missed);
+		free(all[i].group_waits);
+	}
+	bsv_past_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1047,6 +1083,7 @@ int main(void)
 		cmocka_unit_test(threads_draw_what_one_would),
 		cmocka_unit_test(what_is_as_good_as_another_is_the_one_nearest_to_now),
 		cmocka_unit_test(the_advice_is_small_and_names_the_payer),
+		cmocka_unit_test(what_one_model_of_an_app_gains_does_not_hide_what_another_one_loses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -526,9 +526,9 @@ const struct bsv_command bsv_whatif = {
 		    "  burstscope whatif --search --lanes-up-to 2\n"
 		    "  burstscope whatif --advise recording.db\n",
 	.more = "Parts: replay, misses, latency, shares; with --search front, sureness, alternatives; with --advise "
-	        "advice; "
+		"advice; "
 		"with all of them undecided. Several changes can be combined; without a change, the output shows how "
-	        "well the "
+		"well the "
 		"replay reproduces the recording. If the recording is not sufficient (events were lost, the "
 		"service was not recorded, its policy was native), the verdict is: cannot tell, and the exit status "
 		"is 3. Any other answer ends with 0, whatever is predicted.\n",

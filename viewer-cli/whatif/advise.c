@@ -1,5 +1,5 @@
 /*
- * advise.c -- finds the smallest single change that saves most misses, and the apps that would pay for it.
+ * advise.c -- finds the smallest single change that saves most misses, and the app and model that would pay for it.
  *
  * It tries each option of the service; a higher priority for the app with the most misses; a lower
  * one for the app with the most lane time; shorter steps; and, for the app with the most lane time,
@@ -247,34 +247,35 @@ void bsv_advise_fini(struct bsv_advices *a)
 
 /* ---- what it is worth ---- */
 
-static double missed_of(const struct bsv_trials *t, const struct bsv_trial *x, unsigned draw, uint32_t app)
+static double missed_of(const struct bsv_trials *t, const struct bsv_trial *x, unsigned draw, uint32_t group)
 {
-	return (double)x->missed[draw * t->past->n_apps + app];
+	return (double)x->missed[draw * t->past->n_groups + group];
 }
 
+/* Of apps and models, because what one model of an app gains must not hide what another one loses. */
 static void judge_advice(struct bsv_advice *a, const struct bsv_trials *t)
 {
 	const struct bsv_trial *x = &t->all[a->trial];
 	double values[BSV_TRIAL_DRAWS] = { 0 }, most = 0, longest = 1.1;
 
-	for (uint32_t app = 0; app < t->past->n_apps; app++) {
+	for (uint32_t group = 0; group < t->past->n_groups; group++) {
 		double more_misses[BSV_TRIAL_DRAWS], longer_waits[BSV_TRIAL_DRAWS];
 		struct bsv_spread more, longer;
 
-		if (app == a->app)
+		if (t->past->groups[group].app == a->app)
 			continue;
 		for (unsigned i = 0; i < t->draws; i++) {
-			double now = missed_of(t, &t->all[0], i, app), then = missed_of(t, x, i, app);
-			size_t at = i * t->past->n_apps + app;
+			double now = missed_of(t, &t->all[0], i, group), then = missed_of(t, x, i, group);
+			size_t at = i * t->past->n_groups + group;
 
 			values[i] += now - then;
 			more_misses[i] = then - now;
-			longer_waits[i] = x->waits[at] / t->all[0].waits[at];
+			longer_waits[i] = x->group_waits[at] / t->all[0].group_waits[at];
 		}
 		more = bsv_spread_of(more_misses, t->draws);
 		longer = bsv_spread_of(longer_waits, t->draws);
 		if (more.low > 0 ? more.median > most : most == 0 && longer.low > 1 && longer.median > longest) {
-			a->payer = app;
+			a->payer = group;
 			a->payer_missed = more;
 			a->payer_waits = longer;
 			most = more.low > 0 ? more.median : 0;

@@ -257,6 +257,14 @@ void bsv_alternatives_add_search(const struct bsv_alternatives *a, struct bsv_an
 
 static const char *const sizes[] = { "small", "middle", "large" };
 
+/* "gallery/faces", as options take it; NULL: there is no payer, or no memory. Owned by the caller. */
+static char *payer_of(const struct bsv_alternatives *a, const struct bsv_advice *x)
+{
+	const struct bsv_past_group *g = x->payer == UINT32_MAX ? NULL : &a->past->groups[x->payer];
+
+	return g ? bsv_text("%s/%s", g->app_name, g->model_name) : NULL;
+}
+
 static struct bsv_rows *advice_rows(const struct bsv_alternatives *a)
 {
 	static const struct bsv_column columns[] = {
@@ -269,11 +277,12 @@ static struct bsv_rows *advice_rows(const struct bsv_alternatives *a)
 
 	for (size_t i = 0; rows && i < a->advices.n && i < ADVICE_MOST; i++) {
 		const struct bsv_advice *x = &a->advices.all[i];
+		bsv_scoped_text *payer = payer_of(a, x);
 
 		bsv_rows_text(rows, x->option);
 		bsv_rows_text(rows, sizes[x->size]);
 		put_spread(rows, x->saved, WHOLE);
-		bsv_rows_text(rows, x->payer == UINT32_MAX ? NULL : a->past->apps[x->payer]);
+		bsv_rows_text(rows, payer);
 		put_number(rows, x->payer == UINT32_MAX ? NAN : x->payer_missed.median, WHOLE);
 		put_number(rows, x->payer == UINT32_MAX ? NAN : x->payer_waits.median, HUNDREDTHS);
 	}
@@ -288,16 +297,16 @@ static char *spread_text(struct bsv_spread s, const char *unit)
 	return bsv_text("%.0f%s (%.0f to %.0f)", s.median, unit, s.low, s.high);
 }
 
-/* The apps that pay for a change, in words. Owned by the caller. */
+/* The app and model that pays for a change, in words. Owned by the caller. */
 static char *price_of(const struct bsv_alternatives *a, const struct bsv_advice *x)
 {
-	const char *app = x->payer == UINT32_MAX ? NULL : a->past->apps[x->payer];
+	bsv_scoped_text *payer = payer_of(a, x);
 
-	if (!app)
-		return strdup("in no app do all replays miss more, or wait longer by a tenth");
+	if (!payer)
+		return strdup("in no app and model do all replays miss more, or wait longer by a tenth");
 	if (x->payer_missed.low > 0)
-		return bsv_text("%s pays most for it, with %.0f misses more", app, x->payer_missed.median);
-	return bsv_text("%s pays most for it, and waits %.1f times as long", app, x->payer_waits.median);
+		return bsv_text("%s pays most for it, with %.0f misses more", payer, x->payer_missed.median);
+	return bsv_text("%s pays most for it, and waits %.1f times as long", payer, x->payer_waits.median);
 }
 
 void bsv_alternatives_add_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)

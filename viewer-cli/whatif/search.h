@@ -46,8 +46,8 @@ struct bsv_advice {
 	char service[64]; /* the option of nnburstd that does it; "": it is no option of the service */
 	enum bsv_size size;
 	uint32_t app; /* the app whose work the change takes away: its misses do not count; UINT32_MAX: no app */
-	struct bsv_spread saved;                     /* misses; below 0: there are more */
-	uint32_t payer;                              /* the app that pays most; UINT32_MAX: none does in all replays */
+	struct bsv_spread saved; /* misses; below 0: there are more */
+	uint32_t payer;          /* the group that pays most; UINT32_MAX: none does in all replays */
 	struct bsv_spread payer_missed, payer_waits; /* more misses; times its mean response */
 };
 

@@ -11,7 +11,7 @@
 #include "base/vector.h"
 
 enum {
-	FEW = 30 /* executions of an app: of fewer no mean is compared */,
+	FEW = 30 /* executions of an app, or of an app and model: of fewer no mean is compared */,
 	FEWER = 100 /* with fewer calls, no 99th percentile is reported */,
 	THREADS_MOST = 16
 };
@@ -64,6 +64,7 @@ void bsv_trials_fini(struct bsv_trials *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->all[i].waits);
+		free(t->all[i].group_waits);
 		free(t->all[i].missed);
 		free(t->all[i].n);
 	}
@@ -89,7 +90,8 @@ static bool replay_trial(struct bsv_trials *t, size_t which, struct bsv_group_fi
 	const struct bsv_past *p = t->past;
 	struct bsv_trial_draw *d = &x->draws[draw];
 	double *waits = x->waits + draw * p->n_apps;
-	uint64_t *missed = x->missed + draw * p->n_apps, *n = x->n + draw * p->n_apps;
+	double *group_waits = x->group_waits + draw * p->n_groups;
+	uint64_t *missed = x->missed + draw * p->n_groups, *n = x->n + draw * p->n_apps;
 
 	if (!bsv_draw(p, &x->change, draw, figures))
 		return false;
@@ -100,7 +102,8 @@ static bool replay_trial(struct bsv_trials *t, size_t which, struct bsv_group_fi
 		d->due += figures[i].due;
 		d->missed += figures[i].missed;
 		n[app] += figures[i].n;
-		missed[app] += figures[i].missed;
+		missed[i] = figures[i].missed;
+		group_waits[i] = figures[i].n < FEW ? NAN : figures[i].waited_ns / (double)figures[i].n;
 		waits[app] += figures[i].waited_ns;
 		if (t->urgent[i] && figures[i].served >= FEWER && !((double)figures[i].p99_ns <= d->urgent_p99_ns))
 			d->urgent_p99_ns = (double)figures[i].p99_ns;
@@ -143,12 +146,13 @@ bool bsv_trials_run(struct bsv_trials *t, void (*progress)(void *ctx, size_t don
 
 	t->draws = draws >= BSV_TRIAL_DRAWS ? BSV_TRIAL_DRAWS : draws < DRAWS_LEAST ? DRAWS_LEAST : (unsigned)draws;
 	for (size_t i = 0; i < t->n; i++) {
-		size_t room = t->draws * t->past->n_apps + 1;
+		size_t apps = t->draws * t->past->n_apps + 1, groups = t->draws * t->past->n_groups + 1;
 
-		t->all[i].waits = calloc(room, sizeof(double));
-		t->all[i].missed = calloc(room, sizeof(uint64_t));
-		t->all[i].n = calloc(room, sizeof(uint64_t));
-		if (!t->all[i].waits || !t->all[i].missed || !t->all[i].n)
+		t->all[i].waits = calloc(apps, sizeof(double));
+		t->all[i].n = calloc(apps, sizeof(uint64_t));
+		t->all[i].group_waits = calloc(groups, sizeof(double));
+		t->all[i].missed = calloc(groups, sizeof(uint64_t));
+		if (!t->all[i].waits || !t->all[i].n || !t->all[i].group_waits || !t->all[i].missed)
 			return false;
 	}
 	while (n + 1 < cpus && n < THREADS_MOST && !pthread_create(&threads[n], NULL, worker_thread, &w))

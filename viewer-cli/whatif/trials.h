@@ -24,8 +24,10 @@ struct bsv_trial_draw {
 struct bsv_trial {
 	struct bsv_whatif_change change; /* its groups are borrowed, or NULL: rules alone */
 	struct bsv_trial_draw draws[BSV_TRIAL_DRAWS];
-	double *waits;        /* owned; by draw and app: the mean response; NAN: fewer than 30 executions */
-	uint64_t *missed, *n; /* owned; by draw and app */
+	double *waits;       /* owned; by draw and app: the mean response; NAN: fewer than 30 executions */
+	uint64_t *n;         /* owned; by draw and app */
+	double *group_waits; /* owned; as waits, by draw and group */
+	uint64_t *missed;    /* owned; by draw and group */
 };
 
 struct bsv_trials {
