@@ -20,13 +20,13 @@
  *           possible. A waiting execution is doubtful from the hole on until its next step; meanwhile it is
  *           in the list of the doubtful ones, and in no list of its tenant (waits.c). BSA_NEVER as the begin
  *           of a wait means that it began before the recording.
- * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. A step that
- *           does not fit, because a hole hid one or because the trace is wrong, leads to the same state as
- *           one that fits, and what lies between is reported as uncertain. The steps FOUND_* begin with the
- *           state in which the recording found the execution. READY and STOPPED are in a list of waiting
- *           executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are
- *           in no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go
- *           on.
+ * STATES    OFF --READY--> READY --DISPATCH--> ON --STOP--> STOPPED --RESUME--> ON --END--> OVER. The steps
+ *           FOUND_* begin with the state in which the recording found the execution. DISPATCH, RESUME, STOP and
+ *           END that do not fit, because a hole hid a step or because the trace is wrong, lead to the same state
+ *           as those that fit, and what lies between is reported as uncertain. READY and FOUND_* that do not fit,
+ *           and STOP of an execution without a lane, change nothing. READY and STOPPED are in a list of waiting
+ *           executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are in
+ *           no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go on.
  * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
@@ -44,9 +44,11 @@
 enum {
 	DEVICES = 4096,
 	STREAM_INSTANCE_SHIFT = 20, /* the lowest bit of the instance in a stream's number */
-	QUIET_ROWS =
-		1
-		<< 13, /* shares that may be reported for windows without events, so that silence cannot fill a disk; a step adds one */
+	/*
+	 * Shares that may be reported for windows without events, so that silence cannot fill a disk; a step adds
+	 * one (shares.c).
+	 */
+	QUIET_ROWS = 1 << 13,
 	MS_NS = 1000000
 };
 

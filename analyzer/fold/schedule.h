@@ -190,11 +190,11 @@ void bsa_schedule_set_end(struct bsa_schedule *s, uint16_t instance, uint64_t at
 
 /*
  * Everything is noted: take all steps, close what is open, report shares and interference up to @at. Then
- * only free, lost, left_out.
+ * only free, is_lost, left_out.
  */
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at);
 
-/* The counts absurd, late and forgotten. */
+/* The counts of what the schedule itself left out. */
 struct bsa_left_out bsa_schedule_left_out(const struct bsa_schedule *s);
 
 #endif
