@@ -14,16 +14,16 @@
  *           - a driver's buffer is a token, and nothing is owned. Each execution looks the buffer up
  *             (driver/buffer.c), because it may have been freed, or may be in use by another execution.
  * CONCURRENCY  Any thread may call remove, cancel and emit_all; only the server's thread calls the rest: set_stream
- *           before any other thread knows the executor, and free when none uses it any more. The lock guards the
- *           entries and the binding. The binding is what the last request uses; it is kept, because the next request
- *           is likely to be the same. While the state is BUSY, the server's thread uses the binding without the lock.
- *           A thread that removes an entry, bound or not, sets STALE. If the state was BUSY, the server's thread then
- *           releases the binding when the execution ends, and the mapping, fds and budget of the removed entry stay
- *           until it has; if the state was IDLE, the remover releases the binding at once. The executor calls the
- *           budget's functions under the lock, so the budget's locks are taken after this lock. A thread that calls
- *           emit_all may hold locks of the budget, so it takes `emit_lock` alone, the last in the order of locks; a
- *           thread that changes `by_slot` holds both. In `runner`, seat.lanes and seat.job.app never change, so any
- *           thread may read them.
+ *              before any other thread
+ *           knows the executor, and free when none uses it any more. The lock guards the entries and the binding.
+ *           The binding is what the last request uses; it is kept, because the next request is likely to be the same.
+ *           While the state is BUSY, the server's thread uses the binding without the lock. A thread that removes an
+ *           entry, bound or not, sets STALE. If the state was BUSY, the server's thread then releases the binding
+ *           when the execution ends, and the mapping, fds and budget of the removed entry stay until it has; if the
+ *           state was IDLE, the remover releases the binding at once. The executor may call the budget's functions
+ *           under the lock, so the budget's locks are taken after this lock. A thread that calls emit_all may hold
+ *           locks of the budget, so it takes `emit_lock` alone, the last in the order of locks; a thread that changes
+ *           `by_slot` holds both. In `runner`, seat.lanes and seat.job.app never change, so any thread may read them.
  * ORDERING  (1) the server's thread takes the binding: compare and exchange IDLE -> BUSY, acquire  --- pairs with (4)
  *           (2) the server's thread leaves it: compare and exchange BUSY -> IDLE, release  --- pairs with (3)
  *           (3) a remover sets STALE, acquire => if it found IDLE, the server's thread has used the binding for the

@@ -167,7 +167,7 @@ struct nnb_burst_executor {
 
 	/*
 	 * Add @memories, which the executor takes, for @slots, the @n missing ones. NONE; or a status if a memory
-	 * cannot be used: its slot and those after it stay missing (S-9, S-11).
+	 * cannot be used: its slot and those after it stay missing (S-9, S-11), except for tokens, which are added.
 	 */
 	enum nnb_status (*add)(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
 	                       struct nnb_reason *reason);
