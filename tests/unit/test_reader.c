@@ -248,7 +248,7 @@ static void a_process_that_is_silent_for_a_minute_has_failed(void **state)
 {
 	struct bsa_err err = { "" };
 	struct busy b;
-	char *text;
+	char *text = NULL;
 	size_t bytes;
 
 	(void)state;
