@@ -927,6 +927,30 @@ static void the_front_is_what_no_other_beats(void **state)
 	assert_int_equal(t.n, 36);
 	assert_true(bsv_trials_run(&t, NULL, NULL));
 	for (size_t i = 0; i < t.n; i++)
+/* 120 calls of B were recorded, and a tenth of them is submitted under the change. */
+static void a_figure_of_too_few_calls_in_a_replay_is_unknown_and_their_number_is_known(void **state)
+{
+	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 0.1 } };
+	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
+	struct bsv_prediction prediction;
+	struct bsv_past p;
+	uint64_t served;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_predict(&prediction, &p, &change));
+	assert_int_equal(bsv_prediction_lacks(&prediction, B, BSV_FIGURE_P50), 0);
+	assert_true(bsv_prediction_is_short(&prediction, B, BSV_FIGURE_P50, &served));
+	assert_in_range(served, 10, 14);
+	assert_null(bsv_prediction_effect(&prediction, B, BSV_FIGURE_P50));
+	assert_false(bsv_prediction_is_short(&prediction, A, BSV_FIGURE_P50, &served));
+	assert_false(bsv_prediction_is_short(&prediction, B, BSV_FIGURE_MISSED, &served));
+	assert_false(bsv_prediction_is_short(&prediction, A, BSV_FIGURE_SHARE, &served));
+	bsv_prediction_fini(&prediction);
+	bsv_past_fini(&p);
+}
+
 		goals[i] = bsv_search_goals(&t, &t.all[i]);
 	n = bsv_search_front(&t, goals, &p.rules, front);
 	assert_true(n >= 1);
@@ -1088,3 +1112,4 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		cmocka_unit_test(a_figure_of_too_few_calls_in_a_replay_is_unknown_and_their_number_is_known),

@@ -282,16 +282,21 @@ static void add_change(struct bsv_rows *rows, const struct replays *t, size_t i,
 {
 	struct bsv_spread after = bsv_prediction_interval(&t->prediction, i, f);
 	bool whole = f == BSV_FIGURE_P50 || f == BSV_FIGURE_P99;
-	unsigned long long served = f == BSV_FIGURE_SHARE ? 0 : t->prediction.recorded[i].served;
-	char few[64];
+	uint64_t served;
+	char few[64] = "";
 
 	add_figure(rows, bsv_prediction_replayed(&t->prediction, i, f).median, whole);
 	add_figure(rows, after.median, whole);
 	add_figure(rows, after.low, whole);
 	add_figure(rows, after.high, whole);
-	snprintf(few, sizeof(few), "cannot tell: %llu execution%s", served, served == 1 ? "" : "s");
-	bsv_rows_text(rows,
-	              bsv_prediction_lacks(&t->prediction, i, f) ? few : bsv_prediction_effect(&t->prediction, i, f));
+	if (bsv_prediction_lacks(&t->prediction, i, f)) {
+		served = t->prediction.recorded[i].served;
+		snprintf(few, sizeof(few), "cannot tell: %" PRIu64 " execution%s", served, served == 1 ? "" : "s");
+	} else if (bsv_prediction_is_short(&t->prediction, i, f, &served)) {
+		snprintf(few, sizeof(few), "cannot tell: %" PRIu64 " execution%s in a replay", served,
+		         served == 1 ? "" : "s");
+	}
+	bsv_rows_text(rows, *few ? few : bsv_prediction_effect(&t->prediction, i, f));
 }
 
 /* Is no call of this group replayed under the change, so that nothing can be predicted of it? */
@@ -400,7 +405,7 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		"Effect: less or more, if all from low to high is below, or above, the recorded figure and what that "
 		"would be in other parts of the time (a block bootstrap); same, if the change changes the figure in no "
 		"replay; otherwise the replay cannot tell. A p50 is predicted if %d executions were served in the "
-		"recording, a p99 if %d were.",
+		"recording, a p99 if %d were, and at least half as many in each replay.",
 		BSV_P50_LEAST, BSV_P99_LEAST);
 	bsv_answer_note(
 		a,

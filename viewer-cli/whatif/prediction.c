@@ -93,6 +93,21 @@ static double draw_figure(const struct bsv_prediction *p, int changed, unsigned 
 	return figure_of(p, p->draws[changed][draw], i, figure, draw ? 2 : 1);
 }
 
+bool bsv_prediction_is_short(const struct bsv_prediction *p, size_t i, enum bsv_figure figure, uint64_t *ret_served)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int changed = 0; changed < 2 && figure != BSV_FIGURE_SHARE; changed++)
+		for (unsigned k = 0; k < BSV_DRAWS; k++) {
+			uint64_t served = p->draws[changed][k][i].served;
+
+			if (isnan(draw_figure(p, changed, k, i, figure)) && served < least)
+				least = served;
+		}
+	*ret_served = least;
+	return least != UINT64_MAX;
+}
+
 struct bsv_spread bsv_prediction_spread(const struct bsv_past *past, const double *values)
 {
 	double all[BSV_DRAWS], loud[BSV_DRAWS];

@@ -56,6 +56,12 @@ double bsv_prediction_recorded(const struct bsv_prediction *p, size_t i, enum bs
 unsigned bsv_prediction_lacks(const struct bsv_prediction *p, size_t i, enum bsv_figure figure);
 
 /*
+ * Were too few executions of the group @i served in a replay for @figure, which is then unknown?
+ * *ret_served: how many were, in the replay that had the fewest.
+ */
+bool bsv_prediction_is_short(const struct bsv_prediction *p, size_t i, enum bsv_figure figure, uint64_t *ret_served);
+
+/*
  * The least and the most of a figure of BSV_DRAWS replays, by seed, and what is predicted: the
  * median. If a thread waited for a single answer, the median is of the replays in which the thread
  * goes on. All are NAN if a value is.
