@@ -254,6 +254,8 @@ done <<'END'
 2|--without: there is no 'nobody' in the recording|whatif --search --without nobody good.db
 2|--without: there is no 'somebody' in the recording|whatif --without somebody --without nobody good.db
 2|'2000x' is not valid; write a factor from 0.001x to 1000x|whatif --rate camera=2000x good.db
+2|--without: there is no 'camra' in the recording; did you mean 'camera'?|whatif --without camra good.db
+2|is longer than the runs of camera/|whatif --speed camera=-100s good.db
 2|expected TRACE...|import
 2|no such user|import --service-user no-such-user-here trace
 4|there is no directory burstscope-cases; burstscope watch makes it|cases

@@ -393,6 +393,71 @@ static void changes_are_read_by_the_grammar_of_options(void **state)
 	bsv_past_fini(&p);
 }
 
+/* Of B's runs, 20 take 6 ms, and 10 take 2. */
+static void a_difference_longer_than_the_median_run_is_refused_and_cut_runs_are_counted(void **state)
+{
+	static const struct {
+		const char *change;
+		int ret;
+		size_t cut;
+	} cases[] = { { "m=-1ms", 0, 0 }, { "m=-3ms", 0, 10 }, { "m=-6ms", 0, 30 },
+		      { "m=3ms", 0, 0 },  { "m=2x", 0, 0 },    { "m=-7ms", BSA_E_USAGE, 0 } };
+	struct bsv_whatif_change change;
+	struct bsa_err err = { "" };
+	const char *cannot = NULL;
+	struct bsv_past p;
+	size_t of;
+
+	(void)state;
+	begin(&p, 2);
+	for (unsigned i = 0; i < 30; i++)
+		call(&p, B, i * 10 * MS, i % 3 ? 6 * MS : 2 * MS, i * 10 * MS + 6 * MS, 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bsv_name_in_words said = { .speed = { &cases[i].change, 1 } };
+
+		assert_int_equal(bsv_whatif_read(&change, &p, &said, &cannot, &err), cases[i].ret);
+		if (cases[i].ret) {
+			assert_non_null(strstr(err.text, "7.000 ms is longer than the runs of b/m (median 6.000 ms)"));
+		} else {
+			assert_int_equal(bsv_whatif_cut_runs(&change, &p, &of), cases[i].cut);
+			assert_int_equal(of, cases[i].change[2] == '-' ? 30 : 0);
+		}
+		bsv_whatif_fini(&change);
+	}
+	bsv_past_fini(&p);
+}
+
+static void who_is_misspelled_is_suggested(void **state)
+{
+	static const char *const typed[][3] = { { "without", "camra", "did you mean 'camera'?" },
+		                                { "without", "camera/fcaes", "did you mean 'camera/faces'?" },
+		                                { "without", "fcaes", "burstscope latency names apps" },
+		                                { "speed", "fcaes=2x", "did you mean 'faces'?" } };
+	struct bsv_whatif_change change;
+	const char *cannot = NULL;
+	struct bsa_err err;
+	struct bsv_past p;
+
+	(void)state;
+	begin(&p, 1);
+	free(p.groups[A].app_name);
+	free(p.groups[A].model_name);
+	p.groups[A].app_name = strdup("camera");
+	p.groups[A].model_name = strdup("faces");
+	for (size_t i = 0; i < sizeof(typed) / sizeof(*typed); i++) {
+		const struct bsv_lists one = { &typed[i][1], 1 };
+		struct bsv_name_in_words said = { 0 };
+
+		*(typed[i][0][0] == 's' ? &said.speed : &said.without) = one;
+		err = (struct bsa_err){ "" };
+		assert_int_equal(bsv_whatif_read(&change, &p, &said, &cannot, &err), BSA_E_USAGE);
+		if (!strstr(err.text, typed[i][2]))
+			fail_msg("--%s %s: %s", typed[i][0], typed[i][1], err.text);
+		bsv_whatif_fini(&change);
+	}
+	bsv_past_fini(&p);
+}
+
 static void the_same_seed_draws_the_same_and_another_one_another(void **state)
 {
 	struct bsv_group_figures one[2], again[2], other[2];
@@ -862,6 +927,30 @@ static void a_latency_is_predicted_if_enough_calls_were_served(void **state)
 	}
 }
 
+/* 120 calls of B were recorded, and a tenth of them is submitted under the change. */
+static void a_figure_of_too_few_calls_in_a_replay_is_unknown_and_their_number_is_known(void **state)
+{
+	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 0.1 } };
+	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
+	struct bsv_prediction prediction;
+	struct bsv_past p;
+	uint64_t served;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_predict(&prediction, &p, &change));
+	assert_int_equal(bsv_prediction_lacks(&prediction, B, BSV_FIGURE_P50), 0);
+	assert_true(bsv_prediction_is_short(&prediction, B, BSV_FIGURE_P50, &served));
+	assert_in_range(served, 10, 14);
+	assert_null(bsv_prediction_effect(&prediction, B, BSV_FIGURE_P50));
+	assert_false(bsv_prediction_is_short(&prediction, A, BSV_FIGURE_P50, &served));
+	assert_false(bsv_prediction_is_short(&prediction, B, BSV_FIGURE_MISSED, &served));
+	assert_false(bsv_prediction_is_short(&prediction, A, BSV_FIGURE_SHARE, &served));
+	bsv_prediction_fini(&prediction);
+	bsv_past_fini(&p);
+}
+
 static void a_starved_thread_is_predicted_from_the_replays_in_which_it_goes_on(void **state)
 {
 	const double replays[] = { 9e9, 4, 8, 10, 2, 16, 32, 8, 50, 1e-9, 64 };
@@ -927,30 +1016,6 @@ static void the_front_is_what_no_other_beats(void **state)
 	assert_int_equal(t.n, 36);
 	assert_true(bsv_trials_run(&t, NULL, NULL));
 	for (size_t i = 0; i < t.n; i++)
-/* 120 calls of B were recorded, and a tenth of them is submitted under the change. */
-static void a_figure_of_too_few_calls_in_a_replay_is_unknown_and_their_number_is_known(void **state)
-{
-	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
-		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 0.1 } };
-	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
-	struct bsv_prediction prediction;
-	struct bsv_past p;
-	uint64_t served;
-
-	(void)state;
-	frames_behind_long_calls(&p, 120);
-	assert_true(bsv_predict(&prediction, &p, &change));
-	assert_int_equal(bsv_prediction_lacks(&prediction, B, BSV_FIGURE_P50), 0);
-	assert_true(bsv_prediction_is_short(&prediction, B, BSV_FIGURE_P50, &served));
-	assert_in_range(served, 10, 14);
-	assert_null(bsv_prediction_effect(&prediction, B, BSV_FIGURE_P50));
-	assert_false(bsv_prediction_is_short(&prediction, A, BSV_FIGURE_P50, &served));
-	assert_false(bsv_prediction_is_short(&prediction, B, BSV_FIGURE_MISSED, &served));
-	assert_false(bsv_prediction_is_short(&prediction, A, BSV_FIGURE_SHARE, &served));
-	bsv_prediction_fini(&prediction);
-	bsv_past_fini(&p);
-}
-
 		goals[i] = bsv_search_goals(&t, &t.all[i]);
 	n = bsv_search_front(&t, goals, &p.rules, front);
 	assert_true(n >= 1);
@@ -1086,6 +1151,8 @@ int main(void)
 		cmocka_unit_test(a_saving_call_leaves_at_the_driver_s_checkpoints),
 		cmocka_unit_test(without_noise_the_recording_is_replayed_as_it_was),
 		cmocka_unit_test(changes_are_read_by_the_grammar_of_options),
+		cmocka_unit_test(a_difference_longer_than_the_median_run_is_refused_and_cut_runs_are_counted),
+		cmocka_unit_test(who_is_misspelled_is_suggested),
 		cmocka_unit_test(the_same_seed_draws_the_same_and_another_one_another),
 		cmocka_unit_test(twice_as_fast_is_half_as_long_on_the_lane),
 		cmocka_unit_test(lanes_are_given_late_while_the_machine_was_busy),
@@ -1100,6 +1167,7 @@ int main(void)
 		cmocka_unit_test(an_interval_has_the_error_of_the_replay),
 		cmocka_unit_test(an_interval_of_misses_is_no_narrower_than_their_number_allows),
 		cmocka_unit_test(no_more_misses_are_predicted_than_there_are_deadlines),
+		cmocka_unit_test(a_figure_of_too_few_calls_in_a_replay_is_unknown_and_their_number_is_known),
 		cmocka_unit_test(a_starved_thread_is_predicted_from_the_replays_in_which_it_goes_on),
 		cmocka_unit_test(a_latency_is_predicted_if_enough_calls_were_served),
 		cmocka_unit_test(an_effect_is_reported_only_if_the_intervals_do_not_overlap),
@@ -1112,4 +1180,3 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		cmocka_unit_test(a_figure_of_too_few_calls_in_a_replay_is_unknown_and_their_number_is_known),

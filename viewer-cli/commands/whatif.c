@@ -386,6 +386,15 @@ static struct bsv_rows *shares_rows(const struct replays *t)
 	return rows;
 }
 
+static void note_cut_runs(struct bsv_answer *a, const struct replays *t)
+{
+	size_t of, cut = bsv_whatif_cut_runs(&t->change, &t->past, &of);
+
+	if (cut)
+		bsv_answer_note(a, "%zu of %zu recorded runs would be shorter than 1 us by --speed: they take 1 us.",
+		                cut, of);
+}
+
 static void add_notes(struct bsv_answer *a, const struct replays *t)
 {
 	bsv_answer_note(
@@ -470,6 +479,8 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 		bsv_answer_verdict(a, &unsure);
 	else if (!o->search && !o->advise)
 		add_notes(a, t);
+	if (!t->cannot)
+		note_cut_runs(a, t);
 	if (undecided) {
 		/* How many of the recorded misses no replay without their cause decides, and why. */
 		bsv_scoped_text *why = bsv_missed_undecided_whole(undecided, input);

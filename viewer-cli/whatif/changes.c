@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/quantity.h"
+#include "base/screen.h"
+#include "base/template.h"
 
 #define CHANGE_MOST INT64_C(1000000000000000)
 
@@ -48,6 +51,48 @@ static bool is_meant(const struct bsv_past_group *g, const char *who, bool by_mo
 typedef int (*setter)(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
                       const char **cannot, struct bsa_err *err);
 
+/* APP/MODEL of each group, or with @apps or @models one of the two alone. False: no memory. */
+static bool names_list(const struct bsv_past *p, bool apps, bool models, char **ret)
+{
+	bool done = true;
+
+	for (size_t i = 0; i < p->n_groups; i++) {
+		const struct bsv_past_group *g = &p->groups[i];
+
+		ret[i] = bsv_text("%s%s%s", models ? "" : g->app_name, apps || models ? "" : "/",
+		                  apps ? "" : g->model_name);
+		done &= ret[i] != NULL;
+	}
+	return done;
+}
+
+/* @by_model: the option takes a model without its app, too. */
+static int unknown_who(const struct bsv_past *p, const struct one *one, bool by_model, struct bsa_err *err)
+{
+	bool both = strchr(one->who, '/') != NULL;
+	char **names = calloc(p->n_groups + 1, sizeof(*names));
+	const char *nearest = NULL;
+	int r;
+
+	for (int models = 0; names && !nearest && models <= (by_model && !both); models++) {
+		for (size_t i = 0; i < p->n_groups; i++)
+			free(names[i]);
+		if (names_list(p, !both && !models, models, names))
+			nearest = bsv_nearest(one->who, (const char *const *)names, p->n_groups, sizeof(*names));
+	}
+	if (nearest)
+		r = bsa_fail(err, BSA_E_USAGE, "--%s: there is no '%s' in the recording; did you mean '%s'?",
+		             one->option, one->who, nearest);
+	else
+		r = bsa_fail(err, BSA_E_USAGE,
+		             "--%s: there is no '%s' in the recording: burstscope latency names apps and models",
+		             one->option, one->who);
+	for (size_t i = 0; names && i < p->n_groups; i++)
+		free(names[i]);
+	free(names);
+	return r;
+}
+
 static int value_unreadable(const struct one *one, const char *wanted, struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_USAGE, "--%s %s=%s: '%s' is not valid; write %s", one->option, one->who, one->value,
@@ -82,10 +127,7 @@ static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, cons
 				r = set(&ret->groups[i], &p->groups[i], &one, cannot, err);
 			}
 		if (!any)
-			r = bsa_fail(
-				err, BSA_E_USAGE,
-				"--%s: there is no '%s' in the recording: burstscope latency names apps and models",
-				one.option, one.who);
+			r = unknown_who(p, &one, by_model, err);
 		list += n + (list[n] == ',');
 	} while (r >= 0 && *list);
 	return r;
@@ -177,6 +219,81 @@ static int set_submit(struct bsv_group_change *c, const struct bsv_past_group *g
 	return 0;
 }
 
+/* ---- runs that become shorter by a difference ---- */
+
+static int by_length(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Whole runs that were recorded of @group, in @ret unless that is NULL. Returns their number. */
+static size_t runs_of(const struct bsv_past *p, size_t group, uint64_t *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_calls; i++) {
+		const struct bsv_past_call *c = &p->calls[i];
+
+		if (!c->whole || c->trial || c->imagined || p->models[c->model].group != group)
+			continue;
+		if (ret)
+			ret[n] = c->run_ns;
+		n++;
+	}
+	return n;
+}
+
+static double run_under(const struct bsv_group_change *c, uint64_t run_ns)
+{
+	return (double)run_ns / c->speed + (double)c->run_ns;
+}
+
+/* Refuse a difference that would leave nothing of the median run of a model: a wrong unit, most likely. */
+static int check_differences(const struct bsv_whatif_change *change, const struct bsv_past *p, struct bsa_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_groups && r >= 0; i++) {
+		const struct bsv_group_change *c = &change->groups[i];
+		size_t n = c->run_ns < 0 ? runs_of(p, i, NULL) : 0;
+		uint64_t *runs = n ? calloc(n, sizeof(*runs)) : NULL;
+		char shorter[BSV_DURATION_TEXT], median[BSV_DURATION_TEXT];
+
+		if (n && !runs)
+			return bsa_fail(err, BSA_E_ENV, "out of memory");
+		if (!n)
+			continue;
+		runs_of(p, i, runs);
+		qsort(runs, n, sizeof(*runs), by_length);
+		if (run_under(c, runs[n / 2]) < 0)
+			r = bsa_fail(err, BSA_E_USAGE,
+			             "--speed: a difference of %s is longer than the runs of %s/%s (median %s)",
+			             bsv_duration(shorter, -c->run_ns), p->groups[i].app_name, p->groups[i].model_name,
+			             bsv_duration(median, (int64_t)runs[n / 2]));
+		free(runs);
+	}
+	return r;
+}
+
+size_t bsv_whatif_cut_runs(const struct bsv_whatif_change *change, const struct bsv_past *p, size_t *ret_of)
+{
+	size_t cut = 0;
+
+	*ret_of = 0;
+	for (size_t i = 0; i < p->n_calls; i++) {
+		const struct bsv_past_call *c = &p->calls[i];
+		const struct bsv_group_change *by = &change->groups[p->models[c->model].group];
+
+		if (!c->whole || c->trial || c->imagined || by->run_ns >= 0)
+			continue;
+		*ret_of += 1;
+		cut += run_under(by, c->run_ns) < BSV_LEAST_RUN_NS;
+	}
+	return cut;
+}
+
 int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_name_in_words *said,
                     const char **cannot, struct bsa_err *err)
 {
@@ -208,7 +325,7 @@ int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, con
 	for (size_t i = 0; r >= 0 && i < sizeof(changes) / sizeof(*changes); i++)
 		for (size_t k = 0; r >= 0 && k < changes[i].lists.n; k++)
 			r = set_all(ret, p, changes[i].option, changes[i].lists.of[k], changes[i].set, cannot, err);
-	return r;
+	return r < 0 ? r : check_differences(ret, p, err);
 }
 
 void bsv_whatif_fini(struct bsv_whatif_change *change)

@@ -26,6 +26,12 @@ struct bsv_name_in_words {
 int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *past, const struct bsv_name_in_words *said,
                     const char **cannot, struct bsa_err *err);
 
+/*
+ * How many recorded runs would be shorter than the least run under the change, for their models are made faster by a
+ * difference (--speed M=-1ms); *ret_of: of so many.
+ */
+size_t bsv_whatif_cut_runs(const struct bsv_whatif_change *change, const struct bsv_past *past, size_t *ret_of);
+
 /* All 0 is fine. */
 void bsv_whatif_fini(struct bsv_whatif_change *change);
 

@@ -27,7 +27,6 @@ enum { FEWEST_HANDS = 10, FEWEST_STOPS = 10, FEWEST_ANSWERS = 20, FEWEST_DELAYS 
 #define LOAD_MOST 3.0
 #define IDLE_WAY_NS 50000 /* a way or a wake-up that takes longer met a loaded machine */
 #define LOOK_NS 1000000   /* drivers look at least so often: tests/unit/test_looks.c */
-#define LEAST_RUN_NS 1000
 #define LONGEST_RUN_NS UINT64_C(1000000000000000)
 
 struct cursor {
@@ -173,7 +172,7 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	}
 	run = (double)ns * (1 + delayed / BSV_DELAYED_ALL * (d->load - 1)) * mood / change->speed +
 	      (double)change->run_ns;
-	return run < LEAST_RUN_NS ? LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
+	return run < BSV_LEAST_RUN_NS ? BSV_LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
 }
 
 enum way { READY, ANSWER, FAIL };

@@ -14,6 +14,8 @@
 /* Changes to the calls of a group. No change: all 0, but rate and speed 1 and budget BSV_UNCHANGED. */
 #define BSV_UNCHANGED (UINT64_MAX - 1)
 
+#define BSV_LEAST_RUN_NS 1000 /* no changed run is shorter */
+
 struct bsv_group_change {
 	bool without;
 	int priority;        /* from 1; 0: as it was */
