@@ -439,6 +439,27 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		                   "slow each other down.");
 }
 
+/* The command that shows what the advice does to each app and model. @operand: INPUT as it was typed; NULL: none was. */
+static void note_next(struct bsv_answer *a, const struct bsv_advices *advices, const char *operand)
+{
+	const char *option = advices->n ? advices->all[0].option : "", *value = strchr(option, ' ');
+	char *command = NULL;
+	size_t bytes;
+	FILE *to = value ? open_memstream(&command, &bytes) : NULL;
+
+	if (!to)
+		return;
+	fprintf(to, "%.*s ", (int)(value - option), option);
+	print_shell_word(to, value + 1);
+	if (operand) {
+		fputc(' ', to);
+		print_shell_word(to, operand);
+	}
+	if (!fclose(to))
+		bsv_answer_note(a, "next: burstscope whatif %s", command);
+	free(command);
+}
+
 /* An empty part is for programs only. */
 static void add_part(struct bsv_answer *a, const struct replays *t, const char *name, const char *title,
                      struct bsv_rows *rows)
@@ -449,7 +470,7 @@ static void add_part(struct bsv_answer *a, const struct replays *t, const char *
 }
 
 static int print_answer(struct bsv_answer *a, const struct replays *t, const struct options *o,
-                        const struct bsv_input *input, struct bsa_err *err)
+                        const struct bsv_input *input, const char *operand, struct bsa_err *err)
 {
 	const struct bsv_verdict unsure = {
 		.name = "replay", .figure = NAN, .bound = NAN, .outcome = BSV_CANNOT_TELL, .why = t->cannot
@@ -490,6 +511,7 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 		bsv_answer_rows(a, "undecided", "undecided misses by reason", undecided);
 		bsv_answer_hide(a, "undecided");
 	}
+	note_next(a, &t->alternatives.advices, operand);
 	return bsv_answer_print(a, t->cannot != NULL, err);
 }
 
@@ -497,6 +519,7 @@ static int whatif_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	bsv_scoped_input input = { 0 };
 	bsv_scoped_answer *a = NULL;
+	const char *operand = call->n_operands ? call->operands[0] : NULL;
 	struct replays t = { 0 };
 	const struct options *o = call->options;
 	const char *which = o->search ? "search" : "advise";
@@ -518,12 +541,12 @@ static int whatif_run(const struct bsv_call *call, struct bsa_err *err)
 	if (o->advise && changes)
 		return bsa_fail(err, BSA_E_USAGE, "--advise tries single changes: leave other changes out");
 
-	r = bsv_input_open(&input, call->n_operands ? call->operands[0] : NULL, call, err);
+	r = bsv_input_open(&input, operand, call, err);
 	if (r >= 0)
 		r = replays_read(&t, o, call->common.quiet, &input, err);
 	if (r >= 0) {
 		a = bsv_answer_new(call, &input);
-		r = print_answer(a, &t, o, &input, err);
+		r = print_answer(a, &t, o, &input, call->known_as ? call->known_as : operand, err);
 	}
 	bsv_prediction_fini(&t.prediction);
 	bsv_alternatives_fini(&t.alternatives);

@@ -167,7 +167,7 @@ static void put_alternative(struct bsv_rows *rows, const struct bsv_alternatives
 	bsv_rows_text(rows, preempts[x->change.rules.preempt]);
 	bsv_rows_text(rows, deadlines[x->change.rules.deadlines]);
 	bsv_rows_int(rows, x->change.rules.lanes);
-	bsv_rows_text(rows, x == now ? "recorded" : front ? "front" : "worse");
+	bsv_rows_text(rows, x == now ? "replayed" : front ? "front" : "worse");
 	put_spread(rows, g->missed_percent, HUNDREDTHS);
 	bsv_rows_text(rows, effect_of(&a->trials, now, x));
 	bsv_rows_text(rows, isnan(g->slowest.median) ? NULL : a->past->apps[g->slowest_app]);
@@ -241,8 +241,8 @@ static void add_part(struct bsv_answer *answer, const char *name, const char *ti
 void bsv_alternatives_add_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
 {
 	add_part(answer, "front", "Pareto-optimal alternatives", front_rows(a), empty);
-	add_part(answer, "sureness", "sureness of alternatives, beside the recorded rules", alternative_rows(a, false),
-	         empty);
+	add_part(answer, "sureness", "sureness of alternatives, beside the replay of what was recorded",
+	         alternative_rows(a, false), empty);
 	add_part(answer, "alternatives", "all alternatives tried", alternative_rows(a, true), true);
 	if (empty)
 		return;
