@@ -398,12 +398,27 @@ static void end_silence(struct bsa_fold *f, struct bsa_exec *x)
 	f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]--;
 }
 
+/*
+ * No event of the end of @x will arrive: when was it over at the latest? A later event of its stream proves that, or
+ * a good answer. A failure proves nothing: a client gives a call up, too, while the service still has it. 0: unknown yet.
+ */
+static uint64_t over_by(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	bool launch = x->fact.path == BSA_PATH_FENCED || bsa_exec_may_be_launch(x);
+
+	if (x->returned == BSA_STATUS_NONE && x->fact.at[BSA_RETURNED] != BSA_NEVER && !launch)
+		return x->fact.at[BSA_RETURNED];
+	return f->finished || bsa_exec_is_passed(x) ? f->now : 0;
+}
+
 /* No event of the end of @x will arrive: end it in the schedule, unless the service may still emit events. */
 static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 {
 	uint64_t ended = bsa_voice_ended(f, x->sched.instance);
 	bool silent = is_silent(f, x);
 
+	if (!x->sched.over_by)
+		x->sched.over_by = over_by(f, x);
 	if (!f->finished && silent) {
 		assert(!x->silent);
 		x->silent = true;

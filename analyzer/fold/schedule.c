@@ -399,6 +399,8 @@ static void lose_track_until(struct bsa_device *d, struct bsa_scheduled *x, uint
 {
 	if (is_waiting(x)) {
 		may_have_waited(d, x, x->ready_since, until);
+		if (until > d->now)
+			bsa_shares_may_lag_on(x->tenant, until - d->now);
 		wait_end(d, x);
 		x->idle = false;
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
@@ -798,6 +800,12 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
 	return 0;
 }
 
+/* The time until which @x, which may wait now, may have waited on: its service may have no event of that. */
+static uint64_t waits_on_until(const struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	return x->over_by > d->now ? x->over_by : d->now;
+}
+
 /*
  * The time until which @x may have waited, if it has had no step since the last hole. If it is known to be
  * over, it ended in the hole at the latest. Otherwise a lane that was idle for long proves that it does not
@@ -805,20 +813,23 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
  */
 static uint64_t waited_until(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
-	uint64_t hole = bsa_losses_end(d->unsure, d->now);
+	uint64_t hole = bsa_losses_end(d->unsure, d->now), until = d->now;
 
-	if (!hole || x->last_taken > hole)
-		return d->now;
-	if (x->known_over)
+	if (hole && x->last_taken <= hole && x->known_over)
 		return hole;
-	return *d->unsummed ? d->now : bsa_lanes_ready_until(d, hole, d->now);
+	if (hole && x->last_taken <= hole && !*d->unsummed)
+		until = bsa_lanes_ready_until(d, hole, d->now);
+	return until < d->now ? until : waits_on_until(d, x);
 }
 
 /* If a hole may hide that @x was preempted, although it seems to be on a lane still: it waited until @until at most. */
 static void may_have_been_preempted(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
 {
-	if (x->state == BSA_SCHEDULED_ON && !x->on_native && is_hidden(d, x, x->slice_began, d->now))
-		may_have_waited(d, x, hole_begin(d, x->slice_began), until);
+	if (x->state != BSA_SCHEDULED_ON || x->on_native || !is_hidden(d, x, x->slice_began, d->now))
+		return;
+	may_have_waited(d, x, hole_begin(d, x->slice_began), until);
+	if (until > d->now)
+		bsa_shares_may_lag_on(x->tenant, until - d->now);
 }
 
 static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
@@ -839,7 +850,10 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 	return 0;
 }
 
-/* The recording ends at d->now while @x is under way. */
+/*
+ * The recording of the service ends at d->now while @x is under way. If the service died there, or hung, or only
+ * its clients are recorded from then on, @x may wait on.
+ */
 static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
 	const struct bsa_lane *only;
@@ -849,6 +863,10 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	if (is_waiting(x) && !x->doubtful) {
 		/* The execution certainly still waits then. Which of several lanes it will get is unknown. */
 		assert(d->now >= x->ready_since);
+		if (waits_on_until(d, x) > d->now) {
+			may_have_waited(d, x, x->open & BSA_OPEN_START ? BSA_NEVER : x->ready_since, x->over_by);
+			bsa_shares_may_lag_on(x->tenant, x->over_by - d->now);
+		}
 		only = d->n_lanes == 1 && d->lanes_room ? &d->lanes[0] : NULL;
 		number = only ? 0 : BSA_LANE_NONE;
 		if (only && s->unsummed && !only->holder) /* as in take_end_waiting */

@@ -60,6 +60,11 @@ struct bsa_scheduled {
 	/* set before FORGET: it is over, because the next one of its stream began or the stream was closed */
 	bool known_over;
 	bool counted; /* all of its preemptions were recorded, by the count in exec_service: a loss hides none */
+	/*
+	 * set before CUT, which is at the last event of its service: the time by which it was over, because it was
+	 * answered, or the recording ended; until then it may have waited on, without an event. 0: at CUT
+	 */
+	uint64_t over_by;
 
 	uint8_t state;        /* enum bsa_scheduled_state */
 	uint32_t steps_left;  /* steps noted, but not taken yet */

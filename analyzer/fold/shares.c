@@ -590,6 +590,17 @@ void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns)
 		t->most_lag = highest_lag(t);
 }
 
+void bsa_shares_may_lag_on(struct bsa_tenant *t, uint64_t ns)
+{
+	const struct bsa_device *d = t->device;
+	bsa_parts most;
+
+	settle_tenant(t);
+	most = highest_lag(t) + most_rise(d, ns + (d->in_loss ? d->now - d->hole_began : 0));
+	if (most > t->most_lag)
+		t->most_lag = most;
+}
+
 void bsa_shares_found(struct bsa_tenant *t)
 {
 	settle_tenant(t);

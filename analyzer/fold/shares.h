@@ -53,6 +53,12 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns);
  */
 void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns);
 
+/*
+ * The recording of the service ends now, and a waiting execution of @t may wait on for @ns: the lag may have
+ * grown by half of all lanes' time. Several executions of @t wait at the same time, so the longest @ns counts.
+ */
+void bsa_shares_may_lag_on(struct bsa_tenant *t, uint64_t ns);
+
 /* The app was backlogged when the recording began: its lag is unknown until it is idle. */
 void bsa_shares_found(struct bsa_tenant *t);
 

@@ -8,6 +8,7 @@
  *   before a stop   until its last event; the hole begins there
  *   after a start   from its first event; the hole ends there
  *   at the end      until its last event; its waits and lanes are reported up to there, as if the recording ended there
+ *                   (and a possible wait beyond it for each execution that waits there: the service may have died)
  *
  * If lanes are known from summaries only, this applies to a silence shorter than the fold's horizon.
  */
