@@ -136,6 +136,19 @@ awaits '[[ $(find relayed -name "bursts_*" -size +0) ]]' 'events at the relay'
 [[ $(field lag_ns) =~ ^[0-9]+$ && $(field counted_p50_ns) =~ ^[0-9]+$ ]] || wrong "late: no lag: $(tail -n 1 printed | cut -c1-700)"
 [[ $(field lost_events) == 0 ]] || wrong "late: $(field lost_events) events lost"
 
+# ---- beside a process that is stopped, signals are heeded: one ends top, the next one its wait for the sums ----
+: >printed
+"$burstscope" top --url "$url$far" --interval 100ms --format json >printed 2>stopped.err &
+follower=$!
+awaits '[[ -s printed ]]' 'a first object'
+kill -STOP "$(pgrep -P "$follower" -f burstscope-importer)"
+sleep 1 # so that it has asked
+awaits '! kill "$follower" 2>/dev/null' 'top ends by signals'
+status=0
+await_end "$follower" 'top ends by signals' || status=$?
+[[ $status == 5 && $(<stopped.err) == *'stopped before the process that reads the recording had answered' ]] ||
+	wrong "beside a process that is stopped: top ends with $status: $(<stopped.err)"
+
 # ---- one viewer at a time; metrics; a relay that dies, and another one in its place ----
 "$burstscope" exporter --listen 127.0.0.1:9464 --url "$url$far" >exporter.out 2>exporter.err &
 exporter=$!

@@ -227,6 +227,48 @@ static void rows_that_do_not_come_for_a_minute_are_an_error(void **state)
 	busy_end(&b);
 }
 
+static void ask_state(struct busy *b, bool comes)
+{
+	struct bsv_figures figures;
+	struct bsa_err err = { "" };
+
+	assert_int_equal(bsv_reader_state(&b->reader, b->interrupt[0], &figures, &err), comes);
+}
+
+static void a_signal_ends_the_wait_for_the_state_which_is_asked_for_once(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	ask_state(&b, false);
+	assert_false(bsv_reader_is_asking(&b.reader));
+	ask_state(&b, false);
+	busy_was_asked(&b, "state\n");
+	busy_answers_rows(&b, 0, "");
+	ask_state(&b, true);
+	ask_rows(&b, BSV_ROWS_LAST, NULL);
+	assert_true(bsv_reader_is_asking(&b.reader));
+	busy_end(&b);
+}
+
+static void a_state_that_came_late_is_no_page_of_metrics(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	ask_state(&b, false);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "state\n");
+	busy_answers_rows(&b, 0, "");
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "openmetrics\n");
+	busy_answers(&b, "one 1");
+	scrape(&b, BSV_OPENMETRICS, "one 1");
+	busy_end(&b);
+}
+
 static void another_question_gets_its_own_answer(void **state)
 {
 	struct bsv_figures figures;
@@ -238,7 +280,7 @@ static void another_question_gets_its_own_answer(void **state)
 	scrape(&b, BSV_OPENMETRICS, NULL);
 	busy_answers(&b, "one 1");
 	busy_answers(&b, "");
-	assert_int_equal(bsv_reader_state(&b.reader, &figures, &err), 0);
+	assert_int_equal(bsv_reader_state(&b.reader, -1, &figures, &err), 1);
 	busy_was_asked(&b, "openmetrics\nstate\n");
 	scrape(&b, BSV_OPENMETRICS, NULL);
 	busy_end(&b);
@@ -282,7 +324,7 @@ static void after_a_question_that_failed_each_question_fails_though_answers_come
 	assert_int_equal(bsv_reader_metrics(&b.reader, BSV_OPENMETRICS, -1, &text, &bytes, &err), BSA_E_ENV);
 	assert_null(text);
 	assert_int_equal(bsv_reader_ask(&b.reader, BSV_ROWS_LAST, -1, &figures, rows, &err), BSA_E_ENV);
-	assert_int_equal(bsv_reader_state(&b.reader, &figures, &err), BSA_E_ENV);
+	assert_int_equal(bsv_reader_state(&b.reader, -1, &figures, &err), BSA_E_ENV);
 	assert_int_equal(bsv_reader_conditions(&b.reader, &figures, &err), BSA_E_ENV);
 	assert_false(bsv_reader_is_counting(&b.reader));
 	busy_was_asked(&b, "openmetrics\n"); /* and nothing since */
@@ -299,6 +341,8 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_the_wait_for_rows_which_are_asked_for_once),
 		cmocka_unit_test(rows_of_another_question_are_dropped),
 		cmocka_unit_test(rows_that_do_not_come_for_a_minute_are_an_error),
+		cmocka_unit_test(a_signal_ends_the_wait_for_the_state_which_is_asked_for_once),
+		cmocka_unit_test(a_state_that_came_late_is_no_page_of_metrics),
 		cmocka_unit_test(another_question_gets_its_own_answer),
 		cmocka_unit_test(a_process_that_is_silent_for_a_minute_has_failed),
 		cmocka_unit_test(after_a_question_that_failed_each_question_fails_though_answers_come),

@@ -253,27 +253,30 @@ static char *take_tail(struct bsv_reader *r)
 	return ret;
 }
 
-/* The figures, and the rows, of the answer that is there. */
+/* The figures, and the rows, of the answer that is there. @rows NULL: there are to be none. */
 static int give_rows(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows, struct bsa_err *err)
 {
 	char *tail = take_tail(r);
 
+	if (!rows && r->head.n_rows) {
+		free(tail);
+		return answers_something_else(r, err);
+	}
 	*ret = r->head;
-	memcpy(rows, tail, ret->n_rows * sizeof(*rows));
+	if (rows)
+		memcpy(rows, tail, ret->n_rows * sizeof(*rows));
 	free(tail);
 	end_texts(ret, rows);
 	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
 }
 
-/* @rows NULL: there are to be none. */
 static int await_answer(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows, struct bsa_err *err)
 {
-	struct bsa_live_row none;
-	int k = take_whole(r, rows ? BSV_FIGURES_ROWS : 0, 0, -1, after_ms(bsv_now(), PATIENCE_MS), err);
+	int k = take_whole(r, BSV_FIGURES_ROWS, 0, -1, after_ms(bsv_now(), PATIENCE_MS), err);
 
 	if (k <= 0)
 		return k < 0 ? k : reader_is_silent(r, err);
-	return give_rows(r, ret, rows ? rows : &none, err);
+	return give_rows(r, ret, rows, err);
 }
 
 static int put_words(struct bsv_reader *r, const char *words, struct bsa_err *err)
@@ -305,6 +308,20 @@ static int drop_answer(struct bsv_reader *r, struct bsa_err *err)
 	return k < 0 ? k : k ? 0 : reader_is_silent(r, err);
 }
 
+/*
+ * The answer to the question of bsv_reader_ask that is open, if it comes until @until or @interrupt. 1: it is
+ * there, and take_tail takes it; 0: not yet.
+ */
+static int take_rows(struct bsv_reader *r, int interrupt, uint64_t until, struct bsa_err *err)
+{
+	int k = take_whole(r, BSV_FIGURES_ROWS, 0, interrupt, until, err);
+
+	if (!k && bsv_now() >= after_ms(r->asking_since, PATIENCE_MS))
+		return reader_is_silent(r, err);
+	r->asking = k <= 0;
+	return k;
+}
+
 static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
                       struct bsa_err *err)
 {
@@ -320,7 +337,7 @@ static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figure
 int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interrupt, struct bsv_figures *ret,
                    struct bsa_live_row *rows, struct bsa_err *err)
 {
-	static const char *const words[] = { "look\n", "all\n", "finish\n" };
+	static const char *const words[] = { "look\n", "all\n", "finish\n", "state\n" };
 	uint64_t until = after_ms(bsv_now(), ROWS_MS);
 	bool is_other;
 	int k = check_usable(r, err);
@@ -338,12 +355,9 @@ int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interru
 			r->asking_rows = which;
 			r->asking_since = bsv_now();
 		}
-		k = take_whole(r, BSV_FIGURES_ROWS, 0, interrupt, until, err);
-		if (!k && bsv_now() >= after_ms(r->asking_since, PATIENCE_MS))
-			k = reader_is_silent(r, err);
+		k = take_rows(r, interrupt, until, err);
 		if (k <= 0)
 			return k;
-		r->asking = false;
 		is_other = r->asking_rows != which;
 		if (is_other)
 			free(take_tail(r));
@@ -352,9 +366,14 @@ int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interru
 	return k < 0 ? k : 1;
 }
 
-int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)
+bool bsv_reader_is_asking(const struct bsv_reader *r)
 {
-	return ask_reader(r, "state\n", ret, NULL, err);
+	return !r->failed && r->asking && r->asking_rows != BSV_ROWS_NONE;
+}
+
+int bsv_reader_state(struct bsv_reader *r, int interrupt, struct bsv_figures *ret, struct bsa_err *err)
+{
+	return bsv_reader_ask(r, BSV_ROWS_NONE, interrupt, ret, NULL, err);
 }
 
 /* ---- without waiting ---- */
@@ -447,6 +466,12 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 	*ret_bytes = 0;
 	if (k < 0)
 		return k;
+	if (r->asking) { /* the answer to that comes first */
+		k = take_rows(r, interrupt, after_ms(r->asking_since, METRICS_MS), err);
+		if (k <= 0)
+			return k;
+		free(take_tail(r));
+	}
 	if (!r->counting) {
 		k = put_words(r, form == BSV_OPENMETRICS ? "openmetrics\n" : "text\n", err);
 		if (k < 0)

@@ -11,9 +11,9 @@
 
 /*
  * Rows of the last seconds, or of the whole time; and of the whole time once the recording is over,
- * which nothing but metrics may follow.
+ * which nothing but metrics may follow. BSV_ROWS_NONE: of bsv_reader_state.
  */
-enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH };
+enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH, BSV_ROWS_NONE };
 
 /*
  * All 0: none.
@@ -36,7 +36,7 @@ struct bsv_reader {
 	bool counting;
 	enum bsv_metrics_form counting_form;
 	uint64_t counting_since;
-	/* for bsv_reader_ask: a question for asking_rows is open since asking_since */
+	/* for bsv_reader_ask and bsv_reader_state: a question for asking_rows is open since asking_since */
 	bool asking;
 	enum bsv_reader_rows asking_rows;
 	uint64_t asking_since;
@@ -80,11 +80,13 @@ int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interru
                    struct bsa_live_row *rows, struct bsa_err *err);
 
 /*
- * The state alone, without rows: where the records come from, and whether they still do. 0;
- * BSA_E_ENV: the process has ended, its answer is invalid, or the answer has not come within a
- * minute.
+ * The state alone, without rows: where the records come from, and whether they still do. As
+ * bsv_reader_ask; each of the two drops an answer that is still due to the other.
  */
-int bsv_reader_state(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
+int bsv_reader_state(struct bsv_reader *r, int interrupt, struct bsv_figures *ret, struct bsa_err *err);
+
+/* Whether the answer to a bsv_reader_ask for rows is still due. */
+bool bsv_reader_is_asking(const struct bsv_reader *r);
 
 /*
  * The state of each condition so far: @answer->folded. It does not wait for the process, which may
@@ -113,7 +115,10 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 /* Whether an answer of bsv_reader_metrics may still come: until then, each other question waits for it. */
 bool bsv_reader_is_counting(struct bsv_reader *r);
 
-/* Go on in another directory. As bsv_reader_state, with rows of the last seconds. */
+/*
+ * Go on in another directory: the figures, with rows of the last seconds. 0; BSA_E_ENV: the process
+ * has ended, its answer is invalid, or the answer has not come within a minute.
+ */
 int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
                     struct bsa_err *err);
 

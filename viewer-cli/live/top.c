@@ -240,6 +240,25 @@ static void use_figures(struct top *t, bool finish)
 	}
 }
 
+/* Report what the state in @figures, which have just come, says of the relay. */
+static void heed_relay(struct top *t, const struct bsv_figures *figures)
+{
+	uint32_t source = figures->state.source;
+
+	/* The relay has gone, or is there again, according to @source. */
+	if (source == BSA_LIVE_LOST && !t->lost) {
+		t->lost_at = now_signed();
+		print_message(t, "the relay at %.80s has gone, and nothing is read", t->o->url);
+	}
+	if (source == BSA_LIVE_READING && t->lost)
+		print_message(t, "the relay is there again: nothing was read for %.1f s",
+		              (double)(now_signed() - t->lost_at) / 1e9);
+	t->lost = source == BSA_LIVE_LOST;
+	if (source == BSA_LIVE_ENDED && !t->ended)
+		print_message(t, "%.140s has ended", figures->session);
+	t->ended = source == BSA_LIVE_ENDED;
+}
+
 /* 1: t->figures and t->rows are new; 0: not yet, or the process was begun again. */
 static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 {
@@ -250,6 +269,8 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 
 	if (r > 0)
 		use_figures(t, finish);
+	if (r > 0 && t->o->url && !finish)
+		heed_relay(t, &t->figures);
 	return r >= 0 || finish ? r : begin_reading_again(t, r, err);
 }
 
@@ -336,36 +357,31 @@ static void begin_again(struct top *t)
 	              (double)(now_signed() - t->lost_at) / 1e9);
 }
 
+/* 1: t->figures_of_relay are new; 0: ask again later. */
 static int ask_of_relay(struct top *t, struct bsa_err *err)
 {
-	int r = bsv_reader_state(&t->reader, &t->figures_of_relay, err);
+	int r = bsv_reader_state(&t->reader, t->signal_fd, &t->figures_of_relay, err);
 
-	if (r >= 0 && *t->figures_of_relay.session)
+	if (r > 0 && *t->figures_of_relay.session)
 		snprintf(t->source, sizeof(t->source), "%s at %s", t->figures_of_relay.session, t->o->url);
 	return r;
 }
 
+/*
+ * The figures of top have the state, too (top_ask): no question takes the place of one for them,
+ * because a process that takes long for each answer would then answer neither.
+ */
 static void look_after_relay(struct top *t)
 {
-	int r = bsv_reader_is_counting(&t->reader) ? 1 : ask_of_relay(t, &t->failure);
-	uint32_t source = t->figures_of_relay.state.source;
+	int r;
 
+	if (bsv_reader_is_counting(&t->reader) || (!t->paused && bsv_reader_is_asking(&t->reader)))
+		return;
+	r = ask_of_relay(t, &t->failure);
 	if (r < 0)
 		t->failed = begin_reading_again(t, r, &t->failure);
-	if (r)
-		return;
-	/* The relay has gone, or is there again, according to @source. */
-	if (source == BSA_LIVE_LOST && !t->lost) {
-		t->lost_at = now_signed();
-		print_message(t, "the relay at %.80s has gone, and nothing is read", t->o->url);
-	}
-	if (source == BSA_LIVE_READING && t->lost)
-		print_message(t, "the relay is there again: nothing was read for %.1f s",
-		              (double)(now_signed() - t->lost_at) / 1e9);
-	t->lost = source == BSA_LIVE_LOST;
-	if (source == BSA_LIVE_ENDED && !t->ended)
-		print_message(t, "%.140s has ended", t->figures_of_relay.session);
-	t->ended = source == BSA_LIVE_ENDED;
+	if (r > 0)
+		heed_relay(t, &t->figures_of_relay);
 }
 
 static void look_after_session(struct top *t)
@@ -604,17 +620,20 @@ static void wait_for_something(struct top *t)
 
 /* ---- all of it ---- */
 
-/* Until the relay has answered, or a signal comes. BSA_E_ENV: it does not answer, or has no such session. */
+/*
+ * Until the relay has answered, or a signal comes. BSA_E_ENV: it does not answer, or has no such session. A
+ * process that has not said so yet is busy: the reader waits a minute for it.
+ */
 static int await_relay(struct top *t, struct bsa_err *err)
 {
 	const int64_t until = now_signed() + relay_patience;
 	struct signalfd_siginfo info;
 	int r = 0;
 
-	while ((r = ask_of_relay(t, err)) >= 0 && t->figures_of_relay.state.source == BSA_LIVE_CONNECTING) {
+	while ((r = ask_of_relay(t, err)) >= 0 && (!r || t->figures_of_relay.state.source == BSA_LIVE_CONNECTING)) {
 		struct pollfd p = { .fd = t->signal_fd, .events = POLLIN };
 
-		if (now_signed() > until)
+		if (r && now_signed() > until)
 			return bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", t->o->url,
 			                (int)(relay_patience / SECOND));
 		if (poll(&p, 1, DRAW_MS) > 0 && read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))

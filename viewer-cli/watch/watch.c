@@ -215,9 +215,10 @@ static int arm_relay(struct watching *w, struct bsa_err *err)
 	snprintf(w->streamed.directory, sizeof(w->streamed.directory), "%s", w->o->url);
 	r = begin_reading(w, false, err);
 	until = now_signed() + relay_patience;
-	while (r >= 0 && !w->stopping && (r = bsv_reader_state(&w->streamed.reader, &w->streamed.figures, err)) >= 0 &&
-	       w->streamed.figures.state.source == BSA_LIVE_CONNECTING) {
-		if (now_signed() > until)
+	while (r >= 0 && !w->stopping &&
+	       (r = bsv_reader_state(&w->streamed.reader, -1, &w->streamed.figures, err)) >= 0 &&
+	       (!r || w->streamed.figures.state.source == BSA_LIVE_CONNECTING)) {
+		if (r && now_signed() > until)
 			r = bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", w->o->url,
 			             (int)(relay_patience / SECOND));
 		else
