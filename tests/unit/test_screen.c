@@ -412,10 +412,10 @@ static void no_figure_is_cut_or_left_out(void **state)
 	}
 }
 
-/* More rows than a table keeps are read again for each block. */
-static void a_long_table_is_broken_as_a_short_one(void **state)
+/* All blocks of a thousand rows come before the next rows, because no row is read twice. */
+static void a_long_table_is_broken_as_a_short_one_page_by_page(void **state)
 {
-	enum { ROWS = 1100, WIDE = 12 };
+	enum { PAGE = 1000, ROWS = 2 * PAGE + 101, WIDE = 12, PAGES = 3 };
 	static const struct bsv_column two[] = { { "id", "id", NULL },
 		                                 { "first", "text", NULL },
 		                                 { "last", "text", NULL } };
@@ -424,7 +424,7 @@ static void a_long_table_is_broken_as_a_short_one(void **state)
 	struct bsv_rows *r = bsv_rows_new(two, N_OF(two));
 	FILE *to = fmemopen(text, sizeof(text), "w");
 	struct bsa_err err = { "" };
-	unsigned lines = 0, seen[2] = { 0 };
+	unsigned lines = 0, seen[2] = { 0 }, ids = 0;
 
 	(void)state;
 	assert_non_null(r);
@@ -439,12 +439,20 @@ static void a_long_table_is_broken_as_a_short_one(void **state)
 	assert_int_equal(fclose(to), 0);
 	bsv_rows_free(r);
 	for (const char *at = text; *at; at += strcspn(at, "\n") + 1, lines++) {
+		unsigned page = ids / (2 * PAGE), rows = page < PAGES - 1 ? PAGE : ROWS - 1 - page * PAGE;
+
+		if (*at == '1') { /* each block of a page has its rows */
+			assert_int_equal(atoi(at), 100000 + page * PAGE + (ids - page * 2 * PAGE) % rows);
+			ids++;
+		}
 		seen[0] += !strncmp(at + 8, "first-of-row", WIDE);
 		seen[1] += !strncmp(at + 8, "last-of-row!", WIDE);
 	}
 	assert_int_equal(seen[0], ROWS - 1);
 	assert_int_equal(seen[1], ROWS - 1);
-	assert_int_equal(lines, 2 * (ROWS - 1) + 3); /* two heads, and an empty line between the blocks */
+	assert_int_equal(ids, 2 * (ROWS - 1));
+	/* Two heads a page, and an empty line between the blocks. */
+	assert_int_equal(lines, 2 * (ROWS - 1) + PAGES * 4 - 1);
 }
 
 /*
@@ -663,7 +671,7 @@ int main(void)
 		cmocka_unit_test(no_line_is_wider_than_the_screen),
 		cmocka_unit_test(columns_without_room_follow_below_with_the_names_of_the_rows),
 		cmocka_unit_test(no_figure_is_cut_or_left_out),
-		cmocka_unit_test(a_long_table_is_broken_as_a_short_one),
+		cmocka_unit_test(a_long_table_is_broken_as_a_short_one_page_by_page),
 		cmocka_unit_test(a_bar_without_room_is_left_out),
 		cmocka_unit_test(a_sentence_stays_on_a_narrow_screen),
 		cmocka_unit_test(an_empty_table_has_a_line_for_that),

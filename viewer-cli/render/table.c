@@ -3,6 +3,10 @@
  * texts are cut, or go on in the next line where they are sentences. Where that is not enough, the
  * table is broken: the columns that have no room follow below, in a block that repeats the names at
  * the beginning of each row. A figure is never cut or left out.
+ *
+ * A broken table is printed in pages of FIRST_ROWS rows: all blocks of a page, then those of the
+ * next. Each row is read once, because a query that is run again may return other rows (random(),
+ * an order with ties), and no more than a page of rows is kept.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -26,7 +30,6 @@ struct column {
 	size_t samples;         /* percentiles of fewer samples are marked */
 };
 
-/* The first rows, a cell after the other. */
 struct table {
 	FILE *to;
 	struct bsv_rows *rows;
@@ -39,17 +42,24 @@ struct table {
 	size_t n_at;   /* the column with the number of samples; n: there is none */
 	struct column *columns;
 	struct bsv_extent durations; /* the range over all columns */
-	struct bsv_cell *cells;
-	size_t kept;
-	struct bsv_cell *row; /* room for one */
+	struct bsv_cell *cells;      /* the rows of the page, a cell after the other */
+	size_t kept;                 /* number of those cells */
+	bool empty;                  /* there are no rows */
+	struct bsv_cell *row;        /* room for one */
 	char **line;
 	int pending; /* spaces, if anything comes behind them */
 };
 
-static void table_fini(struct table *t)
+static void drop_rows(struct table *t)
 {
 	for (size_t i = 0; i < t->kept; i++)
 		free((char *)t->cells[i].text);
+	t->kept = 0;
+}
+
+static void table_fini(struct table *t)
+{
+	drop_rows(t);
 	free(t->cells);
 	for (size_t i = 0; t->columns && i < t->n; i++)
 		free(t->columns[i].head);
@@ -147,7 +157,6 @@ static bool measure_columns(struct table *t)
 static bool keep_row(struct table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		const char *class = bsv_rows_column(t->rows, i)->class;
 		struct bsv_cell c = bsv_rows_cell(t->rows, i);
 
 		if (c.text) {
@@ -160,13 +169,38 @@ static bool keep_row(struct table *t)
 			c.text = own;
 		}
 		t->cells[t->kept++] = c;
+	}
+	return true;
+}
+
+/* What the row that was kept last means for its columns. */
+static void note_row(struct table *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const char *class = bsv_rows_column(t->rows, i)->class;
+		struct bsv_cell c = t->cells[t->kept - t->n + i];
+
 		t->columns[i].right |= is_number(c);
 		t->columns[i].text |= c.type == BSA_STRING || c.type == BSA_BYTES;
 		bsv_extent_add(&t->columns[i].extent, c);
 		if (class && !strcmp(class, "duration"))
 			bsv_extent_add(&t->durations, c);
 	}
-	return true;
+}
+
+/* Keep the next rows, a page at most, in place of those before. 1: there may be more. 0: these are the last. */
+static int keep_page(struct table *t, bool first, struct bsa_err *err)
+{
+	int r = 1;
+
+	drop_rows(t);
+	for (size_t i = 0; i < FIRST_ROWS && (r = bsv_rows_step(t->rows, err)) > 0; i++) {
+		if (!keep_row(t))
+			return bsv_no_memory(err);
+		if (first) /* the first rows decide how wide the columns are */
+			note_row(t);
+	}
+	return r;
 }
 
 /* ---- how wide they may be ---- */
@@ -430,22 +464,30 @@ static void print_remarks(const struct table *t)
 
 	for (size_t i = 0; i < t->n; i++)
 		marked |= t->columns[i].marked;
-	if (!t->kept)
+	if (t->empty)
 		fputs("(none)\n", t->to);
 	if (marked)
 		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, few_samples, 2);
 }
 
-/* Print the block: the rows that were kept, and, if there are @more, those after them. Returns 0 or a bsa_code. */
-static int print_block(struct table *t, bool more, struct bsa_err *err)
+/* Print the rows that were kept, in the columns of the block. */
+static bool print_block(struct table *t)
 {
 	bool fine = true;
-	int r = 1;
 
 	print_heads(t);
 	for (size_t i = 0; fine && i < t->kept; i += t->n)
 		fine = print_row(t, t->cells + i);
-	while (fine && more && !ferror(t->to) && (r = bsv_rows_step(t->rows, err)) > 0) {
+	return fine;
+}
+
+/* Print the rows behind the page of a table that is not broken. Returns 0 or a bsa_code. */
+static int print_rest(struct table *t, struct bsa_err *err)
+{
+	bool fine = true;
+	int r = 0;
+
+	while (fine && !ferror(t->to) && (r = bsv_rows_step(t->rows, err)) > 0) {
 		for (size_t i = 0; i < t->n; i++)
 			t->row[i] = bsv_rows_cell(t->rows, i);
 		fine = print_row(t, t->row);
@@ -453,33 +495,32 @@ static int print_block(struct table *t, bool more, struct bsa_err *err)
 	return !fine ? bsv_no_memory(err) : r < 0 ? r : 0;
 }
 
-/* Begin again behind the rows that were kept. */
-static int pass_kept(struct table *t, struct bsa_err *err)
+/* Print the page, and, if there may be @more rows, those behind it. Returns 0 or a bsa_code. */
+static int print_pages(struct table *t, bool more, struct bsa_err *err)
 {
-	int r = 1;
-
-	bsv_rows_again(t->rows);
-	for (size_t i = 0; i < t->kept && r > 0; i += t->n)
-		r = bsv_rows_step(t->rows, err);
-	return r < 0 ? r : 0;
-}
-
-static int print_blocks(struct table *t, bool more, struct bsa_err *err)
-{
-	size_t from = 0;
-	int r = 0;
+	bool fine = true, begun = false;
+	int r = more;
 
 	t->keys = count_keys(t);
-	while (r >= 0 && from < t->n && (t->kept || !from) && !ferror(t->to)) {
-		if (from) {
-			fputc('\n', t->to);
-			r = more ? pass_kept(t, err) : 0;
+	do {
+		size_t from = 0, n_blocks = 0;
+
+		for (; fine && from < t->n && (t->kept || !from) && !ferror(t->to); n_blocks++) {
+			if (begun)
+				fputc('\n', t->to);
+			begun = true;
+			from = fill_block(t, from);
+			fine = print_block(t);
 		}
-		from = fill_block(t, from);
-		if (r >= 0)
-			r = print_block(t, more, err);
-	}
-	return r;
+		if (!fine)
+			return bsv_no_memory(err);
+		if (r <= 0)
+			return r;
+		if (n_blocks == 1)
+			return print_rest(t, err);
+		r = keep_page(t, false, err);
+	} while (r >= 0 && t->kept && !ferror(t->to));
+	return r < 0 ? r : 0;
 }
 
 int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err)
@@ -487,8 +528,7 @@ int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *s
 	__attribute__((cleanup(table_fini))) struct table t = {
 		.to = to, .rows = rows, .screen = screen, .raw = raw, .n = bsv_rows_columns(rows)
 	};
-	bool fine;
-	int r = 1;
+	int r;
 
 	t.columns = calloc(t.n + 1, sizeof(*t.columns));
 	t.cells = calloc(t.n * FIRST_ROWS + 1, sizeof(*t.cells));
@@ -499,16 +539,14 @@ int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *s
 	for (size_t i = 0; i < t.n; i++)
 		if (!strcmp(bsv_rows_column(rows, i)->name, "n"))
 			t.n_at = i;
-	fine = t.columns && t.cells && t.row && t.line && t.block;
-
-	/* The first rows decide how wide the columns are. */
-	for (size_t i = 0; fine && i < FIRST_ROWS && (r = bsv_rows_step(rows, err)) > 0; i++)
-		fine = keep_row(&t);
-	fine = fine && (r < 0 || measure_columns(&t));
-	if (!fine)
+	if (!t.columns || !t.cells || !t.row || !t.line || !t.block)
+		return bsv_no_memory(err);
+	r = keep_page(&t, true, err);
+	t.empty = !t.kept;
+	if (r >= 0 && !measure_columns(&t))
 		return bsv_no_memory(err);
 	if (r >= 0)
-		r = print_blocks(&t, r > 0, err);
+		r = print_pages(&t, r > 0, err);
 	if (r >= 0)
 		print_remarks(&t);
 	return r < 0 ? r : 0;
