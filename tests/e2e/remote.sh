@@ -143,6 +143,9 @@ follower=$!
 awaits '[[ -s printed ]]' 'a first object'
 kill -STOP "$(pgrep -P "$follower" -f burstscope-importer)"
 sleep 1 # so that it has asked
+kill "$follower"
+awaits 'kill -TSTP "$follower" && grep -q "^State:.T" "/proc/$follower/status"' 'Ctrl-Z stops top while it waits for the sums'
+kill -CONT "$follower"
 awaits '! kill "$follower" 2>/dev/null' 'top ends by signals'
 status=0
 await_end "$follower" 'top ends by signals' || status=$?

@@ -274,17 +274,24 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 	return r >= 0 || finish ? r : begin_reading_again(t, r, err);
 }
 
-/* The last figures: they are waited for until another signal comes. 1, or an error. */
+/*
+ * The last figures: they are waited for until another signal asks for the end. 1, or an error. The
+ * terminal is not taken here.
+ */
 static int await_figures(struct top *t, bool finish, struct bsa_err *err)
 {
 	struct signalfd_siginfo info;
 	int r;
 
-	while (!(r = top_ask(t, finish, err)))
-		if (read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info) &&
-		    is_end_asked((int)info.ssi_signo))
+	while (!(r = top_ask(t, finish, err))) {
+		if (read(t->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+			continue;
+		if (is_end_asked((int)info.ssi_signo))
 			return bsa_fail(err, BSA_E_ENV,
 			                "stopped before the process that reads the recording had answered");
+		if (info.ssi_signo == SIGTSTP)
+			raise(SIGSTOP);
+	}
 	return r;
 }
 
