@@ -87,7 +87,7 @@ static void a_signal_ends_the_wait_and_the_question_stays_open(void **state)
 	(void)state;
 	busy_begin(&b);
 	scrape(&b, BSV_OPENMETRICS, NULL);
-	assert_true(bsv_reader_is_counting(&b.reader));
+	assert_false(bsv_reader_take_metrics(&b.reader));
 	scrape(&b, BSV_OPENMETRICS, NULL);
 	busy_was_asked(&b, "openmetrics\n"); /* once */
 	busy_end(&b);
@@ -101,7 +101,7 @@ static void an_answer_that_came_late_is_that_of_the_next_scrape(void **state)
 	busy_begin(&b);
 	scrape(&b, BSV_OPENMETRICS, NULL);
 	busy_answers(&b, "one 1");
-	assert_false(bsv_reader_is_counting(&b.reader));
+	assert_true(bsv_reader_take_metrics(&b.reader));
 	scrape(&b, BSV_OPENMETRICS, "one 1");
 	busy_was_asked(&b, "openmetrics\n");
 	scrape(&b, BSV_OPENMETRICS, NULL);
@@ -139,13 +139,13 @@ static void an_answer_that_has_begun_is_waited_for_no_longer_and_goes_on_at_the_
 	assert_int_equal(write(b.answers, &figures, 100), 100);
 	scrape(&b, BSV_OPENMETRICS, NULL);
 	assert_int_equal(write(b.answers, (char *)&figures + 100, sizeof(figures) - 100), sizeof(figures) - 100);
-	assert_true(bsv_reader_is_counting(&b.reader));
+	assert_false(bsv_reader_take_metrics(&b.reader));
 	scrape(&b, BSV_OPENMETRICS, NULL);
 	assert_int_equal(write(b.answers, "one", 3), 3);
 	scrape(&b, BSV_OPENMETRICS, NULL);
-	assert_true(bsv_reader_is_counting(&b.reader));
+	assert_false(bsv_reader_take_metrics(&b.reader));
 	assert_int_equal(write(b.answers, " 1", 2), 2);
-	assert_false(bsv_reader_is_counting(&b.reader));
+	assert_true(bsv_reader_take_metrics(&b.reader));
 	scrape(&b, BSV_OPENMETRICS, "one 1");
 	busy_was_asked(&b, "openmetrics\n"); /* once */
 	scrape(&b, BSV_OPENMETRICS, NULL);
@@ -326,7 +326,7 @@ static void after_a_question_that_failed_each_question_fails_though_answers_come
 	assert_int_equal(bsv_reader_ask(&b.reader, BSV_ROWS_LAST, -1, &figures, rows, &err), BSA_E_ENV);
 	assert_int_equal(bsv_reader_state(&b.reader, -1, &figures, &err), BSA_E_ENV);
 	assert_int_equal(bsv_reader_conditions(&b.reader, &figures, &err), BSA_E_ENV);
-	assert_false(bsv_reader_is_counting(&b.reader));
+	assert_true(bsv_reader_take_metrics(&b.reader));
 	busy_was_asked(&b, "openmetrics\n"); /* and nothing since */
 	busy_end(&b);
 }

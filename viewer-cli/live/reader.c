@@ -448,10 +448,10 @@ int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *
 	return k > 0 && answer->code ? bsa_fail(err, BSA_E_INPUT, "%s", answer->err.text) : k;
 }
 
-bool bsv_reader_is_counting(struct bsv_reader *r)
+bool bsv_reader_take_metrics(struct bsv_reader *r)
 {
-	return !r->failed && r->counting && bsv_now() < after_ms(r->counting_since, PATIENCE_MS) &&
-	       !take_metrics(r, -1, 0, NULL);
+	return r->failed || !r->counting || bsv_now() >= after_ms(r->counting_since, PATIENCE_MS) ||
+	       take_metrics(r, -1, 0, NULL);
 }
 
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,

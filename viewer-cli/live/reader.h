@@ -112,8 +112,12 @@ int bsv_reader_save(struct bsv_reader *r, const char *path, struct bsv_figures *
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int interrupt, char **ret, size_t *ret_bytes,
                        struct bsa_err *err);
 
-/* Whether an answer of bsv_reader_metrics may still come: until then, each other question waits for it. */
-bool bsv_reader_is_counting(struct bsv_reader *r);
+/*
+ * Read what has come of an answer to bsv_reader_metrics. False: the rest may still come, and until
+ * then each other question waits for it. True: no other question waits for it; the answer, if there
+ * is one, is kept for the next bsv_reader_metrics.
+ */
+bool bsv_reader_take_metrics(struct bsv_reader *r);
 
 /*
  * Go on in another directory: the figures, with rows of the last seconds. 0; BSA_E_ENV: the process

@@ -382,7 +382,7 @@ static void look_after_relay(struct top *t)
 {
 	int r;
 
-	if (bsv_reader_is_counting(&t->reader) || (!t->paused && bsv_reader_is_asking(&t->reader)))
+	if (!bsv_reader_take_metrics(&t->reader) || (!t->paused && bsv_reader_is_asking(&t->reader)))
 		return;
 	r = ask_of_relay(t, &t->failure);
 	if (r < 0)
