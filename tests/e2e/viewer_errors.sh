@@ -226,6 +226,9 @@ done <<'END'
 5|/dev/full cannot be written|export -o /dev/full good.db
 2|expected EXEC [INPUT]|explain
 2|'good.db' is not an execution|explain good.db
+2|'wrost' is not an execution; did you mean 'worst'?|explain wrost good.db
+2|unrecognized token: "'camera"|misses --where "app='camera" good.db
+2|--part doers covers whole recordings only: leave out --where|misses --where "app='camera'" --part doers good.db
 2|'99999999999999999999' is not an execution|explain 99999999999999999999 good.db
 2|there is no execution 99999 in good.db|explain good.db 99999
 2|there is no execution 0x1/99999 in good.db|explain 0x1/99999 good.db

@@ -337,8 +337,7 @@ static int explain_run(const struct bsv_call *call, struct bsa_err *err)
 	int r;
 
 	if (!bsv_is_which(exec))
-		return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest",
-		                exec);
+		return bsv_which_unknown(exec, err);
 	r = bsv_input_open(&a.input, input, call, err);
 	if (r >= 0)
 		r = bsv_which(&a.id, &a.input, exec, err);

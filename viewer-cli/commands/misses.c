@@ -338,11 +338,15 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	const enum by by = (enum by)o->by;
 	bsv_scoped_report report = { 0 };
 	struct misses misses = { 0 };
+	const char *part = call->asked.part;
 	struct bsv_rows *prepared = NULL;
 	int r = bsv_report_open(&report, call, err);
 
 	if (r < 0)
 		return r;
+	if (report.input.picks && part && (!strcmp(part, "doers") || !strcmp(part, "preparations")))
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--part %s covers whole recordings only: leave out --where, --from and --to", part);
 	if (!report.input.picks) {
 		misses.preparations = bsv_report_ask(&report, "preparations", bsv_sql_preparations, NULL);
 		r = bsv_report_read(&prepared, &report, misses.preparations, err);

@@ -279,7 +279,12 @@ static int check_where(struct bsa_db *db, const char *with, const char *where, s
 		bsv_scoped_text *condition = bsv_text(bare ? "%s" : "(%s)", where);
 		bsv_scoped_text *sql = condition ? where_text(bsv_sql_where_check, with, condition) : NULL;
 		struct bsa_query *q = NULL;
-		int r = sql ? bsa_query_new(&q, db, sql, &why) : bsv_no_memory(err);
+		size_t end = sql ? strlen(sql) : 0;
+		int r;
+
+		while (end && sql[end - 1] == '\n') /* of the template: SQLite would quote it with an open string */
+			sql[--end] = 0;
+		r = sql ? bsa_query_new(&q, db, sql, &why) : bsv_no_memory(err);
 
 		if (!r && bsa_query_parameter(q))
 			r = bsa_fail(&why, BSA_E_USAGE, "%s has no value", bsa_query_parameter(q));

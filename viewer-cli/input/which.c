@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/rows.h"
 #include "base/scoped.h"
 #include "base/template.h"
@@ -92,6 +93,16 @@ static int rank_find(int64_t *ret, struct bsv_input *input, const char *name, st
 	return 0;
 }
 
+int bsv_which_unknown(const char *name, struct bsa_err *err)
+{
+	static const char *const words[] = { "worst", "slowest" };
+	const char *nearest = bsv_nearest(name, words, sizeof(words) / sizeof(*words), sizeof(*words));
+
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; did you mean '%s'?", name, nearest);
+	return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest", name);
+}
+
 int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct bsa_err *err)
 {
 	uint64_t id, stream, seq;
@@ -117,8 +128,7 @@ int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct
 			                "several executions are called %s in %s: name %" PRId64 ", or %" PRId64, name,
 			                input->path, found[0], found[1]);
 	} else {
-		return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest",
-		                name);
+		return bsv_which_unknown(name, err);
 	}
 	if (n < 0)
 		return n;

@@ -16,4 +16,7 @@ int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct
 /* Has @name the form of such a name? */
 bool bsv_is_which(const char *name);
 
+/* Fails because @name has no such form, with a suggestion where it is nearly one. Returns BSA_E_USAGE. */
+int bsv_which_unknown(const char *name, struct bsa_err *err);
+
 #endif
