@@ -46,6 +46,7 @@ static void buffer_freed(void *arg)
 {
 	struct nnb__buffer *b = arg;
 
+	nnb__id_give(&b->app->service->ids, b->id);
 	nnb__app_give(b->app, NNB__BUFFERS, 1);
 	free(b);
 }
@@ -240,23 +241,23 @@ static enum nnb_status make_buffer(struct nnb__connection *c, struct wish *w, ui
 	if (!b)
 		return buffers_no_memory(why);
 	b->app = c->app;
-	b->id = nnb__new_id_for(c, &c->buffers);
 	b->conn = c->id;
 	b->n_roles = w->desc.n_inputs + w->desc.n_outputs;
-	status = device_buffer_new(c, w, b, why);
+	status = nnb__new_id(c->service, &b->id, why);
+	if (!status)
+		status = device_buffer_new(c, w, b, why);
 	if (status) {
 		allocation_emit(b, status, 0);
+		nnb__id_give(&c->service->ids, b->id);
 		free(b);
 		return status;
 	}
 	*token = nnb__buffer_token(b->kept);
 	/* Put the buffer into the connection's table; from then on another call may free it at any time. */
 	kept = b->kept;
-	r = -EEXIST; /* another buffer has the id, because ids repeat */
 	pthread_mutex_lock(&c->lock);
 	*id = b->id;
-	if (!nnb__table_get(&c->buffers, b->id))
-		r = nnb__table_put(&c->buffers, b->id, b);
+	r = nnb__table_put(&c->buffers, b->id, b);
 	b->since = nnb__now();
 	allocation_emit(b, r ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_NONE, 0);
 	pthread_mutex_unlock(&c->lock);

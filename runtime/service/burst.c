@@ -165,6 +165,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 	nnb__close(b->line);
 	burst_discharge(b->model, b->more_files, b->bytes);
 	nnb__model_unref(b->model);
+	nnb__id_give(&s->ids, b->id);
 	free(b);
 }
 
@@ -229,13 +230,14 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	atomic_init(&b->refs, 1);
 	b->connection = c;
 	b->model = model;
-	b->id = nnb__new_id_for(c, &c->bursts);
 	b->more_files = more_files;
 	b->bytes = bytes;
 	b->line = line;
 	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);
-	status = burst_start(b, request, result, reason);
+	status = nnb__new_id(c->service, &b->id, reason);
+	if (!status)
+		status = burst_start(b, request, result, reason);
 	b->took_ns = nnb__now() - began;
 	if (status) {
 		nnb__span_end(began, NBT_span_kind_burst_configure, NBT_owner_connection, c->id, 0, status);

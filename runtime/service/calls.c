@@ -62,12 +62,11 @@ static bool get_desc(struct nnb__message *in, struct nnb_fmq_desc *ret)
 /* Put the burst into the connection's table; from then on another call may close it at any time. NONE and its id. */
 static enum nnb_status keep_burst(struct nnb__connection *c, struct nnb__burst *b, uint32_t *id, struct nnb_reason *why)
 {
-	int r = -EEXIST; /* another burst has the id, because ids repeat */
+	int r;
 
 	pthread_mutex_lock(&c->lock);
 	*id = b->id;
-	if (!nnb__table_get(&c->bursts, b->id))
-		r = nnb__table_put(&c->bursts, b->id, b);
+	r = nnb__table_put(&c->bursts, b->id, b);
 	if (!r)
 		nnb__emit_burst(b);
 	pthread_mutex_unlock(&c->lock);

@@ -440,8 +440,6 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->events_lock, NULL);
 	pthread_cond_init(&c->fewer, NULL);
-	for (int path = NBT_path_sync; path < NNB__CALL_PATHS; path++)
-		c->streams[path] = nnb__new_id(s);
 	status = nnb__connection_enter(c, &why);
 	if (status) {
 		/* Send the refusal, and disconnect. The sweeper closes the socket, because that may block. */

@@ -34,6 +34,7 @@ static void model_discard(struct nnb__model *m)
 	nnb_prepared_unref(m->prepared);
 	nnb__times_fini(&m->times);
 	nnb__account_fini(&m->account);
+	nnb__id_give(&m->app->service->ids, m->id);
 	nnb__app_give(m->app, NNB__POOLS, m->pools);
 	nnb__app_give(m->app, NNB__MODELS, 1);
 	free(m);
@@ -419,8 +420,6 @@ static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *
 
 	pthread_mutex_lock(&s->lock);
 	pthread_mutex_lock(&c->lock);
-	while (nnb__table_get(&c->models, m->id))
-		m->id = nnb__new_id(s);
 	*id = m->id;
 	r = nnb__table_put(&c->models, m->id, m);
 	if (!r) {
@@ -508,10 +507,14 @@ static enum nnb_status prepare_from_cache(struct nnb__model *m, uint64_t deadlin
 static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *m, uint64_t deadline_ns, uint32_t *id,
                                   struct nnb_reason *why)
 {
+	enum nnb_status status;
+
 	nnb__prepared_own(m->prepared, c->id);
 	m->low_power = nnb_prepared_how(m->prepared)->preference == 0;
 	m->birth.digest = nnb__model_digest(nnb_prepared_model(m->prepared));
-	m->id = nnb__new_id_for(c, &c->models); /* the events of its trial runs have the id before the table has it */
+	status = nnb__new_id(c->service, &m->id, why); /* the events of its trial runs have the id already */
+	if (status)
+		return status;
 	m->bytes = nnb__account_prepared(&m->account);
 	model_seed(m, c, deadline_ns);
 	if (!put_model(c, m, id))

@@ -4,7 +4,7 @@
  * CONCURRENCY  nnb_service_run is one thread, which never waits for a client; each connection has its own threads,
  *           which call here on behalf of their app. The lock guards the lists and what apps hold; under it no thread
  *           waits, and nothing from a client is closed, because closing may take long. Order: this lock before a
- *           connection's.
+ *           connection's, and that one before the lock of the ids (ids.c).
  * PROGRESS  A stop takes FAREWELL_NS and the time of the process's exit, regardless of clients: what has not ended by
  *           then (an operation of the driver, a file system that does not answer) ends with the process.
  * CRASH     The socket's lock file is locked as long as the process lives: a process that finds it unlocked may
@@ -39,7 +39,7 @@
 #define SO_PEERPIDFD 77
 #endif
 
-enum { CONNECTIONS = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
+enum { CONNECTIONS = 256, BACKLOG = 64 };
 #define CALLBACK_NS UINT64_C(10000000000)
 #define WORK_NS UINT64_C(60000000000)
 #define FAREWELL_NS UINT64_C(1500000000) /* limit of the time in which a stopping service waits for its threads */
@@ -321,27 +321,16 @@ void nnb__service_count(struct nnb_service *s, enum nnb__counter counter, uint64
 	atomic_fetch_add_explicit(&s->counters[counter], n, memory_order_relaxed);
 }
 
-uint32_t nnb__new_id(struct nnb_service *s)
+enum nnb_status nnb__new_id(struct nnb_service *s, uint32_t *ret, struct nnb_reason *reason)
 {
-	uint32_t serial;
+	uint32_t id = nnb__id_take(&s->ids);
 
-	do
-		serial = (atomic_fetch_add_explicit(&s->last_id, 1, memory_order_relaxed) + 1) &
-		         ((1u << ID_SERIAL_BITS) - 1);
-	while (!serial);
-	return s->instance << ID_SERIAL_BITS | serial;
-}
-
-uint32_t nnb__new_id_for(struct nnb__connection *c, const struct nnb__table *table)
-{
-	uint32_t id;
-
-	pthread_mutex_lock(&c->lock);
-	do
-		id = nnb__new_id(c->service);
-	while (nnb__table_get(table, id));
-	pthread_mutex_unlock(&c->lock);
-	return id;
+	if (!id) {
+		nnb_because(reason, "the service has no id for another object");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	*ret = id;
+	return NNB_STATUS_NONE;
 }
 
 /* ---- apps and connections ---- */
@@ -483,6 +472,29 @@ static enum nnb_status identity_check(struct nnb__connection *c, pid_t pid, stru
 	return NNB_STATUS_NONE;
 }
 
+/* Give back the ids of the connection and of its streams. */
+static void connection_give_ids(struct nnb__connection *c)
+{
+	for (int path = NBT_path_sync; path < NNB__CALL_PATHS; path++)
+		nnb__id_give(&c->service->ids, c->streams[path]);
+	nnb__id_give(&c->service->ids, c->id);
+}
+
+/* Take ids for the connection, which is admitted, and for its streams. The lock is held. */
+static enum nnb_status connection_take_ids(struct nnb__connection *c, struct nnb_reason *reason)
+{
+	enum nnb_status status = nnb__new_id(c->service, &c->id, reason);
+
+	for (int path = NBT_path_sync; !status && path < NNB__CALL_PATHS; path++)
+		status = nnb__new_id(c->service, &c->streams[path], reason);
+	if (status) {
+		connection_give_ids(c);
+		resource_give(c->app, NNB__CONNECTIONS, 1);
+		forget_app(c->service, c->app);
+	}
+	return status;
+}
+
 enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reason *reason)
 {
 	struct nnb_service *s = c->service;
@@ -501,16 +513,9 @@ enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reas
 	pthread_mutex_lock(&s->lock);
 	if (!status)
 		status = connection_admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
+	if (!status) /* not earlier: a refused connection takes no id */
+		status = connection_take_ids(c, reason);
 	if (!status) {
-		/* The id of a connection identifies the owner of buffers, so no other connection may have it, even
-		 * after ids repeat. */
-		const struct nnb__connection *other;
-
-		do {
-			c->id = nnb__new_id(s);
-			for (other = s->connections; other && other->id != c->id; other = other->next)
-				;
-		} while (other);
 		c->next = s->connections;
 		c->from = &s->connections;
 		if (c->next)
@@ -545,6 +550,7 @@ void nnb__connection_leave(struct nnb__connection *c)
 	if (c->next)
 		c->next->from = c->from;
 	nnb__emit_disconnect(c);
+	connection_give_ids(c);
 	resource_give(c->app, NNB__CONNECTIONS, 1);
 	forget_app(s, c->app);
 	pthread_cond_broadcast(&s->fewer);
@@ -689,6 +695,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	config_apply(s, config);
+	nnb__ids_init(&s->ids, s->instance);
 	r = nnb__lanes_init(&s->lanes, config->policy, config->preempt, config->deadlines, config->lanes);
 	if (r) {
 		nnb_because(reason, "the kernel does not let us set nice values: that takes CAP_SYS_NICE, or "
@@ -788,6 +795,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->emitting);
 	nnb__sweeper_fini(&s->sweeper);
+	nnb__ids_fini(&s->ids);
 	free(s->socket);
 	free(s->lock_path);
 	free(s);

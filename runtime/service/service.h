@@ -3,7 +3,7 @@
  *
  * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps.
  * account.c charges an app for the memory of a model. desk.c bounds an app's calls about whole models. sweep.c closes
- * the sockets of refused clients. connection.c runs a connection and its channels. calls.c, models.c, buffers.c,
+ * the sockets of refused clients. ids.c has the ids of living objects. connection.c runs a connection and its channels. calls.c, models.c, buffers.c,
  * executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with the line to
  * its client. emit.c emits the events about the service's objects.
  */
@@ -18,6 +18,7 @@
 #include "sched/run.h"
 #include "service/account.h"
 #include "service/desk.h"
+#include "service/ids.h"
 #include "service/numbers.h"
 #include "service/quota.h"
 #include "service/sweep.h"
@@ -87,7 +88,7 @@ struct nnb_service {
 	int listener, lock_fd, stop_fd;
 	bool bound; /* this process has made the socket at that path */
 	uint32_t instance;
-	atomic_uint last_id;
+	struct nnb__ids ids;                        /* of connections, streams, models and buffers; its lock is in it */
 	_Atomic uint64_t counters[NNB__N_COUNTERS]; /* counts of objects that have ended */
 	atomic_uint holds;                          /* bursts that keep the device fast; changed under the lock */
 	uint64_t since;                             /* time when the service was opened */
@@ -144,13 +145,13 @@ static inline uint64_t nnb__charged_of(uint64_t bytes)
 	return bytes > (128 << 10) ? bytes : 0;
 }
 
-/* An id, with the instance number in its high 12 bits. Never 0. Ids repeat after 2^20 of them. */
-uint32_t nnb__new_id(struct nnb_service *service);
+/*
+ * An id for a new object, which no living object has (nnb__id_take). NONE, and the object gives it back at its end
+ * (nnb__id_give), after its last event; RESOURCE_EXHAUSTED_TRANSIENT: the living objects have all ids.
+ */
+enum nnb_status nnb__new_id(struct nnb_service *service, uint32_t *ret, struct nnb_reason *reason);
 
 struct nnb__connection;
-struct nnb__table;
-/* An id that is not in @table, a table of @connection. The caller does not hold the connection's lock. */
-uint32_t nnb__new_id_for(struct nnb__connection *connection, const struct nnb__table *table);
 
 void nnb__service_count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
 
