@@ -54,17 +54,28 @@ static void remember_dropped(struct bsa_device *d, const struct bsa_tenant *t)
 	d->dropped_app = t->app > d->dropped_app ? t->app : d->dropped_app;
 }
 
+/* While mark_history is on. */
+static bool may_be_dropped(const struct bsa_tenant *t)
+{
+	return t->app && bsa_shares_is_idle(t) && !t->in_window && !t->in_history;
+}
+
 static void drop_idle_of(struct bsa_device *d)
 {
 	struct bsa_table_walk walk = { 0 };
 	struct bsa_tenant *t;
 
 	mark_history(d, true);
+	bsa_table_sort(&d->table, NULL); /* for the order of the reports */
+	while ((t = bsa_table_walk(&d->table, &walk)))
+		if (may_be_dropped(t))
+			bsa_shares_report(t, false);
+	bsa_table_unsort(&d->table);
+	walk = (struct bsa_table_walk){ 0 };
 	while ((t = bsa_table_walk(&d->table, &walk))) {
-		if (!t->app || !bsa_shares_is_idle(t) || t->in_window || t->in_history)
+		if (!may_be_dropped(t))
 			continue;
 		assert(!t->n_waiting && d->tenants->n);
-		bsa_shares_report(t, false);
 		remember_dropped(d, t);
 		d->left->parts++;
 		bsa_table_remove(&d->table, &t->entry);

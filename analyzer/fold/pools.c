@@ -196,13 +196,21 @@ void bsa_on_buffer_free(struct bsa_fold *f, const struct bsa_buffer_free *e)
 	buffer_end(f, b);
 }
 
+/* Their numbers are mixed, so that their order is none. */
+static bool mapping_is_before(const struct bsa_entry *a, const struct bsa_entry *b)
+{
+	return ((const struct bsa_mapping_open *)a)->fact.id < ((const struct bsa_mapping_open *)b)->fact.id;
+}
+
 void bsa_pools_finish(struct bsa_fold *f)
 {
 	struct bsa_entry *e;
 	size_t from = 0;
 
+	bsa_table_sort(&f->world.mappings, mapping_is_before); /* for the order of the reports */
 	while ((e = bsa_table_any(&f->world.mappings, &from)))
 		bsa_mapping_end(f, (struct bsa_mapping_open *)e, BSA_NEVER, UNKNOWN);
+	bsa_table_sort(&f->world.buffers, NULL);
 	for (from = 0; (e = bsa_table_any(&f->world.buffers, &from));)
 		buffer_end(f, (struct bsa_buffer_known *)e);
 }

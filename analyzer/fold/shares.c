@@ -867,6 +867,8 @@ void bsa_shares_finish(struct bsa_device *d)
 	for (size_t i = 0; i < d->held_lags.n; i++)
 		d->facts->lag(d->facts->ctx, &d->held_lags.all[i]);
 	d->held_lags.n = 0;
+	bsa_table_sort(&d->table, NULL); /* for the order of the reports */
 	while ((t = bsa_table_walk(&d->table, &walk)))
 		bsa_shares_report(t, true);
+	bsa_table_unsort(&d->table);
 }

@@ -878,8 +878,10 @@ void bsa_streams_hidden(struct bsa_fold *f)
 	struct bsa_table_walk walk = { 0 };
 	const struct bsa_stream_known *s;
 
+	bsa_table_sort(&f->world.streams, NULL); /* for the order of the reports */
 	while ((s = bsa_table_walk(&f->world.streams, &walk)))
 		report_hidden(f, s);
+	bsa_table_unsort(&f->world.streams);
 }
 
 void bsa_world_finish(struct bsa_fold *f)
@@ -887,6 +889,7 @@ void bsa_world_finish(struct bsa_fold *f)
 	struct bsa_entry *e;
 	size_t from = 0;
 
+	bsa_table_sort(&f->world.streams, NULL); /* for the order of the reports */
 	while ((e = bsa_table_any(&f->world.streams, &from)))
 		stream_leave(f, (struct bsa_stream_known *)e);
 }

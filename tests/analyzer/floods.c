@@ -1,6 +1,7 @@
 /* floods.c -- see floods.h. */
 #include "analyzer/floods.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 enum {
@@ -40,6 +41,40 @@ static void whole(FILE *to, unsigned i, unsigned seq)
 	        "+1000 exec_service exec=%u:%u model=%u app=%u priority=low path=async lane=0 status=none began=1 "
 	        "at=10,-,20,30,400,410,0,0,0,-\n",
 	        STREAM + i, seq, MODEL + i, i + 1);
+}
+
+/* ---- chosen numbers ---- */
+
+/* As base/mixed.h mixed numbers before it had a secret. */
+static uint64_t mixed_without_secret(uint64_t v)
+{
+	v ^= v >> 32;
+	v *= UINT64_C(0xd6e8feb86659fd93);
+	v ^= v >> 32;
+	v *= UINT64_C(0xd6e8feb86659fd93);
+	return v ^ v >> 32;
+}
+
+/*
+ * Executions, one of each stream, whose numbers were chosen by a stranger who knows base/table.h: without a secret,
+ * they would all be in one of 2^17 chains.
+ */
+static void chosen(FILE *to, unsigned n)
+{
+	const uint64_t near = (1 << 12) - 1, mask = (1 << 17) - 1, chain = 12345;
+
+	begin(to, 1);
+	for (uint64_t stream = 1; n && stream <= UINT32_MAX; stream++) {
+		uint64_t base = mixed_without_secret(stream << 20), seq = (chain - base) & near;
+		unsigned s = (unsigned)stream, q = (unsigned)seq;
+
+		if (!seq || ((base + (stream << 32) + seq) & mask) != chain)
+			continue;
+		fprintf(to, "+1000 request_decode exec=%u:%u model=1\n", s, q);
+		fprintf(to, "+1 fmq_read exec=%u:%u queue=request items=1\n", s, q);
+		fprintf(to, "+1 fmq_write exec=%u:%u queue=result items=1\n", s, q);
+		n--;
+	}
 }
 
 /* ---- who there is ---- */
@@ -406,6 +441,7 @@ const struct flood floods[] = {
 	  .write = apps_miss,
 	  .known = "import of 20 000 takes 20 s; a small database 3 times the trace" },
 	{ .name = "misses", .write = misses, .known = "a database of 2.5 times the trace" },
+	{ .name = "chosen", .write = chosen },
 	{ .name = "deadline_misses",
 	  .has_app = true,
 	  .each = "+1 deadline_miss exec=$s:1 model=$m stage=done deadline_ns=1000 over_ns=5\n" },

@@ -171,6 +171,111 @@ static void an_entry_can_be_removed_when_an_iteration_has_returned_it(void **sta
 	bsa_table_fini(&t);
 }
 
+static bool is_later(const struct bsa_entry *a, const struct bsa_entry *b)
+{
+	return (const struct item *)a > (const struct item *)b;
+}
+
+/* Numbers follow each other, or are all over the place; each is there twice. */
+static void a_sorted_table_returns_its_entries_in_order_and_keeps_them(void **state)
+{
+	for (unsigned way = 0; way < 4; way++) {
+		struct bsa_table_walk walk = { 0 };
+		const struct item *item, *last = NULL;
+		struct bsa_table t;
+		size_t n = 0, from = 0;
+
+		(void)state;
+		table_begin(&t);
+		for (size_t i = 0; i < 1000; i++)
+			item_add(&t, &items[i], i / 2 * (way & 1 ? UINT64_C(0x9e3779b97f4a7c15) : 1));
+		bsa_table_sort(&t, way & 2 ? is_later : NULL);
+		assert_has_what_is_in(&t);
+		for (; (item = bsa_table_walk(&t, &walk)); n++, last = item)
+			assert_true(!last || (way & 2 ? item < last : item->entry.number >= last->entry.number));
+		assert_int_equal(1000, n);
+		item = (const struct item *)bsa_table_any(&t, &from);
+		assert_true(way & 2 ? item == &items[999] : item->entry.number == 0);
+		item_remove(&t, &items[item - items]);
+		bsa_table_unsort(&t);
+		assert_has_what_is_in(&t);
+		assert_true(longest_chain(&t) < 20);
+		item_add(&t, &items[1000], 7);
+		assert_has_what_is_in(&t);
+		bsa_table_fini(&t);
+	}
+}
+
+/* What is equal keeps its order, however often the table is sorted: the order of bsa_table_next. */
+static void sorting_keeps_the_order_of_equal_entries(void **state)
+{
+	struct bsa_table t;
+	struct item *before[1000], *item;
+	size_t n = 0;
+
+	(void)state;
+	table_begin(&t);
+	for (size_t i = 0; i < 1000; i++)
+		item_add(&t, &items[i], i % 10);
+	for (item = bsa_table_find(&t, 3); item; item = bsa_table_next(item))
+		before[n++] = item;
+	assert_int_equal(100, n);
+	for (unsigned times = 0; times < 3; times++) {
+		bsa_table_sort(&t, NULL);
+		bsa_table_unsort(&t);
+		n = 0;
+		for (item = bsa_table_find(&t, 3); item; item = bsa_table_next(item))
+			assert_ptr_equal(before[n++], item);
+		assert_int_equal(100, n);
+	}
+	bsa_table_sort(&t, NULL);
+	bsa_table_clear(&t);
+	item_add(&t, &items[1001], 5);
+	assert_ptr_equal(&items[1001], bsa_table_find(&t, 5));
+	bsa_table_fini(&t);
+}
+
+/* As numbers were mixed when there was no secret. */
+static uint64_t mixed_without_secret(uint64_t v)
+{
+	v ^= v >> 32;
+	v *= UINT64_C(0xd6e8feb86659fd93);
+	v ^= v >> 32;
+	v *= UINT64_C(0xd6e8feb86659fd93);
+	return v ^ v >> 32;
+}
+
+/* With that, the chains of all of these would have 12 bits in common. */
+static void chosen_numbers_do_not_collide(void **state)
+{
+	struct bsa_table t;
+
+	(void)state;
+	table_begin(&t);
+	for (uint64_t i = 0; i < 5000; i++) {
+		uint64_t near = (0 - mixed_without_secret(i)) & ((1 << BSA_TABLE_NEAR_BITS) - 1);
+
+		item_add(&t, &items[i], i << BSA_TABLE_NEAR_BITS | near);
+	}
+	assert_true(longest_chain(&t) < 20);
+	bsa_table_fini(&t);
+}
+
+/* Numbers that differ in their lowest 12 bits alone, which are not mixed: at most two in a chain. */
+static void near_numbers_have_chains_of_their_own(void **state)
+{
+	struct bsa_table t;
+
+	(void)state;
+	for (uint64_t step = 1; step <= 64; step *= 2) {
+		table_begin(&t);
+		for (uint64_t i = 0; i * step < 1 << BSA_TABLE_NEAR_BITS; i++)
+			item_add(&t, &items[i], UINT64_C(0x123456789000) + i * step);
+		assert_true(longest_chain(&t) <= (size_t)1 << BSA_TABLE_NEAR_BITS >> t.bits || longest_chain(&t) == 1);
+		bsa_table_fini(&t);
+	}
+}
+
 static void removing_any_entry_again_and_again_removes_all(void **state)
 {
 	struct bsa_table t;
@@ -266,6 +371,10 @@ int main(void)
 		cmocka_unit_test(a_table_that_grows_keeps_its_entries_and_is_at_most_half_full),
 		cmocka_unit_test(entries_of_one_number_are_found_one_after_the_other),
 		cmocka_unit_test(an_entry_can_be_removed_when_an_iteration_has_returned_it),
+		cmocka_unit_test(a_sorted_table_returns_its_entries_in_order_and_keeps_them),
+		cmocka_unit_test(sorting_keeps_the_order_of_equal_entries),
+		cmocka_unit_test(chosen_numbers_do_not_collide),
+		cmocka_unit_test(near_numbers_have_chains_of_their_own),
 		cmocka_unit_test(removing_any_entry_again_and_again_removes_all),
 		cmocka_unit_test(a_cleared_table_is_empty_and_can_be_filled_again),
 		cmocka_unit_test(without_memory_to_grow_a_table_still_has_all),
