@@ -256,7 +256,7 @@ struct bsa_loss {
 	uint32_t pid;             /* 0: unknown */
 	uint32_t cause;           /* enum bsa_loss_cause */
 	uint16_t rotated;         /* for a gap: the session was rotated in it, which leaves a gap without a stop */
-	uint16_t known;           /* for a tail: the recording is known to have gone on, whatever events show */
+	uint16_t known;           /* for a head or a tail: it is certain, whatever events show */
 };
 
 /* The numbers that have names, as in the catalogue. */

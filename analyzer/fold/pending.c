@@ -28,7 +28,7 @@ static void pass_on(struct bsa_fold *f, const struct bsa_event *e)
 	uint32_t cause = e->kind == BSA_loss ? BSA_OF(e, loss)->cause : BSA_LOSS_EVENTS;
 	struct bsa_pending *p = &f->pending;
 
-	if (cause == BSA_LOSS_HEAD || (cause == BSA_LOSS_TAIL && !BSA_OF(e, loss)->known)) {
+	if ((cause == BSA_LOSS_HEAD || cause == BSA_LOSS_TAIL) && !BSA_OF(e, loss)->known) {
 		if (BSA_RESERVE(p->losses, p->room, p->n + 1, 16))
 			p->losses[p->n++] = (struct bsa_pending_loss){ *e, *BSA_OF(e, loss) };
 		else

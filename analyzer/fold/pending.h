@@ -4,6 +4,7 @@
  * The decoder sees in the packets' headers that a stream has no data for some time. Such a time hides something:
  *
  *   HEAD  if an event of any stream came before its end. Otherwise the recording begins with it, and nothing is before.
+ *         If its packets are known to be lost, and not overwritten in a ring, the loss is certain.
  *   TAIL  if an event of its trace comes after its beginning. Otherwise all streams end there. If the
  *         recording is known to go on, the loss is certain.
  *   GAP   if the session was stopped in it. After a session begins, a service emits its existing objects again

@@ -509,9 +509,10 @@ static void losses_of(char *ret, size_t n, const char *path)
 
 		if (e->kind != BSA_loss)
 			continue;
-		used += (size_t)snprintf(ret + used, n - used, "%s%s%s %d-%d %d", used ? ", " : "",
-		                         l->rotated ? "rotated " : "", causes[l->cause], (int)e->at, (int)l->ended,
-		                         (int)l->cpu);
+		used += (size_t)snprintf(ret + used, n - used, "%s%s%s%s %d-%d %d", used ? ", " : "",
+		                         l->rotated ? "rotated " : "",
+		                         l->known && l->cause == BSA_LOSS_HEAD ? "known " : "", causes[l->cause],
+		                         (int)e->at, (int)l->ended, (int)l->cpu);
 		assert_true(used < n);
 	}
 	bsa_decode_free(d);
@@ -530,8 +531,8 @@ static void times_without_packets_are_losses(void **state)
 		{ "two rings",
 		  "head 10-120 1",
 		  { { 0, 7, 10, 100, 50 }, { 0, 8, 100, 200, 150 }, { 1, 3, 120, 200, 150 } } },
-		{ "a ring, and one that never went round",
-		  "head 10-120 1",
+		{ "the first packets of a cpu were removed, and another one's packet 0 is there",
+		  "known head 10-120 1",
 		  { { 0, 0, 10, 200, 0 }, { 1, 3, 120, 200, 150 } } },
 		{ "no packet of any stream for a while",
 		  "gap 100-150 -1",
@@ -565,6 +566,25 @@ static void times_without_packets_are_losses(void **state)
 		if (strcmp(losses, rows[i].wants))
 			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].name, rows[i].wants, losses);
 		assert_true(read_same_and_quick(folder_at("%s", name)).records > 0);
+	}
+}
+
+/* A snapshot overwrites packets on purpose: by its directory's name it is told from a recording whose packets are lost. */
+static void the_head_of_a_snapshot_is_not_known_to_be_lost(void **state)
+{
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 0 }, { 1, 3, 120, 200, 150 } };
+	static const struct {
+		const char *directory, *wants;
+	} places[] = { { "trace", "known head 10-120 1" },
+		       { "trace-20260102-030405", "known head 10-120 1" },
+		       { "snapshot-1-20260102-030405-0", "head 10-120 1" } };
+	char losses[256];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(places); i++) {
+		write_packets(folder_at("%s", places[i].directory), rows);
+		losses_of(losses, sizeof(losses), folder_at("%s", places[i].directory));
+		assert_string_equal(losses, places[i].wants);
 	}
 }
 
@@ -824,8 +844,8 @@ static void a_packet_is_read_once_and_only_if_it_fits(void **state)
 		{ "01b2", "cut 100-200 0, packets 100-200 0, events 20 50 250, 0 repeated, 1 doubtful" },
 		/* a full disk keeps a part of a packet, and then has room for the next one */
 		{ "01-2", "packets 100-200 0, events 20 50 250, 0 repeated, 0 doubtful" },
-		{ "0-12", "head 10-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
-		{ "0-1-2", "head 10-200 0, events 20 250, 0 repeated, 0 doubtful" },
+		{ "0-12", "known head 10-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
+		{ "0-1-2", "known head 10-200 0, events 20 250, 0 repeated, 0 doubtful" },
 		{ "0+12", three_told },
 	};
 
@@ -1282,6 +1302,7 @@ int main(void)
 		T(whatever_lttng_writes_is_the_same),
 		T(counts_of_losses_may_go_back),
 		T(times_without_packets_are_losses),
+		T(the_head_of_a_snapshot_is_not_known_to_be_lost),
 		T(a_stream_without_a_packet_is_a_loss),
 		T(an_index_shows_that_a_file_is_cut_between_packets),
 		T(packets_are_trusted_more_than_an_index),
