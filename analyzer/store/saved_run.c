@@ -298,7 +298,8 @@ static const char executions_sql[] =
 
 /*
  * An idle lane while it waited is its hand-over only where it ran there next: otherwise it was that of those before
- * it.
+ * it. IN, not EXISTS: SQLite reads the stretches of the execution once, and not again for each of its waits. One that
+ * was preempted n times has n of both.
  */
 static const char handed_sql[] =
 	"SELECT h.dur_ns, h.bits FROM (SELECT w.began + w.dur_ns AS ended, w.dur_ns, w.bits FROM stored_wait w "
@@ -307,7 +308,7 @@ static const char handed_sql[] =
 	"min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
 	"stored_wait_run r CROSS JOIN stored_occupancy o ON o.id BETWEEN r.first_id AND r.last_id "
 	"WHERE r.execution_id = ?1 AND o.occupancy = ?2) h "
-	"WHERE h.ended = ?3 OR EXISTS (SELECT 1 FROM stored_slice s WHERE s.execution_id = ?1 AND s.began = h.ended)";
+	"WHERE h.ended = ?3 OR h.ended IN (SELECT s.began FROM stored_slice s WHERE s.execution_id = ?1)";
 
 static const char update_sql[] = "UPDATE stored_miss_cause SET saved = ?3 WHERE execution_id = ?1 AND nth = ?2";
 

@@ -150,15 +150,18 @@ static const char stored_sql[] =
 
 static const char sorted_sql[] = " ORDER BY ready, x.id";
 
+/*
+ * IN, not EXISTS: SQLite reads the stretches of the execution once, and not again for each of its waits. One that was
+ * preempted n times has n of both.
+ */
 static const char handed_sql[] =
 	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 AND (w.began + w.dur_ns IN (?2, ?4) OR "
-	"EXISTS "
-	"(SELECT 1 FROM stored_slice l WHERE l.execution_id = ?1 AND l.began = w.began + w.dur_ns)) "
+	"w.began + w.dur_ns IN (SELECT l.began FROM stored_slice l WHERE l.execution_id = ?1)) "
 	"UNION ALL SELECT min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
 	"stored_wait_run r "
 	"CROSS JOIN stored_occupancy o ON o.id = r.last_id WHERE r.execution_id = ?1 AND o.occupancy = ?3 "
-	"AND (r.began + r.dur_ns IN (?2, ?4) OR EXISTS "
-	"(SELECT 1 FROM stored_slice l WHERE l.execution_id = ?1 AND l.began = r.began + r.dur_ns))";
+	"AND (r.began + r.dur_ns IN (?2, ?4) OR "
+	"r.began + r.dur_ns IN (SELECT l.began FROM stored_slice l WHERE l.execution_id = ?1))";
 
 static bool is_null(sqlite3_stmt *q, int column)
 {

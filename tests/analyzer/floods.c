@@ -11,6 +11,7 @@ enum {
 	LANES = 64,
 	INSTANCES = 4095,
 	APPS = 64,
+	STOLEN_WAIT = 16, /* executions that wait while one is preempted */
 };
 
 #define SECOND 1000000000ULL
@@ -263,6 +264,52 @@ static void preemptions_crowd(FILE *to, unsigned n)
 		        STREAM, STREAM, STREAM);
 }
 
+static void enqueue_late(FILE *to, unsigned app, unsigned seq)
+{
+	fprintf(to,
+	        "+1 exec_submit exec=%u:%u model=%u path=async deadline_ns=1000\n"
+	        "+1 sched_enqueue exec=%u:%u model=%u app=%u priority=low deadline_ns=1000\n",
+	        STREAM + app, seq, MODEL + app, STREAM + app, seq, MODEL + app, app + 1);
+}
+
+static void end_late(FILE *to, unsigned app, unsigned seq)
+{
+	fprintf(to, "+1 deadline_miss exec=%u:%u model=%u stage=running deadline_ns=1000 over_ns=5\n", STREAM + app,
+	        seq, MODEL + app);
+	end(to, app, seq, 0);
+	fprintf(to, "+1 exec_return exec=%u:%u status=missed_deadline_transient\n", STREAM + app, seq);
+}
+
+/*
+ * Of one execution, each by another one of its app, which runs meanwhile: from another stream, because many later ones
+ * of its own stream make likely that an execution is over. All but these others miss their deadlines.
+ */
+static void stolen(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	app(to, 1);
+	fprintf(to, "+1 stream_open stream=%u conn=%u path=async model=%u\n", STREAM + 2, CONN, MODEL);
+	enqueue_late(to, 0, 1);
+	dispatch(to, 0, 1, 0);
+	for (unsigned i = 1; i <= STOLEN_WAIT; i++)
+		enqueue_late(to, 1, i);
+	for (unsigned i = 1; i <= n; i++) {
+		fprintf(to,
+		        "+1 sched_enqueue exec=%u:%u model=%u app=1 priority=high\n"
+		        "+1 sched_preempt exec=%u:1 by=%u:%u lane=0\n",
+		        STREAM + 2, i, MODEL, STREAM, STREAM + 2, i);
+		dispatch(to, 2, i, 0);
+		end(to, 2, i, 0);
+		fprintf(to, "+1 sched_resume exec=%u:1 lane=0\n", STREAM);
+	}
+	end_late(to, 0, 1);
+	for (unsigned i = 1; i <= STOLEN_WAIT; i++) {
+		dispatch(to, 1, i, 0);
+		end_late(to, 1, i);
+	}
+}
+
 /* Each waits for longer than a second. */
 static void starved(FILE *to, unsigned n)
 {
@@ -451,6 +498,7 @@ const struct flood floods[] = {
 	  .each = "+1 sched_preempt exec=$s:1 by=$s:2 lane=0\n"
 	          "+1 sched_resume exec=$s:1 lane=0\n" },
 	{ .name = "preemptions_crowd", .write = preemptions_crowd },
+	{ .name = "stolen", .write = stolen },
 	{ .name = "starved", .write = starved },
 	{ .name = "windows", .write = windows },
 	{ .name = "years", .write = years },
