@@ -135,33 +135,34 @@ void bsv_reader_close(struct bsv_reader *r)
 /* ---- what it says ---- */
 
 /*
- * Each of these ends the use of @r: the answer to the question that failed may still come, and the
- * next question would take it for its own.
+ * Ends the use of @r, whose question has failed for the reason @why: its answer may still come, and the next
+ * question would take it for its own.
  */
+static int reader_fail(struct bsv_reader *r, const char *why, struct bsa_err *err)
+{
+	r->failed = why;
+	return bsa_fail(err, BSA_E_ENV, "%s", why);
+}
+
 static int reader_gone(struct bsv_reader *r, struct bsa_err *err)
 {
-	r->failed = true;
-	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has gone");
+	return reader_fail(r, "the process that reads the recording has gone", err);
 }
 
 static int reader_is_silent(struct bsv_reader *r, struct bsa_err *err)
 {
-	r->failed = true;
-	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording does not answer");
+	return reader_fail(r, "the process that reads the recording does not answer", err);
 }
 
 static int answers_something_else(struct bsv_reader *r, struct bsa_err *err)
 {
-	r->failed = true;
-	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
+	return reader_fail(r, "the process that reads the recording answers something else", err);
 }
 
-/* 0, or the error of a reader of which an earlier question failed. */
+/* 0, or the error of the question that has failed. */
 static int check_usable(const struct bsv_reader *r, struct bsa_err *err)
 {
-	return r->failed ? bsa_fail(err, BSA_E_ENV,
-	                            "the process that reads the recording failed before, and was not started anew")
-	                 : 0;
+	return r->failed ? bsa_fail(err, BSA_E_ENV, "%s", r->failed) : 0;
 }
 
 static uint64_t after_ms(uint64_t since, unsigned ms)
@@ -236,10 +237,8 @@ static int take_whole(struct bsv_reader *r, uint32_t most_rows, uint32_t most_me
 	if (r->head.magic != BSV_FIGURES_MAGIC || r->head.n_rows > most_rows || r->head.metrics_bytes > most_metrics)
 		return answers_something_else(r, err);
 	n = r->head.n_rows * sizeof(struct bsa_live_row) + r->head.metrics_bytes;
-	if (!r->tail && !(r->tail = malloc(n + 1))) {
-		r->failed = true;
-		return bsa_fail(err, BSA_E_ENV, "no memory for an answer of the process that reads the recording");
-	}
+	if (!r->tail && !(r->tail = malloc(n + 1)))
+		return reader_fail(r, "no memory for an answer of the process that reads the recording", err);
 	return read_until(r, r->tail, n, &r->n_tail, interrupt, until, err);
 }
 
@@ -396,7 +395,7 @@ static int take_answer(struct bsv_reader *r, struct bsv_figures *answer, struct 
 		return 1;
 	if (bsv_now() - r->asked_at < r->patience)
 		return 0;
-	r->failed = true;
+	r->failed = "the process that reads the recording has not answered for a long time";
 	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has not answered for %" PRIu64 " s",
 	                r->patience / 1000000000);
 }

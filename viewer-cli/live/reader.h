@@ -18,13 +18,13 @@ enum bsv_reader_rows { BSV_ROWS_LAST, BSV_ROWS_ALL, BSV_ROWS_FINISH, BSV_ROWS_NO
 /*
  * All 0: none.
  * FAILURE  After a question has failed, its answer may still come, and could not be told from that
- *          of the next question. So each later question fails, too, until the reader is closed and
- *          opened anew. An error that is the process's own answer fails that one call only.
+ *          of the next question. So each later question fails for the same reason, until the reader is
+ *          closed and opened anew. An error that is the process's own answer fails that one call only.
  */
 struct bsv_reader {
 	pid_t pid;
 	int to, from;
-	bool failed;
+	const char *failed; /* why no question is answered any more; NULL: the reader is usable */
 	/*
 	 * for bsv_reader_conditions and bsv_reader_save: a question is open since asked_at
 	 * (CLOCK_MONOTONIC), and n_got bytes of its answer are here
