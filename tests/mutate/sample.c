@@ -1,7 +1,4 @@
-/*
- * sample.c -- test_mutants.sh plants defects here. The sample has a bit of everything; x < 1 in a comment counts as
- * nothing.
- */
+/* sample.c -- test_mutants.sh plants defects here. It has a bit of everything; x < 1 in a comment is nothing. */
 #include "sample.h"
 
 #include <assert.h>

@@ -551,7 +551,8 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 	if (r >= 0)
 		r = bsv_hidden_make(input, err);
 	if (r >= 0)
-		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight, NULL, err);
+		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight,
+		                  (const struct bsv_hole[]){ { "hidden", "hidden_waits" }, { NULL, NULL } }, err);
 	if (r <= 0)
 		return r;
 	ret->sight = (struct bsv_sight){ .service = bsv_rows_get(sight, 0, 0),
