@@ -273,7 +273,7 @@ void nnb__call_buffer(struct nnb__channel *ch)
 	struct nnb_reason why = { "before HAL 1.3 there are no memory domains" };
 	enum nnb_status status = NNB_STATUS_GENERAL_FAILURE;
 	uint32_t id = 0;
-	uint64_t token;
+	uint64_t token = 0;
 	struct wish w;
 	bool room = get_wish(&ch->in, &w);
 
