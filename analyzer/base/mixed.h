@@ -2,7 +2,7 @@
  * base/mixed.h -- numbers of a trace, mixed for hash tables: numbers that differ in a few bits, in whatever
  * place, are far from each other.
  *
- * A trace is untrusted: whoever knew these functions wholly could choose numbers that mix to the same, and make
+ * A trace is untrusted: an app that knew these functions wholly could choose numbers that mix to the same, and make
  * each look-up as slow as a list. So they have a secret that each process draws anew. Nothing but time may depend on
  * it: no order of mixed numbers reaches a database, or is printed.
  */

@@ -196,7 +196,7 @@ void bsa_on_buffer_free(struct bsa_fold *f, const struct bsa_buffer_free *e)
 	buffer_end(f, b);
 }
 
-/* Their numbers are mixed, so that their order is none. */
+/* The table's own order is that of mixed numbers, which differs from process to process. */
 static bool mapping_is_before(const struct bsa_entry *a, const struct bsa_entry *b)
 {
 	return ((const struct bsa_mapping_open *)a)->fact.id < ((const struct bsa_mapping_open *)b)->fact.id;

@@ -918,7 +918,7 @@ int main(int argc, char **argv)
 	bench_open(&b, "whatif", 1, argc, argv);
 	if (given || mkdtemp(own))
 		dirs = strdup(given ? given : own);
-	must(dirs && strspn(dirs, ":") < strlen(dirs), "a directory", "there is none");
+	must(dirs && strspn(dirs, ":") < strlen(dirs), "NNB_WHATIF_DIR", "names no directory");
 	replayed = analyse_sets(dirs, b.quick);
 	for (unsigned i = 0; i < KINDS; i++) {
 		errors_sort(kinds[i].errors);
