@@ -236,6 +236,16 @@ static void skip_short(const struct scene *s, const char *what, uint64_t alone)
 	            what, (double)alone / 1e6, (double)SHORTEST_NS / 1e6);
 }
 
+/*
+ * A smaller model was tried before, which took @alone, and this larger one is refused for want of room: a service
+ * limits what an app holds, which is no fault. Then there is nothing larger to try.
+ */
+static bool lacks_room(enum nnb_status status, uint64_t alone)
+{
+	return alone && (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
+	                 status == NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+}
+
 struct preparation {
 	const struct subject *subject;
 	const struct nnb_model *model;
@@ -266,6 +276,7 @@ static void long_preparation(const struct scene *s)
 	uint64_t alone = 0;
 
 	for (size_t i = 0; !judged && i < sizeof(widths) / sizeof(widths[0]); i++) {
+		uint64_t before = alone;
 		struct nnb_model *m =
 			layers_model(widths[i], 16); /* takes long to prepare if the driver packs weights */
 		struct preparation a;
@@ -277,6 +288,11 @@ static void long_preparation(const struct scene *s)
 		}
 		a = (struct preparation){ s->subject, m };
 		status = alone_ns(end_preparation, &a, &alone);
+		if (lacks_room(status, before)) {
+			alone = before;
+			nnb_model_free(m);
+			break;
+		}
 		judged = !wants_none(s->checks, status, "to prepare without a deadline") ||
 		         judge_endings(s, end_preparation, &a, alone);
 		nnb_model_free(m);
@@ -354,7 +370,7 @@ static enum nnb_status end_execution(void *arg, uint64_t deadline)
 	return execute_until(a->prepared, a->job, deadline);
 }
 
-/* True: there is nothing left to try. */
+/* True: there is nothing left to try. @alone: how long an execution of the model before took; 0: there was none. */
 static bool execution_judged(const struct scene *s, const struct nnb_model *m, uint64_t *alone)
 {
 	struct execution a;
@@ -363,6 +379,10 @@ static bool execution_judged(const struct scene *s, const struct nnb_model *m, u
 	struct job j;
 	enum nnb_status status = prepared_new(&p, s->subject, m, NULL, NULL);
 
+	if (lacks_room(status, *alone)) {
+		skip_short(s, "an execution", *alone);
+		return true;
+	}
 	if (!wants_none(s->checks, status, "to prepare"))
 		return true;
 	abort_unless(job_init(&j, m));
