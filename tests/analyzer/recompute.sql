@@ -78,3 +78,12 @@ SELECT e.*, l.ns AS run_ns, w.queue_ns, w.preempted_ns,
          AND (status LIKE 'MISSED%' OR status = 'NONE' AND ended > deadline) AS missed
 FROM ends e LEFT JOIN lanes l USING (exec) LEFT JOIN pauses w USING (exec);
 CREATE UNIQUE INDEX figure_of ON figure(exec);
+
+-- Each execution that became ready within a wait of another one and had its first lane before that wait ended. One that was ready before the other one lost its
+-- lane, as the one that took it was, bypasses nothing: docs/figures.md, bypassed. There is no row for executions that were not seen from enqueue to end.
+CREATE TABLE bypass AS
+WITH ready AS MATERIALIZED (SELECT exec, app, priority, enqueued, dispatched FROM figure WHERE dispatched IS NOT NULL)
+SELECT x.exec, p.began, b.exec AS by
+FROM pause p JOIN figure x USING (exec)
+JOIN ready b ON b.enqueued > p.began AND b.dispatched BETWEEN p.began AND p.ended AND b.exec <> x.exec AND (b.app <> x.app OR b.priority <= x.priority);
+CREATE INDEX bypass_of ON bypass(exec);

@@ -49,4 +49,10 @@ UNION ALL
 SELECT 'a wait that is called an inversion was for the same app''s execution of a lower priority', n.number, ifnull(b.number, '-') || ' for ' || (x.ended - x.began) || ' ns'
 FROM wait x JOIN number n ON n.id = x.execution_id LEFT JOIN number b ON b.id = x.blocker_id
 LEFT JOIN truth.figure w ON w.exec = n.number LEFT JOIN truth.figure f ON f.exec = b.number
-WHERE x.cause = 'inversion' AND NOT ifnull(f.app = w.app AND f.priority < w.priority, 0);
+WHERE x.cause = 'inversion' AND NOT ifnull(f.app = w.app AND f.priority < w.priority, 0)
+UNION ALL
+SELECT 'an execution was bypassed so often, if that is known', n.number, e.bypassed || ', not ' || (SELECT count(*) FROM truth.bypass y WHERE y.exec = n.number)
+FROM execution e JOIN number n USING (id) WHERE e.bypassed <> (SELECT count(*) FROM truth.bypass y WHERE y.exec = n.number)
+UNION ALL
+SELECT 'an execution that starved was bypassed that often at least', n.number, s.bypassed FROM starvation s JOIN number n ON n.id = s.execution_id
+WHERE s.bypassed > (SELECT count(*) FROM truth.bypass y WHERE y.exec = n.number);

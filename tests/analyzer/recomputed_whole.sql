@@ -22,6 +22,9 @@ UNION ALL
 SELECT 'it is known who held up each wait', n.number, w.kind || ' for ' || (w.ended - w.began) || ' ns'
 FROM wait w JOIN number n ON n.id = w.execution_id WHERE w.occupancy = 'unknown'
 UNION ALL
+SELECT 'it is known how often each execution was bypassed', f.exec, NULL FROM truth.figure f JOIN said s ON s.number = f.exec
+WHERE f.enqueued IS NOT NULL AND f.run_ended IS NOT NULL AND s.bypassed IS NULL
+UNION ALL
 SELECT 'every preemption is there', e.exec, e.other FROM truth.event e
 WHERE e.name = 'sched_preempt' AND NOT EXISTS (
 	SELECT 1 FROM preemption p JOIN number n ON n.id = p.execution_id JOIN number b ON b.id = p.by_execution_id
