@@ -52,6 +52,22 @@ awaits '[[ $(state_of "$stopped") != T ]]' 'top goes on'
 kill -TERM "$stopped"
 await_end "$stopped" 'top ends' || wrong "top ends with $? after it was stopped"
 
+# ---- beside a process that is stopped, one signal ends top: it waits 5 s for the sums ----
+: >printed
+"$burstscope" top --format json --interval 100ms >printed 2>err &
+stopped=$!
+awaits '[[ -s printed ]]' 'top prints figures'
+reading=$(pgrep -P "$stopped" -f burstscope-importer)
+kill -STOP "$reading"
+awaits '[[ $(state_of "$reading") == T ]]' 'the process that reads is stopped'
+kill -TERM "$stopped"
+before=$SECONDS status=0
+await_end "$stopped" 'top ends by one signal' || status=$?
+((status == 5)) && [[ $(<err) == *'stopped before the process that reads the recording had answered' ]] ||
+	wrong "beside a process that is stopped: top ends with $status: $(<err)"
+((SECONDS - before < 30)) || wrong "beside a process that is stopped: top ends after $((SECONDS - before)) s"
+[[ $(lttng --no-sessiond list) != *burstscope* ]] || wrong "top that a signal ended leaves $(lttng --no-sessiond list)"
+
 # ---- another program's session, in full detail: exactly what an import has ----
 live_session()
 {

@@ -302,6 +302,72 @@ static void a_process_that_is_silent_for_a_minute_has_failed(void **state)
 	busy_end(&b);
 }
 
+static int move_reader(struct busy *b, const char *directory)
+{
+	struct bsa_err err = { "" };
+
+	return bsv_reader_move(&b->reader, directory, b->interrupt[0], &err);
+}
+
+static void a_signal_ends_the_wait_of_a_move_for_the_answer_before(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	ask_rows(&b, BSV_ROWS_LAST, NULL);
+	assert_int_equal(move_reader(&b, "/two"), 0);
+	busy_was_asked(&b, "look\n"); /* and not told to move */
+	busy_answers_rows(&b, 2, "one");
+	assert_int_equal(move_reader(&b, "/two"), 1);
+	busy_was_asked(&b, "move /two\n");
+	busy_end(&b);
+}
+
+static void a_move_ends_the_wait_for_the_answer_before_though_no_signal_comes(void **state)
+{
+	struct bsa_err err = { "" };
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	assert_int_equal(bsv_reader_move(&b.reader, "/two", -1, &err), 0);
+	busy_was_asked(&b, "openmetrics\n");
+	busy_end(&b);
+}
+
+static void the_answer_to_a_move_is_that_to_the_next_question_for_rows(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	assert_int_equal(move_reader(&b, "/two"), 1);
+	ask_rows(&b, BSV_ROWS_LAST, NULL);
+	busy_answers_rows(&b, 2, "two");
+	ask_rows(&b, BSV_ROWS_LAST, "two");
+	busy_was_asked(&b, "move /two\n"); /* and nothing since */
+	busy_end(&b);
+}
+
+static void metrics_are_those_after_the_move(void **state)
+{
+	struct busy b;
+
+	(void)state;
+	busy_begin(&b);
+	assert_int_equal(move_reader(&b, "/two"), 1);
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "move /two\n");
+	busy_answers_rows(&b, 2, "two");
+	scrape(&b, BSV_OPENMETRICS, NULL);
+	busy_was_asked(&b, "openmetrics\n");
+	busy_answers(&b, "one 1");
+	scrape(&b, BSV_OPENMETRICS, "one 1");
+	busy_end(&b);
+}
+
 static void after_a_question_that_failed_each_question_fails_though_answers_come(void **state)
 {
 	static struct bsa_live_row rows[BSV_FIGURES_ROWS];
@@ -315,11 +381,11 @@ static void after_a_question_that_failed_each_question_fails_though_answers_come
 	busy_begin(&b);
 	scrape(&b, BSV_OPENMETRICS, NULL);
 	b.reader.counting_since -= UINT64_C(61000000000);
-	assert_int_equal(bsv_reader_move(&b.reader, "/one", &figures, rows, &err), BSA_E_ENV);
+	assert_int_equal(bsv_reader_move(&b.reader, "/one", -1, &err), BSA_E_ENV);
 	busy_answers(&b, "one 1"); /* of the scrape */
 	for (int i = 0; i < 3; i++) {
 		busy_answers_rows(&b, 0, "");
-		assert_int_equal(bsv_reader_move(&b.reader, "/two", &figures, rows, &err), BSA_E_ENV);
+		assert_int_equal(bsv_reader_move(&b.reader, "/two", -1, &err), BSA_E_ENV);
 	}
 	assert_int_equal(bsv_reader_metrics(&b.reader, BSV_OPENMETRICS, -1, &text, &bytes, &err), BSA_E_ENV);
 	assert_null(text);
@@ -345,6 +411,10 @@ int main(void)
 		cmocka_unit_test(a_state_that_came_late_is_no_page_of_metrics),
 		cmocka_unit_test(another_question_gets_its_own_answer),
 		cmocka_unit_test(a_process_that_is_silent_for_a_minute_has_failed),
+		cmocka_unit_test(a_signal_ends_the_wait_of_a_move_for_the_answer_before),
+		cmocka_unit_test(a_move_ends_the_wait_for_the_answer_before_though_no_signal_comes),
+		cmocka_unit_test(the_answer_to_a_move_is_that_to_the_next_question_for_rows),
+		cmocka_unit_test(metrics_are_those_after_the_move),
 		cmocka_unit_test(after_a_question_that_failed_each_question_fails_though_answers_come),
 	};
 

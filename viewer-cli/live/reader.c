@@ -269,15 +269,6 @@ static int give_rows(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_l
 	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
 }
 
-static int await_answer(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_live_row *rows, struct bsa_err *err)
-{
-	int k = take_whole(r, BSV_FIGURES_ROWS, 0, -1, after_ms(bsv_now(), PATIENCE_MS), err);
-
-	if (k <= 0)
-		return k < 0 ? k : reader_is_silent(r, err);
-	return give_rows(r, ret, rows, err);
-}
-
 static int put_words(struct bsv_reader *r, const char *words, struct bsa_err *err)
 {
 	size_t n = strlen(words);
@@ -290,21 +281,26 @@ static int take_metrics(struct bsv_reader *r, int interrupt, uint64_t until, str
 	return take_whole(r, 0, BSV_FIGURES_METRICS, interrupt, until, err);
 }
 
-/* An answer that nothing waits for any more is read, and dropped. */
-static int drop_answer(struct bsv_reader *r, struct bsa_err *err)
+/*
+ * An answer that nothing waits for any more is read, and dropped, if it comes until @until or @interrupt. 1: no
+ * answer is due; 0: not yet.
+ */
+static int drop_answer(struct bsv_reader *r, int interrupt, uint64_t until, struct bsa_err *err)
 {
-	int k = 1;
+	uint64_t since = r->counting ? r->counting_since : r->asking_since;
+	int k;
 
-	if (r->counting)
-		k = take_metrics(r, -1, after_ms(r->counting_since, PATIENCE_MS), err);
-	else if (r->asking)
-		k = take_whole(r, BSV_FIGURES_ROWS, 0, -1, after_ms(r->asking_since, PATIENCE_MS), err);
-	else
-		return 0;
-	if (k > 0)
-		free(take_tail(r));
+	if (!r->counting && !r->asking)
+		return 1;
+	k = r->counting ? take_metrics(r, interrupt, until, err)
+	                : take_whole(r, BSV_FIGURES_ROWS, 0, interrupt, until, err);
+	if (!k && bsv_now() >= after_ms(since, PATIENCE_MS))
+		k = reader_is_silent(r, err);
+	if (k <= 0)
+		return k;
+	free(take_tail(r));
 	r->counting = r->asking = false;
-	return k < 0 ? k : k ? 0 : reader_is_silent(r, err);
+	return 1;
 }
 
 /*
@@ -321,16 +317,17 @@ static int take_rows(struct bsv_reader *r, int interrupt, uint64_t until, struct
 	return k;
 }
 
-static int ask_reader(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
-                      struct bsa_err *err)
+/* Write @words, the answer to which is due from now on. */
+static int open_question(struct bsv_reader *r, const char *words, enum bsv_reader_rows which, struct bsa_err *err)
 {
-	int k = check_usable(r, err);
+	int k = put_words(r, words, err);
 
-	if (k >= 0)
-		k = drop_answer(r, err);
-	if (k >= 0)
-		k = put_words(r, words, err);
-	return k < 0 ? k : await_answer(r, ret, rows, err);
+	if (k < 0)
+		return k;
+	r->asking = true;
+	r->asking_rows = which;
+	r->asking_since = bsv_now();
+	return 1;
 }
 
 int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interrupt, struct bsv_figures *ret,
@@ -345,14 +342,11 @@ int bsv_reader_ask(struct bsv_reader *r, enum bsv_reader_rows which, int interru
 		return k;
 	do {
 		if (!r->asking) {
-			k = drop_answer(r, err);
-			if (k >= 0)
-				k = put_words(r, words[which], err);
-			if (k < 0)
+			k = drop_answer(r, interrupt, until, err);
+			if (k > 0)
+				k = open_question(r, words[which], which, err);
+			if (k <= 0)
 				return k;
-			r->asking = true;
-			r->asking_rows = which;
-			r->asking_since = bsv_now();
 		}
 		k = take_rows(r, interrupt, until, err);
 		if (k <= 0)
@@ -505,12 +499,15 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 	return 1;
 }
 
-int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
-                    struct bsa_err *err)
+int bsv_reader_move(struct bsv_reader *r, const char *directory, int interrupt, struct bsa_err *err)
 {
 	char words[PATH_MAX + 8];
+	int k = check_usable(r, err);
 
+	if (k < 0)
+		return k;
 	if (snprintf(words, sizeof(words), "move %s\n", directory) >= (int)sizeof(words) || strchr(directory, '\n'))
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be followed", directory);
-	return ask_reader(r, words, ret, rows, err);
+	k = drop_answer(r, interrupt, after_ms(bsv_now(), ROWS_MS), err);
+	return k > 0 ? open_question(r, words, BSV_ROWS_LAST, err) : k;
 }

@@ -120,10 +120,11 @@ int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, int int
 bool bsv_reader_take_metrics(struct bsv_reader *r);
 
 /*
- * Go on in another directory: the figures, with rows of the last seconds. 0; BSA_E_ENV: the process
- * has ended, its answer is invalid, or the answer has not come within a minute.
+ * Go on in another directory. It waits 0.5 s for the answer to an open question, and no longer than until
+ * @interrupt (-1: none) is readable. 1: the process is told to, and its answer is that to the next
+ * bsv_reader_ask for BSV_ROWS_LAST. 0: call again later. BSA_E_ENV: the process has ended, its answer is invalid, or
+ * has not come for a minute.
  */
-int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
-                    struct bsa_err *err);
+int bsv_reader_move(struct bsv_reader *r, const char *directory, int interrupt, struct bsa_err *err);
 
 #endif

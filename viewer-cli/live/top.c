@@ -12,7 +12,8 @@
  *          /dev/shm), of a bounded size, and removed at the end. CRASH: the directory has the name
  *          of a probe's, and the session an own name: the next recording removes both.
  * FIGURES  Asked for, and waited for 0.5 s at a time: until they come, the old ones stay, and keys
- *          and signals are heeded.
+ *          and signals are heeded. The last ones, after a signal that ends top: for 5 s, or until
+ *          the next such signal.
  * METRICS  Fetched from that process whenever a client scrapes. The loop waits 5 s for it once, and
  *          answers 503 at once while that answer is open; a signal ends the wait. So a process that
  *          is busy, or stopped, keeps neither other clients nor the end waiting. A process that
@@ -56,7 +57,7 @@ enum {
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)
 
-static const int64_t relay_patience = 10 * SECOND;
+static const int64_t relay_patience = 10 * SECOND, last_patience = 5 * SECOND;
 
 struct top {
 	const struct bsv_top_options *o;
@@ -75,6 +76,8 @@ struct top {
 	bool help;   /* the keys and the columns are explained */
 	bool causes; /* all of them are shown, in as many lines as that takes */
 	bool screen, paused, stopping, lost, ended, redraw;
+	bool moving;      /* the process that reads is to go on in @directory, and was not told yet */
+	bool interrupted; /* a signal asked for the end */
 	bool reader_gone; /* the reader of the standard output has closed it */
 	bool held_back;   /* as bsv_session_find reports of the session of another user of LTTng */
 	int failed;       /* enum bsa_code: it cannot continue, because of @failure */
@@ -184,6 +187,7 @@ static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 	print_message(t, "%.100s: it begins anew", err->text);
 	bsv_reader_close(&t->reader);
 	memset(&t->figures, 0, sizeof(t->figures));
+	t->moving = false;
 	return begin_reading(t, err);
 }
 
@@ -275,22 +279,26 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
 }
 
 /*
- * The last figures: they are waited for until another signal asks for the end. 1, or an error. The
- * terminal is not taken here.
+ * The last figures. Where a signal has asked for the end, they are waited for 5 s, and no longer than until the next
+ * such signal; otherwise until a signal asks for the end. 1, or an error. The terminal is not taken here.
  */
 static int await_figures(struct top *t, bool finish, struct bsa_err *err)
 {
+	const int64_t until = t->interrupted ? now_signed() + last_patience : INT64_MAX;
 	struct signalfd_siginfo info;
 	int r;
 
 	while (!(r = top_ask(t, finish, err))) {
-		if (read(t->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
-			continue;
-		if (is_end_asked((int)info.ssi_signo))
+		bool is_over = now_signed() >= until;
+
+		if (read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+			is_over |= is_end_asked((int)info.ssi_signo);
+			if (info.ssi_signo == SIGTSTP)
+				raise(SIGSTOP);
+		}
+		if (is_over)
 			return bsa_fail(err, BSA_E_ENV,
 			                "stopped before the process that reads the recording had answered");
-		if (info.ssi_signo == SIGTSTP)
-			raise(SIGSTOP);
 	}
 	return r;
 }
@@ -338,28 +346,33 @@ static struct bsv_http_page page_asked(void *context, const char *path, const ch
 
 /* ---- the session daemon, and sessions of others ---- */
 
+/* Send the process that reads the old directory to the new one. It may be busy: then again later. */
+static void move_reader(struct top *t)
+{
+	struct bsa_err err = { "" };
+	int r = bsv_reader_move(&t->reader, t->directory, t->signal_fd, &err);
+
+	t->moving = !r;
+	if (r < 0) { /* a new process reads the new directory */
+		t->failed = begin_reading_again(t, r, &err);
+		t->failure = err;
+	}
+}
+
 static void begin_again(struct top *t)
 {
 	struct bsa_err err = { "" };
-	int r;
 
 	if (now_signed() < t->try_at)
 		return;
-	r = top_begin(t, &err);
-	if (r >= 0) {
-		r = bsv_reader_move(&t->reader, t->directory, &t->figures, t->rows, &err);
-		if (r < 0) { /* a new process reads the new directory */
-			t->failed = r = begin_reading_again(t, r, &err);
-			t->failure = err;
-		}
-	}
-	if (r < 0) {
+	if (top_begin(t, &err) < 0) {
 		leave_session(t);
 		t->try_at = now_signed() + SECOND;
 		print_message(t, "nothing is recorded: %.120s", err.text);
 		return;
 	}
 	t->lost = false;
+	t->moving = true;
 	print_message(t, "a session was made anew: nothing was recorded for %.1f s",
 	              (double)(now_signed() - t->lost_at) / 1e9);
 }
@@ -401,6 +414,8 @@ static void look_after_session(struct top *t)
 		begin_again(t);
 		return;
 	}
+	if (t->moving)
+		move_reader(t);
 	if (t->ended || now_signed() < t->alive_at)
 		return;
 	t->alive_at = now_signed() + ALIVE_MS * MS;
@@ -568,7 +583,7 @@ static void next_app(struct top *t)
 static void heed_signal(struct top *t, int signal)
 {
 	if (is_end_asked(signal))
-		t->stopping = true;
+		t->stopping = t->interrupted = true;
 	if (signal == SIGTSTP) {
 		if (t->screen)
 			bsv_terminal_give();
