@@ -1149,15 +1149,15 @@ static bool make_hole(struct sim *s, struct hole *h, uint64_t *series)
 	return h->events;
 }
 
-/* Lose packets: those of one cpu follow each other, and each may have a hole. */
-static size_t make_holes(struct sim *s, struct hole *holes, uint64_t *series)
+/* Lose packets from @began to @ended: those of one cpu follow each other, and each may have a hole. Returns how many. */
+static size_t make_holes(struct sim *s, uint64_t began, uint64_t ended, struct hole *holes, uint64_t *series)
 {
 	uint64_t length = s->ended - s->began, packet = length / (2 + sim_random(series, 200)) + 1, from;
 	unsigned odds = 1 + (unsigned)sim_random(series, 15);
 	size_t n = 0;
 
 	for (uint8_t cpu = 0; cpu < 2; cpu++)
-		for (from = s->began; from < s->ended && n < HOLES; from += packet / 2 + sim_random(series, packet)) {
+		for (from = began; from < ended && n < HOLES; from += packet / 2 + sim_random(series, packet)) {
 			holes[n] = (struct hole){ .from = from, .until = from + packet / 4 + 1, .cpu = cpu };
 			if (sim_random(series, 100) < odds && make_hole(s, &holes[n], series))
 				n++;
@@ -1165,11 +1165,21 @@ static size_t make_holes(struct sim *s, struct hole *holes, uint64_t *series)
 	return n;
 }
 
+/* Of one time, in the order in which the tape got them: losses first. */
 static int by_at(const void *one, const void *other)
 {
 	const struct sim_event *a = one, *b = other;
 
-	return (a->event.at > b->event.at) - (a->event.at < b->event.at);
+	if (a->event.at != b->event.at)
+		return a->event.at > b->event.at ? 1 : -1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static struct sim_event loss_event(const struct hole *h)
+{
+	return (struct sim_event){ .event = { h->from, 1, BSA_loss,
+		                              sizeof(struct bsa_event) + sizeof(struct bsa_loss) },
+		                   .of.loss = { .ended = h->until, .events = h->events, .cpu = h->cpu } };
 }
 
 /* The tape of the events that are left, with the losses reported. */
@@ -1182,10 +1192,7 @@ static struct tape tape_with_holes(const struct sim *s, unsigned forms, const st
 	t.events = calloc(left.n + n + 1, sizeof(*t.events));
 	assert_true(t.own && t.events);
 	for (size_t i = 0; i < n; i++)
-		t.own[i] = (struct sim_event){
-			.event = { holes[i].from, 1, BSA_loss, sizeof(struct bsa_event) + sizeof(struct bsa_loss) },
-			.of.loss = { .ended = holes[i].until, .events = holes[i].events, .cpu = holes[i].cpu }
-		};
+		t.own[i] = loss_event(&holes[i]);
 	qsort(t.own, n, sizeof(*t.own), by_at);
 	for (size_t i = 0; i < left.n; i++) {
 		for (; k < n && t.own[k].event.at <= left.events[i]->at; k++)
@@ -1348,7 +1355,7 @@ static void check_with_losses(struct sim *s, unsigned forms, const char *name, u
 
 	doing = name;
 	all = fold_lossless(s, forms, &options);
-	n = make_holes(s, holes, series);
+	n = make_holes(s, s->began, s->ended, holes, series);
 	t = tape_with_holes(s, forms, holes, n);
 	options.tenants_max = dropping;
 	fold_tape(&some, &t, &options);
@@ -1395,20 +1402,51 @@ struct session {
 	uint64_t from, told, until;
 };
 
-static struct tape tape_within(const struct sim *s, unsigned forms, const struct session *when)
+/* Lose some of the @n events of the service's report that are in a hole. Returns how many are left. */
+static size_t lose_report(struct sim_event *report, size_t n, struct hole *holes, size_t n_holes, uint64_t *series)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hole *in = NULL;
+
+		for (size_t k = 0; k < n_holes; k++)
+			if (holes[k].from <= report[i].event.at && report[i].event.at <= holes[k].until)
+				in = &holes[k];
+		if (in && sim_random(series, 2))
+			in->events++;
+		else
+			report[left++] = report[i];
+	}
+	return left;
+}
+
+/* The tape of a session, of which @n holes lose events. */
+static struct tape tape_within(const struct sim *s, unsigned forms, const struct session *when, struct hole *holes,
+                               size_t n, uint64_t *series)
 {
 	struct tape all = tape_of(s, forms), t = { .n = 0 };
+	struct sim_event *report;
 	size_t k = 0;
 
-	t.own = calloc(s->n_events + s->n_execs + 1, sizeof(*t.own));
-	t.events = calloc(all.n + s->n_events + s->n_execs + 1, sizeof(*t.events));
+	t.own = calloc(n + s->n_events + s->n_execs + 1, sizeof(*t.own));
+	t.events = calloc(all.n + n + s->n_events + s->n_execs + 1, sizeof(*t.events));
 	assert_true(t.own && t.events);
-	t.n_own = sim_tell_again(s, when->told, t.own);
+	report = t.own + n;
+	t.n_own = n + lose_report(report, sim_tell_again(s, when->told, report), holes, n, series);
+	for (size_t i = 0; i < n; i++)
+		t.own[i] = loss_event(&holes[i]);
+	for (size_t i = 0; i < t.n_own; i++)
+		t.own[i].order = (uint32_t)i;
+	qsort(t.own, t.n_own, sizeof(*t.own), by_at);
 	for (size_t i = 0; i < all.n; i++) {
-		for (; k < t.n_own && all.events[i]->at > when->told; k++)
+		uint64_t at = all.events[i]->at;
+
+		if (at < when->from || at > when->until)
+			continue;
+		for (; k < t.n_own && t.own[k].event.at < at + (t.own[k].event.kind == BSA_loss); k++)
 			t.events[t.n++] = &t.own[k].event;
-		if (all.events[i]->at >= when->from && all.events[i]->at <= when->until)
-			t.events[t.n++] = all.events[i];
+		t.events[t.n++] = all.events[i];
 	}
 	while (k < t.n_own)
 		t.events[t.n++] = &t.own[k++].event;
@@ -1493,7 +1531,7 @@ static void check_late_session(const struct sim *s, unsigned forms, const char *
 
 	doing = name;
 	all = fold_lossless(s, forms, &options);
-	t = tape_within(s, forms, &when);
+	t = tape_within(s, forms, &when, NULL, 0, series);
 	options.tenants_max = dropping;
 	fold_tape(&some, &t, &options);
 	check_nothing_invented(&a);
@@ -1521,6 +1559,68 @@ static void play_late(uint64_t seed)
 	terms.no_ends = false; /* otherwise less is certain at the end, even without a loss */
 	sim_play(&s, &terms);
 	check_late_session(&s, SIM_COMPACT, "compact, from the middle on", &series, options);
+	sim_free(&s);
+}
+
+/* ---- from the middle on, with losses ---- */
+
+/* Lose packets of the session @when, and perhaps a part of the service's report. Returns how many holes there are. */
+static size_t make_session_holes(struct sim *s, const struct session *when, struct hole *holes, uint64_t *series)
+{
+	uint64_t length = s->ended - s->began, before = sim_random(series, length / 100 + 1),
+		 after = sim_random(series, 2) * sim_random(series, length / 50 + 1);
+	struct hole *first = &holes[0];
+	size_t n = 0;
+
+	*first = (struct hole){ .from = when->told - before, .until = when->told + after };
+	first->from = first->from > when->from ? first->from : when->from;
+	if (sim_random(series, 2)) {
+		make_hole(s, first, series);
+		n++;
+	}
+	return n + make_holes(s, when->from, when->until < s->ended ? when->until : s->ended, holes + n, series);
+}
+
+static void check_torn_session(struct sim *s, unsigned forms, const char *name, uint64_t *series,
+                               struct bsa_fold_options options)
+{
+	struct session when = some_session(s, forms, series);
+	struct hole holes[HOLES + 1];
+	struct outcome all, some = { .latest = 0 };
+	struct against a = { .s = s, .some = &some, .all = &all, .forms = forms, .late = true };
+	struct tape t;
+	size_t n;
+
+	doing = name;
+	all = fold_lossless(s, forms, &options);
+	n = make_session_holes(s, &when, holes, series);
+	t = tape_within(s, forms, &when, holes, n, series);
+	options.tenants_max = dropping;
+	fold_tape(&some, &t, &options);
+	check_nothing_invented(&a);
+	check_nothing_hidden(&a, when.from, services_until(s, &t));
+	tape_free(&t);
+	outcome_free(&all);
+	outcome_free(&some);
+	for (size_t i = 0; i < s->n_events; i++)
+		s->events[i].lost = false;
+}
+
+static void play_torn(uint64_t seed)
+{
+	uint64_t series = seed;
+	struct sim_terms terms = some_terms(seed, &series);
+	struct bsa_fold_options options = some_options(&series);
+	struct sim s;
+
+	seed_now = seed;
+	sim_play(&s, &terms);
+	check_torn_session(&s, SIM_FULL, "full, from the middle on, with losses", &series, options);
+	check_torn_session(&s, SIM_RARE, "both, from the middle on, with losses", &series, options);
+	sim_free(&s);
+	terms.no_ends = false; /* otherwise less is certain at the end, even without a loss */
+	sim_play(&s, &terms);
+	check_torn_session(&s, SIM_COMPACT, "compact, from the middle on, with losses", &series, options);
 	sim_free(&s);
 }
 
@@ -1628,7 +1728,7 @@ static time_t soak_end(unsigned parts)
 
 static void play_all(void (*play)(uint64_t seed), unsigned seeds)
 {
-	time_t stop = soak_end(4);
+	time_t stop = soak_end(5);
 	uint64_t seed = 1;
 
 	do {
@@ -1674,6 +1774,12 @@ static void a_late_session_reports_only_facts(void **state)
 	play_all(play_late, SEEDS);
 }
 
+static void a_late_session_with_losses_hides_no_wait(void **state)
+{
+	(void)state;
+	play_all(play_torn, SEEDS);
+}
+
 static void hostile_events_do_no_harm(void **state)
 {
 	(void)state;
@@ -1686,6 +1792,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_truth_is_found_in_full_in_compact_and_in_both),
 		cmocka_unit_test(losses_hide_facts_and_never_invent_any),
 		cmocka_unit_test(a_late_session_reports_only_facts),
+		cmocka_unit_test(a_late_session_with_losses_hides_no_wait),
 		cmocka_unit_test(hostile_events_do_no_harm),
 	};
 	uint64_t seed;
@@ -1695,6 +1802,7 @@ int main(int argc, char **argv)
 		play_lossless(seed);
 		play_lossy(seed);
 		play_late(seed);
+		play_torn(seed);
 		play_hostile(seed);
 		return 0;
 	}
