@@ -34,6 +34,11 @@ struct image {
 	bool output;
 };
 
+/* The bytes from @from to before @to. */
+struct span {
+	uint64_t from, to;
+};
+
 struct nnb_execution {
 	struct nnb_prepared *prepared;
 	struct nnb_execution *next_idle;
@@ -42,16 +47,18 @@ struct nnb_execution {
 	uint32_t n_mappings, room; /* mappings of the request's pools */
 	bool mapped_here;          /* the execution owns the mappings; otherwise it borrows them */
 	uint64_t exec; /* if it owns pools: the number of the execution in their events (nnb_request's exec) */
-	bool files;    /* some pools, of the request or the model, are files: check for tears, and flush outputs */
+	bool files;    /* some pools, of the request or the model, are files: check for tears */
+	bool flushes;  /* some outputs lie in files that are flushed: nnb__execution_publish */
+	bool computed; /* all operations have run, and nnb__execution_publish is due */
 	bool accesses; /* the accesses to its mappings have begun (nnb__mapping_access_begin) */
 	bool tokens;   /* some arguments lie in buffers of the device */
 	bool images;   /* some arguments lie in hardware buffers that are not BLOBs */
 	/* by pool; NULL: the pool is a buffer of the device, or such a hardware buffer */
 	struct nnb_mapping **mappings;
-	uint32_t *marks;     /* marks of the mappings, then of the model's pools */
-	bool *written;       /* by pool: an output lies in it */
-	const void **inputs; /* by model input */
-	void **outputs;      /* by model output */
+	uint32_t *marks;      /* marks of the mappings, then of the model's pools */
+	struct span *written; /* by pool: where its outputs lie; empty: none does */
+	const void **inputs;  /* by model input */
+	void **outputs;       /* by model output */
 	/* the leases of buffers; kept: by argument, inputs first: whether the argument lies in a buffer */
 	struct nnb__buffer_use *uses;
 	uint32_t n_uses;
@@ -148,7 +155,7 @@ static bool room_for_pools(struct nnb_execution *e, uint32_t n)
 	free(e->written);
 	e->mappings = calloc(n + 1, sizeof(struct nnb_mapping *));
 	e->marks = calloc(marks + 1, sizeof(uint32_t));
-	e->written = calloc(n + 1, sizeof(bool));
+	e->written = calloc(n + 1, sizeof(struct span));
 	e->room = n;
 	return e->mappings && e->marks && e->written;
 }
@@ -206,12 +213,12 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 		return execution_no_memory(reason);
 	e->mapped_here = !mappings;
 	e->exec = request->exec;
-	e->files = false;
+	e->files = e->flushes = false;
 	for (uint32_t i = 0; !e->files && i < e->prepared->model->n_pools; i++)
 		e->files = nnb__mapping_is_file(e->prepared->graph->mappings[i]);
 	e->tokens = e->images = false;
 	for (uint32_t i = 0; i < request->n_pools; i++) {
-		e->written[i] = false;
+		e->written[i] = (struct span){ 0 };
 		if (nnb_memory_kind(&request->pools[i]) == NNB_MEMORY_TOKEN) {
 			e->tokens = true;
 			e->mappings[e->n_mappings++] = NULL;
@@ -263,6 +270,23 @@ static uint64_t argument_bytes(const struct nnb_execution *e, const struct nnb_a
 	if (!a->location.length && nnb_mapping_kind(m) == NNB_MEMORY_HARDWARE_BUFFER_BLOB)
 		return nnb_mapping_size(m);
 	return a->location.length;
+}
+
+/* An output lies there: what is flushed of a pool is one span around its outputs. */
+static void note_written(struct nnb_execution *e, const struct nnb_argument *a)
+{
+	struct span *w = &e->written[a->location.pool];
+	uint64_t from = a->location.offset, to = from + argument_bytes(e, a);
+
+	if (!nnb__mapping_flush_waits(e->mappings[a->location.pool]))
+		return;
+	e->flushes = true;
+	if (w->from == w->to) {
+		*w = (struct span){ from, to };
+		return;
+	}
+	w->from = from < w->from ? from : w->from;
+	w->to = to > w->to ? to : w->to;
 }
 
 /*
@@ -686,6 +710,7 @@ static void execution_end_run(struct nnb_execution *e)
 /* Unbind the request: end the driver's run, and give back mappings and leases. */
 static void execution_unbind(struct nnb_execution *e)
 {
+	e->computed = false;
 	execution_end_run(e);
 	close_images(e, false);
 	leave_buffers(e, false);
@@ -711,7 +736,8 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 			e->inputs[i] = argument_at(e, &request->inputs[i]);
 		for (uint32_t i = 0; i < request->n_outputs; i++) {
 			e->outputs[i] = argument_at(e, &request->outputs[i]);
-			e->written[request->outputs[i].location.pool] = true;
+			if (e->files && e->outputs[i])
+				note_written(e, &request->outputs[i]);
 		}
 		if ((e->tokens || e->images) && !kept_none(e))
 			status = without_buffers(e, request, held, execution_no_memory(reason), reason);
@@ -847,14 +873,15 @@ uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)
 
 void nnb__execution_give_up(struct nnb_execution *e)
 {
+	e->computed = false;
 	execution_end_run(e);
 	accesses_end(e);
 	close_images(e, false);
 	leave_buffers(e, false);
 }
 
-enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(void *arg, uint32_t next_op), void *arg,
-                                  bool *finished)
+enum nnb_status nnb__execution_compute(struct nnb_execution *e, bool (*checkpoint)(void *arg, uint32_t next_op),
+                                       void *arg, bool *finished)
 {
 	const struct nnb_driver *driver = e->prepared->device->driver;
 	uint32_t n = e->prepared->model->n_operations, first = e->next_op;
@@ -877,19 +904,50 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 		}
 		e->next_op++;
 	}
-	/* All operations have run. Flush and publish the outputs, or fail if a pool was torn meanwhile. */
-	status = NNB_STATUS_NONE;
+	/* All operations have run. Publish the outputs, or fail if a pool was torn meanwhile. */
 	assert(e->next_op == e->prepared->model->n_operations);
 	execution_end_run(e);
-	if (e->files && mappings_torn(e))
-		status = NNB_STATUS_GENERAL_FAILURE;
-	for (uint32_t i = 0; !status && e->files && i < e->n_mappings; i++)
-		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
-			status = NNB_STATUS_GENERAL_FAILURE;
-	accesses_end(e);
+	status = e->files && mappings_torn(e) ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE;
 	close_images(e, !status);
+	if (__builtin_expect(!status && e->flushes, 0)) { /* leases end, and buffers are valid, after the flush only */
+		e->computed = true;
+		return NNB_STATUS_NONE;
+	}
+	accesses_end(e);
 	leave_buffers(e, !status);
 	return status;
+}
+
+bool nnb__execution_is_computed(const struct nnb_execution *e)
+{
+	return e->computed;
+}
+
+enum nnb_status nnb__execution_publish(struct nnb_execution *e)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	if (!e->computed)
+		return status;
+	e->computed = false;
+	for (uint32_t i = 0; !status && i < e->n_mappings; i++) {
+		const struct span *w = &e->written[i];
+
+		if (w->from < w->to &&
+		    nnb__mapping_flush(e->mappings[i], w->from, w->to)) /* P-16: after success only */
+			status = NNB_STATUS_GENERAL_FAILURE;
+	}
+	accesses_end(e);
+	leave_buffers(e, !status);
+	return status;
+}
+
+enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(void *arg, uint32_t next_op), void *arg,
+                                  bool *finished)
+{
+	enum nnb_status status = nnb__execution_compute(e, checkpoint, arg, finished);
+
+	return status ? status : nnb__execution_publish(e);
 }
 
 enum nnb_status nnb_execution_restart(struct nnb_execution *e)

@@ -79,6 +79,16 @@ void nnb__execution_burst(struct nnb_execution *execution, const struct nnb__bur
 
 uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t op);
 
+/*
+ * nnb_execution_run in two parts, the first of which needs a lane: compute runs the operations. If its outputs lie in
+ * files of a disk, they are not published then (is_computed): publish waits until the file system has the written
+ * pages, for as long as that takes. Its status is the execution's. It does nothing if nothing is left to do.
+ */
+enum nnb_status nnb__execution_compute(struct nnb_execution *execution, bool (*checkpoint)(void *arg, uint32_t next_op),
+                                       void *arg, bool *finished);
+bool nnb__execution_is_computed(const struct nnb_execution *execution);
+enum nnb_status nnb__execution_publish(struct nnb_execution *execution);
+
 /* The execution will not continue: its leases of buffers are given back. */
 void nnb__execution_give_up(struct nnb_execution *execution);
 

@@ -1,6 +1,6 @@
 /*
  * handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, compares the files of
- * mappings, and brackets accesses to dma-bufs.
+ * mappings, flushes parts of them, and brackets accesses to dma-bufs.
  */
 #ifndef NNB_MEMORY_HANDLE_H
 #define NNB_MEMORY_HANDLE_H
@@ -16,8 +16,14 @@ uint64_t nnb__handle_token(const struct nnb_memory *memory);
 /* Do they map one file? Then *a_at and *b_at, places in them, become places in the file. */
 bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const struct nnb_mapping *b, uint64_t *b_at);
 
-/* Must executions look for tears of the mapping, and flush it? */
+/* Must executions look for tears of the mapping? */
 bool nnb__mapping_is_file(const struct nnb_mapping *mapping);
+
+/* May nnb_mapping_flush wait for a disk? Not for a file in memory (tmpfs, memfd), which needs no flush. */
+bool nnb__mapping_flush_waits(const struct nnb_mapping *mapping);
+
+/* nnb_mapping_flush, for the pages of the bytes from @from to before @to. */
+int nnb__mapping_flush(struct nnb_mapping *mapping, uint64_t from, uint64_t to);
 
 /*
  * Begin and end accesses of this process's CPUs to a dma-buf, which is not coherent with its device otherwise; each

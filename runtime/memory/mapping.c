@@ -51,6 +51,7 @@ struct nnb_mapping {
 	uint64_t size;
 	int prot;
 	uint64_t file, device; /* st_ino, st_dev */
+	bool on_disk;          /* its file system writes pages back, to a disk or elsewhere: not tmpfs, no dma-buf */
 	void *data;
 	size_t bytes; /* the file's pages; 0: nothing is mapped */
 
@@ -186,7 +187,9 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	assert(memory->n_fds == 1);
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
-	m->dma_buf = m->kind != NNB_MEMORY_ASHMEM && fstatfs(fd, &fs) == 0 && fs.f_type == DMA_BUF_MAGIC;
+	if (m->kind == NNB_MEMORY_ASHMEM || fstatfs(fd, &fs) < 0)
+		fs.f_type = 0;
+	m->dma_buf = fs.f_type == DMA_BUF_MAGIC;
 	if (m->kind == NNB_MEMORY_MMAP_FD) {
 		m->prot = nnb__handle_prot(memory);
 		m->offset = nnb__handle_offset(memory);
@@ -203,6 +206,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 		return -errno;
 	m->file = st.st_ino;
 	m->device = st.st_dev;
+	m->on_disk = !m->dma_buf && fs.f_type != TMPFS_MAGIC;
 	r = map_pages(m, fd);
 	if (r || !nnb__mapping_is_file(m))
 		return r;
@@ -321,11 +325,29 @@ uint64_t nnb_mapping_id(const struct nnb_mapping *m)
 	return m->id;
 }
 
+/* Whether msync has anything to do, as far as the handle shows. */
+static bool is_synced(const struct nnb_mapping *m)
+{
+	return m->kind == NNB_MEMORY_MMAP_FD && !m->dma_buf && nnb_mapping_writable(m);
+}
+
+bool nnb__mapping_flush_waits(const struct nnb_mapping *m)
+{
+	return is_synced(m) && m->on_disk;
+}
+
+int nnb__mapping_flush(struct nnb_mapping *m, uint64_t from, uint64_t to)
+{
+	assert(from <= to && to <= m->bytes);
+	if (!is_synced(m))
+		return 0;
+	from = from / page_bytes() * page_bytes();
+	return msync((char *)m->data + from, to - from, MS_SYNC) < 0 ? -errno : 0;
+}
+
 int nnb_mapping_flush(struct nnb_mapping *m)
 {
-	if (m->kind != NNB_MEMORY_MMAP_FD || m->dma_buf || !nnb_mapping_writable(m))
-		return 0;
-	return msync(m->data, m->bytes, MS_SYNC) < 0 ? -errno : 0;
+	return nnb__mapping_flush(m, 0, m->bytes);
 }
 
 bool nnb__mapping_is_file(const struct nnb_mapping *m)

@@ -397,7 +397,7 @@ static enum nnb_status run_stretches(struct run *run, bool *on_lane, struct nnb_
 	for (;;) {
 		if (run_is_cancelled(run->runner)) /* the caller cancelled it while it waited, or since */
 			return wait_status(run, -ECANCELED, reason);
-		status = nnb_execution_run(run->execution, run_checkpoint, run, &finished);
+		status = nnb__execution_compute(run->execution, run_checkpoint, run, &finished);
 		if (run->inside) {
 			*on_lane = !run->off_lane;
 			return run->stopped == NNB_STATUS_MISSED_DEADLINE_TRANSIENT && *on_lane
@@ -518,6 +518,23 @@ static void prepare_to_leave(struct run *run)
 		seat->job.restarts = NNB__RESTARTS_MAX;
 }
 
+/*
+ * The run has ended, and its lane is given back. If its outputs must be flushed to a file, do that now: a disk may
+ * take long, and the app chooses the file. The thread that got the lane does not wait for it.
+ */
+static enum nnb_status publish_outputs(struct nnb__runner *r, struct nnb_execution *e, struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	if (__builtin_expect(!nnb__execution_is_computed(e), 1))
+		return NNB_STATUS_NONE;
+	nnb__lanes_wake(&r->seat);
+	status = nnb__execution_publish(e);
+	if (status)
+		nnb_because(reason, "the outputs cannot be written to their file");
+	return status;
+}
+
 enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const struct nnb_terms *terms,
                          uint64_t *on_device_ns, struct nnb_reason *reason)
 {
@@ -540,6 +557,8 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	run.timed = on_device_ns || terms->deadline_ns || (r->times && nnb__times_due(r->times));
 	prepare_to_leave(&run);
 	status = run_on_lane(&run, until, &began, reason);
+	if (!status)
+		status = publish_outputs(r, e, reason);
 	if (status || !run.timed)
 		return status;
 	if (on_device_ns)

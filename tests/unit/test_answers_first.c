@@ -8,6 +8,8 @@
  */
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include "unit/burst_helpers.h"
 
@@ -24,6 +26,9 @@ static struct {
 	_Atomic(_Atomic uint32_t *) word; /* the futex of the waiting seat; NULL: look at no wake */
 	struct nnb_fmq *result;
 	atomic_uint wakes, answered; /* answered: wakes after the answer was in the queue */
+	atomic_bool running;         /* the thread of the waiting seat has its lane */
+	atomic_uint flushes, early;  /* early: flushes after the answer was in the queue */
+	uint64_t flushed_bytes;
 } watched;
 
 long __real_syscall(long number, ...);
@@ -54,6 +59,20 @@ long __wrap_syscall(long number, ...)
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+int __real_msync(void *at, size_t bytes, int flags);
+int __wrap_msync(void *at, size_t bytes, int flags);
+
+/* A disk that takes until the thread that waited for the lane runs on it. */
+int __wrap_msync(void *at, size_t bytes, int flags)
+{
+	while (!watched.running)
+		nap();
+	watched.early += nnb_fmq_available_to_read(watched.result) > 0;
+	watched.flushed_bytes = bytes;
+	watched.flushes++;
+	return __real_msync(at, bytes, flags);
+}
+
 /* ---- seats of the test's own ---- */
 
 struct waiter {
@@ -67,6 +86,7 @@ static void *waits(void *arg)
 	struct waiter *w = arg;
 
 	w->got = nnb__lanes_take(&w->seat, NNB__NEVER);
+	watched.running = true;
 	return NULL;
 }
 
@@ -104,6 +124,7 @@ struct kind {
 	 */
 	bool own_ring;
 	bool first; /* the answer comes before the wake */
+	bool file;  /* the pool is a file on a disk */
 };
 
 static struct nnb_fmq *result_queue(bool own_ring)
@@ -122,6 +143,32 @@ static struct nnb_fmq *result_queue(bool own_ring)
 	assert_int_equal(nnb_fmq_new(&q, &c), 0);
 	close(c.ring_fd);
 	return q;
+}
+
+enum { FILE_BYTES = 1 << 24 };
+
+/* A pool in a file of P_tmpdir, far larger than the arguments; NULL: that is in memory. */
+static struct nnb_pool *file_pool(void)
+{
+	char path[] = P_tmpdir "/test_answers_first-XXXXXX";
+	struct nnb_memory memory;
+	struct nnb_pool *p;
+	struct statfs fs;
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ftruncate(fd, FILE_BYTES), 0);
+	assert_int_equal(fstatfs(fd, &fs), 0);
+	if (fs.f_type == TMPFS_MAGIC) {
+		close(fd);
+		return NULL;
+	}
+	assert_int_equal(nnb_memory_mmap_fd(&memory, fd, FILE_BYTES, PROT_READ | PROT_WRITE, 0), 0);
+	assert_int_equal(nnb_pool_from(&p, &memory), 0);
+	nnb_memory_close(&memory);
+	close(fd);
+	return p;
 }
 
 /* Whether a process can take a page out of the ring. */
@@ -143,7 +190,9 @@ static void begin(struct fixture *f, const struct kind *kind)
 	memset(f, 0, sizeof(*f));
 	assert_int_equal(nnb__lanes_init(&f->lanes, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 1), 0);
 	f->prepared = prepared_sum(DRIVER_NULL);
-	f->pool = new_pool();
+	f->pool = kind->file ? file_pool() : new_pool();
+	if (!f->pool)
+		skip();
 	sum_init(&f->sum, f->pool, f->pool);
 	f->peer = (struct peer){ .request = burst_queue(sizeof(struct nnb_request_datum), NNB_BURST_CAPACITY),
 		                 .result = result_queue(kind->own_ring),
@@ -158,6 +207,8 @@ static void begin(struct fixture *f, const struct kind *kind)
 	watched.result = f->peer.result;
 	watched.wakes = watched.answered = 0;
 	watched.most_woken = 0;
+	watched.running = false;
+	watched.flushes = watched.early = 0;
 	watched.test = pthread_self();
 }
 
@@ -208,6 +259,38 @@ static void the_answer_is_queued_before_the_next_thread_is_woken(void **state)
 		nnb__lanes_give(&next.seat);
 	}
 	assert_int_equal(watched.wakes, 3);
+	end(&f);
+}
+
+/*
+ * Of outputs in a file, the written pages are flushed, and then the client is answered (P-16); meanwhile the lane is
+ * another execution's. Were it not, this test would not end.
+ */
+static void the_lane_does_not_wait_for_the_disk(void **state)
+{
+	struct nnb__seat holder;
+	struct waiter next = { .got = 1 };
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct fixture f;
+
+	begin(&f, *state);
+	for (unsigned i = 1; i <= 3; i++) {
+		watched.running = false;
+		nnb__seat_init(&holder, &f.lanes, &f.others, 1, NULL);
+		nnb__seat_init(&next.seat, &f.lanes, &f.others, 1, NULL);
+		assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+		peer_send(&f.peer, f.datums, f.n);
+		await_waiting(&f.lanes, 1);
+		assert_int_equal(pthread_create(&next.thread, NULL, waits, &next), 0);
+		await_waiting(&f.lanes, 2);
+		nnb__lanes_give(&holder);
+		pthread_join(next.thread, NULL);
+		expect_answer(&f);
+		assert_int_equal(watched.flushes, i);
+		assert_int_equal(watched.early, 0);
+		assert_in_range(watched.flushed_bytes, 1, 2 * page);
+		nnb__lanes_give(&next.seat);
+	}
 	end(&f);
 }
 
@@ -267,11 +350,19 @@ static void an_answer_wakes_few_threads(void **state)
 int main(void)
 {
 	static struct kind kinds[] = {
-		{ "cached", true, false, true },
-		{ "plain", false, false, false }, /* unmapping the pools would delay the next execution */
-		{ "cached, a ring of the client's own", true, true, false },
+		{ "cached", true, false, true, false },
+		{ "plain", false, false, false, false }, /* unmapping the pools would delay the next execution */
+		{ "cached, a ring of the client's own", true, true, false, false },
+	};
+	static struct kind files[] = {
+		{ "cached", true, false, true, true },
+		{ "plain", false, false, false, true },
+		{ "cached, a ring of the client's own", true, true, false, true },
 	};
 
+	for (size_t i = 0; i < N_OF(files); i++)
+		add_test(the_lane_does_not_wait_for_the_disk, NULL, NULL, &files[i],
+		         "P-16: the lane does not wait for the disk, %s", files[i].name);
 	for (size_t i = 0; i < N_OF(kinds); i++) {
 		add_test(the_answer_is_queued_before_the_next_thread_is_woken, NULL, NULL, &kinds[i],
 		         "the answer first, %s", kinds[i].name);
