@@ -21,6 +21,7 @@
 #include "options/narrow.h"
 #include "options/options.h"
 #include "options/quantity.h"
+#include "service/command_line.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
 enum { LARGEST_LIMIT = 1000000, LANES_MAX = 64, APPS_SHOWN = 64 };
@@ -484,6 +485,13 @@ int main(int argc, char **argv)
 	if (!path)
 		return ENVIRONMENT;
 	o.config.socket = path;
+	if (o.config.identity == NNB_APP_UID) {
+		int r = command_line_hide();
+
+		if (r)
+			error_print(strerror(-r),
+			            "cannot hide its command line, so reading /proc/PID/cmdline slows it");
+	}
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that will be started */
 	signal(SIGHUP, SIG_IGN);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) { /* pools of apps are file descriptors while they travel */

@@ -343,6 +343,36 @@ static void by_uid_a_user_is_an_app_whatever_the_process(void **state)
 	child_kill(&others);
 }
 
+/* Whether @service has the arguments that it was started with, as /proc shows them to every user. */
+static bool shows_arguments(const struct service *s)
+{
+	char path[64], text[8];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text), f);
+	fclose(f);
+	return n > 0;
+}
+
+/* The kernel locks the memory map of a process for a read of its arguments, and for nothing if there are none. */
+static void by_uid_no_user_can_read_its_command_line(void **state)
+{
+	struct fixture *f = *state;
+	unsigned size;
+
+	if (prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0))
+		skip(); /* this kernel does not let a process change its map */
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	assert_false(shows_arguments(&f->s));
+	assert_int_equal(service_stop(&f->s), 0);
+	service_start(&f->s, OPTIONS("--app-identity", "pid"));
+	assert_true(shows_arguments(&f->s));
+}
+
 static void all_apps_together_have_so_many_connections(void **state)
 {
 	struct fixture *f = *state;
@@ -652,6 +682,7 @@ int main(int argc, char **argv)
 	TEST(by_pid_each_process_is_an_app, "by pid, each process is an app");
 	TEST(by_pid_another_user_is_not_let_in, "by pid, another user is not let in");
 	TEST(by_uid_a_user_is_an_app_whatever_the_process, "Q-5: by uid, a user is an app, whatever the process");
+	TEST(by_uid_no_user_can_read_its_command_line, "by uid, no user can read its command line");
 	TEST(all_apps_together_have_so_many_connections, "all apps together have so many connections");
 	TEST(it_reports_when_it_is_ready_and_when_it_stops, "it tells when it is ready, and when it stops");
 	TEST(it_reports_to_an_abstract_socket_too, "it tells an abstract socket, too");
