@@ -374,6 +374,10 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	s->fact.cold += x->fact.cold > 0;
 	if (x->fact.at[BSA_SUBMITTED] < s->fact.first)
 		s->fact.first = x->fact.at[BSA_SUBMITTED];
+	if (x->fact.quality == BSA_QUALITY_OPEN)
+		s->fact.last = BSA_NEVER;
+	else if (last > s->fact.last)
+		s->fact.last = last;
 	if (bsa_stream_is_serial(s) && last > s->quiet_since)
 		s->quiet_since = last;
 	bsa_stream_over(f, s, (uint32_t)x->fact.exec);

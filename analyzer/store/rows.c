@@ -148,7 +148,8 @@ static void on_stream(void *ctx, const struct bsa_stream *t)
 	    .process_id = sql_id(t->process), .opened = sql_time(s->offset, t->opened),
 	    .closed = sql_time(s->offset, t->closed), .reason = sql_label(t->reason),
 	    .executions = sql_count(t->executions), .cold = sql_count(t->cold), .first = sql_time(s->offset, t->first),
-	    .spin_us = at_most(t->spin_us), .client_spin_us = at_most(t->client_spin_us), .cache = sql_label(t->cache));
+	    .last = sql_time(s->offset, t->last ? t->last : BSA_NEVER), .spin_us = at_most(t->spin_us),
+	    .client_spin_us = at_most(t->client_spin_us), .cache = sql_label(t->cache));
 }
 
 static void on_spanned(void *ctx, const struct bsa_spanned *p)

@@ -114,7 +114,7 @@ struct column {
 	COLUMN(TIME, prepared) COLUMN(TIME, released) COLUMN(TIME, deadline)
 #define COLUMNS_stream COLUMN(NUMBER, number) COLUMN(NUMBER, trace) COLUMN(NUMBER, path) COLUMN(APP, app) \
 	COLUMN(MODEL, model) COLUMN(PROCESS, process) COLUMN(TIME, opened) COLUMN(TIME, closed) COLUMN(NUMBER, reason) \
-	COLUMN(TIME, executions) COLUMN(TIME, cold, .full = true) COLUMN(TIME, first) COLUMN(NUMBER, spin_us) \
+	COLUMN(TIME, executions) COLUMN(TIME, cold, .full = true) COLUMN(TIME, first) COLUMN(TIME, last) COLUMN(NUMBER, spin_us) \
 	COLUMN(NUMBER, client_spin_us) COLUMN(NUMBER, cache)
 #define COLUMNS_execution COLUMN(EXECUTION, id) COLUMN(NUMBER, trace) COLUMN(STREAM, stream) COLUMN(APP, app) \
 	COLUMN(MODEL, model) COLUMN(NUMBER, path) COLUMN(NUMBER, priority) COLUMN(NUMBER, status) COLUMN(NUMBER, quality) \

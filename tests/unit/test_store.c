@@ -264,6 +264,7 @@ static void streams_and_bursts_have_rows(void **state)
 	       .executions = 3,
 	       .cold = 1,
 	       .first = 25,
+	       .last = 85,
 	       .spin_us = 20,
 	       .client_spin_us = UINT32_MAX,
 	       .cache = 1 });
@@ -277,13 +278,15 @@ static void streams_and_bursts_have_rows(void **state)
 	       .executions = BSA_NEVER,
 	       .cold = BSA_NEVER,
 	       .first = BSA_NEVER,
+	       .last = BSA_NEVER,
 	       .spin_us = UINT32_MAX,
 	       .client_spin_us = 8,
 	       .cache = 255 });
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM stream",
-	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20\n2|-|4294967295|async|-|-|-|-|-|-"
-	            "|-|-|-\n");
+	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20|1000085\n2|-|4294967295|async|-|-"
+	            "|-|-|-|-"
+	            "|-|-|-|-\n");
 	assert_rows(path, "SELECT * FROM burst",
 	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15|20|-|slots\n");
 }

@@ -1,5 +1,6 @@
 -- coverage: one row: traces, events, losses by kind, executions and waits that the import added up, and services that ran at once: what every answer
--- rests on. services: 1, if no two had executions at once; streams are looked at only if there was more than one service.
+-- rests on. services: 1, if no two had executions at once, as where one was killed and another one begun; streams are looked at only if there was
+-- more than one service.
 SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_events), 0) AS lost_events,
 	ifnull(sum(lost_packets), 0) AS lost_packets, (SELECT count(*) FROM loss) AS losses, ifnull(sum(cut), 0) AS cut,
 	(SELECT count(*) FROM loss WHERE events IS NULL AND packets IS NULL AND cause <> 'unchecked') AS uncounted,
@@ -17,7 +18,7 @@ SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_eve
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_inversions') AS inversions, ifnull(sum(unreadable), 0) AS unreadable,
 	CASE WHEN (SELECT count(*) FROM (SELECT DISTINCT trace_id, instance FROM service_rules)) < 2 THEN 1 ELSE
 		(SELECT CASE WHEN max(began < ended_before) THEN count(*) ELSE 1 END FROM (
-			SELECT min(opened) AS began, max(max(ifnull(closed, 9223372036854775807))) OVER (
+			SELECT min(opened) AS began, max(max(coalesce(last, closed, 9223372036854775807))) OVER (
 				ORDER BY min(opened) ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ended_before
 			FROM stream WHERE executions > 0 AND number IS NOT NULL AND opened IS NOT NULL GROUP BY trace_id, number >> 20))
 	END AS services,
