@@ -108,9 +108,9 @@ struct bsa_device {
 	uint64_t ended; /* end of this service's recording; 0: at the end of the whole recording */
 	bool native;
 	bool summed;  /* summaries may be missing: the execution on a lane that seems idle perhaps has none */
-	bool lists;   /* full detail: at its begin the recording has what was under way, between FINDING and FOUND */
-	bool finding; /* executions under way at the begin of the recording are not all reported yet */
-	uint64_t finding_since; /* begin of that report; 0: there was none */
+	bool lists;   /* full detail: at its begin the recording has what was under way, from LISTING to LISTED */
+	bool listing; /* executions under way at the begin of the recording are not all reported yet */
+	uint64_t listing_since; /* begin of that report; 0: there was none */
 	bool listed;            /* each execution under way at that time was reported: no hole touches the report */
 	unsigned n_lanes;       /* as reported, or at least as seen */
 	bool lanes_told; /* the service reported the number; otherwise an execution may be on a lane not seen yet */

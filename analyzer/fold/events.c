@@ -197,7 +197,7 @@ void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
 	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_SERVICE : BSA_HEARD_CLIENT);
 	if (!x || !reach_boundary(f, x, asks ? BSA_REQUEST_READ : BSA_RESULT_READ))
 		return;
-	if (f->finding && asks && !x->late_start)
+	if (f->n_listing && asks && !x->late_start)
 		bsa_service_begins(f, (uint16_t)(e->exec >> INSTANCE_SHIFT));
 	queue_of_result(x, e->queue);
 	waited = asks ? &x->fact.request : &x->fact.result;

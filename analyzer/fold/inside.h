@@ -45,7 +45,7 @@ struct bsa_fold {
 	bool summed_lanes;       /* a service recorded only the summary of an execution, although nothing was lost */
 	uint32_t n_given_up;     /* executions reported as over that became ready afterwards; without those on lanes */
 	uint64_t given_up_ready; /* time at which the first of them became ready */
-	unsigned finding;        /* number of services that are emitting what was under way when the recording began */
+	unsigned n_listing;      /* number of services that are emitting what was under way when the recording began */
 	struct bsa_losses losses;
 	struct bsa_pending pending;
 	struct bsa_voices voices;

@@ -56,8 +56,8 @@ enum {
 enum rules {
 	RULES_NATIVE = 1,  /* its policy has no lanes */
 	RULES_IDLE = 2,    /* the service has just begun, so its lanes are idle */
-	RULES_FINDING = 4, /* the service reports the executions that were under way when the recording began */
-	RULES_FOUND = 8    /* the service has reported all of them */
+	RULES_LISTING = 4, /* the service reports the executions that were under way when the recording began */
+	RULES_LISTED = 8   /* the service has reported all of them */
 };
 
 struct bsa_schedule {
@@ -277,7 +277,7 @@ static uint64_t hole_begin(const struct bsa_device *d, uint64_t at)
  */
 static bool may_be_unlisted(const struct bsa_device *d, uint64_t after)
 {
-	return d->lists && !d->listed && (after <= d->finding_since || after <= *d->began);
+	return d->lists && !d->listed && (after <= d->listing_since || after <= *d->began);
 }
 
 /* The next step of @x, recorded or not, is not before this. */
@@ -522,7 +522,7 @@ static int wait_end_on_lane(struct bsa_schedule *s, struct bsa_device *d, struct
 
 	assert(is_waiting(x));
 	if (!x->on_native && d->n_waiting > 1) {
-		if (given != BSA_NEVER && !d->finding)
+		if (given != BSA_NEVER && !d->listing)
 			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
 		/*
 		 * BSA_OPEN_START: it was ready before the recording, and so before all others that are known,
@@ -629,7 +629,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	 * is not known.
 	 */
 	if (!found &&
-	    (bsa_waits_may_have_rival(d, x) || ((given == BSA_NEVER || d->finding) && bsa_waits_have_rival(x))))
+	    (bsa_waits_may_have_rival(d, x) || ((given == BSA_NEVER || d->listing) && bsa_waits_have_rival(x))))
 		d->left->untold++;
 	bsa_refusals_settle(d, lane, idle_until(d, l, BSA_NEVER));
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
@@ -1035,9 +1035,9 @@ static void begin_lanes(struct bsa_device *d, unsigned n)
 }
 
 /*
- * A step of the service itself; or it begins (FINDING), or has ended (FOUND), to report the executions under
- * way. The service reports its lanes and policy again at each change, so RULES_IDLE and FOUND concern only
- * lanes of which nothing is known yet.
+ * Rules that the service reported; or the begin (LISTING) or the end (LISTED) of its listing. The service reports
+ * its lanes and policy again at each change, so RULES_IDLE and LISTED concern only lanes of which nothing is known
+ * yet.
  */
 static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, unsigned flags)
 {
@@ -1050,14 +1050,14 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 		bsa_refusals_end_instant(d);
 		bsa_shares_advance(d, at);
 	}
-	if (flags & RULES_FINDING) {
-		d->finding = true;
-		d->finding_since = d->now;
+	if (flags & RULES_LISTING) {
+		d->listing = true;
+		d->listing_since = d->now;
 		return 0;
 	}
-	if (flags & RULES_FOUND) {
-		d->finding = false;
-		if (bsa_device_unsure(d, d->finding_since, d->now)) /* a hole may hide the report of a lane's holder */
+	if (flags & RULES_LISTED) {
+		d->listing = false;
+		if (bsa_device_unsure(d, d->listing_since, d->now)) /* a hole may hide the report of a lane's holder */
 			return 0;
 		d->listed = true;
 		begin_lanes(d, d->n_lanes);
@@ -1121,9 +1121,9 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 	return note_step(s, &noted, BSA_RANK_RULES);
 }
 
-int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over)
+int bsa_schedule_listing(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over)
 {
-	struct bsa_noted noted = { .at = at, .instance = instance, .step = over ? RULES_FOUND : RULES_FINDING };
+	struct bsa_noted noted = { .at = at, .instance = instance, .step = over ? RULES_LISTED : RULES_LISTING };
 
 	if (at == BSA_NEVER) {
 		s->left.absurd++;

@@ -179,7 +179,7 @@ int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_schedu
  * finished that. Until then unreported executions may be ready or on lanes; after that, lanes without a
  * holder are idle.
  */
-int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over);
+int bsa_schedule_listing(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over);
 
 /* Whether lanes may be unknown in any part of this time. */
 bool bsa_schedule_is_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended);

@@ -182,10 +182,10 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 		                       is_new && !e->since))
 			f->failed = -ENOMEM;
 	}
-	if (is_new && e->since && !s->finding) {
-		s->finding = true;
-		f->finding++;
-		if (!f->options.horizon_ns && bsa_schedule_finding(f->schedule, e->instance, f->now, false))
+	if (is_new && e->since && !s->listing) {
+		s->listing = true;
+		f->n_listing++;
+		if (!f->options.horizon_ns && bsa_schedule_listing(f->schedule, e->instance, f->now, false))
 			f->failed = -ENOMEM;
 	}
 }
@@ -194,12 +194,12 @@ void bsa_service_begins(struct bsa_fold *f, uint16_t instance)
 {
 	struct bsa_service *s = bsa_table_find(&f->world.services, instance);
 
-	if (!s || !s->finding)
+	if (!s || !s->listing)
 		return;
-	s->finding = false;
-	assert(f->finding);
-	f->finding--;
-	if (!f->options.horizon_ns && bsa_schedule_finding(f->schedule, instance, f->now, true))
+	s->listing = false;
+	assert(f->n_listing);
+	f->n_listing--;
+	if (!f->options.horizon_ns && bsa_schedule_listing(f->schedule, instance, f->now, true))
 		f->failed = -ENOMEM;
 }
 

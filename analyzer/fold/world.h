@@ -35,7 +35,7 @@ struct bsa_service {
 	struct bsa_entry entry; /* instance */
 	struct bsa_rules rules;
 	uint32_t pid;
-	bool finding;             /* the service is emitting what was under way when the recording began */
+	bool listing;             /* the service is emitting what was under way when the recording began */
 	struct bsa_service *next; /* next in the list of all services */
 };
 

@@ -10,7 +10,7 @@
 #   a comparison with a value that is filled in, or a shift of a column
 #   several columns whose names have a unit
 #
-# What C may have is an identifier alone: the name of a column that C reads, or that fills a hole (@column@, @by@), and the letter of a relation. It is the
+# What C may have is an identifier alone: the name of a column that C reads, or that fills a placeholder (@column@, @by@), and the letter of a relation. It is the
 # same name in the answer, in JSON and in the structs of C, and says nothing of how a figure is made.
 . "$(dirname "$0")/rule.sh"
 

@@ -1,5 +1,5 @@
 /*
- * test_rows.c -- rows of queries and rows in memory, their columns, and SQL with holes.
+ * test_rows.c -- rows of queries and rows in memory, their columns, and SQL with placeholders.
  */
 #include "analyzer/stored.h"
 
@@ -210,21 +210,21 @@ static void queries_come_again_too(void **state)
 	bsa_db_close(db);
 }
 
-static void holes_are_filled(void **state)
+static void placeholders_are_filled(void **state)
 {
-	static const struct bsv_hole holes[] = { { "a", "<@b@>" }, { "long_1", "" }, { NULL, NULL } };
+	static const struct bsv_placeholder placeholders[] = { { "a", "<@b@>" }, { "long_1", "" }, { NULL, NULL } };
 	static const struct {
 		const char *template, *text;
 	} rows[] = {
 		{ "", "" },
-		{ "@a@", "<@b@>" }, /* the text that fills a hole is not searched for holes */
+		{ "@a@", "<@b@>" }, /* the text that fills a placeholder is not searched for placeholders */
 		{ "x@a@y@long_1@z@a@", "x<@b@>yz<@b@>" },
 		{ "a@b.c @ d@@", "a@b.c @ d@@" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		char *text = bsv_fill(rows[i].template, holes);
+		char *text = bsv_fill(rows[i].template, placeholders);
 
 		assert_string_equal(text, rows[i].text);
 		free(text);
@@ -234,15 +234,15 @@ static void holes_are_filled(void **state)
 static void statements_take_values_and_relations(void **state)
 {
 	static const char template[] = "SELECT id, :text FROM @relation@ WHERE id BETWEEN :from AND :to ORDER BY id";
-	const struct bsv_hole holes[] = { { "relation", "execution" }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "relation", "execution" }, { NULL, NULL } };
 	const struct bsv_value values[] = { { ":from", 3, NULL }, { ":to", 4, NULL }, { ":text", 0, "a'b" }, { 0 } };
 	struct bsa_db *db = some_db(*state);
 	struct bsa_query *q = NULL;
 	struct bsv_rows *r = NULL;
 	struct bsa_err err = { "" };
-	char *sql = bsv_fill(template, holes);
+	char *sql = bsv_fill(template, placeholders);
 
-	assert_int_equal(bsv_query_new(&q, db, template, holes, &err), 0);
+	assert_int_equal(bsv_query_new(&q, db, template, placeholders, &err), 0);
 	for (int id = 7; id < 9; id++) { /* prepared once */
 		bsa_query_again(q);
 		assert_true(bsa_query_int(q, ":from", id) && bsa_query_int(q, ":to", id));
@@ -253,7 +253,8 @@ static void statements_take_values_and_relations(void **state)
 	}
 	bsa_query_free(q);
 	q = NULL;
-	assert_int_equal(bsv_query_new(&q, db, template, NULL, &err), BSA_E_USAGE); /* the hole's text is not SQL */
+	assert_int_equal(bsv_query_new(&q, db, template, NULL, &err),
+	                 BSA_E_USAGE); /* the placeholder's text is not SQL */
 	assert_null(q);
 
 	assert_int_equal(bsv_rows_bound(&r, db, sql, values, &err), 0);
@@ -433,7 +434,7 @@ int main(void)
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(queries_come_again_too, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(a_table_computes_no_hidden_part, stored_setup, stored_teardown),
-		cmocka_unit_test(holes_are_filled),
+		cmocka_unit_test(placeholders_are_filled),
 		cmocka_unit_test(parts_of_queries_are_no_reports),
 		cmocka_unit_test(the_ends_of_buffers_are_called_that),
 		cmocka_unit_test_setup_teardown(statements_take_values_and_relations, stored_setup, stored_teardown),

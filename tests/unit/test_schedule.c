@@ -542,7 +542,7 @@ static void play_line(struct scene *c, const char *line)
 	else if (sscanf(line, "%" SCNu64 " hole %" SCNu64, &at, &to) == 2) /* the hole lost no summary */
 		assert_int_equal(bsa_schedule_add_hole(c->s, at, to, BSA_NEVER, 0), 0);
 	else if (sscanf(line, "%" SCNu64 " list%15s", &at, word) == 2) /* the service lists what is under way */
-		assert_int_equal(bsa_schedule_finding(c->s, 1, at, !strcmp(word, "ed")), 0);
+		assert_int_equal(bsa_schedule_listing(c->s, 1, at, !strcmp(word, "ed")), 0);
 	else if (sscanf(line, "begin %" SCNu64, &at) == 1)
 		bsa_schedule_set_begin(c->s, at);
 	else if (sscanf(line, "%" SCNu64 " over %u", &at, &a) == 2)

@@ -155,7 +155,7 @@ static void any_step(struct bsa_schedule *s, struct bsa_scheduled **all, uint64_
 		                 0);
 		break;
 	case 3:
-		assert_int_equal(bsa_schedule_finding(s, (*x)->instance, at, chance(2)), 0);
+		assert_int_equal(bsa_schedule_listing(s, (*x)->instance, at, chance(2)), 0);
 		break;
 	case 2:
 		assert_int_equal(bsa_schedule_advance(s, *now > 50 ? *now - 50 : 0), 0);

@@ -36,7 +36,7 @@ void bsv_report_close(struct bsv_report *report)
 }
 
 struct bsv_report_part *bsv_report_ask(struct bsv_report *report, const char *name, const char *template,
-                                       const struct bsv_hole *own)
+                                       const struct bsv_placeholder *own)
 {
 	struct bsv_report_part *ret = &report->parts[report->n_parts];
 
@@ -95,7 +95,7 @@ void bsv_report_show(struct bsv_report *report, struct bsv_report_part *part, co
 }
 
 void bsv_report_part(struct bsv_report *report, const char *name, const char *title, const char *template,
-                     const struct bsv_hole *own)
+                     const struct bsv_placeholder *own)
 {
 	bsv_report_show(report, bsv_report_ask(report, name, template, own), title, BSV_FOR_ALL);
 }

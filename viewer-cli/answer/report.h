@@ -42,7 +42,7 @@ void bsv_report_close(struct bsv_report *report);
 
 /* Fill the query of a part. Borrowed until the report is closed; never NULL. @name is borrowed. */
 struct bsv_report_part *bsv_report_ask(struct bsv_report *report, const char *name, const char *template,
-                                       const struct bsv_hole *own);
+                                       const struct bsv_placeholder *own);
 
 /* Read all rows of @part, once. *ret, before its first row, is borrowed until the part is shown. */
 int bsv_report_read(struct bsv_rows **ret, const struct bsv_report *report, struct bsv_report_part *part,
@@ -54,7 +54,7 @@ void bsv_report_show(struct bsv_report *report, struct bsv_report_part *part, co
 
 /* Ask and show, for all readers. */
 void bsv_report_part(struct bsv_report *report, const char *name, const char *title, const char *template,
-                     const struct bsv_hole *own);
+                     const struct bsv_placeholder *own);
 
 /* A title: as bsv_text, and borrowed for as long as @report lives. NULL: no memory. */
 const char *bsv_report_text(struct bsv_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

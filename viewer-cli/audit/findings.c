@@ -152,9 +152,10 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 {
 	const struct bsv_quantity threshold = { .given = false };
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
-	const struct bsv_hole holes[] = { { "episodes", episodes }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "episodes", episodes }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = episodes ? bsv_input_rows(&rows, input, bsv_sql_starvation_victims, holes, err) : bsv_no_memory(err),
+	int r = episodes ? bsv_input_rows(&rows, input, bsv_sql_starvation_victims, placeholders, err)
+	                 : bsv_no_memory(err),
 	    n = 0;
 
 	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
@@ -244,13 +245,13 @@ static struct bsv_finding finding_of_rule(const struct bsv_findings *f, const st
  */
 static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_input *input, struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
 	char honoured[BSV_COUNT_MAX], of_n[BSV_COUNT_MAX];
 	bsv_scoped_rows *rows = NULL;
 	bsv_scoped_text *each = NULL, *said = NULL;
 	int64_t most = -1;
 	size_t n_apps = 0;
-	int r = bsv_input_rows(&rows, input, bsv_sql_priority_choices, holes, err);
+	int r = bsv_input_rows(&rows, input, bsv_sql_priority_choices, placeholders, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		int64_t n = get_named(rows, "n_choices", 0), first = get_named(rows, "n_honoured", 0);
@@ -282,7 +283,7 @@ static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_inp
 static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
                           struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = {
+	const struct bsv_placeholder placeholders[] = {
 		{ "stretches", bsv_sql_stretches },       { "unseen_stops", bsv_sql_unseen_stops },
 		{ "bound", bsv_sql_inversion_bound },     { "off_core", bsv_sql_off_core_of_holder },
 		{ "allowed", bsv_sql_inversion_allowed }, { NULL, NULL }
@@ -292,7 +293,7 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 
 	if (bsv_judged(j) != BSV_FAIL)
 		return 0;
-	r = bsv_input_rows(&rows, input, bsv_sql_priority_inversions, holes, err);
+	r = bsv_input_rows(&rows, input, bsv_sql_priority_inversions, placeholders, err);
 	while (r >= 0 && n < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0)
 		if (get_named(rows, "n_above", 0) > 0) {
 			r = add_inverted(f, rows, err);
@@ -336,7 +337,7 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 	name = of.who ? bsv_quoted(of.who) : NULL;
 	if (name)
 		r = bsv_input_row(&rows, input, bsv_sql_summary_unfair,
-		                  (const struct bsv_hole[]){ { "name", name }, { NULL, NULL } }, err);
+		                  (const struct bsv_placeholder[]){ { "name", name }, { NULL, NULL } }, err);
 	else
 		r = bsv_no_memory(err);
 	if (r > 0) {

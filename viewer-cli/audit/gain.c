@@ -78,9 +78,9 @@ static int read_samples(struct gain *g, struct bsv_input *input, struct bsa_err 
 	for (size_t i = 0; to && i < g->n; i++)
 		fprintf(to, "%s%" PRId64, i ? ", " : "", g->pairs[i].kind);
 	if (to && !fclose(to))
-		sql = bsv_fill(
-			bsv_sql_gain_samples,
-			(const struct bsv_hole[]){ { "with", input->with }, { "kinds", kinds }, { NULL, NULL } });
+		sql = bsv_fill(bsv_sql_gain_samples, (const struct bsv_placeholder[]){ { "with", input->with },
+		                                                                       { "kinds", kinds },
+		                                                                       { NULL, NULL } });
 	r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		int64_t kind = bsv_rows_get(rows, 0, 0);
@@ -172,8 +172,8 @@ int bsv_gain(struct bsv_rows **ret, struct bsv_input *input, struct bsa_err *err
 {
 	__attribute__((cleanup(gain_fini))) struct gain g = { .n = 0 };
 	bsv_scoped_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns)), *pairs = NULL;
-	bsv_scoped_text *sql =
-		bsv_fill(bsv_sql_gain_pairs, (const struct bsv_hole[]){ { "with", input->with }, { NULL, NULL } });
+	bsv_scoped_text *sql = bsv_fill(bsv_sql_gain_pairs,
+	                                (const struct bsv_placeholder[]){ { "with", input->with }, { NULL, NULL } });
 	int r;
 
 	if (!rows || !sql)

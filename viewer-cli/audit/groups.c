@@ -51,7 +51,7 @@ static int groups_find_stored(struct bsv_groups *g, struct bsv_input *input, str
 	for (unsigned i = 0; i < N_WORDS; i++)
 		if (g->by & 1u << i)
 			text_append(same, sizeof(same), ", ", words[i].same);
-	sql = bsv_fill(bsv_sql_groups_stored, (const struct bsv_hole[]){ { "same", same }, { NULL, NULL } });
+	sql = bsv_fill(bsv_sql_groups_stored, (const struct bsv_placeholder[]){ { "same", same }, { NULL, NULL } });
 	if (!sql)
 		return bsv_no_memory(err);
 	r = bsv_rows_query(&rows, input->db, sql, err);
@@ -103,7 +103,7 @@ int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *in
 		g.by |= APP_MODEL;
 
 	key = bsv_fill(bsv_sql_key_of_group,
-	               (const struct bsv_hole[]){
+	               (const struct bsv_placeholder[]){
 			       { "who", g.by & BSV_BY_BURST ? bsv_sql_key_of_burst : who[g.by & APP_MODEL] },
 			       { "path", g.by & BSV_BY_PATH ? bsv_sql_key_path : "" },
 			       { "priority", g.by & BSV_BY_PRIORITY ? bsv_sql_key_priority : "" },
@@ -132,22 +132,22 @@ int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *in
 char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, const char *stored, const char *picked,
                      const char *phase, const char *value)
 {
-	const struct bsv_hole start[] = { { "by", g->stored ? g->stored_names : g->names },
-		                          { "of", g->stored ? "s" : "x" },
-		                          { NULL, NULL } };
-	const struct bsv_hole by[] = { { "by", g->order }, { NULL, NULL } };
+	const struct bsv_placeholder start[] = { { "by", g->stored ? g->stored_names : g->names },
+		                                 { "of", g->stored ? "s" : "x" },
+		                                 { NULL, NULL } };
+	const struct bsv_placeholder by[] = { { "by", g->order }, { NULL, NULL } };
 	bsv_scoped_text *kinds =
-		bsv_fill(bsv_sql_kinds, (const struct bsv_hole[]){ { "kind", g->kind }, { NULL, NULL } });
+		bsv_fill(bsv_sql_kinds, (const struct bsv_placeholder[]){ { "kind", g->kind }, { NULL, NULL } });
 	bsv_scoped_text *keys = bsv_fill(bsv_sql_by_start, start), *order = bsv_fill(bsv_sql_by_order, by);
-	bsv_scoped_text *only =
-		g->by & BSV_BY_BURST
-			? bsv_fill(bsv_sql_only_of_burst, (const struct bsv_hole[]){ { "more", "" }, { NULL, NULL } })
-			: strdup("");
+	bsv_scoped_text *only = g->by & BSV_BY_BURST
+	                                ? bsv_fill(bsv_sql_only_of_burst,
+	                                           (const struct bsv_placeholder[]){ { "more", "" }, { NULL, NULL } })
+	                                : strdup("");
 	char *ret = NULL;
 
 	if (kinds && keys && order && only)
 		ret = bsv_fill(g->stored ? stored : picked,
-		               (const struct bsv_hole[]){
+		               (const struct bsv_placeholder[]){
 				       { "with", g->stored ? bsv_input_with_groups(input) : input->with },
 				       { "keys", keys },
 				       { "who", g->stored ? g->stored_names : g->names },
@@ -180,8 +180,8 @@ int bsv_groups_taken(struct bsv_taken *ret, const struct bsv_groups *g, struct b
 {
 	bsv_scoped_rows *rows = NULL;
 	char *sql = g->stored ? bsv_fill(bsv_sql_groups_taken,
-	                                 (const struct bsv_hole[]){ { "relations", bsv_input_with_groups(input) },
-	                                                            { NULL, NULL } })
+	                                 (const struct bsv_placeholder[]){
+						 { "relations", bsv_input_with_groups(input) }, { NULL, NULL } })
 	                      : bsv_groups_sql(g, input, NULL, bsv_sql_left_out, "", "");
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 

@@ -24,7 +24,7 @@ struct bsv_groups {
 int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *input, struct bsa_err *err);
 
 /*
- * @stored, or where groups are not stored @picked, with these holes filled: @with@; @phase@ and
+ * @stored, or where groups are not stored @picked, with these placeholders filled: @with@; @phase@ and
  * @value@, the arguments; and
  *
  *   @keys@    the columns of a group: of phase_stat s and apps a; or of execution x, kinds k and

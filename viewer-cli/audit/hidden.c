@@ -35,13 +35,13 @@ int bsv_hidden_make(const struct bsv_input *input, struct bsa_err *err)
 		reach = strdup(bsv_sql_reach_whole);
 	else
 		reach = bsv_input_fill(input, bsv_sql_reach_asked,
-		                       (const struct bsv_hole[]){ { "ended", ended }, { NULL, NULL } });
+		                       (const struct bsv_placeholder[]){ { "ended", ended }, { NULL, NULL } });
 	tables = bsv_input_fill(input, bsv_sql_hidden,
-	                        (const struct bsv_hole[]){ { "ended", ended },
-	                                                   { "reach", reach },
-	                                                   { "strange_executions", executions },
-	                                                   { "strange_events", events },
-	                                                   { "judged", some ? bsv_sql_is_picked : "1" },
-	                                                   { NULL, NULL } });
+	                        (const struct bsv_placeholder[]){ { "ended", ended },
+	                                                          { "reach", reach },
+	                                                          { "strange_executions", executions },
+	                                                          { "strange_events", events },
+	                                                          { "judged", some ? bsv_sql_is_picked : "1" },
+	                                                          { NULL, NULL } });
 	return tables ? bsa_db_make_temporary(input->db, tables, err) : bsv_no_memory(err);
 }

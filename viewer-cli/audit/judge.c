@@ -29,7 +29,7 @@ static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 
 /* ---- fairness: each service by itself ---- */
 
-enum { FAIRNESS_HOLES = 11 };
+enum { FAIRNESS_PLACEHOLDERS = 11 };
 
 /* The events of one service: of the only one in the recording (all), or of one among several. */
 struct one_service {
@@ -51,7 +51,7 @@ static void one_service_fini(struct one_service *s)
 static void one_service_fill(struct one_service *s)
 {
 	char trace[24], instance[24];
-	const struct bsv_hole holes[] = { { "trace", trace }, { "instance", instance }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "trace", trace }, { "instance", instance }, { NULL, NULL } };
 
 	if (s->all) {
 		*s = (struct one_service){ true,
@@ -65,20 +65,20 @@ static void one_service_fill(struct one_service *s)
 	}
 	snprintf(trace, sizeof(trace), "%" PRId64, s->trace);
 	snprintf(instance, sizeof(instance), "%" PRId64, s->instance);
-	s->apps = bsv_fill(bsv_sql_service_apps, holes);
-	s->services = bsv_fill(bsv_sql_service_itself, holes);
-	s->streams = bsv_fill(bsv_sql_service_streams, holes);
-	s->models = bsv_fill(bsv_sql_service_models, holes);
-	s->executions = bsv_fill(bsv_sql_service_executions, holes);
-	s->preempted = bsv_fill(
-		bsv_sql_service_preempted,
-		(const struct bsv_hole[]){ { "executions", s->executions ? s->executions : "0" }, { NULL, NULL } });
+	s->apps = bsv_fill(bsv_sql_service_apps, placeholders);
+	s->services = bsv_fill(bsv_sql_service_itself, placeholders);
+	s->streams = bsv_fill(bsv_sql_service_streams, placeholders);
+	s->models = bsv_fill(bsv_sql_service_models, placeholders);
+	s->executions = bsv_fill(bsv_sql_service_executions, placeholders);
+	s->preempted = bsv_fill(bsv_sql_service_preempted,
+	                        (const struct bsv_placeholder[]){ { "executions", s->executions ? s->executions : "0" },
+	                                                          { NULL, NULL } });
 }
 
 static int judge_service(struct bsv_judgement *ret, struct one_service *of, const struct bsv_input *input,
                          const struct bsv_bounds *bounds, struct bsa_err *err)
 {
-	const struct bsv_hole holes[FAIRNESS_HOLES] = {
+	const struct bsv_placeholder placeholders[FAIRNESS_PLACEHOLDERS] = {
 		{ "lags", bsv_input_is_timed(input) ? bsv_sql_lags_asked : bsv_sql_lags_whole },
 		{ "windows", bsv_input_is_timed(input) ? "1" : "0" },
 		{ "sight", bsv_input_is_timed(input) ? bsv_sql_sight : bsv_sql_sight_of_lags },
@@ -95,7 +95,7 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 	int r = bsv_hidden_make(input, err);
 
 	if (r >= 0)
-		r = bsv_input_row(&rows, input, bsv_sql_verdict_fairness, holes, err);
+		r = bsv_input_row(&rows, input, bsv_sql_verdict_fairness, placeholders, err);
 	if (r <= 0)
 		return r;
 	bsv_rule_fairness(ret,
@@ -164,8 +164,8 @@ char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_qu
 {
 	const char *only = input->picks ? bsv_sql_starved_picked : "";
 	char ns[24];
-	const struct bsv_hole longer[] = { { "threshold", ns }, { NULL, NULL } };
-	const struct bsv_hole stored[] = { { "only", only }, { NULL, NULL } };
+	const struct bsv_placeholder longer[] = { { "threshold", ns }, { NULL, NULL } };
+	const struct bsv_placeholder stored[] = { { "only", only }, { NULL, NULL } };
 
 	if (!threshold->given)
 		return bsv_fill(bsv_sql_starved, stored);
@@ -189,7 +189,7 @@ static int read_unheld(struct bsv_rows **ret, const struct bsv_input *input, int
 	snprintf(from, sizeof(from), "%" PRId64, began);
 	snprintf(to, sizeof(to), "%" PRId64, ended);
 	return bsv_input_row(ret, input, bsv_sql_verdict_starvation_unheld,
-	                     (const struct bsv_hole[]){
+	                     (const struct bsv_placeholder[]){
 				     { "id", id_text }, { "wait_began", from }, { "wait_ended", to }, { NULL, NULL } },
 	                     err);
 }
@@ -201,14 +201,16 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
 	bsv_scoped_text *name = app ? bsv_quoted(app) : strdup("NULL"),
 			*of = model ? bsv_quoted(model) : strdup("NULL");
-	const struct bsv_hole holes[] = { { "episodes", episodes }, { "app", name }, { "model", of }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = {
+		{ "episodes", episodes }, { "app", name }, { "model", of }, { NULL, NULL }
+	};
 	bsv_scoped_rows *rows = NULL;
 	int r;
 
 	*ret = (struct bsv_starved_by){ .idle_ns = 0 };
 	if (!episodes || !name || !of)
 		return bsv_no_memory(err);
-	for (r = bsv_input_row(&rows, input, bsv_sql_starvation_longest, holes, err); r > 0;
+	for (r = bsv_input_row(&rows, input, bsv_sql_starvation_longest, placeholders, err); r > 0;
 	     r = bsv_rows_step(rows, err)) {
 		bsv_scoped_rows *unheld = NULL;
 
@@ -236,19 +238,19 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	struct bsv_quantity certain_threshold = sure ? threshold : (struct bsv_quantity){ true, BSV_STARVED_NS };
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &certain_threshold);
 	bsv_scoped_text *recorded = bsv_starvation_episodes(input, &threshold);
-	const struct bsv_hole *holes;
+	const struct bsv_placeholder *placeholders;
 	bsv_scoped_rows *rows = NULL, *unheld = NULL;
 	bsv_scoped_text *victim = NULL;
 	int r;
 
-	holes = (const struct bsv_hole[]){ { "episodes", episodes },
-		                           { "recorded", recorded },
-		                           { "sure", sure ? "1" : "0" },
-		                           { "sight", bsv_sql_sight },
-		                           { NULL, NULL } };
+	placeholders = (const struct bsv_placeholder[]){ { "episodes", episodes },
+		                                         { "recorded", recorded },
+		                                         { "sure", sure ? "1" : "0" },
+		                                         { "sight", bsv_sql_sight },
+		                                         { NULL, NULL } };
 	r = bsv_hidden_make(input, err);
 	if (r >= 0)
-		r = bsv_input_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
+		r = bsv_input_row(&rows, input, bsv_sql_verdict_starvation, placeholders, err);
 	if (r <= 0)
 		return r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 4).text, bsv_rows_cell(rows, 5).text);
@@ -293,10 +295,12 @@ static void work_sql_fini(struct work_sql *w)
  */
 static int read_work(struct work_sql *ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = { { "work", bsv_sql_priority_work }, { "most", "32" }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "work", bsv_sql_priority_work },
+		                                        { "most", "32" },
+		                                        { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
 	const char *referred, *with_more;
-	int r = bsv_input_row(&rows, input, bsv_sql_priority_work_rows, holes, err);
+	int r = bsv_input_row(&rows, input, bsv_sql_priority_work_rows, placeholders, err);
 
 	if (r < 0)
 		return r;
@@ -306,11 +310,11 @@ static int read_work(struct work_sql *ret, const struct bsv_input *input, struct
 	if (bsv_rows_get(rows, 0, 1))
 		ret->parts = strdup(bsv_sql_priority_work);
 	else
-		ret->parts =
-			bsv_fill(bsv_sql_work_read,
-		                 (const struct bsv_hole[]){ { "referred", referred ? referred : bsv_sql_work_none },
-		                                            { "with_more", with_more ? with_more : bsv_sql_work_none },
-		                                            { NULL, NULL } });
+		ret->parts = bsv_fill(
+			bsv_sql_work_read,
+			(const struct bsv_placeholder[]){ { "referred", referred ? referred : bsv_sql_work_none },
+		                                          { "with_more", with_more ? with_more : bsv_sql_work_none },
+		                                          { NULL, NULL } });
 	return ret->parts ? 0 : bsv_no_memory(err);
 }
 
@@ -325,9 +329,9 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 	if (!may_be)
 		return strdup(bsv_sql_unseen_none);
 	if (!mixed)
-		return bsv_fill(
-			bsv_sql_unseen_unmixed,
-			(const struct bsv_hole[]){ { "unseen_work", bsv_sql_priority_unseen_work }, { NULL, NULL } });
+		return bsv_fill(bsv_sql_unseen_unmixed,
+		                (const struct bsv_placeholder[]){ { "unseen_work", bsv_sql_priority_unseen_work },
+		                                                  { NULL, NULL } });
 
 	/* Inversions and choices that are not stored but may have happened. */
 	if (limit->given)
@@ -335,14 +339,14 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 	else
 		limit_of_holder = bsv_fill(
 			bsv_sql_limit_of_holder,
-			(const struct bsv_hole[]){ { "off_core", bsv_sql_off_core_of_holder }, { NULL, NULL } });
-	return bsv_input_fill(
-		input, bsv_sql_verdict_priority_unseen,
-		(const struct bsv_hole[]){ { "limit", limit_of_holder },
-	                                   { "limit_least", limit->given ? limit_of_holder : bsv_sql_limit_least },
-	                                   { "limit_floor", limit->given ? limit_of_holder : bsv_sql_limit_floor },
-	                                   { "unseen_work", bsv_sql_priority_unseen_work },
-	                                   { NULL, NULL } });
+			(const struct bsv_placeholder[]){ { "off_core", bsv_sql_off_core_of_holder }, { NULL, NULL } });
+	return bsv_input_fill(input, bsv_sql_verdict_priority_unseen,
+	                      (const struct bsv_placeholder[]){
+				      { "limit", limit_of_holder },
+				      { "limit_least", limit->given ? limit_of_holder : bsv_sql_limit_least },
+				      { "limit_floor", limit->given ? limit_of_holder : bsv_sql_limit_floor },
+				      { "unseen_work", bsv_sql_priority_unseen_work },
+				      { NULL, NULL } });
 }
 
 /* The answer of a query that asks yes or no, yes if it is NULL; negative: an error. */
@@ -382,19 +386,19 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	if (inverted < 0)
 		return inverted;
 	unseen = unseen_parts(input, &limit, may_be, work.mixed);
-	r = bsv_input_row(
-		&rows, input, bsv_sql_verdict_priority,
-		(const struct bsv_hole[]){ { "work", work.parts },
-	                                   { "stretches", inverted ? bsv_sql_stretches : bsv_sql_stretches_none },
-	                                   { "unseen_stops", bsv_sql_unseen_stops },
-	                                   { "choices", bsv_sql_choices },
-	                                   { "off_core", bsv_sql_off_core_of_holder },
-	                                   { "sure", limit.given ? "1" : "0" },
-	                                   { "unseen", unseen },
-	                                   { "excess", limit.given ? bsv_sql_inversion_all : bsv_sql_inversion_excess },
-	                                   { "sight", bsv_sql_sight },
-	                                   { NULL, NULL } },
-		err);
+	r = bsv_input_row(&rows, input, bsv_sql_verdict_priority,
+	                  (const struct bsv_placeholder[]){
+				  { "work", work.parts },
+				  { "stretches", inverted ? bsv_sql_stretches : bsv_sql_stretches_none },
+				  { "unseen_stops", bsv_sql_unseen_stops },
+				  { "choices", bsv_sql_choices },
+				  { "off_core", bsv_sql_off_core_of_holder },
+				  { "sure", limit.given ? "1" : "0" },
+				  { "unseen", unseen },
+				  { "excess", limit.given ? bsv_sql_inversion_all : bsv_sql_inversion_excess },
+				  { "sight", bsv_sql_sight },
+				  { NULL, NULL } },
+	                  err);
 	if (r <= 0)
 		return r;
 	victim = bsv_full_name(bsv_rows_cell(rows, 12).text, bsv_rows_cell(rows, 13).text);

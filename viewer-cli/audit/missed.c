@@ -113,7 +113,7 @@ char *bsv_missed_undecided(struct bsv_rows *rows, int64_t missed)
 
 int bsv_missed_undecided_rows(struct bsv_rows **ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	static const struct bsv_hole whole[] = { { "stats", bsv_sql_misses_stored }, { NULL, NULL } };
+	static const struct bsv_placeholder whole[] = { { "stats", bsv_sql_misses_stored }, { NULL, NULL } };
 
 	return bsv_input_row(ret, input, bsv_sql_misses_undecided, whole, err);
 }
@@ -652,7 +652,7 @@ char *bsv_missed_doers(const struct bsv_judgement *fairness)
 	bsv_scoped_text *fair_by = by ? bsv_quoted(fairness->by) : strdup("''");
 
 	return fair_by ? bsv_fill(bsv_sql_miss_doers,
-	                          (const struct bsv_hole[]){ { "fair_by", fair_by }, { NULL, NULL } })
+	                          (const struct bsv_placeholder[]){ { "fair_by", fair_by }, { NULL, NULL } })
 	               : NULL;
 }
 
@@ -663,11 +663,11 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct
 	struct adding adding = { .said = NULL };
 	bsv_scoped_text *unknown = bsv_unknown_deadlines(input), *unseen = bsv_unseen_outcomes(input);
 	bsv_scoped_text *doers = bsv_missed_doers(fairness);
-	const struct bsv_hole holes[] = { { "n_unknown", unknown },    { "n_unseen", unseen },
-		                          { "doers", doers },          { "doer", bsv_sql_miss_doer_name },
-		                          { "n_named", OTHERS_NAMED }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "n_unknown", unknown },    { "n_unseen", unseen },
+		                                        { "doers", doers },          { "doer", bsv_sql_miss_doer_name },
+		                                        { "n_named", OTHERS_NAMED }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = doers ? bsv_input_rows(&rows, input, bsv_sql_summary_misses, holes, err) : bsv_no_memory(err);
+	int r = doers ? bsv_input_rows(&rows, input, bsv_sql_summary_misses, placeholders, err) : bsv_no_memory(err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		/* A finding has a row for each victim; what is no finding has one row. */

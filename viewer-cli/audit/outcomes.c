@@ -16,7 +16,7 @@ char *bsv_unknown_deadlines(const struct bsv_input *input)
 	if (!input->unsure_deadlines)
 		return bsv_text("0");
 	return bsv_fill(bsv_sql_count_if,
-	                (const struct bsv_hole[]){ { "condition", bsv_sql_deadline_unknown }, { NULL, NULL } });
+	                (const struct bsv_placeholder[]){ { "condition", bsv_sql_deadline_unknown }, { NULL, NULL } });
 }
 
 char *bsv_outcome_unknown(const struct bsv_input *input)
@@ -24,9 +24,9 @@ char *bsv_outcome_unknown(const struct bsv_input *input)
 	char ended[NUMBER_TEXT];
 
 	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
-	return bsv_fill(
-		bsv_sql_outcome_unknown,
-		(const struct bsv_hole[]){ { "ended", ended }, { "one_side", bsv_sql_one_side }, { NULL, NULL } });
+	return bsv_fill(bsv_sql_outcome_unknown, (const struct bsv_placeholder[]){ { "ended", ended },
+	                                                                           { "one_side", bsv_sql_one_side },
+	                                                                           { NULL, NULL } });
 }
 
 char *bsv_unseen_outcomes(const struct bsv_input *input)
@@ -36,7 +36,7 @@ char *bsv_unseen_outcomes(const struct bsv_input *input)
 	if (!input->unsure_outcomes)
 		return bsv_text("0");
 	return condition ? bsv_fill(bsv_sql_count_if,
-	                            (const struct bsv_hole[]){ { "condition", condition }, { NULL, NULL } })
+	                            (const struct bsv_placeholder[]){ { "condition", condition }, { NULL, NULL } })
 	                 : NULL;
 }
 

@@ -478,10 +478,10 @@ static struct bsv_sharing_app *app_of_service(struct bsv_sharing_facts *f, size_
 
 static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = {
+	const struct bsv_placeholder placeholders[] = {
 		{ "takers", input->picks ? bsv_sql_waits_by_holder_picked : bsv_sql_waits_by_holder }, { NULL, NULL }
 	};
-	bsv_scoped_text *sql = bsv_input_fill(input, bsv_sql_sharing_names, holes);
+	bsv_scoped_text *sql = bsv_input_fill(input, bsv_sql_sharing_names, placeholders);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 
@@ -552,7 +552,8 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 		r = bsv_hidden_make(input, err);
 	if (r >= 0)
 		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight,
-		                  (const struct bsv_hole[]){ { "hidden", "hidden_waits" }, { NULL, NULL } }, err);
+		                  (const struct bsv_placeholder[]){ { "hidden", "hidden_waits" }, { NULL, NULL } },
+		                  err);
 	if (r <= 0)
 		return r;
 	ret->sight = (struct bsv_sight){ .service = bsv_rows_get(sight, 0, 0),

@@ -1,4 +1,4 @@
-/* template.c -- fills in the holes of SQL. */
+/* template.c -- fills in the placeholders of SQL. */
 #include "base/template.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 
 #include "base/scoped.h"
 
-char *bsv_fill(const char *template, const struct bsv_hole *holes)
+char *bsv_fill(const char *template, const struct bsv_placeholder *placeholders)
 {
 	char *ret = NULL;
 	size_t bytes;
@@ -21,17 +21,17 @@ char *bsv_fill(const char *template, const struct bsv_hole *holes)
 		return NULL;
 	for (const char *at = template; *at;) {
 		size_t n = *at == '@' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
-		const struct bsv_hole *hole = holes;
+		const struct bsv_placeholder *placeholder = placeholders;
 
-		if (n == 0 || at[n + 1] != '@') { /* no hole, which is "@name@" */
+		if (n == 0 || at[n + 1] != '@') { /* no placeholder, which is "@name@" */
 			fputc(*at++, to);
 			continue;
 		}
-		while (hole->name && (strlen(hole->name) != n || memcmp(hole->name, at + 1, n)))
-			hole++;
-		assert(hole->name && "a hole without a text");
-		if (hole->name && hole->text) {
-			fputs(hole->text, to);
+		while (placeholder->name && (strlen(placeholder->name) != n || memcmp(placeholder->name, at + 1, n)))
+			placeholder++;
+		assert(placeholder->name && "a placeholder without a text");
+		if (placeholder->name && placeholder->text) {
+			fputs(placeholder->text, to);
 			at += n + 2;
 		} else {
 			fputc(*at++, to);
@@ -45,14 +45,14 @@ char *bsv_fill(const char *template, const struct bsv_hole *holes)
 	return ret;
 }
 
-int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *template, const struct bsv_hole *holes,
-                  struct bsa_err *err)
+int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *template,
+                  const struct bsv_placeholder *placeholders, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = holes ? bsv_fill(template, holes) : NULL;
+	bsv_scoped_text *sql = placeholders ? bsv_fill(template, placeholders) : NULL;
 
-	if (holes && !sql)
+	if (placeholders && !sql)
 		return bsv_no_memory(err);
-	return bsa_query_new(ret, db, holes ? sql : template, err);
+	return bsa_query_new(ret, db, placeholders ? sql : template, err);
 }
 
 char *bsv_text(const char *format, ...)
@@ -69,11 +69,11 @@ char *bsv_text(const char *format, ...)
 
 char *bsv_and(char *all, char *more)
 {
-	const struct bsv_hole holes[] = { { "all", all }, { "more", more }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "all", all }, { "more", more }, { NULL, NULL } };
 	char *ret = NULL;
 
 	if (all && more)
-		ret = *all && *more ? bsv_fill(bsv_sql_and_more, holes) : strdup(*all ? all : more);
+		ret = *all && *more ? bsv_fill(bsv_sql_and_more, placeholders) : strdup(*all ? all : more);
 	free(all);
 	free(more);
 	return ret;
@@ -88,7 +88,7 @@ char *bsv_and_equal(char *all, const char *column, const char *value)
 	before = all;
 	quoted = bsv_quoted(value);
 	return quoted ? bsv_fill(bsv_sql_and_equal,
-	                         (const struct bsv_hole[]){
+	                         (const struct bsv_placeholder[]){
 					 { "all", before }, { "column", column }, { "value", quoted }, { NULL, NULL } })
 	              : NULL;
 }

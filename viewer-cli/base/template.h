@@ -1,18 +1,18 @@
 /*
- * template.h -- SQL with holes. Each file reports/NAME.sql is the string bsv_sql_NAME.
+ * template.h -- SQL with placeholders. Each file reports/NAME.sql is the string bsv_sql_NAME.
  *
  * C code has no SQL of its own. A statement that is no report, because C code alone reads its rows,
  * is a file like a report:
  *
  *   a number or a text   is a parameter, ":id": bsa_query_int gives a prepared query its value, and
  *                        bsv_rows_bound gives rows their values.
- *   a relation, a column is a hole, "@relation@".
- *   apps, models, picked (input/input.h) come from the hole "@relations@" at the beginning of the
+ *   a relation, a column is a placeholder, "@relation@".
+ *   apps, models, picked (input/input.h) come from the placeholder "@relations@" at the beginning of the
  *                        statement, which the struct bsv_input's @with fills. A report has "@with@"
  *                        there: burstscope sql lists what has it.
  *
  *   r = bsv_query_new(&q, db, bsv_sql_NAME,
- *                     (const struct bsv_hole[]){ { "relations", input->with }, { NULL, NULL } }, err);
+ *                     (const struct bsv_placeholder[]){ { "relations", input->with }, { NULL, NULL } }, err);
  *
  * SQL that is put into other statements is reports/parts/NAME.sql: the string bsv_sql_NAME without
  * the comment at its beginning and the end of its last line, because people see these statements
@@ -25,22 +25,22 @@
 #include "bsa/db.h"
 #include "reports.h" /* made from reports/: extern const char bsv_sql_NAME[] */
 
-struct bsv_hole {
+struct bsv_placeholder {
 	const char *name, *text; /* a row with a NULL name ends a table */
 };
 
 /*
- * Replace each @name@ in @template by its @text. Owned by the caller; NULL: no memory. A hole
+ * Replace each @name@ in @template by its @text. Owned by the caller; NULL: no memory. A placeholder
  * without a text is a bug.
  */
-char *bsv_fill(const char *template, const struct bsv_hole *holes);
+char *bsv_fill(const char *template, const struct bsv_placeholder *placeholders);
 
 /*
- * Fill and prepare @template; NULL @holes: it has none. *ret is owned by the caller, who gives each
+ * Fill and prepare @template; NULL @placeholders: it has none. *ret is owned by the caller, who gives each
  * parameter its value before the first step.
  */
-int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *template, const struct bsv_hole *holes,
-                  struct bsa_err *err);
+int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *template,
+                  const struct bsv_placeholder *placeholders, struct bsa_err *err);
 
 /* As printf, into memory owned by the caller; NULL: no memory. */
 char *bsv_text(const char *format, ...) __attribute__((format(printf, 1, 2)));

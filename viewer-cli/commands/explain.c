@@ -227,11 +227,13 @@ enum { N_PARTS = sizeof(parts) / sizeof(*parts) };
 static char *part_sql(const struct asked *a, const struct part *part)
 {
 	char began[32], id_text[32];
-	struct bsv_hole holes[] = { { "with", a->input.with }, { "began", began }, { "id", id_text }, { NULL, NULL } };
+	struct bsv_placeholder placeholders[] = {
+		{ "with", a->input.with }, { "began", began }, { "id", id_text }, { NULL, NULL }
+	};
 
 	snprintf(began, sizeof(began), "%" PRId64, a->input.began);
 	snprintf(id_text, sizeof(id_text), "%" PRId64, a->id);
-	return bsv_fill(part->sql, holes);
+	return bsv_fill(part->sql, placeholders);
 }
 
 /* ---- for people ---- */

@@ -253,7 +253,7 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 	/* An empty result may be a typing error in --where: report that it is empty. */
 	if (r >= 0 && input.picks && !call->common.quiet) {
 		sql = bsv_fill(bsv_sql_export_any,
-		               (const struct bsv_hole[]){ { "relations", input.with }, { NULL, NULL } });
+		               (const struct bsv_placeholder[]){ { "relations", input.with }, { NULL, NULL } });
 		r = sql ? bsv_rows_query(&rows, input.db, sql, err) : bsv_no_memory(err);
 		if (r >= 0)
 			r = bsv_rows_step(rows, err);
@@ -269,7 +269,7 @@ static int export_run(const struct bsv_call *call, struct bsa_err *err)
 		rows_sql = bsv_fill(executions    ? bsv_sql_export_picked
 		                    : input.picks ? bsv_sql_export_of_picked
 		                                  : bsv_sql_export_whole,
-		                    (const struct bsv_hole[]){
+		                    (const struct bsv_placeholder[]){
 					    { "relations", input.with }, { "relation", o->relation }, { NULL, NULL } });
 		as.asked.format = forms[o->format];
 		as.asked.csv_safe = o->csv_safe;

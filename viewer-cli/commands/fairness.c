@@ -110,19 +110,19 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 {
 	bool timed = bsv_input_is_timed(&report->input);
 	const char *window = bsv_report_text(report, "%" PRId64, window_ns);
-	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
+	const struct bsv_placeholder placeholder[] = { { "window", window }, { NULL, NULL } };
 	char *shares = bsv_report_keep(
 		report,
 		bsv_input_fill(&report->input, timed ? bsv_sql_fairness_shares_timed : bsv_sql_fairness_shares, NULL));
-	char *cut = bsv_report_keep(report, bsv_input_fill(&report->input, bsv_sql_fairness_windows_cut, hole));
-	const struct bsv_hole of_apps[] = { { "shares", shares },
-		                            { "slow", report->input.picks ? bsv_sql_fairness_slowdown_picked
-		                                                          : bsv_sql_fairness_slowdown },
-		                            { NULL, NULL } };
-	const struct bsv_hole of_pairs[] = { { "pairs", report->input.picks ? bsv_sql_waits_by_holder_picked
-		                                                            : bsv_sql_waits_by_holder },
-		                             { NULL, NULL } };
-	const struct bsv_hole of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
+	char *cut = bsv_report_keep(report, bsv_input_fill(&report->input, bsv_sql_fairness_windows_cut, placeholder));
+	const struct bsv_placeholder of_apps[] = { { "shares", shares },
+		                                   { "slow", report->input.picks ? bsv_sql_fairness_slowdown_picked
+		                                                                 : bsv_sql_fairness_slowdown },
+		                                   { NULL, NULL } };
+	const struct bsv_placeholder of_pairs[] = { { "pairs", report->input.picks ? bsv_sql_waits_by_holder_picked
+		                                                                   : bsv_sql_waits_by_holder },
+		                                    { NULL, NULL } };
+	const struct bsv_placeholder of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
 
 	bsv_answer_rows(report->answer, "sharing", "response times and work by app, real and under fair sharing",
 	                sharing_rows(sharing));

@@ -142,7 +142,7 @@ static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 	l.answer = bsv_answer_new(call, &l.input);
 	l.value = strcmp(l.phase, "overhead")
 	                  ? bsv_fill(bsv_sql_phase_of_execution,
-	                             (const struct bsv_hole[]){ { "phase", l.phase }, { NULL, NULL } })
+	                             (const struct bsv_placeholder[]){ { "phase", l.phase }, { NULL, NULL } })
 	                  : strdup(bsv_sql_overhead_of_execution);
 	l.title = o->phase ? bsv_text("latency: %s", l.phase) : bsv_text("latency, from end to end");
 	if (!l.answer || !l.value || !l.title)

@@ -107,32 +107,35 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	                       bsv_cause_text(cause), main_culprit(report, culprits, cause));
 }
 
-/* The holes of the queries. Causes and culprits come from stored sums, or from the causes of each picked miss. */
-enum { VICTIMS_HOLES = 8 };
+/*
+ * The placeholders of the queries. Causes and culprits come from stored sums, or from the causes of each picked
+ * miss.
+ */
+enum { VICTIMS_PLACEHOLDERS = 8 };
 
-struct holes {
-	struct bsv_hole causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_HOLES];
+struct placeholders {
+	struct bsv_placeholder causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_PLACEHOLDERS];
 };
 
 /* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
 static const char *fill_unknown(struct bsv_report *report, const char *sql)
 {
 	bsv_scoped_text *unseen = bsv_outcome_unknown(&report->input);
-	const struct bsv_hole holes[] = { { "unknown", bsv_sql_deadline_unknown },
-		                          { "unseen", unseen },
-		                          { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "unknown", bsv_sql_deadline_unknown },
+		                                        { "unseen", unseen },
+		                                        { NULL, NULL } };
 
-	return bsv_report_keep(report, sql && unseen ? bsv_fill(sql, holes) : NULL);
+	return bsv_report_keep(report, sql && unseen ? bsv_fill(sql, placeholders) : NULL);
 }
 
 /* The sums of misses that @rows makes, for a WITH. */
 static const char *stats_of(struct bsv_report *report, const char *rows)
 {
-	return bsv_report_keep(
-		report, bsv_fill(bsv_sql_misses_stats, (const struct bsv_hole[]){ { "rows", rows }, { NULL, NULL } }));
+	return bsv_report_keep(report, bsv_fill(bsv_sql_misses_stats,
+	                                        (const struct bsv_placeholder[]){ { "rows", rows }, { NULL, NULL } }));
 }
 
-static struct holes holes_make(struct bsv_report *report, enum by by)
+static struct placeholders placeholders_make(struct bsv_report *report, enum by by)
 {
 	bool some = report->input.picks, each = some || report->input.unsure_deadlines || report->input.unsure_outcomes;
 	const char *picked = fill_unknown(report, bsv_sql_misses_kinds_picked);
@@ -141,17 +144,18 @@ static struct holes holes_make(struct bsv_report *report, enum by by)
 	const char *had =
 		each ? bsv_report_text(report, "%s%s", picked, fill_unknown(report, bsv_sql_misses_had_deadline))
 		     : bsv_sql_misses_kinds;
-	struct holes ret = {
+	struct placeholders ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
 		.kinds = { { "kinds", each ? picked : bsv_sql_misses_kinds } },
 		.worst = { { "most", bsv_report_text(report, "%d", WORST) } },
 	};
-	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? bsv_sql_victims_by_app : bsv_sql_victims_by_model },
-		                         { NULL, NULL } };
+	const struct bsv_placeholder keys[] = {
+		{ "keys", by == BY_APP ? bsv_sql_victims_by_app : bsv_sql_victims_by_model }, { NULL, NULL }
+	};
 	const char *why =
 		bsv_report_keep(report, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
-	const struct bsv_hole by_model[VICTIMS_HOLES] = {
+	const struct bsv_placeholder by_model[VICTIMS_PLACEHOLDERS] = {
 		{ "kinds", had },
 		{ "why", why },
 		{ "group", "app, model and priority" },
@@ -160,7 +164,7 @@ static struct holes holes_make(struct bsv_report *report, enum by by)
 		{ "same_w", bsv_sql_victims_same_model },
 		{ "order", bsv_sql_victims_model_order },
 	};
-	const struct bsv_hole by_app[VICTIMS_HOLES] = {
+	const struct bsv_placeholder by_app[VICTIMS_PLACEHOLDERS] = {
 		{ "kinds", had },   { "why", why },
 		{ "group", "app" }, { "keys", bsv_sql_victims_by_app },
 		{ "names", "" },    { "same_w", bsv_sql_victims_same_app },
@@ -193,9 +197,9 @@ static struct bsv_report_part *doers_ask(struct bsv_report *report)
 	doers = r < 0 ? NULL : bsv_report_keep(report, bsv_missed_doers(&fairness));
 	if (!doers)
 		return NULL;
-	return bsv_report_ask(
-		report, "doers", bsv_sql_misses_doers,
-		(const struct bsv_hole[]){ { "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { NULL, NULL } });
+	return bsv_report_ask(report, "doers", bsv_sql_misses_doers,
+	                      (const struct bsv_placeholder[]){
+				      { "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { NULL, NULL } });
 }
 
 /* Read the parts from which titles and notes take their figures. */
@@ -243,17 +247,18 @@ static int misses_read(struct misses *m, struct bsv_report *report, enum by by, 
 
 static int misses_ask(struct misses *m, struct bsv_report *report, enum by by, struct bsa_err *err)
 {
-	const struct holes holes = holes_make(report, by);
+	const struct placeholders placeholders = placeholders_make(report, by);
 
-	m->causes = bsv_report_ask(report, "causes", bsv_sql_misses_causes, holes.causes);
+	m->causes = bsv_report_ask(report, "causes", bsv_sql_misses_causes, placeholders.causes);
 	m->doers = by == BY_CAUSE ? doers_ask(report) : NULL;
-	m->victims = bsv_report_ask(report, by == BY_APP ? "apps" : "models", bsv_sql_misses_victims, holes.victims);
-	m->culprits = bsv_report_ask(report, "culprits", bsv_sql_misses_culprits, holes.culprits);
+	m->victims =
+		bsv_report_ask(report, by == BY_APP ? "apps" : "models", bsv_sql_misses_victims, placeholders.victims);
+	m->culprits = bsv_report_ask(report, "culprits", bsv_sql_misses_culprits, placeholders.culprits);
 	m->without = bsv_report_ask(report, "without", bsv_sql_misses_without, NULL);
-	m->undecided = bsv_report_ask(report, "undecided", bsv_sql_misses_undecided, holes.causes);
-	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, holes.worst);
-	m->ledgers = bsv_report_ask(report, "ledgers", bsv_sql_misses_ledger, holes.causes);
-	m->totals = bsv_report_ask(report, "totals", bsv_sql_misses_total, holes.kinds);
+	m->undecided = bsv_report_ask(report, "undecided", bsv_sql_misses_undecided, placeholders.causes);
+	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, placeholders.worst);
+	m->ledgers = bsv_report_ask(report, "ledgers", bsv_sql_misses_ledger, placeholders.causes);
+	m->totals = bsv_report_ask(report, "totals", bsv_sql_misses_total, placeholders.kinds);
 	return misses_read(m, report, by, err);
 }
 

@@ -101,7 +101,7 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	int64_t from = o->input.from > o->input.began ? o->input.from : o->input.began;
 	int64_t to = o->input.to < o->input.ended ? o->input.to : o->input.ended;
 	bsv_scoped_text *length = bsv_text("%" PRId64, to > from ? to - from : 1);
-	const struct bsv_hole holes[] = { { "length", length }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "length", length }, { NULL, NULL } };
 	struct bsv_taken taken;
 	struct bsv_habit habit;
 	struct bsv_rows *gain;
@@ -143,7 +143,7 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 		 * takes as much time again.
 		 */
 		r = add_query(o, "around", "time around executions: connections, bursts, pools",
-		              length ? bsv_input_fill(&o->input, bsv_sql_overhead_around, holes) : NULL, err);
+		              length ? bsv_input_fill(&o->input, bsv_sql_overhead_around, placeholders) : NULL, err);
 
 	/* Note an app that makes a burst for each call. */
 	if (r >= 0)

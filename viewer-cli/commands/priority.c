@@ -35,7 +35,7 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	struct bsv_bounds bounds = { .inversion = o->bound, .honoured_given = o->honoured };
 	enum { BOUND = 2, ALLOWED = 4 };
-	struct bsv_hole pairs[] = {
+	struct bsv_placeholder pairs[] = {
 		{ "stretches", bsv_sql_stretches },
 		{ "unseen_stops", bsv_sql_unseen_stops },
 		[BOUND] = { "bound", bsv_sql_inversion_bound },
@@ -43,8 +43,8 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 		[ALLOWED] = { "allowed", bsv_sql_inversion_allowed },
 		{ NULL, NULL },
 	};
-	const struct bsv_hole choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
-	struct bsv_hole worst[] = { { "most", NULL }, { NULL, NULL } };
+	const struct bsv_placeholder choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
+	struct bsv_placeholder worst[] = { { "most", NULL }, { NULL, NULL } };
 	int r;
 
 	if (o->honoured && !bsv_percent_read(o->honoured, 100, &bounds.honoured))

@@ -7,7 +7,7 @@
 static int slots_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	bsv_scoped_report report = { 0 };
-	struct bsv_hole each[] = { { "each", bsv_sql_slots_each_picked }, { NULL, NULL } };
+	struct bsv_placeholder each[] = { { "each", bsv_sql_slots_each_picked }, { NULL, NULL } };
 	struct bsv_rows *rows = NULL;
 	bool stored = false;
 	int r = bsv_report_open(&report, call, err);

@@ -48,7 +48,7 @@ static char *report_about(const struct bsv_named_sql *report)
 
 /*
  * May the query be called by name? It must be a whole query, which begins with @with@, and need no
- * hole that only its command can fill.
+ * placeholder that only its command can fill.
  */
 static bool has_name(const struct bsv_named_sql *report)
 {
@@ -156,14 +156,14 @@ static int sql_run(const struct bsv_call *call, struct bsa_err *err)
 		bsa_db_own_queries(input.db, false);
 	a = bsv_answer_new(call, &input);
 	if (report) {
-		const struct bsv_hole holes[] = { { "with", input.with },
-			                          { "began", began },
-			                          { "only_preempted", "" },
-			                          { "only_victims", "" },
-			                          { NULL, NULL } };
+		const struct bsv_placeholder placeholders[] = { { "with", input.with },
+			                                        { "began", began },
+			                                        { "only_preempted", "" },
+			                                        { "only_victims", "" },
+			                                        { NULL, NULL } };
 
 		snprintf(began, sizeof(began), "%" PRId64, input.began);
-		bsv_answer_sql(a, "rows", NULL, bsv_fill(report->text, holes));
+		bsv_answer_sql(a, "rows", NULL, bsv_fill(report->text, placeholders));
 	} else {
 		bsv_answer_sql(a, "rows", NULL, strdup(query));
 		bsv_answer_raw(a, "rows");

@@ -24,7 +24,7 @@ static int starvation_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct bsv_bounds bounds = { .threshold = o->threshold };
 	struct bsv_judgement judgement = { 0 };
 	bsv_scoped_report report = { 0 };
-	struct bsv_hole holes[] = { { "episodes", NULL }, { NULL, NULL } };
+	struct bsv_placeholder placeholders[] = { { "episodes", NULL }, { NULL, NULL } };
 	bool any;
 	int r = bsv_report_open(&report, call, err);
 
@@ -33,12 +33,12 @@ static int starvation_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	any = judgement.rules[0].figure > 0;
-	holes[0].text = bsv_report_keep(&report, bsv_starvation_episodes(&report.input, &o->threshold));
+	placeholders[0].text = bsv_report_keep(&report, bsv_starvation_episodes(&report.input, &o->threshold));
 
-	bsv_report_part(&report, "victims", "starved work by app and model", bsv_sql_starvation_victims, holes);
+	bsv_report_part(&report, "victims", "starved work by app and model", bsv_sql_starvation_victims, placeholders);
 	bsv_report_part(&report, "culprits", "starvation by culprit, the app that held the lane longest",
-	                bsv_sql_starvation_culprits, holes);
-	bsv_report_part(&report, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, holes);
+	                bsv_sql_starvation_culprits, placeholders);
+	bsv_report_part(&report, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, placeholders);
 	if (!any) {
 		bsv_answer_hide(report.answer, "culprits");
 		bsv_answer_hide(report.answer, "episodes");

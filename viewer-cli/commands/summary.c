@@ -633,10 +633,12 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 		                                    { "mostly", "text", NULL } };
 	bsv_scoped_text *unknown = bsv_unknown_deadlines(&s->input);
 	bsv_scoped_text *unseen = bsv_unseen_outcomes(&s->input);
-	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "n_unknown", unknown },
+		                                        { "n_unseen", unseen },
+		                                        { NULL, NULL } };
 	bsv_scoped_rows *who = NULL;
 	char n[BSV_COUNT_MAX];
-	int r = bsv_input_row(&who, &s->input, bsv_sql_summary_who, holes, err);
+	int r = bsv_input_row(&who, &s->input, bsv_sql_summary_who, placeholders, err);
 
 	if (r >= 0 && s->people)
 		r = add_trust(s, err);

@@ -109,15 +109,18 @@ static int64_t recording_length(const struct asked *a)
 static int execution_time(const struct asked *a, int64_t id, int64_t *began, int64_t *ended, struct bsa_err *err)
 {
 	char at[32], name[32];
-	struct bsv_hole holes[] = { { "with", a->input.with }, { "began", at }, { "id", name }, { NULL, NULL } };
+	struct bsv_placeholder placeholders[] = {
+		{ "with", a->input.with }, { "began", at }, { "id", name }, { NULL, NULL }
+	};
 	bsv_scoped_text *sql = NULL, *all = NULL;
 	bsv_scoped_rows *rows = NULL;
 	int r;
 
 	snprintf(at, sizeof(at), "%" PRId64, a->input.began);
 	snprintf(name, sizeof(name), "%" PRId64, id);
-	sql = bsv_fill(bsv_sql_explain_execution, holes);
-	all = sql ? bsv_fill(bsv_sql_timeline_time, (const struct bsv_hole[]){ { "execution", sql }, { NULL, NULL } })
+	sql = bsv_fill(bsv_sql_explain_execution, placeholders);
+	all = sql ? bsv_fill(bsv_sql_timeline_time,
+	                     (const struct bsv_placeholder[]){ { "execution", sql }, { NULL, NULL } })
 	          : NULL;
 	r = all ? bsv_rows_query(&rows, a->input.db, all, err) : bsv_no_memory(err);
 	if (r >= 0)
@@ -195,17 +198,17 @@ static char *range_sql(const struct asked *a, const char *template)
 {
 	bsv_scoped_text *within = NULL;
 	char began[32], ended[32], from[32], to[32], first[32], last[32], limit[32];
-	struct bsv_hole holes[] = { { "under_way", "1" }, /* the whole recording needs no condition */
-		                    { "with", a->input.with },
-		                    { "began", began },
-		                    { "ended", ended },
-		                    { "from", from },
-		                    { "to", to },
-		                    { "first", first },
-		                    { "last", last },
-		                    { "limit", limit },
-		                    { "by", a->options->by == BY_APP ? "app_id" : "model_id" },
-		                    { NULL, NULL } };
+	struct bsv_placeholder placeholders[] = { { "under_way", "1" }, /* the whole recording needs no condition */
+		                                  { "with", a->input.with },
+		                                  { "began", began },
+		                                  { "ended", ended },
+		                                  { "from", from },
+		                                  { "to", to },
+		                                  { "first", first },
+		                                  { "last", last },
+		                                  { "limit", limit },
+		                                  { "by", a->options->by == BY_APP ? "app_id" : "model_id" },
+		                                  { NULL, NULL } };
 
 	snprintf(began, sizeof(began), "%" PRId64, a->input.began);
 	snprintf(ended, sizeof(ended), "%" PRId64, absolute_time(a, recording_length(a)));
@@ -215,12 +218,12 @@ static char *range_sql(const struct asked *a, const char *template)
 	snprintf(last, sizeof(last), "%" PRId64, a->last);
 	snprintf(limit, sizeof(limit), "%u", a->call->asked.limit ? a->call->asked.limit : ROWS_MOST);
 	if (a->from > 0 || a->to < recording_length(a)) {
-		within = bsv_fill(bsv_sql_under_way, holes);
+		within = bsv_fill(bsv_sql_under_way, placeholders);
 		if (!within)
 			return NULL;
-		holes[0].text = within;
+		placeholders[0].text = within;
 	}
-	return bsv_fill(template, holes);
+	return bsv_fill(template, placeholders);
 }
 
 /* A function called with each row. */
@@ -375,7 +378,7 @@ static char *timeline_name_of(void *ctx, const char *template, const char *other
 {
 	struct asked *a = ctx;
 	bsv_scoped_text *sql =
-		bsv_fill(template, (const struct bsv_hole[]){ { "relations", a->input.with }, { NULL, NULL } });
+		bsv_fill(template, (const struct bsv_placeholder[]){ { "relations", a->input.with }, { NULL, NULL } });
 	const struct bsv_value values[] = { { ":id", id, NULL }, { 0 } };
 	bsv_scoped_rows *rows = NULL;
 

@@ -538,7 +538,7 @@ int bsv_draw_executions(struct bsv_world *w, enum bsv_detail_of_export detail, s
 {
 	struct telling t = { .w = w, .detail = detail, .err = err };
 	int r = bsv_query_new(&t.q, w->input->db, bsv_sql_export_executions,
-	                      (const struct bsv_hole[]){ { "relations", w->input->with }, { NULL, NULL } }, err);
+	                      (const struct bsv_placeholder[]){ { "relations", w->input->with }, { NULL, NULL } }, err);
 
 	if (r >= 0) {
 		bsa_query_int(t.q, ":all", detail != BSV_EXPORT_LANES);

@@ -267,7 +267,8 @@ int bsv_draw_lanes(struct bsv_world *w, enum bsv_detail_of_export detail, struct
 	r = t.sequence.keys[0] && t.sequence.keys[1] ? 0 : bsv_no_memory(err);
 	if (r >= 0)
 		r = bsv_query_new(&t.lanes, w->input->db, bsv_sql_export_lanes,
-		                  (const struct bsv_hole[]){ { "relations", w->input->with }, { NULL, NULL } }, err);
+		                  (const struct bsv_placeholder[]){ { "relations", w->input->with }, { NULL, NULL } },
+		                  err);
 	if (r >= 0 && t.counters)
 		r = bsa_query_new(&t.queue, w->input->db, bsv_sql_export_queue, err);
 	if (r >= 0)

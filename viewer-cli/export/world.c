@@ -15,12 +15,14 @@ enum { INSTANCE_SHIFT = 20, INSTANCE_MASK = 0xfff, ROWS_TRIED = 4096, NAME_ROOM 
 
 /* ---- reading ---- */
 
-/* Calls @each for every row of @template, whose holes may be @relations@ and @relation@. */
+/* Calls @each for every row of @template, whose placeholders may be @relations@ and @relation@. */
 static int each_row(struct bsv_world *w, const char *template, const char *relation,
                     bool (*each)(struct bsv_world *w, const struct bsv_rows *r), struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = { { "relations", w->input->with }, { "relation", relation }, { NULL, NULL } };
-	bsv_scoped_text *sql = bsv_fill(template, holes);
+	const struct bsv_placeholder placeholders[] = { { "relations", w->input->with },
+		                                        { "relation", relation },
+		                                        { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_fill(template, placeholders);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, w->input->db, sql, err) : bsv_no_memory(err);
 

@@ -1,4 +1,4 @@
-/* fill.c -- fills the holes that every template may have from the options of a command. */
+/* fill.c -- fills the placeholders that every template may have from the options of a command. */
 #include "input/fill.h"
 
 #include <assert.h>
@@ -10,11 +10,11 @@
 
 enum { COMMON = 7, OWN_MAX = 12, NUMBER_TEXT = 24 };
 
-char *bsv_input_fill(const struct bsv_input *input, const char *template, const struct bsv_hole *own)
+char *bsv_input_fill(const struct bsv_input *input, const char *template, const struct bsv_placeholder *own)
 {
 	char began[NUMBER_TEXT], from[NUMBER_TEXT], to[NUMBER_TEXT];
 	bool picks = input->picks; /* only executions picked by the options need the joins below */
-	struct bsv_hole holes[COMMON + OWN_MAX + 1] = {
+	struct bsv_placeholder placeholders[COMMON + OWN_MAX + 1] = {
 		{ "with", input->with },
 		{ "began", began },
 		{ "from", from },
@@ -33,14 +33,14 @@ char *bsv_input_fill(const struct bsv_input *input, const char *template, const 
 		assert(n < COMMON + OWN_MAX);
 		if (!own->text)
 			return NULL;
-		holes[n++] = *own;
+		placeholders[n++] = *own;
 	}
-	holes[n] = (struct bsv_hole){ NULL, NULL };
-	return bsv_fill(template, holes);
+	placeholders[n] = (struct bsv_placeholder){ NULL, NULL };
+	return bsv_fill(template, placeholders);
 }
 
 int bsv_input_rows(struct bsv_rows **ret, const struct bsv_input *input, const char *template,
-                   const struct bsv_hole *own, struct bsa_err *err)
+                   const struct bsv_placeholder *own, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = bsv_input_fill(input, template, own);
 
@@ -48,7 +48,7 @@ int bsv_input_rows(struct bsv_rows **ret, const struct bsv_input *input, const c
 }
 
 int bsv_input_row(struct bsv_rows **ret, const struct bsv_input *input, const char *template,
-                  const struct bsv_hole *own, struct bsa_err *err)
+                  const struct bsv_placeholder *own, struct bsa_err *err)
 {
 	int r = bsv_input_rows(ret, input, template, own, err);
 

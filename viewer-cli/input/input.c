@@ -201,10 +201,10 @@ static int read_from_and_to(struct bsv_input *input, const struct bsv_call *call
  */
 static char *with_text(const char *of_apps, const char *only)
 {
-	bsv_scoped_text *with = bsv_fill(bsv_sql_picked, (const struct bsv_hole[]){ { "names", bsv_sql_with_names },
-	                                                                            { "of_apps", of_apps },
-	                                                                            { "only", only },
-	                                                                            { NULL, NULL } });
+	bsv_scoped_text *with = bsv_fill(
+		bsv_sql_picked,
+		(const struct bsv_placeholder[]){
+			{ "names", bsv_sql_with_names }, { "of_apps", of_apps }, { "only", only }, { NULL, NULL } });
 
 	return with ? bsv_text("%s\n", with) : NULL;
 }
@@ -229,8 +229,8 @@ static void names_fini(struct names *names)
  */
 static char *where_text(const char *template, const char *with, const char *condition)
 {
-	return bsv_fill(template,
-	                (const struct bsv_hole[]){ { "relations", with }, { "condition", condition }, { NULL, NULL } });
+	return bsv_fill(template, (const struct bsv_placeholder[]){
+					  { "relations", with }, { "condition", condition }, { NULL, NULL } });
 }
 
 /* Report what is wrong with --where; @why is SQLite's message. */
@@ -327,13 +327,12 @@ static int make_with_groups(struct bsv_input *input, const char *where, struct b
 	if (r < 0 || strchr(where, '"') || strcasestr(where, "random"))
 		return r < 0 ? r : 0;
 	seen = bsv_fill(bsv_sql_where_of_groups,
-	                (const struct bsv_hole[]){ { "names", bsv_sql_with_names },
-	                                           { "model", nameless ? "" : bsv_sql_where_model },
-	                                           { "where", where },
-	                                           { NULL, NULL } });
-	groups =
-		bsv_fill(bsv_sql_groups,
-	                 (const struct bsv_hole[]){ { "relations", input->with }, { "where", where }, { NULL, NULL } });
+	                (const struct bsv_placeholder[]){ { "names", bsv_sql_with_names },
+	                                                  { "model", nameless ? "" : bsv_sql_where_model },
+	                                                  { "where", where },
+	                                                  { NULL, NULL } });
+	groups = bsv_fill(bsv_sql_groups, (const struct bsv_placeholder[]){
+						  { "relations", input->with }, { "where", where }, { NULL, NULL } });
 	all = groups ? bsv_text("%s\n", groups) : NULL;
 	tried = all ? where_text(bsv_sql_where_groups_check, all, "") : NULL;
 	if (!seen || !tried)
@@ -360,22 +359,23 @@ static char *scoped_streams(const char *app, int64_t pid, int64_t service)
 
 	by_app = !app ? strdup("")
 	              : bsv_fill(uid ? bsv_sql_scope_uid : bsv_sql_scope_app,
-	                         (const struct bsv_hole[]){ { "app", uid    ? app
-	                                                             : name ? name
-	                                                                    : "''" },
-	                                                    { NULL, NULL } });
+	                         (const struct bsv_placeholder[]){ { "app", uid    ? app
+	                                                                    : name ? name
+	                                                                           : "''" },
+	                                                           { NULL, NULL } });
 	snprintf(number, sizeof(number), "%" PRId64, pid);
 	by_pid = pid < 0 ? strdup("")
-	                 : bsv_fill(bsv_sql_scope_pid, (const struct bsv_hole[]){ { "pid", number }, { NULL, NULL } });
+	                 : bsv_fill(bsv_sql_scope_pid,
+	                            (const struct bsv_placeholder[]){ { "pid", number }, { NULL, NULL } });
 	snprintf(number, sizeof(number), "%" PRId64, service);
 	by_service = service < 0 ? strdup("")
 	                         : bsv_fill(bsv_sql_scope_service,
-	                                    (const struct bsv_hole[]){ { "pid", number }, { NULL, NULL } });
+	                                    (const struct bsv_placeholder[]){ { "pid", number }, { NULL, NULL } });
 	return by_app && by_pid && by_service
-	               ? bsv_fill(bsv_sql_scope, (const struct bsv_hole[]){ { "by_app", by_app },
-	                                                                    { "by_pid", by_pid },
-	                                                                    { "by_service", by_service },
-	                                                                    { NULL, NULL } })
+	               ? bsv_fill(bsv_sql_scope, (const struct bsv_placeholder[]){ { "by_app", by_app },
+	                                                                           { "by_pid", by_pid },
+	                                                                           { "by_service", by_service },
+	                                                                           { NULL, NULL } })
 	               : NULL;
 }
 
@@ -443,7 +443,7 @@ static bool split_where(const struct bsv_input *input, const char *with, const c
 	if (splits) {
 		first = strndup(where, n);
 		alone = first ? bsv_fill(bsv_sql_where_of_apps,
-		                         (const struct bsv_hole[]){
+		                         (const struct bsv_placeholder[]){
 						 { "names", bsv_sql_with_names }, { "where", first }, { NULL, NULL } })
 		              : NULL;
 		later = bsv_text("(%s)", rest ? rest : "1");
@@ -453,7 +453,7 @@ static bool split_where(const struct bsv_input *input, const char *with, const c
 		splits = can_be_prepared(input->db, alone) && can_be_prepared(input->db, left);
 	}
 	*ret_apps = splits ? bsv_fill(bsv_sql_picked_of_apps,
-	                              (const struct bsv_hole[]){ { "where", first }, { NULL, NULL } })
+	                              (const struct bsv_placeholder[]){ { "where", first }, { NULL, NULL } })
 	                   : strdup("");
 	*ret_rest = strdup(!splits ? where ? where : "" : rest ? rest : "");
 	return *ret_apps && *ret_rest;
@@ -463,10 +463,10 @@ static bool split_where(const struct bsv_input *input, const char *with, const c
 static char *began_sql(const char *template, int64_t at)
 {
 	char ns[24];
-	const struct bsv_hole holes[] = { { "began", bsv_sql_began }, { "at", ns }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "began", bsv_sql_began }, { "at", ns }, { NULL, NULL } };
 
 	snprintf(ns, sizeof(ns), "%" PRId64, at);
-	return bsv_fill(template, holes);
+	return bsv_fill(template, placeholders);
 }
 
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
@@ -487,16 +487,17 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 		return bsv_no_memory(err);
 	condition = *rest ? bsv_text("(%s)", rest) : strdup("");
 	if (input->scope)
-		condition = bsv_and(condition,
-		                    bsv_fill(bsv_sql_picked_streams,
-		                             (const struct bsv_hole[]){ { "streams", input->scope }, { NULL, NULL } }));
+		condition = bsv_and(condition, bsv_fill(bsv_sql_picked_streams,
+		                                        (const struct bsv_placeholder[]){ { "streams", input->scope },
+		                                                                          { NULL, NULL } }));
 	if (from->given)
 		condition = bsv_and(condition, began_sql(bsv_sql_picked_from, input->from));
 	if (to->given)
 		condition = bsv_and(condition, began_sql(bsv_sql_picked_to, input->to));
 	if (condition)
 		only = *condition ? bsv_fill(bsv_sql_picked_only,
-		                             (const struct bsv_hole[]){ { "condition", condition }, { NULL, NULL } })
+		                             (const struct bsv_placeholder[]){ { "condition", condition },
+		                                                               { NULL, NULL } })
 		                  : strdup("");
 	input->with = only ? with_text(apps, only) : NULL;
 	if (!input->with)

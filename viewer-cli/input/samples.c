@@ -483,10 +483,11 @@ char *bsv_samples_sql(const struct bsv_input *input)
 	char ended[24];
 
 	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
-	return bsv_fill(bsv_sql_samples, (const struct bsv_hole[]){ { "with", input->with },
-	                                                            { "ended", ended },
-	                                                            { "deadline_unknown", bsv_sql_deadline_unknown },
-	                                                            { NULL, NULL } });
+	return bsv_fill(bsv_sql_samples,
+	                (const struct bsv_placeholder[]){ { "with", input->with },
+	                                                  { "ended", ended },
+	                                                  { "deadline_unknown", bsv_sql_deadline_unknown },
+	                                                  { NULL, NULL } });
 }
 
 int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bsa_err *err)

@@ -79,7 +79,7 @@ static int rank_find(int64_t *ret, struct bsv_input *input, const char *name, st
 	if (n)
 		return n < 0 ? n : 0;
 	ranked = bsv_fill(worst ? bsv_sql_which_worst : bsv_sql_which_slowest,
-	                  (const struct bsv_hole[]){ { "relations", input->with }, { NULL, NULL } });
+	                  (const struct bsv_placeholder[]){ { "relations", input->with }, { NULL, NULL } });
 	n = ranked ? ids_read(found, input, ranked, NULL, err) : bsv_no_memory(err);
 	if (n < 0)
 		return n;

@@ -40,8 +40,10 @@ static void names_fini(struct names *names)
 /* @relation: apps or models. */
 static int names_read(const struct filling *f, struct names *ret, const char *relation)
 {
-	const struct bsv_hole holes[] = { { "relations", f->input->with }, { "relation", relation }, { NULL, NULL } };
-	bsv_scoped_text *sql = bsv_fill(bsv_sql_names, holes);
+	const struct bsv_placeholder placeholders[] = { { "relations", f->input->with },
+		                                        { "relation", relation },
+		                                        { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_fill(bsv_sql_names, placeholders);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
 
@@ -107,13 +109,13 @@ static bool known(const struct bsv_rows *rows, size_t column, int64_t *ret)
 
 typedef void takes_row(const struct filling *f, const struct bsv_rows *rows);
 
-/* @unseen fills a hole of metrics_executions; NULL: another template. */
+/* @unseen fills a placeholder of metrics_executions; NULL: another template. */
 static int each_row(const struct filling *f, const char *template, const char *unseen, takes_row *take)
 {
-	const struct bsv_hole holes[] = { { "relations", f->input->with },
-		                          { "outcome_unknown", unseen },
-		                          { NULL, NULL } };
-	bsv_scoped_text *sql = bsv_fill(template, holes);
+	const struct bsv_placeholder placeholders[] = { { "relations", f->input->with },
+		                                        { "outcome_unknown", unseen },
+		                                        { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_fill(template, placeholders);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
 

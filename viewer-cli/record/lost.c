@@ -218,12 +218,13 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	}
 	answer = bsv_answer_new(call, &input);
 	snprintf(began, sizeof(began), "%" PRId64, input.began);
-	bsv_answer_sql(answer, "losses", "losses by buffer",
-	               bsv_fill(bsv_sql_losses, (const struct bsv_hole[]){ { "began", began }, { NULL, NULL } }));
+	bsv_answer_sql(
+		answer, "losses", "losses by buffer",
+		bsv_fill(bsv_sql_losses, (const struct bsv_placeholder[]){ { "began", began }, { NULL, NULL } }));
 	if (input.coverage.losses == input.coverage.unusable_losses)
 		bsv_answer_hide(answer, "losses");
 	bsv_answer_sql(answer, "impostors", "events that claim to be another user's, by trace",
-	               bsv_fill(bsv_sql_impostors, (const struct bsv_hole[]){ { NULL, NULL } }));
+	               bsv_fill(bsv_sql_impostors, (const struct bsv_placeholder[]){ { NULL, NULL } }));
 	if (!input.coverage.impostors)
 		bsv_answer_hide(answer, "impostors");
 	bsv_answer_rows(answer, "advice", "sufficient buffers for each cpu", a.rows);

@@ -178,8 +178,10 @@ static char *report_text(const struct world *w, const char *template)
 	const struct bsv_input *in = w->input;
 	bsv_scoped_text *began = bsv_text("%" PRId64, in->began), *from = bsv_text("%" PRId64, in->from),
 			*to = bsv_text("%" PRId64, in->to);
-	const struct bsv_hole holes[] = { { "began", began }, { "from", from }, { "to", to }, { NULL, NULL } };
-	bsv_scoped_text *filled = began && from && to ? bsv_fill(template, holes) : NULL;
+	const struct bsv_placeholder placeholders[] = {
+		{ "began", began }, { "from", from }, { "to", to }, { NULL, NULL }
+	};
+	bsv_scoped_text *filled = began && from && to ? bsv_fill(template, placeholders) : NULL;
 
 	return filled ? bsv_text("%s%s", in->with, filled) : NULL;
 }
@@ -388,9 +390,11 @@ static int write_packs(struct world *w)
 /* [[id,"name"],...] of @relation, apps or models: those in @named; and how many there are. */
 static int write_names(struct world *w, const char *relation, const struct named *named)
 {
-	const struct bsv_hole holes[] = { { "relations", w->input->with }, { "relation", relation }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "relations", w->input->with },
+		                                        { "relation", relation },
+		                                        { NULL, NULL } };
 	bsv_scoped_query *q = NULL;
-	int r = bsv_query_new(&q, w->input->db, bsv_sql_names, holes, w->err);
+	int r = bsv_query_new(&q, w->input->db, bsv_sql_names, placeholders, w->err);
 	int64_t all = 0;
 	bool any = false;
 

@@ -1,5 +1,5 @@
 -- sharing_names: one row per app: its name, and the name of the other app that it waited for longest; of an app that waited for no other one, the app that held
--- the lane at most of its refusals. A hole brings the pairs of apps with their ns.
+-- the lane at most of its refusals. A placeholder brings the pairs of apps with their ns.
 @with@, refused AS (
 	SELECT p.app_id, r.holder_app_id AS by_app_id, count(*) AS n
 	FROM refusal r CROSS JOIN picked p WHERE p.id = r.execution_id AND r.holder_app_id IS NOT NULL GROUP BY 1, 2),

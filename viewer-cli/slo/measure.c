@@ -27,7 +27,8 @@ static char *selection_sql(const struct bsv_slo_selection *of)
 	static const char *const names[] = { "app", "model", "path", "priority" };
 	const char *const values[] = { of->app, of->model, of->path, of->priority };
 	const char *start = of->cold < 0 ? "" : of->cold ? bsv_sql_slo_cold : bsv_sql_slo_warm;
-	char *text = bsv_fill(bsv_sql_slo_selection, (const struct bsv_hole[]){ { "start", start }, { NULL, NULL } });
+	char *text =
+		bsv_fill(bsv_sql_slo_selection, (const struct bsv_placeholder[]){ { "start", start }, { NULL, NULL } });
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		text = bsv_and_equal(text, names[i], values[i]);
@@ -40,12 +41,12 @@ static char *selection_sql(const struct bsv_slo_selection *of)
  */
 static char *value_sql(const struct bsv_slo_rule *rule, const char *e2e)
 {
-	const struct bsv_hole holes[] = { { "e2e", e2e }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "e2e", e2e }, { NULL, NULL } };
 
 	if (rule->kind == BSV_SLO_OVERHEAD)
-		return bsv_fill(bsv_sql_slo_overhead_percent, holes);
+		return bsv_fill(bsv_sql_slo_overhead_percent, placeholders);
 	if (rule->phase == BSV_OVERHEAD)
-		return bsv_fill(bsv_sql_slo_overhead_ns, holes);
+		return bsv_fill(bsv_sql_slo_overhead_ns, placeholders);
 	return rule->phase == BSV_E2E ? bsv_text("%s", e2e) : bsv_text("%s_ns", bsv_phase_names[rule->phase]);
 }
 
@@ -57,21 +58,21 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, bsv_sql_slo_seen_ns);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
-	const struct bsv_hole holes[] = { { "with", input->with },
-		                          { "value", value },
-		                          { "least", least },
-		                          { "percent", percent },
-		                          { "bound", limit },
-		                          { "began", began },
-		                          { "ended", ended },
-		                          { "from", from },
-		                          { "to", to },
-		                          { "open", open },
-		                          { "selection", selection },
-		                          { "outcome_unknown", outcome },
-		                          { "deadline_unknown", bsv_sql_deadline_unknown },
-		                          { "to_the_end", to_the_end ? "1" : "0" },
-		                          { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "with", input->with },
+		                                        { "value", value },
+		                                        { "least", least },
+		                                        { "percent", percent },
+		                                        { "bound", limit },
+		                                        { "began", began },
+		                                        { "ended", ended },
+		                                        { "from", from },
+		                                        { "to", to },
+		                                        { "open", open },
+		                                        { "selection", selection },
+		                                        { "outcome_unknown", outcome },
+		                                        { "deadline_unknown", bsv_sql_deadline_unknown },
+		                                        { "to_the_end", to_the_end ? "1" : "0" },
+		                                        { NULL, NULL } };
 
 	if (!selection || !outcome || !value || !least)
 		return NULL;
@@ -84,7 +85,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 	snprintf(to, sizeof(to), "%" PRId64, input->to);
 	if (rule->kind == BSV_SLO_TIME)
 		snprintf(open, sizeof(open), "%.17g", bound);
-	return bsv_fill(template, holes);
+	return bsv_fill(template, placeholders);
 }
 
 char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input)
@@ -384,9 +385,9 @@ static int measure_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 static int explain_missing_name(struct bsv_slo_result *ret, struct bsv_input *input, const char *what,
                                 const char *wanted, struct bsa_err *err)
 {
-	bsv_scoped_text *sql =
-		bsv_fill(bsv_sql_slo_names,
-	                 (const struct bsv_hole[]){ { "relations", input->with }, { "what", what }, { NULL, NULL } });
+	bsv_scoped_text *sql = bsv_fill(
+		bsv_sql_slo_names,
+		(const struct bsv_placeholder[]){ { "relations", input->with }, { "what", what }, { NULL, NULL } });
 	bsv_scoped_rows *rows = NULL;
 	char near[64] = "";
 	bool there = false;

@@ -81,9 +81,9 @@ static char *in_scope(const struct bsv_diagnosing *d, const char *column)
 {
 	if (!d->input.scope)
 		return strdup("1");
-	return bsv_fill(
-		bsv_sql_case_scope,
-		(const struct bsv_hole[]){ { "column", column }, { "streams", d->input.scope }, { NULL, NULL } });
+	return bsv_fill(bsv_sql_case_scope, (const struct bsv_placeholder[]){ { "column", column },
+	                                                                      { "streams", d->input.scope },
+	                                                                      { NULL, NULL } });
 }
 
 /* A condition as SQL, over rows with some of the columns app, model, cause, culprit, kind and status. */
@@ -106,13 +106,14 @@ int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const ch
 	bsv_scoped_text *owned = only, *execs = execs_of(d->fired);
 	bsv_scoped_text *since = bsv_text("%" PRId64, d->at - d->c->before - d->slack);
 	bsv_scoped_text *until = bsv_text("%" PRId64, d->at + d->c->after + d->slack);
-	const struct bsv_hole holes[] = { { "since", since },
-		                          { "until", until },
-		                          { "execs", execs },
-		                          { "only", owned },
-		                          { "episodes", d->episodes ? d->episodes : "" },
-		                          { NULL, NULL } };
-	bsv_scoped_text *sql = owned && execs && since && until ? bsv_input_fill(&d->input, template, holes) : NULL;
+	const struct bsv_placeholder placeholders[] = { { "since", since },
+		                                        { "until", until },
+		                                        { "execs", execs },
+		                                        { "only", owned },
+		                                        { "episodes", d->episodes ? d->episodes : "" },
+		                                        { NULL, NULL } };
+	bsv_scoped_text *sql =
+		owned && execs && since && until ? bsv_input_fill(&d->input, template, placeholders) : NULL;
 
 	return sql ? bsv_rows_query(ret, d->input.db, sql, err) : bsv_no_memory(err);
 }
@@ -324,10 +325,10 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
 		r = bsv_diagnosing_add_all(d, bsv_sql_case_errors, condition_as_sql(d), add_error, err);
 		break;
 	case BSV_WATCH_DEATH:
-		only = !d->input.scope
-		               ? strdup("1")
-		               : bsv_fill(bsv_sql_case_dead_streams,
-		                          (const struct bsv_hole[]){ { "streams", d->input.scope }, { NULL, NULL } });
+		only = !d->input.scope ? strdup("1")
+		                       : bsv_fill(bsv_sql_case_dead_streams,
+		                                  (const struct bsv_placeholder[]){ { "streams", d->input.scope },
+		                                                                    { NULL, NULL } });
 		only = and_is(only, bsv_sql_case_dead_app, c->app);
 		r = bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only, add_death, err);
 		break;

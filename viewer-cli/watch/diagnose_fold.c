@@ -85,8 +85,8 @@ static void add_inverted(struct bsv_diagnosing *d, const struct bsv_rows *row)
 int bsv_diagnose_inversion(struct bsv_diagnosing *d, char *only, struct bsa_err *err)
 {
 	bsv_scoped_text *mine = only, *ns = bsv_text("%" PRId64, d->condition->longer_than);
-	const struct bsv_hole holes[] = { { "all", mine }, { "ns", ns }, { NULL, NULL } };
-	char *longer = mine && ns ? bsv_fill(bsv_sql_and_longer, holes) : NULL;
+	const struct bsv_placeholder placeholders[] = { { "all", mine }, { "ns", ns }, { NULL, NULL } };
+	char *longer = mine && ns ? bsv_fill(bsv_sql_and_longer, placeholders) : NULL;
 
 	return bsv_diagnosing_add_all(d, bsv_sql_case_inverted, longer, add_inverted, err);
 }
@@ -148,11 +148,11 @@ static char *only_named(const struct window *w)
 static int find_slow(struct verdict *ret, struct window *w, struct bsa_err *err)
 {
 	bsv_scoped_text *only = only_named(w), *holder = NULL;
-	const struct bsv_hole holes[] = { { "only", only }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "only", only }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
 	const char *by, *phase;
 	int64_t percent;
-	int r = only ? bsv_input_row(&rows, &w->input, bsv_sql_case_slow, holes, err) : bsv_no_memory(err);
+	int r = only ? bsv_input_row(&rows, &w->input, bsv_sql_case_slow, placeholders, err) : bsv_no_memory(err);
 
 	if (r <= 0 || !bsv_diagnosing_text(rows, "phase"))
 		return r;

@@ -159,7 +159,7 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 {
 	struct bsa_query *q = NULL;
 	int r = bsv_query_new(&q, db, bsv_sql_whatif_models,
-	                      (const struct bsv_hole[]){ { "relations", with }, { NULL, NULL } }, err);
+	                      (const struct bsv_placeholder[]){ { "relations", with }, { NULL, NULL } }, err);
 
 	while (r >= 0 && !*cannot && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 3, NULL);
