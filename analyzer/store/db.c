@@ -107,7 +107,7 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* O_NONBLOCK: a pipe may have no writer */
 
 	if (fd < 0)
-		return bsa_fail(err, errno == ENOENT || errno == ENOTDIR ? BSA_E_INPUT : BSA_E_ENV,
+		return bsa_fail(err, errno == ENOMEM || errno == EMFILE || errno == ENFILE ? BSA_E_ENV : BSA_E_INPUT,
 		                "cannot read %s: %s", path, strerror(errno));
 	r = bsa_header_refuse(bsa_header_look(fd), path, err);
 	close(fd);

@@ -20,8 +20,8 @@ enum bsv_status {
 	BSV_FAILED, /* a check or verdict that the user asked for failed */
 	BSV_USAGE,
 	BSV_UNSURE,      /* losses, or too few samples, to decide */
-	BSV_INPUT,       /* input unreadable or invalid */
-	BSV_ENVIRONMENT, /* environment at fault: no LTTng, no permission, no space */
+	BSV_INPUT,       /* the input cannot be read, whatever the reason, or is invalid */
+	BSV_ENVIRONMENT, /* no LTTng, no space, no memory, or no permission to write, record or listen */
 };
 
 enum bsv_kind { BSV_SWITCH, BSV_TEXT, BSV_TEXTS, BSV_NUMBER, BSV_CHOICE, BSV_DURATION, BSV_SIZE };

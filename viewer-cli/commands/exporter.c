@@ -89,7 +89,8 @@ const struct bsv_command bsv_exporter = {
 		"Without SESSION the exporter records into a ring of files in memory, which it removes at its "
 		"end.\n"
 		"SESSION is a running session of LTTng; with --url it is one of another host. The exporter ends "
-		"when the session does. The status is 0, or 5 if the exporter cannot start or listen.\n",
+		"when the session does. The status is 0; 2 after a wrong option; 4 if the file of --slo cannot be read "
+		"or is wrong; 5 if the exporter cannot start or listen.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

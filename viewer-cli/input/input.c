@@ -96,7 +96,7 @@ static int trace_database(const char *trace, char ret[PATH_MAX], const struct bs
 	int r;
 
 	if (!changed && errno == EACCES)
-		return bsa_fail(err, BSA_E_ENV, "%s: %s", trace, strerror(errno));
+		return bsa_fail(err, BSA_E_INPUT, "cannot read %s: %s", trace, strerror(errno));
 	if (!changed)
 		return bsa_fail(err, BSA_E_INPUT, "%s: this directory contains no trace", trace);
 	if (!realpath(trace, whole))

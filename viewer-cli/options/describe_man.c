@@ -139,8 +139,9 @@ static void print_status(FILE *to, const struct bsv_command *c)
 		fputs(".It 3\nWith\n.Fl -verdict :\ncannot tell.\n", to);
 	else if (c->refuses)
 		fputs(".It 3\nThe recording does not say enough for an answer; the verdict names the reason.\n", to);
-	fputs(".It 4\nThe input cannot be read or is invalid.\n"
-	      ".It 5\nThe environment is at fault: no permission, no space, or a program is not installed.\n"
+	fputs(".It 4\nThe input cannot be read, for want of permission, too, or is invalid.\n"
+	      ".It 5\nThe environment is at fault: no space, no permission to write, record or listen, or a program is "
+	      "not installed.\n"
 	      ".It 130\nStopped by SIGINT, SIGTERM or SIGHUP",
 	      to);
 	fputs(c->lasts ? " before it began.\n" : ".\n", to);

@@ -146,7 +146,7 @@ int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n,
 	size_t n = 0;
 
 	if (!d)
-		return bsa_fail(err, errno == EACCES ? BSA_E_ENV : BSA_E_INPUT, "%s: %s", directory, strerror(errno));
+		return bsa_fail(err, BSA_E_INPUT, "cannot read %s: %s", directory, strerror(errno));
 	while ((entry = readdir(d))) {
 		if (!is_case(entry->d_name, half))
 			continue;
