@@ -141,8 +141,9 @@ awaits '[[ $(find relayed -name "bursts_*" -size +0) ]]' 'events at the relay'
 "$burstscope" top --url "$url$far" --interval 100ms --format json >printed 2>stopped.err &
 follower=$!
 awaits '[[ -s printed ]]' 'a first object'
-kill -STOP "$(pgrep -P "$follower" -f burstscope-importer)"
-sleep 1 # so that it has asked
+reading=$(pgrep -P "$follower" -f burstscope-importer)
+kill -STOP "$reading"
+awaits 'read -r -t 0 <"/proc/$reading/fd/0"' 'top asks the process that is stopped'
 kill "$follower"
 awaits 'kill -TSTP "$follower" && grep -q "^State:.T" "/proc/$follower/status"' 'Ctrl-Z stops top while it waits for the sums'
 kill -CONT "$follower"
