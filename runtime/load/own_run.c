@@ -250,7 +250,7 @@ int load_record(const char *model, const char *into, const char *socket, char *c
 {
 	char base[PATH_MAX], *words[WORDS_MAX] = { "burstscope", "record", "-o" };
 	char *const asked[] = { "burstscope", "overhead", "--no-pager", base, NULL };
-	int n = 3, status;
+	int n = 3, status, answered;
 	char self[PATH_MAX], *slash, *path;
 	const char *before;
 
@@ -279,10 +279,11 @@ int load_record(const char *model, const char *into, const char *socket, char *c
 	}
 	fflush(stdout);
 	status = run_command("burstscope", words);
-	if (!status) {
+	if (!status || status == LOAD_FAILED) { /* the status of the run, which was recorded */
 		putchar('\n');
 		fflush(stdout);
-		status = run_command("burstscope", asked);
+		answered = run_command("burstscope", asked);
+		status = status ? status : answered;
 	}
 	return status;
 }

@@ -156,10 +156,15 @@ says 'kept.db exists already'
 says 'no page was made, because the recording is not imported'
 says 'kept.html is of an earlier one'
 [[ $(<kept.db) == precious ]] || wrong "record has changed a file of another program"
-ends 0 -o ../work/dots -- sh -c "echo of mine; echo to you >&2; '$many' '$provider' 10; exit 3"
+ends 3 -o ../work/dots -- sh -c "echo of mine; echo to you >&2; '$many' '$provider' 10; exit 3"
 [[ $out == 'of mine' ]] || wrong "the output of the command: $out"
 says 'to you'
 says 'sh ended with 3'
+ends $((128 + 9)) -o by-itself -- sh -c "'$many' '$provider' 10; kill -9 \$\$"
+says 'sh was ended by SIGKILL'
+ends 5 -o unserved -- "$load" --quiet --socket "$tmp/no-service" transport
+says 'nnburst-load ended with 5'
+says 'it has no executions, so no answers; next: burstscope doctor unserved'
 ends 0 --for 2s -o timed -- sh -c "'$many' '$provider' 10; exec sleep 1000"
 says 'sh was ended by SIGTERM'
 ends 0 -- "$many" "$provider" 10
@@ -195,6 +200,7 @@ out=$("$load" --model mlp --record=mine --duration 1s --seed 3 2>"$tmp/said") ||
 said=$(<"$tmp/said")
 says 'nnburst-load ended with 0'
 says 'recorded mine:'
+says 'next: burstscope summary mine'
 [[ $out == *'one app that runs one model by bursts'*'overhead: time of executions beyond their useful run'*'app  mlp    burst  warm'* ]] ||
 	wrong "--record does not say what a burst costs: $out"
 [[ -d mine/ust && -e mine.db ]] || wrong '--record keeps nothing'
@@ -323,8 +329,15 @@ gone || wrong 'there is a session daemon'
 printf '#!/bin/sh\necho "$@" >"%s/asked"\ngrep -qs consumerd %s && : >"%s/beside"\nexec lttng-sessiond --no-kernel\n' \
 	"$tmp" "$(printf '/proc/%s/cmdline ' $orphans)" "$tmp" >"$tmp/lttng-sessiond"
 chmod +x "$tmp/lttng-sessiond"
-(sleep 0.3; kill -CONT $orphans) &
-LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond ends 0 -o own -- "$many" "$provider" 1000
+LTTNG_SESSIOND_PATH=$tmp/lttng-sessiond "$burstscope" record -o own -- "$many" "$provider" 1000 >"$tmp/out" 2>"$tmp/bg" &
+recorder=$!
+# It has the lock of those that start a daemon, and then looks again and again, unless it starts one.
+pauses() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$recorder/status"; }
+awaits '[[ $(readlink "/proc/$recorder/fd/"*) == *burstscope.lock* ]]' 'record is about to start a session daemon'
+before=$(pauses)
+awaits '[[ -e $tmp/asked ]] || (($(pauses) >= before + 3))' 'record waits for the consumer daemons to end'
+kill -CONT $orphans
+ended 0 "$tmp/bg"
 says 'lttng-sessiond: none was there'
 [[ $(events) == 3003 ]] || wrong "with a daemon of its own, of 3003 events: $said"
 gone || wrong 'the session daemon that it started is left'

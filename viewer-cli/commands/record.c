@@ -96,6 +96,7 @@ struct run {
 	struct bsv_progress line;
 	int64_t for_ns; /* length of the recording; negative: until a signal, or the command's end */
 	bool full;      /* whether the recording stopped because the file system was full */
+	bool stopped;   /* whether --for or a signal ended the recording, and with it the command */
 };
 
 static void draw_progress(struct run *run)
@@ -123,6 +124,7 @@ static int recording_wait(struct run *run, struct bsa_err *err)
 		bool typed = false;
 
 		if (left <= 0) {
+			run->stopped = true;
 			if (run->workload.pid)
 				kill(run->workload.pid, SIGTERM);
 			return 0;
@@ -131,6 +133,7 @@ static int recording_wait(struct run *run, struct bsa_err *err)
 		if (signal == SIGCHLD && bsv_workload_ended(&run->workload))
 			return 0;
 		if (signal && signal != SIGCHLD) {
+			run->stopped = true;
 			if (run->workload.pid && !typed)
 				kill(run->workload.pid, signal);
 			return 0;
@@ -229,7 +232,9 @@ static void print_result(const struct run *run, const struct bsv_recorded *done,
 		if (coverage.services > 1)
 			bsv_notice(BSV_SERVICES, bsv_count(count, (uint64_t)coverage.services));
 	}
-	fputs("next: burstscope summary ", stderr);
+	fputs(imported && !imported->executions ? "it has no executions, so no answers; next: burstscope doctor "
+	                                        : "next: burstscope summary ",
+	      stderr);
 	bsv_print_word(run->recording.name, stderr);
 	fputc('\n', stderr);
 }
@@ -359,8 +364,10 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	if (o->report)
 		make_page(&run, call, is_imported);
 	r = bsv_recording_written(&run.recording, &done, err);
-	if (r < 0 || !run.full)
-		return r < 0 ? r : BSV_DONE;
+	if (r < 0)
+		return r;
+	if (!run.full) /* as the status of a script: whoever ended the command knows why it ended */
+		return run.workload.pid && !run.stopped ? bsv_workload_exit_status(&run.workload) : BSV_DONE;
 
 	/*
 	 * The recording is complete up to here, unless something was lost before; but it is shorter
@@ -388,9 +395,9 @@ const struct bsv_command bsv_record = {
 		"A recording of up to 256 MiB is imported at once, into DIR.db beside DIR, unless that exists; "
 		"another Ctrl-C leaves the import to the first command that reads the recording. "
 		"DIR/burstscope.record keeps the settings, for burstscope doctor DIR.\n"
-		"The status is 0 after a recording, with any status of CMD, which is printed; 2 if CMD cannot be "
-		"run; and 5 if nothing was recorded, not all of it could be written, or --min-free stopped the "
-		"recording.\n",
+		"The status is that of CMD if CMD ended by itself (128 and the number of the signal, if one ended "
+		"it), otherwise 0; 2 if CMD cannot be run; and 5 if nothing was recorded, not all of it could be "
+		"written, or --min-free stopped the recording.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

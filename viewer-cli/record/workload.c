@@ -145,6 +145,11 @@ void bsv_workload_stop(struct bsv_workload *w, const struct bsv_signals *s)
 	}
 }
 
+int bsv_workload_exit_status(const struct bsv_workload *w)
+{
+	return WIFSIGNALED(w->status) ? 128 + WTERMSIG(w->status) : WEXITSTATUS(w->status);
+}
+
 const char *bsv_workload_text(const struct bsv_workload *w, char to[BSV_WORKLOAD_TEXT])
 {
 	if (WIFSIGNALED(w->status))

@@ -53,6 +53,9 @@ bool bsv_workload_ended(struct bsv_workload *w);
  */
 void bsv_workload_stop(struct bsv_workload *w, const struct bsv_signals *s);
 
+/* The exit status as shells have it: 128 and the number of the signal, if one ended the workload. */
+int bsv_workload_exit_status(const struct bsv_workload *w);
+
 enum { BSV_WORKLOAD_TEXT = 64 };
 
 /* "ended with 3", into @to, which is returned. */
