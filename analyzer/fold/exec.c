@@ -169,10 +169,10 @@ static uint64_t ready_after(const struct bsa_exec *x)
 	return last;
 }
 
-/* Report that @x may have waited from @since until now. */
+/* Report that @x may have waited from @since until now, or until the recording's end. */
 static void may_have_waited(struct bsa_fold *f, const struct bsa_exec *x, uint64_t since)
 {
-	if (bsa_schedule_report_possible(f->schedule, &x->sched, since, f->now))
+	if (bsa_schedule_report_possible(f->schedule, &x->sched, since, bsa_fold_goes_on_until(f)))
 		f->failed = -ENOMEM;
 }
 
@@ -412,7 +412,9 @@ static uint64_t over_by(const struct bsa_fold *f, const struct bsa_exec *x)
 
 	if (x->returned == BSA_STATUS_NONE && x->fact.at[BSA_RETURNED] != BSA_NEVER && !launch)
 		return x->fact.at[BSA_RETURNED];
-	return f->finished || bsa_exec_is_passed(x) ? f->now : 0;
+	if (bsa_exec_is_passed(x))
+		return f->now;
+	return f->finished ? bsa_fold_goes_on_until(f) : 0;
 }
 
 /* No event of the end of @x will arrive: end it in the schedule, unless the service may still emit events. */
@@ -423,6 +425,8 @@ static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 
 	if (!x->sched.over_by)
 		x->sched.over_by = over_by(f, x);
+	if (x->sched.over_by && x->sched.over_by < ended) /* answered, and then its service hung until the end */
+		ended = x->sched.over_by;
 	if (!f->finished && silent) {
 		assert(!x->silent);
 		x->silent = true;
@@ -767,7 +771,7 @@ void bsa_execs_finish(struct bsa_fold *f)
 
 	bsa_numbers_judge(f, false);
 	if (f->n_given_up && bsa_schedule_report_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 },
-	                                                  f->given_up_ready, f->now))
+	                                                  f->given_up_ready, bsa_fold_goes_on_until(f)))
 		f->failed = -ENOMEM;
 	doubt_the_end(f);
 

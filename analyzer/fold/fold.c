@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 void *bsa_fold_alloc(struct bsa_fold *f, size_t n)
 {
 	void *p = calloc(1, n);
@@ -59,6 +61,7 @@ struct bsa_fold *bsa_fold_free(struct bsa_fold *f)
 	bsa_pending_fini(&f->pending);
 	bsa_numbers_fini(&f->numbers);
 	bsa_schedule_free(f->schedule);
+	free(f->recorded);
 	free(f);
 	return NULL;
 }
@@ -267,12 +270,51 @@ bool bsa_fold_passed_doubts(const struct bsa_fold *f)
 	return f->execs.doubts_passed;
 }
 
+int bsa_fold_recorded(struct bsa_fold *f, uint32_t trace, uint64_t until, uint64_t over_by)
+{
+	if (over_by > f->over_by)
+		f->over_by = over_by;
+	if (!until)
+		return 0;
+	if (!BSA_RESERVE(f->recorded, f->recorded_room, f->n_recorded + 1, 4))
+		return f->failed = -ENOMEM;
+	f->recorded[f->n_recorded++] = (struct bsa_recorded_until){ until, trace };
+	return 0;
+}
+
+uint64_t bsa_fold_recorded_until(const struct bsa_fold *f, uint32_t trace)
+{
+	uint64_t until = 0;
+
+	for (size_t i = 0; i < f->n_recorded; i++)
+		if (f->recorded[i].trace == trace && f->recorded[i].until > until)
+			until = f->recorded[i].until;
+	return until;
+}
+
+/* Nothing happened between the last event and the end of the recording. */
+static void go_to_the_end(struct bsa_fold *f)
+{
+	uint64_t until = 0;
+
+	for (size_t i = 0; i < f->n_recorded; i++)
+		if (f->recorded[i].until > until)
+			until = f->recorded[i].until;
+	if (f->any && until > f->now)
+		advance_to(f, until);
+	if (f->over_by < f->now + BSA_FOLD_STOPPING_NS)
+		f->over_by = 0;
+}
+
 int bsa_fold_finish(struct bsa_fold *f)
 {
 	bsa_pending_finish(f);
+	if (!f->failed)
+		go_to_the_end(f);
 	if (f->failed)
 		return f->failed;
 	f->finished = true;
+	bsa_voices_finish(f);
 	bsa_execs_finish(f);
 	if (!f->failed)
 		bsa_world_finish(f);

@@ -33,6 +33,9 @@ struct bsa_fold_options {
 
 struct bsa_fold;
 
+/* As long may it take from the last event of a recording that is stopped until its last packets are written. */
+enum { BSA_FOLD_STOPPING_NS = 100000000 };
+
 /* @facts is copied; what its ctx points to must outlive the fold. NULL: no memory. */
 struct bsa_fold *bsa_fold_new(const struct bsa_facts *facts, const struct bsa_fold_options *options);
 
@@ -52,6 +55,14 @@ int bsa_fold_quiet(struct bsa_fold *f, uint64_t until);
 
 /* Lanes were reported that a fold which does not know of quiet times might leave unknown. */
 bool bsa_fold_passed_doubts(const struct bsa_fold *f);
+
+/*
+ * Before finish: the end of the recording of @trace, which is later than its last event if nothing happened since.
+ * @until: all processes of it were recorded until then. @over_by: perhaps they were recorded on, but not after that.
+ * 0: unknown. What is under way at the end was so until the latest @until, and perhaps until the latest @over_by;
+ * one soon after the last event is none, because it takes a tracer that long to stop. 0 or -ENOMEM.
+ */
+int bsa_fold_recorded(struct bsa_fold *f, uint32_t trace, uint64_t until, uint64_t over_by);
 
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);

@@ -20,6 +20,12 @@
  */
 enum { BSA_UNDER_WAY_MAX = 1 << 15, BSA_UNDER_WAY_FEW = 1 << 12, BSA_CROWDED = 18 << 20 };
 
+/* The end of the recording of a trace, where it is known. */
+struct bsa_recorded_until {
+	uint64_t until;
+	uint32_t trace;
+};
+
 struct bsa_fold {
 	struct bsa_facts facts;
 	struct bsa_fold_options options;
@@ -33,8 +39,11 @@ struct bsa_fold {
 	 */
 	uint64_t at, step_at;
 	uint32_t trace;
-	uint64_t began; /* time of the first event */
-	uint64_t known; /* the time passed to the schedule as known */
+	uint64_t began;                      /* time of the first event */
+	uint64_t known;                      /* the time passed to the schedule as known */
+	struct bsa_recorded_until *recorded; /* owned */
+	size_t n_recorded, recorded_room;
+	uint64_t over_by; /* the recording may have gone on until then, but not longer; 0: unknown */
 	uint64_t latest_summary;
 	uint64_t latest_written; /* largest delay of a service's summary after the last boundary in it */
 	uint64_t holes;          /* number of losses that the tracer does not count */
@@ -69,6 +78,15 @@ void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended);
 
 /* Like bsa_fold_unknown, and report a loss: a service was not recorded in this time. */
 void bsa_fold_lose(struct bsa_fold *f, uint64_t began, uint64_t ended, enum bsa_loss_cause cause);
+
+/* All processes of @trace were recorded until then, at least; 0: unknown. */
+uint64_t bsa_fold_recorded_until(const struct bsa_fold *f, uint32_t trace);
+
+/* How long what is under way now may go on in the recording: at its end perhaps longer than until the last event. */
+static inline uint64_t bsa_fold_goes_on_until(const struct bsa_fold *f)
+{
+	return f->finished && f->over_by > f->now ? f->over_by : f->now;
+}
 
 /* Count an impossible event. */
 static inline void bsa_fold_absurd(struct bsa_fold *f)

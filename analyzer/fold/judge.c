@@ -436,14 +436,15 @@ static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, u
 /*
  * The service was recorded until after the deadline of @x, and had not answered it by then: if it succeeds,
  * it is late. Where the service had answered, or was not recorded so long, the app may have had the answer in
- * time, because its recording may have ended before that. Not if @x has failed already, and not where
+ * time, because its recording may have ended before that; unless it is known how long all was recorded. Not if @x has failed already, and not where
  * summaries are recorded, because the one of @x may have been about to be written.
  */
 static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const struct bsa_execution *fact = &x->fact;
 	bool failed = fact->status != BSA_STATUS_NONE && fact->status != BSA_STATUS_UNKNOWN;
-	bool heard = f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] > fact->deadline;
+	bool heard = f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] > fact->deadline ||
+	             bsa_fold_recorded_until(f, fact->trace) > fact->deadline;
 	bool in_time = has_boundary(x, BSA_RESULT_WRITTEN) && fact->at[BSA_RESULT_WRITTEN] <= fact->deadline;
 
 	return f->finished && !x->evicted && !f->options.horizon_ns && fact->deadline && heard && !in_time && !failed &&

@@ -77,6 +77,7 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 	heard = v->heard[instance];
 
 	v->heard[instance] = f->now;
+	v->trace[instance] = f->trace;
 	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_repeated(e))
 		bsa_fold_unknown(f, 0, f->now - 1); /* summaries that it wrote before were not recorded */
 	if (heard && heard <= v->gap_began && f->now > v->gap_ended + 1) /* another service was heard before */
@@ -107,9 +108,37 @@ uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at)
 	return until;
 }
 
+void bsa_voices_failed(struct bsa_fold *f, unsigned instance)
+{
+	if (instance < BSA_INSTANCES)
+		f->voices.failed[instance] = f->now;
+}
+
+/* Whether its client waits for the answer to @x, and would be told if the service died. */
+static bool is_awaited(const struct bsa_exec *x)
+{
+	return x->fact.at[BSA_SUBMITTED] != BSA_NEVER && x->fact.at[BSA_RETURNED] == BSA_NEVER &&
+	       !bsa_exec_is_passed(x);
+}
+
+void bsa_voices_finish(struct bsa_fold *f)
+{
+	struct bsa_voices *v = &f->voices;
+
+	for (struct bsa_link *l = f->execs.under_way.next; f->n_recorded && l != &f->execs.under_way; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+		unsigned i = x->sched.instance & (BSA_INSTANCES - 1);
+
+		if (v->heard[i] && v->failed[i] <= v->heard[i] && !v->hangs[i] && is_awaited(x))
+			v->hangs[i] = bsa_fold_recorded_until(f, v->trace[i]);
+	}
+}
+
 uint64_t bsa_voice_ended(const struct bsa_fold *f, unsigned instance)
 {
 	uint64_t heard = instance < BSA_INSTANCES ? f->voices.heard[instance] : 0;
 
+	if (heard && f->voices.hangs[instance] > heard)
+		heard = f->voices.hangs[instance];
 	return !heard || bsa_losses_touch(&f->losses, heard, f->now) ? f->now : heard;
 }

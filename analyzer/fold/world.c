@@ -608,7 +608,7 @@ static uint64_t under_way_after(const struct bsa_fold *f, const struct bsa_strea
 static void report_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	bool over = s->fact.closed != BSA_NEVER;
-	uint64_t until = over ? s->fact.closed : f->now, after = next_after(s);
+	uint64_t until = over ? s->fact.closed : bsa_fold_goes_on_until(f), after = next_after(s);
 	uint64_t complete =
 		may_be_under_way(f, s) ? bsa_numbers_complete_until(f, s->fact.number >> INSTANCE_SHIFT) : 0;
 

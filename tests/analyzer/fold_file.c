@@ -132,6 +132,14 @@ static void read_options(const struct reading *r, struct bsa_fold_options *ret, 
 			lines_wrong(&r->lines, "no option of the fold");
 }
 
+static void read_end(const struct reading *r, struct fold_end *ret, const char *line)
+{
+	for (int n = 0; *line; line += n, n = 0)
+		if ((sscanf(line, " until=%" SCNu64 "%n", &ret->until, &n) != 1 &&
+		     sscanf(line, " over_by=%" SCNu64 "%n", &ret->over_by, &n) != 1))
+			lines_wrong(&r->lines, "no end of a recording");
+}
+
 static void begin_form(struct reading *r, bool full)
 {
 	char **form = full ? &r->current->full : &r->current->compact;
@@ -173,6 +181,8 @@ static void read_line(struct lines *lines, char *line)
 		begin_case(r, line + 3);
 	else if (!strncmp(line, "with ", 5))
 		read_options(r, r->current ? &r->current->options : &r->options, line + 4);
+	else if (!strncmp(line, "recorded ", 9) && r->current)
+		read_end(r, &r->current->end, line + 8);
 	else
 		read_inner_line(r, line);
 }

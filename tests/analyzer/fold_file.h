@@ -10,6 +10,7 @@
  *   OTHER NAME 3:1                           # fragments; the words behind a name, up to the next one, are its
  *                                            arguments
  *   1500 loss ended=1600                     # lines of analyzer/script.h
+ *   recorded until=2000 over_by=3000         # the end of the recording, if it is not that of its last event
  *   = lines of analyzer/expect.h             # the answer
  *
  * A case about both forms of events has no answer: behind a line /full are the boundaries, and behind a line /compact
@@ -21,12 +22,13 @@
 
 #include <stddef.h>
 
-#include "fold/fold.h"
+#include "analyzer/folded.h"
 
 struct fold_case {
 	char *name, *script, *wants;
 	char *full, *compact; /* NULL: the case is not about both forms */
 	struct bsa_fold_options options;
+	struct fold_end end;
 };
 
 struct fold_fragment {

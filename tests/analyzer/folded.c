@@ -14,6 +14,13 @@ static void must(int r)
 
 void fold_script(struct folded *ret, const char *text, const struct bsa_fold_options *options)
 {
+	fold_script_until(ret, text, options, NULL);
+}
+
+void fold_script_until(struct folded *ret, const char *text, const struct bsa_fold_options *options,
+                       const struct fold_end *end)
+{
+	enum { TRACES = 4 }; /* no script has more */
 	struct script *s = script_new(text);
 	const struct bsa_event *e;
 	struct bsa_facts facts;
@@ -25,6 +32,8 @@ void fold_script(struct folded *ret, const char *text, const struct bsa_fold_opt
 	must(f ? 0 : -1);
 	while ((e = script_next(s)))
 		must(bsa_fold_event(f, e));
+	for (uint32_t trace = 1; end && trace <= TRACES; trace++)
+		must(bsa_fold_recorded(f, trace, end->until, end->over_by));
 	must(bsa_fold_finish(f));
 	ret->left_out = bsa_fold_left_out(f);
 	ret->last = bsa_fold_last(f);

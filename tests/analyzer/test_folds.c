@@ -105,7 +105,7 @@ static void finds_the_answer(void **state)
 		forms_agree(c);
 		return;
 	}
-	fold_script(&f, c->script, &c->options);
+	fold_script_until(&f, c->script, &c->options, &c->end);
 	assert_true(expect_facts(c->name, &f, c->wants));
 	folded_fini(&f);
 }
