@@ -34,8 +34,9 @@ struct known {
 	uint32_t uid;
 	uint32_t service; /* pid of the service that was asked for alone; 0: all */
 	uint64_t impostors;
-	uint64_t until;     /* the end of its recording; 0: unknown */
-	uint64_t after_end; /* events that were left out because they are later than that */
+	uint64_t until;                   /* the end of its recording; 0: unknown */
+	uint64_t recorded_until, over_by; /* as in bsa_trace */
+	uint64_t after_end;               /* events that were left out because they are later than that */
 };
 
 /* One side of an execution is one process, which LTTng writes into one trace of a session. */
@@ -147,6 +148,14 @@ struct bsa_importer *bsa_importer_free(struct bsa_importer *im)
 
 /* ---- traces ---- */
 
+/* An end of a recording; 0 if the database cannot have it: the recorder's notes and packets may say anything. */
+static uint64_t storable_end(uint64_t at, int64_t offset)
+{
+	const uint64_t most = UINT64_C(1) << 62;
+
+	return at < most && (offset <= 0 || ((uint64_t)offset < most && at + (uint64_t)offset < most)) ? at : 0;
+}
+
 /* Copies of @t's strings. */
 static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 {
@@ -156,7 +165,9 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 		             .compact = t->compact,
 		             .uid = t->uid,
 		             .service = t->scope.service,
-		             .until = t->until };
+		             .until = t->until,
+		             .recorded_until = storable_end(t->recorded_until, t->clock_offset),
+		             .over_by = storable_end(t->over_by, t->clock_offset) };
 	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++) {
 		k->strings[i] = strdup(from[i]);
 		if (!k->strings[i]) {
@@ -221,6 +232,12 @@ void bsa_importer_kernel(struct bsa_importer *im, uint64_t read, uint64_t left_o
 	bsa_store_kernel(im->store, read, left_out, delays);
 }
 
+/* @at, an end of a recording, if it is @least later than its last event; 0: it is not, or unknown. */
+static uint64_t later_end(uint64_t at, uint64_t last, uint64_t least)
+{
+	return last != BSA_NEVER && at >= last + least ? at : 0;
+}
+
 int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct bsa_decoded *decoded,
                          struct bsa_err *err)
 {
@@ -239,6 +256,8 @@ int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct 
 		                ": times from 2^62 ns on cannot be told apart in a database",
 		                row->path, decoded->ended, row->clock_offset);
 	row->began = decoded->began;
+	row->recorded_until = later_end(im->traces[number - 1].recorded_until, decoded->ended, 1);
+	row->over_by = later_end(im->traces[number - 1].over_by, decoded->ended, BSA_FOLD_STOPPING_NS);
 	row->ended = im->traces[number - 1].after_end ? im->traces[number - 1].until : decoded->ended;
 	row->events = decoded->events - im->traces[number - 1].after_end;
 	row->lost_events = decoded->lost_events;
@@ -303,6 +322,11 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 
 	if (!im->fold)
 		return 0;
+	for (size_t i = 0; i < im->n_traces; i++)
+		if (im->traces[i].group == im->group &&
+		    bsa_fold_recorded(im->fold, im->before + (uint32_t)i + 1, im->traces[i].recorded_until,
+		                      im->traces[i].over_by))
+			return importer_no_memory(err);
 	if (bsa_fold_finish(im->fold))
 		return importer_no_memory(err);
 	for (size_t i = 0; i < im->n_traces; i++)

@@ -169,6 +169,41 @@ static bool add_spans(struct bsa_input_stream *stream, const struct bsa_file *fi
 	return true;
 }
 
+/* The earliest end of the last packets of all streams, in cycles. 0: of one it is not known. */
+static uint64_t earliest_end(const struct bsa_input *input)
+{
+	uint64_t earliest = UINT64_MAX;
+
+	for (size_t i = 0; i < input->n_streams; i++) {
+		const struct bsa_input_stream *stream = &input->streams[i];
+		uint64_t ended = stream->n_spans ? stream->spans[stream->n_spans - 1].ended : UINT64_MAX;
+
+		if (ended == UINT64_MAX)
+			return 0;
+		earliest = ended < earliest ? ended : earliest;
+	}
+	return input->n_streams && !input->files.unwritten ? earliest : 0;
+}
+
+/*
+ * When did the recording end? LTTng writes the last packets of all streams when it has stopped the last process, and
+ * waits for seconds for one that does not answer, while it has stopped others. So all processes were recorded until
+ * then only if the recorder wrote down that it had not stopped them before; otherwise that is when all was over.
+ */
+static void find_the_end(struct bsa_input *input)
+{
+	const struct bsa_files *files = &input->files;
+	unsigned __int128 last = (unsigned __int128)files->ended * 1000000000;
+
+	if (!files->by_lttng || !input->frequency)
+		return;
+	last /= input->frequency;
+	if (input->until && !files->cut && !files->doubtful && input->until <= earliest_end(input))
+		input->info.recorded_until = input->until;
+	else if (last <= INT64_MAX)
+		input->info.over_by = last > input->until ? (uint64_t)last : input->until;
+}
+
 /* 1; 0: it is not ours. */
 static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                     enum bsa_decoder decoder, struct bsa_err *err)
@@ -217,6 +252,8 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 				return inputs_no_memory(err);
 		}
 	}
+
+	find_the_end(input);
 
 	/* The quick decoder reads the trace if it can and all is in order, otherwise babeltrace2. */
 	left_out = files->repeated || files->doubtful;

@@ -491,6 +491,8 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 		.path = clean_copy(row->path, path, sizeof(path)), .host = clean_copy(row->host, host, sizeof(host)),
 		.session = clean_copy(row->session, session, sizeof(session)),
 		.began = sql_time(row->clock_offset, row->began), .ended = sql_time(row->clock_offset, row->ended),
+		.recorded_until = row->recorded_until ? sql_time(row->clock_offset, row->recorded_until) : NOTHING,
+		.over_by = row->over_by ? sql_time(row->clock_offset, row->over_by) : NOTHING,
 		.events = sql_count(row->events), .lost_events = sql_count(row->lost_events),
 		.lost_packets = sql_count(row->lost_packets), .clock = clean_copy(row->clock, clock, sizeof(clock)),
 		.clock_offset = sql_clamped(row->clock_offset), .foreign_events = sql_count(row->foreign),

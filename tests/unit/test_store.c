@@ -196,7 +196,7 @@ static void apps_processes_and_rules_have_rows(void **state)
 	assert_rows(path, "SELECT * FROM service_rules",
 	            "1|1|4095|1000010|edf|save|63|20|advise\n-|-|0|-|-|-|255|4294967295|-\n");
 	assert_rows(path, "SELECT * FROM trace",
-	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0|0|0|-|0\n");
+	            "1|a|/trace|here|one|1000005|1000095|-|-|12|0|0|monotonic|1000000|0|0|0|0|0|-|0\n");
 }
 
 static void models_have_rows(void **state)
@@ -342,6 +342,8 @@ static void a_fact_that_comes_again_replaces_the_first(void **state)
 		                       .path = "/trace",
 		                       .began = 5,
 		                       .ended = 99,
+		                       .recorded_until = 120,
+		                       .over_by = 250,
 		                       .events = 77,
 		                       .lost_events = 3,
 		                       .lost_packets = BSA_NEVER,
@@ -367,7 +369,7 @@ static void a_fact_that_comes_again_replaces_the_first(void **state)
 	            "pool_mapping p, buffer b",
 	            "999|999|999|999|999|999\n");
 	assert_rows(path, "SELECT * FROM trace",
-	            "1|a|/trace|-|-|1000005|1000099|77|3|-|-|1000000|2|1|1|0|0|4611686018427387904|0\n");
+	            "1|a|/trace|-|-|1000005|1000099|1000120|1000250|77|3|-|-|1000000|2|1|1|0|0|4611686018427387904|0\n");
 }
 
 static void names_are_text_for_readers_that_insist(void **state)
