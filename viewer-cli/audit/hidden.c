@@ -28,7 +28,7 @@ int bsv_hidden_make(const struct bsv_input *input, struct bsa_err *err)
 	char ended[24], executions[8], events[8];
 	bsv_scoped_text *reach = NULL, *tables = NULL;
 
-	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	snprintf(ended, sizeof(ended), "%" PRId64, input->over_by);
 	snprintf(executions, sizeof(executions), "%d", STRANGE_EXECUTIONS);
 	snprintf(events, sizeof(events), "%d", STRANGE_EVENTS);
 	if (input->to == INT64_MAX)

@@ -23,7 +23,7 @@ char *bsv_outcome_unknown(const struct bsv_input *input)
 {
 	char ended[NUMBER_TEXT];
 
-	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	snprintf(ended, sizeof(ended), "%" PRId64, input->over_by);
 	return bsv_fill(bsv_sql_outcome_unknown, (const struct bsv_placeholder[]){ { "ended", ended },
 	                                                                           { "one_side", bsv_sql_one_side },
 	                                                                           { NULL, NULL } });

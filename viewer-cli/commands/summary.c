@@ -117,8 +117,33 @@ enum trust_column {
 	UNUSABLE,
 	CUT,
 	LEFT_OUT,
-	UNCHECKED
+	UNCHECKED,
+	SILENT,
+	PERHAPS
 };
+
+enum { SILENT_LEAST_NS = 1000000000 };
+
+/*
+ * Print how long nothing was recorded at the end, if that was long: where executions were under way, their service hung, or
+ * died.
+ */
+static void print_silence(FILE *to, const struct bsv_rows *t)
+{
+	int64_t silent = bsv_rows_get(t, SILENT, 0), perhaps = bsv_rows_get(t, PERHAPS, 0);
+	const char *under_way = bsv_rows_get(t, OPEN, 0) ? ", with executions under way" : "";
+
+	if (silent >= SILENT_LEAST_NS) {
+		fputs("; NOTHING HAPPENED in the last ", to);
+		print_duration(to, t, SILENT);
+		fputs(under_way, to);
+	}
+	if (perhaps >= SILENT_LEAST_NS) {
+		fputs("; it may have gone on for ", to);
+		print_duration(to, t, PERHAPS);
+		fprintf(to, " without an event%s", under_way);
+	}
+}
 
 static void print_recording(FILE *to, const struct bsv_rows *t)
 {
@@ -130,6 +155,7 @@ static void print_recording(FILE *to, const struct bsv_rows *t)
 	if (text_of(t, SESSIONS))
 		fprintf(to, "; session %s", text_of(t, SESSIONS));
 	fprintf(to, "; %s", text_of(t, RULES) ? text_of(t, RULES) : "the rules of the service were not recorded");
+	print_silence(to, t);
 }
 
 static void print_events(FILE *to, const struct bsv_rows *t)

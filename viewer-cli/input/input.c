@@ -535,6 +535,7 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 			ret->executions = bsv_rows_get(times, 2, 0);
 			ret->unsure_deadlines = bsv_rows_get(times, 3, 0);
 			ret->unsure_outcomes = bsv_rows_get(times, 4, 0);
+			ret->over_by = bsv_rows_get(times, 5, ret->ended);
 		}
 	}
 	if (r >= 0)

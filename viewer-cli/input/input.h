@@ -13,8 +13,9 @@ struct bsv_input {
 	char *path;     /* path of the database */
 	char *known_as; /* path by which an answer names the database, see struct bsv_call */
 	struct bsv_coverage coverage;
-	int64_t began, ended;  /* start and end of the recording: the first event of any trace, and the last */
-	int64_t executions;    /* number of executions in the recording */
+	int64_t began, ended; /* start and end of the recording: the first event of any trace, and the last, or later */
+	int64_t over_by;      /* the recording was over by then; ended, or later where its end is not known */
+	int64_t executions;   /* number of executions in the recording */
 	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
 	bool unsure_outcomes;  /* whether some deadlines may or may not have been met */
 	int64_t from, to;      /* asked time, on the clock of the database; INT64_MIN, INT64_MAX: no limit */

@@ -482,7 +482,7 @@ char *bsv_samples_sql(const struct bsv_input *input)
 {
 	char ended[24];
 
-	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	snprintf(ended, sizeof(ended), "%" PRId64, input->over_by);
 	return bsv_fill(bsv_sql_samples,
 	                (const struct bsv_placeholder[]){ { "with", input->with },
 	                                                  { "ended", ended },

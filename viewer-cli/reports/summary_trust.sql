@@ -4,7 +4,8 @@ traces AS (
   SELECT count(*) AS n_traces,
     (SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace WHERE host <> '' ORDER BY host)) AS hosts,
     (SELECT group_concat(session, ', ') FROM (SELECT DISTINCT session FROM trace WHERE session <> '' ORDER BY session)) AS sessions,
-    max(ended) - min(began) AS span_ns, sum(events) AS n_events, sum(lost_events) AS lost_events, sum(lost_packets) AS lost_packets,
+    max(ifnull(recorded_until, ended)) - min(began) AS span_ns, max(ifnull(recorded_until, ended)) - max(ended) AS silent_ns,
+    nullif(max(coalesce(recorded_until, over_by, ended)) - max(ifnull(recorded_until, ended)), 0) AS perhaps_ns, sum(events) AS n_events, sum(lost_events) AS lost_events, sum(lost_packets) AS lost_packets,
     group_concat(DISTINCT nullif(clock, '')) AS clocks, count(DISTINCT clock_offset) AS n_offsets, sum(unusable_events) AS n_unusable, sum(cut) AS n_cut
   FROM trace),
 rules AS (
@@ -24,5 +25,6 @@ left_out AS (SELECT ifnull(sum(value), 0) AS n_left_out FROM meta WHERE substr(k
 SELECT t.n_traces, t.hosts, t.sessions, r.rules, t.span_ns, t.n_events, (SELECT count(*) FROM stream) AS n_streams,
   (SELECT count(*) FROM loss WHERE cause <> 'unusable') AS n_losses, t.lost_events, t.lost_packets, e.n_executions, e.n_head - a.n_not_yet - a.n_no_more - a.n_inside AS n_head, a.n_inside, a.n_not_yet, a.n_no_more, e.n_tail, e.n_gap, e.n_open,
   e.n_both, e.n_service, e.n_client, CASE WHEN e.n_executions > 0 THEN 100.0 * (e.n_tail + e.n_gap) / e.n_executions END AS touched_percent,
-  t.clocks, t.n_offsets, t.n_unusable, t.n_cut, l.n_left_out, (SELECT count(*) FROM loss WHERE cause = 'unchecked') AS n_unchecked
+  t.clocks, t.n_offsets, t.n_unusable, t.n_cut, l.n_left_out, (SELECT count(*) FROM loss WHERE cause = 'unchecked') AS n_unchecked,
+  t.silent_ns, t.perhaps_ns
 FROM traces t, rules r, executions e, apart a, left_out l

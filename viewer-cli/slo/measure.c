@@ -58,28 +58,31 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, bsv_sql_slo_seen_ns);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
-	const struct bsv_placeholder placeholders[] = { { "with", input->with },
-		                                        { "value", value },
-		                                        { "least", least },
-		                                        { "percent", percent },
-		                                        { "bound", limit },
-		                                        { "began", began },
-		                                        { "ended", ended },
-		                                        { "from", from },
-		                                        { "to", to },
-		                                        { "open", open },
-		                                        { "selection", selection },
-		                                        { "outcome_unknown", outcome },
-		                                        { "deadline_unknown", bsv_sql_deadline_unknown },
-		                                        { "to_the_end", to_the_end ? "1" : "0" },
-		                                        { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = {
+		{ "with", input->with },
+		{ "value", value },
+		{ "least", least },
+		{ "percent", percent },
+		{ "bound", limit },
+		{ "began", began },
+		{ "ended", ended },
+		{ "from", from },
+		{ "to", to },
+		{ "open", open },
+		{ "selection", selection },
+		{ "outcome_unknown", outcome },
+		{ "deadline_unknown", bsv_sql_deadline_unknown },
+		{ "to_the_end", to_the_end ? "1" : "0" },
+		{ "latency", rule->kind == BSV_SLO_TIME && rule->phase == BSV_E2E ? "1" : "0" },
+		{ NULL, NULL }
+	};
 
 	if (!selection || !outcome || !value || !least)
 		return NULL;
 	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
 	snprintf(limit, sizeof(limit), "%.17g", bound);
 	snprintf(began, sizeof(began), "%" PRId64, input->began);
-	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	snprintf(ended, sizeof(ended), "%" PRId64, input->over_by);
 	/* the smallest number cannot be written as a literal of SQL */
 	snprintf(from, sizeof(from), "%" PRId64, input->from == INT64_MIN ? -INT64_MAX : input->from);
 	snprintf(to, sizeof(to), "%" PRId64, input->to);
