@@ -444,7 +444,7 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 	if (status) {
 		/* Send the refusal, and disconnect. The sweeper closes the socket, because that may block. */
 		refusal_send(c, status, &why);
-		nnb__sweeper_close(&c->service->sweeper, c->life, c->uid);
+		nnb__sweeper_close(&c->service->sweeper, c->life, c->owner);
 		if (c->process >= 0)
 			close(c->process);
 		connection_free(c);

@@ -142,6 +142,11 @@ static const struct option_row option_rows[] = {
 	  "uid: an app is a user, every user may connect (default for root); pid: an app is a process of the user who "
 	  "runs this (default for others)",
 	  .offset = offsetof(struct options, config.identity), .choices = identities },
+	{ "subuid", OPTION_TEXT, "FILE|none",
+	  "with --app-identity uid, the uids that FILE gives to an account are one app with the account, see "
+	  "subuid(5); "
+	  "none: each uid is an app; default: /etc/subuid",
+	  .offset = offsetof(struct options, config.subuid) },
 	{ "driver", OPTION_TEXT, "xnnpack|null|FILE", "xnnpack (the default), null, or the path of a driver-NAME.so",
 	  .offset = offsetof(struct options, driver) },
 	{ "spin", OPTION_PARSED, "auto|none|always|TIME",
@@ -288,6 +293,20 @@ static int open_device(struct options *o)
 		return ENVIRONMENT;
 	}
 	nnb_device_cache_key(o->config.device, key);
+	return DONE;
+}
+
+/* A file that the user names must be there; the default one need not. */
+static int subuid_check(struct options *o)
+{
+	if (!o->config.subuid)
+		o->config.subuid = "/etc/subuid";
+	else if (!strcmp(o->config.subuid, "none"))
+		o->config.subuid = NULL;
+	else if (access(o->config.subuid, R_OK)) {
+		error_print(strerror(errno), o->config.subuid);
+		return ENVIRONMENT;
+	}
 	return DONE;
 }
 
@@ -504,7 +523,9 @@ int main(int argc, char **argv)
 	 * two mappings.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-	status = open_device(&o);
+	status = subuid_check(&o);
+	if (!status)
+		status = open_device(&o);
 	if (!status)
 		status = clients_serve(&o);
 	nnb_device_unref(o.config.device);

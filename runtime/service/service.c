@@ -507,12 +507,14 @@ enum nnb_status nnb__connection_enter(struct nnb__connection *c, struct nnb_reas
 		status = NNB_STATUS_GENERAL_FAILURE;
 	c->pid = (uint32_t)who.pid;
 	c->uid = who.uid;
+	nnb__subuids_refresh(&s->subuids); /* if that fails, the ranges that were read last stay valid */
+	c->owner = nnb__subuid_owner(&s->subuids, who.uid);
 	c->sees_all = who.uid == 0 || who.uid == geteuid();
 	if (!status)
 		status = identity_check(c, who.pid, reason);
 	pthread_mutex_lock(&s->lock);
 	if (!status)
-		status = connection_admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
+		status = connection_admit(s, c, by_pid ? (uint32_t)who.pid : c->owner, reason);
 	if (!status) /* not earlier: a refused connection takes no id */
 		status = connection_take_ids(c, reason);
 	if (!status) {
@@ -704,6 +706,13 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 		return r;
 	}
 	s->config.lanes = s->lanes.policy.lanes;
+	nnb__subuids_init(&s->subuids, config->identity == NNB_APP_UID ? config->subuid : NULL, "/etc/passwd");
+	r = nnb__subuids_refresh(&s->subuids);
+	if (r) {
+		nnb_because(reason, "cannot read %s: %s", config->subuid, strerror(-r));
+		nnb_service_close(s);
+		return r;
+	}
 	s->socket = strdup(config->socket);
 	if (!s->socket || asprintf(&s->lock_path, "%s.lock", config->socket) < 0)
 		r = -ENOMEM;
@@ -796,6 +805,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	pthread_mutex_destroy(&s->emitting);
 	nnb__sweeper_fini(&s->sweeper);
 	nnb__ids_fini(&s->ids);
+	nnb__subuids_fini(&s->subuids);
 	free(s->socket);
 	free(s->lock_path);
 	free(s);

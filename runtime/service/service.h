@@ -3,7 +3,7 @@
  *
  * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps.
  * account.c charges an app for the memory of a model. desk.c bounds an app's calls about whole models. sweep.c closes
- * the sockets of refused clients. ids.c has the ids of living objects. connection.c runs a connection and its channels. calls.c, models.c, buffers.c,
+ * the sockets of refused clients. subuid.c knows to which account a uid belongs. ids.c has the ids of living objects. connection.c runs a connection and its channels. calls.c, models.c, buffers.c,
  * executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with the line to
  * its client. emit.c emits the events about the service's objects.
  */
@@ -21,6 +21,7 @@
 #include "service/ids.h"
 #include "service/numbers.h"
 #include "service/quota.h"
+#include "service/subuid.h"
 #include "service/sweep.h"
 #include "wire/protocol.h"
 
@@ -60,7 +61,7 @@ enum nnb__machine_resource {
 struct nnb__app {
 	struct nnb__app *next;
 	struct nnb_service *service;
-	uint32_t key; /* a uid, or a pid */
+	uint32_t key; /* the uid of an account, or a pid */
 	uint64_t held[NNB__N_RESOURCES];
 	struct nnb__quota_held of_machine[NNB__N_MACHINE];
 	bool guaranteed;               /* one of the first NNB__QUOTA_APPS */
@@ -96,6 +97,7 @@ struct nnb_service {
 	_Atomic uint64_t heard;   /* number by nbt_news of the trace sessions that have the existing objects */
 	pthread_mutex_t emitting; /* orders threads that emit existing objects. Before the lock */
 	struct nnb__sweeper sweeper;
+	struct nnb__subuids subuids; /* owned by the thread that accepts connections */
 
 	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t fewer; /* signalled when a connection has ended */
@@ -255,6 +257,7 @@ struct nnb__connection {
 	int life, events;
 	int process;                 /* a pidfd of the client; -1: the kernel gave none */
 	uint32_t pid, uid;           /* the client's */
+	uint32_t owner;              /* the uid of the account that has @uid, as a subordinate one or as its own */
 	uint64_t since;              /* time when the connection was emitted; 0: not yet. Under the service's lock */
 	uint8_t reason;              /* enum nbt_reason: the reason of the end. Set before closing */
 	pthread_mutex_t events_lock; /* one sender at a time */

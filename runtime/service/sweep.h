@@ -30,7 +30,7 @@ void nnb__sweeper_fini(struct nnb__sweeper *sweeper); /* its thread has ended, o
 /* 0 or -errno. */
 int nnb__sweeper_start(struct nnb__sweeper *sweeper);
 
-/* Close @fd, the socket of a client of @uid: on the thread soon, or at once if the queue is full. */
+/* Close @fd, the socket of a client of the account @uid: on the thread soon, or at once if the queue is full. */
 void nnb__sweeper_close(struct nnb__sweeper *sweeper, int fd, uint32_t uid);
 
 /* Close everything queued, then @last, and end. No thread may sweep any more. */

@@ -95,6 +95,8 @@ static const struct ending {
 	  5, "too long" },
 	{ "a file where the socket is to be", "--socket file --driver null", 5, "is not a socket" },
 	{ "a key file that cannot be", "--socket s --driver null --cache-key nowhere/key", 5, "nowhere/key" },
+	{ "a file of subordinate uids that is not there", "--socket s --driver null --subuid nowhere/subuid", 5,
+	  "nowhere/subuid" },
 	{ "the status of what is not there", "--status --socket nowhere", 5, "nowhere" },
 	{ "nowhere to put the socket", "--app-identity pid --driver null", 5, "XDG_RUNTIME_DIR" },
 };
@@ -258,7 +260,10 @@ static void come_in(const char *socket_path, const char *user)
 		_exit(-r);
 	}
 	app = nnb_client_info(client)->app;
-	scene_report(app == geteuid() ? 'u' : app == (uint32_t)getpid() ? 'p' : '?');
+	scene_report(app == geteuid()                     ? 'u'
+	             : app == (uint32_t)getpid()          ? 'p'
+	             : app == NOBODY || app == NOBODY - 1 ? 's' /* the account of a subordinate uid */
+	                                                  : '?');
 	scene_stay();
 }
 
@@ -341,6 +346,47 @@ static void by_uid_a_user_is_an_app_whatever_the_process(void **state)
 	child_kill(&first);
 	child_kill(&second);
 	child_kill(&others);
+}
+
+static void subuid_write(const char *path, const char *lines)
+{
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs(lines, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* A user who has subordinate uids must not have the places of so many users. */
+static void by_uid_an_account_and_its_subordinate_uids_are_one_app(void **state)
+{
+	struct fixture *f = *state;
+	struct child itself, below, other;
+	char path[64];
+
+	admit_other_users_or_skip(&f->s);
+	snprintf(path, sizeof(path), "%s/subuid", f->s.dir);
+	subuid_write(path, "65534:100000:65536\n");
+	service_start(&f->s, OPTIONS("--limit", "connections=2", "--subuid", path));
+	comes_in(&itself, &f->s, NOBODY, 'u');
+	comes_in(&below, &f->s, 100000, 's');
+	comes_in(&other, &f->s, 165535, 'n');
+	assert_int_equal(child_end(&other), EAGAIN);
+	comes_in(&other, &f->s, 165536, 'u');
+	child_kill(&other);
+	child_kill(&itself);
+
+	/* Another account gets a range while the service runs. */
+	subuid_write(path, "65534:100000:65536\n65533:165536:65536\n");
+	comes_in(&other, &f->s, 165536, 's');
+	child_kill(&other);
+	child_kill(&below);
+	assert_int_equal(service_stop(&f->s), 0);
+
+	service_start(&f->s, OPTIONS("--subuid", "none"));
+	comes_in(&below, &f->s, 100000, 'u');
+	child_kill(&below);
+	unlink(path);
 }
 
 /* Whether @service has the arguments that it was started with, as /proc shows them to every user. */
@@ -682,6 +728,8 @@ int main(int argc, char **argv)
 	TEST(by_pid_each_process_is_an_app, "by pid, each process is an app");
 	TEST(by_pid_another_user_is_not_let_in, "by pid, another user is not let in");
 	TEST(by_uid_a_user_is_an_app_whatever_the_process, "Q-5: by uid, a user is an app, whatever the process");
+	TEST(by_uid_an_account_and_its_subordinate_uids_are_one_app,
+	     "by uid, an account and its subordinate uids are one app");
 	TEST(by_uid_no_user_can_read_its_command_line, "by uid, no user can read its command line");
 	TEST(all_apps_together_have_so_many_connections, "all apps together have so many connections");
 	TEST(it_reports_when_it_is_ready_and_when_it_stops, "it tells when it is ready, and when it stops");

@@ -16,7 +16,7 @@ struct nnb_service_info {
 	uint32_t pid;        /* the service's process */
 	uint32_t instance;   /* number of this run of the service, 1 to 4095; another one after each start */
 	uint32_t connection; /* the number of this connection */
-	uint32_t app;        /* the app that this client counts as: a uid, or a pid */
+	uint32_t app;        /* the app that this client counts as: the uid of an account, or a pid */
 	uint32_t policy, preempt, deadlines, lanes; /* the service's rules (nnb/service.h) */
 	uint32_t sync_stream, fenced_stream,
 		async_stream; /* the stream numbers in traces of this client's calls of each kind (docs/events.md) */
