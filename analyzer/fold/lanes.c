@@ -381,9 +381,13 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
 
 void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed)
 {
+	const struct bsa_span *hole = bsa_losses_from(d->unsure, at);
 	struct bsa_stretch s;
 
 	assert(at >= l->since);
+	/* The recording ends in a hole: the service may have gone on until the hole ends. */
+	if (hole && hole->began <= at)
+		at = hole->ended;
 	l->doubtful |= unsummed && !l->holder;
 	current_stretch(d, l, at, &s);
 	if (s.occupancy == BSA_UNKNOWN)

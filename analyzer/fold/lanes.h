@@ -108,8 +108,8 @@ struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, 
 uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64_t at);
 
 /*
- * The recording ends at @at: report the time for which the lane's holder is unknown, if it is. @unsummed: an
- * execution without any event may be on the lane.
+ * The recording ends at @at, or in a hole that begins at @at or before: report the time for which the lane's holder
+ * is unknown, if it is. @unsummed: an execution without any event may be on the lane.
  */
 void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed);
 
