@@ -335,6 +335,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 
 	/* The recording of a service ended before that of its clients: a tail that no packet shows. */
 	while (bsa_services_silence(im->services, &from, &silence)) {
+		bsa_fold_went_on(im->fold, silence.instance, silence.ended);
 		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = silence.began,
 		                                                  .ended = silence.ended,
 		                                                  .events = BSA_NEVER,

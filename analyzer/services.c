@@ -202,7 +202,7 @@ bool bsa_services_silence(const struct services *all, uint32_t *from, struct sil
 		 */
 		if (!s->heard || s->answered < s->heard + (s->summed && !s->proven ? summary_ns : silence_ns))
 			continue;
-		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace };
+		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace, *from };
 		++*from;
 		return true;
 	}

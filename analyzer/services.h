@@ -34,6 +34,7 @@ struct services *bsa_services_free(struct services *services);
 struct silence {
 	uint64_t began, ended;
 	uint32_t pid, trace; /* 0: unknown */
+	uint32_t instance;
 };
 
 /* The next record of one clock. 0, or negative: its contents cannot belong to one service alone; or no memory. */

@@ -306,6 +306,12 @@ static void go_to_the_end(struct bsa_fold *f)
 		f->over_by = 0;
 }
 
+void bsa_fold_went_on(const struct bsa_fold *f, unsigned instance, uint64_t until)
+{
+	bsa_schedule_report_unrecorded(f->schedule, (uint16_t)instance, f->voices.heard[instance & (BSA_INSTANCES - 1)],
+	                               until);
+}
+
 int bsa_fold_finish(struct bsa_fold *f)
 {
 	bsa_pending_finish(f);

@@ -1343,6 +1343,17 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 	return 0;
 }
 
+void bsa_schedule_report_unrecorded(const struct bsa_schedule *s, uint16_t instance, uint64_t began, uint64_t ended)
+{
+	const struct bsa_device *d = s->devices[instance & (DEVICES - 1)];
+	struct bsa_unknown_lane unknown = { .began = began, .ended = ended, .instance = instance };
+
+	for (unsigned i = 0; d && !s->unsummed && began < ended && i < d->lanes_room; i++) {
+		unknown.lane = (uint8_t)i;
+		s->facts.unknown_lane(s->facts.ctx, &unknown);
+	}
+}
+
 struct bsa_left_out bsa_schedule_left_out(const struct bsa_schedule *s)
 {
 	return s->left;

@@ -195,9 +195,15 @@ void bsa_schedule_set_end(struct bsa_schedule *s, uint16_t instance, uint64_t at
 
 /*
  * Everything is noted: take all steps, close what is open, report shares and interference up to @at. Then
- * only free, is_lost, left_out.
+ * only free, is_lost, left_out, report_unrecorded.
  */
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at);
+
+/*
+ * After finish: service @instance was not recorded from @began to @ended: report that all of its lanes are unknown
+ * then. If executions may be under way whose summaries are missing, finish has reported that already.
+ */
+void bsa_schedule_report_unrecorded(const struct bsa_schedule *s, uint16_t instance, uint64_t began, uint64_t ended);
 
 /* The counts of what the schedule itself left out. */
 struct bsa_left_out bsa_schedule_left_out(const struct bsa_schedule *s);

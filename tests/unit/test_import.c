@@ -171,23 +171,34 @@ static void times_that_cannot_be_stored_are_refused(void **state)
 	expect_import(trace("last", "4611686018427387903 exec_return exec=3:1\n", NULL), NULL, false);
 }
 
-/* The losses in the database: cause, trace, pid, begin, end. */
-static void expect_losses(const char *expected)
+static void expect_answer(const char *question, const char *expected)
 {
 	struct bsa_err err = { "" };
 	struct bsa_db *db = NULL;
 	struct bsa_query *q = NULL;
 
-	if (bsa_db_open(&db, folder_at("db"), &err) ||
-	    bsa_query_new(&q, db,
-	                  "SELECT ifnull(group_concat(cause || ' ' || trace_id || ' ' || pid || ' ' || began || ' ' || "
-	                  "ended, ', '), 'none') FROM loss",
-	                  &err) ||
+	if (bsa_db_open(&db, folder_at("db"), &err) || bsa_query_new(&q, db, question, &err) ||
 	    bsa_query_step(q, &err) <= 0)
 		fail_msg("%s", err.text);
 	assert_string_equal(bsa_query_get_string(q, 0, NULL), expected);
 	bsa_query_free(q);
 	bsa_db_close(db);
+}
+
+/* The losses in the database: cause, trace, pid, begin, end. */
+static void expect_losses(const char *expected)
+{
+	expect_answer("SELECT ifnull(group_concat(cause || ' ' || trace_id || ' ' || pid || ' ' || began || ' ' || "
+	              "ended, ', '), 'none') FROM loss",
+	              expected);
+}
+
+/* The unknown stretches of lanes: lane, begin, end, and the execution that may have had the lane. */
+static void expect_unknown_lanes(const char *expected)
+{
+	expect_answer("SELECT ifnull(group_concat(lane || ' ' || began || ' ' || ended || ' ' || "
+	              "ifnull(execution_id, 'any'), ', '), 'none') FROM unknown_lane",
+	              expected);
 }
 
 /*
@@ -208,6 +219,15 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	(void)state;
 	expect_import(trace("silent", FIRST ASKS "200000500 exec_return exec=0x100003:2\n", NULL), NULL, false);
 	expect_losses("tail 1 9 1400 200000500");
+	expect_unknown_lanes("0 1400 200000500 any"); /* the lane was idle, and may have been held since */
+	expect_import(trace("held",
+	                    FIRST
+	                    "1500 sched_enqueue exec=0x100003:2 app=20\n1510 sched_dispatch exec=0x100003:2 lane=0\n"
+	                    "200000000 exec_submit exec=0x100003:3 path=burst\n"
+	                    "200000500 exec_return exec=0x100003:3\n",
+	                    NULL),
+	              NULL, false);
+	expect_unknown_lanes("0 1510 200000500 any");
 	expect_import(trace("summaries",
 	                    "1 service_state pid=9 lanes=1 instance=1\n"
 	                    "1500 exec_service exec=0x100003:1 began=1030\n"
@@ -215,6 +235,7 @@ static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
 	                    NULL),
 	              NULL, false);
 	expect_losses("tail 1 9 1500 200001000");
+	expect_unknown_lanes("0 1 200001000 any");
 	expect_import(trace("behind",
 	                    "1 service_state pid=9 lanes=1 instance=1\n"
 	                    "1500 exec_service exec=0x100003:1 began=1030\n"
