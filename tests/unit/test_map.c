@@ -102,6 +102,43 @@ static void a_cleared_map_takes_as_many_keys_in_the_same_memory(void **state)
 	bsv_map_fini(&m);
 }
 
+/* Where each key would be without a secret: 20 000 of these keys in one place of 2^15 take 2 * 10^8 looks to add. */
+static void keys_cannot_be_chosen_to_share_a_place(void **state)
+{
+	enum { KEYS = 20000, ROOM = 1 << 15 };
+	const uint64_t inverse = UINT64_C(0xf1de83e19937733d); /* of the factor by which keys were spread */
+	uint64_t sum = 0;
+	struct bsv_map m = { 0 };
+
+	(void)state;
+	assert_true(inverse * UINT64_C(0x9e3779b97f4a7c15) == 1);
+	for (uint64_t i = 0; i < KEYS; i++)
+		*bsv_map_at(&m, inverse * (i << 35)) = i + 1;
+	assert_int_equal(m.room, ROOM);
+	for (size_t i = 0; i < m.room; i++) { /* keys in a row of full places: few, because a quarter is free */
+		size_t row = 0;
+
+		while (row < m.room && m.places[(i + row) & (m.room - 1)].value)
+			row++;
+		sum += row;
+	}
+	assert_true(sum < (uint64_t)ROOM * 64);
+	bsv_map_fini(&m);
+}
+
+static void the_key_of_a_text_depends_on_all_of_it(void **state)
+{
+	uint64_t foobar = bsv_map_text(0, "foobar", 6);
+
+	(void)state;
+	assert_true(bsv_map_text(0, "foobar", 6) == foobar);
+	assert_false(bsv_map_text(1, "foobar", 6) == foobar);
+	assert_false(bsv_map_text(0, "foobaz", 6) == foobar);
+	assert_false(bsv_map_text(0, "goobar", 6) == foobar);
+	assert_false(bsv_map_text(bsv_map_text(0, "fo", 2), "o", 1) == bsv_map_text(bsv_map_text(0, "f", 1), "oo", 2));
+	assert_false(foobar == bsv_hash(BSV_HASH_NONE, "foobar", 6)); /* which everybody can compute */
+}
+
 static void the_hash_is_fnv_1a(void **state)
 {
 	(void)state;
@@ -119,6 +156,8 @@ int main(void)
 		cmocka_unit_test(a_quarter_of_the_places_stays_free),
 		cmocka_unit_test(a_key_without_a_value_is_not_in_the_map),
 		cmocka_unit_test(a_cleared_map_takes_as_many_keys_in_the_same_memory),
+		cmocka_unit_test(keys_cannot_be_chosen_to_share_a_place),
+		cmocka_unit_test(the_key_of_a_text_depends_on_all_of_it),
 		cmocka_unit_test(the_hash_is_fnv_1a),
 	};
 

@@ -6,10 +6,11 @@
  *         cache line. No key is ever removed, but all of them together are.
  * ZERO    The value 0 means that the map does not have the key. A caller that numbers things from 0
  *         stores the number + 1.
- * TEXTS   The key of a text is bsv_hash of it, and two texts may have the same hash, by chance or
- *         because somebody chose them so. The caller keeps the texts, compares them, and takes key
- *         + 1, and so on, for a text that finds another one at its key.
- * ORDER   The places have an order that depends on nothing but the keys and the order in which they came.
+ * TEXTS   The key of a text is bsv_map_text of it, and two texts may have the same key by chance. The caller keeps the
+ *         texts, compares them, and takes key + 1, and so on, for a text that finds another one at its key.
+ * TRUST   Names of a trace are untrusted: an app that knew where a key goes could choose names that all go to the same
+ *         place, and make each look-up as slow as a list. So places and keys of texts depend on a secret that each
+ *         process draws anew. Nothing but time may depend on it: the order of places must not reach an answer.
  */
 #ifndef BSV_BASE_MAP_H
 #define BSV_BASE_MAP_H
@@ -38,7 +39,10 @@ uint64_t *bsv_map_at(struct bsv_map *m, uint64_t key);
 /* The value of @key, or 0. */
 uint64_t bsv_map_get(const struct bsv_map *m, uint64_t key);
 
-/* FNV-1a of @n bytes, after those that @hash is of; BSV_HASH_NONE is the hash of no byte. */
+/* The key of @n bytes, which follow those that @key is of; 0 and any other number begin a key. For this process alone. */
+uint64_t bsv_map_text(uint64_t key, const void *bytes, size_t n);
+
+/* For what outlives the process, and no key of a map: FNV-1a of @n bytes, after those that @hash is of; BSV_HASH_NONE is the hash of no byte. */
 #define BSV_HASH_NONE UINT64_C(0xcbf29ce484222325)
 uint64_t bsv_hash(uint64_t hash, const void *bytes, size_t n);
 

@@ -255,7 +255,7 @@ static unsigned intern_word(struct perfetto *p, unsigned of, const char *text)
 
 	if (n >= sizeof(w->text))
 		return WORDS;
-	for (key = bsv_hash(BSV_HASH_NONE ^ of, text, n); (known = bsv_map_get(&p->numbers, key)); key++) {
+	for (key = bsv_map_text(of, text, n); (known = bsv_map_get(&p->numbers, key)); key++) {
 		w = &p->words[known - 1];
 		if (w->of == of && !memcmp(w->text, text, n + 1))
 			return (unsigned)known - 1;

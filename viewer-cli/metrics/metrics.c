@@ -216,10 +216,10 @@ static bool is_set(const struct bsv_metric_set *s, cleaned values, size_t n)
 
 static uint64_t hash_of(cleaned values, size_t n)
 {
-	uint64_t hash = BSV_HASH_NONE;
+	uint64_t hash = 0;
 
 	for (size_t i = 0; i < n; i++)
-		hash = bsv_hash(hash, values[i], strlen(values[i]) + 1);
+		hash = bsv_map_text(hash, values[i], strlen(values[i]) + 1);
 	return hash;
 }
 
