@@ -18,8 +18,9 @@
 
 enum {
 	EVENTS_PER_CHECK = 4096,
-	TENANTS_MAX =
-		4096 /* apps whose shares are kept in memory: of more, the shares of idle apps are in parts until the end */
+	/* most apps whose shares are kept in memory; with more, shares of idle apps are stored in parts until
+	 * the end */
+	TENANTS_MAX = 4096
 };
 static const uint64_t usual_horizon_ns = 1000000000;
 static const uint64_t at_once_ns =

@@ -24,8 +24,8 @@ struct bsa_importer_options {
 	bool unchecked;      /* no record has what was not recorded: each trace gets a loss of that cause */
 	bool append;         /* into the database that is there; without it that one is replaced */
 	uint64_t horizon_ns; /* how late a summary may report a lane, in traces that have summaries; 0: 1 s */
-	const uint32_t
-		*service_uid; /* the user of the service (users.h); NULL: it is found out. Borrowed for the call */
+	/* the user of the service (users.h); NULL: it is found out. Borrowed for the call */
+	const uint32_t *service_uid;
 	/* results of the first pass; NULL: this is the first pass. Borrowed for the call */
 	const struct bsa_importer_users *users;
 	/*

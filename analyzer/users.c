@@ -17,9 +17,9 @@ enum {
 	EXEC_SHIFT = 32,
 	CLAIMS_MAX = 64,      /* users that claim to have the service; more are not remembered */
 	CLOSED_MAX = 1 << 16, /* connections and streams that are kept after their end, for later events about them */
-	GUESSES_MAX =
-		1 << 14,   /* numbers that are not announced, that clients use: a client that uses more is a forger, */
-	CLAIMANTS_MAX = 4, /* a user that claims a number that so many others claim is a forger, too */
+	/* numbers that are not announced, that clients use: a client that uses more is a forger, */
+	GUESSES_MAX = 1 << 14,
+	CLAIMANTS_MAX = 4,     /* a user that claims a number that so many others claim is a forger, too */
 	TELLING_NS = 20000000, /* in which a service that has emitted its state has emitted all that it has */
 };
 
@@ -59,8 +59,8 @@ struct users {
 	struct claim claims[CLAIMS_MAX];
 	unsigned n_claims;
 	uint32_t own[INSTANCES]; /* the uid of a process that has this number for itself; else USERS_UNKNOWN */
-	uint32_t turned_away
-		[INSTANCES]; /* the uid that had a service of this number, which is not the service; else USERS_UNKNOWN */
+	/* uid of another service that had this number; USERS_UNKNOWN if there was none */
+	uint32_t turned_away[INSTANCES];
 	bool served[INSTANCES];   /* the service has this number */
 	struct bsa_table guesses; /* owned, and its entries */
 	uint32_t n_guesses;

@@ -68,9 +68,10 @@ enum { USERS_FORGERS = 8 };
 
 /* After the last record. */
 struct users_decided {
-	uint32_t
-		service; /* the uid; USERS_UNKNOWN: there is no service, or all traces are of one user, or of unknown ones */
-	uint32_t rival; /* another uid with the same claim; USERS_UNKNOWN: none */
+	/* its uid; USERS_UNKNOWN if there is no service, or if all traces are of one user, or of unknown
+	 * ones */
+	uint32_t service;
+	uint32_t rival; /* another uid with the same claim; USERS_UNKNOWN if there is none */
 	uint32_t forgers
 		[USERS_FORGERS]; /* USERS_UNKNOWN: no more; USERS_ALL: more than there is room for, so any may be one */
 	bool again;              /* the wrong records counted: read them again, with @service named */

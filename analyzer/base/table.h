@@ -9,9 +9,9 @@
  * same number: bsa_table_next iterates over them. Numbers are untrusted, and mixed before use with a secret, but for
  * their lowest bits: numbers that follow each other, as those of a stream's executions do, have chains beside each
  * other, in the same cache lines, and never the same chain. Numbers that differ only in these bits lead to as many
- * chains as there are, up to 2^BSA_TABLE_NEAR_BITS; where their first chain is, no one can choose. The table is at most half full: with more chains
- * than entries, a number that is not there is mostly not there without a look at an entry, which would be out
- * of the cache.
+ * chains as there are, up to 2^BSA_TABLE_NEAR_BITS; where their first chain is, no one can choose. The table is at
+ * most half full: with more chains than entries, a number that is not there is mostly not there without a look at an
+ * entry, which would be out of the cache.
  */
 #ifndef BSA_BASE_TABLE_H
 #define BSA_BASE_TABLE_H
@@ -51,8 +51,8 @@ void bsa_table_remove(struct bsa_table *t, struct bsa_entry *entry);
 /*
  * Sort the entries by number, or by @before, if that is not NULL: then, bsa_table_walk and bsa_table_any return them
  * in that order, whatever the secret of mixed.h. For facts that reach a database. Entries that are equal keep the order
- * of bsa_table_next. All are in one chain then, so to find an entry, or to remove it, takes a walk to it, and none can be
- * added.
+ * of bsa_table_next. All are in one chain then, so to find an entry, or to remove it, takes a walk to it, and none
+ * can be added.
  */
 void bsa_table_sort(struct bsa_table *t, bool (*before)(const struct bsa_entry *a, const struct bsa_entry *b));
 
@@ -90,7 +90,10 @@ static inline void *bsa_table_next(const void *entry)
 	return next;
 }
 
-/* An iteration over all entries, in any order, which differs from process to process, unless the table is sorted. All zeroes: before the first entry. */
+/*
+ * An iteration over all entries, in any order, which differs from process to process, unless the table is sorted. All
+ * zeroes: before the first entry.
+ */
 struct bsa_table_walk {
 	size_t chain; /* the next one */
 	struct bsa_entry *next;

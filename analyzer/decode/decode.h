@@ -56,9 +56,10 @@ struct bsa_trace {
 struct bsa_decoded {
 	uint64_t events;  /* all, ours or not */
 	uint64_t foreign; /* events of other providers, or with names that the catalogue does not know */
-	/* Ours, but without a field that the event means nothing without, or that is no number; or of a time before the one of
-	   the event before, as of which it is emitted, or beyond 2^63 ns, and then it is not emitted. Also the events of a
-	   packet from the first one that is later than the packet's end: a loss is emitted in their place. */
+	/* Ours, but without a field that the event means nothing without, or that is no number; or of a time before
+	 * the one of the event before, as of which it is emitted, or beyond 2^63 ns, and then it is not emitted. Also
+	 * the events of a packet from the first one that is later than the packet's end: a loss is emitted in their
+	 * place. */
 	uint64_t unusable;
 	uint64_t unknown_fields; /* fields of ours that the catalogue does not know: of event classes, not of events */
 	uint64_t lost_events, lost_packets; /* at least */

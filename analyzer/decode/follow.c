@@ -40,8 +40,8 @@ enum {
 	DEPTH_MAX = 8,
 	FILES_MAX = 1 << 16,
 	HEADER_MAX = 88, /* bytes of a packet's header that any packet has */
-	UNREAD_LOOKS =
-		16, /* looks after which a directory is read again though its time is the same: that is a coarse one */
+	/* looks after which a directory is read again though its time is the same: that is a coarse one */
+	UNREAD_LOOKS = 16,
 	WATCHED_LOOKS = 64, /* likewise, though inotify, which watches it, reports nothing */
 	STALL_LOOKS = 400,  /* looks after which a header that makes no sense is believed to stay so */
 };
@@ -130,8 +130,8 @@ struct bsa_follow {
 	uint64_t record[BSA_RECORD_MAX / 8];
 	struct cover *covers; /* by when they began; those before @first_cover are past. Owned */
 	size_t n_covers, first_cover, covers_room;
-	struct cover
-		covered; /* until when all gaps were emitted, and the trace that is of; ended 0: nothing is there yet */
+	/* until when all gaps were emitted, and the trace that is of; ended 0: nothing is there yet */
+	struct cover covered;
 	struct cover gap;     /* the last gap that was reported */
 	uint64_t first_began; /* the earliest begin of any packet */
 	struct head *heads;   /* not reported yet; owned */

@@ -74,11 +74,11 @@ struct bsa_followed {
 	uint64_t late;    /* records that came after others of a later time */
 	uint64_t late_ns; /* the most that one of them was late by */
 	uint64_t broken;  /* files that were given up before their end */
-	uint64_t
-		lost_hold; /* files that shrank, or were replaced, before all of them was read: packets were overwritten */
-	uint64_t bytes;    /* read */
-	uint64_t
-		unread; /* files with packets that cannot be read yet, because LTTng holds their metadata back in memory */
+	/* files that shrank or were replaced before they were read to their end: packets were overwritten */
+	uint64_t lost_hold;
+	uint64_t bytes; /* read */
+	/* files with packets that cannot be read yet, because LTTng holds their metadata back in memory */
+	uint64_t unread;
 	size_t streams;
 };
 struct bsa_followed bsa_follow_followed(const struct bsa_follow *f);

@@ -65,8 +65,8 @@ struct reading {
 	uint64_t covered;    /* no time before this is without a packet */
 	size_t open;         /* packets with events that have not ended */
 	uint32_t covered_by; /* number of the trace whose packet ended at @covered; 0: there was none yet */
-	uint64_t
-		late_by; /* at most so long before it was attached to, a packet began; 0: all packets come from their begin */
+	/* the longest time by which a packet had begun before its stream was attached to; 0: no packet had */
+	uint64_t late_by;
 	bool no_memory;
 };
 

@@ -129,8 +129,8 @@ struct bsa_device {
 	size_t n_waiting;                /* number of executions, the doubtful ones included */
 	struct bsa_scheduled *doubtful;  /* executions that waited when events were lost, and may no longer wait */
 	struct bsa_scheduled *on_native; /* executions under the native policy, without a lane */
-	struct bsa_refusals
-		refusals; /* executions for which it is unknown yet when a lane was free, and no execution waited */
+	/* executions for which it is unknown yet when a lane was free, and no execution waited */
+	struct bsa_refusals refusals;
 	/* this many of them, the first ones, have had their first free lane, and take no later one, even if that lane
 	 * proves not to have been free */
 	size_t n_lane_free;
@@ -141,9 +141,9 @@ struct bsa_device {
 	bool had_hole;
 	uint64_t proof, proof_ns; /* a lane was idle for long, for proof_ns from proof on; proof 0: none was yet */
 	uint64_t proof_hole;      /* end of the last hole, after which that was */
-	uint64_t
-		none_waited; /* since the last hole: first time at which the service reported that none waits; 0: not yet */
-	bool handed;         /* a ready execution was seen to get an idle lane, */
+	/* first time since the last hole at which the service reported that no execution waits; 0: not yet */
+	uint64_t none_waited;
+	bool handed;               /* a ready execution was seen to get an idle lane, */
 	uint64_t longest_handover; /* duration of the longest such hand-over */
 	bool haunted;          /* since a hole, executions that have ended may still seem to be ready, or on a lane */
 	uint64_t hole_began;   /* begin of the loss, if in_loss */

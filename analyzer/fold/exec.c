@@ -404,7 +404,8 @@ static void end_silence(struct bsa_fold *f, struct bsa_exec *x)
 
 /*
  * No event of the end of @x will arrive: when was it over at the latest? A later event of its stream proves that, or
- * a good answer. A failure proves nothing: a client gives a call up, too, while the service still has it. 0: unknown yet.
+ * a good answer. A failure proves nothing: a client gives a call up, too, while the service still has it. 0: unknown
+ * yet.
  */
 static uint64_t over_by(const struct bsa_fold *f, const struct bsa_exec *x)
 {

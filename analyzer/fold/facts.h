@@ -147,8 +147,8 @@ struct bsa_waited {
 struct bsa_execution {
 	uint64_t id, exec; /* exec: as in the trace, stream number << 32 | seq */
 	uint64_t at[BSA_BOUNDARIES];
-	uint64_t phase
-		[BSA_PHASES]; /* ns; 0 for a phase that the path does not have, or that a later event proves never began */
+	/* in ns; 0 for a phase that the path does not have, or that never began, as a later event proves */
+	uint64_t phase[BSA_PHASES];
 	uint64_t e2e, run, redo, cpu, queue, preempted, slots;
 	uint64_t delay[BSA_DELAYS]; /* run-queue delay within these parts; BSA_NEVER: not measured */
 	uint64_t submit_delay; /* run-queue delay of the submitting thread since its call before; see submit_turns */
@@ -164,8 +164,8 @@ struct bsa_execution {
 	int64_t lateness;   /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
 	uint32_t trace, stream, app, model;              /* stream 0: not reported (bsa_left_out.streamless) */
 	uint32_t lookups, misses, preemptions, bypassed; /* BSA_COUNT_UNKNOWN: not all of them were recorded */
-	uint32_t
-		submit_turns; /* stretches on a cpu of that thread since then; 0: submit_delay and submit_gap are unknown */
+	/* stretches on a cpu of that thread since then; 0: submit_delay and submit_gap are unknown */
+	uint32_t submit_turns;
 	uint8_t path, priority, fallback, status; /* 255: unknown */
 	uint8_t miss, quality, sides;
 	int8_t cold;     /* -1: not applicable (no burst) */
@@ -263,8 +263,9 @@ struct bsa_refused {
 	 */
 	uint64_t queue_free;
 	uint64_t holder; /* the execution on lane 0 at the refusal; 0: the lane was idle, or unknown */
-	uint64_t
-		queue; /* the execution that had waited longest, of the only other app that waited, or else of its own; 0: none, or of several apps */
+	/* the execution that had waited longest: of the other app, if only one waited; of its own app, if no
+	 * other did; 0 if executions of several other apps waited, or none did */
+	uint64_t queue;
 	uint32_t holder_app, queue_app;
 	uint8_t holder_cause; /* BSA_QUEUED_BEHIND, _INVERSION, _CROWDED_OUT, _HOGGED, or BSA_CAUSE_UNKNOWN */
 	/* BSA_QUEUED_BEHIND, if only its own app waited at the refusal; otherwise BSA_CROWDED_OUT */
@@ -406,19 +407,22 @@ struct bsa_lost {
 /* Counts of what the fold left out, by reason. */
 struct bsa_left_out {
 	uint64_t stragglers; /* events of executions that had already ended */
-	uint64_t
-		unusable; /* events with an impossible number (valid.h): left out, or used without that number if it may be unknown */
+	/* events with an impossible number (valid.h): they are used without the number, or left out if they
+	 * need it */
+	uint64_t unusable;
 	uint64_t absurd;    /* events that contradict others: a time before an earlier boundary, an impossible lane */
 	uint64_t evicted;   /* executions given up because too many were under way */
 	uint64_t late;      /* summaries later than the horizon: their slices are unknown */
 	uint64_t forgotten; /* stretches of waits beyond the kept history of lanes: unknown */
 	uint64_t pairs; /* stretches of waits whose bsa_interfered lacks the holder, because there are too many pairs */
-	uint64_t
-		parts; /* shares, and windows of apps, that were reported before their end: there may be others of the same */
-	uint64_t
-		unseen; /* executions that became ready without a recorded event; BSA_NEVER: any number, hidden by losses */
-	uint64_t
-		untold; /* choices that are not reported, or not for certain, because a loss hides since when the lane was free, or who waited: an upper bound */
+	/* shares, and windows of apps, that were reported before their end, so there may be more parts of
+	 * them */
+	uint64_t parts;
+	/* executions that became ready without a recorded event; BSA_NEVER: any number, hidden by losses */
+	uint64_t unseen;
+	/* upper bound of the choices that are not reported, or not as certain, because a loss hides since when
+	 * the lane was free, or which executions waited */
+	uint64_t untold;
 	uint64_t not_yet,
 		/* executions without their beginning, of which the service emitted all since it took the request:
 		 * their app was not recorded yet, or not any more */

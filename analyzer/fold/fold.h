@@ -14,9 +14,9 @@
 #include "fold/facts.h"
 
 struct bsa_fold_options {
-	uint64_t
-		horizon_ns; /* how late a summary (exec_service) may report a lane; 0: these traces have no summaries */
-	uint64_t window_ns; /* window of app_lag; 0: 100 ms */
+	/* how late a summary (exec_service) may report a lane; 0: these traces have no summaries */
+	uint64_t horizon_ns;
+	uint64_t window_ns;     /* window of app_lag; 0: 100 ms */
 	uint64_t starvation_ns; /* 0: 100 ms */
 	uint32_t under_way_max; /* 0: 32768 executions */
 	/*

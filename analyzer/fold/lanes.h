@@ -18,8 +18,9 @@ enum {
 	BSA_HISTORY_OF_LANE = 1 << 18, /* limit of the kept stretches of one lane */
 	BSA_HISTORY_OF_ALL = 1 << 20,  /* limit for all lanes together */
 	BSA_IDLE_PROVES_NS = 10000000, /* a lane idle for so long proves that no execution is ready, */
-	BSA_IDLE_SLACK_NS =
-		1000000, /* or, if hand-overs were measured, a lane idle for so much longer than four times the longest hand-over */
+	/* or, if hand-overs were measured, a lane that is idle so much longer than four times the longest
+	 * hand-over */
+	BSA_IDLE_SLACK_NS = 1000000,
 	BSA_HISTORY_OF_A_WAIT = 1 << 17 /* limit of the stretches of one wait: the rest of the wait is unknown */
 };
 
@@ -60,9 +61,9 @@ struct bsa_lane {
 	bool hogging;           /* its holder had received more than its share when it entered */
 	bool truncated;         /* stretches that a wait may need were forgotten, for want of room */
 	bool over;              /* the recording is over: report no facts from now on */
-	struct bsa_refusals
-		unproven; /* executions that would have had the lane, if it proves to have been idle since its last step */
-	bool claimed;     /* by one of the device's refusals, too, as a lane that was free */
+	/* executions that would have had the lane, if it proves to have been idle since its last step */
+	struct bsa_refusals unproven;
+	bool claimed; /* one of the device's refusals, too, has it as the lane that was free */
 
 	struct bsa_stretch *ring; /* owned; a power of 2 */
 	size_t room, first, n;

@@ -32,18 +32,18 @@ struct bsa_numbered {
 	uint64_t began; /* when this service began: executions of the one before may be reported later */
 	uint32_t base;
 	uint64_t after; /* an execution with a number above @base became ready after this time */
-	uint64_t
-		since; /* for which that holds: no summary of one up to @base is written later than a horizon after this */
-	struct summary
-		*all; /* owned; of numbers above base, and those that may have ended behind later ones; n of them */
+	/* for which that holds: no summary of one up to @base is written later than a horizon after this */
+	uint64_t since;
+	/* owned; of numbers above base, and those that may have ended behind later ones; n of them */
+	struct summary *all;
 	size_t n, room;
 	uint32_t n_seen, most; /* numbers seen; highest number */
 	uint64_t most_at;      /* the latest time after which @most was taken */
-	uint64_t
-		judged; /* the end of a hole: numbers are missing since then that may be of executions under way; 0: none */
+	/* the end of a hole: numbers are missing since then that may be of executions under way; 0: none */
+	uint64_t judged;
 	size_t look_at; /* n that is worth a look at which of them are known without a gap */
-	uint64_t
-		*answered; /* owned; when executions had their answers whose numbers no event had; n_answered of them */
+	/* owned; when executions had their answers whose numbers no event had; n_answered of them */
+	uint64_t *answered;
 	size_t n_answered, room_answered;
 };
 

@@ -840,9 +840,8 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 void bsa_shares_report(const struct bsa_tenant *t, bool end)
 {
 	const struct bsa_device *d = t->device;
-	bool sure_only =
-		!end &&
-		d->had_hole; /* a step after this report may lower the lags since the first hole, or widen their bounds */
+	/* a step after this report may lower the lags since the first hole, or widen their bounds */
+	bool sure_only = !end && d->had_hole;
 	bsa_parts max_lag = sure_only ? t->sure_lag : t->max_lag;
 	struct bsa_share share = { .app = t->app, .max_lag_at = BSA_NEVER };
 

@@ -48,8 +48,8 @@ struct bsa_app_known {
 
 /* Exists while it has connections. */
 struct bsa_process_known {
-	struct bsa_entry
-		entry; /* of the instance, pid, uid and name: a forger of events may give one pid any number of names */
+	/* of the instance, pid, uid and name: a forger of events may give one pid any number of names */
+	struct bsa_entry entry;
 	struct bsa_process fact;
 	uint32_t instance, uid, connections;
 };

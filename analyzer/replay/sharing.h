@@ -68,8 +68,9 @@ struct bsa_sharing_app {
 	bool refused_runs;
 	double ideal_mean_without_ns;
 	uint64_t ideal_p95_without_ns, ideal_work_without_ns;
-	uint64_t
-		due; /* executions with a deadline that were answered, refused or given up; of them were off their last lane in time: */
+	/* executions with a deadline that were answered, refused or given up. Of them, off their last lane in
+	 * time: */
+	uint64_t due;
 	uint64_t met;                             /* as recorded */
 	uint64_t ideal_met_least, ideal_met_most; /* in the replay */
 	uint64_t played;                          /* executions, asked for or not */

@@ -79,8 +79,9 @@ struct play {
 	unsigned way, draw; /* draw: of its steps, and of what is left of runs */
 	struct how how;
 	bool found_idle; /* a hand-over to an idle lane, which can be shorter or longer, is in the replay */
-	uint64_t
-		unknown_from; /* a call that is not in the window could be ready from here on; 0: the victim cannot come so early */
+	/* the earliest time at which a call outside the window could be ready; 0: the victim cannot come so
+	 * early */
+	uint64_t unknown_from;
 };
 
 /* ---- what is taken away ---- */

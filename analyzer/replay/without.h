@@ -42,12 +42,12 @@ struct bsa_without_call {
 	uint64_t submitted;
 	uint64_t send, ready; /* from submitted until admission looks at it; from there until it asks for a lane */
 	uint64_t hand;        /* from when it is given a lane until it runs there */
-	uint64_t
-		hand_less; /* where it does not wait, the hand-over can be so much shorter: as recorded it waited, and slept */
-	uint64_t run,
-		run_most; /* on lanes; run_most is longer where what it would have taken is not known; of another than the
-	                           victim BSA_WITHOUT_UNKNOWN: there is no bound */
-	uint64_t ran;     /* time that it ran until it was given up; 0: it was not given up, or the time is unknown */
+	/* by how much the hand-over can be shorter where it does not wait: as recorded, it waited and slept */
+	uint64_t hand_less;
+	/* time on lanes, least and most: they differ where the time that it would have taken is not known. Of another
+	 * than the victim, BSA_WITHOUT_UNKNOWN as run_most: there is no bound */
+	uint64_t run, run_most;
+	uint64_t ran; /* time that it ran until it was given up; 0: it was not given up, or the time is unknown */
 	uint64_t answer, answer_most, fail; /* from its end to its answer; fail: of one that was given up */
 	uint64_t step;                      /* the longest between two checkpoints; 0: it has none */
 	uint64_t deadline;                  /* BSA_WITHOUT_UNKNOWN: none */
@@ -66,8 +66,8 @@ struct bsa_without_world {
 	uint32_t policy, preempt, deadlines, lanes; /* numbers of the event contract; not native */
 	uint32_t n_apps;
 	bool one_model; /* all calls of a stream, those behind the horizon too, are of one model */
-	const struct bsa_without_call
-		*calls;           /* borrowed until the world is freed; in the order of submitted + send + ready */
+	/* borrowed until the world is freed; in the order of submitted + send + ready */
+	const struct bsa_without_call *calls;
 	size_t n;                 /* 1 to BSA_WITHOUT_CALLS_MOST */
 	size_t victim;            /* index of the call that missed its deadline */
 	uint64_t answered_before; /* the latest answer of a call of its stream before the window; 0: none */

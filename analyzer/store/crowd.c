@@ -43,8 +43,9 @@ struct crowd {
 	size_t n_few;                   /* CROWD_FEW + 1: it has */
 	struct bsa_wait last;           /* its last stretch */
 	bool running;
-	struct bsa_wait
-		run; /* stretches of it that are stretches of a lane, side by side: the first one, until the last one's end */
+	/* neighbouring stretches of it that are stretches of a lane, too: from the first one's begin to the
+	 * last one's end */
+	struct bsa_wait run;
 	struct lane *lane; /* borrowed: theirs */
 	int64_t from, to;  /* their sequences */
 };

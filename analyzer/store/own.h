@@ -51,8 +51,8 @@ struct bsa_store {
 	struct lags *lags;
 	struct inverted inverted;
 	struct stranger stranger;
-	struct pages *
-		pages; /* rows of stored_execution; NULL if the table had rows already, or after the pages were attached */
+	/* rows of stored_execution; NULL if the table had rows before, and after the pages were attached */
+	struct pages *pages;
 	struct window *window;
 	struct sort *by_seq; /* entries of the index of the rows in pages */
 	int code;            /* code and message of the first failure */

@@ -42,9 +42,9 @@ enum {
 	MODELS_MOST = 256,
 	USUAL_LEAST = 3, /* whole runs; of fewer than USUAL_MANY, a run may be twice as long as the longest */
 	USUAL_MANY = 20,
-	TRIAL_FACTOR =
-		4, /* a run may be so many times shorter or longer than the trial, if there are fewer than USUAL_LEAST, and ... */
-	TRIAL_MORE_NS = 100000, /* ... that much longer, which is a lot for a short one */
+	/* with fewer runs than USUAL_LEAST, a run may be so many times shorter or longer than the trial */
+	TRIAL_FACTOR = 4,
+	TRIAL_MORE_NS = 100000, /* and this much longer besides, which is a lot for a short run */
 	APPS_MOST = 1 << 16,
 };
 
@@ -68,8 +68,9 @@ struct asked {
 	uint64_t id, lateness;  /* lateness 0: it was given up */
 	struct asked_row *rows; /* owned */
 	size_t n;
-	uint64_t
-		queue; /* refused: the execution that may be a culprit of the row of @queue_cause, which has none; 0: none */
+	/* of a refusal: the execution that may be the culprit of its row of @queue_cause, which has none; 0:
+	 * there is no such execution */
+	uint64_t queue;
 	uint32_t queue_app;
 	uint8_t queue_cause;
 	bool submitted_late; /* its primary cause */
@@ -98,8 +99,8 @@ struct kept {
 	uint32_t asked;      /* the number of its question, from 1; 0: none */
 	int64_t first, last; /* time of its events; where some may not be there: INT64_MIN and INT64_MAX */
 	bool bad, idle, handed;
-	uint32_t
-		named; /* the first instance of its model: the smallest id of those of its app, in its trace, with its name */
+	/* the smallest id of the models of its app, in its trace, that have its name */
+	uint32_t named;
 	int64_t queue, preempted, preemptions;
 };
 
@@ -112,8 +113,8 @@ struct hole {
 struct usual {
 	uint32_t model;
 	uint64_t trial; /* its estimate, from when it was prepared; 0: unknown */
-	uint64_t
-		floor; /* the service's estimate of the least lane time, as of the last execution that reported it; 0: none did */
+	/* the service's latest estimate of the least lane time; 0: no execution reported one */
+	uint64_t floor;
 	uint64_t n, run_least, run_most, answer_least, answer_most;
 	int64_t budget; /* the time that its executions usually have until their deadlines; 0: unknown */
 };

@@ -22,8 +22,9 @@ enum {
 	APPS_MOST = 1 << 14, /* limit for all services together: a replay takes some 400 bytes for each */
 	ACTIVE_MOST = 2048,
 	STOPS_LEAST = 10, /* from fewer it is not known how soon an execution leaves its lane */
-	RUNS_LEAST =
-		3, /* with fewer runs, a run may be TRIAL_FACTOR times shorter or longer than the estimate of the preparation */
+	/* with fewer runs, a run may be TRIAL_FACTOR times shorter or longer than the estimate of the
+	 * preparation */
+	RUNS_LEAST = 3,
 	RUNS_MANY = 20, /* with fewer runs, a run may be twice as long as the longest */
 	RUNS_KEPT = 64,
 	TRIAL_FACTOR = 4,
@@ -38,8 +39,9 @@ enum {
 /* How soon the executions of a model left their lanes when they were asked to. */
 struct stops {
 	int64_t model;
-	uint64_t
-		step; /* twice the mean of those that were not stalled: a request comes at any time between two checkpoints */
+	/* twice the mean of those that were not stalled, because a request comes at any time between two
+	 * checkpoints */
+	uint64_t step;
 };
 
 /* How long executions of a model had a lane. */

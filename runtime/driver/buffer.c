@@ -42,8 +42,8 @@ struct nnb_buffer {
 	struct nnb_memory memory; /* its token */
 	uint64_t token;
 	struct nnb__buffer_kind kind; /* its kind before the first write */
-	struct nnb_driver_role
-		*roles; /* sorted; graph is the prepared model's id: another at the same address has another */
+	/* sorted; graph is the prepared model's id: another at the same address has another */
+	struct nnb_driver_role *roles;
 	uint32_t n_roles;
 
 	struct nnb_buffer *next; /* in its list; the lock guards this and the following fields */

@@ -26,8 +26,8 @@ struct nnb__buffer_keeper {
 	uint32_t owner;
 	uint32_t serial; /* the buffer's number in traces; 0: the buffer is not traced */
 	struct nnb__budget budget;
-	void (*gone)(
-		void *arg); /* called when the buffer is freed, after its last lease: the budget's arg is not used any more. May be NULL */
+	/* called when the buffer is freed, after its last lease; the budget's arg is not used then. May be NULL */
+	void (*gone)(void *arg);
 };
 
 /* nnb_buffer_new for a buffer with this keeper. */

@@ -754,8 +754,8 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 	}
 	if (!status)
 		status = report_shapes(e, request, shapes, reason);
-	if (!status &&
-	    is_late(e)) { /* shapes are found on the way: note the room of each output before the first operation runs */
+	/* shapes are found on the way: note the room of each output before the first operation runs */
+	if (!status && is_late(e)) {
 		memcpy(e->asked, e->shapes, m->n_operands * sizeof(*e->asked));
 		e->reports = shapes;
 		for (uint32_t i = 0; i < m->n_outputs; i++)

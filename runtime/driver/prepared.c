@@ -367,8 +367,8 @@ enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *d, uint64_t deadl
 			nnb_model_free(model);
 	}
 	status = haste_end(&haste, status, reason);
-	/* The entry holds a model that could be prepared once. If that fails now, the entry is of no use (O-22), unless only
-	 * time or memory is short. */
+	/* The entry holds a model that could be prepared once. If that fails now, the entry is of no use (O-22),
+	 * unless only time or memory is short. */
 	return status && nnb__status_of_1_2(status) == status ? NNB_STATUS_GENERAL_FAILURE : status;
 }
 

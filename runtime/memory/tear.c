@@ -177,7 +177,8 @@ static bool put_zeroes(const struct nnb__watch *w)
 			return true;
 		reserve_spend();
 		if (i)
-			syscall(SYS_sched_yield); /* other threads may have used the mappings that the reserve freed; they will free some, too */
+			/* other threads may have used the mappings that the reserve freed, and will free some */
+			syscall(SYS_sched_yield);
 	}
 	return false;
 }

@@ -3,8 +3,8 @@
  *
  *   IF     inputs   condition, the subgraph for true, the subgraph for false, inputs of both
  *          outputs  those of the subgraph
- *   WHILE  inputs   condition's subgraph, body's subgraph, then the state: m operands that are also outputs of the loop, k that
- *                   are passed from one iteration to the next only, and n that stay constant
+ *   WHILE  inputs   condition's subgraph, body's subgraph, then the state: m operands that are also outputs of the
+ *                   loop, k that are passed from one iteration to the next only, and n that stay constant
  *          outputs  the first m of the state
  *          The body's inputs are the whole state; its outputs are the first m + k. The condition has the same inputs,
  *          and one BOOL8 output.

@@ -21,8 +21,8 @@ struct option_row {
 	const char *name;
 	enum option_kind kind;
 	/*
-	 * How the help names the value; NULL for a choice, whose words it lists. Words in lower case, separated by |, can be given as they are:
-	 * completions offer them, files for FILE and PATH, and directories for DIR.
+	 * How the help names the value; NULL for a choice, whose words it lists. Words in lower case, separated by |,
+	 * can be given as they are: completions offer them, files for FILE and PATH, and directories for DIR.
 	 */
 	const char *argument;
 	const char *text;           /* a line of the help */

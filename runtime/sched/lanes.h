@@ -19,8 +19,9 @@ struct nnb__lanes {
 	enum nnb_deadlines deadlines;
 	pthread_mutex_t lock; /* guards the policy, its jobs and its apps */
 	struct nnb__policy policy;
-	_Atomic uint32_t
-		wanted; /* 0: no seat waits, no thread under the lock needs a lane, and no app is owed any: a seat may keep its own */
+	/* 0 if no seat waits, no thread under the lock needs a lane, and no app is owed one: then a seat may
+	 * keep its lane */
+	_Atomic uint32_t wanted;
 	uint32_t announced;                /* number of seats that have announced themselves: nnb__lanes_announce */
 	struct nnb__trace_numbers numbers; /* numbers of executions that asked for a lane */
 };

@@ -368,8 +368,8 @@ static void *connection_run(void *arg)
 {
 	struct nnb__connection *c = arg;
 	struct nnb__table bursts, buffers, models;
-	/* Each message to a life line is one packet. If a client splits one, the service waits at most HURRY_NS for the rest, and does not
-	 * watch the client's process meanwhile. */
+	/* Each message to a life line is one packet. If a client splits one, the service waits at most HURRY_NS for
+	 * the rest, and does not watch the client's process meanwhile. */
 	struct nnb__message in = { .budget = nnb__budget_of(c->app), .rest_ns = HURRY_NS }, out = { 0 };
 	int r = client_greet(c, &in, &out);
 

@@ -20,8 +20,8 @@
 enum {
 	/* arguments beyond the model's that are still parsed, so that the refusal can name the error */
 	ARGUMENTS_MORE = 1024,
-	UNHEARD =
-		2 /* limit of threads per execution: threads of ended executions may still be sending their completion */
+	/* limit of threads per execution: threads of ended executions may still be sending their completion */
+	UNHEARD = 2
 };
 
 void nnb__job_forget(struct nnb__job *j)

@@ -17,9 +17,8 @@ enum {
 	NNB__NUMBERS_AHEAD = 1024,  /* a call may come before at most so many others */
 	NNB__NUMBERS_BEHIND = 16384 /* a call may come behind fewer than so many others; a power of 2 */
 };
-#define NNB__NUMBER_MOST \
-	UINT32_C(        \
-		0x7fffffff) /* the largest number of a client; the next one is 1. The service's own numbers are greater */
+/* the largest number of a client, after which comes 1; the service's own numbers are greater */
+#define NNB__NUMBER_MOST UINT32_C(0x7fffffff)
 
 /* All 0 at first. */
 struct nnb__numbers {

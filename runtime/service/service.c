@@ -798,7 +798,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
 	if (s->lock_fd >= 0)
-		close(s->lock_fd); /* the file stays: if it were removed, two processes could lock two files of one name */
+		close(s->lock_fd); /* the file stays: otherwise two processes could lock two files of one name */
 	nnb__lanes_fini(&s->lanes);
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);

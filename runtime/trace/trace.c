@@ -144,8 +144,8 @@ struct thread_count {
 /* When this thread last submitted an execution, or had an answer. */
 static __thread struct {
 	bool known;
-	uint64_t
-		session; /* the number of the LTTng session in which that was; calls between two sessions are not recorded */
+	/* number of the LTTng session of that time; calls between two sessions are not recorded */
+	uint64_t session;
 	struct thread_count count;
 } before;
 

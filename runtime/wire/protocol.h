@@ -28,8 +28,8 @@ enum {
 
 enum nnb__type {
 	/* on the life line, from the client */
-	NNB__HELLO =
-		1, /* version u32, hal u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
+	/* version u32, hal u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
+	NNB__HELLO = 1,
 	NNB__CHANNEL, /* fd: a socket to answer calls on -> an answer */
 	NNB__BYE,     /* the client disconnects; without this message it has died. No answer */
 

@@ -8,7 +8,7 @@
  *   lines of its own
  *   ? SELECT ...            # a question, which may go on in more lines with a ?; /full or /compact behind the ? asks
  *   ?        FROM ...       # only of that form
- *   = value | value         # the answer: a line a row, in their order, columns in between |, and - for NULL; or = nothing
+ *   = value | value         # the answer: rows in their order, a line each, columns between |, - for NULL; or = nothing
  *
  * A case whose sentence begins with "full: " or "compact: " is about that form alone; with "kept: ", about full
  * events, imported with each operation kept. What cannot be read ends the program.

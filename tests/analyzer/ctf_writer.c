@@ -1,5 +1,7 @@
-/* ctf_writer.c -- see ctf_writer.h: what is to be written is kept until the end, and then handed to babeltrace2's sink by a
- * source component of our own, packet by packet, stream by stream. */
+/*
+ * ctf_writer.c -- see ctf_writer.h: what is to be written is kept until the end, and then handed to babeltrace2's
+ * sink by a source component of our own, packet by packet, stream by stream.
+ */
 #include "analyzer/ctf_writer.h"
 
 #include <babeltrace2/babeltrace.h>

@@ -1,5 +1,7 @@
-/* schedule_again.h -- the state that services emit again of a simulated schedule when a recording begins in the middle of it
- * (docs/events.md, rule 5). */
+/*
+ * schedule_again.h -- the state that services emit again of a simulated schedule when a recording begins in the middle
+ * of it (docs/events.md, rule 5).
+ */
 #ifndef ANALYZER_SCHEDULE_AGAIN_H
 #define ANALYZER_SCHEDULE_AGAIN_H
 

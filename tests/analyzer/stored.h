@@ -1,5 +1,7 @@
-/* stored.h -- for tests of the store: a directory of one's own, facts into a database, and the answers about it of an SQLite that knows
- * nothing of us. */
+/*
+ * stored.h -- for tests of the store: a directory of one's own, facts into a database, and the answers about it of an
+ * SQLite that knows nothing of us.
+ */
 #ifndef ANALYZER_STORED_H
 #define ANALYZER_STORED_H
 

@@ -178,8 +178,8 @@ static void answers_exactly(void **state)
 {
 	const struct one *one = *state;
 	const struct a_case *c = one->the_case;
-	unsigned answers =
-		one->forms & TIMELINE_FULL ? CASE_FULL : CASE_COMPACT; /* full ones hold where there are both */
+	/* full ones hold where there are both */
+	unsigned answers = one->forms & TIMELINE_FULL ? CASE_FULL : CASE_COMPACT;
 	char *text = timeline(c->trace, one->forms);
 	char output[PATH_SIZE + 16];
 

@@ -698,8 +698,10 @@ static int by_length(const void *one, const void *other)
 
 enum { SAMPLE = 64 };
 
-/* The time that @exec may have needed of a lane, though it was refused or given up: from what whole runs of its model took. False: there
- * are too many of them, and not all are looked at. */
+/*
+ * The time that @exec may have needed of a lane, though it was refused or given up: from what whole runs of its model
+ * took. False: there are too many of them, and not all are looked at.
+ */
 static bool need_truth(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
 {
 	const struct sim *s = j->s;

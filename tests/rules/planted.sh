@@ -74,6 +74,12 @@ words)
 	objects 'fragment/a.h:2: opens with a pronoun, or goes on' "$here/words.sh" "$tmp" fragment
 	a telling/a.c '/* The service tells the client which limit that was. */'
 	objects 'telling/a.c:1: uses tell, told, say or said' "$here/words.sh" "$tmp" telling
+	a wide/a.c 'int a; /* a comment that begins behind code, and ends where no one looks, because it is wider than the window, by a lot */' \
+		"const char *b = \"$(printf 'x%.0s' {1..120})\";"
+	objects 'wide/a.c:1: a comment is 122 columns wide' "$here/words.sh" "$tmp" wide
+	a block/a.h '/*' " *$(printf '\t%.0s' {1..10}) a line of a comment in which tabs take columns" ' */' '/* clang-format off */' \
+		"/*$(printf '%120s')*/" '/* clang-format on */'
+	objects 'block/a.h:2: a comment is 127 columns wide' "$here/words.sh" "$tmp" block
 	a page/a.md '# Lanes' '' '    nobody listens    1.0' '' 'The user `nobody` is an app. The lane is idle:' 'nobody waits.'
 	objects 'page/a.md:6: uses nobody' "$here/words.sh" "$tmp" page
 	a manual/man/a.1 '.Bd -literal' 'nobody listens    1.0' '.Ed' 'Whoever waits is woken.'

@@ -8,6 +8,8 @@
 #                                   The functions of headers come last.
 #   assert FILE:LINE                every assertion at run time
 #   code FILE LINES                 every file, with its lines
+#   wide FILE:LINE COLUMNS          every line with a comment, or a part of one, that is wider than 120 columns, a tab being 8; not between
+#                                   "clang-format off" and "on"
 #
 # It is for sources that clang-format has laid out: a function's name and its `{` stand at the start of lines.
 
@@ -55,11 +57,12 @@ function code_of(l,    out, c, rest, end)
 		}
 		c = substr(l, 1, 1)
 		if (substr(l, 1, 2) == "/*") {
-			in_comment = 1
+			in_comment = commented = 1
 			comment = ""
 			comment_at = FILENAME ":" FNR
 			l = substr(l, 3)
 		} else if (substr(l, 1, 2) == "//") {
+			commented = 1
 			comment_seen(substr(l, 3), FILENAME ":" FNR)
 			return out
 		} else if (c == "/") {
@@ -74,6 +77,15 @@ function code_of(l,    out, c, rest, end)
 		}
 	}
 	return out
+}
+
+# How many columns line @l takes.
+function columns_of(l,    part, n, wide)
+{
+	n = split(l, part, "\t")
+	for (i = 1; i < n; i++)
+		wide = int((wide + length(part[i])) / 8 + 1) * 8
+	return wide + length(part[n])
 }
 
 function function_ends_head(head,    name, word, kinds)
@@ -126,12 +138,18 @@ function file_ends(    i, once, name)
 	delete declared
 }
 
-FNR == 1 { file_ends(); in_comment = 0; head = "" }
+FNR == 1 { file_ends(); in_comment = 0; head = ""; drawn = 0 }
+
+/clang-format off/ { drawn = 1 }
+/clang-format on/ { drawn = 0 }
 
 {
 	last_file = FILENAME
 	last_line = FNR
+	commented = in_comment
 	code = code_of($0)
+	if (commented && !drawn && columns_of($0) > 120)
+		print "wide", FILENAME ":" FNR, columns_of($0)
 	if (code ~ /(^|[^a-z_])assert\(/)
 		print "assert", FILENAME ":" FNR
 	if (code ~ /^[{]/ && head != "")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # words.sh TREE [PLACE...] -- comments and pages are in plain English: they name the actor, and comments are whole and have the field's
-# verb. Judges the rooms, or PLACEs (folders, files) alone. NNB_TELLING: comments per mille that may use tell, told, say or said; 10.
+# verb, in lines of at most 120 columns. Judges the rooms, or PLACEs (folders, files) alone. NNB_TELLING: comments per mille that may use
+# tell, told, say or said; 10.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
@@ -25,6 +26,9 @@ report=
 at_most 5 nobody 'uses nobody, somebody, everybody, whoever or whom'
 at_most 30 opening 'opens with a pronoun, or goes on with a sentence that is not there'
 at_most "${NNB_TELLING:-10}" telling 'uses tell, told, say or said'
+while read -r _ place columns; do
+	broken "$place: a comment is $columns columns wide; 120 is the limit"
+done < <(grep '^wide ' <<<"$prose")
 
 # The prose of pages: neither blocks of output and code (fenced, indented by 4, or a literal display of mdoc) nor `code` between words.
 pages=$(cd "$tree" && find "$@" -name '*.md' -o -path '*/man/*' -type f | LC_ALL=C sort)

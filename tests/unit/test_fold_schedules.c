@@ -1749,10 +1749,9 @@ static void the_truth_is_found_in_full_in_compact_and_in_both(void **state)
 static void losses_hide_facts_and_never_invent_any(void **state)
 {
 	(void)state;
-	play_lossy(104); /* an unknown lane is handed over, while another app becomes backlogged */
-	play_lossy(263); /* one step goes from before a hole to long after it */
-	play_lossy(
-		326); /* the answer to a launch comes after the execution failed, and neither return nor signal was recorded */
+	play_lossy(104);  /* an unknown lane is handed over, while another app becomes backlogged */
+	play_lossy(263);  /* one step goes from before a hole to long after it */
+	play_lossy(326);  /* an answer to a launch after the execution failed; neither return nor signal was recorded */
 	play_lossy(776);  /* a hole hides a resume and the next preemption */
 	play_lossy(258);  /* a lane is being handed to an execution when the service reports that no execution waits */
 	play_lossy(304);  /* an app seems idle while a hidden execution of it waits: its lag goes on */

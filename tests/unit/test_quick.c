@@ -569,7 +569,10 @@ static void times_without_packets_are_losses(void **state)
 	}
 }
 
-/* A snapshot overwrites packets on purpose: by its directory's name it is told from a recording whose packets are lost. */
+/*
+ * A snapshot overwrites packets on purpose: by its directory's name it is told from a recording whose packets are
+ * lost.
+ */
 static void the_head_of_a_snapshot_is_not_known_to_be_lost(void **state)
 {
 	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 0 }, { 1, 3, 120, 200, 150 } };

@@ -45,8 +45,8 @@ static const char DEADLINES[] = "deadlines";
 
 struct finding {
 	const struct bsv_sharing_app *app;
-	const char
-		*figure;   /* "on average", AT_P95 or DEADLINES; NULL: the judged figure is the work that the app got */
+	/* "on average", AT_P95 or DEADLINES; NULL: the judged figure is the work that the app got */
+	const char *figure;
 	int64_t is, ideal; /* the figure, as recorded and under ideal sharing */
 	double slower;     /* percent; of deadlines: so many more would have been met */
 	double near;       /* closeness to the limit; 1: at the limit */

@@ -439,7 +439,9 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		                   "slow each other down.");
 }
 
-/* The command that shows what the advice does to each app and model. @operand: INPUT as it was typed; NULL: none was. */
+/*
+ * The command that shows what the advice does to each app and model. @operand: INPUT as it was typed; NULL: none was.
+ */
 static void note_next(struct bsv_answer *a, const struct bsv_advices *advices, const char *operand)
 {
 	const char *option = advices->n ? advices->all[0].option : "", *value = strchr(option, ' ');

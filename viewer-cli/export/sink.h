@@ -86,8 +86,8 @@ struct bsv_sink_event {
 	uint64_t flow;                /* 0: none */
 	bool flow_goes_on, flow_ends; /* both false: the flow begins */
 	int64_t value;                /* the counter's value; its name is @name */
-	const uint64_t
-		*more_tracks; /* n_more counters that have values at this time, too: of a slice that ends, at its end */
+	/* n_more counters that have values at this time, too: of a slice that ends, at its end */
+	const uint64_t *more_tracks;
 	const int64_t *more_values;
 	const char *const *more_names;
 	size_t n_more;

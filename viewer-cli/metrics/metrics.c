@@ -56,8 +56,8 @@ struct holder {
 };
 
 struct family {
-	struct bsv_metric_set *
-		*sets; /* in the order in which they came; then the one that is `other`, if there is one */
+	/* in the order in which they came; then the one that is `other`, if there is one */
+	struct bsv_metric_set **sets;
 	size_t n;
 	struct bsv_map numbers; /* of a set from 1, by the hash of its labels */
 	struct bsv_metric_set *other;

@@ -69,8 +69,8 @@ void bsv_page_text(FILE *to, const char *text)
 struct reading {
 	struct bsv_pack *pack;
 	struct bsv_pack_column columns[COLUMNS_MOST];
-	struct named
-		*names[COLUMNS_MOST]; /* the relation of the ids of each column; NULL: these are no ids with a name */
+	/* the relation of the ids of each column; NULL: these are no ids with a name */
+	struct named *names[COLUMNS_MOST];
 	size_t n;
 	int64_t values[COLUMNS_MOST];
 };

@@ -70,8 +70,8 @@ struct bsv_pair {
 		*b; /* borrowed, of the first recording that has the group; NULL: no recording of that side has it */
 	size_t n_a, n_b, of_a, of_b; /* n: executions; of: recordings that have the group */
 	struct bsv_change latency[BSV_LATENCIES];
-	struct bsv_change
-		compute;      /* cpu time of a run, geometric means at the machine's mean speed; too few: not judged */
+	/* cpu time of a run, geometric means at the machine's mean speed; too few: not judged */
+	struct bsv_change compute;
 	bool tested;          /* whether the group is in both sides; then all members below are known */
 	enum bsv_tested near; /* percentile that parts belong to */
 	/* ns: mean of each phase in B less that in A, over executions near that percentile; e2e is their sum */

@@ -97,10 +97,10 @@ struct bsv_past {
 	struct bsv_past_chain *chains;
 	char **apps; /* their names */
 	int64_t *app_ids;
-	struct bsv_past_times
-		hands[BSA_REPLAY_HANDS]; /* from the release of a lane until the next waiting execution ran on it */
-	struct bsv_past_times
-		stops; /* from when an execution was asked to make room until it stopped, where its state is saved */
+	/* from the release of a lane until the next waiting execution ran on it */
+	struct bsv_past_times hands[BSA_REPLAY_HANDS];
+	/* from when an execution was asked to make room until it stopped, where its state is saved */
+	struct bsv_past_times stops;
 	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
 	size_t n_recorded; /* number of recorded calls; the others are imagined */

@@ -35,8 +35,8 @@ struct bsv_prediction {
 	const struct bsv_past *past;
 	struct bsv_group_figures *recorded; /* owned */
 	struct bsv_noise recorded_noise;
-	struct bsv_group_figures
-		*draws[2][BSV_DRAWS];      /* owned; [0]: under the recorded rules, [1]: under the changed ones */
+	/* owned; [0]: under the recorded rules, [1]: under the changed ones */
+	struct bsv_group_figures *draws[2][BSV_DRAWS];
 	struct bsv_noise noise[BSV_DRAWS]; /* noise of the replays under the changed rules */
 };
 

@@ -23,9 +23,9 @@ struct bsa_import_options {
 	const char *output;
 	bool keep_operations;
 	bool append; /* into the database that is there; without it that one is replaced */
-	const uint32_t *
-		service_uid; /* the user who runs the service; NULL: found out, as far as the traces prove it. Borrowed */
-	unsigned threads;    /* that decode; 0: as many as pay */
+	/* the user who runs the service; NULL to find it out, as far as the traces prove it. Borrowed */
+	const uint32_t *service_uid;
+	unsigned threads; /* that decode; 0: as many as pay */
 	/* Called about twenty times a second. May be NULL. */
 	void (*progress)(void *ctx, const struct bsa_import_progress *progress);
 	void *progress_ctx;

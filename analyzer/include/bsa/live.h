@@ -47,15 +47,17 @@ struct bsa_live_execution {
 	uint32_t model_id;
 	uint32_t uid;   /* the app's user; BSA_LIVE_NOBODY: unknown */
 	uint64_t began; /* the first of its times that is known, on the clock of the trace; BSA_LIVE_UNKNOWN: none is */
-	uint64_t
-		open_since; /* if its end was not seen: since when it is under way at least; BSA_LIVE_UNKNOWN: that is not known */
+	/* if its end was not seen: a time at which it was under way already; BSA_LIVE_UNKNOWN: no such time is
+	 * known */
+	uint64_t open_since;
 	uint64_t deadline_at; /* 0: it has none, or that is unknown */
 	unsigned lacks;       /* bits of phases that its path does not have */
 	int cold;             /* burst: 1 or 0; -1: unknown, or not a burst */
 	/* BSA_LIVE_UNKNOWN: unknown, or its path has no such phase; overhead is all but the useful run */
 	uint64_t e2e_ns, run_ns, redo_ns, overhead_ns, phase_ns[BSA_LIVE_PHASES];
-	uint64_t
-		seen_ns; /* quality head: the service saw so much of its latency; BSA_LIVE_UNKNOWN: not to the end of its run */
+	/* for quality head: the part of its latency that the service saw; BSA_LIVE_UNKNOWN: not to the end of
+	 * its run */
+	uint64_t seen_ns;
 	uint64_t preemptions, slot_lookups, slot_misses; /* BSA_LIVE_UNKNOWN: not all of them were recorded */
 	bool complete, deadline, missed, outcome_unknown, deadline_unknown;
 };
@@ -176,8 +178,9 @@ enum bsa_live_source {
 struct bsa_live_state {
 	uint64_t until;  /* everything is known up to this time, on the clock of the trace; 0: nothing */
 	uint32_t source; /* enum bsa_live_source */
-	uint32_t
-		missed; /* 1: events may not have been seen: before the reading began, while the relay was gone, or at the end */
+	/* 1: events may not have been seen: before the reading began, while the relay was gone, or at the
+	 * end */
+	uint32_t missed;
 	/* lead of the trace's clock over CLOCK_MONOTONIC here; for another host by wall clocks, otherwise 0 */
 	int64_t clock_lead_ns;
 	uint64_t window_ns; /* length of "the last seconds" */

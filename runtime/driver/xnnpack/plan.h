@@ -24,8 +24,8 @@ enum { NNBX_STEP_UNITS = 100 /* to look at an operation (kernels/look.h) */ };
 /* All plans of a model. */
 struct plans {
 	const struct nnb_graph *graph;
-	const struct nnb_operand
-		*base; /* the main graph's operands as operations see them (seen.h); NULL: as they are */
+	/* the main graph's operands as operations see them (seen.h); NULL: as they are */
+	const struct nnb_operand *base;
 	uint64_t constants_bytes;
 	pthread_mutex_t lock;
 	struct plan *first; /* the latest used first */

@@ -51,8 +51,9 @@ struct nnb_account {
 
 /* A valid model with what the library derived from it. Valid until the prepared model is released. */
 struct nnb_graph {
-	uint64_t
-		id; /* number of the prepared model, unique in this process: roles of buffers name it. 0: in calls of supported */
+	/* number of the prepared model, unique in this process, by which roles of buffers name it; 0 in calls
+	 * of supported */
+	uint64_t id;
 	const struct nnb_model *model;
 	const void *const *constants;   /* by operand; NULL: not a constant, or in a pool that cannot be mapped */
 	const struct nnb_shape *shapes; /* by operand: the shapes as far as known before any request */
@@ -315,8 +316,8 @@ struct nnb_driver_image {
 struct nnb_driver {
 	uint32_t abi; /* NNB_DRIVER_ABI */
 	const char *name;
-	const char *
-		version; /* version of everything that affects prepared models: cache entries of other versions are refused */
+	/* version of everything that affects prepared models: cache entries of other versions are refused */
+	const char *version;
 
 	/* 0 and *ret, which all functions below receive; or -errno. */
 	int (*open)(void **ret);

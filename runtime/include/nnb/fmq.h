@@ -134,8 +134,8 @@ NNB_PUBLIC void nnb_fmq_describe(const struct nnb_fmq *q, struct nnb_fmq_desc *r
 
 struct nnb_fmq_attach {
 	size_t elem_size; /* bytes of an element as the caller knows it; must equal the descriptor's quantum */
-	/* False resets the queue, which no handle may have used before: one that has must be attached again. True joins a queue
-	 * in use. */
+	/* False resets the queue, which no handle may have used before: one that has must be attached again. True
+	 * joins a queue in use. */
 	bool keep_counters;
 	uint64_t window_ns; /* as in nnb_fmq_config */
 };

@@ -75,8 +75,8 @@ enum nnb_lifetime {
 	NNB_CONSTANT_COPY = 3,
 	NNB_CONSTANT_REFERENCE = 4,
 	NNB_NO_VALUE = 5,
-	NNB_LIFETIME_SUBGRAPH =
-		6 /* HAL 1.3; for type SUBGRAPH: location.offset is an index into the model's referenced */
+	/* HAL 1.3; for type SUBGRAPH: location.offset is an index into the model's referenced */
+	NNB_LIFETIME_SUBGRAPH = 6
 };
 
 NNB_PUBLIC const char *nnb_lifetime_name(enum nnb_lifetime lifetime); /* "?" for an invalid one. Static. */

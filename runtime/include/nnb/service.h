@@ -33,10 +33,10 @@ struct nnb_service_limits {
 	uint32_t buffers;     /* 1024: memory domains */
 	uint32_t pools;       /* 4096: pools of models, of bursts, and of calls under way */
 	uint32_t async;       /* 64: asynchronous executions under way */
-	uint32_t
-		preparations; /* half of the cpus: calls that read whole models and are worked on at once; others wait */
-	uint64_t work_ns;     /* 60 s: estimated duration of one execution on an idle core */
-	uint64_t bytes;       /* 4 GiB: in these pools and buffers, in models' operands, and in messages */
+	/* half of the cpus: calls that read whole models and are worked on at the same time; more calls wait */
+	uint32_t preparations;
+	uint64_t work_ns; /* 60 s: estimated duration of one execution on an idle core */
+	uint64_t bytes;   /* 4 GiB: in these pools and buffers, in models' operands, and in messages */
 };
 
 struct nnb_service_config {

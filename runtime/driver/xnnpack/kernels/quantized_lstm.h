@@ -16,8 +16,8 @@ struct nnbx_quantized_gate {
 };
 
 struct nnbx_quantized_lstm {
-	struct nnbx_quantized_gate
-		gates[4]; /* input, forget, cell, output; without weights the first is coupled with the second */
+	/* input, forget, cell, output; without weights the first is coupled with the second */
+	struct nnbx_quantized_gate gates[4];
 	struct nnbx_tensor projection, projection_bias;
 	double projection_bias_scale, cell_clip, projection_clip;
 	double hidden_scale; /* scale of the values before the projection */
