@@ -67,6 +67,7 @@ struct reading {
 	uint32_t covered_by; /* number of the trace whose packet ended at @covered; 0: there was none yet */
 	/* the longest time by which a packet had begun before its stream was attached to; 0: no packet had */
 	uint64_t late_by;
+	bool broken; /* the stream of messages broke off, and no packet has come since */
 	bool no_memory;
 };
 
@@ -274,7 +275,8 @@ static void cover_begin(struct bsa_remote *r, struct stream *s)
 		                              .packets = BSA_NEVER,
 		                              .cpu = UINT32_MAX,
 		                              .pid = r->list[g->covered_by - 1]->input.pid,
-		                              .cause = BSA_LOSS_GAP });
+		                              .cause = g->broken ? BSA_LOSS_CUT : BSA_LOSS_GAP });
+	g->broken = false;
 	s->filled = true;
 	g->open++;
 }
@@ -483,6 +485,28 @@ static void graph_end(struct bsa_remote *r)
 	g->graph = NULL;
 }
 
+/*
+ * The messages broke off, within packets or between them: events are lost from here on. When packets come again, the
+ * time until then is a loss, too, and a certain one: a service emits nothing again for the same session.
+ */
+static void break_off(struct bsa_remote *r)
+{
+	struct reading *g = &r->reading;
+
+	if (!g->covered_by)
+		return;
+	push_loss(r, g->covered_by, g->covered,
+	          &(struct bsa_loss){ .ended = g->covered,
+	                              .events = BSA_NEVER,
+	                              .packets = BSA_NEVER,
+	                              .cpu = UINT32_MAX,
+	                              .pid = r->list[g->covered_by - 1]->input.pid,
+	                              .cause = BSA_LOSS_CUT });
+	hand_over(r);
+	atomic_store_explicit(&r->until, g->now + 1, memory_order_release); /* no record before comes any more */
+	g->broken = true;
+}
+
 /* ---- the thread ---- */
 
 static void set_failed(struct bsa_remote *r, const struct bsa_err *err)
@@ -567,6 +591,8 @@ static void read_sessions(struct bsa_remote *r)
 			              r->session.host);
 		bsa_bt_forget();
 		graph_end(r);
+		if (!ended && !*err.text && !is_stopped(r))
+			break_off(r);
 		ended = ended || (!*err.text && !is_stopped(r) && session_has_ended(r));
 	} while (!ended && !*err.text && session_find_again(r));
 	if (*err.text) {

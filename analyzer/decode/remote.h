@@ -13,7 +13,8 @@
  *           slow to ask, or knew no stream, events may have been missed.
  * UNSEEN    Times without a packet of any stream are losses, as in follow.h. Messages do not have the numbers
  *           of packets, so packets missing before the first one of a stream do not show.
- * LOST      If the relay goes, the thread asks for the same session again each second. The time in between is a loss.
+ * LOST      If the relay goes, the thread asks for the same session again each second. The time in between is a loss,
+ *           as soon as the relay has gone.
  * TRUST     The relay, and what it sends, may be anything; libbabeltrace2 decodes it.
  *
  * Only one thread may call these functions.

@@ -194,6 +194,23 @@ quietly lttng --no-sessiond destroy far
 await_end "$watcher" 'watch ends with the session' || wrong "watch --url ends with $?: $(<watch.err)"
 watcher=
 grep -q "^session far of host $(uname -n) has ended$" watch.err || wrong "the session ended: $(<watch.err)"
+
+# ---- top: what a relay that dies did not pass on is a loss, though no relay comes again ----
+live_session far NOTICE exec_client exec_service
+quietly lttng --no-sessiond start far
+: >printed
+"$burstscope" top --url "$url$far" --interval 100ms --format json >printed 2>top.err &
+follower=$!
+awaits '[[ -s printed ]]' 'a first object'
+awaits '(($(field executions) > 50))' "executions: $(<top.err)"
+before=$(field losses)
+stop_relay -KILL
+awaits '[[ $(field message) == "the relay at $url$far has gone" ]]' 'top without a relay'
+kill "$follower"
+await_end "$follower" 'top ends' || wrong "top without a relay ends with $?: $(<top.err)"
+[[ $(field final) == true && $(field exact) == false ]] && (($(field losses) > before)) ||
+	wrong "top without a relay, after $before losses: $(tail -n 1 printed | cut -c1-700)"
+quietly lttng --no-sessiond destroy --no-wait far
 kill "$apps"
 await_end "$apps" 'the load ends' 2>/dev/null || true
 exit $((failures > 0))
