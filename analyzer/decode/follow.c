@@ -34,6 +34,7 @@
 #include "merge.h"
 #include "packets.h"
 #include "quick.h"
+#include "ring_names.h"
 #include "ties.h"
 
 enum {
@@ -46,6 +47,7 @@ enum {
 	STALL_LOOKS = 400,  /* looks after which a header that makes no sense is believed to stay so */
 };
 static const uint64_t stall_ns = 2000000000; /* how long a stream that cannot be read yet holds back the others */
+static const uint64_t lost_ns = 1000000000;  /* how much of a stream that cannot be read one loss covers */
 
 struct place {
 	char *path;
@@ -82,6 +84,9 @@ struct stream {
 	uint64_t at; /* time of that record */
 	bool stuck;  /* its next event is not in the recipe */
 	uint64_t stuck_since;
+	bool broken;         /* its file cannot be read on, and no other one has come */
+	uint64_t lost_until; /* time until which it was emitted as lost, because it cannot be read; 0: it can be read */
+	uint64_t first;      /* number of its first packet */
 };
 
 struct trace {
@@ -123,6 +128,7 @@ struct bsa_follow {
 	size_t n_traces;
 	struct stream *streams;
 	size_t n_streams, room;
+	size_t n_unreadable; /* streams with a lost_until */
 	struct bsa_merge merge;
 	struct bsa_ties *ties;
 	bool tied;
@@ -575,6 +581,11 @@ static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_pac
 	return 0;
 }
 
+static bool is_due(const struct bsa_follow *f)
+{
+	return f->merge.n && (f->until == BSA_NEVER || f->merge.heap[0].at < f->until);
+}
+
 static void emit_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_event *e = (struct bsa_event *)f->record;
@@ -588,6 +599,48 @@ static void emit_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint
 	memcpy(e + 1, &loss, sizeof(loss));
 }
 
+/* Whether the packets before the first one of a stream of @trace were lost: as unseen.c has it. */
+static bool has_lost_heads(const struct bsa_follow *f, size_t trace)
+{
+	const struct trace *t = &f->traces[trace];
+	bool any = false;
+
+	for (size_t i = 0; i < f->n_streams; i++)
+		any |= f->streams[i].trace == trace && f->streams[i].any && !f->streams[i].first;
+	for (size_t i = 0; i < f->n_traces; i++)
+		if (i != trace && f->traces[i].input.info.path &&
+		    !strcmp(f->traces[i].input.info.uuid, t->input.info.uuid))
+			return false;
+	for (size_t i = 0; i < t->n_files; i++)
+		if (bsa_is_tracefile(t->files[i].name))
+			return false;
+	return any && !bsa_is_of_snapshot(t->path) && !bsa_is_ring_session(t->input.info.session);
+}
+
+/* A stream that cannot be read loses its events until another file of it can, or the recording ends. */
+static bool next_unreadable(struct bsa_follow *f)
+{
+	uint64_t ended = 0, at, until;
+
+	if (!f->n_unreadable)
+		return false;
+	for (size_t i = 0; i < f->n_streams; i++)
+		if (f->streams[i].any && f->streams[i].head.ended > ended)
+			ended = f->streams[i].head.ended;
+	at = is_due(f) ? f->merge.heap[0].at : f->until == BSA_NEVER ? ended : f->until;
+	until = f->until == BSA_NEVER ? ended : at + lost_ns;
+	for (struct stream *s = f->streams; s < f->streams + f->n_streams; s++) {
+		uint64_t began = s->lost_until;
+
+		if (!began || began > at || began >= until)
+			continue;
+		s->lost_until = until;
+		emit_unseen(f, s->trace, began, until, (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = s->head.cpu });
+		return true;
+	}
+	return false;
+}
+
 /* Is there a time without a packet, or one whose packets are missing, before a record of @at? Then it is f->record. */
 static bool next_unseen(struct bsa_follow *f, uint64_t at)
 {
@@ -596,8 +649,9 @@ static bool next_unseen(struct bsa_follow *f, uint64_t at)
 
 		if (f->first_began >= h.ended)
 			continue;
-		emit_unseen(f, h.trace, f->first_began, h.ended,
-		            (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = h.cpu });
+		emit_unseen(
+			f, h.trace, f->first_began, h.ended,
+			(struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = h.cpu, .known = has_lost_heads(f, h.trace) });
 		return true;
 	}
 	while (f->first_cover < f->n_covers && f->covers[f->first_cover].began <= at) {
@@ -616,6 +670,24 @@ static bool next_unseen(struct bsa_follow *f, uint64_t at)
 }
 
 /* ---- what has grown ---- */
+
+static bool is_unreadable(const struct bsa_follow *f, const struct stream *s)
+{
+	return s->broken || (s->stuck && f->now - s->stuck_since >= stall_ns);
+}
+
+/* Note whether the stream can be read, and if not, since when: after the last record of what could be read. */
+static void note_unreadable(struct bsa_follow *f, struct stream *s)
+{
+	bool is = is_unreadable(f, s), was = s->lost_until;
+
+	if (is == was || (is && s->queued))
+		return;
+	s->lost_until = is ? bsa_flow_last(s->flow) : 0;
+	if (is && !s->lost_until)
+		s->lost_until = 1;
+	f->n_unreadable += is ? 1 : (size_t)-1;
+}
 
 static void give_up(struct file *file, uint64_t *count)
 {
@@ -646,6 +718,7 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 			return;
 		if (!fits) {
 			give_up(file, &f->followed.broken);
+			s->broken = true;
 			return;
 		}
 		if (head.bytes > (uint64_t)st.st_size - file->end)
@@ -655,6 +728,8 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 		f->followed.bytes += head.bytes;
 		/* that gap was reported as a loss */
 		f->followed.late += head.began < f->gap.ended && head.ended > f->gap.began;
+		if (!s->any)
+			s->first = head.number;
 		if (!s->any && t->by_lttng && head.number) {
 			struct head *heads = one_more(f->heads, f->n_heads, sizeof(*heads));
 
@@ -681,8 +756,7 @@ static void leave_file(struct trace *t, struct stream *s)
 	s->file = SIZE_MAX;
 }
 
-/* The next record of a stream into the merge; at the end of one file on to the next one. */
-static void advance_stream(struct bsa_follow *f, struct stream *s)
+static void advance_in_files(struct bsa_follow *f, struct stream *s)
 {
 	struct trace *t = &f->traces[s->trace];
 	size_t next;
@@ -690,6 +764,14 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 	while (!s->queued) {
 		int r = s->file == SIZE_MAX ? 0 : bsa_flow_next(s->flow, &s->at);
 
+		if (r == BSA_FLOW_UNKNOWN && f->now == BSA_NEVER) { /* no metadata will come any more */
+			bsa_flow_break(s->flow);
+			r = 0;
+		}
+		if (!r && s->file != SIZE_MAX && bsa_flow_broken(s->flow) && !s->broken) {
+			s->broken = true;
+			f->followed.broken++;
+		}
 		s->stuck = r == BSA_FLOW_UNKNOWN;
 		s->queued = r == 1;
 		if (!s->stuck)
@@ -727,9 +809,17 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
 			leave_file(t, s);
 		}
 		s->file = next;
+		s->broken = false;
 		bsa_flow_file(s->flow, t->files[next].fd);
 		grow_stream(f, s, &t->files[next]);
 	}
+}
+
+/* The next record of a stream into the merge; at the end of one file on to the next one. */
+static void advance_stream(struct bsa_follow *f, struct stream *s)
+{
+	advance_in_files(f, s);
+	note_unreadable(f, s);
 }
 
 /*
@@ -884,11 +974,6 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 
 /* ---- records ---- */
 
-static bool is_due(const struct bsa_follow *f)
-{
-	return f->merge.n && (f->until == BSA_NEVER || f->merge.heap[0].at < f->until);
-}
-
 /* The first of the merge, into f->record; and the next one of its stream. */
 static void follow_take_first(struct bsa_follow *f)
 {
@@ -934,7 +1019,7 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 			return 1;
 	}
 	at = is_due(f) ? f->merge.heap[0].at : f->until == BSA_NEVER ? BSA_NEVER : 0;
-	if (next_unseen(f, at)) {
+	if (next_unseen(f, at) || next_unreadable(f)) {
 		*ret = e;
 		return 1;
 	}
@@ -1074,5 +1159,7 @@ struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)
 		for (size_t k = 0; !recipe_of(t) && k < t->n_files; k++)
 			all.unread += t->files[k].fd >= 0 && !fstat(t->files[k].fd, &st) && st.st_size > 0;
 	}
+	for (size_t i = 0; i < f->n_streams; i++)
+		all.unread += f->streams[i].stuck && is_unreadable(f, &f->streams[i]);
 	return all;
 }

@@ -19,6 +19,8 @@
  * UNSEEN    Times without a packet of any stream, and packets that are missing before the first one of a
  *           stream, come as losses as unseen.h has them; what only the end of a recording shows (its tails)
  *           does not.
+ * UNREAD    From where a stream cannot be read on, its time is lost until another file of it can be read, a second
+ *           with each loss, so that the loss comes before the records beside it.
  * TRUST     Files may shrink, be replaced, or hold anything. A stream whose packets contradict themselves
  *           goes on with its next file; what was skipped shows as lost packets, by their numbers. Of links
  *           only those to directories are not followed.
@@ -73,7 +75,7 @@ struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i);
 struct bsa_followed {
 	uint64_t late;    /* records that came after others of a later time */
 	uint64_t late_ns; /* the most that one of them was late by */
-	uint64_t broken;  /* files that were given up before their end */
+	uint64_t broken;  /* files that were given up before their end, at a packet's header or within a packet */
 	/* files that shrank or were replaced before they were read to their end: packets were overwritten */
 	uint64_t lost_hold;
 	uint64_t bytes; /* read */

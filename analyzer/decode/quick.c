@@ -701,6 +701,14 @@ void bsa_flow_break(struct bsa_flow *flow)
 	flow_end(&flow->flow, true);
 }
 
+uint64_t bsa_flow_last(const struct bsa_flow *flow)
+{
+	const struct flow *f = &flow->flow;
+	uint64_t began = f->recipe ? cycles_to_ns(f, f->head.began) : 0;
+
+	return began > f->last ? began : f->last;
+}
+
 /* ---- reading them all ---- */
 
 static int flow_error(const struct flow *f, struct bsa_err *err)

@@ -59,8 +59,11 @@ int bsa_flow_next(struct bsa_flow *flow, uint64_t *ret_at);
 /* That record. @ret has room for BSA_RECORD_MAX. */
 void bsa_flow_write(const struct bsa_flow *flow, struct bsa_event *ret);
 
-/* Its packets contradict themselves, or one could not be read: nothing more comes of it. */
+/* Its packets contradict themselves, or one could not be read: nothing more comes of its file. */
 bool bsa_flow_broken(const struct bsa_flow *flow);
 void bsa_flow_break(struct bsa_flow *flow);
+
+/* In ns: the time of the last record, or the begin of the packet that is read, whichever is later. */
+uint64_t bsa_flow_last(const struct bsa_flow *flow);
 
 #endif

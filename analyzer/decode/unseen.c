@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "ring_names.h"
 
 enum { NS = 1000000000 };
 
@@ -145,45 +146,6 @@ static bool trace_bounds(const struct recording *r, size_t input, struct covered
 	return ret->began != UINT64_MAX;
 }
 
-/* Whether @name ends with @n digits after a hyphen, before @end. Returns where the hyphen is; NULL: it does not. */
-static const char *before_digits(const char *name, const char *end, size_t n)
-{
-	const char *at = end;
-
-	while (at > name && at[-1] >= '0' && at[-1] <= '9')
-		at--;
-	return at > name && at[-1] == '-' && at < end && (!n || (size_t)(end - at) == n) ? at - 1 : NULL;
-}
-
-/* LTTng calls the directory of a snapshot NAME-YYYYMMDD-HHMMSS-N; that of a session has no N. */
-static bool is_of_snapshot(const char *path)
-{
-	while (*path) {
-		const char *end = path + strcspn(path, "/"), *at = before_digits(path, end, 0);
-
-		at = at ? before_digits(path, at, 6) : NULL;
-		if (at && before_digits(path, at, 8))
-			return true;
-		path = *end ? end + 1 : end;
-	}
-	return false;
-}
-
-/* Of a session with a tracefile size LTTng calls the files of a stream CHANNEL_CPU_N, of others CHANNEL_CPU. */
-static bool has_tracefiles(const struct bsa_files *files)
-{
-	for (size_t i = 0; i < files->n; i++) {
-		const char *slash = strrchr(files->list[i].path, '/'), *name = slash ? slash + 1 : files->list[i].path;
-		const char *last = strrchr(name, '_'), *at = last;
-
-		while (at && at > name && at[-1] >= '0' && at[-1] <= '9')
-			at--;
-		if (at && at < last && at > name && at[-1] == '_' && last[1])
-			return true;
-	}
-	return false;
-}
-
 /*
  * Whether the packets before the first one of a stream were lost, and not overwritten in a ring or recorded into
  * another directory: another stream of the trace begins with its packet 0, and nothing shows a snapshot, a rotation or
@@ -197,8 +159,11 @@ static bool has_lost_heads(const struct recording *r, size_t input)
 
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		any |= s->input == input && !s->stretches[0].number;
-	return any && of->n_directories == 1 && !is_of_snapshot(of->info.path) && !has_tracefiles(&of->files) &&
-	       (of->until || strncmp(of->info.session, "burstscope-", strlen("burstscope-")) != 0);
+	for (size_t i = 0; i < of->files.n; i++)
+		if (bsa_is_tracefile(of->files.list[i].path))
+			return false;
+	return any && of->n_directories == 1 && !bsa_is_of_snapshot(of->info.path) &&
+	       (of->until || !bsa_is_ring_session(of->info.session));
 }
 
 static void find_heads(struct recording *r, const struct covered *trace)

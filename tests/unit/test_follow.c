@@ -128,6 +128,8 @@ struct seen {
 	uint64_t at[RECORDS_MAX], exec[RECORDS_MAX];
 	size_t n, losses, late; /* late: records that came after one of a later time */
 	uint64_t lost_packets, latest;
+	uint64_t cut_began, cut_ended; /* of the losses of a stream that cannot be read */
+	size_t cuts;
 };
 
 static struct bsa_follow *follow(void)
@@ -151,7 +153,14 @@ static void look(struct bsa_follow *f, uint64_t now, struct seen *seen)
 	while ((r = bsa_follow_next(f, &e, &err)) > 0) {
 		if (e->kind == BSA_loss) {
 			seen->losses++;
-			seen->lost_packets += BSA_OF(e, loss)->packets;
+			if (BSA_OF(e, loss)->packets != BSA_NEVER)
+				seen->lost_packets += BSA_OF(e, loss)->packets;
+			if (BSA_OF(e, loss)->cause == BSA_LOSS_CUT) {
+				assert_true(e->at < BSA_OF(e, loss)->ended);
+				assert_true(!seen->cuts || e->at == seen->cut_ended);
+				seen->cut_began = seen->cuts++ ? seen->cut_began : e->at;
+				seen->cut_ended = BSA_OF(e, loss)->ended;
+			}
 			continue;
 		}
 		assert_int_equal(e->kind, BSA_exec_submit);
@@ -338,6 +347,96 @@ static void garbage_is_given_up(void **state)
 	bsa_follow_free(f);
 }
 
+/* The id of the event @k of a stream's packet @packet, which no class has. */
+static void spoil_event(struct file *f, unsigned stream, unsigned packet)
+{
+	enum { SINK_HEADER = 88 };
+	const uint32_t unknown = 0xfefe;
+
+	memcpy(&f->bytes[packet_at(stream, packet) + SINK_HEADER], &unknown, sizeof(unknown));
+}
+
+enum { SECOND = 1000000000 };
+
+static void a_stream_that_breaks_within_a_packet_is_lost_from_there_on(void **state)
+{
+	struct bsa_follow *f = follow();
+	struct seen seen = { .n = 0 };
+	struct file spoilt;
+
+	(void)state;
+	load_all();
+	spoilt = content[0];
+	spoil_event(&spoilt, 0, 1);
+	put(streams[0], spoilt.bytes, spoilt.n, 0);
+	put(streams[1], content[1].bytes, content[1].n, 0);
+	look(f, SETTLE + 5000, &seen);
+	assert_int_equal(seen.cuts, 0); /* its class may still be described */
+	look(f, (uint64_t)SECOND * 3, &seen);
+	assert_int_equal(seen.n, EVENTS / 2 + 2);
+	assert_int_equal(seen.cuts, 1);
+	assert_int_equal(seen.cut_began, 1400); /* where the packet begins */
+	assert_true(seen.cut_ended > (uint64_t)SECOND * 3);
+	assert_int_equal(bsa_follow_followed(f).unread, 1);
+	look(f, (uint64_t)SECOND * 5, &seen);
+	assert_int_equal(seen.cuts, 2);
+	assert_true(seen.cut_ended > (uint64_t)SECOND * 5);
+	look(f, BSA_NEVER, &seen);
+	assert_int_equal(seen.cuts, 2);
+	assert_int_equal(bsa_follow_followed(f).broken, 1);
+	bsa_follow_free(f);
+}
+
+static void at_the_end_a_stream_is_lost_to_the_last_packet(void **state)
+{
+	struct bsa_follow *f = follow();
+	struct seen seen = { .n = 0 };
+	struct file spoilt;
+
+	(void)state;
+	load_all();
+	spoilt = content[0];
+	spoil_event(&spoilt, 0, 1);
+	put(streams[0], spoilt.bytes, spoilt.n, 0);
+	put(streams[1], content[1].bytes, content[1].n, 0);
+	look(f, BSA_NEVER, &seen);
+	assert_int_equal(seen.cuts, 1);
+	assert_int_equal(seen.cut_began, 1400);
+	assert_int_equal(seen.cut_ended, 1000 + 100 * (EVENTS - 1));
+	look(f, BSA_NEVER, &seen);
+	assert_int_equal(seen.cuts, 1);
+	bsa_follow_free(f);
+}
+
+static void another_file_of_the_stream_ends_its_loss(void **state)
+{
+	struct bsa_follow *f = follow();
+	struct seen seen = { .n = 0 };
+	uint8_t garbage[4096];
+	size_t next;
+
+	(void)state;
+	memset(garbage, 0x5a, sizeof(garbage));
+	load_all();
+	next = packet_at(0, 2);
+	put("other_0", content[0].bytes, packet_at(0, 1), 0);
+	put("other_0", garbage, sizeof(garbage), 0);
+	put(streams[1], content[1].bytes, content[1].n, 0);
+	for (int i = 0; i < 401; i++) /* until the header is believed to stay as it is */
+		look(f, SETTLE + 1401, &seen);
+	assert_int_equal(bsa_follow_followed(f).broken, 1);
+	assert_int_equal(seen.cuts, 1);
+	assert_int_equal(seen.cut_began, 1200); /* the last record that was read */
+	put("other_1", content[0].bytes + next, content[0].n - next, 0);
+	look(f, SETTLE + 1401, &seen);
+	look(f, (uint64_t)SECOND * 5, &seen);
+	look(f, BSA_NEVER, &seen);
+	assert_int_equal(seen.cuts, 1);
+	assert_int_equal(seen.lost_packets, 1);
+	assert_int_equal(seen.n, EVENTS - 2);
+	bsa_follow_free(f);
+}
+
 static void a_spoilt_byte_affects_its_stream_only(void **state)
 {
 	(void)state;
@@ -387,6 +486,9 @@ int main(void)
 		TEST(a_rewritten_file_loses_its_unread_records),
 		TEST(a_file_that_is_replaced_is_read_to_its_end_first),
 		TEST(garbage_is_given_up),
+		TEST(a_stream_that_breaks_within_a_packet_is_lost_from_there_on),
+		TEST(at_the_end_a_stream_is_lost_to_the_last_packet),
+		TEST(another_file_of_the_stream_ends_its_loss),
 		TEST(a_spoilt_byte_affects_its_stream_only),
 		TEST(a_missing_trace_is_not_an_error),
 	};

@@ -21,6 +21,7 @@
 #include "analyzer/decoders.h"
 #include "analyzer/folders.h"
 #include "decode/decode.h"
+#include "decode/follow.h"
 #include "decode/packets.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -493,29 +494,47 @@ static void write_packets(const char *directory, const struct packet_row *rows)
 	write_packets_of(directory, rows, false);
 }
 
-/* The losses that both decoders report, one after the other: "CAUSE FROM-TO CPU". */
-static void losses_of(char *ret, size_t n, const char *path)
+/* Append "CAUSE FROM-TO CPU" if @e is a loss. */
+static void append_loss(char *ret, size_t n, const struct bsa_event *e)
 {
 	static const char *const causes[] = { "events", "packets", "head", "gap", "tail", "cut", "stream" };
+	const struct bsa_loss *l = BSA_OF(e, loss);
+	size_t used = strlen(ret);
+
+	if (e->kind != BSA_loss)
+		return;
+	used += (size_t)snprintf(ret + used, n - used, "%s%s%s%s %d-%d %d", used ? ", " : "",
+	                         l->rotated ? "rotated " : "", l->known && l->cause == BSA_LOSS_HEAD ? "known " : "",
+	                         causes[l->cause], (int)e->at, (int)l->ended, (int)l->cpu);
+	assert_true(used < n);
+}
+
+/* The losses that both decoders report, one after the other. */
+static void losses_of(char *ret, size_t n, const char *path)
+{
 	const struct bsa_event *e;
 	struct bsa_decode *d = NULL;
-	size_t used = 0;
 
 	*ret = 0;
 	read_same(path);
 	assert_int_equal(bsa_decode_open(&d, &path, 1, NULL, NULL), 0);
-	while (bsa_decode_next(d, &e, NULL) > 0) {
-		const struct bsa_loss *l = BSA_OF(e, loss);
-
-		if (e->kind != BSA_loss)
-			continue;
-		used += (size_t)snprintf(ret + used, n - used, "%s%s%s%s %d-%d %d", used ? ", " : "",
-		                         l->rotated ? "rotated " : "",
-		                         l->known && l->cause == BSA_LOSS_HEAD ? "known " : "", causes[l->cause],
-		                         (int)e->at, (int)l->ended, (int)l->cpu);
-		assert_true(used < n);
-	}
+	while (bsa_decode_next(d, &e, NULL) > 0)
+		append_loss(ret, n, e);
 	bsa_decode_free(d);
+}
+
+/* The losses that the follower of a growing recording reports. */
+static void losses_followed(char *ret, size_t n, const char *path)
+{
+	const struct bsa_event *e;
+	struct bsa_follow *f = NULL;
+
+	*ret = 0;
+	assert_int_equal(bsa_follow_open(&f, &(struct bsa_follow_options){ .directory = path }, NULL), 0);
+	assert_int_equal(bsa_follow_look(f, BSA_NEVER, NULL), 0);
+	while (bsa_follow_next(f, &e, NULL) > 0)
+		append_loss(ret, n, e);
+	bsa_follow_free(f);
 }
 
 static void times_without_packets_are_losses(void **state)
@@ -575,7 +594,7 @@ static void times_without_packets_are_losses(void **state)
  */
 static void the_head_of_a_snapshot_is_not_known_to_be_lost(void **state)
 {
-	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 0 }, { 1, 3, 120, 200, 150 } };
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 20 }, { 1, 3, 120, 200, 150 } };
 	static const struct {
 		const char *directory, *wants;
 	} places[] = { { "trace", "known head 10-120 1" },
@@ -585,10 +604,25 @@ static void the_head_of_a_snapshot_is_not_known_to_be_lost(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(places); i++) {
-		write_packets(folder_at("%s", places[i].directory), rows);
-		losses_of(losses, sizeof(losses), folder_at("%s", places[i].directory));
+		const char *path = folder_at("%s", places[i].directory);
+
+		write_packets(path, rows);
+		losses_of(losses, sizeof(losses), path);
+		assert_string_equal(losses, places[i].wants);
+		losses_followed(losses, sizeof(losses), path);
 		assert_string_equal(losses, places[i].wants);
 	}
+}
+
+static void heads_of_two_rings_are_not_known_to_be_lost_while_they_grow(void **state)
+{
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 7, 10, 200, 20 }, { 1, 3, 120, 200, 150 } };
+	char losses[256];
+
+	(void)state;
+	write_packets(folder_at("trace"), rows);
+	losses_followed(losses, sizeof(losses), folder_at("trace"));
+	assert_string_equal(losses, "head 10-120 1");
 }
 
 /* The stream's file and its index exist without a packet: the session was not stopped. */
@@ -1306,6 +1340,7 @@ int main(void)
 		T(counts_of_losses_may_go_back),
 		T(times_without_packets_are_losses),
 		T(the_head_of_a_snapshot_is_not_known_to_be_lost),
+		T(heads_of_two_rings_are_not_known_to_be_lost_while_they_grow),
 		T(a_stream_without_a_packet_is_a_loss),
 		T(an_index_shows_that_a_file_is_cut_between_packets),
 		T(packets_are_trusted_more_than_an_index),
