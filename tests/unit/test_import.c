@@ -205,118 +205,115 @@ static void expect_unknown_lanes(const char *expected)
  * Each process's recording stops by itself. If a client gets an answer after the last event of its service, the
  * end of the service is missing.
  */
-static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
-{
+#define BEGINS "1 service_state pid=9 lanes=1 instance=1\n"
 #define FIRST                                                              \
-	"1 service_state pid=9 lanes=1 instance=1\n"                       \
+	BEGINS                                                             \
 	"2 client_connect conn=0x100001 pid=20 uid=1 app=20 name=camera\n" \
 	"3 stream_open stream=0x100003 conn=0x100001 path=burst\n"         \
 	"1000 exec_submit exec=0x100003:1 path=burst\n"                    \
 	"1400 exec_end exec=0x100003:1 lane=0\n"                           \
 	"1460 exec_return exec=0x100003:1\n"
 #define ASKS "200000000 exec_submit exec=0x100003:2 path=burst\n"
+#define SUMMARY "1500 exec_service exec=0x100003:1 began=1030\n"
+#define ENDED "1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n"
+#define ANSWER(began, at, exec, path) #at " exec_client exec=" exec " path=" path " began=" #began "\n"
+
+/* @lanes: the rows of unknown_lane; NULL: not asked for. @losses NULL: likewise. */
+struct silence_row {
+	const char *name, *events, *losses, *lanes;
+};
+
+static void expect_silences(const struct silence_row *rows, size_t n)
+{
+	for (const struct silence_row *row = rows; row < rows + n; row++) {
+		expect_import(trace(row->name, row->events, NULL), NULL, false);
+		if (row->losses)
+			expect_losses(row->losses);
+		if (row->lanes)
+			expect_unknown_lanes(row->lanes);
+	}
+}
+
+static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
+{
+	static const struct silence_row rows[] = {
+		/* the lane was idle, and may have been held since */
+		{ "silent", FIRST ASKS "200000500 exec_return exec=0x100003:2\n", "tail 1 9 1400 200000500",
+		  "0 1400 200000500 any" },
+		{ "held",
+		  FIRST "1500 sched_enqueue exec=0x100003:2 app=20\n1510 sched_dispatch exec=0x100003:2 lane=0\n"
+		        "200000000 exec_submit exec=0x100003:3 path=burst\n"
+		        "200000500 exec_return exec=0x100003:3\n",
+		  NULL, "0 1510 200000500 any" },
+		{ "summaries", BEGINS SUMMARY ANSWER(200000000, 200001000, "0x100003:2", "burst"),
+		  "tail 1 9 1500 200001000", "0 1 200001000 any" },
+		/* the service emits a summary before it takes the next request of the burst */
+		{ "twice",
+		  BEGINS ENDED ANSWER(2000, 1500000, "0x100003:2", "burst")
+		          ANSWER(1600000, 3000000, "0x100003:3", "burst"),
+		  "tail 1 9 1500 3000000" },
+		{ "full_clients",
+		  BEGINS ENDED "2000 exec_submit exec=0x100003:2 path=burst\n1500000 exec_return exec=0x100003:2\n"
+		               "1600000 exec_submit exec=0x100003:3 path=burst\n3000000 exec_return exec=0x100003:3\n",
+		  "tail 1 9 1500 3000000" },
+		/* exec_end comes before the answer */
+		{ "both",
+		  BEGINS "1400 exec_end exec=0x100003:1 lane=0\n" ENDED ANSWER(2000, 3000000, "0x100003:2", "burst"),
+		  "tail 1 9 1500 3000000" },
+	};
 
 	(void)state;
-	expect_import(trace("silent", FIRST ASKS "200000500 exec_return exec=0x100003:2\n", NULL), NULL, false);
-	expect_losses("tail 1 9 1400 200000500");
-	expect_unknown_lanes("0 1400 200000500 any"); /* the lane was idle, and may have been held since */
-	expect_import(trace("held",
-	                    FIRST
-	                    "1500 sched_enqueue exec=0x100003:2 app=20\n1510 sched_dispatch exec=0x100003:2 lane=0\n"
-	                    "200000000 exec_submit exec=0x100003:3 path=burst\n"
-	                    "200000500 exec_return exec=0x100003:3\n",
-	                    NULL),
-	              NULL, false);
-	expect_unknown_lanes("0 1510 200000500 any");
-	expect_import(trace("summaries",
-	                    "1 service_state pid=9 lanes=1 instance=1\n"
-	                    "1500 exec_service exec=0x100003:1 began=1030\n"
-	                    "200001000 exec_client exec=0x100003:2 path=burst began=200000000\n",
-	                    NULL),
-	              NULL, false);
-	expect_losses("tail 1 9 1500 200001000");
-	expect_unknown_lanes("0 1 200001000 any");
-	expect_import(trace("behind",
-	                    "1 service_state pid=9 lanes=1 instance=1\n"
-	                    "1500 exec_service exec=0x100003:1 began=1030\n"
-	                    "50001000 exec_client exec=0x100003:2 path=burst began=2000\n",
-	                    NULL),
-	              NULL, false);
-	expect_losses("none"); /* the service may be about to emit its summary */
-#define SUMMED "1 service_state pid=9 lanes=1 instance=1\n1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n"
-#define ANSWER(began, at, exec, path) #at " exec_client exec=" exec " path=" path " began=" #began "\n"
-	/* the service emits a summary before it takes the next request of the burst */
-	expect_import(trace("twice",
-	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst")
-	                            ANSWER(1600000, 3000000, "0x100003:3", "burst"),
-	                    NULL),
-	              NULL, false);
-	expect_losses("tail 1 9 1500 3000000");
-	expect_import(trace("twice_at_once",
-	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst")
-	                            ANSWER(1400000, 3000000, "0x100003:3", "burst"),
-	                    NULL),
-	              NULL, false);
-	expect_losses("none"); /* perhaps the service answered the second one first */
-	expect_import(trace("two_bursts",
-	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "burst")
-	                            ANSWER(1600000, 3000000, "0x100004:1", "burst"),
-	                    NULL),
-	              NULL, false);
-	expect_losses("none"); /* two threads, each about to emit its summary */
-	expect_import(trace("two_calls",
-	                    SUMMED ANSWER(2000, 1500000, "0x100003:2", "async")
-	                            ANSWER(1600000, 3000000, "0x100003:3", "async"),
-	                    NULL),
-	              NULL, false);
-	expect_losses("none"); /* one connection may have several executions under way */
-	expect_import(trace("full_clients",
-	                    SUMMED
-	                    "2000 exec_submit exec=0x100003:2 path=burst\n1500000 exec_return exec=0x100003:2\n"
-	                    "1600000 exec_submit exec=0x100003:3 path=burst\n3000000 exec_return exec=0x100003:3\n",
-	                    NULL),
-	              NULL, false);
-	expect_losses("tail 1 9 1500 3000000");
-	/* exec_end comes before the answer */
-	expect_import(trace("both",
-	                    "1 service_state pid=9 lanes=1 instance=1\n1400 exec_end exec=0x100003:1 lane=0\n"
-	                    "1500 exec_service exec=0x100003:1 began=1030 at=-,-,-,-,370\n" ANSWER(
-				    2000, 3000000, "0x100003:2", "burst"),
-	                    NULL),
-	              NULL, false);
-	expect_losses("tail 1 9 1500 3000000");
-	expect_import(trace("full_at_first",
-	                    "1 service_state pid=9 lanes=1 instance=1\n900 exec_end exec=0x100003:1 lane=0\n"
-	                    "1500 exec_service exec=0x100003:2 began=1030 at=-,-,-,-,370\n" ANSWER(
-				    2000, 3000000, "0x100003:3", "burst"),
-	                    NULL),
-	              NULL, false);
-	expect_losses("none");
-	/*
-	 * The service may hang, be slow to wake an app, or not take the request: no event shows that something
-	 * is missing.
-	 */
-	expect_import(trace("hangs", FIRST ASKS, NULL), NULL, false);
-	expect_losses("none");
-	expect_import(trace("slow", FIRST "200000500 fmq_read exec=0x100003:1 queue=result\n", NULL), NULL, false);
-	expect_losses("none");
-	expect_import(trace("refused", FIRST ASKS "200000500 exec_return exec=0x100003:2 status=dead_object\n", NULL),
-	              NULL, false);
-	expect_losses("none");
-	/* the execution still runs when the app has its answer */
-	expect_import(trace("fenced",
-	                    FIRST "200000000 exec_submit exec=0x100003:2 path=fenced\n"
-	                          "200000500 exec_return exec=0x100003:2\n",
-	                    NULL),
-	              NULL, false);
-	expect_losses("none");
-	expect_import(trace("fenced_summaries",
-	                    "1 service_state pid=9 lanes=1 instance=1\n"
-	                    "1500 exec_service exec=0x100003:1 began=1030\n"
-	                    "200001000 exec_client exec=0x100003:2 path=fenced began=200000000\n",
-	                    NULL),
-	              NULL, false);
-	expect_losses("none");
+	expect_silences(rows, sizeof(rows) / sizeof(*rows));
+}
+
+static void a_service_that_may_still_emit_its_summary_is_no_tail(void **state)
+{
+	static const struct silence_row rows[] = {
+		{ "behind", BEGINS SUMMARY ANSWER(2000, 50001000, "0x100003:2", "burst"), "none" },
+		/* perhaps the service answered the second one first */
+		{ "twice_at_once",
+		  BEGINS ENDED ANSWER(2000, 1500000, "0x100003:2", "burst")
+		          ANSWER(1400000, 3000000, "0x100003:3", "burst"),
+		  "none" },
+		/* two threads, each about to emit its summary */
+		{ "two_bursts",
+		  BEGINS ENDED ANSWER(2000, 1500000, "0x100003:2", "burst")
+		          ANSWER(1600000, 3000000, "0x100004:1", "burst"),
+		  "none" },
+		/* one connection may have several executions under way */
+		{ "two_calls",
+		  BEGINS ENDED ANSWER(2000, 1500000, "0x100003:2", "async")
+		          ANSWER(1600000, 3000000, "0x100003:3", "async"),
+		  "none" },
+		{ "full_at_first",
+		  BEGINS "900 exec_end exec=0x100003:1 lane=0\n"
+		         "1500 exec_service exec=0x100003:2 began=1030 at=-,-,-,-,370\n" ANSWER(2000, 3000000,
+		                                                                                "0x100003:3", "burst"),
+		  "none" },
+	};
+
+	(void)state;
+	expect_silences(rows, sizeof(rows) / sizeof(*rows));
+}
+
+/* No event shows that something is missing. */
+static void a_service_that_has_nothing_to_emit_is_no_tail(void **state)
+{
+	static const struct silence_row rows[] = {
+		{ "hangs", FIRST ASKS, "none" },
+		/* it is slow to wake an app */
+		{ "slow", FIRST "200000500 fmq_read exec=0x100003:1 queue=result\n", "none" },
+		/* it did not take the request */
+		{ "refused", FIRST ASKS "200000500 exec_return exec=0x100003:2 status=dead_object\n", "none" },
+		/* the execution still runs when the app has its answer */
+		{ "fenced",
+		  FIRST "200000000 exec_submit exec=0x100003:2 path=fenced\n200000500 exec_return exec=0x100003:2\n",
+		  "none" },
+		{ "fenced_summaries", BEGINS SUMMARY ANSWER(200000000, 200001000, "0x100003:2", "fenced"), "none" },
+	};
+
+	(void)state;
+	expect_silences(rows, sizeof(rows) / sizeof(*rows));
 }
 
 /*
@@ -418,6 +415,8 @@ int main(void)
 		T(services_with_equal_numbers_are_refused),
 		T(services_that_follow_each_other_are_imported),
 		T(a_service_that_was_not_recorded_to_the_end_is_a_tail),
+		T(a_service_that_may_still_emit_its_summary_is_no_tail),
+		T(a_service_that_has_nothing_to_emit_is_no_tail),
 		T(events_after_the_end_are_not_a_loss),
 		T(times_that_cannot_be_stored_are_refused),
 	};

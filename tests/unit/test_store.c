@@ -721,12 +721,11 @@ static void phases_are_those_of_the_facts(void **state)
 
 /* ---- everything else ---- */
 
-static void deadlines_and_refusals(void **state)
+static void waits_and_preemptions_of_which_little_is_known(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
 	struct bsa_facts facts = bsa_store_facts(s);
-	struct bsa_execution x = stored_unknown(7);
 
 	FACT(wait, bsa_wait,
 	     { .execution = 1,
@@ -744,6 +743,17 @@ static void deadlines_and_refusals(void **state)
 	       .at_op = UINT16_MAX,
 	       .mode = 9,
 	       .lane = 255 });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM wait", "1|1000001|1000002|queue|-|unknown|-|-|unknown|-\n");
+	assert_rows(path, "SELECT * FROM preemption", "1|-|-|-|-|65535|-|-|255\n");
+}
+
+static void missed_deadlines_and_refusals(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
 	FACT(deadline_missed, bsa_deadline_missed,
 	     { .execution = 1,
 	       .at = 10,
@@ -772,6 +782,20 @@ static void deadlines_and_refusals(void **state)
 	       .holder_cause = BSA_CAUSE_UNKNOWN,
 	       .queue_free = BSA_NEVER,
 	       .queue_cause = BSA_CROWDED_OUT });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM deadline_miss",
+	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
+	assert_rows(path, "SELECT * FROM refusal",
+	            "1|1000040|2|3|hogged|1000050|queued_behind|5|6\n2|-|-|-|unknown|-|crowded_out|-|-\n");
+}
+
+static void exhausted_resources(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_unknown(7);
+
 	FACT(exhausted, bsa_exhausted,
 	     { .execution = 1,
 	       .owner_id = UINT64_MAX,
@@ -790,19 +814,13 @@ static void deadlines_and_refusals(void **state)
 	x.app = 9;
 	facts.execution(facts.ctx, &x);
 	stored_finish(s);
-	assert_rows(path, "SELECT * FROM wait", "1|1000001|1000002|queue|-|unknown|-|-|unknown|-\n");
-	assert_rows(path, "SELECT * FROM preemption", "1|-|-|-|-|65535|-|-|255\n");
-	assert_rows(path, "SELECT * FROM deadline_miss",
-	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
-	assert_rows(path, "SELECT * FROM refusal",
-	            "1|1000040|2|3|hogged|1000050|queued_behind|5|6\n2|-|-|-|unknown|-|crowded_out|-|-\n");
 	assert_rows(path, "SELECT * FROM resource_exhausted",
 	            "service|1|2|3|1000010|persistent|streams|9223372036854775807|0|-1|1\n-|-|-|-|"
 	            "1000011|-|-|0|0|0|-\n"
 	            "model|7|8|9|1000012|transient|memory|0|0|0|-\n");
 }
 
-static void memory_and_operations(void **state)
+static void slot_misses_and_mappings(void **state)
 {
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
@@ -835,6 +853,19 @@ static void memory_and_operations(void **state)
 	       .kind = 9,
 	       .status = 255,
 	       .cause = 255 });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM slot_miss", "1|1000001|2147483647|2|3\n1|1000001|-2147483648|-|-\n");
+	assert_rows(path, "SELECT * FROM pool_mapping",
+	            "1|4|0|device|4096|1000001|1000002|3|evicted|1|stream|5|RESOURCE_EXHAUSTED_PERSISTENT\n2|-|0|-|-|-|"
+	            "-|-|-|-|-|0|-\n");
+}
+
+static void buffers_and_their_uses(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
 	FACT(buffer, bsa_buffer,
 	     { .id = 1,
 	       .trace = 1,
@@ -865,6 +896,18 @@ static void memory_and_operations(void **state)
 	       .op = BSA_BUFFER_TO,
 	       .status = 255,
 	       .cause = 255 });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM buffer", "1|2|4|7|1000005|1000006|1|3|NONE|owner_end\n2|-|-|0|-|-|-|-|-|-\n");
+	assert_rows(path, "SELECT * FROM buffer_use",
+	            "1|1000003|reject|4|5|INVALID_ARGUMENT|dimensions|2\n1|1000003|to|-|-|-|-|-\n");
+}
+
+static void queues_lookups_and_operations(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
 	FACT(fmq_op, bsa_fmq_op,
 	     { .execution = 1,
 	       .at = 2,
@@ -887,13 +930,6 @@ static void memory_and_operations(void **state)
 	FACT(operation, bsa_operation,
 	     { .execution = 1, .began = BSA_NEVER, .ended = 9, .type = UINT32_MAX, .op = UINT16_MAX });
 	stored_finish(s);
-	assert_rows(path, "SELECT * FROM slot_miss", "1|1000001|2147483647|2|3\n1|1000001|-2147483648|-|-\n");
-	assert_rows(path, "SELECT * FROM pool_mapping",
-	            "1|4|0|device|4096|1000001|1000002|3|evicted|1|stream|5|RESOURCE_EXHAUSTED_PERSISTENT\n2|-|0|-|-|-|"
-	            "-|-|-|-|-|0|-\n");
-	assert_rows(path, "SELECT * FROM buffer", "1|2|4|7|1000005|1000006|1|3|NONE|owner_end\n2|-|-|0|-|-|-|-|-|-\n");
-	assert_rows(path, "SELECT * FROM buffer_use",
-	            "1|1000003|reject|4|5|INVALID_ARGUMENT|dimensions|2\n1|1000003|to|-|-|-|-|-\n");
 	assert_rows(path, "SELECT * FROM fmq_op",
 	            "1|call_result|write|1000002|6|7|3|4|5|-\n1|request|read|1000002|4294967295|0|-|-|-|-\n"
 	            "-|other|write|1000002|1|0|0|0|0|8\n");
@@ -1919,9 +1955,13 @@ int main(void)
 		T(one_of_which_everything_is_too_much),
 		T(invalid_names_are_unknown),
 		T(phases_are_those_of_the_facts),
-		T(deadlines_and_refusals),
+		T(waits_and_preemptions_of_which_little_is_known),
+		T(missed_deadlines_and_refusals),
+		T(exhausted_resources),
 		T(a_preparation_that_is_given_up_has_its_model),
-		T(memory_and_operations),
+		T(slot_misses_and_mappings),
+		T(buffers_and_their_uses),
+		T(queues_lookups_and_operations),
 		T(nothing_that_is_unknown_ends_an_import),
 		T(pools_are_added_up_by_owner_and_kind),
 		T(pools_of_a_second_import_are_added_to_those_of_the_first),
