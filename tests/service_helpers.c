@@ -492,3 +492,40 @@ void expect_burst(struct nnb_burst *burst, struct io *io, enum nnb_op op)
 	assert_true(io_right(io, op, 1));
 	assert_false(io->answer.fallback);
 }
+
+/* ---- a service with one app ---- */
+
+void one_app_open(struct one_app *a, uint32_t n)
+{
+	a->client = app_open(&a->s);
+	a->adds = vector_model(NNB_ADD, n, 1);
+	a->remote = app_prepare(a->client, a->adds);
+	io_init(&a->io, n);
+}
+
+void one_app_close(struct one_app *a)
+{
+	nnb_burst_free(a->burst);
+	nnb_remote_release(a->remote);
+	nnb_client_close(a->client);
+	nnb_model_free(a->adds);
+	io_fini(&a->io);
+	service_settles(&a->s);
+	service_fini(&a->s);
+}
+
+void visit_service(const struct service *s, const struct nnb_model *adds, uint32_t n)
+{
+	struct nnb_client *client = app_open(s);
+	struct nnb_remote *remote = app_prepare(client, adds);
+	struct nnb_burst *burst = app_burst(remote);
+	struct io io;
+
+	io_init(&io, n);
+	expect_sync(remote, &io, NNB_ADD);
+	expect_burst(burst, &io, NNB_ADD);
+	nnb_burst_free(burst);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	io_fini(&io);
+}

@@ -152,4 +152,24 @@ void expect_burst(struct nnb_burst *burst, struct io *io, enum nnb_op op);
 			fail_msg("%s: %s: %s", #call, nnb_status_name(is), why.text); \
 	} while (0)
 
+/* ---- a service with one app, which has a model that adds ---- */
+
+struct one_app {
+	struct service s;
+	struct nnb_model *adds;
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct nnb_burst *burst; /* NULL: the test needs none */
+	struct io io;
+};
+
+/* Connect the app to the service, which runs, and let it prepare its model of @n elements. */
+void one_app_open(struct one_app *a, uint32_t n);
+
+/* Close what is open; the service must come back to its baseline, and end. */
+void one_app_close(struct one_app *a);
+
+/* A visit to the service: connect, prepare @adds, execute it by a call and by a burst, leave. */
+void visit_service(const struct service *s, const struct nnb_model *adds, uint32_t n);
+
 #endif

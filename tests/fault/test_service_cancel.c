@@ -96,26 +96,15 @@ static void call_init(struct endless *e, const struct nnb_model *m)
 	};
 }
 
-struct fixture {
-	struct service s;
-	struct nnb_client *client;
-	struct nnb_model *adds;
-	struct nnb_remote *remote;
-	struct io io;
-};
-
 static int set_up_with(void **state, const char *policy)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct one_app *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
 	service_init(&f->s);
 	service_start(&f->s,
 	              OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", policy, "--limit", "work=1000000s"));
-	f->client = app_open(&f->s);
-	f->adds = vector_model(NNB_ADD, N, 1);
-	f->remote = app_prepare(f->client, f->adds);
-	io_init(&f->io, N);
+	one_app_open(f, N);
 	*state = f;
 	return 0;
 }
@@ -142,15 +131,8 @@ static int fifo(void **state)
 
 static int tear_down(void **state)
 {
-	struct fixture *f = *state;
-
-	nnb_remote_release(f->remote);
-	nnb_client_close(f->client);
-	nnb_model_free(f->adds);
-	io_fini(&f->io);
-	service_settles(&f->s);
-	service_fini(&f->s);
-	free(f);
+	one_app_close(*state);
+	free(*state);
 	return 0;
 }
 
@@ -251,7 +233,7 @@ static void executes_for_long(const char *socket_path)
 }
 
 /* @app must get the only lane, with @waiting more executions that wait for it. */
-static void await_lane(struct fixture *f, const struct child *app, uint32_t waiting)
+static void await_lane(struct one_app *f, const struct child *app, uint32_t waiting)
 {
 	struct nnb_app_counts is = { 0 };
 
@@ -262,7 +244,7 @@ static void await_lane(struct fixture *f, const struct child *app, uint32_t wait
 	}
 }
 
-static void has_the_lane(struct fixture *f, struct child *app)
+static void has_the_lane(struct one_app *f, struct child *app)
 {
 	child_start(app, "executes endlessly", &f->s, "");
 	assert_int_equal(child_read(app), '.');
@@ -297,7 +279,7 @@ static void app_prepares(const char *socket_path, bool endlessly)
 }
 
 /* The cpu time that the service's process has used. */
-static uint64_t cpu_of_service(const struct fixture *f)
+static uint64_t cpu_of_service(const struct one_app *f)
 {
 	struct timespec t;
 	clockid_t clock;
@@ -310,7 +292,7 @@ static uint64_t cpu_of_service(const struct fixture *f)
 /* ---- tests ---- */
 
 /* The same, once the service is idle: it has released what it held for other apps, and uses no cpu time. */
-static uint64_t cpu_at_rest(struct fixture *f)
+static uint64_t cpu_at_rest(struct one_app *f)
 {
 	uint64_t before = 0, now;
 
@@ -326,7 +308,7 @@ static uint64_t cpu_at_rest(struct fixture *f)
  * The cpu time that the service uses after an app that plays @scene was killed, @after_us after the app reported its
  * start.
  */
-static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t after_us)
+static uint64_t cpu_after_death(struct one_app *f, const char *scene, useconds_t after_us)
 {
 	struct child app;
 	uint64_t ns;
@@ -345,7 +327,7 @@ static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t
  */
 static void a_dead_app_ends_its_preparation(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	uint64_t idle = 0, prepares = 0;
 
 	for (useconds_t i = 0; i < KILLS; i++) {
@@ -364,7 +346,7 @@ static void a_dead_app_ends_its_preparation(void **state)
  */
 static void a_model_that_would_take_hours_is_refused(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	struct nnb_model *m = endless_model();
 	struct nnb_remote *remote = NULL;
 	struct nnb_reason why = { "" };
@@ -395,7 +377,7 @@ static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 		IN = UNKNOWN_SIDE * UNKNOWN_SIDE * UNKNOWN_CHANNELS,
 		OUT = 2 * (SIDE - FILTER + 1) * (SIDE - FILTER + 1) * 2 * CHANNELS
 	};
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	struct nnb_model *m = model_of_unknown_work(FILTER);
 	struct nnb_argument in[2] = { { .location = { 0, 0, IN } }, { .location = { 0, IN, 16 } } };
 	struct nnb_argument out = { .location = { 0, IN + 64, OUT } };
@@ -431,7 +413,7 @@ static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 
 static void a_trial_run_ends_inside_an_operation(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	struct nnb_model *m = endless_model();
 	uint64_t began = now_ns();
 	struct nnb_remote *remote = app_prepare(f->client, m);
@@ -444,7 +426,7 @@ static void a_trial_run_ends_inside_an_operation(void **state)
 
 static void a_deadline_ends_an_execution_inside_an_operation(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	struct nnb_model *m = endless_model();
 	struct nnb_remote *remote = app_prepare(f->client, m);
 	struct endless e;
@@ -486,7 +468,7 @@ static void *prepares(void *arg)
  */
 static void the_files_of_a_cache_are_charged_for_while_it_prepares(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	struct preparing p = { .client = app_open(&f->s), .m = endless_model() };
 	uint64_t before = app_counts(f->client).descriptors.app, first = 0, last = 0;
 	int fd = memfd_create("cache", MFD_CLOEXEC), fds[CACHE_FILES];
@@ -518,7 +500,7 @@ static void the_files_of_a_cache_are_charged_for_while_it_prepares(void **state)
 /* No execution is preempted here: the lane becomes free when the app is dead. */
 static void a_dead_app_leaves_its_lane(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	uint64_t least = UINT64_MAX, ns;
 
 	for (int i = 0; i < TRIES; i++) {
@@ -545,7 +527,7 @@ static int by_time(const void *a, const void *b)
 /* The running app is over its share at once, so the next app to arrive preempts it. */
 static void an_execution_leaves_its_lane_inside_an_operation(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	uint64_t took[TIMES];
 	struct child app;
 
@@ -570,7 +552,7 @@ static void an_execution_leaves_its_lane_inside_an_operation(void **state)
  */
 static void a_preempted_execution_gives_the_same_output(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	uint64_t took[TIMES], preemptions;
 	struct pollfd wrong;
 	struct child app;
@@ -602,7 +584,7 @@ static void note(void *arg, const struct nnb_result *result)
 	sem_post(arg);
 }
 
-static uint64_t all_preemptions(const struct fixture *f)
+static uint64_t all_preemptions(const struct one_app *f)
 {
 	struct nnb_app_counts rows[4];
 	uint64_t preemptions = 0;
@@ -615,7 +597,7 @@ static uint64_t all_preemptions(const struct fixture *f)
 }
 
 /* The number of executions that have asked for a lane. */
-static uint64_t all_executions(const struct fixture *f)
+static uint64_t all_executions(const struct one_app *f)
 {
 	struct nnb_app_counts rows[4];
 	uint64_t executions = 0;
@@ -630,7 +612,7 @@ static uint64_t all_executions(const struct fixture *f)
 /* Each execution has an earlier deadline than the one before it, which has begun. */
 static void runs_of_one_model_wait_inside_their_operations(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	struct nnb_model *m = long_model(120);
 	struct nnb_remote *remote = app_prepare(f->client, m);
 	struct endless e[RUNS];
@@ -664,7 +646,7 @@ static void runs_of_one_model_wait_inside_their_operations(void **state)
 /* Three runs of one model wait inside its endless operation: each has left the lane to the next. */
 static void runs_of_one_model_that_do_not_end_make_room_for_others(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	uint64_t took[TIMES];
 	struct child app;
 

@@ -320,22 +320,6 @@ static void play(const char *name, const char *socket_path)
 	scene_stay();
 }
 
-static void expect_service(const struct service *s, const struct nnb_model *m)
-{
-	struct nnb_client *client = app_open(s);
-	struct nnb_remote *remote = app_prepare(client, m);
-	struct nnb_burst *burst = app_burst(remote);
-	struct io io;
-
-	io_init(&io, N);
-	expect_sync(remote, &io, NNB_ADD);
-	expect_burst(burst, &io, NNB_ADD);
-	nnb_burst_free(burst);
-	nnb_remote_release(remote);
-	nnb_client_close(client);
-	io_fini(&io);
-}
-
 /* Others are served meanwhile; afterwards the service holds what it held at first. */
 static void a_client_dies(void **state)
 {
@@ -360,7 +344,7 @@ static void a_client_dies(void **state)
 		atomic_store(&f->s.gate->hold_runs, 0);
 		atomic_store(&f->s.gate->hold_prepares, 0);
 		service_settles(&f->s);
-		expect_service(&f->s, f->adds);
+		visit_service(&f->s, f->adds, N);
 	}
 	service_settles(&f->s);
 }
@@ -378,7 +362,7 @@ static void clients_die_at_random_steps(void **state)
 		assert_int_equal(child_read(&c), '.');
 		nanosleep(&(struct timespec){ .tv_nsec = (long)(next_random(&seed) % (20 * MS)) }, NULL);
 		child_kill(&c);
-		expect_service(&f->s, f->adds);
+		visit_service(&f->s, f->adds, N);
 	}
 	service_settles(&f->s);
 }

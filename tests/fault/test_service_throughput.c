@@ -448,50 +448,30 @@ struct measured {
 	uint64_t connect_ns; /* the slowest connection of each measurement */
 };
 
-struct fixture {
-	struct service s;
-	struct nnb_client *client;
-	struct nnb_remote *remote;
-	struct nnb_burst *burst;
-	struct nnb_model *m;
-	struct io io;
-};
-
 static int set_up(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct one_app *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
 	service_init(&f->s);
 	if (!geteuid())
 		service_admit_other_users(&f->s);
 	service_start(&f->s, OPTIONS("--app-identity", geteuid() ? "pid" : "uid", "--lanes", "1"));
-	f->client = app_open(&f->s);
-	f->m = vector_model(NNB_ADD, N, 1);
-	f->remote = app_prepare(f->client, f->m);
+	one_app_open(f, N);
 	f->burst = app_burst(f->remote);
-	io_init(&f->io, N);
 	*state = f;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct fixture *f = *state;
-
-	nnb_burst_free(f->burst);
-	nnb_remote_release(f->remote);
-	nnb_client_close(f->client);
-	nnb_model_free(f->m);
-	io_fini(&f->io);
-	service_settles(&f->s);
-	service_fini(&f->s);
-	free(f);
+	one_app_close(*state);
+	free(*state);
 	return 0;
 }
 
 /* One more connection of the victim with one call, then closed. */
-static uint64_t connect_ns(const struct fixture *f)
+static uint64_t connect_ns(const struct one_app *f)
 {
 	uint64_t began = now_ns();
 	struct nnb_client *client = app_open(&f->s);
@@ -508,7 +488,7 @@ static double per_s(const struct measured *m)
 }
 
 /* Measure on connections from before the attack, where each failure fails the test. */
-static void measure(struct fixture *f, unsigned ms, struct measured *sum)
+static void measure(struct one_app *f, unsigned ms, struct measured *sum)
 {
 	uint64_t began = now_ns(), until = began + ms * MS, n = 0, spent = 0, slowest = 0;
 
@@ -529,7 +509,7 @@ static void measure(struct fixture *f, unsigned ms, struct measured *sum)
 	sum->connect_ns += slowest;
 }
 
-static void measure_beside(struct fixture *f, const struct attack *a, unsigned ms, struct measured *sum)
+static void measure_beside(struct one_app *f, const struct attack *a, unsigned ms, struct measured *sum)
 {
 	struct child c[ATTACKERS];
 
@@ -552,7 +532,7 @@ static bool is_measured(const struct attack *a)
 
 static void the_victim_keeps_half_of_its_throughput(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	const char *soak = getenv("NNB_SOAK_SECONDS");
 	unsigned rows = N_OF(attacks) - 1, most = soak ? (unsigned)atoi(soak) * 1000 : 0;
 	unsigned ms = most / (rows * 2 * MEASUREMENTS) < SHORT_MS ? SHORT_MS : most / (rows * 2 * MEASUREMENTS);

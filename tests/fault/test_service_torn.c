@@ -102,20 +102,11 @@ static void tear_again_and_again(const char *socket_path)
 
 /* ---- the service and its other app ---- */
 
-struct fixture {
-	struct service s;
-	struct nnb_model *adds;
-	struct nnb_client *client;
-	struct nnb_remote *remote;
-	struct nnb_burst *burst;
-	struct io io;
-};
-
 enum { N = 64 };
 
 static int set_up(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct one_app *f = calloc(1, sizeof(*f));
 	char room[16];
 
 	assert_non_null(f);
@@ -125,26 +116,16 @@ static int set_up(void **state)
 	service_start(&f->s, OPTIONS("--app-identity", "pid"));
 	unsetenv("NNB_GATE_ROOM");
 	f->adds = vector_model(NNB_ADD, N, 1);
-	f->client = app_open(&f->s);
-	f->remote = app_prepare(f->client, f->adds);
+	one_app_open(f, N);
 	f->burst = app_burst(f->remote);
-	io_init(&f->io, N);
 	*state = f;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct fixture *f = *state;
-
-	nnb_burst_free(f->burst);
-	nnb_remote_release(f->remote);
-	nnb_client_close(f->client);
-	nnb_model_free(f->adds);
-	io_fini(&f->io);
-	service_settles(&f->s);
-	service_fini(&f->s);
-	free(f);
+	one_app_close(*state);
+	free(*state);
 	return 0;
 }
 
@@ -164,7 +145,7 @@ static unsigned mappings(const struct service *s)
 }
 
 /* Execute by call and by burst, and make everything that takes new mappings: a connection, a model, a burst. */
-static void expect_good(struct fixture *f)
+static void expect_good(struct one_app *f)
 {
 	struct nnb_client *client = app_open(&f->s);
 	struct nnb_remote *remote = app_prepare(client, f->adds);
@@ -180,7 +161,7 @@ static void expect_good(struct fixture *f)
 
 static void a_tear_costs_the_service_no_mapping(void **state)
 {
-	struct fixture *f = *state;
+	struct one_app *f = *state;
 	struct child c;
 	unsigned before, after;
 

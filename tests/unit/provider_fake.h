@@ -2,6 +2,7 @@
 #ifndef PROVIDER_FAKE_H
 #define PROVIDER_FAKE_H
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -23,6 +24,21 @@ struct fake {
 		_Alignas(8) unsigned char bytes[184];
 	} log[FAKE_LOG];
 };
+
+/* The state of the provider at @path; NULL: it is not loaded. */
+static inline struct fake *fake_of(const char *path)
+{
+	void *provider = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+
+	return provider ? dlsym(provider, "fake_state") : NULL;
+}
+
+#ifdef PROVIDER_FAKE
+static inline struct fake *fake_loaded(void)
+{
+	return fake_of(PROVIDER_FAKE);
+}
+#endif
 
 extern __attribute__((visibility("default"))) struct fake fake_state;
 

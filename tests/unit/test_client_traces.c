@@ -5,8 +5,6 @@
  * The service is a process of its own. This process has a provider of the tests' (provider_fake.c): a test
  * enables events in it, and it keeps the last one.
  */
-#include <dlfcn.h>
-
 #include "nnb/fence.h"
 #include "service_helpers.h"
 #include "unit/provider_fake.h"
@@ -15,12 +13,8 @@ enum { N = 64 };
 enum { BURST, SYNC, FENCED, ASYNC, FALLEN, N_WAYS };
 
 struct fixture {
-	struct service s;
-	struct nnb_model *adds;
-	struct nnb_client *client;
-	struct nnb_remote *remote;
-	struct nnb_burst *burst, *narrow; /* narrow: every packet is too large for it */
-	struct io io;
+	struct one_app app;
+	struct nnb_burst *narrow; /* every packet is too large for it */
 	struct fake *fake;
 	const void *row; /* the row, in a test made from rows */
 };
@@ -29,20 +23,15 @@ static int set_up(void **state)
 {
 	const struct nnb_burst_config four = { .request_capacity = 4 };
 	struct fixture *f = calloc(1, sizeof(*f));
-	void *provider;
 
 	assert_non_null(f);
 	f->row = *state;
-	service_init(&f->s);
-	service_start(&f->s, OPTIONS(NULL));
-	f->adds = vector_model(NNB_ADD, N, 1);
-	f->client = app_open(&f->s);
-	f->remote = app_prepare(f->client, f->adds);
-	f->burst = app_burst(f->remote);
-	assert_none(nnb_remote_burst(f->remote, &four, &f->narrow, &why));
-	io_init(&f->io, N);
-	provider = dlopen(PROVIDER_FAKE, RTLD_NOW | RTLD_NOLOAD);
-	f->fake = provider ? dlsym(provider, "fake_state") : NULL;
+	service_init(&f->app.s);
+	service_start(&f->app.s, OPTIONS(NULL));
+	one_app_open(&f->app, N);
+	f->app.burst = app_burst(f->app.remote);
+	assert_none(nnb_remote_burst(f->app.remote, &four, &f->narrow, &why));
+	f->fake = fake_loaded();
 	*state = f;
 	return 0;
 }
@@ -53,14 +42,8 @@ static int tear_down(void **state)
 
 	if (f->fake)
 		memset(f->fake, 0, sizeof(*f->fake));
-	nnb_burst_free(f->burst);
 	nnb_burst_free(f->narrow);
-	nnb_remote_release(f->remote);
-	nnb_client_close(f->client);
-	nnb_model_free(f->adds);
-	io_fini(&f->io);
-	service_settles(&f->s);
-	service_fini(&f->s);
+	one_app_close(&f->app);
 	free(f);
 	return 0;
 }
@@ -90,7 +73,7 @@ static uint64_t execute_fenced(struct fixture *f)
 	uint64_t exec;
 	int fence;
 
-	assert_none(nnb_remote_execute_fenced(f->remote, &f->io.call, NULL, &fenced, &fence, &why));
+	assert_none(nnb_remote_execute_fenced(f->app.remote, &f->app.io.call, NULL, &fenced, &fence, &why));
 	exec = nnb_fenced_exec(fenced);
 	assert_int_equal(nnb_fence_wait(&fence, 1, PATIENCE), NNB_FENCE_SIGNALLED);
 	nnb_fenced_free(fenced);
@@ -101,7 +84,7 @@ static uint64_t execute_fenced(struct fixture *f)
 static uint64_t execute_async(struct fixture *f, struct done *done)
 {
 	*done = (struct done){ .fake = f->fake };
-	assert_none(nnb_remote_execute_async(f->remote, &f->io.call, note, done, &why));
+	assert_none(nnb_remote_execute_async(f->app.remote, &f->app.io.call, note, done, &why));
 	await(&done->times, 1);
 	return done->exec;
 }
@@ -111,32 +94,33 @@ static uint64_t execute(struct fixture *f, int way)
 {
 	struct done done;
 
-	io_refresh(&f->io, 1);
-	f->io.answer.exec = 1;
+	io_refresh(&f->app.io, 1);
+	f->app.io.answer.exec = 1;
 	switch (way) {
 	case BURST:
 	case FALLEN:
-		assert_none(nnb_burst_execute(way == BURST ? f->burst : f->narrow, &f->io.call, &f->io.answer, &why));
-		assert_int_equal(f->io.answer.fallback, way == FALLEN);
+		assert_none(nnb_burst_execute(way == BURST ? f->app.burst : f->narrow, &f->app.io.call,
+		                              &f->app.io.answer, &why));
+		assert_int_equal(f->app.io.answer.fallback, way == FALLEN);
 		break;
 	case SYNC:
-		assert_none(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, &why));
+		assert_none(nnb_remote_execute(f->app.remote, &f->app.io.call, &f->app.io.answer, &why));
 		break;
 	case FENCED:
-		f->io.answer.exec = execute_fenced(f);
+		f->app.io.answer.exec = execute_fenced(f);
 		break;
 	default:
-		f->io.answer.exec = execute_async(f, &done);
+		f->app.io.answer.exec = execute_async(f, &done);
 	}
-	assert_true(io_right(&f->io, NNB_ADD, 1));
-	return f->io.answer.exec;
+	assert_true(io_right(&f->app.io, NNB_ADD, 1));
+	return f->app.io.answer.exec;
 }
 
 /* ---- numbers of executions ---- */
 
 static uint32_t stream_of(const struct fixture *f, int way)
 {
-	const struct nnb_service_info *info = nnb_client_info(f->client);
+	const struct nnb_service_info *info = nnb_client_info(f->app.client);
 
 	switch (way) {
 	case SYNC:
@@ -152,7 +136,7 @@ static uint32_t stream_of(const struct fixture *f, int way)
 static void each_kind_of_call_is_counted_in_a_stream_of_its_own(void **state)
 {
 	struct fixture *f = *state;
-	const struct nnb_service_info *info = nnb_client_info(f->client);
+	const struct nnb_service_info *info = nnb_client_info(f->app.client);
 	const uint32_t streams[] = { info->sync_stream, info->fenced_stream, info->async_stream };
 
 	for (size_t i = 0; i < N_OF(streams); i++) {
@@ -167,13 +151,13 @@ static void each_kind_of_call_is_counted_in_a_stream_of_its_own(void **state)
 static void the_requests_of_a_burst_are_counted_in_its_stream(void **state)
 {
 	struct fixture *f = *state;
-	struct nnb_burst *other = app_burst(f->remote);
+	struct nnb_burst *other = app_burst(f->app.remote);
 	uint64_t first = execute(f, BURST), of_other;
 
 	assert_int_equal((uint32_t)first, 1);
-	assert_int_equal(first >> 52, nnb_client_info(f->client)->instance);
-	assert_none(nnb_burst_execute(other, &f->io.call, &f->io.answer, &why));
-	of_other = f->io.answer.exec;
+	assert_int_equal(first >> 52, nnb_client_info(f->app.client)->instance);
+	assert_none(nnb_burst_execute(other, &f->app.io.call, &f->app.io.answer, &why));
+	of_other = f->app.io.answer.exec;
 	assert_true((uint32_t)of_other == 1 && of_other != first);
 	assert_int_equal(execute(f, BURST), first + 1);
 	assert_int_equal(execute(f, BURST), first + 2);
@@ -185,16 +169,16 @@ static void a_fallback_is_numbered_as_a_call_only(void **state)
 	struct fixture *f = *state;
 	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
 	struct nnb_pool *pools[NNB_BURST_CAPACITY];
-	struct nnb_call large = f->io.call;
+	struct nnb_call large = f->app.io.call;
 
 	assert_int_equal(execute(f, FALLEN), call + 1);
 	assert_int_equal(execute(f, SYNC), call + 2);
 	for (size_t i = 0; i < N_OF(pools); i++)
-		pools[i] = f->io.pool;
+		pools[i] = f->app.io.pool;
 	large.pools = pools;
 	large.n_pools = N_OF(pools);
-	assert_none(nnb_burst_execute(f->burst, &large, &f->io.answer, &why));
-	assert_true(f->io.answer.fallback && f->io.answer.exec == call + 3);
+	assert_none(nnb_burst_execute(f->app.burst, &large, &f->app.io.answer, &why));
+	assert_true(f->app.io.answer.fallback && f->app.io.answer.exec == call + 3);
 	assert_int_equal(execute(f, BURST), burst + 1);
 }
 
@@ -203,18 +187,18 @@ static void a_call_refused_before_it_is_sent_has_no_number(void **state)
 	struct fixture *f = *state;
 	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
 	struct nnb_pool *pool = NULL;
-	struct nnb_call none = f->io.call;
+	struct nnb_call none = f->app.io.call;
 	struct nnb_answer answer = { .exec = 7 };
 	struct done done = { 0 };
 
 	none.pools = &pool;
-	assert_int_equal(nnb_remote_execute(f->remote, &none, &answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(nnb_remote_execute(f->app.remote, &none, &answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
 	assert_int_equal(answer.exec, 0);
 	answer.exec = 7;
-	assert_int_equal(nnb_burst_execute(f->burst, &none, &answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(nnb_burst_execute(f->app.burst, &none, &answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
 	assert_int_equal(answer.exec, 0);
 	done.exec = 7;
-	nnb_remote_execute_async(f->remote, &none, note, &done, NULL);
+	nnb_remote_execute_async(f->app.remote, &none, note, &done, NULL);
 	assert_int_equal(atomic_load(&done.times), 1);
 	assert_int_equal(done.exec, 0);
 	assert_int_equal(execute(f, SYNC), call + 1);
@@ -226,11 +210,13 @@ static void a_call_that_fails_has_a_number(void **state)
 	struct fixture *f = *state;
 	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
 
-	f->io.in.location.length = 4;
-	assert_int_equal(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
-	assert_int_equal(f->io.answer.exec, call + 1);
-	assert_int_equal(nnb_burst_execute(f->burst, &f->io.call, &f->io.answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
-	assert_int_equal(f->io.answer.exec, burst + 1);
+	f->app.io.in.location.length = 4;
+	assert_int_equal(nnb_remote_execute(f->app.remote, &f->app.io.call, &f->app.io.answer, NULL),
+	                 NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(f->app.io.answer.exec, call + 1);
+	assert_int_equal(nnb_burst_execute(f->app.burst, &f->app.io.call, &f->app.io.answer, NULL),
+	                 NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(f->app.io.answer.exec, burst + 1);
 }
 
 /* ---- events of executions ---- */
@@ -257,10 +243,10 @@ static void expect_submit(struct fixture *f, int way)
 	const struct nbt_exec_submit *e;
 	uint64_t exec, deadline = UINT64_MAX / 2;
 
-	f->io.call.terms.deadline_ns = deadline;
-	f->io.call.measure = true;
+	f->app.io.call.terms.deadline_ns = deadline;
+	f->app.io.call.measure = true;
 	e = expect_event(f, way, NBT_EVENT_exec_submit, &exec);
-	assert_true(e->exec == exec && e->model == nnb_remote_id(f->remote) && e->path == path_of[way]);
+	assert_true(e->exec == exec && e->model == nnb_remote_id(f->app.remote) && e->path == path_of[way]);
 	assert_true(e->deadline_ns == deadline && e->pools == 1 && e->measure);
 	assert_int_equal(e->fallback, way == FALLEN);
 }
@@ -306,7 +292,7 @@ static void expect_summary(struct fixture *f, int way)
 	uint64_t exec, before = now_ns();
 	const struct nbt_exec_client *e = expect_event(f, way, NBT_EVENT_exec_client, &exec);
 
-	assert_true(e->exec == exec && e->model == nnb_remote_id(f->remote) && e->path == path_of[way]);
+	assert_true(e->exec == exec && e->model == nnb_remote_id(f->app.remote) && e->path == path_of[way]);
 	assert_true(e->status == NBT_status_none && e->fallback == (way == FALLEN));
 	assert_true(e->began >= before && e->at[0] <= e->at[1] && e->at[1] <= e->at[2]);
 	assert_true(e->began + e->at[2] <= now_ns());
@@ -356,13 +342,14 @@ static void a_burst_that_is_given_up_emits_its_return(void **state)
 	struct fixture *f = *state;
 	const struct nbt_exec_return *e = (const void *)f->fake->bytes;
 
-	atomic_store(&f->s.gate->hold_runs, 1);
+	atomic_store(&f->app.s.gate->hold_runs, 1);
 	f->fake->on[NBT_EVENT_exec_return] = f->fake->on[NBT_EVENT_fmq_read] = 1;
-	f->io.call.timeout_ns = MS;
-	assert_int_equal(nnb_burst_execute(f->burst, &f->io.call, &f->io.answer, NULL), NNB_STATUS_GENERAL_FAILURE);
+	f->app.io.call.timeout_ns = MS;
+	assert_int_equal(nnb_burst_execute(f->app.burst, &f->app.io.call, &f->app.io.answer, NULL),
+	                 NNB_STATUS_GENERAL_FAILURE);
 	assert_true(f->fake->heard == 1 && f->fake->last == NBT_EVENT_exec_return);
-	assert_true(e->exec == f->io.answer.exec && e->exec && e->status == NBT_status_general_failure);
-	atomic_store(&f->s.gate->hold_runs, 0);
+	assert_true(e->exec == f->app.io.answer.exec && e->exec && e->status == NBT_status_general_failure);
+	atomic_store(&f->app.s.gate->hold_runs, 0);
 }
 
 static void the_death_of_a_service_is_emitted(void **state)
@@ -370,13 +357,14 @@ static void the_death_of_a_service_is_emitted(void **state)
 	struct fixture *f = *state;
 	const struct nbt_exec_return *e = (const void *)f->fake->bytes;
 
-	service_kill(&f->s);
-	while (nnb_client_alive(f->client))
+	service_kill(&f->app.s);
+	while (nnb_client_alive(f->app.client))
 		poll_pause();
 	f->fake->on[NBT_EVENT_exec_return] = 1;
-	assert_int_equal(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, NULL), NNB_STATUS_DEAD_OBJECT);
-	assert_true(f->fake->heard == 1 && e->exec == f->io.answer.exec && e->status == NBT_status_dead_object);
-	service_start(&f->s, OPTIONS(NULL));
+	assert_int_equal(nnb_remote_execute(f->app.remote, &f->app.io.call, &f->app.io.answer, NULL),
+	                 NNB_STATUS_DEAD_OBJECT);
+	assert_true(f->fake->heard == 1 && e->exec == f->app.io.answer.exec && e->status == NBT_status_dead_object);
+	service_start(&f->app.s, OPTIONS(NULL));
 }
 
 /* The @i-th span event. */
@@ -415,13 +403,13 @@ static void spans_around_executions_are_emitted(void **state)
 
 	f->fake->on[NBT_EVENT_app_span] = 1;
 	assert_int_not_equal(nnb_client_open(&client, &nowhere, NULL), 0);
-	client = app_open(&f->s);
+	client = app_open(&f->app.s);
 	connection = nnb_client_info(client)->connection;
-	remote = app_prepare(client, f->adds);
+	remote = app_prepare(client, f->app.adds);
 	assert_none(nnb_remote_burst(remote, &polls, &burst, &why));
 	assert_int_equal(nnb_pool_new(&pool, 4096), 0);
-	assert_none(nnb_burst_execute(burst, &f->io.call, &f->io.answer, &why));
-	stream = f->io.answer.exec >> 32;
+	assert_none(nnb_burst_execute(burst, &f->app.io.call, &f->app.io.answer, &why));
+	stream = f->app.io.answer.exec >> 32;
 	nnb_pool_free(pool);
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);

@@ -78,14 +78,6 @@ static void without_a_provider_nothing_is_evaluated(void **state)
 
 #ifndef NBT_OFF
 
-/* The state of the provider at @path. */
-static struct fake *fake_of(const char *path)
-{
-	void *object = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-
-	return object ? dlsym(object, "fake_state") : NULL;
-}
-
 static int loaded_body(void)
 {
 	struct fake *fake;

@@ -2,8 +2,6 @@
  * test_writes_told.c -- every write of a queue and every lookup of a slot emits an event, whichever side
  * makes it: a provider of the tests' own keeps the events.
  */
-#include <dlfcn.h>
-
 #include "unit/burst_helpers.h"
 
 #include "unit/provider_fake.h"
@@ -12,13 +10,11 @@ static struct fake *fake;
 
 static int set_up(void **state)
 {
-	void *provider;
 	struct nnb_fmq *q = burst_queue(8, 1); /* the first queue finds the provider */
 
 	(void)state;
 	nnb_fmq_free(q);
-	provider = dlopen(PROVIDER_FAKE, RTLD_NOW | RTLD_NOLOAD);
-	fake = provider ? dlsym(provider, "fake_state") : NULL;
+	fake = fake_loaded();
 	assert_non_null(fake);
 	memset(fake, 0, sizeof(*fake));
 	alarm(WATCHDOG_S);
