@@ -116,6 +116,21 @@ static inline struct nnb_model *vector_model_of_any_length(void)
 	return m;
 }
 
+/* y = relu(x) of @rank 1, or of rank 2 with rows of 3; only the request states the extent of the first dimension. */
+static inline struct nnb_model *relu_model_of_any_extent(uint32_t rank)
+{
+	struct nnb_model *m;
+	uint32_t x, y;
+
+	assert_int_equal(nnb_model_new(&m, "dynamic", NNB_HAL_1_2), 0);
+	x = operand(m,
+	            &(struct nnb_operand){ .type = NNB_TENSOR_FLOAT32, .rank = rank, .dims = { 0, rank > 1 ? 3 : 0 } });
+	y = operand(m, &(struct nnb_operand){ .type = NNB_TENSOR_FLOAT32, .rank = rank });
+	assert_true(nnb_model_operation(m, NNB_RELU, &x, 1, &y, 1) >= 0);
+	assert_int_equal(nnb_model_finish(m, &x, 1, &y, 1), 0);
+	return m;
+}
+
 /* Element @i of vector_model's output for @x. */
 static inline float vector_expected(enum nnb_op op, uint32_t first, uint32_t i, float x)
 {
