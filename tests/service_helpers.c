@@ -61,6 +61,18 @@ static void raise_file_limit(void)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limits), 0);
 }
 
+void skip_without_files(unsigned n)
+{
+	enum { SKIPPED = 77 };
+	struct rlimit limits;
+
+	if (getrlimit(RLIMIT_NOFILE, &limits) || limits.rlim_max >= n)
+		return;
+	fprintf(stderr, "skipped: the limit of file descriptors is %llu, and this needs %u\n",
+	        (unsigned long long)limits.rlim_max, n);
+	exit(SKIPPED);
+}
+
 void service_init(struct service *s)
 {
 	int fd;

@@ -34,6 +34,9 @@ struct service {
 	uid_t user;                /* the user that service_run_as sets; 0: the test's own */
 };
 
+/* End the program as skipped where it may not have @n file descriptors: tests that attack a service open hundreds. */
+void skip_without_files(unsigned n);
+
 /* Make the directory, its gate, and the socket for the service's reports. No other user can enter the directory. */
 void service_init(struct service *s);
 

@@ -686,6 +686,7 @@ int main(int argc, char **argv)
 			app_prepares(argv[3], !strcmp(argv[2], "prepares endlessly"));
 		executes_endlessly(argv[3]);
 	}
+	skip_without_files(2048);
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(a_model_that_would_take_hours_is_refused, fair);
 	TEST(an_execution_of_unknown_work_ends_at_the_limit, fair);

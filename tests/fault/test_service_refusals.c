@@ -365,6 +365,7 @@ int main(int argc, char **argv)
 				scenes[i].play(argv[3], atoi(argv[4]));
 		return 0;
 	}
+	skip_without_files(2048);
 	add_test(refused_clients_do_not_keep_others_out, set_up, tear_down, NULL,
 	         "refused clients do not keep others out");
 	add_test(a_stop_does_not_wait_for_refused_clients, set_up, tear_down, NULL,

@@ -570,6 +570,7 @@ int main(int argc, char **argv)
 				attacks[i].goes();
 		return 1;
 	}
+	skip_without_files(2048);
 	only = argc == 2 ? argv[1] : NULL;
 #define TEST(f) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(the_victim_keeps_half_of_its_throughput);
