@@ -368,8 +368,9 @@ static void a_fact_that_comes_again_replaces_the_first(void **state)
 	            "SELECT key, pid, m.number, s.number, p.bytes, b.bytes FROM app, process, model m, stream s, "
 	            "pool_mapping p, buffer b",
 	            "999|999|999|999|999|999\n");
-	assert_rows(path, "SELECT * FROM trace",
-	            "1|a|/trace|-|-|1000005|1000099|1000120|1000250|77|3|-|-|1000000|2|1|1|0|0|4611686018427387904|0\n");
+	assert_rows(
+		path, "SELECT * FROM trace",
+		"1|a|/trace|-|-|1000005|1000099|1000120|1000250|77|3|-|-|1000000|2|1|1|0|0|4611686018427387904|0\n");
 }
 
 static void names_are_text_for_readers_that_insist(void **state)

@@ -92,7 +92,8 @@ static int64_t fewest_needed(const struct bsv_slo_rule *rule)
 static int64_t count_unseen(const struct bsv_slo_counts *c, bool *ret_any)
 {
 	*ret_any = c->vanished < 0;
-	return c->unknown + c->given_up + c->no_client + c->no_service + (c->vanished > 0 ? c->vanished : 0);
+	return c->unknown + c->hidden + c->given_up + c->no_client + c->no_service +
+	       (c->vanished > 0 ? c->vanished : 0);
 }
 
 /*
@@ -115,7 +116,8 @@ static void result_begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *
 /* End as undecided: @seen, and the executions that could change the verdict. */
 static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const char *seen)
 {
-	char parts[5][96] = { "", "", "", "", "" };
+	enum { PARTS = 6 };
+	char parts[PARTS][96] = { "" };
 	const char *gap = "";
 
 	if (c->given_up)
@@ -130,8 +132,11 @@ static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_count
 		snprintf(parts[3], sizeof(parts[3]), "%" PRId64 " whose clients were not recorded", c->no_client);
 	if (c->no_service)
 		snprintf(parts[4], sizeof(parts[4]), "%" PRId64 " whose service was not recorded", c->no_service);
+	if (c->hidden)
+		snprintf(parts[5], sizeof(parts[5]), "%" PRId64 " that may be under way at the end, without an event",
+		         c->hidden);
 	result_end(ret, BSV_CANNOT_TELL, "%s; these could change the verdict: ", seen);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < PARTS; i++) {
 		size_t at = strlen(ret->why);
 
 		if (!*parts[i])
@@ -353,6 +358,11 @@ void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule
 		result_end(ret, BSV_CANNOT_TELL,
 		           "%u at most, but a loss may hide the beginning or the end of %" PRId64 " streams",
 		           s->most_missed, c->open_ended);
+	else if (s->most_ever + c->hidden > s->most)
+		result_end(ret, BSV_CANNOT_TELL,
+		           "%u at most, but %" PRId64
+		           " that may be under way at the end, without an event, may be late",
+		           s->most_missed, c->hidden);
 	else if (c->strangers < 0 || c->strangers > s->most)
 		result_end(ret, BSV_CANNOT_TELL,
 		           "%u at most, but a loss may hide a whole stream, of which no event was recorded",

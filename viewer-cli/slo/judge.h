@@ -31,6 +31,7 @@ struct bsv_slo_counts {
 	int64_t unknown;    /* executions that are known to have run, but not with which result */
 	int64_t vanished;   /* upper bound of executions that a loss hides entirely; -1: no bound known */
 	int64_t strangers;  /* upper bound of those whose streams have no event either; -1: no bound known */
+	int64_t hidden;     /* executions that may be under way at the end without an event */
 	int64_t given_up;   /* executions without an answer, so without a latency: not in n */
 	int64_t open_ended; /* streams whose begin or end a loss may hide */
 	int64_t perhaps;    /* executions that may have had a deadline */

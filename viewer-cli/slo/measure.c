@@ -158,6 +158,18 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 	return 0;
 }
 
+/* Set the number of executions that may be under way at the end, and late: beyond the bound, or @due for a deadline. */
+static int read_hidden(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, struct bsv_input *input, double bound,
+                       bool due, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = first_row(&rows, bsv_sql_slo_hidden, rule, input, bound, err);
+
+	if (r >= 0)
+		c->hidden = bsv_rows_get(rows, due, 0);
+	return r;
+}
+
 static int read_percentile(struct bsv_slo_counts *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
                            double bound, struct bsa_err *err)
 {
@@ -180,7 +192,8 @@ static int read_percentile(struct bsv_slo_counts *ret, const struct bsv_slo_rule
 		.no_client = bsv_rows_get(rows, 6, 0),
 		.no_service = bsv_rows_get(rows, 7, 0),
 	};
-	return read_vanished(ret, rule, input, err);
+	r = read_vanished(ret, rule, input, err);
+	return r < 0 ? r : read_hidden(ret, rule, input, bound, false, err);
 }
 
 static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
@@ -202,7 +215,8 @@ static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *ru
 		.no_service = bsv_rows_get(rows, 6, 0),
 		.figure = NAN,
 	};
-	return read_vanished(ret, rule, input, err);
+	r = read_vanished(ret, rule, input, err);
+	return r < 0 ? r : read_hidden(ret, rule, input, 0, true, err);
 }
 
 static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,

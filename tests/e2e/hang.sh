@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# hang.sh BURSTSCOPE SERVICE LOAD -- a service that is stopped while apps wait for its answers emits nothing more: no rule passes
+# over that time. burstscope record knows the end of the recording, so executions take until then, and deadlines are missed;
+# of LTTng alone that end is not known, and what depends on it cannot be told. A service that is idle at the end hangs not.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+burstscope=$1 service=$2 load=$3
+export LC_ALL=C.UTF-8 LTTNG_APP_SOCKET_TIMEOUT=1 # so long LTTng waits for a service that does not answer
+
+# A lane is never idle, and something always waits for it. The deadlines are long: none is missed as long as the service runs.
+scenario crowd '{"name": "crowd", "duration": "60s", "apps": [
+	{"name": "cam", "streams": [{"name": "f", "model": "mobilenet-96", "priority": "high", "deadline": "2s", "threads": 2}]},
+	{"name": "bg", "streams": [{"name": "n", "model": "mobilenet-96", "priority": "low", "threads": 2}]}]}'
+cat >"$tmp/rules" <<'EOF'
+p100 e2e <= 2500ms
+at most 0 misses in any 10
+starvation none over 2500ms
+EOF
+
+begin_load()
+{
+	start_service "$service" --lanes 1
+	"$load" --quiet --socket "$tmp/socket" "$tmp/crowd.json" >/dev/null 2>&1 &
+	load_pid=$!
+	goes_on "$service"
+}
+
+end_load()
+{
+	kill -CONT "$daemon"
+	kill "$load_pid"
+	await_end "$load_pid" 'the load ends' 2>/dev/null || true
+	stop_service || wrong 'nnburstd does not end well'
+}
+
+# judged NAME RESULT: so each of the rules ends.
+judged()
+{
+	local result
+
+	quietly "$burstscope" import -q -o "$tmp/$1.db" "$tmp/$1"
+	"$burstscope" check --slo "$tmp/rules" "$tmp/$1.db" >"$tmp/$1.checked" || true
+	for result in 'p100' 'at most 0 misses' 'starvation'; do
+		grep -qE "^$2 +$result" "$tmp/$1.checked" || wrong "$1: $result is not $2: $(<"$tmp/$1.checked")"
+	done
+	"$burstscope" summary "$tmp/$1.db" >"$tmp/$1.summary"
+}
+
+# is_said NAME WORDS: by the summary.
+is_said() { grep -qE "$2" "$tmp/$1.summary" || wrong "$1: not said: $2 (but: $(head -5 "$tmp/$1.summary"))"; }
+
+start_sessiond
+
+# ---- burstscope record writes down when the recording ended ----
+
+begin_load
+"$burstscope" record -q --for 6s -o "$tmp/known" >/dev/null 2>"$tmp/known.said" &
+recorder=$!
+awaits '[[ -e $tmp/known/burstscope.record ]]' 'it records'
+goes_on "$service"
+kill -STOP "$daemon"
+await_end "$recorder" 'the recording ends' || wrong "record: $(<"$tmp/known.said")"
+end_load
+judged known FAIL
+is_said known 'NOTHING HAPPENED in the last [0-9.]+ s, with executions under way'
+[[ $("$burstscope" sql "$tmp/known.db" --format csv \
+	"SELECT count(*) > 0 FROM execution WHERE quality = 'open' AND miss = 'late' AND lateness_ns IS NULL" | tail -1) == 1 ]] ||
+	wrong 'no execution is late by an unknown time'
+
+# ---- LTTng alone: that it was over at the latest when the last packets were written ----
+
+for form in full compact; do
+	if [[ $form == full ]]; then session "$form" DEBUG_FUNCTION; else session "$form" NOTICE exec_client exec_service; fi
+	begin_load
+	goes_on "$service"
+	kill -STOP "$daemon"
+	sleep 3
+	end_session "$form"
+	end_load
+	judged "$form" INCONCLUSIVE
+	is_said "$form" 'it may have gone on for [0-9.]+ s without an event'
+done
+
+# ---- nothing is under way: the time without events says nothing ----
+
+session idle DEBUG_FUNCTION
+start_service "$service" --lanes 1
+quietly "$load" --quiet --socket "$tmp/socket" --duration 1s "$tmp/crowd.json"
+sleep 3
+end_session idle
+stop_service || wrong 'nnburstd does not end well'
+judged idle PASS
+
+exit $((failures > 0))
