@@ -124,12 +124,12 @@ static struct bsv_metrics *most_series(void)
 	return m;
 }
 
-static struct bsv_http_page page_of(void *context, const char *path, const char *accept)
+static struct bsv_http_page page_of(void *context, const char *path, const char *accept, uint64_t arrived_ns)
 {
 	struct bsv_http_page page = { .status = 200, .type = "text/plain" };
 	FILE *to = open_memstream(&page.body, &page.bytes);
 
-	(void)path, (void)accept;
+	(void)path, (void)accept, (void)arrived_ns;
 	if (to) {
 		bsv_metrics_print(context, BSV_PROMETHEUS_TEXT, to);
 		fclose(to);

@@ -1,5 +1,6 @@
-/* http.c -- serves GET and HEAD over HTTP, with a bounded number of connections. */
+/* http.c -- serves GET and HEAD over HTTP: libmicrohttpd gets each connection when its request is complete. */
 #include "exporter/http.h"
+#include "exporter/lobby.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -17,13 +18,15 @@
 
 #define LIBRARY "libmicrohttpd.so.12"
 
-enum { CONNECTIONS = 64, KEPT_FREE = 8, SECONDS_MOST = 10, SECONDS_IDLE = 5, CONNECTION_BYTES = 16 << 10 };
+enum { CONNECTIONS = 128, KEPT_FREE = 32, SECONDS_MOST = 10, SECONDS_IDLE = 5, CONNECTION_BYTES = 16 << 10 };
+enum { BACKLOG = 4096 }; /* the kernel has a limit of its own (net.core.somaxconn) */
 
 /* ---- libmicrohttpd, loaded: burstscope's other commands would start 1.4 ms later with it and what it needs ---- */
 
 /* clang-format off */
 #define FUNCTIONS(F)                                                                                    \
 	F(start_daemon) F(stop_daemon) F(run) F(get_timeout) F(get_daemon_info) F(get_connection_info)  \
+	F(add_connection)                                                                               \
 	F(lookup_connection_value) F(create_response_from_buffer) F(add_response_header)                \
 	F(queue_response) F(destroy_response)
 /* clang-format on */
@@ -65,8 +68,9 @@ static int mhd_load(const struct mhd **ret, struct bsa_err *err)
 /* A connection that libmicrohttpd has. fd -1: a free place. */
 struct connection {
 	int fd;
-	uint64_t began; /* start, in ms of CLOCK_MONOTONIC */
-	bool closed;    /* shut down here; libmicrohttpd takes note of it the next time that it runs */
+	uint64_t began;      /* in ms of CLOCK_MONOTONIC: when libmicrohttpd got it */
+	uint64_t arrived_ns; /* when its request was complete */
+	bool closed;         /* shut down here; libmicrohttpd takes note of it the next time that it runs */
 };
 
 struct bsv_http {
@@ -76,8 +80,12 @@ struct bsv_http {
 	void *context;
 	char where[64];
 	bool public;
-	int epoll;
-	bool made_room; /* connections were closed since libmicrohttpd last ran: it may accept others */
+	struct bsv_lobby *lobby;
+	struct {
+		int fd;
+		uint64_t arrived_ns;
+	} handed[KEPT_FREE]; /* connections that libmicrohttpd takes in this run */
+	int n_handed;
 	struct connection connections[CONNECTIONS];
 };
 
@@ -87,6 +95,15 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* When the request of a connection that has been handed over was complete. */
+static uint64_t arrival_of(const struct bsv_http *h, int fd)
+{
+	for (int i = 0; i < h->n_handed; i++)
+		if (h->handed[i].fd == fd)
+			return h->handed[i].arrived_ns;
+	return UINT64_MAX;
 }
 
 static void connection_changed(void *context, struct MHD_Connection *connection, void **place,
@@ -103,7 +120,9 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 	info = h->mhd->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	for (size_t i = 0; info && i < CONNECTIONS; i++)
 		if (h->connections[i].fd < 0) {
-			h->connections[i] = (struct connection){ .fd = info->connect_fd, .began = now_ms() };
+			h->connections[i] = (struct connection){ .fd = info->connect_fd,
+				                                 .began = now_ms(),
+				                                 .arrived_ns = arrival_of(h, info->connect_fd) };
 			*place = &h->connections[i];
 			return;
 		}
@@ -114,6 +133,9 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
                                     void **place)
 {
 	struct bsv_http *h = context;
+	const union MHD_ConnectionInfo *info =
+		h->mhd->get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const struct connection *own = info ? info->socket_context : NULL;
 	const char *accept = h->mhd->lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
 	struct bsv_http_page page = { .status = 405, .type = "text/plain; charset=utf-8", .body = NULL };
 	struct MHD_Response *response;
@@ -121,7 +143,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
 
 	(void)version, (void)upload, (void)upload_bytes, (void)place;
 	if (!strcmp(method, "GET") || !strcmp(method, "HEAD")) {
-		page = h->asked(h->context, url, accept ? accept : "");
+		page = h->asked(h->context, url, accept ? accept : "", own ? own->arrived_ns : UINT64_MAX);
 	} else {
 		page.body = strdup("only GET and HEAD are answered\n");
 		page.bytes = page.body ? strlen(page.body) : 0;
@@ -185,7 +207,7 @@ static int listen_at(const char *listen_to, struct bsa_err *err)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
 		if (found->ai_family == AF_INET6)
 			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 1 }, sizeof(int));
-		if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, CONNECTIONS)) {
+		if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, BACKLOG)) {
 			r = bsa_fail(err, BSA_E_ENV, "--listen %s: %s", listen_to,
 			             errno == EADDRINUSE      ? "another program listens there"
 			             : errno == EADDRNOTAVAIL ? "this machine does not have that address"
@@ -233,23 +255,25 @@ int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *ask
 		r = mhd_load(&h->mhd, err);
 	}
 	if (r >= 0) {
-		h->daemon = h->mhd->start_daemon(
-			MHD_USE_EPOLL, 0, NULL, NULL, take_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
-			MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-			(unsigned)SECONDS_IDLE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-			MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_END);
+		h->daemon = h->mhd->start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, take_request,
+		                                 h, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+		                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS_IDLE,
+		                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		                                 MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_END);
 		if (!h->daemon)
 			r = bsa_fail(err, BSA_E_ENV, LIBRARY " does not start: %s", strerror(errno));
 	}
-	if (fd >= 0 && !h->daemon) /* a daemon owns its listening socket */
-		close(fd);
 	if (r >= 0) {
 		info = h->mhd->get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-		if (info)
-			h->epoll = info->epoll_fd;
-		else
+		h->lobby = bsv_lobby_new(fd);
+		fd = -1;
+		if (!info)
 			r = bsa_fail(err, BSA_E_ENV, LIBRARY " was built without epoll");
+		else if (!h->lobby || !bsv_lobby_watch(h->lobby, info->epoll_fd))
+			r = bsa_fail(err, BSA_E_ENV, "no memory or no files for clients");
 	}
+	if (fd >= 0) /* a lobby owns the listening socket */
+		close(fd);
 	if (r < 0) {
 		bsv_http_free(h);
 		return r;
@@ -260,8 +284,11 @@ int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *ask
 
 struct bsv_http *bsv_http_free(struct bsv_http *h)
 {
-	if (h && h->daemon)
-		h->mhd->stop_daemon(h->daemon); /* closes the listening socket, too */
+	if (!h)
+		return NULL;
+	if (h->daemon)
+		h->mhd->stop_daemon(h->daemon);
+	bsv_lobby_free(h->lobby);
 	free(h);
 	return NULL;
 }
@@ -278,31 +305,25 @@ bool bsv_http_is_public(const struct bsv_http *h)
 
 int bsv_http_fd(const struct bsv_http *h)
 {
-	return h->epoll;
+	return bsv_lobby_fd(h->lobby);
 }
 
 int bsv_http_patience(const struct bsv_http *h, int most)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	/* at its limit libmicrohttpd does not watch the listening socket, so no event would end the wait */
-	if (h->made_room)
-		return 0;
+	most = bsv_lobby_patience(h->lobby, most);
 	if (h->mhd->get_timeout(h->daemon, &ms) == MHD_NO || ms > (unsigned)most)
 		return most;
 	return (int)ms;
 }
 
-void bsv_http_run(struct bsv_http *h)
+/* Close the connections that had their time, and the oldest ones while there are too many. */
+static void connections_close(struct bsv_http *h)
 {
+	uint64_t now = now_ms();
 	struct connection *oldest;
-	uint64_t now;
 
-	h->made_room = false;
-	h->mhd->run(h->daemon);
-
-	/* Close the connections that had their time, and the oldest ones while there are too many. */
-	now = now_ms();
 	do {
 		size_t open = 0;
 
@@ -321,8 +342,25 @@ void bsv_http_run(struct bsv_http *h)
 		if (oldest) {
 			oldest->closed = true;
 			shutdown(oldest->fd, SHUT_RDWR);
-			h->made_room = true;
 		}
 	} while (oldest);
+}
+
+void bsv_http_run(struct bsv_http *h)
+{
+	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	bsv_lobby_run(h->lobby);
+	h->n_handed = 0;
+	while (h->n_handed < KEPT_FREE) {
+		int fd = bsv_lobby_take(h->lobby, &h->handed[h->n_handed].arrived_ns);
+
+		if (fd < 0)
+			break;
+		h->handed[h->n_handed++].fd = fd;
+		h->mhd->add_connection(h->daemon, fd, &nobody, sizeof(nobody)); /* closes it if it fails */
+	}
+	h->mhd->run(h->daemon);
+	connections_close(h);
 	h->mhd->run(h->daemon); /* frees the closed ones */
 }

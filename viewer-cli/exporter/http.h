@@ -3,8 +3,9 @@
  * function makes, and nothing else.
  *
  * libmicrohttpd implements the protocol; it is loaded when it is needed. Every answer closes its
- * connection. A connection without an answer after ten seconds is closed, even if it is active; if
- * there are too many connections, the oldest is closed. So slow or numerous clients take nothing
+ * connection. A connection waits for the end of its request outside of libmicrohttpd (lobby.h). If the
+ * request is not complete after ten seconds, or the answer is not read ten seconds later, it is closed, even if
+ * it is active; if there are too many, the oldest is closed. So slow or numerous clients take nothing
  * from a client that requests a page and reads it.
  *
  * One thread: the caller's loop polls bsv_http_fd, for bsv_http_patience at most, and then calls bsv_http_run.
@@ -16,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct bsv_http;
 
@@ -27,8 +29,11 @@ struct bsv_http_page {
 	size_t bytes;
 };
 
-/* @path: as "/metrics", without a query. @accept: the types of content that the client takes; "" if it names none. */
-typedef struct bsv_http_page bsv_http_asked(void *context, const char *path, const char *accept);
+/*
+ * @path: as "/metrics", without a query. @accept: the types of content that the client takes; "" if it names none.
+ * @arrived_ns: when the request was complete, in ns of CLOCK_MONOTONIC: a page that was begun later answers it, too.
+ */
+typedef struct bsv_http_page bsv_http_asked(void *context, const char *path, const char *accept, uint64_t arrived_ns);
 
 /*
  * @listen: ADDRESS:PORT or PORT (of 127.0.0.1), with [ ] around an address of IPv6; port 0 is any

@@ -59,11 +59,19 @@ enum {
 
 static const int64_t relay_patience = 10 * SECOND, last_patience = 5 * SECOND;
 
+/* A page of metrics, for all requests that were complete before it was begun. */
+struct metrics_page {
+	char *body; /* NULL: none */
+	size_t bytes;
+	uint64_t begun_ns; /* CLOCK_MONOTONIC */
+};
+
 struct top {
 	const struct bsv_top_options *o;
 	struct bsv_recording recording;
 	struct bsv_reader reader;
-	struct bsv_http *http; /* NULL: it is shown */
+	struct bsv_http *http;       /* NULL: it is shown */
+	struct metrics_page kept[2]; /* in the older text format, and in OpenMetrics */
 	struct bsv_signals signals;
 	int signal_fd;
 	sigset_t before;
@@ -314,20 +322,52 @@ static struct bsv_http_page page_of_sentence(int status, const char *text)
 	};
 }
 
-static struct bsv_http_page page_asked(void *context, const char *path, const char *accept)
+/* Give *@page the metrics that are kept in @kept. False: they are too old, or there is no memory. */
+static bool page_again(const struct metrics_page *kept, uint64_t arrived_ns, struct bsv_http_page *page)
+{
+	if (!kept->body || kept->begun_ns < arrived_ns)
+		return false;
+	page->body = malloc(kept->bytes ? kept->bytes : 1);
+	if (!page->body)
+		return false;
+	memcpy(page->body, kept->body, kept->bytes);
+	page->bytes = kept->bytes;
+	return true;
+}
+
+/* Keep a copy of @page. */
+static void page_keep(struct metrics_page *kept, const struct bsv_http_page *page, uint64_t begun_ns)
+{
+	free(kept->body);
+	kept->body = malloc(page->bytes ? page->bytes : 1);
+	if (!kept->body)
+		return;
+	memcpy(kept->body, page->body, page->bytes);
+	kept->bytes = page->bytes;
+	kept->begun_ns = begun_ns;
+}
+
+static struct bsv_http_page page_asked(void *context, const char *path, const char *accept, uint64_t arrived_ns)
 {
 	struct top *t = context;
 	bool openmetrics = strstr(accept, "application/openmetrics-text");
+	struct metrics_page *kept = &t->kept[openmetrics];
+	uint64_t begun_ns;
 	struct bsv_http_page page = { .status = 200,
 		                      .type = openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
 		                                          : "text/plain; version=0.0.4; charset=utf-8" };
 	int r;
 
 	if (!strcmp(path, "/metrics")) {
+		if (page_again(kept, arrived_ns, &page))
+			return page;
+		begun_ns = t->reader.counting ? t->reader.counting_since : bsv_now(); /* an answer can come late */
 		r = bsv_reader_metrics(&t->reader, openmetrics ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT, t->signal_fd,
 		                       &page.body, &page.bytes, &t->failure);
-		if (r > 0)
+		if (r > 0) {
+			page_keep(kept, &page, begun_ns);
 			return page;
+		}
 		if (!r)
 			return page_of_sentence(503, "the process that reads the recording is busy: ask again later\n");
 		t->failed = begin_reading_again(t, r, &t->failure);
@@ -746,6 +786,8 @@ int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
 	t.signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	r = top_run(&t, err);
 	bsv_http_free(t.http);
+	free(t.kept[0].body);
+	free(t.kept[1].body);
 	bsv_reader_close(&t.reader);
 	leave_session(&t);
 	if (t.signal_fd >= 0)

@@ -1,0 +1,230 @@
+/*
+ * lobby.c -- an epoll of the listening socket and of those who wait; their requests are peeked at, and not taken.
+ */
+#include "exporter/lobby.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROOM_MOST = 4096, ACCEPTED = 512, EVENTS = 512, WAIT_MS = 10000, HEAD_BYTES = 16 << 10 };
+
+struct visitor {
+	TAILQ_ENTRY(visitor) entry;
+	int fd;
+	uint64_t came_ns, arrived_ns;
+};
+
+TAILQ_HEAD(visitors, visitor);
+
+struct bsv_lobby {
+	int listener, epoll;
+	struct visitor *places;
+	struct visitors unused, waiting, ready; /* the latter two in the order in which they came */
+	char head[HEAD_BYTES];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* How many clients may wait: a quarter of the files that the process may have, after it has raised that limit. */
+static size_t room(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return 64;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	return files.rlim_max / 4 < ROOM_MOST ? (size_t)files.rlim_max / 4 + 1 : ROOM_MOST;
+}
+
+static bool watch(struct bsv_lobby *l, int fd, uint32_t events, void *with)
+{
+	struct epoll_event event = { .events = events, .data.ptr = with };
+
+	return !epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+bool bsv_lobby_watch(struct bsv_lobby *l, int fd)
+{
+	return watch(l, fd, EPOLLIN, NULL);
+}
+
+struct bsv_lobby *bsv_lobby_new(int listener)
+{
+	struct bsv_lobby *l = calloc(1, sizeof(*l));
+	size_t n = room();
+
+	if (!l) {
+		close(listener);
+		return NULL;
+	}
+	l->listener = listener;
+	TAILQ_INIT(&l->unused);
+	TAILQ_INIT(&l->waiting);
+	TAILQ_INIT(&l->ready);
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	l->places = calloc(n, sizeof(*l->places));
+	if (l->epoll < 0 || !l->places || !watch(l, listener, EPOLLIN, l))
+		return bsv_lobby_free(l);
+	for (size_t i = 0; i < n; i++)
+		TAILQ_INSERT_TAIL(&l->unused, &l->places[i], entry);
+	return l;
+}
+
+/* Take @v out of @list. Its socket is the caller's now. */
+static int leave(struct bsv_lobby *l, struct visitors *list, struct visitor *v)
+{
+	TAILQ_REMOVE(list, v, entry);
+	TAILQ_INSERT_HEAD(&l->unused, v, entry);
+	return v->fd;
+}
+
+struct bsv_lobby *bsv_lobby_free(struct bsv_lobby *l)
+{
+	struct visitor *v;
+
+	if (!l)
+		return NULL;
+	while ((v = TAILQ_FIRST(&l->waiting)))
+		close(leave(l, &l->waiting, v));
+	while ((v = TAILQ_FIRST(&l->ready)))
+		close(leave(l, &l->ready, v));
+	if (l->epoll >= 0)
+		close(l->epoll);
+	close(l->listener);
+	free(l->places);
+	free(l);
+	return NULL;
+}
+
+int bsv_lobby_fd(const struct bsv_lobby *l)
+{
+	return l->epoll;
+}
+
+int bsv_lobby_patience(const struct bsv_lobby *l, int most)
+{
+	const struct visitor *oldest = TAILQ_FIRST(&l->waiting);
+	uint64_t now = now_ns(), until;
+
+	if (!TAILQ_EMPTY(&l->ready))
+		return 0;
+	if (!oldest)
+		return most;
+	until = oldest->came_ns + WAIT_MS * UINT64_C(1000000);
+	if (until <= now)
+		return 0;
+	until = (until - now) / 1000000 + 1;
+	return until < (unsigned)most ? (int)until : most;
+}
+
+/* A head ends with an empty line. */
+static bool head_is_complete(const char *head, size_t n)
+{
+	return n == HEAD_BYTES || memmem(head, n, "\n\r\n", 3) || memmem(head, n, "\n\n", 2);
+}
+
+/* See what has come from @v. It becomes ready, goes on waiting, or leaves. @ended: the client sends nothing more. */
+static void visitor_look(struct bsv_lobby *l, struct visitor *v, bool ended)
+{
+	ssize_t n = recv(v->fd, l->head, sizeof(l->head), MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0 && head_is_complete(l->head, (size_t)n)) {
+		epoll_ctl(l->epoll, EPOLL_CTL_DEL, v->fd, NULL);
+		TAILQ_REMOVE(&l->waiting, v, entry);
+		TAILQ_INSERT_TAIL(&l->ready, v, entry);
+		v->arrived_ns = now_ns();
+	} else if (ended || !n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		close(leave(l, &l->waiting, v));
+	}
+}
+
+/* Look at those from whom something has come. */
+static void events_take(struct bsv_lobby *l)
+{
+	struct epoll_event events[EVENTS];
+	int n = epoll_wait(l->epoll, events, EVENTS, 0);
+
+	for (int i = 0; i < n; i++)
+		if (events[i].data.ptr && events[i].data.ptr != l)
+			visitor_look(l, events[i].data.ptr, events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+}
+
+/* Make room: close the one that has waited longest. False: all requests are complete. */
+static bool oldest_close(struct bsv_lobby *l)
+{
+	struct visitor *oldest = TAILQ_FIRST(&l->waiting);
+
+	if (oldest)
+		close(leave(l, &l->waiting, oldest));
+	return oldest;
+}
+
+static void clients_accept(struct bsv_lobby *l)
+{
+	for (int i = 0; i < ACCEPTED; i++) {
+		struct visitor *v;
+		int fd;
+
+		if (TAILQ_EMPTY(&l->unused) && !oldest_close(l))
+			return; /* others wait in the kernel's queue meanwhile */
+		fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) &&
+		    oldest_close(l))
+			continue;
+		if (fd < 0)
+			return;
+		v = TAILQ_FIRST(&l->unused);
+		v->fd = fd;
+		v->came_ns = now_ns();
+		if (!watch(l, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, v)) {
+			close(fd);
+			continue;
+		}
+		TAILQ_REMOVE(&l->unused, v, entry);
+		TAILQ_INSERT_TAIL(&l->waiting, v, entry);
+		visitor_look(l, v, false);
+	}
+}
+
+void bsv_lobby_run(struct bsv_lobby *l)
+{
+	struct visitor *oldest;
+	uint64_t now;
+
+	events_take(l);
+	clients_accept(l);
+	now = now_ns();
+	while ((oldest = TAILQ_FIRST(&l->waiting)) && now - oldest->came_ns >= WAIT_MS * UINT64_C(1000000))
+		oldest_close(l);
+}
+
+int bsv_lobby_take(struct bsv_lobby *l, uint64_t *arrived_ns)
+{
+	struct visitor *v;
+
+	while ((v = TAILQ_FIRST(&l->ready))) {
+		int fd = leave(l, &l->ready, v), error = 0;
+		socklen_t size = sizeof(error);
+
+		if (!getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) && !error) {
+			*arrived_ns = v->arrived_ns;
+			return fd;
+		}
+		close(fd); /* the client has reset the connection */
+	}
+	return -1;
+}

@@ -1,0 +1,41 @@
+/*
+ * lobby.h -- connections that wait until the head of their request is there.
+ *
+ * The server sees a connection only when it can answer it at once, so a client that sends nothing, or half of a
+ * request, takes a file descriptor and nothing else. Complete requests leave in the order in which they came. If too many
+ * clients wait, the one that has waited longest is closed; there is room for so many that a client that sends its request
+ * at once is not among them, also while others connect as fast as they can.
+ *
+ * One thread.
+ */
+#ifndef BSV_EXPORTER_LOBBY_H
+#define BSV_EXPORTER_LOBBY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bsv_lobby;
+
+/* Takes ownership of @listener, a listening socket that does not block, also when it fails. NULL: no memory or files. */
+struct bsv_lobby *bsv_lobby_new(int listener);
+
+/* Closes everything. NULL is fine. Returns NULL. */
+struct bsv_lobby *bsv_lobby_free(struct bsv_lobby *lobby);
+
+/* Readable when bsv_lobby_run has something to do, or when a watched file is readable. */
+int bsv_lobby_fd(const struct bsv_lobby *lobby);
+bool bsv_lobby_watch(struct bsv_lobby *lobby, int fd);
+
+/* ms until it must be run, though its fd is not readable; at most @most. */
+int bsv_lobby_patience(const struct bsv_lobby *lobby, int most);
+
+/* Accept clients, look for what has come from them, and close those that have waited too long. */
+void bsv_lobby_run(struct bsv_lobby *lobby);
+
+/*
+ * A connection whose request has a complete head, or a longer one than the server takes: owned by the caller; -1: none.
+ * *arrived_ns: when the end of the head was seen, in ns of CLOCK_MONOTONIC.
+ */
+int bsv_lobby_take(struct bsv_lobby *lobby, uint64_t *arrived_ns);
+
+#endif
