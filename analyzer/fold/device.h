@@ -17,7 +17,20 @@
 
 enum {
 	BSA_LEVELS = 4, /* low, medium, high, and unknown */
-	BSA_LEVEL_UNKNOWN = BSA_LEVELS - 1
+	BSA_LEVEL_UNKNOWN = BSA_LEVELS - 1,
+	BSA_LEAVERS = 64 /* a power of 2 */
+};
+
+/*
+ * An execution that waited beside others, and waits no more: it has a lane, or is over. A choice that was made while
+ * it waited may be reported later, when the chosen one is on its lane.
+ */
+struct bsa_leaver {
+	uint64_t id, ready_since, at; /* at: end of the wait */
+	uint64_t given;               /* since when its lane was on its way to it; 0: unknown; BSA_NEVER: it got none */
+	uint32_t app;
+	uint8_t level;
+	bool doubtful; /* perhaps it waited no more when its wait ended */
 };
 
 typedef __int128 bsa_parts; /* a ns has BSA_PARTS of them */
@@ -126,7 +139,9 @@ struct bsa_device {
 	struct bsa_tenant *closing;
 	bool strangers; /* executions of unknown apps are ready, or on a lane */
 
-	size_t n_waiting;                /* number of executions, the doubtful ones included */
+	size_t n_waiting;                       /* number of executions, the doubtful ones included */
+	struct bsa_leaver leavers[BSA_LEAVERS]; /* the last ones; number n at n modulo BSA_LEAVERS */
+	uint64_t n_leavers;                     /* number of all so far */
 	struct bsa_scheduled *doubtful;  /* executions that waited when events were lost, and may no longer wait */
 	struct bsa_scheduled *on_native; /* executions under the native policy, without a lane */
 	/* executions for which it is unknown yet when a lane was free, and no execution waited */

@@ -54,8 +54,8 @@ int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e);
 int bsa_fold_quiet(struct bsa_fold *f, uint64_t until);
 
 /*
- * After finish: service @instance went on until @until at least, and its recording ended before. Report that its lanes are unknown since its
- * last event.
+ * After finish: service @instance went on until @until at least, and its recording ended before. Report that its lanes
+ * are unknown since its last event.
  */
 void bsa_fold_went_on(const struct bsa_fold *f, unsigned instance, uint64_t until);
 

@@ -521,9 +521,10 @@ static int wait_end_on_lane(struct bsa_schedule *s, struct bsa_device *d, struct
 	bool was_stopped = x->state == BSA_SCHEDULED_STOPPED, hidden = is_hidden(d, x, x->ready_since, d->now);
 
 	assert(is_waiting(x));
+	if (!x->on_native && given != BSA_NEVER && !d->listing && bsa_waits_had_others(d, given))
+		bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
 	if (!x->on_native && d->n_waiting > 1) {
-		if (given != BSA_NEVER && !d->listing)
-			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
+		bsa_waits_note_leaver(d, x, given == BSA_NEVER ? 0 : given);
 		/*
 		 * BSA_OPEN_START: it was ready before the recording, and so before all others that are known,
 		 * and bypasses none.
@@ -711,6 +712,7 @@ static int take_end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct
 	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
 	int r;
 
+	bsa_waits_note_leaver(d, x, BSA_NEVER);
 	wait_end(d, x);
 	x->on_native = d->native;
 	if (l && s->unsummed && !l->holder) /* an execution whose summary was still to come may hold it */

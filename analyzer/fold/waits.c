@@ -280,22 +280,108 @@ void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x)
 	}
 }
 
+static const struct bsa_leaver *nth_leaver(const struct bsa_device *d, uint64_t n)
+{
+	return &d->leavers[n % BSA_LEAVERS];
+}
+
+void bsa_waits_note_leaver(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t given)
+{
+	if (d->n_waiting > 1)
+		d->leavers[d->n_leavers++ % BSA_LEAVERS] = (struct bsa_leaver){ .id = x->id,
+			                                                        .ready_since = x->ready_since,
+			                                                        .at = d->now,
+			                                                        .given = given,
+			                                                        .app = x->tenant->app,
+			                                                        .level = x->level,
+			                                                        .doubtful = x->doubtful };
+}
+
+bool bsa_waits_had_others(const struct bsa_device *d, uint64_t at)
+{
+	return d->n_waiting > 1 || (d->n_leavers && nth_leaver(d, d->n_leavers - 1)->at > at);
+}
+
+/* Those of the app of the chosen one, with another priority, that could have been chosen and have left since. */
+struct left {
+	const struct bsa_leaver *all[BSA_LEAVERS]; /* those ready longest first */
+	unsigned n;
+	bool uncertain; /* more may have been ready, or fewer */
+};
+
+static void add_left(struct left *left, const struct bsa_leaver *l)
+{
+	unsigned i = left->n++;
+
+	for (; i && left->all[i - 1]->ready_since > l->ready_since; i--)
+		left->all[i] = left->all[i - 1];
+	left->all[i] = l;
+}
+
+/*
+ * Those that left after @at, and could have been chosen then instead of @x. An execution that was given another lane by
+ * then could not.
+ */
+static void find_left(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, struct left *ret)
+{
+	uint64_t kept = d->n_leavers < BSA_LEAVERS ? d->n_leavers : BSA_LEAVERS;
+
+	ret->n = 0;
+	ret->uncertain = false;
+	for (uint64_t i = 1; i <= kept; i++) {
+		const struct bsa_leaver *l = nth_leaver(d, d->n_leavers - i);
+
+		if (l->at <= at)
+			return;
+		if (l->app != x->tenant->app || l->level == x->level || l->ready_since > at)
+			continue;
+		ret->uncertain |= l->doubtful || !l->given || l->level == BSA_LEVEL_UNKNOWN;
+		if (!l->doubtful && l->given > at && l->level != BSA_LEVEL_UNKNOWN)
+			add_left(ret, l);
+	}
+	ret->uncertain |= d->n_leavers > kept;
+}
+
+/* Of level @p, the one that was ready longest at @at, after leaving out @others of them. 0: none. */
+static uint64_t first_passed_over(const struct bsa_scheduled *x, int p, uint64_t at, const struct left *left,
+                                  unsigned *others)
+{
+	const struct bsa_scheduled *over = x->tenant->levels[p].head;
+	unsigned i = 0;
+
+	for (;;) {
+		bool waits = over && over->ready_since <= at;
+
+		while (i < left->n && left->all[i]->level != p)
+			i++;
+		if (!waits && i == left->n)
+			return 0;
+		if (i < left->n && (!waits || left->all[i]->ready_since <= over->ready_since)) {
+			if (!*others)
+				return left->all[i]->id;
+			i++;
+		} else {
+			if (!*others)
+				return over->id;
+			over = over->next;
+		}
+		--*others;
+	}
+}
+
 void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others)
 {
-	const struct bsa_level *levels = x->tenant->levels;
 	struct bsa_chosen chosen = { .at = at, .chosen = x->id, .app = x->tenant->app };
+	struct left left;
 
 	if (x->level == BSA_LEVEL_UNKNOWN || !x->tenant->app)
 		return;
+	find_left(d, x, at, &left);
+	d->left->untold += left.uncertain;
 	for (int p = BSA_LEVEL_UNKNOWN - 1; p >= 0; p--) {
-		const struct bsa_scheduled *over = p == x->level ? NULL : levels[p].head;
-
-		/* The first of the level that was ready at @at, after leaving out @others of them. */
-		for (; over && over->ready_since <= at && others; over = over->next)
-			others--;
-		if (!over || over->ready_since > at)
+		chosen.passed_over = p == x->level ? 0 : first_passed_over(x, p, at, &left, &others);
+		if (!chosen.passed_over)
 			continue;
-		chosen.passed_over = over->id;
 		chosen.honoured = p < x->level;
 		d->facts->chosen(d->facts->ctx, &chosen);
 		return;

@@ -34,7 +34,19 @@ uint64_t bsa_waits_oldest(const struct bsa_device *d);
 /* @x, still among the waiting ones, gets its first lane: count the executions that it bypassed. */
 void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x);
 
-/* @x was chosen at @at among the ready executions of its app; @others other lanes were available for better ones. */
+/*
+ * @x, still among the waiting ones, will wait no more: remember it, if others wait, as it could have been chosen at
+ * a time before. @given: since when its lane was on its way to it; 0: unknown; BSA_NEVER: it gets none.
+ */
+void bsa_waits_note_leaver(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t given);
+
+/* Whether an execution that waits was perhaps not the only one at @at. */
+bool bsa_waits_had_others(const struct bsa_device *d, uint64_t at);
+
+/*
+ * @x was chosen at @at among the executions of its app that were ready then, those included that have left since;
+ * @others other lanes were available for better ones.
+ */
 void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others);
 
 /*

@@ -645,13 +645,28 @@ static size_t lanes_beside(const struct truth *t, const struct sim_slice *l, uin
 	return t->s->services[l->service].lanes - taken;
 }
 
-/* Was it ready at @given, and until @l began, with another priority, in the same app? */
+/* Was a lane on its way at @at to the execution whose wait is @w? */
+static bool was_given(const struct truth *t, const struct sim_wait *w, uint64_t at)
+{
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+
+		if (l->exec == w->exec && l->service == w->service && l->began == w->ended)
+			return given_at(t, l) <= at;
+	}
+	return false;
+}
+
+/*
+ * Was it ready at @given, with another priority, in the same app? One that was on a lane before @l began could have had
+ * that of @l, unless its own was on its way to it by then.
+ */
 static bool was_beside(const struct truth *t, const struct sim_wait *w, const struct sim_slice *l, uint64_t given)
 {
 	const struct sim_exec *x = exec_of(t, w->exec), *y = exec_of(t, l->exec);
 
-	return x->app == y->app && w->service == l->service && w->began <= given && l->began < w->ended &&
-	       x->priority != y->priority;
+	return x->app == y->app && w->service == l->service && w->began <= given && given < w->ended &&
+	       x->priority != y->priority && (l->began < w->ended || !was_given(t, w, given));
 }
 
 static bool is_before(const struct truth *t, const struct sim_wait *one, const struct sim_wait *other)

@@ -206,10 +206,23 @@ static const struct story {
 	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 low; 0 lanes 1 idle; 5 ready 1; 6 ready 2; 8 dispatch 1 0; 9 ready 3; "
 	  "20 end 1 0; 21 dispatch 3 0; 22 end 3 0; 23 dispatch 2 0",
 	  "chosen 3 at 20 before 2, wrongly" },
+	{ "who is given up while the chosen one is being woken is passed over", "chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; x 3 app 2 low; x 4 app 1 high; 0 lanes 1 idle; 5 ready 3; 5 dispatch 3 0; 6 ready 1; "
+	  "7 ready 2; 8 ready 4; 10 end 4 255; 10 end 3 0; 12 end 2 255; 14 dispatch 1 0; 20 end 1 0",
+	  "chosen 1 at 10 before 2, wrongly" },
+	{ "who is given a lane later, and is on it sooner, is passed over", "chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; x 3 app 2 low; x 4 app 2 low; 0 lanes 2 idle; 5 ready 3; 5 dispatch 3 0; 5 ready 4; "
+	  "5 dispatch 4 1; 6 ready 1; 7 ready 2; 10 end 3 0; 12 end 4 1; 13 dispatch 2 1; 14 dispatch 1 0",
+	  "chosen 1 at 10 before 2, wrongly" },
+	{ "of those that have left and those that wait the one that is ready longest is passed over", "chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; x 3 app 2 low; x 4 app 1 high; x 5 app 1 high; 0 lanes 1 idle; 5 ready 3; 5 dispatch 3 0; "
+	  "6 ready 2; 7 ready 4; 8 ready 5; 9 ready 1; 10 end 3 0; 11 end 5 255; 12 end 4 255; 14 dispatch 1 0; 20 end 1 0; "
+	  "21 dispatch 2 0; 30 end 2 0; 31 ready 1",
+	  "chosen 1 at 10 before 2, wrongly" },
 	{ "who may have been given another lane is not passed over", "chosen", 0, 0,
 	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 medium; x 4 app 1 low; 0 lanes 2 idle; 1 ready 3; 1 dispatch 3 0; 2 ready 1; "
 	  "3 dispatch 1 1; 4 ready 4; 5 ready 2; 6 end 3 0; 7 end 1 1; 8 dispatch 4 1; 9 dispatch 2 0; 20 end 2 0; 21 end 4 1",
-	  "" },
+	  "chosen 2 at 6 before 4" },
 	{ "but the best of those that were left over is", "chosen", 0, 0,
 	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 medium; x 4 app 1 low; 0 lanes 2 idle; 2 ready 1; 2 ready 2; 2 ready 3; "
 	  "2 ready 4; 8 dispatch 1 1; 9 dispatch 2 0; 20 end 2 0; 20 dispatch 3 0; 21 end 1 1; 21 dispatch 4 1",

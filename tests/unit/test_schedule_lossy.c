@@ -127,19 +127,24 @@ static const struct times *next_on(int x, int at)
 	return NULL;
 }
 
-/* From then on until the chosen execution was on its lane, the lane was free and both were ready. */
+/*
+ * From then on until the chosen execution was on its lane, the lane was free and that execution ready. The other one
+ * was ready then, and no lane that it entered sooner was on its way to it.
+ */
 static void choice_is_so(void *ctx, const struct bsa_chosen *c)
 {
 	int x = index_of(c->chosen), y = index_of(c->passed_over), at = (int)c->at;
-	const struct times *on = next_on(x, at), *later = on ? world_stretch(&w, y, on->began) : NULL;
+	const struct times *on = next_on(x, at), *other = next_on(y, at);
 
 	(void)ctx;
 	SO(on);
+	SO(w.waits[y][at] || (other && other->began == at && on->began == at));
 	if (on->began > at) {
 		SO(held((unsigned)on->lane, -1, c->at, (uint64_t)on->began));
-		SO(waited(x, c->at, (uint64_t)on->began) && waited(y, c->at, (uint64_t)on->began));
+		SO(waited(x, c->at, (uint64_t)on->began));
+		SO(!other || other->began >= on->began ||
+		   !held((unsigned)other->lane, -1, c->at, (uint64_t)other->began));
 	}
-	SO(w.waits[y][on->began] || (later && later->began == on->began));
 	SO(w.x[x].app == w.x[y].app && w.x[x].priority != w.x[y].priority);
 	SO(c->honoured || w.x[x].priority < w.x[y].priority);
 }

@@ -65,7 +65,11 @@ struct oracle {
 	struct lines *want;
 	int64_t interfered[APPS + 1][APPS + 1];
 	bool doubtful_at[APPS + 1][TIME + 1];
-	bool waiting[EXECUTIONS];       /* now */
+	bool waiting[EXECUTIONS]; /* now */
+	struct {
+		int x, since, ended, given;
+	} waited[EXECUTIONS * STRETCHES]; /* waits that are over; given: -1: no lane, -2: unknown */
+	int n_waited;
 	int order[EXECUTIONS], n_waits; /* order: by the beginning of the wait */
 	int since[EXECUTIONS], bypassed[EXECUTIONS], bypassed_before[EXECUTIONS];
 	int wait_ns[EXECUTIONS];
@@ -287,18 +291,38 @@ static bool is_free(const struct oracle *o, int lane, int at)
 	return o->free_lane[lane] >= 0 && !o->unknown_lane[lane] && !unsure(o->w, o->free_lane[lane], at);
 }
 
-/* Is it certain that @y waited at @given and still waits at @at, with another priority of the same app? */
-static bool could_have_been(const struct oracle *o, int y, int x, int given, int at)
+static bool is_rival(const struct oracle *o, int y, int x)
 {
 	const struct execution *all = o->w->x;
 
-	return o->waiting[y] && o->since[y] <= given && all[y].app == all[x].app &&
-	       all[y].priority != all[x].priority && !may_be_gone(o, y, at);
+	return all[y].app == all[x].app && all[y].priority != all[x].priority;
+}
+
+/* Is it certain that @y waited at @given and still waits at @at, with another priority of the same app? */
+static bool could_have_been(const struct oracle *o, int y, int x, int given, int at)
+{
+	return o->waiting[y] && o->since[y] <= given && is_rival(o, y, x) && !may_be_gone(o, y, at);
 }
 
 /*
- * The executions that the policy could have chosen, the best first. Executions of one time wait in the order
- * of their steps.
+ * The rivals of @x with that priority that became ready at @since and wait no more, but waited at @given, when no lane
+ * was on its way to them yet. Returns how many.
+ */
+static int add_waited(const struct oracle *o, int priority, int since, int x, int given, int *ret)
+{
+	int n = 0;
+
+	for (int i = o->n_waited; i-- > 0;)
+		if (o->waited[i].since == since && o->w->x[o->waited[i].x].priority == priority &&
+		    given < o->waited[i].ended && (o->waited[i].given == -1 || o->waited[i].given > given) &&
+		    is_rival(o, o->waited[i].x, x))
+			ret[n++] = o->waited[i].x;
+	return n;
+}
+
+/*
+ * The executions that the policy could have chosen, the best first. Of those that became ready at one time, the ones
+ * that wait no more are first, and the others are in the order of their steps.
  */
 static int candidates(const struct oracle *o, int x, int given, int at, int *ret)
 {
@@ -309,6 +333,8 @@ static int candidates(const struct oracle *o, int x, int given, int at, int *ret
 		for (int i = 0; i < o->w->n_steps && o->w->steps[i].at <= given; i++) {
 			const struct one_step *s = &o->w->steps[i];
 
+			if (!i || s[-1].at != s->at)
+				n += add_waited(o, priority, s->at, x, given, ret + n);
 			if ((s->step == BSA_STEP_READY || s->step == BSA_STEP_STOP) && o->since[s->x] == s->at &&
 			    all[s->x].priority == priority && could_have_been(o, s->x, x, given, at))
 				ret[n++] = s->x;
@@ -316,15 +342,34 @@ static int candidates(const struct oracle *o, int x, int given, int at, int *ret
 	return n;
 }
 
+/* Since when the lane was on its way to @x, which waits; -2: unknown. */
+static int given_at(const struct oracle *o, int x, int at, int lane)
+{
+	if (!is_free(o, lane, at))
+		return -2;
+	return o->free_lane[lane] > o->since[x] ? o->free_lane[lane] : o->since[x];
+}
+
+/* The wait of @x is over; @given as in struct oracle. */
+static void note_waited(struct oracle *o, int x, int at, int given)
+{
+	if (may_be_gone(o, x, at))
+		return;
+	assert_in_range(o->n_waited, 0, EXECUTIONS * STRETCHES - 1);
+	o->waited[o->n_waited].x = x;
+	o->waited[o->n_waited].since = o->since[x];
+	o->waited[o->n_waited].ended = at;
+	o->waited[o->n_waited++].given = given;
+}
+
 static void expect_choice(struct oracle *o, int x, int at, int lane)
 {
 	const struct execution *all = o->w->x;
 	struct bsa_chosen c = { .chosen = number(x) };
-	int given, n, others = 0, best[2 * EXECUTIONS];
+	int given = given_at(o, x, at, lane), n, others = 0, best[EXECUTIONS * (STRETCHES + 2)];
 
-	if (!is_free(o, lane, at))
+	if (given < 0)
 		return;
-	given = o->free_lane[lane] > o->since[x] ? o->free_lane[lane] : o->since[x];
 	for (int l = 0; l < (int)o->w->lanes; l++)
 		others += l != lane && is_free(o, l, at) && o->free_lane[l] <= given;
 	n = candidates(o, x, given, at, best);
@@ -372,8 +417,10 @@ static void take_enter(struct oracle *o, const struct one_step *s)
 		strange |= o->free_lane[l] >= 0 && !is_free(o, l, s->at);
 	if (!is_free(o, s->lane, s->at))
 		o->unseen_until = s->at;
-	if (o->waiting[s->x])
+	if (o->waiting[s->x]) {
 		expect_choice(o, s->x, s->at, s->lane);
+		note_waited(o, s->x, s->at, given_at(o, s->x, s->at, s->lane));
+	}
 	if (s->step == BSA_STEP_DISPATCH)
 		count_bypassed(o, s->x, s->at);
 	o->waiting[s->x] = false;
@@ -520,6 +567,7 @@ static void oracle_take(struct oracle *o, const struct one_step *s)
 			o->unknown_lane[s->lane] = slipped_away(o->w, s->x, s->at);
 			break;
 		}
+		note_waited(o, s->x, s->at, -1);
 		o->waiting[s->x] = false;
 		expect_wait(o, s->x, s->at, -1);
 		o->bypassed_before[s->x] += o->bypassed[s->x];
