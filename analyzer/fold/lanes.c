@@ -149,13 +149,23 @@ bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint
 	return !l->holder && l->known_from != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
 
+/*
+ * Whether the lane's holder may have left it without a step: it was under way when the recording began, and no step of
+ * it is still to come, so perhaps it has no summary.
+ */
+static bool may_be_gone(const struct bsa_lane *l)
+{
+	return l->holder->found && l->holder->resumed && l->holder->steps_left == l->holder->forgotten;
+}
+
 bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
 	/*
 	 * A lane with a holder: only lost events can hide that it left, so `lost` decides. Not even they can
 	 * if it is counted: its summary has the number of its preemptions, and all of them were recorded.
 	 */
-	return l->holder && !l->doubtful && (l->holder->counted || !bsa_device_lost(d, l->since, at));
+	return l->holder && !l->doubtful && !may_be_gone(l) &&
+	       (l->holder->counted || !bsa_device_lost(d, l->since, at));
 }
 
 /* The stretch from the lane's last step until @at. */

@@ -430,6 +430,7 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 
 	assert(lane < d->lanes_room && d->lanes[lane].holder == x && x->slice_began <= d->now);
 	hidden = is_hidden(d, x, x->slice_began, d->now);
+	x->resumed = false;
 	if (hidden) /* not from `lost` alone: the wait may have begun in a time that a lost summary would be about */
 		may_have_waited(d, x, hole_begin(d, x->slice_began),
 		                stops || x->on_lane_to_its_end ? hidden_until(d, x) : d->now);
@@ -1153,6 +1154,8 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 	}
 	if (!s->horizon_ns)
 		return take_step(s, x, step, at, lane);
+	if (step == BSA_STEP_FOUND_READY || step == BSA_STEP_FOUND_STOPPED || step == BSA_STEP_FOUND_ON)
+		x->found = !has_full_detail(s);
 	/*
 	 * The rank is the order of steps of one time. A step of @x must not overtake one that was noted
 	 * earlier, so @x keeps its highest rank.
