@@ -202,7 +202,7 @@ static int allow_files(size_t streams, struct bsa_err *err)
 
 /* ---- records ---- */
 
-/* The reader's next batch that is not empty: 1; 0: there is none. */
+/* The reader's next batch that is not empty. 1: *ret is that batch; 0: the reader has no more events. */
 static int next_batch(struct reader *reader, struct bsa_err *err)
 {
 	int r;
@@ -236,7 +236,7 @@ static const struct bsa_queued *reader_head(const struct reader *reader)
 	return (const struct bsa_queued *)((const char *)reader->batch->data + reader->at);
 }
 
-/* The next time of this group that was not seen. False: there is none. */
+/* The next time of this group that was not seen. False: all of its times were seen. */
 static bool next_unseen(struct bsa_decode *d)
 {
 	const struct bsa_unseen *next;

@@ -98,8 +98,9 @@ struct trace {
 	struct bsa_counts *counts;
 	struct file *files;
 	size_t n_files;
-	bool metadata_grown;  /* perhaps, since the recipe was made */
-	uint64_t waits_since; /* time since which there are packets that cannot be read yet; 0: there are none */
+	bool metadata_grown; /* perhaps, since the recipe was made */
+	/* since when packets are there that cannot be read yet; 0: all can be read */
+	uint64_t waits_since;
 	bool by_lttng;
 };
 

@@ -39,7 +39,7 @@ struct bsa_input {
 	struct bsa_input_stream *streams; /* in the order of their ranks */
 	size_t n_streams;
 	struct bsa_files files;
-	uint64_t frequency;        /* frequency of the trace's clock; 0: it has none */
+	uint64_t frequency;        /* frequency of the trace's clock; 0 if the trace has no clock */
 	uint64_t ended;            /* latest end of a packet, or of the recording, in its clock's cycles; 0: unknown */
 	uint32_t recorded_streams; /* how many each channel of it had when the recording ended; 0: unknown */
 	uint64_t until;            /* the recording's end, in cycles of the trace's clock; 0: unknown */

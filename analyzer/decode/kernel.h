@@ -34,7 +34,10 @@ struct bsa_kernel_event {
 	char name[BSA_KERNEL_NAME]; /* name of thread next or of the interrupt; untrusted */
 };
 
-/* The directories of kernel traces at or below @paths. Owned by the caller, as each of them; NULL: there are none. */
+/*
+ * The directories of kernel traces at or below @paths. Owned by the caller, as each of them; NULL if no directory has
+ * one.
+ */
 char **bsa_kernel_find(const char *const *paths, size_t n_paths, size_t *ret_n);
 void bsa_kernel_free(char **directories, size_t n);
 

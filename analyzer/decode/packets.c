@@ -228,7 +228,7 @@ static int goes_on_at(struct walk *w, uint64_t offset, const struct bsa_packet *
 	return r;
 }
 
-/* From @from on, and before @until, where the next packet begins: 1; 0: there is none; -errno. */
+/* Where the next packet begins, from @from on. 1: it was found; 0: no packet begins before @until; -errno. */
 static int find_next(struct walk *w, uint64_t from, uint64_t until, const struct bsa_packet *before, uint64_t *ret)
 {
 	uint8_t chunk[CHUNK];
@@ -433,7 +433,7 @@ int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const s
 
 /* ---- an index ---- */
 
-/* The next row as numbers of this machine. False: there is none. */
+/* The next row as numbers of this machine. False: all rows were read. */
 static bool next_row(FILE *f, uint64_t ret[INDEX_ROW])
 {
 	if (fread(ret, sizeof(*ret) * INDEX_ROW, 1, f) != 1)

@@ -14,7 +14,7 @@ enum { BSA_HEAD_MAX = 256 }; /* bytes of a packet's header and context */
 /* An unsigned number in a packet's header. */
 struct bsa_spot {
 	uint16_t at;   /* from the packet's beginning */
-	uint8_t bytes; /* 0: there is none */
+	uint8_t bytes; /* 0 if the packet has no such field */
 };
 
 /* How numbers are copied that are the same in a record as in the trace. */
@@ -81,7 +81,7 @@ struct bsa_recipe {
 struct bsa_recipe *bsa_recipe_make(const char *tsdl, const bt_trace_class *class);
 struct bsa_recipe *bsa_recipe_free(struct bsa_recipe *recipe); /* NULL is fine; returns NULL */
 
-/* NULL: there is none. */
+/* NULL if the trace has no stream @id. */
 const struct bsa_recipe_stream *bsa_recipe_stream(const struct bsa_recipe *recipe, uint64_t id);
 
 #endif

@@ -799,7 +799,7 @@ uint64_t bsa_remote_until(const struct bsa_remote *r)
 	return r->seen_until;
 }
 
-/* NULL: there is none. */
+/* The trace of that index. NULL if fewer are published. */
 static struct trace *published_trace(struct bsa_remote *r, size_t i)
 {
 	struct trace *t;

@@ -42,7 +42,7 @@ void bsa_tap_init(struct bsa_tap *tap);
 /* The stream that a message is of, borrowed from it. NULL: it is of no stream. */
 const bt_stream *bsa_tap_stream(const bt_message *message);
 
-/* 1: a record comes of it; 0: none does; -1: no memory. */
+/* 1: the event gives a record; 0: it gives no record; -1: no memory. */
 int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at);
 
 /* The record of the message that was last looked at, or NULL after bsa_tap_cut, with room for BSA_RECORD_MAX bytes. */

@@ -48,13 +48,13 @@ struct bsa_tsdl_field {
 struct bsa_tsdl_event {
 	const char *name;
 	uint64_t id, stream;
-	const struct bsa_tsdl_type *context, *payload; /* NULL: none */
+	const struct bsa_tsdl_type *context, *payload; /* NULL if events have no such part */
 	struct bsa_tsdl_event *next;
 };
 
 struct bsa_tsdl_stream {
 	uint64_t id;
-	const struct bsa_tsdl_type *packet_context, *event_header, *event_context; /* NULL: none */
+	const struct bsa_tsdl_type *packet_context, *event_header, *event_context; /* NULL: no such part */
 	struct bsa_tsdl_stream *next;
 };
 
@@ -63,7 +63,7 @@ struct bsa_tsdl {
 	const struct bsa_tsdl_type *packet_header;
 	struct bsa_tsdl_stream *streams;
 	struct bsa_tsdl_event *events;
-	const char *clock, *uuid, *tracer; /* "": none is named */
+	const char *clock, *uuid, *tracer; /* "" where the metadata names none */
 	uint64_t tracer_major, tracer_minor, frequency;
 	void *memory;
 };
@@ -75,7 +75,7 @@ struct bsa_tsdl *bsa_tsdl_free(struct bsa_tsdl *tsdl); /* NULL is fine; returns 
 /* The name without the underscore that tracers put before it. */
 const char *bsa_tsdl_name(const char *name);
 
-/* NULL: there is none. */
+/* NULL if @structure has no field @name. */
 const struct bsa_tsdl_type *bsa_tsdl_field(const struct bsa_tsdl_type *structure, const char *name);
 
 #endif

@@ -154,8 +154,9 @@ struct bsa_device {
 
 	bool in_loss, dirty;
 	bool had_hole;
-	uint64_t proof, proof_ns; /* a lane was idle for long, for proof_ns from proof on; proof 0: none was yet */
-	uint64_t proof_hole;      /* end of the last hole, after which that was */
+	uint64_t proof,
+		proof_ns;    /* a lane was idle for long, for proof_ns from proof on; proof 0: no lane was so yet */
+	uint64_t proof_hole; /* end of the last hole, after which that was */
 	/* first time since the last hole at which the service reported that no execution waits; 0: not yet */
 	uint64_t none_waited;
 	bool handed;               /* a ready execution was seen to get an idle lane, */

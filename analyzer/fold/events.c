@@ -626,7 +626,7 @@ struct news {
 	bool enqueued, dispatched, ended;
 };
 
-/* When the first of them was; BSA_NEVER: there are none. */
+/* When the first of the news was; BSA_NEVER if there are no news. */
 static uint64_t first_of(const struct bsa_exec *x, const struct news *n)
 {
 	const uint64_t *at = x->fact.at;

@@ -691,7 +691,7 @@ static bool is_unserved(const struct bsa_fold *f, const struct bsa_exec *x)
 	       ready_after(x) < bsa_voice_ended(f, x->sched.instance);
 }
 
-/* Executions that became ready later than this may be under way without a summary; BSA_NEVER: none is. */
+/* Executions that became ready later than this may be under way without a summary; BSA_NEVER: no execution is. */
 static uint64_t first_unsummed(const struct bsa_fold *f)
 {
 	uint64_t after = bsa_streams_under_way_after(f);

@@ -26,10 +26,10 @@ int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended);
 /* The first one that ends at @at or later; NULL: none. Borrowed until the next add. */
 const struct bsa_span *bsa_losses_from(const struct bsa_losses *l, uint64_t at);
 
-/* Where the first of them after @at begins, or @at if that is within one; BSA_NEVER: there is none. */
+/* Where the first loss after @at begins, or @at if that is within one; BSA_NEVER: no loss follows. */
 uint64_t bsa_losses_begin(const struct bsa_losses *l, uint64_t at);
 
-/* Where the last of them before @at ends, or @at if that is within one; 0: there is none. */
+/* Where the last loss before @at ends, or @at if that is within one; 0: no loss came before. */
 uint64_t bsa_losses_end(const struct bsa_losses *l, uint64_t at);
 
 static inline bool bsa_losses_touch(const struct bsa_losses *l, uint64_t began, uint64_t ended)

@@ -116,7 +116,7 @@ static bool queue_is_known(const struct bsa_device *d, uint64_t since)
 	return since >= d->unseen_until && !bsa_device_lost(d, since, d->now);
 }
 
-/* A lane that is idle at @at; BSA_LANE_NONE: none is for certain. */
+/* A lane that is idle at @at; BSA_LANE_NONE if no lane is certainly idle. */
 static uint8_t idle_lane(const struct bsa_device *d, uint64_t at)
 {
 	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)

@@ -100,7 +100,7 @@ struct bsa_scheduled {
 	uint64_t none_waited_at;
 	uint8_t open; /* enum bsa_open of its current wait */
 	struct bsa_scheduled *prev, *next;
-	struct bsa_device *device; /* the service of its steps so far; NULL: none was taken */
+	struct bsa_device *device; /* the service of its steps so far; NULL before its first step */
 	struct bsa_tenant *tenant; /* entry of its app while it waits or is on a lane, otherwise NULL */
 };
 

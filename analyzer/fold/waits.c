@@ -433,7 +433,7 @@ struct telling {
 	uint64_t at;
 	unsigned number;
 	uint8_t kind;
-	const struct bsa_lane *entered; /* the lane that ended the wait; NULL: none did */
+	const struct bsa_lane *entered; /* the lane that ended the wait; NULL if the wait ended without a lane */
 };
 
 static void report_wait(struct bsa_device *d, struct bsa_scheduled *x, const struct bsa_wait *wait)

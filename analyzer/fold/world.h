@@ -92,7 +92,7 @@ struct bsa_stream_known {
 	uint64_t newest_at;       /* time of newest's first event; before that: when the stream was opened */
 	uint64_t skipped_at;      /* like newest_at, for the number before the first skipped one */
 	uint32_t n_skipped;       /* numbers without any event although a later one has events */
-	uint64_t client_at;       /* time of the client's latest event; 0: none yet */
+	uint64_t client_at;       /* time of the client's latest event; 0 before its first event */
 	uint64_t n_no_more;       /* executions counted as no_more since then */
 	uint64_t quiet_since;     /* all executions before the oldest one under way were over at this time */
 	uint8_t heard;
@@ -189,7 +189,7 @@ void bsa_world_advance(struct bsa_fold *f);
 
 /*
  * If only summaries were recorded, executions without any event may be under way at the end: a lower bound of
- * the begin of the first one. BSA_NEVER: there are none.
+ * the begin of the first one. BSA_NEVER: no such execution is possible.
  */
 uint64_t bsa_streams_under_way_after(const struct bsa_fold *f);
 

@@ -38,7 +38,7 @@ struct bsa_kept {
 	struct {
 		struct bsa_event event;
 		struct bsa_loss loss;
-	} lost; /* the loss that ends last of those that fell out; size 0: none did */
+	} lost; /* the loss that ends last of those that were dropped; size 0: no loss was dropped */
 };
 
 struct bsa_kept *bsa_kept_new(size_t bytes)

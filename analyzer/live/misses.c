@@ -29,7 +29,7 @@ struct kept {
 	bool was_refused;
 	struct bsa_execution *execution; /* owned; NULL: not reported yet */
 	size_t bytes;                    /* bytes that it takes, facts included */
-	unsigned cause;                  /* as reported last; BSA_CAUSES: none yet */
+	unsigned cause;                  /* as reported last; BSA_CAUSES: not reported yet */
 };
 
 struct bsa_misses {

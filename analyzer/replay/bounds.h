@@ -52,7 +52,7 @@ uint64_t bsa_bounds_asks(const struct bsa_bounds_call *call);
 
 /*
  * Fill in the results of all calls. @order: n numbers, by bsa_bounds_asks and then by began. Returns the time
- * from which on decisions can be different; BSA_BOUNDS_NEVER: none can.
+ * from which on decisions can be different; BSA_BOUNDS_NEVER: no decision can.
  */
 uint64_t bsa_bounds_find(struct bsa_bounds_call *calls, const uint32_t *order, size_t n);
 

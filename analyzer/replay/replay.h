@@ -46,7 +46,7 @@ struct bsa_replay_model {
 struct bsa_replay_call {
 	uint64_t at, deadline; /* submitted; BSA_REPLAY_NEVER: no deadline */
 	uint64_t send_ns, ready_ns, begin_ns, wake_ns, give_ns, answer_ns, fail_ns;
-	uint64_t run_ns, step_ns; /* on the lane; between two checkpoints, 0: there are none */
+	uint64_t run_ns, step_ns; /* on the lane; between two checkpoints, 0 if it has no checkpoints */
 	/* lane time that the service expected it to take, for a replay of what was recorded; 0: unknown */
 	uint64_t least_ns;
 	const uint64_t *steps; /* borrowed until it is answered; n_steps of them make run_ns. NULL: all are step_ns */

@@ -49,7 +49,7 @@ struct bsa_without_call {
 	uint64_t run, run_most;
 	uint64_t ran; /* time that it ran until it was given up; 0: it was not given up, or the time is unknown */
 	uint64_t answer, answer_most, fail; /* from its end to its answer; fail: of one that was given up */
-	uint64_t step;                      /* the longest between two checkpoints; 0: it has none */
+	uint64_t step;                      /* the longest between two checkpoints; 0 if it has no checkpoints */
 	uint64_t deadline;                  /* BSA_WITHOUT_UNKNOWN: none */
 	uint64_t least;                     /* the service's estimate of the least lane time; 0: unknown */
 	uint64_t ended, answered;           /* as recorded; ended BSA_WITHOUT_UNKNOWN: it was under way to the end */

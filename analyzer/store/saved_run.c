@@ -873,7 +873,7 @@ static int64_t later_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The call before in the stream of call @number; NULL: none is kept. */
+/* The call before call @number in its stream; NULL if that call is not kept. */
 static const struct kept *call_before(const struct saved *v, size_t number)
 {
 	const struct kept *x = kept_at(v, number);

@@ -97,7 +97,7 @@ struct kind {
 	uint32_t app, model;
 	uint8_t priority, path, status, miss, quality, sides, hole[2];
 	uint64_t n, deadlines, slots_known, cold_known;
-	int64_t worst;                 /* lateness; NOTHING: none was missed */
+	int64_t worst;                 /* lateness; NOTHING if no deadline was missed */
 	int64_t cold, lookups, misses; /* NOTHING: of none it is known */
 };
 

@@ -41,7 +41,7 @@ uint64_t nnb__cpu_now(void)
 
 /* ---- how long a thread was ready and had no cpu ---- */
 
-static __thread int schedstat; /* 0: not open yet; -1: there is none; else 1 + its fd */
+static __thread int schedstat; /* 0: not open yet; -1: the kernel has no such file; otherwise 1 + its fd */
 static pthread_key_t schedstat_key;
 static pthread_once_t schedstat_once = PTHREAD_ONCE_INIT;
 static bool schedstat_closes;

@@ -89,7 +89,7 @@ struct executor {
 	uint32_t n_known; /* when slots were missing: slots[0..n_known) are the known ones, sorted, and n_bound is 0 */
 
 	/* owned by the server's thread */
-	const struct nnb_packet_request *asked; /* the current request; NULL: none yet */
+	const struct nnb_packet_request *asked; /* the current request; NULL before the first request */
 	struct nnb_execution *execution;        /* begun once, then reused */
 	struct nnb__burst_context context;      /* the driver's context of the burst */
 	/*

@@ -17,7 +17,7 @@ struct local {
 	struct nnb_prepared *prepared;
 	bool cached;
 	uint64_t window_ns;
-	struct nnb__own calls; /* calls on the ordinary path; stream 0: none yet */
+	struct nnb__own calls; /* calls on the ordinary path; stream 0 before the first one */
 	uint32_t n_calls;
 };
 

@@ -371,7 +371,7 @@ static const struct program program = {
 	.operand_files = "json|tflite",
 };
 
-/* The names of two given options that exclude each other, and a reason; NULL: there are none. */
+/* The names of two given options that exclude each other, and a reason; NULL if all given options go together. */
 static const char *contradiction_of(const struct options *o)
 {
 	if (o->validates && o->driver && o->socket)

@@ -52,7 +52,7 @@ struct nnb_buffer {
 	uint32_t rank; /* the extents written last */
 	uint32_t dims[NNB_RANK_MAX];
 
-	void *place;                    /* the driver's; NULL: none yet. See CONCURRENCY */
+	void *place;                    /* the driver's; NULL until it is made. See CONCURRENCY */
 	_Atomic uint64_t room, refused; /* bytes; refused: of the last allocation that failed */
 };
 

@@ -65,7 +65,7 @@ void nnb__execution_deadline(struct nnb_execution *execution, uint64_t deadline_
  * ended by then.
  */
 struct nnb__burst_context {
-	void *driver; /* the driver's; NULL: it has none for this burst */
+	void *driver; /* the driver's; NULL if the driver keeps nothing for this burst */
 };
 
 void nnb__burst_context_begin(struct nnb__burst_context *ret, struct nnb_prepared *prepared);

@@ -60,7 +60,7 @@ struct nnb_fmq {
 	bool read_only;
 	bool has_flag; /* the flag below is there */
 	_Atomic uint64_t *rd, *wr;
-	struct nnb_fmq_room *room; /* NULL: the queue has none */
+	struct nnb_fmq_room *room; /* NULL if the queue is of libfmq, without a waiting room */
 	struct nnb_event_flag flag;
 	uint64_t window_ns;
 	struct nnb_fmq_desc desc; /* owns its fds */

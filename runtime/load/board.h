@@ -57,7 +57,7 @@ static inline size_t load_board_bytes(const struct load_app *app, uint64_t log_r
 	return sizeof(struct load_board) + app->n_threads * (sizeof(struct load_figures) + load_log_bytes(log_room));
 }
 
-/* NULL: there is none. */
+/* NULL if the run keeps no log. */
 static inline struct load_log *load_board_log(struct load_board *board, const struct load_app *app, uint32_t thread)
 {
 	uint64_t room = board->orders.log_room;

@@ -41,7 +41,7 @@ void load_histogram(const struct load_distribution *d, uint64_t ret[LOAD_BUCKETS
 enum load_miss { LOAD_NOT_MISSED, LOAD_LATE, LOAD_ABORTED, LOAD_PREDICTED, LOAD_MISSES };
 extern const char *const load_miss_names[LOAD_MISSES];
 
-/* @deadline: 0: there is none. Both are on one clock. */
+/* @deadline: 0 for an execution without one. Both times are on one clock. */
 enum load_miss load_miss(enum nnb_status status, uint64_t deadline, uint64_t returned);
 
 /*

@@ -32,7 +32,7 @@ struct load_line {
 struct load_thread {
 	struct load_line *line;
 	struct load_figures *figures;
-	struct load_log *log; /* NULL: there is none */
+	struct load_log *log; /* NULL if the run keeps no log */
 	uint64_t seed;        /* seed of the stream's jitter */
 	pthread_t thread;
 };

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* @words: a const char * at the start of each @stride bytes. NULL: none of the @n words is near. */
+/* @words: a const char * at the start of each @stride bytes. NULL if no word of the @n is near. */
 const char *nearest_word(const char *word, const void *words, size_t n, size_t stride);
 
 #endif

@@ -36,7 +36,7 @@ struct option_row {
 	const char *offers;                        /* words that completions offer instead of those of @argument */
 };
 
-/* Name, manual page and texts of a program. NULL: it has none. */
+/* Name, manual page and texts of a program. A text that a program does not have is NULL. */
 struct program {
 	const char *name, *manual, *version;
 	const char *usage;    /* one line for each form, without the name */

@@ -22,7 +22,7 @@ static const struct unit {
   sizes[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { NULL, 0 } },
   counts[] = { { "", 1 }, { NULL, 0 } };
 
-/* The unit that @text is the name of. NULL: none of @units. */
+/* The unit that @text is the name of. NULL if @units has no such unit. */
 static const struct unit *unit_named(const struct unit *units, const char *text)
 {
 	while (units->name && strcmp(units->name, text) != 0)

@@ -33,7 +33,7 @@ struct nnb__fenced {
 	pthread_t thread;
 	uint64_t duration_ns; /* limit of the time after the fences are signalled; 0: none */
 	uint64_t ready;       /* time when the fences were signalled */
-	int fence;            /* fence to signal, which the client has made; -1: none yet */
+	int fence;            /* fence to signal, which the client makes; -1 until it has come */
 	uint32_t n;           /* number of fences to wait for */
 	int wait_for[];
 };

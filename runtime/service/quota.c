@@ -124,7 +124,7 @@ static uint64_t number_in_cgroup(const char *dir, const char *name)
 	return number_in(path);
 }
 
-/* Replace @dir, a cgroup, by the one above it. False: there is none. */
+/* Replace @dir, a cgroup, by the one above it. False: @dir is the root. */
 static bool cgroup_rise(char *dir)
 {
 	char *end = strrchr(dir, '/');

@@ -300,7 +300,7 @@ struct nnb__call_trace {
 	uint64_t deadline_ns, duration_ns, began, at[NNB__CLIENT_ATS];
 	uint64_t delay_ns; /* how long its thread was ready to run and on no cpu since its call before */
 	uint64_t gap_ns;   /* how long ago that was */
-	uint32_t turns;    /* on a cpu, in that time, the one that it was on included; 0: none of this is known */
+	uint32_t turns;    /* on a cpu, in that time, the one that it was on included; 0: all three are unknown */
 };
 
 /* The call of the app. */

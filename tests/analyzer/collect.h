@@ -39,7 +39,7 @@ struct bsa_facts collect_facts(struct collected *c);
 
 void collect_fini(struct collected *c);
 
-/* By the trace's number; the last that was reported. NULL: none was. */
+/* The last that was reported of the trace's number. NULL: no execution of that number was reported. */
 const struct bsa_execution *collect_execution(const struct collected *c, uint64_t exec);
 
 /*

@@ -47,7 +47,7 @@ static void *must(void *p)
 
 struct field {
 	const char *name;        /* NULL: there are no more */
-	const char *enumeration; /* NULL: none */
+	const char *enumeration; /* NULL if the numbers have no names */
 	size_t at, bytes;        /* bytes of a number, in what is kept of an event */
 	unsigned n, bits;        /* n: numbers; 0: as many as are given, the first being how many */
 	char kind;               /* u, i, f, or t: text */

@@ -74,7 +74,7 @@ static void lose(struct cut_hole *h, struct sim_event *e)
 	h->events[e->cpu]++;
 }
 
-/* All events of @cpu in that time are lost; @cpu CPUS: of all. False: there are none, so that there is no hole. */
+/* All events of @cpu in that time are lost; @cpu CPUS: of all. False: no event is of that time, so nothing is lost. */
 static bool lose_between(struct cut *c, struct sim *s, uint64_t from, uint64_t until, unsigned cpu)
 {
 	struct cut_hole *h = &c->holes[c->n_holes];

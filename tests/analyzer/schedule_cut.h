@@ -61,8 +61,8 @@ struct cut_target {
 };
 
 /*
- * @target: of CUT_WORST; NULL: there is none. False: this world has no such cut (for example: it is never idle).
- * Marks the lost events in @s->events. @series: where chance comes from.
+ * @target: what CUT_WORST hides; NULL for other kinds. False: this world has no such cut (for example: it is never
+ * idle). Marks the lost events in @s->events. @series: where chance comes from.
  */
 bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, const struct cut_target *target,
               uint64_t *series);

@@ -13,7 +13,7 @@
 struct field {
 	const char *name;
 	size_t offset, width, n; /* n numbers of that width; of a text n is its bytes */
-	const char *enumeration; /* NULL: none */
+	const char *enumeration; /* NULL if the numbers have no names */
 	bool text, never;        /* never: all bits set, where it is not given */
 };
 

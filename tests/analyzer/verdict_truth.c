@@ -355,7 +355,7 @@ static int by_number(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* The answered executions of @model; those that begin and end in the judged time, if @within. 0: there are none. */
+/* Median run of the answered executions of @model, if @within of those in the judged time; 0: none was answered. */
 static uint64_t median_run(const struct judge *j, uint32_t model, bool within)
 {
 	uint64_t *runs = calloc(j->s->n_execs + 1, sizeof(*runs)), median = 0;
@@ -447,7 +447,7 @@ static uint32_t index_of(const struct judge *j, uint64_t id)
 	return (uint32_t)id - 1;
 }
 
-/* The last time before @at at which an execution entered or left that lane; 0: none did. */
+/* The last time before @at at which an execution entered or left that lane; 0: no execution did. */
 static uint64_t last_step(const struct judge *j, uint32_t service, uint32_t lane, uint64_t at)
 {
 	uint64_t last = 0;

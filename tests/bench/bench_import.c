@@ -65,7 +65,7 @@ enum { N_QUESTIONS = sizeof(questions) / sizeof(questions[0]) };
 struct world {
 	struct trace full, few, many;
 	char db[PATH_BYTES], kept[PATH_BYTES], scripted[PATH_BYTES], many_db[PATH_BYTES];
-	const char *python; /* the one that has python3-bt2; NULL: none has */
+	const char *python; /* the one that has python3-bt2; NULL if python3-bt2 is not installed */
 	size_t rows[N_PROGRAMS], answers[N_QUESTIONS];
 	uint64_t peak;
 };

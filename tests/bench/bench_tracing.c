@@ -120,7 +120,7 @@ struct rows {
 
 struct world {
 	struct pair pairs[N_PATHS][N_KINDS];
-	const char *notrace; /* a build directory; NULL: there is none */
+	const char *notrace; /* directory of a build without tracing; NULL if it was not built */
 };
 
 static bool is_there(const struct world *w, const bool in[N_KINDS], int kind)

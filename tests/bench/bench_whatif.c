@@ -213,7 +213,7 @@ static void recording_fini(struct recording *r)
 	*r = (struct recording){ 0 };
 }
 
-/* The group of the same app and model in @r. NULL: it has none. */
+/* The group of the same app and model in @r. NULL if @r has no such group. */
 static const struct bsv_group_figures *same_in(const struct recording *r, const struct bsv_past_group *g)
 {
 	for (size_t i = 0; i < r->past.n_groups; i++)

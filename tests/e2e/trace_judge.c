@@ -182,7 +182,7 @@ static struct thing *thing_new(enum kind kind, uint64_t number)
 	return &things[*place - 1];
 }
 
-/* @number 0: none. */
+/* A @number of 0 names no object, and so is always right. */
 static void expect_known(const struct text_event *e, enum kind kind, uint64_t number, const char *what)
 {
 	if (!number || terms.from || terms.holes || thing_of(kind, number))

@@ -140,7 +140,7 @@ static void tell_trace(struct bsa_importer *im, unsigned i, bool compact, struct
 	     err);
 }
 
-/* A number of all bytes of the database; 0: there is none. */
+/* A checksum of the database; 0 if there is no database. */
 static uint64_t hash_output(void)
 {
 	static uint64_t words[1 << 13];

@@ -151,7 +151,7 @@ static void make_bbox_transform(struct maker *k)
 
 /* ---- the choice of boxes ---- */
 
-/* The best of the boxes that are left; NULL: none is left. */
+/* The best of the boxes that are left; NULL if no box is left. */
 static struct box *best_of(struct box *boxes, size_t n)
 {
 	struct box *best = NULL;

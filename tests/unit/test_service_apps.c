@@ -147,7 +147,7 @@ static void a_models_times_are_known_when_it_is_prepared(void **state)
 
 /* ---- counts ---- */
 
-/* The row of @app; NULL: there is none. */
+/* The row of @app; NULL if the table has no row of @app. */
 static const struct nnb_app_counts *row_of(const struct nnb_app_counts *rows, uint32_t n, uint32_t app)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -462,8 +462,7 @@ static void name_models(struct sim *s)
 static void show(const struct truth_world *w, const struct cut *c, const struct judged *j,
                  const struct truth_verdict *truth);
 
-/* A violation that a hole may hide. False: there is none. */
-/* A violation that a hole may hide. False: there is none. */
+/* A violation that a hole may hide. False: the truth has no violation. */
 static bool some_violation(const struct truth_verdict *truth, uint64_t seed, struct cut_target *ret)
 {
 	for (unsigned i = 0; i < TRUTH_RULES; i++) {

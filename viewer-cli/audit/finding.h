@@ -56,9 +56,9 @@ struct bsv_finding {
 	int64_t first_at, last_at;
 	int64_t lost_ns;    /* time lost; below 0: unknown */
 	const char *see;    /* command that shows details */
-	const char *advice; /* advice; NULL: none is known */
+	const char *advice; /* what may help; NULL if no advice is known */
 	enum bsv_blame blame;
-	char *blamed;   /* name of the app; NULL: none is blamed */
+	char *blamed;   /* name of the app; NULL if no app is blamed */
 	unsigned fails; /* BSV_FAILS_ */
 };
 
@@ -122,7 +122,7 @@ int bsv_finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_er
 /* Move the rows that no finding covers behind all findings; otherwise keep the order. */
 void bsv_findings_rest_last(struct bsv_findings *f);
 
-/* Advice against the finding @cause; NULL: none is known. */
+/* Advice against the finding @cause; NULL if no advice is known. */
 const char *bsv_finding_advice(const struct bsv_findings *f, const char *cause, const char *path);
 
 #endif

@@ -61,7 +61,7 @@ struct starved {
 	double idle;     /* at least: the lane was empty */
 	double unrun;    /* at least: the run on the lane had no cpu */
 	double unknown;  /* at least: it is not known who held the lane */
-	const char *hog; /* NULL: none is known */
+	const char *hog; /* NULL if no app is known to have held the lane */
 	bool own;        /* that app is its own */
 };
 

@@ -440,7 +440,8 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 }
 
 /*
- * The command that shows what the advice does to each app and model. @operand: INPUT as it was typed; NULL: none was.
+ * The command that shows what the advice does to each app and model. @operand: INPUT as it was typed; NULL if none
+ * was typed.
  */
 static void note_next(struct bsv_answer *a, const struct bsv_advices *advices, const char *operand)
 {

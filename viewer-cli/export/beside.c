@@ -11,7 +11,7 @@
 
 struct telling {
 	struct bsv_world *w;
-	uint64_t losses; /* the track above; 0: none yet */
+	uint64_t losses; /* the track above; 0 until it is announced */
 	struct bsv_side_by_side lost, holes;
 	struct bsa_err *err;
 };

@@ -46,7 +46,7 @@ struct bsv_lttng {
 	BSV_LTTNG_FUNCTIONS(BSV_LTTNG_POINTER)
 };
 
-/* *ret is borrowed for good. BSA_E_ENV: there is none, or it lacks something. */
+/* Load liblttng-ctl. *ret is borrowed for good. BSA_E_ENV: it is not installed, or lacks a function. */
 int bsv_lttng_load(const struct bsv_lttng **ret, struct bsa_err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* All 0: none. */
+/* All 0: not open. */
 struct bsv_daemon {
 	const struct bsv_lttng *lttng; /* NULL: not open */
 	pid_t pid;                     /* the daemon that was started here; 0: a daemon was running already */

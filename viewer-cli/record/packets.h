@@ -42,7 +42,7 @@ size_t bsv_packets_short(const struct bsv_packets *p, uint64_t until, uint64_t *
 
 /*
  * How many streams each channel of each buffer below @directory has, one for each cpu, by the names
- * of their files: none may be missing. 0: there are none.
+ * of their files, none of which may be missing. 0 if no channel has a stream.
  */
 unsigned bsv_streams_each(const char *directory);
 

@@ -71,7 +71,7 @@ bool bsv_recording_has_room(struct bsv_recording *r);
 void bsv_recording_close(struct bsv_recording *r);
 
 struct bsv_recorded {
-	uint64_t bytes, files_bytes; /* bytes of events (0: there are none), and of all files */
+	uint64_t bytes, files_bytes; /* bytes of events (0: no event was recorded), and of all files */
 	uint64_t ns;
 	uint64_t lost_events, lost_packets;
 	size_t n_streams, n_short; /* buffers; those of which the end is missing */

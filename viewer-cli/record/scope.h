@@ -66,8 +66,8 @@ const char *bsv_scope_describe(const struct bsv_scope *s, char to[BSV_SCOPE_TEXT
 
 /*
  * The filter of LTTng for event @name, "nnburst:exec_client", or "nnburst:*", which stands for all
- * that only services emit; and with @also (NULL: nothing) as well. False: there is none, and *to is
- * "".
+ * that only services emit; and with @also, if it is not NULL. False: that event needs no filter, and
+ * *to is "".
  */
 bool bsv_scope_filter(const struct bsv_scope *s, const char *name, const char *also, char to[BSV_SCOPE_FILTER]);
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* When process @pid began, in ticks since the boot; 0: there is none. */
+/* When process @pid began, in ticks since the boot; 0: there is no such process. */
 unsigned long long bsv_process_began(long pid);
 
 /*

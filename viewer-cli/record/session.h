@@ -88,8 +88,8 @@ int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err);
 /*
  * Where session @name, of whomever, writes to. *ret_holds_back: LTTng keeps events and metadata in
  * memory until a packet is full, because the session is active and not every channel has a switch
- * timer, or there is no channel "metadata". BSA_E_ENV: there is none, or no daemon, or it writes to
- * no files.
+ * timer, or there is no channel "metadata". BSA_E_ENV: there is no such session, or no
+ * daemon, or the session writes to no files.
  */
 int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], bool *ret_holds_back,
                      struct bsa_err *err);

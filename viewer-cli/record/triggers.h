@@ -19,7 +19,7 @@ struct bsv_rule {
 		[BSV_CAPTURES]; /* fields, numbers, that a notification brings; those after a NULL are not used */
 };
 
-/* All 0: none. */
+/* All 0: no trigger is set. */
 struct bsv_triggers {
 	const struct bsv_lttng *lttng;
 	char prefix[BSV_SESSION_NAME]; /* prefix of the triggers' names */
@@ -40,7 +40,10 @@ struct bsv_notified {
 int bsv_triggers_open(struct bsv_triggers *ret, const struct bsv_lttng *lttng, const char *name,
                       const struct bsv_rule *rules, size_t n, struct bsa_err *err);
 
-/* The next notification that has come. 1: *ret; 0: none has. BSA_E_ENV: the session daemon has gone. Never waits. */
+/*
+ * The next notification that has come. 1: *ret; 0: no notification has come. BSA_E_ENV: the session daemon has gone.
+ * Never waits.
+ */
 int bsv_triggers_next(struct bsv_triggers *t, struct bsv_notified *ret, struct bsa_err *err);
 
 /* Remove them. All 0 is fine, and so is a daemon that has gone. */

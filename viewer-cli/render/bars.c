@@ -40,7 +40,7 @@ static void free_pointee(void *p)
 /* How it is laid out. */
 struct layout {
 	struct bsv_span span;
-	int width, left, bar, line;    /* bar: where it begins; cells 0: there is none */
+	int width, left, bar, line;    /* bar: where it begins; cells 0: nothing is drawn */
 	bool without[COLUMNS_MAX + 1]; /* columns that are as dear */
 	int dearest;
 };

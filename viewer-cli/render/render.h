@@ -43,8 +43,8 @@ int bsv_render_csv(FILE *to, struct bsv_rows *rows, const char *replayed, unsign
 enum { BSV_ANSWER_VERSION = 5 };
 
 /*
- * The members columns and rows of an object. @start: when the recording began, as times in @rows
- * are; NULL: there is none.
+ * The members columns and rows of an object. @start: when the recording began, on the clock of
+ * @rows; NULL if rows are not of one recording.
  */
 int bsv_render_json(FILE *to, struct bsv_rows *rows, const int64_t *start, struct bsa_err *err);
 

@@ -253,7 +253,7 @@ int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_e
 
 /* ---- reading ---- */
 
-/* NULL: there is none. Owned by the caller. */
+/* The text of member @name. NULL: no such member, or it is no text. Owned by the caller. */
 static char *member_text(const json_t *of, const char *name)
 {
 	const char *text = json_string_value(json_object_get(of, name));

@@ -63,7 +63,7 @@ void bsv_case_fini(struct bsv_case *c);
 /* Write @directory/case.json, whole or not at all. */
 int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_err *err);
 
-/* BSA_E_INPUT: there is none, or it is none of ours. *ret is owned by the caller. */
+/* BSA_E_INPUT: @directory has no case of burstscope watch. *ret is owned by the caller. */
 int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err);
 
 /*

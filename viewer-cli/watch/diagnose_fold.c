@@ -107,7 +107,7 @@ static void window_close(struct window *w)
 	bsv_slo_fini(&w->slo);
 }
 
-/* BSA_E_USAGE: none of that time is in the recording. */
+/* BSA_E_USAGE: the recording has no event of that time. */
 static int window_open(struct window *w, const struct bsv_diagnosing *d, struct bsa_err *err)
 {
 	struct bsv_call call = { .command = &bsv_check, .common.quiet = true };

@@ -11,7 +11,7 @@ struct bsv_diagnosing {
 	struct bsv_input input;
 	const struct bsv_condition *condition; /* the one in hand */
 	const struct bsv_case_fired *fired;
-	const char *episodes; /* SQL of a template's @episodes@; NULL: it has none */
+	const char *episodes; /* SQL of a template's @episodes@; NULL for other templates */
 	int64_t at;           /* the case's, on the clock of the database */
 	int64_t slack;        /* time before and after the condition that belongs to the case, too */
 };

@@ -36,7 +36,7 @@ void bsv_known_read(struct bsv_known *k, const struct bsv_store *store, int64_t 
  */
 size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c);
 
-/* The name of the case that has the first cause of @c that was known then; NULL: none was. Borrowed. */
+/* The name of the case of the first cause of @c that was known then; NULL if no cause was. Borrowed. */
 const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c);
 
 /* Forget the causes of @c whose cases are not in @store any more: what befalls their apps next is kept again. */

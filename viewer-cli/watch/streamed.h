@@ -12,7 +12,7 @@
 
 enum { BSV_STREAMED_TIMER_US = 250000, BSV_STREAMED_ASK_MS = 250 };
 
-/* All 0: there is none. */
+/* All 0: no reader is started. */
 struct bsv_streamed {
 	char directory[PATH_MAX]; /* directory of the ring, or the URL of the session; "": none */
 	bool remote;              /* the place is a URL */

@@ -72,7 +72,7 @@ static bool put_in_chain(struct bsv_past *p, uint32_t i)
 	struct bsv_past_chain *chain = NULL;
 	uint64_t latest = 0;
 
-	/* The chain of the call's group and path whose thread became free last; NULL: none is free. */
+	/* The chain of the call's group and path whose thread became free last; NULL if no thread is free. */
 	for (unsigned looks = 0; next && looks < BESIDE_MOST; looks++) {
 		struct bsv_past_chain *other = &p->chains[next - 1];
 		uint64_t answered = p->calls[other->calls[other->n - 1]].answered;

@@ -92,7 +92,10 @@ static const struct bsv_past_call *call_at(const struct draw *d, const struct bs
 	return &d->past->calls[chain->calls[i]];
 }
 
-/* A whole run of the model near place @i of its chain, or of another app's model of that name. NULL: none is known. */
+/*
+ * A whole run of the model near place @i of its chain, or of another app's model of that name. NULL: no whole run is
+ * known.
+ */
 static const struct bsv_past_call *whole_near(const struct draw *d, uint32_t chain, int64_t i)
 {
 	const struct bsv_past *p = d->past;
@@ -196,7 +199,7 @@ static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum w
 
 /*
  * One of @t near @at, under this load: a machine that is busy for a while gives lanes on late in
- * that while. 0: there are none.
+ * that while. 0 if @t has no times.
  */
 static uint64_t time_near(const struct draw *d, const struct bsv_past_times *t, uint64_t at, uint64_t number)
 {

@@ -35,7 +35,7 @@ struct bsv_whatif_change {
 
 struct bsv_group_figures {
 	uint64_t n, missed, due;          /* due: calls with a deadline */
-	uint64_t p50_ns, p99_ns, mean_ns; /* for calls that were served; BSA_REPLAY_NEVER: none was */
+	uint64_t p50_ns, p99_ns, mean_ns; /* for calls that were served; BSA_REPLAY_NEVER: no call was */
 	uint64_t served, lane_ns;
 	double waited_ns; /* by all, in all; who was not served waited until its deadline, at least */
 };

@@ -19,7 +19,7 @@ struct bsv_goals {
 bool bsv_search_fill(struct bsv_trials *t, const struct bsa_replay_rules *now, struct bsv_group_change *groups,
                      unsigned lanes_up_to);
 
-/* The alternative with these rules. NULL: there is none. */
+/* The alternative with these rules. NULL if no alternative has them. */
 const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsa_replay_rules rules);
 
 struct bsv_goals bsv_search_goals(const struct bsv_trials *t, const struct bsv_trial *x);
@@ -47,7 +47,7 @@ struct bsv_advice {
 	enum bsv_size size;
 	uint32_t app; /* the app whose work the change takes away: its misses do not count; UINT32_MAX: no app */
 	struct bsv_spread saved; /* misses; below 0: there are more */
-	uint32_t payer;          /* the group that pays most; UINT32_MAX: none does in all replays */
+	uint32_t payer;          /* the group that pays most; UINT32_MAX: no group pays in all replays */
 	struct bsv_spread payer_missed, payer_waits; /* more misses; times its mean response */
 };
 

@@ -67,12 +67,15 @@ int bsa_query_new(struct bsa_query **ret, struct bsa_db *db, const char *sql, st
 /* NULL is fine. Returns NULL. */
 struct bsa_query *bsa_query_free(struct bsa_query *q);
 
-/* Give parameter @name, as in the SQL (":from"), a value. false: there is none of that name. Before the first step. */
+/*
+ * Give parameter @name, as in the SQL (":from"), a value. False if the SQL has no parameter of that name. Before the
+ * first step.
+ */
 bool bsa_query_int(struct bsa_query *q, const char *name, int64_t value);
 bool bsa_query_real(struct bsa_query *q, const char *name, double value);
 bool bsa_query_string(struct bsa_query *q, const char *name, const char *value);
 
-/* The first one there is, as the SQL calls it; NULL: there is none. Borrowed from @q. */
+/* The name of the first parameter of the SQL; NULL if the SQL has no parameters. Borrowed from @q. */
 const char *bsa_query_parameter(const struct bsa_query *q);
 
 /* 1: there is a row; 0: no more. Negative: why not. */

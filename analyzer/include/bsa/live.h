@@ -45,12 +45,13 @@ struct bsa_live_execution {
 		*cause; /* as in relations execution and miss_cause; NULL: unknown, or it missed nothing */
 	const char *priority, *quality, *sides; /* as in relation execution; NULL: unknown */
 	uint32_t model_id;
-	uint32_t uid;   /* the app's user; BSA_LIVE_NOBODY: unknown */
-	uint64_t began; /* the first of its times that is known, on the clock of the trace; BSA_LIVE_UNKNOWN: none is */
+	uint32_t uid; /* the app's user; BSA_LIVE_NOBODY: unknown */
+	/* the first of its times that is known, on the clock of the trace; BSA_LIVE_UNKNOWN: no time is */
+	uint64_t began;
 	/* if its end was not seen: a time at which it was under way already; BSA_LIVE_UNKNOWN: no such time is
 	 * known */
 	uint64_t open_since;
-	uint64_t deadline_at; /* 0: it has none, or that is unknown */
+	uint64_t deadline_at; /* 0: it has no deadline, or the deadline is unknown */
 	unsigned lacks;       /* bits of phases that its path does not have */
 	int cold;             /* burst: 1 or 0; -1: unknown, or not a burst */
 	/* BSA_LIVE_UNKNOWN: unknown, or its path has no such phase; overhead is all but the useful run */
@@ -160,7 +161,7 @@ struct bsa_live_row {
 	uint32_t key, uid; /* the service's number of the app, a uid or a pid, and its user; BSA_LIVE_NOBODY: unknown */
 	/* in the last seconds */
 	uint64_t executions, answered, missed, slot_misses, by_cause[BSA_LIVE_CAUSES];
-	uint64_t p50_ns, p99_ns;   /* latency of answered executions, within 3 %; BSA_LIVE_UNKNOWN: none was answered */
+	uint64_t p50_ns, p99_ns;   /* latency of answered executions, within 3 %; BSA_LIVE_UNKNOWN: no answers */
 	uint64_t run_ns, queue_ns; /* on lanes, and waiting for them, of those that are over */
 	uint64_t received_ns, entitled_ns;       /* lane time of its app */
 	uint64_t per_slot[BSA_LIVE_SECONDS * 2]; /* executions, the oldest first */
@@ -193,8 +194,9 @@ struct bsa_live_state {
 	uint64_t overwritten, broken; /* tracefiles that were written anew before they were read; that made no sense */
 	uint64_t impostors;           /* events of users that these cannot know of */
 	uint64_t counted_p50_ns,
-		counted_p99_ns; /* how long after its last event an execution was counted: BSA_LIVE_UNKNOWN: none was */
-	uint64_t gaps;          /* times it began anew */
+		/* how long after its last event an execution was counted: BSA_LIVE_UNKNOWN: not one was */
+		counted_p99_ns;
+	uint64_t gaps; /* times it began anew */
 	uint64_t bytes;
 	size_t streams;
 	unsigned lanes, services; /* lanes of the services heard last, and the number of those */
@@ -213,7 +215,7 @@ void bsa_live_name(const struct bsa_live *l, char *ret, size_t size);
  */
 size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max);
 
-/* The first record that was taken, on the clock of the trace. BSA_LIVE_UNKNOWN: none was. */
+/* The time of the first record, on the clock of the trace. BSA_LIVE_UNKNOWN: no record was taken yet. */
 uint64_t bsa_live_began(const struct bsa_live *l);
 
 /*
@@ -222,10 +224,10 @@ uint64_t bsa_live_began(const struct bsa_live *l);
  */
 bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled);
 
-/* As in relation miss_cause: "crowded_out". Borrowed for good. NULL: there is none. */
+/* As in relation miss_cause: "crowded_out". Borrowed for good. NULL if no cause has that number. */
 const char *bsa_live_cause(unsigned cause);
 
-/* As in relation execution_phase: "queue". Borrowed for good. NULL: there is none. */
+/* As in relation execution_phase: "queue". Borrowed for good. NULL if no phase has that number. */
 const char *bsa_live_phase(unsigned phase);
 
 #endif

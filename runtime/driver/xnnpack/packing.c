@@ -45,7 +45,7 @@ enum {
 struct block {
 	void *at;
 	uintptr_t start, end; /* range that is inaccessible at first; may be empty */
-	uintptr_t part;       /* address of the last part with a fault; 0: none yet */
+	uintptr_t part;       /* address of the last part with a fault; 0 before the first fault */
 	bool packs;           /* parts that have become accessible stay accessible */
 };
 

@@ -26,7 +26,7 @@ struct site {
 	const struct nnb_shape *shapes;     /* by operand */
 	void *const *at;                    /* by operand: its address; NULL: omitted */
 	void *scratch;                      /* nnbx_step_scratch bytes, for kernels */
-	/* by input and by output: converted operands; NULL: none is converted, and at holds the addresses */
+	/* by input and by output: converted operands; NULL if no operand is converted: at holds the addresses */
 	void *const *ins, *const *outs;
 	bool turned; /* input 0 and output 0 have channels second, and the operation sees these: */
 	struct nnb_shape in_image, out_image;

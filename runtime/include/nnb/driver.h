@@ -251,7 +251,7 @@ struct nnb_run {
 	const struct nnb_shape *shapes; /* by operand: all known, or omitted. Valid until run_end */
 	const void *const *inputs;      /* by model input; NULL: omitted. Valid until run_end */
 	void *const *outputs;           /* by model output; each has its shape's bytes. Valid until run_end */
-	/* by input and output: the pointer is from buffer_new or hardware_buffer_open. NULL: none is */
+	/* by input and output: whether the pointer is from buffer_new or hardware_buffer_open. NULL if no pointer is */
 	const bool *inputs_kept, *outputs_kept;
 	/*
 	 * Valid until run_end; its fields may change between two operations. An operation should call it every
@@ -360,9 +360,9 @@ struct nnb_driver {
 	void (*buffer_read)(const void *buffer, void *to, uint64_t bytes);
 
 	/*
-	 * Switch the device's fast state on or off. NULL: it has none. The state is on while any burst is open (B-2);
-	 * the calls alternate, beginning with on, and the library makes one at a time. A hint: failures are not
-	 * reported.
+	 * Switch the device's fast state on or off. NULL if the device has no fast state. The state is on while any
+	 * burst is open (B-2); the calls alternate, beginning with on, and the library makes one at a time. A hint:
+	 * failures are not reported.
 	 */
 	void (*performance)(void *device, bool on);
 
