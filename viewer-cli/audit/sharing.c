@@ -220,10 +220,10 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 	if (w->figure == DEADLINES)
 		rule_explain(j,
 		             "%.*s's executions left the lane in time for %" PRId64 " of %" PRId64
-		             " deadlines; under fair sharing for at least %" PRId64 ", and at most %" PRId64
-		             " late (fails where 25 %% more would be in time)%s",
+		             " deadlines; under fair sharing, they would for at least %" PRId64
+		             " (fails if that is over 25 %% more)%s",
 		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), w->is, of->due, w->ideal,
-		             of->due - w->ideal, taker_text(by, w));
+		             taker_text(by, w));
 	else if (!w->figure)
 		rule_explain(j,
 		             "%.*s got %.2g %% of what fair sharing would have given it, in %s in which it had work "

@@ -323,12 +323,10 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		return;
 	bsv_answer_note(
 		report->answer,
-		"misses: number with this primary cause; saved: misses avoided without the cause, by "
-		"replay, whatever their primary cause, so they may exceed misses; unsure: of misses, those for which "
-		"the replay cannot tell, and - where the cause is certain by its definition; lost: time beyond the "
-		"typical one, "
-		"added up over the misses, so "
-		"executions that waited at the same time count once each.");
+		"misses: number with this primary cause. saved: number that a replay without the cause avoids, "
+		"whatever their primary cause, so it may be above misses. unsure: number of misses for which the "
+		"replay cannot tell; - if the cause is certain by its definition. lost: time beyond the typical one, "
+		"added up over the misses; executions that waited at the same time count once each.");
 	if (m->unresolved)
 		bsv_answer_note(report->answer, "%s", m->unresolved);
 	if (m->blamed < t->missed)

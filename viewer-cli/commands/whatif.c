@@ -402,26 +402,26 @@ static void add_notes(struct bsv_answer *a, const struct replays *t)
 		"Replayed: the recorded arrivals under the recorded rules, with the service's own policy. The distance "
 		"from the recorded figures shows how far to trust the predictions.");
 	bsv_answer_note(a,
-	                "Low and high enclose the figures of %d replays (runs are drawn from those near in time, each "
-	                "model is up to 15 %% slower or faster, and threads wait for a cpu from not at all to three "
-	                "times as long), with a block bootstrap over time of each, and are further apart by the error "
-	                "of the replay. Missed deadlines are known no better than their number allows: none of 80 "
-	                "may be 3.7 %% of many. Latencies cover served executions only.",
+	                "Low and high enclose the figures of %d replays, each with a block bootstrap over time. In a "
+	                "replay, runs are drawn from those near in time, each model is up to 15 %% slower or faster, "
+	                "and threads wait for a cpu from not at all to three times as long. The error of the replay "
+	                "moves low and high further apart. So does a small number of deadlines: if none of 80 was "
+	                "missed, high is at least 3.7 %%. Latencies cover served executions only.",
 	                BSV_DRAWS);
 	bsv_notes_machine(a, &t->past);
 	bsv_answer_note(
 		a,
-		"Effect: less or more, if all from low to high is below, or above, the recorded figure and what that "
-		"would be in other parts of the time (a block bootstrap); same, if the change changes the figure in no "
-		"replay; otherwise the replay cannot tell. A p50 is predicted if %d executions were served in the "
+		"Effect: the range from low to high is compared with that of the recorded figure (by a block bootstrap "
+		"over time). less or more: the whole range is below it, or above it. same: the figure changes in no "
+		"replay. Otherwise the replay cannot tell. A p50 is predicted if %d executions were served in the "
 		"recording, a p99 if %d were, and at least half as many in each replay.",
 		BSV_P50_LEAST, BSV_P99_LEAST);
 	bsv_answer_note(
 		a,
-		"Assumed: the time between checkpoints is the longest step of the model, measured when the model was "
-		"prepared; an execution whose work is saved makes room sooner, within twice the usual time to release "
-		"the lane, or (where that was not recorded) when the driver asks next, as a trial run measured it, or "
-		"within 1 ms; runs are as long as recorded.");
+		"Assumed: runs are as long as recorded. The time between checkpoints is the longest step of the model, "
+		"measured when the model was prepared. A preempted execution whose work is saved releases its lane "
+		"sooner: within twice the usual time to release it; where that was not recorded, when the driver asks "
+		"next, as a trial run measured it; and otherwise within 1 ms.");
 	if (t->past.n_unknown_runs)
 		bsv_answer_note(a, "%zu %s not run to the end: their length is taken from others of the same model.",
 		                t->past.n_unknown_runs,

@@ -247,8 +247,8 @@ void bsv_alternatives_add_search(const struct bsv_alternatives *a, struct bsv_an
 	if (empty)
 		return;
 	bsv_answer_note(answer, "Urgent: the slowest of the models of the highest priority, or, where all have one "
-	                        "priority, of those with deadlines. Slowest: how many times as long as under the "
-	                        "fair policy on the same lanes the app waits that loses most.");
+	                        "priority, of those with deadlines. Slowest: the app that loses most waits so many "
+	                        "times as long as under the fair policy on the same lanes.");
 	note_draws(a, answer);
 	if (a->lanes_up_to > 1)
 		bsv_answer_note(answer, "Another number of lanes is predicted much worse than the rest: executions "
@@ -351,6 +351,7 @@ void bsv_alternatives_add_advice(const struct bsv_alternatives *a, struct bsv_an
 	bsv_answer_note(answer,
 	                "Small is an option of the service or a priority; middle is a model with shorter steps; "
 	                "large is work that is not done, or faster. Of changes that save nine tenths of the "
-	                "most, the smallest is first. Misses of an app whose work is taken away do not count.");
+	                "most, the smallest is first. Misses of an app whose work is taken away do not count. The "
+	                "payer misses so many deadlines more, and waits so many times as long.");
 	note_draws(a, answer);
 }
