@@ -5,8 +5,8 @@
  *           at which an execution enters or leaves it. A stretch is the time between two steps: held by an
  *           execution, idle, or unknown. The history has the stretches that were held or unknown; a gap
  *           between them was idle. A hole is a time for which events may be missing (schedule.c). A lane is
- *           doubtful, until its next step, if its present holder, or that it has none, may be wrong for
- *           another reason than a hole since its last step. A proof is a time for which a lane was idle so
+ *           doubtful if what is recorded of its holder, or that it has none, may be wrong, and no hole since
+ *           its last step is the reason. Its next step ends this. A proof is a time for which a lane was idle so
  *           long that no execution of the service can have been ready. A closing is how a stretch ended (enum
  *           closing). A hand-over is the time for which a lane is idle while an execution is ready for it. An
  *           end is heard if an END names the lane.
@@ -144,8 +144,8 @@ static void remember_stretch(struct bsa_device *d, struct bsa_lane *l, const str
 
 bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	/* A lane without a holder: an execution of which no event is left may have been there in each time of
-	 * `unsure`. */
+	/* A lane without a holder: an execution of which no event is left may have been there at any time
+	 * in `unsure`. */
 	return !l->holder && l->known_from != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
 }
 
@@ -254,9 +254,9 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 
 	/*
 	 * The part of [since, @at] to report as unknown. It begins with the first hole, if the lane was idle
-	 * then; or if an execution of the highest priority held it, because no wait for that is an inversion,
-	 * so its time matters to no verdict. It ends with the last hole, or with the end that was heard after
-	 * it, if the lane is FREE at @at, because leaving it after the hole would have been recorded. If the
+	 * then; or if an execution of the highest priority held it, because a wait for such an execution is never
+	 * an inversion, so its time matters to no verdict. It ends with the last hole, or with the end that was heard
+	 * after it, if the lane is FREE at @at, because leaving it after the hole would have been recorded. If the
 	 * lane is DOUBTED, or the recording ENDS, it is all of the time.
 	 */
 	if (first && first->began <= at && closing != DOUBTED && closing != ENDS) {
@@ -327,8 +327,8 @@ void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_schedul
 	close_stretch(d, l, at, FREE, 0);
 	l->holder = x;
 	l->hogging = hogging;
-	l->doubtful =
-		x->uncertain && !x->stretches; /* the service reported it as under way, and its lane may be wrong */
+	/* the service reported it as under way, or the assembler doubts its steps: its lane may be wrong */
+	l->doubtful = x->uncertain && !x->stretches;
 }
 
 void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,

@@ -8,11 +8,11 @@
  *           state, with its time (schedule.h). A tenant is an app that waits for lanes, or holds them; its
  *           lag is its fair share of lane time minus the lane time that it got; a pair is two apps of which
  *           one waited while the other held the lane. A hand-over is the time from the moment when a lane is
- *           idle and an execution is ready, to the moment when that execution is on the lane; meanwhile the
- *           lane is on its way to it. A refusal: the service rejected an execution at once, and did not let
- *           it wait. Where the trace has compact detail, an execution has one event, its summary, besides its
- *           stops and resumes. The summary comes after all that it reports, by less than the horizon
- *           (horizon_ns; 0: full detail).
+ *           idle and an execution is ready, to the moment when that execution is on the lane. Until then the
+ *           lane is meant for that execution, and no execution holds it. A refusal: the service rejected an
+ *           execution at once, and did not let it wait. Where the trace has compact detail, an execution has one
+ *           event, its summary, besides its stops and resumes. The summary comes after all that it reports, by less
+ *           than the horizon (horizon_ns; 0: full detail).
  * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost;
  *           `unsure` has the times in which lanes are unknown, because a lost event or a lost summary may be
  *           about them. A hole that is known to hide no lane time is only in `lost`. A wait, or a change of
@@ -214,9 +214,9 @@ static uint64_t recorded_before(uint64_t began, uint64_t to)
 }
 
 /*
- * Duration of the possible wait from @from to @to, within the recording. 0: it is empty; or it lies within
- * one hole. Then nothing more need be reported of it: bsa_schedule_add_loss or bsa_schedule_add_hole reported
- * a possible wait there, or, in full detail, the hole itself is reported as a loss.
+ * Duration of the possible wait from @from to @to, within the recording. 0: there is nothing to report, because
+ * the time is empty or lies within one hole. That hole has a report of its own: bsa_schedule_add_loss or
+ * bsa_schedule_add_hole reported a possible wait there, or, in full detail, the hole itself is reported as a loss.
  */
 static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_t to)
 {
@@ -288,8 +288,8 @@ static uint64_t after_last_step(const struct bsa_scheduled *x)
 
 /*
  * The earliest time of a step of @x that was not recorded: the begin of the first hole after its last
- * recorded step. none_waits only proves that @x was not in the queue; it may have left the queue and not be
- * on its lane yet, so then its wait may go on: the begin of that wait.
+ * recorded step. none_waits only proves that @x was not in the queue. It may have left the queue and not be
+ * on its lane yet. Its wait may go on then: return the begin of that wait.
  */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
@@ -353,7 +353,7 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 
 /*
  * A lane that has no holder was certainly idle from its last step until the time that this returns: just
- * before the first hole, or @otherwise if there is no hole. It says nothing of a lane with a holder.
+ * before the first hole, or @otherwise if there is no hole. For a lane with a holder the result means nothing.
  */
 static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l, uint64_t otherwise)
 {
@@ -431,7 +431,7 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 	assert(lane < d->lanes_room && d->lanes[lane].holder == x && x->slice_began <= d->now);
 	hidden = is_hidden(d, x, x->slice_began, d->now);
 	x->resumed = false;
-	if (hidden) /* not from `lost` alone: the wait may have begun in a time that a lost summary would be about */
+	if (hidden) /* hole_begin, not the first of `lost`: in compact detail the wait may have begun before the loss */
 		may_have_waited(d, x, hole_begin(d, x->slice_began),
 		                stops || x->on_lane_to_its_end ? hidden_until(d, x) : d->now);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, hidden && !stops, x->on_lane_to_its_end);
@@ -580,8 +580,7 @@ static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *
 
 /*
  * DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. The times of the lane
- * and of the wait are taken before the lane's holder is vacated, because that begins a new stretch of the
- * lane.
+ * and of the wait are taken before the former holder is removed, because that begins a new stretch of the lane.
  */
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
                       uint8_t lane)
@@ -666,8 +665,8 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stops)
 {
 	/*
-	 * On a lane, its last recorded step is the begin of that stretch: an earlier hole, while it waited,
-	 * cannot hide that it left the lane.
+	 * If @x is on a lane, its last recorded step is the begin of that stretch: an earlier hole, while @x
+	 * waited, cannot hide that it left the lane.
 	 */
 	uint64_t since = x->state == BSA_SCHEDULED_ON ? x->slice_began : x->ready_since;
 	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, since, d->now);

@@ -88,14 +88,14 @@ struct bsa_scheduled {
 	bool found; /* in compact detail: it was under way when its service's recording began, so it may end without a step */
 	bool forgotten; /* its last step noted is FORGET or CUT, and is not taken yet */
 	uint8_t level, last_rank;
-	uint32_t stretches; /* number of its stretches on lanes, and of times for which its state is unknown */
+	uint32_t stretches; /* stretches on lanes, and times of unknown state; 0: certainly never on a lane */
 	uint32_t pending;   /* for the counts of bypasses: struct bsa_level */
 	uint64_t last_noted;
 	uint64_t last_taken; /* time of its last step; 0: none */
 	/*
 	 * The service reported, at that time, that no execution waited, while this one was in the list of
-	 * those that may still wait: so its wait ended, but a lane may have been on its way to it. 0: since
-	 * its last step there was no such report.
+	 * those that may still wait: so its wait ended, but a lane may have been meant for it. 0: no such
+	 * report since its last step.
 	 */
 	uint64_t none_waited_at;
 	uint8_t open; /* enum bsa_open of its current wait */

@@ -64,7 +64,7 @@ void bsa_shares_found(struct bsa_tenant *t);
 
 /*
  * An execution of @t has been ready, or on a lane, since @since, which is detected only now that it enters a
- * lane idle since @handed_since: the lane may have been on its way to it (@handed_since == now: it was not).
+ * lane idle since @handed_since: the lane may have been meant for it since then (@handed_since == now: it was not).
  */
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since);
 

@@ -165,7 +165,7 @@ static void on_spanned(void *ctx, const struct bsa_spanned *p)
 
 /* ---- executions ---- */
 
-/* The recording has its queues, slots or waits alone. */
+/* No event of @x has a time: only its queue operations, lookups or waits were recorded. */
 static bool is_timeless(const struct bsa_execution *x)
 {
 	for (size_t i = 0; i < BSA_BOUNDARIES; i++)
@@ -242,7 +242,7 @@ static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
 
 	/*
 	 * An execution that may have waited in a part of a time may have waited in all of it, so a row within
-	 * another row adds nothing. Each event of an execution that was evicted brings such a time, from the
+	 * another row adds nothing. Each event of an execution that was evicted brings such a row, from the
 	 * beginning of the recording on.
 	 */
 	if (s->stranger.waits && span_covers(s->stranger.began, s->stranger.ended, began, ended))
@@ -455,7 +455,7 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 		.chosen = on_chosen,
 		.fmq_op = s->keep_operations ? on_fmq_op : NULL,
 		.lookup = s->keep_operations ? on_lookup : NULL,
-		.operation = on_operation, /* there are none but in verbose traces */
+		.operation = on_operation, /* only verbose traces have them */
 		.lost = on_lost,
 		.spanned = on_spanned,
 	};

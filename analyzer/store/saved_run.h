@@ -15,7 +15,7 @@
 struct bsa_store;
 struct saved;
 
-/* Misses that are replayed at most; of more, every second, third ... one. */
+/* Limit of the misses that are replayed. If there are more, every second (third, ...) one is. */
 enum { SAVED_MISSES_MOST = 10000 };
 
 /* @misses: their number in all. Owned by the caller; NULL: the store has failed. */
@@ -24,12 +24,12 @@ struct saved *bsa_saved_free(struct saved *saved);
 
 /*
  * The rows of the next miss, as they went into miss_cause; @x, @refused and @rows are borrowed for the call.
- * @refused: NULL if it was not refused. It may not be in the sample.
+ * @refused: NULL if it was not refused. A miss that is not in the sample is left out.
  */
 void bsa_saved_ask(struct saved *saved, const struct bsa_execution *x, const struct bsa_refused *refused,
                    const struct bsa_blamed *rows, size_t n);
 
-/* After the last one, and the indices. 0, or the code that the store keeps. */
+/* Replay them. Call this after the last miss, when the indices exist. 0, or the code that the store keeps. */
 int bsa_saved_run(struct saved *saved);
 
 #endif

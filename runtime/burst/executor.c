@@ -346,9 +346,9 @@ static inline bool binding_is_for(const struct executor *x, const int32_t *slots
 }
 
 /*
- * Take the binding of the last request, unless it is STALE; or still BUSY, because a server, unlike ours (server.c),
- * called missing and then did not execute. Then what the last request used stays bound, and what was removed of it
- * mapped and charged to the budget, until the next missing or free.
+ * Take the binding of the last request. False if it is STALE. Also false if it is still BUSY, because a server, unlike
+ * ours (server.c), called `missing` and then did not execute. In that case the memories of the last request stay bound,
+ * and those of removed slots stay mapped and charged to the budget, until the next `missing` or `free`.
  */
 static inline bool take_binding(struct executor *x)
 {
@@ -483,7 +483,7 @@ static bool known_pools(struct executor *x, const struct nnb_packet_request *p, 
 
 /*
  * Check the request with the memories of its known slots, and with @memories for its missing ones: @slots, sorted.
- * Maps nothing. Without memory for the check no error counts as found.
+ * Maps nothing. If malloc fails, the request counts as valid.
  */
 static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint32_t n,
                                   const struct nnb_memory *memories, struct nnb_reason *reason)
@@ -650,7 +650,7 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
 		status = request_fail(x, p, reason);
 		if (status)
 			return status;
-		nnb_because(reason, "no memory for the execution");
+		nnb_because(reason, "the service has no memory left to bind the pools");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	for (uint32_t i = 0; i < x->n_bound; i++)

@@ -1,4 +1,7 @@
-/* compare.h -- compares an output with the expected one, within the tolerances of the HAL's own tests (D-10). */
+/*
+ * compare.h -- compares an output with the expected one, within the tolerances of the HAL's own tests (D-10 in
+ * docs/hal-rules.md).
+ */
 #ifndef COMPARE_H
 #define COMPARE_H
 

@@ -1,4 +1,4 @@
-/* report.c -- the parts of a report: queries, rows that were read of them, and when the answer owns which. */
+/* report.c -- the parts of a report: their queries, the rows that were read, and which of them the answer owns. */
 #include "answer/report.h"
 
 #include "base/scoped.h"
