@@ -79,7 +79,7 @@ const char *__lsan_default_suppressions(void)
 	return "leak:babeltrace-plugin-ctf\nleak:libglib-2.0\n";
 }
 
-static void put(const char *path, const uint8_t *data, size_t size)
+static void file_put(const char *path, const uint8_t *data, size_t size)
 {
 	FILE *f = fopen(path, "we");
 
@@ -87,7 +87,7 @@ static void put(const char *path, const uint8_t *data, size_t size)
 		__builtin_trap();
 }
 
-static size_t get(const char *name, uint8_t *ret, size_t room)
+static size_t file_get(const char *name, uint8_t *ret, size_t room)
 {
 	char path[2 * PATH];
 	size_t n;
@@ -112,11 +112,11 @@ static void write_seeds(const char *corpus)
 
 		seed[0] = i;
 		snprintf(path, sizeof(path), "%s/%u", corpus, i);
-		put(path, seed, 1 + get(files[i], seed + 1, sizeof(seed) - 1));
+		file_put(path, seed, 1 + file_get(files[i], seed + 1, sizeof(seed) - 1));
 	}
 }
 
-static void forget(void)
+static void directory_empty(void)
 {
 	char command[2 * PATH];
 
@@ -179,7 +179,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	snprintf(scratch, sizeof(scratch), "%.200s/fuzz_decode-XXXXXX", where);
 	if (!mkdtemp(scratch))
 		__builtin_trap();
-	atexit(forget);
+	atexit(directory_empty);
 	setenv("TMPDIR", scratch, 1); /* an aborted import leaves copies of cut traces behind */
 	keep_plugin();
 	snprintf(directory, sizeof(directory), "%.250s%s", keep ? keep : scratch, keep ? "" : "/trace");
@@ -204,7 +204,7 @@ struct reading {
 	int end;
 };
 
-static void add(struct reading *reading, const struct bsa_event *e)
+static void reading_add(struct reading *reading, const struct bsa_event *e)
 {
 	const uint64_t *words = (const uint64_t *)e;
 
@@ -223,7 +223,7 @@ static void read_all(struct bsa_decode *d, struct reading *ret)
 		assert(e->at >= last && e->trace == 1 && e->kind < BSA_N_KINDS && e->size % 8 == 0);
 		last = e->at;
 		n += e->kind != BSA_loss;
-		add(ret, e);
+		reading_add(ret, e);
 	}
 	assert((ret->end == 0) == !*err.text);
 	ret->decoded = bsa_decode_decoded(d, 0);
@@ -272,14 +272,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 1 || data[0] >= FILES)
 		return -1;
 	snprintf(path, sizeof(path), "%s/%s", directory, files[data[0]]);
-	n = data[0] == INDEX ? 0 : get(files[data[0]], before, sizeof(before));
-	put(path, data + 1, size - 1);
+	n = data[0] == INDEX ? 0 : file_get(files[data[0]], before, sizeof(before));
+	file_put(path, data + 1, size - 1);
 	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort, .sa_flags = SA_NODEFER }, NULL);
 	if (!sigsetjmp(aborted, 1))
 		read_by_both();
 	if (!getenv("NNB_KEEP") && data[0] == INDEX)
 		remove_index();
 	else if (!getenv("NNB_KEEP"))
-		put(path, before, n);
+		file_put(path, before, n);
 	return 0;
 }

@@ -34,7 +34,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static void use(struct nnb_fmq *q, size_t elem_size)
+static void queue_use(struct nnb_fmq *q, size_t elem_size)
 {
 	static unsigned char message[MESSAGE_MAX];
 	struct nnb_fmq_tx tx;
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	memset(words, data[0], FILE_BYTES);
 	how = (struct nnb_fmq_attach){ d.quantum, data[0] & 0x80, NNB_FMQ_WINDOW_NONE };
 	if (nnb_fmq_attach(&q, &d, &how) == 0) {
-		use(q, d.quantum);
+		queue_use(q, d.quantum);
 		nnb_fmq_free(q);
 	}
 	return 0;

@@ -37,7 +37,7 @@ struct bytes {
 	size_t left;
 };
 
-static uint8_t next(struct bytes *b)
+static uint8_t bytes_next(struct bytes *b)
 {
 	if (!b->left)
 		return 0;
@@ -45,7 +45,7 @@ static uint8_t next(struct bytes *b)
 	return *b->at++;
 }
 
-static void must(bool fine, const struct bsa_err *err)
+static void err_must(bool fine, const struct bsa_err *err)
 {
 	if (fine)
 		return;
@@ -70,39 +70,39 @@ static const uint16_t sizes[BSA_N_KINDS] = {
 #undef K
 };
 
-static uint64_t number(struct bytes *b)
+static uint64_t bytes_number(struct bytes *b)
 {
 	static const uint64_t absurd[] = { UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN,
 		                           UINT32_MAX, INT32_MAX, 1ull << 52,
 		                           255,        254 };
-	uint8_t byte = next(b);
+	uint8_t byte = bytes_next(b);
 
 	if (byte < 0xc0)
 		return byte % SMALL;
 	if (byte < 0xe0)
-		return 1000ull * next(b);
+		return 1000ull * bytes_next(b);
 	return absurd[byte % (sizeof(absurd) / sizeof(*absurd))];
 }
 
 /* Few streams and executions, so that records share them. */
-static uint64_t field(struct bytes *b, const char *name)
+static uint64_t bytes_field(struct bytes *b, const char *name)
 {
 	if (strcmp(name, "exec") != 0 && strcmp(name, "by") != 0)
-		return number(b);
-	return number(b) << 32 | (uint32_t)number(b);
+		return bytes_number(b);
+	return bytes_number(b) << 32 | (uint32_t)bytes_number(b);
 }
 
-static void fill(struct bytes *b, struct record *r)
+static void record_fill(struct bytes *b, struct record *r)
 {
 	switch (r->e.kind) {
-#define NBT_INT(type, name) f->name = (__typeof__(f->name))field(b, #name);
-#define NBT_LABEL(enumeration, name) f->name = (__typeof__(f->name))number(b);
+#define NBT_INT(type, name) f->name = (__typeof__(f->name))bytes_field(b, #name);
+#define NBT_LABEL(enumeration, name) f->name = (__typeof__(f->name))bytes_number(b);
 #define NBT_ARRAY(type, name, n)           \
 	for (unsigned i = 0; i < (n); i++) \
-		f->name[i] = number(b);
-#define NBT_TEXT(name)                             \
-	for (unsigned i = 0; i < next(b) % 4; i++) \
-		f->name[i] = (char)next(b);
+		f->name[i] = bytes_number(b);
+#define NBT_TEXT(name)                                   \
+	for (unsigned i = 0; i < bytes_next(b) % 4; i++) \
+		f->name[i] = (char)bytes_next(b);
 #define NBT_EVENT(kind, sides, level, about, list)      \
 	case BSA_##kind: {                              \
 		struct bsa_##kind *f = &r->fields.kind; \
@@ -110,10 +110,11 @@ static void fill(struct bytes *b, struct record *r)
 	}
 #include "nbt/events.def"
 	default:
-		r->fields.loss = (struct bsa_loss){ r->e.at + number(b), number(b),
-			                            number(b),           (uint32_t)number(b),
-			                            (uint32_t)number(b), (uint32_t)number(b) % BSA_LOSS_CAUSES,
-			                            (uint32_t)number(b), 0 };
+		r->fields.loss =
+			(struct bsa_loss){ r->e.at + bytes_number(b), bytes_number(b),
+			                   bytes_number(b),           (uint32_t)bytes_number(b),
+			                   (uint32_t)bytes_number(b), (uint32_t)bytes_number(b) % BSA_LOSS_CAUSES,
+			                   (uint32_t)bytes_number(b), 0 };
 		if (r->fields.loss.ended < r->e.at) /* the decoder makes losses, so their times are in order */
 			r->fields.loss.ended = r->e.at;
 	}
@@ -126,18 +127,18 @@ static void tell_trace(struct bsa_importer *im, unsigned i, bool compact, struct
 	char uuid[40];
 
 	snprintf(uuid, sizeof(uuid), "%08x-0000-0000-0000-%012x", i, i);
-	must(!bsa_importer_trace(im,
-	                         &(struct bsa_trace){ .path = "fuzz",
-	                                              .uuid = uuid,
-	                                              .host = "",
-	                                              .session = "",
-	                                              .clock = "",
-	                                              .clock_uuid = "",
-	                                              .clock_offset = 1000000 * (int64_t)i,
-	                                              .clock_group = i,
-	                                              .compact = compact },
-	                         err),
-	     err);
+	err_must(!bsa_importer_trace(im,
+	                             &(struct bsa_trace){ .path = "fuzz",
+	                                                  .uuid = uuid,
+	                                                  .host = "",
+	                                                  .session = "",
+	                                                  .clock = "",
+	                                                  .clock_uuid = "",
+	                                                  .clock_offset = 1000000 * (int64_t)i,
+	                                                  .clock_group = i,
+	                                                  .compact = compact },
+	                             err),
+	         err);
 }
 
 /* A checksum of the database; 0 if there is no database. */
@@ -158,7 +159,7 @@ static uint64_t hash_output(void)
 }
 
 /* False: the records were refused because of their contents, and the old database is unchanged, if there was one. */
-static bool import(struct bytes *b, uint8_t how, bool append)
+static bool records_import(struct bytes *b, uint8_t how, bool append)
 {
 	struct bsa_importer_options options = { .output = output, .keep_operations = how & KEEP, .append = append };
 	struct bsa_decoded decoded = { .began = 0, .ended = 1 };
@@ -167,25 +168,25 @@ static bool import(struct bytes *b, uint8_t how, bool append)
 	uint64_t at = 1000, before = hash_output();
 	int refused = 0;
 
-	must(!bsa_importer_new(&im, &options, &err), &err);
+	err_must(!bsa_importer_new(&im, &options, &err), &err);
 	for (unsigned i = 0; i < 2; i++)
 		tell_trace(im, i + 2 * append, how & COMPACT, &err);
 	for (unsigned i = 0; !refused && b->left && i < RECORDS_MAX; i++) {
-		struct record r = { .e.kind = next(b) % BSA_N_KINDS };
-		uint8_t delta = next(b);
+		struct record r = { .e.kind = bytes_next(b) % BSA_N_KINDS };
+		uint8_t delta = bytes_next(b);
 
 		at += delta < 0xf0 ? delta : 1ull << (delta - 0xf0) * 2;
 		r.e.at = at;
 		r.e.trace = 1 + (how & SECOND_CLOCK && i > RECORDS_MAX / 64);
 		r.e.size = sizes[r.e.kind];
-		fill(b, &r);
+		record_fill(b, &r);
 		refused = bsa_importer_event(im, &r.e, &err);
-		must(!refused || refused == BSA_E_INPUT, &err);
+		err_must(!refused || refused == BSA_E_INPUT, &err);
 	}
 	if (!refused) {
 		for (unsigned i = 0; i < 2; i++)
-			must(!bsa_importer_decoded(im, i + 1, &decoded, &err), &err);
-		must(!bsa_importer_finish(im, &err), &err);
+			err_must(!bsa_importer_decoded(im, i + 1, &decoded, &err), &err);
+		err_must(!bsa_importer_finish(im, &err), &err);
 	}
 	bsa_importer_free(im);
 	if (refused && hash_output() != before) {
@@ -196,17 +197,17 @@ static bool import(struct bytes *b, uint8_t how, bool append)
 }
 
 /* Each row is a violation. */
-static void judge(void)
+static void database_judge(void)
 {
 	struct bsa_err err = { "" };
 	struct bsa_query *q = NULL;
 	struct bsa_db *db = NULL;
 	int r;
 
-	must(!bsa_db_open(&db, output, &err), &err);
-	must(!bsa_query_new(&q, db, check, &err), &err);
+	err_must(!bsa_db_open(&db, output, &err), &err);
+	err_must(!bsa_query_new(&q, db, check, &err), &err);
 	r = bsa_query_step(q, &err);
-	must(r >= 0, &err);
+	err_must(r >= 0, &err);
 	if (r) {
 		const char *detail = bsa_query_get_string(q, 2, NULL);
 
@@ -218,7 +219,7 @@ static void judge(void)
 	bsa_db_close(db);
 }
 
-static void gone(void)
+static void output_must_be_gone(void)
 {
 	unlink(output);
 }
@@ -234,7 +235,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		abort();
 	close(fd);
 	snprintf(output, sizeof(output), "/dev/shm/fuzz_import.%d.db", getpid());
-	atexit(gone);
+	atexit(output_must_be_gone);
 	return 0;
 }
 
@@ -242,7 +243,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
  * @data, followed by the output of a generator that it seeds, so that every input has some hundred records:
  * an import of three takes as long, and few defects show with so few.
  */
-static struct bytes lengthened(const uint8_t *data, size_t n)
+static struct bytes bytes_lengthened(const uint8_t *data, size_t n)
 {
 	static uint8_t all[INPUT_MAX + MADE];
 	size_t used = n < INPUT_MAX ? n : INPUT_MAX;
@@ -262,18 +263,18 @@ static struct bytes lengthened(const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct bytes b = lengthened(data, n);
-	uint8_t how = next(&b);
+	struct bytes b = bytes_lengthened(data, n);
+	uint8_t how = bytes_next(&b);
 
 	if (how & APPEND) {
 		struct bytes first = { b.at, b.left / 2 };
 
-		if (!import(&first, how, false))
+		if (!records_import(&first, how, false))
 			return 0;
 		b.at += b.left - b.left / 2;
 		b.left /= 2;
 	}
-	if (import(&b, how, how & APPEND) || how & APPEND)
-		judge();
+	if (records_import(&b, how, how & APPEND) || how & APPEND)
+		database_judge();
 	return 0;
 }

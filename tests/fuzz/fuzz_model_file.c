@@ -74,7 +74,7 @@ static unsigned sum_examples(const struct nnb_model_file *f)
 	return sum;
 }
 
-static void travels(const struct nnb_model *m)
+static void model_travels(const struct nnb_model *m)
 {
 	struct nnb_model *back = NULL;
 	uint8_t *form, *again;
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	sum = sum_examples(f);
 	(void)sum;
 	nnb_model_validate(f->model, &reason);
-	travels(f->model);
+	model_travels(f->model);
 	nnb_model_file_free(f);
 	return 0;
 }

@@ -28,7 +28,7 @@ struct bytes {
 	size_t left;
 };
 
-static uint8_t next(struct bytes *b)
+static uint8_t bytes_next(struct bytes *b)
 {
 	if (!b->left)
 		return 0;
@@ -36,13 +36,13 @@ static uint8_t next(struct bytes *b)
 	return *b->at++;
 }
 
-static void must(bool fine)
+static void result_must(bool fine)
 {
 	if (!fine)
 		abort();
 }
 
-static struct nnb_model *chosen(size_t i)
+static struct nnb_model *model_chosen(size_t i)
 {
 	static struct nnb_model *(*const loops[])(void) = { loop_counting, loop_nested, loop_growing, loop_shaped };
 	size_t n = sizeof(loops) / sizeof(loops[0]);
@@ -54,16 +54,16 @@ static struct nnb_model *chosen(size_t i)
 /* A sample with changes; NULL if the result is no wire form. */
 static struct nnb_model *changed_sample(struct bytes *b)
 {
-	struct nnb_model *sample = chosen(next(b)), *m = NULL;
+	struct nnb_model *sample = model_chosen(bytes_next(b)), *m = NULL;
 	uint8_t *wire;
 	size_t n;
 
-	must(!nnb_model_encode(sample, &wire, &n));
-	for (uint8_t changes = next(b) % 8; changes; changes--) {
-		size_t where = next(b);
+	result_must(!nnb_model_encode(sample, &wire, &n));
+	for (uint8_t changes = bytes_next(b) % 8; changes; changes--) {
+		size_t where = bytes_next(b);
 
-		where = (where << 8 | next(b)) % n;
-		wire[where] = next(b);
+		where = (where << 8 | bytes_next(b)) % n;
+		wire[where] = bytes_next(b);
 	}
 	if (!nnb_model_decode(&m, wire, n, NULL))
 		for (uint32_t i = 0; i < m->n_pools && i < sample->n_pools; i++)
@@ -94,30 +94,30 @@ struct run {
 };
 
 /* Each argument ends where a pool of its own, of whole pages, ends: a write beyond it is caught. */
-static void place(struct run *r, uint32_t i, const struct nnb_operand *o, bool loops, struct bytes *b)
+static void argument_place(struct run *r, uint32_t i, const struct nnb_operand *o, bool loops, struct bytes *b)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes, size;
 	struct nnb_mapping *mapping;
 	uint8_t *at;
 
-	must(!nnb_operand_bytes(o->type, o->rank, o->dims, &bytes));
+	result_must(!nnb_operand_bytes(o->type, o->rank, o->dims, &bytes));
 	if (!bytes) {
 		r->args[i].no_value = true;
-		must(!nnb_memory_ashmem(&r->pools[i], page));
+		result_must(!nnb_memory_ashmem(&r->pools[i], page));
 		return;
 	}
 	size = (bytes + page - 1) / page * page;
-	must(!nnb_memory_ashmem(&r->pools[i], size) && !nnb_map(&mapping, &r->pools[i]));
+	result_must(!nnb_memory_ashmem(&r->pools[i], size) && !nnb_map(&mapping, &r->pools[i]));
 	at = (uint8_t *)nnb_mapping_data(mapping) + size - bytes;
 	for (uint64_t k = 0; k < bytes && b->left; k++)
-		at[k] = next(b);
+		at[k] = bytes_next(b);
 	for (uint64_t k = 0; loops && o->type == NNB_TENSOR_INT32 && k < bytes; k++)
 		at[k] &= k % 4 ? 0 : 15; /* a loop of 2^31 iterations only takes longer */
 	nnb_mapping_unref(mapping);
 	r->args[i].location = (struct nnb_location){ i, (uint32_t)(size - bytes), (uint32_t)bytes };
 }
 
-static void execute(struct nnb_prepared *p, struct bytes *b)
+static void prepared_execute(struct nnb_prepared *p, struct bytes *b)
 {
 	const struct nnb_model *m = nnb_prepared_model(p);
 	struct run r = { .n = m->n_inputs + m->n_outputs };
@@ -125,10 +125,10 @@ static void execute(struct nnb_prepared *p, struct bytes *b)
 
 	r.pools = calloc(r.n + 1, sizeof(*r.pools));
 	r.args = calloc(r.n + 1, sizeof(*r.args));
-	must(r.pools && r.args);
+	result_must(r.pools && r.args);
 	for (uint32_t i = 0; i < r.n; i++)
-		place(&r, i, &m->operands[i < m->n_inputs ? m->inputs[i] : m->outputs[i - m->n_inputs]],
-		      m->n_referenced, b);
+		argument_place(&r, i, &m->operands[i < m->n_inputs ? m->inputs[i] : m->outputs[i - m->n_inputs]],
+		               m->n_referenced, b);
 	request = (struct nnb_request){ .inputs = r.args,
 		                        .outputs = r.args + m->n_inputs,
 		                        .n_inputs = m->n_inputs,
@@ -151,14 +151,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	bool *supported;
 
 	if (!device)
-		must(!nnb_device_open(&device, "xnnpack", NULL));
+		result_must(!nnb_device_open(&device, "xnnpack", NULL));
 	if (m && !too_large(m)) {
 		supported = calloc(m->n_operations + 1, sizeof(*supported));
-		must(supported);
+		result_must(supported);
 		nnb_device_supported(device, m, supported, NULL);
 		free(supported);
 		if (!nnb_prepare(device, m, &ordinary, NULL, &p, NULL)) {
-			execute(p, &b);
+			prepared_execute(p, &b);
 			nnb_prepared_unref(p);
 		}
 	}

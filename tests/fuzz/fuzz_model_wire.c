@@ -28,7 +28,7 @@ static uint32_t number_at(const uint8_t *form, uint64_t at)
 }
 
 /* Take @n items of @size from the rest. */
-static bool take(uint64_t *rest, uint32_t n, uint32_t size)
+static bool bytes_take(uint64_t *rest, uint32_t n, uint32_t size)
 {
 	if ((uint64_t)n * size > *rest)
 		return false;
@@ -42,7 +42,7 @@ static bool take_graph(const uint8_t *form, uint64_t counts, uint64_t *rest)
 	bool fits = true;
 
 	for (unsigned i = 0; fits && i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		fits = take(rest, number_at(form, counts + 4 * i), sizes[i]);
+		fits = bytes_take(rest, number_at(form, counts + 4 * i), sizes[i]);
 	return fits;
 }
 
@@ -51,8 +51,8 @@ static void make_fit(uint8_t *form, uint64_t bytes)
 	uint32_t values, graphs = number_at(form, AT_GRAPHS);
 	uint64_t rest = bytes - HEADER;
 
-	if (!take_graph(form, AT_COUNTS, &rest) || !take(&rest, number_at(form, AT_POOLS), POOL) ||
-	    !take(&rest, graphs, COUNTS))
+	if (!take_graph(form, AT_COUNTS, &rest) || !bytes_take(&rest, number_at(form, AT_POOLS), POOL) ||
+	    !bytes_take(&rest, graphs, COUNTS))
 		return;
 	for (uint32_t i = 0; i < graphs; i++)
 		if (!take_graph(form, HEADER + (uint64_t)i * COUNTS, &rest))

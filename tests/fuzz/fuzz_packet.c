@@ -16,7 +16,7 @@ enum { DATUM = 24, DATUMS_MAX = 128, SHAPES = 5 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static void must(bool fine)
+static void result_must(bool fine)
 {
 	if (!fine)
 		abort();
@@ -29,7 +29,7 @@ static struct nnb_fmq_tx tx_new(size_t n, size_t at)
 
 	if (at < n)
 		tx.second = (struct nnb_fmq_region){ malloc((n - at) * DATUM), n - at };
-	must(tx.first.base && (tx.second.base || at == n));
+	result_must(tx.first.base && (tx.second.base || at == n));
 	return tx;
 }
 
@@ -46,7 +46,7 @@ static bool same_built(const struct nnb_fmq_tx *a, const struct nnb_fmq_tx *b)
 	unsigned char x[DATUM], y[DATUM];
 
 	for (size_t i = 0; i < n; i++) {
-		must(nnb_fmq_tx_copy_from(a, x, i, 1) && nnb_fmq_tx_copy_from(b, y, i, 1));
+		result_must(nnb_fmq_tx_copy_from(a, x, i, 1) && nnb_fmq_tx_copy_from(b, y, i, 1));
 		if (memcmp(x, y, DATUM))
 			return false;
 	}
@@ -56,14 +56,14 @@ static bool same_built(const struct nnb_fmq_tx *a, const struct nnb_fmq_tx *b)
 static void same_arguments(const struct nnb_argument *a, const struct nnb_argument *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		must(a[i].no_value == b[i].no_value && a[i].rank == b[i].rank);
-		must(!memcmp(&a[i].location, &b[i].location, sizeof(a[i].location)));
-		must(!memcmp(a[i].dims, b[i].dims, a[i].rank * sizeof(*a[i].dims)));
+		result_must(a[i].no_value == b[i].no_value && a[i].rank == b[i].rank);
+		result_must(!memcmp(&a[i].location, &b[i].location, sizeof(a[i].location)));
+		result_must(!memcmp(a[i].dims, b[i].dims, a[i].rank * sizeof(*a[i].dims)));
 	}
 }
 
 /* A rank that no argument has room for can be parsed, not built. */
-static bool buildable(const struct nnb_packet_request *p)
+static bool request_is_buildable(const struct nnb_packet_request *p)
 {
 	for (uint32_t i = 0; i < p->n_inputs + p->n_outputs; i++)
 		if (p->arguments[i].rank > NNB_RANK_MAX)
@@ -79,7 +79,7 @@ static void build_request(const struct nnb_fmq_tx *tx, const struct nnb_packet_r
 		                       .n_outputs = p->n_outputs,
 		                       .n_pools = p->n_slots };
 
-	must(nnb_packet_request_size(&r, &p->terms) == tx->first.n + tx->second.n);
+	result_must(nnb_packet_request_size(&r, &p->terms) == tx->first.n + tx->second.n);
 	memset(tx->first.base, fill, tx->first.n * DATUM);
 	if (tx->second.n)
 		memset(tx->second.base, fill, tx->second.n * DATUM);
@@ -92,10 +92,10 @@ static void try_other_terms(struct nnb_packet_request *p, const struct nnb_fmq_t
 	const struct nnb_request_datum terms = { .kind = NNB_REQUEST_TERMS, .terms = { 1, 2, 3, 4 } };
 	uint64_t changes = p->changes;
 
-	must(nnb_fmq_tx_copy_to(tx, &terms, n - 1, 1));
-	must(!nnb_packet_request_parse(p, tx, NULL));
-	must(p->changes == changes && p->terms.deadline_ns == (UINT64_C(2) << 32 | 1));
-	must(p->terms.loop_timeout_ns == (UINT64_C(4) << 32 | 3));
+	result_must(nnb_fmq_tx_copy_to(tx, &terms, n - 1, 1));
+	result_must(!nnb_packet_request_parse(p, tx, NULL));
+	result_must(p->changes == changes && p->terms.deadline_ns == (UINT64_C(2) << 32 | 1));
+	result_must(p->terms.loop_timeout_ns == (UINT64_C(4) << 32 | 3));
 }
 
 static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at, bool extended)
@@ -105,25 +105,26 @@ static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at, bool e
 	struct nnb_reason reason;
 	int r;
 
-	must(!nnb_packet_request_init(&p, n) && !nnb_packet_request_init(&q, n));
+	result_must(!nnb_packet_request_init(&p, n) && !nnb_packet_request_init(&q, n));
 	p.extended = q.extended = extended;
 	r = nnb_packet_request_parse(&p, tx, &reason);
-	must(!r || r == -EBADMSG);
-	must(nnb_packet_request_parse(&p, tx, NULL) == r); /* the same packet again, which the parser does not
+	result_must(!r || r == -EBADMSG);
+	result_must(nnb_packet_request_parse(&p, tx, NULL) == r); /* the same packet again, which the parser does not
 	                                                    * read again */
-	if (!r && buildable(&p)) {
+	if (!r && request_is_buildable(&p)) {
 		build_request(&again, &p, 0xff);
 		build_request(&other, &p, 0);
-		must(same_built(&again, &other));
-		must(!nnb_packet_request_parse(&q, &again, NULL));
-		must(p.n_inputs == q.n_inputs && p.n_outputs == q.n_outputs && p.n_slots == q.n_slots);
-		must(p.measure == q.measure && !memcmp(p.slots, q.slots, p.n_slots * sizeof(*p.slots)));
+		result_must(same_built(&again, &other));
+		result_must(!nnb_packet_request_parse(&q, &again, NULL));
+		result_must(p.n_inputs == q.n_inputs && p.n_outputs == q.n_outputs && p.n_slots == q.n_slots);
+		result_must(p.measure == q.measure && !memcmp(p.slots, q.slots, p.n_slots * sizeof(*p.slots)));
 		same_arguments(p.inputs, q.inputs, p.n_inputs);
 		same_arguments(p.outputs, q.outputs, p.n_outputs);
-		must(p.terms.deadline_ns == q.terms.deadline_ns && p.terms.loop_timeout_ns == q.terms.loop_timeout_ns);
+		result_must(p.terms.deadline_ns == q.terms.deadline_ns &&
+		            p.terms.loop_timeout_ns == q.terms.loop_timeout_ns);
 	}
 	if (!r && (p.terms.deadline_ns || p.terms.loop_timeout_ns)) {
-		must(extended);
+		result_must(extended);
 		try_other_terms(&p, tx, n);
 	}
 	nnb_packet_request_fini(&p);
@@ -134,11 +135,12 @@ static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at, bool e
 
 static void same_result(const struct nnb_result *a, const struct nnb_result *b)
 {
-	must(a->status == b->status && a->n_shapes == b->n_shapes);
-	must(!memcmp(&a->timing, &b->timing, sizeof(a->timing)));
+	result_must(a->status == b->status && a->n_shapes == b->n_shapes);
+	result_must(!memcmp(&a->timing, &b->timing, sizeof(a->timing)));
 	for (uint32_t i = 0; i < a->n_shapes; i++) {
-		must(a->shapes[i].rank == b->shapes[i].rank && a->shapes[i].sufficient == b->shapes[i].sufficient);
-		must(!memcmp(a->shapes[i].dims, b->shapes[i].dims, a->shapes[i].rank * sizeof(uint32_t)));
+		result_must(a->shapes[i].rank == b->shapes[i].rank &&
+		            a->shapes[i].sufficient == b->shapes[i].sufficient);
+		result_must(!memcmp(a->shapes[i].dims, b->shapes[i].dims, a->shapes[i].rank * sizeof(uint32_t)));
 	}
 }
 
@@ -150,16 +152,16 @@ static void try_result(const struct nnb_fmq_tx *tx, size_t n, size_t at)
 	struct nnb_reason reason;
 	int r = nnb_packet_result_parse(&a, SHAPES, tx, &reason);
 
-	must(!r || r == -EBADMSG);
-	must(nnb_packet_result_parse(&counted, SHAPES, tx, NULL) == r);
+	result_must(!r || r == -EBADMSG);
+	result_must(nnb_packet_result_parse(&counted, SHAPES, tx, NULL) == r);
 	if (!r) {
-		must(counted.n_shapes == a.n_shapes && a.n_shapes <= SHAPES);
-		must(nnb_packet_result_size(&a) == n);
+		result_must(counted.n_shapes == a.n_shapes && a.n_shapes <= SHAPES);
+		result_must(nnb_packet_result_size(&a) == n);
 		memset(again.first.base, 0xff, again.first.n * DATUM);
 		if (again.second.n)
 			memset(again.second.base, 0xff, again.second.n * DATUM);
 		nnb_packet_result_build(&again, &a);
-		must(!nnb_packet_result_parse(&b, SHAPES, &again, NULL));
+		result_must(!nnb_packet_result_parse(&b, SHAPES, &again, NULL));
 		same_result(&a, &b);
 	}
 	tx_free(&again);
@@ -182,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	at = n ? 1 + data[1] % n : 0;
 	tx = tx_new(n, at);
-	must(!n || nnb_fmq_tx_copy_to(&tx, data + 2, 0, n));
+	result_must(!n || nnb_fmq_tx_copy_to(&tx, data + 2, 0, n));
 	if (n && data[0] & 2) /* otherwise most inputs would end with their first datum */
 		say_size(tx.first.base, data[0] & 1, (uint32_t)n);
 	if (data[0] & 1)

@@ -11,12 +11,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool same(const char *a, const char *b)
+static bool texts_are_same(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool plain(const char *s)
+static bool text_is_plain(const char *s)
 {
 	for (; *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 127)
@@ -40,8 +40,8 @@ static void assert_same(const struct bsv_slo_rule *r)
 	assert(again.rules->kind == r->kind && again.rules->percent == r->percent && again.rules->bound == r->bound);
 	assert(again.rules->baseline == r->baseline && again.rules->times == r->times);
 	assert(again.rules->most == r->most && again.rules->window == r->window);
-	assert(same(again.rules->of.app, r->of.app) && same(again.rules->of.model, r->of.model));
-	assert(same(again.rules->text, r->text));
+	assert(texts_are_same(again.rules->of.app, r->of.app) && texts_are_same(again.rules->of.model, r->of.model));
+	assert(texts_are_same(again.rules->text, r->text));
 	bsv_slo_fini(&again);
 }
 
@@ -53,11 +53,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	assert(r == 0 || r == BSA_E_INPUT);
 	assert((r == 0) == !*err.text && (r == 0) == (slo.n > 0));
-	assert(plain(err.text));
+	assert(text_is_plain(err.text));
 	for (size_t i = 0; i < slo.n; i++) {
 		const struct bsv_slo_rule *rule = &slo.rules[i];
 
-		assert(rule->line >= 1 && plain(rule->text));
+		assert(rule->line >= 1 && text_is_plain(rule->text));
 		assert(isfinite(rule->bound) && rule->bound >= 0 && rule->bound <= 0x1p62);
 		assert(rule->percent >= 0 && rule->percent <= 100 && rule->most <= 1000000 && rule->window <= 1000000);
 		assert(rule->kind != BSV_SLO_STREAK || rule->most < rule->window);

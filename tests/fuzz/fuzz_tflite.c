@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* A sample with changes; the caller owns it. */
-static uint8_t *changed(unsigned which, const uint8_t *data, size_t n, size_t *ret_bytes)
+static uint8_t *file_changed(unsigned which, const uint8_t *data, size_t n, size_t *ret_bytes)
 {
 	uint8_t *bytes;
 	size_t size;
@@ -47,7 +47,7 @@ static void constants_lie_inside(const struct nnb_model *m)
 	}
 }
 
-static void load(const uint8_t *bytes, size_t n)
+static void file_load(const uint8_t *bytes, size_t n)
 {
 	struct nnb_reason reason = { "" };
 	struct nnb_model *m = NULL, *back = NULL;
@@ -77,11 +77,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!n)
 		return 0;
 	if (data[0] >= tfl_samples()) {
-		load(data + 1, n - 1);
+		file_load(data + 1, n - 1);
 		return 0;
 	}
-	bytes = changed(data[0], data + 1, n - 1, &size);
-	load(bytes, size);
+	bytes = file_changed(data[0], data + 1, n - 1, &size);
+	file_load(bytes, size);
 	free(bytes);
 	return 0;
 }

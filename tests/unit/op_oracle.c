@@ -11,12 +11,12 @@ uint32_t random_below(uint32_t n)
 	return (uint32_t)(random_state >> 33) % n;
 }
 
-uint32_t between(uint32_t least, uint32_t most)
+uint32_t random_between(uint32_t least, uint32_t most)
 {
 	return least + random_below(most - least + 1);
 }
 
-bool chance(uint32_t percent)
+bool random_chance(uint32_t percent)
 {
 	return random_below(100) < percent;
 }
@@ -45,7 +45,7 @@ static int32_t raw_at(const struct tensor *t, size_t i)
 	return wide ? ((const uint16_t *)at)[i] : ((const uint8_t *)at)[i];
 }
 
-double decode(const struct tensor *t, size_t i)
+double element_decode(const struct tensor *t, size_t i)
 {
 	const struct nnb_operand *o = &t->operand;
 	const void *at = t->bytes;
@@ -82,7 +82,7 @@ static void put_raw(struct tensor *t, size_t i, int32_t raw)
 		t->bytes[i] = (uint8_t)raw;
 }
 
-void encode(struct tensor *t, size_t i, double real)
+void element_encode(struct tensor *t, size_t i, double real)
 {
 	float f = (float)real;
 	uint16_t h = nnb_float_to_half(f);
@@ -122,12 +122,12 @@ void encode_nearest(struct tensor *t, size_t i, double real)
 	if (nnb_type_info(t->operand.type)->quantized)
 		put_raw(t, i, (int32_t)nearest_raw(t, real));
 	else
-		encode(t, i, real);
-	t->reals[i] = decode(t, i);
+		element_encode(t, i, real);
+	t->reals[i] = element_decode(t, i);
 }
 
-struct tensor *tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
-                      int32_t zero_point)
+struct tensor *tensor_make(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
+                           int32_t zero_point)
 {
 	struct tensor *t = &k->pool[k->n_tensors++];
 
@@ -169,7 +169,7 @@ struct tensor *give_filled(struct maker *k, struct tensor *t, bool constant)
 		k->given[k->n_given++] = t->index;
 	}
 	for (size_t i = 0; i < t->n; i++)
-		t->reals[i] = decode(t, i);
+		t->reals[i] = element_decode(t, i);
 	k->inputs[k->n_inputs++] = t->index;
 	return t;
 }
@@ -177,24 +177,24 @@ struct tensor *give_filled(struct maker *k, struct tensor *t, bool constant)
 struct tensor *give_between(struct maker *k, struct tensor *t, double least, double most, bool constant)
 {
 	for (size_t i = 0; i < t->n; i++)
-		encode(t, i, least + (most - least) * random_below(20001) / 20000);
+		element_encode(t, i, least + (most - least) * random_below(20001) / 20000);
 	return give_filled(k, t, constant);
 }
 
-struct tensor *give(struct maker *k, struct tensor *t, double most, bool constant)
+struct tensor *tensor_give(struct maker *k, struct tensor *t, double most, bool constant)
 {
 	return give_between(k, t, -most, most, constant);
 }
 
-struct tensor *integers(struct maker *k, uint32_t n, const int32_t *values, bool constant)
+struct tensor *integers_give(struct maker *k, uint32_t n, const int32_t *values, bool constant)
 {
-	struct tensor *t = tensor(k, NNB_TENSOR_INT32, 1, &n, 0, 0);
+	struct tensor *t = tensor_make(k, NNB_TENSOR_INT32, 1, &n, 0, 0);
 
 	memcpy(t->bytes, values, n * sizeof(*values));
 	return give_filled(k, t, constant);
 }
 
-void omit(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
+void operand_omit(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
 	struct nnb_operand o = { .type = type, .lifetime = NNB_NO_VALUE, .rank = rank };
 
@@ -204,12 +204,12 @@ void omit(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 	k->inputs[k->n_inputs++] = operand(k->m, &o);
 }
 
-void integer(struct maker *k, int32_t value)
+void integer_give(struct maker *k, int32_t value)
 {
 	k->inputs[k->n_inputs++] = int_scalar(k->m, value);
 }
 
-static void scalar(struct maker *k, uint32_t type, const void *value, uint32_t bytes)
+static void scalar_give(struct maker *k, uint32_t type, const void *value, uint32_t bytes)
 {
 	uint32_t index = operand(k->m, &(struct nnb_operand){ .type = type });
 
@@ -217,35 +217,35 @@ static void scalar(struct maker *k, uint32_t type, const void *value, uint32_t b
 	k->inputs[k->n_inputs++] = index;
 }
 
-void truth(struct maker *k, bool value)
+void truth_give(struct maker *k, bool value)
 {
 	uint8_t byte = value;
 
-	scalar(k, NNB_BOOL, &byte, 1);
+	scalar_give(k, NNB_BOOL, &byte, 1);
 }
 
 double float_number(struct maker *k, double value)
 {
 	float f = (float)value;
 
-	scalar(k, NNB_FLOAT32, &f, 4);
+	scalar_give(k, NNB_FLOAT32, &f, 4);
 	return (double)f;
 }
 
-double number(struct maker *k, double value)
+double number_give(struct maker *k, double value)
 {
 	uint16_t h = nnb_float_to_half((float)value);
 
 	if (k->type != NNB_TENSOR_FLOAT16)
 		return float_number(k, value);
-	scalar(k, NNB_FLOAT16, &h, 2);
+	scalar_give(k, NNB_FLOAT16, &h, 2);
 	return (double)nnb_half_to_float(h);
 }
 
-struct tensor *wanted(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
-                      int32_t zero_point)
+struct tensor *tensor_want(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
+                           int32_t zero_point)
 {
-	return k->wanted[k->n_outputs++] = tensor(k, type, rank, dims, scale, zero_point);
+	return k->wanted[k->n_outputs++] = tensor_make(k, type, rank, dims, scale, zero_point);
 }
 
 void fit_scale(struct tensor *t, double at_least)
@@ -259,16 +259,16 @@ void fit_scale(struct tensor *t, double at_least)
 	t->operand.scale = (float)most;
 }
 
-double fuse(uint32_t fused, double x)
+double value_fused(uint32_t fused, double x)
 {
 	static const double ranges[][2] = { { -INFINITY, INFINITY }, { 0, INFINITY }, { -1, 1 }, { 0, 6 } };
 
 	return fmin(fmax(x, ranges[fused][0]), ranges[fused][1]);
 }
 
-double activate(uint32_t activation, double x)
+double value_activated(uint32_t activation, double x)
 {
-	return activation == 4 ? tanh(x) : activation == 6 ? 1 / (1 + exp(-x)) : fuse(activation, x);
+	return activation == 4 ? tanh(x) : activation == 6 ? 1 / (1 + exp(-x)) : value_fused(activation, x);
 }
 
 double times_row(const struct tensor *matrix, size_t row, const double *x, size_t n)
@@ -287,7 +287,7 @@ void image_dims(const struct maker *k, struct image s, uint32_t ret[4])
 	memcpy(ret, k->nchw ? (uint32_t[]){ s.b, s.c, s.h, s.w } : (uint32_t[]){ s.b, s.h, s.w, s.c }, 16);
 }
 
-size_t cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint32_t x, uint32_t c)
+size_t image_cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint32_t x, uint32_t c)
 {
 	if (k->nchw)
 		return (((size_t)b * s.c + c) * s.h + y) * s.w + x;
@@ -304,7 +304,8 @@ double image_sample(const struct maker *k, struct image s, const struct tensor *
 	x = fmin(fmax(x, 0), s.w - 1.0);
 	for (uint32_t i = 0; i < s.h; i++)
 		for (uint32_t j = 0; j < s.w; j++)
-			sum += fmax(0, 1 - fabs(y - i)) * fmax(0, 1 - fabs(x - j)) * in->reals[cell(k, s, b, i, j, c)];
+			sum += fmax(0, 1 - fabs(y - i)) * fmax(0, 1 - fabs(x - j)) *
+			       in->reals[image_cell(k, s, b, i, j, c)];
 	return sum;
 }
 
@@ -353,10 +354,10 @@ static bool is_near(const struct tensor *t, double got, double want)
 	return got == want;
 }
 
-static void compare(const struct op_row *row, uint32_t round, const struct tensor *t, uint32_t output)
+static void tensor_compare(const struct op_row *row, uint32_t round, const struct tensor *t, uint32_t output)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		double got = decode(t, i), want = t->reals[i];
+		double got = element_decode(t, i), want = t->reals[i];
 
 		if (!is_near(t, got, want))
 			fail_msg("%s, round %u: output %u[%zu] of %zu is %.9g, not %.9g", row->name, round, output, i,
@@ -508,7 +509,7 @@ void op_round_make(struct maker *k, const struct op_row *row, uint32_t round)
 void op_outputs_judge(const struct op_row *row, uint32_t round, const struct maker *k)
 {
 	for (uint32_t i = 0; !row->family->judge && i < k->n_outputs; i++)
-		compare(row, round, k->wanted[i], i);
+		tensor_compare(row, round, k->wanted[i], i);
 	if (row->family->judge)
 		row->family->judge(k);
 }

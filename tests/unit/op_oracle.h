@@ -18,8 +18,8 @@ enum { TENSORS_MAX = 64, ELEMENTS_MAX = 4096 };
 enum { OP_ROUNDS = 25 }; /* rounds of a row */
 
 uint32_t random_below(uint32_t n);
-uint32_t between(uint32_t least, uint32_t most); /* both included */
-bool chance(uint32_t percent);
+uint32_t random_between(uint32_t least, uint32_t most); /* both included */
+bool random_chance(uint32_t percent);
 
 struct tensor {
 	uint32_t index; /* index of the operand */
@@ -106,43 +106,43 @@ int op_oracle_main(const char *name, const struct op_family *families);
 
 bool is_real(uint32_t type); /* float32 or float16 */
 
-double decode(const struct tensor *t, size_t i);
+double element_decode(const struct tensor *t, size_t i);
 /* Store @real as element @i; of a quantised type: any element. */
-void encode(struct tensor *t, size_t i, double real);
+void element_encode(struct tensor *t, size_t i, double real);
 /* Store @real as element @i, or the nearest number that the type has. */
 void encode_nearest(struct tensor *t, size_t i, double real);
 
 /* A new tensor. @zero_point is that of unsigned bytes: signed ones have 128 less, symmetric ones 0. */
-struct tensor *tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
-                      int32_t zero_point);
+struct tensor *tensor_make(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
+                           int32_t zero_point);
 
 /* Make @t an input of the operation, unchanged: a constant, or an input of the model. */
 struct tensor *give_filled(struct maker *k, struct tensor *t, bool constant);
 /* As give_filled, with random elements from @least to @most; quantised types use their full range. */
 struct tensor *give_between(struct maker *k, struct tensor *t, double least, double most, bool constant);
 /* As give_between, from -@most to @most. */
-struct tensor *give(struct maker *k, struct tensor *t, double most, bool constant);
+struct tensor *tensor_give(struct maker *k, struct tensor *t, double most, bool constant);
 /* An input that is a list of integers. */
-struct tensor *integers(struct maker *k, uint32_t n, const int32_t *values, bool constant);
+struct tensor *integers_give(struct maker *k, uint32_t n, const int32_t *values, bool constant);
 
 /* An omitted input. */
-void omit(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims);
-void integer(struct maker *k, int32_t value);
-void truth(struct maker *k, bool value);
+void operand_omit(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims);
+void integer_give(struct maker *k, int32_t value);
+void truth_give(struct maker *k, bool value);
 /* A real scalar as precise as the row's type. Returns the stored number. */
-double number(struct maker *k, double value);
+double number_give(struct maker *k, double value);
 /* A float32 scalar, whatever the row's type. */
 double float_number(struct maker *k, double value);
 
 /* An output; the caller computes its reals. */
-struct tensor *wanted(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
-                      int32_t zero_point);
+struct tensor *tensor_want(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
+                           int32_t zero_point);
 /* Give @t, whose reals are known, a scale that holds the greatest of them. */
 void fit_scale(struct tensor *t, double at_least);
 
 /* Apply a fused activation to @x; apply the activation of an RNN or LSTM to @x. */
-double fuse(uint32_t fused, double x);
-double activate(uint32_t activation, double x);
+double value_fused(uint32_t fused, double x);
+double value_activated(uint32_t activation, double x);
 
 /* Row @row of a matrix of @n columns, times x. */
 double times_row(const struct tensor *matrix, size_t row, const double *x, size_t n);
@@ -156,7 +156,7 @@ struct image {
 void image_dims(const struct maker *k, struct image s, uint32_t ret[4]);
 
 /* The index of the element at (y, x) of channel c. */
-size_t cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint32_t x, uint32_t c);
+size_t image_cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint32_t x, uint32_t c);
 
 #define EACH_CELL(shape, batch, row, column, channel)                           \
 	for (uint32_t batch = 0; batch < (shape).b; batch++)                    \

@@ -11,14 +11,14 @@ static uint32_t corner_type(const struct maker *k)
 	return is_real(k->type) ? k->type : NNB_TENSOR_QUANT16_ASYMM;
 }
 
-static struct tensor *corners(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
+static struct tensor *corners_tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
-	return tensor(k, type, rank, dims, 0.125f, 0);
+	return tensor_make(k, type, rank, dims, 0.125f, 0);
 }
 
 static struct tensor *want_corners(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return wanted(k, corner_type(k), rank, dims, 0.125f, 0);
+	return tensor_want(k, corner_type(k), rank, dims, 0.125f, 0);
 }
 
 static double random_real(double least, double most)
@@ -42,7 +42,7 @@ static void random_box(struct tensor *t, size_t at, double w, double h)
 /* @n boxes for each of @classes. */
 static struct tensor *give_boxes(struct maker *k, uint32_t n, uint32_t classes, double w, double h)
 {
-	struct tensor *t = corners(k, corner_type(k), 2, (uint32_t[]){ n, 4 * classes });
+	struct tensor *t = corners_tensor(k, corner_type(k), 2, (uint32_t[]){ n, 4 * classes });
 
 	for (size_t i = 0; i < (size_t)n * classes; i++)
 		random_box(t, 4 * i, w, h);
@@ -56,27 +56,27 @@ static struct tensor *give_batches(struct maker *k, uint32_t n, uint32_t batch)
 
 	assert_true(n <= N_OF(of));
 	for (uint32_t i = 0; i < n; i++) {
-		while (last + 1 < (int32_t)batch && chance(30))
+		while (last + 1 < (int32_t)batch && random_chance(30))
 			last++;
 		of[i] = last;
 	}
-	return integers(k, n, of, false);
+	return integers_give(k, n, of, false);
 }
 
 /* The height and width of each image. */
 static struct tensor *give_image_sizes(struct maker *k, uint32_t batch)
 {
-	struct tensor *t = corners(k, corner_type(k), 2, (uint32_t[]){ batch, 2 });
+	struct tensor *t = corners_tensor(k, corner_type(k), 2, (uint32_t[]){ batch, 2 });
 
 	for (size_t i = 0; i < t->n; i++)
-		encode_nearest(t, i, between(SIDE / 2, SIDE));
+		encode_nearest(t, i, random_between(SIDE / 2, SIDE));
 	return give_filled(k, t, false);
 }
 
 /* Scores that all differ, even as bytes. */
 static struct tensor *give_scores(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	struct tensor *t = tensor(k, k->type, rank, dims, 1.0f / 256, 0);
+	struct tensor *t = tensor_make(k, k->type, rank, dims, 1.0f / 256, 0);
 	uint32_t order[BOXES_MAX];
 
 	assert_true(t->n <= BOXES_MAX);
@@ -127,20 +127,20 @@ static void moved_box(const double roi[4], const double delta[4], const double i
 
 static void make_bbox_transform(struct maker *k)
 {
-	uint32_t n = between(1, 8), classes = between(1, 4), batch = between(1, 3);
+	uint32_t n = random_between(1, 8), classes = random_between(1, 4), batch = random_between(1, 3);
 	struct tensor *rois, *deltas, *batches, *images, *out;
 
 	if (k->second) {
-		rois = corners(k, k->type, 2, (uint32_t[]){ n, 4 });
+		rois = corners_tensor(k, k->type, 2, (uint32_t[]){ n, 4 });
 		for (size_t i = 0; i < n; i++)
 			random_box(rois, 4 * i, SIDE / 2, SIDE / 2);
 		give_filled(k, rois, false);
-		deltas = tensor(k, k->second, 2, (uint32_t[]){ n, 4 * classes }, 1.0f / 256, 128);
+		deltas = tensor_make(k, k->second, 2, (uint32_t[]){ n, 4 * classes }, 1.0f / 256, 128);
 	} else {
 		rois = give_boxes(k, n, 1, SIDE / 2, SIDE / 2);
-		deltas = tensor(k, k->type, 2, (uint32_t[]){ n, 4 * classes }, 0, 0);
+		deltas = tensor_make(k, k->type, 2, (uint32_t[]){ n, 4 * classes }, 0, 0);
 	}
-	give(k, deltas, 0.5, false);
+	tensor_give(k, deltas, 0.5, false);
 	batches = give_batches(k, n, batch);
 	images = give_image_sizes(k, batch);
 	out = want_corners(k, 2, (uint32_t[]){ n, 4 * classes });
@@ -168,7 +168,7 @@ struct suppression {
 };
 
 /* Keep the best box, weaken those that it overlaps, and repeat. @most 0: any number. Returns how many are kept. */
-static size_t suppressed(const struct suppression *s, struct box *boxes, size_t n, size_t most, struct box *ret)
+static size_t boxes_suppressed(const struct suppression *s, struct box *boxes, size_t n, size_t most, struct box *ret)
 {
 	size_t kept = 0;
 
@@ -213,12 +213,12 @@ static void want_boxes(struct maker *k, const struct box *boxes, uint32_t n, boo
 {
 	struct tensor *scores, *at, *of_class = NULL, *of_batch;
 
-	k->late = chance(50);
-	scores = wanted(k, k->type, 1, (uint32_t[]){ n }, 1.0f / 256, 0);
+	k->late = random_chance(50);
+	scores = tensor_want(k, k->type, 1, (uint32_t[]){ n }, 1.0f / 256, 0);
 	at = want_corners(k, 2, (uint32_t[]){ n, 4 });
 	if (classes)
-		of_class = wanted(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ n }, 0, 0);
-	of_batch = wanted(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ n }, 0, 0);
+		of_class = tensor_want(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ n }, 0, 0);
+	of_batch = tensor_want(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ n }, 0, 0);
 	for (uint32_t i = 0; i < n; i++) {
 		scores->reals[i] = boxes[i].score;
 		memcpy(at->reals + 4 * (size_t)i, boxes[i].at, sizeof(boxes[i].at));
@@ -247,20 +247,21 @@ static size_t by_class(const struct box *boxes, size_t n, uint32_t classes, stru
 
 static void make_box_with_nms_limit(struct maker *k)
 {
-	uint32_t n = between(1, 12), classes = between(2, 5), batch = between(1, 2), most = random_below(8);
+	uint32_t n = random_between(1, 12), classes = random_between(2, 5), batch = random_between(1, 2),
+		 most = random_below(8);
 	struct tensor *scores = give_scores(k, 2, (uint32_t[]){ n, classes });
 	struct tensor *rois = give_boxes(k, n, classes, SIDE, SIDE), *batches = give_batches(k, n, batch);
 	struct box all[BOXES_MAX], kept[BOXES_MAX], few[BOXES_MAX], out[BOXES_MAX];
 	struct suppression s;
-	double threshold = is_real(k->type) ? number(k, 0.3) : float_number(k, 0.3);
+	double threshold = is_real(k->type) ? number_give(k, 0.3) : float_number(k, 0.3);
 	size_t n_out = 0;
 
-	integer(k, most ? (int32_t)most : -1);
+	integer_give(k, most ? (int32_t)most : -1);
 	s.kind = random_below(3);
-	integer(k, (int32_t)s.kind);
-	s.iou = number(k, 0.2);
-	s.sigma = number(k, 0.5);
-	s.least = number(k, 0.35);
+	integer_give(k, (int32_t)s.kind);
+	s.iou = number_give(k, 0.2);
+	s.sigma = number_give(k, 0.5);
+	s.least = number_give(k, 0.35);
 	for (uint32_t b = 0; b < batch; b++) {
 		size_t n_kept = 0;
 
@@ -274,7 +275,7 @@ static void make_box_with_nms_limit(struct maker *k)
 				if (batches->reals[i] == b && box.score > threshold)
 					all[found++] = box;
 			}
-			n_kept += suppressed(&s, all, found, 0, kept + n_kept);
+			n_kept += boxes_suppressed(&s, all, found, 0, kept + n_kept);
 		}
 		n_kept = best_few(kept, n_kept, most ? most : n_kept, few);
 		n_out += by_class(few, n_kept, classes, out + n_out);
@@ -286,7 +287,8 @@ static void make_box_with_nms_limit(struct maker *k)
 
 static void make_generate_proposals(struct maker *k)
 {
-	struct image s = { between(1, 2), between(1, 3), between(1, 3), between(1, 4) }, d = s;
+	struct image s = { random_between(1, 2), random_between(1, 3), random_between(1, 3), random_between(1, 4) },
+		     d = s;
 	uint32_t before = random_below(12), most = random_below(8), dims[4];
 	struct tensor *scores, *deltas, *anchors, *images;
 	struct box all[BOXES_MAX], few[BOXES_MAX], out[BOXES_MAX];
@@ -294,31 +296,31 @@ static void make_generate_proposals(struct maker *k)
 	double stride[2], least;
 	size_t n_out = 0;
 
-	k->nchw = chance(50);
+	k->nchw = random_chance(50);
 	image_dims(k, s, dims);
 	scores = give_scores(k, 4, dims);
 	d.c *= 4;
 	image_dims(k, d, dims);
-	deltas = give(k, tensor(k, k->second ? k->second : k->type, 4, dims, 1.0f / 256, 128), 0.5, false);
-	anchors = tensor(k, k->second ? NNB_TENSOR_QUANT16_SYMM : k->type, 2, (uint32_t[]){ s.c, 4 }, 0.125f, 0);
+	deltas = tensor_give(k, tensor_make(k, k->second ? k->second : k->type, 4, dims, 1.0f / 256, 128), 0.5, false);
+	anchors = tensor_make(k, k->second ? NNB_TENSOR_QUANT16_SYMM : k->type, 2, (uint32_t[]){ s.c, 4 }, 0.125f, 0);
 	for (uint32_t a = 0; a < s.c; a++)
 		random_box(anchors, 4 * (size_t)a, SIDE / 2, SIDE / 2);
 	give_filled(k, anchors, false);
 	images = give_image_sizes(k, s.b);
-	stride[0] = number(k, 5);
-	stride[1] = number(k, 6);
-	integer(k, before ? (int32_t)before : -1);
-	integer(k, most ? (int32_t)most : -1);
-	hard.iou = number(k, 0.25);
-	least = number(k, 1.5);
-	truth(k, k->nchw);
+	stride[0] = number_give(k, 5);
+	stride[1] = number_give(k, 6);
+	integer_give(k, before ? (int32_t)before : -1);
+	integer_give(k, most ? (int32_t)most : -1);
+	hard.iou = number_give(k, 0.25);
+	least = number_give(k, 1.5);
+	truth_give(k, k->nchw);
 	for (uint32_t b = 0; b < s.b; b++) {
 		const double *size = images->reals + 2 * (size_t)b;
 		size_t n = 0, kept = 0;
 
 		EACH_CELL(s, image, y, x, a)
 		{
-			struct box box = { .score = scores->reals[cell(k, s, b, y, x, a)], .batch = b };
+			struct box box = { .score = scores->reals[image_cell(k, s, b, y, x, a)], .batch = b };
 			double roi[4], delta[4];
 
 			if (image != b)
@@ -326,7 +328,7 @@ static void make_generate_proposals(struct maker *k)
 
 			for (uint32_t i = 0; i < 4; i++) {
 				roi[i] = anchors->reals[4 * a + i] + (i % 2 ? y * stride[0] : x * stride[1]);
-				delta[i] = deltas->reals[cell(k, d, b, y, x, 4 * a + i)];
+				delta[i] = deltas->reals[image_cell(k, d, b, y, x, 4 * a + i)];
 			}
 			moved_box(roi, delta, size, box.at);
 			all[n++] = box;
@@ -339,7 +341,7 @@ static void make_generate_proposals(struct maker *k)
 			    (c[1] + c[3]) / 2 < size[0])
 				all[kept++] = few[i];
 		}
-		n_out += suppressed(&hard, all, kept, most, out + n_out);
+		n_out += boxes_suppressed(&hard, all, kept, most, out + n_out);
 	}
 	want_boxes(k, out, (uint32_t)n_out, false);
 }
@@ -354,7 +356,7 @@ struct detection {
 };
 
 /* Anchors are y, x, height and width; detected boxes are y1, x1, y2, x2. */
-static struct box detected(const struct detection *d, uint32_t b, uint32_t a, uint32_t class)
+static struct box box_detected(const struct detection *d, uint32_t b, uint32_t a, uint32_t class)
 {
 	size_t at = (size_t)b * d->anchors + a, length = d->deltas->operand.dims[2];
 	const double *delta = d->deltas->reals + at * length, *anchor = d->sizes->reals + 4 * (size_t)a;
@@ -379,10 +381,10 @@ static size_t detect_by_class(const struct detection *d, uint32_t b, struct box 
 		size_t found = 0;
 
 		for (uint32_t a = 0; a < d->anchors; a++) {
-			all[found] = detected(d, b, a, c);
+			all[found] = box_detected(d, b, a, c);
 			found += all[found].score > d->least;
 		}
-		n += suppressed(&d->hard, all, found, d->most_per_class, kept + n);
+		n += boxes_suppressed(&d->hard, all, found, d->most_per_class, kept + n);
 	}
 	return best_few(kept, n, d->most, ret);
 }
@@ -394,19 +396,19 @@ static size_t detect_by_anchor(const struct detection *d, uint32_t b, struct box
 	size_t n = 0, found = 0, place = 0;
 
 	for (uint32_t a = 0; a < d->anchors; a++) {
-		struct box best = detected(d, b, a, 1);
+		struct box best = box_detected(d, b, a, 1);
 
 		for (uint32_t c = 2; c < d->classes; c++)
-			best.score = fmax(best.score, detected(d, b, a, c).score);
+			best.score = fmax(best.score, box_detected(d, b, a, c).score);
 		if (best.score > d->least)
 			all[found++] = best;
 	}
-	n = suppressed(&d->hard, all, found, d->most, kept);
+	n = boxes_suppressed(&d->hard, all, found, d->most, kept);
 	for (size_t i = 0; i < n; i++) {
 		size_t some;
 
 		for (uint32_t c = 1; c < d->classes; c++)
-			of_anchor[c - 1] = detected(d, b, kept[i].batch, c);
+			of_anchor[c - 1] = box_detected(d, b, kept[i].batch, c);
 		some = best_few(of_anchor, d->classes - 1, d->most_classes, few);
 		for (size_t j = 0; j < some && place < d->most; j++)
 			ret[place++] = few[j];
@@ -416,33 +418,33 @@ static size_t detect_by_anchor(const struct detection *d, uint32_t b, struct box
 
 static void make_detection_postprocessing(struct maker *k)
 {
-	struct detection d = { .anchors = between(1, 12),
-		               .classes = between(2, 5),
-		               .most = between(1, 8),
-		               .most_classes = between(1, 3),
-		               .most_per_class = between(1, 6) };
-	uint32_t batch = between(1, 2), length = between(4, 6);
-	bool regular = chance(50), background;
+	struct detection d = { .anchors = random_between(1, 12),
+		               .classes = random_between(2, 5),
+		               .most = random_between(1, 8),
+		               .most_classes = random_between(1, 3),
+		               .most_per_class = random_between(1, 6) };
+	uint32_t batch = random_between(1, 2), length = random_between(4, 6);
+	bool regular = random_chance(50), background;
 	struct tensor *sizes, *scores, *boxes, *classes, *counts;
 
 	d.scores = give_scores(k, 3, (uint32_t[]){ batch, d.anchors, d.classes });
-	d.deltas = give(k, tensor(k, k->type, 3, (uint32_t[]){ batch, d.anchors, length }, 0, 0), 2, false);
-	sizes = tensor(k, k->type, 2, (uint32_t[]){ d.anchors, 4 }, 0, 0);
+	d.deltas = tensor_give(k, tensor_make(k, k->type, 3, (uint32_t[]){ batch, d.anchors, length }, 0, 0), 2, false);
+	sizes = tensor_make(k, k->type, 2, (uint32_t[]){ d.anchors, 4 }, 0, 0);
 	d.sizes = give_between(k, sizes, 1, 4, false);
 	for (int i = 0; i < 4; i++)
-		d.scale[i] = number(k, i < 2 ? 2 : 4);
-	truth(k, regular);
-	integer(k, (int32_t)d.most);
-	integer(k, (int32_t)d.most_classes);
-	integer(k, (int32_t)d.most_per_class);
-	d.least = number(k, 0.3);
-	d.hard.iou = number(k, 0.25);
-	background = chance(50);
-	truth(k, background);
-	scores = wanted(k, k->type, 2, (uint32_t[]){ batch, d.most }, 0, 0);
-	boxes = wanted(k, k->type, 3, (uint32_t[]){ batch, d.most, 4 }, 0, 0);
-	classes = wanted(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ batch, d.most }, 0, 0);
-	counts = wanted(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ batch }, 0, 0);
+		d.scale[i] = number_give(k, i < 2 ? 2 : 4);
+	truth_give(k, regular);
+	integer_give(k, (int32_t)d.most);
+	integer_give(k, (int32_t)d.most_classes);
+	integer_give(k, (int32_t)d.most_per_class);
+	d.least = number_give(k, 0.3);
+	d.hard.iou = number_give(k, 0.25);
+	background = random_chance(50);
+	truth_give(k, background);
+	scores = tensor_want(k, k->type, 2, (uint32_t[]){ batch, d.most }, 0, 0);
+	boxes = tensor_want(k, k->type, 3, (uint32_t[]){ batch, d.most, 4 }, 0, 0);
+	classes = tensor_want(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ batch, d.most }, 0, 0);
+	counts = tensor_want(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ batch }, 0, 0);
 	for (uint32_t b = 0; b < batch; b++) {
 		struct box out[BOXES_MAX];
 		size_t n = regular ? detect_by_class(&d, b, out) : detect_by_anchor(&d, b, out);
@@ -469,25 +471,26 @@ struct regions {
 
 static struct regions random_regions(struct maker *k, bool aligns)
 {
-	struct regions r = { .in = { between(1, 2), between(2, 6), between(2, 6), between(1, 3) } };
+	struct regions r = { .in = { random_between(1, 2), random_between(2, 6), random_between(2, 6),
+		                     random_between(1, 3) } };
 	uint32_t dims[4];
 
-	k->nchw = chance(50);
-	r.out = (struct image){ between(1, 5), between(1, 4), between(1, 4), r.in.c };
+	k->nchw = random_chance(50);
+	r.out = (struct image){ random_between(1, 5), random_between(1, 4), random_between(1, 4), r.in.c };
 	image_dims(k, r.in, dims);
-	r.image = give(k, tensor(k, k->type, 4, dims, 1.0f / 64, 100), 2, false);
+	r.image = tensor_give(k, tensor_make(k, k->type, 4, dims, 1.0f / 64, 100), 2, false);
 	/* corners are 4 and 2 times as far apart as the image's cells */
 	r.boxes = give_boxes(k, r.out.b, 1, r.in.w * 2, r.in.h * 4);
 	r.batches = give_batches(k, r.out.b, r.in.b);
-	integer(k, (int32_t)r.out.h);
-	integer(k, (int32_t)r.out.w);
-	r.stride[0] = number(k, 4);
-	r.stride[1] = number(k, 2);
+	integer_give(k, (int32_t)r.out.h);
+	integer_give(k, (int32_t)r.out.w);
+	r.stride[0] = number_give(k, 4);
+	r.stride[1] = number_give(k, 2);
 	for (int d = 0; aligns && d < 2; d++) {
 		r.samples[d] = (int32_t)random_below(4);
-		integer(k, r.samples[d]);
+		integer_give(k, r.samples[d]);
 	}
-	truth(k, k->nchw);
+	truth_give(k, k->nchw);
 	return r;
 }
 
@@ -499,7 +502,7 @@ static void make_roi_align(struct maker *k)
 	struct tensor *out;
 
 	image_dims(k, r.out, dims);
-	out = wanted(k, k->type, 4, dims, 1.0f / 50, 90);
+	out = tensor_want(k, k->type, 4, dims, 1.0f / 50, 90);
 	EACH_CELL(r.out, i, y, x, c)
 	{
 		const double *box = r.boxes->reals + 4 * (size_t)i;
@@ -519,7 +522,7 @@ static void make_roi_align(struct maker *k)
 				sum += image_sample(k, r.in, r.image, (uint32_t)r.batches->reals[i],
 				                    from[0] + size[0] * (v + 0.5) / n[0],
 				                    from[1] + size[1] * (h + 0.5) / n[1], c);
-		out->reals[cell(k, r.out, i, y, x, c)] = sum / n[0] / n[1];
+		out->reals[image_cell(k, r.out, i, y, x, c)] = sum / n[0] / n[1];
 	}
 }
 
@@ -539,7 +542,7 @@ static void make_roi_pooling(struct maker *k)
 	struct tensor *out;
 
 	image_dims(k, r.out, dims);
-	out = wanted(k, k->type, 4, dims, 1.0f / 64, 100);
+	out = tensor_want(k, k->type, 4, dims, 1.0f / 64, 100);
 	EACH_CELL(r.out, i, y, x, c)
 	{
 		const double *box = r.boxes->reals + 4 * (size_t)i;
@@ -549,31 +552,30 @@ static void make_roi_pooling(struct maker *k)
 			for (uint32_t h = 0; h < r.in.w; h++)
 				if (is_pooled(box[1], box[3], r.stride[0], y, r.out.h, v) &&
 				    is_pooled(box[0], box[2], r.stride[1], x, r.out.w, h))
-					most = fmax(
-						most,
-						r.image->reals[cell(k, r.in, (uint32_t)r.batches->reals[i], v, h, c)]);
-		out->reals[cell(k, r.out, i, y, x, c)] = isinf(most) ? 0 : most;
+					most = fmax(most, r.image->reals[image_cell(
+								  k, r.in, (uint32_t)r.batches->reals[i], v, h, c)]);
+		out->reals[image_cell(k, r.out, i, y, x, c)] = isinf(most) ? 0 : most;
 	}
 }
 
 /* ---- HEATMAP_MAX_KEYPOINT ---- */
 
 /* The element @dy and @dx from (y, x); beyond the border, the element at the border. */
-static double beside(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, uint32_t y, uint32_t x,
-                     uint32_t c, int dy, int dx)
+static double value_beside(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, uint32_t y,
+                           uint32_t x, uint32_t c, int dy, int dx)
 {
 	int at_y = abs((int)y + dy), at_x = abs((int)x + dx);
 
 	at_y = at_y >= (int)s.h ? 2 * (int)s.h - 2 - at_y : at_y;
 	at_x = at_x >= (int)s.w ? 2 * (int)s.w - 2 - at_x : at_x;
-	return in->reals[cell(k, s, b, (uint32_t)at_y, (uint32_t)at_x, c)];
+	return in->reals[image_cell(k, s, b, (uint32_t)at_y, (uint32_t)at_x, c)];
 }
 
 /* The top of the paraboloid through the cells around (y, x), by Newton's step. */
-static void refined(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, uint32_t y, uint32_t x,
-                    uint32_t c, double step[2], double *score)
+static void place_refined(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, uint32_t y,
+                          uint32_t x, uint32_t c, double step[2], double *score)
 {
-#define AT(dy, dx) beside(k, s, in, b, y, x, c, dy, dx)
+#define AT(dy, dx) value_beside(k, s, in, b, y, x, c, dy, dx)
 	double gx = (AT(0, 1) - AT(0, -1)) / 2, gy = (AT(1, 0) - AT(-1, 0)) / 2;
 	double hxx = AT(0, 1) - 2 * AT(0, 0) + AT(0, -1), hyy = AT(1, 0) - 2 * AT(0, 0) + AT(-1, 0);
 	double hxy = (AT(1, 1) - AT(1, -1) - AT(-1, 1) + AT(-1, -1)) / 4, det = hxx * hyy - hxy * hxy, longest;
@@ -594,16 +596,16 @@ static void refined(const struct maker *k, struct image s, const struct tensor *
 
 static void make_heatmap(struct maker *k)
 {
-	uint32_t side = between(2, 6), dims[4];
-	struct image s = { between(1, 2), side, side, between(1, 3) };
+	uint32_t side = random_between(2, 6), dims[4];
+	struct image s = { random_between(1, 2), side, side, random_between(1, 3) };
 	struct tensor *in, *boxes, *scores, *points;
 
-	k->nchw = chance(50);
+	k->nchw = random_chance(50);
 	image_dims(k, s, dims);
 	in = give_scores(k, 4, dims);
 	boxes = give_boxes(k, s.b, 1, SIDE, SIDE);
-	truth(k, k->nchw);
-	scores = wanted(k, k->type, 2, (uint32_t[]){ s.b, s.c }, 1.0f / 100, 20);
+	truth_give(k, k->nchw);
+	scores = tensor_want(k, k->type, 2, (uint32_t[]){ s.b, s.c }, 1.0f / 100, 20);
 	points = want_corners(k, 3, (uint32_t[]){ s.b, s.c, 2 });
 	for (uint32_t b = 0; b < s.b; b++)
 		for (uint32_t c = 0; c < s.c; c++) {
@@ -612,7 +614,7 @@ static void make_heatmap(struct maker *k)
 			uint32_t y = 0, x = 0;
 
 			for (uint32_t i = 0; i < side * side; i++) {
-				double here = in->reals[cell(k, s, b, i / side, i % side, c)];
+				double here = in->reals[image_cell(k, s, b, i / side, i % side, c)];
 
 				if (here <= most)
 					continue;
@@ -620,7 +622,7 @@ static void make_heatmap(struct maker *k)
 				y = i / side;
 				x = i % side;
 			}
-			refined(k, s, in, b, y, x, c, step, &scores->reals[b * s.c + c]);
+			place_refined(k, s, in, b, y, x, c, step, &scores->reals[b * s.c + c]);
 			points->reals[2 * (b * s.c + c)] = box[0] + (x + 0.5 + step[0]) * (box[2] - box[0]) / side;
 			points->reals[2 * (b * s.c + c) + 1] = box[1] + (y + 0.5 + step[1]) * (box[3] - box[1]) / side;
 		}

@@ -3,66 +3,68 @@
 
 /* ---- tensors ---- */
 
-static struct tensor *own(struct maker *k, uint32_t rank, const uint32_t *dims)
+static struct tensor *state_tensor(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return give(k, tensor(k, k->type, rank, dims, 0, 0), 2, false);
+	return tensor_give(k, tensor_make(k, k->type, rank, dims, 0, 0), 2, false);
 }
 
-static struct tensor *weights(struct maker *k, uint32_t rank, const uint32_t *dims)
+static struct tensor *weights_tensor(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return give(k, tensor(k, k->type, rank, dims, 0, 0), 1, chance(70));
+	return tensor_give(k, tensor_make(k, k->type, rank, dims, 0, 0), 1, random_chance(70));
 }
 
-static struct tensor *unless(struct maker *k, bool omitted, uint32_t rank, const uint32_t *dims)
+static struct tensor *tensor_unless(struct maker *k, bool omitted, uint32_t rank, const uint32_t *dims)
 {
 	if (!omitted)
-		return weights(k, rank, dims);
-	omit(k, k->type, rank, dims);
+		return weights_tensor(k, rank, dims);
+	operand_omit(k, k->type, rank, dims);
 	return NULL;
 }
 
-static struct tensor *like(struct maker *k, uint32_t rank, const uint32_t *dims)
+static struct tensor *tensor_like(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return wanted(k, k->type, rank, dims, 0, 0);
+	return tensor_want(k, k->type, rank, dims, 0, 0);
 }
 
 /* ---- one step ---- */
 
 static void make_rnn(struct maker *k)
 {
-	uint32_t batch = between(1, 3), inputs = between(1, 6), units = between(1, 6), activation = random_below(5);
-	struct tensor *in = own(k, DIMS(batch, inputs)), *w = weights(k, DIMS(units, inputs));
-	struct tensor *r = weights(k, DIMS(units, units)), *bias = weights(k, DIMS(units));
-	struct tensor *state = own(k, DIMS(batch, units)), *out[2];
+	uint32_t batch = random_between(1, 3), inputs = random_between(1, 6), units = random_between(1, 6),
+		 activation = random_below(5);
+	struct tensor *in = state_tensor(k, DIMS(batch, inputs)), *w = weights_tensor(k, DIMS(units, inputs));
+	struct tensor *r = weights_tensor(k, DIMS(units, units)), *bias = weights_tensor(k, DIMS(units));
+	struct tensor *state = state_tensor(k, DIMS(batch, units)), *out[2];
 
-	integer(k, (int32_t)activation);
+	integer_give(k, (int32_t)activation);
 	for (int i = 0; i < 2; i++)
-		out[i] = like(k, DIMS(batch, units));
+		out[i] = tensor_like(k, DIMS(batch, units));
 	for (size_t i = 0; i < out[0]->n; i++) {
 		size_t b = i / units, u = i % units;
 		double x = bias->reals[u] + times_row(w, u, in->reals + b * inputs, inputs) +
 		           times_row(r, u, state->reals + b * units, units);
 
-		out[0]->reals[i] = out[1]->reals[i] = activate(activation, x);
+		out[0]->reals[i] = out[1]->reals[i] = value_activated(activation, x);
 	}
 }
 
 static void make_svdf(struct maker *k)
 {
-	uint32_t batch = between(1, 3), inputs = between(1, 5), rank = between(1, 2), units = between(1, 4);
-	uint32_t filters = rank * units, memory = between(1, 5), activation = random_below(4);
-	struct tensor *in = own(k, DIMS(batch, inputs)), *feature = weights(k, DIMS(filters, inputs));
-	struct tensor *time = weights(k, DIMS(filters, memory)), *bias = NULL, *state, *next, *out;
+	uint32_t batch = random_between(1, 3), inputs = random_between(1, 5), rank = random_between(1, 2),
+		 units = random_between(1, 4);
+	uint32_t filters = rank * units, memory = random_between(1, 5), activation = random_below(4);
+	struct tensor *in = state_tensor(k, DIMS(batch, inputs)), *feature = weights_tensor(k, DIMS(filters, inputs));
+	struct tensor *time = weights_tensor(k, DIMS(filters, memory)), *bias = NULL, *state, *next, *out;
 
-	if (chance(50))
-		bias = weights(k, DIMS(units));
+	if (random_chance(50))
+		bias = weights_tensor(k, DIMS(units));
 	else
-		omit(k, k->type, DIMS(units));
-	state = own(k, DIMS(batch, filters * memory));
-	integer(k, (int32_t)rank);
-	integer(k, (int32_t)activation);
-	next = like(k, DIMS(batch, filters * memory));
-	out = like(k, DIMS(batch, units));
+		operand_omit(k, k->type, DIMS(units));
+	state = state_tensor(k, DIMS(batch, filters * memory));
+	integer_give(k, (int32_t)rank);
+	integer_give(k, (int32_t)activation);
+	next = tensor_like(k, DIMS(batch, filters * memory));
+	out = tensor_like(k, DIMS(batch, units));
 	for (uint32_t b = 0; b < batch; b++)
 		for (uint32_t f = 0; f < filters; f++) {
 			size_t at = ((size_t)b * filters + f) * memory;
@@ -86,7 +88,7 @@ static void make_svdf(struct maker *k)
 			sum += time->reals[f * memory + memory - 1] *
 			       times_row(feature, f, in->reals + b * inputs, inputs);
 		}
-		out->reals[i] = activate(activation, sum);
+		out->reals[i] = value_activated(activation, sum);
 	}
 }
 
@@ -106,15 +108,15 @@ static struct lstm random_lstm(uint32_t inputs)
 {
 	static const uint32_t activations[] = { 0, 1, 3, 4, 6 };
 	struct lstm l = { .inputs = inputs,
-		          .cells = between(4, CELLS_MAX),
+		          .cells = random_between(4, CELLS_MAX),
 		          .activation = activations[random_below(5)],
-		          .coupled = chance(40),
-		          .peeps = chance(50),
-		          .projects = chance(50),
-		          .norms = chance(50) };
+		          .coupled = random_chance(40),
+		          .peeps = random_chance(50),
+		          .projects = random_chance(50),
+		          .norms = random_chance(50) };
 
-	l.outputs = l.projects ? between(1, 5) : l.cells;
-	l.projects_bias = l.projects && chance(50);
+	l.outputs = l.projects ? random_between(1, 5) : l.cells;
+	l.projects_bias = l.projects && random_chance(50);
 	return l;
 }
 
@@ -122,35 +124,35 @@ static struct lstm random_lstm(uint32_t inputs)
 static void lstm_cell(struct maker *k, struct lstm *l)
 {
 	for (int g = 0; g < 4; g++)
-		l->w[g] = unless(k, g == 0 && l->coupled, DIMS(l->cells, l->inputs));
+		l->w[g] = tensor_unless(k, g == 0 && l->coupled, DIMS(l->cells, l->inputs));
 	for (int g = 0; g < 4; g++)
-		l->r[g] = unless(k, g == 0 && l->coupled, DIMS(l->cells, l->outputs));
+		l->r[g] = tensor_unless(k, g == 0 && l->coupled, DIMS(l->cells, l->outputs));
 	for (int g = 0; g < 4; g++)
 		if (g != 2)
-			l->peep[g] = unless(k, !l->peeps || (g == 0 && l->coupled), DIMS(l->cells));
+			l->peep[g] = tensor_unless(k, !l->peeps || (g == 0 && l->coupled), DIMS(l->cells));
 	for (int g = 0; g < 4; g++)
-		l->bias[g] = unless(k, g == 0 && l->coupled, DIMS(l->cells));
-	l->projection = unless(k, !l->projects, DIMS(l->outputs, l->cells));
-	l->projection_bias = unless(k, !l->projects_bias, DIMS(l->outputs));
+		l->bias[g] = tensor_unless(k, g == 0 && l->coupled, DIMS(l->cells));
+	l->projection = tensor_unless(k, !l->projects, DIMS(l->outputs, l->cells));
+	l->projection_bias = tensor_unless(k, !l->projects_bias, DIMS(l->outputs));
 }
 
 static void lstm_states(struct maker *k, struct lstm *l, uint32_t batch)
 {
-	l->state = own(k, DIMS(batch, l->outputs));
-	l->cell = own(k, DIMS(batch, l->cells));
+	l->state = state_tensor(k, DIMS(batch, l->outputs));
+	l->cell = state_tensor(k, DIMS(batch, l->cells));
 }
 
 static void lstm_scalars(struct maker *k, struct lstm *l)
 {
-	integer(k, (int32_t)l->activation);
-	l->cell_clip = number(k, chance(50) ? 0 : 1.25);
-	l->projection_clip = number(k, chance(50) ? 0 : 0.75);
+	integer_give(k, (int32_t)l->activation);
+	l->cell_clip = number_give(k, random_chance(50) ? 0 : 1.25);
+	l->projection_clip = number_give(k, random_chance(50) ? 0 : 0.75);
 }
 
 static void lstm_norms(struct maker *k, struct lstm *l)
 {
 	for (int g = 0; g < 4; g++)
-		l->norm[g] = unless(k, !l->norms || (g == 0 && l->coupled), DIMS(l->cells));
+		l->norm[g] = tensor_unless(k, !l->norms || (g == 0 && l->coupled), DIMS(l->cells));
 }
 
 /* An item at one of its steps. */
@@ -175,11 +177,11 @@ static void lstm_gate(const struct lstm *l, int g, const struct moment *m, const
 	for (size_t u = 0; u < l->cells; u++) {
 		if (l->norms)
 			ret[u] = (ret[u] - mean) / sqrt(variance) * l->norm[g]->reals[u];
-		ret[u] = activate(activation, ret[u] + l->bias[g]->reals[u]);
+		ret[u] = value_activated(activation, ret[u] + l->bias[g]->reals[u]);
 	}
 }
 
-static double clip(double x, double limit)
+static double value_clip(double x, double limit)
 {
 	return limit > 0 ? fmin(fmax(x, -limit), limit) : x;
 }
@@ -196,34 +198,35 @@ static void lstm_step(const struct lstm *l, const struct moment *m, double *cell
 	for (size_t u = 0; u < l->cells; u++) {
 		double let_in = l->coupled ? 1 - gates[1][u] : gates[0][u];
 
-		cell_out[u] = clip(gates[1][u] * m->cells[u] + let_in * gates[2][u], l->cell_clip);
+		cell_out[u] = value_clip(gates[1][u] * m->cells[u] + let_in * gates[2][u], l->cell_clip);
 	}
 	lstm_gate(l, 3, m, cell_out, 6, gates[3]);
 	for (size_t u = 0; u < l->cells; u++)
-		hidden[u] = gates[3][u] * activate(l->activation, cell_out[u]);
+		hidden[u] = gates[3][u] * value_activated(l->activation, cell_out[u]);
 	for (size_t i = 0; i < l->outputs; i++) {
 		double sum = l->projection_bias ? l->projection_bias->reals[i] : 0;
 
-		out[i] = l->projects ? clip(sum + times_row(l->projection, i, hidden, l->cells), l->projection_clip)
-		                     : hidden[i];
+		out[i] = l->projects
+		                 ? value_clip(sum + times_row(l->projection, i, hidden, l->cells), l->projection_clip)
+		                 : hidden[i];
 	}
 }
 
 static void make_lstm(struct maker *k)
 {
-	uint32_t batch = between(1, 3), inputs = between(1, 5);
-	struct tensor *in = own(k, DIMS(batch, inputs)), *state, *cells, *out;
+	uint32_t batch = random_between(1, 3), inputs = random_between(1, 5);
+	struct tensor *in = state_tensor(k, DIMS(batch, inputs)), *state, *cells, *out;
 	struct lstm l = random_lstm(inputs);
 
 	lstm_cell(k, &l);
 	lstm_states(k, &l, batch);
 	lstm_scalars(k, &l);
-	if (l.norms || chance(50))
+	if (l.norms || random_chance(50))
 		lstm_norms(k, &l);
-	like(k, DIMS(batch, l.cells * (l.coupled ? 3 : 4)));
-	state = like(k, DIMS(batch, l.outputs));
-	cells = like(k, DIMS(batch, l.cells));
-	out = like(k, DIMS(batch, l.outputs));
+	tensor_like(k, DIMS(batch, l.cells * (l.coupled ? 3 : 4)));
+	state = tensor_like(k, DIMS(batch, l.outputs));
+	cells = tensor_like(k, DIMS(batch, l.cells));
+	out = tensor_like(k, DIMS(batch, l.outputs));
 	for (uint32_t b = 0; b < batch; b++) {
 		struct moment m = { in->reals + (size_t)b * inputs, NULL, l.state->reals + (size_t)b * l.outputs,
 			            l.cell->reals + (size_t)b * l.cells };
@@ -246,17 +249,20 @@ struct sequence {
 
 static struct sequence random_sequence(void)
 {
-	return (struct sequence){ .batch = between(1, 3), .time = between(1, 4), .time_major = chance(50) };
+	return (struct sequence){ .batch = random_between(1, 3),
+		                  .time = random_between(1, 4),
+		                  .time_major = random_chance(50) };
 }
 
 static struct tensor *give_sequence(struct maker *k, const struct sequence *s, uint32_t width)
 {
-	return own(k, DIMS(s->time_major ? s->time : s->batch, s->time_major ? s->batch : s->time, width));
+	return state_tensor(k, DIMS(s->time_major ? s->time : s->batch, s->time_major ? s->batch : s->time, width));
 }
 
 static struct tensor *want_sequence(struct maker *k, const struct sequence *s, uint32_t width)
 {
-	struct tensor *t = like(k, DIMS(s->time_major ? s->time : s->batch, s->time_major ? s->batch : s->time, width));
+	struct tensor *t =
+		tensor_like(k, DIMS(s->time_major ? s->time : s->batch, s->time_major ? s->batch : s->time, width));
 
 	t->off = 4;
 	return t;
@@ -264,7 +270,7 @@ static struct tensor *want_sequence(struct maker *k, const struct sequence *s, u
 
 static struct tensor *want_state(struct maker *k, const struct tensor *from)
 {
-	struct tensor *t = like(k, from->operand.rank, from->operand.dims);
+	struct tensor *t = tensor_like(k, from->operand.rank, from->operand.dims);
 
 	t->off = 4;
 	return t;
@@ -306,7 +312,7 @@ static void run_lstm(const struct lstm *l, const struct sequence *s, struct tens
 static void make_sequence_lstm(struct maker *k)
 {
 	struct sequence s = random_sequence();
-	uint32_t inputs = between(1, 5);
+	uint32_t inputs = random_between(1, 5);
 	struct tensor *state = NULL, *cells = NULL;
 	struct lstm l = random_lstm(inputs);
 
@@ -314,11 +320,11 @@ static void make_sequence_lstm(struct maker *k)
 	lstm_cell(k, &l);
 	lstm_states(k, &l, s.batch);
 	lstm_scalars(k, &l);
-	truth(k, s.time_major);
+	truth_give(k, s.time_major);
 	lstm_norms(k, &l);
 	s.out = want_sequence(k, &s, l.outputs);
 	s.width = l.outputs;
-	if (chance(50)) {
+	if (random_chance(50)) {
 		state = want_state(k, l.state);
 		cells = want_state(k, l.cell);
 	}
@@ -332,8 +338,8 @@ static void make_both_lstm(struct maker *k)
 {
 	struct sequence s[2] = { random_sequence() };
 	enum linking linking = (enum linking)random_below(3);
-	bool merge = chance(50), states = chance(50);
-	uint32_t inputs = between(1, 4), aux_inputs = linking == PARALLEL ? inputs : between(1, 4);
+	bool merge = random_chance(50), states = random_chance(50);
+	uint32_t inputs = random_between(1, 4), aux_inputs = linking == PARALLEL ? inputs : random_between(1, 4);
 	struct lstm l[2] = { random_lstm(inputs), random_lstm(inputs) };
 	struct tensor *in = give_sequence(k, &s[0], inputs), *aux = NULL, *last[4] = { NULL };
 	bool time_major = s[0].time_major;
@@ -347,16 +353,17 @@ static void make_both_lstm(struct maker *k)
 	if (linking != NO_AUX)
 		aux = give_sequence(k, s, aux_inputs);
 	else
-		omit(k, k->type, DIMS(time_major ? s->time : s->batch, time_major ? s->batch : s->time, aux_inputs));
+		operand_omit(k, k->type,
+		             DIMS(time_major ? s->time : s->batch, time_major ? s->batch : s->time, aux_inputs));
 	for (int i = 0; i < 2; i++)
 		for (int g = 0; g < 4; g++)
-			l[i].aux[g] = unless(k, linking != CROSS_LINKED || (g == 0 && l[i].coupled),
-			                     DIMS(l[i].cells, aux_inputs));
+			l[i].aux[g] = tensor_unless(k, linking != CROSS_LINKED || (g == 0 && l[i].coupled),
+			                            DIMS(l[i].cells, aux_inputs));
 	lstm_scalars(k, &l[0]);
 	l[1].cell_clip = l[0].cell_clip;
 	l[1].projection_clip = l[0].projection_clip;
-	truth(k, merge);
-	truth(k, time_major);
+	truth_give(k, merge);
+	truth_give(k, time_major);
 	lstm_norms(k, &l[0]);
 	lstm_norms(k, &l[1]);
 	s[0].width = s[1].width = l[0].outputs + l[1].outputs;
@@ -386,10 +393,10 @@ struct unit {
 
 static void unit_inputs(struct maker *k, struct unit *u, uint32_t batch)
 {
-	u->w = weights(k, DIMS(u->units, u->inputs));
-	u->r = weights(k, DIMS(u->units, u->units));
-	u->bias = weights(k, DIMS(u->units));
-	u->state = own(k, DIMS(batch, u->units));
+	u->w = weights_tensor(k, DIMS(u->units, u->inputs));
+	u->r = weights_tensor(k, DIMS(u->units, u->units));
+	u->bias = weights_tensor(k, DIMS(u->units));
+	u->state = state_tensor(k, DIMS(batch, u->units));
 }
 
 static void run_unit(const struct unit *u, const struct sequence *s, struct tensor *last)
@@ -408,7 +415,7 @@ static void run_unit(const struct unit *u, const struct sequence *s, struct tens
 
 				if (u->aux)
 					x += times_row(u->aux, i, s->aux->reals + row * u->aux_inputs, u->aux_inputs);
-				next[i] = activate(u->activation, x);
+				next[i] = value_activated(u->activation, x);
 			}
 			memcpy(now, next, sizeof(now));
 			memcpy(s->out->reals + row * s->width + s->first, now, u->units * sizeof(double));
@@ -429,26 +436,28 @@ static uint32_t unit_activation(void)
 static void make_sequence_rnn(struct maker *k)
 {
 	struct sequence s = random_sequence();
-	struct unit u = { .inputs = between(1, 5), .units = between(1, 6), .activation = unit_activation() };
+	struct unit u = { .inputs = random_between(1, 5),
+		          .units = random_between(1, 6),
+		          .activation = unit_activation() };
 
 	s.in = give_sequence(k, &s, u.inputs);
 	unit_inputs(k, &u, s.batch);
-	integer(k, (int32_t)u.activation);
-	integer(k, s.time_major);
+	integer_give(k, (int32_t)u.activation);
+	integer_give(k, s.time_major);
 	s.out = want_sequence(k, &s, u.units);
 	s.width = u.units;
-	run_unit(&u, &s, chance(50) ? want_state(k, u.state) : NULL);
+	run_unit(&u, &s, random_chance(50) ? want_state(k, u.state) : NULL);
 }
 
 static void make_both_rnn(struct maker *k)
 {
 	struct sequence s[2] = { random_sequence() };
 	enum linking linking = (enum linking)random_below(3);
-	bool merge = chance(50), states = chance(50);
-	uint32_t inputs = between(1, 4), aux_inputs = linking == PARALLEL ? inputs : between(1, 4);
+	bool merge = random_chance(50), states = random_chance(50);
+	uint32_t inputs = random_between(1, 4), aux_inputs = linking == PARALLEL ? inputs : random_between(1, 4);
 	uint32_t activation = unit_activation();
-	struct unit u[2] = { { inputs, between(1, 6), aux_inputs, activation },
-		             { inputs, between(1, 6), aux_inputs, activation } };
+	struct unit u[2] = { { inputs, random_between(1, 6), aux_inputs, activation },
+		             { inputs, random_between(1, 6), aux_inputs, activation } };
 	struct tensor *in = give_sequence(k, s, inputs), *aux = NULL, *last[2] = { NULL };
 
 	unit_inputs(k, &u[0], s->batch);
@@ -456,13 +465,13 @@ static void make_both_rnn(struct maker *k)
 	if (linking != NO_AUX)
 		aux = give_sequence(k, s, aux_inputs);
 	else
-		omit(k, k->type,
-		     DIMS(s->time_major ? s->time : s->batch, s->time_major ? s->batch : s->time, aux_inputs));
+		operand_omit(k, k->type,
+		             DIMS(s->time_major ? s->time : s->batch, s->time_major ? s->batch : s->time, aux_inputs));
 	for (int i = 0; i < 2; i++)
-		u[i].aux = unless(k, linking != CROSS_LINKED, DIMS(u[i].units, aux_inputs));
-	integer(k, (int32_t)activation);
-	truth(k, s->time_major);
-	truth(k, merge);
+		u[i].aux = tensor_unless(k, linking != CROSS_LINKED, DIMS(u[i].units, aux_inputs));
+	integer_give(k, (int32_t)activation);
+	truth_give(k, s->time_major);
+	truth_give(k, merge);
 	s[1] = s[0];
 	for (int i = 0; i < 2; i++) {
 		s[i].width = merge ? u[0].units + u[1].units : u[i].units;
@@ -483,20 +492,21 @@ static void make_both_rnn(struct maker *k)
 static struct tensor *give_raw(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
                                int32_t zero_point)
 {
-	return give(k, tensor(k, type, rank, dims, scale, zero_point), 0, false);
+	return tensor_give(k, tensor_make(k, type, rank, dims, scale, zero_point), 0, false);
 }
 
 /* A bias with the scale of the products that it is added to. */
 static struct tensor *give_bias(struct maker *k, uint32_t n, float scale, double most)
 {
-	struct tensor *t = tensor(k, NNB_TENSOR_INT32, 1, &n, 0, 0);
+	struct tensor *t = tensor_make(k, NNB_TENSOR_INT32, 1, &n, 0, 0);
 
 	t->operand.scale = scale;
-	return give(k, t, most / (double)scale, false);
+	return tensor_give(k, t, most / (double)scale, false);
 }
 
 /* The weights of the state apply to the input, and those of the input to the state (docs/operations.md). */
-static double crossed(const struct tensor *w, const struct tensor *r, size_t row, const double *in, const double *state)
+static double row_crossed(const struct tensor *w, const struct tensor *r, size_t row, const double *in,
+                          const double *state)
 {
 	uint32_t inputs = w->operand.dims[1], outputs = r->operand.dims[1];
 	double sum = 0;
@@ -509,7 +519,7 @@ static double crossed(const struct tensor *w, const struct tensor *r, size_t row
 
 static void make_16bit_lstm(struct maker *k)
 {
-	uint32_t batch = between(1, 2), inputs = between(1, 6), n = between(1, 6);
+	uint32_t batch = random_between(1, 2), inputs = random_between(1, 6), n = random_between(1, 6);
 	struct tensor *in = give_raw(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, inputs), 1.0f / 128, 128);
 	struct tensor *w[4], *r[4], *bias[4], *cell, *state, *cells, *out;
 
@@ -521,8 +531,8 @@ static void make_16bit_lstm(struct maker *k)
 		bias[g] = give_bias(k, n, 1.0f / 128 / 200, 2);
 	cell = give_raw(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, n), 0x1p-11f, 0);
 	state = give_raw(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, n), 1.0f / 128, 128);
-	cells = wanted(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, n), 0x1p-11f, 0);
-	out = wanted(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, n), 1.0f / 128, 128);
+	cells = tensor_want(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, n), 0x1p-11f, 0);
+	out = tensor_want(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, n), 1.0f / 128, 128);
 	/* a gate of 16 bits may be off by 4 steps of 2^-15; a cell of up to 16 makes that 4 steps of 2^-11 */
 	cells->off = 6;
 	for (size_t i = 0; i < cells->n; i++) {
@@ -530,10 +540,11 @@ static void make_16bit_lstm(struct maker *k)
 		double gates[4];
 
 		for (int g = 0; g < 4; g++)
-			gates[g] = activate(g == 2 ? 4 : 6,
-			                    bias[g]->reals[i % n] + crossed(w[g], r[g], i % n, in->reals + b * inputs,
-			                                                    state->reals + b * n));
-		cells->reals[i] = clip(gates[1] * cell->reals[i] + gates[0] * gates[2], 0x1p15 * 0x1p-11);
+			gates[g] = value_activated(g == 2 ? 4 : 6,
+			                           bias[g]->reals[i % n] + row_crossed(w[g], r[g], i % n,
+			                                                               in->reals + b * inputs,
+			                                                               state->reals + b * n));
+		cells->reals[i] = value_clip(gates[1] * cell->reals[i] + gates[0] * gates[2], 0x1p15 * 0x1p-11);
 		out->reals[i] = gates[3] * tanh(cells->reals[i]);
 	}
 }
@@ -543,7 +554,7 @@ static struct tensor *give_unless(struct maker *k, bool omitted, uint32_t type, 
 {
 	if (!omitted)
 		return give_raw(k, type, rank, dims, scale, 0);
-	omit(k, type, rank, dims);
+	operand_omit(k, type, rank, dims);
 	return NULL;
 }
 
@@ -563,7 +574,7 @@ static void quantized_cell(struct maker *k, struct lstm *l, float in_scale)
 				give_unless(k, !l->peeps || (g == 0 && l->coupled), wide, DIMS(l->cells), 0x1p-16f);
 	for (int g = 0; g < 4; g++) {
 		if (g == 0 && l->coupled)
-			omit(k, NNB_TENSOR_INT32, DIMS(l->cells));
+			operand_omit(k, NNB_TENSOR_INT32, DIMS(l->cells));
 		else
 			l->bias[g] = give_bias(k, l->cells, l->norms ? norm / 1024 : in_scale * weight, 1);
 	}
@@ -571,7 +582,7 @@ static void quantized_cell(struct maker *k, struct lstm *l, float in_scale)
 	if (l->projects_bias)
 		l->projection_bias = give_bias(k, l->outputs, 1.0f / 128 / 128, 1);
 	else
-		omit(k, NNB_TENSOR_INT32, DIMS(l->outputs));
+		operand_omit(k, NNB_TENSOR_INT32, DIMS(l->outputs));
 }
 
 static void quantized_rest(struct maker *k, struct lstm *l, uint32_t batch)
@@ -581,17 +592,17 @@ static void quantized_rest(struct maker *k, struct lstm *l, uint32_t batch)
 	for (int g = 0; g < 4; g++)
 		l->norm[g] = give_unless(k, !l->norms || (g == 0 && l->coupled), NNB_TENSOR_QUANT16_SYMM,
 		                         DIMS(l->cells), 0x1p-15f);
-	l->cell_clip = float_number(k, chance(50) ? 0 : 1.25);
-	l->projection_clip = float_number(k, chance(50) ? 0 : 0.75);
+	l->cell_clip = float_number(k, random_chance(50) ? 0 : 1.25);
+	l->projection_clip = float_number(k, random_chance(50) ? 0 : 0.75);
 	for (int g = 0; g < 4; g++)
 		float_number(k, 0x1p-10); /* the scale of what is normalised */
-	integer(k, 0);
+	integer_give(k, 0);
 	float_number(k, 1.0 / 128); /* the scale of what is projected */
 }
 
 static void make_quantized_lstm(struct maker *k)
 {
-	uint32_t batch = between(1, 2), inputs = between(1, 6);
+	uint32_t batch = random_between(1, 2), inputs = random_between(1, 6);
 	const float in_scale = 1.0f / 64;
 	struct tensor *in = give_raw(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, inputs), in_scale, 128), *out[2],
 		      *cells;
@@ -600,9 +611,9 @@ static void make_quantized_lstm(struct maker *k)
 	l.activation = 4;
 	quantized_cell(k, &l, in_scale);
 	quantized_rest(k, &l, batch);
-	out[0] = wanted(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
-	cells = wanted(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, l.cells), 0x1p-13f, 0);
-	out[1] = wanted(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
+	out[0] = tensor_want(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
+	cells = tensor_want(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, l.cells), 0x1p-13f, 0);
+	out[1] = tensor_want(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
 	cells->off = l.norms ? 15 : 3; /* normalised numbers have fewer bits */
 	for (uint32_t b = 0; b < batch; b++) {
 		struct moment m = { in->reals + (size_t)b * inputs, NULL, l.state->reals + (size_t)b * l.outputs,

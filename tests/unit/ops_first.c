@@ -4,25 +4,25 @@
 /* ---- tensors ---- */
 
 /* A tensor of the row's own type. */
-static struct tensor *own(struct maker *k, uint32_t rank, const uint32_t *dims)
+static struct tensor *own_tensor(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return give(k, tensor(k, k->type, rank, dims, 1.0f / 64, 100), 2, false);
+	return tensor_give(k, tensor_make(k, k->type, rank, dims, 1.0f / 64, 100), 2, false);
 }
 
 /* XNNPACK takes signed weights without a zero point unchanged. */
 static int32_t weights_zero(void)
 {
-	return chance(50) ? 128 : 120;
+	return random_chance(50) ? 128 : 120;
 }
 
-static struct tensor *weights(struct maker *k, uint32_t rank, const uint32_t *dims)
+static struct tensor *weights_tensor(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return give(k, tensor(k, k->type, rank, dims, 1.0f / 128, weights_zero()), 1, chance(70));
+	return tensor_give(k, tensor_make(k, k->type, rank, dims, 1.0f / 128, weights_zero()), 1, random_chance(70));
 }
 
-static struct tensor *like(struct maker *k, uint32_t rank, const uint32_t *dims)
+static struct tensor *tensor_like(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return wanted(k, k->type, rank, dims, 1.0f / 64, 100);
+	return tensor_want(k, k->type, rank, dims, 1.0f / 64, 100);
 }
 
 /* ---- images, in both layouts ---- */
@@ -32,7 +32,7 @@ static struct tensor *own_image(struct maker *k, struct image s)
 	uint32_t dims[4];
 
 	image_dims(k, s, dims);
-	return own(k, 4, dims);
+	return own_tensor(k, 4, dims);
 }
 
 static struct tensor *wanted_image(struct maker *k, struct image s)
@@ -40,7 +40,7 @@ static struct tensor *wanted_image(struct maker *k, struct image s)
 	uint32_t dims[4];
 
 	image_dims(k, s, dims);
-	return like(k, 4, dims);
+	return tensor_like(k, 4, dims);
 }
 
 /* ---- windows ---- */
@@ -52,8 +52,8 @@ struct window {
 	uint32_t form; /* 0: explicit; else a padding scheme */
 };
 
-static uint32_t extent(struct window *w, uint32_t in, uint32_t filter, uint32_t dilation, uint32_t stride,
-                       uint32_t *pads)
+static uint32_t filter_extent(struct window *w, uint32_t in, uint32_t filter, uint32_t dilation, uint32_t stride,
+                              uint32_t *pads)
 {
 	uint32_t spread = (filter - 1) * dilation + 1, out = (in + stride - 1) / stride, all;
 
@@ -70,57 +70,58 @@ static uint32_t extent(struct window *w, uint32_t in, uint32_t filter, uint32_t 
 
 static struct window random_window(struct maker *k, bool dilates)
 {
-	struct window w = { .in = { between(1, 2), between(5, 9), between(5, 9), between(1, 6) },
-		            .filter_h = between(1, 3),
-		            .filter_w = between(1, 3),
-		            .stride_h = between(1, 3),
-		            .stride_w = between(1, 3),
-		            .dilation_h = dilates ? between(1, 2) : 1,
-		            .dilation_w = dilates ? between(1, 2) : 1,
+	struct window w = { .in = { random_between(1, 2), random_between(5, 9), random_between(5, 9),
+		                    random_between(1, 6) },
+		            .filter_h = random_between(1, 3),
+		            .filter_w = random_between(1, 3),
+		            .stride_h = random_between(1, 3),
+		            .stride_w = random_between(1, 3),
+		            .dilation_h = dilates ? random_between(1, 2) : 1,
+		            .dilation_w = dilates ? random_between(1, 2) : 1,
 		            .fused = random_below(4),
 		            .form = random_below(3) };
 
-	k->nchw = chance(40);
+	k->nchw = random_chance(40);
 	w.out = w.in;
-	w.out.h = extent(&w, w.in.h, w.filter_h, w.dilation_h, w.stride_h, w.pads + 2);
-	w.out.w = extent(&w, w.in.w, w.filter_w, w.dilation_w, w.stride_w, w.pads);
+	w.out.h = filter_extent(&w, w.in.h, w.filter_h, w.dilation_h, w.stride_h, w.pads + 2);
+	w.out.w = filter_extent(&w, w.in.w, w.filter_w, w.dilation_w, w.stride_w, w.pads);
 	return w;
 }
 
 static void window_scalars(struct maker *k, const struct window *w, bool pool, uint32_t multiplier)
 {
 	if (w->form)
-		integer(k, (int32_t)w->form);
+		integer_give(k, (int32_t)w->form);
 	for (int i = 0; !w->form && i < 4; i++)
-		integer(k, (int32_t)w->pads[i]);
-	integer(k, (int32_t)w->stride_w);
-	integer(k, (int32_t)w->stride_h);
+		integer_give(k, (int32_t)w->pads[i]);
+	integer_give(k, (int32_t)w->stride_w);
+	integer_give(k, (int32_t)w->stride_h);
 	if (pool) {
-		integer(k, (int32_t)w->filter_w);
-		integer(k, (int32_t)w->filter_h);
+		integer_give(k, (int32_t)w->filter_w);
+		integer_give(k, (int32_t)w->filter_h);
 	}
 	if (multiplier)
-		integer(k, (int32_t)multiplier);
-	integer(k, (int32_t)w->fused);
-	if (k->nchw || chance(50) || w->dilation_h * w->dilation_w > 1) {
-		truth(k, k->nchw);
-		if (!pool && (chance(50) || w->dilation_h * w->dilation_w > 1)) {
-			integer(k, (int32_t)w->dilation_w);
-			integer(k, (int32_t)w->dilation_h);
+		integer_give(k, (int32_t)multiplier);
+	integer_give(k, (int32_t)w->fused);
+	if (k->nchw || random_chance(50) || w->dilation_h * w->dilation_w > 1) {
+		truth_give(k, k->nchw);
+		if (!pool && (random_chance(50) || w->dilation_h * w->dilation_w > 1)) {
+			integer_give(k, (int32_t)w->dilation_w);
+			integer_give(k, (int32_t)w->dilation_h);
 		}
 	}
 }
 
 /* The input's element under cell (fy, fx) of the window at (y, x). False: padding. */
-static bool under(const struct maker *k, const struct window *w, const struct tensor *in, uint32_t b, uint32_t y,
-                  uint32_t x, uint32_t fy, uint32_t fx, uint32_t c, double *ret)
+static bool value_under(const struct maker *k, const struct window *w, const struct tensor *in, uint32_t b, uint32_t y,
+                        uint32_t x, uint32_t fy, uint32_t fx, uint32_t c, double *ret)
 {
 	int64_t at_y = (int64_t)y * w->stride_h + fy * w->dilation_h - w->pads[2];
 	int64_t at_x = (int64_t)x * w->stride_w + fx * w->dilation_w - w->pads[0];
 
 	if (at_y < 0 || at_y >= w->in.h || at_x < 0 || at_x >= w->in.w)
 		return false;
-	*ret = in->reals[cell(k, w->in, b, (uint32_t)at_y, (uint32_t)at_x, c)];
+	*ret = in->reals[image_cell(k, w->in, b, (uint32_t)at_y, (uint32_t)at_x, c)];
 	return true;
 }
 
@@ -140,16 +141,17 @@ static void make_pool(struct maker *k)
 
 		EACH_UNDER(w, fy, fx)
 		{
-			if (!under(k, &w, in, b, y, x, fy, fx, c, &here))
+			if (!value_under(k, &w, in, b, y, x, fy, fx, c, &here))
 				continue;
 			n++;
 			sum += here;
 			squares += here * here;
 			most = fmax(most, here);
 		}
-		out->reals[cell(k, w.out, b, y, x, c)] = fuse(w.fused, k->op == NNB_MAX_POOL_2D  ? most
-		                                                       : k->op == NNB_L2_POOL_2D ? sqrt(squares / n)
-		                                                                                 : sum / n);
+		out->reals[image_cell(k, w.out, b, y, x, c)] =
+			value_fused(w.fused, k->op == NNB_MAX_POOL_2D  ? most
+		                             : k->op == NNB_L2_POOL_2D ? sqrt(squares / n)
+		                                                       : sum / n);
 	}
 }
 
@@ -158,22 +160,22 @@ static struct tensor *filter_of(struct maker *k, const uint32_t dims[4], uint32_
                                 struct tensor **bias)
 {
 	static float scales[64];
-	bool quant = !is_real(k->type), by_channel = quant && chance(50), constant = chance(70);
+	bool quant = !is_real(k->type), by_channel = quant && random_chance(50), constant = random_chance(70);
 	struct tensor *filter =
-		tensor(k, by_channel ? NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL : k->type, 4, dims, 1.0f / 128, 120);
+		tensor_make(k, by_channel ? NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL : k->type, 4, dims, 1.0f / 128, 120);
 	uint32_t type = quant ? NNB_TENSOR_INT32 : k->type;
 
 	for (uint32_t i = 0; i < channels; i++)
-		scales[i] = (float)between(1, 8) / 1024;
+		scales[i] = (float)random_between(1, 8) / 1024;
 	if (by_channel) {
 		filter->operand.channel_dim = channel_dim;
 		filter->scales = scales;
 	}
-	give(k, filter, 1, constant);
-	*bias = tensor(k, type, 1, &channels, 0, 0);
+	tensor_give(k, filter, 1, constant);
+	*bias = tensor_make(k, type, 1, &channels, 0, 0);
 	if (quant && !by_channel)
 		(*bias)->operand.scale = 1.0f / 64 * (1.0f / 128);
-	give(k, *bias, quant ? 2000 : 1, constant);
+	tensor_give(k, *bias, quant ? 2000 : 1, constant);
 	for (uint32_t i = 0; by_channel && i < channels; i++)
 		(*bias)->reals[i] *= 1.0 / 64 * (double)scales[i];
 	return filter;
@@ -185,7 +187,7 @@ static void make_conv(struct maker *k)
 	struct tensor *in = own_image(k, w.in), *out, *filter, *bias;
 	uint32_t ci = w.in.c;
 
-	w.out.c = between(1, 8);
+	w.out.c = random_between(1, 8);
 	filter = filter_of(k, (uint32_t[]){ w.out.c, w.filter_h, w.filter_w, ci }, 0, w.out.c, &bias);
 	out = wanted_image(k, w.out);
 	window_scalars(k, &w, false, 0);
@@ -195,9 +197,9 @@ static void make_conv(struct maker *k)
 
 		EACH_UNDER(w, fy, fx)
 		for (uint32_t c = 0; c < ci; c++)
-			if (under(k, &w, in, b, y, x, fy, fx, c, &here))
+			if (value_under(k, &w, in, b, y, x, fy, fx, c, &here))
 				sum += here * filter->reals[((co * w.filter_h + fy) * w.filter_w + fx) * ci + c];
-		out->reals[cell(k, w.out, b, y, x, co)] = fuse(w.fused, sum);
+		out->reals[image_cell(k, w.out, b, y, x, co)] = value_fused(w.fused, sum);
 	}
 	fit_scale(out, 1e-3);
 }
@@ -206,7 +208,7 @@ static void make_depthwise(struct maker *k)
 {
 	struct window w = random_window(k, true);
 	struct tensor *in = own_image(k, w.in), *out, *filter, *bias;
-	uint32_t multiplier = between(1, 3);
+	uint32_t multiplier = random_between(1, 3);
 
 	w.out.c = w.in.c * multiplier;
 	filter = filter_of(k, (uint32_t[]){ 1, w.filter_h, w.filter_w, w.out.c }, 3, w.out.c, &bias);
@@ -217,37 +219,38 @@ static void make_depthwise(struct maker *k)
 		double sum = bias->reals[co], here;
 
 		EACH_UNDER(w, fy, fx)
-		if (under(k, &w, in, b, y, x, fy, fx, co / multiplier, &here))
+		if (value_under(k, &w, in, b, y, x, fy, fx, co / multiplier, &here))
 			sum += here * filter->reals[(fy * w.filter_w + fx) * w.out.c + co];
-		out->reals[cell(k, w.out, b, y, x, co)] = fuse(w.fused, sum);
+		out->reals[image_cell(k, w.out, b, y, x, co)] = value_fused(w.fused, sum);
 	}
 	fit_scale(out, 1e-3);
 }
 
 static void make_fully_connected(struct maker *k)
 {
-	uint32_t batch = between(1, 4), size = between(1, 30), units = between(1, 12), fused = random_below(4);
-	struct tensor *in = own(k, DIMS(batch, size)), *w = weights(k, DIMS(units, size)), *out, *bias;
+	uint32_t batch = random_between(1, 4), size = random_between(1, 30), units = random_between(1, 12),
+		 fused = random_below(4);
+	struct tensor *in = own_tensor(k, DIMS(batch, size)), *w = weights_tensor(k, DIMS(units, size)), *out, *bias;
 	bool quant = !is_real(k->type);
 
-	bias = tensor(k, quant ? NNB_TENSOR_INT32 : k->type, 1, &units, 0, 0);
+	bias = tensor_make(k, quant ? NNB_TENSOR_INT32 : k->type, 1, &units, 0, 0);
 	if (quant)
 		bias->operand.scale = 1.0f / 64 * (1.0f / 128);
-	give(k, bias, quant ? 2000 : 1, chance(70));
-	integer(k, (int32_t)fused);
-	out = like(k, DIMS(batch, units));
+	tensor_give(k, bias, quant ? 2000 : 1, random_chance(70));
+	integer_give(k, (int32_t)fused);
+	out = tensor_like(k, DIMS(batch, units));
 	for (size_t i = 0; i < out->n; i++) {
 		double sum = bias->reals[i % units];
 
 		for (size_t c = 0; c < size; c++)
 			sum += in->reals[i / units * size + c] * w->reals[i % units * size + c];
-		out->reals[i] = fuse(fused, sum);
+		out->reals[i] = value_fused(fused, sum);
 	}
 	fit_scale(out, 1e-3);
 }
 
 /* The position of output cell @at in the input. */
-static double place(uint32_t at, uint32_t in, uint32_t out, uint32_t how)
+static double sample_place(uint32_t at, uint32_t in, uint32_t out, uint32_t how)
 {
 	if (how == 1 && out > 1)
 		return at * (in - 1.0) / (out - 1.0);
@@ -256,54 +259,56 @@ static double place(uint32_t at, uint32_t in, uint32_t out, uint32_t how)
 
 static void make_resize(struct maker *k)
 {
-	struct image s = { between(1, 2), between(1, 6), between(1, 6), between(1, 4) }, to = s;
+	struct image s = { random_between(1, 2), random_between(1, 6), random_between(1, 6), random_between(1, 4) },
+		     to = s;
 	uint32_t how = random_below(3); /* corners first, aligned, half pixels */
 	struct tensor *in, *out;
-	bool factors = chance(50);
+	bool factors = random_chance(50);
 
-	k->nchw = chance(40);
+	k->nchw = random_chance(40);
 	in = own_image(k, s);
-	to.h = between(1, 9);
-	to.w = between(1, 9);
+	to.h = random_between(1, 9);
+	to.w = random_between(1, 9);
 	if (factors) { /* a number that both types hold exactly */
-		to.w = (uint32_t)floor(s.w * number(k, 1.5));
-		to.h = (uint32_t)floor(s.h * number(k, 2.25));
+		to.w = (uint32_t)floor(s.w * number_give(k, 1.5));
+		to.h = (uint32_t)floor(s.h * number_give(k, 2.25));
 	} else {
-		integer(k, (int32_t)to.w);
-		integer(k, (int32_t)to.h);
+		integer_give(k, (int32_t)to.w);
+		integer_give(k, (int32_t)to.h);
 	}
-	if (k->nchw || how || chance(50))
-		truth(k, k->nchw);
+	if (k->nchw || how || random_chance(50))
+		truth_give(k, k->nchw);
 	if (how) {
-		truth(k, how == 1);
-		if (how == 2 || chance(50))
-			truth(k, how == 2);
+		truth_give(k, how == 1);
+		if (how == 2 || random_chance(50))
+			truth_give(k, how == 2);
 	}
 	out = wanted_image(k, to);
 	EACH_CELL(to, b, y, x, c)
-	out->reals[cell(k, to, b, y, x, c)] =
-		image_sample(k, s, in, b, place(y, s.h, to.h, how), place(x, s.w, to.w, how), c);
+	out->reals[image_cell(k, to, b, y, x, c)] =
+		image_sample(k, s, in, b, sample_place(y, s.h, to.h, how), sample_place(x, s.w, to.w, how), c);
 }
 
 /* Both operations between depth and space: a block's cells are channels. */
 static void make_blocks(struct maker *k)
 {
-	uint32_t n = between(1, 3);
-	struct image deep = { between(1, 2), between(1, 3), between(1, 3), between(1, 3) * n * n };
+	uint32_t n = random_between(1, 3);
+	struct image deep = { random_between(1, 2), random_between(1, 3), random_between(1, 3),
+		              random_between(1, 3) * n * n };
 	struct image wide = { deep.b, deep.h * n, deep.w * n, deep.c / n / n };
 	bool to_depth = k->op == NNB_SPACE_TO_DEPTH;
 	struct tensor *in, *out;
 
-	k->nchw = chance(40);
+	k->nchw = random_chance(40);
 	in = own_image(k, to_depth ? wide : deep);
-	integer(k, (int32_t)n);
-	if (k->nchw || chance(50))
-		truth(k, k->nchw);
+	integer_give(k, (int32_t)n);
+	if (k->nchw || random_chance(50))
+		truth_give(k, k->nchw);
 	out = wanted_image(k, to_depth ? deep : wide);
 	EACH_CELL(wide, b, y, x, c)
 	{
-		size_t w = cell(k, wide, b, y, x, c);
-		size_t d = cell(k, deep, b, y / n, x / n, (y % n * n + x % n) * wide.c + c);
+		size_t w = image_cell(k, wide, b, y, x, c);
+		size_t d = image_cell(k, deep, b, y / n, x / n, (y % n * n + x % n) * wide.c + c);
 
 		out->reals[to_depth ? d : w] = in->reals[to_depth ? w : d];
 	}
@@ -313,43 +318,45 @@ static void make_blocks(struct maker *k)
 
 static void make_each(struct maker *k)
 {
-	uint32_t dims[4] = { between(1, 3), between(1, 4), between(1, 4), between(1, 9) }, rank = between(1, 4);
-	struct tensor *in = own(k, rank, dims), *out;
+	uint32_t dims[4] = { random_between(1, 3), random_between(1, 4), random_between(1, 4), random_between(1, 9) },
+		 rank = random_between(1, 4);
+	struct tensor *in = own_tensor(k, rank, dims), *out;
 
-	out = k->op == NNB_LOGISTIC ? wanted(k, k->type, rank, dims, 1.0f / 256, 0)
-	      : k->op == NNB_TANH   ? wanted(k, k->type, rank, dims, 1.0f / 128, 128)
-	                            : like(k, rank, dims);
+	out = k->op == NNB_LOGISTIC ? tensor_want(k, k->type, rank, dims, 1.0f / 256, 0)
+	      : k->op == NNB_TANH   ? tensor_want(k, k->type, rank, dims, 1.0f / 128, 128)
+	                            : tensor_like(k, rank, dims);
 	for (size_t i = 0; i < out->n; i++) {
 		double x = in->reals[i];
 
 		out->reals[i] = k->op == NNB_LOGISTIC ? 1 / (1 + exp(-x))
 		                : k->op == NNB_TANH   ? tanh(x)
 		                : k->op == NNB_FLOOR  ? floor(x)
-		                : k->op == NNB_RELU   ? fuse(NNB_FUSED_RELU, x)
-		                : k->op == NNB_RELU1  ? fuse(NNB_FUSED_RELU1, x)
-		                                      : fuse(NNB_FUSED_RELU6, x);
+		                : k->op == NNB_RELU   ? value_fused(NNB_FUSED_RELU, x)
+		                : k->op == NNB_RELU1  ? value_fused(NNB_FUSED_RELU1, x)
+		                                      : value_fused(NNB_FUSED_RELU6, x);
 	}
 }
 
 static void make_dequantize(struct maker *k)
 {
 	static float scales[8];
-	uint32_t dims[4] = { between(1, 3), between(1, 4), between(1, 4), between(1, 5) }, rank = between(1, 4);
-	struct tensor *in = tensor(k, k->type, rank, dims, 1.0f / 32, 77), *out;
+	uint32_t dims[4] = { random_between(1, 3), random_between(1, 4), random_between(1, 4), random_between(1, 5) },
+		 rank = random_between(1, 4);
+	struct tensor *in = tensor_make(k, k->type, rank, dims, 1.0f / 32, 77), *out;
 
 	if (k->type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL) {
 		in->operand.channel_dim = random_below(rank);
 		in->scales = scales;
 	}
 	for (int i = 0; i < 8; i++)
-		scales[i] = (float)between(1, 9) / 64;
-	give(k, in, 1, chance(20));
-	out = wanted(k, k->second, rank, dims, 0, 0);
+		scales[i] = (float)random_between(1, 9) / 64;
+	tensor_give(k, in, 1, random_chance(20));
+	out = tensor_want(k, k->second, rank, dims, 0, 0);
 	memcpy(out->reals, in->reals, out->n * sizeof(*out->reals));
 }
 
 /* The index in @t of element @i of @out; @t has as many dimensions or fewer (O-32). */
-static size_t broadcast(const struct tensor *out, size_t i, const struct tensor *t)
+static size_t index_broadcast(const struct tensor *out, size_t i, const struct tensor *t)
 {
 	size_t at = 0, step = 1;
 
@@ -368,26 +375,26 @@ static size_t broadcast(const struct tensor *out, size_t i, const struct tensor 
 
 static void make_pair(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[2][4], all[4], skip = random_below(rank), fused = random_below(4);
+	uint32_t rank = random_between(1, 4), dims[2][4], all[4], skip = random_below(rank), fused = random_below(4);
 	struct tensor *a, *b, *out;
 
 	for (uint32_t d = 0; d < rank; d++) {
-		all[d] = dims[0][d] = dims[1][d] = between(1, 5);
-		if (chance(30) && d >= skip)
+		all[d] = dims[0][d] = dims[1][d] = random_between(1, 5);
+		if (random_chance(30) && d >= skip)
 			dims[random_below(2)][d] = 1;
 	}
 	for (uint32_t d = skip; d < rank; d++)
 		all[d] = dims[0][d] > dims[1][d] ? dims[0][d] : dims[1][d];
-	a = give(k, tensor(k, k->type, rank, dims[0], 1.0f / 64, 100), 3, false);
-	b = give(k, tensor(k, k->type, rank - skip, dims[1] + skip, 1.0f / 50, 120), 3, chance(40));
+	a = tensor_give(k, tensor_make(k, k->type, rank, dims[0], 1.0f / 64, 100), 3, false);
+	b = tensor_give(k, tensor_make(k, k->type, rank - skip, dims[1] + skip, 1.0f / 50, 120), 3, random_chance(40));
 	if (k->type == NNB_TENSOR_INT32)
 		fused = NNB_FUSED_NONE;
-	integer(k, (int32_t)fused);
-	out = like(k, rank, all);
+	integer_give(k, (int32_t)fused);
+	out = tensor_like(k, rank, all);
 	for (size_t i = 0; i < out->n; i++) {
-		double x = a->reals[broadcast(out, i, a)], y = b->reals[broadcast(out, i, b)];
+		double x = a->reals[index_broadcast(out, i, a)], y = b->reals[index_broadcast(out, i, b)];
 
-		out->reals[i] = fuse(fused, k->op == NNB_ADD ? x + y : x * y);
+		out->reals[i] = value_fused(fused, k->op == NNB_ADD ? x + y : x * y);
 	}
 	fit_scale(out, 1.01 / 64 / 50);
 }
@@ -401,7 +408,8 @@ struct axis {
 
 static struct axis random_axis(bool last)
 {
-	struct axis a = { between(1, 4), { between(1, 4), between(1, 4), between(1, 5), between(1, 7) } };
+	struct axis a = { random_between(1, 4),
+		          { random_between(1, 4), random_between(1, 4), random_between(1, 5), random_between(1, 7) } };
 
 	a.at = last ? a.rank - 1 : random_below(a.rank);
 	a.size = a.dims[a.at];
@@ -420,18 +428,18 @@ static size_t row_of(const struct axis *a, size_t i)
 static void name_axis(struct maker *k, const struct axis *a, bool last)
 {
 	if (!last)
-		integer(k, (int32_t)a->at - (chance(50) ? (int32_t)a->rank : 0));
+		integer_give(k, (int32_t)a->at - (random_chance(50) ? (int32_t)a->rank : 0));
 }
 
 static void make_softmax(struct maker *k)
 {
-	bool last = chance(40);
+	bool last = random_chance(40);
 	struct axis a = random_axis(last);
-	struct tensor *in = own(k, a.rank, a.dims), *out;
-	double beta = number(k, chance(50) ? 1 : 0.5);
+	struct tensor *in = own_tensor(k, a.rank, a.dims), *out;
+	double beta = number_give(k, random_chance(50) ? 1 : 0.5);
 
 	name_axis(k, &a, last);
-	out = wanted(k, k->type, a.rank, a.dims, 1.0f / 256, 0);
+	out = tensor_want(k, k->type, a.rank, a.dims, 1.0f / 256, 0);
 	for (size_t i = 0; i < out->n; i++) {
 		const double *row = in->reals + row_of(&a, i);
 		double sum = 0;
@@ -444,12 +452,12 @@ static void make_softmax(struct maker *k)
 
 static void make_l2_normalization(struct maker *k)
 {
-	bool last = chance(40);
+	bool last = random_chance(40);
 	struct axis a = random_axis(last);
-	struct tensor *in = own(k, a.rank, a.dims), *out;
+	struct tensor *in = own_tensor(k, a.rank, a.dims), *out;
 
 	name_axis(k, &a, last);
-	out = wanted(k, k->type, a.rank, a.dims, 1.0f / 128, 128);
+	out = tensor_want(k, k->type, a.rank, a.dims, 1.0f / 128, 128);
 	for (size_t i = 0; i < out->n; i++) {
 		const double *row = in->reals + row_of(&a, i);
 		double sum = 0;
@@ -462,18 +470,18 @@ static void make_l2_normalization(struct maker *k)
 
 static void make_local_response_normalization(struct maker *k)
 {
-	bool last = chance(40);
+	bool last = random_chance(40);
 	struct axis a = random_axis(last);
-	struct tensor *in = own(k, a.rank, a.dims), *out;
+	struct tensor *in = own_tensor(k, a.rank, a.dims), *out;
 	int64_t radius = random_below(4);
 	double bias, alpha, beta;
 
-	integer(k, (int32_t)radius);
-	bias = number(k, 1.5);
-	alpha = number(k, 0.75);
-	beta = number(k, 0.5);
+	integer_give(k, (int32_t)radius);
+	bias = number_give(k, 1.5);
+	alpha = number_give(k, 0.75);
+	beta = number_give(k, 0.5);
 	name_axis(k, &a, last);
-	out = like(k, a.rank, a.dims);
+	out = tensor_like(k, a.rank, a.dims);
 	for (size_t i = 0; i < out->n; i++) {
 		const double *row = in->reals + row_of(&a, i);
 		int64_t at = (int64_t)((i - row_of(&a, i)) / a.step);
@@ -491,18 +499,19 @@ static void make_local_response_normalization(struct maker *k)
 static void make_concatenation(struct maker *k)
 {
 	struct axis a = random_axis(false);
-	uint32_t n = between(1, 5), all = 0, extents[5], before = 0;
+	uint32_t n = random_between(1, 5), all = 0, extents[5], before = 0;
 	struct tensor *parts[5], *out;
 
 	for (uint32_t i = 0; i < n; i++) {
-		all += extents[i] = a.dims[a.at] = between(1, 4);
-		parts[i] = give(
-			k, tensor(k, k->type, a.rank, a.dims, 1.0f / (float)between(60, 68), (int32_t)between(90, 110)),
-			2, chance(20));
+		all += extents[i] = a.dims[a.at] = random_between(1, 4);
+		parts[i] = tensor_give(k,
+		                       tensor_make(k, k->type, a.rank, a.dims, 1.0f / (float)random_between(60, 68),
+		                                   (int32_t)random_between(90, 110)),
+		                       2, random_chance(20));
 	}
-	integer(k, (int32_t)a.at);
+	integer_give(k, (int32_t)a.at);
 	a.dims[a.at] = all;
-	out = like(k, a.rank, a.dims);
+	out = tensor_like(k, a.rank, a.dims);
 	for (uint32_t i = 0; i < n; before += extents[i++])
 		for (size_t j = 0; j < parts[i]->n; j++) {
 			size_t row = j / (extents[i] * a.step), in_row = j % (extents[i] * a.step);
@@ -513,30 +522,31 @@ static void make_concatenation(struct maker *k)
 
 static void make_reshape(struct maker *k)
 {
-	uint32_t a = between(1, 5), b = between(1, 5), c = between(1, 5);
-	struct tensor *in = own(k, DIMS(a, b, c)), *out;
+	uint32_t a = random_between(1, 5), b = random_between(1, 5), c = random_between(1, 5);
+	struct tensor *in = own_tensor(k, DIMS(a, b, c)), *out;
 
-	integers(k, 2, (const int32_t[]){ chance(50) ? -1 : (int32_t)(b * c), (int32_t)a }, chance(50));
-	out = like(k, DIMS(b * c, a));
+	integers_give(k, 2, (const int32_t[]){ random_chance(50) ? -1 : (int32_t)(b * c), (int32_t)a },
+	              random_chance(50));
+	out = tensor_like(k, DIMS(b * c, a));
 	memcpy(out->reals, in->reals, out->n * sizeof(*out->reals));
 }
 
 /* Some values are keys of the table, others are not. */
 static void make_hashtable_lookup(struct maker *k)
 {
-	uint32_t rows = between(1, 6), columns = between(1, 5), n = between(1, 6);
+	uint32_t rows = random_between(1, 6), columns = random_between(1, 5), n = random_between(1, 6);
 	int32_t keys[6], wanted_keys[6];
 	struct tensor *values, *out, *hits;
 
 	for (uint32_t i = 0; i < rows; i++)
 		keys[i] = (int32_t)(i * 7) - 9; /* in ascending order */
 	for (uint32_t i = 0; i < n; i++)
-		wanted_keys[i] = keys[random_below(rows)] + (chance(30) ? 3 : 0);
-	integers(k, n, wanted_keys, chance(50));
-	integers(k, rows, keys, chance(50));
-	values = own(k, DIMS(rows, columns));
-	out = like(k, DIMS(n, columns));
-	hits = wanted(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(n), 1, 0);
+		wanted_keys[i] = keys[random_below(rows)] + (random_chance(30) ? 3 : 0);
+	integers_give(k, n, wanted_keys, random_chance(50));
+	integers_give(k, rows, keys, random_chance(50));
+	values = own_tensor(k, DIMS(rows, columns));
+	out = tensor_like(k, DIMS(n, columns));
+	hits = tensor_want(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(n), 1, 0);
 	hits->off = 0;
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t row = 0; row < rows; row++) {
@@ -554,7 +564,7 @@ static void make_hashtable_lookup(struct maker *k)
 }
 
 /* Fingerprint64 of FarmHash for 8 to 16 bytes. */
-static uint64_t fingerprint(const uint8_t *key, size_t n)
+static uint64_t key_fingerprint(const uint8_t *key, size_t n)
 {
 	const uint64_t k2 = 0x9ae16a3b2f90404f;
 	uint64_t mul = k2 + n * 2, a, b, c, d;
@@ -581,7 +591,7 @@ static bool lsh_bit(const struct tensor *in, double seed, const struct tensor *w
 	memcpy(key, &first, 4);
 	for (uint32_t i = 0; i < n; i++) {
 		memcpy(key + 4, in->bytes + (size_t)i * bytes, bytes);
-		score += (weights_of ? weights_of->reals[i] : 1) * (double)(int64_t)fingerprint(key, 4 + bytes);
+		score += (weights_of ? weights_of->reals[i] : 1) * (double)(int64_t)key_fingerprint(key, 4 + bytes);
 	}
 	return score > 0;
 }
@@ -590,16 +600,17 @@ static bool lsh_bit(const struct tensor *in, double seed, const struct tensor *w
 static void make_lsh_projection(struct maker *k)
 {
 	static const uint32_t types[] = { NNB_TENSOR_FLOAT32, NNB_TENSOR_INT32 };
-	uint32_t hashes = between(1, 4), bits = between(1, 6), n = between(1, 5), how = between(1, 3);
-	struct tensor *seeds = own(k, DIMS(hashes, bits)), *in, *weighted = NULL, *out;
+	uint32_t hashes = random_between(1, 4), bits = random_between(1, 6), n = random_between(1, 5),
+		 how = random_between(1, 3);
+	struct tensor *seeds = own_tensor(k, DIMS(hashes, bits)), *in, *weighted = NULL, *out;
 
-	in = give(k, tensor(k, types[random_below(2)], DIMS(n, between(1, 3)), 0, 0), 1000, false);
-	if (chance(50))
-		weighted = own(k, DIMS(n));
+	in = tensor_give(k, tensor_make(k, types[random_below(2)], DIMS(n, random_between(1, 3)), 0, 0), 1000, false);
+	if (random_chance(50))
+		weighted = own_tensor(k, DIMS(n));
 	else
-		omit(k, k->type, DIMS(n));
-	integer(k, (int32_t)how); /* deprecated sparse, dense, sparse */
-	out = wanted(k, NNB_TENSOR_INT32, DIMS(how == 2 ? hashes * bits : hashes), 0, 0);
+		operand_omit(k, k->type, DIMS(n));
+	integer_give(k, (int32_t)how); /* deprecated sparse, dense, sparse */
+	out = tensor_want(k, NNB_TENSOR_INT32, DIMS(how == 2 ? hashes * bits : hashes), 0, 0);
 	for (uint32_t h = 0; h < hashes; h++)
 		for (uint32_t b = 0; b < bits; b++) {
 			bool bit = lsh_bit(in, seeds->reals[h * bits + b], weighted);
@@ -615,15 +626,15 @@ static void make_lsh_projection(struct maker *k)
 
 static void make_embedding_lookup(struct maker *k)
 {
-	uint32_t rows = between(1, 6), columns = between(1, 5), n = between(1, 6);
+	uint32_t rows = random_between(1, 6), columns = random_between(1, 5), n = random_between(1, 6);
 	struct tensor *values, *out;
 	int32_t at[6];
 
 	for (uint32_t i = 0; i < n; i++)
 		at[i] = (int32_t)random_below(rows);
-	integers(k, n, at, chance(50));
-	values = own(k, DIMS(rows, columns));
-	out = like(k, DIMS(n, columns));
+	integers_give(k, n, at, random_chance(50));
+	values = own_tensor(k, DIMS(rows, columns));
+	out = tensor_like(k, DIMS(n, columns));
 	for (size_t i = 0; i < out->n; i++)
 		out->reals[i] = values->reals[(size_t)at[i / columns] * columns + i % columns];
 }

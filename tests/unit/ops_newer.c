@@ -12,43 +12,43 @@ enum { RANK = 4 };
 /* A scale and a zero point that suit all types. */
 static struct tensor *plain_tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
-	return tensor(k, type, rank, dims, 1.0f / 32, 120);
+	return tensor_make(k, type, rank, dims, 1.0f / 32, 120);
 }
 
 /* Elements from @least to @most; quantised types use their full range. */
-static struct tensor *fill(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, double least,
-                           double most)
+static struct tensor *tensor_fill(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, double least,
+                                  double most)
 {
 	return give_between(k, plain_tensor(k, type, rank, dims), least, most, false);
 }
 
-static struct tensor *own(struct maker *k, uint32_t rank, const uint32_t *dims)
+static struct tensor *own_tensor(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return fill(k, k->type, rank, dims, -4, 4);
+	return tensor_fill(k, k->type, rank, dims, -4, 4);
 }
 
-static void list(struct maker *k, uint32_t n, const int32_t *values)
+static void list_tensor(struct maker *k, uint32_t n, const int32_t *values)
 {
-	integers(k, n, values, true);
+	integers_give(k, n, values, true);
 }
 
-static void pairs(struct maker *k, uint32_t n, const int32_t *values)
+static void pairs_tensor(struct maker *k, uint32_t n, const int32_t *values)
 {
-	struct tensor *t = tensor(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ n, 2 }, 0, 0);
+	struct tensor *t = tensor_make(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ n, 2 }, 0, 0);
 
 	memcpy(t->bytes, values, n * 8);
 	give_filled(k, t, true);
 }
 
-static struct tensor *want(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
+static struct tensor *wanted_tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
-	return wanted(k, type, rank, dims, 1.0f / 32, 120);
+	return tensor_want(k, type, rank, dims, 1.0f / 32, 120);
 }
 
 static void random_dims(uint32_t rank, uint32_t *ret)
 {
 	for (uint32_t d = 0; d < rank; d++)
-		ret[d] = between(1, 5);
+		ret[d] = random_between(1, 5);
 }
 
 /* The index of element @i, and the element at an index. */
@@ -58,7 +58,7 @@ static void index_of(const struct tensor *t, size_t i, uint32_t *ret)
 		ret[d] = (uint32_t)(i % t->operand.dims[d]);
 }
 
-static double at(const struct tensor *t, const uint32_t *index)
+static double value_at(const struct tensor *t, const uint32_t *index)
 {
 	size_t i = 0;
 
@@ -74,12 +74,12 @@ static double at(const struct tensor *t, const uint32_t *index)
 
 static void make_transpose(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], out[RANK], from[RANK] = { 0 };
+	uint32_t rank = random_between(1, 4), dims[RANK], out[RANK], from[RANK] = { 0 };
 	int32_t order[RANK] = { 0, 1, 2, 3 };
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
+	in = own_tensor(k, rank, dims);
 	for (uint32_t d = rank; d-- > 1;) {
 		uint32_t other = random_below(d + 1);
 		int32_t swap = order[d];
@@ -87,57 +87,58 @@ static void make_transpose(struct maker *k)
 		order[d] = order[other];
 		order[other] = swap;
 	}
-	list(k, rank, order);
+	list_tensor(k, rank, order);
 	for (uint32_t d = 0; d < rank; d++)
 		out[d] = dims[order[d]];
-	t = want(k, k->type, rank, out);
+	t = wanted_tensor(k, k->type, rank, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		for (uint32_t d = 0; d < rank; d++)
 			from[order[d]] = x[d];
-		t->reals[i] = at(in, from);
+		t->reals[i] = value_at(in, from);
 	}
 }
 
 static void make_slice(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], out[RANK];
+	uint32_t rank = random_between(1, 4), dims[RANK], out[RANK];
 	int32_t begin[RANK], size[RANK];
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
+	in = own_tensor(k, rank, dims);
 	for (uint32_t d = 0; d < rank; d++) {
 		begin[d] = (int32_t)random_below(dims[d]);
-		out[d] = between(1, dims[d] - (uint32_t)begin[d]);
+		out[d] = random_between(1, dims[d] - (uint32_t)begin[d]);
 		size[d] = out[d] == dims[d] - (uint32_t)begin[d] ? -1 : (int32_t)out[d];
 	}
-	list(k, rank, begin);
-	list(k, rank, size);
-	t = want(k, k->type, rank, out);
+	list_tensor(k, rank, begin);
+	list_tensor(k, rank, size);
+	t = wanted_tensor(k, k->type, rank, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		for (uint32_t d = 0; d < rank; d++)
 			x[d] += (uint32_t)begin[d];
-		t->reals[i] = at(in, x);
+		t->reals[i] = value_at(in, x);
 	}
 }
 
 /* From both ends, forwards and backwards; some dimensions shrink to one. */
 static void make_strided_slice(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], out[RANK], n = 0, from[RANK], left[RANK];
+	uint32_t rank = random_between(1, 4), dims[RANK], out[RANK], n = 0, from[RANK], left[RANK];
 	int32_t begin[RANK], end[RANK], stride[RANK], shrink = 0, first = 0;
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
+	in = own_tensor(k, rank, dims);
 	for (uint32_t d = 0; d < rank; d++) {
 		bool one = n + (rank - d) > 1 && random_below(4) == 0;
 
-		stride[d] = (int32_t)between(1, 2) * (one || random_below(2) ? 1 : -1);
+		stride[d] = (int32_t)random_between(1, 2) * (one || random_below(2) ? 1 : -1);
 		begin[d] = (int32_t)random_below(dims[d]);
-		end[d] = stride[d] > 0 ? (int32_t)between((uint32_t)begin[d] + 1, dims[d]) : -(int32_t)dims[d] - 1;
+		end[d] = stride[d] > 0 ? (int32_t)random_between((uint32_t)begin[d] + 1, dims[d])
+		                       : -(int32_t)dims[d] - 1;
 		from[d] = (uint32_t)begin[d];
 		if (stride[d] > 0 && !one && random_below(3) == 0) {
 			first |= 1 << d;
@@ -153,13 +154,13 @@ static void make_strided_slice(struct maker *k)
 		out[n++] = stride[d] > 0 ? ((uint32_t)end[d] - from[d] + (uint32_t)stride[d] - 1) / (uint32_t)stride[d]
 		                         : from[d] / (uint32_t)-stride[d] + 1;
 	}
-	list(k, rank, begin);
-	list(k, rank, end);
-	list(k, rank, stride);
-	integer(k, first);
-	integer(k, 0);
-	integer(k, shrink);
-	t = want(k, k->type, n, out);
+	list_tensor(k, rank, begin);
+	list_tensor(k, rank, end);
+	list_tensor(k, rank, stride);
+	integer_give(k, first);
+	integer_give(k, 0);
+	integer_give(k, shrink);
+	t = wanted_tensor(k, k->type, n, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		uint32_t there[RANK];
@@ -167,33 +168,33 @@ static void make_strided_slice(struct maker *k)
 		memcpy(there, from, sizeof(there));
 		for (uint32_t d = 0; d < n; d++)
 			there[left[d]] = (uint32_t)((int32_t)from[left[d]] + (int32_t)x[d] * stride[left[d]]);
-		t->reals[i] = at(in, there);
+		t->reals[i] = value_at(in, there);
 	}
 }
 
 static void make_pad(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], out[RANK];
+	uint32_t rank = random_between(1, 4), dims[RANK], out[RANK];
 	int32_t pads[2 * RANK];
 	bool quant = k->type == NNB_TENSOR_QUANT8_ASYMM || k->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED;
 	struct tensor *in, *t;
 	double value = 0;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
+	in = own_tensor(k, rank, dims);
 	for (uint32_t d = 0; d < rank; d++) {
 		pads[2 * d] = (int32_t)random_below(3);
 		pads[2 * d + 1] = (int32_t)random_below(3);
 		out[d] = dims[d] + (uint32_t)(pads[2 * d] + pads[2 * d + 1]);
 	}
-	pairs(k, rank, pads);
+	pairs_tensor(k, rank, pads);
 	if (k->op == NNB_PAD_V2 && quant) {
-		integer(k, in->operand.zero_point + 9);
+		integer_give(k, in->operand.zero_point + 9);
 		value = 9 * (double)in->operand.scale;
 	} else if (k->op == NNB_PAD_V2) {
-		value = number(k, 1.5);
+		value = number_give(k, 1.5);
 	}
-	t = want(k, k->type, rank, out);
+	t = wanted_tensor(k, k->type, rank, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		bool inside = true;
@@ -202,126 +203,128 @@ static void make_pad(struct maker *k)
 			x[d] -= (uint32_t)pads[2 * d];
 			inside &= x[d] < dims[d];
 		}
-		t->reals[i] = inside ? at(in, x) : value;
+		t->reals[i] = inside ? value_at(in, x) : value;
 	}
 }
 
 static void make_tile(struct maker *k)
 {
-	uint32_t rank = between(1, 3), dims[RANK], out[RANK];
+	uint32_t rank = random_between(1, 3), dims[RANK], out[RANK];
 	int32_t times[RANK];
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
+	in = own_tensor(k, rank, dims);
 	for (uint32_t d = 0; d < rank; d++) {
-		times[d] = (int32_t)between(1, 2);
+		times[d] = (int32_t)random_between(1, 2);
 		out[d] = dims[d] * (uint32_t)times[d];
 	}
-	list(k, rank, times);
-	t = want(k, k->type, rank, out);
+	list_tensor(k, rank, times);
+	t = wanted_tensor(k, k->type, rank, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		for (uint32_t d = 0; d < rank; d++)
 			x[d] %= dims[d];
-		t->reals[i] = at(in, x);
+		t->reals[i] = value_at(in, x);
 	}
 }
 
 static void make_split(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], axis = random_below(rank), n = between(1, 4);
+	uint32_t rank = random_between(1, 4), dims[RANK], axis = random_below(rank), n = random_between(1, 4);
 	struct tensor *in;
 
 	random_dims(rank, dims);
-	dims[axis] = n * between(1, 3);
-	in = own(k, rank, dims);
-	integer(k, (int32_t)axis - (random_below(2) ? (int32_t)rank : 0));
-	integer(k, (int32_t)n);
+	dims[axis] = n * random_between(1, 3);
+	in = own_tensor(k, rank, dims);
+	integer_give(k, (int32_t)axis - (random_below(2) ? (int32_t)rank : 0));
+	integer_give(k, (int32_t)n);
 	dims[axis] /= n;
 	for (uint32_t part = 0; part < n; part++) {
-		struct tensor *t = want(k, k->type, rank, dims);
+		struct tensor *t = wanted_tensor(k, k->type, rank, dims);
 
 		EACH_ELEMENT(t, i, x)
 		{
 			x[axis] += part * dims[axis];
-			t->reals[i] = at(in, x);
+			t->reals[i] = value_at(in, x);
 		}
 	}
 }
 
 static void make_gather(struct maker *k)
 {
-	uint32_t rank = between(1, 3), dims[RANK], out[2 * RANK], axis = random_below(rank), n = between(1, 6);
+	uint32_t rank = random_between(1, 3), dims[RANK], out[2 * RANK], axis = random_below(rank),
+		 n = random_between(1, 6);
 	struct tensor *in, *indices, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
-	integer(k, (int32_t)axis);
-	indices = fill(k, NNB_TENSOR_INT32, 1, &n, 0, dims[axis] - 0.001);
+	in = own_tensor(k, rank, dims);
+	integer_give(k, (int32_t)axis);
+	indices = tensor_fill(k, NNB_TENSOR_INT32, 1, &n, 0, dims[axis] - 0.001);
 	memcpy(out, dims, sizeof(dims));
 	out[axis] = n;
-	t = want(k, k->type, rank, out);
+	t = wanted_tensor(k, k->type, rank, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		x[axis] = (uint32_t)indices->reals[x[axis]];
-		t->reals[i] = at(in, x);
+		t->reals[i] = value_at(in, x);
 	}
 }
 
 static void make_shuffle(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], axis = random_below(rank), groups = between(1, 3), each;
+	uint32_t rank = random_between(1, 4), dims[RANK], axis = random_below(rank), groups = random_between(1, 3),
+		 each;
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
 	each = dims[axis];
 	dims[axis] *= groups;
-	in = own(k, rank, dims);
-	integer(k, (int32_t)groups);
-	integer(k, (int32_t)axis);
-	t = want(k, k->type, rank, dims);
+	in = own_tensor(k, rank, dims);
+	integer_give(k, (int32_t)groups);
+	integer_give(k, (int32_t)axis);
+	t = wanted_tensor(k, k->type, rank, dims);
 	EACH_ELEMENT(t, i, x)
 	{
 		x[axis] = x[axis] % groups * each + x[axis] / groups;
-		t->reals[i] = at(in, x);
+		t->reals[i] = value_at(in, x);
 	}
 }
 
 static void make_expand_dims(struct maker *k)
 {
-	uint32_t rank = between(1, 3), dims[RANK], axis = random_below(rank + 1), out[RANK];
+	uint32_t rank = random_between(1, 3), dims[RANK], axis = random_below(rank + 1), out[RANK];
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
-	integer(k, (int32_t)axis - (chance(50) ? (int32_t)rank + 1 : 0));
+	in = own_tensor(k, rank, dims);
+	integer_give(k, (int32_t)axis - (random_chance(50) ? (int32_t)rank + 1 : 0));
 	for (uint32_t d = 0; d <= rank; d++)
 		out[d] = d == axis ? 1 : dims[d - (d > axis)];
-	t = want(k, k->type, rank + 1, out);
+	t = wanted_tensor(k, k->type, rank + 1, out);
 	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
 }
 
 /* Named dimensions of 1, or all of them. */
 static void make_squeeze(struct maker *k)
 {
-	uint32_t rank = between(2, 4), dims[RANK], out[RANK], n = 0;
-	bool all = chance(40);
+	uint32_t rank = random_between(2, 4), dims[RANK], out[RANK], n = 0;
+	bool all = random_chance(40);
 	int32_t named[RANK], n_named = 0;
 	struct tensor *in, *t;
 
 	for (uint32_t d = 0; d < rank; d++) {
-		dims[d] = d && chance(60) ? 1 : between(2, 5);
-		if (dims[d] == 1 && (all || chance(50)))
+		dims[d] = d && random_chance(60) ? 1 : random_between(2, 5);
+		if (dims[d] == 1 && (all || random_chance(50)))
 			named[n_named++] = (int32_t)d;
 		else
 			out[n++] = dims[d];
 	}
-	in = own(k, rank, dims);
+	in = own_tensor(k, rank, dims);
 	if (all || !n_named)
-		omit(k, NNB_TENSOR_INT32, DIMS(1));
+		operand_omit(k, NNB_TENSOR_INT32, DIMS(1));
 	else
-		list(k, (uint32_t)n_named, named);
+		list_tensor(k, (uint32_t)n_named, named);
 	for (uint32_t d = n = 0; d < rank; d++) { /* naming no dimension names all */
 		bool is_named = all || !n_named;
 
@@ -330,14 +333,14 @@ static void make_squeeze(struct maker *k)
 		if (dims[d] != 1 || !is_named)
 			out[n++] = dims[d];
 	}
-	t = want(k, k->type, n, out);
+	t = wanted_tensor(k, k->type, n, out);
 	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
 }
 
 /* The model states the shape, or the request does. */
 static void make_fill(struct maker *k)
 {
-	uint32_t rank = between(1, 3), dims[RANK];
+	uint32_t rank = random_between(1, 3), dims[RANK];
 	int32_t shape[RANK];
 	double value = -7;
 	struct tensor *t;
@@ -345,12 +348,12 @@ static void make_fill(struct maker *k)
 	random_dims(rank, dims);
 	for (uint32_t d = 0; d < rank; d++)
 		shape[d] = (int32_t)dims[d];
-	integers(k, rank, shape, !(k->late = chance(50)));
+	integers_give(k, rank, shape, !(k->late = random_chance(50)));
 	if (k->type == NNB_TENSOR_INT32)
-		integer(k, (int32_t)value);
+		integer_give(k, (int32_t)value);
 	else
-		value = number(k, 1.625);
-	t = want(k, k->type, rank, dims);
+		value = number_give(k, 1.625);
+	t = wanted_tensor(k, k->type, rank, dims);
 	for (size_t i = 0; i < t->n; i++)
 		t->reals[i] = value;
 }
@@ -358,31 +361,31 @@ static void make_fill(struct maker *k)
 static void make_rank(struct maker *k)
 {
 	static const float scales[] = { 0.5f, 0.25f, 1, 2, 3 };
-	uint32_t rank = between(1, 4), dims[RANK];
+	uint32_t rank = random_between(1, 4), dims[RANK];
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
 	in = plain_tensor(k, k->type, rank, dims);
 	if (k->type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL)
 		in->scales = scales;
-	give(k, in, 1, false);
-	t = want(k, NNB_INT32, 0, dims);
+	tensor_give(k, in, 1, false);
+	t = wanted_tensor(k, NNB_INT32, 0, dims);
 	t->reals[0] = rank;
 }
 
 /* Raw numbers without scale and zero point, cut to integers, and at the borders of a byte. */
 static void make_cast(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], to = k->second ? k->second : k->type;
+	uint32_t rank = random_between(1, 4), dims[RANK], to = k->second ? k->second : k->type;
 	static const float scales[] = { 0.5f, 0.25f, 1, 2, 3 };
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = tensor(k, k->type, rank, dims, 0.5f, 3);
+	in = tensor_make(k, k->type, rank, dims, 0.5f, 3);
 	if (k->type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL)
 		in->scales = scales;
-	give(k, in, 300, false);
-	t = wanted(k, to, rank, dims, 0.5f, 3);
+	tensor_give(k, in, 300, false);
+	t = tensor_want(k, to, rank, dims, 0.5f, 3);
 	t->scales = in->scales;
 	t->off = is_real(to);
 	for (size_t i = 0; i < t->n; i++) {
@@ -403,7 +406,7 @@ static void make_cast(struct maker *k)
 
 /* ---- blocks, in both layouts ---- */
 
-static uint32_t *image(uint32_t ret[4], bool nchw, uint32_t b, uint32_t y, uint32_t x, uint32_t c)
+static uint32_t *image_index(uint32_t ret[4], bool nchw, uint32_t b, uint32_t y, uint32_t x, uint32_t c)
 {
 	memcpy(ret, nchw ? (uint32_t[]){ b, c, y, x } : (uint32_t[]){ b, y, x, c }, 16);
 	return ret;
@@ -415,7 +418,7 @@ static uint32_t *image(uint32_t ret[4], bool nchw, uint32_t b, uint32_t y, uint3
 			for (uint32_t x = 0; x < (w_); x++) \
 				for (uint32_t c = 0; c < (c_); c++)
 
-static size_t place(const struct tensor *t, const uint32_t *index)
+static size_t index_place(const struct tensor *t, const uint32_t *index)
 {
 	size_t i = 0;
 
@@ -426,9 +429,10 @@ static size_t place(const struct tensor *t, const uint32_t *index)
 
 static void make_space_to_batch(struct maker *k)
 {
-	uint32_t n = between(1, 2), deep = between(1, 3), block[2] = { between(1, 3), between(1, 3) }, dims[4];
+	uint32_t n = random_between(1, 2), deep = random_between(1, 3),
+		 block[2] = { random_between(1, 3), random_between(1, 3) }, dims[4];
 	int32_t pads[4] = { (int32_t)random_below(3), 0, (int32_t)random_below(3), 0 };
-	uint32_t h = between(1, 6), w = between(1, 6), out_h, out_w;
+	uint32_t h = random_between(1, 6), w = random_between(1, 6), out_h, out_w;
 	bool nchw = random_below(2);
 	struct tensor *in, *t;
 
@@ -438,79 +442,81 @@ static void make_space_to_batch(struct maker *k)
 		pads[3]++;
 	out_h = (h + (uint32_t)pads[0] + (uint32_t)pads[1]) / block[0];
 	out_w = (w + (uint32_t)pads[2] + (uint32_t)pads[3]) / block[1];
-	in = own(k, 4, image(dims, nchw, n, h, w, deep));
-	list(k, 2, (int32_t *)block);
-	pairs(k, 2, pads);
-	if (nchw || chance(50))
-		truth(k, nchw);
-	t = want(k, k->type, 4, image(dims, nchw, n * block[0] * block[1], out_h, out_w, deep));
+	in = own_tensor(k, 4, image_index(dims, nchw, n, h, w, deep));
+	list_tensor(k, 2, (int32_t *)block);
+	pairs_tensor(k, 2, pads);
+	if (nchw || random_chance(50))
+		truth_give(k, nchw);
+	t = wanted_tensor(k, k->type, 4, image_index(dims, nchw, n * block[0] * block[1], out_h, out_w, deep));
 	EACH_PLACE(n * block[0] * block[1], out_h, out_w, deep)
 	{
 		uint32_t of = b / n, from_y = y * block[0] + of / block[1] - (uint32_t)pads[0];
 		uint32_t from_x = x * block[1] + of % block[1] - (uint32_t)pads[2], from[4];
 		bool inside = from_y < h && from_x < w;
 
-		t->reals[place(t, image(dims, nchw, b, y, x, c))] =
-			inside ? at(in, image(from, nchw, b % n, from_y, from_x, c)) : 0;
+		t->reals[index_place(t, image_index(dims, nchw, b, y, x, c))] =
+			inside ? value_at(in, image_index(from, nchw, b % n, from_y, from_x, c)) : 0;
 	}
 }
 
 static void make_batch_to_space(struct maker *k)
 {
-	uint32_t n = between(1, 2), deep = between(1, 3), block[2] = { between(1, 3), between(1, 3) }, dims[4], from[4];
-	uint32_t h = between(1, 4), w = between(1, 4);
+	uint32_t n = random_between(1, 2), deep = random_between(1, 3),
+		 block[2] = { random_between(1, 3), random_between(1, 3) }, dims[4], from[4];
+	uint32_t h = random_between(1, 4), w = random_between(1, 4);
 	bool nchw = random_below(2);
-	struct tensor *in = own(k, 4, image(dims, nchw, n * block[0] * block[1], h, w, deep)), *t;
+	struct tensor *in = own_tensor(k, 4, image_index(dims, nchw, n * block[0] * block[1], h, w, deep)), *t;
 
-	list(k, 2, (int32_t *)block);
-	if (nchw || chance(50))
-		truth(k, nchw);
-	t = want(k, k->type, 4, image(dims, nchw, n, h * block[0], w * block[1], deep));
+	list_tensor(k, 2, (int32_t *)block);
+	if (nchw || random_chance(50))
+		truth_give(k, nchw);
+	t = wanted_tensor(k, k->type, 4, image_index(dims, nchw, n, h * block[0], w * block[1], deep));
 	EACH_PLACE(n, h * block[0], w * block[1], deep)
 	{
 		uint32_t of = y % block[0] * block[1] + x % block[1];
 
-		t->reals[place(t, image(dims, nchw, b, y, x, c))] =
-			at(in, image(from, nchw, of * n + b, y / block[0], x / block[1], c));
+		t->reals[index_place(t, image_index(dims, nchw, b, y, x, c))] =
+			value_at(in, image_index(from, nchw, of * n + b, y / block[0], x / block[1], c));
 	}
 }
 
 static void make_resize(struct maker *k)
 {
-	uint32_t n = between(1, 2), deep = between(1, 3), h = between(1, 5), w = between(1, 5), dims[4], from[4];
-	uint32_t out_h = between(1, 8), out_w = between(1, 8), how = random_below(3);
+	uint32_t n = random_between(1, 2), deep = random_between(1, 3), h = random_between(1, 5),
+		 w = random_between(1, 5), dims[4], from[4];
+	uint32_t out_h = random_between(1, 8), out_w = random_between(1, 8), how = random_below(3);
 	bool nchw = random_below(2);
-	struct tensor *in = own(k, 4, image(dims, nchw, n, h, w, deep)), *t;
+	struct tensor *in = own_tensor(k, 4, image_index(dims, nchw, n, h, w, deep)), *t;
 	double scale[2];
 
-	if (chance(50)) { /* by factors that both types hold exactly */
-		out_w = (uint32_t)floor(w * number(k, 1.5));
-		out_h = (uint32_t)floor(h * number(k, 2.25));
+	if (random_chance(50)) { /* by factors that both types hold exactly */
+		out_w = (uint32_t)floor(w * number_give(k, 1.5));
+		out_h = (uint32_t)floor(h * number_give(k, 2.25));
 	} else {
-		integer(k, (int32_t)out_w);
-		integer(k, (int32_t)out_h);
+		integer_give(k, (int32_t)out_w);
+		integer_give(k, (int32_t)out_h);
 	}
 	scale[0] = (double)h / out_h;
 	scale[1] = (double)w / out_w;
-	truth(k, nchw);
-	if (how || chance(50)) {
-		truth(k, how == 1);
-		if (how == 2 || chance(50))
-			truth(k, how == 2);
+	truth_give(k, nchw);
+	if (how || random_chance(50)) {
+		truth_give(k, how == 1);
+		if (how == 2 || random_chance(50))
+			truth_give(k, how == 2);
 	}
 	if (how == 1 && out_h > 1)
 		scale[0] = (double)(h - 1) / (out_h - 1);
 	if (how == 1 && out_w > 1)
 		scale[1] = (double)(w - 1) / (out_w - 1);
-	t = want(k, k->type, 4, image(dims, nchw, n, out_h, out_w, deep));
+	t = wanted_tensor(k, k->type, 4, image_index(dims, nchw, n, out_h, out_w, deep));
 	EACH_PLACE(n, out_h, out_w, deep)
 	{
 		double half = how == 2 ? 0.5 : 0, fy = (y + half) * scale[0], fx = (x + half) * scale[1];
 
 		fy = fmin(how == 1 ? round(fy) : floor(fy), h - 1);
 		fx = fmin(how == 1 ? round(fx) : floor(fx), w - 1);
-		t->reals[place(t, image(dims, nchw, b, y, x, c))] =
-			at(in, image(from, nchw, b, (uint32_t)fy, (uint32_t)fx, c));
+		t->reals[index_place(t, image_index(dims, nchw, b, y, x, c))] =
+			value_at(in, image_index(from, nchw, b, (uint32_t)fy, (uint32_t)fx, c));
 	}
 }
 
@@ -550,7 +556,7 @@ static double pair_of(uint32_t op, double a, double b)
 	}
 }
 
-static bool compares(uint32_t op)
+static bool op_compares(uint32_t op)
 {
 	return op == NNB_EQUAL || op == NNB_NOT_EQUAL || op == NNB_GREATER || op == NNB_GREATER_EQUAL ||
 	       op == NNB_LESS || op == NNB_LESS_EQUAL;
@@ -558,8 +564,8 @@ static bool compares(uint32_t op)
 
 static void make_pair(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[2][RANK], out[RANK], less = random_below(rank);
-	bool positive = k->op == NNB_DIV || k->op == NNB_POW, slopes = k->op == NNB_PRELU && chance(50);
+	uint32_t rank = random_between(1, 4), dims[2][RANK], out[RANK], less = random_below(rank);
+	bool positive = k->op == NNB_DIV || k->op == NNB_POW, slopes = k->op == NNB_PRELU && random_chance(50);
 	struct tensor *a, *b, *t;
 
 	random_dims(rank, out);
@@ -570,16 +576,16 @@ static void make_pair(struct maker *k)
 		dims[1][d] = one == 2 || d < less ? 1 : out[d];
 		out[d] = dims[0][d] > dims[1][d] ? dims[0][d] : dims[1][d];
 	}
-	a = fill(k, k->type, rank, dims[0], positive ? 0.5 : -4, 4);
+	a = tensor_fill(k, k->type, rank, dims[0], positive ? 0.5 : -4, 4);
 	b = plain_tensor(k, k->type, rank - less, dims[1] + less);
 	give_between(k, b, positive ? 0.5 : -4, positive ? 2 : 4, slopes);
 	for (uint32_t d = 0; k->type == NNB_TENSOR_INT32 && k->op == NNB_DIV && d < b->n; d++) {
-		encode(b, d, d % 2 ? -3 : 2);
-		b->reals[d] = decode(b, d);
+		element_encode(b, d, d % 2 ? -3 : 2);
+		b->reals[d] = element_decode(b, d);
 	}
 	if (k->op == NNB_SUB || k->op == NNB_DIV)
-		integer(k, NNB_FUSED_NONE);
-	t = want(k, compares(k->op) ? NNB_TENSOR_BOOL8 : k->type, rank, out);
+		integer_give(k, NNB_FUSED_NONE);
+	t = wanted_tensor(k, op_compares(k->op) ? NNB_TENSOR_BOOL8 : k->type, rank, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		uint32_t xa[RANK], xb[RANK];
@@ -589,7 +595,7 @@ static void make_pair(struct maker *k)
 			xa[d] = dims[0][d] == 1 ? 0 : x[d];
 			xb[d] = dims[1][d] == 1 ? 0 : x[d];
 		}
-		y = pair_of(k->op, at(a, xa), at(b, xb + less));
+		y = pair_of(k->op, value_at(a, xa), value_at(b, xb + less));
 		t->reals[i] = k->type == NNB_TENSOR_INT32 ? floor(y) : y;
 	}
 }
@@ -622,31 +628,31 @@ static double each_of(uint32_t op, double x)
 
 static void make_each(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK];
+	uint32_t rank = random_between(1, 4), dims[RANK];
 	bool positive = k->op == NNB_LOG || k->op == NNB_SQRT || k->op == NNB_RSQRT;
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = fill(k, k->type, rank, dims, positive ? 0.25 : -4, 4);
+	in = tensor_fill(k, k->type, rank, dims, positive ? 0.25 : -4, 4);
 	if (k->op == NNB_ELU)
-		number(k, 0.75);
-	t = want(k, k->type, rank, dims);
+		number_give(k, 0.75);
+	t = wanted_tensor(k, k->type, rank, dims);
 	for (size_t i = 0; i < t->n; i++)
 		t->reals[i] = each_of(k->op, in->reals[i]);
 }
 
 static void make_quantize(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK];
+	uint32_t rank = random_between(1, 4), dims[RANK];
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
-	t = want(k, k->second ? k->second : k->type, rank, dims);
+	in = own_tensor(k, rank, dims);
+	t = wanted_tensor(k, k->second ? k->second : k->type, rank, dims);
 	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
 }
 
-static double reduced(uint32_t op, double so_far, double x, bool first)
+static double value_reduced(uint32_t op, double so_far, double x, bool first)
 {
 	if (first)
 		return x;
@@ -667,13 +673,15 @@ static double reduced(uint32_t op, double so_far, double x, bool first)
 
 static void make_reduce(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], out[RANK], n = 0, counts[ELEMENTS_MAX] = { 0 }, set = 0, axes = 0;
+	uint32_t rank = random_between(1, 4), dims[RANK], out[RANK], n = 0, counts[ELEMENTS_MAX] = { 0 }, set = 0,
+		 axes = 0;
 	bool keep = random_below(2);
 	int32_t list_of[RANK];
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = fill(k, k->type, rank, dims, k->op == NNB_REDUCE_PROD ? 0.7 : -4, k->op == NNB_REDUCE_PROD ? 1.3 : 4);
+	in = tensor_fill(k, k->type, rank, dims, k->op == NNB_REDUCE_PROD ? 0.7 : -4,
+	                 k->op == NNB_REDUCE_PROD ? 1.3 : 4);
 	for (uint32_t d = 0; d < rank; d++) {
 		if (random_below(2) || (d == rank - 1 && !axes)) {
 			list_of[axes++] = (int32_t)d - (random_below(2) ? (int32_t)rank : 0);
@@ -682,14 +690,14 @@ static void make_reduce(struct maker *k)
 		if (!(set >> d & 1) || keep)
 			out[n++] = set >> d & 1 ? 1 : dims[d];
 	}
-	list(k, axes, list_of);
+	list_tensor(k, axes, list_of);
 	if (k->op == NNB_MEAN)
-		integer(k, keep);
+		integer_give(k, keep);
 	else
-		truth(k, keep);
+		truth_give(k, keep);
 	if (!n)
 		out[n++] = 1;
-	t = want(k, k->type, n, out);
+	t = wanted_tensor(k, k->type, n, out);
 	EACH_ELEMENT(in, i, x)
 	{
 		size_t to = 0;
@@ -697,7 +705,7 @@ static void make_reduce(struct maker *k)
 		for (uint32_t d = 0; d < rank; d++)
 			if (!(set >> d & 1))
 				to = to * dims[d] + x[d];
-		t->reals[to] = reduced(k->op, t->reals[to], in->reals[i], !counts[to]);
+		t->reals[to] = value_reduced(k->op, t->reals[to], in->reals[i], !counts[to]);
 		counts[to]++;
 	}
 	for (size_t i = 0; k->op == NNB_MEAN && i < t->n; i++)
@@ -706,18 +714,18 @@ static void make_reduce(struct maker *k)
 
 static void make_arg(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK], out[RANK], axis = random_below(rank), n = 0;
+	uint32_t rank = random_between(1, 4), dims[RANK], out[RANK], axis = random_below(rank), n = 0;
 	struct tensor *in, *t;
 
 	random_dims(rank, dims);
-	in = own(k, rank, dims);
-	integer(k, (int32_t)axis);
+	in = own_tensor(k, rank, dims);
+	integer_give(k, (int32_t)axis);
 	for (uint32_t d = 0; d < rank; d++)
 		if (d != axis)
 			out[n++] = dims[d];
 	if (!n)
 		out[n++] = 1;
-	t = want(k, NNB_TENSOR_INT32, n, out);
+	t = wanted_tensor(k, NNB_TENSOR_INT32, n, out);
 	EACH_ELEMENT(t, i, x)
 	{
 		uint32_t from[RANK] = { 0 };
@@ -727,7 +735,7 @@ static void make_arg(struct maker *k)
 			if (d != axis)
 				from[d] = x[o++];
 		for (from[axis] = 0; from[axis] < dims[axis]; from[axis]++) {
-			double value = at(in, from) * (k->op == NNB_ARGMAX ? 1 : -1);
+			double value = value_at(in, from) * (k->op == NNB_ARGMAX ? 1 : -1);
 
 			if (from[axis] && value <= best)
 				continue;
@@ -740,12 +748,12 @@ static void make_arg(struct maker *k)
 /* The rank of each element is the number of elements before it. */
 static void make_topk(struct maker *k)
 {
-	uint32_t rows = between(1, 4), n = between(1, 12), most = between(1, n);
-	struct tensor *in = own(k, 2, (uint32_t[]){ rows, n }), *values, *indices;
+	uint32_t rows = random_between(1, 4), n = random_between(1, 12), most = random_between(1, n);
+	struct tensor *in = own_tensor(k, 2, (uint32_t[]){ rows, n }), *values, *indices;
 
-	integer(k, (int32_t)most);
-	values = want(k, k->type, 2, (uint32_t[]){ rows, most });
-	indices = want(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ rows, most });
+	integer_give(k, (int32_t)most);
+	values = wanted_tensor(k, k->type, 2, (uint32_t[]){ rows, most });
+	indices = wanted_tensor(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ rows, most });
 	for (uint32_t row = 0; row < rows; row++)
 		for (uint32_t i = 0; i < n; i++) {
 			double x = in->reals[row * n + i];
@@ -765,18 +773,18 @@ static void make_topk(struct maker *k)
 
 static void make_log_softmax(struct maker *k)
 {
-	uint32_t rows = between(1, 4), n = between(1, 8), inner = between(1, 3);
-	struct tensor *in = own(k, 3, (uint32_t[]){ rows, n, inner }), *t;
-	double beta = number(k, 0.5);
+	uint32_t rows = random_between(1, 4), n = random_between(1, 8), inner = random_between(1, 3);
+	struct tensor *in = own_tensor(k, 3, (uint32_t[]){ rows, n, inner }), *t;
+	double beta = number_give(k, 0.5);
 
-	integer(k, -2);
-	t = want(k, k->type, 3, (uint32_t[]){ rows, n, inner });
+	integer_give(k, -2);
+	t = wanted_tensor(k, k->type, 3, (uint32_t[]){ rows, n, inner });
 	EACH_ELEMENT(t, i, x)
 	{
 		double sum = 0;
 
 		for (uint32_t other = 0; other < n; other++)
-			sum += exp(beta * at(in, (uint32_t[]){ x[0], other, x[2] }));
+			sum += exp(beta * value_at(in, (uint32_t[]){ x[0], other, x[2] }));
 		t->reals[i] = beta * in->reals[i] - log(sum);
 	}
 }
@@ -784,31 +792,31 @@ static void make_log_softmax(struct maker *k)
 /* Divided by the root of the mean square (docs/operations.md). */
 static void make_instance_normalization(struct maker *k)
 {
-	struct image s = { between(1, 2), between(1, 5), between(2, 5), between(1, 3) };
+	struct image s = { random_between(1, 2), random_between(1, 5), random_between(2, 5), random_between(1, 3) };
 	uint32_t dims[4];
 	struct tensor *in, *t;
 	double gamma, beta, epsilon, n = s.h * s.w;
 
-	k->nchw = chance(50);
+	k->nchw = random_chance(50);
 	image_dims(k, s, dims);
-	in = own(k, 4, dims);
-	gamma = number(k, 1.5);
-	beta = number(k, -0.25);
-	epsilon = number(k, 0.125);
-	truth(k, k->nchw);
-	t = want(k, k->type, 4, dims);
+	in = own_tensor(k, 4, dims);
+	gamma = number_give(k, 1.5);
+	beta = number_give(k, -0.25);
+	epsilon = number_give(k, 0.125);
+	truth_give(k, k->nchw);
+	t = wanted_tensor(k, k->type, 4, dims);
 	for (uint32_t b = 0; b < s.b; b++)
 		for (uint32_t c = 0; c < s.c; c++) {
 			double sum = 0, squares = 0;
 
 			for (uint32_t i = 0; i < s.h * s.w; i++) {
-				double x = in->reals[cell(k, s, b, i / s.w, i % s.w, c)];
+				double x = in->reals[image_cell(k, s, b, i / s.w, i % s.w, c)];
 
 				sum += x;
 				squares += x * x;
 			}
 			for (uint32_t i = 0; i < s.h * s.w; i++) {
-				size_t here = cell(k, s, b, i / s.w, i % s.w, c);
+				size_t here = image_cell(k, s, b, i / s.w, i % s.w, c);
 
 				t->reals[here] =
 					gamma * (in->reals[here] - sum / n) / sqrt(squares / n + epsilon) + beta;
@@ -820,13 +828,13 @@ static void make_instance_normalization(struct maker *k)
 
 static void make_multinomial(struct maker *k)
 {
-	uint32_t batch = between(1, 2), n = between(1, 6), samples = 2000;
+	uint32_t batch = random_between(1, 2), n = random_between(1, 6), samples = 2000;
 	int32_t seeds[2] = { (int32_t)random_below(1000000), (int32_t)random_below(1000000) };
 
-	fill(k, k->type, 2, (uint32_t[]){ batch, n }, -2, 2);
-	integer(k, (int32_t)samples);
-	integers(k, 2, seeds, false);
-	want(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ batch, samples });
+	tensor_fill(k, k->type, 2, (uint32_t[]){ batch, n }, -2, 2);
+	integer_give(k, (int32_t)samples);
+	integers_give(k, 2, seeds, false);
+	wanted_tensor(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ batch, samples });
 }
 
 /* Each class is drawn in proportion to its share, within five standard deviations. */
@@ -839,7 +847,7 @@ static void judge_multinomial(const struct maker *k)
 		double drawn[8] = { 0 }, sum = 0;
 
 		for (uint32_t i = 0; i < samples; i++) {
-			double class = decode(out, (size_t)b * samples + i);
+			double class = element_decode(out, (size_t)b * samples + i);
 
 			assert_true(class >= 0 && class < n);
 			drawn[(int)class]++;
@@ -857,14 +865,14 @@ static void judge_multinomial(const struct maker *k)
 
 static void make_select(struct maker *k)
 {
-	uint32_t rank = between(1, 4), dims[RANK];
+	uint32_t rank = random_between(1, 4), dims[RANK];
 	struct tensor *condition, *a, *b, *t;
 
 	random_dims(rank, dims);
-	condition = fill(k, NNB_TENSOR_BOOL8, rank, dims, 0, 1);
-	a = own(k, rank, dims);
-	b = own(k, rank, dims);
-	t = want(k, k->type, rank, dims);
+	condition = tensor_fill(k, NNB_TENSOR_BOOL8, rank, dims, 0, 1);
+	a = own_tensor(k, rank, dims);
+	b = own_tensor(k, rank, dims);
+	t = wanted_tensor(k, k->type, rank, dims);
 	for (size_t i = 0; i < t->n; i++)
 		t->reals[i] = condition->reals[i] != 0 ? a->reals[i] : b->reals[i];
 }
@@ -875,18 +883,18 @@ static void make_select(struct maker *k)
 static struct tensor *give_filter(struct maker *k, const uint32_t dims[4], struct tensor **bias)
 {
 	static float scales[16];
-	bool quant = !is_real(k->type), by_channel = quant && chance(30), constant = chance(60);
-	struct tensor *filter = tensor(k, by_channel ? NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL : k->type, 4, dims, 1.0f / 32,
-	                               chance(50) ? 128 : 120);
+	bool quant = !is_real(k->type), by_channel = quant && random_chance(30), constant = random_chance(60);
+	struct tensor *filter = tensor_make(k, by_channel ? NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL : k->type, 4, dims,
+	                                    1.0f / 32, random_chance(50) ? 128 : 120);
 
 	for (uint32_t i = 0; i < dims[0]; i++)
-		scales[i] = (float)between(1, 8) / 256;
+		scales[i] = (float)random_between(1, 8) / 256;
 	filter->scales = by_channel ? scales : NULL;
-	give(k, filter, 4, constant);
-	*bias = tensor(k, quant ? NNB_TENSOR_INT32 : k->type, 1, dims, 0, 0);
+	tensor_give(k, filter, 4, constant);
+	*bias = tensor_make(k, quant ? NNB_TENSOR_INT32 : k->type, 1, dims, 0, 0);
 	if (quant && !by_channel)
 		(*bias)->operand.scale = 1.0f / 1024;
-	give(k, *bias, quant ? 1000 : 4, constant);
+	tensor_give(k, *bias, quant ? 1000 : 4, constant);
 	for (uint32_t i = 0; by_channel && i < dims[0]; i++)
 		(*bias)->reals[i] *= 1.0 / 32 * (double)scales[i];
 	return filter;
@@ -915,7 +923,7 @@ static void way_by_scheme(struct way *w, bool transposed, bool same)
 		w->out = transposed ? (w->in - 1) * w->stride + w->filter : (w->in - w->filter) / w->stride + 1;
 		return;
 	}
-	w->out = transposed ? between((w->in - 1) * w->stride + 1, w->in * w->stride)
+	w->out = transposed ? random_between((w->in - 1) * w->stride + 1, w->in * w->stride)
 	                    : (w->in + w->stride - 1) / w->stride;
 	few = transposed ? w->in : w->out;
 	many = transposed ? w->out : w->in;
@@ -926,47 +934,48 @@ static void way_by_scheme(struct way *w, bool transposed, bool same)
 
 static void make_conv(struct maker *k)
 {
-	bool transposed = k->op == NNB_TRANSPOSE_CONV_2D, nchw = random_below(2), scheme = chance(50),
-	     same = chance(60);
-	uint32_t groups = transposed ? 1 : between(1, 3), deep = between(1, 3), n = between(1, 2);
-	uint32_t h = between(3, 6), w = between(3, 6), fh = between(1, 3), fw = between(1, 3),
-		 outs = groups * between(1, 3);
-	uint32_t stride[2] = { between(1, 2), between(1, 2) }, dims[4], out_h, out_w, to[4];
+	bool transposed = k->op == NNB_TRANSPOSE_CONV_2D, nchw = random_below(2), scheme = random_chance(50),
+	     same = random_chance(60);
+	uint32_t groups = transposed ? 1 : random_between(1, 3), deep = random_between(1, 3), n = random_between(1, 2);
+	uint32_t h = random_between(3, 6), w = random_between(3, 6), fh = random_between(1, 3),
+		 fw = random_between(1, 3), outs = groups * random_between(1, 3);
+	uint32_t stride[2] = { random_between(1, 2), random_between(1, 2) }, dims[4], out_h, out_w, to[4];
 	struct way down = { .in = h, .filter = fh, .stride = stride[0] },
 		   across = { .in = w, .filter = fw, .stride = stride[1] };
-	struct tensor *in = own(k, 4, image(dims, nchw, n, h, w, groups * deep));
+	struct tensor *in = own_tensor(k, 4, image_index(dims, nchw, n, h, w, groups * deep));
 	struct tensor *bias, *filter = give_filter(k, (uint32_t[]){ outs, fh, fw, deep }, &bias), *t;
 
 	if (scheme) {
 		way_by_scheme(&down, transposed, same);
 		way_by_scheme(&across, transposed, same);
 		if (transposed) {
-			image(to, nchw, n, down.out, across.out, outs);
-			integers(k, 4, (int32_t[]){ (int32_t)to[0], (int32_t)to[1], (int32_t)to[2], (int32_t)to[3] },
-			         chance(50));
+			image_index(to, nchw, n, down.out, across.out, outs);
+			integers_give(k, 4,
+			              (int32_t[]){ (int32_t)to[0], (int32_t)to[1], (int32_t)to[2], (int32_t)to[3] },
+			              random_chance(50));
 		}
-		integer(k, same ? NNB_PADDING_SAME : NNB_PADDING_VALID);
+		integer_give(k, same ? NNB_PADDING_SAME : NNB_PADDING_VALID);
 	} else {
 		way_explicit(&down, transposed);
 		way_explicit(&across, transposed);
-		integer(k, (int32_t)across.head);
-		integer(k, (int32_t)across.tail);
-		integer(k, (int32_t)down.head);
-		integer(k, (int32_t)down.tail);
+		integer_give(k, (int32_t)across.head);
+		integer_give(k, (int32_t)across.tail);
+		integer_give(k, (int32_t)down.head);
+		integer_give(k, (int32_t)down.tail);
 	}
 	out_h = down.out;
 	out_w = across.out;
-	integer(k, (int32_t)stride[1]);
-	integer(k, (int32_t)stride[0]);
+	integer_give(k, (int32_t)stride[1]);
+	integer_give(k, (int32_t)stride[0]);
 	if (!transposed)
-		integer(k, (int32_t)groups);
-	integer(k, NNB_FUSED_NONE);
-	truth(k, nchw);
-	t = want(k, k->type, 4, image(dims, nchw, n, out_h, out_w, outs));
+		integer_give(k, (int32_t)groups);
+	integer_give(k, NNB_FUSED_NONE);
+	truth_give(k, nchw);
+	t = wanted_tensor(k, k->type, 4, image_index(dims, nchw, n, out_h, out_w, outs));
 	if (t->operand.scale != 0)
 		t->operand.scale = 2;
 	EACH_PLACE(n, out_h, out_w, outs)
-	t->reals[place(t, image(to, nchw, b, y, x, c))] = bias->reals[c];
+	t->reals[index_place(t, image_index(to, nchw, b, y, x, c))] = bias->reals[c];
 	EACH_PLACE(n, h, w, groups * deep)
 	for (uint32_t o = 0; o < outs; o++)
 		for (uint32_t f = 0; f < fh * fw; f++) {
@@ -984,8 +993,9 @@ static void make_conv(struct maker *k)
 			}
 			if (oy >= out_h || ox >= out_w)
 				continue;
-			t->reals[place(t, image(to, nchw, b, oy, ox, o))] +=
-				at(in, image(dims, nchw, b, y, x, c)) * at(filter, (uint32_t[]){ o, fy, fx, c % deep });
+			t->reals[index_place(t, image_index(to, nchw, b, oy, ox, o))] +=
+				value_at(in, image_index(dims, nchw, b, y, x, c)) *
+				value_at(filter, (uint32_t[]){ o, fy, fx, c % deep });
 		}
 }
 

@@ -49,7 +49,7 @@ static uint64_t next_random(void)
 }
 
 /* Bytes that the end of the test frees. Then it checks the fence behind them. */
-static void *fresh(size_t n)
+static void *array_fresh(size_t n)
 {
 	struct tensor *t = &tensors[n_tensors++];
 
@@ -86,11 +86,11 @@ static int tear_down(void **state)
 
 static float *no_floats(size_t n)
 {
-	return fresh(n * sizeof(float));
+	return array_fresh(n * sizeof(float));
 }
 
 /* Floats from -range to range. */
-static float *floats(size_t n, float range)
+static float *floats_random(size_t n, float range)
 {
 	float *x = no_floats(n);
 
@@ -100,9 +100,9 @@ static float *floats(size_t n, float range)
 }
 
 /* Bytes around @centre, at most @range away. */
-static uint8_t *bytes(size_t n, int centre, int range)
+static uint8_t *bytes_random(size_t n, int centre, int range)
 {
-	uint8_t *x = fresh(n);
+	uint8_t *x = array_fresh(n);
 
 	for (size_t i = 0; i < n; i++) {
 		int value = centre - range + (int)(next_random() % (2 * (unsigned)range + 1));
@@ -112,9 +112,9 @@ static uint8_t *bytes(size_t n, int centre, int range)
 	return x;
 }
 
-static int32_t *ints(size_t n, int32_t range)
+static int32_t *ints_random(size_t n, int32_t range)
 {
-	int32_t *x = fresh(n * sizeof(*x));
+	int32_t *x = array_fresh(n * sizeof(*x));
 
 	for (size_t i = 0; i < n; i++)
 		x[i] = (int32_t)(next_random() % (2 * (unsigned)range + 1)) - range;
@@ -123,7 +123,7 @@ static int32_t *ints(size_t n, int32_t range)
 
 static double *reals_of_floats(const float *x, size_t n)
 {
-	double *ret = fresh(n * sizeof(*ret));
+	double *ret = array_fresh(n * sizeof(*ret));
 
 	for (size_t i = 0; i < n; i++)
 		ret[i] = (double)x[i];
@@ -132,7 +132,7 @@ static double *reals_of_floats(const float *x, size_t n)
 
 static double *reals_of_bytes(const uint8_t *x, size_t n, struct nnbx_quant q)
 {
-	double *ret = fresh(n * sizeof(*ret));
+	double *ret = array_fresh(n * sizeof(*ret));
 
 	for (size_t i = 0; i < n; i++)
 		ret[i] = oracle_real(x[i], q);
@@ -141,7 +141,7 @@ static double *reals_of_bytes(const uint8_t *x, size_t n, struct nnbx_quant q)
 
 static double *reals_of_ints(const int32_t *x, size_t n, double scale)
 {
-	double *ret = fresh(n * sizeof(*ret));
+	double *ret = array_fresh(n * sizeof(*ret));
 
 	for (size_t i = 0; i < n; i++)
 		ret[i] = scale * x[i];
@@ -160,7 +160,7 @@ struct judge {
 	size_t n, off;
 };
 
-static void judge(struct judge *j, int got, int want)
+static void value_judge(struct judge *j, int got, int want)
 {
 	size_t i = j->n++;
 
@@ -169,7 +169,7 @@ static void judge(struct judge *j, int got, int want)
 	j->off += got != want;
 }
 
-static void judged(const struct judge *j)
+static void judge_end(const struct judge *j)
 {
 	if (j->off > 1 + j->n / 20)
 		fail_msg("%zu of %zu elements are off by one", j->off, j->n);
@@ -322,7 +322,8 @@ static void conv_f32(const void *row, const void *how)
 	struct nnbx_planes p = conv_planes(g, c, &n_filter);
 	size_t n_in = in_elements(&p), n_out = out_elements(&p);
 	struct oracle_bounds bounds = oracle_bounds(g->window.fused);
-	float *in = floats(n_in, 2), *filter = floats(n_filter, 1), *bias = floats(p.out_c, 1), *out = no_floats(n_out);
+	float *in = floats_random(n_in, 2), *filter = floats_random(n_filter, 1), *bias = floats_random(p.out_c, 1),
+	      *out = no_floats(n_out);
 	double *x = reals_of_floats(in, n_in), *w = reals_of_floats(filter, n_filter);
 	double *b = reals_of_floats(bias, p.out_c);
 
@@ -350,17 +351,18 @@ static void conv_q8(const struct geometry *g, const struct convolution *c, const
 	size_t n_in = in_elements(&p), n_out = out_elements(&p);
 	struct oracle_bounds bounds = oracle_bounds(g->window.fused);
 	struct nnbx_quants q = quants_of(how, g->window.fused);
-	uint8_t *in = bytes(n_in, q.a.zero_point, how->range), *filter = bytes(n_filter, q.b.zero_point, how->range);
-	int32_t *bias = ints(p.out_c, how->range * 100);
-	uint8_t *out = fresh(n_out);
+	uint8_t *in = bytes_random(n_in, q.a.zero_point, how->range),
+		*filter = bytes_random(n_filter, q.b.zero_point, how->range);
+	int32_t *bias = ints_random(p.out_c, how->range * 100);
+	uint8_t *out = array_fresh(n_out);
 	double *x = reals_of_bytes(in, n_in, q.a), *w = reals_of_bytes(filter, n_filter, q.b);
 	double *b = reals_of_ints(bias, p.out_c, (double)q.a.scale * (double)q.b.scale);
 	struct judge j = { 0 };
 
 	c->q8(&p, &q, in, filter, bias, out);
 	for (size_t i = 0; i < n_out; i++)
-		judge(&j, out[i], oracle_quantise(oracle_clamp(c->oracle(&p, x, w, b, i), bounds), q.out));
-	judged(&j);
+		value_judge(&j, out[i], oracle_quantise(oracle_clamp(c->oracle(&p, x, w, b, i), bounds), q.out));
+	judge_end(&j);
 }
 
 static void conv2d_q8(const void *row, const void *how)
@@ -421,7 +423,7 @@ static void pool_f32(const void *row, const void *how)
 	struct nnbx_planes p = planes_of(g, g->in_c);
 	size_t n_in = in_elements(&p), n_out = out_elements(&p);
 	struct oracle_bounds bounds = oracle_bounds(g->window.fused);
-	float *in = floats(n_in, 9), *out = no_floats(n_out);
+	float *in = floats_random(n_in, 9), *out = no_floats(n_out);
 	double *x = reals_of_floats(in, n_in);
 
 	k->f32(&p, in, (float)bounds.min, (float)bounds.max, out);
@@ -435,7 +437,7 @@ static void pool_q8(const void *row, const void *how)
 	const struct pool_kernel *k = how;
 	struct nnbx_planes p = planes_of(g, g->in_c);
 	size_t n_in = in_elements(&p), n_out = out_elements(&p);
-	uint8_t *in = bytes(n_in, 128, 128), *out = fresh(n_out);
+	uint8_t *in = bytes_random(n_in, 128, 128), *out = array_fresh(n_out);
 	double *x = reals_of_bytes(in, n_in, (struct nnbx_quant){ 1, 0 }); /* the bytes as numbers */
 	uint8_t min = g->window.fused ? 60 : 0, max = g->window.fused > 1 ? 180 : 255;
 
@@ -462,7 +464,7 @@ static void resize(const void *row, const void *how)
 	const struct resizing *r = row;
 	struct nnbx_planes p = { r->batch, r->in_h, r->in_w, r->c, r->out_h, r->out_w, r->c };
 	size_t n_in = in_elements(&p), n_out = out_elements(&p);
-	float *in = floats(n_in, 5), *out = no_floats(n_out);
+	float *in = floats_random(n_in, 5), *out = no_floats(n_out);
 	double *x = reals_of_floats(in, n_in);
 
 	(void)how;
@@ -496,7 +498,7 @@ static void connect_f32(const void *row, const void *how)
 {
 	const struct connection *c = row;
 	size_t n_in = c->batch * c->size, n_weights = c->units * c->size;
-	float *in = floats(n_in, 1), *weights = floats(n_weights, 1), *bias = floats(c->units, 1);
+	float *in = floats_random(n_in, 1), *weights = floats_random(n_weights, 1), *bias = floats_random(c->units, 1);
 	float *out = no_floats(c->batch * c->units);
 	double *x = reals_of_floats(in, n_in), *w = reals_of_floats(weights, n_weights);
 	double *b = reals_of_floats(bias, c->units);
@@ -514,17 +516,18 @@ static void connect_q8(const void *row, const void *how)
 	const struct quantisation *as = how;
 	struct nnbx_quants q = quants_of(as, NNB_FUSED_NONE);
 	size_t n_in = c->batch * c->size, n_weights = c->units * c->size;
-	uint8_t *in = bytes(n_in, q.a.zero_point, as->range), *weights = bytes(n_weights, q.b.zero_point, as->range);
-	int32_t *bias = ints(c->units, as->range * 100);
-	uint8_t *out = fresh(c->batch * c->units);
+	uint8_t *in = bytes_random(n_in, q.a.zero_point, as->range),
+		*weights = bytes_random(n_weights, q.b.zero_point, as->range);
+	int32_t *bias = ints_random(c->units, as->range * 100);
+	uint8_t *out = array_fresh(c->batch * c->units);
 	double *x = reals_of_bytes(in, n_in, q.a), *w = reals_of_bytes(weights, n_weights, q.b);
 	double *b = reals_of_ints(bias, c->units, (double)q.a.scale * (double)q.b.scale);
 	struct judge j = { 0 };
 
 	nnbx_fully_connected_q8(c->batch, c->size, c->units, &q, in, weights, bias, out);
 	for (size_t i = 0; i < c->batch * c->units; i++)
-		judge(&j, out[i], oracle_quantise(connected(c, x, w, b, i), q.out));
-	judged(&j);
+		value_judge(&j, out[i], oracle_quantise(connected(c, x, w, b, i), q.out));
+	judge_end(&j);
 }
 
 /* O-34's two roundings, where they matter: the sum is the bias, and the factor is 1 / out_scale. */
@@ -580,7 +583,7 @@ static void sums_beyond_int32(const void *row, const void *how)
 {
 	enum { SIZE = 80000 }; /* a sum of 80000 products 255 * 255 exceeds 32 bits; half of it exceeds an int32 */
 	struct nnbx_quants q = { { 1, 0 }, { 1, 0 }, { 1e9F, 0 }, 0, 255 };
-	uint8_t *in = fresh(SIZE), *weights = fresh(SIZE), out;
+	uint8_t *in = array_fresh(SIZE), *weights = array_fresh(SIZE), out;
 	int32_t bias = INT32_MAX;
 
 	(void)row, (void)how;
@@ -628,7 +631,7 @@ static const struct meeting {
 	{ "extent 0 by extent 1 is extent 0", 2, { 0, 3 }, 2, { 1, 3 }, 2, { 0, 3 }, 2 },
 };
 
-static size_t product(uint32_t rank, const uint32_t *dims)
+static size_t dims_product(uint32_t rank, const uint32_t *dims)
 {
 	size_t n = 1;
 
@@ -651,7 +654,7 @@ static const struct pair_kernel pair_kernels[] = {
 };
 
 /* The expected element @i of the output, in reals. */
-static double met(const struct meeting *m, const struct pair_kernel *k, const double *a, const double *b, size_t i)
+static double pair_met(const struct meeting *m, const struct pair_kernel *k, const double *a, const double *b, size_t i)
 {
 	double x = a[oracle_broadcast(i, m->out_rank, m->out, m->a_rank, m->a)];
 	double y = b[oracle_broadcast(i, m->out_rank, m->out, m->b_rank, m->b)];
@@ -663,8 +666,9 @@ static void pair_f32(const void *row, const void *how)
 {
 	const struct meeting *m = row;
 	const struct pair_kernel *k = how;
-	size_t n_a = product(m->a_rank, m->a), n_b = product(m->b_rank, m->b), n = product(m->out_rank, m->out);
-	float *a = floats(n_a, 5), *b = floats(n_b, 5), *out = no_floats(n);
+	size_t n_a = dims_product(m->a_rank, m->a), n_b = dims_product(m->b_rank, m->b),
+	       n = dims_product(m->out_rank, m->out);
+	float *a = floats_random(n_a, 5), *b = floats_random(n_b, 5), *out = no_floats(n);
 	double *x = reals_of_floats(a, n_a), *y = reals_of_floats(b, n_b);
 	struct nnbx_pairing p;
 
@@ -672,7 +676,7 @@ static void pair_f32(const void *row, const void *how)
 	assert_int_equal(p.rank, m->runs);
 	k->f32(&p, a, b, -4, 6, out);
 	for (size_t i = 0; i < n; i++)
-		assert_close((double)out[i], oracle_clamp(met(m, k, x, y, i), (struct oracle_bounds){ -4, 6 }), i);
+		assert_close((double)out[i], oracle_clamp(pair_met(m, k, x, y, i), (struct oracle_bounds){ -4, 6 }), i);
 }
 
 /* O-35: in sane proportion, and where XNNPACK would refuse. */
@@ -686,8 +690,9 @@ static void pair_q8(const void *row, const void *how)
 {
 	const struct meeting *m = row;
 	const struct pair_kernel *k = how;
-	size_t n_a = product(m->a_rank, m->a), n_b = product(m->b_rank, m->b), n = product(m->out_rank, m->out);
-	uint8_t *a = bytes(n_a, 128, 128), *b = bytes(n_b, 128, 128), *out = fresh(n);
+	size_t n_a = dims_product(m->a_rank, m->a), n_b = dims_product(m->b_rank, m->b),
+	       n = dims_product(m->out_rank, m->out);
+	uint8_t *a = bytes_random(n_a, 128, 128), *b = bytes_random(n_b, 128, 128), *out = array_fresh(n);
 	struct nnbx_pairing p;
 
 	assert_true(nnbx_pairing(m->a_rank, m->a, m->b_rank, m->b, &p));
@@ -700,9 +705,10 @@ static void pair_q8(const void *row, const void *how)
 			nnbx_quant_range(q.out, fused, &q.min, &q.max);
 			k->q8(&p, &q, a, b, out);
 			for (size_t e = 0; e < n; e++)
-				judge(&j, out[e],
-				      oracle_quantise(oracle_clamp(met(m, k, x, y, e), oracle_bounds(fused)), q.out));
-			judged(&j);
+				value_judge(&j, out[e],
+				            oracle_quantise(oracle_clamp(pair_met(m, k, x, y, e), oracle_bounds(fused)),
+				                            q.out));
+			judge_end(&j);
 		}
 }
 
@@ -774,7 +780,7 @@ static const struct float_function float_functions[] = {
 static void function_f32(const void *row, const void *how)
 {
 	const struct float_function *f = row;
-	float *in = floats(SOME, 200), *out = no_floats(SOME), *small = floats(SOME, 1);
+	float *in = floats_random(SOME, 200), *out = no_floats(SOME), *small = floats_random(SOME, 1);
 
 	(void)how;
 	f->f32(SOME, in, out);
@@ -804,7 +810,7 @@ static void function_q8(const void *row, const void *how)
 {
 	static const struct nnbx_quant ins[] = { { 0.05F, 128 }, { 0.5F, 0 }, { 0.01F, 255 }, { 1e30F, 128 } };
 	const struct byte_function *f = row;
-	uint8_t *in = fresh(256), *out = fresh(256);
+	uint8_t *in = array_fresh(256), *out = array_fresh(256);
 
 	(void)how;
 	for (size_t i = 0; i < 256; i++)
@@ -814,15 +820,15 @@ static void function_q8(const void *row, const void *how)
 
 		f->q8(256, ins[k], in, out);
 		for (size_t i = 0; i < 256; i++)
-			judge(&j, out[i], oracle_quantise(f->oracle(oracle_real(in[i], ins[k])), f->out));
-		judged(&j);
+			value_judge(&j, out[i], oracle_quantise(f->oracle(oracle_real(in[i], ins[k])), f->out));
+		judge_end(&j);
 	}
 }
 
 static void clamping(const void *row, const void *how)
 {
-	float *in = floats(SOME, 9), *out = no_floats(SOME);
-	uint8_t *in_q8 = bytes(SOME, 128, 128), *out_q8 = fresh(SOME);
+	float *in = floats_random(SOME, 9), *out = no_floats(SOME);
+	uint8_t *in_q8 = bytes_random(SOME, 128, 128), *out_q8 = array_fresh(SOME);
 
 	(void)row, (void)how;
 	nnbx_clamp_f32(SOME, in, -1, 6, out);
@@ -836,7 +842,7 @@ static void clamping(const void *row, const void *how)
 static void dequantizing(const void *row, const void *how)
 {
 	struct nnbx_quant q = { 0.037F, 99 };
-	uint8_t *in = bytes(SOME, 128, 128);
+	uint8_t *in = bytes_random(SOME, 128, 128);
 	float *out = no_floats(SOME);
 
 	(void)row, (void)how;
@@ -864,7 +870,7 @@ static const struct rows {
 static void softmax_f32(const void *row, const void *how)
 {
 	const struct rows *r = row;
-	float beta = *(const float *)how, *in = floats(r->n * r->size, 40), *out = no_floats(r->n * r->size);
+	float beta = *(const float *)how, *in = floats_random(r->n * r->size, 40), *out = no_floats(r->n * r->size);
 
 	nnbx_softmax_f32(r->n, r->size, 1, beta, in, out);
 	for (size_t i = 0; i < r->n * r->size; i++) {
@@ -884,7 +890,7 @@ static void softmax_q8(const void *row, const void *how)
 	const struct rows *r = row;
 	struct nnbx_quant q = { 0.06F, 130 };
 	float beta = *(const float *)how;
-	uint8_t *in = bytes(r->n * r->size, 128, 128), *out = fresh(r->n * r->size);
+	uint8_t *in = bytes_random(r->n * r->size, 128, 128), *out = array_fresh(r->n * r->size);
 	struct judge j = { 0 };
 
 	nnbx_softmax_q8(r->n, r->size, 1, q, beta, in, out);
@@ -894,9 +900,9 @@ static void softmax_q8(const void *row, const void *how)
 
 		for (size_t k = 0; k < r->size; k++)
 			sum += exp((oracle_real(of[k], q) - oracle_real(in[i], q)) * (double)beta);
-		judge(&j, out[i], oracle_quantise(1 / sum, (struct nnbx_quant){ 1.0F / 256, 0 }));
+		value_judge(&j, out[i], oracle_quantise(1 / sum, (struct nnbx_quant){ 1.0F / 256, 0 }));
 	}
-	judged(&j);
+	judge_end(&j);
 	nnbx_softmax_q8(r->n, r->size, 1, q, beta, in, in);
 	assert_memory_equal(in, out, r->n * r->size);
 }
@@ -916,7 +922,7 @@ static void no_number_is_the_low_bound(const void *row, const void *how)
 static void l2_normalization(const void *row, const void *how)
 {
 	const struct rows *r = row;
-	float *in = floats(r->n * r->size, 3), *out = no_floats(r->n * r->size);
+	float *in = floats_random(r->n * r->size, 3), *out = no_floats(r->n * r->size);
 
 	(void)how;
 	nnbx_l2_normalization_f32(r->n, r->size, 1, in, out);
@@ -932,7 +938,7 @@ static void l2_normalization(const void *row, const void *how)
 static void local_response_normalization(const void *row, const void *how)
 {
 	const struct rows *r = row;
-	float *in = floats(r->n * r->size, 3), *out = no_floats(r->n * r->size);
+	float *in = floats_random(r->n * r->size, 3), *out = no_floats(r->n * r->size);
 
 	(void)how;
 	nnbx_local_response_normalization_f32(r->n, r->size, 1, r->radius, 1.5F, 0.7F, 0.75F, in, out);
@@ -976,7 +982,7 @@ static void blocks_move(const void *row, const void *how)
 	const struct blocking *b = row;
 	size_t elem = *(const size_t *)how, n = (size_t)b->batch * b->h * b->w * b->c;
 	uint32_t k = b->block, chunk = b->c / k / k, h = b->h * k, w = b->w * k;
-	uint8_t *deep = bytes(n * elem, 128, 128), *wide = fresh(n * elem), *back = fresh(n * elem);
+	uint8_t *deep = bytes_random(n * elem, 128, 128), *wide = array_fresh(n * elem), *back = array_fresh(n * elem);
 
 	nnbx_depth_to_space(b->batch, b->h, b->w, b->c, k, elem, deep, wide);
 	for (size_t i = 0; i < n; i++) {
@@ -995,11 +1001,11 @@ static void concatenating(const void *row, const void *how)
 {
 	/* [2, n, 3] along axis 1 */
 	size_t elem = *(const size_t *)how, extents[] = { 2, 1, 4 }, all = 7, before = 0;
-	uint8_t *out = fresh(2 * all * 3 * elem);
+	uint8_t *out = array_fresh(2 * all * 3 * elem);
 
 	(void)row;
 	for (size_t k = 0; k < N_OF(extents); k++) {
-		uint8_t *in = bytes(2 * extents[k] * 3 * elem, 128, 128);
+		uint8_t *in = bytes_random(2 * extents[k] * 3 * elem, 128, 128);
 
 		nnbx_copy_rows(2, extents[k] * 3 * elem, in, all * 3 * elem, out + before * 3 * elem);
 		for (size_t i = 0; i < 2; i++)
@@ -1016,7 +1022,7 @@ static void embedding(const void *row, const void *how)
 {
 	static const int32_t lookups[] = { 3, 0, 3, 6, 1 };
 	size_t row_bytes = 5 * *(const size_t *)how;
-	uint8_t *values = bytes(7 * row_bytes, 128, 128), *out = fresh(N_OF(lookups) * row_bytes);
+	uint8_t *values = bytes_random(7 * row_bytes, 128, 128), *out = array_fresh(N_OF(lookups) * row_bytes);
 
 	(void)row;
 	assert_true(nnbx_embedding_lookup(N_OF(lookups), lookups, 7, row_bytes, values, out));
@@ -1028,7 +1034,7 @@ static void embedding(const void *row, const void *how)
 static void indexes_outside(const void *row, const void *how)
 {
 	static const int32_t outside[] = { 7, -1, INT32_MAX, INT32_MIN };
-	uint8_t *values = bytes(7 * 4, 128, 128), *out = fresh(3 * 4);
+	uint8_t *values = bytes_random(7 * 4, 128, 128), *out = array_fresh(3 * 4);
 
 	(void)row, (void)how;
 	for (size_t i = 0; i < N_OF(outside); i++)
@@ -1046,9 +1052,10 @@ static void hashtable(const void *row, const void *how)
 {
 	static const int32_t keys[] = { INT32_MIN, -5, 0, 7, 8, 1000, INT32_MAX };
 	size_t row_bytes = 3 * *(const size_t *)how, n = 64;
-	uint8_t *values = bytes(N_OF(keys) * row_bytes, 128, 128), *out = fresh(n * row_bytes), *hits = fresh(n);
-	int32_t *lookups = ints(n, 9);
-	uint8_t *nothing = memset(fresh(row_bytes), 0, row_bytes);
+	uint8_t *values = bytes_random(N_OF(keys) * row_bytes, 128, 128), *out = array_fresh(n * row_bytes),
+		*hits = array_fresh(n);
+	int32_t *lookups = ints_random(n, 9);
+	uint8_t *nothing = memset(array_fresh(row_bytes), 0, row_bytes);
 
 	(void)row;
 	memcpy(lookups, keys, sizeof(keys));
@@ -1068,11 +1075,11 @@ static void hashtable(const void *row, const void *how)
 static void keys_out_of_order(const void *row, const void *how)
 {
 	enum { KEYS = 50 };
-	uint8_t *values = bytes(KEYS, 128, 128), *out = fresh(200), *hits = fresh(200);
+	uint8_t *values = bytes_random(KEYS, 128, 128), *out = array_fresh(200), *hits = array_fresh(200);
 
 	(void)row, (void)how;
 	for (int round = 0; round < 50; round++) {
-		int32_t *keys = ints(KEYS, 40), *lookups = ints(200, 40);
+		int32_t *keys = ints_random(KEYS, 40), *lookups = ints_random(200, 40);
 
 		nnbx_hashtable_lookup(200, lookups, KEYS, keys, 1, values, out, hits);
 		for (size_t i = 0; i < 200; i++) {
@@ -1111,7 +1118,7 @@ static void fingerprint_is(const void *row, const void *how)
 {
 	const struct fingerprint *f = row;
 	size_t n = f->n * f->n + f->n; /* the text begins at the square of its length */
-	uint8_t *text = fresh(n), *copy = fresh(f->n);
+	uint8_t *text = array_fresh(n), *copy = array_fresh(f->n);
 	uint64_t a = 9, b = 777;
 
 	(void)how;
@@ -1149,8 +1156,8 @@ static void projecting(const void *row, const void *how)
 	static const float weights[] = { 0.12F, 0.34F, 0.56F };
 	const struct projection *r = row;
 	struct nnbx_lsh_projection p = { 4, 2, 3, sizeof(lsh_in[0]), r->type };
-	char *scratch = fresh(nnbx_lsh_projection_scratch(&p));
-	int32_t *out = fresh(r->n * sizeof(*out));
+	char *scratch = array_fresh(nnbx_lsh_projection_scratch(&p));
+	int32_t *out = array_fresh(r->n * sizeof(*out));
 
 	(void)how;
 	nnbx_lsh_projection(&p, lsh_hash[0], lsh_in, r->weighted ? weights : NULL, scratch, out);
@@ -1165,9 +1172,9 @@ static void many_bits(const void *row, const void *how)
 	(void)row, (void)how;
 	for (size_t k = 0; k < N_OF(bits); k++) {
 		struct nnbx_lsh_projection p = { 3, bits[k], 3, sizeof(lsh_in[0]), NNBX_LSH_DENSE };
-		float *hash = floats((size_t)3 * bits[k], 1);
-		char *scratch = fresh(nnbx_lsh_projection_scratch(&p));
-		int32_t *each = fresh(3 * bits[k] * sizeof(*each)), *out = fresh(3 * sizeof(*out));
+		float *hash = floats_random((size_t)3 * bits[k], 1);
+		char *scratch = array_fresh(nnbx_lsh_projection_scratch(&p));
+		int32_t *each = array_fresh(3 * bits[k] * sizeof(*each)), *out = array_fresh(3 * sizeof(*out));
 
 		nnbx_lsh_projection(&p, hash, lsh_in, NULL, scratch, each);
 		p.type = NNBX_LSH_SPARSE;
@@ -1193,10 +1200,10 @@ static void rnn(const void *row, const void *how)
 		              INPUTS,
 		              UNITS,
 		              *(const uint32_t *)row,
-		              floats(UNITS * INPUTS, 2),
-		              floats(UNITS * UNITS, 1),
-		              floats(UNITS, 1) };
-	float *in = floats(BATCH * INPUTS, 1), *state = floats(BATCH * UNITS, 1);
+		              floats_random(UNITS * INPUTS, 2),
+		              floats_random(UNITS * UNITS, 1),
+		              floats_random(UNITS, 1) };
+	float *in = floats_random(BATCH * INPUTS, 1), *state = floats_random(BATCH * UNITS, 1);
 	float *state_out = no_floats(BATCH * UNITS), *out = no_floats(BATCH * UNITS);
 
 	(void)how;
@@ -1229,10 +1236,11 @@ static void svdf(const void *row, const void *how)
 	enum { BATCH = 2, INPUTS = 9, STEPS = 15 };
 	const struct svdf_shape *s = row;
 	uint32_t units = s->filters / s->rank, states = s->filters * s->memory;
-	float *feature = floats(s->filters * INPUTS, 1), *time = floats(states, 1), *bias = floats(units, 1);
+	float *feature = floats_random(s->filters * INPUTS, 1), *time = floats_random(states, 1),
+	      *bias = floats_random(units, 1);
 	struct nnbx_svdf p = { BATCH,   INPUTS, s->filters,           s->memory, s->rank, s->activation,
 		               feature, time,   s->bias ? bias : NULL };
-	float *in = floats(STEPS * BATCH * INPUTS, 1), *out = no_floats(BATCH * units);
+	float *in = floats_random(STEPS * BATCH * INPUTS, 1), *out = no_floats(BATCH * units);
 	float *state = memset(no_floats(BATCH * states), 0, BATCH * states * sizeof(*state));
 	float *next = no_floats(BATCH * states);
 
@@ -1285,8 +1293,9 @@ static const struct lstm_shape {
 
 static struct nnbx_lstm_gate some_gate(uint32_t inputs, uint32_t cells, uint32_t outputs, bool peephole)
 {
-	return (struct nnbx_lstm_gate){ floats((size_t)cells * inputs, 1), floats((size_t)cells * outputs, 1),
-		                        peephole ? floats(cells, 1) : NULL, floats(cells, 1) };
+	return (struct nnbx_lstm_gate){ floats_random((size_t)cells * inputs, 1),
+		                        floats_random((size_t)cells * outputs, 1),
+		                        peephole ? floats_random(cells, 1) : NULL, floats_random(cells, 1) };
 }
 
 static void lstm(const void *row, const void *how)
@@ -1295,7 +1304,8 @@ static void lstm(const void *row, const void *how)
 	const struct lstm_shape *s = row;
 	uint32_t outputs = s->projection ? 9 : CELLS;
 	struct nnbx_lstm p = { .batch = BATCH, .inputs = INPUTS, .cells = CELLS, .outputs = outputs };
-	float *in = floats(BATCH * INPUTS, 2), *state = floats(BATCH * outputs, 1), *cells = floats(BATCH * CELLS, 1);
+	float *in = floats_random(BATCH * INPUTS, 2), *state = floats_random(BATCH * outputs, 1),
+	      *cells = floats_random(BATCH * CELLS, 1);
 	float *state_out = no_floats(BATCH * outputs), *out = no_floats(BATCH * outputs);
 	float *cells_out = no_floats(BATCH * CELLS), *scratch = no_floats(BATCH * (s->coupled ? 3 : 4) * CELLS);
 
@@ -1305,8 +1315,8 @@ static void lstm(const void *row, const void *how)
 	p.cell = some_gate(INPUTS, CELLS, outputs, false);
 	p.output = some_gate(INPUTS, CELLS, outputs, s->peepholes);
 	p.input = s->coupled ? (struct nnbx_lstm_gate){ 0 } : some_gate(INPUTS, CELLS, outputs, s->peepholes);
-	p.projection = s->projection ? floats(outputs * CELLS, 1) : NULL;
-	p.projection_bias = s->projection_bias ? floats(outputs, 1) : NULL;
+	p.projection = s->projection ? floats_random(outputs * CELLS, 1) : NULL;
+	p.projection_bias = s->projection_bias ? floats_random(outputs, 1) : NULL;
 	p.cell_clip = s->cell_clip;
 	p.projection_clip = s->projection_clip;
 	nnbx_lstm_f32(&p, in, state, cells, scratch, state_out, cells_out, out);
@@ -1421,7 +1431,7 @@ static float *nasty_floats(size_t n, size_t which)
 	return x;
 }
 
-static bool within(float x, float min, float max)
+static bool value_is_within(float x, float min, float max)
 {
 	return isnan(x) || (x >= min && x <= max);
 }
@@ -1436,15 +1446,15 @@ static void nasty_windows(size_t which)
 
 	nnbx_depthwise_conv2d_f32(&p, in, filter, filter, -1, 1, out);
 	for (size_t i = 0; i < n_out; i++)
-		assert_true(within(out[i], -1, 1));
+		assert_true(value_is_within(out[i], -1, 1));
 	nnbx_conv2d_f32(&p, in, filter, filter, 0, 6, out);
 	for (size_t i = 0; i < n_out; i++)
-		assert_true(within(out[i], 0, 6));
+		assert_true(value_is_within(out[i], 0, 6));
 	p.out_c = p.in_c;
 	for (size_t k = 0; k < N_OF(pools); k++) {
 		pools[k].f32(&p, in, -1, 1, out);
 		for (size_t i = 0; i < out_elements(&p); i++)
-			assert_true(within(out[i], -1, 1));
+			assert_true(value_is_within(out[i], -1, 1));
 	}
 	nnbx_resize_bilinear_f32(&p, NNBX_CORNERS_FIRST, in, out);
 }
@@ -1456,21 +1466,21 @@ static void nasty_elements(size_t which)
 
 	nnbx_add_f32(&p, in, in, -1, 1, out);
 	for (size_t i = 0; i < 60; i++)
-		assert_true(within(out[i], -1, 1));
+		assert_true(value_is_within(out[i], -1, 1));
 	nnbx_mul_f32(&p, in, in, -1, 1, out);
 	nnbx_floor_f32(60, in, out);
 	nnbx_logistic_f32(60, in, out);
 	for (size_t i = 0; i < 60; i++)
-		assert_true(within(out[i], 0, 1));
+		assert_true(value_is_within(out[i], 0, 1));
 	nnbx_tanh_f32(60, in, out);
 	for (size_t i = 0; i < 60; i++)
-		assert_true(within(out[i], -1, 1));
+		assert_true(value_is_within(out[i], -1, 1));
 	nnbx_softmax_f32(6, 10, 1, 1, in, out);
 	for (size_t i = 0; i < 60; i++)
-		assert_true(within(out[i], 0, 1));
+		assert_true(value_is_within(out[i], 0, 1));
 	nnbx_l2_normalization_f32(6, 10, 1, in, out);
 	for (size_t i = 0; i < 60; i++)
-		assert_true(within(out[i], -1.001F, 1.001F));
+		assert_true(value_is_within(out[i], -1.001F, 1.001F));
 	nnbx_local_response_normalization_f32(6, 10, 1, 2, in[0], in[1], in[2], in, out);
 }
 
@@ -1485,20 +1495,20 @@ static void nasty_states(size_t which)
 
 	nnbx_rnn_f32(&r, x, x, a, b);
 	for (size_t i = 0; i < 8; i++)
-		assert_true(within(b[i], 0, 6));
+		assert_true(value_is_within(b[i], 0, 6));
 	nnbx_svdf_f32(&s, x, x, a, b);
 	for (size_t i = 0; i < 4; i++)
-		assert_true(within(b[i], -1, 1));
+		assert_true(value_is_within(b[i], -1, 1));
 	nnbx_lstm_f32(&l, x, x, x, a, b, c, d);
 	for (size_t i = 0; i < 8; i++)
-		assert_true(within(d[i], -2, 2));
+		assert_true(value_is_within(d[i], -2, 2));
 }
 
 /* Scales that a validator may accept: results are bytes within their bounds. */
 static void nasty_scales(size_t which)
 {
 	float scale = fabsf(nasty[which % N_OF(nasty)]);
-	uint8_t *in = bytes(60, 128, 128), *out = fresh(60);
+	uint8_t *in = bytes_random(60, 128, 128), *out = array_fresh(60);
 	struct nnbx_pairing p = { 1, { 60 }, { 1 }, { 1 } };
 	struct nnbx_quants all[] = {
 		{ { scale, 0 }, { 1, 255 }, { 1, 100 }, 20, 200 },
@@ -1538,8 +1548,8 @@ static const char *const nasty_names[] = { "convolutions, pools, resizing", "ele
 static void nasty_hashes(const void *row, const void *how)
 {
 	struct nnbx_lsh_projection p = { 2, 3, 4, 8, NNBX_LSH_DENSE };
-	char *scratch = fresh(nnbx_lsh_projection_scratch(&p));
-	int32_t *out = fresh(6 * sizeof(*out));
+	char *scratch = array_fresh(nnbx_lsh_projection_scratch(&p));
+	int32_t *out = array_fresh(6 * sizeof(*out));
 
 	(void)row, (void)how;
 	for (size_t which = 0; which < N_OF(nasty) + 8; which++) {
@@ -1598,7 +1608,7 @@ static void add_sum_tests(void)
 		for (size_t k = 0; k < N_OF(pair_kernels); k++) {
 			add_test(pair_f32, &meetings[i], &pair_kernels[k], "%s f32: %s O-32", pair_kernels[k].name,
 			         meetings[i].name);
-			if (product(meetings[i].out_rank, meetings[i].out))
+			if (dims_product(meetings[i].out_rank, meetings[i].out))
 				add_test(pair_q8, &meetings[i], &pair_kernels[k], "%s q8: %s O-32 O-33 O-35",
 				         pair_kernels[k].name, meetings[i].name);
 		}

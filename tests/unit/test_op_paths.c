@@ -40,7 +40,7 @@ static size_t bytes_of(const struct tensor *t)
 static bool has_nan(const struct tensor *t)
 {
 	for (size_t i = 0; is_real(t->operand.type) && i < t->n; i++)
-		if (isnan(decode(t, i)))
+		if (isnan(element_decode(t, i)))
 			return true;
 	return false;
 }

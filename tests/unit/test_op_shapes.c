@@ -256,7 +256,7 @@ struct maker {
 	uint32_t outputs[4], n_outputs;
 };
 
-static uint32_t numbers(const char *text, int32_t ret[8])
+static uint32_t numbers_parse(const char *text, int32_t ret[8])
 {
 	uint32_t n = 0;
 	char *end;
@@ -280,7 +280,7 @@ static struct nnb_operand tensor_of(char letter)
 	}
 }
 
-static uint32_t constant(struct maker *k, const struct nnb_operand *o, const void *data, uint32_t bytes)
+static uint32_t constant_add(struct maker *k, const struct nnb_operand *o, const void *data, uint32_t bytes)
 {
 	uint32_t index = operand(k->m, o);
 
@@ -305,16 +305,16 @@ static uint32_t input_of(struct maker *k, const char *text)
 		return int_scalar(k->m, (int32_t)strtol(text + 1, NULL, 10));
 	case 'B':
 		truth = text[1] == '1';
-		return constant(k, &(struct nnb_operand){ .type = NNB_BOOL }, &truth, sizeof(truth));
+		return constant_add(k, &(struct nnb_operand){ .type = NNB_BOOL }, &truth, sizeof(truth));
 	case 'f':
 		f = strtof(text + 1, NULL);
-		return constant(k, &(struct nnb_operand){ .type = NNB_FLOAT32 }, &f, sizeof(f));
+		return constant_add(k, &(struct nnb_operand){ .type = NNB_FLOAT32 }, &f, sizeof(f));
 	case 'L':
 		o.rank = 1;
-		o.dims[0] = numbers(text + 1, n);
-		return constant(k, &o, n, o.dims[0] * 4);
+		o.dims[0] = numbers_parse(text + 1, n);
+		return constant_add(k, &o, n, o.dims[0] * 4);
 	default:
-		o.rank = numbers(text + 1, n);
+		o.rank = numbers_parse(text + 1, n);
 		memcpy(o.dims, n, o.rank * sizeof(o.dims[0]));
 		k->model_inputs[k->n_model_inputs++] = operand(k->m, &o);
 		return k->model_inputs[k->n_model_inputs - 1];
@@ -346,7 +346,7 @@ static const char *outputs_of(const struct row *row)
 	}
 }
 
-static struct nnb_model *make(const struct row *row, struct maker *k)
+static struct nnb_model *row_make(const struct row *row, struct maker *k)
 {
 	*k = (struct maker){ 0 };
 	assert_int_equal(nnb_model_new(&k->m, "", row->hal ? row->hal : NNB_HAL_1_2), 0);
@@ -394,7 +394,7 @@ static void expect_shapes(const struct row *row, struct nnb_prepared *p, const s
 		fail_msg("%s", reason.text);
 	for (uint32_t i = 0; i < k->n_outputs; i++, out = next_word(out)) {
 		int32_t want[8];
-		uint32_t rank = numbers(out + 1, want);
+		uint32_t rank = numbers_parse(out + 1, want);
 
 		assert_true(shapes[i].sufficient);
 		assert_int_equal(shapes[i].rank, rank);
@@ -409,7 +409,7 @@ static void it_has_that_shape(void **state)
 	const struct row *row = *state;
 	struct nnb_device *d = open_device("null");
 	struct maker k;
-	struct nnb_model *m = make(row, &k);
+	struct nnb_model *m = row_make(row, &k);
 	struct nnb_prepared *p = NULL;
 	struct nnb_reason reason = { "" };
 	enum nnb_status status = nnb_prepare(d, m, &ordinary, NULL, &p, &reason);
@@ -472,7 +472,7 @@ static void expect_spoilt(const struct pattern *pattern, struct nnb_device *d, u
 
 	replace_word(text, sizeof(text), row.inputs, k, by);
 	row.inputs = text;
-	m = make(&row, &maker);
+	m = row_make(&row, &maker);
 	status = nnb_prepare(d, m, &ordinary, NULL, &p, &reason);
 	if (status != (accepted ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT))
 		fail_msg("'%s': %s %s", text, nnb_status_name(status), reason.text);
@@ -484,7 +484,7 @@ static void expect_spoilt(const struct pattern *pattern, struct nnb_device *d, u
 static void spoil_tensor(const struct pattern *pattern, struct nnb_device *d, uint32_t k, const char *word)
 {
 	int32_t dims[9] = { 1 };
-	uint32_t rank = numbers(word + 1, dims + 1);
+	uint32_t rank = numbers_parse(word + 1, dims + 1);
 	char place[16], by[64];
 
 	for (uint32_t e = 0; e < rank; e++) {

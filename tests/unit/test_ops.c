@@ -8,13 +8,13 @@
 
 /* ---- wrong operands ---- */
 
-static struct tensor *floats(struct maker *k, uint32_t n)
+static struct tensor *floats_tensor(struct maker *k, uint32_t n)
 {
-	return give(k, tensor(k, NNB_TENSOR_FLOAT32, 1, &n, 0, 0), 4, false);
+	return tensor_give(k, tensor_make(k, NNB_TENSOR_FLOAT32, 1, &n, 0, 0), 4, false);
 }
 
 /* A vector of ten, and parameters from @how for what to take of it. */
-static enum nnb_status take(uint32_t op, void (*how)(struct maker *k), uint32_t n_out)
+static enum nnb_status operation_take(uint32_t op, void (*how)(struct maker *k), uint32_t n_out)
 {
 	struct nnb_device *d = open_device("xnnpack");
 	struct maker *k = malloc(sizeof(*k));
@@ -23,10 +23,10 @@ static enum nnb_status take(uint32_t op, void (*how)(struct maker *k), uint32_t 
 
 	assert_non_null(k);
 	op_maker_init(k, op, NNB_TENSOR_FLOAT32);
-	floats(k, 10);
+	floats_tensor(k, 10);
 	how(k);
 	for (uint32_t i = 0; i < n_out; i++)
-		wanted(k, k->type, 1, (uint32_t[]){ 5 }, 0, 0);
+		tensor_want(k, k->type, 1, (uint32_t[]){ 5 }, 0, 0);
 	status = op_run(d, k, NULL, &reason);
 	nnb_model_free(k->m);
 	free(k);
@@ -37,7 +37,7 @@ static enum nnb_status take(uint32_t op, void (*how)(struct maker *k), uint32_t 
 /* Begin, size and similar lists that are inputs of the request. */
 static void by_request(struct maker *k, int32_t value)
 {
-	integers(k, 1, &value, false);
+	integers_give(k, 1, &value, false);
 }
 
 static void slice_behind(struct maker *k)
@@ -58,32 +58,32 @@ static void slice_wrapping(struct maker *k)
 	by_request(k, INT32_MAX);
 }
 
-static void gather(struct maker *k, int32_t index)
+static void gather_make(struct maker *k, int32_t index)
 {
-	integer(k, 0);
-	integers(k, 5, (const int32_t[]){ 0, 9, 3, 4, index }, false);
+	integer_give(k, 0);
+	integers_give(k, 5, (const int32_t[]){ 0, 9, 3, 4, index }, false);
 }
 
 static void gather_behind(struct maker *k)
 {
-	gather(k, 10);
+	gather_make(k, 10);
 }
 
 static void gather_before(struct maker *k)
 {
-	gather(k, INT32_MIN);
+	gather_make(k, INT32_MIN);
 }
 
 static void split_in_three(struct maker *k)
 {
-	integer(k, 0);
-	integer(k, 3);
+	integer_give(k, 0);
+	integer_give(k, 3);
 }
 
 static void split_elsewhere(struct maker *k)
 {
-	integer(k, 1);
-	integer(k, 2);
+	integer_give(k, 1);
+	integer_give(k, 2);
 }
 
 static void tile_many(struct maker *k)
@@ -106,9 +106,9 @@ static void stride_of_0(struct maker *k)
 	by_request(k, 0);
 	by_request(k, 5);
 	by_request(k, 0);
-	integer(k, 0);
-	integer(k, 0);
-	integer(k, 0);
+	integer_give(k, 0);
+	integer_give(k, 0);
+	integer_give(k, 0);
 }
 
 static void what_is_wrong_is_an_error(void **state)
@@ -133,7 +133,7 @@ static void what_is_wrong_is_an_error(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++)
-		if (!take(rows[i].op, rows[i].how, rows[i].n_out))
+		if (!operation_take(rows[i].op, rows[i].how, rows[i].n_out))
 			fail_msg("row %zu (%s) was taken", i, nnb_op_name(rows[i].op));
 }
 
@@ -290,7 +290,7 @@ static void empty_input(struct maker *k, uint32_t input, uint32_t extent)
 
 	for (uint32_t d = 0; d < o.rank; d++)
 		multiples[d] = o.dims[d] != extent;
-	integers(k, o.rank, multiples, false);
+	integers_give(k, o.rank, multiples, false);
 	tile[1] = k->inputs[--k->n_inputs];
 	o.lifetime = NNB_TEMPORARY;
 	memset(&o.location, 0, sizeof(o.location));

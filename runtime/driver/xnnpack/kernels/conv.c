@@ -293,7 +293,7 @@ static void conv_few_pixels(const struct nnbx_planes *p, const float *in, const 
 }
 
 /* Where each pixel becomes one pixel, all of them are one row. */
-static struct nnbx_planes flattened(const struct nnbx_planes *p)
+static struct nnbx_planes planes_flattened(const struct nnbx_planes *p)
 {
 	struct nnbx_planes flat = *p;
 	size_t pixels = nnbx_pixels(p);
@@ -309,7 +309,7 @@ static struct nnbx_planes flattened(const struct nnbx_planes *p)
 void nnbx_conv2d_f32(const struct nnbx_planes *planes, const float *in, const float *filter, const float *bias,
                      float min, float max, float *out)
 {
-	struct nnbx_planes flat = flattened(planes), *p = &flat;
+	struct nnbx_planes flat = planes_flattened(planes), *p = &flat;
 	size_t elements = filter_elements(p);
 	struct panel panel;
 
