@@ -122,7 +122,8 @@ enum trust_column {
 	PERHAPS
 };
 
-enum { SILENT_LEAST_NS = 1000000000 };
+/* An idle service on a busy machine: LTTng itself may take a second or two to stop. */
+enum { SILENT_LEAST_NS = 1000000000, PERHAPS_LEAST = 3 };
 
 /*
  * Print how long nothing was recorded at the end, if that was long: where executions were under way, their service hung, or
@@ -138,7 +139,7 @@ static void print_silence(FILE *to, const struct bsv_rows *t)
 		print_duration(to, t, SILENT);
 		fputs(under_way, to);
 	}
-	if (perhaps >= SILENT_LEAST_NS) {
+	if (perhaps >= (int64_t)SILENT_LEAST_NS * (*under_way ? 1 : PERHAPS_LEAST)) {
 		fputs("; it may have gone on for ", to);
 		print_duration(to, t, PERHAPS);
 		fprintf(to, " without an event%s", under_way);
