@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "conformance/validate/validate.h"
 #include "options/narrow.h"
@@ -424,10 +425,15 @@ static int run_models(struct session *s, const struct options *o, const char *pa
 	}
 	if (status)
 		return status;
-	if (!stat(path, &st) && S_ISREG(st.st_mode) && (has_ending(path, ".json") || has_ending(path, ".tflite")))
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && (has_ending(path, ".json") || has_ending(path, ".tflite"))) {
+		if (access(path, R_OK)) {
+			fprintf(stderr, "nnburst-conformance: %s: %s\n", path, strerror(errno));
+			return INPUT;
+		}
 		run_file(s, path);
-	else if (run_directory(s, path))
+	} else if (run_directory(s, path)) {
 		return INPUT;
+	}
 	printf("%u passed, %u failed, %u skipped", s->count[PASSED], s->count[FAILED], s->count[SKIPPED]);
 	if (s->ways.memories[DEVICE])
 		printf("; %" PRIu64 " of %" PRIu64 " arguments in device memory", s->ways.kept, s->ways.arguments);

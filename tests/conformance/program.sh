@@ -102,6 +102,12 @@ cp "$examples/add.json" good
 ends 4 none
 says 'nnburst-conformance: none: no model file (*.json, *.tflite)'
 ends 4 missing
+if ((EUID != 0)); then # root may read everything
+	cp "$examples/add.json" locked.json
+	chmod 000 locked.json
+	ends 4 locked.json
+	says 'nnburst-conformance: locked.json: Permission denied'
+fi
 ends 2
 ends 2 --nonsense models
 ends 2 good good
