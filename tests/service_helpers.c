@@ -505,6 +505,25 @@ void expect_burst(struct nnb_burst *burst, struct io *io, enum nnb_op op)
 	assert_false(io->answer.fallback);
 }
 
+void told_note(void *arg, const struct nnb_result *result)
+{
+	struct told_status *t = arg;
+
+	t->status = result->status;
+	atomic_fetch_add(&t->times, 1);
+}
+
+enum nnb_status execute_and_await(struct nnb_remote *remote, const struct nnb_call *call, enum nnb_status *ret_told,
+                                  struct nnb_reason *why)
+{
+	struct told_status t = { 0 };
+	enum nnb_status status = nnb_remote_execute_async(remote, call, told_note, &t, why);
+
+	await(&t.times, 1);
+	*ret_told = t.status;
+	return status;
+}
+
 /* ---- a service with one app ---- */
 
 void one_app_open(struct one_app *a, uint32_t n)

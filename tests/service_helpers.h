@@ -155,6 +155,21 @@ void expect_burst(struct nnb_burst *burst, struct io *io, enum nnb_op op);
 			fail_msg("%s: %s: %s", #call, nnb_status_name(is), why.text); \
 	} while (0)
 
+/* What a callback reported: told_note is one for nnb_remote_execute_async, with a struct told_status. */
+struct told_status {
+	atomic_uint times;
+	enum nnb_status status;
+};
+
+void told_note(void *arg, const struct nnb_result *result);
+
+/*
+ * Launch @call, and wait for its callback. Returns the status of the launch; *ret_told is the callback's. @why: NULL is
+ * fine.
+ */
+enum nnb_status execute_and_await(struct nnb_remote *remote, const struct nnb_call *call, enum nnb_status *ret_told,
+                                  struct nnb_reason *why);
+
 /* ---- a service with one app, which has a model that adds ---- */
 
 struct one_app {

@@ -236,29 +236,15 @@ static struct nnb_call *request(struct request *r, struct place in, struct place
 enum { SYNC, ASYNC, FENCED, BURST, PATHS };
 static const char *const path_names[] = { "sync", "async", "fenced", "burst" };
 
-struct told {
-	atomic_uint times;
-	enum nnb_status status;
-};
-
-static void note(void *arg, const struct nnb_result *result)
-{
-	struct told *t = arg;
-
-	t->status = result->status;
-	atomic_fetch_add(&t->times, 1);
-}
-
 /* P-32: where the launch fails, the callback has the same status. */
-static enum nnb_status execute_async(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_reason *why)
+static enum nnb_status execute_to_the_callback(struct nnb_remote *remote, const struct nnb_call *call,
+                                               struct nnb_reason *why)
 {
-	struct told t = { 0 };
-	enum nnb_status status = nnb_remote_execute_async(remote, call, note, &t, why);
+	enum nnb_status told, status = execute_and_await(remote, call, &told, why);
 
-	await(&t.times, 1);
 	if (status)
-		assert_int_equal(t.status, status);
-	return t.status;
+		assert_int_equal(told, status);
+	return told;
 }
 
 static enum nnb_status execute_fenced(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_reason *why)
@@ -287,7 +273,7 @@ static enum nnb_status execute(int path, struct nnb_remote *remote, struct nnb_b
 	case SYNC:
 		return nnb_remote_execute(remote, &r->call, &r->answer, why);
 	case ASYNC:
-		return execute_async(remote, &r->call, why);
+		return execute_to_the_callback(remote, &r->call, why);
 	case FENCED:
 		return execute_fenced(remote, &r->call, why);
 	default:
@@ -823,7 +809,7 @@ static void what_cannot_be_launched_leaves_its_output_uninitialised(void **state
 	struct nnb_remote_buffer *b;
 	struct nnb_pool *x = pool_of(N, 3);
 	struct nnb_holdings before;
-	struct told held = { 0 };
+	struct told_status held = { 0 };
 	struct request r, other;
 
 	assert_int_equal(service_stop(&f->s), 0);
@@ -836,7 +822,7 @@ static void what_cannot_be_launched_leaves_its_output_uninitialised(void **state
 	before = holds(f);
 	atomic_store(&f->s.gate->hold_runs, 1);
 	request(&other, in_pool(x), in_pool(x));
-	assert_none(nnb_remote_execute_async(f->remote, &other.call, note, &held, &why));
+	assert_none(nnb_remote_execute_async(f->remote, &other.call, told_note, &held, &why));
 	await(&f->s.gate->held_runs, 1);
 	for (int path = ASYNC; path <= FENCED; path++) {
 		fill(b, N, 5);
@@ -859,7 +845,7 @@ static void a_use_during_a_write_is_refused_at_once(void **state)
 	struct fixture *f = *state;
 	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
 	struct nnb_pool *x = pool_of(N, 3), *y = pool_of(N, 3);
-	struct told held = { 0 };
+	struct told_status held = { 0 };
 	struct request writes, r;
 
 	fill(a, N, 7);
@@ -867,7 +853,7 @@ static void a_use_during_a_write_is_refused_at_once(void **state)
 	f->burst = app_burst(f->remote);
 	request(&writes, in_buffer(b), in_buffer(a));
 	atomic_store(&f->s.gate->hold_runs, 1);
-	assert_none(nnb_remote_execute_async(f->remote, &writes.call, note, &held, &why));
+	assert_none(nnb_remote_execute_async(f->remote, &writes.call, told_note, &held, &why));
 	await(&f->s.gate->held_runs, 1);
 	for (int path = 0; path < PATHS; path++) {
 		request(&r, in_buffer(a), in_pool(y));
@@ -899,7 +885,7 @@ static void a_freed_buffer_stays_for_its_users(void **state)
 	struct nnb_holdings before = holds(f);
 	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
 	struct nnb_pool *y = pool_of(N, 0), *named;
-	struct told held = { 0 };
+	struct told_status held = { 0 };
 	struct request reads, r;
 	uint64_t end;
 
@@ -907,7 +893,7 @@ static void a_freed_buffer_stays_for_its_users(void **state)
 	assert_int_equal(nnb_pool_from(&named, nnb_pool_memory(nnb_remote_buffer_pool(a))), 0);
 	request(&reads, in_buffer(a), in_buffer(b));
 	atomic_store(&f->s.gate->hold_runs, 1);
-	assert_none(nnb_remote_execute_async(f->remote, &reads.call, note, &held, &why));
+	assert_none(nnb_remote_execute_async(f->remote, &reads.call, told_note, &held, &why));
 	await(&f->s.gate->held_runs, 1);
 	nnb_remote_buffer_free(a);
 	nnb_remote_buffer_free(b);

@@ -99,30 +99,6 @@ static void expect_seen(const struct fixture *f, enum nnb_status is, enum nnb_st
 		fail_msg("%s, and not %s", nnb_status_name(is), nnb_status_name(want));
 }
 
-struct told {
-	atomic_uint times;
-	enum nnb_status status;
-};
-
-static void note(void *arg, const struct nnb_result *result)
-{
-	struct told *t = arg;
-
-	t->status = result->status;
-	atomic_fetch_add(&t->times, 1);
-}
-
-/* Returns the status of the launch; the callback's goes to the last parameter. */
-static enum nnb_status execute_async(struct nnb_remote *remote, const struct nnb_call *call, enum nnb_status *told)
-{
-	struct told t = { 0 };
-	enum nnb_status status = nnb_remote_execute_async(remote, call, note, &t, NULL);
-
-	await(&t.times, 1);
-	*told = t.status;
-	return status;
-}
-
 /* ---- arguments that an older HAL lacks ---- */
 
 static void priorities_and_deadlines_are_no_arguments(void **state)
@@ -203,7 +179,7 @@ static void terms_of_executions_are_no_arguments(void **state)
 			} else if (way == 2) {
 				assert_int_equal(nnb_remote_execute(remote, &io.call, &io.answer, NULL), want);
 			} else {
-				assert_int_equal(execute_async(remote, &io.call, &told), want);
+				assert_int_equal(execute_and_await(remote, &io.call, &told, NULL), want);
 				assert_int_equal(told, want);
 			}
 			assert_int_equal(io_right(&io, NNB_ADD, 1), want == NNB_STATUS_NONE);
@@ -225,7 +201,7 @@ static void what_would_go_well_later_is_a_general_failure(void **state)
 	struct fixture *f = *state;
 	struct nnb_remote *remote = app_prepare(f->client, f->adds), *other = NULL;
 	struct nnb_burst *burst = app_burst(remote), *another = NULL;
-	struct told held = { 0 };
+	struct told_status held = { 0 };
 	enum nnb_status told;
 	struct io io[2];
 
@@ -236,9 +212,10 @@ static void what_would_go_well_later_is_a_general_failure(void **state)
 	io_init(&io[0], N);
 	io_init(&io[1], N);
 	atomic_store(&f->s.gate->hold_runs, 1);
-	assert_none(nnb_remote_execute_async(remote, &io[0].call, note, &held, &why));
+	assert_none(nnb_remote_execute_async(remote, &io[0].call, told_note, &held, &why));
 	await(&f->s.gate->held_runs, 1);
-	expect_seen(f, execute_async(remote, &io[1].call, &told), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT); /* P-32 */
+	expect_seen(f, execute_and_await(remote, &io[1].call, &told, NULL),
+	            NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT); /* P-32 */
 	expect_seen(f, told, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 	atomic_store(&f->s.gate->hold_runs, 0);
 	await(&held.times, 1);
@@ -266,7 +243,7 @@ static void what_never_goes_well_is_a_general_failure(void **state)
 	io.out.location = (struct nnb_location){ 0, N * 4, N * 4 };
 	expect_seen(f, nnb_remote_execute(remote, &io.call, &io.answer, NULL),
 	            NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
-	assert_int_equal(execute_async(remote, &io.call, &told), NNB_STATUS_NONE);
+	assert_int_equal(execute_and_await(remote, &io.call, &told, NULL), NNB_STATUS_NONE);
 	expect_seen(f, told, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
 	for (int i = 0; i < 2; i++) {
 		expect_seen(f, nnb_burst_execute(burst, &io.call, &io.answer, NULL),
