@@ -528,9 +528,9 @@ void bsa_on_exec_return(struct bsa_fold *f, const struct bsa_exec_return *e)
 	if (!x || !reach_boundary(f, x, BSA_RETURNED))
 		return;
 	x->returned = e->status;
-	if (e->status != BSA_STATUS_NONE && x->fact.at[BSA_RUN_ENDED] == BSA_NEVER &&
-	    x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER)
-		bsa_voices_failed(f, x->sched.instance);
+	if (x->fact.at[BSA_RUN_ENDED] == BSA_NEVER && x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER &&
+	    (e->status != BSA_STATUS_NONE || (x->fact.path != BSA_PATH_FENCED && !bsa_exec_may_be_launch(x))))
+		bsa_voices_untold(f, x->sched.instance);
 	bsa_exec_look_over(f, x);
 }
 

@@ -108,17 +108,17 @@ uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at)
 	return until;
 }
 
-void bsa_voices_failed(struct bsa_fold *f, unsigned instance)
+void bsa_voices_untold(struct bsa_fold *f, unsigned instance)
 {
 	if (instance < BSA_INSTANCES)
-		f->voices.failed[instance] = f->now;
+		f->voices.untold[instance] = f->now;
 }
 
 /* Whether its client waits for the answer to @x, and would be told if the service died. */
 static bool is_awaited(const struct bsa_exec *x)
 {
-	return x->fact.at[BSA_SUBMITTED] != BSA_NEVER && x->fact.at[BSA_RETURNED] == BSA_NEVER &&
-	       !bsa_exec_is_passed(x);
+	return x->fact.at[BSA_SUBMITTED] != BSA_NEVER && x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER &&
+	       x->fact.at[BSA_RETURNED] == BSA_NEVER && !bsa_exec_is_passed(x);
 }
 
 void bsa_voices_finish(struct bsa_fold *f)
@@ -129,7 +129,7 @@ void bsa_voices_finish(struct bsa_fold *f)
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 		unsigned i = x->sched.instance & (BSA_INSTANCES - 1);
 
-		if (v->heard[i] && v->failed[i] <= v->heard[i] && !v->hangs[i] && is_awaited(x))
+		if (v->heard[i] && v->untold[i] <= v->heard[i] && !v->hangs[i] && is_awaited(x))
 			v->hangs[i] = bsa_fold_recorded_until(f, v->trace[i]);
 	}
 }

@@ -10,7 +10,7 @@
  *   at the end      until its last event; its waits and lanes are reported up to there, as if the recording ended there
  *                   (and a possible wait beyond it for each execution that waits there: the service may have died);
  *                   but until the end of the recording, if that is known and one of its clients waits for an answer
- *                   then, and none was told of a failure that the service did not report: the service hangs
+ *                   then, and none was told since of an end that the service did not report: the service hangs
  *
  * If lanes are known from summaries only, this applies to a silence shorter than the fold's horizon.
  */
@@ -26,13 +26,14 @@ struct bsa_fold;
 enum { BSA_INSTANCES = 4096, BSA_NO_INSTANCE = BSA_INSTANCES };
 
 struct bsa_voices {
-	uint64_t heard[BSA_INSTANCES];  /* time of the latest event; 0: none */
-	uint64_t failed[BSA_INSTANCES]; /* time at which a client was last told of a failure it knows nothing of */
-	uint64_t hangs[BSA_INSTANCES];  /* at the end: it hangs until then; 0: that is not known */
-	uint32_t trace[BSA_INSTANCES];  /* the trace of its latest event */
-	unsigned n_heard;               /* number of services heard */
-	uint64_t gap_began;             /* begin of the latest stop, from the packets; 0: none */
-	uint64_t gap_ended;             /* time at which a service was heard again, or 1 ns less */
+	uint64_t heard[BSA_INSTANCES]; /* time of the latest event; 0: none */
+	uint64_t untold
+		[BSA_INSTANCES]; /* time at which a client last had the end of an execution that it did not report */
+	uint64_t hangs[BSA_INSTANCES]; /* at the end: it hangs until then; 0: that is not known */
+	uint32_t trace[BSA_INSTANCES]; /* the trace of its latest event */
+	unsigned n_heard;              /* number of services heard */
+	uint64_t gap_began;            /* begin of the latest stop, from the packets; 0: none */
+	uint64_t gap_ended;            /* time at which a service was heard again, or 1 ns less */
 };
 
 /* The service that emitted @e; BSA_NO_INSTANCE: a client emitted it, or may have. */
@@ -44,8 +45,11 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 /* For a stop at @at, from the packets: the earliest time from which a service with clients may not be recorded. */
 uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at);
 
-/* A client of service @instance was told of a failure, and the service reported no end of that execution. */
-void bsa_voices_failed(struct bsa_fold *f, unsigned instance);
+/*
+ * An execution of service @instance ended now for its client, and the service reported no end of it: it died, or is not
+ * recorded any more.
+ */
+void bsa_voices_untold(struct bsa_fold *f, unsigned instance);
 
 /* Find the services that hang until the end of their recording. */
 void bsa_voices_finish(struct bsa_fold *f);
