@@ -54,7 +54,7 @@ if(TARGET bsa_fold)
   # The schedule alone: stories, an oracle, losses, strangers.
   nnb_parts(schedule_parts unit/schedule_facts.c unit/schedule_world.c)
   target_link_libraries(schedule_parts PUBLIC bsa_fold PkgConfig::CMOCKA)
-  foreach(schedule IN ITEMS schedule schedule_oracle schedule_lossy schedule_dropped schedule_hostile)
+  foreach(schedule IN ITEMS schedule schedule_oracle schedule_lossy schedule_hidden schedule_dropped schedule_hostile)
     nnb_test(test_${schedule} unit unit/test_${schedule}.c)
     target_link_libraries(test_${schedule} PRIVATE schedule_parts)
   endforeach()

@@ -110,6 +110,7 @@ struct bsa_device {
 	size_t *held;    /* number of windows' lags kept by all devices */
 	struct bsa_tenants *tenants;
 	const uint64_t *began;          /* begin of the recording */
+	const bool *lists;              /* at its begin the recording has what was under way, from LISTING to LISTED */
 	const bool *unsummed;           /* when the recording ends, executions without any event may hold lanes */
 	const uint64_t *unsummed_since; /* if unsummed: they may have held them since then */
 	uint64_t window_ns, starvation_ns;
@@ -120,13 +121,12 @@ struct bsa_device {
 	uint64_t now;   /* time of the last step */
 	uint64_t ended; /* end of this service's recording; 0: at the end of the whole recording */
 	bool native;
-	bool summed;  /* summaries may be missing: the execution on a lane that seems idle perhaps has none */
-	bool lists;   /* full detail: at its begin the recording has what was under way, from LISTING to LISTED */
-	bool listing; /* executions under way at the begin of the recording are not all reported yet */
+	bool summed;            /* summaries may be missing: the execution on a lane that seems idle perhaps has none */
+	bool listing;           /* executions under way at the begin of the recording are not all reported yet */
 	uint64_t listing_since; /* begin of that report; 0: there was none */
-	bool listed;            /* each execution under way at that time was reported: no hole touches the report */
-	unsigned n_lanes;       /* as reported, or at least as seen */
-	bool lanes_told; /* the service reported the number; otherwise an execution may be on a lane not seen yet */
+	bool listed; /* each execution under way at that time was reported: no hole is before the end of the report */
+	unsigned n_lanes; /* as reported, or at least as seen */
+	bool lanes_told;  /* the service reported the number; otherwise an execution may be on a lane not seen yet */
 	unsigned lanes_room;
 	struct bsa_lane *lanes; /* owned */
 

@@ -265,6 +265,12 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 		hole_end = hole_end > l->heard ? hole_end : l->heard;
 		if (closing == FREE && hole_end > began && hole_end < at)
 			ended = hole_end;
+		/*
+		 * The hole begins with the step. Of several lanes, a wait for this one shows no inversion by the holders of the
+		 * others, and the verdict takes it for hidden only where a lane is unknown.
+		 */
+		if (began == at && l->since < at && d->lanes_room > 1)
+			began = at - 1;
 	}
 	report_one_unknown(d, l, l->known_from == BSA_NEVER ? BSA_NEVER : began, ended, 0);
 }
@@ -315,9 +321,11 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at,
 	return s.occupancy != BSA_UNKNOWN;
 }
 
-void bsa_lane_begin(struct bsa_lane *l, uint64_t at)
+void bsa_lane_begin(const struct bsa_device *d, struct bsa_lane *l, uint64_t at)
 {
 	assert(l->known_from == BSA_NEVER && !l->holder);
+	if (l->heard) /* an execution held the lane since before the recording, until then at the latest */
+		report_one_unknown(d, l, BSA_NEVER, l->heard, 0);
 	l->since = l->known_from = at;
 }
 
@@ -376,7 +384,11 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
 {
 	uint64_t proof = d->proof && d->proof_ns >= idle_proves_ns(d) ? d->proof : BSA_NEVER;
 
-	if (d->proof_hole != hole) /* knowledge since the last hole proves nothing for an earlier one */
+	/*
+	 * Knowledge since the last hole proves nothing for an earlier one, and none of what a hole since the last step of
+	 * the service hides.
+	 */
+	if (d->proof_hole != hole || bsa_losses_end(d->unsure, at) != hole)
 		return at;
 	if (d->none_waited && d->none_waited < at)
 		at = d->none_waited;

@@ -72,7 +72,7 @@ struct bsa_lane {
 void bsa_lane_fini(struct bsa_device *d, struct bsa_lane *l);
 
 /* The lane, unknown so far, is idle at @at. */
-void bsa_lane_begin(struct bsa_lane *l, uint64_t at);
+void bsa_lane_begin(const struct bsa_device *d, struct bsa_lane *l, uint64_t at);
 
 /* @x holds the lane, which is free, from @at on. */
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging);

@@ -72,10 +72,17 @@ struct bsa_schedule {
 	struct bsa_left_out left;
 	size_t history, held; /* how many stretches, and lags of windows, all devices together keep */
 	int64_t quiet_rows;   /* shares that may still be reported for windows without events */
+	bool lists;    /* the begin of the recording has what was under way, and holes do not reach back over it */
 	bool unsummed; /* when the recording ended, summaries were still to come: their executions may hold lanes */
 	uint64_t unsummed_since;             /* if unsummed: they may have held them since then */
 	struct bsa_device *devices[DEVICES]; /* owned */
 };
+
+/* bsa_fold_new makes a horizon of 1 of none, because events of one ns come in any order. */
+static bool has_full_detail(const struct bsa_schedule *s)
+{
+	return s->horizon_ns <= 1;
+}
 
 struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options)
 {
@@ -85,6 +92,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 		return NULL;
 	s->facts = *facts;
 	s->horizon_ns = options->horizon_ns;
+	s->lists = has_full_detail(s);
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
 	s->starvation_ns = options->starvation_ns ? options->starvation_ns : 100 * MS_NS;
 	s->tenants = (struct bsa_tenants){ .devices = s->devices, .n_devices = DEVICES, .max = options->tenants_max };
@@ -109,12 +117,6 @@ struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s)
 	return NULL;
 }
 
-/* bsa_fold_new makes a horizon of 1 of none, because events of one ns come in any order. */
-static bool has_full_detail(const struct bsa_schedule *s)
-{
-	return s->horizon_ns <= 1;
-}
-
 static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 {
 	struct bsa_device **d = &s->devices[instance & (DEVICES - 1)];
@@ -137,7 +139,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->quiet_rows = &s->quiet_rows;
 	(*d)->began = &s->began;
 	(*d)->summed = s->horizon_ns != 0;
-	(*d)->lists = has_full_detail(s);
+	(*d)->lists = &s->lists;
 	(*d)->unsummed = &s->unsummed;
 	(*d)->unsummed_since = &s->unsummed_since;
 	(*d)->window_ns = s->window_ns;
@@ -183,6 +185,13 @@ static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
 	assert((state == BSA_SCHEDULED_OFF || state == BSA_SCHEDULED_OVER) && !x->prev && !x->next);
 	x->state = (uint8_t)state;
 	x->tenant = NULL;
+}
+
+/* Since when @x waits. BSA_NEVER: since before the recording, and no event has since when. */
+static uint64_t waits_since(const struct bsa_scheduled *x)
+{
+	assert(is_waiting(x));
+	return x->open & BSA_OPEN_START ? BSA_NEVER : x->ready_since;
 }
 
 /* The wait of @x ends: take it from its list. The caller sets the next state. */
@@ -272,12 +281,13 @@ static uint64_t hole_begin(const struct bsa_device *d, uint64_t at)
 
 /*
  * Whether an execution that had no step, and became ready after @after, may have been ready before the service
- * was recorded: the service reports such executions when its recording begins, but a hole may hide that. In
- * compact detail each hole reaches back by a horizon, which covers the begin of the recording.
+ * was recorded: the service reports such executions when its recording begins, but a hole may hide that, or hide
+ * before it that the execution ended. In compact detail each hole reaches back by a horizon, which covers the begin
+ * of the recording.
  */
 static bool may_be_unlisted(const struct bsa_device *d, uint64_t after)
 {
-	return d->lists && !d->listed && (after <= d->listing_since || after <= *d->began);
+	return *d->lists && !d->listed && (after <= d->listing_since || after <= *d->began);
 }
 
 /* The next step of @x, recorded or not, is not before this. */
@@ -398,7 +408,7 @@ static void vacate_lane(struct bsa_device *d, unsigned number)
 static void lose_track_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t until)
 {
 	if (is_waiting(x)) {
-		may_have_waited(d, x, x->ready_since, until);
+		may_have_waited(d, x, waits_since(x), until);
 		if (until > d->now)
 			bsa_shares_may_lag_on(x->tenant, until - d->now);
 		wait_end(d, x);
@@ -520,8 +530,8 @@ static int wait_end_on_lane(struct bsa_schedule *s, struct bsa_device *d, struct
                             uint8_t lane, uint64_t given)
 {
 	bool was_stopped = x->state == BSA_SCHEDULED_STOPPED, hidden = is_hidden(d, x, x->ready_since, d->now);
+	uint64_t since = waits_since(x);
 
-	assert(is_waiting(x));
 	if (!x->on_native && given != BSA_NEVER && !d->listing && bsa_waits_had_others(d, given))
 		bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
 	if (!x->on_native && d->n_waiting > 1) {
@@ -539,7 +549,7 @@ static int wait_end_on_lane(struct bsa_schedule *s, struct bsa_device *d, struct
 	 * been resumed and stopped in it.
 	 */
 	if (was_stopped != resumed || (was_stopped && hidden)) {
-		may_have_waited(d, x, x->ready_since, d->now);
+		may_have_waited(d, x, since, d->now);
 		if (!hidden)
 			d->left->absurd++;
 		x->uncertain = true;
@@ -757,6 +767,26 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 
 /* ---- executions under way when the recording begins or ends ---- */
 
+/*
+ * @x has been on a lane before it was found. If a hole came before that, @x may have waited when the recording began, and
+ * the hole hides that the wait ended. 0 or -ENOMEM.
+ */
+static int found_after_hole(struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	if (!*d->lists || !is_hidden(d, x, *d->began, d->now))
+		return 0;
+	return may_have_waited_unlisted(d, x, BSA_NEVER, bsa_losses_end(d->losses, d->now));
+}
+
+/* Whether a lane had a holder since @since, and forgot it, because no execution was known to wait. */
+static bool lanes_forgot(const struct bsa_device *d, uint64_t since)
+{
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		if (d->lanes[i].dropped_until > since)
+			return true;
+	return false;
+}
+
 /* The recording began while @x was @state. The begin of its wait is known only if the service reported it. */
 static int take_found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state)
 {
@@ -766,11 +796,20 @@ static int take_found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enu
 		d->left->absurd++;
 		return 0;
 	}
+	if (state == BSA_SCHEDULED_STOPPED && found_after_hole(d, x) < 0)
+		return -ENOMEM;
 	x->lane = -1;
 	x->stretches = state == BSA_SCHEDULED_STOPPED; /* the execution has been on a lane */
 	if (wait_begin(d, x, state, since) < 0)
 		return -ENOMEM;
 	x->open = x->found_since ? 0 : BSA_OPEN_START;
+	if (lanes_forgot(d, since)) { /* so an inversion before now would not be seen */
+		struct bsa_possible_wait possible = {
+			.execution = x->id, .began = since, .ended = d->now, .app = x->app, .model = x->model
+		};
+
+		d->facts->possible_wait(d->facts->ctx, &possible);
+	}
 	bsa_shares_found(x->tenant);
 	bsa_shares_doubt(x->tenant);
 	return 0;
@@ -785,14 +824,16 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
 		d->left->absurd++;
 		return 0;
 	}
+	if (found_after_hole(d, x) < 0)
+		return -ENOMEM;
 	x->uncertain = true;
-	if (s->horizon_ns && lane != BSA_LANE_NATIVE) {
-		if (d->lanes[lane].holder) { /* @x has left it, or has not had it: no summary shows which */
-			x->stretches++;
-			return 0;
-		}
-		doubt_lane(d, lane, false, x); /* @x has been there for a time that is not known */
+	if (lane != BSA_LANE_NATIVE && s->horizon_ns && d->lanes[lane].holder) {
+		/* @x has left it, or has not had it: no summary shows which */
+		x->stretches++;
+		return 0;
 	}
+	if (lane != BSA_LANE_NATIVE && !d->lanes[lane].holder)
+		doubt_lane(d, lane, false, x); /* @x has been there for a time that is not known */
 	if (join_tenant(d, x) < 0)
 		return -ENOMEM;
 	t = x->tenant;
@@ -802,10 +843,10 @@ static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bs
 	return 0;
 }
 
-/* The time until which @x, which may wait now, may have waited on: its service may have no event of that. */
-static uint64_t waits_on_until(const struct bsa_device *d, const struct bsa_scheduled *x)
+/* The time until which @x, which may wait at @at, may have waited on: its service may have no event of that. */
+static uint64_t waits_on_until(const struct bsa_scheduled *x, uint64_t at)
 {
-	return x->over_by > d->now ? x->over_by : d->now;
+	return x->over_by > at ? x->over_by : at;
 }
 
 /*
@@ -821,7 +862,7 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 		return hole;
 	if (hole && x->last_taken <= hole && !*d->unsummed)
 		until = bsa_lanes_ready_until(d, hole, d->now);
-	return until < d->now ? until : waits_on_until(d, x);
+	return until < d->now ? until : waits_on_until(x, d->now);
 }
 
 /* If a hole may hide that @x was preempted, although it seems to be on a lane still: it waited until @until at most. */
@@ -853,10 +894,10 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 }
 
 /*
- * The recording of the service ends at d->now while @x is under way. If the service died there, or hung, or only
- * its clients are recorded from then on, @x may wait on.
+ * The recording of the service ends at @at while @x is under way. If the service died there, or hung, or only
+ * its clients are recorded from then on, @x may wait on. That executions are over may have been noted since then.
  */
-static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
+static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint64_t at)
 {
 	const struct bsa_lane *only;
 	unsigned number;
@@ -865,10 +906,11 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	if (is_waiting(x) && !x->doubtful) {
 		/* The execution certainly still waits then. Which of several lanes it will get is unknown. */
 		assert(d->now >= x->ready_since);
-		if (waits_on_until(d, x) > d->now) {
-			may_have_waited(d, x, x->open & BSA_OPEN_START ? BSA_NEVER : x->ready_since, x->over_by);
+		at = at > x->ready_since ? at : x->ready_since;
+		if (waits_on_until(x, at) > at)
+			may_have_waited(d, x, waits_since(x), x->over_by);
+		if (waits_on_until(x, d->now) > d->now)
 			bsa_shares_may_lag_on(x->tenant, x->over_by - d->now);
-		}
 		only = d->n_lanes == 1 && d->lanes_room ? &d->lanes[0] : NULL;
 		number = only ? 0 : BSA_LANE_NONE;
 		if (only && s->unsummed && !only->holder) /* as in take_end_waiting */
@@ -876,7 +918,7 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		wait_end(d, x);
 		x->open |= BSA_OPEN_END;
 		x->on_native = d->native;
-		r = bsa_waits_report(d, &s->pairs, x, d->now, number, only, false);
+		r = bsa_waits_report(d, &s->pairs, x, at, number, only, false);
 		x->idle = false;
 		x->uncertain = true;
 		x->stretches++;
@@ -906,6 +948,7 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 		return bsa_refusals_take(d, x, d->now, true); /* reported at once, without lane and queue */
 	if (step == BSA_STEP_READY)
 		return 0;
+	may_have_been_preempted(d, x, d->now);
 	lose_track(d, x);
 	/* The late step makes @lane unknown, because what was reported since @at did not take the step into account. */
 	if (has_lane(step) && lane < BSA_LANES_MAX && at < d->lanes[lane].since)
@@ -945,6 +988,7 @@ static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 		x->idle = false;
 		set_off(x, BSA_SCHEDULED_OFF);
 	}
+	may_have_been_preempted(d, x, d->now);
 	lose_track(d, x);
 	if (step == BSA_STEP_END)
 		set_off(x, BSA_SCHEDULED_OVER);
@@ -1018,7 +1062,7 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		r = take_found_on(s, d, x, lane);
 		break;
 	case BSA_STEP_CUT:
-		r = x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x);
+		r = x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x, at);
 		break;
 	}
 	x->none_waited_at = 0;
@@ -1033,7 +1077,7 @@ static void begin_lanes(struct bsa_device *d, unsigned n)
 {
 	for (unsigned i = 0; i < d->lanes_room && i < n; i++)
 		if (d->lanes[i].known_from == BSA_NEVER)
-			bsa_lane_begin(&d->lanes[i], d->now);
+			bsa_lane_begin(d, &d->lanes[i], d->now);
 }
 
 /*
@@ -1053,16 +1097,17 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 		bsa_shares_advance(d, at);
 	}
 	if (flags & RULES_LISTING) {
-		d->listing = true;
+		d->listing = has_full_detail(s);
 		d->listing_since = d->now;
 		return 0;
 	}
 	if (flags & RULES_LISTED) {
 		d->listing = false;
-		if (bsa_device_unsure(d, d->listing_since, d->now)) /* a hole may hide the report of a lane's holder */
+		if (bsa_device_unsure(d, *d->began, d->now)) /* a hole may hide a lane's holder, or the report of it */
 			return 0;
 		d->listed = true;
-		begin_lanes(d, d->n_lanes);
+		if (has_full_detail(s)) /* otherwise a summary may still report a holder */
+			begin_lanes(d, d->n_lanes);
 		return 0;
 	}
 	d->native = flags & RULES_NATIVE;
@@ -1188,6 +1233,7 @@ int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended
 	uint64_t most_late = s->horizon_ns && !full ? s->horizon_ns - 1 : 0,
 		 from = most_late < began ? began - most_late : 0;
 
+	s->lists |= full;
 	if (bsa_losses_add(&s->lost, began, ended) < 0 || bsa_losses_add(&s->unsure, from, ended) < 0)
 		return -ENOMEM;
 	if (most_late && began)
@@ -1255,13 +1301,15 @@ void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream 
 	struct bsa_device *d = s->devices[stream->number >> STREAM_INSTANCE_SHIFT & (DEVICES - 1)];
 	uint64_t from = bsa_losses_begin(&s->unsure, after), to = over ? bsa_losses_end(&s->unsure, before) : before;
 	const struct bsa_span *hole = bsa_losses_from(&s->unsure, from);
+	bool unlisted = d ? may_be_unlisted(d, after) : s->lists && after <= s->began;
 
 	if (d && !over && !s->unsummed)
 		to = bsa_lanes_ready_until(d, hole ? hole->ended : 0, to);
-	if (from >= to || hole->ended >= to) /* no hole, or one whose own report covers the wait */
+	if (!hole || from > to ||
+	    (hole->ended >= to && !unlisted)) /* no hole, or one whose own report covers the wait */
 		return;
 	assert(hole->began <= from);
-	if (from <= s->began || (d ? may_be_unlisted(d, after) : has_full_detail(s) && after <= s->began))
+	if (from <= s->began || unlisted)
 		from = BSA_NEVER;
 	/*
 	 * If it still waits, it got no lane, and its app's lag is at least as reported. If it is over, it may

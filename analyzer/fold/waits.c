@@ -101,7 +101,7 @@ void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 
 	x->pending = 0;
 	d->n_waiting++;
-	if (!x->counted && bsa_device_unsure(d, x->ready_since, x->ready_since)) {
+	if (!x->counted && bsa_device_unsure(d, d->now, d->now)) { /* @x was found waiting: its wait began earlier */
 		list_doubtful(d, x);
 		return;
 	}

@@ -185,7 +185,7 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 	if (is_new && e->since && !s->listing) {
 		s->listing = true;
 		f->n_listing++;
-		if (!f->options.horizon_ns && bsa_schedule_listing(f->schedule, e->instance, f->now, false))
+		if (bsa_schedule_listing(f->schedule, e->instance, f->now, false))
 			f->failed = -ENOMEM;
 	}
 }
@@ -199,7 +199,7 @@ void bsa_service_begins(struct bsa_fold *f, uint16_t instance)
 	s->listing = false;
 	assert(f->n_listing);
 	f->n_listing--;
-	if (!f->options.horizon_ns && bsa_schedule_listing(f->schedule, instance, f->now, true))
+	if (bsa_schedule_listing(f->schedule, instance, f->now, true))
 		f->failed = -ENOMEM;
 }
 

@@ -14,6 +14,7 @@ time_t soak_until(unsigned parts)
 }
 
 static uint32_t seed;
+static bool never_stops; /* no execution is preempted */
 
 void chance_from(uint32_t first)
 {
@@ -57,7 +58,7 @@ static void leave_some(struct world *w, int at, unsigned busy)
 
 		if (x < 0 || chance(busy))
 			continue;
-		if (w->x[x].n_on < STRETCHES && !chance(3))
+		if (w->x[x].n_on < STRETCHES && !never_stops && !chance(3))
 			leave(w, (int)l, at, BSA_STEP_STOP);
 		else
 			leave(w, (int)l, at, BSA_STEP_END);
@@ -147,6 +148,13 @@ void world_make(struct world *w, uint32_t first)
 		enter_some(w, t, lazy);
 	}
 	make_losses(w);
+}
+
+void world_make_native(struct world *w, uint32_t first)
+{
+	never_stops = true;
+	world_make(w, first);
+	never_stops = false;
 }
 
 const struct times *world_stretch(const struct world *w, int x, int t)

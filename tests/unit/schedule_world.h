@@ -59,6 +59,9 @@ unsigned chance(unsigned n);
 
 void world_make(struct world *w, uint32_t seed);
 
+/* Likewise, and no execution is preempted: as under the native policy, for which lanes mean nothing. */
+void world_make_native(struct world *w, uint32_t seed);
+
 /* The stretch in which @x has a lane in the ns from @t on, or NULL. */
 const struct times *world_stretch(const struct world *w, int x, int t);
 

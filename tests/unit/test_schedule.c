@@ -732,6 +732,22 @@ static void what_comes_too_late_makes_what_is_unknown(void **state)
 	             "over 3: lane 0, ran 5, waited 34, bypassed 1");
 }
 
+/* An execution is on its lane; two holes may hide that it stopped, and resumed. */
+static void an_end_out_of_order_hides_no_wait(void **state)
+{
+	static const char *const ends[] = { "12 end 1 0", "20 end 1 200" }; /* too late; on a lane that cannot be */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		struct scene c;
+
+		begin_late(&c);
+		note(&c, "0 lanes 2 idle; 1 ready 1; 2 dispatch 1 0; 5 hole 6; 9 hole 10; 20 ready 2", 20);
+		note(&c, ends[i], 20);
+		end_about(&c, "possible", "possible 1: 5-20");
+	}
+}
+
 static void each_contradiction_counts_once(void **state)
 {
 	static const struct {
@@ -835,13 +851,14 @@ static void a_lag_may_have_risen_in_a_loss(void **state)
 int main(void)
 {
 	enum { N = sizeof(stories) / sizeof(*stories) };
-	struct CMUnitTest tests[N + 6] = {
+	struct CMUnitTest tests[N + 7] = {
 		[N] = cmocka_unit_test(what_comes_too_late_makes_what_was_before_unknown),
 		[N + 1] = cmocka_unit_test(what_comes_too_late_makes_what_is_unknown),
 		[N + 2] = cmocka_unit_test(each_contradiction_counts_once),
 		[N + 3] = cmocka_unit_test(a_hole_hides_no_more_than_can_be_hidden),
 		[N + 4] = cmocka_unit_test(a_wait_before_the_recording_is_no_lag_in_it),
 		[N + 5] = cmocka_unit_test(a_lag_may_have_risen_in_a_loss),
+		[N + 6] = cmocka_unit_test(an_end_out_of_order_hides_no_wait),
 	};
 
 	for (size_t i = 0; i < N; i++)
