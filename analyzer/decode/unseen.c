@@ -147,29 +147,42 @@ static bool trace_bounds(const struct recording *r, size_t input, struct covered
 }
 
 /*
- * Whether the packets before the first one of a stream were lost, and not overwritten in a ring or recorded into
- * another directory: another stream of the trace begins with its packet 0, and nothing shows a snapshot, a rotation or
- * tracefiles that may be used again. burstscope watch gives the directories of its snapshots names of its own; of its
- * session no end is written down, as burstscope record does.
+ * Whether nothing shows a snapshot, a rotation, or tracefiles that may be used again: then the packets before the first one
+ * of a stream were lost, and not overwritten in a ring or recorded into another directory. burstscope watch gives the
+ * directories of its snapshots names of its own; of its session no end is written down, as burstscope record does.
  */
-static bool has_lost_heads(const struct recording *r, size_t input)
+static bool is_no_ring(const struct bsa_input *of)
 {
-	const struct bsa_input *of = &r->inputs->list[input];
-	bool any = false;
-
-	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
-		any |= s->input == input && !s->stretches[0].number;
 	for (size_t i = 0; i < of->files.n; i++)
 		if (bsa_is_tracefile(of->files.list[i].path))
 			return false;
-	return any && of->n_directories == 1 && !bsa_is_of_snapshot(of->info.path) &&
+	return of->n_directories == 1 && !bsa_is_of_snapshot(of->info.path) &&
 	       (of->until || !bsa_is_ring_session(of->info.session));
 }
 
+/* Whether any stream of the trace begins with its packet 0. */
+static bool has_a_head(const struct recording *r, size_t input)
+{
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		if (s->input == input && !s->stretches[0].number)
+			return true;
+	return false;
+}
+
+/*
+ * Packets before the first one of a stream were lost for certain if another stream begins with its packet 0. Where none
+ * does, the trace alone may be a snapshot's under another name, but not if burstscope record wrote its end down: then
+ * the heads of all streams are lost, for a time that nothing shows, so the loss is as short as can be.
+ */
 static void find_heads(struct recording *r, const struct covered *trace)
 {
+	const struct bsa_input *of = &r->inputs->list[trace->input];
 	uint64_t began = trace->began;
-	bool known = has_lost_heads(r, trace->input);
+	bool any = has_a_head(r, trace->input), known = any && is_no_ring(of);
+
+	if (!any && of->until && is_no_ring(of) && began)
+		add_unseen(r, trace->input, began - 1, began,
+		           (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = UINT32_MAX, .known = true });
 
 	/*
 	 * The begin of the first trace that was recorded together with @trace: session names are used again,

@@ -1054,6 +1054,26 @@ static void the_recorder_s_note_gives_the_end_of_the_recording(void **state)
 	assert_string_equal(losses, "cut 10-300 1, tail 200-300 0");
 }
 
+/*
+ * burstscope record records from packet 0 on, into no ring: where no stream has its packet 0, the first packets of all of
+ * them are lost. Since when does not show.
+ */
+static void the_recorder_s_note_shows_that_all_heads_are_lost(void **state)
+{
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 2, 10, 300, 0 }, { 1, 3, 120, 300, 150 } };
+	static const char note[] = "session name with \"escapes\"\nended 300\n";
+	char losses[256];
+
+	(void)state;
+	assert_int_equal(mkdir(folder_at("ust"), 0700), 0);
+	write_packets(folder_at("ust/trace"), rows);
+	losses_of(losses, sizeof(losses), folder_at("ust"));
+	assert_string_equal(losses, "head 10-120 1"); /* it may be a snapshot */
+	save(folder_at("burstscope.record"), note, strlen(note));
+	losses_of(losses, sizeof(losses), folder_at("ust"));
+	assert_string_equal(losses, "known head 9-10 -1, head 10-120 1");
+}
+
 /* The header of the first packet is cut, too: not even the cpu is known. */
 static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
 {
@@ -1349,6 +1369,7 @@ int main(void)
 		T(a_packet_is_read_once_of_however_many_files),
 		T(a_file_of_headers_is_read_in_the_time_of_any_other),
 		T(the_recorder_s_note_gives_the_end_of_the_recording),
+		T(the_recorder_s_note_shows_that_all_heads_are_lost),
 		T(the_recorder_s_note_gives_the_number_of_streams),
 		T(the_recorder_s_note_gives_how_long_the_machine_slept),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
