@@ -459,7 +459,7 @@ static const struct resizing {
 	{ "to one cell", 1, 4, 4, 3, 1, 1 },    { "far larger: the last cells repeat", 1, 2, 2, 1, 31, 47 },
 };
 
-static void resize(const void *row, const void *how)
+static void resize_is_right(const void *row, const void *how)
 {
 	const struct resizing *r = row;
 	struct nnbx_planes p = { r->batch, r->in_h, r->in_w, r->c, r->out_h, r->out_w, r->c };
@@ -484,8 +484,8 @@ static const struct connection {
 	{ "an empty batch", 0, 5, 4 },
 };
 
-static double connected(const struct connection *c, const double *in, const double *weights, const double *bias,
-                        size_t i)
+static double unit_connected(const struct connection *c, const double *in, const double *weights, const double *bias,
+                             size_t i)
 {
 	double sum = bias[i % c->units];
 
@@ -507,7 +507,7 @@ static void connect_f32(const void *row, const void *how)
 	(void)how;
 	nnbx_fully_connected_f32(c->batch, c->size, c->units, in, weights, bias, -3, 2, out);
 	for (size_t i = 0; i < c->batch * c->units; i++)
-		assert_close((double)out[i], oracle_clamp(connected(c, x, w, b, i), bounds), i);
+		assert_close((double)out[i], oracle_clamp(unit_connected(c, x, w, b, i), bounds), i);
 }
 
 static void connect_q8(const void *row, const void *how)
@@ -526,7 +526,7 @@ static void connect_q8(const void *row, const void *how)
 
 	nnbx_fully_connected_q8(c->batch, c->size, c->units, &q, in, weights, bias, out);
 	for (size_t i = 0; i < c->batch * c->units; i++)
-		value_judge(&j, out[i], oracle_quantise(connected(c, x, w, b, i), q.out));
+		value_judge(&j, out[i], oracle_quantise(unit_connected(c, x, w, b, i), q.out));
 	judge_end(&j);
 }
 
@@ -825,7 +825,7 @@ static void function_q8(const void *row, const void *how)
 	}
 }
 
-static void clamping(const void *row, const void *how)
+static void clamping_is_right(const void *row, const void *how)
 {
 	float *in = floats_random(SOME, 9), *out = no_floats(SOME);
 	uint8_t *in_q8 = bytes_random(SOME, 128, 128), *out_q8 = array_fresh(SOME);
@@ -839,7 +839,7 @@ static void clamping(const void *row, const void *how)
 	}
 }
 
-static void dequantizing(const void *row, const void *how)
+static void dequantizing_is_right(const void *row, const void *how)
 {
 	struct nnbx_quant q = { 0.037F, 99 };
 	uint8_t *in = bytes_random(SOME, 128, 128);
@@ -997,7 +997,7 @@ static void blocks_move(const void *row, const void *how)
 
 static const size_t element_sizes[] = { 1, 4 };
 
-static void concatenating(const void *row, const void *how)
+static void concatenating_is_right(const void *row, const void *how)
 {
 	/* [2, n, 3] along axis 1 */
 	size_t elem = *(const size_t *)how, extents[] = { 2, 1, 4 }, all = 7, before = 0;
@@ -1018,7 +1018,7 @@ static void concatenating(const void *row, const void *how)
 
 /* ---- looking up ---- */
 
-static void embedding(const void *row, const void *how)
+static void embedding_is_right(const void *row, const void *how)
 {
 	static const int32_t lookups[] = { 3, 0, 3, 6, 1 };
 	size_t row_bytes = 5 * *(const size_t *)how;
@@ -1048,7 +1048,7 @@ static void indexes_outside(const void *row, const void *how)
 	assert_false(nnbx_embedding_lookup(1, (int32_t[]){ 0 }, 0, 4, values, out));
 }
 
-static void hashtable(const void *row, const void *how)
+static void hashtable_is_right(const void *row, const void *how)
 {
 	static const int32_t keys[] = { INT32_MIN, -5, 0, 7, 8, 1000, INT32_MAX };
 	size_t row_bytes = 3 * *(const size_t *)how, n = 64;
@@ -1151,7 +1151,7 @@ static const struct projection {
 	{ "sparse: each hash has numbers of its own", NNBX_LSH_SPARSE, false, 4, { 1, 6, 10, 12 } },
 };
 
-static void projecting(const void *row, const void *how)
+static void projecting_is_right(const void *row, const void *how)
 {
 	static const float weights[] = { 0.12F, 0.34F, 0.56F };
 	const struct projection *r = row;
@@ -1193,7 +1193,7 @@ static void many_bits(const void *row, const void *how)
 
 static const uint32_t activations[] = { NNBX_NONE, NNBX_RELU, NNBX_RELU1, NNBX_RELU6, NNBX_TANH, NNBX_SIGMOID };
 
-static void rnn(const void *row, const void *how)
+static void rnn_is_right(const void *row, const void *how)
 {
 	enum { BATCH = 3, INPUTS = 11, UNITS = 19 };
 	struct nnbx_rnn p = { BATCH,
@@ -1231,7 +1231,7 @@ static const struct svdf_shape {
 	{ "that remembers one step", 4, 2, 2, NNBX_RELU6, true },
 };
 
-static void svdf(const void *row, const void *how)
+static void svdf_is_right(const void *row, const void *how)
 {
 	enum { BATCH = 2, INPUTS = 9, STEPS = 15 };
 	const struct svdf_shape *s = row;
@@ -1298,7 +1298,7 @@ static struct nnbx_lstm_gate some_gate(uint32_t inputs, uint32_t cells, uint32_t
 		                        peephole ? floats_random(cells, 1) : NULL, floats_random(cells, 1) };
 }
 
-static void lstm(const void *row, const void *how)
+static void lstm_is_right(const void *row, const void *how)
 {
 	enum { BATCH = 2, INPUTS = 5, CELLS = 13 };
 	const struct lstm_shape *s = row;
@@ -1589,7 +1589,7 @@ static void add_window_tests(void)
 			add_test(pool_q8, g, &pools[k], "%s q8: %s %s", pools[k].name, g->name, g->rules);
 	}
 	for (size_t i = 0; i < N_OF(resizings); i++)
-		add_test(resize, &resizings[i], NULL, "resize: %s 7.6 row 23", resizings[i].name);
+		add_test(resize_is_right, &resizings[i], NULL, "resize: %s 7.6 row 23", resizings[i].name);
 }
 
 static void add_sum_tests(void)
@@ -1625,8 +1625,8 @@ static void add_element_tests(void)
 		add_test(function_f32, &float_functions[i], NULL, "%s f32, also in place", float_functions[i].name);
 	for (size_t i = 0; i < N_OF(byte_functions); i++)
 		add_test(function_q8, &byte_functions[i], NULL, "%s q8, of all bytes", byte_functions[i].name);
-	add_test(clamping, NULL, NULL, "clamps: 7.6 rows 19-21");
-	add_test(dequantizing, NULL, NULL, "dequantize O-2");
+	add_test(clamping_is_right, NULL, NULL, "clamps: 7.6 rows 19-21");
+	add_test(dequantizing_is_right, NULL, NULL, "dequantize O-2");
 	for (size_t i = 0; i < N_OF(row_shapes); i++) {
 		for (size_t k = 0; k < N_OF(betas); k++) {
 			add_test(softmax_f32, &row_shapes[i], &betas[k], "softmax f32, beta %g: %s", (double)betas[k],
@@ -1650,27 +1650,27 @@ static void add_layout_tests(void)
 		for (size_t i = 0; i < N_OF(blockings); i++)
 			add_test(blocks_move, &blockings[i], elem, "depth to space and back, %zu bytes: %s", *elem,
 			         blockings[i].name);
-		add_test(concatenating, NULL, elem, "concatenation, %zu bytes", *elem);
-		add_test(embedding, NULL, elem, "embedding lookup, %zu bytes", *elem);
-		add_test(hashtable, NULL, elem, "hashtable lookup, %zu bytes: a miss is zeros", *elem);
+		add_test(concatenating_is_right, NULL, elem, "concatenation, %zu bytes", *elem);
+		add_test(embedding_is_right, NULL, elem, "embedding lookup, %zu bytes", *elem);
+		add_test(hashtable_is_right, NULL, elem, "hashtable lookup, %zu bytes: a miss is zeros", *elem);
 	}
 	add_test(indexes_outside, NULL, NULL, "embedding lookup: an index outside fails");
 	add_test(keys_out_of_order, NULL, NULL, "hashtable lookup: keys out of order only miss");
 	for (size_t i = 0; i < N_OF(fingerprints); i++)
 		add_test(fingerprint_is, &fingerprints[i], NULL, "fingerprint of %zu bytes", fingerprints[i].n);
 	for (size_t i = 0; i < N_OF(projections); i++)
-		add_test(projecting, &projections[i], NULL, "lsh projection: %s", projections[i].name);
+		add_test(projecting_is_right, &projections[i], NULL, "lsh projection: %s", projections[i].name);
 	add_test(many_bits, NULL, NULL, "lsh projection of 32 bits and more");
 }
 
 static void add_state_tests(void)
 {
 	for (size_t i = 0; i < N_OF(activations); i++)
-		add_test(rnn, &activations[i], NULL, "rnn with activation %u", activations[i]);
+		add_test(rnn_is_right, &activations[i], NULL, "rnn with activation %u", activations[i]);
 	for (size_t i = 0; i < N_OF(svdf_shapes); i++)
-		add_test(svdf, &svdf_shapes[i], NULL, "svdf %s, step by step", svdf_shapes[i].name);
+		add_test(svdf_is_right, &svdf_shapes[i], NULL, "svdf %s, step by step", svdf_shapes[i].name);
 	for (size_t i = 0; i < N_OF(lstm_shapes); i++)
-		add_test(lstm, &lstm_shapes[i], NULL, "lstm %s", lstm_shapes[i].name);
+		add_test(lstm_is_right, &lstm_shapes[i], NULL, "lstm %s", lstm_shapes[i].name);
 }
 
 int main(void)
