@@ -43,7 +43,7 @@ struct known {
 /* One side of an execution is one process, which LTTng writes into one trace of a session. */
 struct once {
 	uint64_t exec, at;
-	uint32_t trace; /* 0: none */
+	uint32_t trace; /* 0: the entry is free */
 	bool service;   /* client or service */
 };
 

@@ -42,8 +42,8 @@ struct service {
 	uint64_t told;                 /* when @now reported itself last */
 	uint32_t connections;          /* open */
 	uint32_t trace;                /* time of its latest event */
-	uint64_t heard;                /* the latest end of an execution that it reported; 0: none */
-	uint64_t ended;                /* the latest exec_end; 0: none */
+	uint64_t heard;                /* the latest end of an execution that it reported; 0: no end */
+	uint64_t ended;                /* the latest exec_end; 0: no such event */
 	bool summed;                   /* heard was a summary, and the service emits no exec_end */
 	uint64_t answered;             /* the latest answer about an execution that was submitted after that; 0: none */
 	bool proven;                   /* since then it emitted an event that was not recorded */

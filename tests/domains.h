@@ -98,7 +98,7 @@ enum nnb_status buffer_copy_to(const struct buffer *b, const struct nnb_memory *
 void memory_new(struct nnb_memory *ret, enum nnb_memory_kind kind, uint64_t bytes);
 void memory_fill(const struct nnb_memory *m, const struct type *t, uint32_t seed);
 
-/* Copy @rows rows in from shared memory. @dims: the dimensions of the copy; NULL: none. */
+/* Copy @rows rows in from shared memory. @dims: the dimensions of the copy; NULL: not given. */
 enum nnb_status copy_in(const struct buffer *b, const struct type *t, uint32_t rows, const uint32_t *dims,
                         uint32_t seed, struct nnb_reason *why);
 /* Copy one row in; fails the test if the service refuses. */

@@ -63,7 +63,7 @@ struct bsa_decoded {
 	uint64_t unusable;
 	uint64_t unknown_fields; /* fields of ours that the catalogue does not know: of event classes, not of events */
 	uint64_t lost_events, lost_packets; /* at least */
-	uint64_t began, ended;              /* raw time of the first and the last event; BSA_NEVER: none */
+	uint64_t began, ended;              /* raw time of the first and the last event; BSA_NEVER: no event */
 	uint64_t repeated, doubtful;        /* packets that were left out: there already; in contradiction to others */
 	uint64_t wrong_indices; /* number of index files that contradict their stream files, and were ignored */
 	bool cut;               /* a packet is not whole, or cannot be read: what was before it has been read */
@@ -79,7 +79,7 @@ enum bsa_decoder {
 struct bsa_decode_options {
 	unsigned threads; /* 0: as many as pay */
 	enum bsa_decoder decoder;
-	const atomic_bool *stop; /* if set, by a signal handler: bsa_decode_open returns BSA_E_STOPPED. NULL: none */
+	const atomic_bool *stop; /* if set, by a signal handler: bsa_decode_open returns BSA_E_STOPPED. May be NULL */
 	bool may_be_foreign;     /* that no trace has an event class of ours is no error: then there are no records */
 };
 

@@ -77,7 +77,7 @@ struct stream {
 	size_t trace;
 	uint64_t class, instance;
 	struct bsa_flow *flow;
-	size_t file;                 /* SIZE_MAX: none */
+	size_t file;                 /* SIZE_MAX: no file is open */
 	struct bsa_packet_head head; /* head of the last complete packet */
 	bool any;
 	bool queued; /* the merge has a record of the stream */
@@ -121,7 +121,7 @@ struct bsa_follow {
 	const bt_plugin *plugin;
 	const bt_component_class_source *source;
 	struct bsa_scratch scratch;
-	int inotify; /* negative: none */
+	int inotify; /* negative: directories are not watched */
 	uint64_t settle_ns, now, until, last, serial;
 	struct place *places;
 	size_t n_places;

@@ -45,7 +45,7 @@ enum step {
 
 enum life { LIFE_MADE, LIFE_USED, LIFE_ENDED };
 
-/* A number of a thing that is made, used and ended; 0: none. */
+/* A number of a thing that is made, used and ended; 0: the record names no thing. */
 struct named {
 	uint32_t number;
 	uint8_t life; /* enum life */
@@ -57,7 +57,7 @@ struct tie {
 	uint64_t number; /* order of two records of one step */
 	struct named connection, stream, model;
 	uint32_t blocked;  /* number of records that must come first and have not been handed out */
-	int previous;      /* the previous record of the same stream; -1: none */
+	int previous;      /* the previous record of the same stream; -1: this is the first */
 	int tenure;        /* index of the execution's tenure of a lane; NO_LANE: the record concerns no lane */
 	uint8_t step;      /* enum step */
 	bool enters, done; /* enters: the lane; otherwise leaves it */

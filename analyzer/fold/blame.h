@@ -37,7 +37,7 @@ enum bsa_part {
 };
 
 struct bsa_blamed {
-	uint64_t culprit; /* the culprit's execution; 0: none */
+	uint64_t culprit; /* the culprit's execution; 0: no single execution */
 	uint32_t culprit_app;
 	int64_t budget_ns, late_ns;
 	/* late_ns by part, for a cause without a culprit. The sum is late_ns, unless some of it belongs to no part. */

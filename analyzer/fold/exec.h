@@ -162,7 +162,7 @@ void bsa_execs_quiet(struct bsa_fold *f, bool for_long);
 /* No execution will have another event. */
 void bsa_execs_finish(struct bsa_fold *f);
 
-/* The first and the last known boundary; BSA_NEVER, 0: none. */
+/* The first and the last known boundary; BSA_NEVER, 0: no boundary is known. */
 uint64_t bsa_exec_first_seen(const struct bsa_exec *x);
 uint64_t bsa_exec_last_seen(const struct bsa_exec *x);
 

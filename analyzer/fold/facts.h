@@ -40,7 +40,7 @@ struct bsa_rules {
 struct bsa_model {
 	uint64_t const_bytes, step_ns, look_ns, estimate_ns, prepare_ns, prepared, released; /* the last two: times */
 	uint64_t measured_ns;                     /* the estimate as of prepared; BSA_NEVER: unknown */
-	uint64_t deadline;                        /* deadline of the preparation; 0: none */
+	uint64_t deadline;                        /* deadline of the preparation; 0: no deadline */
 	uint32_t id, trace, process, app, number; /* number: the service's; 0: the preparation failed */
 	uint32_t digest;                          /* 0: unknown */
 	uint16_t operations;
@@ -368,7 +368,7 @@ struct bsa_chosen {
 /* ---- single operations: reported only if requested ---- */
 
 struct bsa_fmq_op {
-	uint64_t execution, at, blocked, spun, slept; /* execution 0: none */
+	uint64_t execution, at, blocked, spun, slept; /* execution 0: of no execution */
 	uint64_t number;                              /* number of the queue; 0: a socket, or unknown */
 	uint32_t items, used;
 	uint8_t queue, write;

@@ -23,7 +23,7 @@ void bsa_losses_fini(struct bsa_losses *l);
 /* 0 or -ENOMEM. */
 int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended);
 
-/* The first one that ends at @at or later; NULL: none. Borrowed until the next add. */
+/* The first loss that ends at @at or later; NULL: no loss does. Borrowed until the next add. */
 const struct bsa_span *bsa_losses_from(const struct bsa_losses *l, uint64_t at);
 
 /* Where the first loss after @at begins, or @at if that is within one; BSA_NEVER: no loss follows. */

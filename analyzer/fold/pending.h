@@ -31,7 +31,7 @@ struct bsa_fold;
 
 /* The first event of a service after gap number @gap, the latest one at that time. */
 struct bsa_spoken {
-	uint64_t gap; /* 0: none */
+	uint64_t gap; /* 0: no gap came before */
 	uint64_t at;
 };
 

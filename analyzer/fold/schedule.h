@@ -91,7 +91,7 @@ struct bsa_scheduled {
 	uint32_t stretches; /* stretches on lanes, and times of unknown state; 0: certainly never on a lane */
 	uint32_t pending;   /* for the counts of bypasses: struct bsa_level */
 	uint64_t last_noted;
-	uint64_t last_taken; /* time of its last step; 0: none */
+	uint64_t last_taken; /* time of its last step; 0: no step yet */
 	/*
 	 * The service reported, at that time, that no execution waited, while this one was in the list of
 	 * those that may still wait: so its wait ended, but a lane may have been meant for it. 0: no such

@@ -18,7 +18,7 @@ enum rule {
 	RULE_INSTANCE,
 	RULE_LANE,         /* a lane of the service, or the driver's own */
 	RULE_LANE_OR_NONE, /* like RULE_LANE, or no lane */
-	RULE_TIME,         /* 0: none */
+	RULE_TIME,         /* 0: no time */
 	RULE_NS,
 	RULE_ASKED_PATH,  /* a path that an app can use: not a trial run */
 	RULE_NS_OR_NEVER, /* BSA_NEVER: not known. What is too large is not known either */

@@ -32,7 +32,7 @@ struct bsa_voices {
 	uint64_t hangs[BSA_INSTANCES]; /* at the end: it hangs until then; 0: that is not known */
 	uint32_t trace[BSA_INSTANCES]; /* the trace of its latest event */
 	unsigned n_heard;              /* number of services heard */
-	uint64_t gap_began;            /* begin of the latest stop, from the packets; 0: none */
+	uint64_t gap_began;            /* begin of the latest stop, from the packets; 0: no stop yet */
 	uint64_t gap_ended;            /* time at which a service was heard again, or 1 ns less */
 };
 

@@ -109,7 +109,7 @@ static int thing_end(struct bsa_kept *k, enum bsa_kind kind, uint32_t number)
 	return 0;
 }
 
-/* The connection that a thing belongs to; 0: none. */
+/* The connection that a thing belongs to; 0: no connection. */
 static uint32_t connection_of(const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {

@@ -21,7 +21,7 @@ struct bsa_usual *bsa_usual_free(struct bsa_usual *u); /* NULL is fine; returns 
 /* The next execution. 0 or -ENOMEM. */
 int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x);
 
-/* Set the service's estimate of a model's run; 0: none. 0 or -ENOMEM. */
+/* Set the service's estimate of a model's run; an estimate of 0 is unknown. Returns 0 or -ENOMEM. */
 int bsa_usual_estimate(struct bsa_usual *u, uint32_t model, uint64_t estimate_ns);
 
 /*

@@ -44,7 +44,7 @@ struct bsa_sharing_call {
 	uint64_t hand, run, off;  /* times: of hand-overs; on lanes; and of that, without a CPU */
 	uint64_t hand_most;       /* the longest hand-over */
 	uint32_t n_hands;
-	uint64_t deadline;    /* UINT64_MAX: none */
+	uint64_t deadline;    /* UINT64_MAX: no deadline */
 	uint64_t step, usual; /* for its model: how often it can leave its lane, and the usual run; 0: unknown */
 	uint64_t need_least,
 		/* if it was refused or given up: bounds of the lane time that it needed; need_most 0: unknown */

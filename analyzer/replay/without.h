@@ -70,7 +70,7 @@ struct bsa_without_world {
 	const struct bsa_without_call *calls;
 	size_t n;                 /* 1 to BSA_WITHOUT_CALLS_MOST */
 	size_t victim;            /* index of the call that missed its deadline */
-	uint64_t answered_before; /* the latest answer of a call of its stream before the window; 0: none */
+	uint64_t answered_before; /* the latest answer of a call of its stream before the window; 0: no answer */
 	uint64_t begins;          /* all lanes were idle then, or calls were there before; */
 	uint64_t horizon; /* calls that became ready later are not included; BSA_WITHOUT_UNKNOWN: all are included */
 };

@@ -24,7 +24,7 @@ struct batch {
 	const char *table;
 	int64_t *rows;
 	sqlite3_stmt *insert;
-	struct pages *pages; /* instead of that; NULL: none */
+	struct pages *pages; /* instead of that; NULL for tables without pages */
 	unsigned columns, room, n;
 };
 

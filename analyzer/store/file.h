@@ -15,7 +15,7 @@
 struct store_file {
 	char *output, *directory, *name; /* output: links followed; name: the last part of it */
 	char *path;                      /* path of the new file */
-	/* descriptors of the new file, its directory, and (append) the existing file, locked; -1: none */
+	/* descriptors of the new file, its directory, and (append) the existing file, locked; -1: not open */
 	int fd, directory_fd, old_fd;
 };
 

@@ -85,7 +85,7 @@ struct asked {
 	/* at most so long no other call had an event, since its thread's call before; NOTHING: unknown */
 	int64_t silent;
 	int64_t asked_lead; /* by how much earlier a replay was asked; 0: it was not */
-	int met;            /* result of the replay; -1: none */
+	int met;            /* result of the replay; -1: not replayed */
 	uint8_t outcome;    /* LABEL_replay_ */
 };
 
@@ -96,7 +96,7 @@ struct kept {
 	/* since the last long pause of all apps, which began then, no call has waited; INT64_MAX: unknown */
 	int64_t even_from;
 	int64_t over, until; /* upper bound of the end of its lane time or wait; the same over all earlier calls */
-	uint32_t asked;      /* the number of its question, from 1; 0: none */
+	uint32_t asked;      /* the number of its question, from 1; 0: not asked */
 	int64_t first, last; /* time of its events; where some may not be there: INT64_MIN and INT64_MAX */
 	bool bad, idle, handed;
 	/* the smallest id of the models of its app, in its trace, that have its name */

@@ -108,7 +108,7 @@ struct block {
 
 /* An execution, and by how much it is the worst. */
 struct worst {
-	int64_t id, ns; /* id 0: none */
+	int64_t id, ns; /* id 0: no execution yet */
 	bool passed;    /* submitted after its deadline: any other is worse */
 };
 

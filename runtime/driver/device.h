@@ -21,7 +21,7 @@ struct nnb_device {
 	uint8_t key[NNB_KEY_BYTES];
 	struct nnb__buffers buffers;
 	struct nnb__past past;
-	uint64_t work_ns; /* limit of the estimated time of an execution; 0: none */
+	uint64_t work_ns; /* limit of the estimated time of an execution; 0: no limit */
 };
 
 struct nnb_prepared {

@@ -44,7 +44,7 @@ enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const s
 uint64_t nnb__execution_work_limit(const struct nnb_execution *execution);
 
 /*
- * The function that operations call while they run to ask whether to go on; NULL: none. If it returns false, the
+ * The function that operations call while they run to ask whether to go on; NULL: they go on. If it returns false, the
  * execution fails.
  */
 void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *arg), void *arg);
@@ -56,7 +56,7 @@ void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *
 void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
                           void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg);
 
-/* Set the deadline that the driver receives; 0: none. Call this before the execution runs. */
+/* Set the deadline that the driver receives; 0: no deadline. Call this before the execution runs. */
 void nnb__execution_deadline(struct nnb_execution *execution, uint64_t deadline_ns);
 
 /*

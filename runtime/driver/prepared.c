@@ -103,8 +103,8 @@ static enum nnb_status pools_whole(const struct nnb__graph *g, struct nnb_reason
 #define GRACE_NS UINT64_C(3000000)
 
 struct haste {
-	uint64_t deadline; /* 0: none */
-	uint64_t budget;   /* time until the deadline when the preparation began; 0: none */
+	uint64_t deadline; /* 0: no deadline */
+	uint64_t budget;   /* time until the deadline when the preparation began; 0: no deadline */
 	uint64_t cpu;      /* CPU time of the thread when the preparation began */
 	uint64_t late_cpu; /* the same when a check first found the deadline passed; 0: not yet */
 	const struct nnb_look *callers;

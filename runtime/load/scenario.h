@@ -41,7 +41,7 @@ struct load_stream {
 	int64_t threads;
 	uint64_t period_ns; /* 0: a closed loop */
 	uint64_t think_ns, jitter_ns;
-	uint64_t deadline_ns; /* 0: none */
+	uint64_t deadline_ns; /* 0: no deadline */
 	bool told;            /* the service gets the deadline */
 	uint64_t prepare_deadline_ns;
 	int64_t retries; /* largest number of retries of a frame */

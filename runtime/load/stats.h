@@ -76,7 +76,7 @@ struct load_figures {
 	uint64_t fallbacks, wrong, unmeasured;
 	uint64_t bursts, pools;              /* made */
 	uint64_t spun_ns, slept_ns, wakeups; /* waiting for results of bursts */
-	uint64_t began, ended;               /* first submitted, last returned; 0: none */
+	uint64_t began, ended;               /* first submitted, last returned; 0: not yet */
 	uint64_t digest;                     /* digest of the outputs; 0: no output */
 	/* for a stream with state */
 	struct load_sequence sequence;        /* with several threads: the longest sequence */
@@ -93,7 +93,7 @@ struct load_figures {
 /* One execution. */
 struct load_execution {
 	enum nnb_status status;
-	uint64_t submitted, returned, deadline; /* deadline 0: none */
+	uint64_t submitted, returned, deadline; /* deadline 0: no deadline */
 	uint64_t due;                           /* 0: it was not */
 	uint64_t on_device_ns, in_driver_ns;    /* UINT64_MAX: not measured */
 	bool cold, fallback, wrong, measure, retry;

@@ -43,8 +43,8 @@ struct run {
 	uint64_t deadline; /* the deadline for which the run is given up; NNB__NEVER: none */
 	uint64_t stop_at;  /* end of the time for trial runs; NNB__NEVER otherwise */
 	uint64_t loop_ns;  /* timeout of each loop; 0: the default */
-	uint64_t asked_ns; /* the caller's deadline, even if the run is not given up for it; 0: none */
-	uint64_t most_ns;  /* limit of cpu time inside operations; 0: none */
+	uint64_t asked_ns; /* the caller's deadline, even if the run is not given up for it; 0: no deadline */
+	uint64_t most_ns;  /* limit of cpu time inside operations; 0: no limit */
 	uint64_t looked;   /* time of the first check of it, or 0 ... */
 	uint64_t cpu;      /* ... and the thread's cpu time then */
 	uint32_t looks;

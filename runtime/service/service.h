@@ -284,7 +284,7 @@ struct nnb__channel {
 	uint64_t owed;                                /* bytes charged for the answer, until it is sent */
 	bool at_desk;                                 /* the current call has a place at the app's desk */
 	uint32_t made_model, made_burst, made_buffer; /* ids of the objects that the current call has made; 0: none */
-	int made_fence;     /* fence of the execution that the current call has launched; -1: none */
+	int made_fence;     /* fence of the execution that the current call has launched; -1: no fence */
 	bool will_complete; /* the answer promises a completion event */
 };
 

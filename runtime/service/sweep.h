@@ -16,7 +16,7 @@ struct nnb__sweeper {
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool runs, ending, ended;
-	int last; /* socket that is closed at the end; -1: none */
+	int last; /* socket that is closed at the end; -1: no socket */
 	uint32_t first, n;
 	struct {
 		int fd;

@@ -86,7 +86,7 @@ struct nnb__trace {
 	bool reads_delay;         /* the delay of this execution is read */
 	const void *delay_thread; /* the thread of delay_from; on another thread delay_from is invalid */
 	uint64_t delay_from, delays[NNB__DELAYS]; /* NNB__NEVER_REACHED: unknown, or not read */
-	uint64_t reference_ns;                    /* 0: none */
+	uint64_t reference_ns;                    /* 0: not measured */
 
 	struct nnb__trace_numbers *numbers; /* borrowed until the execution ends; NULL: it is not counted */
 	uint32_t nth_ready, nth_over, n_ready;

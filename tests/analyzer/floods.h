@@ -21,7 +21,7 @@ struct flood {
 	bool has_app;
 	const char *before, *each;
 	void (*write)(FILE *to, unsigned n); /* instead of those: lines of script.h, @n of what the flood is of */
-	const char *known;                   /* the bar that it breaks with many; NULL: none */
+	const char *known;                   /* the bar that it breaks with many; NULL: no bar */
 };
 
 extern const struct flood floods[];

@@ -60,7 +60,7 @@ struct sim_exec {
 	uint32_t service, app, model, stream, lookups, misses, preemptions;
 	uint32_t nth_ready, nth_over, n_ready;
 	uint8_t path, priority, status, miss, stage;
-	int16_t lane; /* lane of its last stretch; -1: none */
+	int16_t lane; /* lane of its last stretch; -1: no stretch yet */
 	bool refused; /* before it was ready */
 };
 

@@ -18,7 +18,7 @@ struct pair {
 
 struct pair_config {
 	const char *nnburstd, *app; /* programs; app: tracing_app */
-	const char *provider;       /* "": none */
+	const char *provider;       /* "": nothing is traced */
 	const char *driver;
 	uint64_t window_ns; /* how both sides of a burst wait: NNB_FMQ_WINDOW_ALWAYS, _NONE or _AUTO */
 };

@@ -22,7 +22,7 @@ struct stress_crowd {
 	struct service s;
 	struct stress_app apps[STRESS_APPS_MAX];
 	unsigned n, started, killed;
-	int shared_fd; /* a file that all apps inherit; -1: none */
+	int shared_fd; /* a file that all apps inherit; -1: no file */
 	uint64_t seed;
 };
 

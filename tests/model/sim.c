@@ -233,7 +233,7 @@ static void begin_thread(void)
 	setcontext(&home);
 }
 
-/* A thread that can go on; NULL: none. */
+/* A thread that can go on; NULL: no thread can. */
 static struct thread *pick(void)
 {
 	struct thread *able[MAX_THREADS];

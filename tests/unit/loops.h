@@ -13,7 +13,7 @@ struct loops {
 	/* the library's loops for the last run that began, while the run lasts */
 	const struct nnb_loops *_Atomic librarys;
 	uint64_t charged, most; /* bytes now, and the most since the test set it to 0 */
-	uint64_t limit;         /* limit of charged; 0: none */
+	uint64_t limit;         /* limit of charged; 0: no limit */
 };
 
 #endif

@@ -284,7 +284,7 @@ static size_t sequence_row(const struct sequence *s, uint32_t b, uint32_t step)
 	return s->time_major ? (size_t)t * s->batch + b : (size_t)b * s->time + t;
 }
 
-/* @state, @cells: outputs for the last state; NULL: none. */
+/* @state, @cells: outputs for the last state; NULL: not wanted. */
 static void run_lstm(const struct lstm *l, const struct sequence *s, struct tensor *state, struct tensor *cells)
 {
 	for (uint32_t b = 0; b < s->batch; b++) {

@@ -533,7 +533,7 @@ static void step_ends(struct world *w, int lane)
 
 struct event {
 	uint64_t at;
-	int lane; /* the lane whose step ends; -1: none */
+	int lane; /* the lane whose step ends; -1: no step ends */
 	struct job *job;
 };
 

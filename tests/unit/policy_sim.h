@@ -23,7 +23,7 @@ struct sim_job {
 	uint64_t step_ns; /* the longest step */
 	bool uneven;      /* the other steps are shorter */
 	uint32_t priority;
-	uint64_t deadline_ns; /* from the arrival; 0: none */
+	uint64_t deadline_ns; /* from the arrival; 0: no deadline */
 	/* from the arrival. Then the job gives up: at once if waiting, at a checkpoint if running; 0: never */
 	uint64_t patience_ns;
 	uint64_t floor_ns;

@@ -36,7 +36,7 @@ static atomic_bool stop;
 /* ---- the functions of libc that fail ---- */
 
 static pid_t parent;
-static int child_signal;  /* the trial's child raises it; 0: none */
+static int child_signal;  /* the trial's child raises it; 0: no signal */
 static bool child_stalls; /* the trial's child reads nothing */
 static bool stop_late;    /* the parent gets a signal just before it waits */
 static int leaves;        /* errno after a mapping of a stream file that does not fail; 0: as it was */

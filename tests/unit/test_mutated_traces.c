@@ -307,7 +307,7 @@ static bool is_end_by_babeltrace2(int status, const char *stderr_path)
  * the next trace gets another one.
  */
 static struct {
-	pid_t pid; /* 0: none */
+	pid_t pid; /* 0: no process */
 	int to, from;
 	unsigned done;
 } apart;

@@ -45,7 +45,7 @@ static uint64_t random_below(uint64_t *series, uint64_t n)
 
 struct world {
 	struct bsa_sharing_call calls[CALLS]; /* as recorded */
-	uint64_t budgets[STREAMS];            /* deadlines, after the submission; 0: none */
+	uint64_t budgets[STREAMS];            /* deadlines, after the submission; 0: no deadline */
 	uint64_t held[STREAMS];               /* lane time of the call that is under way */
 	double wrong; /* factor by which the service's estimates are wrong; 0: the service has no estimates */
 	size_t n;

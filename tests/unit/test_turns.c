@@ -33,7 +33,7 @@ enum { PASSED = UINT32_MAX };
 
 struct job {
 	uint32_t tag, app, priority;
-	unsigned deadline_s; /* from now; 0: none; PASSED: long ago */
+	unsigned deadline_s; /* from now; 0: no deadline; PASSED: long ago */
 	enum path path;
 };
 

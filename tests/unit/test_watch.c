@@ -357,7 +357,7 @@ static void expect_left(struct place *p, const char *users, const char *apps)
 static const struct pruning {
 	const char *name, *users, *apps;
 	size_t cases;   /* a limit */
-	uint64_t bytes; /* a limit; 0: none */
+	uint64_t bytes; /* a limit; 0: no limit */
 	unsigned removed;
 	const char *users_left, *apps_left;
 } prunings[] = {

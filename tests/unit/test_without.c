@@ -39,7 +39,7 @@ static const char *const kind_names[KINDS] = { "closed", "open", "mixed", "of un
 
 struct call {
 	uint32_t stream, model;
-	int32_t before; /* the index of the call before in its stream; -1: none */
+	int32_t before; /* the index of the call before in its stream; -1: no call */
 	bool open;
 	uint64_t think;                       /* from the answer before, or the beginning, to its submission */
 	uint64_t send, ready, answer, budget; /* ready: until the thread that a fenced execution gets asks for a lane */

@@ -43,7 +43,7 @@ struct bsv_quantity {
 /* A row with a NULL name ends a table. */
 struct bsv_option {
 	const char *name;
-	char letter; /* short name; 0: none */
+	char letter; /* short name; 0: no short name */
 	enum bsv_kind kind;
 	const char *argument; /* name of the argument in usage; for a choice its words, separated by | */
 	const char *says;

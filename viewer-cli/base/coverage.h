@@ -12,7 +12,7 @@ struct bsv_coverage {
 	int64_t unusable_losses; /* number of losses of the service that are among the unusable events */
 	int64_t unreadable; /* number of traces left out because the files of their users or processes cannot be read */
 	int64_t impostors;  /* number of events whose uid is not that of the user who wrote them */
-	/* uid whose service events count, and uid with an equal claim to be the service's; -1: none */
+	/* uid whose service events count, and uid with an equal claim to be the service's; -1: no such uid */
 	int64_t service_uid, rival_uid;
 	int64_t service_alone, client_alone; /* number of executions seen from that side only */
 	int64_t headless;                    /* number of executions without their beginning */

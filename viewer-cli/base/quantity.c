@@ -11,7 +11,7 @@ struct unit {
 	int64_t of;
 };
 
-/* The length of the number at the beginning of @text; 0: none. */
+/* The length of the number at the beginning of @text; 0: no number. */
 static size_t number_length(const char *text)
 {
 	size_t whole = strspn(text, "0123456789"), fraction;

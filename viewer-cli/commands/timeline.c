@@ -79,7 +79,7 @@ struct asked {
 	} served[STREAMS]; /* cache of the services of streams, by stream modulo STREAMS */
 	struct open_service open[SERVICES];
 	size_t n_open;
-	int64_t focus;       /* execution.id in the focus; 0: none */
+	int64_t focus;       /* execution.id in the focus; 0: no focus */
 	int64_t from, to;    /* time since the recording began */
 	int64_t first, last; /* range of the execution.ids that may be drawn */
 };

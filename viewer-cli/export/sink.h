@@ -59,7 +59,7 @@ struct bsv_args {
 /* A sequence of events in the order of their times. The caller sets it to 0; then it belongs to the sink. */
 struct bsv_sequence {
 	uint32_t id;      /* 0: there was no event yet */
-	uint64_t track;   /* the track of most of its events; 0: none */
+	uint64_t track;   /* the track of most of its events; 0: no track */
 	bool any_order;   /* its events arrive in any order */
 	int64_t last;     /* the last time written */
 	uint64_t seen[4]; /* a set of bits for the first 256 few texts */
@@ -70,10 +70,10 @@ struct bsv_sequence {
 enum bsv_track_kind { BSV_TRACK_GROUP, BSV_TRACK_SLICES, BSV_TRACK_COUNT, BSV_TRACK_NS };
 
 struct bsv_track {
-	uint64_t id, parent; /* from 1; parent 0: none */
+	uint64_t id, parent; /* from 1; parent 0: no parent */
 	uint64_t process;    /* the topmost track above it, or itself */
 	enum bsv_track_kind kind;
-	int64_t pid; /* the process that has this track; 0: none */
+	int64_t pid; /* the process that has this track; 0: no process */
 	const char *name;
 };
 
@@ -83,7 +83,7 @@ struct bsv_sink_event {
 	struct bsv_sink_text name;
 	unsigned categories; /* bits, 1 << enum bsv_category */
 	const struct bsv_args *args;
-	uint64_t flow;                /* 0: none */
+	uint64_t flow;                /* 0: not in a flow */
 	bool flow_goes_on, flow_ends; /* both false: the flow begins */
 	int64_t value;                /* the counter's value; its name is @name */
 	/* n_more counters that have values at this time, too: of a slice that ends, at its end */

@@ -71,7 +71,7 @@ static bool add_process(struct bsv_world *w, const struct bsv_rows *r)
 	return true;
 }
 
-/* The owner of @id among @n that are in the order of their ids; NULL: none. */
+/* The owner of @id among @n that are in the order of their ids; NULL: no owner. */
 static struct bsv_owner *owner_of(struct bsv_owner *owners, size_t n, int64_t id)
 {
 	size_t from = 0, to = n;

@@ -50,7 +50,7 @@ enum {
 };
 
 struct noted {
-	long pid; /* 0: none */
+	long pid; /* 0: the file names no process */
 	unsigned long long began, space;
 };
 

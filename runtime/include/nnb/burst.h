@@ -52,7 +52,7 @@ struct nnb_call {
 	struct nnb_pool *const *pools;
 	uint32_t n_inputs, n_outputs, n_pools;
 	bool measure;
-	uint64_t timeout_ns;    /* timeout of the wait for the answer; 0: none */
+	uint64_t timeout_ns;    /* timeout of the wait for the answer; 0: no timeout */
 	struct nnb_terms terms; /* deadline and loop timeout; all zeroes: neither */
 };
 

@@ -241,7 +241,7 @@ struct nnb_prepare {
 
 /* The terms of a run, as hints. The library itself ends a run at its deadline, and orders runs by priority. */
 struct nnb_run_terms {
-	uint64_t deadline_ns; /* the run's deadline in ns of CLOCK_MONOTONIC; 0: none */
+	uint64_t deadline_ns; /* the run's deadline in ns of CLOCK_MONOTONIC; 0: no deadline */
 	uint32_t priority;    /* enum nnb_priority: the prepared model's */
 	void *burst; /* the context of the run's burst, from burst_new; NULL: no burst, or a burst without a context */
 };

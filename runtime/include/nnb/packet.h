@@ -148,7 +148,7 @@ struct nnb_result {
 	struct nnb_timing timing;
 	struct nnb_output_shape *shapes; /* the caller's memory */
 	uint32_t n_shapes;               /* number of shapes written there */
-	uint64_t exec;                   /* number of the execution in traces; 0: none. Not part of the packet */
+	uint64_t exec;                   /* number of the execution in traces; 0: unknown. Not part of the packet */
 };
 
 /* The number of datums of a result. */

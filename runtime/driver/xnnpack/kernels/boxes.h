@@ -39,7 +39,7 @@ enum nnbx_nms { NNBX_NMS_HARD = 0, NNBX_NMS_LINEAR = 1, NNBX_NMS_GAUSSIAN = 2 };
 
 struct nnbx_box_limit {
 	double score_threshold, iou_threshold, sigma, nms_threshold;
-	int64_t most; /* limit for a batch; below 0: none */
+	int64_t most; /* limit for a batch; below 0: no limit */
 	enum nnbx_nms nms;
 };
 
@@ -53,7 +53,7 @@ int64_t nnbx_box_with_nms_limit(const struct nnbx_box_limit *how, const struct n
 
 struct nnbx_proposals {
 	double stride_h, stride_w, iou_threshold, min_size;
-	int64_t most_before, most; /* limits for a batch, before and after the suppression; 0 or less: none */
+	int64_t most_before, most; /* limits for a batch, before and after the suppression; 0 or less: no limit */
 	bool nchw;
 };
 
