@@ -44,8 +44,8 @@ struct bsa_trace {
 	 */
 	uint64_t until;
 	/*
-	 * raw: all processes were recorded until recorded_until, at least, and no longer than over_by. 0: unknown; over_by also if
-	 * recorded_until is known
+	 * raw: all processes were recorded until recorded_until, at least, and no longer than over_by. 0: unknown;
+	 * over_by also if recorded_until is known
 	 */
 	uint64_t recorded_until, over_by;
 	uint32_t uid;    /* user of all processes in the trace, from LTTng's metadata; UINT32_MAX: unknown */

@@ -51,8 +51,9 @@ struct bsa_model {
 struct bsa_stream {
 	uint64_t opened, closed, executions, cold; /* cold: in burst streams */
 	uint64_t first;                            /* time of the first submission */
-	uint64_t
-		last; /* latest time at which an execution was seen; 0: none was; BSA_NEVER: one was still under way at the end */
+	/* latest time at which an execution was seen; 0: none was; BSA_NEVER: one was still under way at the
+	 * end */
+	uint64_t last;
 	uint32_t id, trace, number, app, model, process; /* model 0: any */
 	uint32_t spin_us, client_spin_us;                /* UINT32_MAX: unknown, or for ever */
 	uint8_t path, reason;                            /* reason 255: not closed, or unknown */

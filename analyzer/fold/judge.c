@@ -436,8 +436,8 @@ static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, u
 /*
  * The service was recorded until after the deadline of @x, and had not answered it by then: if it succeeds,
  * it is late. Where the service had answered, or was not recorded so long, the app may have had the answer in
- * time, because its recording may have ended before that; unless it is known how long all was recorded. Not if @x has failed already, and not where
- * summaries are recorded, because the one of @x may have been about to be written.
+ * time, because its recording may have ended before that; unless it is known how long all was recorded. Not if @x has
+ * failed already, and not where summaries are recorded, because the one of @x may have been about to be written.
  */
 static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 {

@@ -85,7 +85,8 @@ struct bsa_scheduled {
 	/* private to the schedule */
 	bool doubtful, was_late;
 	bool resumed; /* its last stretch on a lane began with RESUME, and no step has shown until when it lasted */
-	bool found; /* in compact detail: it was under way when its service's recording began, so it may end without a step */
+	/* in compact detail: it was under way when its service's recording began, so it may end without a step */
+	bool found;
 	bool forgotten; /* its last step noted is FORGET or CUT, and is not taken yet */
 	uint8_t level, last_rank;
 	uint32_t stretches; /* stretches on lanes, and times of unknown state; 0: certainly never on a lane */

@@ -3,9 +3,10 @@
  *
  * service.c listens on the socket and keeps the list of apps. quota.c divides the machine's limits among apps.
  * account.c charges an app for the memory of a model. desk.c bounds an app's calls about whole models. sweep.c closes
- * the sockets of refused clients. subuid.c knows to which account a uid belongs. ids.c has the ids of living objects. connection.c runs a connection and its channels. calls.c, models.c, buffers.c,
- * executions.c and fenced.c answer the calls on channels. burst.c is the service's side of a burst, with the line to
- * its client. emit.c emits the events about the service's objects.
+ * the sockets of refused clients. subuid.c knows to which account a uid belongs. ids.c has the ids of living objects.
+ * connection.c runs a connection and its channels. calls.c, models.c, buffers.c, executions.c and fenced.c answer the
+ * calls on channels. burst.c is the service's side of a burst, with the line to its client. emit.c emits the events
+ * about the service's objects.
  */
 #ifndef NNB_SERVICE_SERVICE_H
 #define NNB_SERVICE_SERVICE_H

@@ -1149,7 +1149,9 @@ static bool make_hole(struct sim *s, struct hole *h, uint64_t *series)
 	return h->events;
 }
 
-/* Lose packets from @began to @ended: those of one cpu follow each other, and each may have a hole. Returns how many. */
+/*
+ * Lose packets from @began to @ended: those of one cpu follow each other, and each may have a hole. Returns how many.
+ */
 static size_t make_holes(struct sim *s, uint64_t began, uint64_t ended, struct hole *holes, uint64_t *series)
 {
 	uint64_t length = s->ended - s->began, packet = length / (2 + sim_random(series, 200)) + 1, from;

@@ -39,10 +39,16 @@ uint64_t *bsv_map_at(struct bsv_map *m, uint64_t key);
 /* The value of @key, or 0. */
 uint64_t bsv_map_get(const struct bsv_map *m, uint64_t key);
 
-/* The key of @n bytes, which follow those that @key is of; 0 and any other number begin a key. For this process alone. */
+/*
+ * The key of @n bytes, which follow those that @key is of; 0 and any other number begin a key. For this process
+ * alone.
+ */
 uint64_t bsv_map_text(uint64_t key, const void *bytes, size_t n);
 
-/* For what outlives the process, and no key of a map: FNV-1a of @n bytes, after those that @hash is of; BSV_HASH_NONE is the hash of no byte. */
+/*
+ * For what outlives the process, and no key of a map: FNV-1a of @n bytes, after those that @hash is of; BSV_HASH_NONE
+ * is the hash of no byte.
+ */
 #define BSV_HASH_NONE UINT64_C(0xcbf29ce484222325)
 uint64_t bsv_hash(uint64_t hash, const void *bytes, size_t n);
 

@@ -126,8 +126,8 @@ enum trust_column {
 enum { SILENT_LEAST_NS = 1000000000, PERHAPS_LEAST = 3 };
 
 /*
- * Print how long nothing was recorded at the end, if that was long: where executions were under way, their service hung, or
- * died.
+ * Print how long nothing was recorded at the end, if that was long: where executions were under way, their service
+ * hung, or died.
  */
 static void print_silence(FILE *to, const struct bsv_rows *t)
 {
