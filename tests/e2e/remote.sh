@@ -164,6 +164,7 @@ awaits '(($(executions) > 50))' "executions in the metrics: $(<exporter.err)"
 refused 5 "another program reads session far of host $(uname -n); a relay allows one" top --once --url "$url$far"
 stop_relay -KILL
 awaits '[[ $(page /healthz) == *" 503 "*"the relay has gone"* ]]' 'healthz without a relay'
+(($(page /metrics | awk '/^burstscope_losses_total/ { print $NF }') > 0)) || wrong "the relay died, and is no loss: $(page /metrics | grep losses)"
 [[ $(<exporter.err) == *"the relay at $url$far has gone, and nothing is read"* ]] || wrong "the relay died: $(<exporter.err)"
 quietly lttng --no-sessiond destroy --no-wait far
 start_relay

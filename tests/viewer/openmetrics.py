@@ -132,6 +132,7 @@ def compare_all(samples, exemplars, path):
         n += compare(samples, "nnburst_%s_total" % metric, ["owner", "kind"], q("SELECT owner, kind, %s FROM pool_mapping GROUP BY 1, 2" % column))
     for metric in ("events", "lost_events", "lost_packets"):
         n += compare(samples, "burstscope_%s_total" % metric, [], q("SELECT sum(%s) FROM trace" % metric))
+    n += compare(samples, "burstscope_losses_total", [], q("SELECT count(*) FROM loss"))
     return n
 
 

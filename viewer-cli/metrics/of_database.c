@@ -251,6 +251,7 @@ static void take_events(const struct filling *f, const struct bsv_rows *rows)
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_EVENTS, NULL), bsv_rows_get(rows, 0, 0));
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_LOST_EVENTS, NULL), bsv_rows_get(rows, 1, 0));
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_LOST_PACKETS, NULL), bsv_rows_get(rows, 2, 0));
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_LOSSES, NULL), bsv_rows_get(rows, 3, 0));
 	/* an import reads files that are whole */
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_LATE, NULL), 0);
 	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_HELD_BACK, NULL), 0);

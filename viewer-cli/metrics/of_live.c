@@ -15,7 +15,7 @@ struct runs {
 
 struct bsv_metrics_of_live {
 	struct bsv_metrics *m;
-	uint64_t events, lost_events, lost_packets, late; /* as of the last state */
+	uint64_t events, lost_events, lost_packets, losses, late; /* as of the last state */
 	bool held_back;
 	struct runs *of_models[MODELS_MAX]; /* by a model's id; of those that would have one place the last one seen */
 };
@@ -175,10 +175,12 @@ void bsv_metrics_of_live_state(struct bsv_metrics_of_live *f, const struct bsa_l
 	               (int64_t)(state->lost_events - f->lost_events));
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LOST_PACKETS, NULL),
 	               (int64_t)(state->lost_packets - f->lost_packets));
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LOSSES, NULL), (int64_t)(state->losses - f->losses));
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LATE, NULL), (int64_t)(state->late - f->late));
 	bsv_metric_raise(bsv_metrics_set(f->m, BSV_METRIC_HELD_BACK, NULL), f->held_back);
 	f->events = state->events;
 	f->lost_events = state->lost_events;
 	f->lost_packets = state->lost_packets;
+	f->losses = state->losses;
 	f->late = state->late;
 }

@@ -1,3 +1,3 @@
--- metrics_events: one row: events of all traces, and those that were lost.
-SELECT sum(events), sum(lost_events), sum(lost_packets)
+-- metrics_events: one row: events of all traces, those that were lost, and the times of which events were lost.
+SELECT sum(events), sum(lost_events), sum(lost_packets), (SELECT count(*) FROM loss)
 FROM trace
