@@ -5,6 +5,8 @@
 #include <ftw.h>
 #include <grp.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -105,6 +107,16 @@ void service_run_as(struct service *s, uid_t user)
 	s->user = user;
 }
 
+/*
+ * A session daemon of root that begins or ends meanwhile would add descriptors and mappings to those of the service.
+ * So where that is allowed, this process no longer sees /run, where that daemon listens.
+ */
+static void hide_session_daemons(void)
+{
+	if (!geteuid() && !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		(void)mount("own", "/run", "tmpfs", 0, NULL);
+}
+
 static void become_service(const struct service *s, char **argv)
 {
 	int fd = open(s->log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
@@ -112,6 +124,7 @@ static void become_service(const struct service *s, char **argv)
 
 	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 		_exit(126);
+	hide_session_daemons();
 	if (s->files && setrlimit(RLIMIT_NOFILE, &files))
 		_exit(126);
 	if (s->threads && setrlimit(RLIMIT_NPROC, &threads))
