@@ -7,14 +7,14 @@ set -euo pipefail
 burstscope=$1 service=$2 load=$3
 export LC_ALL=C.UTF-8 LTTNG_APP_SOCKET_TIMEOUT=1 # so long LTTng waits for a service that does not answer
 
-# A lane is never idle, and something always waits for it. The deadlines are long: none is missed as long as the service runs.
+# The lane is never idle, and something is always ready: runs take long. So are the deadlines: none is missed as long as the service runs.
 scenario crowd '{"name": "crowd", "duration": "60s", "apps": [
-	{"name": "cam", "streams": [{"name": "f", "model": "mobilenet-96", "priority": "high", "deadline": "2s", "threads": 2}]},
-	{"name": "bg", "streams": [{"name": "n", "model": "mobilenet-96", "priority": "low", "threads": 2}]}]}'
+	{"name": "cam", "streams": [{"name": "f", "model": "mobilenet-96", "priority": "high", "deadline": "1s", "threads": 2}]},
+	{"name": "bg", "streams": [{"name": "n", "model": "mobilenet-640", "priority": "low", "threads": 3}]}]}'
 cat >"$tmp/rules" <<'EOF'
-p100 e2e <= 2500ms
-at most 0 misses in any 10
-starvation none over 2500ms
+p100 e2e <= 1500ms
+at most 0 misses in any 3
+starvation none over 1500ms
 EOF
 
 begin_load()
@@ -33,7 +33,7 @@ end_load()
 	stop_service || wrong 'nnburstd does not end well'
 }
 
-# judged NAME RESULT: so each of the rules ends.
+# judged NAME RESULT: each of the rules ends with a word of that pattern.
 judged()
 {
 	local result
@@ -54,7 +54,7 @@ start_sessiond
 # ---- burstscope record writes down when the recording ended ----
 
 begin_load
-"$burstscope" record -q --for 6s -o "$tmp/known" >/dev/null 2>"$tmp/known.said" &
+"$burstscope" record -q --for 8s -o "$tmp/known" >/dev/null 2>"$tmp/known.said" &
 recorder=$!
 awaits '[[ -e $tmp/known/burstscope.record ]]' 'it records'
 goes_on "$service"
@@ -75,17 +75,19 @@ for form in full compact; do
 	goes_on "$service"
 	kill -STOP "$daemon"
 	sleep 3
-	end_session "$form"
+	# LTTng could not tell the service to stop, which emits on once it goes on: all is to be written by then.
+	quietly lttng --no-sessiond stop "$form"
+	quietly lttng --no-sessiond destroy "$form"
 	end_load
-	judged "$form" INCONCLUSIVE
-	is_said "$form" 'it may have gone on for [0-9.]+ s without an event'
+	judged "$form" '(INCONCLUSIVE|FAIL)'
+	grep -q 'NOT RECORDED' "$tmp/$form.summary" || is_said "$form" 'it may have gone on for [0-9.]+ s without an event'
 done
 
 # ---- nothing is under way: the time without events says nothing ----
 
 session idle DEBUG_FUNCTION
 start_service "$service" --lanes 1
-quietly "$load" --quiet --socket "$tmp/socket" --duration 1s "$tmp/crowd.json"
+quietly "$load" --quiet --socket "$tmp/socket" --duration 2s "$tmp/crowd.json"
 sleep 3
 end_session idle
 stop_service || wrong 'nnburstd does not end well'
