@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -117,6 +118,22 @@ uint64_t nnb__cpu_delay(void)
 	struct nnb__cpu_stat now;
 
 	return nnb__cpu_stat(&now) ? now.delay_ns : UINT64_MAX;
+}
+
+/* Of a thread that sleeps and is in no system call, the file has the number -1. */
+bool nnb__awaits_page(int tid)
+{
+	char text[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(text, sizeof(text), "/proc/self/task/%d/syscall", tid);
+	fd = open(text, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	return n >= 3 && !memcmp(text, "-1 ", 3);
 }
 
 const void *nnb__this_thread(void)

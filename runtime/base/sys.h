@@ -68,6 +68,12 @@ struct nnb__cpu_stat {
 /* False: the kernel does not count. A call costs as much as one of nnb__cpu_delay. */
 bool nnb__cpu_stat(struct nnb__cpu_stat *ret);
 
+/*
+ * Is that thread of this process asleep in a page fault (/proc/self/task/TID/syscall)? False if the kernel does not
+ * tell, as in a process that is not dumpable.
+ */
+bool nnb__awaits_page(int tid);
+
 /* An address that identifies this thread. */
 const void *nnb__this_thread(void);
 

@@ -10,19 +10,27 @@
  *               then checks cancelled  => either the look finds it in the queue, or the waiter sees cancelled
  *           (4) the look: turn += LOOK, release --- pairs with (2) => a waiter that sees the new turn sees cancelled,
  *               and does not sleep on the new value
- *           (5) a thread that keeps its lane: kept = 1, then loads wanted; a thread that wants a lane: stores wanted,
- *               then loads kept; all sequentially consistent => one of them sees the other: no lane is kept while an
- *               execution waits
+ *           (5) a thread that keeps its lane: hold = KEPT, then loads wanted; a thread that wants a lane: stores
+ *               wanted, then loads hold; all sequentially consistent => one of them sees the other: no lane is kept
+ *               while an execution waits
  *           (6) lane_take_kept: of two threads that try, one succeeds. Acquire and release, on failure too: a thread
  *               that fails under the lock sees what the seat's thread wrote to its job before it took its lane again;
  *               a thread that succeeds takes the job off the lane, and reads none of the fields that the seat's
  *               thread may be writing
+ *           (7) a lane is lost, or its execution ends: RUNS becomes LOST (under the lock), or ENDS or KEPT, by compare
+ *               and exchange => one of the two happens, and a lane that was lost is not given back. A seat that
+ *               finds its lane lost takes the lock before anything else: the thread that took the lane is done then
+ *           (8) the thread that watches stores watch_sleeps, then finds under the lock that no seat waits; a seat
+ *               enters the queue under the lock, and then loads watch_sleeps => it wakes the thread, which sleeps only
+ *               on the value that it stored
  *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it
  *           due asks again under it.
  * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a
  *           seat waits. A woken thread may take the waker's cpu for some milliseconds. So a thread that can answer
  *           without waiting for another process answers first, and then wakes the thread that got its lane
- *           (answers_first).
+ *           (answers_first). An execution whose thread waits for a page of its app's memory makes no look, and
+ *           the app can let it wait for ever: nnb__lanes_watch takes its lane away. Once it has the page, its thread
+ *           computes on until its next look without a lane, and waits there for another one.
  * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to
  *           a seat that got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its
  *           turn and sleeps again.
@@ -34,6 +42,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -167,10 +176,15 @@ static void poll_turn(const struct nnb__seat *s, uint64_t end)
 /* Wait in the queue until the seat has a lane (0), is cancelled, or @until has passed. @near: turn_is_near. */
 static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bool near)
 {
+	struct nnb__lanes *l = s->lanes;
 	uint32_t turn;
 	int r = 0;
 
 	trace_wait(s, since);
+	if (atomic_load_explicit(&l->watch_sleeps, memory_order_relaxed)) { /* (8) */
+		atomic_store_explicit(&l->watch_sleeps, 0, memory_order_relaxed);
+		nnb__futex_wake(&l->watch_sleeps, UINT32_MAX);
+	}
 	if (near)
 		poll_turn(s, since + NNB__POLL_NS < until ? since + NNB__POLL_NS : until);
 	while (!((turn = atomic_load_explicit(&s->turn, memory_order_acquire)) & ON_LANE)) { /* (2) */
@@ -209,8 +223,29 @@ static void flush_app_count(struct nnb__seat *s)
 	s->counted = n;
 }
 
+enum leave { ENDS, YIELDS, LOSES };
+
+/* Emit, before @other can run, that it gets the lane of @s: the events are in order. */
+static void trace_leave(struct nnb__seat *s, const struct nnb__seat *other, enum leave how, uint64_t now)
+{
+	uint64_t asked_at = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
+	uint64_t asked_ns = now > asked_at ? now - asked_at : 0, by;
+	uint32_t next_op = atomic_load_explicit(&s->next_op, memory_order_relaxed);
+
+	if (!s->trace || !other->trace)
+		return;
+	by = other->trace->exec;
+	if (how == LOSES) { /* @s->trace is its thread's */
+		nnb__trace_lost(s->trace, by, next_op, asked_ns);
+		return;
+	}
+	nnb__trace_waits(s->trace, now);
+	nnb__trace_preempted(s->trace, by, next_op, s->lanes->policy.preempt == NNB_PREEMPT_RESTART, asked_ns,
+	                     s->redo_ns);
+}
+
 /* Leave the lane. Returns the seat that got it, which the caller must wake; or NULL. The caller holds the lock. */
-static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t now)
+static struct nnb__seat *lane_leave(struct nnb__seat *s, enum leave how, uint64_t now)
 {
 	struct nnb__policy *p = &s->lanes->policy;
 	struct nnb__policy_job *next;
@@ -218,19 +253,13 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, bool again, uint64_t no
 
 	assert(nnb__is_locked(&s->lanes->lock));
 	assert(s->job.lane >= 0 && p->running[s->job.lane] == &s->job);
-	next = nnb__policy_leave(p, s->job.lane, again, now);
+	next = nnb__policy_leave(p, s->job.lane, how == YIELDS, now);
 	flush_app_count(s);
 	if (!next)
 		return NULL;
 	other = seat_of_job(next);
-	if (again && other != s && s->trace &&
-	    other->trace) { /* emitted before @other can run: the events are in order */
-		uint64_t asked = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
-
-		nnb__trace_waits(s->trace, now);
-		nnb__trace_preempted(s->trace, other->trace->exec, s->next_op, p->preempt == NNB_PREEMPT_RESTART,
-		                     now > asked ? now - asked : 0, s->redo_ns);
-	}
+	if (how != ENDS && other != s)
+		trace_leave(s, other, how, now);
 	if (other != s) /* forget a request to yield from its last time on a lane */
 		atomic_store_explicit(&other->yield_at, NNB__NEVER, memory_order_relaxed);
 	publish_yields(s->lanes);
@@ -257,26 +286,37 @@ static void lanes_unlock(struct nnb__lanes *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* Take over the seat's kept lane, as the seat's thread or as one that takes it away. False: it is not kept. */
-static bool lane_take_kept(struct nnb__seat *s)
+/*
+ * Take over the seat's kept lane, as the seat's thread or as one that takes it away: @to is how it is held then. False:
+ * it is not kept.
+ */
+static bool lane_take_kept(struct nnb__seat *s, enum nnb__hold to)
 {
-	uint32_t one = 1;
+	uint32_t kept = NNB__HOLD_KEPT;
 
-	return s->keeps && atomic_compare_exchange_strong_explicit(&s->kept, &one, 0, memory_order_acq_rel,
+	return s->keeps && atomic_compare_exchange_strong_explicit(&s->hold, &kept, to, memory_order_acq_rel,
 	                                                           memory_order_acquire); /* (6) */
 }
 
-/* The execution has ended. True: the seat keeps its lane, or another thread has taken it away already. */
+/*
+ * The execution has ended. True: the seat keeps its lane, or another thread has taken it away already. False: the seat
+ * has its lane and does not keep it, or has lost it.
+ */
 static bool lane_keep(struct nnb__seat *s)
 {
 	struct nnb__lanes *l = s->lanes;
+	uint32_t held;
 
 	if (!s->keeps || s->job.since || atomic_load_explicit(&l->wanted, memory_order_relaxed))
 		return false;
-	atomic_store_explicit(&s->kept, 1, memory_order_seq_cst); /* (5) */
+	held = atomic_load_explicit(&s->hold, memory_order_relaxed); /* RUNS or ENDS, or LOST by now */
+	if (held == NNB__HOLD_LOST ||
+	    !atomic_compare_exchange_strong_explicit(&s->hold, &held, NNB__HOLD_KEPT, memory_order_seq_cst,
+	                                             memory_order_relaxed)) /* (5) (7) */
+		return false;
 	if (__builtin_expect(!atomic_load_explicit(&l->wanted, memory_order_seq_cst), 1))
 		return true;
-	return !lane_take_kept(s);
+	return !lane_take_kept(s, NNB__HOLD_ENDS);
 }
 
 /*
@@ -290,11 +330,129 @@ static void lanes_reclaim(struct nnb__lanes *l)
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
 		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
 
-		if (!s || !lane_take_kept(s))
+		if (!s || !lane_take_kept(s, NNB__HOLD_RUNS))
 			continue;
 		/* under the lock, so that the seat cannot be freed before it is woken */
-		seat_wake(lane_leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0));
+		seat_wake(lane_leave(s, ENDS, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0));
 	}
+}
+
+/* ---- lanes that are lost ---- */
+
+/* The thread's number for the kernel, which the library does not keep. */
+static pid_t thread_id(void)
+{
+	static _Thread_local pid_t id;
+
+	if (!id)
+		id = gettid();
+	return id;
+}
+
+/* Is it what the thread that watches has seen there? */
+static bool is_watched(const struct nnb__lane_watch *w, const struct nnb__seat *s)
+{
+	return s && w->seat == s && w->arrival == s->job.arrival && w->since == s->job.since;
+}
+
+/* Take the lane from its execution, for one that waits. False: it is ending. The caller holds the lock. */
+static bool lane_take_away(struct nnb__seat *s, uint64_t now)
+{
+	uint32_t runs = NNB__HOLD_RUNS;
+
+	assert(nnb__is_locked(&s->lanes->lock) && s->lanes->policy.waiting);
+	if (!atomic_compare_exchange_strong_explicit(&s->hold, &runs, NNB__HOLD_LOST, memory_order_relaxed,
+	                                             memory_order_relaxed)) /* (7) */
+		return false;
+	s->lost_at = now;
+	s->job.app->preemptions++;
+	atomic_fetch_add_explicit(&s->losses, 1, memory_order_relaxed);
+	seat_wake(lane_leave(s, LOSES, now));
+	s->job.lane = NNB__NO_LANE;
+	atomic_store_explicit(&s->yield_at, 0, memory_order_relaxed); /* its next look asks */
+	return true;
+}
+
+/* The round before has seen it there, too; or it has lost a lane before. */
+static bool is_suspect(const struct nnb__lane_watch *w, const struct nnb__seat *s)
+{
+	return is_watched(w, s) || atomic_load_explicit(&s->losses, memory_order_relaxed);
+}
+
+uint32_t nnb__lanes_watch(struct nnb__lanes *l, bool (*awaits_page)(pid_t tid), bool *ret_waiting)
+{
+	uint64_t suspects = 0, awaits = 0; /* lanes; those whose thread waits for a page */
+	uint32_t taken = 0;
+	bool waiting;
+
+	pthread_mutex_lock(&l->lock);
+	waiting = l->policy.waiting;
+	for (uint32_t i = 0; i < l->policy.lanes; i++) {
+		struct nnb__lane_watch *w = &l->watched[i];
+		const struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
+
+		if (s && waiting && is_suspect(w, s))
+			suspects |= UINT64_C(1) << i;
+		if (!s)
+			*w = (struct nnb__lane_watch){ 0 };
+		else if (!waiting || !is_watched(w, s))
+			*w = (struct nnb__lane_watch){ s, s->job.arrival, s->job.since, s->tid, 0 };
+	}
+	pthread_mutex_unlock(&l->lock);
+	*ret_waiting = waiting;
+	if (!suspects)
+		return 0;
+	for (uint32_t i = 0; i < l->policy.lanes; i++)
+		if (suspects >> i & 1 && awaits_page(l->watched[i].tid))
+			awaits |= UINT64_C(1) << i;
+	pthread_mutex_lock(&l->lock);
+	for (uint32_t i = 0; i < l->policy.lanes; i++) {
+		struct nnb__lane_watch *w = &l->watched[i];
+		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
+
+		w->rounds = awaits >> i & 1 ? w->rounds + 1 : 0;
+		if (w->rounds && l->policy.waiting && is_watched(w, s) &&
+		    w->rounds + atomic_load_explicit(&s->losses, memory_order_relaxed) > 1)
+			taken += lane_take_away(s, nnb__now());
+	}
+	lanes_unlock(l);
+	return taken;
+}
+
+/* The seat's lane was taken away: be ready again. True: on a lane. The caller holds the lock. */
+static bool lane_regain(struct nnb__seat *s, uint64_t now)
+{
+	struct nnb__lanes *l = s->lanes;
+	bool on_lane;
+
+	assert(nnb__is_locked(&l->lock) && s->job.lane == NNB__NO_LANE);
+	atomic_store_explicit(&s->hold, NNB__HOLD_RUNS, memory_order_relaxed);
+	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
+	if (!l->policy.free)
+		lanes_reclaim(l);
+	on_lane = nnb__policy_ready(&l->policy, &s->job, now);
+	s->job.begun = true;
+	if (!on_lane)
+		publish_yields(l);
+	return on_lane;
+}
+
+bool nnb__lanes_end(struct nnb__seat *s, uint64_t *ret_lost_at)
+{
+	uint32_t runs = NNB__HOLD_RUNS;
+
+	if (s->lanes->kind == NNB_POLICY_NATIVE ||
+	    __builtin_expect(atomic_compare_exchange_strong_explicit(&s->hold, &runs, NNB__HOLD_ENDS,
+	                                                             memory_order_relaxed, memory_order_relaxed),
+	                     1)) /* (7) */
+		return true;
+	assert(runs == NNB__HOLD_LOST);
+	pthread_mutex_lock(&s->lanes->lock);
+	*ret_lost_at = s->lost_at;
+	atomic_store_explicit(&s->hold, NNB__HOLD_RUNS, memory_order_relaxed);
+	flush_app_count(s);
+	pthread_mutex_unlock(&s->lanes->lock);
+	return false;
 }
 
 /* ---- the life of an execution ---- */
@@ -319,8 +477,9 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 		return 0;
 	}
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
+	atomic_store_explicit(&s->next_op, 0, memory_order_relaxed);
 	count_execution(s);
-	kept = lane_take_kept(s);
+	kept = lane_take_kept(s, NNB__HOLD_RUNS);
 	if (__builtin_expect(kept && !s->announced, 1))
 		return 0;
 	atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
@@ -334,6 +493,8 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	}
 	assert(s->job.lane < 0 || l->policy.running[s->job.lane] != &s->job);
 	flush_app_count(s);
+	s->tid = thread_id();
+	atomic_store_explicit(&s->losses, 0, memory_order_relaxed);
 	if (!l->policy.free)
 		lanes_reclaim(l);
 	if (__builtin_expect(nnb__policy_wants_time(&l->policy, false), 0))
@@ -354,9 +515,9 @@ bool nnb__lanes_yields(struct nnb__seat *s, uint64_t now)
 	struct nnb__lanes *l = s->lanes;
 	bool yields;
 
-	assert(s->job.lane != NNB__NO_LANE);
 	pthread_mutex_lock(&l->lock);
-	yields = nnb__policy_yield(&l->policy, s->job.lane, now);
+	assert(nnb__lanes_lost(s) || s->job.lane != NNB__NO_LANE);
+	yields = nnb__lanes_lost(s) || nnb__policy_yield(&l->policy, s->job.lane, now);
 	if (!yields)
 		publish_yields(l);
 	lanes_unlock(l);
@@ -371,11 +532,21 @@ int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
 	bool left;
 
 	pthread_mutex_lock(&l->lock);
+	s->regains = nnb__lanes_lost(s);
+	if (s->regains) {
+		bool on_lane;
+
+		atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
+		on_lane = lane_regain(s, now);
+		lanes_unlock(l);
+		*ret_left = true;
+		return on_lane ? 0 : wait_for_turn(s, now, until, false);
+	}
 	assert(s->job.lane != NNB__NO_LANE);
 	left = nnb__policy_yield(&l->policy, s->job.lane, now); /* false: the seat that wanted the lane has given up */
 	if (left) {
 		atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
-		next = lane_leave(s, true, now);
+		next = lane_leave(s, YIELDS, now);
 		left = s->job.lane == NNB__NO_LANE;
 	} else {
 		publish_yields(l);
@@ -390,11 +561,17 @@ void nnb__lanes_give(struct nnb__seat *s)
 {
 	struct nnb__lanes *l = s->lanes;
 	struct nnb__seat *next;
+	uint64_t lost_at;
 
-	if (l->kind == NNB_POLICY_NATIVE || lane_keep(s))
+	if (l->kind == NNB_POLICY_NATIVE)
+		return;
+	if (lane_keep(s))
+		return;
+	if (atomic_load_explicit(&s->hold, memory_order_relaxed) != NNB__HOLD_ENDS && !nnb__lanes_end(s, &lost_at))
 		return;
 	pthread_mutex_lock(&l->lock);
-	next = lane_leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0);
+	atomic_store_explicit(&s->hold, NNB__HOLD_RUNS, memory_order_relaxed);
+	next = lane_leave(s, ENDS, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0);
 	lanes_unlock(l);
 	assert(!s->heir);
 	if (s->answers_first)
@@ -418,8 +595,8 @@ void nnb__lanes_release(struct nnb__seat *s)
 	if (!s->keeps)
 		return;
 	pthread_mutex_lock(&l->lock);
-	if (lane_take_kept(s))
-		seat_wake(lane_leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0));
+	if (lane_take_kept(s, NNB__HOLD_RUNS))
+		seat_wake(lane_leave(s, ENDS, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0));
 	flush_app_count(s);
 	lanes_unlock(l);
 }
@@ -460,7 +637,7 @@ uint64_t nnb__lanes_wait(struct nnb__seat *s, uint64_t now)
 	struct nnb__lanes *l = s->lanes;
 	uint64_t wait;
 
-	if (l->kind == NNB_POLICY_NATIVE || (s->keeps && atomic_load_explicit(&s->kept, memory_order_relaxed)))
+	if (l->kind == NNB_POLICY_NATIVE || atomic_load_explicit(&s->hold, memory_order_relaxed) == NNB__HOLD_KEPT)
 		return 0;
 	pthread_mutex_lock(&l->lock);
 	if (!l->policy.free)
@@ -511,6 +688,8 @@ int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt
 	l->kind = kind;
 	l->deadlines = deadlines;
 	l->announced = 0;
+	atomic_init(&l->watch_sleeps, 0);
+	memset(l->watched, 0, sizeof(l->watched));
 	l->numbers = (struct nnb__trace_numbers){ 0 };
 	nnb__policy_init(&l->policy, kind, preempt, lanes < NNB__LANES_MAX ? lanes : NNB__LANES_MAX);
 	pthread_mutex_init(&l->lock, NULL);

@@ -9,10 +9,19 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "nnb/counts.h"
 #include "policy/policy.h"
 #include "trace/trace.h"
+
+/* What nnb__lanes_watch knows of a lane: who has it, and in how many rounds its thread waited for a page. */
+struct nnb__lane_watch {
+	const struct nnb__seat *seat; /* not to be used: the seat may be gone */
+	uint64_t arrival, since;
+	pid_t tid;
+	uint32_t rounds;
+};
 
 struct nnb__lanes {
 	enum nnb_policy kind;
@@ -24,6 +33,17 @@ struct nnb__lanes {
 	_Atomic uint32_t wanted;
 	uint32_t announced;                /* number of seats that have announced themselves: nnb__lanes_announce */
 	struct nnb__trace_numbers numbers; /* numbers of executions that asked for a lane */
+	/* a futex: 1: the thread that watches sleeps until a seat waits (sched/stalls.c); 0: none does */
+	_Atomic uint32_t watch_sleeps;
+	struct nnb__lane_watch watched[NNB__LANES_MAX]; /* of the thread that watches */
+};
+
+/* How a seat holds its lane, if it has one. */
+enum nnb__hold {
+	NNB__HOLD_RUNS, /* its execution is on the lane; or the seat has none */
+	NNB__HOLD_KEPT, /* the seat keeps the lane between two executions */
+	NNB__HOLD_LOST, /* the lane was taken away from its execution: nnb__lanes_watch */
+	NNB__HOLD_ENDS  /* the execution is ending, and cannot lose the lane any more */
 };
 
 /* The lanes' state of one app. All zeroes: a new app. */
@@ -55,7 +75,11 @@ struct nnb__seat {
 	bool answers_first;
 	struct nnb__seat *heir;      /* the seat that got the lane, until nnb__lanes_wake; owned by the seat's thread */
 	_Atomic uint32_t cpu;        /* a hint: where its thread last got a lane that it did not keep */
-	_Atomic uint32_t kept;       /* 1: the seat keeps its lane between two executions */
+	_Atomic uint32_t hold;       /* enum nnb__hold */
+	_Atomic uint32_t losses;     /* how often the execution has lost its lane */
+	uint64_t lost_at;            /* since when its lane is lost: under the lanes' lock */
+	bool regains;                /* nnb__lanes_yield has found its lane lost; of the seat's thread */
+	pid_t tid;                   /* its thread, when it took its lane: under the lanes' lock */
 	_Atomic uint64_t executions; /* executions so far; written by the seat's thread */
 	uint64_t counted;            /* executions already added to the app: under the lanes' lock */
 	bool announced;              /* announced, but lane not yet requested: under the lanes' lock */
@@ -65,7 +89,7 @@ struct nnb__seat {
 
 	/* fields of the preemption event, which the caller sets before it yields */
 	struct nnb__trace *trace; /* NULL: no event */
-	uint32_t next_op;
+	_Atomic uint32_t next_op; /* of a lost lane, too: set while the execution runs */
 	uint64_t redo_ns;
 };
 
@@ -92,7 +116,22 @@ bool nnb__lanes_yields(struct nnb__seat *seat, uint64_t now);
  */
 int nnb__lanes_yield(struct nnb__seat *seat, uint64_t until, bool *ret_left);
 
-/* Give the lane back, or keep it (keeps). */
+/*
+ * Was the lane taken away, because the seat's thread waited for a page? Then yield_at is due, and the seat must call
+ * nnb__lanes_yield before it goes on: that waits for a lane again, *ret_left is true, and so is seat->regains.
+ */
+static inline bool nnb__lanes_lost(const struct nnb__seat *seat)
+{
+	return __builtin_expect(atomic_load_explicit(&seat->hold, memory_order_relaxed) == NNB__HOLD_LOST, 0);
+}
+
+/*
+ * The execution ends, and cannot lose its lane any more; call nnb__lanes_give next. False: its lane was taken away
+ * before. Then *ret_lost_at is when, the seat has no lane, and must not give one back.
+ */
+bool nnb__lanes_end(struct nnb__seat *seat, uint64_t *ret_lost_at);
+
+/* Give the lane back, or keep it (keeps). Does nothing if the lane was taken away. */
 void nnb__lanes_give(struct nnb__seat *seat);
 
 /* Wake the thread of the seat that got the lane, if there is one (answers_first). */
@@ -100,6 +139,14 @@ void nnb__lanes_wake(struct nnb__seat *seat);
 
 /* Give a kept lane back; then the seat may be freed. Does nothing for seats that do not keep lanes. */
 void nnb__lanes_release(struct nnb__seat *seat);
+
+/*
+ * One round of a thread that watches. While seats wait, it takes away the lane of an execution that was on it a round
+ * before, and whose thread waits for a page in two rounds in a row; or in one round, if the execution has lost a lane
+ * before. @awaits_page: whether a thread does. *ret_waiting: seats wait. Returns the number of lanes that it took
+ * away. One thread at a time calls this.
+ */
+uint32_t nnb__lanes_watch(struct nnb__lanes *lanes, bool (*awaits_page)(pid_t tid), bool *ret_waiting);
 
 /* Make the cancelled seats of @app stop waiting. Any thread. */
 void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);

@@ -8,6 +8,10 @@
  * driver's stack; one that would have to start over yields only between operations. Any number of runs may wait
  * inside an operation: the memory that they keep is charged to their app (nnb_account).
  *
+ * An execution whose thread waits for a page of its app's memory makes no look, and may lose its lane meanwhile
+ * (nnb__lanes_watch). Its thread computes on without a lane once the page has come, and waits for a lane at its next
+ * look, inside the operation, whatever --preempt is. If it has no more looks, it ends without another lane.
+ *
  * An execution is refused before it begins if its estimate exceeds the limit on work (model/cost.h). If there is no
  * estimate, because a shape is known only during the run, or if the estimate is too low, a look ends the execution
  * after as much cpu time as the limit allows, times the error that an estimate may have.
@@ -232,20 +236,6 @@ static void trace_op_end(const struct run *run, uint32_t op)
 	          .type = nnb__execution_op_type(run->execution, op));
 }
 
-static bool run_checkpoint(void *arg, uint32_t next)
-{
-	struct run *run = arg;
-	bool on;
-
-	assert(next);
-	trace_op_end(run, next - 1);
-	if (__builtin_expect(run->redo_until && next >= run->redo_until, 0))
-		end_redo(run);
-	on = run_continues(run, next);
-	NNB__EMIT(run->runner->seat.trace, checkpoint, .op = (uint16_t)next, .flag = on);
-	return on;
-}
-
 /* ---- lanes ---- */
 
 static enum nnb_status run_late(const struct run *run, enum nbt_stage stage, const char *why, struct nnb_reason *reason)
@@ -282,6 +272,18 @@ static void trace_resumed(struct run *run, bool over, uint32_t next)
 }
 
 /*
+ * Another thread took the lane away, and emitted that. What this stretch has done again counts nowhere: it ended at a
+ * moment that this thread did not see.
+ */
+static void note_loss(struct run *run)
+{
+	run->runner->seat.trace->preemptions++;
+	run->redo_until = 0;
+	run->redo_ns = 0;
+	run->broken = true;
+}
+
+/*
  * Yield the lane, and wait for one again, unless no other execution wants it any more. *on_lane: whether the run has
  * a lane afterwards. @left_from: the first operation of which nothing is done yet; how much is left of a current one
  * is unknown.
@@ -289,24 +291,27 @@ static void trace_resumed(struct run *run, bool over, uint32_t next)
 static enum nnb_status lane_yield(struct run *run, uint32_t left_from, bool *on_lane, struct nnb_reason *reason)
 {
 	struct nnb__seat *seat = &run->runner->seat;
-	bool over = seat->lanes->policy.preempt == NNB_PREEMPT_RESTART, left;
+	bool over = !nnb__lanes_lost(seat) && seat->lanes->policy.preempt == NNB_PREEMPT_RESTART, left;
 	uint32_t next = nnb_execution_next_op(run->execution);
 	uint64_t until = latest_start(run, over ? 0 : left_from), yields_at = run->timed ? nnb__now() : 0;
 	enum nnb_status status;
 
-	assert(seat->lanes && seat->job.lane != NNB__NO_LANE);
 	if (run->redo_until)
 		run->redo_ns = nnb__now() - run->redo_from; /* the whole stretch was done again */
-	seat->next_op = next;
+	atomic_store_explicit(&seat->next_op, next, memory_order_relaxed);
 	seat->redo_ns = run->redo_ns;
 	nnb__trace_delayed(seat->trace, NNB__DELAY_RUN); /* off the lane, delays are not those of the run */
 	status = wait_status(run, nnb__lanes_yield(seat, until, &left), reason);
+	if (seat->regains) { /* also if the lane was lost in the last moment */
+		note_loss(run);
+		over = false;
+	}
 
 	nnb__trace_delay(seat->trace);
 	*on_lane = !status;
 	run->broken |= left;
 	if (run->timed && left)
-		run->off_ns += nnb__now() - yields_at;
+		run->off_ns += nnb__now() - (seat->regains ? seat->lost_at : yields_at);
 	if (left)
 		run->redo_ns = 0; /* the preemption event has reported it */
 	if (status)
@@ -368,6 +373,8 @@ static bool run_look(void *arg)
 	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER && !due)
 		return true;
 	now = nnb__now();
+	if (nnb__lanes_lost(seat))
+		return lane_yield_inside(run, now);
 	if (run->stretches)
 		note_look(run, now);
 	if (due && work_exceeded(run, now)) {
@@ -385,6 +392,24 @@ static bool run_look(void *arg)
 	default:
 		return true;
 	}
+}
+
+/* Called between two operations: whether to go on with operation @next on this lane. */
+static bool run_checkpoint(void *arg, uint32_t next)
+{
+	struct run *run = arg;
+	bool on;
+
+	assert(next);
+	atomic_store_explicit(&run->runner->seat.next_op, next, memory_order_relaxed);
+	if (nnb__lanes_lost(&run->runner->seat) && !lane_yield_inside(run, nnb__now()))
+		return false;
+	trace_op_end(run, next - 1);
+	if (__builtin_expect(run->redo_until && next >= run->redo_until, 0))
+		end_redo(run);
+	on = run_continues(run, next);
+	NNB__EMIT(run->runner->seat.trace, checkpoint, .op = (uint16_t)next, .flag = on);
+	return on;
 }
 
 /* Run to the end, stretch by stretch. *on_lane: whether the run has a lane afterwards. */
@@ -411,7 +436,8 @@ static enum nnb_status run_stretches(struct run *run, bool *on_lane, struct nnb_
 		else if (status)
 			nnb_because(reason, "running the model failed at operation %u",
 			            nnb_execution_next_op(run->execution));
-		if (finished && !status)
+		if (finished && !status &&
+		    !nnb__lanes_lost(&run->runner->seat)) /* events of operations are on a lane */
 			trace_op_end(run, nnb_execution_next_op(run->execution) - 1);
 		if (finished && !status && run->watched)
 			note_stretch(run, nnb_execution_next_op(run->execution) - 1, nnb__now());
@@ -433,6 +459,8 @@ static void trace_iteration(void *arg, uint32_t op, uint32_t depth, uint64_t ite
 {
 	const struct run *run = arg;
 
+	if (nnb__lanes_lost(&run->runner->seat)) /* this event is on a lane */
+		return;
 	NNB__EMIT(run->runner->seat.trace, loop_iteration, .op = (uint16_t)op, .depth = (uint8_t)depth,
 	          .iteration = iteration);
 }
@@ -478,7 +506,8 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *be
 	struct nnb__trace *t = r->seat.trace;
 	bool counts = r->seat.lanes && nbt_on(NBT_EVENT_sched_enqueue), on_lane = true, asked, is_long;
 	uint32_t ahead = counts ? nnb__lanes_announce(&r->seat) : 0;
-	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0, cpu;
+	uint64_t lost_at, estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0,
+			  cpu;
 	enum nnb_status status;
 
 	nnb__trace_delayed(t, NNB__DELAY_DECODE);
@@ -501,6 +530,13 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *be
 	else
 		status = run_observed(run, &on_lane, reason);
 	run->ended = run->timed ? nnb__now() : 0;
+	/* no event of a loss may come after that of the end */
+	if (on_lane && r->seat.lanes && (nbt_on(NBT_EVENT_sched_preempt) || nnb__lanes_lost(&r->seat)) &&
+	    !nnb__lanes_end(&r->seat, &lost_at)) {
+		note_loss(run);
+		run->off_ns += run->ended > lost_at ? run->ended - lost_at : 0;
+		on_lane = false;
+	}
 	trace_ended(run, status, on_lane, cpu);
 	if (r->seat.lanes && on_lane)
 		nnb__lanes_give(&r->seat);

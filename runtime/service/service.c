@@ -739,6 +739,8 @@ int nnb_service_run(struct nnb_service *s)
 	int r = nnb__sweeper_start(&s->sweeper), waited = 0;
 	bool left;
 
+	if (!r)
+		r = nnb__stalls_start(&s->stalls, &s->lanes);
 	while (!r && !fds[0].revents) {
 		int sock;
 
@@ -769,6 +771,7 @@ int nnb_service_run(struct nnb_service *s)
 		waited = pthread_cond_clockwait(&s->fewer, &s->lock, CLOCK_MONOTONIC, &at);
 	left = s->connections;
 	pthread_mutex_unlock(&s->lock);
+	nnb__stalls_end(&s->stalls);
 	if (!nnb__sweeper_wait(&s->sweeper, until) || left) {
 		unlink(s->socket);
 		return -EBUSY;

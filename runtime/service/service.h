@@ -17,6 +17,7 @@
 #include "burst/map.h"
 #include "nnb/service.h"
 #include "sched/run.h"
+#include "sched/stalls.h"
 #include "service/account.h"
 #include "service/desk.h"
 #include "service/ids.h"
@@ -99,6 +100,7 @@ struct nnb_service {
 	pthread_mutex_t emitting; /* orders threads that emit existing objects. Before the lock */
 	struct nnb__sweeper sweeper;
 	struct nnb__subuids subuids; /* owned by the thread that accepts connections */
+	struct nnb__stalls stalls;
 
 	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t fewer; /* signalled when a connection has ended */

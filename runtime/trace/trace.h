@@ -229,6 +229,17 @@ static inline void nnb__trace_preempted(struct nnb__trace *t, uint64_t by, uint3
 	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
 }
 
+/*
+ * The lane was taken away: called by another thread than the one that works on the execution, before another execution
+ * can run on the lane. That thread counts the preemption when it finds out.
+ */
+static inline void nnb__trace_lost(struct nnb__trace *t, uint64_t by, uint32_t at_op, uint64_t asked_ns)
+{
+	NNB__EMIT(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op, .mode = NBT_mode_stalled,
+	          .asked_ns = asked_ns, .redo_ns = 0);
+	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
+}
+
 static inline void nnb__trace_resumed(struct nnb__trace *t, uint32_t lane, uint32_t from_op, bool restart)
 {
 	atomic_store_explicit(&t->lane, (uint8_t)lane, memory_order_relaxed);

@@ -59,6 +59,7 @@ struct exec {
 	uint32_t model;
 	/* its time on the lane, and off it */
 	bool on_lane, dispatched;
+	bool stalled; /* off it because its thread waited for a page: it may end well without another lane */
 	uint64_t stretch, last_ns, run_ns, preempted_ns, redo_ns, end_redo_ns, cpu_ns;
 	uint64_t lookups, misses, fetches, preemptions, missed_deadlines, deadline;
 	bool told_returned; /* reported by deadline_miss */
@@ -289,6 +290,7 @@ static void on_lane(struct exec *x, const struct text_event *e)
 	lane->awaited = 0;
 	x->lane = (uint8_t)text_get(e, "lane");
 	x->on_lane = true;
+	x->stalled = false;
 	if (x->dispatched)
 		x->preempted_ns += e->at - x->stretch;
 	x->stretch = e->at;
@@ -719,6 +721,7 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 	if (x->on_lane)
 		off_lane(x, e->at);
 	x->preemptions++;
+	x->stalled = text_get(e, "mode") == NBT_mode_stalled;
 	x->redo_ns += text_get(e, "redo_ns");
 	if (x->at[ENQUEUED] != NEVER && text_get(e, "asked_ns") > e->at - x->at[ENQUEUED])
 		wrong(x, "asked to make room %" PRIu64 " ns ago, before it was ready", text_get(e, "asked_ns"));
@@ -743,7 +746,7 @@ static void on_end(struct exec *x, const struct text_event *e)
 		off_lane(x, e->at);
 	else if (x->dispatched)
 		x->preempted_ns += e->at - x->stretch;
-	if (x->dispatched && !x->status && x->stretch != e->at)
+	if (x->dispatched && !x->status && x->stretch != e->at && !x->stalled)
 		wrong(x, "it ended well, and was on no lane");
 	if (x->dispatched && x->lane != lane)
 		wrong(x, "exec_end on lane %" PRIu64 ", and it was on %d", lane, x->lane);

@@ -64,6 +64,31 @@ static void all_lanes_are_there(struct nnb__lanes *l)
 	assert_int_equal(l->policy.waiting, 0);
 }
 
+/* ---- lanes that are lost ---- */
+
+static bool always(pid_t tid)
+{
+	(void)tid;
+	return true;
+}
+
+static bool never(pid_t tid)
+{
+	(void)tid;
+	return false;
+}
+
+/* As many rounds as take a lane away, if its thread waits for a page. */
+static uint32_t watch(struct nnb__lanes *l, bool (*awaits_page)(pid_t tid))
+{
+	uint32_t taken = 0;
+	bool waiting;
+
+	for (int i = 0; i < 3; i++)
+		taken += nnb__lanes_watch(l, awaits_page, &waiting);
+	return taken;
+}
+
 /* ---- single threads and pairs ---- */
 
 struct waiter {
@@ -487,6 +512,168 @@ static void an_announcement_returns_the_number_announced_before(void **state)
 	nnb__lanes_fini(&l);
 }
 
+static void *waits_again(void *arg)
+{
+	struct waiter *w = arg;
+	bool left = false;
+
+	w->got = nnb__lanes_yield(&w->seat, w->until, &left);
+	abort_unless(left);
+	return NULL;
+}
+
+#ifndef NBT_OFF
+static struct nbt_sched_preempt last_preempt;
+
+static void keep_preempt(const void *event)
+{
+	memcpy(&last_preempt, event, sizeof(last_preempt));
+}
+
+/* Enable sched_preempt, or no event. */
+static void listen_to_preemptions(bool on)
+{
+	static const int yes = 1, no = 0;
+
+	nbt__seam.emit[NBT_EVENT_sched_preempt] = keep_preempt;
+	nbt__seam.enabled[NBT_EVENT_sched_preempt] = on ? &yes : &no;
+	last_preempt = (struct nbt_sched_preempt){ 0 };
+}
+
+/* The thread that takes the lane away emits that, when it does. */
+static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__trace traces[2] = { { 0 }, { 0 } };
+	struct nnb__seat holder;
+	struct nnb__lanes l;
+	struct waiter w;
+
+	(void)state;
+	listen_to_preemptions(true);
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	nnb__seat_init(&holder, &l, &app, 1, NULL);
+	waiter_init(&w, &l, &other, 1, NNB__NEVER);
+	nnb__trace_begin(&traces[0], 7);
+	nnb__trace_begin(&traces[1], 8);
+	holder.trace = &traces[0];
+	w.seat.trace = &traces[1];
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	nnb__trace_dispatched(&traces[0], 0);
+	atomic_store(&holder.next_op, 3);
+	waiter_begin(&w);
+	await_waiting(&l, 1);
+	assert_int_equal(last_preempt.exec, 0);
+	assert_int_equal(watch(&l, always), 1);
+	assert_int_equal(last_preempt.exec, 7);
+	assert_int_equal(last_preempt.by, 8);
+	assert_int_equal(last_preempt.at_op, 3);
+	assert_int_equal(last_preempt.mode, NBT_mode_stalled);
+	assert_int_equal(atomic_load(&traces[0].phase), NBT_phase_preempted);
+	pthread_join(w.thread, NULL);
+	nnb__lanes_give(&holder); /* lost: gives nothing back */
+	nnb__lanes_give(&w.seat);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+	listen_to_preemptions(false);
+}
+#endif
+
+static void an_execution_whose_thread_waits_for_a_page_loses_its_lane(void **state)
+{
+	static const struct {
+		enum nnb_policy kind;
+		enum nnb_preempt preempt;
+	} rules[] = { { NNB_POLICY_FIFO, NNB_PREEMPT_NONE },
+		      { NNB_POLICY_FAIR, NNB_PREEMPT_SAVE },
+		      { NNB_POLICY_EDF, NNB_PREEMPT_RESTART } };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rules); i++) {
+		struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+		struct waiter holder, w;
+		struct nnb__lanes l;
+
+		lanes_make(&l, rules[i].kind, rules[i].preempt, 1);
+		waiter_init(&holder, &l, &app, 1, NNB__NEVER);
+		assert_int_equal(nnb__lanes_take(&holder.seat, NNB__NEVER), 0);
+		assert_int_equal(watch(&l, always), 0); /* no seat waits */
+		waiter_start(&w, &l, &other, 1, NNB__NEVER);
+		await_waiting(&l, 1);
+		assert_int_equal(watch(&l, never), 0);
+		assert_false(nnb__lanes_lost(&holder.seat));
+		assert_int_equal(watch(&l, always), 1);
+		pthread_join(w.thread, NULL);
+		assert_int_equal(w.got, 0);
+		assert_true(nnb__lanes_lost(&holder.seat));
+		assert_int_equal(atomic_load(&holder.seat.yield_at), 0);
+		assert_true(nnb__lanes_yields(&holder.seat, nnb__now()));
+		assert_int_equal(app.shares.preemptions, 1);
+		/* ready again, behind the one that has the lane */
+		assert_int_equal(pthread_create(&holder.thread, NULL, waits_again, &holder), 0);
+		await_waiting(&l, 1);
+		nnb__lanes_give(&w.seat);
+		pthread_join(holder.thread, NULL);
+		assert_int_equal(holder.got, 0);
+		assert_false(nnb__lanes_lost(&holder.seat));
+		/* one round is enough for an execution that has lost a lane before */
+		waiter_start(&w, &l, &other, 1, NNB__NEVER);
+		await_waiting(&l, 1);
+		assert_int_equal(nnb__lanes_watch(&l, always, &(bool){ false }), 1);
+		pthread_join(w.thread, NULL);
+		nnb__lanes_give(&w.seat);
+		holder.until = nnb__now(); /* a lane is free: no wait */
+		waits_again(&holder);
+		assert_int_equal(holder.got, 0);
+		nnb__lanes_give(&holder.seat);
+		all_lanes_are_there(&l);
+		nnb__lanes_fini(&l);
+	}
+}
+
+/* An execution that ends gives back the lane that it has, and no other. */
+static void an_end_and_a_loss_exclude_each_other(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__seat holder;
+	struct nnb__lanes l;
+	struct waiter w;
+	uint64_t lost_at = 0;
+
+	(void)state;
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	for (int keeps = 0; keeps < 2; keeps++)
+		for (int with_end = 0; with_end < 2; with_end++) {
+			nnb__seat_init(&holder, &l, &app, 1, NULL);
+			holder.keeps = keeps;
+			assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+			waiter_start(&w, &l, &other, 1, NNB__NEVER);
+			await_waiting(&l, 1);
+			assert_true(nnb__lanes_end(&holder, &lost_at));
+			assert_int_equal(watch(&l, always), 0);
+			nnb__lanes_give(&holder);
+			pthread_join(w.thread, NULL);
+			nnb__lanes_give(&w.seat);
+
+			assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+			waiter_start(&w, &l, &other, 1, NNB__NEVER);
+			await_waiting(&l, 1);
+			assert_int_equal(watch(&l, always), 1);
+			pthread_join(w.thread, NULL);
+			if (with_end) {
+				assert_false(nnb__lanes_end(&holder, &lost_at));
+				assert_in_range(lost_at, 1, nnb__now());
+			} else {
+				nnb__lanes_give(&holder);
+			}
+			assert_true(l.policy.running[0] == &w.seat.job);
+			nnb__lanes_give(&w.seat);
+			nnb__lanes_release(&holder);
+			all_lanes_are_there(&l);
+		}
+	nnb__lanes_fini(&l);
+}
+
 static void an_execution_stays_when_the_preempting_one_is_cancelled(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
@@ -539,12 +726,12 @@ static void a_lane_is_kept_until_it_is_wanted(void **state)
 		assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
 		assert_int_equal(executions_of(&l, &apps[0]), i);
 		nnb__lanes_give(&keeper);
-		assert_int_equal(atomic_load(&keeper.kept), 1);
+		assert_int_equal(atomic_load(&keeper.hold), 1);
 		assert_int_equal(nnb__lanes_wait(&keeper, nnb__now()), 0);
 	}
 	assert_int_equal(nnb__lanes_wait(&other, nnb__now()), 0);
 	assert_int_equal(nnb__lanes_take(&other, nnb__now()), 0); /* without a wait */
-	assert_int_equal(atomic_load(&keeper.kept), 0);
+	assert_int_equal(atomic_load(&keeper.hold), 0);
 	assert_int_equal(nnb__lanes_take(&keeper, nnb__now()), -ETIMEDOUT);
 	nnb__lanes_give(&other);
 	assert_int_equal(executions_of(&l, &apps[0]), 4);
@@ -572,7 +759,7 @@ static void no_lane_is_kept_while_an_execution_waits(void **state)
 	waiter_start(&w, &l, &apps[1], 1, NNB__NEVER);
 	await_waiting(&l, 1);
 	nnb__lanes_give(&keeper);
-	assert_int_equal(atomic_load(&keeper.kept), 0);
+	assert_int_equal(atomic_load(&keeper.hold), 0);
 	pthread_join(w.thread, NULL);
 	assert_int_equal(w.got, 0);
 	nnb__lanes_give(&w.seat);
@@ -603,15 +790,15 @@ static void no_lane_is_kept_while_an_app_is_owed_lane_time(void **state)
 	nnb__lanes_give(&w.seat);
 	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
 	nnb__lanes_give(&keeper);
-	assert_int_equal(atomic_load(&keeper.kept), 0);
+	assert_int_equal(atomic_load(&keeper.hold), 0);
 	nnb__lanes_give(&busy); /* this app got its lane before any app was owed lane time */
-	assert_int_equal(atomic_load(&busy.kept), 0);
+	assert_int_equal(atomic_load(&busy.hold), 0);
 	for (uint64_t end = nnb__now() + NNB__KEPT_NS; nnb__now() <= end;)
 		nap();
 	for (int i = 0; i < 2; i++) { /* the first round ends the pause */
 		assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
 		nnb__lanes_give(&keeper);
-		assert_int_equal(atomic_load(&keeper.kept), i);
+		assert_int_equal(atomic_load(&keeper.hold), i);
 	}
 	nnb__lanes_release(&keeper);
 	all_lanes_are_there(&l);
@@ -819,9 +1006,12 @@ int main(void)
 #ifndef NBT_OFF
 		cmocka_unit_test(executions_are_numbered_as_they_come_and_as_they_end),
 		cmocka_unit_test(no_number_is_given_twice_or_skipped),
+		cmocka_unit_test(a_loss_is_emitted_when_the_lane_is_taken_away),
 #endif
 		cmocka_unit_test(the_start_of_a_wait_is_known_only_during_it),
 		cmocka_unit_test(an_announcement_returns_the_number_announced_before),
+		cmocka_unit_test(an_execution_whose_thread_waits_for_a_page_loses_its_lane),
+		cmocka_unit_test(an_end_and_a_loss_exclude_each_other),
 		cmocka_unit_test(an_execution_stays_when_the_preempting_one_is_cancelled),
 		cmocka_unit_test(a_lane_is_kept_until_it_is_wanted),
 		cmocka_unit_test(no_lane_is_kept_while_an_execution_waits),

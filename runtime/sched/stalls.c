@@ -1,0 +1,94 @@
+/*
+ * stalls.c -- a thread that takes lanes away from executions whose threads wait for a page.
+ *
+ * An app decides how long a page of its memory takes: it may punch holes into the file of a pool, back it by a file
+ * system of its own, or have it swapped out. An execution that touches the page sleeps in the kernel, where no look,
+ * no deadline and no cancellation reaches it. Its lane is of no use meanwhile, because a thread that sleeps in a page
+ * fault uses neither a cpu nor a device.
+ *
+ * PROGRESS  While seats wait, a round every ROUND_NS: a lane is lost two to three rounds after its thread fell asleep,
+ *           or within one if its execution has lost a lane before. An app whose pages take long again and again gets
+ *           a lane again and again, so rounds are shorter for a while after each loss.
+ *           A thread that only waits for a cpu, for a lock or in a system call (a driver that waits for its device)
+ *           keeps its lane. A while after the last seat waited, the thread sleeps until the next one does.
+ */
+#include "sched/stalls.h"
+
+#include <assert.h>
+
+#include "base/sys.h"
+
+#define ROUND_NS UINT64_C(2000000)
+#define ALERT_NS UINT64_C(250000) /* of one of the ALERT_ROUNDS after a loss */
+enum {
+	ALERT_ROUNDS = 400,
+	IDLE_ROUNDS = 16 /* rounds without a seat that waits, before the thread sleeps */
+};
+
+static bool awaits_page(pid_t tid)
+{
+	return nnb__awaits_page(tid);
+}
+
+static bool is_ending(const struct nnb__stalls *s)
+{
+	return atomic_load_explicit(&s->ending, memory_order_seq_cst);
+}
+
+/* Sleep until a seat waits, or nnb__stalls_end. */
+static void sleep_until_wanted(struct nnb__stalls *s)
+{
+	struct nnb__lanes *l = s->lanes;
+	bool waiting;
+
+	atomic_store_explicit(&l->watch_sleeps, 1, memory_order_seq_cst);
+	pthread_mutex_lock(&l->lock); /* (8) of lanes.c */
+	waiting = l->policy.waiting;
+	pthread_mutex_unlock(&l->lock);
+	while (!waiting && !is_ending(s) && atomic_load_explicit(&l->watch_sleeps, memory_order_relaxed))
+		nnb__futex_wait(&l->watch_sleeps, 1, UINT32_MAX, UINT64_MAX);
+	atomic_store_explicit(&l->watch_sleeps, 0, memory_order_relaxed);
+}
+
+static void *stalls_watch(void *arg)
+{
+	struct nnb__stalls *s = arg;
+	uint32_t idle = 0, alert = 0;
+	bool waiting;
+
+	while (!is_ending(s)) {
+		if (nnb__lanes_watch(s->lanes, awaits_page, &waiting))
+			alert = ALERT_ROUNDS;
+		alert -= alert > 0;
+		idle = waiting || alert ? 0 : idle + 1;
+		if (idle >= IDLE_ROUNDS)
+			sleep_until_wanted(s);
+		else
+			nnb__futex_wait(&s->lanes->watch_sleeps, 0, UINT32_MAX,
+			                nnb__now() + (alert ? ALERT_NS : ROUND_NS));
+	}
+	return NULL;
+}
+
+int nnb__stalls_start(struct nnb__stalls *s, struct nnb__lanes *lanes)
+{
+	int r;
+
+	assert(!s->runs);
+	s->lanes = lanes;
+	atomic_store_explicit(&s->ending, false, memory_order_seq_cst);
+	r = -pthread_create(&s->thread, NULL, stalls_watch, s);
+	s->runs = !r;
+	return r;
+}
+
+void nnb__stalls_end(struct nnb__stalls *s)
+{
+	if (!s->runs)
+		return;
+	atomic_store_explicit(&s->ending, true, memory_order_seq_cst);
+	atomic_store_explicit(&s->lanes->watch_sleeps, 0, memory_order_seq_cst);
+	nnb__futex_wake(&s->lanes->watch_sleeps, UINT32_MAX);
+	pthread_join(s->thread, NULL);
+	s->runs = false;
+}
