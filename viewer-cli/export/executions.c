@@ -9,7 +9,8 @@
  * WAITS   If one wait is all of the queue phase, one slice stands for both, and has both
  *         categories. Otherwise waits are inside the phase. If another execution held the lane
  *         during a wait, a flow joins the wait to an instant on that lane, at the begin of the
- *         wait.
+ *         wait. In each phase, the waits beyond the first WAITS_EACH of the execution are one slice: the
+ *         number of all waits grows like that of the executions times that of those which run meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "base/template.h"
 #include "export/world.h"
 
-enum { SPAN = 1024 };
+enum { SPAN = 1024, WAITS_EACH = 256 };
 
 /* Columns of reports/export_executions.sql. */
 enum column {
@@ -108,7 +109,8 @@ struct telling {
 	struct bsv_owner *owner;
 	struct bsv_sequence *q_of;
 	uint64_t process;
-	bool answered;                            /* its flow has ended */
+	bool answered; /* its flow has ended */
+	unsigned waits_drawn;
 	char parts[BSV_ARGS_MOST][40], cause[40]; /* names of arguments, and the primary cause */
 };
 
@@ -255,9 +257,36 @@ static void draw_wait(struct telling *t, int64_t began, int64_t ended, int64_t u
 	t->w->sink->instant(t->w->sink, t->q_of, &e);
 }
 
+/* Waits that follow each other, drawn as one. */
+struct more_waits {
+	int64_t n, began, ended;
+};
+
+static void draw_more_waits(struct telling *t, const struct more_waits *more, int64_t until)
+{
+	int64_t began = more->began > t->drawn ? more->began : t->drawn,
+		ended = more->ended < until ? more->ended : until;
+	struct bsv_sink_event e = event_of(t, "more waits", BSV_CAT_WAIT, began, ended);
+	struct bsv_args args = { 0 };
+
+	if (!more->n)
+		return;
+	bsv_arg_int(&args, "waits", more->n);
+	e.args = &args;
+	if (ended < began) { /* a contradiction in the database, as in draw_wait */
+		e.at = t->drawn;
+		t->w->sink->instant(t->w->sink, t->q_of, &e);
+		return;
+	}
+	draw_slice(t, &e);
+	t->drawn = ended;
+}
+
 /* Those that begin before @before, of the execution under way. They end until @until at most. */
 static void draw_waits(struct telling *t, int64_t before, int64_t until)
 {
+	struct more_waits more = { 0 };
+
 	if (t->detail != BSV_EXPORT_ALL)
 		return;
 	while (!t->failed && beside_seek(t, &t->waits)) {
@@ -265,10 +294,17 @@ static void draw_waits(struct telling *t, int64_t before, int64_t until)
 			ended = bsa_query_get_int(t->waits.q, WAIT_ENDED);
 
 		if (began >= before)
-			return;
-		draw_wait(t, began, ended, until);
+			break;
+		if (t->waits_drawn < WAITS_EACH) {
+			t->waits_drawn++;
+			draw_wait(t, began, ended, until);
+		} else {
+			more.began = more.n++ ? more.began : began;
+			more.ended = more.n > 1 && more.ended > ended ? more.ended : ended;
+		}
 		beside_step(t, &t->waits);
 	}
+	draw_more_waits(t, &more, until);
 }
 
 /* ---- phases ---- */
@@ -399,6 +435,7 @@ static void draw_execution(struct telling *t)
 
 	t->drawn = t->began;
 	t->answered = false;
+	t->waits_drawn = 0;
 	bsv_arg_int(&args, "id", t->id);
 	bsv_arg_int(&args, "seq", bsa_query_get_int(t->q, SEQ));
 	bsv_arg_text(&args, "priority", text_of(t->q, PRIORITY), 0);
