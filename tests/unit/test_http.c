@@ -24,7 +24,7 @@
 
 #include "exporter/http.h"
 
-enum { ANSWER = 300000, LARGE = 200000, FILES = 1024, WAITING = FILES / 4 + 1, MANY = 300, QUEUED = 120 };
+enum { ANSWER = 300000, LARGE = 200000, FILES = 1024, WAITING = FILES / 4, MANY = 300, QUEUED = 120 };
 
 static char answer_text[ANSWER];
 static int pages_made;

@@ -38,16 +38,23 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* How many clients may wait: a quarter of the files that the process may have, after it has raised that limit. */
+/*
+ * How many clients may wait: a quarter of the files that the process may have. If that limit is low, it is raised, but not
+ * further: programs that the process starts inherit it, and some go through all numbers of files.
+ */
 static size_t room(void)
 {
 	struct rlimit files;
+	rlim_t wanted = 4 * ROOM_MOST;
 
 	if (getrlimit(RLIMIT_NOFILE, &files))
 		return 64;
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
-	return files.rlim_max / 4 < ROOM_MOST ? (size_t)files.rlim_max / 4 + 1 : ROOM_MOST;
+	wanted = wanted < files.rlim_max ? wanted : files.rlim_max;
+	if (files.rlim_cur < wanted) {
+		files.rlim_cur = wanted;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	return wanted / 4 ? wanted / 4 : 1;
 }
 
 static bool watch(struct bsv_lobby *l, int fd, uint32_t events, void *with)
