@@ -130,7 +130,7 @@ static void a_wrong_line_is_refused_in_words(void **state)
 		{ "a --colour violet", "no 'violet'; write red|green" },
 		{ "a --shade violet", "no 'violet'; there are red, green" },
 		{ "a --time 5", "'5' is not a time; write 1.5s" },
-		{ "a --time 5m", "'5m' is not a time; write 1.5s" },
+		{ "a --time 5m", "'5m' is not a time; write 5min or 5ms" },
 		{ "a --time 0x5s", "'0x5s' is not a time; write 1.5s" },
 		{ "a --time -5s", "'-5s' is not a time; write 1.5s" },
 		{ "a --time nans", "'nans' is not a time; write 1.5s" },
