@@ -15,6 +15,7 @@
 #include "base/screen.h"
 #include "base/template.h"
 
+enum { THOUSAND_TIMES = 1000 };
 enum { NAME_WIDEST = 40, NAMES = 4 /* columns that name a group */, TENTH = 10, NAMED = 3 };
 
 /* Keep @text until @c is freed. */
@@ -297,6 +298,17 @@ static bool is_for_people(const struct bsv_change *of)
 }
 
 /* The columns after the name, for all kinds of tests. */
+/*
+ * An end of the interval of a latency's change, in percent. Beyond a thousand times the interval has no end there, as
+ * where recordings are too short for the variation in them; @share: in percentage points, which have no such limit.
+ */
+static void add_end(struct bsv_rows *rows, double change, bool share)
+{
+	bool endless = !share && (change > THOUSAND_TIMES - 1 || change < 1.0 / THOUSAND_TIMES - 1);
+
+	add_real(rows, endless ? NAN : 100 * change);
+}
+
 static void add_test(const struct bsv_changes *c, struct bsv_rows *rows, const char *measure, const char *verdict,
                      const struct bsv_change *of, const char *a, const char *b, const char *phases, bool share)
 {
@@ -310,8 +322,8 @@ static void add_test(const struct bsv_changes *c, struct bsv_rows *rows, const c
 	}
 	if (!c->people)
 		add_real(rows, 100 * of->by);
-	add_real(rows, 100 * of->low);
-	add_real(rows, 100 * of->high);
+	add_end(rows, of->low, share);
+	add_end(rows, of->high, share);
 	if (!c->people) {
 		add_ns(rows, share ? NAN : of->a);
 		add_ns(rows, share ? NAN : of->b);
