@@ -287,7 +287,7 @@ static void misses_show(const struct misses *m, struct bsv_report *report, enum 
 	if (m->doers)
 		bsv_report_show(report, m->doers, "misses by doer", of_misses);
 	if (by == BY_CAUSE)
-		bsv_report_show(report, m->victims, "deadlines by app and model",
+		bsv_report_show(report, m->victims, m->none ? m->headline : "deadlines by app and model",
 		                no_deadlines ? BSV_FOR_PROGRAMS : BSV_FOR_ALL);
 	else
 		bsv_report_show(report, m->victims, m->headline, BSV_FOR_ALL);

@@ -386,6 +386,15 @@ static struct bsv_rows *shares_rows(const struct replays *t)
 	return rows;
 }
 
+/* Are all apps left out by the change? */
+static bool is_all_left_out(const struct replays *t)
+{
+	for (size_t i = 0; i < t->past.n_groups; i++)
+		if (!is_left_out(t, i))
+			return false;
+	return t->past.n_groups > 0;
+}
+
 static void note_cut_runs(struct bsv_answer *a, const struct replays *t)
 {
 	size_t of, cut = bsv_whatif_cut_runs(&t->change, &t->past, &of);
@@ -397,6 +406,8 @@ static void note_cut_runs(struct bsv_answer *a, const struct replays *t)
 
 static void add_notes(struct bsv_answer *a, const struct replays *t)
 {
+	if (is_all_left_out(t))
+		bsv_answer_note(a, "--without leaves no app: there is nothing to predict.");
 	bsv_answer_note(
 		a,
 		"Replayed: the recorded arrivals under the recorded rules, with the service's own policy. The distance "
