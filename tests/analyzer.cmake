@@ -257,20 +257,20 @@ if(TARGET burstscope AND NOT BURSTSCOPE_SANITIZE) # a sanitizer has memory of it
   add_executable(test_floods analyzer/floods.c analyzer/test_floods.c)
   target_link_libraries(test_floods PRIVATE ctf_writer burstscope_warnings)
   nnb_run(floods unit $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope>)
-  # Of 100 000 apps with a model and a stream each, of streams, and of answers whose streams are unknown, the import is judged by the bars, and answers by what only a square reaches: ./run soak N floods has the rest.
-  nnb_run(floods_many unit ${CMAKE_COMMAND} -E env NNB_FLOOD=100000 NNB_FLOOD_MS=10000
+  # Of 100 000 apps with a model and a stream each, of streams, and of answers whose streams are unknown, the import is judged by the bars, and answers by three times what they take (0.9 s of cpu time in dev): ./run soak N floods has the rest.
+  nnb_run(floods_many unit ${CMAKE_COMMAND} -E env NNB_FLOOD=100000 NNB_FLOOD_MS=3000
     $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope> apps_run streams_run streams_unseen)
-  # 3125 apps wait through as many windows: a query that reads a row for each app and window takes 9 s of cpu time in a release build, and one that does not, 0.1 s.
-  nnb_run(floods_windows unit ${CMAKE_COMMAND} -E env NNB_FLOOD=100000 NNB_FLOOD_MS=4000
+  # 3125 apps wait through as many windows: a query that reads a row for each app and window takes 2 to 9 s of cpu time in a release build, and one that does not, 0.2 s.
+  nnb_run(floods_windows unit ${CMAKE_COMMAND} -E env NNB_FLOOD=100000 NNB_FLOOD_MS=1500
     $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope> windows_square)
   # Compared with each other, so many names take an import 6 s of cpu time and minutes; looked up, 0.5 s.
-  nnb_run(floods_names unit ${CMAKE_COMMAND} -E env NNB_FLOOD=40000 NNB_FLOOD_MS=10000 NNB_FLOOD_IMPORT_MS=2500
+  nnb_run(floods_names unit ${CMAKE_COMMAND} -E env NNB_FLOOD=40000 NNB_FLOOD_MS=1000 NNB_FLOOD_IMPORT_MS=2500
     $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope> processes_named models_named)
   # When the hash of base/mixed.h had no secret, numbers chosen to collide took an import 6 s of cpu time; now, 0.5 s.
-  nnb_run(floods_chosen unit ${CMAKE_COMMAND} -E env NNB_FLOOD=30000 NNB_FLOOD_MS=10000 NNB_FLOOD_IMPORT_MS=5000
+  nnb_run(floods_chosen unit ${CMAKE_COMMAND} -E env NNB_FLOOD=30000 NNB_FLOOD_MS=1000 NNB_FLOOD_IMPORT_MS=5000
     $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope> chosen)
   # With all stretches of a preempted execution read again for each of its waits, an import takes 15 s of cpu time; with one look at them, 0.5 s.
-  nnb_run(floods_stolen unit ${CMAKE_COMMAND} -E env NNB_FLOOD=8000 NNB_FLOOD_MS=4000 NNB_FLOOD_IMPORT_MS=3000
+  nnb_run(floods_stolen unit ${CMAKE_COMMAND} -E env NNB_FLOOD=8000 NNB_FLOOD_MS=3000 NNB_FLOOD_IMPORT_MS=3000
     $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope> stolen)
 endif()
 
