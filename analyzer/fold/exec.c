@@ -454,6 +454,25 @@ void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance)
 	}
 }
 
+/*
+ * Holes hide every step of @x, of which other events of full detail are known: it may have waited from the first hole to
+ * the last. Within one hole, nothing need be said.
+ */
+static void steps_are_hidden(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	bool launch = bsa_exec_launched(x) || bsa_exec_may_be_launch(x);
+	uint64_t over = x->fact.at[launch ? BSA_SIGNALLED : BSA_RESULT_WRITTEN], after = ready_after(x),
+		 from = bsa_losses_begin(&f->losses, after), until = f->now;
+	const struct bsa_span *hole = bsa_losses_from(&f->losses, after);
+
+	if (over < f->now || bsa_exec_is_passed(x))
+		until = bsa_losses_end(&f->losses, over < f->now ? over : f->now);
+	if (from >= until || hole->ended >= until)
+		return;
+	if (bsa_schedule_report_possible(f->schedule, &x->sched, from, until))
+		f->failed = -ENOMEM;
+}
+
 /* No further event of @x is expected: report it when the schedule has taken its last step. */
 static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
@@ -473,6 +492,9 @@ static void exec_conclude(struct bsa_fold *f, struct bsa_exec *x)
 		end_unseen(f, x);
 	if (x->found_waiting && !x->scheduled && !x->has_service)
 		may_have_waited(f, x, x->sched.found_since ? x->sched.found_since : BSA_NEVER);
+	else if (f->full && !x->scheduled && !x->end_noted && !x->has_service &&
+	         x->fact.at[BSA_REQUEST_READ] != BSA_NEVER)
+		steps_are_hidden(f, x);
 	assert(!x->over);
 	x->over = true;
 	bsa_list_remove(&x->of_stream);
