@@ -33,13 +33,14 @@ const struct option_row *options_row(const struct program *p, size_t i)
 
 int options_wrong(const struct program *p, const char *format, ...)
 {
+	size_t n = strlen(format);
 	va_list args;
 
 	fprintf(stderr, "%s: ", p->name);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, "; see %s --help\n", p->name);
+	fprintf(stderr, "%s %s --help\n", n && format[n - 1] == '?' ? " See" : "; see", p->name);
 	return OPTIONS_WRONG;
 }
 

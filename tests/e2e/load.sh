@@ -68,7 +68,7 @@ says 'expected SCENARIO, --model FILE or --list; see nnburst-load --help'
 ends 2 audio audio
 says "unexpected argument 'audio'"
 ends 2 --fromat json audio
-says "no option '--fromat'; did you mean '--format'?"
+says "no option '--fromat'; did you mean '--format'? See nnburst-load --help"
 ends 2 --nonsense audio
 says "no option '--nonsense'; see nnburst-load --help"
 ends 2 --duration 5 audio

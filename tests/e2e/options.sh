@@ -21,7 +21,8 @@ refuses()
 
 	said=$("$@" 2>&1 >/dev/null) || status=$?
 	((status == 2)) || wrong "$name ${*:2} ends with $status"
-	[[ $said == "$name: $line; see $name --help" ]] || wrong "$name ${*:2} prints: $said"
+	if [[ $line == *\? ]]; then line+=' See'; else line+='; see'; fi
+	[[ $said == "$name: $line $name --help" ]] || wrong "$name ${*:2} prints: $said"
 }
 
 refuses "no option '--polcy'; did you mean '--policy'?" "$service" --polcy fair
