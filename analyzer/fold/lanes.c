@@ -417,6 +417,12 @@ void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool un
 	l->over = true;
 }
 
+void bsa_lane_report_may_be_gone(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	if (l->holder && may_be_gone(l))
+		report_one_unknown(d, l, l->since, at, l->holder->id);
+}
+
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)
 {
 	history_drop(d, l, l->n);

@@ -114,6 +114,12 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
  */
 void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed);
 
+/*
+ * A wait ended at @at. If the lane's holder may have left the lane without a step, the wait's rows do not have the
+ * holder: report that it may have held the lane until @at. A later step may show that it did, and no row would.
+ */
+void bsa_lane_report_may_be_gone(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at);
+
 /* The time before the present holder, or before the present time without one, is unknown. */
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l);
 

@@ -534,6 +534,7 @@ static void report_inversions_on(const struct telling *w, unsigned number, uint6
 		    inverted.dur > s.step_ns)
 			w->d->facts->inverted(w->d->facts->ctx, &inverted);
 	}
+	bsa_lane_report_may_be_gone(w->d, &w->d->lanes[number], until);
 }
 
 static void report_starved(const struct telling *w)
