@@ -118,7 +118,7 @@ ends 0 --cache cache good
 [[ -e cache/key ]] || wrong 'a cache without a key'
 
 ends 2 --path bust good
-says "nnburst-conformance: --path: no 'bust'; did you mean 'burst'?; see nnburst-conformance --help"
+says "nnburst-conformance: --path: no 'bust'; did you mean 'burst'? See nnburst-conformance --help"
 ends 0 --preempt both --cache cache good
 ends 1 --preempt save models
 says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
