@@ -60,12 +60,25 @@ static bool may_be_dropped(const struct bsa_tenant *t)
 	return t->app && bsa_shares_is_idle(t) && !t->in_window && !t->in_history;
 }
 
+static void unlist_dropped(struct bsa_device *d)
+{
+	struct bsa_tenant **next = &d->shut_in_loss;
+
+	while (*next) {
+		if (may_be_dropped(*next))
+			*next = (*next)->shuts;
+		else
+			next = &(*next)->shuts;
+	}
+}
+
 static void drop_idle_of(struct bsa_device *d)
 {
 	struct bsa_table_walk walk = { 0 };
 	struct bsa_tenant *t;
 
 	mark_history(d, true);
+	unlist_dropped(d);
 	bsa_table_sort(&d->table, NULL); /* for the order of the reports */
 	while ((t = bsa_table_walk(&d->table, &walk)))
 		if (may_be_dropped(t))

@@ -54,6 +54,7 @@ struct bsa_tenant {
 	struct bsa_entry entry; /* app */
 	struct bsa_device *device;
 	struct bsa_tenant *closes; /* the next tenant that may no longer be backlogged */
+	struct bsa_tenant *shuts;  /* the next tenant that seemed to become idle in this loss */
 	struct bsa_tenant *blamed; /* the next tenant that held a lane during the current wait */
 	uint64_t blamed_ns;
 	uint32_t app;
@@ -64,6 +65,7 @@ struct bsa_tenant {
 	bool backlogged, closing, in_window, doubtful; /* doubtful: since a loss, its lag is unknown */
 	bool looked;                                   /* window_lag belongs to this window */
 	bool split;                                    /* a part of this window may have been reported already */
+	bool shut_in_loss;                             /* it is in the device's list of these */
 	bool in_history; /* a lane's history has it; valid while idle tenants are dropped */
 
 	uint32_t n_waiting; /* sum over levels */
@@ -137,7 +139,8 @@ struct bsa_device {
 	struct bsa_tenant **backlogged, **waiting, **window; /* owned; room for all tenants each */
 	size_t lists_room, n_backlogged, n_waiting_tenants, n_window;
 	struct bsa_tenant *closing;
-	bool strangers; /* executions of unknown apps are ready, or on a lane */
+	struct bsa_tenant *shut_in_loss; /* the tenants that seemed to become idle in this loss */
+	bool strangers;                  /* executions of unknown apps are ready, or on a lane */
 
 	size_t n_waiting;                       /* number of executions, the doubtful ones included */
 	struct bsa_leaver leavers[BSA_LEAVERS]; /* the last ones; number n at n modulo BSA_LEAVERS */

@@ -202,6 +202,11 @@ static void become_idle(struct bsa_tenant *t)
 		note_lag(t);
 		if (risen > t->most_lag)
 			t->most_lag = risen;
+		if (!t->shut_in_loss) {
+			t->shut_in_loss = true;
+			t->shuts = d->shut_in_loss;
+			d->shut_in_loss = t;
+		}
 	}
 	t->shut = (struct bsa_shut){
 		.opened = t->opened, .closed = d->now, .most = highest_lag(t), .least = lowest_lag(t)
@@ -676,6 +681,22 @@ static void keep_sure_lags(const struct bsa_device *d)
 	}
 }
 
+/*
+ * A tenant seemed to become idle in the loss, which may hide an execution of it without any event: then the tenant was
+ * backlogged until now, and its lag rose on.
+ */
+static void bound_shut(struct bsa_device *d, uint64_t ns)
+{
+	for (struct bsa_tenant *t = d->shut_in_loss; t; t = t->shuts) {
+		bsa_parts most = t->shut.most + most_rise(d, ns);
+
+		if (most > t->most_lag)
+			t->most_lag = most;
+		t->shut_in_loss = false;
+	}
+	d->shut_in_loss = NULL;
+}
+
 static void leave_loss(struct bsa_device *d)
 {
 	uint64_t ns = d->now - d->hole_began;
@@ -690,6 +711,7 @@ static void leave_loss(struct bsa_device *d)
 	d->in_loss = false;
 	d->haunted = true;
 	d->counts_from = d->now;
+	bound_shut(d, ns);
 	for (size_t i = 0; i < d->n_backlogged; i++) {
 		/* For @ns the lag of @t was not counted. Or @t was idle in that time, and its lag begins at 0 again. */
 		struct bsa_tenant *t = d->backlogged[i];
@@ -842,6 +864,7 @@ void bsa_shares_report(const struct bsa_tenant *t, bool end)
 	const struct bsa_device *d = t->device;
 	/* a step after this report may lower the lags since the first hole, or widen their bounds */
 	bool sure_only = !end && d->had_hole;
+	bool bounded = end || !(d->had_hole || d->in_loss);
 	bsa_parts max_lag = sure_only ? t->sure_lag : t->max_lag;
 	struct bsa_share share = { .app = t->app, .max_lag_at = BSA_NEVER };
 
@@ -849,7 +872,7 @@ void bsa_shares_report(const struct bsa_tenant *t, bool end)
 		return;
 	share.received = bound_ns(t->received);
 	share.entitled = rounded_up_from_half(t->entitled);
-	share.most_lag = sure_only ? INT64_MAX : t->most_lag > 0 ? round_parts(t->most_lag) : 0;
+	share.most_lag = !bounded ? INT64_MAX : t->most_lag > 0 ? round_parts(t->most_lag) : 0;
 	if (max_lag > 0) {
 		share.max_lag = round_parts(max_lag);
 		share.max_lag_at = sure_only ? t->sure_lag_at : t->max_lag_at;

@@ -848,16 +848,35 @@ static void a_lag_may_have_risen_in_a_loss(void **state)
 	end_about(&c, "most", "most lag of app 1: 12; most lag of app 2: 18");
 }
 
+/*
+ * App 2 lags by 5.5 at 21, since when lanes are unknown. At 40 nothing of it is left that is known, but an execution
+ * without any event may wait until 50: the lag can have risen by half of 29.
+ */
+static void a_lag_may_have_risen_until_the_end_of_a_loss(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin_late(&c);
+	note(&c,
+	     "x 2 app 2 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 30 loss 50; 35 end 1 0; "
+	     "35 dispatch 2 0; 40 end 2 0",
+	     60);
+	assert_int_equal(bsa_schedule_finish(c.s, 60), 0);
+	end_about(&c, "most", "most lag of app 1: 9; most lag of app 2: 20");
+}
+
 int main(void)
 {
 	enum { N = sizeof(stories) / sizeof(*stories) };
-	struct CMUnitTest tests[N + 7] = {
+	struct CMUnitTest tests[N + 8] = {
 		[N] = cmocka_unit_test(what_comes_too_late_makes_what_was_before_unknown),
 		[N + 1] = cmocka_unit_test(what_comes_too_late_makes_what_is_unknown),
 		[N + 2] = cmocka_unit_test(each_contradiction_counts_once),
 		[N + 3] = cmocka_unit_test(a_hole_hides_no_more_than_can_be_hidden),
 		[N + 4] = cmocka_unit_test(a_wait_before_the_recording_is_no_lag_in_it),
 		[N + 5] = cmocka_unit_test(a_lag_may_have_risen_in_a_loss),
+		[N + 7] = cmocka_unit_test(a_lag_may_have_risen_until_the_end_of_a_loss),
 		[N + 6] = cmocka_unit_test(an_end_out_of_order_hides_no_wait),
 	};
 
