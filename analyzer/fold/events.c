@@ -530,7 +530,7 @@ void bsa_on_exec_return(struct bsa_fold *f, const struct bsa_exec_return *e)
 	x->returned = e->status;
 	if (x->fact.at[BSA_RUN_ENDED] == BSA_NEVER && x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER &&
 	    (e->status != BSA_STATUS_NONE || (x->fact.path != BSA_PATH_FENCED && !bsa_exec_may_be_launch(x))))
-		bsa_voices_untold(f, x->sched.instance);
+		bsa_voices_untold(f, x);
 	bsa_exec_look_over(f, x);
 }
 

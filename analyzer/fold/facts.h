@@ -405,6 +405,19 @@ struct bsa_lost {
 	uint8_t cause; /* enum bsa_loss_cause */
 };
 
+/*
+ * No event of a service was recorded from @began to @ended, the end of the recording, though clients waited for it. It
+ * may hang, or be dead, or not recorded any more: the events do not tell. Reported at the end.
+ */
+struct bsa_silence {
+	uint64_t began, ended; /* began: its last event, or the first time at which a client waited, if that is later */
+	uint64_t execution;    /* the one that waits longest; 0: none waits */
+	uint32_t trace, process; /* of the service; process 0: unknown */
+	uint32_t awaited;        /* number of executions whose clients wait for the answer at the end */
+	uint32_t failed; /* number of executions that failed for their clients since, without a word of the service */
+	uint16_t instance;
+};
+
 /* Counts of what the fold left out, by reason. */
 struct bsa_left_out {
 	uint64_t stragglers; /* events of executions that had already ended */
@@ -463,6 +476,7 @@ struct bsa_facts {
 	void (*lookup)(void *ctx, const struct bsa_lookup *);       /* NULL: not wanted */
 	void (*operation)(void *ctx, const struct bsa_operation *); /* NULL: not wanted */
 	void (*lost)(void *ctx, const struct bsa_lost *);
+	void (*silence)(void *ctx, const struct bsa_silence *); /* NULL: not wanted */
 	void (*spanned)(void *ctx, const struct bsa_spanned *);
 	/*
 	 * NULL: not wanted. Reported of each execution once, before @execution, as soon as no event of it is

@@ -2,6 +2,7 @@
 #include "fold/inside.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 enum { NUMBER_SHIFT = 20, EXEC_SHIFT = 32 + NUMBER_SHIFT };
 
@@ -108,30 +109,109 @@ uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at)
 	return until;
 }
 
-void bsa_voices_untold(struct bsa_fold *f, unsigned instance)
+void bsa_voices_untold(struct bsa_fold *f, const struct bsa_exec *x)
 {
-	if (instance < BSA_INSTANCES)
-		f->voices.untold[instance] = f->now;
+	struct bsa_voices *v = &f->voices;
+	unsigned i = x->sched.instance;
+
+	if (i >= BSA_INSTANCES)
+		return;
+	v->untold[i] = f->now;
+	if (x->returned == BSA_STATUS_NONE) {
+		v->answered[i] = f->now;
+		return;
+	}
+	if (x->fact.at[BSA_REQUEST_WRITTEN] == BSA_NEVER) /* it need not have failed in the service */
+		return;
+	if (v->failed_after[i] != v->heard[i])
+		v->n_failed[i] = 0;
+	v->failed_after[i] = v->heard[i];
+	v->n_failed[i]++;
 }
 
 /* Whether its client waits for the answer to @x, and would be told if the service died. */
 static bool is_awaited(const struct bsa_exec *x)
 {
 	return x->fact.at[BSA_SUBMITTED] != BSA_NEVER && x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER &&
-	       x->fact.at[BSA_RETURNED] == BSA_NEVER && !bsa_exec_is_passed(x);
+	       x->fact.at[BSA_RETURNED] == BSA_NEVER && x->fact.at[BSA_SIGNALLED] == BSA_NEVER &&
+	       !bsa_exec_is_passed(x);
+}
+
+/* ---- services that are silent at the end ---- */
+
+/*
+ * A service is silent if it was for longer than this, and than that many of the estimated runs: the longest run of what
+ * is under way may be on a lane all that time.
+ */
+enum { SILENT_LEAST_NS = 100000000, SILENT_RUNS = 10 };
+
+/* What is awaited of a service. */
+struct awaited {
+	uint64_t since; /* submission of the earliest execution */
+	uint64_t run;   /* the longest estimate */
+	uint64_t execution;
+	uint32_t n;
+};
+
+static uint64_t estimate_of(const struct bsa_exec *x)
+{
+	uint64_t estimate = x->fact.estimate != BSA_NEVER ? x->fact.estimate : x->model_estimate;
+
+	return estimate != BSA_NEVER && estimate < BSA_NEVER / SILENT_RUNS ? estimate : 0;
+}
+
+static void await(struct awaited *a, const struct bsa_exec *x)
+{
+	uint64_t run = estimate_of(x);
+
+	if (!a->n++ || x->fact.at[BSA_SUBMITTED] < a->since) {
+		a->since = x->fact.at[BSA_SUBMITTED];
+		a->execution = x->fact.id;
+	}
+	if (run > a->run)
+		a->run = run;
+}
+
+static void report_silence(struct bsa_fold *f, unsigned i, const struct awaited *a)
+{
+	const struct bsa_voices *v = &f->voices;
+	const struct bsa_service *s = bsa_table_find(&f->world.services, i);
+	uint32_t failed = v->failed_after[i] == v->heard[i] ? v->n_failed[i] : 0;
+	uint64_t began = !failed && a->since > v->heard[i] ? a->since : v->heard[i];
+	uint64_t silent = f->now > began ? f->now - began : 0;
+
+	if (!(a->n || failed) || v->answered[i] > v->heard[i] || silent < SILENT_LEAST_NS ||
+	    silent < SILENT_RUNS * a->run || bsa_losses_touch(&f->losses, v->heard[i], f->now))
+		return;
+	f->facts.silence(f->facts.ctx, &(struct bsa_silence){ .began = began,
+	                                                      .ended = f->now,
+	                                                      .execution = a->execution,
+	                                                      .trace = v->trace[i],
+	                                                      .process = s ? s->rules.process : 0,
+	                                                      .awaited = a->n,
+	                                                      .failed = failed,
+	                                                      .instance = (uint16_t)i });
 }
 
 void bsa_voices_finish(struct bsa_fold *f)
 {
+	struct awaited *awaited = bsa_fold_alloc(f, BSA_INSTANCES * sizeof(*awaited));
 	struct bsa_voices *v = &f->voices;
 
-	for (struct bsa_link *l = f->execs.under_way.next; f->n_recorded && l != &f->execs.under_way; l = l->next) {
+	for (struct bsa_link *l = f->execs.under_way.next; awaited && l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 		unsigned i = x->sched.instance & (BSA_INSTANCES - 1);
 
-		if (v->heard[i] && v->untold[i] <= v->heard[i] && !v->hangs[i] && is_awaited(x))
+		if (!v->heard[i] || !is_awaited(x))
+			continue;
+		await(&awaited[i], x);
+		if (v->untold[i] <= v->heard[i] && !v->hangs[i])
 			v->hangs[i] = bsa_fold_recorded_until(f, v->trace[i]);
 	}
+	for (unsigned i = 0; awaited && f->facts.silence && i < BSA_INSTANCES; i++)
+		if (v->heard[i])
+			report_silence(f, i, &awaited[i]);
+	free(awaited);
 }
 
 uint64_t bsa_voice_ended(const struct bsa_fold *f, unsigned instance)

@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 
+struct bsa_exec;
 struct bsa_fold;
 
 enum { BSA_INSTANCES = 4096, BSA_NO_INSTANCE = BSA_INSTANCES };
@@ -29,11 +30,16 @@ struct bsa_voices {
 	uint64_t heard[BSA_INSTANCES]; /* time of the latest event; 0: none */
 	uint64_t untold
 		[BSA_INSTANCES]; /* time at which a client last had the end of an execution that it did not report */
-	uint64_t hangs[BSA_INSTANCES]; /* at the end: it hangs until then; 0: that is not known */
-	uint32_t trace[BSA_INSTANCES]; /* the trace of its latest event */
-	unsigned n_heard;              /* number of services heard */
-	uint64_t gap_began;            /* begin of the latest stop, from the packets; 0: no stop yet */
-	uint64_t gap_ended;            /* time at which a service was heard again, or 1 ns less */
+	uint64_t answered
+		[BSA_INSTANCES]; /* the same, of a good answer: the service is there, and not recorded any more */
+	uint64_t failed_after
+		[BSA_INSTANCES];          /* time of the service's last event before the failures counted in n_failed */
+	uint32_t n_failed[BSA_INSTANCES]; /* requests that failed for clients without a word of the service */
+	uint64_t hangs[BSA_INSTANCES];    /* at the end: it hangs until then; 0: that is not known */
+	uint32_t trace[BSA_INSTANCES];    /* the trace of its latest event */
+	unsigned n_heard;                 /* number of services heard */
+	uint64_t gap_began;               /* begin of the latest stop, from the packets; 0: no stop yet */
+	uint64_t gap_ended;               /* time at which a service was heard again, or 1 ns less */
 };
 
 /* The service that emitted @e; BSA_NO_INSTANCE: a client emitted it, or may have. */
@@ -46,12 +52,11 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at);
 
 /*
- * An execution of service @instance ended now for its client, and the service reported no end of it: it died, or is not
- * recorded any more.
+ * @x ended now for its client, and its service reported no end of it: the service died, or is not recorded any more.
  */
-void bsa_voices_untold(struct bsa_fold *f, unsigned instance);
+void bsa_voices_untold(struct bsa_fold *f, const struct bsa_exec *x);
 
-/* Find the services that hang until the end of their recording. */
+/* Find the services that hang until the end of their recording, and report those that are silent. */
 void bsa_voices_finish(struct bsa_fold *f);
 
 /*

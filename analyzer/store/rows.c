@@ -424,6 +424,15 @@ static void on_lost(void *ctx, const struct bsa_lost *l)
 	    .events = sql_count(l->events), .packets = sql_count(l->packets), .cause = l->cause);
 }
 
+static void on_silence(void *ctx, const struct bsa_silence *l)
+{
+	struct bsa_store *s = ctx;
+
+	ROW(s, silence, .trace_id = sql_id(l->trace), .process_id = sql_id(l->process), .instance = l->instance,
+	    .began = sql_time(s->offset, l->began), .ended = sql_time(s->offset, l->ended), .awaited = l->awaited,
+	    .failed = l->failed, .execution_id = sql_id(l->execution));
+}
+
 struct bsa_facts bsa_store_facts(struct bsa_store *s)
 {
 	return (struct bsa_facts){
@@ -458,6 +467,7 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 		.operation = on_operation, /* only verbose traces have them */
 		.lost = on_lost,
 		.spanned = on_spanned,
+		.silence = on_silence,
 	};
 }
 

@@ -13,7 +13,8 @@
 #define COLLECT_KINDS(K) \
 	K(app) K(process) K(rules) K(model) K(stream) K(execution) K(slice) K(wait) K(preemption) K(deadline_missed) \
 	K(refused) K(exhausted) K(slot_missed) K(mapping) K(buffer) K(buffer_used) K(inverted) K(starved) K(share) K(lag) \
-	K(interfered) K(chosen) K(possible_wait) K(unknown_lane) K(fmq_op) K(lookup) K(operation) K(lost) K(spanned)
+	K(interfered) K(chosen) K(possible_wait) K(unknown_lane) K(fmq_op) K(lookup) K(operation) K(lost) K(spanned) \
+	K(silence)
 /* clang-format on */
 
 /* collected.execution.items[i], collected.execution.n; zero is empty */

@@ -31,7 +31,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
 		stored_ask(path, sql);
 	}
-	assert_int_equal(n, 59);
+	assert_int_equal(n, 60);
 	assert_rows(
 		path,
 		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "
@@ -1648,6 +1648,7 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	TELL_OF_NOTHING(operation, bsa_operation, )
 	TELL_OF_NOTHING(lost, bsa_lost, )
 	TELL_OF_NOTHING(spanned, bsa_spanned, )
+	TELL_OF_NOTHING(silence, bsa_silence, )
 	/* Executions that are complete, missed or answered are also in statistics and ledgers. */
 	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 1 + way, fact.idle = fact.fence_free = false)
 	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 4 + way, fact.idle = true, fact.fence_free = false,
