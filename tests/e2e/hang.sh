@@ -63,6 +63,7 @@ await_end "$recorder" 'the recording ends' || wrong "record: $(<"$tmp/known.said
 end_load
 judged known FAIL
 is_said known 'NOTHING HAPPENED in the last [0-9.]+ s, with executions under way'
+is_said known ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded in the last [0-9.]+ s, while clients waited for [0-9]+ answers, longest for [0-9.]+ s: .*; it hung, or had died: '
 [[ $("$burstscope" sql "$tmp/known.db" --format csv \
 	"SELECT count(*) > 0 FROM execution WHERE quality = 'open' AND miss = 'late' AND lateness_ns IS NULL" | tail -1) == 1 ]] ||
 	wrong 'no execution is late by an unknown time'
@@ -92,5 +93,6 @@ sleep 3
 end_session idle
 stop_service || wrong 'nnburstd does not end well'
 judged idle PASS
+! grep -q ' silent ' "$tmp/idle.summary" || wrong "an idle service is silent: $(<"$tmp/idle.summary")"
 
 exit $((failures > 0))

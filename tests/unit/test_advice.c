@@ -99,6 +99,7 @@ static const struct row {
 	  { .known = true, .fair = true },
 	  "One more lane" },
 	{ "less than its share, under fifo", { .cause = "unfair" }, { .known = true }, "--policy fair" },
+	{ "a service that is silent", { .cause = "silent" }, { .known = false }, "gdb -p" },
 	{ "a burst per call", { .cause = "burst_per_call" }, { .known = false }, "Make one burst" },
 	{ "a cause that there is no advice for", { .cause = "preempted" }, { .known = true }, NULL },
 	{ "no cause", { .cause = NULL }, { .known = true }, NULL },
@@ -118,10 +119,10 @@ static void row_has_its_advice(void **state)
 enum { N_CAUSES = 22 }; /* the findings after these are not causes */
 
 static const char *const causes[] = {
-	"too_big",      "too_tight",  "submitted_late", "queued_behind", "inversion",  "crowded_out", "hogged",
-	"preempted",    "redo",       "handover",       "cold",          "woken_late", "polled_late", "queue_full",
-	"slow_compute", "off_core",   "machine_busy",   "service",       "client",     "dependency",  "bad_estimate",
-	"unknown",      "starvation", "unfair",         "burst_per_call"
+	"too_big",      "too_tight",  "submitted_late", "queued_behind",  "inversion",  "crowded_out", "hogged",
+	"preempted",    "redo",       "handover",       "cold",           "woken_late", "polled_late", "queue_full",
+	"slow_compute", "off_core",   "machine_busy",   "service",        "client",     "dependency",  "bad_estimate",
+	"unknown",      "starvation", "unfair",         "burst_per_call", "silent"
 };
 static const char *const paths[] = { "burst", "sync", "fenced", "async", NULL };
 static const char *const priorities[] = { "low", "medium", "high", NULL };

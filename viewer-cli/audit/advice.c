@@ -121,6 +121,10 @@ static const struct {
 	{ "cold", applies_always,
 	  "Use the same burst and the same memory again: only the first execution with a pool is cold." },
 	{ "burst_per_call", applies_always, "Make one burst, keep it, and execute with it again." },
+	{ "silent", applies_always,
+	  "If the service is still there, where its threads are: gdb -p PID; if it is not, its core dump and the "
+	  "kernel's "
+	  "log." },
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (nnburstd --spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },

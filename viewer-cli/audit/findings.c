@@ -53,6 +53,86 @@ static char *text_copy(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
+/* ---- silent services ---- */
+
+/* Columns of silences.sql. */
+enum {
+	SILENT_PID,
+	SILENT_NS,
+	SILENT_AWAITED,
+	SILENT_FAILED,
+	SILENT_EXECUTION,
+	SILENT_APP,
+	SILENT_MODEL,
+	SILENT_LONGEST,
+	SILENT_RECORDED,
+	SILENT_FIRST,
+	SILENT_LAST
+};
+
+/* ", while clients waited for 4 answers, longest for 3.4 s: cam's faces, execution 46". Owned; NULL: no memory. */
+static char *silence_awaited(const struct bsv_rows *rows, const char *who)
+{
+	int64_t awaited = bsv_rows_get(rows, SILENT_AWAITED, 0), most = bsv_rows_get(rows, SILENT_LONGEST, -1);
+	char n[BSV_COUNT_MAX], longest[BSV_DURATION_TEXT];
+	bsv_scoped_text *since = NULL;
+
+	if (!awaited)
+		return strdup("");
+	since = most < 0 ? strdup("")
+	                 : bsv_text("%s for %s", awaited > 1 ? ", longest" : "", bsv_duration(longest, most));
+	if (!since)
+		return NULL;
+	return bsv_text(", while clients waited for %s %s%s: %s, execution %" PRId64, bsv_count(n, (uint64_t)awaited),
+	                bsv_plural((uint64_t)awaited, "answer", "answers"), since, who ? who : "an unknown app",
+	                bsv_rows_get(rows, SILENT_EXECUTION, 0));
+}
+
+/* What was seen, and no more: a service that hangs emits as little as one that died. */
+static char *silence_text(const struct bsv_rows *rows, const char *who)
+{
+	int64_t failed = bsv_rows_get(rows, SILENT_FAILED, 0), pid = bsv_rows_get(rows, SILENT_PID, 0);
+	bsv_scoped_text *service = pid ? bsv_text("the service (pid %" PRId64 ")", pid) : strdup("a service");
+	bsv_scoped_text *awaited = silence_awaited(rows, who), *failures = NULL;
+	char n[BSV_COUNT_MAX], silent[BSV_DURATION_TEXT];
+
+	failures =
+		failed ? bsv_text("; %s %s for clients since, without an event of it", bsv_count(n, (uint64_t)failed),
+	                          bsv_plural((uint64_t)failed, "execution failed", "executions failed"))
+		       : strdup("");
+	if (!service || !awaited || !failures)
+		return NULL;
+	return bsv_text(
+		"no event of %s was recorded in the last %s%s%s; it hung, or had died%s: the recording does not "
+		"tell",
+		service, bsv_duration(silent, bsv_rows_get(rows, SILENT_NS, 0)), awaited, failures,
+		bsv_rows_get(rows, SILENT_RECORDED, 0) ? "" : ", or was not recorded any more");
+}
+
+static int add_silences(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_input_rows(&rows, input, bsv_sql_silences, NULL, err), n = 0;
+
+	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
+		bsv_scoped_text *who = bsv_full_name(text_of(rows, SILENT_APP), text_of(rows, SILENT_MODEL));
+
+		r = bsv_finding_add(
+			f,
+			(struct bsv_finding){ .finding = strdup("silent"),
+		                              .what = silence_text(rows, who),
+		                              .who = text_copy(who),
+		                              .misses = -1,
+		                              .first_at = bsv_rows_get(rows, SILENT_FIRST, BSV_WHEN_UNKNOWN),
+		                              .last_at = bsv_rows_get(rows, SILENT_LAST, BSV_WHEN_UNKNOWN),
+		                              .lost_ns = bsv_rows_get(rows, SILENT_LONGEST, -1),
+		                              .see = "timeline",
+		                              .advice = bsv_finding_advice(f, "silent", NULL) },
+			err);
+	}
+	return r < 0 ? r : 0;
+}
+
 /* ---- starvation ---- */
 
 /* Starvation of one app and model, in percent of all its waits that were too long. */
@@ -473,9 +553,7 @@ static int add_habits(struct bsv_findings *f, struct bsv_input *input, struct bs
 	return r;
 }
 
-/* The findings about missed deadlines, which others are merged into. */
-static int findings_begin(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *fairness,
-                          struct bsa_err *err)
+static int findings_begin(struct bsv_findings *ret, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	int r;
@@ -487,14 +565,18 @@ static int findings_begin(struct bsv_findings *ret, struct bsv_input *input, con
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
 	ret->shares_known = r > 0 && !bsv_rows_get(rows, 0, 1);
-	return r < 0 ? r : bsv_missed_add(ret, input, fairness, err);
+	return r < 0 ? r : 0;
 }
 
 int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
                       struct bsa_err *err)
 {
-	int r = findings_begin(ret, input, &judgements[BSV_FAIRNESS], err);
+	int r = findings_begin(ret, input, err);
 
+	if (r >= 0)
+		r = add_silences(ret, input, err);
+	if (r >= 0) /* those that come later may be merged into these */
+		r = bsv_missed_add(ret, input, &judgements[BSV_FAIRNESS], err);
 	if (r >= 0)
 		r = add_preparations(ret, input, err);
 	if (r >= 0)
@@ -517,7 +599,9 @@ int bsv_findings_holder_advice(const char **ret, struct bsv_input *input, const 
 
 	*ret = NULL;
 	if (r >= 0)
-		r = findings_begin(&f, input, &fairness, err);
+		r = findings_begin(&f, input, err);
+	if (r >= 0)
+		r = bsv_missed_add(&f, input, &fairness, err);
 	if (r >= 0) /* its advice is the same, whichever verdict fails for it */
 		r = add_starvation(&f, input, &(struct bsv_judgement){ .n = 0 }, err);
 	if (r >= 0)

@@ -1,10 +1,10 @@
 /*
  * findings.h -- the problems of a recording, the most important first.
  *
- * Missed deadlines; late preparations; inversions, if the priority verdict fails; starvation;
- * shares, if the fairness verdict fails; an app that makes a burst per call; and last, the cause of
- * most of the overhead. What one app does to others is one finding with one advice, whatever shows
- * it.
+ * Services that are silent at the end; missed deadlines; late preparations; inversions, if the
+ * priority verdict fails; starvation; shares, if the fairness verdict fails; an app that makes a
+ * burst per call; and last, the cause of most of the overhead. What one app does to others is one
+ * finding with one advice, whatever shows it.
  */
 #ifndef BSV_FINDINGS_H
 #define BSV_FINDINGS_H
