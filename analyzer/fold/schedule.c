@@ -263,7 +263,11 @@ static int may_have_waited_unlisted(struct bsa_device *d, const struct bsa_sched
 	if (!t)
 		return -ENOMEM;
 	may_have_waited(d, x, from, to);
-	bsa_shares_may_lag(t, from == BSA_NEVER ? 0 : from, unrecorded_ns(d, from, to));
+	/* All of the time counts, also within one hole: the verdict adds no hole to the lags of later windows. */
+	if (from == BSA_NEVER)
+		bsa_shares_may_lag(t, 0, recorded_before(*d->began, to));
+	else
+		bsa_shares_may_lag(t, from, to > from ? to - from : 0);
 	return 0;
 }
 

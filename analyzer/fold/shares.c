@@ -159,6 +159,15 @@ static void restart_lag(struct bsa_tenant *t)
 	t->clock = t->device->clock;
 }
 
+static void join_window(struct bsa_tenant *t)
+{
+	struct bsa_device *d = t->device;
+
+	if (!t->in_window)
+		d->window[d->n_window++] = t;
+	t->in_window = true;
+}
+
 static void become_backlogged(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
@@ -181,9 +190,7 @@ static void become_backlogged(struct bsa_tenant *t)
 	restart_lag(t);
 	t->place = (uint32_t)d->n_backlogged;
 	d->backlogged[d->n_backlogged++] = t;
-	if (!t->in_window)
-		d->window[d->n_window++] = t;
-	t->in_window = true;
+	join_window(t);
 	d->dirty = true;
 }
 
@@ -577,6 +584,39 @@ static struct carried carried_from(const struct bsa_tenant *t, uint64_t since)
 	return c;
 }
 
+static bsa_parts raised_by(bsa_parts most, bsa_parts by)
+{
+	return (most > 0 ? most : 0) + by;
+}
+
+/*
+ * An execution of @t may have been under way since @since, until now: in each window since then, the lag may be higher by
+ * @by than it seems.
+ */
+static void raise_windows(struct bsa_tenant *t, uint64_t since, bsa_parts by)
+{
+	struct bsa_device *d = t->device;
+
+	for (size_t i = d->held_lags.n; i-- > 0;) {
+		struct bsa_lag *held = &d->held_lags.all[i];
+		bsa_parts most = (bsa_parts)held->most * BSA_PARTS + held->most_part;
+
+		if (held->window_began < since && since - held->window_began >= d->window_ns)
+			break;
+		if (held->app != t->app)
+			continue;
+		held->most = round_parts(raised_by(most, by));
+		held->most_part = part_beyond(raised_by(most, by), held->most);
+	}
+	join_window(t);
+	if (!t->looked) { /* nothing of it is counted in this window yet */
+		t->window_lag = (bsa_parts)LAG_UNKNOWN * BSA_PARTS;
+		t->window_most = 0;
+		t->looked = true;
+	}
+	t->window_most = raised_by(t->window_most, by);
+}
+
 void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns)
 {
 	struct carried carried = carried_from(t, since);
@@ -584,6 +624,7 @@ void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns)
 
 	if (by > t->most_lag)
 		t->most_lag = by;
+	raise_windows(t, since, by);
 	if (!t->backlogged)
 		return;
 	settle_tenant(t);

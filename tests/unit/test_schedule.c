@@ -866,16 +866,46 @@ static void a_lag_may_have_risen_until_the_end_of_a_loss(void **state)
 	end_about(&c, "most", "most lag of app 1: 9; most lag of app 2: 20");
 }
 
+static void most_lag_in_window_is(void *ctx, const struct bsa_lag *l)
+{
+	if (l->app == 2)
+		lines_add(ctx, "window %" PRIu64 ": most %" PRId64, l->window_began, l->most);
+}
+
+/*
+ * Of execution 2 only the end is there, in the window after the hole. It may have been ready since the hole, which takes
+ * lanes from 151 to 190 before that window: so it may have waited for 209, and its app has the lag in the window, too.
+ */
+static void a_lag_goes_on_in_the_window_after_the_loss(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin_late(&c);
+	bsa_schedule_free(c.s);
+	struct bsa_facts facts = lines_facts(&c.got);
+	facts.lag = most_lag_in_window_is;
+	c.s = bsa_schedule_new(&facts, &(struct bsa_fold_options){ .horizon_ns = 10, .window_ns = 200 });
+	assert_non_null(c.s);
+	note(&c,
+	     "x 2 app 2 low; x 3 app 2 low; 10 lanes 2 idle; 110 ready 1; 110 dispatch 1 0; 160 loss 190; 360 end 2 1; "
+	     "370 ready 3; 370 dispatch 3 1; 380 end 3 1; 390 end 1 0",
+	     500);
+	assert_int_equal(bsa_schedule_finish(c.s, 500), 0);
+	end_about(&c, "window", "window 200: most 209");
+}
+
 int main(void)
 {
 	enum { N = sizeof(stories) / sizeof(*stories) };
-	struct CMUnitTest tests[N + 8] = {
+	struct CMUnitTest tests[N + 9] = {
 		[N] = cmocka_unit_test(what_comes_too_late_makes_what_was_before_unknown),
 		[N + 1] = cmocka_unit_test(what_comes_too_late_makes_what_is_unknown),
 		[N + 2] = cmocka_unit_test(each_contradiction_counts_once),
 		[N + 3] = cmocka_unit_test(a_hole_hides_no_more_than_can_be_hidden),
 		[N + 4] = cmocka_unit_test(a_wait_before_the_recording_is_no_lag_in_it),
 		[N + 5] = cmocka_unit_test(a_lag_may_have_risen_in_a_loss),
+		[N + 8] = cmocka_unit_test(a_lag_goes_on_in_the_window_after_the_loss),
 		[N + 7] = cmocka_unit_test(a_lag_may_have_risen_until_the_end_of_a_loss),
 		[N + 6] = cmocka_unit_test(an_end_out_of_order_hides_no_wait),
 	};
