@@ -138,9 +138,22 @@ static const struct {
 #include "store/relations.def"
 };
 
+int bsa_batch_prepare(struct bsa_store *s, enum batch_of of)
+{
+	struct batch *b = &s->batches[of];
+	char sql[128];
+
+	/* REPLACE: a row that is written again replaces the earlier one. */
+	snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM batch_%s",
+	         of == BATCH_execution && s->pages ? LATE_EXECUTIONS : b->table, b->table);
+	sqlite3_finalize(b->insert);
+	b->insert = bsa_store_prepare(s, sql);
+	return s->code;
+}
+
 int bsa_batches_init(struct bsa_store *s)
 {
-	char sql[128], name[64];
+	char name[64];
 
 	for (unsigned of = 0; of < BATCHES && !s->code; of++) {
 		struct batch *b = &s->batches[of];
@@ -154,10 +167,7 @@ int bsa_batches_init(struct bsa_store *s)
 		snprintf(name, sizeof(name), "batch_%s", b->table);
 		if (sqlite3_create_module(s->db, name, &module, b) != SQLITE_OK)
 			return bsa_store_sql_failed(s);
-		/* REPLACE: a row that is written again replaces the earlier one. */
-		snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM %s",
-		         of == BATCH_execution && s->pages ? LATE_EXECUTIONS : b->table, name);
-		b->insert = bsa_store_prepare(s, sql);
+		bsa_batch_prepare(s, of);
 	}
 	return s->code;
 }

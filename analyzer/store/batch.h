@@ -32,7 +32,10 @@ struct batch {
 int bsa_batches_init(struct bsa_store *s);
 void bsa_batches_fini(struct bsa_store *s);
 
-/* Finalize the statements, which keep the database open. After that only pages can be attached. */
+/* Prepare the statement of one batch again, because its rows go into another table from now on. */
+int bsa_batch_prepare(struct bsa_store *s, enum batch_of of);
+
+/* Finalize the statements, which keep the database open. */
 void bsa_batches_finalize(struct bsa_store *s);
 
 /* Space for one struct row_ of the table @of, which the caller fills. NULL: the store has failed. */
@@ -45,7 +48,7 @@ int bsa_batches_flush(struct bsa_store *s);
 
 /*
  * From now on, rows of tables that no other table refers to (their first column is NOTHING) go into pages,
- * because these tables are empty. The pages are attached while the database is closed. 0, or the code that is
+ * because these tables are empty. The pages are attached while no transaction is open. 0, or the code that is
  * kept.
  */
 int bsa_batches_to_pages(struct bsa_store *s);

@@ -20,10 +20,11 @@
  *                      last id below it
  *   index              leaf byte 10, inner page byte 2; a cell's record is the entry; each entry is in one page only:
  *                      those between two leaves are in the inner page above
- *   page 1             bytes 28 to 31: number of pages of the database
+ *   page 1             bytes 24 to 27: change counter; 28 to 31: number of pages of the database; 92 to 95: the change
+ *                      counter for which that number holds
  *   pending page       the page at byte 2^30, where SQLite keeps its locks: no tree may use it
  *
- * CONCURRENCY. One thread. The database must be closed while pages are attached.
+ * CONCURRENCY. One thread. No connection may have a lock on the database while pages are attached.
  * CRASH. The database is a file that no other process knows before it is renamed to its name: file.h.
  * TRUST. SQLite reads the pages as its own: test_store (integrity_check after each import),
  * store_other_sqlite (another version of SQLite).
@@ -55,7 +56,9 @@ enum {
 	POINTER = 2,
 	COLUMNS_MAX = 100,
 	ENTRY_MAX = 2 + 3 * 9 + 8, /* size of an entry of an index; put_column needs the last 8 bytes */
-	PAGES_AT = 28,             /* in the database's head: how many there are */
+	CHANGES_AT = 24,           /* in the database's head: the change counter */
+	PAGES_AT = 28,             /* how many pages there are */
+	VALID_AT = 92,             /* the change counter again */
 	WRITE_PAGES = 16,
 	ENTRY_COLUMNS = 3,
 	INDEX_LEAF = 10,
@@ -394,22 +397,46 @@ static int write_inner(struct pages *p, int fd, uint32_t root, struct child *chi
 	}
 }
 
-static int get_pages(struct pages *p, int fd, uint32_t *ret_next)
+static int get_number(struct pages *p, int fd, off_t at, uint32_t *ret)
 {
 	uint8_t h[4];
 
-	if (pread(fd, h, sizeof(h), PAGES_AT) != sizeof(h))
+	if (pread(fd, h, sizeof(h), at) != sizeof(h))
 		return pages_fail(p, strerror(EIO));
-	*ret_next = page_after((uint32_t)h[0] << 24 | (uint32_t)h[1] << 16 | (uint32_t)h[2] << 8 | h[3]);
+	*ret = (uint32_t)h[0] << 24 | (uint32_t)h[1] << 16 | (uint32_t)h[2] << 8 | h[3];
+	return 0;
+}
+
+static int put_number(struct pages *p, int fd, uint64_t at, uint32_t v)
+{
+	uint8_t h[4];
+
+	put_32(h, v);
+	return write_all(p, fd, h, sizeof(h), at);
+}
+
+static int get_pages(struct pages *p, int fd, uint32_t *ret_next)
+{
+	uint32_t pages;
+
+	if (get_number(p, fd, PAGES_AT, &pages))
+		return -1;
+	*ret_next = page_after(pages);
 	return 0;
 }
 
 static int put_pages(struct pages *p, int fd, uint32_t next)
 {
-	uint8_t h[4];
+	return put_number(p, fd, PAGES_AT, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
+}
 
-	put_32(h, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
-	return write_all(p, fd, h, sizeof(h), PAGES_AT);
+int bsa_pages_changed(struct pages *p, int fd)
+{
+	uint32_t changes;
+
+	if (get_number(p, fd, CHANGES_AT, &changes))
+		return -1;
+	return put_number(p, fd, CHANGES_AT, changes + 1) || put_number(p, fd, VALID_AT, changes + 1) ? -1 : 0;
 }
 
 int bsa_pages_attach(struct pages *p, int fd, uint32_t root)

@@ -29,7 +29,10 @@ int bsa_pages_row(struct pages *p, const int64_t *row);
 /* The id of the last row; 0 before the first. */
 int64_t bsa_pages_last(const struct pages *p);
 
-/* Put all rows into the empty table with page @root of database @fd, which must not be open. */
+/*
+ * Put all rows into the empty table with page @root of database @fd. No connection may have a lock on the database;
+ * bsa_pages_changed is called before any connection reads it.
+ */
 int bsa_pages_attach(struct pages *p, int fd, uint32_t root);
 
 /*
@@ -38,6 +41,12 @@ int bsa_pages_attach(struct pages *p, int fd, uint32_t root);
  */
 int bsa_pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
                     int (*next)(void *ctx, int64_t *entry), void *ctx);
+
+/*
+ * Increment the change counter of database @fd: a connection that is open drops the pages that it has read, and keeps the
+ * schema, because no root has moved.
+ */
+int bsa_pages_changed(struct pages *p, int fd);
 
 const char *bsa_pages_error(const struct pages *p);
 

@@ -489,26 +489,30 @@ static int bound_sorting(struct bsa_store *s)
 	return s->left_out.parts ? bsa_store_run(s, "PRAGMA cache_size = -2048") : s->code;
 }
 
-/* While the database is closed, attach its pages. Then move the late executions into the table. */
+/*
+ * While no transaction is open, attach the pages. Then move the late executions into the table. The connection stays:
+ * SQLite takes milliseconds to read the schema, as long as all else of a small import.
+ */
 static int attach_pages(struct bsa_store *s)
 {
 	uint32_t table = root_of(s, "stored_execution"), by_seq = root_of(s, "stored_execution_seq"), roots[BATCHES];
 
 	for (unsigned of = 0; of < BATCHES; of++)
 		roots[of] = root_of(s, bsa_batch_table(of));
-	if (bsa_store_run(s, "COMMIT") || close_db(s) || bsa_batches_attach(s, roots))
+	/* The lock goes with the next transaction that ends: so one reads. */
+	if (bsa_store_run(s, "COMMIT; PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema LIMIT 1") ||
+	    bsa_batches_attach(s, roots))
 		return s->code;
 	if (bsa_pages_attach(s->pages, s->file.fd, table) ||
-	    bsa_pages_index(s->pages, s->file.fd, by_seq, 3, bsa_sort_n(s->by_seq), next_by_seq, s->by_seq))
+	    bsa_pages_index(s->pages, s->file.fd, by_seq, 3, bsa_sort_n(s->by_seq), next_by_seq, s->by_seq) ||
+	    bsa_pages_changed(s->pages, s->file.fd))
 		return bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, bsa_pages_error(s->pages));
 	s->pages = bsa_pages_free(s->pages);
 	s->by_seq = bsa_sort_free(s->by_seq);
-	if (open_db(s) || bound_sorting(s))
-		return s->code;
 	bsa_store_run(s,
+	              "PRAGMA locking_mode = EXCLUSIVE; BEGIN;"
 	              "REPLACE INTO stored_execution SELECT * FROM " LATE_EXECUTIONS "; DROP TABLE " LATE_EXECUTIONS);
-	bsa_batches_fini(s);
-	return bsa_batches_init(s);
+	return bsa_batch_prepare(s, BATCH_execution);
 }
 
 int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
