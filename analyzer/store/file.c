@@ -1,6 +1,7 @@
 /* file.c -- makes the output beside its name, and renames it when it is whole. */
 #include "store/file.h"
 
+#include "store/blank.h"
 #include "store/header.h"
 
 #include <dirent.h>
@@ -216,6 +217,23 @@ int bsa_store_file_init(struct store_file *f, const char *output, bool append, s
 
 	r = make_new(f, err);
 	return r ? r : copy_old(f, err);
+}
+
+int bsa_store_file_blank(struct store_file *f, struct bsa_err *err)
+{
+	const uint8_t *data = bsa_blank_data;
+	ssize_t n = 0;
+
+	if (ftruncate(f->fd, bsa_blank_bytes))
+		return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output, strerror(errno));
+	for (const struct blank_part *p = bsa_blank_parts; p->bytes; data += p->bytes, p++)
+		for (uint32_t done = 0; done < p->bytes; done += (uint32_t)n) {
+			n = pwrite(f->fd, data + done, p->bytes - done, (off_t)p->at + done);
+			if (n <= 0)
+				return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output,
+				                strerror(n ? errno : ENOSPC));
+		}
+	return 0;
 }
 
 int bsa_store_file_publish(struct store_file *f, struct bsa_err *err)

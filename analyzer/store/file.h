@@ -22,6 +22,9 @@ struct store_file {
 /* Make it, empty, or (@append) a copy of what is there. 0, or negative; fini in either case. */
 int bsa_store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err);
 
+/* Make the empty file the database that an import begins with (blank.h). 0, or negative. */
+int bsa_store_file_blank(struct store_file *f, struct bsa_err *err);
+
 /* Rename the new file to the output, and make that durable. */
 int bsa_store_file_publish(struct store_file *f, struct bsa_err *err);
 

@@ -170,20 +170,21 @@ static int begin_pages(struct bsa_store *s)
 static int begin_writing(struct bsa_store *s)
 {
 	cleanup_stmt sqlite3_stmt *users = NULL;
-	char sql[256];
-	bool there;
+	char sql[128];
+	bool blank = s->file.old_fd < 0, there;
 
-	open_db(s);
-	there = select_number(s, "SELECT count(*) FROM sqlite_schema") > 0;
+	if (blank)
+		s->code = bsa_store_file_blank(&s->file, &s->err);
+	if (s->code || open_db(s))
+		return s->code;
+	there = !blank && select_number(s, "SELECT count(*) FROM sqlite_schema") > 0;
 	if (there && !s->code)
 		s->code = bsa_schema_check(s->db, s->file.output, &s->err);
 	if (there && !s->code)
 		bsa_store_run(s, bsa_sql_no_indices);
-	if (!there && !s->code) {
-		snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
-		         BSA_SCHEMA_VERSION);
-		bsa_store_run(s, sql);
+	if (!blank && !there && !s->code) /* a header of ours, and nothing else */
 		bsa_store_run(s, bsa_sql_schema);
+	if (!there && !s->code) {
 		snprintf(sql, sizeof(sql),
 		         "INSERT INTO meta VALUES('schema_version', %d), ('schema_digest', %" PRId64 ")",
 		         BSA_SCHEMA_VERSION, bsa_header_schema_digest());
