@@ -367,8 +367,7 @@ static bool lane_take_away(struct nnb__seat *s, uint64_t now)
 	s->lost_at = now;
 	s->job.app->preemptions++;
 	atomic_fetch_add_explicit(&s->losses, 1, memory_order_relaxed);
-	seat_wake(lane_leave(s, LOSES, now));
-	s->job.lane = NNB__NO_LANE;
+	seat_wake(lane_leave(s, LOSES, now)); /* job.lane stays: the seat's thread may be reading it without the lock */
 	atomic_store_explicit(&s->yield_at, 0, memory_order_relaxed); /* its next look asks */
 	return true;
 }
@@ -425,7 +424,7 @@ static bool lane_regain(struct nnb__seat *s, uint64_t now)
 	struct nnb__lanes *l = s->lanes;
 	bool on_lane;
 
-	assert(nnb__is_locked(&l->lock) && s->job.lane == NNB__NO_LANE);
+	assert(nnb__is_locked(&l->lock) && (s->job.lane < 0 || l->policy.running[s->job.lane] != &s->job));
 	atomic_store_explicit(&s->hold, NNB__HOLD_RUNS, memory_order_relaxed);
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
 	if (!l->policy.free)

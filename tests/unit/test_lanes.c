@@ -830,6 +830,7 @@ struct world {
 	/* written by the execution on the lane, and plain, so that the sanitizer sees a second one */
 	uint64_t used[LANES_MOST];
 	uint64_t end;
+	bool must_leave; /* an execution must have left a lane */
 	_Atomic uint64_t ran, left, timed_out, were_cancelled;
 };
 
@@ -897,13 +898,21 @@ static void run_execution(struct player *p, struct nnb__seat *s, uint64_t until,
 	atomic_fetch_add(&p->w->ran, 1);
 }
 
+/* On a busy machine it may take long until an execution is asked to leave a lane. */
+static bool is_over(struct world *w)
+{
+	uint64_t now = nnb__now();
+
+	return now >= w->end && (!w->must_leave || atomic_load(&w->left) || now >= w->end + 20000 * MS);
+}
+
 static void *plays(void *arg)
 {
 	struct player *p = arg;
 	struct world *w = p->w;
 	uint64_t seed = p->n + 1;
 
-	while (nnb__now() < w->end) {
+	while (!is_over(w)) {
 		struct nnb__seat *s = malloc(sizeof(*s)); /* on the heap, so that the sanitizer sees a late access */
 		uint64_t until = chance(&seed, 3) ? NNB__NEVER : nnb__now() + chance(&seed, 300000);
 		int r;
@@ -969,6 +978,8 @@ static void no_lane_is_shared_or_lost_and_no_thread_hangs(void **state)
 	assert_non_null(w);
 	lanes_make(&w->lanes, game->kind, game->preempt, game->lanes);
 	w->end = nnb__now() + length_ns();
+	/* without preemption, or with a lane for nearly each execution, few have to leave a lane */
+	w->must_leave = game->preempt != NNB_PREEMPT_NONE && game->lanes != LANES_MOST;
 	assert_int_equal(pthread_create(&disturber, NULL, disturbs, w), 0);
 	for (unsigned i = 0; i < THREADS; i++) {
 		players[i] = (struct player){ .w = w, .n = i };
@@ -984,8 +995,7 @@ static void no_lane_is_shared_or_lost_and_no_thread_hangs(void **state)
 	assert_int_equal(uses, 0);
 	all_lanes_are_there(&w->lanes);
 	assert_true(w->ran > 20);
-	/* without preemption, or with a lane for nearly each execution, few have to leave a lane */
-	assert_true(w->left > 0 || game->preempt == NNB_PREEMPT_NONE || game->lanes == LANES_MOST);
+	assert_true(w->left > 0 || !w->must_leave);
 	print_message("%llu ran, room was made %llu times, %llu were late and %llu cancelled\n",
 	              (unsigned long long)w->ran, (unsigned long long)w->left, (unsigned long long)w->timed_out,
 	              (unsigned long long)w->were_cancelled);
