@@ -70,6 +70,20 @@ bool bsa_fold_passed_doubts(const struct bsa_fold *f);
  */
 int bsa_fold_recorded(struct bsa_fold *f, uint32_t trace, uint64_t until, uint64_t over_by);
 
+/* Executions whose clients wait for the answer. */
+struct bsa_awaited {
+	uint64_t n;
+	uint64_t overdue;   /* number of those whose deadline has passed: they are late, if they are answered at all */
+	uint64_t submitted; /* time of the earliest; 0: none waits */
+	uint64_t heard;     /* latest event of the service of that one; 0: never heard */
+};
+
+/*
+ * What is awaited at @until, a time up to which all records were given. Executions of which a loss may hide the answer
+ * do not count. Full events only: of others nothing is known before they end.
+ */
+struct bsa_awaited bsa_fold_awaited(const struct bsa_fold *f, uint64_t until);
+
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);
 

@@ -153,6 +153,26 @@ struct awaited {
 	uint32_t n;
 };
 
+struct bsa_awaited bsa_fold_awaited(const struct bsa_fold *f, uint64_t until)
+{
+	struct bsa_awaited ret = { 0 };
+
+	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+		uint64_t submitted = x->fact.at[BSA_SUBMITTED];
+
+		if (!is_awaited(x) || submitted >= until || bsa_losses_touch(&f->losses, submitted, until))
+			continue;
+		ret.n++;
+		ret.overdue += x->fact.deadline && x->fact.deadline < until;
+		if (ret.submitted && ret.submitted <= submitted)
+			continue;
+		ret.submitted = submitted;
+		ret.heard = x->sched.instance < BSA_INSTANCES ? f->voices.heard[x->sched.instance] : 0;
+	}
+	return ret;
+}
+
 static uint64_t estimate_of(const struct bsa_exec *x)
 {
 	uint64_t estimate = x->fact.estimate != BSA_NEVER ? x->fact.estimate : x->model_estimate;

@@ -579,12 +579,29 @@ static const char *why_inexact(const struct bsa_live *l, const struct bsa_live_s
 	return bsa_misses_is_exact(l->misses) ? NULL : "there were too many executions to know for all what is typical";
 }
 
+static void state_awaited(struct bsa_live_state *s, const struct bsa_live *l)
+{
+	struct bsa_awaited a;
+
+	s->awaited = s->overdue = s->awaited_ns = s->silent_ns = BSA_LIVE_UNKNOWN;
+	if (!l->fold || l->compact || !s->until)
+		return;
+	a = bsa_fold_awaited(l->fold, s->until);
+	s->awaited = a.n;
+	s->overdue = a.overdue;
+	if (a.n)
+		s->awaited_ns = s->until - a.submitted;
+	if (a.heard)
+		s->silent_ns = s->until > a.heard ? s->until - a.heard : 0;
+}
+
 struct bsa_live_state bsa_live_state(const struct bsa_live *l)
 {
 	struct bsa_live_state s = l->state;
 	struct bsa_followed f;
 	struct bsa_decoded d;
 
+	state_awaited(&s, l);
 	add_up(l, &f, &d);
 	s.events = d.events - d.foreign;
 	s.lost_events = d.lost_events;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # hang.sh BURSTSCOPE SERVICE LOAD -- a service that is stopped while apps wait for its answers emits nothing more: no rule passes
 # over that time. burstscope record knows the end of the recording, so executions take until then, and deadlines are missed;
-# of LTTng alone that end is not known, and what depends on it cannot be told. A service that is idle at the end hangs not.
+# of LTTng alone that end is not known, and what depends on it cannot be told. A service that is idle at the end does not hang. top shows
+# what is past its deadline and for how long the service has been silent, while it hangs.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3
@@ -67,6 +68,21 @@ is_said known ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded i
 [[ $("$burstscope" sql "$tmp/known.db" --format csv \
 	"SELECT count(*) > 0 FROM execution WHERE quality = 'open' AND miss = 'late' AND lateness_ns IS NULL" | tail -1) == 1 ]] ||
 	wrong 'no execution is late by an unknown time'
+
+# ---- burstscope top, while it hangs ----
+
+begin_load
+"$burstscope" top --format json --detail full --interval 500ms >"$tmp/top" 2>"$tmp/top.said" &
+top=$!
+awaits 'grep -qE "\"awaited\":[1-9]" "$tmp/top"' 'top shows what is under way'
+kill -STOP "$daemon"
+awaits 'grep -qE "\"overdue\":[1-9][0-9]*,\"awaited_ns\":[0-9]{10,},\"silent_ns\":[0-9]{10,}," "$tmp/top"' \
+	'top shows that deadlines passed, and that the service is silent'
+kill -CONT "$daemon"
+awaits 'tail -n 1 "$tmp/top" | grep -qE "\"overdue\":0,"' 'top shows that the service goes on'
+kill "$top"
+await_end "$top" 'top ends' || wrong "top: $(<"$tmp/top.said")"
+end_load
 
 # ---- LTTng alone: that it was over at the latest when the last packets were written ----
 

@@ -260,6 +260,30 @@ static void losses_are_shown_beside_the_figures(void **state)
 	          "by up to 1.5 ms: a larger --settle waits for them");
 }
 
+static void executions_of_a_service_that_hangs_are_shown(void **state)
+{
+	struct bsv_figures hung = figures;
+	struct bsv_view v = view();
+
+	(void)state;
+	hung.state.awaited = 3;
+	hung.state.awaited_ns = 5200000000;
+	hung.state.silent_ns = 5100000000;
+	v.figures = &hung;
+	v.screen.width = 200;
+	shows(&v, "3 under way, the longest for 5.2");
+	shows(&v, "; NO EVENT of the service for 5.1");
+	hung.state.overdue = 1;
+	hung.state.silent_ns = 0;
+	shows(&v, "; 1 past its deadline");
+	shows_not(&v, "NO EVENT");
+	hung.state.overdue = 0; /* they wait, and nothing is wrong with that */
+	shows_not(&v, "under way");
+	hung.state.overdue = 1;
+	v.held_back = true;
+	shows_not(&v, "under way");
+}
+
 /* ---- layout ---- */
 
 static void nothing_is_wider_or_higher_than_the_screen(void **state)
@@ -478,6 +502,7 @@ int main(void)
 		cmocka_unit_test(help_explains_every_key_and_every_column),
 		cmocka_unit_test(an_idle_service_is_no_unheard_one),
 		cmocka_unit_test(losses_are_shown_beside_the_figures),
+		cmocka_unit_test(executions_of_a_service_that_hangs_are_shown),
 		cmocka_unit_test(nothing_is_wider_or_higher_than_the_screen),
 		cmocka_unit_test(names_do_nothing_to_the_terminal),
 		cmocka_unit_test(each_order_is_one),

@@ -416,6 +416,37 @@ static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all
 		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
 }
 
+enum { SILENT_NS = 1000000000 };
+
+static bool is_silent(const struct bsa_live_state *s)
+{
+	return s->silent_ns != BSA_LIVE_UNKNOWN && s->silent_ns >= SILENT_NS;
+}
+
+static bool any_overdue(const struct bsv_view *v)
+{
+	const struct bsa_live_state *s = &v->figures->state;
+
+	return !v->held_back && !v->app && s->awaited != BSA_LIVE_UNKNOWN && s->awaited && (s->overdue || is_silent(s));
+}
+
+/* Executions that should be over: no row has them before they end, and where a service hangs they never do. */
+static void make_overdue(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
+{
+	const struct bsa_live_state *s = &v->figures->state;
+	char longest[CELL], since[CELL];
+
+	(void)all;
+	duration_text(longest, s->awaited_ns);
+	fprintf(to, "%" PRIu64 " under way, the longest for %s", s->awaited, longest);
+	if (s->overdue)
+		fprintf(to, "; %" PRIu64 " past %s deadline", s->overdue, bsv_plural(s->overdue, "its", "their"));
+	if (is_silent(s)) {
+		duration_text(since, s->silent_ns);
+		fprintf(to, "; NO EVENT of the service for %s", since);
+	}
+}
+
 /* Print the reasons why figures may be too low. */
 static void make_doubts(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
 {
@@ -506,6 +537,8 @@ int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err)
 	line_of(&o, BSV_TITLE, false, make_first, &all);
 	line_of(&o, BSV_PLAIN, false, make_totals, &all);
 	line_of(&o, all.missed ? BSV_BAD : BSV_PLAIN, v->causes, make_misses, &all);
+	if (any_overdue(v))
+		line_of(&o, BSV_BAD, v->causes, make_overdue, &all);
 	line_of(&o, BSV_UNSURE_PAINT, v->causes, make_doubts, &all);
 	for (size_t i = 0; v->help && i < sizeof(help) / sizeof(*help) && (!v->height || o.lines < v->height - keys);
 	     i++)
@@ -645,6 +678,10 @@ void bsv_view_json(const struct bsv_view *v, bool final, FILE *to)
 	json_number("counted_p99_ns", s->counted_p99_ns, to);
 	json_number("window_ns", s->window_ns, to);
 	json_number("lanes", s->lanes, to);
+	json_number("awaited", v->held_back ? BSA_LIVE_UNKNOWN : s->awaited, to);
+	json_number("overdue", v->held_back ? BSA_LIVE_UNKNOWN : s->overdue, to);
+	json_number("awaited_ns", v->held_back ? BSA_LIVE_UNKNOWN : s->awaited_ns, to);
+	json_number("silent_ns", v->held_back ? BSA_LIVE_UNKNOWN : s->silent_ns, to);
 	json_number("losses", s->losses, to);
 	json_number("lost_events", s->lost_events, to);
 	json_number("lost_packets", s->lost_packets, to);

@@ -186,6 +186,12 @@ struct bsa_live_state {
 	int64_t clock_lead_ns;
 	uint64_t window_ns; /* length of "the last seconds" */
 	struct bsa_live_sum sum;
+	/*
+	 * At @until: executions whose clients wait for the answer, how many of them are past their deadline
+	 * (by_cause and missed have these when they end), how long the longest has waited, and for how long nothing
+	 * was heard of its service. BSA_LIVE_UNKNOWN: not known, of compact events never.
+	 */
+	uint64_t awaited, overdue, awaited_ns, silent_ns;
 	uint64_t events; /* number of events read */
 	uint64_t losses, lost_events,
 		lost_packets; /* times of which events were lost, however that is known; lost_*: at least */
