@@ -895,7 +895,8 @@ static void number_seen(struct bsa_fold *f, struct bsa_stream_known *s, uint32_t
 		s->n_skipped -= s->n_skipped > 0;
 		return;
 	}
-	if (seq - s->newest > 1 && (s->newest || s->newest_at)) {
+	/* Where events were lost, that may be those of an unknown stream, and of its executions under way before. */
+	if (seq - s->newest > 1 && (s->newest || s->newest_at || f->losses.n)) {
 		if (bsa_stream_is_serial(s) && f->losses.n)
 			bsa_numbers_hidden(f, &s->fact, s->quiet_since > s->newest_at ? s->quiet_since : s->newest_at,
 			                   f->now, true);
