@@ -31,7 +31,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
 		stored_ask(path, sql);
 	}
-	assert_int_equal(n, 60);
+	assert_int_equal(n, 63);
 	assert_rows(
 		path,
 		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "

@@ -58,4 +58,24 @@ many=$(drawn 1000)
 total=${many%% *}
 ((total > 1000)) || expect "$total" 'more than 1000' 'waits'
 expect "${many#* }" "256 $((total - 256))" 'the waits beyond 256 are one slice'
+
+# listed LIMIT [OPTION...]: print whether timeline lists the waits that the relation wait has first, and how many.
+listed()
+{
+	"$burstscope" timeline -q --format csv --part waits --limit "$@" made.db >listed.csv
+	"$burstscope" sql -q --format csv made.db "SELECT execution_id, began - (SELECT min(began) FROM trace) AS began_at, ended - began AS dur_ns, kind, lane,
+		occupancy, cause, blocker_id FROM wait ORDER BY began, execution_id, ended" >all.csv
+	python3 - "$@" <<-'EOF'
+		import csv, sys
+		listed = list(csv.DictReader(line for line in open("listed.csv") if not line.startswith("#")))
+		columns = "execution_id", "began_at", "dur_ns", "kind", "lane", "occupancy", "cause", "blocker_id"
+		row = lambda r: tuple(r[c] for c in columns)
+		since = float(sys.argv[3].rstrip("us")) * 1e3 if len(sys.argv) > 3 else 0
+		wanted = [r for r in csv.DictReader(open("all.csv")) if int(r["began_at"]) + int(r["dur_ns"]) > since][:int(sys.argv[1])]
+		print("the same" if list(map(row, listed)) == list(map(row, wanted)) else "others", len(listed))
+	EOF
+}
+expect "$(listed 300)" 'the same 300' 'timeline has the first waits'
+expect "$(listed 100000)" "the same $("$burstscope" sql -q --format csv made.db 'SELECT count(*) FROM wait' | tail -1)" 'timeline has all waits'
+expect "$(listed 300 --from 500us)" 'the same 300' 'timeline has the first waits since a time'
 exit "$failures"

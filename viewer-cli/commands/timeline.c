@@ -207,6 +207,7 @@ static char *range_sql(const struct asked *a, const char *template)
 		                                  { "first", first },
 		                                  { "last", last },
 		                                  { "limit", limit },
+		                                  { "cause", bsv_sql_wait_run_cause },
 		                                  { "by", a->options->by == BY_APP ? "app_id" : "model_id" },
 		                                  { NULL, NULL } };
 

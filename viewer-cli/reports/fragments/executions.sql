@@ -14,3 +14,8 @@ ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(ret
 100.0 * (@e2e@ - (run_ns - ifnull(redo_ns, 0))) / nullif(@e2e@, 0)
 -- slo_overhead_ns: the overhead of a latency.
 @e2e@ - (run_ns - ifnull(redo_ns, 0))
+-- wait_run_cause: the cause of a wait of the wait_run r through the occupancy o, as the relation wait has it.
+CASE WHEN o.occupancy = 'unknown' THEN 'unknown' WHEN o.occupancy = 'idle' THEN 'handover' WHEN r.kind = 'preempted' THEN 'preempted'
+	WHEN r.app_id IS NULL OR o.blocker_app_id IS NULL THEN 'unknown'
+	WHEN r.app_id <> o.blocker_app_id THEN iif(o.hogging, 'hogged', 'crowded_out')
+	WHEN r.level IS NULL OR o.level IS NULL THEN 'unknown' WHEN o.level < r.level THEN 'inversion' ELSE 'queued_behind' END
