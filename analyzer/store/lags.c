@@ -47,6 +47,7 @@ struct run {
 
 struct lags {
 	struct run slots[SLOTS];
+	size_t top; /* no slot from here on ever had a run: its page may not be in memory yet */
 	struct chain chains[CHAINS];
 	uint64_t n;
 	int64_t begin; /* the highest number of a window that was there before; -1: not looked up yet */
@@ -235,6 +236,8 @@ void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag)
 
 		c = chain_for(s, s->lags, window, entitled);
 		c->used = ++s->lags->n;
+		if (s->lags->top <= lag->app % SLOTS)
+			s->lags->top = lag->app % SLOTS + 1;
 		*r = (struct run){
 			.first = c->head.id,
 			.last = c->head.id,
@@ -257,7 +260,7 @@ void bsa_lags_finish(struct bsa_store *s)
 {
 	struct lags *l = s->lags;
 
-	for (size_t i = 0; i < SLOTS; i++)
+	for (size_t i = 0; i < l->top; i++)
 		lag_end_run(s, &l->slots[i]);
 	for (int i = 0; i < CHAINS; i++) { /* the windows of another clock are others */
 		l->chains[i].generation++;
