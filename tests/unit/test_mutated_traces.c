@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -634,6 +635,13 @@ int main(int argc, char **argv)
 	};
 	int r;
 
+	/*
+	 * Large tables of an import are mapped, as in a process that imports once: glibc would take them from the heap from the
+	 * second import on, and set to 0 what is mostly never read. And the heap is kept for the next import.
+	 */
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+	mallopt(M_TOP_PAD, 4 << 20);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* as bsa_db_open has it: less work for each allocation */
 	given = argv + 1;
 	n_given = argc - 1;
