@@ -1,5 +1,6 @@
--- whatif_stops: one row per execution that was asked to make room and saved its work, in the order in which they stopped: the time until then.
-SELECT stopped - asked, stopped
+-- whatif_stops: one row per execution that was asked to make room and saved its work, in the order in which they stopped: the time until then; and one per
+-- execution that lost its lane while its thread waited for a page: stalled.
+SELECT stopped - asked, stopped, mode = 'stalled' AS stalled
 FROM preemption
-WHERE asked IS NOT NULL AND stopped >= asked AND mode = 'save'
+WHERE asked IS NOT NULL AND stopped >= asked AND mode = 'save' OR mode = 'stalled'
 ORDER BY stopped

@@ -16,6 +16,13 @@ void bsv_notes_machine(struct bsv_answer *answer, const struct bsv_past *past)
 	if (!known && past->n_runs)
 		bsv_answer_note(answer, "For how long threads were ready and had no cpu during runs is not known: all "
 		                        "replays have runs under the recorded load.");
+	if (past->n_stalled)
+		bsv_answer_note(
+			answer,
+			"%zu times an execution lost its lane because its thread waited for a page. In a replay that "
+			"wait, as far as it was on the lane, is part of the run, and takes no lane away: when a page "
+			"would come is not known.",
+			past->n_stalled);
 	if (past->delay_ns * 100 <= past->delayed_run_ns * BUSY_PERCENT)
 		return;
 	part = known < past->n_runs ? bsv_text(" (of %zu of %zu runs whose delay is known)", known, past->n_runs)

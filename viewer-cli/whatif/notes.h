@@ -6,8 +6,8 @@
 #include "whatif/past.h"
 
 /*
- * Was the machine busy, or is that not known? Adds no note where threads had a cpu for most of the
- * known runs.
+ * Did executions lose lanes while they waited for pages? Was the machine busy, or is that not
+ * known? Adds no note on the machine where threads had a cpu for most of the known runs.
  */
 void bsv_notes_machine(struct bsv_answer *answer, const struct bsv_past *past);
 

@@ -463,7 +463,10 @@ static int read_stops(struct bsv_past *p, struct bsa_db *db, int64_t began, stru
 	int r = bsa_query_new(&q, db, bsv_sql_whatif_stops, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
-		if (!put_time(&p->stops, column_length(q, 0), bsv_past_part(p, ns_since_begin(q, 1, began)), &last))
+		if (bsa_query_get_int(q, 2))
+			p->n_stalled++;
+		else if (!put_time(&p->stops, column_length(q, 0), bsv_past_part(p, ns_since_begin(q, 1, began)),
+		                   &last))
 			r = past_no_memory(err);
 	end_times(&p->stops, last);
 	bsa_query_free(q);
