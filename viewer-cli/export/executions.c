@@ -174,7 +174,7 @@ static void draw_slice(struct telling *t, const struct bsv_sink_event *e)
 	s->end(s, t->q_of, e);
 }
 
-/* ---- waits: execution_id, began, ended, kind, lane, occupancy, blocker_id, blocker_app_id, cause, open ---- */
+/* ---- waits: execution_id, began, ended, kind, lane, occupancy, blocker_id, blocker_app_id, cause, open, n ---- */
 
 enum {
 	WAIT_BEGAN = 1,
@@ -185,7 +185,8 @@ enum {
 	WAIT_BLOCKER,
 	WAIT_APP,
 	WAIT_CAUSE,
-	WAIT_OPEN
+	WAIT_OPEN,
+	WAIT_N
 };
 
 static void wait_args(struct telling *t, struct bsv_args *args)
@@ -299,8 +300,9 @@ static void draw_waits(struct telling *t, int64_t before, int64_t until)
 			t->waits_drawn++;
 			draw_wait(t, began, ended, until);
 		} else {
-			more.began = more.n++ ? more.began : began;
-			more.ended = more.n > 1 && more.ended > ended ? more.ended : ended;
+			more.began = more.n ? more.began : began;
+			more.ended = more.n && more.ended > ended ? more.ended : ended;
+			more.n += bsa_query_get_int(t->waits.q, WAIT_N);
 		}
 		beside_step(t, &t->waits);
 	}
@@ -568,7 +570,9 @@ static void draw_row(struct telling *t)
 static int open_beside(struct telling *t, struct beside *b, const char *sql)
 {
 	b->to = INT64_MIN;
-	return bsa_query_new(&b->q, t->w->input->db, sql, t->err);
+	return bsv_query_new(&b->q, t->w->input->db, sql,
+	                     (const struct bsv_placeholder[]){ { "cause", bsv_sql_wait_run_cause }, { NULL, NULL } },
+	                     t->err);
 }
 
 int bsv_draw_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
@@ -581,6 +585,8 @@ int bsv_draw_executions(struct bsv_world *w, enum bsv_detail_of_export detail, s
 		bsa_query_int(t.q, ":all", detail != BSV_EXPORT_LANES);
 		r = open_beside(&t, &t.waits, bsv_sql_export_waits);
 	}
+	if (r >= 0)
+		bsa_query_int(t.waits.q, ":each", WAITS_EACH + 1); /* also if draw_waiting draws the first one */
 	if (r >= 0)
 		r = open_beside(&t, &t.preemptions, bsv_sql_export_preemptions);
 	if (r >= 0)
