@@ -455,8 +455,8 @@ void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance)
 }
 
 /*
- * Holes hide every step of @x, of which other events of full detail are known: it may have waited from the first hole to
- * the last. Within one hole, nothing need be said.
+ * Holes hide every step of @x, of which other events of full detail are known: it may have waited from the first hole
+ * to the last. Within one hole, nothing need be said.
  */
 static void steps_are_hidden(struct bsa_fold *f, const struct bsa_exec *x)
 {

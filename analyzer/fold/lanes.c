@@ -266,8 +266,8 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 		if (closing == FREE && hole_end > began && hole_end < at)
 			ended = hole_end;
 		/*
-		 * The hole begins with the step. Of several lanes, a wait for this one shows no inversion by the holders of the
-		 * others, and the verdict takes it for hidden only where a lane is unknown.
+		 * The hole begins with the step. Of several lanes, a wait for this one shows no inversion by the
+		 * holders of the others, and the verdict takes it for hidden only where a lane is unknown.
 		 */
 		if (began == at && l->since < at && d->lanes_room > 1)
 			began = at - 1;
@@ -385,8 +385,8 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
 	uint64_t proof = d->proof && d->proof_ns >= idle_proves_ns(d) ? d->proof : BSA_NEVER;
 
 	/*
-	 * Knowledge since the last hole proves nothing for an earlier one, and none of what a hole since the last step of
-	 * the service hides.
+	 * Knowledge since the last hole proves nothing for an earlier one, and none of what a hole since the last
+	 * step of the service hides.
 	 */
 	if (d->proof_hole != hole || bsa_losses_end(d->unsure, at) != hole)
 		return at;

@@ -772,8 +772,8 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 /* ---- executions under way when the recording begins or ends ---- */
 
 /*
- * @x has been on a lane before it was found. If a hole came before that, @x may have waited when the recording began, and
- * the hole hides that the wait ended. 0 or -ENOMEM.
+ * @x has been on a lane before it was found. If a hole came before that, @x may have waited when the recording began,
+ * and the hole hides that the wait ended. 0 or -ENOMEM.
  */
 static int found_after_hole(struct bsa_device *d, const struct bsa_scheduled *x)
 {

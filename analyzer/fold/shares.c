@@ -590,8 +590,8 @@ static bsa_parts raised_by(bsa_parts most, bsa_parts by)
 }
 
 /*
- * An execution of @t may have been under way since @since, until now: in each window since then, the lag may be higher by
- * @by than it seems.
+ * An execution of @t may have been under way since @since, until now: in each window since then, the lag may be higher
+ * by @by than it seems.
  */
 static void raise_windows(struct bsa_tenant *t, uint64_t since, bsa_parts by)
 {

@@ -873,8 +873,8 @@ static void most_lag_in_window_is(void *ctx, const struct bsa_lag *l)
 }
 
 /*
- * Of execution 2 only the end is there, in the window after the hole. It may have been ready since the hole, which takes
- * lanes from 151 to 190 before that window: so it may have waited for 209, and its app has the lag in the window, too.
+ * Of execution 2 only the end is there, in the window after the hole. It may have been ready since the hole, which
+ * takes lanes from 151 to 190, before that window: so it may have waited for 209, and its app may lag in the window.
  */
 static void a_lag_goes_on_in_the_window_after_the_loss(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * test_schedule_hidden.c -- random schedules of which only a part is recorded: each wait is reported, or is possible, and
- * each holder of a lane is reported, or unknown. So no verdict can pass over what was not recorded.
+ * test_schedule_hidden.c -- random schedules of which only a part is recorded: each wait is reported, or is possible,
+ * and each holder of a lane is reported, or unknown. So no verdict can pass over what was not recorded.
  *
  * SESSION   A recording begins at `from`; if that is late, the service reports from `listing` to `listed` which
  *           executions are under way, each at a time of its own. Holes lose steps, and parts of that report. At
@@ -505,8 +505,8 @@ static bool is_inverted(int x, int y, unsigned lane, int began, int ended)
 }
 
 /*
- * The wait of @x is certain. Where an execution of its app with less priority held a lane in it, for longer than a step:
- * is that reported, or the lane unknown? What follows the last holder of the lane that @x got is a hand-over.
+ * The wait of @x is certain. Where an execution of its app with less priority held a lane in it, for longer than a
+ * step: is that reported, or the lane unknown? What follows the last holder of the lane that @x got is a hand-over.
  */
 static void check_inversions(int x, int began, int ended)
 {
