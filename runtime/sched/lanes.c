@@ -535,6 +535,7 @@ int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
 	if (s->regains) {
 		bool on_lane;
 
+		s->regains_since = s->lost_at;
 		atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
 		on_lane = lane_regain(s, now);
 		lanes_unlock(l);

@@ -77,8 +77,9 @@ struct nnb__seat {
 	_Atomic uint32_t cpu;        /* a hint: where its thread last got a lane that it did not keep */
 	_Atomic uint32_t hold;       /* enum nnb__hold */
 	_Atomic uint32_t losses;     /* how often the execution has lost its lane */
-	uint64_t lost_at;            /* since when its lane is lost: under the lanes' lock */
+	uint64_t lost_at;            /* when its lane was last lost: under the lanes' lock */
 	bool regains;                /* nnb__lanes_yield has found its lane lost; of the seat's thread */
+	uint64_t regains_since;      /* if regains: when the lane was lost; of the seat's thread */
 	pid_t tid;                   /* its thread, when it took its lane: under the lanes' lock */
 	_Atomic uint64_t executions; /* executions so far; written by the seat's thread */
 	uint64_t counted;            /* executions already added to the app: under the lanes' lock */

@@ -311,7 +311,7 @@ static enum nnb_status lane_yield(struct run *run, uint32_t left_from, bool *on_
 	*on_lane = !status;
 	run->broken |= left;
 	if (run->timed && left)
-		run->off_ns += nnb__now() - (seat->regains ? seat->lost_at : yields_at);
+		run->off_ns += nnb__now() - (seat->regains ? seat->regains_since : yields_at);
 	if (left)
 		run->redo_ns = 0; /* the preemption event has reported it */
 	if (status)
