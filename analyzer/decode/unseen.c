@@ -147,9 +147,10 @@ static bool trace_bounds(const struct recording *r, size_t input, struct covered
 }
 
 /*
- * Whether nothing shows a snapshot, a rotation, or tracefiles that may be used again: then the packets before the first one
- * of a stream were lost, and not overwritten in a ring or recorded into another directory. burstscope watch gives the
- * directories of its snapshots names of its own; of its session no end is written down, as burstscope record does.
+ * Whether nothing shows a snapshot, a rotation, or tracefiles that may be used again: then the packets before the
+ * first one of a stream were lost, and not overwritten in a ring or recorded into another directory. burstscope watch
+ * gives the directories of its snapshots names of its own; of its session no end is written down, as burstscope
+ * record does.
  */
 static bool is_no_ring(const struct bsa_input *of)
 {

@@ -43,8 +43,8 @@ int bsa_pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, si
                     int (*next)(void *ctx, int64_t *entry), void *ctx);
 
 /*
- * Increment the change counter of database @fd: a connection that is open drops the pages that it has read, and keeps the
- * schema, because no root has moved.
+ * Increment the change counter of database @fd: a connection that is open drops the pages that it has read, and keeps
+ * the schema, because no root has moved.
  */
 int bsa_pages_changed(struct pages *p, int fd);
 

@@ -527,7 +527,7 @@ static int print_answer(struct bsv_answer *a, const struct replays *t, const str
 	}
 	if (!t->cannot && o->search)
 		bsv_answer_note(a, "next: burstscope whatif with the options of a row, to see each app and model");
-	else if (!t->cannot && !o->advise && *replayed)
+	else if (!t->cannot && !o->advise && *replayed && !is_all_left_out(t))
 		bsv_answer_note(a, "next: record with the change, and compare: burstscope diff BEFORE AFTER");
 	note_next(a, &t->alternatives.advices, operand);
 	return bsv_answer_print(a, t->cannot != NULL, err);
