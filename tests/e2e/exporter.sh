@@ -28,7 +28,7 @@ quietly lttng --no-sessiond start it
 start_exporter it
 [[ $(curl -s "$url/healthz") == ok ]] || wrong 'it is not healthy'
 [[ $(curl -s -o /dev/null -w '%{http_code}' "$url/other") == 404 ]] || wrong 'a page that there is not'
-[[ $(curl -s "$url/metrics" | grep -v '^#' | sort | tr '\n' ' ') == burstscope_build_info*' burstscope_events_held_back 0 burstscope_events_total 0 burstscope_late_records_total 0 burstscope_lost_events_total 0 burstscope_lost_packets_total 0 ' ]] ||
+[[ $(curl -s "$url/metrics" | grep -v '^#' | sort | tr '\n' ' ') == burstscope_build_info*' burstscope_events_held_back 0 burstscope_events_total 0 burstscope_late_records_total 0 burstscope_losses_total 0 burstscope_lost_events_total 0 burstscope_lost_packets_total 0 ' ]] ||
 	wrong "before any app: $(curl -s "$url/metrics")"
 port=${url##*:}
 refuses 5 'another program listens there' --listen "127.0.0.1:$port" it
