@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -285,6 +286,53 @@ static void a_client_that_has_gone_gets_no_page(void **state)
 	assert_int_equal(pages_made, pages + 1);
 }
 
+/*
+ * The server closes sockets of which another process has a copy, as a child has between fork and exec. What happens to
+ * these later does not reach the clients that have got their places.
+ */
+static void a_closed_socket_that_a_child_has_is_gone(void **state)
+{
+	struct bsv_http *h = *state;
+	int old[QUEUED], other[QUEUED], child[2], status;
+	pid_t pid;
+	char byte;
+
+	for (int i = 0; i < QUEUED; i++) {
+		old[i] = begun(h);
+		run(h);
+	}
+	assert_int_equal(pipe2(child, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		close(child[1]);
+		for (int i = 0; i < QUEUED; i++)
+			close(old[i]); /* keep the server's ends alone */
+		_exit(read(child[0], &byte, 1) != 0);
+	}
+	close(child[0]);
+	for (int i = 0; i < QUEUED; i++) {
+		assert_int_equal(shutdown(old[i], SHUT_WR), 0); /* the server closes its end */
+		run(h);
+	}
+	for (int i = 0; i < QUEUED; i++) {
+		other[i] = begun(h);
+		run(h);
+	}
+	for (int i = 0; i < QUEUED; i++) {
+		setsockopt(old[i], SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 }, sizeof(struct linger));
+		close(old[i]); /* resets the connection, of which the child has the other end */
+		run(h);
+	}
+	for (int i = 0; i < QUEUED; i++) {
+		assert_int_equal(send(other[i], "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", 34, MSG_NOSIGNAL), 34);
+		expect_start(read_until_close(h, other[i]), "HTTP/1.1 200");
+	}
+	close(child[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 /* Clients request a lot, read nothing, and close. */
 static void clients_that_do_not_read_do_no_harm(void **state)
 {
@@ -372,6 +420,7 @@ int main(void)
 		cmocka_unit_test(slow_clients_do_not_delay_others),
 		cmocka_unit_test(a_full_server_does_not_sleep),
 		cmocka_unit_test(clients_that_do_not_read_do_no_harm),
+		cmocka_unit_test(a_closed_socket_that_a_child_has_is_gone),
 		cmocka_unit_test(a_request_has_the_time_at_which_it_was_complete),
 		cmocka_unit_test(a_client_that_has_gone_gets_no_page),
 		cmocka_unit_test(an_address_in_use_is_refused),

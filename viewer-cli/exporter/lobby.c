@@ -91,6 +91,16 @@ struct bsv_lobby *bsv_lobby_new(int listener)
 	return l;
 }
 
+/*
+ * Close a client's socket that the epoll watches. Its removal by close() alone would wait until nobody has the socket:
+ * a child has it between fork and exec, and an event of it would come with the place of another client.
+ */
+static void watched_close(struct bsv_lobby *l, int fd)
+{
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
+	close(fd);
+}
+
 /* Take @v out of @list. Its socket is the caller's now. */
 static int leave(struct bsv_lobby *l, struct visitors *list, struct visitor *v)
 {
@@ -106,7 +116,7 @@ struct bsv_lobby *bsv_lobby_free(struct bsv_lobby *l)
 	if (!l)
 		return NULL;
 	while ((v = TAILQ_FIRST(&l->waiting)))
-		close(leave(l, &l->waiting, v));
+		watched_close(l, leave(l, &l->waiting, v));
 	while ((v = TAILQ_FIRST(&l->ready)))
 		close(leave(l, &l->ready, v));
 	if (l->epoll >= 0)
@@ -155,7 +165,7 @@ static void visitor_look(struct bsv_lobby *l, struct visitor *v, bool ended)
 		TAILQ_INSERT_TAIL(&l->ready, v, entry);
 		v->arrived_ns = now_ns();
 	} else if (ended || !n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		close(leave(l, &l->waiting, v));
+		watched_close(l, leave(l, &l->waiting, v));
 	}
 }
 
@@ -176,7 +186,7 @@ static bool oldest_close(struct bsv_lobby *l)
 	struct visitor *oldest = TAILQ_FIRST(&l->waiting);
 
 	if (oldest)
-		close(leave(l, &l->waiting, oldest));
+		watched_close(l, leave(l, &l->waiting, oldest));
 	return oldest;
 }
 
