@@ -286,6 +286,23 @@ static void a_client_that_has_gone_gets_no_page(void **state)
 	assert_int_equal(pages_made, pages + 1);
 }
 
+/* What begins with no method is closed at once, and libmicrohttpd does not see it. */
+static void what_is_no_request_is_closed_at_once(void **state)
+{
+	static const char *const heads[] = {
+		"\r\n\r\n", "\n\n", "\r\n", " GET / HTTP/1.1\r\n\r\n", "\r\nGET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x02"
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		int pages = pages_made;
+		uint64_t began = now_ns();
+
+		assert_string_equal(request_page(*state, heads[i]), "");
+		assert_true(now_ns() - began < 2000000000); /* libmicrohttpd waits for 5 s */
+		assert_int_equal(pages_made, pages);
+	}
+}
+
 /*
  * The server closes sockets of which another process has a copy, as a child has between fork and exec. What happens to
  * these later does not reach the clients that have got their places.
@@ -420,6 +437,7 @@ int main(void)
 		cmocka_unit_test(slow_clients_do_not_delay_others),
 		cmocka_unit_test(a_full_server_does_not_sleep),
 		cmocka_unit_test(clients_that_do_not_read_do_no_harm),
+		cmocka_unit_test(what_is_no_request_is_closed_at_once),
 		cmocka_unit_test(a_closed_socket_that_a_child_has_is_gone),
 		cmocka_unit_test(a_request_has_the_time_at_which_it_was_complete),
 		cmocka_unit_test(a_client_that_has_gone_gets_no_page),

@@ -148,23 +148,35 @@ int bsv_lobby_patience(const struct bsv_lobby *l, int most)
 	return until < (unsigned)most ? (int)until : most;
 }
 
-/* A head ends with an empty line. */
-static bool head_is_complete(const char *head, size_t n)
+enum head { HEAD_GROWS, HEAD_COMPLETE, HEAD_WRONG };
+
+/*
+ * A head begins with a method, and ends with an empty line. libmicrohttpd skips empty lines before the method, and
+ * waits for one while it holds one of its few connections.
+ */
+static enum head head_check(const char *head, size_t n)
 {
-	return n == HEAD_BYTES || memmem(head, n, "\n\r\n", 3) || memmem(head, n, "\n\n", 2);
+	bool method = (*head >= 'A' && *head <= 'Z') || (*head >= 'a' && *head <= 'z');
+
+	if (!method)
+		return HEAD_WRONG;
+	if (n == HEAD_BYTES || memmem(head, n, "\n\r\n", 3) || memmem(head, n, "\n\n", 2))
+		return HEAD_COMPLETE;
+	return HEAD_GROWS;
 }
 
 /* See what has come from @v. It becomes ready, goes on waiting, or leaves. @ended: the client sends nothing more. */
 static void visitor_look(struct bsv_lobby *l, struct visitor *v, bool ended)
 {
 	ssize_t n = recv(v->fd, l->head, sizeof(l->head), MSG_PEEK | MSG_DONTWAIT);
+	enum head head = n > 0 ? head_check(l->head, (size_t)n) : HEAD_GROWS;
 
-	if (n > 0 && head_is_complete(l->head, (size_t)n)) {
+	if (head == HEAD_COMPLETE) {
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, v->fd, NULL);
 		TAILQ_REMOVE(&l->waiting, v, entry);
 		TAILQ_INSERT_TAIL(&l->ready, v, entry);
 		v->arrived_ns = now_ns();
-	} else if (ended || !n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+	} else if (head == HEAD_WRONG || ended || !n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		watched_close(l, leave(l, &l->waiting, v));
 	}
 }

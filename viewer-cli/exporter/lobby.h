@@ -2,9 +2,10 @@
  * lobby.h -- connections that wait until the head of their request is there.
  *
  * The server sees a connection only when it can answer it at once, so a client that sends nothing, or half of a
- * request, takes a file descriptor and nothing else. Complete requests leave in the order in which they came. If too
- * many clients wait, the one that has waited longest is closed; there is room for so many that a client that sends
- * its request at once is not among them, also while others connect as fast as they can.
+ * request, takes a file descriptor and nothing else. A client whose first byte is not a letter, as that of every
+ * method is, is closed at once. Complete requests leave in the order in which they came. If too many clients wait,
+ * the one that has waited longest is closed; there is room for so many that a client that sends its request at once
+ * is not among them, also while others connect as fast as they can.
  *
  * One thread.
  */
