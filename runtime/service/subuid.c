@@ -183,7 +183,9 @@ int nnb__subuids_refresh(struct nnb__subuids *u)
 		return 0;
 	if (stat(u->file, &is.seen) && errno != ENOENT)
 		return -errno;
-	if (is_same(&is.seen, &u->seen))
+	if (stat(u->passwd, &is.seen_passwd)) /* accounts are known by their numbers then */
+		is.seen_passwd = (struct stat){ 0 };
+	if (is_same(&is.seen, &u->seen) && is_same(&is.seen_passwd, &u->seen_passwd))
 		return 0;
 	f = fopen(u->file, "re");
 	if (f)

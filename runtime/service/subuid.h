@@ -22,7 +22,7 @@ struct nnb__subuid_range {
 
 struct nnb__subuids {
 	const char *file, *passwd;
-	struct stat seen;                 /* the file as it was read */
+	struct stat seen, seen_passwd;    /* the files as they were read */
 	struct nnb__subuid_range *ranges; /* by @first */
 	size_t n, room;
 };
@@ -32,8 +32,8 @@ void nnb__subuids_init(struct nnb__subuids *subuids, const char *file, const cha
 void nnb__subuids_fini(struct nnb__subuids *subuids);
 
 /*
- * Read the file if it has changed. 0 or -errno: the ranges are still those of the last time. A file that does not exist
- * has no ranges. A line that is no range is skipped.
+ * Read both files if one of them has changed. 0 or -errno: the ranges are still those of the last time. Without @file
+ * there are no ranges; without @passwd no name has a uid. A line that is no range is skipped.
  */
 int nnb__subuids_refresh(struct nnb__subuids *subuids);
 

@@ -138,6 +138,23 @@ static void a_file_that_changes_is_read_again(void **state)
 	assert_int_equal(nnb__subuid_owner(&f->subuids, 100000), 100000);
 }
 
+static void a_passwd_that_changes_is_read_again(void **state)
+{
+	struct files *f = *state;
+
+	file_write(f->subuid, "ann:100000:10\nzoe:200000:10\n");
+	assert_int_equal(nnb__subuids_refresh(&f->subuids), 0);
+	assert_int_equal(nnb__subuid_owner(&f->subuids, 100000), 1000);
+	assert_int_equal(nnb__subuid_owner(&f->subuids, 200005), 200000);
+	file_write(f->passwd, "ann:x:1007:1000::/:/bin/sh\nzoe:x:1008:1008::/:/bin/sh\n");
+	assert_int_equal(nnb__subuids_refresh(&f->subuids), 0);
+	assert_int_equal(nnb__subuid_owner(&f->subuids, 100000), 1007);
+	assert_int_equal(nnb__subuid_owner(&f->subuids, 200005), 1008);
+	unlink(f->passwd);
+	assert_int_equal(nnb__subuids_refresh(&f->subuids), 0);
+	assert_int_equal(nnb__subuid_owner(&f->subuids, 100000), 100000);
+}
+
 static void a_file_that_cannot_be_read_leaves_the_ranges(void **state)
 {
 	struct files *f = *state;
@@ -205,6 +222,7 @@ int main(void)
 #define TEST(f) tests[n++] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	TEST(a_file_that_is_not_there_has_no_ranges);
 	TEST(a_file_that_changes_is_read_again);
+	TEST(a_passwd_that_changes_is_read_again);
 	TEST(a_file_that_cannot_be_read_leaves_the_ranges);
 	TEST(without_a_file_each_uid_is_its_own);
 	TEST(random_ranges_have_the_owners_that_a_search_of_all_finds);
