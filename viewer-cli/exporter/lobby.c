@@ -39,8 +39,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * How many clients may wait: a quarter of the files that the process may have. If that limit is low, it is raised, but not
- * further: programs that the process starts inherit it, and some go through all numbers of files.
+ * How many clients may wait: a quarter of the files that the process may have. If that limit is low, it is raised, but
+ * not further: programs that the process starts inherit it, and some go through all numbers of files.
  */
 static size_t room(void)
 {
