@@ -353,6 +353,31 @@ static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
 	       is_lost(f, last, last + f->options.horizon_ns);
 }
 
+/*
+ * LTTng reaches one program after the other: @x was submitted before its service was recorded, and no event of the
+ * service mentions it. So the service may have ended it before.
+ */
+static bool precedes_service(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t began = f->voices.began[x->sched.instance & (BSA_INSTANCES - 1)];
+
+	return has_boundary(x, BSA_SUBMITTED) && !(x->heard & BSA_HEARD_SERVICE) &&
+	       (!began || x->fact.at[BSA_SUBMITTED] < began);
+}
+
+/*
+ * What the quality of a launch that precedes the recording of its service is. A service lists the launches that it has
+ * when its recording begins. So it had ended those that had returned by then; with full detail it had ended all,
+ * because it would have reported that it read the request.
+ */
+static enum bsa_quality quality_of_early_launch(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t began = f->voices.began[x->sched.instance & (BSA_INSTANCES - 1)];
+	bool is_ended = !f->options.horizon_ns || x->fact.at[BSA_RETURNED] < began;
+
+	return is_ended && !is_lost(f, x->fact.at[BSA_SUBMITTED], f->now) ? BSA_QUALITY_HEAD : BSA_QUALITY_TAIL;
+}
+
 static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first, bool all)
 {
 	bool certain = all && is_counted(x);
@@ -377,6 +402,8 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		                       is_start_lost(f, x, first) || is_half_lost(f, x)
 		               ? BSA_QUALITY_GAP
 		               : BSA_QUALITY_HEAD;
+	if (!has_boundary(x, last_of(x)) && bsa_exec_launched(x) && precedes_service(f, x))
+		return quality_of_early_launch(f, x);
 	if (!has_boundary(x, last_of(x)))
 		return is_open(f, x) ? BSA_QUALITY_OPEN : BSA_QUALITY_TAIL;
 	return BSA_QUALITY_GAP;
@@ -437,14 +464,16 @@ static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, u
  * The service was recorded until after the deadline of @x, and had not answered it by then: if it succeeds,
  * it is late. Where the service had answered, or was not recorded so long, the app may have had the answer in
  * time, because its recording may have ended before that; unless it is known how long all was recorded. Not if @x has
- * failed already, and not where summaries are recorded, because the one of @x may have been about to be written.
+ * failed already, and not where summaries are recorded, because the one of @x may have been about to be written. The
+ * service must have been recorded since @x was submitted, or mention it; or the client, which waits for the answer.
  */
 static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const struct bsa_execution *fact = &x->fact;
 	bool failed = fact->status != BSA_STATUS_NONE && fact->status != BSA_STATUS_UNKNOWN;
-	bool heard = f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] > fact->deadline ||
-	             bsa_fold_recorded_until(f, fact->trace) > fact->deadline;
+	bool early = precedes_service(f, x);
+	bool heard = (!early && f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] > fact->deadline) ||
+	             (!(early && bsa_exec_launched(x)) && bsa_fold_recorded_until(f, fact->trace) > fact->deadline);
 	bool in_time = has_boundary(x, BSA_RESULT_WRITTEN) && fact->at[BSA_RESULT_WRITTEN] <= fact->deadline;
 
 	return f->finished && !x->evicted && !f->options.horizon_ns && fact->deadline && heard && !in_time && !failed &&

@@ -77,6 +77,8 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 	assert(instance < BSA_INSTANCES);
 	heard = v->heard[instance];
 
+	if (!heard)
+		v->began[instance] = f->now;
 	v->heard[instance] = f->now;
 	v->trace[instance] = f->trace;
 	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_repeated(e))

@@ -27,6 +27,7 @@ struct bsa_fold;
 enum { BSA_INSTANCES = 4096, BSA_NO_INSTANCE = BSA_INSTANCES };
 
 struct bsa_voices {
+	uint64_t began[BSA_INSTANCES]; /* time of the first event; 0: none */
 	uint64_t heard[BSA_INSTANCES]; /* time of the latest event; 0: none */
 	uint64_t untold
 		[BSA_INSTANCES]; /* time at which a client last had the end of an execution that it did not report */
