@@ -287,7 +287,17 @@ static uint64_t latest_summary(const struct bsa_importer *im)
 	return latest > im->latest_summary_ns ? latest : im->latest_summary_ns;
 }
 
-/* Did LTTng stop a service before its clients, after their recording was over? */
+/* Did LTTng stop a client before its service, after their recording was over? */
+static bool goes_on_unasked(const struct bsa_importer *im)
+{
+	for (size_t i = 0; im->fold && i < im->n_traces; i++)
+		if (im->traces[i].group == im->group && im->traces[i].until &&
+		    bsa_fold_began_unasked(im->fold, im->before + (uint32_t)i + 1, im->traces[i].until))
+			return true;
+	return false;
+}
+
+/* Did LTTng stop a service before its clients, or them before it, after their recording was over? */
 static bool is_half_ended(const struct bsa_importer *im)
 {
 	struct silence silence;
@@ -299,7 +309,7 @@ static bool is_half_ended(const struct bsa_importer *im)
 		if (silence.trace && im->traces[silence.trace - 1].until &&
 		    silence.ended > im->traces[silence.trace - 1].until)
 			return true;
-	return false;
+	return goes_on_unasked(im);
 }
 
 /* Keep what the first pass found out about the users of the group; of groups that are too many, nothing is kept. */

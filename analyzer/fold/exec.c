@@ -333,6 +333,33 @@ static void find_stream(struct bsa_fold *f, struct bsa_exec *x)
 	f->left_out.streamless++;
 }
 
+/* Whether the service alone emitted events of @x, although its client was recorded earlier. */
+static bool is_unasked(const struct bsa_exec *x)
+{
+	const struct bsa_stream_known *s = x->stream;
+	uint8_t heard = s->heard | (s->connection ? s->connection->heard : 0);
+
+	return !bsa_exec_is_trial(x) && !x->late_start && !(x->heard & BSA_HEARD_CLIENT) &&
+	       x->fact.at[BSA_REQUEST_READ] != BSA_NEVER && heard & BSA_HEARD_CLIENT;
+}
+
+static bool has_unasked(const struct bsa_link *list, uint32_t trace, uint64_t after)
+{
+	for (const struct bsa_link *l = list->next; l != list; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (is_unasked(x) && x->fact.trace == trace && x->fact.at[BSA_REQUEST_READ] > after)
+			return true;
+	}
+	return false;
+}
+
+bool bsa_fold_began_unasked(const struct bsa_fold *f, uint32_t trace, uint64_t after)
+{
+	return (f->unasked.trace == trace && f->unasked.began > after) ||
+	       has_unasked(&f->execs.under_way, trace, after) || has_unasked(&f->execs.waiting, trace, after);
+}
+
 static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
 	uint64_t last, ready;
@@ -360,6 +387,8 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	f->facts.execution(f->facts.ctx, &x->fact);
 	if (x->fact.quality == BSA_QUALITY_HEAD)
 		count_headless(f, x);
+	if (x->fact.quality == BSA_QUALITY_HEAD && is_unasked(x))
+		f->unasked = (struct bsa_unasked){ x->fact.at[BSA_REQUEST_READ], x->fact.trace };
 
 	if (!x->numbered && answered_at(x) != BSA_NEVER) {
 		/* The earliest recorded time at which the service of @x was there. */

@@ -84,6 +84,12 @@ struct bsa_awaited {
  */
 struct bsa_awaited bsa_fold_awaited(const struct bsa_fold *f, uint64_t until);
 
+/*
+ * Whether executions began later than @after in @trace of which the service alone emitted events, although their client
+ * was recorded earlier: LTTng stopped the client before the service.
+ */
+bool bsa_fold_began_unasked(const struct bsa_fold *f, uint32_t trace, uint64_t after);
+
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);
 

@@ -26,6 +26,12 @@ struct bsa_recorded_until {
 	uint32_t trace;
 };
 
+/* The latest execution of a recorded client of which the service alone emitted events. */
+struct bsa_unasked {
+	uint64_t began; /* first event of the service */
+	uint32_t trace;
+};
+
 struct bsa_fold {
 	struct bsa_facts facts;
 	struct bsa_fold_options options;
@@ -45,13 +51,14 @@ struct bsa_fold {
 	size_t n_recorded, recorded_room;
 	uint64_t over_by; /* the recording may have gone on until then, but not longer; 0: unknown */
 	uint64_t latest_summary;
-	uint64_t latest_written; /* largest delay of a service's summary after the last boundary in it */
-	uint64_t holes;          /* number of losses that the tracer does not count */
-	int failed;              /* 0, or -ENOMEM for ever */
-	bool any, finished;      /* any: an event was seen */
-	bool full;               /* events of boundaries are recorded, not only summaries */
-	bool full_lanes;         /* a service recorded an execution's ready event, not only its summary */
-	bool summed_lanes;       /* a service recorded only the summary of an execution, although nothing was lost */
+	uint64_t latest_written;    /* largest delay of a service's summary after the last boundary in it */
+	uint64_t holes;             /* number of losses that the tracer does not count */
+	int failed;                 /* 0, or -ENOMEM for ever */
+	struct bsa_unasked unasked; /* of the executions that are over */
+	bool any, finished;         /* any: an event was seen */
+	bool full;                  /* events of boundaries are recorded, not only summaries */
+	bool full_lanes;            /* a service recorded an execution's ready event, not only its summary */
+	bool summed_lanes;          /* a service recorded only the summary of an execution, although nothing was lost */
 	uint32_t n_given_up;     /* executions reported as over that became ready afterwards; without those on lanes */
 	uint64_t given_up_ready; /* time at which the first of them became ready */
 	unsigned n_listing;      /* number of services that are emitting what was under way when the recording began */

@@ -412,6 +412,29 @@ static void events_after_the_end_are_not_a_loss(void **state)
 	expect_losses("tail 1 9 1400 200000500");
 }
 
+/* LTTng stops recording a client, and its service a little later: the same holds of the service's later events. */
+static void executions_without_a_client_after_the_end_are_left_out(void **state)
+{
+	static const char late[] = FIRST "2100 fmq_read exec=0x100003:2 queue=request\n"
+					 "2200 exec_end exec=0x100003:2 lane=0\n"
+					 "2300 fmq_write exec=0x100003:2 queue=result\n"
+					 "2400 fmq_read exec=0x100003:3 queue=request\n";
+	struct bsa_importer_counts counts;
+
+	(void)state;
+	assert_true(import_pass(late, 2000, false, &counts));
+	assert_int_equal(counts.after_end, 0);
+	assert_false(import_pass(late, 2000, true, &counts));
+	assert_int_equal(counts.after_end, 4);
+	expect_rows("SELECT events || ' ' || (SELECT count(*) FROM execution) || ' ' || ended FROM trace", "6 1 2000");
+	/* an execution that its client began before the end is recorded further */
+	assert_false(import_pass(FIRST "1900 exec_submit exec=0x100003:2 path=burst\n"
+	                               "2100 fmq_read exec=0x100003:2 queue=request\n",
+	                         2000, false, &counts));
+	/* the client was not recorded before the end either */
+	assert_false(import_pass(late, 2500, false, &counts));
+}
+
 #define T(name) cmocka_unit_test_setup(name, folder_begin)
 
 int main(void)
@@ -427,6 +450,7 @@ int main(void)
 		T(a_service_that_may_still_emit_its_summary_is_no_tail),
 		T(a_service_that_has_nothing_to_emit_is_no_tail),
 		T(events_after_the_end_are_not_a_loss),
+		T(executions_without_a_client_after_the_end_are_left_out),
 		T(times_that_cannot_be_stored_are_refused),
 	};
 
