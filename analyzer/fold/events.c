@@ -379,7 +379,7 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 		                           .lane = e->lane };
 	x->off = true;
 	if (is_placed(f, x, e->lane))
-		bsa_exec_step(f, x, BSA_STEP_STOP, f->step_at, e->lane);
+		bsa_exec_step(f, x, e->mode == BSA_MODE_STALLED ? BSA_STEP_STALL : BSA_STEP_STOP, f->step_at, e->lane);
 }
 
 /* The execution is on a lane again, or has ended without one. */
@@ -440,7 +440,8 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 	x->sched.on_lane_to_its_end = status == BSA_STATUS_NONE;
 	if (!x->off)
 		return lane;
-	if (status == BSA_STATUS_NONE) { /* success: it was on a lane again, without a recorded event */
+	/* success: it was on a lane again, without a recorded event, unless its thread went on without a lane */
+	if (status == BSA_STATUS_NONE && x->stop.mode != BSA_MODE_STALLED) {
 		x->broken = true;
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 		return lane;

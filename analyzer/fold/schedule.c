@@ -24,9 +24,10 @@
  *           FOUND_* begin with the state in which the recording found the execution. DISPATCH, RESUME, STOP and
  *           END that do not fit, because a hole hid a step or because the trace is wrong, lead to the same state
  *           as those that fit, and what lies between is reported as uncertain. READY and FOUND_* that do not fit,
- *           and STOP of an execution without a lane, change nothing. READY and STOPPED are in a list of waiting
- *           executions; ON is the holder of a lane, or in the list of those without lanes; OFF and OVER are in
- *           no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go on.
+ *           and STOP of an execution without a lane, change nothing. STALL leads from ON to STALLED, RESUME from there
+ *           to ON: when the execution became ready again is unknown, so it is in no list, and its wait is reported
+ *           as possible. READY and STOPPED are in a list of waiting executions; ON is the holder of a lane, or in
+ *           the list of those without lanes; OFF, STALLED and OVER are in no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go on.
  * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
@@ -312,7 +313,7 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 
 	if (from > d->now || (!x->last_taken && may_be_unlisted(d, after))) /* from > now: there is no hole since */
 		from = after;
-	if (x->none_waited_at && x->ready_since < from)
+	if ((x->none_waited_at || x->state == BSA_SCHEDULED_STALLED) && x->ready_since < from)
 		from = x->ready_since;
 	return from > *d->began ? from : BSA_NEVER;
 }
@@ -593,6 +594,26 @@ static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *
 }
 
 /*
+ * @x, stalled, is on a lane again or over. If a hole hides nothing, it was off its lane until now; @may_have_waited: it
+ * may have waited for another lane in some of that time. 0 or -ENOMEM.
+ */
+static int stall_end(struct bsa_device *d, struct bsa_scheduled *x, bool may_have_waited)
+{
+	assert(x->state == BSA_SCHEDULED_STALLED);
+	if (may_have_waited && may_have_waited_unlisted(d, x, x->ready_since, d->now) < 0)
+		return -ENOMEM;
+	bsa_waits_report_stalled(d, x);
+	set_off(x, BSA_SCHEDULED_OFF);
+	return 0;
+}
+
+/* Whether this step of a stalled execution ends that state, and no other step is missing between them. */
+static bool is_stall_seen(const struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	return x->state == BSA_SCHEDULED_STALLED && !is_hidden(d, x, x->ready_since, d->now);
+}
+
+/*
  * DISPATCH and RESUME; FOUND_ON: @x has been on its lane since before the recording. The times of the lane
  * and of the wait are taken before the former holder is removed, because that begins a new stretch of the lane.
  */
@@ -613,11 +634,18 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		absurd = !is_hidden(d, x, x->slice_began, d->now);
 		lose_track(d, x);
 	}
-	if (x->state == BSA_SCHEDULED_OFF && !found)
-		may_have_waited(d, x, hidden_from(d, x), d->now);
-	if (x->state == BSA_SCHEDULED_OFF && resumed) {
-		x->uncertain = true;
-		x->stretches++;
+	if (resumed && is_stall_seen(d, x)) {
+		if (stall_end(d, x, true) < 0)
+			return -ENOMEM;
+	} else if (x->state == BSA_SCHEDULED_OFF || x->state == BSA_SCHEDULED_STALLED) {
+		if (!found)
+			may_have_waited(d, x, since, d->now);
+		absurd |= is_stall_seen(d, x);
+		if (resumed || x->state == BSA_SCHEDULED_STALLED) {
+			x->uncertain = true;
+			x->stretches++;
+		}
+		set_off(x, BSA_SCHEDULED_OFF);
 	}
 	l = lane == BSA_LANE_NATIVE ? NULL : &d->lanes[lane];
 	absurd |= l && l->holder && !is_hidden(d, l->holder, l->since, d->now) && !may_have_ended(s, l);
@@ -697,7 +725,8 @@ static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t 
 	return 0;
 }
 
-static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
+/* STOP; @stalls: STALL. */
+static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stalls)
 {
 	bool known = x->state == BSA_SCHEDULED_ON && x->lane == lane;
 	uint64_t since = hidden_from(d, x);
@@ -708,6 +737,12 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		leave_lane(d, x, true);
 	else if (leave_unknown(d, x, lane, true) < 0)
 		return -ENOMEM;
+	if (stalls) {
+		set_off(x, BSA_SCHEDULED_OFF);
+		x->state = BSA_SCHEDULED_STALLED;
+		x->ready_since = d->now;
+		return 0;
+	}
 	if (wait_begin(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
 		return -ENOMEM;
 	if (!known) {
@@ -751,6 +786,9 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		lose_track(d, x);
 	} else if (x->state == BSA_SCHEDULED_STOPPED) { /* the event names the lane that it was on before */
 		r = take_end_waiting(s, d, x);
+	} else if (is_stall_seen(d, x)) {
+		r = stall_end(d, x, !x->on_lane_to_its_end);
+		x->lane = -1;
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
 		unlist_native(d, x);
 		x->lane_ns += d->now - x->slice_began;
@@ -888,7 +926,8 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 	 * until then was reported then. If the wait may have gone on, all of it is reported, from its begin:
 	 * the reports overlap, and the bounds of lags become wider than they need be, but never too narrow.
 	 */
-	if (x->state == BSA_SCHEDULED_OFF && x->stretches && (!x->none_waited_at || until > x->none_waited_at) &&
+	if ((x->state == BSA_SCHEDULED_OFF || x->state == BSA_SCHEDULED_STALLED) && x->stretches &&
+	    (!x->none_waited_at || until > x->none_waited_at) &&
 	    may_have_waited_unlisted(d, x, hidden_from(d, x), until) < 0)
 		return -ENOMEM;
 	may_have_been_preempted(d, x, until);
@@ -940,8 +979,8 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 
 static bool has_lane(enum bsa_step step)
 {
-	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP || step == BSA_STEP_END ||
-	       step == BSA_STEP_FOUND_ON;
+	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP ||
+	       step == BSA_STEP_STALL || step == BSA_STEP_END || step == BSA_STEP_FOUND_ON;
 }
 
 static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
@@ -958,7 +997,7 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 	if (has_lane(step) && lane < BSA_LANES_MAX && at < d->lanes[lane].since)
 		bsa_lane_doubt_past(d, &d->lanes[lane]);
 	else if (has_lane(step) && lane < BSA_LANES_MAX)
-		doubt_lane(d, lane, step == BSA_STEP_STOP, NULL);
+		doubt_lane(d, lane, step == BSA_STEP_STOP || step == BSA_STEP_STALL, NULL);
 	if (step == BSA_STEP_END)
 		set_off(x, BSA_SCHEDULED_OVER);
 	return 0;
@@ -1045,7 +1084,8 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		r = take_enter(s, d, x, step, lane);
 		break;
 	case BSA_STEP_STOP:
-		r = take_stop(d, x, lane);
+	case BSA_STEP_STALL:
+		r = take_stop(d, x, lane, step == BSA_STEP_STALL);
 		break;
 	case BSA_STEP_END:
 		r = take_end(s, d, x, lane);
@@ -1191,7 +1231,7 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		[BSA_STEP_END] = BSA_RANK_LEAVE,           [BSA_STEP_REFUSED] = BSA_RANK_READY,
 		[BSA_STEP_FORGET] = BSA_RANK_ENTER,        [BSA_STEP_FOUND_READY] = BSA_RANK_READY,
 		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
-		[BSA_STEP_CUT] = BSA_RANK_ENTER,
+		[BSA_STEP_CUT] = BSA_RANK_ENTER,           [BSA_STEP_STALL] = BSA_RANK_LEAVE,
 	};
 	struct bsa_noted noted = { .at = at, .x = x, .step = (uint8_t)step, .lane = lane };
 	uint8_t rank = ranks[step];

@@ -19,6 +19,7 @@ enum bsa_step {
 	BSA_STEP_READY,    /* sched_enqueue: ready */
 	BSA_STEP_DISPATCH, /* its first lane */
 	BSA_STEP_STOP,     /* the execution is preempted */
+	BSA_STEP_STALL,    /* it lost its lane because its thread waits for a page: it is not known to be ready */
 	BSA_STEP_RESUME,
 	BSA_STEP_END,     /* exec_end, on a lane or not */
 	BSA_STEP_REFUSED, /* refused: deadline_miss before it was ready */
@@ -35,6 +36,7 @@ enum bsa_scheduled_state {
 	BSA_SCHEDULED_READY,
 	BSA_SCHEDULED_ON, /* on a lane */
 	BSA_SCHEDULED_STOPPED,
+	BSA_SCHEDULED_STALLED, /* off its lane since STALL; whether it waits for a lane again is unknown */
 	BSA_SCHEDULED_OVER
 };
 
@@ -70,7 +72,7 @@ struct bsa_scheduled {
 	uint32_t steps_left;  /* steps noted, but not taken yet */
 	uint32_t bypassed;    /* count over its ended waits; a lower bound if there were losses, or if bypassed_more */
 	bool bypassed_more;   /* not all bypasses were counted */
-	uint64_t ready_since; /* begin of its last wait */
+	uint64_t ready_since; /* begin of its last wait, or of the time in which it is stalled */
 	uint64_t slice_began; /* begin of its last stretch on a lane */
 	uint64_t lane_ns, ready_ns; /* totals of the stretches that are certain */
 	bool sliced;                /* a stretch on a lane was reported as a slice */
@@ -108,7 +110,8 @@ struct bsa_scheduled {
 /* Whether the assembler may free it. */
 static inline bool bsa_scheduled_idle(const struct bsa_scheduled *x)
 {
-	return !x->steps_left && (x->state == BSA_SCHEDULED_OFF || x->state == BSA_SCHEDULED_OVER);
+	return !x->steps_left &&
+	       (x->state == BSA_SCHEDULED_OFF || x->state == BSA_SCHEDULED_STALLED || x->state == BSA_SCHEDULED_OVER);
 }
 
 /*
@@ -128,8 +131,8 @@ void bsa_schedule_set_begin(struct bsa_schedule *s, uint64_t at);
 int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, bool native, bool idle);
 
 /*
- * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, RESUME, END; 255: none). Of steps with the
- * same time, END and STOP are taken first, then READY, then DISPATCH and RESUME, but a step never overtakes
+ * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, STALL, RESUME, END; 255: none). Of steps with
+ * the same time, END, STOP and STALL are taken first, then READY, then DISPATCH and RESUME, but a step never overtakes
  * an earlier noted step of the same execution. With horizon_ns == 0, @at must not decrease, and steps are
  * taken as they are noted. A step earlier than one already taken is too late: it makes its lane unknown until
  * the next step there.

@@ -637,3 +637,21 @@ void bsa_waits_report_idle(struct bsa_device *d, struct bsa_scheduled *x, unsign
 	if (wait.began < wait.ended)
 		report_wait(d, x, &wait);
 }
+
+void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	struct bsa_wait wait = { .execution = x->id,
+		                 .began = x->ready_since,
+		                 .ended = d->now,
+		                 .kind = BSA_WAIT_PREEMPTED,
+		                 .lane = BSA_LANE_NONE,
+		                 .occupancy = BSA_UNKNOWN,
+		                 .cause = BSA_CAUSE_UNKNOWN,
+		                 .app = x->app,
+		                 .instance = d->instance,
+		                 .level = x->level };
+
+	x->ready_ns += wait.ended - wait.began;
+	if (wait.began < wait.ended)
+		report_wait(d, x, &wait);
+}

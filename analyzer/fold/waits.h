@@ -71,4 +71,10 @@ int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_s
 /* Report a queue phase on an idle lane that the execution's fact alone does not show. */
 void bsa_waits_report_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane);
 
+/*
+ * @x was stalled until now, and may have waited for a lane in some of that time. All of it is reported as one wait
+ * of unknown cause, because the waits of an execution tile its time off the lane.
+ */
+void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x);
+
 #endif
