@@ -139,10 +139,15 @@ enum {
 	ENDED
 };
 
-/* As they are stored. Sorting them takes longer than all else here. */
+/*
+ * As they are stored. Sorting them takes longer than all else here. preempted_ns is without the time in which an
+ * execution was stalled: a replay has no such time, and no app had the lane that it did not want.
+ */
 static const char stored_sql[] =
 	"SELECT x.id, x.flags, x.app_id, coalesce(x.enqueued, x.run_ended) AS ready, x.queue_ns, x.run_ns, "
-	"x.preempted_ns, x.redo_ns, x.cpu_ns, "
+	"CASE WHEN x.preempted_ns > 0 THEN x.preempted_ns - coalesce((SELECT sum(coalesce(p.resumed, x.run_ended) - "
+	"p.stopped) FROM stored_preemption p WHERE p.execution_id = x.id AND p.mode = ?6), 0) ELSE x.preempted_ns END, "
+	"x.redo_ns, x.cpu_ns, "
 	"x.deadline, m.step_ns, m.estimate_ns, x.dispatched, "
 	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
 	"x.stream_id, x.model_id, m.look_ns, x.enqueued IS NOT NULL, x.run_ended "
@@ -396,6 +401,7 @@ static void ask_again(struct reading *r)
 	sqlite3_bind_int64(r->executions, 3, service->only);
 	sqlite3_bind_int64(r->executions, 4, shifted_by(r->from, -AROUND_NS));
 	sqlite3_bind_int64(r->executions, 5, shifted_by(r->to, AROUND_NS));
+	sqlite3_bind_int64(r->executions, 6, LABEL_mode_stalled);
 }
 
 /* ---- native ---- */
@@ -471,7 +477,7 @@ static const char stops_sql[] =
 	"SELECT x.model_id, count(*), sum(p.stopped - p.asked > ?4), total(p.stopped - p.asked), "
 	"total(iif(p.stopped - p.asked > ?4, p.stopped - p.asked, 0)) "
 	"FROM stored_preemption p CROSS JOIN stored_unpacked x ON x.id = p.execution_id "
-	"WHERE x.trace_id = ?1 AND p.asked IS NOT NULL AND p.stopped IS NOT NULL AND (?3 OR "
+	"WHERE x.trace_id = ?1 AND p.asked IS NOT NULL AND p.stopped IS NOT NULL AND p.mode <> ?5 AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) "
 	"GROUP BY 1 ORDER BY 1";
 
@@ -491,6 +497,7 @@ static int read_stops(struct reading *r, struct service *service)
 	sqlite3_bind_int64(r->stops, 2, service->instance);
 	sqlite3_bind_int64(r->stops, 3, service->only);
 	sqlite3_bind_int64(r->stops, 4, LOOK_NS);
+	sqlite3_bind_int64(r->stops, 5, LABEL_mode_stalled);
 	while ((code = sqlite3_step(r->stops)) == SQLITE_ROW) {
 		double n = sqlite3_column_double(r->stops, 1), n_stalled = sqlite3_column_double(r->stops, 2);
 		double ns = sqlite3_column_double(r->stops, 3) - sqlite3_column_double(r->stops, 4);
