@@ -27,7 +27,8 @@
  *           and STOP of an execution without a lane, change nothing. STALL leads from ON to STALLED, RESUME from there
  *           to ON: when the execution became ready again is unknown, so it is in no list, and its wait is reported
  *           as possible. READY and STOPPED are in a list of waiting executions; ON is the holder of a lane, or in
- *           the list of those without lanes; OFF, STALLED and OVER are in no list and on no lane. After -ENOMEM the state is half changed, and the caller must not go on.
+ *           the list of those without lanes; OFF, STALLED and OVER are in no list and on no lane. After
+ *           -ENOMEM the state is half changed, and the caller must not go on.
  * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
