@@ -783,6 +783,7 @@ static void found_waiting(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step 
 void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+	bool stalled;
 
 	if (!x)
 		return;
@@ -790,11 +791,13 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	set_path(x, e->path);
 	set_identity(f, x, e->model, e->app, e->priority, BSA_SAID_BY_STATE);
 	reported_deadline(x, e->deadline_ns);
-	x->found_waiting = x->late_start && (e->phase == BSA_STATE_QUEUED || e->phase == BSA_STATE_PREEMPTED);
+	stalled = e->phase == BSA_STATE_PREEMPTED && !e->ready_ns; /* off its lane, and waits for none that is known */
+	x->found_waiting =
+		x->late_start && (e->phase == BSA_STATE_QUEUED || e->phase == BSA_STATE_PREEMPTED) && !stalled;
 	if (x->found_waiting)
 		x->sched.found_since = found_since(f, e->ready_ns);
 	/* Events of this execution that the fold has seen already are newer than the state that exec_state gives. */
-	if (x->scheduled || has_ended(x))
+	if (x->scheduled || has_ended(x) || stalled)
 		return;
 	x->found_on = f->options.horizon_ns && (e->phase == BSA_STATE_PREEMPTED || e->phase == BSA_STATE_RUNNING);
 	if (e->phase == BSA_STATE_QUEUED)
