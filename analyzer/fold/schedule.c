@@ -741,6 +741,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 	if (stalls) {
 		set_off(x, BSA_SCHEDULED_OFF);
 		x->state = BSA_SCHEDULED_STALLED;
+		x->bypassed_more = true; /* while it may wait */
 		x->ready_since = d->now;
 		return 0;
 	}
