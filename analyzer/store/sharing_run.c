@@ -60,7 +60,8 @@ enum { DEADLINES_UNKNOWN = -1 };
 struct service {
 	int64_t trace, instance, policy, preempt, lanes,
 		deadlines;    /* DEADLINES_UNKNOWN: what the service does at a deadline was not recorded */
-	int64_t began, ended; /* begin and end of the service's trace; no execution was ready before */
+	int64_t began, ended; /* begin and end of the service's trace; no execution was ready before. Of a service that
+	                         is silent at the end: when that began */
 	bool only;            /* the only service of its trace: then executions of unknown streams are its own */
 	double slower;        /* native: so many times as long as its cpu time does an execution take */
 	struct stops *stops;  /* owned; in the order of their models; none of models with few */
@@ -679,7 +680,9 @@ static const char services_sql[] =
 	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes) "
 	"OR max(deadlines) <> min(deadlines), "
 	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1, "
-	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id), (SELECT t.ended FROM trace t WHERE t.id = r.trace_id) "
+	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id), (SELECT min(t.ended, ifnull((SELECT min(q.began) FROM "
+	"silence q WHERE q.trace_id = t.id AND q.instance = r.instance), t.ended)) FROM trace t WHERE t.id = "
+	"r.trace_id) "
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
 
 static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_call *report, void *ctx)

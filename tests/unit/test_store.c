@@ -1502,6 +1502,52 @@ static void ideal_sharing_needs_no_order_of_ids(void **state)
 	free(backwards);
 }
 
+/* The recording goes on, because another service does. */
+static void ideal_sharing_is_played_until_a_service_is_silent(void **state)
+{
+	struct bsa_store *s = stored_new(*state, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution done = stored_warm(1, 1000), waits = stored_warm(2, 2000);
+	uint64_t ready = waits.at[BSA_ENQUEUED];
+	struct bsa_trace_row trace = { .id = 1,
+		                       .uuid = "a",
+		                       .path = "/trace",
+		                       .host = "here",
+		                       .session = "one",
+		                       .clock = "monotonic",
+		                       .clock_offset = OFFSET,
+		                       .began = 5,
+		                       .ended = ready + 900,
+		                       .events = 12 };
+	struct bsa_err err = { "" };
+
+	assert_int_equal(bsa_store_trace(s, &trace, &err), 0);
+	FACT(app, bsa_app, { .id = 1, .trace = 1, .key = 1, .name = "app" });
+	FACT(process, bsa_process, { .id = 1, .trace = 1, .role = BSA_ROLE_SERVICE, .name = "nnburstd" });
+	FACT(rules, bsa_rules, { .at = 1, .trace = 1, .process = 1, .instance = 0xabc, .policy = 2, .lanes = 1 });
+	FACT(stream, bsa_stream, { .id = 1, .trace = 1, .number = 0xabc00001 });
+	waits.quality = BSA_QUALITY_OPEN;
+	waits.queue = waits.run = waits.preempted = waits.e2e = BSA_NEVER;
+	for (int b = BSA_DISPATCHED; b < BSA_BOUNDARIES; b++)
+		waits.at[b] = BSA_NEVER;
+	for (int p = BSA_QUEUE; p < BSA_PHASES; p++)
+		waits.phase[p] = BSA_NEVER;
+	done.app = waits.app = 1;
+	facts.execution(facts.ctx, &done);
+	facts.execution(facts.ctx, &waits);
+	FACT(silence, bsa_silence,
+	     { .began = ready + 300,
+	       .ended = ready + 900,
+	       .execution = 2,
+	       .trace = 1,
+	       .process = 1,
+	       .awaited = 1,
+	       .instance = 0xabc });
+	stored_finish(s);
+	assert_rows(*state, "SELECT h.work_ns - x.queue_ns - x.run_ns FROM app_sharing h JOIN execution x ON x.id = 1",
+	            "300\n");
+}
+
 /* A query for one row finds it by a key. */
 static void one_is_found_without_looking_at_all(void **state)
 {
@@ -1976,6 +2022,7 @@ int main(void)
 		T(every_number_has_a_name),
 		T(order_does_not_matter),
 		T(ideal_sharing_needs_no_order_of_ids),
+		T(ideal_sharing_is_played_until_a_service_is_silent),
 		T(one_is_found_without_looking_at_all),
 		T(the_same_facts_are_the_same_bytes),
 		T(traces_are_added_each_with_its_own_clock),
