@@ -636,8 +636,9 @@ int main(int argc, char **argv)
 	int r;
 
 	/*
-	 * Large tables of an import are mapped, as in a process that imports once: glibc would take them from the heap from the
-	 * second import on, and set to 0 what is mostly never read. And the heap is kept for the next import.
+	 * Large tables of an import are mapped, as in a process that imports once: glibc would take them from the
+	 * heap from the second import on, and set to 0 what is mostly never read. And the heap is kept for the next
+	 * import.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 256 << 20);

@@ -1055,8 +1055,8 @@ static void the_recorder_s_note_gives_the_end_of_the_recording(void **state)
 }
 
 /*
- * burstscope record records from packet 0 on, into no ring: where no stream has its packet 0, the first packets of all of
- * them are lost. Since when does not show.
+ * burstscope record records from packet 0 on, into no ring: where no stream has its packet 0, the first packets of
+ * all of them are lost. Since when does not show.
  */
 static void the_recorder_s_note_shows_that_all_heads_are_lost(void **state)
 {
