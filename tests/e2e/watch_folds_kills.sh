@@ -130,6 +130,7 @@ kill_sessiond
 start_sessiond
 awaits 'grep -q "watching again; what happened in the .* before was not caught" err' 'it watches again'
 awaits "grep -lq '\"gap_ns\": [1-9]' cases/*/case.json" 'a case that says that there was a gap'
+kill -STOP "$watcher" # so that it does not see the session daemon go, and removes no ring
 kill_sessiond
 killed
 rings 1 'both were killed'

@@ -512,7 +512,7 @@ static char *doings_text(const struct bsv_findings *findings)
 }
 
 /*
- * "12 refused or stopped by the service before the deadline, 9 answered after the deadline"; "":
+ * "12 refused or stopped by the service before the deadline, 9 stopped by the service at the deadline"; "":
  * none was missed. Owned by the caller.
  */
 static char *missed_how(const struct bsv_rows *who)
@@ -522,7 +522,7 @@ static char *missed_how(const struct bsv_rows *who)
 		const char *says;
 	} kinds[] = { { WHO_REFUSED, "refused or stopped by the service before the deadline" },
 		      { WHO_GIVEN_UP, "stopped by the service at the deadline" },
-		      { WHO_LATE, "answered after the deadline" } };
+		      { WHO_LATE, "answered after the deadline or not at all" } };
 	char n[BSV_COUNT_MAX];
 	struct sentence line;
 	const char *before = "";
