@@ -591,9 +591,9 @@ static void read_sessions(struct bsa_remote *r)
 			              r->session.host);
 		bsa_bt_forget();
 		graph_end(r);
+		ended = ended || (!*err.text && !is_stopped(r) && session_has_ended(r));
 		if (!ended && !*err.text && !is_stopped(r))
 			break_off(r);
-		ended = ended || (!*err.text && !is_stopped(r) && session_has_ended(r));
 	} while (!ended && !*err.text && session_find_again(r));
 	if (*err.text) {
 		set_failed(r, &err);
