@@ -383,7 +383,7 @@ const struct bsv_command bsv_misses = {
 		"cause that "
 		"costs most deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
 		"Late: answered after the deadline or not at all; aborted: stopped at the deadline; predicted: stopped "
-	        "before "
+		"before "
 		"it.\n"
 		"Persistent: another try cannot succeed.\n"
 		"A recording contains only deadlines that apps passed to the service. Where models had to be "
