@@ -65,6 +65,14 @@ static const unsigned char *part_end(const unsigned char *at, const unsigned cha
 	return ret;
 }
 
+/* The first byte from @at on that is not 0; @end: all are. */
+static const unsigned char *part_begin(const unsigned char *at, const unsigned char *end)
+{
+	while (at < end && !*at)
+		at++;
+	return at;
+}
+
 static void write_bytes(FILE *out, const unsigned char *from, const unsigned char *to)
 {
 	for (unsigned n = 0; from < to; from++)
@@ -86,17 +94,15 @@ int main(int argc, char **argv)
 	        "/* Made by blank.c. */\n#include \"store/blank.h\"\n\n"
 	        "const uint32_t bsa_blank_bytes = %lld;\n\nconst struct blank_part bsa_blank_parts[] = {\n",
 	        (long long)bytes);
-	for (const unsigned char *at = all; at < end; at = *at ? to : at + 1)
-		if (*at) {
-			to = part_end(at, end);
-			fprintf(out, "\t{ %lld, %lld },\n", (long long)(at - all), (long long)(to - at));
-		}
+	for (const unsigned char *at = part_begin(all, end); at < end; at = part_begin(to, end)) {
+		to = part_end(at, end);
+		fprintf(out, "\t{ %lld, %lld },\n", (long long)(at - all), (long long)(to - at));
+	}
 	fputs("\t{ 0, 0 },\n};\n\nconst uint8_t bsa_blank_data[] = {\n", out);
-	for (const unsigned char *at = all; at < end; at = *at ? to : at + 1)
-		if (*at) {
-			to = part_end(at, end);
-			write_bytes(out, at, to);
-		}
+	for (const unsigned char *at = part_begin(all, end); at < end; at = part_begin(to, end)) {
+		to = part_end(at, end);
+		write_bytes(out, at, to);
+	}
 	fputs("};\n", out);
 	sqlite3_free(all);
 	if (fclose(out))
