@@ -115,7 +115,6 @@ static int set_up(void **state)
 	service_init(&f->s);
 	service_start(&f->s, OPTIONS("--app-identity", "pid"));
 	unsetenv("NNB_GATE_ROOM");
-	f->adds = vector_model(NNB_ADD, N, 1);
 	one_app_open(f, N);
 	f->burst = app_burst(f->remote);
 	*state = f;
