@@ -66,7 +66,7 @@ bool bsa_fold_passed_doubts(const struct bsa_fold *f);
  * Before finish: the end of the recording of @trace, which is later than its last event if nothing happened since.
  * @until: all processes of it were recorded until then. @over_by: perhaps they were recorded on, but not after that.
  * 0: unknown. What is under way at the end was so until the latest @until, and perhaps until the latest @over_by;
- * one soon after the last event is none, because it takes a tracer that long to stop. 0 or -ENOMEM.
+ * an @over_by soon after the last event counts as 0, because a tracer takes that long to stop. 0 or -ENOMEM.
  */
 int bsa_fold_recorded(struct bsa_fold *f, uint32_t trace, uint64_t until, uint64_t over_by);
 

@@ -273,7 +273,7 @@ int main(void)
 		add_test(an_execution_that_waits_for_a_page_loses_its_lane, NULL, NULL, &kinds[i],
 		         "an execution that waits for a page loses its lane: %s", kinds[i].name);
 		add_test(a_lane_that_nobody_wants_is_not_lost, NULL, NULL, &kinds[i],
-		         "a lane that nobody wants is not lost: %s", kinds[i].name);
+		         "a lane is not lost while no seat waits: %s", kinds[i].name);
 		add_test(a_cancelled_execution_without_its_lane_ends, NULL, NULL, &kinds[i],
 		         "a cancelled execution without its lane ends: %s", kinds[i].name);
 	}

@@ -366,7 +366,7 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	r = bsv_recording_written(&run.recording, &done, err);
 	if (r < 0)
 		return r;
-	if (!run.full) /* as the status of a script: whoever ended the command knows why it ended */
+	if (!run.full) /* the command's status, unless burstscope record ended the command itself */
 		return run.workload.pid && !run.stopped ? bsv_workload_exit_status(&run.workload) : BSV_DONE;
 
 	/*

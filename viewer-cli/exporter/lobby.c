@@ -92,8 +92,8 @@ struct bsv_lobby *bsv_lobby_new(int listener)
 }
 
 /*
- * Close a client's socket that the epoll watches. Its removal by close() alone would wait until nobody has the socket:
- * a child has it between fork and exec, and an event of it would come with the place of another client.
+ * Close a client's socket that the epoll watches. close() alone removes it only once no process has the socket: a child
+ * has it between fork and exec, and an event of it would come with the place of another client.
  */
 static void watched_close(struct bsv_lobby *l, int fd)
 {
@@ -181,7 +181,7 @@ static void visitor_look(struct bsv_lobby *l, struct visitor *v, bool ended)
 	}
 }
 
-/* Look at those from whom something has come. */
+/* Read what has come from clients that wait. */
 static void events_take(struct bsv_lobby *l)
 {
 	struct epoll_event events[EVENTS];

@@ -121,7 +121,7 @@ bool bsv_reader_take_metrics(struct bsv_reader *r);
 
 /*
  * Go on in another directory. It waits 0.5 s for the answer to an open question, and no longer than until
- * @interrupt (-1: none) is readable. 1: the process is told to, and its answer is that to the next
+ * @interrupt (-1: none) is readable. 1: the process has the request, and answers it with the next
  * bsv_reader_ask for BSV_ROWS_LAST. 0: call again later. BSA_E_ENV: the process has ended, its answer is invalid, or
  * has not come for a minute.
  */
