@@ -22,6 +22,8 @@ enum {
 	POW_ELEMENTS = 100, /* number of added elements that cost as much as one power of a sum */
 	OUTPUT_PS = 2000,   /* cost of an output of a window or a sum, in addition to its cells ... */
 	PIXEL_PS = 15000,   /* ... and of a pixel of such outputs */
+	PANEL = 16,         /* output channels that a plain loop computes together, even if there are fewer */
+	WEIGHT_PS = 700,    /* cost of loading a weight and ordering it, in addition to its products */
 	/* number of copied or added elements that cost as much as finding a pixel, or as starting a step */
 	PIXEL_ELEMENTS = 16,
 	REGION_PART = 2 /* a region of unknown size counts as half of the image in each direction */
@@ -346,6 +348,20 @@ static bool is_plain(const struct place *p)
 	return !p->graph->constants[p->op->inputs[1]] || !p->graph->constants[p->op->inputs[2]];
 }
 
+/*
+ * The cost of a plain convolution of floats in ps. Its products are cheap, but each weight is first put into a panel
+ * of PANEL output channels, and a panel is always computed whole.
+ */
+static uint64_t plain_convolution_ps(const struct place *p, uint64_t product_ps)
+{
+	const struct nnb_shape *out = &p->shapes[p->op->outputs[0]], *filter = place_input(p, 1);
+	uint64_t channels = dim_of(filter, 0), pixels = channels ? shape_elements(out) / channels : 0;
+	uint64_t computed = nnb__saturating_product(pixels, (channels + PANEL - 1) / PANEL * PANEL);
+
+	return nnb__saturating_sum(nnb__saturating_product(nnb__saturating_product(computed, sum_depth(p)), product_ps),
+	                           nnb__saturating_product(shape_elements(filter), WEIGHT_PS));
+}
+
 /* ---- totals ---- */
 
 static bool is_bytes(uint32_t type)
@@ -420,7 +436,10 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	quant = is_bytes(operand_in(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);
 	n = work_count(&p, cost->count);
 	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
-	n = n > UINT64_MAX / ps ? nnb__saturating_product(n / 1000, ps) : n * ps / 1000;
+	if (p.op->type == NNB_CONV_2D && is_plain(&p) && !quant)
+		n = plain_convolution_ps(&p, ps) / 1000;
+	else
+		n = n > UINT64_MAX / ps ? nnb__saturating_product(n / 1000, ps) : n * ps / 1000;
 	/* each output is a sum, of any length, including 1 */
 	if (cost->count == PRODUCTS || cost->count == FILTERS || cost->count == CELLS)
 		n = nnb__saturating_sum(

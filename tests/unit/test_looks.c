@@ -179,6 +179,11 @@ static uint32_t conv_by_the_kernel(struct maker *k)
 	return conv(k, false, 64 / SMALLER, 3, 32, 64);
 }
 
+static uint32_t conv_of_one_channel(struct maker *k)
+{
+	return conv(k, false, 256 / SMALLER, 3, 32, 1);
+}
+
 static uint32_t depthwise(struct maker *k)
 {
 	uint32_t side = 256 / SMALLER;
@@ -1418,6 +1423,8 @@ static const struct row {
 	{ "CONV_2D float32, one deep pixel", NNB_CONV_2D, conv_of_one_deep_pixel, false },
 	{ "CONV_2D float32, weights of the run", NNB_CONV_2D, conv_by_the_kernel, false },
 	{ "CONV_2D quant8, weights of the run", NNB_CONV_2D, conv_by_the_kernel, true },
+	{ "CONV_2D float32, one channel of the run", NNB_CONV_2D, conv_of_one_channel, false },
+	{ "CONV_2D quant8, one channel of the run", NNB_CONV_2D, conv_of_one_channel, true },
 	{ "DEPTHWISE_CONV_2D float32", NNB_DEPTHWISE_CONV_2D, depthwise, false },
 	{ "DEPTHWISE_CONV_2D quant8", NNB_DEPTHWISE_CONV_2D, depthwise, true },
 	{ "FULLY_CONNECTED float32", NNB_FULLY_CONNECTED, fully_connected, false },
