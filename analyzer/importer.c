@@ -23,6 +23,7 @@ enum {
 	TENANTS_MAX = 4096
 };
 static const uint64_t usual_horizon_ns = 1000000000;
+static const uint64_t stop_ns = 1000000; /* LTTng stops all programs within that time, unless one does not answer */
 static const uint64_t at_once_ns =
 	1000000000; /* as far apart as two sessions may have events of one side of an execution */
 
@@ -38,6 +39,7 @@ struct known {
 	uint64_t until;                   /* the end of its recording; 0: unknown */
 	uint64_t recorded_until, over_by; /* as in bsa_trace */
 	uint64_t after_end;               /* events that were left out because they are later than that */
+	uint64_t last;                    /* the latest event that was not left out; 0: none */
 };
 
 /* One side of an execution is one process, which LTTng writes into one trace of a session. */
@@ -239,15 +241,26 @@ static uint64_t later_end(uint64_t at, uint64_t last, uint64_t least)
 	return last != BSA_NEVER && at >= last + least ? at : 0;
 }
 
+/*
+ * The latest event of @k. Where later ones were left out, the recording ended at its noted end; where all programs were
+ * recorded until then, nothing happened between the latest event and that end.
+ */
+static uint64_t last_kept(const struct known *k, const struct bsa_decoded *decoded)
+{
+	if (!k->after_end)
+		return decoded->ended;
+	return k->recorded_until && k->last ? k->last : k->until;
+}
+
 int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct bsa_decoded *decoded,
                          struct bsa_err *err)
 {
 	const int64_t most = INT64_C(1) << 62;
-	struct bsa_trace_row *row;
+	struct known *k = &im->traces[number - 1];
+	struct bsa_trace_row *row = &k->row;
 	int64_t offset;
 
 	assert(number - 1 < im->n_traces);
-	row = &im->traces[number - 1].row;
 	/* The store bounds times (store/numbers.h), and all beyond would be one. */
 	offset = row->clock_offset;
 	if (decoded->ended != BSA_NEVER && (decoded->ended >= (uint64_t)most || offset <= -most || offset >= most ||
@@ -257,16 +270,16 @@ int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct 
 		                ": times from 2^62 ns on cannot be told apart in a database",
 		                row->path, decoded->ended, row->clock_offset);
 	row->began = decoded->began;
-	row->recorded_until = later_end(im->traces[number - 1].recorded_until, decoded->ended, 1);
-	row->over_by = later_end(im->traces[number - 1].over_by, decoded->ended, BSA_FOLD_STOPPING_NS);
-	row->ended = im->traces[number - 1].after_end ? im->traces[number - 1].until : decoded->ended;
-	row->events = decoded->events - im->traces[number - 1].after_end;
+	row->ended = last_kept(k, decoded);
+	row->recorded_until = later_end(k->recorded_until, row->ended, 1);
+	row->over_by = later_end(k->over_by, decoded->ended, BSA_FOLD_STOPPING_NS);
+	row->events = decoded->events - k->after_end;
 	row->lost_events = decoded->lost_events;
 	row->lost_packets = decoded->lost_packets;
 	row->foreign = decoded->foreign;
 	row->unusable = decoded->unusable;
 	row->cut = decoded->cut;
-	row->impostors = im->traces[number - 1].impostors;
+	row->impostors = k->impostors;
 	if (im->blind)
 		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = decoded->began,
 		                                                  .ended = decoded->ended,
@@ -287,17 +300,25 @@ static uint64_t latest_summary(const struct bsa_importer *im)
 	return latest > im->latest_summary_ns ? latest : im->latest_summary_ns;
 }
 
-/* Did LTTng stop a client before its service, after their recording was over? */
-static bool goes_on_unasked(const struct bsa_importer *im)
+/*
+ * Did a program go on after the end of its recording: for long, because another one did not answer when LTTng stopped
+ * it, or as a service of which LTTng had stopped a client? The summary of an execution may come so late.
+ */
+static bool goes_on(const struct bsa_importer *im)
 {
-	for (size_t i = 0; im->fold && i < im->n_traces; i++)
-		if (im->traces[i].group == im->group && im->traces[i].until &&
-		    bsa_fold_began_unasked(im->fold, im->before + (uint32_t)i + 1, im->traces[i].until))
+	for (size_t i = 0; im->fold && i < im->n_traces; i++) {
+		const struct known *k = &im->traces[i];
+
+		if (k->group != im->group || !k->until)
+			continue;
+		if (k->last > k->until + (k->compact ? BSA_FOLD_STOPPING_NS : stop_ns) ||
+		    bsa_fold_began_unasked(im->fold, im->before + (uint32_t)i + 1, k->until))
 			return true;
+	}
 	return false;
 }
 
-/* Did LTTng stop a service before its clients, or them before it, after their recording was over? */
+/* Did LTTng stop some programs long before others, or a service before its clients, after their recording was over? */
 static bool is_half_ended(const struct bsa_importer *im)
 {
 	struct silence silence;
@@ -309,7 +330,7 @@ static bool is_half_ended(const struct bsa_importer *im)
 		if (silence.trace && im->traces[silence.trace - 1].until &&
 		    silence.ended > im->traces[silence.trace - 1].until)
 			return true;
-	return goes_on_unasked(im);
+	return goes_on(im);
 }
 
 /* Keep what the first pass found out about the users of the group; of groups that are too many, nothing is kept. */
@@ -494,6 +515,8 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 		of->after_end++;
 		return 0;
 	}
+	if (e->kind != BSA_loss)
+		of->last = e->at;
 	if (!im->fold || of->group != im->group)
 		r = begin_group(im, of, err);
 	if (r < 0)

@@ -104,8 +104,8 @@ bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users
 
 /*
  * After the last record, and before finish: when a recording was ended, LTTng stopped the service before its
- * clients, or a client before its service. Events after that end are not part of the recording. The caller must import
- * again with .ends.
+ * clients, a client before its service, or any program long before another one. Events after that end are not part of
+ * the recording. The caller must import again with .ends.
  */
 bool bsa_importer_wants_ends(const struct bsa_importer *im);
 

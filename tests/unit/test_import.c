@@ -325,10 +325,11 @@ static void a_service_that_has_nothing_to_emit_is_no_tail(void **state)
 }
 
 /*
- * One pass over a recording that was stopped at @until; @ends is the importer's option. Returns whether another
- * pass is needed.
+ * One pass over a recording that was stopped at @until, and of which all programs were recorded until @recorded_until;
+ * @ends is the importer's option. Returns whether another pass is needed.
  */
-static bool import_pass(const char *text, uint64_t until, bool ends, struct bsa_importer_counts *ret)
+static bool import_recorded(const char *text, uint64_t until, uint64_t recorded_until, bool compact, bool ends,
+                            struct bsa_importer_counts *ret)
 {
 	const struct bsa_importer_options options = { .output = folder_at("db"), .ends = ends };
 	const struct bsa_trace traced = { .path = "one",
@@ -338,7 +339,9 @@ static bool import_pass(const char *text, uint64_t until, bool ends, struct bsa_
 		                          .clock = "",
 		                          .clock_uuid = "",
 		                          .uid = UINT32_MAX,
-		                          .until = until };
+		                          .compact = compact,
+		                          .until = until,
+		                          .recorded_until = recorded_until };
 	struct bsa_decoded decoded = { .began = 1 };
 	struct script *s = script_new(text);
 	struct bsa_importer *im = NULL;
@@ -358,6 +361,11 @@ static bool import_pass(const char *text, uint64_t until, bool ends, struct bsa_
 	*ret = bsa_importer_counts(im);
 	bsa_importer_free(im);
 	return again;
+}
+
+static bool import_pass(const char *text, uint64_t until, bool ends, struct bsa_importer_counts *ret)
+{
+	return import_recorded(text, until, 0, false, ends, ret);
 }
 
 static void expect_rows(const char *sql, const char *expected)
@@ -435,6 +443,34 @@ static void executions_without_a_client_after_the_end_are_left_out(void **state)
 	assert_false(import_pass(late, 2500, false, &counts));
 }
 
+/*
+ * LTTng waits for a program that does not answer, while others go on, such as apps of another service. All programs were
+ * recorded until the end that was noted.
+ */
+static void programs_that_go_on_for_long_do_not_hide_the_end(void **state)
+{
+	static const char hangs[] = FIRST "1600 exec_submit exec=0x100003:2 path=burst\n"
+					  "300000000 exec_submit exec=0x200003:1 path=burst\n"
+					  "301500000 exec_return exec=0x200003:1 status=general_failure\n";
+	static const char until[] = "SELECT ended || ' ' || ifnull(recorded_until, 'none') || ' ' || "
+				    "(SELECT group_concat(instance || ' ' || ended) FROM silence) FROM trace";
+	struct bsa_importer_counts counts;
+
+	(void)state;
+	assert_true(import_recorded(hangs, 300400000, 300400000, false, false, &counts));
+	assert_false(import_recorded(hangs, 300400000, 300400000, false, true, &counts));
+	assert_int_equal(counts.after_end, 1);
+	expect_rows(until, "300000000 300400000 1 300400000");
+	/* a stop takes as long */
+	assert_false(import_recorded(hangs, 300600000, 300600000, false, false, &counts));
+	/* summaries come later */
+	assert_false(import_recorded(hangs, 300400000, 300400000, true, false, &counts));
+	assert_true(import_recorded(hangs, 201400000, 201400000, true, false, &counts));
+	/* the packets of a cpu end earlier */
+	assert_false(import_recorded(hangs, 300400000, 0, false, true, &counts));
+	expect_rows("SELECT ended || ' ' || ifnull(recorded_until, 'none') FROM trace", "300400000 none");
+}
+
 #define T(name) cmocka_unit_test_setup(name, folder_begin)
 
 int main(void)
@@ -451,6 +487,7 @@ int main(void)
 		T(a_service_that_has_nothing_to_emit_is_no_tail),
 		T(events_after_the_end_are_not_a_loss),
 		T(executions_without_a_client_after_the_end_are_left_out),
+		T(programs_that_go_on_for_long_do_not_hide_the_end),
 		T(times_that_cannot_be_stored_are_refused),
 	};
 
