@@ -287,6 +287,7 @@ static int mend_look_at(const char *path, const char *name, enum bsa_headers hea
 		packets.uneven = true;
 	}
 
+	files->unindexed += packets.known && is == BSA_INDEX_NONE;
 	files->stray |= packets.stray;
 	files->cut |= packets.stray && has_index(path, name, 0);
 	if (!packets.stray)

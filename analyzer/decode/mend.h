@@ -48,6 +48,7 @@ struct bsa_file {
 struct bsa_files {
 	struct bsa_file *list;
 	size_t n, room;
+	size_t unindexed; /* streams that have packets, and no index beside them: LTTng writes none of a snapshot */
 	size_t unwritten; /* streams that have a file and an index, and no packet in either */
 	uint64_t ended;   /* latest end of a packet, in cycles of its clock */
 	size_t directories;

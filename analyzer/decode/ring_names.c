@@ -27,6 +27,18 @@ bool bsa_is_of_snapshot(const char *path)
 	return false;
 }
 
+bool bsa_is_of_rotation(const char *path)
+{
+	static const char digits[] = "0123456789";
+
+	for (; *path; path += strcspn(path, "/"), path += *path == '/') {
+		if (strspn(path, digits) == 8 && path[8] == 'T' && strspn(path + 9, digits) == 6 &&
+		    (path[15] == '+' || path[15] == '-'))
+			return true;
+	}
+	return false;
+}
+
 bool bsa_is_tracefile(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -10,6 +10,9 @@
 /* LTTng calls the directory of a snapshot NAME-YYYYMMDD-HHMMSS-N; that of a session has no N. */
 bool bsa_is_of_snapshot(const char *path);
 
+/* LTTng calls the directory of a rotation's packets YYYYMMDDTHHMMSS+ZONE-YYYYMMDDTHHMMSS+ZONE-N. */
+bool bsa_is_of_rotation(const char *path);
+
 /* Of a session with a tracefile size LTTng calls the files of a stream CHANNEL_CPU_N, of others CHANNEL_CPU. */
 bool bsa_is_tracefile(const char *path);
 

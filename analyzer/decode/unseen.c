@@ -161,6 +161,12 @@ static bool is_no_ring(const struct bsa_input *of)
 	       (of->until || !bsa_is_ring_session(of->info.session));
 }
 
+/* Whether the files show neither a snapshot nor a rotation of a session. */
+static bool is_no_part(const struct bsa_input *of)
+{
+	return !of->files.unindexed && !bsa_is_of_rotation(of->info.path);
+}
+
 /* Whether any stream of the trace begins with its packet 0. */
 static bool has_a_head(const struct recording *r, size_t input)
 {
@@ -172,8 +178,9 @@ static bool has_a_head(const struct recording *r, size_t input)
 
 /*
  * Packets before the first one of a stream were lost for certain if another stream begins with its packet 0. Where none
- * does, the trace alone may be a snapshot's under another name, but not if burstscope record wrote its end down: then
- * the heads of all streams are lost, for a time that nothing shows, so the loss is as short as can be.
+ * does, the trace alone may be a snapshot's or a rotation's under another name. Neither is one of which burstscope
+ * record wrote the end down, or, unless its path is that of a rotation, one with indices: then the heads of all streams
+ * are lost, for a time that nothing shows, so the loss is as short as can be.
  */
 static void find_heads(struct recording *r, const struct covered *trace)
 {
@@ -181,7 +188,7 @@ static void find_heads(struct recording *r, const struct covered *trace)
 	uint64_t began = trace->began;
 	bool any = has_a_head(r, trace->input), known = any && is_no_ring(of);
 
-	if (!any && of->until && is_no_ring(of) && began)
+	if (!any && (of->until || is_no_part(of)) && is_no_ring(of) && began)
 		add_unseen(r, trace->input, began - 1, began,
 		           (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = UINT32_MAX, .known = true });
 

@@ -142,5 +142,22 @@ truncate -s "$at" "$stream"
 has_holes stopped_cut
 rm "$(dirname "$stream")/index/$(basename "$stream").idx" # now only the other cpu's stream shows it
 has_holes stopped_cut
+# The consumer writes none of the first packets of any cpu before they are overwritten. Nothing shows since when they are missing.
+recorded late '--subbuf-size=4k --num-subbuf=2 --overwrite'
+start_service "$service"
+mapfile -t writers < <(consumers)
+kill -STOP "${writers[@]}"
+for ((cpu = 0; cpu < $(nproc); cpu++)); do
+	quietly taskset -c "$cpu" "$load" --quiet --socket "$tmp/socket" --duration 200ms transport
+done
+kill -CONT "${writers[@]}"
+quietly "$load" --quiet --socket "$tmp/socket" --duration 200ms transport
+stop_service
+end_session late
+holes late >/dev/null
+grep -q 'not recorded' "$tmp/said" || wrong "of a recording without its first packets import says $(<"$tmp/said")"
+heads=$(sqlite3 -readonly "$tmp/late.db" "SELECT count(*) FROM loss WHERE cause = 'head' AND cpu IS NULL")
+((heads == 1)) || wrong "late: $heads losses of the heads of all cpus"
+
 echo 'holes: rings, a stop, a stream that is gone, a file that is cut'
 exit $((failures > 0))

@@ -1074,6 +1074,30 @@ static void the_recorder_s_note_shows_that_all_heads_are_lost(void **state)
 	assert_string_equal(losses, "known head 9-10 -1, head 10-120 1");
 }
 
+/* LTTng writes no index of a snapshot: where all streams have one, and none has its packet 0, all heads are lost. */
+static void indices_show_that_all_heads_are_lost(void **state)
+{
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 2, 10, 300, 0 }, { 1, 3, 120, 300, 150 } };
+	static const char *const parts[] = { "20261129T215111+0000-20261129T215211+0000-2", "s-20261129-215111-0" };
+	char losses[256];
+
+	(void)state;
+	write_packets(folder_at("trace"), rows);
+	write_index("trace", "channel_0");
+	losses_of(losses, sizeof(losses), folder_at("trace"));
+	assert_string_equal(losses, "head 10-120 1");
+	write_index("trace", "channel_1");
+	losses_of(losses, sizeof(losses), folder_at("trace"));
+	assert_string_equal(losses, "known head 9-10 -1, head 10-120 1");
+	/* what was before is in another directory */
+	for (size_t i = 0; i < N_OF(parts); i++) {
+		assert_int_equal(
+			rename(i ? folder_at("%s", parts[i - 1]) : folder_at("trace"), folder_at("%s", parts[i])), 0);
+		losses_of(losses, sizeof(losses), folder_at("%s", parts[i]));
+		assert_string_equal(losses, "head 10-120 1");
+	}
+}
+
 /* The header of the first packet is cut, too: not even the cpu is known. */
 static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
 {
@@ -1370,6 +1394,7 @@ int main(void)
 		T(a_file_of_headers_is_read_in_the_time_of_any_other),
 		T(the_recorder_s_note_gives_the_end_of_the_recording),
 		T(the_recorder_s_note_shows_that_all_heads_are_lost),
+		T(indices_show_that_all_heads_are_lost),
 		T(the_recorder_s_note_gives_the_number_of_streams),
 		T(the_recorder_s_note_gives_how_long_the_machine_slept),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
