@@ -117,7 +117,8 @@ static const struct {
 	/* clang-format on */
 };
 
-static void database_make(const char *path, const char *text)
+/* @recorded_until: the noted end of the recording; 0: unknown. */
+static void database_recorded(const char *path, const char *text, uint64_t recorded_until)
 {
 	struct bsa_store_options options = { .output = path };
 	struct bsa_trace_row row = {
@@ -148,6 +149,8 @@ static void database_make(const char *path, const char *text)
 		assert_int_equal(bsa_fold_event(f, e), 0);
 	}
 	script_free(script);
+	row.recorded_until = recorded_until;
+	assert_int_equal(bsa_fold_recorded(f, row.id, recorded_until, 0), 0);
 	assert_int_equal(bsa_fold_finish(f), 0);
 	left_out = bsa_fold_left_out(f);
 	bsa_store_left_out(store, &left_out);
@@ -155,6 +158,11 @@ static void database_make(const char *path, const char *text)
 	if (bsa_store_trace(store, &row, &err) || bsa_store_finish(store, &err))
 		fail_msg("%s", err.text);
 	bsa_store_free(store);
+}
+
+static void database_make(const char *path, const char *text)
+{
+	database_recorded(path, text, 0);
 }
 
 static struct bsv_input database_open(const char *path, int64_t from_ms, int64_t to_ms)
@@ -781,6 +789,40 @@ static void without_preemption_the_limit_is_the_holders_longest_stretch_all_the_
 	}
 }
 
+/*
+ * Compact events come when an execution is over: one may be under way in a stream since its last event, until the noted end
+ * of the recording.
+ */
+static void a_compact_stream_that_is_silent_at_the_end_may_hide_an_execution(void **state)
+{
+	static const struct {
+		const char *story, *rule;
+		uint64_t until_ms;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		{ "silent for 880 ms", "p100 e2e <= 850ms", 1000, BSV_CANNOT_TELL },
+		{ "the bound is 100 ms less", "p100 e2e <= 770ms", 1000, BSV_CANNOT_TELL },
+		{ "the bound is longer", "p100 e2e <= 900ms", 1000, BSV_PASS },
+		{ "silent for 60 ms", "p100 e2e <= 20ms", 180, BSV_PASS },
+		{ "silent for 120 ms", "p100 e2e <= 50ms", 240, BSV_CANNOT_TELL },
+		{ "a deadline passed", "at most 0 misses in any 10", 240, BSV_CANNOT_TELL },
+	};
+	char *text = NULL, *script;
+	bool right = true;
+
+	assert_true(asprintf(&text, "%s%s%s%s", before, SERVICE, world,
+	                     "1ms 1:1 x60 every=2ms deadline=900us lane=0\n") > 0);
+	script = timeline(text, TIMELINE_COMPACT);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		unlink(*state);
+		database_recorded(*state, script, rows[i].until_ms * MS);
+		right &= comes_to(*state, rows[i].story, rows[i].rule, rows[i].outcome);
+	}
+	free(script);
+	free(text);
+	assert_true(right);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -788,6 +830,8 @@ int main(void)
 			without_preemption_the_limit_is_the_holders_longest_stretch_all_the_same, stored_setup,
 			stored_teardown),
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_what_was_not_recorded, stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(a_compact_stream_that_is_silent_at_the_end_may_hide_an_execution,
+		                                stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(a_loss_takes_away_what_it_may_have_hidden_alone, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_preemption_that_was_lost_may_excuse_an_inversion, stored_setup,
