@@ -14,16 +14,18 @@
 #include "model/patience.h"
 
 enum {
-	EACH_NS = 100,      /* cost of any operation, however small */
-	OPERAND_NS = 5,     /* cost of each operand of a subgraph for each of its runs */
-	DEEP = 1 << 16,     /* products in one sum beyond which a plain loop computes the sum */
-	ITEM = 1 << 20,     /* elements in one mean beyond which a plain loop computes the mean */
-	ROW_ELEMENTS = 50,  /* number of copied elements that cost as much as finding a row */
-	POW_ELEMENTS = 100, /* number of added elements that cost as much as one power of a sum */
-	OUTPUT_PS = 2000,   /* cost of an output of a window or a sum, in addition to its cells ... */
-	PIXEL_PS = 15000,   /* ... and of a pixel of such outputs */
-	PANEL = 16,         /* output channels that a plain loop computes together, even if there are fewer */
-	WEIGHT_PS = 700,    /* cost of loading a weight and ordering it, in addition to its products */
+	EACH_NS = 100,       /* cost of any operation, however small */
+	OPERAND_NS = 5,      /* cost of each operand of a subgraph for each of its runs */
+	DEEP = 1 << 16,      /* products in one sum beyond which a plain loop computes the sum */
+	ITEM = 1 << 20,      /* elements in one mean beyond which a plain loop computes the mean */
+	ROW_ELEMENTS = 50,   /* number of copied elements that cost as much as finding a row */
+	POW_ELEMENTS = 100,  /* number of added elements that cost as much as one power of a sum */
+	PIXEL_PS = 15000,    /* cost of a pixel of outputs of windows or sums, in addition to that of its outputs */
+	HALF_PS = 2500,      /* cost of making a float32 of a float16, or the reverse */
+	ROW_CELLS = 1 << 20, /* cells in the windows of a row of outputs beyond which a plain loop computes a pool */
+	SIDE_BY_SIDE = 8,    /* channels that a plain pool computes at a time; the rest takes as long for each */
+	PANEL = 16,          /* output channels that a plain loop computes together, even if there are fewer */
+	WEIGHT_PS = 700,     /* cost of loading a weight and ordering it, in addition to its products */
 	/* number of copied or added elements that cost as much as finding a pixel, or as starting a step */
 	PIXEL_ELEMENTS = 16,
 	REGION_PART = 2 /* a region of unknown size counts as half of the image in each direction */
@@ -48,15 +50,22 @@ enum nnb__count {
 	REGIONS,    /* pairs of boxes, for each class */
 	PROPOSALS,  /* pairs of boxes, for each image */
 	DETECTIONS, /* pairs of anchors, for each image and class */
+	LINES,      /* rows of the first output, along its last dimension */
+	RUNS,       /* stretches of the output in which each input either advances or stays */
 	SUBGRAPHS   /* nothing: the cost is that of the subgraphs */
 };
+
+/* The cost of an output of a window or a sum, in addition to its cells: of float32, quant8. */
+static const uint32_t output_ps[2] = { 1000, 500 }, plain_output_ps[2] = { 2000, 2000 };
 
 static const struct nnb__cost {
 	enum nnb__count count;
 	uint32_t ps[2], plain_ps[2]; /* float32, quant8 */
+	enum nnb__count starts;
+	uint32_t start_ps;
 } costs[] = {
-#define NNB_COST(name, count, float_ps, quant_ps, plain_float_ps, plain_quant_ps) \
-	[NNB_##name] = { count, { float_ps, quant_ps }, { plain_float_ps, plain_quant_ps } },
+#define NNB_COST(name, count, float_ps, quant_ps, plain_float_ps, plain_quant_ps, starts, start_ps) \
+	[NNB_##name] = { count, { float_ps, quant_ps }, { plain_float_ps, plain_quant_ps }, starts, start_ps },
 #include "model/costs.def"
 #undef NNB_COST
 };
@@ -180,14 +189,20 @@ static uint64_t ordered_elements(const struct place *p)
 }
 
 /*
- * Comparisons of each kept box with all @n boxes, plus sorting @n boxes. At most @most boxes are kept if @most is
- * above 0.
+ * Comparisons of each kept box with those that are left of @n boxes, plus sorting @n boxes. At most @most boxes are
+ * kept if @most is above 0.
  */
 static uint64_t boxes_compared(uint64_t n, int64_t most)
 {
 	uint64_t kept = most > 0 && (uint64_t)most < n ? (uint64_t)most : n;
 
-	return nnb__saturating_product(n, nnb__saturating_sum(kept, bits_of(n)));
+	return nnb__saturating_sum(nnb__saturating_product(n - kept / 2, kept), nnb__saturating_product(n, bits_of(n)));
+}
+
+/* Class 0 is the background, in which no box is searched. */
+static uint64_t classes_searched(uint64_t classes)
+{
+	return classes ? classes - 1 : 0;
 }
 
 static uint64_t dim_of(const struct nnb_shape *s, uint32_t d)
@@ -206,8 +221,9 @@ static uint64_t detection_pairs(const struct place *p)
 
 	return nnb__saturating_sum(
 		shape_elements(scores),
-		nnb__saturating_product(dim_of(scores, 0),
-	                                nnb__saturating_product(by_class ? dim_of(scores, 2) : 1, pairs)));
+		nnb__saturating_product(
+			dim_of(scores, 0),
+			nnb__saturating_product(by_class ? classes_searched(dim_of(scores, 2)) : 1, pairs)));
 }
 
 static uint64_t proposal_pairs(const struct place *p)
@@ -221,6 +237,40 @@ static uint64_t proposal_pairs(const struct place *p)
 		nnb__saturating_product(images,
 	                                boxes_compared(before > 0 && (uint64_t)before < n ? (uint64_t)before : n,
 	                                               constant_integer(p, 7, 0))));
+}
+
+/* Where the dimensions of the two inputs of a pair are aligned at the last: @d counts from there. */
+static uint64_t dim_from_last(const struct nnb_shape *s, uint32_t d)
+{
+	assert(s->rank <= NNB_RANK_MAX);
+	return d < s->rank ? s->dims[s->rank - 1 - d] : 1;
+}
+
+/*
+ * An operation on pairs starts anew wherever one input ends to repeat an element, or to repeat none. Returns how often;
+ * 1 if the inputs have the same shape.
+ */
+static uint64_t pair_runs(const struct place *p)
+{
+	const struct nnb_shape *out = &p->shapes[p->op->outputs[0]], *a = place_input(p, 0), *b = place_input(p, 1);
+	uint64_t runs = 1;
+	int before = -1;
+
+	assert(out->rank <= NNB_RANK_MAX);
+	for (uint32_t d = 0; d < out->rank; d++) {
+		uint64_t n = dim_from_last(out, d);
+		int how = (dim_from_last(a, d) == n) + 2 * (dim_from_last(b, d) == n);
+
+		if (n == 1)
+			continue;
+		if (before >= 0 && how != before)
+			before = 4; /* all further dimensions are outside of the innermost run */
+		else
+			before = how;
+		if (before == 4)
+			runs = nnb__saturating_product(runs, n);
+	}
+	return runs;
 }
 
 static uint64_t work_count(const struct place *p, enum nnb__count what)
@@ -240,8 +290,9 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 			shape_elements(place_input(p, 0)),
 			nnb__saturating_product(output_elements(p), bits_of(last_of(place_input(p, 0)))));
 	case REGIONS:
-		return nnb__saturating_product(dim_of(place_input(p, 0), 1),
-		                               boxes_compared(dim_of(place_input(p, 0), 0), 0));
+		return nnb__saturating_sum(shape_elements(place_input(p, 0)),
+		                           nnb__saturating_product(classes_searched(dim_of(place_input(p, 0), 1)),
+		                                                   boxes_compared(dim_of(place_input(p, 0), 0), 0)));
 	case PROPOSALS:
 		return proposal_pairs(p);
 	case DETECTIONS:
@@ -249,8 +300,11 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 	case INPUTS:
 		return shape_elements(place_input(p, 0));
 	case STEPS:
-		return nnb__saturating_product(nnb__saturating_sum(weight_products(p), PIXEL_ELEMENTS),
-		                               place_input(p, 0)->rank > 1 ? place_input(p, 0)->dims[1] : 1);
+		/* dimensions 0 and 1 are the steps and the items, in either order */
+		return nnb__saturating_product(
+			nnb__saturating_sum(weight_products(p),
+		                            nnb__saturating_product(dim_of(place_input(p, 0), 0), PIXEL_ELEMENTS)),
+			dim_of(place_input(p, 0), 1));
 	case FILTERS: {
 		const struct nnb_shape *filter = place_input(p, 1);
 		uint64_t channels = filter->rank ? filter->dims[0] : 1;
@@ -284,6 +338,12 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 	}
 	case WEIGHTS:
 		return weight_products(p);
+	case LINES:
+		return rows_of(&p->shapes[p->op->outputs[0]]);
+	case RUNS:
+		return pair_runs(p);
+	case UNCOUNTED:
+		return 0;
 	default:
 		return output_elements(p);
 	}
@@ -326,6 +386,35 @@ static bool is_plain_mean(const struct place *p)
 	return item > ITEM;
 }
 
+static bool has_channels_second(const struct place *p)
+{
+	uint32_t last = p->op->n_inputs - 1;
+	const uint8_t *value = operand_in(p, last)->type == NNB_BOOL ? p->graph->constants[p->op->inputs[last]] : NULL;
+
+	return value && *value;
+}
+
+/* Does a plain loop compute this pool? XNNPACK computes a row of outputs at a time, and no window of one cell. */
+static bool is_plain_pool(const struct place *p)
+{
+	const struct nnb_shape *out = &p->shapes[p->op->outputs[0]];
+	uint64_t row = nnb__saturating_product(dim_of(out, 3), dim_of(out, has_channels_second(p) ? 1 : 2));
+	uint64_t cells = window_cells(p);
+
+	return cells <= 1 || row > ROW_CELLS / 4 || nnb__saturating_product(row, cells) > ROW_CELLS;
+}
+
+/* Cells of a plain pool, as if all its channels were computed side by side. */
+static uint64_t plain_pool_cells(const struct place *p)
+{
+	const struct nnb_shape *out = &p->shapes[p->op->outputs[0]];
+	uint64_t channels = dim_of(out, has_channels_second(p) ? 1 : 3), rest = channels % SIDE_BY_SIDE;
+	uint64_t pixels = channels ? shape_elements(out) / channels : 0;
+
+	return nnb__saturating_product(nnb__saturating_product(pixels, window_cells(p)),
+	                               nnb__saturating_sum(channels - rest, rest * SIDE_BY_SIDE));
+}
+
 /* Does a plain loop compute the operation, because its weights cannot be packed or its sums are too long? */
 static bool is_plain(const struct place *p)
 {
@@ -335,6 +424,8 @@ static bool is_plain(const struct place *p)
 
 	if (type == NNB_MEAN)
 		return is_plain_mean(p);
+	if (type == NNB_MAX_POOL_2D || type == NNB_AVERAGE_POOL_2D)
+		return is_plain_pool(p);
 	if (type == NNB_DEPTHWISE_CONV_2D && window_cells(p) > DEEP)
 		return true;
 	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D && !wide)
@@ -360,6 +451,21 @@ static uint64_t plain_convolution_ps(const struct place *p, uint64_t product_ps)
 
 	return nnb__saturating_sum(nnb__saturating_product(nnb__saturating_product(computed, sum_depth(p)), product_ps),
 	                           nnb__saturating_product(shape_elements(filter), WEIGHT_PS));
+}
+
+/* The float16 among the inputs and outputs, but for constants, which are converted once. */
+static uint64_t halves_of(const struct place *p)
+{
+	const struct nnb_operand *operands = p->graph->model->operands;
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < p->op->n_inputs; k++)
+		if (operand_in(p, k)->type == NNB_TENSOR_FLOAT16 && !p->graph->constants[p->op->inputs[k]])
+			n = nnb__saturating_sum(n, shape_elements(place_input(p, k)));
+	for (uint32_t k = 0; k < p->op->n_outputs; k++)
+		if (operands[p->op->outputs[k]].type == NNB_TENSOR_FLOAT16)
+			n = nnb__saturating_sum(n, shape_elements(&p->shapes[p->op->outputs[k]]));
+	return n;
 }
 
 /* ---- totals ---- */
@@ -405,13 +511,41 @@ void nnb__referenced_costs(const struct nnb_graph *g, uint64_t *ret)
 		referenced_cost(g, i, ret);
 }
 
+/* @n times @ps, in ns. */
+static uint64_t ns_of(uint64_t n, uint64_t ps)
+{
+	return ps && n > UINT64_MAX / ps ? nnb__saturating_product(n / 1000, ps) : n * ps / 1000;
+}
+
+/* The cost of an operation whose shapes are all known. */
+static uint64_t work_cost(const struct place *p, const struct nnb__cost *cost)
+{
+	const struct nnb_operand *out = &p->graph->model->operands[p->op->outputs[0]];
+	bool quant = is_bytes(operand_in(p, 0)->type) || is_bytes(out->type), plain = is_plain(p);
+	uint32_t type = p->op->type;
+	uint64_t ps = plain ? cost->plain_ps[quant] : cost->ps[quant], ns;
+
+	if (type == NNB_CONV_2D && plain && !quant)
+		ns = plain_convolution_ps(p, ps) / 1000;
+	else if ((type == NNB_MAX_POOL_2D || type == NNB_AVERAGE_POOL_2D) && plain)
+		ns = ns_of(plain_pool_cells(p), ps);
+	else
+		ns = ns_of(work_count(p, cost->count), ps);
+	ns = nnb__saturating_sum(ns, ns_of(work_count(p, cost->starts), cost->start_ps));
+	ns = nnb__saturating_sum(ns, ns_of(halves_of(p), HALF_PS));
+	/* each output is a sum, of any length, including 1 */
+	if (cost->count == PRODUCTS || cost->count == FILTERS || cost->count == CELLS) {
+		ns = nnb__saturating_sum(ns, ns_of(output_elements(p), (plain ? plain_output_ps : output_ps)[quant]));
+		ns = nnb__saturating_sum(ns, ns_of(work_count(p, LINES), PIXEL_PS));
+	}
+	return ns;
+}
+
 uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struct nnb_shape *shapes)
 {
 	const struct place p = { g, &g->model->operations[op], op, shapes };
 	const struct nnb__cost *cost =
 		p.op->type < sizeof(costs) / sizeof(costs[0]) && costs[p.op->type].count ? &costs[p.op->type] : NULL;
-	bool quant;
-	uint64_t n, ps;
 
 	if (nnb__is_control(p.op->type)) {
 		/* the cost of the slower branch of an IF, or of one iteration of a WHILE */
@@ -433,20 +567,7 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	for (uint32_t k = 0; k < p.op->n_outputs; k++)
 		if (!p.shapes[p.op->outputs[k]].known)
 			return 0;
-	quant = is_bytes(operand_in(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);
-	n = work_count(&p, cost->count);
-	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
-	if (p.op->type == NNB_CONV_2D && is_plain(&p) && !quant)
-		n = plain_convolution_ps(&p, ps) / 1000;
-	else
-		n = n > UINT64_MAX / ps ? nnb__saturating_product(n / 1000, ps) : n * ps / 1000;
-	/* each output is a sum, of any length, including 1 */
-	if (cost->count == PRODUCTS || cost->count == FILTERS || cost->count == CELLS)
-		n = nnb__saturating_sum(
-			n, nnb__saturating_sum(nnb__saturating_product(output_elements(&p), OUTPUT_PS),
-		                               nnb__saturating_product(rows_of(&shapes[p.op->outputs[0]]), PIXEL_PS)) /
-				   1000);
-	return nnb__saturating_sum(n, EACH_NS);
+	return nnb__saturating_sum(work_cost(&p, cost), EACH_NS);
 }
 
 uint64_t nnb__model_cost(const struct nnb_graph *g, const struct nnb_shape *shapes)
