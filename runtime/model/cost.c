@@ -419,7 +419,6 @@ static uint64_t plain_pool_cells(const struct place *p)
 static bool is_plain(const struct place *p)
 {
 	uint32_t type = p->op->type;
-
 	bool wide = type == NNB_GROUPED_CONV_2D || type == NNB_TRANSPOSE_CONV_2D;
 
 	if (type == NNB_MEAN)
@@ -439,18 +438,14 @@ static bool is_plain(const struct place *p)
 	return !p->graph->constants[p->op->inputs[1]] || !p->graph->constants[p->op->inputs[2]];
 }
 
-/*
- * The cost of a plain convolution of floats in ps. Its products are cheap, but each weight is first put into a panel
- * of PANEL output channels, and a panel is always computed whole.
- */
-static uint64_t plain_convolution_ps(const struct place *p, uint64_t product_ps)
+/* The products of a plain convolution of floats, which always computes PANEL output channels together. */
+static uint64_t panel_products(const struct place *p)
 {
 	const struct nnb_shape *out = &p->shapes[p->op->outputs[0]], *filter = place_input(p, 1);
 	uint64_t channels = dim_of(filter, 0), pixels = channels ? shape_elements(out) / channels : 0;
 	uint64_t computed = nnb__saturating_product(pixels, (channels + PANEL - 1) / PANEL * PANEL);
 
-	return nnb__saturating_sum(nnb__saturating_product(nnb__saturating_product(computed, sum_depth(p)), product_ps),
-	                           nnb__saturating_product(shape_elements(filter), WEIGHT_PS));
+	return nnb__saturating_product(computed, sum_depth(p));
 }
 
 /* The float16 among the inputs and outputs, but for constants, which are converted once. */
@@ -491,12 +486,14 @@ static const uint64_t *referenced_ns(const struct nnb_graph *g)
  */
 static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t *ns)
 {
-	const struct nnb_graph *part = g->referenced[index];
-	const struct nnb_model *m = part->model;
+	const struct nnb_graph *part;
+	const struct nnb_model *m;
 
 	assert(index < g->model->n_referenced);
 	if (ns[index])
 		return;
+	part = g->referenced[index];
+	m = part->model;
 	for (uint32_t i = 0; i < m->n_operands && nnb__patient(1); i++)
 		if (m->operands[i].lifetime == NNB_LIFETIME_SUBGRAPH)
 			referenced_cost(g, m->operands[i].location.offset, ns);
@@ -511,9 +508,11 @@ void nnb__referenced_costs(const struct nnb_graph *g, uint64_t *ret)
 		referenced_cost(g, i, ret);
 }
 
-/* @n times @ps, in ns. */
+/* @n times @ps, in ns. UINT64_MAX: out of range. */
 static uint64_t ns_of(uint64_t n, uint64_t ps)
 {
+	if (n == UINT64_MAX && ps)
+		return UINT64_MAX;
 	return ps && n > UINT64_MAX / ps ? nnb__saturating_product(n / 1000, ps) : n * ps / 1000;
 }
 
@@ -526,7 +525,8 @@ static uint64_t work_cost(const struct place *p, const struct nnb__cost *cost)
 	uint64_t ps = plain ? cost->plain_ps[quant] : cost->ps[quant], ns;
 
 	if (type == NNB_CONV_2D && plain && !quant)
-		ns = plain_convolution_ps(p, ps) / 1000;
+		ns = nnb__saturating_sum(ns_of(panel_products(p), ps),
+		                         ns_of(shape_elements(place_input(p, 1)), WEIGHT_PS));
 	else if ((type == NNB_MAX_POOL_2D || type == NNB_AVERAGE_POOL_2D) && plain)
 		ns = ns_of(plain_pool_cells(p), ps);
 	else

@@ -83,8 +83,8 @@ static void work_beyond_counting_is_the_largest_number(void **state)
 	(void)state;
 	graph_of(&g, m);
 	g.shapes[m->outputs[0]] = huge;
-	assert_true(nnb__operation_cost(&g.seen, 0, g.shapes) > UINT64_MAX / 10000);
-	assert_true(nnb__model_cost(&g.seen, g.shapes) > UINT64_MAX / 10000);
+	assert_true(nnb__operation_cost(&g.seen, 0, g.shapes) == UINT64_MAX);
+	assert_true(nnb__model_cost(&g.seen, g.shapes) == UINT64_MAX);
 	g.shapes[m->outputs[0]].known = false;
 	assert_int_equal(nnb__operation_cost(&g.seen, 0, g.shapes), 0);
 	nnb_model_free(m);
