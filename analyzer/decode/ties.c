@@ -26,6 +26,7 @@ enum step {
 	STEP_DISPATCH,
 	STEP_OPERATION,
 	STEP_PREEMPT,
+	STEP_READY,
 	STEP_RESUME,
 	STEP_MISS,
 	STEP_END,
@@ -133,6 +134,7 @@ static enum step step_of(const struct bsa_event *e, uint64_t *ret_exec)
 		STEP(op_end, STEP_OPERATION)
 		STEP(loop_iteration, STEP_OPERATION)
 		STEP(sched_preempt, STEP_PREEMPT)
+		STEP(sched_ready, STEP_READY)
 		STEP(sched_resume, STEP_RESUME)
 		STEP(deadline_miss,
 		     BSA_OF(e, deadline_miss)->stage == BSA_STAGE_RETURNED ? STEP_RETURNED_LATE : STEP_MISS)

@@ -408,7 +408,7 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 		else if (w->occupancy == BSA_IDLE)
 			idle = (struct amount){ idle.late + part.late, idle.spent + part.spent };
 		else
-			charge_cause(l, BSA_CAUSE_UNKNOWN, part);
+			charge_cause(l, w->cause == BSA_CAUSE_STALLED ? BSA_CAUSE_STALLED : BSA_CAUSE_UNKNOWN, part);
 	}
 	if (kind == BSA_WAIT_QUEUE && l->x->idle)
 		return (struct amount){ idle.late + left.late, idle.spent + left.spent };

@@ -128,6 +128,7 @@ struct bsa_device {
 	uint64_t listing_since; /* begin of that report; 0: there was none */
 	bool listed; /* each execution under way at that time was reported: no hole is before the end of the report */
 	unsigned n_lanes; /* as reported, or at least as seen */
+	bool tells_ready; /* it emits when a stalled execution is ready again */
 	bool lanes_told;  /* the service reported the number; otherwise an execution may be on a lane not seen yet */
 	unsigned lanes_room;
 	struct bsa_lane *lanes; /* owned */

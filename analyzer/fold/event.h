@@ -27,7 +27,8 @@
 	K(slot_lookup) K(slot_fetch) K(pool_map) K(pool_unmap) K(sched_enqueue) K(sched_dispatch) K(sched_preempt) \
 	K(sched_resume) K(checkpoint) K(op_end) K(exec_end) K(deadline_miss) K(resource_exhausted) K(exec_return) \
 	K(fence_signal) K(exec_client) K(exec_service) K(exec_state) K(buffer_allocate) K(buffer_copy) \
-	K(buffer_reject) K(buffer_free) K(app_span) K(exec_delay) K(loop_iteration) K(loss)
+	K(buffer_reject) K(buffer_free) K(app_span) K(exec_delay) K(loop_iteration) K(sched_ready) \
+	K(loss)
 /* clang-format on */
 
 enum bsa_kind {
@@ -155,6 +156,9 @@ struct bsa_sched_resume {
 	uint64_t exec;
 	uint16_t from_op;
 	uint8_t lane, resumed;
+};
+struct bsa_sched_ready {
+	uint64_t exec;
 };
 struct bsa_checkpoint {
 	uint64_t exec;

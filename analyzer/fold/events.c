@@ -378,6 +378,7 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 		                           .mode = e->mode,
 		                           .lane = e->lane };
 	x->off = true;
+	x->ready_again = false;
 	if (is_placed(f, x, e->lane))
 		bsa_exec_step(f, x, e->mode == BSA_MODE_STALLED ? BSA_STEP_STALL : BSA_STEP_STOP, f->step_at, e->lane);
 }
@@ -390,6 +391,16 @@ static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, 
 	else
 		x->broken = true;
 	bsa_exec_report_stop(f, x, resumed);
+}
+
+void bsa_on_sched_ready(struct bsa_fold *f, const struct bsa_sched_ready *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (!x || !is_running(f, x))
+		return;
+	x->ready_again = true;
+	bsa_exec_step(f, x, BSA_STEP_READY_AGAIN, f->step_at, BSA_LANE_NONE);
 }
 
 void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
@@ -441,7 +452,7 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 	if (!x->off)
 		return lane;
 	/* success: it was on a lane again, without a recorded event, unless its thread went on without a lane */
-	if (status == BSA_STATUS_NONE && x->stop.mode != BSA_MODE_STALLED) {
+	if (status == BSA_STATUS_NONE && (x->stop.mode != BSA_MODE_STALLED || x->ready_again)) {
 		x->broken = true;
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 		return lane;

@@ -51,6 +51,7 @@ struct bsa_exec {
 	bool has_client, has_service;
 	bool deadline_said; /* an event reported whether it has a deadline */
 	bool off;           /* the execution is off its lane: @stop is open */
+	bool ready_again;   /* off its lane: it was stalled, and sched_ready reported that it waits for a lane again */
 	bool broken;        /* a preemption, or its end, was not recorded */
 	bool late_start;    /* first seen in exec_state */
 	bool found_waiting; /* late_start: the execution was ready, or preempted, at that time */
@@ -98,6 +99,7 @@ void bsa_on_slot_fetch(struct bsa_fold *f, const struct bsa_slot_fetch *e);
 void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e);
 void bsa_on_sched_dispatch(struct bsa_fold *f, const struct bsa_sched_dispatch *e);
 void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e);
+void bsa_on_sched_ready(struct bsa_fold *f, const struct bsa_sched_ready *e);
 void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e);
 void bsa_on_op_end(struct bsa_fold *f, const struct bsa_op_end *e);
 void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e);

@@ -131,7 +131,8 @@ enum bsa_cause {
 	BSA_UNUSED,  /* budget only */
 	BSA_CAUSE_UNKNOWN,
 	BSA_SUBMITTED_LATE,
-	BSA_MACHINE_BUSY, /* databases hold these numbers: append only */
+	BSA_MACHINE_BUSY,
+	BSA_CAUSE_STALLED, /* databases hold these numbers: append only */
 	BSA_CAUSES
 };
 
@@ -157,6 +158,7 @@ struct bsa_execution {
 	/* ns of its bsa_wait facts, by cause minus BSA_QUEUED_BEHIND; other parts of its waits are unknown, or
 	 * @idle. */
 	uint64_t waited[BSA_WAIT_CAUSES];
+	uint64_t stalled; /* off its lane, and certainly not ready for one */
 	struct bsa_waited request, result;
 	uint64_t deadline, duration, estimate; /* 0: none; estimate BSA_NEVER: unknown */
 	uint64_t floor;                        /* the scheduler's lower bound of its lane time; 0: unknown */

@@ -542,6 +542,7 @@ static void set_scheduled(struct bsa_exec *x)
 	fact->idle = x->scheduled && x->sched.idle;
 	fact->bypassed = x->sched.bypassed;
 	memcpy(fact->waited, x->sched.waited, sizeof(fact->waited));
+	fact->stalled = x->sched.stalled;
 	fact->preemptions = x->told_stops > x->stops ? x->told_stops : x->stops;
 }
 

@@ -24,11 +24,12 @@
  *           FOUND_* begin with the state in which the recording found the execution. DISPATCH, RESUME, STOP and
  *           END that do not fit, because a hole hid a step or because the trace is wrong, lead to the same state
  *           as those that fit, and what lies between is reported as uncertain. READY and FOUND_* that do not fit,
- *           and STOP of an execution without a lane, change nothing. STALL leads from ON to STALLED, RESUME from there
- *           to ON: when the execution became ready again is unknown, so it is in no list, and its wait is reported
- *           as possible. READY and STOPPED are in a list of waiting executions; ON is the holder of a lane, or in
- *           the list of those without lanes; OFF, STALLED and OVER are in no list and on no lane. After
- *           -ENOMEM the state is half changed, and the caller must not go on.
+ *           and STOP of an execution without a lane, change nothing. STALL leads from ON to STALLED, and READY_AGAIN
+ *           from there to STOPPED: until then the execution does not wait, so it is in no list. RESUME leads from
+ *           STALLED to ON where READY_AGAIN was not recorded: when the execution became ready again is unknown, and
+ *           its wait is reported as possible. READY and STOPPED are in a list of waiting executions; ON is the
+ *           holder of a lane, or in the list of those without lanes; OFF, STALLED and OVER are in no list and on
+ *           no lane. After -ENOMEM the state is half changed, and the caller must not go on.
  * CONCURRENCY  One thread uses a schedule. The functions of struct bsa_facts must not call it.
  */
 #include "fold/schedule.h"
@@ -185,6 +186,7 @@ static int wait_begin(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_sc
 static void set_off(struct bsa_scheduled *x, enum bsa_scheduled_state state)
 {
 	assert((state == BSA_SCHEDULED_OFF || state == BSA_SCHEDULED_OVER) && !x->prev && !x->next);
+	x->bypassed_more |= x->state == BSA_SCHEDULED_STALLED; /* while it may have waited */
 	x->state = (uint8_t)state;
 	x->tenant = NULL;
 }
@@ -595,15 +597,17 @@ static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *
 }
 
 /*
- * @x, stalled, is on a lane again or over. If a hole hides nothing, it was off its lane until now; @may_have_waited: it
- * may have waited for another lane in some of that time. 0 or -ENOMEM.
+ * @x, stalled, is ready again, on a lane again, or over. If a hole hides nothing, it was off its lane until now;
+ * @may_have_waited: it may have waited for another lane in some of that time. 0 or -ENOMEM.
  */
 static int stall_end(struct bsa_device *d, struct bsa_scheduled *x, bool may_have_waited)
 {
 	assert(x->state == BSA_SCHEDULED_STALLED);
 	if (may_have_waited && may_have_waited_unlisted(d, x, x->ready_since, d->now) < 0)
 		return -ENOMEM;
-	bsa_waits_report_stalled(d, x);
+	bsa_waits_report_stalled(d, x, may_have_waited);
+	if (!may_have_waited)
+		x->state = BSA_SCHEDULED_OFF; /* so that its bypasses are all counted: there are none */
 	set_off(x, BSA_SCHEDULED_OFF);
 	return 0;
 }
@@ -741,9 +745,41 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 	if (stalls) {
 		set_off(x, BSA_SCHEDULED_OFF);
 		x->state = BSA_SCHEDULED_STALLED;
-		x->bypassed_more = true; /* while it may wait */
+		x->open = 0;
 		x->ready_since = d->now;
 		return 0;
+	}
+	if (wait_begin(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
+		return -ENOMEM;
+	if (!known) {
+		bsa_shares_doubt(x->tenant);
+		bsa_shares_appears(x->tenant, since, d->now);
+	}
+	return 0;
+}
+
+/* The begin of the state that @x is in, if it waits, is stalled or is on a lane. */
+static uint64_t last_change(const struct bsa_scheduled *x)
+{
+	return x->state == BSA_SCHEDULED_ON ? x->slice_began : x->ready_since;
+}
+
+/* READY_AGAIN: @x is off the lane that it lost, and waits for one from now on. */
+static int take_ready_again(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	uint64_t since = hidden_from(d, x);
+	bool known = is_stall_seen(d, x);
+
+	if (x->state == BSA_SCHEDULED_ON && x->on_native)
+		return 0;
+	if (known) {
+		if (stall_end(d, x, false) < 0)
+			return -ENOMEM;
+	} else {
+		d->left->absurd += x->state != BSA_SCHEDULED_OFF && !is_hidden(d, x, last_change(x), d->now);
+		if (!is_waiting(x) && may_have_waited_unlisted(d, x, since, d->now) < 0)
+			return -ENOMEM;
+		lose_track(d, x);
 	}
 	if (wait_begin(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
 		return -ENOMEM;
@@ -789,7 +825,7 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	} else if (x->state == BSA_SCHEDULED_STOPPED) { /* the event names the lane that it was on before */
 		r = take_end_waiting(s, d, x);
 	} else if (is_stall_seen(d, x)) {
-		r = stall_end(d, x, !x->on_lane_to_its_end);
+		r = stall_end(d, x, !x->on_lane_to_its_end && !d->tells_ready);
 		x->lane = -1;
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
 		unlist_native(d, x);
@@ -976,6 +1012,14 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		may_have_been_preempted(d, x, waited_until(d, x));
 		return 0;
 	}
+	if (is_stall_seen(d, x) && d->tells_ready) {
+		if (x->over_by > d->now && may_have_waited_unlisted(d, x, d->now, x->over_by) < 0)
+			return -ENOMEM;
+		x->open |= BSA_OPEN_END;
+		x->uncertain = true;
+		x->stretches++;
+		return stall_end(d, x, false);
+	}
 	return take_forget(d, x);
 }
 
@@ -1088,6 +1132,9 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 	case BSA_STEP_STOP:
 	case BSA_STEP_STALL:
 		r = take_stop(d, x, lane, step == BSA_STEP_STALL);
+		break;
+	case BSA_STEP_READY_AGAIN:
+		r = take_ready_again(d, x);
 		break;
 	case BSA_STEP_END:
 		r = take_end(s, d, x, lane);
@@ -1214,6 +1261,16 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 	return note_step(s, &noted, BSA_RANK_RULES);
 }
 
+int bsa_schedule_tells_ready(struct bsa_schedule *s, uint16_t instance)
+{
+	struct bsa_device *d = device_of(s, instance);
+
+	if (!d)
+		return -ENOMEM;
+	d->tells_ready = true;
+	return 0;
+}
+
 int bsa_schedule_listing(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over)
 {
 	struct bsa_noted noted = { .at = at, .instance = instance, .step = over ? RULES_LISTED : RULES_LISTING };
@@ -1234,6 +1291,7 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		[BSA_STEP_FORGET] = BSA_RANK_ENTER,        [BSA_STEP_FOUND_READY] = BSA_RANK_READY,
 		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
 		[BSA_STEP_CUT] = BSA_RANK_ENTER,           [BSA_STEP_STALL] = BSA_RANK_LEAVE,
+		[BSA_STEP_READY_AGAIN] = BSA_RANK_READY,
 	};
 	struct bsa_noted noted = { .at = at, .x = x, .step = (uint8_t)step, .lane = lane };
 	uint8_t rank = ranks[step];

@@ -16,10 +16,11 @@
 struct bsa_schedule;
 
 enum bsa_step {
-	BSA_STEP_READY,    /* sched_enqueue: ready */
-	BSA_STEP_DISPATCH, /* its first lane */
-	BSA_STEP_STOP,     /* the execution is preempted */
-	BSA_STEP_STALL,    /* it lost its lane because its thread waits for a page: it is not known to be ready */
+	BSA_STEP_READY,       /* sched_enqueue: ready */
+	BSA_STEP_DISPATCH,    /* its first lane */
+	BSA_STEP_STOP,        /* the execution is preempted */
+	BSA_STEP_STALL,       /* it lost its lane because its thread waits for a page: it is not ready */
+	BSA_STEP_READY_AGAIN, /* stalled until now, and ready for a lane again */
 	BSA_STEP_RESUME,
 	BSA_STEP_END,     /* exec_end, on a lane or not */
 	BSA_STEP_REFUSED, /* refused: deadline_miss before it was ready */
@@ -36,7 +37,11 @@ enum bsa_scheduled_state {
 	BSA_SCHEDULED_READY,
 	BSA_SCHEDULED_ON, /* on a lane */
 	BSA_SCHEDULED_STOPPED,
-	BSA_SCHEDULED_STALLED, /* off its lane since STALL; whether it waits for a lane again is unknown */
+	/*
+	 * off its lane since STALL, and not ready until READY_AGAIN; if its service does not emit that, whether it
+	 * waits for a lane again is unknown
+	 */
+	BSA_SCHEDULED_STALLED,
 	BSA_SCHEDULED_OVER
 };
 
@@ -74,12 +79,14 @@ struct bsa_scheduled {
 	bool bypassed_more;   /* not all bypasses were counted */
 	uint64_t ready_since; /* begin of its last wait, or of the time in which it is stalled */
 	uint64_t slice_began; /* begin of its last stretch on a lane */
-	uint64_t lane_ns, ready_ns; /* totals of the stretches that are certain */
-	bool sliced;                /* a stretch on a lane was reported as a slice */
+	uint64_t lane_ns,
+		ready_ns; /* totals of the stretches that are certain; ready_ns: with those that are stalled */
+	bool sliced;      /* a stretch on a lane was reported as a slice */
 	uint64_t waited[BSA_WAIT_CAUSES];
-	int16_t lane;   /* after its end: the lane that it certainly held all the time, or -1 */
-	bool idle;      /* its queue phase was one wait while @lane was idle, or was empty, or the policy is native */
-	bool on_native; /* its last stretch was under the native policy, without a lane */
+	uint64_t stalled; /* total of the times in which it was off its lane, and certainly not ready */
+	int16_t lane;     /* after its end: the lane that it certainly held all the time, or -1 */
+	bool idle;        /* its queue phase was one wait while @lane was idle, or was empty, or the policy is native */
+	bool on_native;   /* its last stretch was under the native policy, without a lane */
 	/* a stretch on or off a lane is unknown. The assembler may set it before DISPATCH or RESUME for the coming
 	 * stretch */
 	bool uncertain;
@@ -130,10 +137,13 @@ void bsa_schedule_set_begin(struct bsa_schedule *s, uint64_t at);
  */
 int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, bool native, bool idle);
 
+/* Service @instance emits when a stalled execution is ready again: without that event, it is not. 0 or -ENOMEM. */
+int bsa_schedule_tells_ready(struct bsa_schedule *s, uint16_t instance);
+
 /*
  * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, STALL, RESUME, END; 255: none). Of steps with
- * the same time, END, STOP and STALL are taken first, then READY, then DISPATCH and RESUME, but a step never overtakes
- * an earlier noted step of the same execution. With horizon_ns == 0, @at must not decrease, and steps are
+ * the same time, END, STOP and STALL are taken first, then READY and READY_AGAIN, then DISPATCH and RESUME, but a
+ * step never overtakes an earlier noted step of the same execution. With horizon_ns == 0, @at must not decrease, and steps are
  * taken as they are noted. A step earlier than one already taken is too late: it makes its lane unknown until
  * the next step there.
  */

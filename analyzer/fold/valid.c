@@ -108,6 +108,7 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		ANY(sched_preempt, asked_ns) END },
 	[BSA_sched_resume] = (const struct field[]){ EXEC(sched_resume, exec) LANE(sched_resume, lane)
 		ANY(sched_resume, from_op) ANY(sched_resume, resumed) END },
+	[BSA_sched_ready] = (const struct field[]){ EXEC(sched_ready, exec) END },
 	[BSA_checkpoint] = (const struct field[]){ EXEC(checkpoint, exec) ANY(checkpoint, op) ANY(checkpoint, flag) END },
 	[BSA_op_end] = (const struct field[]){ EXEC(op_end, exec) ANY(op_end, op) ANY(op_end, type) END },
 	[BSA_exec_end] = (const struct field[]){ EXEC(exec_end, exec) LANE_OR_NONE(exec_end, lane)

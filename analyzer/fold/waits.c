@@ -638,7 +638,7 @@ void bsa_waits_report_idle(struct bsa_device *d, struct bsa_scheduled *x, unsign
 		report_wait(d, x, &wait);
 }
 
-void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x)
+void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x, bool may_have_waited)
 {
 	struct bsa_wait wait = { .execution = x->id,
 		                 .began = x->ready_since,
@@ -646,12 +646,14 @@ void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x)
 		                 .kind = BSA_WAIT_PREEMPTED,
 		                 .lane = BSA_LANE_NONE,
 		                 .occupancy = BSA_UNKNOWN,
-		                 .cause = BSA_CAUSE_UNKNOWN,
+		                 .cause = may_have_waited ? BSA_CAUSE_UNKNOWN : BSA_CAUSE_STALLED,
+		                 .open = x->open,
 		                 .app = x->app,
 		                 .instance = d->instance,
 		                 .level = x->level };
 
 	x->ready_ns += wait.ended - wait.began;
+	x->stalled += may_have_waited ? 0 : wait.ended - wait.began;
 	if (wait.began < wait.ended)
 		report_wait(d, x, &wait);
 }

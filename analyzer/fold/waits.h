@@ -72,9 +72,10 @@ int bsa_waits_report(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_s
 void bsa_waits_report_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane);
 
 /*
- * @x was stalled until now, and may have waited for a lane in some of that time. All of it is reported as one wait
- * of unknown cause, because the waits of an execution tile its time off the lane.
+ * @x was stalled until now. @may_have_waited: it may have waited for a lane in some of that time. All of it is
+ * reported as one stretch among the waits, because these tile the time of an execution off the lane: caused by the
+ * stall, or of unknown cause.
  */
-void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x);
+void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x, bool may_have_waited);
 
 #endif

@@ -23,6 +23,7 @@ enum {
 	INSTANCE_SHIFT = 20, /* position of the instance in the service's numbers */
 	LANES_MAX = 64,
 	POLICY_NATIVE = 4,
+	CONTRACT_READY = 2, /* from this version of the catalogue on, sched_ready is emitted */
 	CAUSE_UNKNOWN = 255
 };
 
@@ -182,6 +183,8 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 		                       is_new && !e->since))
 			f->failed = -ENOMEM;
 	}
+	if (e->contract >= CONTRACT_READY && bsa_schedule_tells_ready(f->schedule, e->instance))
+		f->failed = -ENOMEM;
 	if (is_new && e->since && !s->listing) {
 		s->listing = true;
 		f->n_listing++;

@@ -429,9 +429,13 @@ static bool lane_regain(struct nnb__seat *s, uint64_t now)
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
 	if (!l->policy.free)
 		lanes_reclaim(l);
+	if (s->trace)
+		nnb__trace_ready(s->trace, now);
 	on_lane = nnb__policy_ready(&l->policy, &s->job, now);
 	s->job.begun = true;
-	if (!on_lane)
+	if (on_lane)
+		trace_wait(s, 0);
+	else
 		publish_yields(l);
 	return on_lane;
 }

@@ -240,6 +240,14 @@ static inline void nnb__trace_lost(struct nnb__trace *t, uint64_t by, uint32_t a
 	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
 }
 
+/* The execution, which lost its lane, waits for one again since @now. Call before it can get one. */
+static inline void nnb__trace_ready(struct nnb__trace *t, uint64_t now)
+{
+	nnb__trace_waits(t, now); /* first, so that exec_state has the wait if no session has the event */
+	if (nbt_on(NBT_EVENT_sched_ready) && t->exec)
+		NBT(sched_ready, .exec = t->exec);
+}
+
 static inline void nnb__trace_resumed(struct nnb__trace *t, uint32_t lane, uint32_t from_op, bool restart)
 {
 	atomic_store_explicit(&t->lane, (uint8_t)lane, memory_order_relaxed);

@@ -17,12 +17,14 @@ scenario crowd '{"name": "crowd", "duration": "60s", "apps": [
 
 start_sessiond
 session run DEBUG_FUNCTION
-LD_PRELOAD=$hold_pages start_service "$service" --lanes 1 2>"$tmp/service.said"
+# Without preemption, what leaves a lane unfinished has lost it.
+LD_PRELOAD=$hold_pages start_service "$service" --lanes 1 --preempt none 2>"$tmp/service.said"
 if grep -q 'no userfaultfd' "$tmp/service.said"; then echo 'skipped: no userfaultfd'; exit 77; fi
 "$load" --quiet --socket "$tmp/socket" "$tmp/crowd.json" >"$tmp/load.said" 2>&1 &
 load_pid=$!
 goes_on "$service"
-sleep 1
+losses() { "$service" --status --socket "$tmp/socket" | awk '/^app /{ n = 1; next } n && NF > 6 { sum += $3 } END { print sum + 0 }'; }
+awaits '(($(losses) >= 6))' 'executions lose their lanes'
 kill -INT "$load_pid" 2>/dev/null || true
 kill "$load_pid" 2>/dev/null || true
 await_end "$load_pid" 'the load ends' 2>/dev/null || true
@@ -44,6 +46,20 @@ for file in recomputed recomputed_lanes; do
 	found=$(sqlite3 -readonly -bail "$tmp/run.db" "ATTACH 'file:$tmp/run.truth?mode=ro' AS truth" ".read '$sql/$file.sql'" 2>&1) || true
 	[[ ! $found ]] || wrong "$file: $(wc -l <<<"$found") differ: $(head -5 <<<"$found")"
 done
+
+# ---- from the loss of the lane until it is ready again, an execution waits for none; from then on it does ----
+nothing() { # WHAT QUERY
+	found=$(ask "$2")
+	[[ ! $found ]] || wrong "$1: $(head -3 <<<"$found")"
+}
+nothing 'a lost lane is no stall from then on' "
+	SELECT p.execution_id, p.stopped, p.resumed FROM preemption p WHERE p.mode = 'stalled' AND NOT EXISTS (
+		SELECT 1 FROM wait w WHERE w.execution_id = p.execution_id AND w.began = p.stopped AND w.cause = 'stalled')"
+nothing 'it may have waited while it was stalled' "
+	SELECT v.* FROM possible_wait v JOIN preemption p USING (execution_id) WHERE p.mode = 'stalled' AND v.ended > p.stopped"
+ready=$(grep -c '^[0-9]*	sched_ready	' "$tmp/text/rows") || true
+n=$(ask "SELECT count(*) FROM wait s JOIN wait w ON w.execution_id = s.execution_id AND w.began = s.ended WHERE s.cause = 'stalled' AND w.kind = 'preempted'")
+((ready > 0 && ready == n)) || wrong "$ready were ready again, and $n waited from then on"
 
 # ---- what the commands say ----
 id=$(ask "SELECT execution_id FROM preemption WHERE mode = 'stalled' AND resumed IS NOT NULL LIMIT 1")

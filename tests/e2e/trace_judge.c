@@ -59,7 +59,8 @@ struct exec {
 	uint32_t model;
 	/* its time on the lane, and off it */
 	bool on_lane, dispatched;
-	bool stalled; /* off it because its thread waited for a page: it may end well without another lane */
+	bool stalled; /* off it because its thread waits for a page: it may end well without another lane */
+	bool lost;    /* off it because its thread waited for a page; it may be ready again */
 	uint64_t stretch, last_ns, run_ns, preempted_ns, redo_ns, end_redo_ns, cpu_ns;
 	uint64_t lookups, misses, fetches, preemptions, missed_deadlines, deadline;
 	bool told_returned; /* reported by deadline_miss */
@@ -290,7 +291,9 @@ static void on_lane(struct exec *x, const struct text_event *e)
 	lane->awaited = 0;
 	x->lane = (uint8_t)text_get(e, "lane");
 	x->on_lane = true;
-	x->stalled = false;
+	if (x->stalled)
+		wrong(x, "on a lane again, and not ready before");
+	x->stalled = x->lost = false;
 	if (x->dispatched)
 		x->preempted_ns += e->at - x->stretch;
 	x->stretch = e->at;
@@ -516,7 +519,9 @@ static void judge_rest(const struct exec *x)
 		      x->redo_ns, x->end_redo_ns, x->last_ns);
 	if (missed && !x->missed_deadlines && !is_trial(x))
 		wrong(x, "it missed its deadline, without deadline_miss");
-	if (!launched(x) && !is_trial(x) && !x->status != !x->returned)
+	/* Outputs are flushed to their file after exec_end, which may fail (docs/events.md). */
+	if (!launched(x) && !is_trial(x) && !x->status != !x->returned &&
+	    !(!x->status && x->returned == NBT_status_general_failure))
 		wrong(x, "status %d in exec_end, %d in exec_return", x->status, x->returned);
 }
 
@@ -721,7 +726,7 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 	if (x->on_lane)
 		off_lane(x, e->at);
 	x->preemptions++;
-	x->stalled = text_get(e, "mode") == NBT_mode_stalled;
+	x->stalled = x->lost = text_get(e, "mode") == NBT_mode_stalled;
 	x->redo_ns += text_get(e, "redo_ns");
 	if (x->at[ENQUEUED] != NEVER && text_get(e, "asked_ns") > e->at - x->at[ENQUEUED])
 		wrong(x, "asked to make room %" PRIu64 " ns ago, before it was ready", text_get(e, "asked_ns"));
@@ -734,6 +739,14 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 		wrong(x, "preempted by itself");
 	if (!lane->awaited)
 		wrong(x, "preempted by an execution without a number");
+}
+
+/* Once after each loss of a lane, at most. */
+static void on_ready(struct exec *x)
+{
+	if (!x->stalled)
+		wrong(x, "sched_ready%s", x->lost ? " twice" : ", and it was not stalled");
+	x->stalled = false;
 }
 
 static void on_end(struct exec *x, const struct text_event *e)
@@ -911,6 +924,9 @@ static void of_lane(struct exec *x, const struct text_event *e)
 		break;
 	case NBT_EVENT_sched_preempt:
 		on_preempt(x, e);
+		break;
+	case NBT_EVENT_sched_ready:
+		on_ready(x);
 		break;
 	default:
 		if (!x->on_lane)

@@ -577,6 +577,66 @@ static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
 	nnb__lanes_fini(&l);
 	listen_to_preemptions(false);
 }
+
+static struct nbt_sched_ready last_ready;
+
+static void keep_ready(const void *event)
+{
+	memcpy(&last_ready, event, sizeof(last_ready));
+}
+
+/* The thread of the seat emits that, before it can have a lane; a session that begins later learns of the wait, too. */
+static void that_it_is_ready_again_is_emitted_when_it_asks(void **state)
+{
+	static const int yes = 1, no = 0;
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__trace traces[2] = { { 0 }, { 0 } };
+	struct waiter holder, w;
+	struct nnb__lanes l;
+	uint64_t from;
+
+	(void)state;
+	nbt__seam.emit[NBT_EVENT_sched_ready] = keep_ready;
+	nbt__seam.enabled[NBT_EVENT_sched_ready] = &yes;
+	last_ready = (struct nbt_sched_ready){ 0 };
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	waiter_init(&holder, &l, &app, 1, NNB__NEVER);
+	waiter_init(&w, &l, &other, 1, NNB__NEVER);
+	nnb__trace_begin(&traces[0], 7);
+	nnb__trace_begin(&traces[1], 8);
+	holder.seat.trace = &traces[0];
+	w.seat.trace = &traces[1];
+	assert_int_equal(nnb__lanes_take(&holder.seat, NNB__NEVER), 0);
+	waiter_begin(&w);
+	await_waiting(&l, 1);
+	assert_int_equal(watch(&l, always), 1);
+	pthread_join(w.thread, NULL);
+	assert_int_equal(last_ready.exec, 0);
+	assert_int_equal(atomic_load(&traces[0].ready_ns), 0); /* stalled: it waits for no lane */
+	from = nnb__now();
+	assert_int_equal(pthread_create(&holder.thread, NULL, waits_again, &holder), 0);
+	await_waiting(&l, 1);
+	assert_true(atomic_load(&traces[0].ready_ns) >= from);
+	nnb__lanes_give(&w.seat);
+	pthread_join(holder.thread, NULL);
+	assert_int_equal(holder.got, 0);
+	assert_int_equal(last_ready.exec, 7);
+	assert_int_equal(atomic_load(&traces[0].ready_ns), 0);
+	/* once more, with a lane that is free when it asks: it never waits */
+	last_ready.exec = 0;
+	waiter_begin(&w);
+	await_waiting(&l, 1);
+	assert_int_equal(watch(&l, always), 1);
+	pthread_join(w.thread, NULL);
+	nnb__lanes_give(&w.seat);
+	waits_again(&holder);
+	assert_int_equal(last_ready.exec, 7);
+	assert_int_equal(atomic_load(&traces[0].ready_ns), 0);
+	nnb__lanes_give(&holder.seat);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+	nbt__seam.enabled[NBT_EVENT_sched_ready] = &no;
+}
 #endif
 
 static void an_execution_whose_thread_waits_for_a_page_loses_its_lane(void **state)
@@ -1017,6 +1077,7 @@ int main(void)
 		cmocka_unit_test(executions_are_numbered_as_they_come_and_as_they_end),
 		cmocka_unit_test(no_number_is_given_twice_or_skipped),
 		cmocka_unit_test(a_loss_is_emitted_when_the_lane_is_taken_away),
+		cmocka_unit_test(that_it_is_ready_again_is_emitted_when_it_asks),
 #endif
 		cmocka_unit_test(the_start_of_a_wait_is_known_only_during_it),
 		cmocka_unit_test(an_announcement_returns_the_number_announced_before),

@@ -120,6 +120,8 @@ static const struct {
 	{ "redo", starts_over, "Preemption that keeps what was done: nnburstd --preempt save." },
 	{ "cold", applies_always,
 	  "Use the same burst and the same memory again: only the first execution with a pool is cold." },
+	{ "stalled", applies_always,
+	  "Memory whose pages are there: not punched, swapped out, or in a file of a slow file system." },
 	{ "burst_per_call", applies_always, "Make one burst, keep it, and execute with it again." },
 	{ "silent", applies_always,
 	  "If the service is still there, where its threads are: gdb -p PID; if it is not, its core dump and the "

@@ -9,6 +9,7 @@ waited AS MATERIALIZED ( -- where the lane was not idle
     CAST(total(iif(cause = 'crowded_out', ended - began, 0)) AS INTEGER) AS crowded_out,
     CAST(total(iif(cause = 'hogged', ended - began, 0)) AS INTEGER) AS hogged,
     CAST(total(iif(cause = 'preempted', ended - began, 0)) AS INTEGER) AS preempted,
+    CAST(total(iif(cause = 'stalled', ended - began, 0)) AS INTEGER) AS stalled,
     CAST(total(iif(cause = 'unknown', ended - began, 0)) AS INTEGER) AS unknown
   FROM wait WHERE occupancy <> 'idle' GROUP BY execution_id),
 taken AS (
@@ -23,11 +24,11 @@ taken AS (
     p.redo_ns AS redo, ifnull(p.queue_ns, 0) + ifnull(p.preempted_ns, 0) - ifnull(w.ns, 0) AS handover,
     min(ifnull(p.decode_delay_ns, 0), ifnull(p.decode_ns, 0) + iif(ifnull(p.cold, 0), 0, ifnull(p.slots_ns, 0)))
       + min(ifnull(p.reply_delay_ns, 0), ifnull(p.reply_ns, 0) - ifnull(min(p.result_blocked_ns, p.reply_ns), 0) + ifnull(p.signal_ns, 0)) AS machine_busy,
-    w.queued_behind, w.inversion, w.crowded_out, w.hogged, w.preempted, ifnull(w.unknown, 0) AS unknown
+    w.queued_behind, w.inversion, w.crowded_out, w.hogged, w.preempted, w.stalled, ifnull(w.unknown, 0) AS unknown
   FROM picked p LEFT JOIN kinds k ON k.id = p.model_id LEFT JOIN waited w ON w.id = p.id
   WHERE @only@p.complete AND p.status = 'NONE' AND @value@ IS NOT NULL LIMIT -1),
 caused AS (
-  SELECT id, key, queued_behind, inversion, crowded_out, hogged, preempted, redo, handover, iif(is_cold, slots_ns, 0) AS cold,
+  SELECT id, key, queued_behind, inversion, crowded_out, hogged, preempted, stalled, redo, handover, iif(is_cold, slots_ns, 0) AS cold,
     iif(request = 2, send_ns, 0) + iif(result = 2, return_ns, 0) AS woken_late,
     iif(request = 1, send_ns, 0) + iif(result = 1, return_ns, 0) AS polled_late, request_full + result_full AS queue_full,
     serving_ns + iif(is_cold, 0, slots_ns) + reply_ns - result_full - machine_busy AS service, machine_busy, prepare_ns - request_full + finish_ns AS client, dependency,
@@ -40,6 +41,7 @@ summed AS MATERIALIZED (
     total(crowded_out) AS crowded_out, count(nullif(crowded_out, 0)) AS n_crowded_out,
     total(hogged) AS hogged, count(nullif(hogged, 0)) AS n_hogged,
     total(preempted) AS preempted, count(nullif(preempted, 0)) AS n_preempted,
+    total(stalled) AS stalled, count(nullif(stalled, 0)) AS n_stalled,
     total(redo) AS redo, count(nullif(redo, 0)) AS n_redo,
     total(handover) AS handover, count(nullif(handover, 0)) AS n_handover,
     total(cold) AS cold, count(nullif(cold, 0)) AS n_cold,
@@ -54,17 +56,17 @@ summed AS MATERIALIZED (
   FROM caused GROUP BY key),
 causes(nth, cause) AS (VALUES (0, 'queued_behind'), (1, 'inversion'), (2, 'crowded_out'), (3, 'hogged'), (4, 'preempted'),
   (5, 'redo'), (6, 'handover'), (7, 'cold'), (8, 'woken_late'), (9, 'polled_late'),
-  (10, 'queue_full'), (11, 'service'), (12, 'client'), (13, 'dependency'), (14, 'unknown'), (15, 'machine_busy')),
+  (10, 'queue_full'), (11, 'service'), (12, 'client'), (13, 'dependency'), (14, 'unknown'), (15, 'machine_busy'), (16, 'stalled')),
 each AS (
   SELECT id, cause,
     CASE nth WHEN 0 THEN n_queued_behind WHEN 1 THEN n_inversion WHEN 2 THEN n_crowded_out WHEN 3 THEN n_hogged WHEN 4 THEN n_preempted
       WHEN 5 THEN n_redo WHEN 6 THEN n_handover WHEN 7 THEN n_cold WHEN 8 THEN n_woken_late WHEN 9 THEN n_polled_late
       WHEN 10 THEN n_queue_full WHEN 11 THEN n_service WHEN 12 THEN n_client WHEN 13 THEN n_dependency WHEN 14 THEN n_unknown
-      WHEN 15 THEN n_machine_busy END AS n,
+      WHEN 15 THEN n_machine_busy WHEN 16 THEN n_stalled END AS n,
     CASE nth WHEN 0 THEN queued_behind WHEN 1 THEN inversion WHEN 2 THEN crowded_out WHEN 3 THEN hogged WHEN 4 THEN preempted
       WHEN 5 THEN redo WHEN 6 THEN handover WHEN 7 THEN cold WHEN 8 THEN woken_late WHEN 9 THEN polled_late
       WHEN 10 THEN queue_full WHEN 11 THEN service WHEN 12 THEN client WHEN 13 THEN dependency WHEN 14 THEN unknown
-      WHEN 15 THEN machine_busy END AS sum_ns
+      WHEN 15 THEN machine_busy WHEN 16 THEN stalled END AS sum_ns
   FROM summed CROSS JOIN causes),
 ranked AS (
   SELECT e.cause, e.n, e.sum_ns, a.name AS app, k.name AS model, x.path,

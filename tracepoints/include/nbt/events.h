@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-enum { NBT_CONTRACT = 1 };  /* the version of the catalogue; service_state carries it */
+/* the version of the catalogue; service_state carries it. From 2 on, it has sched_ready */
+enum { NBT_CONTRACT = 2 };
 enum { NBT_TEXT_MAX = 63 }; /* bytes of a text, its zero not counted */
 
 #define NBT_ENUMERATION(name, labels) enum nbt_##name{ labels };
