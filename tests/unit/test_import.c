@@ -444,8 +444,8 @@ static void executions_without_a_client_after_the_end_are_left_out(void **state)
 }
 
 /*
- * LTTng waits for a program that does not answer, while others go on, such as apps of another service. All programs were
- * recorded until the end that was noted.
+ * LTTng waits for a program that does not answer, while others go on, such as apps of another service. All programs
+ * were recorded until the end that was noted.
  */
 static void programs_that_go_on_for_long_do_not_hide_the_end(void **state)
 {

@@ -790,8 +790,8 @@ static void without_preemption_the_limit_is_the_holders_longest_stretch_all_the_
 }
 
 /*
- * Compact events come when an execution is over: one may be under way in a stream since its last event, until the noted end
- * of the recording.
+ * Compact events come when an execution is over: one may be under way in a stream since its last event, until the
+ * noted end of the recording.
  */
 static void a_compact_stream_that_is_silent_at_the_end_may_hide_an_execution(void **state)
 {
