@@ -141,19 +141,26 @@ struct starved {
 	double idle;     /* at least: the lane was empty */
 	double unrun;    /* at least: the run on the lane had no cpu */
 	double unknown;  /* at least: it is not known who held the lane */
+	double silent;   /* in percent of the longest waits: no event of the service was recorded, until the end */
 	const char *hog; /* NULL if no app is known to have held the lane */
 	bool own;        /* that app is its own */
 };
 
+/* Then who had the lane is no reason. */
+static bool is_starved_by_silence(const struct starved *s)
+{
+	return s->silent >= 50;
+}
+
 static bool is_starved_by_machine(const struct starved *s)
 {
-	return s->idle + s->unrun >= 50;
+	return !is_starved_by_silence(s) && s->idle + s->unrun >= 50;
 }
 
 /* A holder for less is not to blame. */
 static bool is_starved_by_holder(const struct starved *s)
 {
-	return !is_starved_by_machine(s) && s->hog && s->held >= 50;
+	return !is_starved_by_silence(s) && !is_starved_by_machine(s) && s->hog && s->held >= 50;
 }
 
 /* "; hog held the lane 77 % of that time". Owned by the caller; NULL: no memory. */
@@ -161,6 +168,8 @@ static char *starved_text(const struct starved *s)
 {
 	const char *hog = s->own ? "work of its own app" : s->hog;
 
+	if (is_starved_by_silence(s))
+		return bsv_text("; no event of the service was recorded in the last %.0f %% of that time", s->silent);
 	if (is_starved_by_machine(s) && s->unrun < 1)
 		return bsv_text("; the lane was empty for %.0f %% of that time", s->idle);
 	if (is_starved_by_machine(s))
@@ -216,7 +225,8 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 			.fails = fails ? BSV_FAILS_STARVATION : 0,
 			.advice = machine  ? bsv_finding_advice(f, "machine", NULL)
 	                          : holder ? bsv_finding_advice(f, by->own ? "queued_behind" : "starvation", NULL)
-	                                   : NULL,
+	                          : is_starved_by_silence(by) ? bsv_finding_advice(f, "silent", NULL)
+	                                                      : NULL,
 			.blame = machine   ? BSV_BLAMES_MACHINE
 	                         : !holder ? BSV_BLAMES_NO_APP
 	                         : by->own ? BSV_BLAMES_OWN
@@ -248,11 +258,13 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 		r = bsv_starved_by(&by, input, app, text_named(rows, "model"), err);
 		if (r < 0)
 			break;
-		starved = (struct starved){ .idle = percent * (double)by.idle_ns,
-			                    .unrun = percent * (double)by.unrun_ns,
-			                    .unknown = percent * (double)by.unknown_ns,
-			                    .hog = hog,
-			                    .own = app && hog && !strcmp(app, hog) };
+		starved =
+			(struct starved){ .idle = percent * (double)by.idle_ns,
+			                  .unrun = percent * (double)by.unrun_ns,
+			                  .unknown = percent * (double)by.unknown_ns,
+			                  .silent = by.all_ns > 0 ? 100 * (double)by.silent_ns / (double)by.all_ns : 0,
+			                  .hog = hog,
+			                  .own = app && hog && !strcmp(app, hog) };
 		if (hog)
 			starved.held = bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real;
 		r = add_starved(f, rows, &starved, bsv_judged(j) == BSV_FAIL, err);

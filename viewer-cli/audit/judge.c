@@ -221,6 +221,8 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 		ret->idle_ns += bsv_rows_get(unheld, 0, 0);
 		ret->unknown_ns += bsv_rows_get(unheld, 1, 0);
 		ret->unrun_ns += bsv_rows_get(unheld, 2, 0);
+		ret->silent_ns += bsv_rows_get(unheld, 3, 0);
+		ret->all_ns += bsv_rows_get(rows, 2, 0);
 	}
 	return r;
 }
@@ -271,6 +273,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	                                                    .idle_ns = unheld ? bsv_rows_get(unheld, 0, 0) : 0,
 	                                                    .unknown_ns = unheld ? bsv_rows_get(unheld, 1, 0) : 0,
 	                                                    .unrun_ns = unheld ? bsv_rows_get(unheld, 2, 0) : 0,
+	                                                    .silent_ns = unheld ? bsv_rows_get(unheld, 3, 0) : 0,
 	                                                    .recorded = bsv_rows_get(rows, 10, 0),
 	                                                    .sight = sight_read(rows, 11) },
 	                    bounds);

@@ -237,7 +237,10 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 	double percent = f->max_gap_ns > 0 ? 100 / (double)f->max_gap_ns : 0;
 
 	*to = 0;
-	if (2 * f->unrun_ns > f->max_gap_ns)
+	if (2 * f->silent_ns > f->max_gap_ns)
+		snprintf(to, HELD_TEXT, "; no event of the service was recorded in the last %.0f %% of that time",
+		         percent * (double)f->silent_ns);
+	else if (2 * f->unrun_ns > f->max_gap_ns)
 		snprintf(to, HELD_TEXT,
 		         "; the lane was held mostly by %.*s, but the run had no cpu for %.0f %% of that time",
 		         f->holder ? bsv_cut(f->holder, NAME_MOST) : NAME_MOST, f->holder ? f->holder : "an app",

@@ -115,6 +115,7 @@ struct bsv_starvation_facts {
 	 */
 	const char *victim, *holder;
 	int64_t holder_ns, idle_ns, unknown_ns; /* for max_gap_ns: the holder had the lane; no app had it; unknown */
+	int64_t silent_ns;                      /* of max_gap_ns: no event of the service was recorded, until the end */
 	int64_t unrun_ns; /* part of max_gap_ns: at least this long the run that had the lane was on no cpu */
 	struct bsv_sight sight;
 };
