@@ -1484,6 +1484,14 @@ void bsa_schedule_set_end(struct bsa_schedule *s, uint16_t instance, uint64_t at
 		d->ended = at;
 }
 
+void bsa_schedule_set_silent(struct bsa_schedule *s, uint16_t instance, uint64_t from)
+{
+	struct bsa_device *d = s->devices[instance & (DEVICES - 1)];
+
+	if (d)
+		d->silent = from;
+}
+
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 {
 	int r = bsa_schedule_advance(s, BSA_NEVER);

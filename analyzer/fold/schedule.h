@@ -208,6 +208,9 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known);
 /* At the end, before finish: service @instance is recorded up to @at, unless it has later steps. */
 void bsa_schedule_set_end(struct bsa_schedule *s, uint16_t instance, uint64_t at);
 
+/* The same: service @instance was silent from @from until the end. */
+void bsa_schedule_set_silent(struct bsa_schedule *s, uint16_t instance, uint64_t from);
+
 /*
  * Everything is noted: take all steps, close what is open, report shares and interference up to @at. Then
  * only free, is_lost, left_out, report_unrecorded.

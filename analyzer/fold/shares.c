@@ -878,8 +878,28 @@ static void pass_losses(struct bsa_device *d, uint64_t to)
 	pass_time(d, to);
 }
 
+/*
+ * The service hangs until @to, or died: no choice of its own gives its lanes to anyone. Returns false where a hole shows
+ * that something may have happened.
+ */
+static bool pass_silence(struct bsa_device *d, uint64_t to)
+{
+	if (!d->silent || to <= d->silent)
+		return false;
+	if (d->now < d->silent)
+		bsa_shares_advance(d, d->silent);
+	if (d->in_loss)
+		return false;
+	for (size_t i = 0; i < d->n_backlogged; i++)
+		settle_tenant(d->backlogged[i]);
+	skip_time(d, to > d->now ? to : d->now);
+	return true;
+}
+
 void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 {
+	if (pass_silence(d, to))
+		return;
 	if (to > d->now) {
 		/* The tenants that still have no execution become idle, when all time until now is counted. */
 		for (struct bsa_tenant *t = d->closing; t; t = t->closes) {

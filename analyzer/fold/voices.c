@@ -206,6 +206,7 @@ static void report_silence(struct bsa_fold *f, unsigned i, const struct awaited 
 	if (!(a->n || failed) || v->answered[i] > v->heard[i] || silent < SILENT_LEAST_NS ||
 	    silent < SILENT_RUNS * a->run || bsa_losses_touch(&f->losses, v->heard[i], f->now))
 		return;
+	bsa_schedule_set_silent(f->schedule, (uint16_t)i, began);
 	f->facts.silence(f->facts.ctx, &(struct bsa_silence){ .began = began,
 	                                                      .ended = f->now,
 	                                                      .execution = a->execution,
