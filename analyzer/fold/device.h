@@ -122,8 +122,8 @@ struct bsa_device {
 	uint16_t instance;
 	uint64_t now;   /* time of the last step */
 	uint64_t ended; /* end of this service's recording; 0: at the end of the whole recording */
-	uint64_t
-		silent; /* from then on the service emitted nothing, until the end, and lane time is not shared; 0: it did */
+	/* from then on the service emitted nothing, until the end, and lane time is not shared; 0: it did */
+	uint64_t silent;
 	bool native;
 	bool summed;            /* summaries may be missing: the execution on a lane that seems idle perhaps has none */
 	bool listing;           /* executions under way at the begin of the recording are not all reported yet */
