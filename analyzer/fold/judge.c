@@ -450,11 +450,12 @@ static uint64_t exec_end_of(const struct bsa_exec *x)
 
 /*
  * The lateness of an execution given up at @ended whose deadline_miss event was not recorded. Unknown if only
- * the client was recorded, because the client learns of it some time after the service gave it up.
+ * the end of the client was recorded, because the client learns of it some time after the service gave it up.
  */
 static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t ended)
 {
 	if (!x->fact.deadline || ended == BSA_NEVER || x->fact.sides == BSA_SIDES_CLIENT ||
+	    (!has_boundary(x, BSA_RUN_ENDED) && ended == x->fact.at[BSA_RETURNED]) ||
 	    is_lost(f, bsa_exec_first_seen(x), ended))
 		return BSA_LATENESS_UNKNOWN;
 	return (int64_t)(ended - x->fact.deadline);
