@@ -507,6 +507,39 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 
 /* ---- open and close ---- */
 
+/* What all answers about a database rest on: its coverage, its times, and how many executions it has. */
+static int read_whole(struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *times = NULL;
+	int r = bsv_coverage_read(&input->coverage, input->db, err);
+
+	if (r >= 0)
+		r = bsv_rows_query(&times, input->db, bsv_sql_input_times, err);
+	if (r >= 0)
+		r = bsv_rows_step(times, err);
+	if (r < 0)
+		return r;
+	input->began = bsv_rows_get(times, 0, 0);
+	input->ended = bsv_rows_get(times, 1, 0);
+	input->executions = bsv_rows_get(times, 2, 0);
+	input->unsure_deadlines = bsv_rows_get(times, 3, 0);
+	input->unsure_outcomes = bsv_rows_get(times, 4, 0);
+	input->over_by = bsv_rows_get(times, 5, input->ended);
+	return 0;
+}
+
+/* The same, of @open, which is the same database. */
+static void copy_whole(struct bsv_input *input, const struct bsv_input *open)
+{
+	input->coverage = open->coverage;
+	input->began = open->began;
+	input->ended = open->ended;
+	input->executions = open->executions;
+	input->unsure_deadlines = open->unsure_deadlines;
+	input->unsure_outcomes = open->unsure_outcomes;
+	input->over_by = open->over_by;
+}
+
 int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err)
 {
 	char path[PATH_MAX];
@@ -521,23 +554,10 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	r = ret->path && ret->known_as ? bsa_db_open(&ret->db, path, err) : bsv_no_memory(err);
 	if (r >= 0)
 		bsa_db_own_queries(ret->db, true);
-	if (r >= 0)
-		r = bsv_coverage_read(&ret->coverage, ret->db, err);
-	if (r >= 0) {
-		bsv_scoped_rows *times = NULL;
-
-		r = bsv_rows_query(&times, ret->db, bsv_sql_input_times, err);
-		if (r >= 0)
-			r = bsv_rows_step(times, err);
-		if (r >= 0) {
-			ret->began = bsv_rows_get(times, 0, 0);
-			ret->ended = bsv_rows_get(times, 1, 0);
-			ret->executions = bsv_rows_get(times, 2, 0);
-			ret->unsure_deadlines = bsv_rows_get(times, 3, 0);
-			ret->unsure_outcomes = bsv_rows_get(times, 4, 0);
-			ret->over_by = bsv_rows_get(times, 5, ret->ended);
-		}
-	}
+	if (r >= 0 && call->open && !strcmp(call->open->path, path))
+		copy_whole(ret, call->open);
+	else if (r >= 0)
+		r = read_whole(ret, err);
 	if (r >= 0)
 		r = read_scope(ret, call, err);
 	if (r >= 0 && call->command->asks & BSV_ASK_WHERE && !(call->command->asks & BSV_ASK_ANY))

@@ -61,6 +61,9 @@ static int ask_command(const struct making *m, const struct bsv_command *command
 		                 .n_before = second ? 2 : 1,
 		                 .to = to,
 		                 .most = ROWS_MOST,
+		                 .open = about == m->input.path   ? &m->input
+		                         : about == m->other.path ? &m->other
+		                                                  : NULL,
 		                 .known_as = about == m->input.path ? m->call->known_as : NULL };
 
 	call.common.quiet = true;

@@ -2,4 +2,4 @@
 causes AS (
 	SELECT @keys@, cause, row_number() OVER (PARTITION BY @keys@ ORDER BY sum(misses) DESC, cause) AS place
 	FROM miss_stat GROUP BY @keys@, cause HAVING sum(misses) > 0),
-worst AS (SELECT @keys@, max(worst_ns) FILTER (WHERE miss <> 'predicted') AS worst_ns FROM execution_count GROUP BY @keys@)
+worst AS (SELECT @keys@, max(worst_ns) AS worst_ns FROM execution_count WHERE miss <> 'predicted' GROUP BY @keys@)
