@@ -96,7 +96,10 @@ struct bsv_call {
 	 * the input. Borrowed
 	 */
 	const char *known_as;
-	/* an input that is open: what was read of its database need not be read again; NULL: none. Borrowed */
+	/*
+	 * an input that is open, and stays open while the command runs: what was read of its database
+	 * need not be read again; NULL: none. Borrowed
+	 */
 	const struct bsv_input *open;
 };
 

@@ -540,8 +540,14 @@ static void copy_whole(struct bsv_input *input, const struct bsv_input *open)
 	input->over_by = open->over_by;
 }
 
+static bool picks_all(const struct bsv_call *call)
+{
+	return !call->asked.where && !call->asked.from.given && !call->asked.to.given;
+}
+
 int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err)
 {
+	const struct bsv_input *open;
 	char path[PATH_MAX];
 	int r;
 
@@ -549,13 +555,21 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	r = database_find(name, path, call, err);
 	if (r < 0)
 		return r;
+	open = call->open && !strcmp(call->open->path, path) ? call->open : NULL;
 	ret->path = strdup(path);
 	ret->known_as = strdup(call->known_as ? call->known_as : path);
-	r = ret->path && ret->known_as ? bsa_db_open(&ret->db, path, err) : bsv_no_memory(err);
+	/* A connection has temporary tables of the executions that its first command picked (reports/hidden.sql). */
+	ret->db_is_borrowed = open && !open->picks && picks_all(call);
+	if (!ret->path || !ret->known_as)
+		r = bsv_no_memory(err);
+	else if (ret->db_is_borrowed)
+		ret->db = open->db;
+	else
+		r = bsa_db_open(&ret->db, path, err);
 	if (r >= 0)
 		bsa_db_own_queries(ret->db, true);
-	if (r >= 0 && call->open && !strcmp(call->open->path, path))
-		copy_whole(ret, call->open);
+	if (r >= 0 && open)
+		copy_whole(ret, open);
 	else if (r >= 0)
 		r = read_whole(ret, err);
 	if (r >= 0)
@@ -581,7 +595,10 @@ int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *er
 
 void bsv_input_close(struct bsv_input *input)
 {
-	bsa_db_close(input->db);
+	if (input->db_is_borrowed)
+		bsa_db_own_queries(input->db, true); /* as they are of an input that picks nothing */
+	else
+		bsa_db_close(input->db);
 	free(input->path);
 	free(input->known_as);
 	free(input->scope);

@@ -10,8 +10,9 @@
 
 struct bsv_input {
 	struct bsa_db *db;
-	char *path;     /* path of the database */
-	char *known_as; /* path by which an answer names the database, see struct bsv_call */
+	bool db_is_borrowed; /* of bsv_call.open, until this input is closed */
+	char *path;          /* path of the database */
+	char *known_as;      /* path by which an answer names the database, see struct bsv_call */
 	struct bsv_coverage coverage;
 	int64_t began, ended; /* start and end of the recording: the first event of any trace, and the last, or later */
 	int64_t over_by;      /* the recording was over by then; ended, or later where its end is not known */
