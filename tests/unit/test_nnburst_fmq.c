@@ -124,10 +124,13 @@ static void measures_and_leaves_nothing_running(void **state)
 	char output[OUTPUT_MAX];
 
 	(void)state;
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* what measure leaves becomes a child of this process */
 	assert_int_equal(run(output, "measure", NULL), 0);
 	assert_non_null(strstr(output, "waking a sleeper"));
 	assert_non_null(strstr(output, "one        sleeping"));
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
 static const struct ending {
