@@ -1,4 +1,7 @@
-/* command_line.c -- sets the limits of the arguments of this process, which is one call with all limits of its map. */
+/*
+ * command_line.c -- tells the kernel that the arguments are empty. The call (PR_SET_MM_MAP) takes the whole memory map,
+ * so the rest of it is read from /proc/self/stat and passed back.
+ */
 #include "service/command_line.h"
 
 #include <errno.h>
@@ -12,6 +15,7 @@
 /* Fields of /proc/PID/stat, counted from 1, as in proc(5). */
 enum {
 	FIELD_STATE = 3, /* the first one after the name, which may contain spaces */
+	FIELD_THREADS = 20,
 	FIELD_START_CODE = 26,
 	FIELD_END_CODE = 27,
 	FIELD_START_STACK = 28,
@@ -24,22 +28,26 @@ enum {
 	FIELDS = 53
 };
 
-/* Read the fields of numbers. 0 or -errno. */
+/* Read the fields of numbers. 0 or -errno. -ENODATA: fields are missing. */
 static int fields_read(uint64_t fields[FIELDS])
 {
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), at = FIELD_STATE;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), at = FIELD_STATE, error = 0;
 	char text[2048], *end;
 	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
 	n = read(fd, text, sizeof(text) - 1);
+	if (n < 0)
+		error = -errno;
 	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	if (error)
+		return error;
+	text[n] = '\0';
 	end = strrchr(text, ')');
 	while (end && (end = strchr(end, ' ')) && at < FIELDS)
 		fields[at++] = strtoull(++end, NULL, 10);
-	return at > FIELD_ENV_END ? 0 : -EINVAL;
+	return at > FIELD_ENV_END ? 0 : -ENODATA;
 }
 
 int command_line_hide(void)
@@ -50,6 +58,8 @@ int command_line_hide(void)
 
 	if (r)
 		return r;
+	if (fields[FIELD_THREADS] != 1)
+		return -EBUSY; /* a preloaded library may start threads */
 	map = (struct prctl_mm_map){ .start_code = fields[FIELD_START_CODE],
 		                     .end_code = fields[FIELD_END_CODE],
 		                     .start_data = fields[FIELD_START_DATA],

@@ -9,9 +9,9 @@
 #define NNB_SERVICE_COMMAND_LINE_H
 
 /*
- * Tell the kernel that this process has no arguments; argv itself stays as it is. Needs no privilege. The process must
- * have one thread, and no memory may be allocated meanwhile. 0 or -errno: -EINVAL: the kernel has no
- * CONFIG_CHECKPOINT_RESTORE.
+ * Tell the kernel that this process has no arguments; argv itself stays as it is. Needs no privilege. No memory may be
+ * allocated meanwhile. 0 or -errno. -EPERM or -EINVAL: the kernel does not let a process change its map
+ * (CONFIG_CHECKPOINT_RESTORE). -EBUSY: the process has several threads. -ENODATA: /proc/self/stat lacks a field.
  */
 int command_line_hide(void);
 

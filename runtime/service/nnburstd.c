@@ -508,8 +508,8 @@ int main(int argc, char **argv)
 		int r = command_line_hide();
 
 		if (r)
-			error_print(strerror(-r),
-			            "cannot hide its command line, so reading /proc/PID/cmdline slows it");
+			error_print(strerror(-r), "warning: another user who reads /proc/PID/cmdline can delay this "
+			                          "service, because its command line cannot be hidden");
 	}
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that will be started */
 	signal(SIGHUP, SIG_IGN);
