@@ -10,6 +10,8 @@ nnb_parts(folders analyzer/folders.c)
 target_link_libraries(ctf_writer PUBLIC scripts PkgConfig::BABELTRACE2)
 add_executable(trace_from_text analyzer/trace_from_text.c)
 target_link_libraries(trace_from_text PRIVATE ctf_writer burstscope_warnings)
+nnb_test(test_case_lines unit unit/test_case_lines.c)
+target_link_libraries(test_case_lines PRIVATE scripts)
 
 # nnb_reads_traces(NAME...): tests that have babeltrace2 read what it may choke on, and so lose memory.
 function(nnb_reads_traces)

@@ -3,6 +3,7 @@
 
 #include "fold/facts.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -20,11 +21,14 @@ static const char *const phases[BSA_PHASES] = { "prepare", "send",      "decode"
 
 /* ---- what there is ---- */
 
-/*
- * The facts in an execution's events that its line does not have: by the numbers of its stream, model and connection.
- */
+/* Facts about a stream, model or connection that the events of its executions have and their lines do not. */
 struct thing {
-	uint64_t model, conn, app, priority, path;
+	uint64_t number, model, conn, app, priority, path;
+};
+
+struct things {
+	struct thing list[THINGS_MAX];
+	size_t n;
 };
 
 struct told {
@@ -44,7 +48,7 @@ struct timeline {
 	const char *line; /* the line that is read */
 	unsigned forms;
 	uint64_t usual[BSA_PHASES];
-	struct thing streams[THINGS_MAX], models[THINGS_MAX], conns[THINGS_MAX];
+	struct things streams, models, conns;
 	struct hole holes[16];
 	size_t n_holes;
 	struct told *told;
@@ -65,15 +69,22 @@ static void __attribute__((noreturn, format(printf, 2, 3))) wrong(const struct t
 
 /* ---- reading ---- */
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* The next word of the line, cut off. NULL: there are no more. */
-static const char *word(const char **at, char ret[WORD_MAX])
+static const char *word(const struct timeline *t, const char **at, char ret[WORD_MAX])
 {
 	size_t n;
 
 	*at += strspn(*at, " \t");
 	n = strcspn(*at, " \t\n");
-	if (!n || **at == '#' || n >= WORD_MAX)
+	if (!n || **at == '#')
 		return NULL;
+	if (n >= WORD_MAX)
+		wrong(t, "too long: %.*s", (int)n, *at);
 	memcpy(ret, *at, n);
 	ret[n] = 0;
 	*at += n;
@@ -104,32 +115,57 @@ static uint64_t number(const struct timeline *t, const char *text)
 	bool minus = false;
 	char *at = (char *)text;
 
+	if (!*at || *at == '\n')
+		wrong(t, "a number is missing");
 	while (*at && *at != '\n') {
 		minus = *at == '-';
 		at += *at == '-' || *at == '+';
-		if (*at < '0' || *at > '9')
+		if (!is_digit(*at))
 			wrong(t, "no number: %s", text);
+		errno = 0;
 		term = strtoull(at, &at, 10);
-		term *= unit(t, &at);
+		if (errno || __builtin_mul_overflow(term, unit(t, &at), &term))
+			wrong(t, "too large: %s", text);
 		sum += minus ? -term : term;
 	}
 	return sum;
 }
 
-/* Where it is, by its number: of service (its upper 12 bits) 0 to 3, 0 to 63. */
-static size_t place(uint64_t number)
+/* Of number @number; all zero if no line has told of it. */
+static struct thing thing(const struct things *things, uint64_t number)
 {
-	return (number >> 20 & 3) << 6 | (number & 63);
+	for (size_t i = 0; i < things->n; i++)
+		if (things->list[i].number == number)
+			return things->list[i];
+	return (struct thing){ .number = number };
 }
 
+/* Replaces what was known of that number. */
+static void thing_set(const struct timeline *t, struct things *things, struct thing new)
+{
+	size_t i = 0;
+
+	while (i < things->n && things->list[i].number != new.number)
+		i++;
+	if (i == THINGS_MAX)
+		wrong(t, "too many of them");
+	things->list[i] = new;
+	things->n += i == things->n;
+}
+
+/* STREAM:SEQ */
 static uint64_t exec_number(const struct timeline *t, const char *text)
 {
+	uint64_t stream, sequence;
 	char *end;
-	uint64_t stream = strtoull(text, &end, 0);
 
-	if (*end != ':' || stream > UINT32_MAX)
+	stream = strtoull(text, &end, 0);
+	if (!is_digit(*text) || *end != ':' || !is_digit(end[1]) || stream > UINT32_MAX)
 		wrong(t, "no execution: %s", text);
-	return stream << 32 | strtoull(end + 1, NULL, 10);
+	sequence = strtoull(end + 1, &end, 10);
+	if (*end || sequence > UINT32_MAX)
+		wrong(t, "no execution: %s", text);
+	return stream << 32 | sequence;
 }
 
 /* A,B,C: each a number, or an execution. Returns how many. */
@@ -158,10 +194,13 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 {
 	char text[TEXT_MAX];
 	va_list args;
+	int n;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	if (n < 0 || n >= TEXT_MAX)
+		wrong(t, "an event of more than %d characters", TEXT_MAX - 1);
 	if (t->n == t->room) {
 		t->room = t->room ? 2 * t->room : 256;
 		t->told = realloc(t->told, t->room * sizeof(*t->told));
@@ -245,7 +284,7 @@ static void find_times(struct execution *x)
 	x->redone = sum(x->redo, x->n_run);
 }
 
-/* About its stretch @i. */
+/* The lane of stretch @i; 0 if the line names none. */
 static uint64_t lane(const struct execution *x, size_t i)
 {
 	return x->n_lane ? x->lane[i < x->n_lane ? i : x->n_lane - 1] : 0;
@@ -256,7 +295,7 @@ static uint64_t last_lane(const struct execution *x)
 	return x->dispatched == NEVER ? 255 : lane(x, x->n_run - 1);
 }
 
-/* The service's report of it, in one way or the other. */
+/* The service's events that are emitted with full and with compact events. */
 static void tell_rare(struct timeline *t, const struct execution *x)
 {
 	uint64_t at = x->dispatched;
@@ -479,37 +518,45 @@ static bool give_list(const struct timeline *t, struct execution *x, const char 
 	return true;
 }
 
+static const char *one_of(const struct timeline *t, const char *name, const char *value, const char *const *names,
+                          size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], value))
+			return names[i];
+	wrong(t, "no such thing: %s=%s", name, value);
+}
+
 static void give(const struct timeline *t, struct execution *x, const char *name, const char *value)
 {
+	static const char *const endings[] = { "launch", "slots", "queue", "run" };
+	static const char *const sides[] = { "client", "service" };
+
 	if (give_phase(t, x, name, value) || give_number(t, x, name, value) || give_list(t, x, name, value))
 		return;
 	if (!strcmp(name, "deadline"))
 		x->deadline = number(t, value);
 	else if (!strcmp(name, "dies"))
-		x->dies = !strcmp(value, "launch")  ? "launch"
-		          : !strcmp(value, "slots") ? "slots"
-		          : !strcmp(value, "queue") ? "queue"
-		                                    : "run";
+		x->dies = one_of(t, name, value, endings, N_OF(endings));
 	else if (!strcmp(name, "side"))
-		*(!strcmp(value, "client") ? &x->service : &x->client) = false;
+		*(one_of(t, name, value, sides, N_OF(sides)) == sides[0] ? &x->service : &x->client) = false;
 	else
 		wrong(t, "no such thing: %s=%s", name, value);
 }
 
 static struct execution execution(const struct timeline *t, uint64_t exec)
 {
-	const struct thing *stream = &t->streams[place(exec >> 32)];
-	const struct thing *model = &t->models[place(stream->model)];
+	const struct thing stream = thing(&t->streams, exec >> 32);
 	struct execution x = { .exec = exec,
-		               .model = stream->model,
-		               .path = stream->path,
+		               .model = stream.model,
+		               .path = stream.path,
 		               .cpu = NEVER,
 		               .fences = 1,
 		               .decode_delay = NEVER,
 		               .run_delay = NEVER,
 		               .reply_delay = NEVER,
-		               .app = t->conns[place(stream->conn)].app,
-		               .priority = model->priority,
+		               .app = thing(&t->conns, stream.conn).app,
+		               .priority = thing(&t->models, stream.model).priority,
 		               .client = true,
 		               .service = true };
 
@@ -524,10 +571,12 @@ static void read_execution(struct timeline *t, uint64_t at, uint64_t exec, const
 	uint64_t n = 1, every = 0, models = x.model;
 	char text[WORD_MAX], *is;
 
-	while (word(&rest, text)) {
+	while (word(t, &rest, text)) {
 		is = strchr(text, '=');
 		if (!is && *text == 'x') {
 			n = number(t, text + 1);
+			if (!n)
+				wrong(t, "no execution: %s", text);
 			continue;
 		}
 		if (!is)
@@ -539,7 +588,7 @@ static void read_execution(struct timeline *t, uint64_t at, uint64_t exec, const
 			give(t, &x, text, is + 1);
 	}
 	if (x.model != models)
-		x.priority = t->models[place(x.model)].priority;
+		x.priority = thing(&t->models, x.model).priority;
 	if (!x.n_run) {
 		x.n_run = 1;
 		x.run[0] = x.phase[BSA_RUN];
@@ -557,39 +606,66 @@ static void read_execution(struct timeline *t, uint64_t at, uint64_t exec, const
 
 /* ---- other lines ---- */
 
-static uint64_t field(const char *line, const char *name)
+/* Copies the value of @name, 0 if the line at @line does not have it. Returns @ret. */
+static const char *value_of(const struct timeline *t, const char *line, const char *name, char ret[WORD_MAX])
 {
-	const char *at = strstr(line, name);
+	size_t n = strlen(name);
 
-	return at ? strtoull(at + strlen(name), NULL, 0) : 0;
+	while (word(t, &line, ret))
+		if (!strncmp(ret, name, n) && ret[n] == '=')
+			return memmove(ret, ret + n + 1, strlen(ret + n));
+	return strcpy(ret, "0");
 }
 
-static uint64_t named(const char *line, const char *name, const char *const *labels, size_t n)
+static uint64_t field_number(const struct timeline *t, const char *value)
 {
-	const char *at = strstr(line, name);
+	char *end;
+	uint64_t ret;
 
-	for (size_t i = 0; at && i < n; i++)
-		if (!strncmp(at + strlen(name), labels[i], strlen(labels[i])))
+	errno = 0;
+	ret = strtoull(value, &end, 0);
+	if (errno || !is_digit(*value) || *end)
+		wrong(t, "no number: %s", value);
+	return ret;
+}
+
+static uint64_t field(const struct timeline *t, const char *line, const char *name)
+{
+	char value[WORD_MAX];
+
+	return field_number(t, value_of(t, line, name, value));
+}
+
+static uint64_t named(const struct timeline *t, const char *line, const char *name, const char *const *labels, size_t n)
+{
+	char value[WORD_MAX];
+
+	value_of(t, line, name, value);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(value, labels[i]))
 			return i;
-	return field(line, name);
+	return field_number(t, value);
 }
 
 /* The facts that executions will have of it. */
 static void remember(struct timeline *t, const char *line)
 {
 	static const char *const priorities[] = { "low", "medium", "high" };
-	static const char *const paths[] = { "burst", "sync", "fenced", "async" };
+	static const char *const paths[] = { "burst", "sync", "fenced", "async", "prepare" };
 
 	if (!strncmp(line, "client_connect ", 15))
-		t->conns[place(field(line, "conn="))].app = field(line, "app=");
+		thing_set(t, &t->conns,
+		          (struct thing){ .number = field(t, line, "conn"), .app = field(t, line, "app") });
 	if (!strncmp(line, "model_prepare ", 14))
-		t->models[place(field(line, "model="))] =
-			(struct thing){ .priority = named(line, "priority=", priorities, N_OF(priorities)) };
+		thing_set(t, &t->models,
+		          (struct thing){ .number = field(t, line, "model"),
+		                          .priority = named(t, line, "priority", priorities, N_OF(priorities)) });
 	if (!strncmp(line, "stream_open ", 12))
-		t->streams[place(field(line, "stream="))] =
-			(struct thing){ .conn = field(line, "conn="),
-			                .model = field(line, "model="),
-			                .path = named(line, "path=", paths, N_OF(paths)) };
+		thing_set(t, &t->streams,
+		          (struct thing){ .number = field(t, line, "stream"),
+		                          .conn = field(t, line, "conn"),
+		                          .model = field(t, line, "model"),
+		                          .path = named(t, line, "path", paths, N_OF(paths)) });
 }
 
 static void read_usual(struct timeline *t, const char *rest)
@@ -597,7 +673,7 @@ static void read_usual(struct timeline *t, const char *rest)
 	struct execution x = { 0 };
 	char text[WORD_MAX], *is;
 
-	while (word(&rest, text)) {
+	while (word(t, &rest, text)) {
 		is = strchr(text, '=');
 		if (!is)
 			wrong(t, "that is no NAME=VALUE: %s", text);
@@ -621,11 +697,14 @@ static void read_loss(struct timeline *t, const char *rest)
 	char from[WORD_MAX], to[WORD_MAX], text[WORD_MAX];
 	struct hole *h;
 
-	if (!word(&rest, from) || !word(&rest, to))
+	if (!word(t, &rest, from) || !word(t, &rest, to))
 		wrong(t, "lose FROM TO [EXECUTION...]");
 	h = hole(t, number(t, from), number(t, to));
-	while (word(&rest, text) && h->n < N_OF(h->execs))
+	while (word(t, &rest, text)) {
+		if (h->n == N_OF(h->execs))
+			wrong(t, "too many of them");
 		h->execs[h->n++] = exec_number(t, text);
+	}
 	tell(t, h->from, 0, "loss ended=%" PRIu64 " events=1", h->to);
 }
 
@@ -669,12 +748,12 @@ static void read_line(struct timeline *t)
 	const char *at = t->line;
 	uint64_t now;
 
-	if (!word(&at, first) || is_directive(t, first, at))
+	if (!word(t, &at, first) || is_directive(t, first, at))
 		return;
 	now = number(t, first);
 	at += strspn(at, " \t");
 	remember(t, at);
-	if (*at >= '0' && *at <= '9' && word(&at, second))
+	if (*at >= '0' && *at <= '9' && word(t, &at, second))
 		read_execution(t, now, exec_number(t, second), at);
 	else
 		tell(t, now, 0, "%.*s", (int)strcspn(at, "\n"), at);

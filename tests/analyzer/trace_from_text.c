@@ -7,6 +7,8 @@
  * -e: they are lines of analyzer/timeline.h, with executions in that form.
  * cpu=N in a line says whose stream it is in. -t: the lines with that trace=, 1 unless it is given.
  */
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,18 @@ static char *whole_input(void)
 	}
 	*text = 0; /* nothing at all is a trace, too */
 	return text;
+}
+
+static int64_t number(const char *text, int64_t least, int64_t most)
+{
+	int64_t n;
+	char *end;
+
+	errno = 0;
+	n = strtoll(text, &end, 0);
+	if (errno || end == text || *end || n < least || n > most)
+		usage();
+	return n;
 }
 
 static unsigned forms_of(const char *name)
@@ -78,16 +92,16 @@ int main(int argc, char **argv)
 			options.clock_uuid = optarg;
 			break;
 		case 'o':
-			options.clock_offset = strtoll(optarg, NULL, 0);
+			options.clock_offset = number(optarg, INT64_MIN, INT64_MAX);
 			break;
 		case 'p':
-			options.pid = (unsigned)strtoul(optarg, NULL, 0);
+			options.pid = (unsigned)number(optarg, 0, UINT32_MAX);
 			break;
 		case 'n':
-			options.packet = (unsigned)strtoul(optarg, NULL, 0);
+			options.packet = (unsigned)number(optarg, 0, UINT32_MAX);
 			break;
 		case 't':
-			trace = (uint32_t)strtoul(optarg, NULL, 0);
+			trace = (uint32_t)number(optarg, 0, UINT32_MAX);
 			break;
 		case 'e':
 			forms = forms_of(optarg);

@@ -4,7 +4,7 @@
  * emitted when the case is over, so late that their streams must be closed: while a stream is open, the end
  * of the recording may lack a summary that late.
  *
- * Exit status 3: there is no such case; 4: it has events whose time is the tracer's.
+ * Exit status 2: wrong arguments; 3: there is no such case; 4: it has events whose time is the tracer's.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "analyzer/script.h"
 #include "analyzer/timeline.h"
 
-enum { NO_SUCH_CASE = 3, NOT_EXACT = 4 };
+enum { WRONG_USAGE = 2, NO_SUCH_CASE = 3, NOT_EXACT = 4 };
 
 static uint64_t now(void)
 {
@@ -158,12 +158,14 @@ int main(int argc, char **argv)
 	struct case_file f;
 	const char *why;
 	size_t number;
-	char *text;
+	char *text, *end;
 
 	if (argc != 4)
-		return 2;
+		return WRONG_USAGE;
+	number = strtoul(argv[2], &end, 10);
+	if (argv[2][0] < '0' || argv[2][0] > '9' || *end)
+		return WRONG_USAGE;
 	case_file_read(&f, argv[1]);
-	number = strtoul(argv[2], NULL, 10);
 	if (number >= f.n)
 		return NO_SUCH_CASE;
 	if (!(f.cases[number].forms & CASE_COMPACT) || f.cases[number].lossy)
