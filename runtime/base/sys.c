@@ -1,6 +1,7 @@
 /* sys.c -- clock and futex, as system calls. The futex is the shared kind: its users are processes. */
 #include "base/sys.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -120,20 +121,40 @@ uint64_t nnb__cpu_delay(void)
 	return nnb__cpu_stat(&now) ? now.delay_ns : UINT64_MAX;
 }
 
-/* Of a thread that sleeps and is in no system call, the file has the number -1. */
-bool nnb__awaits_page(int tid)
+/* The clock of that thread's cpu time, as pthread_getcpuclockid makes it of a pthread_t. */
+static clockid_t cpu_clock_of(int tid)
 {
-	char text[64];
+	return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
+static bool changes_the_map(long call)
+{
+	return call == SYS_mmap || call == SYS_munmap || call == SYS_madvise;
+}
+
+/*
+ * The file begins with the number of the system call that the thread sleeps in, or with -1: it sleeps, and is in none.
+ * Of a thread that is ready it says "running", and cpu time that stands still meanwhile tells that it has no cpu.
+ */
+enum nnb__thread_wait nnb__thread_waits(int tid)
+{
+	uint64_t cpu = clock_ns_of(cpu_clock_of(tid));
+	char text[256];
 	ssize_t n;
 	int fd;
 
 	snprintf(text, sizeof(text), "/proc/self/task/%d/syscall", tid);
 	fd = open(text, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text));
+		return NNB__WAIT_OTHER;
+	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
-	return n >= 3 && !memcmp(text, "-1 ", 3);
+	text[n > 0 ? n : 0] = 0;
+	if (!strncmp(text, "running", 7))
+		return clock_ns_of(cpu_clock_of(tid)) == cpu ? NNB__WAIT_CPU : NNB__WAIT_OTHER;
+	if (!strncmp(text, "-1 ", 3) || (isdigit((unsigned char)*text) && changes_the_map(strtol(text, NULL, 10))))
+		return NNB__WAIT_PAGE;
+	return NNB__WAIT_OTHER;
 }
 
 const void *nnb__this_thread(void)

@@ -68,11 +68,14 @@ struct nnb__cpu_stat {
 /* False: the kernel does not count. A call costs as much as one of nnb__cpu_delay. */
 bool nnb__cpu_stat(struct nnb__cpu_stat *ret);
 
-/*
- * Is that thread of this process asleep in a page fault (/proc/self/task/TID/syscall)? False if the kernel does not
- * tell, as in a process that is not dumpable.
- */
-bool nnb__awaits_page(int tid);
+enum nnb__thread_wait {
+	NNB__WAIT_OTHER, /* a system call, or no wait; or the kernel does not tell, as in a process that is not dumpable */
+	NNB__WAIT_PAGE, /* it sleeps in a page fault, or in a system call that changes the memory map */
+	NNB__WAIT_CPU   /* it is ready, and has no cpu */
+};
+
+/* What that thread of this process waits for (/proc/self/task/TID/syscall, and its cpu time). */
+enum nnb__thread_wait nnb__thread_waits(int tid);
 
 /* An address that identifies this thread. */
 const void *nnb__this_thread(void);

@@ -4,7 +4,7 @@
  * CONCURRENCY  One thread at a time uses a seat; any thread may cancel it, and call nnb__lanes_look. The lock guards
  *           the policy, and orders the threads that take, leave or give up a lane. It is held for some hundred
  *           instructions, and for tens of microseconds if hundreds of apps wait for dozens of lanes.
- * ORDERING  (1) the giver of a lane: turn = ON_LANE, release, under the lock  --- pairs with (2)
+ * ORDERING  (1) the giver of a lane: turn |= ON_LANE, release, under the lock  --- pairs with (2)
  *           (2) the waiter: loads turn, acquire  => work done on the lane before happens before the waiter's work
  *           (3) cancelled is set before nnb__lanes_look takes the lock; a waiter enters the queue under the lock, and
  *               then checks cancelled  => either the look finds it in the queue, or the waiter sees cancelled
@@ -23,6 +23,8 @@
  *           (8) the thread that watches stores watch_sleeps, then finds under the lock that no seat waits; a seat
  *               enters the queue under the lock, and then loads watch_sleeps => it wakes the thread, which sleeps only
  *               on the value that it stored
+ *           (9) a lane is passed on, or its thread has come for it: ON_LANE is cleared, or SEEN set, by compare and
+ *               exchange => one of the two happens. Clearing it changes turn as a look does (4)
  *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it
  *           due asks again under it.
  * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a
@@ -30,7 +32,8 @@
  *           without waiting for another process answers first, and then wakes the thread that got its lane
  *           (answers_first). An execution whose thread waits for a page of its app's memory makes no look, and
  *           the app can let it wait for ever: nnb__lanes_watch takes its lane away. Once it has the page, its thread
- *           computes on until its next look without a lane, and waits there for another one.
+ *           computes on until its next look without a lane, and waits there for another one. An app that does so
+ *           again and again is on probation: a lane of its executions is not theirs while their threads have no cpu.
  * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to
  *           a seat that got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its
  *           turn and sleeps again.
@@ -50,8 +53,12 @@
 #include "base/sys.h"
 #include "policy/terms.h"
 
-enum { ON_LANE = 1, LOOK = 2 }; /* in the state of a turn: a flag; the increment that makes a waiter check again */
-enum { POLLS = 8 };             /* polls of a turn for each reading of the clock */
+/* in the state of a turn: flags (it has a lane; its thread knows); the increment that makes a waiter check again */
+enum { ON_LANE = 1, SEEN = 2, LOOK = 4 };
+#define PROBATION_NS UINT64_C(1000000000) /* nnb__lanes_watch */
+#define PASSES_NS UINT64_C(1000000000)    /* how long a seat passes lanes on, at most */
+enum { PROBATION_LOOKS = 4 };             /* of a seat that begins to wait */
+enum { POLLS = 8 };                       /* polls of a turn for each reading of the clock */
 enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };
 
 /* ---- the kernel's scheduler, for NNB_POLICY_NATIVE ---- */
@@ -173,6 +180,17 @@ static void poll_turn(const struct nnb__seat *s, uint64_t end)
 	while (nnb__now() < end);
 }
 
+/* The seat has a lane, and its thread has come for it: it is not passed on any more. *ret: the state of the turn. */
+static bool turn_take(struct nnb__seat *s, uint32_t *ret)
+{
+	*ret = atomic_load_explicit(&s->turn, memory_order_acquire); /* (2) */
+	while (*ret & ON_LANE)
+		if (atomic_compare_exchange_weak_explicit(&s->turn, ret, *ret | SEEN, memory_order_acquire,
+		                                          memory_order_acquire)) /* (9) */
+			return true;
+	return false;
+}
+
 /* Wait in the queue until the seat has a lane (0), is cancelled, or @until has passed. @near: turn_is_near. */
 static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bool near)
 {
@@ -187,7 +205,7 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bo
 	}
 	if (near)
 		poll_turn(s, since + NNB__POLL_NS < until ? since + NNB__POLL_NS : until);
-	while (!((turn = atomic_load_explicit(&s->turn, memory_order_acquire)) & ON_LANE)) { /* (2) */
+	while (!turn_take(s, &turn)) {
 		bool cancelled = seat_is_cancelled(s);
 
 		if ((cancelled || r == -ETIMEDOUT) && wait_give_up(s)) {
@@ -266,7 +284,7 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, enum leave how, uint64_
 	if (other == s)
 		return NULL;
 	assert(next->lane != NNB__NO_LANE && !(atomic_load_explicit(&other->turn, memory_order_relaxed) & ON_LANE));
-	atomic_store_explicit(&other->turn, ON_LANE, memory_order_release); /* (1) */
+	atomic_fetch_or_explicit(&other->turn, ON_LANE, memory_order_release); /* (1) */
 	return other;
 }
 
@@ -372,50 +390,159 @@ static bool lane_take_away(struct nnb__seat *s, uint64_t now)
 	return true;
 }
 
-/* The round before has seen it there, too; or it has lost a lane before. */
-static bool is_suspect(const struct nnb__lane_watch *w, const struct nnb__seat *s)
+/* An app whose executions stall again and again is on probation for a while. */
+static void note_stall(struct nnb__lane_app *app, uint64_t now)
 {
-	return is_watched(w, s) || atomic_load_explicit(&s->losses, memory_order_relaxed);
+	if (app->stalled_at && now < app->stalled_at + PROBATION_NS)
+		app->probation_until = now + PROBATION_NS;
+	app->stalled_at = now;
 }
 
-uint32_t nnb__lanes_watch(struct nnb__lanes *l, bool (*awaits_page)(pid_t tid), bool *ret_waiting)
+static bool is_on_probation(const struct nnb__seat *s, uint64_t now)
 {
-	uint64_t suspects = 0, awaits = 0; /* lanes; those whose thread waits for a page */
+	return now < ((const struct nnb__lane_app *)s->job.app)->probation_until;
+}
+
+/* An execution on probation has a lane. @now 0: no seat waits. The caller holds the lock. */
+static bool any_is_on_probation(const struct nnb__lanes *l, uint64_t now)
+{
+	assert(nnb__is_locked(&l->lock));
+	for (uint32_t i = 0; now && l->thread_waits && i < l->policy.lanes; i++)
+		if (l->policy.running[i] && is_on_probation(seat_of_job(l->policy.running[i]), now))
+			return true;
+	return false;
+}
+
+/*
+ * The seat got its lane while it waited. If its thread has not come for it yet, the lane goes to another seat, and this
+ * one waits on, behind the others. The caller holds the lock.
+ */
+static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
+{
+	struct nnb__lanes *l = s->lanes;
+	uint32_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
+	struct nnb__seat *next;
+
+	assert(nnb__is_locked(&l->lock) && l->policy.waiting);
+	if (s->passes_since && now >= s->passes_since + PASSES_NS)
+		return false;
+	do
+		if (!(turn & ON_LANE) || turn & SEEN)
+			return false;
+	while (!atomic_compare_exchange_weak_explicit(&s->turn, &turn, (turn & ~(uint32_t)ON_LANE) + LOOK,
+	                                              memory_order_relaxed, memory_order_relaxed)); /* (9) */
+	if (!s->passes_since)
+		s->passes_since = now;
+	next = lane_leave(s, ENDS, now);
+	nnb__policy_ready(&l->policy, &s->job, now);
+	s->job.begun = true; /* it may have: then how much of it is left is unknown */
+	publish_yields(l);
+	seat_wake(next);
+	return true;
+}
+
+/* Is it another thread's turn, because this one waits for a page, or on probation for a cpu? */
+static bool lane_is_stalled(const struct nnb__lane_watch *w, const struct nnb__seat *s, enum nnb__thread_wait wait,
+                            uint64_t now)
+{
+	bool on_probation = is_on_probation(s, now);
+
+	if (wait == NNB__WAIT_PAGE)
+		return on_probation || w->rounds + atomic_load_explicit(&s->losses, memory_order_relaxed) > 1;
+	/* no event of a loss may come before that of the start */
+	return wait == NNB__WAIT_CPU && on_probation &&
+	       (!s->trace || atomic_load_explicit(&s->trace->phase, memory_order_relaxed) == NBT_phase_running);
+}
+
+/* Look at the threads of the @suspects, without the lock; then take their lanes away, if they are stalled. */
+static uint32_t take_from_suspects(struct nnb__lanes *l, struct nnb__lane_watch *watched, uint64_t suspects)
+{
+	enum nnb__thread_wait waits[NNB__LANES_MAX];
 	uint32_t taken = 0;
-	bool waiting;
+	uint64_t now;
 
-	pthread_mutex_lock(&l->lock);
-	waiting = l->policy.waiting;
-	for (uint32_t i = 0; i < l->policy.lanes; i++) {
-		struct nnb__lane_watch *w = &l->watched[i];
-		const struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
-
-		if (s && waiting && is_suspect(w, s))
-			suspects |= UINT64_C(1) << i;
-		if (!s)
-			*w = (struct nnb__lane_watch){ 0 };
-		else if (!waiting || !is_watched(w, s))
-			*w = (struct nnb__lane_watch){ s, s->job.arrival, s->job.since, s->tid, 0 };
-	}
-	pthread_mutex_unlock(&l->lock);
-	*ret_waiting = waiting;
-	if (!suspects)
-		return 0;
 	for (uint32_t i = 0; i < l->policy.lanes; i++)
-		if (suspects >> i & 1 && awaits_page(l->watched[i].tid))
-			awaits |= UINT64_C(1) << i;
+		waits[i] = suspects >> i & 1 ? l->thread_waits(watched[i].tid) : NNB__WAIT_OTHER;
 	pthread_mutex_lock(&l->lock);
+	now = nnb__now();
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
-		struct nnb__lane_watch *w = &l->watched[i];
+		struct nnb__lane_watch *w = &watched[i];
 		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
 
-		w->rounds = awaits >> i & 1 ? w->rounds + 1 : 0;
-		if (w->rounds && l->policy.waiting && is_watched(w, s) &&
-		    w->rounds + atomic_load_explicit(&s->losses, memory_order_relaxed) > 1)
-			taken += lane_take_away(s, nnb__now());
+		w->rounds = waits[i] == NNB__WAIT_PAGE ? w->rounds + 1 : 0;
+		if (!l->policy.waiting || !is_watched(w, s) || !lane_is_stalled(w, s, waits[i], now) ||
+		    !lane_take_away(s, now))
+			continue;
+		taken++;
+		if (waits[i] == NNB__WAIT_PAGE)
+			note_stall(app_of(s), now);
 	}
 	lanes_unlock(l);
 	return taken;
+}
+
+/* The lanes whose threads to look at, or 0. Lanes that wait for their threads are passed on: *@passed of them. */
+static uint64_t find_suspects(struct nnb__lanes *l, struct nnb__lane_watch *watched, bool on_probation, uint64_t now,
+                              uint32_t *passed)
+{
+	uint64_t suspects = 0;
+
+	assert(nnb__is_locked(&l->lock));
+	for (uint32_t i = 0; i < l->policy.lanes; i++) {
+		struct nnb__lane_watch *w = &watched[i];
+		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
+		bool is_known = is_watched(w, s), suspect = s && l->policy.waiting && is_on_probation(s, now);
+
+		if (suspect && lane_pass_on(s, now)) {
+			++*passed;
+			*w = (struct nnb__lane_watch){ 0 };
+			continue;
+		}
+		if (!s)
+			*w = (struct nnb__lane_watch){ 0 };
+		else if (!l->policy.waiting || !is_known)
+			*w = (struct nnb__lane_watch){ s, s->job.arrival, s->job.since, s->tid, 0 };
+		if (!on_probation && s && l->policy.waiting)
+			suspect |= is_known || atomic_load_explicit(&s->losses, memory_order_relaxed);
+		suspects |= (uint64_t)suspect << i;
+	}
+	return suspects;
+}
+
+uint32_t nnb__lanes_watch(struct nnb__lanes *l, bool *ret_waiting)
+{
+	uint32_t passed = 0;
+	uint64_t suspects;
+
+	pthread_mutex_lock(&l->lock);
+	suspects = find_suspects(l, l->watched, false, nnb__now(), &passed);
+	*ret_waiting = l->policy.waiting;
+	lanes_unlock(l);
+	return passed + (suspects ? take_from_suspects(l, l->watched, suspects) : 0);
+}
+
+/*
+ * The seat has begun to wait: look at executions on probation at once, because this thread has a cpu, and the thread
+ * that watches may wait for one.
+ */
+static void look_at_probation(struct nnb__seat *s)
+{
+	struct nnb__lane_watch watched[NNB__LANES_MAX] = { { 0 } };
+	uint32_t passed = 1;
+
+	for (int i = 0; i < PROBATION_LOOKS && passed; i++) {
+		struct nnb__lanes *l = s->lanes;
+		uint64_t suspects;
+
+		passed = 0;
+		pthread_mutex_lock(&l->lock);
+		suspects = s->job.lane == NNB__NO_LANE && l->policy.waiting
+		                   ? find_suspects(l, watched, true, nnb__now(), &passed)
+		                   : 0;
+		lanes_unlock(l);
+		if (suspects)
+			passed += take_from_suspects(l, watched, suspects);
+	}
 }
 
 /* The seat's lane was taken away: be ready again. True: on a lane. The caller holds the lock. */
@@ -427,6 +554,7 @@ static bool lane_regain(struct nnb__seat *s, uint64_t now)
 	assert(nnb__is_locked(&l->lock) && (s->job.lane < 0 || l->policy.running[s->job.lane] != &s->job));
 	atomic_store_explicit(&s->hold, NNB__HOLD_RUNS, memory_order_relaxed);
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
+	s->passes_since = 0;
 	if (!l->policy.free)
 		lanes_reclaim(l);
 	if (s->trace)
@@ -464,7 +592,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 {
 	struct nnb__lanes *l = s->lanes;
 	uint64_t now = 0;
-	bool on_lane, kept, near = false;
+	bool on_lane, kept, near = false, suspects = false;
 
 	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0)) {
 		/* A burst's thread runs one model, so its nice value is set once. */
@@ -497,6 +625,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	assert(s->job.lane < 0 || l->policy.running[s->job.lane] != &s->job);
 	flush_app_count(s);
 	s->tid = thread_id();
+	s->passes_since = 0;
 	atomic_store_explicit(&s->losses, 0, memory_order_relaxed);
 	if (!l->policy.free)
 		lanes_reclaim(l);
@@ -506,11 +635,16 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	if (__builtin_expect(!on_lane, 0)) {
 		publish_yields(l);
 		near = turn_is_near(l, now);
+		suspects = any_is_on_probation(l, now);
 	} else {
 		atomic_store_explicit(&s->cpu, nnb__cpu(), memory_order_relaxed);
 	}
 	lanes_unlock(l);
-	return __builtin_expect(on_lane, 1) ? 0 : wait_for_turn(s, now, until, near);
+	if (__builtin_expect(on_lane, 1))
+		return 0;
+	if (suspects)
+		look_at_probation(s);
+	return wait_for_turn(s, now, until, near);
 }
 
 bool nnb__lanes_yields(struct nnb__seat *s, uint64_t now)
@@ -692,6 +826,7 @@ int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt
 	l->kind = kind;
 	l->deadlines = deadlines;
 	l->announced = 0;
+	l->thread_waits = NULL;
 	atomic_init(&l->watch_sleeps, 0);
 	memset(l->watched, 0, sizeof(l->watched));
 	l->numbers = (struct nnb__trace_numbers){ 0 };

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "base/sys.h"
 #include "nnb/counts.h"
 #include "policy/policy.h"
 #include "trace/trace.h"
@@ -36,6 +37,8 @@ struct nnb__lanes {
 	/* a futex: 1: the thread that watches sleeps until a seat waits (sched/stalls.c); 0: none does */
 	_Atomic uint32_t watch_sleeps;
 	struct nnb__lane_watch watched[NNB__LANES_MAX]; /* of the thread that watches */
+	/* what a thread waits for; constant once seats take lanes. NULL: no lane is ever taken away */
+	enum nnb__thread_wait (*thread_waits)(pid_t tid);
 };
 
 /* How a seat holds its lane, if it has one. */
@@ -51,6 +54,8 @@ struct nnb__lane_app {
 	/* under the lanes' lock; first, because the policy's pointer is converted to this struct */
 	struct nnb__policy_app shares;
 	uint64_t executions; /* under the lanes' lock; without those that seats on lanes have not flushed */
+	/* under the lanes' lock: when an execution last lost its lane; end of its probation (nnb__lanes_watch) */
+	uint64_t stalled_at, probation_until;
 	_Atomic uint64_t missed_transient, missed_persistent, late, longest_wait_ns;
 };
 
@@ -59,7 +64,9 @@ struct nnb__seat {
 	struct nnb__lanes *lanes;
 	struct nnb__policy_job job;
 	_Atomic uint64_t yield_at; /* when to call nnb__lanes_yields; NNB__NEVER */
-	_Atomic uint32_t turn; /* a futex: changes when the seat gets a lane, or must check whether it is cancelled */
+	/* a futex: changes when the seat gets a lane, loses it unseen, or must check whether it is cancelled */
+	_Atomic uint32_t turn;
+	uint64_t passes_since; /* of its wait: when it first lost a lane unseen; 0: not yet. Under the lanes' lock */
 	/*
 	 * The thread is likely to execute again soon: if no seat waits, this seat keeps its lane between two
 	 * executions, and a seat that wants a lane takes it away. For policies by arrival, all its executions
@@ -144,10 +151,14 @@ void nnb__lanes_release(struct nnb__seat *seat);
 /*
  * One round of a thread that watches. While seats wait, it takes away the lane of an execution that was on it a round
  * before, and whose thread waits for a page in two rounds in a row; or in one round, if the execution has lost a lane
- * before. @awaits_page: whether a thread does. *ret_waiting: seats wait. Returns the number of lanes that it took
- * away. One thread at a time calls this.
+ * before. *ret_waiting: seats wait. Returns the number of lanes that it took away. One thread at a time calls this.
+ *
+ * An app is on probation for a second after it has lost a lane this way twice within a second. Then one round is enough
+ * for its executions, whether their threads wait for a page or for a cpu; a seat that begins to wait looks at them as
+ * well; and a lane that such an execution got while it waited goes to the next one, if its thread has not come for it
+ * yet. No execution passes lanes on for longer than a second.
  */
-uint32_t nnb__lanes_watch(struct nnb__lanes *lanes, bool (*awaits_page)(pid_t tid), bool *ret_waiting);
+uint32_t nnb__lanes_watch(struct nnb__lanes *lanes, bool *ret_waiting);
 
 /* Make the cancelled seats of @app stop waiting. Any thread. */
 void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);

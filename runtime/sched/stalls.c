@@ -9,8 +9,10 @@
  * PROGRESS  While seats wait, a round every ROUND_NS: a lane is lost two to three rounds after its thread fell asleep,
  *           or within one if its execution has lost a lane before. An app whose pages take long again and again gets
  *           a lane again and again, so rounds are shorter for a while after each loss.
- *           A thread that only waits for a cpu, for a lock or in a system call (a driver that waits for its device)
- *           keeps its lane. A while after the last seat waited, the thread sleeps until the next one does.
+ *           An app that loses lanes again and again is on probation (nnb__lanes_watch): this thread may itself wait
+ *           for a cpu, so seats that begin to wait look at its executions, too. Without probation a thread that only
+ *           waits for a cpu keeps its lane; so does one that waits for a lock or in a system call (a driver that
+ *           waits for its device), but for those that change the memory map, as the handler of a tear does. A while after the last seat waited, the thread sleeps until the next one does.
  */
 #include "sched/stalls.h"
 
@@ -24,11 +26,6 @@ enum {
 	ALERT_ROUNDS = 400,
 	IDLE_ROUNDS = 16 /* rounds without a seat that waits, before the thread sleeps */
 };
-
-static bool awaits_page(pid_t tid)
-{
-	return nnb__awaits_page(tid);
-}
 
 static bool is_ending(const struct nnb__stalls *s)
 {
@@ -57,7 +54,7 @@ static void *stalls_watch(void *arg)
 	bool waiting;
 
 	while (!is_ending(s)) {
-		if (nnb__lanes_watch(s->lanes, awaits_page, &waiting))
+		if (nnb__lanes_watch(s->lanes, &waiting))
 			alert = ALERT_ROUNDS;
 		alert -= alert > 0;
 		idle = waiting || alert ? 0 : idle + 1;
@@ -76,6 +73,7 @@ int nnb__stalls_start(struct nnb__stalls *s, struct nnb__lanes *lanes)
 
 	assert(!s->runs);
 	s->lanes = lanes;
+	lanes->thread_waits = nnb__thread_waits;
 	atomic_store_explicit(&s->ending, false, memory_order_seq_cst);
 	r = -pthread_create(&s->thread, NULL, stalls_watch, s);
 	s->runs = !r;

@@ -66,26 +66,28 @@ static void all_lanes_are_there(struct nnb__lanes *l)
 
 /* ---- lanes that are lost ---- */
 
-static bool always(pid_t tid)
+static enum nnb__thread_wait always(pid_t tid)
 {
 	(void)tid;
-	return true;
+	return NNB__WAIT_PAGE;
 }
 
-static bool never(pid_t tid)
+static enum nnb__thread_wait never(pid_t tid)
 {
 	(void)tid;
-	return false;
+	return NNB__WAIT_OTHER;
 }
 
 /* As many rounds as take a lane away, if its thread waits for a page. */
-static uint32_t watch(struct nnb__lanes *l, bool (*awaits_page)(pid_t tid))
+static uint32_t watch(struct nnb__lanes *l, enum nnb__thread_wait (*thread_waits)(pid_t tid))
 {
 	uint32_t taken = 0;
 	bool waiting;
 
+	l->thread_waits = thread_waits;
 	for (int i = 0; i < 3; i++)
-		taken += nnb__lanes_watch(l, awaits_page, &waiting);
+		taken += nnb__lanes_watch(l, &waiting);
+	l->thread_waits = NULL; /* seats that begin to wait take no lanes away */
 	return taken;
 }
 
@@ -679,13 +681,109 @@ static void an_execution_whose_thread_waits_for_a_page_loses_its_lane(void **sta
 		/* one round is enough for an execution that has lost a lane before */
 		waiter_start(&w, &l, &other, 1, NNB__NEVER);
 		await_waiting(&l, 1);
-		assert_int_equal(nnb__lanes_watch(&l, always, &(bool){ false }), 1);
+		l.thread_waits = always;
+		assert_int_equal(nnb__lanes_watch(&l, &(bool){ false }), 1);
 		pthread_join(w.thread, NULL);
 		nnb__lanes_give(&w.seat);
 		holder.until = nnb__now(); /* a lane is free: no wait */
 		waits_again(&holder);
 		assert_int_equal(holder.got, 0);
 		nnb__lanes_give(&holder.seat);
+		all_lanes_are_there(&l);
+		nnb__lanes_fini(&l);
+	}
+}
+
+static enum nnb__thread_wait has_no_cpu(pid_t tid)
+{
+	(void)tid;
+	return NNB__WAIT_CPU;
+}
+
+/* @app's execution on the only lane stalls twice: then @app is on probation. */
+static void put_on_probation(struct nnb__lanes *l, struct nnb__seat *holder, struct nnb__lane_app *other)
+{
+	struct waiter w;
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(nnb__lanes_take(holder, NNB__NEVER), 0);
+		waiter_start(&w, l, other, 1, NNB__NEVER);
+		await_waiting(l, 1);
+		assert_int_equal(watch(l, has_no_cpu), 0); /* not on probation yet */
+		assert_int_equal(watch(l, always), 1);
+		pthread_join(w.thread, NULL);
+		nnb__lanes_give(holder);
+		nnb__lanes_give(&w.seat);
+	}
+}
+
+/* No thread watches: the seat takes the lane itself when it begins to wait. */
+static void a_seat_takes_the_lane_of_a_thread_on_probation_without_a_cpu(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__seat holder, seat;
+	struct nnb__lanes l;
+
+	(void)state;
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&holder, &l, &app, 1, NULL);
+	nnb__seat_init(&seat, &l, &other, 1, NULL);
+	put_on_probation(&l, &holder, &other);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	l.thread_waits = never;
+	assert_int_equal(nnb__lanes_take(&seat, nnb__now() + 1000000), -ETIMEDOUT);
+	l.thread_waits = has_no_cpu;
+	assert_int_equal(nnb__lanes_take(&seat, NNB__NEVER), 0);
+	assert_true(nnb__lanes_lost(&holder));
+	nnb__lanes_give(&holder);
+	nnb__lanes_give(&seat);
+	app.probation_until = nnb__now(); /* it is over */
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	assert_int_equal(nnb__lanes_take(&seat, nnb__now() + 1000000), -ETIMEDOUT);
+	nnb__lanes_give(&holder);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+/* A seat waits whose thread never runs. */
+static void wait_without_a_thread(struct nnb__seat *s)
+{
+	pthread_mutex_lock(&s->lanes->lock);
+	assert_false(nnb__policy_ready(&s->lanes->policy, &s->job, nnb__now()));
+	pthread_mutex_unlock(&s->lanes->lock);
+}
+
+/* It is not lost: the seat waits on, and gets the lane once the other one is done. */
+static void a_lane_whose_thread_has_not_come_is_passed_on(void **state)
+{
+	struct nnb__seat absent, seat;
+	struct nnb__lanes l;
+
+	(void)state;
+	for (int late = 0; late < 2; late++) { /* the seat has passed lanes on for a second: not again */
+		struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+
+		lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+		nnb__seat_init(&absent, &l, &app, 1, NULL);
+		nnb__seat_init(&seat, &l, &other, 1, NULL);
+		put_on_probation(&l, &absent, &other);
+		assert_int_equal(nnb__lanes_take(&seat, NNB__NEVER), 0);
+		atomic_store(&absent.turn, 0);
+		absent.passes_since = late;
+		wait_without_a_thread(&absent);
+		l.thread_waits = never;
+		nnb__lanes_give(&seat);
+		assert_true(l.policy.running[0] == &absent.job);
+		assert_int_equal(nnb__lanes_take(&seat, nnb__now() + 1000000), late ? -ETIMEDOUT : 0);
+		if (!late) {
+			assert_true(l.policy.running[0] == &seat.job);
+			assert_int_equal(l.policy.waiting, 1);
+			nnb__lanes_give(&seat);
+		}
+		assert_true(l.policy.running[0] == &absent.job);
+		assert_false(nnb__lanes_lost(&absent));
+		assert_int_equal(app.shares.preemptions, 2); /* of put_on_probation */
+		nnb__lanes_give(&absent);
 		all_lanes_are_there(&l);
 		nnb__lanes_fini(&l);
 	}
@@ -1082,6 +1180,8 @@ int main(void)
 		cmocka_unit_test(the_start_of_a_wait_is_known_only_during_it),
 		cmocka_unit_test(an_announcement_returns_the_number_announced_before),
 		cmocka_unit_test(an_execution_whose_thread_waits_for_a_page_loses_its_lane),
+		cmocka_unit_test(a_seat_takes_the_lane_of_a_thread_on_probation_without_a_cpu),
+		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
 		cmocka_unit_test(an_end_and_a_loss_exclude_each_other),
 		cmocka_unit_test(an_execution_stays_when_the_preempting_one_is_cancelled),
 		cmocka_unit_test(a_lane_is_kept_until_it_is_wanted),

@@ -83,14 +83,14 @@ static void a_thread_waits_for_a_page_or_for_something_else(void **state)
 		skip();
 	sleeper_start(&naps);
 	for (int i = 0; i < 100; i++)
-		assert_false(nnb__awaits_page(naps.tid));
-	assert_false(nnb__awaits_page(gettid()));
-	assert_false(nnb__awaits_page(0)); /* no thread */
+		assert_int_not_equal(nnb__thread_waits(naps.tid), NNB__WAIT_PAGE);
+	assert_int_equal(nnb__thread_waits(gettid()), NNB__WAIT_OTHER);
+	assert_int_equal(nnb__thread_waits(0), NNB__WAIT_OTHER); /* no thread */
 	sleeper_start(&faults);
-	while (!nnb__awaits_page(faults.tid))
+	while (nnb__thread_waits(faults.tid) != NNB__WAIT_PAGE)
 		nap();
 	pages_release(fd, page, bytes);
-	while (nnb__awaits_page(faults.tid))
+	while (nnb__thread_waits(faults.tid) == NNB__WAIT_PAGE)
 		nap();
 	naps.over = faults.over = true;
 	pthread_join(naps.thread, NULL);
@@ -178,7 +178,7 @@ static void await_stall(struct fixture *f)
 {
 	pid_t tid = 0;
 
-	while (!tid || !nnb__awaits_page(tid)) {
+	while (!tid || nnb__thread_waits(tid) != NNB__WAIT_PAGE) {
 		nap();
 		pthread_mutex_lock(&f->lanes.lock);
 		tid = f->runner.seat.tid;
