@@ -69,9 +69,9 @@ struct nnb__cpu_stat {
 bool nnb__cpu_stat(struct nnb__cpu_stat *ret);
 
 enum nnb__thread_wait {
-	NNB__WAIT_OTHER, /* a system call, or no wait; or the kernel does not tell, as in a process that is not dumpable */
-	NNB__WAIT_PAGE, /* it sleeps in a page fault, or in a system call that changes the memory map */
-	NNB__WAIT_CPU   /* it is ready, and has no cpu */
+	NNB__WAIT_OTHER, /* a system call, or no wait; or unknown, as in a process that is not dumpable */
+	NNB__WAIT_PAGE,  /* it sleeps in a page fault, or in a system call that changes the memory map */
+	NNB__WAIT_CPU    /* it is ready, and has no cpu */
 };
 
 /* What that thread of this process waits for (/proc/self/task/TID/syscall, and its cpu time). */

@@ -12,7 +12,8 @@
  *           An app that loses lanes again and again is on probation (nnb__lanes_watch): this thread may itself wait
  *           for a cpu, so seats that begin to wait look at its executions, too. Without probation a thread that only
  *           waits for a cpu keeps its lane; so does one that waits for a lock or in a system call (a driver that
- *           waits for its device), but for those that change the memory map, as the handler of a tear does. A while after the last seat waited, the thread sleeps until the next one does.
+ *           waits for its device), but for those that change the memory map, as the handler of a tear does.
+ *           A while after the last seat waited, the thread sleeps until the next one does.
  */
 #include "sched/stalls.h"
 
