@@ -9,6 +9,7 @@
 #include "base/scoped.h"
 #include "base/template.h"
 #include "input/fill.h"
+#include "render/render.h"
 
 #define WINDOW_NS INT64_C(100000000) /* length of a window in app_lag */
 
@@ -106,6 +107,23 @@ static struct bsv_rows *deadline_rows(const struct bsv_sharing_facts *f)
 
 /* ---- parts ---- */
 
+/*
+ * Where the answer has the first windows alone, the query of their rows; NULL: it has all of them. A table counts the
+ * rows that it leaves out.
+ */
+static const char *first_windows(struct bsv_report *report, const char *window)
+{
+	const struct bsv_asked *asked = &report->call->asked;
+	unsigned most = asked->limit ? asked->limit : report->call->most;
+	const struct bsv_placeholder placeholders[] = { { "window", window },
+		                                        { "most", bsv_report_text(report, "%u", most) },
+		                                        { NULL, NULL } };
+
+	if (!most || asked->format == BSV_TABLE || asked->show_sql)
+		return NULL;
+	return bsv_report_keep(report, bsv_input_fill(&report->input, bsv_sql_fairness_windows_first, placeholders));
+}
+
 static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts *sharing, int64_t window_ns)
 {
 	bool timed = bsv_input_is_timed(&report->input);
@@ -115,6 +133,7 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 		report,
 		bsv_input_fill(&report->input, timed ? bsv_sql_fairness_shares_timed : bsv_sql_fairness_shares, NULL));
 	char *cut = bsv_report_keep(report, bsv_input_fill(&report->input, bsv_sql_fairness_windows_cut, placeholder));
+	const char *listed = first_windows(report, window);
 	const struct bsv_placeholder of_apps[] = { { "shares", shares },
 		                                   { "slow", report->input.picks ? bsv_sql_fairness_slowdown_picked
 		                                                                 : bsv_sql_fairness_slowdown },
@@ -123,6 +142,7 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 		                                                                   : bsv_sql_waits_by_holder },
 		                                    { NULL, NULL } };
 	const struct bsv_placeholder of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
+	const struct bsv_placeholder of_listed[] = { { "windows", listed ? listed : cut }, { NULL, NULL } };
 
 	bsv_answer_rows(report->answer, "sharing", "response times and work by app, real and under fair sharing",
 	                sharing_rows(sharing));
@@ -132,7 +152,7 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 	bsv_report_part(report, "jain", "fairness over time, by window", bsv_sql_fairness_jain, of_windows);
 	bsv_report_part(report, "interference", "waits for a lane, by app and holder", bsv_sql_fairness_interference,
 	                of_pairs);
-	bsv_report_show(report, bsv_report_ask(report, "windows", bsv_sql_fairness_windows, of_windows),
+	bsv_report_show(report, bsv_report_ask(report, "windows", bsv_sql_fairness_windows, of_listed),
 	                "lane time by window and app", BSV_FOR_PROGRAMS);
 	bsv_answer_note(
 		report->answer,
