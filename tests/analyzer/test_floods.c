@@ -8,7 +8,8 @@
  * answers. Without names: all floods but those that are known to break a bar.
  *
  * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s
- * for each answer: of cpu time, because burstscope has one thread, and what else the machine does is no fault of it.
+ * for each answer, 3 s for a page of ten: of cpu time, because burstscope has one thread, and what else the machine
+ * does is no fault of it.
  * $NNB_FLOOD_MS is another bar for answers: one that finds what grows with the square, on a machine that is busy, or
  * in a build that is slow. $NNB_FLOOD_IMPORT_MS is one for the cpu time of imports; without it, they have none.
  */
@@ -173,7 +174,10 @@ static const char *const questions[][ARGS] = {
 	/* no sums are stored for a part of the recording */
 	{ "misses", "--from", "10ms" },
 	{ "fairness", "--from", "10ms" },
+	{ "report" },
 };
+
+enum { REPORT_TIMES = 3 }; /* a page has the answers of ten commands: its bar is so many times that of one */
 
 static bool import(const struct flood *f, unsigned n)
 {
@@ -210,21 +214,21 @@ static void measure_nothing(void)
 static bool ask(void)
 {
 	const char *slowest = "";
-	double most = 0;
+	double most = 0, ms = 0; /* ms: of the answer that takes most of its bar; most: of one with the usual bar */
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
+		const char *name = questions[i][0];
 		struct ran ran = run(questions[i], db);
+		double took = ran.status < 0 ? LONGEST_S * 1e3 : ran.cpu_ms; /* below 0: ended by its alarm */
+		double one = strcmp(name, "report") ? took : took / REPORT_TIMES;
 
-		if (ran.cpu_ms > most) {
-			most = ran.cpu_ms;
-			slowest = questions[i][0];
-		}
-		if (ran.status < 0) { /* ended by its alarm */
-			most = LONGEST_S * 1e3;
-			slowest = questions[i][0];
+		if (one > most) {
+			most = one;
+			ms = took;
+			slowest = name;
 		}
 	}
-	printf(" %8.0f %s", most, slowest);
+	printf(" %8.0f %s", ms, slowest);
 	return most <= most_ms;
 }
 
