@@ -4,21 +4,22 @@
 --
 -- A boundary that was not recorded is NULL, and so is every figure that needs it.
 CREATE TABLE row(ts INTEGER, name TEXT, cpu INTEGER, exec TEXT, lane TEXT, status TEXT, path TEXT, deadline_ns TEXT, hit TEXT, look TEXT,
-	queue TEXT, other TEXT, app TEXT, stream TEXT, priority TEXT);
+	queue TEXT, other TEXT, app TEXT, stream TEXT, priority TEXT, mode TEXT);
 .mode tabs
 .import rows row
 
 CREATE TABLE event AS
 SELECT ts, name, cpu, nullif(nullif(exec, ''), '0') AS exec, nullif(lane, '') AS lane, upper(nullif(status, '')) AS status, nullif(path, '') AS path,
        nullif(CAST(deadline_ns AS INTEGER), 0) AS deadline, hit, look, queue, other, nullif(app, '') AS app, stream,
-       instr('low medium high', nullif(priority, '')) AS priority -- a higher priority is a larger number
+       instr('low medium high', nullif(priority, '')) AS priority, -- a higher priority is a larger number
+       mode
 FROM row ORDER BY row.rowid;
 DROP TABLE row;
 CREATE INDEX event_of ON event(exec, ts);
 
 -- From each event that puts an execution onto a lane, or off it, to the next one.
 CREATE TABLE step AS
-SELECT exec, name, ts AS began, lead(ts) OVER w AS ended, CAST(lane AS INTEGER) AS lane, CAST(lead(lane) OVER w AS INTEGER) AS next_lane,
+SELECT exec, name, ts AS began, lead(ts) OVER w AS ended, mode, CAST(lane AS INTEGER) AS lane, CAST(lead(lane) OVER w AS INTEGER) AS next_lane,
        lead(name) OVER w AS next_name
 FROM event WHERE name IN ('sched_enqueue', 'sched_dispatch', 'sched_preempt', 'sched_resume', 'exec_end')
 WINDOW w AS (PARTITION BY exec ORDER BY ts, event.rowid);
@@ -28,9 +29,10 @@ SELECT exec, lane, began, ended FROM step
 WHERE name IN ('sched_dispatch', 'sched_resume') AND next_name IN ('sched_preempt', 'exec_end');
 CREATE INDEX slice_on ON slice(lane, began);
 
--- A wait is charged to the lane that it ends on, and to lane 0 if the execution is given up.
+-- A wait is charged to the lane that it ends on, and to lane 0 if the execution is given up. From ready on it is one: not while the execution is stalled.
 CREATE TABLE pause AS
-SELECT exec, iif(name = 'sched_enqueue', 'queue', 'preempted') AS kind, began, ended, iif(next_name = 'exec_end', 0, next_lane) AS lane
+SELECT exec, iif(name = 'sched_enqueue', 'queue', 'preempted') AS kind, began, ended, iif(next_name = 'exec_end', 0, next_lane) AS lane,
+       iif(mode = 'stalled', (SELECT min(e.ts) FROM event e WHERE e.exec = step.exec AND e.name = 'sched_ready' AND e.ts BETWEEN step.began AND step.ended), began) AS ready
 FROM step WHERE name IN ('sched_enqueue', 'sched_preempt') AND next_name IN ('sched_dispatch', 'sched_resume', 'exec_end');
 CREATE INDEX pause_of ON pause(exec);
 
@@ -85,5 +87,5 @@ CREATE TABLE bypass AS
 WITH ready AS MATERIALIZED (SELECT exec, app, priority, enqueued, dispatched FROM figure WHERE dispatched IS NOT NULL)
 SELECT x.exec, p.began, b.exec AS by
 FROM pause p JOIN figure x USING (exec)
-JOIN ready b ON b.enqueued > p.began AND b.dispatched BETWEEN p.began AND p.ended AND b.exec <> x.exec AND (b.app <> x.app OR b.priority <= x.priority);
+JOIN ready b ON b.enqueued > p.ready AND b.dispatched BETWEEN p.ready AND p.ended AND b.exec <> x.exec AND (b.app <> x.app OR b.priority <= x.priority);
 CREATE INDEX bypass_of ON bypass(exec);

@@ -34,7 +34,7 @@ JOIN (SELECT f.app, sum(s.ended - s.began) AS ns FROM truth.slice s JOIN truth.f
 GROUP BY a.key, t.ns HAVING sum(l.ended - l.began) > t.ns
 UNION ALL
 SELECT 'an execution that starved waited at least that long', n.number, s.gap_ns FROM starvation s JOIN number n ON n.id = s.execution_id
-WHERE s.gap_ns > (SELECT max(p.ended - p.began) FROM truth.pause p WHERE p.exec = n.number)
+WHERE s.gap_ns > (SELECT ifnull(max(p.ended - p.ready), 0) FROM truth.pause p WHERE p.exec = n.number)
 UNION ALL
 -- A holder of the same priority, or of another app, inverts nothing.
 SELECT 'an execution that inverted a wait was of the same app, of a lower priority, and on that lane', v.number,
@@ -42,7 +42,7 @@ SELECT 'an execution that inverted a wait was of the same app, of a lower priori
 FROM inversion i JOIN number v ON v.id = i.victim_id JOIN number h ON h.id = i.holder_id
 LEFT JOIN truth.figure w ON w.exec = v.number LEFT JOIN truth.figure f ON f.exec = h.number
 WHERE NOT ifnull(f.app = w.app AND f.priority < w.priority, 0)
-   OR NOT EXISTS (SELECT 1 FROM truth.pause p WHERE p.exec = v.number AND p.began <= i.began - v.zero AND i.began + i.dur_ns - v.zero <= p.ended)
+   OR NOT EXISTS (SELECT 1 FROM truth.pause p WHERE p.exec = v.number AND p.ready <= i.began - v.zero AND i.began + i.dur_ns - v.zero <= p.ended)
    OR NOT EXISTS (SELECT 1 FROM truth.slice s WHERE s.exec = h.number AND s.lane = i.lane AND s.began <= i.began - h.zero
                   AND i.began + i.dur_ns - h.zero <= s.ended)
 UNION ALL

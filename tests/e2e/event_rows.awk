@@ -3,7 +3,7 @@
 # numbers of awk have 53 bits.
 BEGIN {
 	OFS = "\t"
-	n = split("exec lane status path deadline_ns hit look queue other app stream priority", columns, " ")
+	n = split("exec lane status path deadline_ns hit look queue other app stream priority mode", columns, " ")
 }
 
 match($3, /^nnburst:[a-z_]+:$/) {

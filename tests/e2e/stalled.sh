@@ -25,6 +25,7 @@ load_pid=$!
 goes_on "$service"
 losses() { "$service" --status --socket "$tmp/socket" | awk '/^app /{ n = 1; next } n && NF > 6 { sum += $3 } END { print sum + 0 }'; }
 awaits '(($(losses) >= 6))' 'executions lose their lanes'
+awaits "((\$(requests '$service') >= 300))" 'there are enough executions for a replay'
 kill -INT "$load_pid" 2>/dev/null || true
 kill "$load_pid" 2>/dev/null || true
 await_end "$load_pid" 'the load ends' 2>/dev/null || true
