@@ -378,7 +378,7 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 		                           .mode = e->mode,
 		                           .lane = e->lane };
 	x->off = true;
-	x->ready_again = false;
+	x->ready_again = x->found_stalled = false;
 	if (is_placed(f, x, e->lane))
 		bsa_exec_step(f, x, e->mode == BSA_MODE_STALLED ? BSA_STEP_STALL : BSA_STEP_STOP, f->step_at, e->lane);
 }
@@ -400,6 +400,7 @@ void bsa_on_sched_ready(struct bsa_fold *f, const struct bsa_sched_ready *e)
 	if (!x || !is_running(f, x))
 		return;
 	x->ready_again = true;
+	x->found_stalled = false;
 	bsa_exec_step(f, x, BSA_STEP_READY_AGAIN, f->step_at, BSA_LANE_NONE);
 }
 
@@ -421,6 +422,7 @@ void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
 	else
 		x->broken = true;
 	x->op_began = f->at;
+	x->found_stalled = false;
 	bsa_exec_step(f, x, BSA_STEP_RESUME, f->step_at, e->lane);
 }
 
@@ -449,8 +451,8 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 	uint64_t stopped = x->stop.stopped;
 
 	x->sched.on_lane_to_its_end = status == BSA_STATUS_NONE;
-	if (!x->off)
-		return lane;
+	if (!x->off) /* found_stalled: its thread went on without a lane, or it was given up */
+		return x->found_stalled && !f->losses.n ? BSA_LANE_NONE : lane;
 	/* success: it was on a lane again, without a recorded event, unless its thread went on without a lane */
 	if (status == BSA_STATUS_NONE && (x->stop.mode != BSA_MODE_STALLED || x->ready_again)) {
 		x->broken = true;
@@ -808,8 +810,14 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	if (x->found_waiting)
 		x->sched.found_since = found_since(f, e->ready_ns);
 	/* Events of this execution that the fold has seen already are newer than the state that exec_state gives. */
-	if (x->scheduled || has_ended(x) || stalled)
+	if (x->scheduled || has_ended(x))
 		return;
+	if (stalled) {
+		x->found_stalled = bsa_schedule_is_told_ready(f->schedule, x->sched.instance);
+		if (x->found_stalled)
+			bsa_exec_step(f, x, BSA_STEP_FOUND_STALLED, f->now, BSA_LANE_NONE);
+		return;
+	}
 	x->found_on = f->options.horizon_ns && (e->phase == BSA_STATE_PREEMPTED || e->phase == BSA_STATE_RUNNING);
 	if (e->phase == BSA_STATE_QUEUED)
 		found_waiting(f, x, BSA_STEP_FOUND_READY);

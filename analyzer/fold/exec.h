@@ -51,6 +51,7 @@ struct bsa_exec {
 	bool has_client, has_service;
 	bool deadline_said; /* an event reported whether it has a deadline */
 	bool off;           /* the execution is off its lane: @stop is open */
+	bool found_stalled; /* late_start: it was stalled then, the schedule has that, and nothing else happened yet */
 	bool ready_again;   /* off its lane: it was stalled, and sched_ready reported that it waits for a lane again */
 	bool broken;        /* a preemption, or its end, was not recorded */
 	bool late_start;    /* first seen in exec_state */

@@ -895,6 +895,23 @@ static int take_found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enu
 	return 0;
 }
 
+/* The recording began while @x was stalled. */
+static int take_found_stalled(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	if (x->state != BSA_SCHEDULED_OFF || x->stretches) {
+		d->left->absurd++;
+		return 0;
+	}
+	if (found_after_hole(d, x) < 0)
+		return -ENOMEM;
+	x->lane = -1;
+	x->stretches = 1; /* the execution has been on a lane */
+	x->open = BSA_OPEN_START;
+	x->ready_since = d->now;
+	x->state = BSA_SCHEDULED_STALLED;
+	return 0;
+}
+
 /* The recording began while @x was on @lane. */
 static int take_found_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
 {
@@ -1023,6 +1040,12 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	return take_forget(d, x);
 }
 
+static bool is_found(enum bsa_step step)
+{
+	return step == BSA_STEP_FOUND_READY || step == BSA_STEP_FOUND_STOPPED || step == BSA_STEP_FOUND_STALLED ||
+	       step == BSA_STEP_FOUND_ON;
+}
+
 static bool has_lane(enum bsa_step step)
 {
 	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP ||
@@ -1092,8 +1115,7 @@ static bool is_summed(const struct bsa_schedule *s, const struct bsa_scheduled *
 {
 	if (step == BSA_STEP_READY) /* the two times of one wait may differ a little */
 		return s->horizon_ns && x->found_since && x->state == BSA_SCHEDULED_READY;
-	return s->horizon_ns && (x->state != BSA_SCHEDULED_OFF || x->stretches) &&
-	       (step == BSA_STEP_FOUND_READY || step == BSA_STEP_FOUND_STOPPED || step == BSA_STEP_FOUND_ON);
+	return s->horizon_ns && (x->state != BSA_SCHEDULED_OFF || x->stretches) && is_found(step);
 }
 
 static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
@@ -1150,6 +1172,9 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		break;
 	case BSA_STEP_FOUND_STOPPED:
 		r = take_found_waiting(d, x, BSA_SCHEDULED_STOPPED);
+		break;
+	case BSA_STEP_FOUND_STALLED:
+		r = take_found_stalled(d, x);
 		break;
 	case BSA_STEP_FOUND_ON:
 		r = take_found_on(s, d, x, lane);
@@ -1271,6 +1296,13 @@ int bsa_schedule_tells_ready(struct bsa_schedule *s, uint16_t instance)
 	return 0;
 }
 
+bool bsa_schedule_is_told_ready(const struct bsa_schedule *s, uint16_t instance)
+{
+	const struct bsa_device *d = s->devices[instance & (DEVICES - 1)];
+
+	return d && d->tells_ready;
+}
+
 int bsa_schedule_listing(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over)
 {
 	struct bsa_noted noted = { .at = at, .instance = instance, .step = over ? RULES_LISTED : RULES_LISTING };
@@ -1291,7 +1323,7 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		[BSA_STEP_FORGET] = BSA_RANK_ENTER,        [BSA_STEP_FOUND_READY] = BSA_RANK_READY,
 		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
 		[BSA_STEP_CUT] = BSA_RANK_ENTER,           [BSA_STEP_STALL] = BSA_RANK_LEAVE,
-		[BSA_STEP_READY_AGAIN] = BSA_RANK_READY,
+		[BSA_STEP_READY_AGAIN] = BSA_RANK_READY,   [BSA_STEP_FOUND_STALLED] = BSA_RANK_READY,
 	};
 	struct bsa_noted noted = { .at = at, .x = x, .step = (uint8_t)step, .lane = lane };
 	uint8_t rank = ranks[step];
@@ -1302,7 +1334,7 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 	}
 	if (!s->horizon_ns)
 		return take_step(s, x, step, at, lane);
-	if (step == BSA_STEP_FOUND_READY || step == BSA_STEP_FOUND_STOPPED || step == BSA_STEP_FOUND_ON)
+	if (is_found(step))
 		x->found = !has_full_detail(s);
 	/*
 	 * The rank is the order of steps of one time. A step of @x must not overtake one that was noted

@@ -25,9 +25,10 @@ enum bsa_step {
 	BSA_STEP_END,     /* exec_end, on a lane or not */
 	BSA_STEP_REFUSED, /* refused: deadline_miss before it was ready */
 	BSA_STEP_FORGET,  /* its end was not recorded: remove it from all lists; its slice is unknown */
-	/* the recording began while it was ready, preempted, or on a lane */
+	/* the recording began while it was ready, preempted, stalled, or on a lane */
 	BSA_STEP_FOUND_READY,
 	BSA_STEP_FOUND_STOPPED,
+	BSA_STEP_FOUND_STALLED, /* only of a service that tells when stalled executions are ready again */
 	BSA_STEP_FOUND_ON,
 	BSA_STEP_CUT /* the recording ends while it is under way */
 };
@@ -139,6 +140,7 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 
 /* Service @instance emits when a stalled execution is ready again: without that event, it is not. 0 or -ENOMEM. */
 int bsa_schedule_tells_ready(struct bsa_schedule *s, uint16_t instance);
+bool bsa_schedule_is_told_ready(const struct bsa_schedule *s, uint16_t instance);
 
 /*
  * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, STALL, RESUME, END; 255: none). Of steps with
