@@ -40,6 +40,7 @@ struct known {
 	uint64_t recorded_until, over_by; /* as in bsa_trace */
 	uint64_t after_end;               /* events that were left out because they are later than that */
 	uint64_t last;                    /* the latest event that was not left out; 0: none */
+	bool inside;                      /* an event is not later than until */
 };
 
 /* One side of an execution is one process, which LTTng writes into one trace of a session. */
@@ -302,20 +303,23 @@ static uint64_t latest_summary(const struct bsa_importer *im)
 
 /*
  * Did a program go on after the end of its recording: for long, because another one did not answer when LTTng stopped
- * it, or as a service of which LTTng had stopped a client? The summary of an execution may come so late.
+ * it, or as a service of which LTTng had stopped a client? The summary of an execution may come so late. If all events
+ * are later, because LTTng had not reached any program before, nothing is left out.
  */
 static bool goes_on(const struct bsa_importer *im)
 {
+	bool inside = false, beyond = false;
+
 	for (size_t i = 0; im->fold && i < im->n_traces; i++) {
 		const struct known *k = &im->traces[i];
 
 		if (k->group != im->group || !k->until)
 			continue;
-		if (k->last > k->until + (k->compact ? BSA_FOLD_STOPPING_NS : stop_ns) ||
-		    bsa_fold_began_unasked(im->fold, im->before + (uint32_t)i + 1, k->until))
-			return true;
+		inside |= k->inside;
+		beyond |= k->last > k->until + (k->compact ? BSA_FOLD_STOPPING_NS : stop_ns) ||
+		          bsa_fold_began_unasked(im->fold, im->before + (uint32_t)i + 1, k->until);
 	}
-	return false;
+	return inside && beyond;
 }
 
 /* Did LTTng stop some programs long before others, or a service before its clients, after their recording was over? */
@@ -515,8 +519,10 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 		of->after_end++;
 		return 0;
 	}
-	if (e->kind != BSA_loss)
+	if (e->kind != BSA_loss) {
 		of->last = e->at;
+		of->inside |= e->at <= of->until;
+	}
 	if (!im->fold || of->group != im->group)
 		r = begin_group(im, of, err);
 	if (r < 0)

@@ -466,6 +466,8 @@ static void programs_that_go_on_for_long_do_not_hide_the_end(void **state)
 	/* summaries come later */
 	assert_false(import_recorded(hangs, 300400000, 300400000, true, false, &counts));
 	assert_true(import_recorded(hangs, 201400000, 201400000, true, false, &counts));
+	/* LTTng had reached no program before the end */
+	assert_false(import_recorded("5000000 service_state pid=9\n", 1000, 1000, false, false, &counts));
 	/* the packets of a cpu end earlier */
 	assert_false(import_recorded(hangs, 300400000, 0, false, true, &counts));
 	expect_rows("SELECT ended || ' ' || ifnull(recorded_until, 'none') FROM trace", "300400000 none");
