@@ -879,8 +879,8 @@ static void pass_losses(struct bsa_device *d, uint64_t to)
 }
 
 /*
- * The service hangs until @to, or died: no choice of its own gives its lanes to anyone. Returns false where a hole shows
- * that something may have happened.
+ * The service hangs until @to, or died: no choice of its own gives its lanes to anyone. Returns false where a hole
+ * shows that something may have happened.
  */
 static bool pass_silence(struct bsa_device *d, uint64_t to)
 {
