@@ -156,9 +156,28 @@ struct awaited {
 	uint32_t n;
 };
 
+static uint64_t estimate_of(const struct bsa_exec *x)
+{
+	uint64_t estimate = x->fact.estimate != BSA_NEVER ? x->fact.estimate : x->model_estimate;
+
+	return estimate != BSA_NEVER && estimate < BSA_NEVER / SILENT_RUNS ? estimate : 0;
+}
+
+/* Since when the service of @x has had its request, and emitted nothing; BSA_NEVER: it need not have it. */
+static uint64_t unheard_since(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t written = x->fact.at[BSA_REQUEST_WRITTEN];
+	uint64_t heard = x->sched.instance < BSA_INSTANCES ? f->voices.heard[x->sched.instance] : 0;
+
+	if (written == BSA_NEVER || !heard)
+		return BSA_NEVER;
+	return written > heard ? written : heard;
+}
+
 struct bsa_awaited bsa_fold_awaited(const struct bsa_fold *f, uint64_t until)
 {
 	struct bsa_awaited ret = { 0 };
+	uint64_t stalled = BSA_NEVER, run = 0;
 
 	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
@@ -168,19 +187,18 @@ struct bsa_awaited bsa_fold_awaited(const struct bsa_fold *f, uint64_t until)
 			continue;
 		ret.n++;
 		ret.overdue += x->fact.deadline && x->fact.deadline < until;
+		if (unheard_since(f, x) < stalled)
+			stalled = unheard_since(f, x);
+		if (estimate_of(x) > run)
+			run = estimate_of(x);
 		if (ret.submitted && ret.submitted <= submitted)
 			continue;
 		ret.submitted = submitted;
 		ret.heard = x->sched.instance < BSA_INSTANCES ? f->voices.heard[x->sched.instance] : 0;
 	}
+	if (stalled < until && until - stalled >= SILENT_LEAST_NS && until - stalled >= SILENT_RUNS * run)
+		ret.stalled = stalled;
 	return ret;
-}
-
-static uint64_t estimate_of(const struct bsa_exec *x)
-{
-	uint64_t estimate = x->fact.estimate != BSA_NEVER ? x->fact.estimate : x->model_estimate;
-
-	return estimate != BSA_NEVER && estimate < BSA_NEVER / SILENT_RUNS ? estimate : 0;
 }
 
 static void await(struct awaited *a, const struct bsa_exec *x)

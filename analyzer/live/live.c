@@ -583,12 +583,15 @@ static void state_awaited(struct bsa_live_state *s, const struct bsa_live *l)
 {
 	struct bsa_awaited a;
 
-	s->awaited = s->overdue = s->awaited_ns = s->silent_ns = BSA_LIVE_UNKNOWN;
+	s->awaited = s->overdue = s->awaited_ns = s->silent_ns = s->stalled_ns = s->quiet_ns = BSA_LIVE_UNKNOWN;
+	if (l->event_at && s->until)
+		s->quiet_ns = s->until > l->event_at ? s->until - l->event_at : 0;
 	if (!l->fold || l->compact || !s->until)
 		return;
 	a = bsa_fold_awaited(l->fold, s->until);
 	s->awaited = a.n;
 	s->overdue = a.overdue;
+	s->stalled_ns = a.stalled ? s->until - a.stalled : 0;
 	if (a.n)
 		s->awaited_ns = s->until - a.submitted;
 	if (a.heard)

@@ -517,6 +517,12 @@ void bsv_metric_raise(struct bsv_metric_set *s, int64_t value)
 		s->value = value;
 }
 
+void bsv_metric_put(struct bsv_metric_set *s, int64_t value)
+{
+	if (s)
+		s->value = value;
+}
+
 void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns)
 {
 	const struct bsv_buckets *b;

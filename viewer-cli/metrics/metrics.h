@@ -107,6 +107,9 @@ void bsv_metric_add(struct bsv_metric_set *s, int64_t value);
 /* Gauges: at least so much. */
 void bsv_metric_raise(struct bsv_metric_set *s, int64_t value);
 
+/* Gauges: the value from now on. */
+void bsv_metric_put(struct bsv_metric_set *s, int64_t value);
+
 /* Histograms. */
 void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Runs of a model, for their median: by powers of two, each in FINE parts, so that it is known to 6 %. */
-enum { FINE = 8, OCTAVES = 40, MODELS_MAX = 1024, MEDIANS_STARVED = 10 };
+enum { FINE = 8, OCTAVES = 40, MODELS_MAX = 1024, MEDIANS_STARVED = 10, NOT_KNOWN = -1000000000 };
 
 struct runs {
 	uint32_t model; /* 0: a free place */
@@ -17,6 +17,8 @@ struct bsv_metrics_of_live {
 	struct bsv_metrics *m;
 	uint64_t events, lost_events, lost_packets, losses, late; /* as of the last state */
 	bool held_back;
+	bool stalls,
+		events_seen; /* whether a service is silent, and when the last event was, was known at least once */
 	struct runs *of_models[MODELS_MAX]; /* by a model's id; of those that would have one place the last one seen */
 };
 
@@ -168,6 +170,21 @@ void bsv_metrics_of_live_held_back(struct bsv_metrics_of_live *f)
 	f->held_back = true;
 }
 
+/* How long nothing was heard. A value that was known and is not any more becomes -1 s. */
+static void put_silences(struct bsv_metrics_of_live *f, const struct bsa_live_state *s)
+{
+	bool known = s->stalled_ns != BSA_LIVE_UNKNOWN && !f->held_back;
+
+	f->stalls |= known;
+	if (f->stalls)
+		bsv_metric_put(bsv_metrics_set(f->m, BSV_METRIC_STALLED, NULL),
+		               known ? (int64_t)s->stalled_ns : NOT_KNOWN);
+	f->events_seen |= s->quiet_ns != BSA_LIVE_UNKNOWN;
+	if (f->events_seen)
+		bsv_metric_put(bsv_metrics_set(f->m, BSV_METRIC_QUIET, NULL),
+		               s->quiet_ns == BSA_LIVE_UNKNOWN || f->held_back ? NOT_KNOWN : (int64_t)s->quiet_ns);
+}
+
 void bsv_metrics_of_live_state(struct bsv_metrics_of_live *f, const struct bsa_live_state *state)
 {
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_EVENTS, NULL), (int64_t)(state->events - f->events));
@@ -178,6 +195,7 @@ void bsv_metrics_of_live_state(struct bsv_metrics_of_live *f, const struct bsa_l
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LOSSES, NULL), (int64_t)(state->losses - f->losses));
 	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LATE, NULL), (int64_t)(state->late - f->late));
 	bsv_metric_raise(bsv_metrics_set(f->m, BSV_METRIC_HELD_BACK, NULL), f->held_back);
+	put_silences(f, state);
 	f->events = state->events;
 	f->lost_events = state->lost_events;
 	f->lost_packets = state->lost_packets;

@@ -192,6 +192,14 @@ struct bsa_live_state {
 	 * was heard of its service. BSA_LIVE_UNKNOWN: not known, of compact events never.
 	 */
 	uint64_t awaited, overdue, awaited_ns, silent_ns;
+	/*
+	 * At @until: for how long a service with requests to answer has emitted nothing, the longest of all
+	 * services, if that is 100 ms or more, and ten times as long as an execution is estimated to run; 0: no
+	 * service is so silent. It hangs, has died, or its events do not arrive. BSA_LIVE_UNKNOWN: as above.
+	 */
+	uint64_t stalled_ns;
+	/* At @until: time since the last event of any program. BSA_LIVE_UNKNOWN: there was none. */
+	uint64_t quiet_ns;
 	uint64_t events; /* number of events read */
 	uint64_t losses, lost_events,
 		lost_packets; /* times of which events were lost, however that is known; lost_*: at least */
