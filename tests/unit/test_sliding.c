@@ -252,7 +252,7 @@ static void each_window_is_judged_as_check_judges_that_time(void **state)
 struct one {
 	struct bsv_slo slo;
 	struct bsv_sliding *sliding;
-	unsigned n, n_lost, n_of[3];
+	unsigned n, n_lost, n_silent, n_of[3];
 	struct bsv_slid last;
 };
 
@@ -262,6 +262,7 @@ static void count(void *ctx, const struct bsv_slid *slid)
 
 	o->n++;
 	o->n_lost += slid->lost;
+	o->n_silent += slid->silent;
 	o->n_of[slid->result.outcome]++;
 	o->last = *slid;
 }
@@ -444,6 +445,56 @@ static void many_losses_hide_no_less_than_a_few(void **state)
 	end_one(&o);
 }
 
+/* Of 41 windows, from [10.05, 11.05) to [12.05, 13.05). The silence becomes known bit by bit, as it grows. */
+static void a_window_in_which_a_service_was_silent_passes_nothing(void **state)
+{
+	static const struct {
+		uint64_t took_ms;
+		uint64_t began, seen, ended;
+		unsigned n_silent;
+	} rows[] = {
+		{ 1, 10000, 10040, 10049, 0 },  { 1, 10060, 10062, 10070, 1 }, { 1, 11100, 11100, 11100, 20 },
+		{ 1, 10000, 12000, 20000, 41 }, { 1, 12999, 13010, 13040, 2 }, { 1, 13050, 13500, 14000, 0 },
+		{ 50, 10000, 12000, 20000, 0 }, /* what is known breaks the rule, whatever else comes */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		enum bsv_outcome otherwise = rows[i].took_ms > 5 ? BSV_FAIL : BSV_PASS;
+		struct one o;
+
+		begin_one(&o, "p90 e2e <= 5ms");
+		run_some(&o, "a", 10020, 13050, 10, rows[i].took_ms);
+		bsv_sliding_silent(o.sliding, rows[i].began * MS, rows[i].seen * MS);
+		bsv_sliding_silent(o.sliding, rows[i].began * MS, rows[i].ended * MS);
+		until(&o, 13150);
+		assert_int_equal(o.n, 41);
+		if (o.n_silent != rows[i].n_silent || o.n_of[BSV_CANNOT_TELL] != o.n_silent || o.n_lost ||
+		    o.n_of[otherwise] != 41 - o.n_silent)
+			fail_msg("row %zu: in %u of 41 windows a service is silent, %u fail, %u pass", i, o.n_silent,
+			         o.n_of[BSV_FAIL], o.n_of[BSV_PASS]);
+		end_one(&o);
+	}
+}
+
+/* A window with both is one in which events were lost: what is silent is known only where all is known. */
+static void silences_apart_are_kept_apart(void **state)
+{
+	struct one o;
+
+	(void)state;
+	begin_one(&o, "p90 e2e <= 5ms");
+	run_some(&o, "a", 10020, 13050, 10, 1);
+	for (uint64_t at = 10050; at < 10050 + 40; at += 2)
+		bsv_sliding_silent(o.sliding, at * MS, (at + 1) * MS);
+	bsv_sliding_silent(o.sliding, 13000 * MS, 13010 * MS);
+	bsv_sliding_lost(o.sliding, 13000 * MS, 13010 * MS);
+	until(&o, 13150);
+	assert_int_equal(o.n_silent, 1);
+	assert_int_equal(o.n_lost, 1);
+	end_one(&o);
+}
+
 static void a_late_execution_has_its_windows_judged_again(void **state)
 {
 	struct one o;
@@ -531,6 +582,8 @@ int main(void)
 		cmocka_unit_test(fewer_executions_than_a_rule_needs_are_no_verdict),
 		cmocka_unit_test(a_window_in_which_events_were_lost_is_no_verdict),
 		cmocka_unit_test(many_losses_hide_no_less_than_a_few),
+		cmocka_unit_test(a_window_in_which_a_service_was_silent_passes_nothing),
+		cmocka_unit_test(silences_apart_are_kept_apart),
 		cmocka_unit_test(a_late_execution_has_its_windows_judged_again),
 		cmocka_unit_test(an_app_that_comes_and_goes_is_judged_while_it_is_there),
 		cmocka_unit_test(a_condition_fires_for_longer_waits_of_its_app),

@@ -35,7 +35,8 @@ static const struct bsv_option options[] = {
 	{ .name = "on",
 	  .kind = BSV_TEXTS,
 	  .argument = "CONDITION",
-	  .says = "miss, error, death, starvation>TIME or inversion>TIME, or one of these narrowed down, as "
+	  .says = "miss, error, death, starvation>TIME, inversion>TIME or silence>TIME, or one of these narrowed down, "
+	          "as "
 	          "miss:app=camera,persistent; or a rule of check, as 'p99 e2e of app=camera <= 5ms', that fails; may "
 	          "be repeated",
 	  .offset = offsetof(struct options, on) },
@@ -137,7 +138,7 @@ static int read_conditions(const struct options *o, struct bsv_condition ret[BSV
 		if (ret[i].decided == BSV_BY_EVENT)
 			r = bsa_fail(err, BSA_E_USAGE,
 			             "--on %s: the LTTng of the host that records decides that; with --url write "
-			             "starvation>TIME, inversion>TIME or a rule, as 'miss ratio <= 1 %%'",
+			             "starvation>TIME, inversion>TIME, silence>TIME or a rule, as 'miss ratio <= 1 %%'",
 			             ret[i].text);
 	return r;
 }
@@ -182,11 +183,17 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 	if (wanted.window < least_window || wanted.window > most_window)
 		return bsa_fail(err, BSA_E_USAGE, "--window: write 1s to 10min");
 
+	/* What is under way is in full events only. */
+	for (size_t i = 0; i < wanted.n_conditions && wanted.detail == BSV_DETAIL_COMPACT; i++)
+		if (conditions[i].watched == BSV_WATCH_SILENCE)
+			wanted.detail = BSV_DETAIL_FULL;
+
 	/* The buffers must still hold the window in which a rule failed when the failure is noticed. */
 	for (size_t i = 0; i < wanted.n_conditions; i++) {
 		int64_t needs = conditions[i].decided == BSV_BY_FOLD ? noticed_after : 0;
 
 		needs += conditions[i].watched == BSV_WATCH_RULE ? wanted.window : 0;
+		needs += conditions[i].watched == BSV_WATCH_SILENCE ? conditions[i].longer_than : 0;
 		least = least < needs ? needs : least;
 	}
 	if (wanted.before < least)
@@ -208,6 +215,7 @@ const struct bsv_command bsv_watch = {
 		    "  burstscope watch --on miss:app=camera,persistent --on error --on death -o /var/lib/burstscope\n"
 		    "  burstscope watch --on miss:cause=hogged --exec 'mail -s \"$BURSTSCOPE_SUMMARY\" me'\n"
 		    "  burstscope watch --on 'starvation>200ms' --on 'p99 e2e of app=camera <= 60ms' --window 30s\n"
+		    "  burstscope watch --on 'silence>2s' --on 'miss ratio <= 1 %'\n"
 		    "  burstscope watch --on 'starvation>200ms' --url net://192.0.2.2/host/phone/far\n"
 		    "  burstscope watch --on error:status=DEAD_OBJECT --before 20s --after 2s --stop-after 1\n",
 	.more = "LTTng overwrites its buffers in memory all the time; nothing is written to disk until a condition "
@@ -215,7 +223,10 @@ const struct bsv_command bsv_watch = {
 		"a page and case.json. The diagnosis is printed in one line. burstscope cases lists the cases.\n"
 		"A condition is a word with optional filters: miss[:app=,model=,kind=,cause=,culprit=], where kind "
 		"is transient, persistent or late; error[:app=,model=,status=]; death[:app=]; "
-		"starvation>TIME[:app=,model=]; inversion>TIME[:app=,model=]; or a rule of burstscope-slo(5): a "
+		"starvation>TIME[:app=,model=]; inversion>TIME[:app=,model=]; silence>TIME, which records at detail "
+		"full: a service emitted no event for longer, and for ten times as long as an execution is estimated "
+		"to "
+		"run, while clients waited for it; or a rule of burstscope-slo(5): a "
 		"percentile, a miss ratio or a number of executions, which fires when it fails over the last "
 		"--window. Conditions that no single event decides are decided by a process that reads all "
 		"recorded events, in a ring of files in memory.\n"

@@ -30,10 +30,12 @@ static const char *const misses[] = { "transient", "persistent", "late" }; /* nu
 static const char *const watched[] = {
 	[BSV_WATCH_MISS] = "miss",           [BSV_WATCH_ERROR] = "error",
 	[BSV_WATCH_DEATH] = "death",         [BSV_WATCH_STARVATION] = "starvation",
-	[BSV_WATCH_INVERSION] = "inversion", [BSV_WATCH_RULE] = "rule",
+	[BSV_WATCH_INVERSION] = "inversion", [BSV_WATCH_SILENCE] = "silence",
+	[BSV_WATCH_RULE] = "rule",
 };
 
-static const int64_t least_longer = 1000000; /* shorter waits are how work is handed over */
+static const int64_t least_longer = 1000000;    /* shorter waits are how work is handed over */
+static const int64_t least_silence = 100000000; /* a shorter one is no silence to the fold (bsa/live.h) */
 
 /* Filters of conditions, and the conditions that accept them: bits of enum bsv_watched. */
 static const struct {
@@ -95,6 +97,9 @@ static int read_longer(struct bsv_condition *c, const char *text, struct bsa_err
 	else if (strchr(text, '\n') || bsv_slo_parse(&slo, rule, (size_t)n, NULL) < 0 || slo.n != 1)
 		r = bsa_fail(err, BSA_E_USAGE, "--on %s: '%s' is not a time; write %s>100ms", c->text, text,
 		             bsv_condition_name(c));
+	else if (c->watched == BSV_WATCH_SILENCE && slo.rules[0].bound < (double)least_silence)
+		r = bsa_fail(err, BSA_E_USAGE, "--on %s: %s is too short; write silence>100ms or longer", c->text,
+		             text);
 	else if (slo.rules[0].bound < (double)least_longer)
 		r = bsa_fail(err, BSA_E_USAGE, "--on %s: %s is too short; write %s>1ms or longer", c->text, text,
 		             bsv_condition_name(c));
@@ -251,7 +256,7 @@ int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_e
 	if (i == BSV_WATCH_RULE)
 		return unknown_word("condition", words, watched, BSV_WATCH_RULE, err);
 	c.watched = (enum bsv_watched)i;
-	c.decided = i == BSV_WATCH_STARVATION || i == BSV_WATCH_INVERSION ? BSV_BY_FOLD : BSV_BY_EVENT;
+	c.decided = i >= BSV_WATCH_STARVATION ? BSV_BY_FOLD : BSV_BY_EVENT;
 	if (c.decided == BSV_BY_FOLD)
 		r = read_longer(&c, more ? more + 1 : NULL, err);
 	else if (more)
@@ -298,6 +303,7 @@ size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail
 		return 1;
 	case BSV_WATCH_STARVATION:
 	case BSV_WATCH_INVERSION:
+	case BSV_WATCH_SILENCE:
 	case BSV_WATCH_RULE:
 		return 0;
 	}

@@ -20,6 +20,7 @@ enum bsv_watched {
 	BSV_WATCH_DEATH,
 	BSV_WATCH_STARVATION, /* a wait for a lane, longer than @longer_than */
 	BSV_WATCH_INVERSION,  /* likewise, while less urgent work of the same app had it */
+	BSV_WATCH_SILENCE,    /* a service with requests to answer emitted nothing for longer than @longer_than */
 	BSV_WATCH_RULE        /* a rule of burstscope-slo(5) fails over a window of time */
 };
 
@@ -41,7 +42,7 @@ int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_e
 /* The only rule of a BSV_WATCH_RULE. *ret is owned by the caller. BSA_E_INPUT as bsv_slo_parse, BSA_E_ENV. */
 int bsv_condition_rule(struct bsv_slo *ret, const struct bsv_condition *c, struct bsa_err *err);
 
-/* "miss", "error", "death", "starvation", "inversion", "rule". Borrowed for good. */
+/* "miss", "error", "death", "starvation", "inversion", "silence", "rule". Borrowed for good. */
 const char *bsv_condition_name(const struct bsv_condition *c);
 
 enum { BSV_CONDITION_RULES = 4 };

@@ -20,7 +20,11 @@ struct held {
 	struct bsv_slo slo;
 	struct bsv_sliding *sliding; /* NULL: it is no rule */
 	struct bsv_folded folded;
+	bool silent; /* of BSV_WATCH_SILENCE: this silence has fired */
 };
+
+/* Windows of a shorter silence are judged: executions that wait so long are reported before their windows are. */
+static const uint64_t silence_ns = 1000000000;
 
 struct bsv_folding {
 	struct held of[BSV_CONDITIONS_MOST];
@@ -36,7 +40,8 @@ static void take_judged(void *ctx, const struct bsv_slid *slid)
 
 	f->judged++;
 	f->unseen += slid->lost;
-	f->unsure += !slid->lost && slid->result.outcome == BSV_CANNOT_TELL;
+	f->silent += slid->silent;
+	f->unsure += !slid->lost && !slid->silent && slid->result.outcome == BSV_CANNOT_TELL;
 	if (slid->result.outcome != BSV_FAIL || slid->to <= f->to)
 		return;
 	f->fired++;
@@ -155,12 +160,42 @@ void bsv_folding_options(struct bsv_folding *f, struct bsa_live_options *ret)
 	}
 }
 
+/* A silence fires once, when it has become too long. */
+static void held_judge_silence(struct held *h, const struct bsa_live_state *s)
+{
+	bool longer = s->stalled_ns != BSA_LIVE_UNKNOWN && s->stalled_ns > (uint64_t)h->condition.longer_than;
+
+	h->folded.judged += s->stalled_ns != BSA_LIVE_UNKNOWN;
+	if (longer && !h->silent) {
+		fire_at(h, s->until);
+		h->folded.from = s->until - s->stalled_ns;
+	}
+	h->silent = longer;
+}
+
+/* Windows since the first execution that waits pass nothing while a service is silent. */
+static void held_note_silence(struct held *h, const struct bsa_live_state *s)
+{
+	uint64_t since =
+		s->awaited_ns != BSA_LIVE_UNKNOWN && s->awaited_ns > s->stalled_ns ? s->awaited_ns : s->stalled_ns;
+
+	if (s->stalled_ns != BSA_LIVE_UNKNOWN && s->stalled_ns >= silence_ns)
+		bsv_sliding_silent(h->sliding, s->until - since, s->until);
+}
+
 void bsv_folding_look(struct bsv_folding *f, const struct bsa_live *l)
 {
-	f->until = bsa_live_state(l).until;
-	for (size_t i = 0; i < f->n; i++)
-		if (f->of[i].sliding)
-			bsv_sliding_until(f->of[i].sliding, bsa_live_began(l), f->until);
+	const struct bsa_live_state s = bsa_live_state(l);
+
+	f->until = s.until;
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->of[i].condition.watched == BSV_WATCH_SILENCE)
+			held_judge_silence(&f->of[i], &s);
+		if (!f->of[i].sliding)
+			continue;
+		held_note_silence(&f->of[i], &s);
+		bsv_sliding_until(f->of[i].sliding, bsa_live_began(l), f->until);
+	}
 }
 
 void bsv_folding_get(const struct bsv_folding *f, struct bsv_folded ret[BSV_CONDITIONS_MOST])

@@ -13,10 +13,11 @@
 
 /* The state of a condition since the begin. Times are on the clock of the trace, which is CLOCK_MONOTONIC. */
 struct bsv_folded {
-	uint64_t fired;    /* waits that were too long, or windows in which the rule failed */
-	uint64_t from, to; /* the last window; from 0: there was none */
-	uint64_t judged;   /* windows: all, */
+	uint64_t fired;    /* silences, waits that were too long, or windows in which the rule failed */
+	uint64_t from, to; /* the last window, or silence as far as it was seen; from 0: there was none */
+	uint64_t judged;   /* windows: all; for a silence: looks that could have seen one */
 	uint64_t unseen;   /* those in which events were lost, */
+	uint64_t silent;   /* those in which nothing failed, but a service with requests was silent, */
 	uint64_t unsure;   /* windows with too few executions to judge */
 	uint64_t too_late; /* executions that were reported when their windows were no longer kept */
 };

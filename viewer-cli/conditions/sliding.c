@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOSSES_MOST = 64 };
+enum { LOSSES_MOST = 64, SILENCES_MOST = 16 };
 
 struct part {
 	uint64_t number; /* since the clock was 0 */
@@ -30,6 +30,8 @@ struct bsv_sliding {
 	uint64_t too_late;
 	struct span lost[LOSSES_MOST]; /* the oldest first */
 	size_t n_lost;
+	struct span silences[SILENCES_MOST]; /* the oldest first, apart from each other */
+	size_t n_silences;
 };
 
 bool bsv_sliding_takes(const struct bsv_slo_rule *rule)
@@ -207,6 +209,28 @@ void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended)
 	s->lost[s->n_lost++] = (struct span){ began, ended };
 }
 
+/* A longer silence replaces the ones that it has in it; of too many, the oldest is over for long. */
+void bsv_sliding_silent(struct bsv_sliding *s, uint64_t began, uint64_t until)
+{
+	while (s->n_silences && s->silences[s->n_silences - 1].ended >= began) {
+		struct span *last = &s->silences[--s->n_silences];
+
+		began = last->began < began ? last->began : began;
+		until = last->ended > until ? last->ended : until;
+	}
+	if (s->n_silences == SILENCES_MOST)
+		memmove(&s->silences[0], &s->silences[1], --s->n_silences * sizeof(*s->silences));
+	s->silences[s->n_silences++] = (struct span){ began, until };
+}
+
+static bool any_in(const struct span *spans, size_t n, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < n; i++)
+		if (spans[i].began < to && spans[i].ended >= from)
+			return true;
+	return false;
+}
+
 /* ---- windows ---- */
 
 void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
@@ -244,8 +268,7 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 			c.no_client += p->counts.no_client;
 			c.no_service += p->counts.no_service;
 		}
-		for (size_t i = 0; i < s->n_lost; i++)
-			slid.lost |= s->lost[i].began < slid.to && s->lost[i].ended >= slid.from;
+		slid.lost = any_in(s->lost, s->n_lost, slid.from, slid.to);
 		if (rule->kind == BSV_SLO_EXECUTIONS)
 			bsv_slo_judge_executions(&slid.result, rule, &c);
 		else if (rule->kind == BSV_SLO_MISSES)
@@ -255,6 +278,13 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 		if (!c.executions && rule->kind != BSV_SLO_EXECUTIONS) {
 			slid.result.outcome = BSV_CANNOT_TELL;
 			snprintf(slid.result.why, sizeof(slid.result.why), "no execution is of that kind");
+		}
+		if (!slid.lost && slid.result.outcome != BSV_FAIL &&
+		    any_in(s->silences, s->n_silences, slid.from, slid.to)) {
+			slid.silent = true;
+			slid.result.outcome = BSV_CANNOT_TELL;
+			snprintf(slid.result.why, sizeof(slid.result.why),
+			         "a service was silent while clients waited for it");
 		}
 		if (slid.lost) {
 			slid.result.outcome = BSV_CANNOT_TELL;

@@ -6,6 +6,9 @@
  * because both count the same and ask the same judge (slo/judge.h); but where events were lost in
  * it, there is none ("cannot tell").
  *
+ * SILENT   Executions under way are counted when they are over. So of a window in which a service
+ *          was silent with requests to answer there is no verdict that it held ("cannot tell"):
+ *          what fails by the executions that are known fails.
  * LATE     An execution is of the window in which it began, and reported when it is over. A window
  *          is judged @lag after its end. An execution that is reported later has its windows judged
  *          again, for as long as two windows more; what is later still is counted (too_late).
@@ -27,6 +30,8 @@ struct bsv_slid {
 	uint64_t from, to;
 	struct bsv_slo_result result;
 	bool lost;
+	/* the result is "cannot tell" because a service with requests to answer was silent in it */
+	bool silent;
 };
 
 struct bsv_sliding_options {
@@ -48,6 +53,9 @@ void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_executio
 
 /* Not all that was in this time is known. */
 void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended);
+
+/* A service with requests to answer emitted nothing, and the first that waits began at @began; known at @until. */
+void bsv_sliding_silent(struct bsv_sliding *s, uint64_t began, uint64_t until);
 
 /*
  * The recording began at @began, and executions that were over before @until were reported. Judge

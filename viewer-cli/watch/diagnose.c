@@ -338,6 +338,9 @@ static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired 
 	case BSV_WATCH_INVERSION:
 		r = bsv_diagnose_inversion(d, condition_as_sql(d), err);
 		break;
+	case BSV_WATCH_SILENCE:
+		r = bsv_diagnose_silence(d, in_scope(d, "app"), err);
+		break;
 	case BSV_WATCH_RULE:
 		r = bsv_diagnose_rule(d, err);
 		break;
@@ -371,8 +374,9 @@ static int add_unexplained(struct bsv_diagnosing *d, const struct bsv_case_fired
 int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct bsa_err *err)
 {
 	/* An earlier one may be why a later one happened; it is not so the other way round. */
-	static const enum bsv_watched order[] = { BSV_WATCH_DEATH,      BSV_WATCH_ERROR,     BSV_WATCH_MISS,
-		                                  BSV_WATCH_STARVATION, BSV_WATCH_INVERSION, BSV_WATCH_RULE };
+	static const enum bsv_watched order[] = { BSV_WATCH_DEATH, BSV_WATCH_SILENCE,    BSV_WATCH_ERROR,
+		                                  BSV_WATCH_MISS,  BSV_WATCH_STARVATION, BSV_WATCH_INVERSION,
+		                                  BSV_WATCH_RULE };
 	enum { ORDERED = sizeof(order) / sizeof(*order) };
 	const struct bsv_call call = { .command = &bsv_watch, .common.quiet = true };
 	struct bsv_diagnosing d = { .c = c, .database = database, .slack = SLACK_NS };

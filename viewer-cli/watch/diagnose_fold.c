@@ -91,6 +91,45 @@ int bsv_diagnose_inversion(struct bsv_diagnosing *d, char *only, struct bsa_err 
 	return bsv_diagnosing_add_all(d, bsv_sql_case_inverted, longer, add_inverted, err);
 }
 
+/* ---- silences ---- */
+
+/*
+ * The fold has seen the silence; the case shows who waited all that time, as far as its recording has the begin of it.
+ * The case is the same whoever waited: it is about the service.
+ */
+int bsv_diagnose_silence(struct bsv_diagnosing *d, char *only, struct bsa_err *err)
+{
+	int64_t offset = d->at - d->c->at, since = d->fired->from + offset, until = d->fired->to + offset;
+	bsv_scoped_text *mine = only;
+	bsv_scoped_text *ns = bsv_text("%" PRId64, until);
+	const struct bsv_placeholder placeholders[] = { { "all", mine }, { "ns", ns }, { NULL, NULL } };
+	char *waited = mine && ns ? bsv_fill(bsv_sql_and_waiting, placeholders) : NULL;
+	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_text *victim = NULL, *who = NULL;
+	char silent[BSV_DURATION_TEXT], n[BSV_COUNT_MAX];
+	int r = waited ? bsv_diagnosing_ask(&rows, d, bsv_sql_case_silent, waited, err) : bsv_no_memory(err);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r > 0) {
+		uint64_t waiting = (uint64_t)bsv_diagnosing_number(rows, "n_all", 0);
+
+		victim = bsv_diagnosing_whose(bsv_diagnosing_text(rows, "app"), bsv_diagnosing_text(rows, "model"));
+		who = victim ? bsv_text(": %s %s, most of them %s", bsv_count(n, waiting),
+		                        bsv_plural(waiting, "answer", "answers"), victim)
+		             : NULL;
+	}
+	if (r >= 0)
+		bsv_diagnosing_add(
+			d, (struct bsv_case_cause){
+				   .finding = strdup("silent"),
+				   .what = bsv_text("a service emitted no event for %s or longer, while clients "
+		                                    "waited for it%s; it hung, had died, or its events did not arrive",
+		                                    bsv_duration(silent, until - since), who ? who : ""),
+				   .n = d->fired->n });
+	return r < 0 ? r : 0;
+}
+
 /* ---- rules ---- */
 
 struct window {

@@ -44,6 +44,7 @@ int bsv_diagnose_misses(struct bsv_diagnosing *d, char *only, struct bsa_err *er
 
 int bsv_diagnose_starvation(struct bsv_diagnosing *d, char *only, struct bsa_err *err);
 int bsv_diagnose_inversion(struct bsv_diagnosing *d, char *only, struct bsa_err *err);
+int bsv_diagnose_silence(struct bsv_diagnosing *d, char *only, struct bsa_err *err);
 int bsv_diagnose_rule(struct bsv_diagnosing *d, struct bsa_err *err);
 
 #endif

@@ -984,20 +984,28 @@ static void report_judged(const struct watching *w)
 
 	for (size_t i = 0; i < w->o->n_conditions; i++) {
 		const struct bsv_folded *f = &w->streamed.figures.folded[i];
-		char lost[PART] = "", few[PART] = "", late[PART] = "";
+		char lost[PART] = "", silent[2 * PART] = "", few[PART] = "", late[PART] = "";
 
+		if (w->o->conditions[i].watched == BSV_WATCH_SILENCE && !f->judged)
+			print_notice(w, "%s: cannot tell: no events were read that show what is under way",
+			             w->o->conditions[i].text);
 		if (w->o->conditions[i].watched != BSV_WATCH_RULE)
 			continue;
 		if (f->unseen)
 			snprintf(lost, PART, "; in %s of them events were lost, so that nothing is said of these",
 			         bsv_count(n, f->unseen));
+		if (f->silent)
+			snprintf(silent, sizeof(silent),
+			         "; in %s of them a service was silent while clients waited for it, so that nothing "
+			         "passes in these",
+			         bsv_count(n, f->silent));
 		if (f->unsure)
 			snprintf(few, PART, "; %s of them had too few executions to judge", bsv_count(n, f->unsure));
 		if (f->too_late)
 			snprintf(late, PART, "; %s %s arrived too late to be judged", bsv_count(n, f->too_late),
 			         bsv_plural(f->too_late, "execution", "executions"));
-		print_notice(w, "%s: %s %s judged%s%s%s", w->o->conditions[i].text, bsv_count(n, f->judged),
-		             bsv_plural(f->judged, "window", "windows"), lost, few, late);
+		print_notice(w, "%s: %s %s judged%s%s%s%s", w->o->conditions[i].text, bsv_count(n, f->judged),
+		             bsv_plural(f->judged, "window", "windows"), lost, silent, few, late);
 	}
 }
 

@@ -4,6 +4,8 @@
 @all@ AND @column@ = @value@
 -- and_longer: a condition more: a wait that is longer.
 @all@ AND dur_ns > @ns@
+-- and_waiting: a condition more: an execution that was under way then.
+@all@ AND submitted < @ns@ AND (ended IS NULL OR ended > @ns@)
 -- picked_from: a condition on executions: they began at a time or later.
 @began@ >= @at@
 -- picked_to: a condition on executions: they began before a time.
