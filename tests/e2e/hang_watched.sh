@@ -20,9 +20,9 @@ grep -q 'detail full' cases.err || wrong "it watches for a silence at another de
 "$load" --quiet --socket "$tmp/socket" crowd.json >/dev/null 2>&1 &
 load_pid=$!
 goes_on "$service"
-kill -STOP "$load_pid" # a stopped client: its service is idle
+kill -STOP "$load_pid" $(pgrep -P "$load_pid") # a stopped client: its service is idle
 sleep 2
-kill -CONT "$load_pid"
+kill -CONT "$load_pid" $(pgrep -P "$load_pid")
 goes_on "$service"
 sleep 2
 [[ ! -s cases.out ]] || wrong "a case before it hangs: $(<cases.out)"
