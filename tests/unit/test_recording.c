@@ -285,7 +285,7 @@ static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
 {
 	const uint64_t s = 1000 * MS, mib = MIB;
 	struct bsv_room_left room;
-	double seconds = 0;
+	double seconds = -1;
 
 	(void)state;
 	bsv_room_begin(&room, 64 * mib, 20000 * mib, 5 * s);
@@ -295,6 +295,7 @@ static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
 	                 BSV_ROOM_ENOUGH); /* something was removed */
 	assert_int_equal(bsv_room_look(&room, 10000 * mib, 145 * s, &seconds),
 	                 BSV_ROOM_ENOUGH); /* a file appeared at once */
+	assert_true(seconds < 0);          /* only BSV_ROOM_SOON writes it */
 	assert_int_equal(bsv_room_look(&room, 129 * mib, 146 * s, &seconds), BSV_ROOM_SOON);
 	assert_int_equal(bsv_room_look(&room, 128 * mib, 147 * s, &seconds), BSV_ROOM_NONE);
 	bsv_room_begin(&room, 64 * mib, 10064 * mib, 0);

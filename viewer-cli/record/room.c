@@ -23,7 +23,7 @@ void bsv_room_begin(struct bsv_room_left *room, uint64_t least, uint64_t free_by
 enum bsv_room_says bsv_room_look(struct bsv_room_left *room, uint64_t free_bytes, uint64_t now, double *ret_seconds)
 {
 	uint64_t taken = free_bytes < room->before ? room->before - free_bytes : 0;
-	double rate;
+	double rate, seconds;
 
 	room->before = free_bytes;
 	if (!room->least || free_bytes == UINT64_MAX)
@@ -38,7 +38,10 @@ enum bsv_room_says bsv_room_look(struct bsv_room_left *room, uint64_t free_bytes
 	if (room->warned || free_bytes >= room->began || now <= room->began_at)
 		return BSV_ROOM_ENOUGH;
 	rate = (double)(room->began - free_bytes) / ((double)(now - room->began_at) / 1e9);
-	*ret_seconds = (double)(free_bytes - room->least) / rate;
-	room->warned = *ret_seconds < SOON_S;
-	return room->warned ? BSV_ROOM_SOON : BSV_ROOM_ENOUGH;
+	seconds = (double)(free_bytes - room->least) / rate;
+	if (seconds >= SOON_S)
+		return BSV_ROOM_ENOUGH;
+	room->warned = true;
+	*ret_seconds = seconds;
+	return BSV_ROOM_SOON;
 }
