@@ -171,15 +171,23 @@ static void share_out(struct bsa_decode *d, bool quick, unsigned first, unsigned
 	}
 }
 
-/* Mark the streams of the group, which have no reader any more. */
-static size_t streams_of_group(struct bsa_decode *d, bool quick)
+/* The number of streams of the group that quick readers read, or of the others. */
+static size_t streams_count(const struct bsa_decode *d, bool quick)
 {
 	size_t n = 0;
 
 	for (size_t i = d->first; i < d->end; i++)
-		for (size_t k = 0; !d->inputs.list[i].recipe == !quick && k < d->inputs.list[i].n_streams; k++, n++)
-			d->inputs.list[i].streams[k].reader = READERS_MAX;
+		if (!d->inputs.list[i].recipe == !quick)
+			n += d->inputs.list[i].n_streams;
 	return n;
+}
+
+/* No stream of the group has a reader. */
+static void streams_unassign(struct bsa_decode *d)
+{
+	for (size_t i = d->first; i < d->end; i++)
+		for (size_t k = 0; k < d->inputs.list[i].n_streams; k++)
+			d->inputs.list[i].streams[k].reader = READERS_MAX;
 }
 
 /* Each stream keeps a file open while it is read; babeltrace2 reports a file that it cannot open as a cut one. */
@@ -297,7 +305,7 @@ static bool may_tie(const struct bsa_decode *d)
 /* To the first record of the next group: 0; what went wrong stays so. */
 static int next_group(struct bsa_decode *d, struct bsa_err *err)
 {
-	size_t streams, most;
+	size_t quick, others, most;
 	int r;
 
 	if (d->reading) {
@@ -309,15 +317,17 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 	for (d->end = d->first + 1; d->end < d->inputs.n; d->end++)
 		if (d->inputs.list[d->end].info.clock_group != d->inputs.list[d->first].info.clock_group)
 			break;
-	r = allow_files(streams_of_group(d, true) + streams_of_group(d, false), err);
+	quick = streams_count(d, true);
+	others = streams_count(d, false);
+	r = allow_files(quick + others, err);
 
 	/* One quick reader is faster than the fold, so more readers do not pay. */
-	streams = streams_of_group(d, false);
-	d->n_quick = streams_of_group(d, true) ? 1 : 0;
+	d->n_quick = quick ? 1 : 0;
 	most = d->threads > d->n_quick ? d->threads - d->n_quick : 1;
-	d->n_readers = d->n_quick + (unsigned)(streams < most ? streams : most);
+	d->n_readers = d->n_quick + (unsigned)(others < most ? others : most);
 	if (!d->n_readers)
 		d->n_readers = 1;
+	streams_unassign(d);
 	share_out(d, true, 0, d->n_quick);
 	share_out(d, false, d->n_quick, d->n_readers);
 
