@@ -3,6 +3,7 @@
  * the screen, for every input.
  */
 #include <inttypes.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -492,6 +493,6 @@ int main(void)
 		cmocka_unit_test(without_colours_the_text_is_the_same),
 	};
 
-	setenv("LC_ALL", "C.UTF-8", 1);
+	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * test_screen.c -- output for people: the width of letters, escapes that a terminal would obey, lines,
  * durations, tables.
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -683,6 +684,6 @@ int main(void)
 		cmocka_unit_test(a_line_is_broken_on_a_terminal_alone),
 	};
 
-	setenv("LC_ALL", "C.UTF-8", 1);
+	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * test_timeline.c -- the drawing of lanes and queues: no cell shows more than is known.
  */
 #include <inttypes.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -392,6 +393,6 @@ int main(void)
 		cmocka_unit_test(ticks_are_where_they_say),
 	};
 
-	setenv("LC_ALL", "C.UTF-8", 1);
+	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

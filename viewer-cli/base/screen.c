@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <langinfo.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +19,10 @@ enum { NARROWEST = 20, WIDEST = 10000 };
 
 /* ---- the terminal ---- */
 
+/* Whether the locale that main has set writes UTF-8. */
 static bool has_unicode(void)
 {
-	static int known; /* 1: no, 2: yes */
-
-	if (!known) {
-		setlocale(LC_CTYPE, "");
-		known = strcmp(nl_langinfo(CODESET), "UTF-8") ? 1 : 2;
-	}
-	return known == 2;
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
 /* 0: $COLUMNS has no width. */
