@@ -3,6 +3,7 @@
  */
 #include "exporter/lobby.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM_MOST = 4096, ACCEPTED = 512, EVENTS = 512, WAIT_MS = 10000, HEAD_BYTES = 16 << 10 };
+enum {
+	CLIENTS_MOST = 4096,   /* clients that may wait, if the limit of open files allows it */
+	CLIENTS_UNKNOWN = 64,  /* as many, if that limit cannot be read */
+	ACCEPTED = 512,        /* connections for each bsv_lobby_run, so that those which wait have a turn */
+	EVENTS = 512,          /* as many events, for the same reason */
+	WAIT_MS = 10000,       /* a head that is not complete by then is not waited for */
+	HEAD_BYTES = 16 << 10, /* more than the server takes of a head */
+};
 
 struct visitor {
 	TAILQ_ENTRY(visitor) entry;
@@ -24,7 +32,8 @@ struct visitor {
 TAILQ_HEAD(visitors, visitor);
 
 struct bsv_lobby {
-	int listener, epoll;
+	int listener;
+	int epoll; /* data.ptr: a visitor; this struct for the listener; NULL for a file of bsv_lobby_watch */
 	struct visitor *places;
 	struct visitors unused, waiting, ready; /* the latter two in the order in which they came */
 	char head[HEAD_BYTES];
@@ -39,16 +48,16 @@ static uint64_t now_ns(void)
 }
 
 /*
- * How many clients may wait: a quarter of the files that the process may have. If that limit is low, it is raised, but
- * not further: programs that the process starts inherit it, and some go through all numbers of files.
+ * Raise the limit of open files, and return how many clients may wait: a quarter of it, at most CLIENTS_MOST. The limit
+ * is raised to four times that and no higher, because children inherit it, and some close every possible descriptor.
  */
-static size_t room(void)
+static size_t files_allow(void)
 {
 	struct rlimit files;
-	rlim_t wanted = 4 * ROOM_MOST;
+	rlim_t wanted = 4 * CLIENTS_MOST;
 
 	if (getrlimit(RLIMIT_NOFILE, &files))
-		return 64;
+		return CLIENTS_UNKNOWN;
 	wanted = wanted < files.rlim_max ? wanted : files.rlim_max;
 	if (files.rlim_cur < wanted) {
 		files.rlim_cur = wanted;
@@ -57,7 +66,7 @@ static size_t room(void)
 	return wanted / 4 ? wanted / 4 : 1;
 }
 
-static bool watch(struct bsv_lobby *l, int fd, uint32_t events, void *with)
+static bool epoll_watch(struct bsv_lobby *l, int fd, uint32_t events, void *with)
 {
 	struct epoll_event event = { .events = events, .data.ptr = with };
 
@@ -66,13 +75,13 @@ static bool watch(struct bsv_lobby *l, int fd, uint32_t events, void *with)
 
 bool bsv_lobby_watch(struct bsv_lobby *l, int fd)
 {
-	return watch(l, fd, EPOLLIN, NULL);
+	return epoll_watch(l, fd, EPOLLIN, NULL);
 }
 
 struct bsv_lobby *bsv_lobby_new(int listener)
 {
 	struct bsv_lobby *l = calloc(1, sizeof(*l));
-	size_t n = room();
+	size_t n = files_allow();
 
 	if (!l) {
 		close(listener);
@@ -84,7 +93,7 @@ struct bsv_lobby *bsv_lobby_new(int listener)
 	TAILQ_INIT(&l->ready);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	l->places = calloc(n, sizeof(*l->places));
-	if (l->epoll < 0 || !l->places || !watch(l, listener, EPOLLIN, l))
+	if (l->epoll < 0 || !l->places || !epoll_watch(l, listener, EPOLLIN, l))
 		return bsv_lobby_free(l);
 	for (size_t i = 0; i < n; i++)
 		TAILQ_INSERT_TAIL(&l->unused, &l->places[i], entry);
@@ -102,7 +111,7 @@ static void watched_close(struct bsv_lobby *l, int fd)
 }
 
 /* Take @v out of @list. Its socket is the caller's now. */
-static int leave(struct bsv_lobby *l, struct visitors *list, struct visitor *v)
+static int visitor_leave(struct bsv_lobby *l, struct visitors *list, struct visitor *v)
 {
 	TAILQ_REMOVE(list, v, entry);
 	TAILQ_INSERT_HEAD(&l->unused, v, entry);
@@ -116,9 +125,9 @@ struct bsv_lobby *bsv_lobby_free(struct bsv_lobby *l)
 	if (!l)
 		return NULL;
 	while ((v = TAILQ_FIRST(&l->waiting)))
-		watched_close(l, leave(l, &l->waiting, v));
+		watched_close(l, visitor_leave(l, &l->waiting, v));
 	while ((v = TAILQ_FIRST(&l->ready)))
-		close(leave(l, &l->ready, v));
+		close(visitor_leave(l, &l->ready, v));
 	if (l->epoll >= 0)
 		close(l->epoll);
 	close(l->listener);
@@ -156,7 +165,10 @@ enum head { HEAD_GROWS, HEAD_COMPLETE, HEAD_WRONG };
  */
 static enum head head_check(const char *head, size_t n)
 {
-	bool method = (*head >= 'A' && *head <= 'Z') || (*head >= 'a' && *head <= 'z');
+	bool method;
+
+	assert(n > 0);
+	method = (*head >= 'A' && *head <= 'Z') || (*head >= 'a' && *head <= 'z');
 
 	if (!method)
 		return HEAD_WRONG;
@@ -177,7 +189,7 @@ static void visitor_look(struct bsv_lobby *l, struct visitor *v, bool ended)
 		TAILQ_INSERT_TAIL(&l->ready, v, entry);
 		v->arrived_ns = now_ns();
 	} else if (head == HEAD_WRONG || ended || !n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		watched_close(l, leave(l, &l->waiting, v));
+		watched_close(l, visitor_leave(l, &l->waiting, v));
 	}
 }
 
@@ -198,7 +210,7 @@ static bool oldest_close(struct bsv_lobby *l)
 	struct visitor *oldest = TAILQ_FIRST(&l->waiting);
 
 	if (oldest)
-		watched_close(l, leave(l, &l->waiting, oldest));
+		watched_close(l, visitor_leave(l, &l->waiting, oldest));
 	return oldest;
 }
 
@@ -219,7 +231,7 @@ static void clients_accept(struct bsv_lobby *l)
 		v = TAILQ_FIRST(&l->unused);
 		v->fd = fd;
 		v->came_ns = now_ns();
-		if (!watch(l, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, v)) {
+		if (!epoll_watch(l, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, v)) {
 			close(fd);
 			continue;
 		}
@@ -241,16 +253,16 @@ void bsv_lobby_run(struct bsv_lobby *l)
 		oldest_close(l);
 }
 
-int bsv_lobby_take(struct bsv_lobby *l, uint64_t *arrived_ns)
+int bsv_lobby_take(struct bsv_lobby *l, uint64_t *ret_arrived_ns)
 {
 	struct visitor *v;
 
 	while ((v = TAILQ_FIRST(&l->ready))) {
-		int fd = leave(l, &l->ready, v), error = 0;
+		int fd = visitor_leave(l, &l->ready, v), error = 0;
 		socklen_t size = sizeof(error);
 
 		if (!getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) && !error) {
-			*arrived_ns = v->arrived_ns;
+			*ret_arrived_ns = v->arrived_ns;
 			return fd;
 		}
 		close(fd); /* the client has reset the connection */
