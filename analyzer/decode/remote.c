@@ -71,6 +71,8 @@ struct reading {
 	bool no_memory;
 };
 
+enum host { HOST_THIS, HOST_OTHER };
+
 struct bsa_remote {
 	pthread_mutex_t lock;
 	pthread_cond_t stopping;
@@ -87,6 +89,7 @@ struct bsa_remote {
 	_Atomic uint64_t until;
 	_Atomic size_t n_streams, n_published;
 	atomic_bool missed;
+	enum host host; /* written before the first trace is published, and not again */
 	struct reading reading;
 	/* the caller's */
 	const struct bsa_batch *batch;
@@ -96,7 +99,6 @@ struct bsa_remote {
 	bool tied;
 	uint64_t record[BSA_RECORD_MAX / 8];
 	struct bsa_followed followed;
-	bool is_here, is_elsewhere; /* the host is this one; or is not; or neither is known yet */
 };
 
 static int remote_no_memory(struct bsa_err *err)
@@ -151,10 +153,27 @@ static void push_loss(struct bsa_remote *r, uint32_t trace, uint64_t began, cons
 
 /* ---- traces and streams ---- */
 
+/* The host that the trace is recorded on. */
+static enum host host_of(const struct trace *t)
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char id[64] = "";
+
+	/* LTTng's clock has the number of the boot as its uuid. */
+	if (f && !fgets(id, sizeof(id), f))
+		*id = 0;
+	if (f)
+		fclose(f);
+	id[strcspn(id, "\n")] = 0;
+	return *id && !strcmp(id, t->input.info.clock_uuid) ? HOST_THIS : HOST_OTHER;
+}
+
 static bool publish_trace(struct bsa_remote *r, struct trace *t)
 {
 	bool fits;
 
+	if (!r->n_traces)
+		r->host = host_of(t);
 	pthread_mutex_lock(&r->lock);
 	fits = BSA_RESERVE(r->list, r->traces_room, r->n_traces + 1, 4);
 	if (fits) {
@@ -822,7 +841,6 @@ const struct bsa_trace *bsa_remote_trace(struct bsa_remote *r, size_t i)
 struct bsa_decoded bsa_remote_decoded(struct bsa_remote *r, size_t i)
 {
 	const struct bsa_counts *c = &published_trace(r, i)->counts;
-
 	return (struct bsa_decoded){ .events = atomic_load(&c->events),
 		                     .foreign = atomic_load(&c->foreign),
 		                     .unusable = atomic_load(&c->unusable),
@@ -856,20 +874,8 @@ bool bsa_remote_lead(struct bsa_remote *r, int64_t *ret)
 
 	if (!t)
 		return false;
-	if (!r->is_here && !r->is_elsewhere) {
-		char id[64] = "";
-		FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-		/* LTTng's clock has the number of the boot as its uuid. */
-		if (f && !fgets(id, sizeof(id), f))
-			*id = 0;
-		if (f)
-			fclose(f);
-		id[strcspn(id, "\n")] = 0;
-		r->is_here = *id && !strcmp(id, t->input.info.clock_uuid);
-		r->is_elsewhere = !r->is_here;
-	}
-	*ret = r->is_here ? 0 : clock_ns(CLOCK_REALTIME) - t->input.info.clock_offset - clock_ns(CLOCK_MONOTONIC);
+	*ret = r->host == HOST_THIS ? 0
+	                            : clock_ns(CLOCK_REALTIME) - t->input.info.clock_offset - clock_ns(CLOCK_MONOTONIC);
 	return true;
 }
 
