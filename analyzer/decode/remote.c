@@ -2,9 +2,10 @@
  * remote.c -- reads a session of a relay daemon in a thread of its own.
  *
  * CONCURRENCY  The reading thread makes records of messages, and hands them over in batches (ring.h). The
- *              traces, the session's name and the error are under the lock. The state, and the time until
- *              which all has been handed over, are atomic; the thread writes each after the batches that it
- *              stands for, and the caller reads each before them.
+ *              traces, the session's name and the error are written by the reading thread under the lock; it
+ *              reads them without, because nobody else writes them, and the caller with it. The state, and the
+ *              time until which all has been handed over, are atomic; the thread writes each after the batches
+ *              that it stands for, and the caller reads each before them.
  * END          bsa_remote_free closes the ring. The thread may wait for the relay then, which can take long:
  *              so thread and caller each hold a reference, and the last one to give its reference back frees
  *              everything.
@@ -840,7 +841,11 @@ const struct bsa_trace *bsa_remote_trace(struct bsa_remote *r, size_t i)
 
 struct bsa_decoded bsa_remote_decoded(struct bsa_remote *r, size_t i)
 {
-	const struct bsa_counts *c = &published_trace(r, i)->counts;
+	const struct trace *t = published_trace(r, i);
+	const struct bsa_counts *c;
+
+	assert(t);
+	c = &t->counts;
 	return (struct bsa_decoded){ .events = atomic_load(&c->events),
 		                     .foreign = atomic_load(&c->foreign),
 		                     .unusable = atomic_load(&c->unusable),
