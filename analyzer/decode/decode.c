@@ -10,9 +10,9 @@
  *              once the readers are joined, which is before the last bsa_decode_next answers 0.
  * PROGRESS     bsa_decode_next waits only for a reader whose next record is needed; a reader, only for room in its own
  *              queue. So neither waits for the other in a circle.
- * STOP         bsa_decode_stop sets d->stop, and no more than that. Readers look at it after each batch and
- *              end, which wakes who waits for them; bsa_decode_next looks at it with each batch. What was
- *              read and not asked for is dropped.
+ * STOP         bsa_decode_stop sets d->stop, and no more than that. A reader looks at it after each batch, and
+ *              ends, which wakes bsa_decode_next if that waits; bsa_decode_next looks at it with each batch. Records
+ *              that were read and not asked for are dropped.
  */
 #include "decode.h"
 
@@ -202,10 +202,9 @@ static int allow_files(size_t streams, struct bsa_err *err)
 	limit.rlim_cur = wanted;
 	if (limit.rlim_max >= wanted && !setrlimit(RLIMIT_NOFILE, &limit))
 		return 0;
-	return bsa_fail(
-		err, BSA_E_ENV,
-		"there are %zu streams to be read at once, but only %llu files may be open; ulimit -n says more",
-		streams, (unsigned long long)limit.rlim_max);
+	return bsa_fail(err, BSA_E_ENV,
+	                "%zu streams need %llu open files; raise the hard limit, which is %llu (ulimit -Hn)", streams,
+	                (unsigned long long)wanted, (unsigned long long)limit.rlim_max);
 }
 
 /* ---- records ---- */
@@ -474,7 +473,8 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 		if (plugin)
 			dlclose(plugin);
 	} else if (r == 0) {
-		r = bsa_bt_failed(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads traces");
+		r = bsa_bt_failed(err, BSA_E_ENV,
+		                  "babeltrace2's plugin ctf, which reads traces, was not found; install babeltrace2");
 	}
 	if (r == 0)
 		r = bsa_inputs_open(&d->inputs, &places, d->source, &wanted, err);

@@ -56,10 +56,14 @@ struct bsa_trace {
 struct bsa_decoded {
 	uint64_t events;  /* all, ours or not */
 	uint64_t foreign; /* events of other providers, or with names that the catalogue does not know */
-	/* Ours, but without a field that the event means nothing without, or that is no number; or of a time before
-	 * the one of the event before, as of which it is emitted, or beyond 2^63 ns, and then it is not emitted. Also
-	 * the events of a packet from the first one that is later than the packet's end: a loss is emitted in their
-	 * place. */
+	/*
+	 * Events of ours that were repaired or dropped:
+	 * - A required field is missing, or is not a number: dropped.
+	 * - The time is earlier than that of the event before: emitted with that time.
+	 * - The time is beyond 2^63 ns: dropped.
+	 * - The time is later than the end of the packet: this event and the rest of the packet are dropped, and a loss
+	 *   is emitted in their place.
+	 */
 	uint64_t unusable;
 	uint64_t unknown_fields; /* fields of ours that the catalogue does not know: of event classes, not of events */
 	uint64_t lost_events, lost_packets; /* at least */
@@ -86,10 +90,10 @@ struct bsa_decode_options {
 struct bsa_decode;
 
 /*
- * Look below each of @paths for traces, and open them. Of those that have no event class of ours nothing is
- * read, and they are no traces here. All in one clock group come as one sequence of records; groups come one
- * after the other. 0 and *ret owned by the caller. BSA_E_INPUT: nothing there, or a path that is no trace, or
- * unreadable metadata; BSA_E_ENV; BSA_E_STOPPED: *ret untouched.
+ * Look below each of @paths for traces, and open them. Traces without an event class of ours are not read, and have
+ * no number. All in one clock group come as one sequence of records; groups come one after the other. 0 and *ret
+ * owned by the caller. BSA_E_INPUT: nothing there, or a path that is no trace, or unreadable metadata; BSA_E_ENV;
+ * BSA_E_STOPPED: *ret untouched.
  */
 int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_paths,
                     const struct bsa_decode_options *options, struct bsa_err *err);
@@ -110,7 +114,7 @@ struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i);
  */
 int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct bsa_err *err);
 
-/* Bytes of streams read so far, and in all: for who shows progress. */
+/* Bytes of streams read so far, and in all, to show progress. */
 void bsa_decode_progress(const struct bsa_decode *d, uint64_t *ret_done, uint64_t *ret_all);
 
 /* Soon after this call, bsa_decode_next returns BSA_E_STOPPED. Async-signal-safe. */

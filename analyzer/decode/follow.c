@@ -1079,7 +1079,9 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 		    BT_PLUGIN_FIND_STATUS_OK)
 			f->source = bt_plugin_borrow_source_component_class_by_name_const(f->plugin, "fs");
 		if (!f->source)
-			r = bsa_fail(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads metadata");
+			r = bsa_fail(
+				err, BSA_E_ENV,
+				"babeltrace2's plugin ctf, which reads metadata, was not found; install babeltrace2");
 	}
 	if (r == 0)
 		r = add_place(f, options->directory, 0, err);

@@ -483,7 +483,7 @@ static bool graph_run(struct bsa_remote *r)
 	return false;
 }
 
-/* Its streams are over; packets that were being read are known until now. */
+/* End the graph and its streams. A packet that was being read covers the time up to the last message. */
 static void graph_end(struct bsa_remote *r)
 {
 	struct reading *g = &r->reading;
@@ -507,7 +507,7 @@ static void graph_end(struct bsa_remote *r)
 
 /*
  * The messages broke off, within packets or between them: events are lost from here on. When packets come again, the
- * time until then is a loss, too, and a certain one: a service emits nothing again for the same session.
+ * time until then is a loss, too, because a service does not report its state again to the same session.
  */
 static void break_off(struct bsa_remote *r)
 {
@@ -689,7 +689,8 @@ int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *er
 			g->source = bt_plugin_borrow_source_component_class_by_name_const(g->plugin, "lttng-live");
 		failed = g->source ? 0
 		                   : bsa_fail(err, BSA_E_ENV,
-		                              "babeltrace2's plugin ctf has no lttng-live here, which reads relays");
+		                              "babeltrace2's component class lttng-live, which reads relays, was not "
+		                              "found; install babeltrace2");
 	}
 	if (!failed) {
 		int no_thread;
