@@ -1,8 +1,8 @@
 /*
  * blank.c -- a program that the build runs: blank OUT writes a C file with the database that every import begins with.
  *
- * SQLite takes longer to make the tables and views than for all else of a small import, and makes the same bytes each
- * time. Most of them are 0, because most pages are of empty tables: what OUT has is the parts between the zeros.
+ * Making the tables and views takes most of the time of a small import, and SQLite makes the same bytes each time. Most
+ * of them are 0, because most pages are of empty tables: OUT stores only the parts that are not zero.
  */
 #include "store/blank.h"
 
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* So many zeros end a part. */
+/* A part ends where so many zeros follow. */
 enum { ZEROS = 64 };
 
 static _Noreturn void blank_fail(const char *why)

@@ -2,8 +2,8 @@
  * lags.c -- joins the lags of an app in windows that follow each other to one row.
  *
  * The last run of each app is kept in a slot, which it shares with apps that are a multiple of SLOTS away. A
- * run goes on as long as each window of its chain has a row of its app. What ends it costs a row, and nothing
- * else.
+ * run goes on as long as each window of its chain has a row of its app. A run that ends early costs one row more,
+ * and the rows of the view stay the same.
  */
 #include "store/lags.h"
 
@@ -126,7 +126,7 @@ static void lag_end_run(struct bsa_store *s, struct run *r)
 
 /* ---- chains ---- */
 
-/* Numbers of an import into a database that is there begin behind those that are in it. */
+/* When an import appends to a database, its ids follow those that are there. */
 static int64_t first_number(struct bsa_store *s, struct lags *l)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
@@ -262,7 +262,7 @@ void bsa_lags_finish(struct bsa_store *s)
 
 	for (size_t i = 0; i < l->top; i++)
 		lag_end_run(s, &l->slots[i]);
-	for (int i = 0; i < CHAINS; i++) { /* the windows of another clock are others */
+	for (int i = 0; i < CHAINS; i++) { /* times of two clocks cannot be compared: no chain may go on */
 		l->chains[i].generation++;
 		l->chains[i].head.window = l->chains[i].before.window = NOTHING;
 	}

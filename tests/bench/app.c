@@ -167,7 +167,7 @@ void user_close(struct user *u)
 
 struct order {
 	uint32_t bursts, ms;
-	uint32_t marked; /* executions between marks, on one thread; 0: the other kind of order */
+	uint32_t marked; /* executions between marks, on one thread; 0: bursts and ms count */
 };
 
 static void tell_ready(int sock)
@@ -182,7 +182,7 @@ static void hear(int sock)
 	read_fully(sock, &c, 1);
 }
 
-/* @bytes: less than N_NETS is such a model. */
+/* @bytes: the size of the model's vectors; below N_NETS: the number of a net instead. */
 static void start(struct process *p, const char *socket, uint32_t bytes, uint32_t priority, uint32_t bursts,
                   uint64_t window_ns)
 {

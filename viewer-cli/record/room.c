@@ -28,8 +28,9 @@ enum bsv_room_says bsv_room_look(struct bsv_room_left *room, uint64_t free_bytes
 	room->before = free_bytes;
 	if (!room->least || free_bytes == UINT64_MAX)
 		return BSV_ROOM_ENOUGH;
-	if (taken >
-	    room->least) /* once, and by whomever: it does not end the recording as long as there is much room */
+
+	/* One large file of another program must not end the recording: count at most `least` for each look. */
+	if (taken > room->least)
 		taken = room->least;
 	if (taken > room->taken)
 		room->taken = taken;

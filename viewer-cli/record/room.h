@@ -14,9 +14,10 @@
 enum { BSV_ROOM_USUAL = 64 << 20 }; /* bytes left free, unless the buffers hold more or the user sets another limit */
 
 struct bsv_room_left {
-	uint64_t least; /* bytes to leave free; 0: no limit */
-	uint64_t began, before,
-		taken;     /* free when it began, and at the last look; at most taken between two looks, up to least */
+	uint64_t least;    /* bytes to leave free; 0: no limit */
+	uint64_t began;    /* bytes free when the recording began */
+	uint64_t before;   /* bytes free at the last look */
+	uint64_t taken;    /* the most bytes taken between two looks; at most least */
 	uint64_t began_at; /* CLOCK_MONOTONIC */
 	bool warned;
 };
@@ -24,7 +25,8 @@ struct bsv_room_left {
 enum bsv_room_says {
 	BSV_ROOM_ENOUGH,
 	BSV_ROOM_SOON, /* reported once: at the current rate, the space lasts for a minute at most */
-	BSV_ROOM_NONE  /* as much as was taken between two looks, or as is to be left, may be too much now */
+	/* Less is free than `least` plus the most that was taken between two looks: the recording must end. */
+	BSV_ROOM_NONE
 };
 
 /* Bytes that this user may write below @directory; UINT64_MAX: unknown. */
@@ -33,7 +35,7 @@ uint64_t bsv_room_free(const char *directory);
 /* The recording begins at @now. */
 void bsv_room_begin(struct bsv_room_left *room, uint64_t least, uint64_t free_bytes, uint64_t now);
 
-/* Judge @free_bytes at @now. *@ret_seconds: with BSV_ROOM_SOON, how long the space lasts. */
+/* Judge @free_bytes at @now. *@ret_seconds: how long the space lasts; written with BSV_ROOM_SOON only. */
 enum bsv_room_says bsv_room_look(struct bsv_room_left *room, uint64_t free_bytes, uint64_t now, double *ret_seconds);
 
 #endif

@@ -386,12 +386,16 @@ struct nnb_driver {
 };
 
 /*
- * For such a driver without an import of its own: map the bytes of a hardware buffer as they are. Like nnb_map, which
- * refuses these; the file must be a dma-buf or a memfd sealed against shrinking.
+ * Map the bytes of a hardware buffer as they are, for a driver with hardware_buffer_open that has no import of its own.
+ * nnb_map refuses hardware buffers that are not BLOBs. The file must be a dma-buf or a memfd sealed against shrinking.
+ * Returns as nnb_map; -ENOTSUP: @memory is no hardware buffer.
  */
 NNB_PUBLIC int nnb_map_hardware_buffer(struct nnb_mapping **ret, const struct nnb_memory *memory);
 
-/* Buffer functions for a device without memory of its own: private pages of this process. */
+/*
+ * Buffer functions for a device without memory of its own: private pages of this process. 0, and *ret is owned by the
+ * caller until nnb_plain_buffer_free with the same @bytes; or -ENOMEM, or another error of mmap.
+ */
 NNB_PUBLIC int nnb_plain_buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret);
 NNB_PUBLIC void nnb_plain_buffer_free(void *device, void *buffer, uint64_t bytes);
 
