@@ -3,9 +3,9 @@
  *
  * The server sees a connection only when it can answer it at once, so a client that sends nothing, or half of a
  * request, takes a file descriptor and nothing else. A client whose first byte is not a letter, as that of every
- * method is, is closed at once. Complete requests leave in the order in which they came. If too many clients wait (4096,
- * or a quarter of the files that the process may open, if that is less), the one that has waited longest is closed:
- * a client is closed for others only if as many have connected before its request arrived.
+ * method is, is closed at once. Complete requests leave in the order in which they came. If too many clients wait
+ * (4096, or a quarter of the files that the process may open, if that is less), the one that has waited longest is
+ * closed: a client is closed for others only if as many have connected before its request arrived.
  *
  * One thread.
  */
@@ -25,7 +25,7 @@ struct bsv_lobby *bsv_lobby_new(int listener);
 /* Closes everything. NULL is fine. Returns NULL. */
 struct bsv_lobby *bsv_lobby_free(struct bsv_lobby *lobby);
 
-/* Readable when bsv_lobby_run has something to do, or when a watched file is readable. Borrowed until bsv_lobby_free. */
+/* Readable when bsv_lobby_run has something to do, or a watched file is readable. Borrowed until bsv_lobby_free. */
 int bsv_lobby_fd(const struct bsv_lobby *lobby);
 
 /* Watch @fd, too: it stays the caller's, and the watch ends when it is closed. False: no memory, or @fd is watched. */
