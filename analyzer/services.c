@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/table.h"
@@ -18,11 +19,13 @@ enum {
 static const uint64_t silence_ns = 1000000; /* a stop takes up to 0.3 ms for all cpus (decode/unseen.h) */
 static const uint64_t summary_ns =
 	100000000; /* a service answers, then emits its summary: on a busy cpu some ms later */
-static const uint64_t same_begin_ns = 1000000000; /* a service reads the clock, then emits: both are its beginning */
+/* A service reads the clock, then emits: both are its beginning, and live/kept.c reports the one as the other. */
+static const uint64_t same_begin_ns = 1000000000;
 
 struct identity {
 	uint32_t pid; /* 0: no service */
 	uint64_t began;
+	bool reported; /* @began is the service's own reading of the clock, and not the time of its first event */
 };
 
 /* An execution that was submitted after the service was heard. */
@@ -87,39 +90,55 @@ struct services *bsa_services_free(struct services *s)
 	return NULL;
 }
 
-static int fail_clash(const struct service *s, uint32_t pid, uint32_t instance, struct bsa_err *err)
+static uint64_t distance(uint64_t a, uint64_t b)
 {
-	return bsa_fail(err, BSA_E_INPUT,
-	                "two services, processes %" PRIu32 " and %" PRIu32 ", have the same instance number (%" PRIu32
-	                "), and process %" PRIu32
-	                " was not seen to end before the other began: their executions have the "
-	                "same numbers, and cannot be told apart",
-	                s->now.pid, pid, instance, s->now.pid);
+	return a > b ? a - b : b - a;
 }
 
+static int fail_clash(const struct identity *one, const struct identity *other, uint32_t instance, struct bsa_err *err)
+{
+	char apart[64] = "";
+
+	if (one->pid == other->pid) /* in two namespaces of process numbers */
+		snprintf(apart, sizeof(apart), " (which began %.3f s %s)",
+		         (double)distance(one->began, other->began) / 1e9,
+		         other->began < one->began ? "earlier" : "later");
+	return bsa_fail(err, BSA_E_INPUT,
+	                "two services, processes %" PRIu32 " and %" PRIu32 "%s, have the same instance number (%" PRIu32
+	                "), and the first was not seen to end before the other began: their executions have the "
+	                "same numbers, and cannot be told apart. The numbers are random: record again with one of "
+	                "them started anew",
+	                one->pid, other->pid, apart, instance);
+}
+
+/*
+ * Whether the process @pid, which reports that it began at @since (0: now), is the service @a. A service may be
+ * stopped, or wait for a cpu, between its reading of the clock and its first event, for any time. So if only the time
+ * of that event is known of @a, the service began at any time before it: two processes do not have one number at once.
+ */
 static bool is_same(const struct identity *a, uint32_t pid, uint64_t since)
 {
-	uint64_t apart = since > a->began ? since - a->began : a->began - since;
-
-	return a->pid == pid && (!since || apart < same_begin_ns);
+	if (a->pid != pid)
+		return false;
+	return !since || (since <= a->began && !a->reported) || distance(since, a->began) < same_begin_ns;
 }
 
 static int service_reported(struct services *all, uint64_t at, const struct bsa_service_state *e, struct bsa_err *err)
 {
-	uint64_t began = e->since && e->since < at ? e->since : at;
+	struct identity it = { e->pid, e->since && e->since < at ? e->since : at, e->since };
 	struct service *s;
 
 	if (e->instance >= INSTANCES)
 		return 0;
 	s = &all->of[e->instance];
 	if (s->now.pid && !is_same(&s->now, e->pid, e->since)) {
-		if (s->connections || began <= s->told || is_same(&s->before, e->pid, e->since))
-			return fail_clash(s, e->pid, e->instance, err);
+		if (s->connections || it.began <= s->told || is_same(&s->before, e->pid, e->since))
+			return fail_clash(&s->now, &it, e->instance, err);
 		s->before = s->now;
 		s->now.pid = 0;
 	}
-	if (!s->now.pid)
-		s->now = (struct identity){ e->pid, began };
+	if (!s->now.pid || (it.reported && !s->now.reported))
+		s->now = it;
 	s->told = at;
 	return 0;
 }
@@ -131,7 +150,7 @@ static int client_connected(struct services *all, const struct bsa_client_connec
 
 	if (bsa_table_find(&all->connections, e->conn)) {
 		if (s->before.pid && !e->since) /* a service gives out each number once */
-			return fail_clash(s, s->before.pid, e->conn >> INSTANCE_SHIFT, err);
+			return fail_clash(&s->now, &s->before, e->conn >> INSTANCE_SHIFT, err);
 		return 0;
 	}
 	if (all->n == CONNECTIONS_MAX)

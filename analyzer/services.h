@@ -4,8 +4,11 @@
  *
  * SAME NUMBERS  The upper 12 bits of every number are the instance of its service, which is random: one of
  *               4095. The process and the time of its start distinguish services with the same instance.
- *               Their executions can be distinguished only if the first service had no client any more when
- *               the second one began.
+ *               A service may report itself long after it began, or twice, first as beginning now and then with
+ *               its time: one process is one service as long as both can be true. Executions of two services can be
+ *               distinguished only if the first service had no client any more when the second one began;
+ *               otherwise no event but the two reports tells whose it is, and there is no part of the instance's
+ *               executions that could be kept without those of the other service among them.
  * SILENT        `lttng stop` ends the recording of one process after another. If a client gets an answer to
  *               an execution that it submitted after the last event of the service, the service still ran,
  *               and was not recorded any more. The answer about a fenced execution proves nothing, because

@@ -8,6 +8,10 @@
  * ORDERING  (1) heard is stored, release, when all objects have been emitted  --- pairs with (2)
  *           (2) a thread that begins something loads heard, acquire; if it differs from the provider's number, the
  *               thread waits for the emitting thread => its next event comes after those of the existing objects
+ *           (3) a new service reads the clock (since), and stores heard before (4) it emits itself: so a session that
+ *               begins between them gets the service twice, and none gets it never. The time of the event (4) is at
+ *               or after since, and may be long after it, where the thread waits for a cpu or the service is
+ *               stopped (analyzer/services.c relies on both).
  */
 #include <unistd.h>
 
@@ -31,6 +35,12 @@ static uint32_t window_us(uint64_t window_ns)
 	return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
 }
 
+/* Measure what service_emit would measure otherwise: on a busy machine the cost of a wake takes seconds to find. */
+static void service_prepare(const struct nnb_service *s)
+{
+	(void)window_us(s->config.window_ns);
+}
+
 static void service_emit(const struct nnb_service *s, uint64_t since)
 {
 	NBT(service_state, .pid = (uint32_t)getpid(), .instance = (uint16_t)s->instance,
@@ -43,10 +53,12 @@ void nnb__emit_service(struct nnb_service *s)
 {
 	uint64_t seen = 0;
 
+	if (nbt_on(NBT_EVENT_service_state))
+		service_prepare(s);
 	s->since = nnb__now();
-	if (nbt_news(&seen)) /* the new session has the events now */
-		atomic_store_explicit(&s->heard, seen, memory_order_relaxed);
-	service_emit(s, 0);
+	if (nbt_news(&seen))                                                  /* these sessions get the next event */
+		atomic_store_explicit(&s->heard, seen, memory_order_relaxed); /* (3) */
+	service_emit(s, 0);                                                   /* (4) */
 }
 
 void nnb__emit_hold(bool on)
@@ -229,6 +241,7 @@ void nnb__service_news(struct nnb_service *s)
 
 	if (!nbt_news(&heard))
 		return;
+	service_prepare(s); /* before any lock */
 	pthread_mutex_lock(&s->emitting);
 	heard = atomic_load_explicit(&s->heard, memory_order_relaxed);
 	if (nbt_news(&heard)) {

@@ -141,7 +141,36 @@ static void services_with_equal_numbers_are_refused(void **state)
 	expect_refusal(trace("same_pid",
 	                     SERVICE(3000000000, 9, 1) CLIENT(3000000001, 0x100001) SERVICE(3000000002, 9, 2000000000),
 	                     NULL),
-	               NULL, false, "processes 9 and 9");
+	               NULL, false, "processes 9 and 9 (which began 2.000 s later)");
+	/* both report their beginning: the second one had the number before the first one began */
+	expect_refusal(trace("same_pid_before",
+	                     SERVICE(5000000000, 9, 4000000000) CLIENT(5000000001, 0x100001)
+	                             SERVICE(5000000002, 9, 1000000000),
+	                     NULL),
+	               NULL, false, "processes 9 and 9 (which began 3.000 s earlier)");
+	expect_refusal(
+		trace("same_pid_later", SERVICE(1, 9, 0) CLIENT(2, 0x100001) SERVICE(5000000002, 9, 4000000000), NULL),
+		NULL, false, "processes 9 and 9 (which began 4.000 s later)");
+}
+
+/*
+ * A service reads the clock, and is stopped before its first event; or the machine is so busy that it waits for a cpu
+ * as long. A session that began meanwhile has both the first event and the repeated one.
+ */
+static void a_service_that_reports_itself_long_after_it_began_is_one(void **state)
+{
+	(void)state;
+	expect_import(trace("late",
+	                    SERVICE(6000000000, 9, 0) SERVICE(6000250000, 9, 250000000) CLIENT(6000250001, 0x100001)
+	                            SERVICE(6000260000, 9, 250000000) SERVICE(6000270000, 9, 0),
+	                    NULL),
+	              NULL, false);
+	/* the reported time is the service's: another one is another service */
+	expect_refusal(trace("late_and_other",
+	                     SERVICE(6000000000, 9, 0) SERVICE(6000250000, 9, 250000000) CLIENT(6000250001, 0x100001)
+	                             SERVICE(6000260000, 9, 5000000000),
+	                     NULL),
+	               NULL, false, "processes 9 and 9 (which began 4.750 s later)");
 }
 
 static void services_that_follow_each_other_are_imported(void **state)
@@ -483,6 +512,7 @@ int main(void)
 		T(different_recordings_are_imported),
 		T(services_with_equal_numbers_are_refused),
 		T(services_that_follow_each_other_are_imported),
+		T(a_service_that_reports_itself_long_after_it_began_is_one),
 		T(a_service_that_was_not_recorded_to_the_end_is_a_tail),
 		T(lanes_of_a_service_that_was_not_recorded_to_the_end_are_unknown),
 		T(a_service_that_may_still_emit_its_summary_is_no_tail),
