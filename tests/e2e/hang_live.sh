@@ -63,10 +63,10 @@ load_pid=$!
 goes_on "$service"
 awaits is_calm 'the page has a service that answers'
 stays is_calm 1 'a service that answers is silent'
-kill -STOP "$load_pid"
+kill -STOP "$load_pid" $(pgrep -P "$load_pid")
 awaits '[[ $(quiet) == [2-9] ]]' 'no event of a stopped client, or of its service'
 is_calm || wrong "the service of a stopped client is silent for $(silent) s"
-kill -CONT "$load_pid"
+kill -CONT "$load_pid" $(pgrep -P "$load_pid")
 kill "$load_pid"
 await_end "$load_pid" 'the load ends' 2>/dev/null || true
 load_pid=
