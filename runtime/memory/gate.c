@@ -1,8 +1,8 @@
 /*
  * gate.c -- bounds how long the files of one app can make the other apps of a service wait.
  *
- * BOUND     A call is slow if it kept the process's memory map for SLOW_NS or more. The first slow call of an app
- *           costs the others what it takes, and makes the app suspected for SUSPECTED_NS. Before each map and unmap
+ * BOUND     A call is slow if it slept, and kept the process's memory map for SLOW_NS or more. The first slow call of
+ *           an app costs the others what it takes, and makes the app suspected for SUSPECTED_NS. Before each map and unmap
  *           of a suspected app, another process maps and unmaps the file. If that takes long, the file's lock is
  *           held: a map is refused, and an unmap is left to the reaper, which tries again later. The lock may be
  *           taken between the trial and the call. Such a call is slow, too: then nothing of the app is mapped or
@@ -38,6 +38,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,7 +49,7 @@
 enum {
 	SLOW_NS = 5 * 1000 * 1000,      /* a call that keeps the memory map for so long is slow */
 	TRIAL_NS = 2 * 1000 * 1000,     /* a trial that sleeps for so long finds the file's lock held */
-	TRIAL_WAIT_MS = 500,            /* for a worker's answer, which may have to wait for a cpu */
+	TRIAL_WAIT_MS = 2000,           /* for a worker's answer, which may have to wait for a cpu */
 	REFUSED_NS = 250 * 1000 * 1000, /* after a trial that failed */
 	REAP_NS = 50 * 1000 * 1000,     /* between two rounds of the reaper */
 	COST = 50,                      /* of the time that a slow call of a suspected app took */
@@ -65,6 +66,7 @@ struct nnb__gate {
 	int worker;     /* the socket of its worker; -1: none. Under the turn */
 	bool awaited;   /* the worker has not answered yet. Under the turn */
 	uint64_t delay; /* delay_of, before the call that is under way. Under the turn */
+	uint64_t slept; /* sleeps_of_thread, before the call that is under way. Under the turn */
 	uint64_t late;  /* mappings that wait for the reaper; under the list's lock */
 
 	_Atomic uint64_t suspected_until, refused_until;
@@ -350,12 +352,21 @@ static uint64_t delay_of(const struct nnb__gate *g)
 	return delay == UINT64_MAX ? 0 : delay;
 }
 
+/* How often this thread has slept. A call that was only interrupted on a busy cpu has not waited for a file. */
+static uint64_t sleeps_of_thread(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_nvcsw;
+}
+
 /* The turn of @g is held, from before call_begin to after call_end. Returns the time. */
 static uint64_t call_begin(struct nnb__gate *g)
 {
 	uint64_t now;
 
 	g->delay = delay_of(g);
+	g->slept = sleeps_of_thread();
 	now = nnb__now();
 	atomic_store_explicit(&g->now_since, now, memory_order_relaxed);
 	return now;
@@ -363,7 +374,8 @@ static uint64_t call_begin(struct nnb__gate *g)
 
 static void call_end(struct nnb__gate *g, uint64_t began)
 {
-	gate_charge(g, began, g->delay);
+	if (sleeps_of_thread() != g->slept)
+		gate_charge(g, began, g->delay);
 	atomic_store_explicit(&g->last_since, began, memory_order_relaxed);
 	atomic_store_explicit(&g->last_end, nnb__now(), memory_order_relaxed);
 	atomic_store_explicit(&g->now_since, 0, memory_order_relaxed);
