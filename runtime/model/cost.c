@@ -1,7 +1,8 @@
 /*
  * cost.c -- counts the work of each operation, and multiplies it by the costs of costs.def.
  *
- * TRUST     Shapes are untrusted and of any size: every sum and every product here saturates at UINT64_MAX.
+ * TRUST     Shapes are untrusted and of any size: sums and products of what they give saturate at UINT64_MAX. Plain
+ *           arithmetic stands only where its operands are bounded.
  */
 #include "model/cost.h"
 
@@ -14,21 +15,29 @@
 #include "model/patience.h"
 
 enum {
-	EACH_NS = 100,       /* cost of any operation, however small */
-	OPERAND_NS = 5,      /* cost of each operand of a subgraph for each of its runs */
-	DEEP = 1 << 16,      /* products in one sum beyond which a plain loop computes the sum */
-	ITEM = 1 << 20,      /* elements in one mean beyond which a plain loop computes the mean */
-	ROW_ELEMENTS = 50,   /* number of copied elements that cost as much as finding a row */
-	POW_ELEMENTS = 100,  /* number of added elements that cost as much as one power of a sum */
-	PIXEL_PS = 15000,    /* cost of a pixel of outputs of windows or sums, in addition to that of its outputs */
-	HALF_PS = 2500,      /* cost of making a float32 of a float16, or the reverse */
-	ROW_CELLS = 1 << 20, /* cells in the windows of a row of outputs beyond which a plain loop computes a pool */
-	SIDE_BY_SIDE = 8,    /* channels that a plain pool computes at a time; the rest takes as long for each */
-	PANEL = 16,          /* output channels that a plain loop computes together, even if there are fewer */
-	WEIGHT_PS = 700,     /* cost of loading a weight and ordering it, in addition to its products */
+	EACH_NS = 100,      /* cost of any operation, however small */
+	OPERAND_NS = 5,     /* cost of each operand of a subgraph for each of its runs */
+	ROW_ELEMENTS = 50,  /* number of copied elements that cost as much as finding a row */
+	POW_ELEMENTS = 100, /* number of added elements that cost as much as one power of a sum */
+	PIXEL_PS = 15000,   /* cost of a pixel of outputs of windows or sums, in addition to that of its outputs */
+	HALF_PS = 2500,     /* cost of making a float32 of a float16, or the reverse */
+	SIDE_BY_SIDE = 8,   /* channels that a plain pool computes at a time; the rest takes as long for each */
+	PANEL = 16,         /* output channels that a plain loop computes together, even if there are fewer */
+	WEIGHT_PS = 700,    /* cost of loading a weight and ordering it, in addition to its products */
 	/* number of copied or added elements that cost as much as finding a pixel, or as starting a step */
 	PIXEL_ELEMENTS = 16,
 	REGION_PART = 2 /* a region of unknown size counts as half of the image in each direction */
+};
+
+/* Inputs, by their numbers in operations.def. */
+enum {
+	ROI_OUT_HEIGHT = 3, /* of ROI_ALIGN and ROI_POOLING; the width is the next */
+	ROI_SAMPLES_HEIGHT = 7,
+	PROPOSALS_BEFORE = 6, /* of GENERATE_PROPOSALS: boxes of an image that are compared, and that are kept */
+	PROPOSALS_KEPT = 7,
+	DETECTION_BY_CLASS = 7, /* of DETECTION_POSTPROCESSING */
+	DETECTIONS_KEPT = 8,
+	DETECTIONS_KEPT_BY_CLASS = 10
 };
 
 enum nnb__count {
@@ -152,16 +161,17 @@ static int64_t constant_integer(const struct place *p, uint32_t k, int64_t other
 }
 
 /*
- * The samples of ROI_ALIGN or ROI_POOLING in one direction of an output cell: the number that the model requests, or
- * else the number of pixels that the region has. Regions are data, so their size is assumed (REGION_PART).
+ * The samples of ROI_ALIGN or ROI_POOLING along an output cell (@direction 0: its height; 1: its width): the number that
+ * the model requests, or else the number of pixels that the region has. Regions are data, so their size is assumed
+ * (REGION_PART).
  */
-static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t cells)
+static uint64_t samples_along(const struct place *p, uint32_t direction)
 {
 	const struct nnb_shape *image = place_input(p, 0);
-	int64_t samples = p->op->type == NNB_ROI_ALIGN ? constant_integer(p, wanted, 0) : 0,
-		out = constant_integer(p, cells, 1);
+	int64_t samples = p->op->type == NNB_ROI_ALIGN ? constant_integer(p, ROI_SAMPLES_HEIGHT + direction, 0) : 0,
+		out = constant_integer(p, ROI_OUT_HEIGHT + direction, 1);
 	const uint8_t *channels_second = p->graph->constants[p->op->inputs[p->op->n_inputs - 1]];
-	uint32_t d = (cells == 3 ? 1u : 2u) + (channels_second && *channels_second);
+	uint32_t d = 1 + direction + (channels_second && *channels_second);
 
 	if (samples > 0 || image->rank != 4)
 		return samples > 0 ? (uint64_t)samples : 1;
@@ -214,10 +224,11 @@ static uint64_t dim_of(const struct nnb_shape *s, uint32_t d)
 /* The comparisons of DETECTION_POSTPROCESSING: each class separately, or each anchor for its best class only. */
 static uint64_t detection_pairs(const struct place *p)
 {
-	const uint8_t *regular = p->graph->constants[p->op->inputs[7]];
+	const uint8_t *regular = p->graph->constants[p->op->inputs[DETECTION_BY_CLASS]];
 	const struct nnb_shape *scores = place_input(p, 0);
 	bool by_class = !regular || *regular;
-	uint64_t pairs = boxes_compared(dim_of(scores, 1), constant_integer(p, by_class ? 10 : 8, 0));
+	int64_t most = constant_integer(p, by_class ? DETECTIONS_KEPT_BY_CLASS : DETECTIONS_KEPT, 0);
+	uint64_t pairs = boxes_compared(dim_of(scores, 1), most);
 
 	return nnb__saturating_sum(
 		shape_elements(scores),
@@ -230,13 +241,13 @@ static uint64_t proposal_pairs(const struct place *p)
 {
 	const struct nnb_shape *scores = place_input(p, 0);
 	uint64_t images = dim_of(scores, 0), n = images ? shape_elements(scores) / images : 0;
-	int64_t before = constant_integer(p, 6, 0);
+	int64_t before = constant_integer(p, PROPOSALS_BEFORE, 0);
 
 	return nnb__saturating_sum(
 		shape_elements(scores),
 		nnb__saturating_product(images,
 	                                boxes_compared(before > 0 && (uint64_t)before < n ? (uint64_t)before : n,
-	                                               constant_integer(p, 7, 0))));
+	                                               constant_integer(p, PROPOSALS_KEPT, 0))));
 }
 
 /* Where the dimensions of the two inputs of a pair are aligned at the last: @d counts from there. */
@@ -273,16 +284,84 @@ static uint64_t pair_runs(const struct place *p)
 	return runs;
 }
 
+static uint64_t region_pairs(const struct place *p)
+{
+	const struct nnb_shape *scores = place_input(p, 0);
+
+	return nnb__saturating_sum(
+		shape_elements(scores),
+		nnb__saturating_product(classes_searched(dim_of(scores, 1)), boxes_compared(dim_of(scores, 0), 0)));
+}
+
+/* The weights for each item, and starting each step. Dimensions 0 and 1 are the steps and the items, in either order. */
+static uint64_t step_products(const struct place *p)
+{
+	const struct nnb_shape *in = place_input(p, 0);
+
+	return nnb__saturating_product(
+		nnb__saturating_sum(weight_products(p), nnb__saturating_product(dim_of(in, 0), PIXEL_ELEMENTS)),
+		dim_of(in, 1));
+}
+
+static uint64_t filter_cells(const struct place *p)
+{
+	const struct nnb_shape *filter = place_input(p, 1);
+	uint64_t channels = filter->rank ? filter->dims[0] : 1;
+
+	return channels ? shape_elements(filter) / channels : 0;
+}
+
+/* What is added for each element. Without a constant radius, all elements of the row are neighbours. */
+static uint64_t neighbours_added(const struct place *p)
+{
+	const int32_t *radius = p->graph->constants[p->op->inputs[1]];
+	uint64_t all = last_of(place_input(p, 0));
+	uint64_t n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
+
+	return nnb__saturating_sum(n < all ? n : all, POW_ELEMENTS);
+}
+
+/* Each row of the second input is hashed once for each bit of each hash of the first. */
+static uint64_t hashed_bytes(const struct place *p)
+{
+	const struct nnb_shape *rows = place_input(p, 1);
+	uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? shape_elements(rows) / n : 0;
+
+	return nnb__saturating_product(nnb__saturating_product(shape_elements(place_input(p, 0)), n),
+	                               nnb__saturating_sum(nnb__saturating_product(row, sizeof(float)), ROW_ELEMENTS));
+}
+
 static uint64_t work_count(const struct place *p, enum nnb__count what)
 {
 	switch (what) {
+	case OUTPUTS:
+		return output_elements(p);
+	case INPUTS:
+		return shape_elements(place_input(p, 0));
+	case CELLS:
+		return nnb__saturating_product(output_elements(p), window_cells(p));
+	case PRODUCTS:
+		return nnb__saturating_product(output_elements(p), sum_depth(p));
+	case NEIGHBOURS:
+		return nnb__saturating_product(output_elements(p), neighbours_added(p));
+	case ROWS:
+		return nnb__saturating_sum(output_elements(p),
+		                           nnb__saturating_product(shape_elements(place_input(p, 0)), ROW_ELEMENTS));
+	case HASHES:
+		return hashed_bytes(p);
+	case WEIGHTS:
+		return weight_products(p);
+	case STEPS:
+		return step_products(p);
+	case FILTERS:
+		return nnb__saturating_product(output_elements(p), filter_cells(p));
 	case PIXELS:
 		return nnb__saturating_sum(
 			output_elements(p),
 			nnb__saturating_product(rows_of(&p->shapes[p->op->outputs[0]]), PIXEL_ELEMENTS));
 	case SAMPLES:
 		return nnb__saturating_product(output_elements(p),
-		                               nnb__saturating_product(samples_along(p, 7, 3), samples_along(p, 8, 4)));
+		                               nnb__saturating_product(samples_along(p, 0), samples_along(p, 1)));
 	case ORDERED:
 		return ordered_elements(p);
 	case DRAWN:
@@ -290,63 +369,20 @@ static uint64_t work_count(const struct place *p, enum nnb__count what)
 			shape_elements(place_input(p, 0)),
 			nnb__saturating_product(output_elements(p), bits_of(last_of(place_input(p, 0)))));
 	case REGIONS:
-		return nnb__saturating_sum(shape_elements(place_input(p, 0)),
-		                           nnb__saturating_product(classes_searched(dim_of(place_input(p, 0), 1)),
-		                                                   boxes_compared(dim_of(place_input(p, 0), 0), 0)));
+		return region_pairs(p);
 	case PROPOSALS:
 		return proposal_pairs(p);
 	case DETECTIONS:
 		return detection_pairs(p);
-	case INPUTS:
-		return shape_elements(place_input(p, 0));
-	case STEPS:
-		/* dimensions 0 and 1 are the steps and the items, in either order */
-		return nnb__saturating_product(
-			nnb__saturating_sum(weight_products(p),
-		                            nnb__saturating_product(dim_of(place_input(p, 0), 0), PIXEL_ELEMENTS)),
-			dim_of(place_input(p, 0), 1));
-	case FILTERS: {
-		const struct nnb_shape *filter = place_input(p, 1);
-		uint64_t channels = filter->rank ? filter->dims[0] : 1;
-
-		return nnb__saturating_product(output_elements(p), channels ? shape_elements(filter) / channels : 0);
-	}
-	case CELLS:
-		return nnb__saturating_product(output_elements(p), window_cells(p));
-	case PRODUCTS:
-		return nnb__saturating_product(output_elements(p), sum_depth(p));
-	case NEIGHBOURS: {
-		/* without a constant radius, all elements of the row are neighbours */
-		const int32_t *radius = p->graph->constants[p->op->inputs[1]];
-		uint64_t all = last_of(place_input(p, 0));
-		uint64_t n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
-
-		return nnb__saturating_product(output_elements(p),
-		                               nnb__saturating_sum(n < all ? n : all, POW_ELEMENTS));
-	}
-	case ROWS:
-		return nnb__saturating_sum(output_elements(p),
-		                           nnb__saturating_product(shape_elements(place_input(p, 0)), ROW_ELEMENTS));
-	case HASHES: {
-		/* each row of the second input is hashed once for each bit of each hash of the first */
-		const struct nnb_shape *rows = place_input(p, 1);
-		uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? shape_elements(rows) / n : 0;
-
-		return nnb__saturating_product(
-			nnb__saturating_product(shape_elements(place_input(p, 0)), n),
-			nnb__saturating_sum(nnb__saturating_product(row, sizeof(float)), ROW_ELEMENTS));
-	}
-	case WEIGHTS:
-		return weight_products(p);
 	case LINES:
 		return rows_of(&p->shapes[p->op->outputs[0]]);
 	case RUNS:
 		return pair_runs(p);
 	case UNCOUNTED:
-		return 0;
-	default:
-		return output_elements(p);
+	case SUBGRAPHS:
+		break;
 	}
+	return 0;
 }
 
 /*
@@ -383,7 +419,7 @@ static bool is_plain_mean(const struct place *p)
 		return true;
 	for (uint32_t d = (uint32_t)__builtin_ctz(set); d < rank; d++)
 		item = nnb__saturating_product(item, place_input(p, 0)->dims[d]);
-	return item > ITEM;
+	return item > NNB__TILE_ELEMENTS;
 }
 
 static bool has_channels_second(const struct place *p)
@@ -401,7 +437,7 @@ static bool is_plain_pool(const struct place *p)
 	uint64_t row = nnb__saturating_product(dim_of(out, 3), dim_of(out, has_channels_second(p) ? 1 : 2));
 	uint64_t cells = window_cells(p);
 
-	return cells <= 1 || row > ROW_CELLS / 4 || nnb__saturating_product(row, cells) > ROW_CELLS;
+	return cells <= 1 || row > NNB__TILE_ELEMENTS / 4 || nnb__saturating_product(row, cells) > NNB__TILE_ELEMENTS;
 }
 
 /* Cells of a plain pool, as if all its channels were computed side by side. */
@@ -425,13 +461,13 @@ static bool is_plain(const struct place *p)
 		return is_plain_mean(p);
 	if (type == NNB_MAX_POOL_2D || type == NNB_AVERAGE_POOL_2D)
 		return is_plain_pool(p);
-	if (type == NNB_DEPTHWISE_CONV_2D && window_cells(p) > DEEP)
+	if (type == NNB_DEPTHWISE_CONV_2D && window_cells(p) > NNB__TILE_PRODUCTS)
 		return true;
 	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D && !wide)
 		return false;
 	if (wide && is_plain_wide(p))
 		return true;
-	if (type != NNB_DEPTHWISE_CONV_2D && sum_depth(p) > DEEP)
+	if (type != NNB_DEPTHWISE_CONV_2D && sum_depth(p) > NNB__TILE_PRODUCTS)
 		return true;
 	if (operand_in(p, 1)->n_scales && operand_in(p, 0)->type != NNB_TENSOR_QUANT8_ASYMM_SIGNED)
 		return true; /* XNNPACK has scales by channel only for signed bytes */

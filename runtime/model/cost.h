@@ -1,7 +1,7 @@
 /*
  * cost.h -- estimates the cost of an execution from its shapes, before the execution runs (costs.def).
  *
- * The estimate is the time of one core. The estimate is coarse and never 0; its purpose is to refuse absurd requests.
+ * The estimate is the time of one core. The estimate is coarse; its purpose is to refuse absurd requests.
  */
 #ifndef NNB_MODEL_COST_H
 #define NNB_MODEL_COST_H
@@ -9,8 +9,14 @@
 #include "nnb/driver.h"
 
 /*
+ * A sum of more products, or a tile of more elements, is computed by a plain loop: the limits of
+ * driver/xnnpack/tile_limits.h, which no file of libnnburst includes. test_cost.c holds both together.
+ */
+enum { NNB__TILE_PRODUCTS = 1 << 16, NNB__TILE_ELEMENTS = 1 << 20 };
+
+/*
  * The cost of operation @op in ns, with these shapes of all operands. UINT64_MAX: out of range. 0: a shape is not
- * known.
+ * known; no other cost is 0. @graph is the member of a struct nnb__graph if @op is an IF or a WHILE.
  */
 uint64_t nnb__operation_cost(const struct nnb_graph *graph, uint32_t op, const struct nnb_shape *shapes);
 

@@ -2,9 +2,13 @@
  * test_cost.c -- the estimated cost of an execution. An execution beyond the limit is refused; a model is
  * refused if each of its executions would be.
  */
+#include "driver/xnnpack/tile_limits.h"
 #include "model/cost.h"
 #include "model/ops.h"
 #include "unit/device_helpers.h"
+
+static_assert((int)NNB__TILE_ELEMENTS == NNBX_TILE_WORK && (int)NNB__TILE_PRODUCTS == NNBX_TILE_DEPTH,
+              "the estimate knows when the driver leaves an operation to a plain loop");
 
 #define SECOND UINT64_C(1000000000)
 

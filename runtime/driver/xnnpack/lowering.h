@@ -7,13 +7,7 @@
 #include "kernels/kernels.h"
 #include "kernels/look.h"
 #include "step.h"
-
-/*
- * Within a tile of XNNPACK's there is no check. So a tile has at most so many elements of an element-wise operation
- * or cells of a pool, or sums of so many products; larger work is left to the plain kernels. Each limit takes some
- * 0.3 ms.
- */
-enum { NNBX_TILE_WORK = 1 << 20, NNBX_TILE_DEPTH = 1 << 16 };
+#include "tile_limits.h"
 
 /* Run the operation in plain C. Every operation can. */
 typedef enum nnb_status run_fn(const struct site *site);
