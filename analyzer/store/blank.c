@@ -11,7 +11,9 @@
 #include "store/pages.h"
 #include "store/sql.h"
 
+#include <assert.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +38,15 @@ static unsigned char *blank_make(sqlite3_int64 *ret_bytes)
 	unsigned char *bytes;
 	char sql[256];
 	sqlite3 *db;
+	int n;
 
 	if (sqlite3_open(":memory:", &db) != SQLITE_OK)
 		blank_fail("no memory");
-	snprintf(sql, sizeof(sql),
-	         "PRAGMA page_size = %d; PRAGMA auto_vacuum = NONE; PRAGMA application_id = %d; PRAGMA user_version = "
-	         "%d;"
-	         "BEGIN",
-	         PAGE_BYTES, APPLICATION_ID, BSA_SCHEMA_VERSION);
+	n = snprintf(sql, sizeof(sql),
+	             "PRAGMA page_size = %d; PRAGMA auto_vacuum = NONE; PRAGMA application_id = %d; "
+	             "PRAGMA user_version = %d; BEGIN",
+	             PAGE_BYTES, APPLICATION_ID, BSA_SCHEMA_VERSION);
+	assert(n > 0 && (size_t)n < sizeof(sql));
 	run_sql(db, sql);
 	run_sql(db, bsa_sql_schema);
 	run_sql(db, "COMMIT");
@@ -85,10 +88,12 @@ int main(int argc, char **argv)
 	const unsigned char *end, *to;
 	unsigned char *all;
 	sqlite3_int64 bytes;
+	bool failed;
 
 	if (!out)
 		blank_fail("usage: blank OUT");
 	all = blank_make(&bytes);
+	assert(bytes > 0 && bytes <= UINT32_MAX);
 	end = all + bytes;
 	fprintf(out,
 	        "/* Made by blank.c. */\n#include \"store/blank.h\"\n\n"
@@ -105,7 +110,8 @@ int main(int argc, char **argv)
 	}
 	fputs("};\n", out);
 	sqlite3_free(all);
-	if (fclose(out))
+	failed = ferror(out); /* of a write before the last, which fclose() need not report */
+	if (fclose(out) || failed)
 		blank_fail("cannot write");
 	return 0;
 }

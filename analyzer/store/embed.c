@@ -440,6 +440,7 @@ static void expand_file(FILE *out, const char *path)
 int main(int argc, char **argv)
 {
 	FILE *out = argc > 3 ? fopen(argv[1], "w") : NULL;
+	bool failed;
 
 	file = argc > 1 ? argv[1] : "usage";
 	if (!out)
@@ -471,7 +472,8 @@ int main(int argc, char **argv)
 		fputs("\";\n", out);
 		free(text);
 	}
-	if (fclose(out))
-		embed_fail("%s", strerror(errno));
+	failed = ferror(out); /* of a write before the last, which fclose() need not report */
+	if (fclose(out) || failed)
+		embed_fail("cannot write");
 	return 0;
 }
