@@ -11,6 +11,7 @@
 #include "store/own.h"
 #include "store/statement.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { SLOTS = 8192, CHAINS = 16, CHAIN_SHIFT = 40 };
@@ -131,6 +132,7 @@ static int64_t first_number(struct bsa_store *s, struct lags *l)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
+	static_assert((INT64_C(1) << CHAIN_SHIFT) - 1 == 1099511627775, "SQL takes the number within the chain");
 	if (l->begin < 0 && s->append)
 		q = bsa_store_prepare(s, "SELECT coalesce(max(id & 1099511627775), 0) FROM stored_lag_window");
 	if (l->begin < 0)
@@ -143,6 +145,7 @@ static struct link link_after(const struct chain *c, int64_t window, struct exac
 	int64_t ns = c->head.sum.ns + entitled.ns;
 	int32_t part = c->head.sum.part + entitled.part;
 
+	assert((c->head.id + 1) >> CHAIN_SHIFT == c->head.id >> CHAIN_SHIFT); /* else ids of two chains are the same */
 	return (struct link){ .id = c->head.id + 1,
 		              .window = window,
 		              .entitled = entitled,
@@ -197,21 +200,21 @@ static bool run_goes_on(struct bsa_store *s, struct run *r, const struct bsa_lag
                         struct exact entitled)
 {
 	struct chain *c = &s->lags->chains[r->chain];
-	bool is_head = r->last + 1 == c->head.id && is_in(&c->head, window, entitled), goes_on;
+	bool is_head = r->last + 1 == c->head.id && is_in(&c->head, window, entitled);
 	struct link at = is_head ? c->head : link_after(c, window, entitled);
 
 	if (r->app != lag->app || r->generation != c->generation)
 		return false;
 	if (!is_head && (r->last != c->head.id || window <= c->head.window || !is_small(at.sum.ns)))
 		return false;
-	goes_on = rounded(r->lag, at.sum) == sql_in_range(lag->lag) &&
-	          rounded(r->most, at.sum) == sql_in_range(lag->most);
-	if (!goes_on)
+	if (rounded(r->lag, at.sum) != sql_in_range(lag->lag) || rounded(r->most, at.sum) != sql_in_range(lag->most))
 		return false;
 	if (!is_head)
 		chain_append(c, at);
-	if (r->first == r->last)
+	if (r->first == r->last) {
+		assert(c->before.id == r->first);
 		write_link(s, &c->before);
+	}
 	write_link(s, &c->head);
 	r->last = c->head.id;
 	c->used = ++s->lags->n;
