@@ -29,9 +29,10 @@ static bool has_unicode(void)
 static int width_of_environment(void)
 {
 	const char *columns = getenv("COLUMNS");
-	int n = columns ? atoi(columns) : 0;
+	char *end = NULL;
+	long n = columns ? strtol(columns, &end, 10) : 0;
 
-	return n >= NARROWEST && n <= WIDEST ? n : 0;
+	return columns && !*end && n >= NARROWEST && n <= WIDEST ? (int)n : 0;
 }
 
 /* 0: @fd is no terminal. */

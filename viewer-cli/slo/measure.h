@@ -6,7 +6,10 @@
 
 #include "slo/judge.h"
 
-/* Judge @rule. @baseline may be NULL if @rule does not mention a baseline. */
+/*
+ * Judge @rule. @baseline may be NULL if @rule does not mention a baseline. 0, or the code of the failure, with a
+ * sentence in @err.
+ */
 int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
                     struct bsv_input *baseline, struct bsa_err *err);
 
