@@ -27,11 +27,6 @@ static uint64_t rest_of(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static uint64_t later_of(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static struct range range_around(uint64_t at, uint64_t early, uint64_t late)
 {
 	return (struct range){ rest_of(at, early), sum_of(at, late) };
@@ -65,7 +60,7 @@ static void bound_submission(struct search *s, struct bsa_bounds_call *c)
 		at = before->at;
 		if (before->comes == BSA_COMES_NOT_LESS) {
 			awaited = &s->calls[before->before];
-			at = later_of(at, sum_of(awaited->answered, awaited->ret_late));
+			at = bsa_later_of(at, sum_of(awaited->answered, awaited->ret_late));
 		}
 		if (at > c->at)
 			unknown_from(s, c->at);
@@ -172,22 +167,24 @@ static void bound_call(struct search *s, size_t nth)
 	if (!c->taken) {
 		if (is_exact(ready) ? ready.least <= s->asked_about : ready.least <= s->asked)
 			unknown_from(s, ready.least);
-		s->asked = later_of(s->asked, ready.most);
+		s->asked = bsa_later_of(s->asked, ready.most);
 		if (!is_exact(ready))
-			s->asked_about = later_of(s->asked_about, ready.most);
+			s->asked_about = bsa_later_of(s->asked_about, ready.most);
 	}
 	if (c->taken || c->ready == BSA_BOUNDS_NEVER) {
 		end_between(c, ready, 0, 0);
 		return;
 	}
 
-	given = (struct range){ later_of(s->lane.least, ready.least), later_of(s->lane.most, ready.most) };
+	given = (struct range){ bsa_later_of(s->lane.least, ready.least), bsa_later_of(s->lane.most, ready.most) };
 	until = moved(c, c->until);
 	if (c->began == BSA_BOUNDS_NEVER) { /* given up while it waits, or at once where it asks for a lane too late */
 		if (is_exact(given) && is_exact(until) ? given.least < until.least : given.least <= until.most)
 			unknown_from(s, given.least);
-		end_between(c, (struct range){ later_of(until.least, ready.least), later_of(until.most, ready.most) },
-		            0, 0);
+		end_between(
+			c,
+			(struct range){ bsa_later_of(until.least, ready.least), bsa_later_of(until.most, ready.most) },
+			0, 0);
 	} else if (c->served) {
 		bound_served(s, c, given, until);
 	} else { /* given up at a checkpoint, or because it was too late when it began */

@@ -20,6 +20,11 @@
 #define BSA_BOUNDS_NEVER UINT64_MAX
 #define BSA_BOUNDS_FIRST UINT32_MAX
 
+static inline uint64_t bsa_later_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* When a call is submitted. */
 enum bsa_bounds_comes {
 	BSA_COMES_AT,       /* at its time */

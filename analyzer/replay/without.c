@@ -155,11 +155,6 @@ static uint64_t open_length(const struct play *p, const struct bsa_without_call 
 
 /* ---- when a call comes ---- */
 
-static uint64_t later_of(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t earlier_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -189,7 +184,7 @@ static uint64_t comes_at(struct play *p, uint32_t i, uint64_t answered)
 	    c->submitted < p->unknown_from) /* does it wait for the answer? It never had to */
 		p->unknown_from = c->submitted;
 	if (!is_closed(p, c))
-		return is_beside(before, c) ? c->submitted : later_of(c->submitted, answered);
+		return is_beside(before, c) ? c->submitted : bsa_later_of(c->submitted, answered);
 	if (is_beside(before, c))
 		return p->w->played[b].at + (c->submitted - before->submitted);
 	return answered + (c->submitted - before->answered);
@@ -236,7 +231,7 @@ static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *re
 
 	/* The thread of the victim has the answer of a call that is not in the window: it may have waited for it. */
 	before = before <= world->calls[world->victim].submitted ? before : 0;
-	if (change->earlier && ret->at < later_of(now, before))
+	if (change->earlier && ret->at < bsa_later_of(now, before))
 		p->unknown_from = 0;
 }
 
@@ -254,8 +249,8 @@ static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, str
 
 	/* A call that was given up while it waited fails so long after the latest end of its wait. */
 	if (c->waited && c->deadline != BSA_WITHOUT_UNKNOWN) {
-		until = later_of(nnb__waits_until((enum nnb_deadlines)p->w->world.deadlines, c->deadline, c->least),
-		                 c->submitted + c->send + c->ready);
+		until = bsa_later_of(nnb__waits_until((enum nnb_deadlines)p->w->world.deadlines, c->deadline, c->least),
+		                     c->submitted + c->send + c->ready);
 		fail = c->answered > until ? c->answered - until : fail;
 	}
 
@@ -448,7 +443,7 @@ static void find_bounds(const struct play *p, struct known *ret)
 	qsort_r(w->order, n, sizeof(*w->order), by_asking, w->bounds);
 	ret->until = earlier_of(ret->until, bsa_bounds_find(w->bounds, w->order, n));
 	for (size_t i = 0; i < n; i++) /* the calls that come behind the horizon can come so much earlier */
-		most = later_of(most, w->bounds[w->order[i]].ret_early);
+		most = bsa_later_of(most, w->bounds[w->order[i]].ret_early);
 	ret->until = ret->until == BSA_WITHOUT_UNKNOWN || ret->until < most ? ret->until : ret->until - most;
 	ret->early = w->bounds[w->world.victim].ret_early;
 	ret->late = w->bounds[w->world.victim].ret_late;
@@ -714,7 +709,7 @@ static uint64_t step_awaited(const struct bsa_without *w)
 		const struct played *x = &w->played[i];
 
 		if (i != w->world.victim && x->is_done && x->began <= victim->ended && x->ended >= victim->ready)
-			most = later_of(most, x->call.step_ns);
+			most = bsa_later_of(most, x->call.step_ns);
 	}
 	return most;
 }
@@ -736,7 +731,7 @@ static bool ask_hand(struct bsa_without *w, const struct bsa_without_change *cha
 		return false;
 	*ret_found_idle |= known.found_idle;
 	*ret = verdict_of(w, way, known);
-	margin = w->margin[way] + later_of(known.margin, step_awaited(w));
+	margin = w->margin[way] + bsa_later_of(known.margin, step_awaited(w));
 	if (*ret || victim->served || !margin)
 		return true;
 	longer.later += (int64_t)margin;
