@@ -77,6 +77,11 @@ bool bsa_store_step(struct bsa_store *s, sqlite3_stmt *q);
 /* Step once and reset: for what has no rows. */
 int bsa_store_do(struct bsa_store *s, sqlite3_stmt *q);
 
+static inline bool column_is_null(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL;
+}
+
 static inline void finalize_(sqlite3_stmt **q)
 {
 	sqlite3_finalize(*q);

@@ -316,11 +316,6 @@ static const char update_sql[] = "UPDATE stored_miss_cause SET saved = ?3 WHERE 
 static const char name_sql[] = "UPDATE stored_miss_cause SET culprit_execution_id = ?3, culprit_app_id = ?4 "
 			       "WHERE execution_id = ?1 AND nth = ?2";
 
-static bool is_null(sqlite3_stmt *q, int column)
-{
-	return sqlite3_column_type(q, column) == SQLITE_NULL;
-}
-
 static int64_t column_integer(sqlite3_stmt *q, int column)
 {
 	return sqlite3_column_int64(q, column);
@@ -333,13 +328,13 @@ static uint64_t duration_between(int64_t from, int64_t to)
 
 static bool is_length(sqlite3_stmt *q, int column)
 {
-	return !is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < LONGEST;
+	return !column_is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < LONGEST;
 }
 
 /* Times are compared as unsigned numbers in a replay. */
 static bool is_time(sqlite3_stmt *q, int column)
 {
-	return !is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < MOST / 2;
+	return !column_is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < MOST / 2;
 }
 
 static struct usual *usual_of(struct saved *v, uint32_t model)
@@ -365,11 +360,11 @@ static void learn_usual(struct usual *u, uint64_t run, uint64_t answer)
 static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	struct bsa_without_call *c = &k->call;
-	int64_t ready = is_null(q, ENQUEUED) ? column_integer(q, ENDED) : column_integer(q, ENQUEUED);
-	int64_t looked = is_null(q, DECODED) ? ready : column_integer(q, DECODED);
+	int64_t ready = column_is_null(q, ENQUEUED) ? column_integer(q, ENDED) : column_integer(q, ENQUEUED);
+	int64_t looked = column_is_null(q, DECODED) ? ready : column_integer(q, DECODED);
 	uint64_t usual = is_length(q, USUAL) ? (uint64_t)column_integer(q, USUAL) : 0;
 
-	if (is_null(q, ENQUEUED)) /* refused */
+	if (column_is_null(q, ENQUEUED)) /* refused */
 		looked = ready;
 	c->submitted = (uint64_t)column_integer(q, SUBMITTED);
 	c->send = duration_between(column_integer(q, SUBMITTED), looked);
@@ -396,13 +391,14 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	static const int times[] = { SUBMITTED, DECODED, ENQUEUED, DISPATCHED, ENDED, ANSWERED };
 	struct bits_execution b = unpack_execution(column_integer(q, FLAGS));
-	bool refused = is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE, whole = b.quality == BSA_QUALITY_COMPLETE;
+	bool refused = column_is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE,
+	     whole = b.quality == BSA_QUALITY_COMPLETE;
 	struct asked key = { .id = (uint64_t)column_integer(q, ID) };
 	const struct asked *asked = v->n ? bsearch(&key, v->asked, v->n, sizeof(key), by_id) : NULL;
 	uint64_t stream = (uint64_t)column_integer(q, STREAM);
 
 	/* Calls of one thread are those of a burst or, without a burst, of an app and a model. */
-	if (is_null(q, STREAM))
+	if (column_is_null(q, STREAM))
 		stream = UINT64_C(1) << 63 | (uint64_t)column_integer(q, APP) << 34 |
 		         (uint64_t)column_integer(q, MODEL) << 3 | ((uint64_t)b.path & 7);
 
@@ -412,12 +408,12 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		                      .model = (uint32_t)column_integer(q, MODEL),
 		                      .priority = (uint32_t)b.priority,
 		                      .served = b.status == BSA_STATUS_NONE,
-		                      .deadline = is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
-		                                                       : (uint64_t)column_integer(q, DEADLINE),
+		                      .deadline = column_is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
+		                                                              : (uint64_t)column_integer(q, DEADLINE),
 		                      .least = is_length(q, FLOOR) ? (uint64_t)column_integer(q, FLOOR) : 0,
 		                      .submitted = (uint64_t)column_integer(q, FIRST) },
 		            .asked = asked ? (uint32_t)(asked - v->asked) + 1 : 0,
-		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : column_integer(q, DISPATCHED),
+		            .dispatched = column_is_null(q, DISPATCHED) ? NOTHING : column_integer(q, DISPATCHED),
 		            .gap_from = INT64_MAX,
 		            .even_from = INT64_MAX,
 		            .named = (uint32_t)column_integer(q, NAMED),
@@ -425,20 +421,20 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		            .queue = is_length(q, QUEUE) ? column_integer(q, QUEUE) : 0,
 		            .preempted = is_length(q, PREEMPTED) ? column_integer(q, PREEMPTED) : 0,
 		            .preemptions = is_length(q, PREEMPTIONS) ? column_integer(q, PREEMPTIONS) : 0 };
-	k->call.waits = b.path == LABEL_path_burst && !is_null(q, STREAM);
-	k->call.waited = !k->call.served && !is_null(q, ENQUEUED) && is_null(q, DISPATCHED);
-	k->bad = !whole || b.priority == ALL_execution_priority || is_null(q, APP) || !is_time(q, SUBMITTED) ||
+	k->call.waits = b.path == LABEL_path_burst && !column_is_null(q, STREAM);
+	k->call.waited = !k->call.served && !column_is_null(q, ENQUEUED) && column_is_null(q, DISPATCHED);
+	k->bad = !whole || b.priority == ALL_execution_priority || column_is_null(q, APP) || !is_time(q, SUBMITTED) ||
 	         !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
-	         (is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
-	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) ||
+	         (column_is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
+	         (!column_is_null(q, DEADLINE) && !is_time(q, DEADLINE)) ||
 	         (is_length(q, FENCE) && column_integer(q, FENCE) && !b.fence_free) ||
-	         (k->call.served && is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
+	         (k->call.served && column_is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
 
 	/* A trial run when a model is prepared is whole, but was not submitted: it has fewer times. */
 	k->first = whole ? column_integer(q, FIRST) : INT64_MIN;
 	k->last = whole ? column_integer(q, FIRST) : INT64_MAX;
 	for (size_t i = 0; whole && i < sizeof(times) / sizeof(*times); i++) {
-		int64_t at = is_null(q, times[i]) ? k->first : column_integer(q, times[i]);
+		int64_t at = column_is_null(q, times[i]) ? k->first : column_integer(q, times[i]);
 
 		k->first = at < k->first ? at : k->first;
 		k->last = at > k->last ? at : k->last;
@@ -461,7 +457,8 @@ static void find_hand(struct saved *v, struct kept *k)
 		sqlite3_bind_int64(v->handed, 2, BSA_IDLE);
 		sqlite3_bind_int64(v->handed, 3, k->dispatched);
 		while (bsa_store_step(v->s, v->handed))
-			if (is_null(v->handed, 1) || unpack_wait(column_integer(v->handed, 1)).occupancy == BSA_IDLE)
+			if (column_is_null(v->handed, 1) ||
+			    unpack_wait(column_integer(v->handed, 1)).occupancy == BSA_IDLE)
 				ns += is_length(v->handed, 0) ? column_integer(v->handed, 0) : 0;
 	}
 	k->call.hand = (uint64_t)(ns / (k->preemptions + 1));
@@ -1309,11 +1306,11 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 			k->call.least = u->floor;
 
 		ready = column_integer(q, FIRST);
-		over = is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED);
+		over = column_is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED);
 		replay_until(v, ready);
 		k->over = over;
 		k->until = v->until;
-		if (!is_null(q, ENQUEUED) || k->bad)
+		if (!column_is_null(q, ENQUEUED) || k->bad)
 			take_gap(v, k, ready);
 		v->n_kept++;
 		if (!k->bad && (int64_t)k->call.answered > v->last)

@@ -171,11 +171,6 @@ static const char handed_sql[] =
 	"AND (r.began + r.dur_ns IN (?2, ?4) OR "
 	"r.began + r.dur_ns IN (SELECT l.began FROM stored_slice l WHERE l.execution_id = ?1))";
 
-static bool is_null(sqlite3_stmt *q, int column)
-{
-	return sqlite3_column_type(q, column) == SQLITE_NULL;
-}
-
 /* Never below 0. */
 static uint64_t column_length(sqlite3_stmt *q, int column)
 {
@@ -198,12 +193,12 @@ static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_ca
 
 	if (idle)
 		add_hand(c, column_length(q, QUEUE));
-	if ((is_null(q, DISPATCHED) && !c->given_up) ||
+	if ((column_is_null(q, DISPATCHED) && !c->given_up) ||
 	    (!column_length(q, PREEMPTED) && (idle || !column_length(q, QUEUE))))
 		return;
 	sqlite3_reset(r->handed);
 	sqlite3_bind_int64(r->handed, 1, sqlite3_column_int64(q, ID));
-	if (is_null(q, DISPATCHED))
+	if (column_is_null(q, DISPATCHED))
 		sqlite3_bind_null(r->handed, 2);
 	else
 		sqlite3_bind_int64(r->handed, 2, sqlite3_column_int64(q, DISPATCHED));
@@ -213,7 +208,8 @@ static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_ca
 	else
 		sqlite3_bind_null(r->handed, 4);
 	while (sqlite3_step(r->handed) == SQLITE_ROW)
-		if (is_null(r->handed, 1) || unpack_wait(sqlite3_column_int64(r->handed, 1)).occupancy == BSA_IDLE)
+		if (column_is_null(r->handed, 1) ||
+		    unpack_wait(sqlite3_column_int64(r->handed, 1)).occupancy == BSA_IDLE)
 			add_hand(c, column_length(r->handed, 0));
 }
 
@@ -221,18 +217,18 @@ static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_ca
 static bool take_times(const struct reading *r, const struct bits_execution *b, struct bsa_sharing_call *c)
 {
 	sqlite3_stmt *q = r->executions;
-	uint64_t redo = is_null(q, REDO) ? 0 : column_length(q, REDO), ready = column_length(q, READY);
+	uint64_t redo = column_is_null(q, REDO) ? 0 : column_length(q, REDO), ready = column_length(q, READY);
 	uint64_t over = r->service->ended > 0 ? (uint64_t)r->service->ended : 0;
 
-	c->run = is_null(q, RUN) ? 0 : column_length(q, RUN);
+	c->run = column_is_null(q, RUN) ? 0 : column_length(q, RUN);
 	c->response = column_length(q, QUEUE) + c->run + column_length(q, PREEMPTED);
-	if (is_null(q, QUEUE) || is_null(q, RUN)) {
+	if (column_is_null(q, QUEUE) || column_is_null(q, RUN)) {
 		if (b->quality != BSA_QUALITY_OPEN || over < ready)
 			return false;
 		c->response = over - ready;
 	}
 	c->run -= redo < c->run ? redo : c->run;
-	if (is_null(q, CPU))
+	if (column_is_null(q, CPU))
 		c->off = (uint64_t)((double)c->run * r->service->stalled);
 	else if (column_length(q, CPU) < c->run)
 		c->off = c->run - column_length(q, CPU);
@@ -255,10 +251,11 @@ static uint64_t step_of(const struct reading *r)
 	sqlite3_stmt *q = r->executions;
 	const struct service *service = r->service;
 	const struct stops key = { .model = sqlite3_column_int64(q, MODEL) };
-	const struct stops *found = is_null(q, MODEL) || !service->n_stops
+	const struct stops *found = column_is_null(q, MODEL) || !service->n_stops
 	                                    ? NULL
 	                                    : bsearch(&key, service->stops, service->n_stops, sizeof(key), by_model);
-	uint64_t step = is_null(q, STEP) && service->preempt == LABEL_preempt_save ? LOOK_NS : column_length(q, STEP);
+	uint64_t step =
+		column_is_null(q, STEP) && service->preempt == LABEL_preempt_save ? LOOK_NS : column_length(q, STEP);
 
 	if (found)
 		return !step || found->step < step ? found->step : step;
@@ -284,8 +281,9 @@ static struct runs *runs_of(const struct service *service, int64_t model)
 /* Bounds of the lane time that an execution needed which was refused or given up: docs/figures.md, "Verdicts". */
 static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 {
-	const struct runs *runs =
-		is_null(r->executions, MODEL) ? NULL : runs_of(r->service, sqlite3_column_int64(r->executions, MODEL));
+	const struct runs *runs = column_is_null(r->executions, MODEL)
+	                                  ? NULL
+	                                  : runs_of(r->service, sqlite3_column_int64(r->executions, MODEL));
 	uint32_t shorter = 0, rest;
 
 	if (!runs || (runs->n < RUNS_LEAST && !runs->estimate))
@@ -330,10 +328,10 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	if (!sqlite3_column_int(q, WAS_READY) && b.miss != BSA_MISS_PREDICTED && b.miss != BSA_MISS_ABORTED)
 		return false;
 
-	if (!is_null(q, APP) && r->n_apps)
+	if (!column_is_null(q, APP) && r->n_apps)
 		app = bsearch(&app_id, r->apps, r->n_apps, sizeof(app_id), by_id);
-	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX
-		                                                         : since_began(r->service, q, DEADLINE),
+	*c = (struct bsa_sharing_call){ .deadline = column_is_null(q, DEADLINE) ? UINT64_MAX
+		                                                                : since_began(r->service, q, DEADLINE),
 		                        .step = step_of(r),
 		                        .usual = column_length(q, USUAL),
 		                        .stream = column_length(q, STREAM),
@@ -347,12 +345,12 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	c->ready = since_began(r->service, q, READY);
 	if (c->given_up)
 		take_need(r, c);
-	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !is_null(q, RUN);
+	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !column_is_null(q, RUN);
 	r->undecided |= r->service->deadlines == DEADLINES_UNKNOWN && c->deadline != UINT64_MAX && !c->answered;
 	if (c->refused)
 		return true;
 	if (r->service->policy == LABEL_policy_native) {
-		double ns = is_null(q, CPU) ? (double)c->run : (double)column_length(q, CPU);
+		double ns = column_is_null(q, CPU) ? (double)c->run : (double)column_length(q, CPU);
 
 		/* For a native service: the CPU time of the execution, because it has no lanes. */
 		ns = ns < (double)c->run ? ns * r->service->slower : (double)c->run;
@@ -506,7 +504,7 @@ static int read_stops(struct reading *r, struct service *service)
 		all += n;
 		stalled += n_stalled;
 		stalled_ns += sqlite3_column_double(r->stops, 4);
-		if (is_null(r->stops, 0) || n < STOPS_LEAST || n_stalled > n / 2)
+		if (column_is_null(r->stops, 0) || n < STOPS_LEAST || n_stalled > n / 2)
 			continue;
 		if (!BSA_RESERVE(service->stops, room, service->n_stops + 1, 16))
 			return SQLITE_NOMEM;
