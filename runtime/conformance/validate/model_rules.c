@@ -16,14 +16,6 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-static uint32_t operand_add(struct nnb_model *m, const struct nnb_operand *o)
-{
-	int index = nnb_model_operand(m, o);
-
-	abort_unless(index >= 0);
-	return (uint32_t)index;
-}
-
 /* The operands of "ADD of float32, broadcast": x {2, 1, 3}, a constant {4, 1}, the activation, y {2, 4, 3}. */
 enum { X, C, ACT, Y };
 
@@ -254,7 +246,7 @@ static void writes_no_value(struct nnb_model *m)
 	struct nnb_operand o = m->operands[Y];
 
 	o.lifetime = NNB_NO_VALUE;
-	m->operations[0].outputs[0] = operand_add(m, &o);
+	m->operations[0].outputs[0] = sample_operand(m, &o);
 }
 
 static void reads_own_output(struct nnb_model *m)
@@ -268,7 +260,7 @@ static void reads_own_output(struct nnb_model *m)
 static void idle_constant(struct nnb_model *m)
 {
 	struct nnb_operand o = m->operands[C];
-	uint32_t index = operand_add(m, &o);
+	uint32_t index = sample_operand(m, &o);
 
 	abort_unless(nnb_model_value(m, index, "0123456789abcdef", 16) == 0);
 }
@@ -276,7 +268,7 @@ static void idle_constant(struct nnb_model *m)
 static void two_at_one_place(struct nnb_model *m)
 {
 	struct nnb_operand o = m->operands[C];
-	uint32_t index = operand_add(m, &o);
+	uint32_t index = sample_operand(m, &o);
 
 	m->operands[index].location = m->operands[C].location;
 }
@@ -286,7 +278,7 @@ static void idle_temporary(struct nnb_model *m)
 	struct nnb_operand o = m->operands[Y];
 
 	o.lifetime = NNB_TEMPORARY;
-	operand_add(m, &o);
+	sample_operand(m, &o);
 }
 
 /* O-12 */
@@ -639,7 +631,7 @@ static void cycle_ring(struct nnb_model *m)
 
 	t.lifetime = NNB_TEMPORARY;
 	for (int i = 0; i < 3; i++)
-		ring[i] = operand_add(m, &t);
+		ring[i] = sample_operand(m, &t);
 	for (int i = 0; i < 3; i++) {
 		uint32_t in[] = { ring[i], X, ACT };
 

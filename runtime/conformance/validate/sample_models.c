@@ -712,7 +712,7 @@ static const struct nnb_operand quantized_lstm_outputs[] = {
 
 /* ---- building ---- */
 
-static uint32_t operand_add(struct nnb_model *m, const struct nnb_operand *o)
+uint32_t sample_operand(struct nnb_model *m, const struct nnb_operand *o)
 {
 	int index = nnb_model_operand(m, o);
 
@@ -759,7 +759,7 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 
 	if (p->role == LEFT_OUT)
 		o.lifetime = NNB_NO_VALUE;
-	index = operand_add(m, &o);
+	index = sample_operand(m, &o);
 	if (p->role == CONSTANT)
 		operand_fill(m, index);
 	if (p->role == LISTED)
@@ -805,7 +805,7 @@ static void build_one(struct nnb_model *m, enum nnb_op op, const struct piece *p
 	}
 	for (const struct nnb_operand *o = outs; o->rank || o->type; o++) {
 		abort_unless(n_outputs < INPUTS_MAX);
-		outputs[n_outputs++] = operand_add(m, o);
+		outputs[n_outputs++] = sample_operand(m, o);
 	}
 	abort_unless(nnb_model_operation(m, op, inputs, n_inputs, outputs, n_outputs) >= 0);
 	abort_unless(nnb_model_finish(m, given, n_given, outputs, n_outputs) == 0);
@@ -823,7 +823,7 @@ static void build_quantized_lstm(struct nnb_model *m)
 
 /* ---- graphs ---- */
 
-#define ADD(m, ...) operand_add(m, &(struct nnb_operand)__VA_ARGS__)
+#define ADD(m, ...) sample_operand(m, &(struct nnb_operand)__VA_ARGS__)
 #define OP(m, op, out, ...) \
 	operation_add(m, op, (const uint32_t[]){ __VA_ARGS__ }, RANK(__VA_ARGS__), (const uint32_t[]){ out })
 

@@ -13,4 +13,7 @@ const char *sample_name(size_t i);                /* a description; static */
 struct nnb_model *sample_new(size_t i);           /* owned; aborts if out of memory */
 struct nnb_model *sample_named(const char *name); /* the sample of this name; owned */
 
+/* Add an operand. Returns its index; aborts if that fails. */
+uint32_t sample_operand(struct nnb_model *m, const struct nnb_operand *o);
+
 #endif

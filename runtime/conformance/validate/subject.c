@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conformance/validate/abort_unless.h"
+#include "conformance/validate/sample_models.h"
 
 const char *subject_name(const struct subject *s)
 {
@@ -150,14 +151,6 @@ enum nnb_status buffer_copy_to(const struct buffer *b, const struct nnb_memory *
 
 /* ---- chains ---- */
 
-static uint32_t operand_add(struct nnb_model *m, const struct nnb_operand *o)
-{
-	int index = nnb_model_operand(m, o);
-
-	abort_unless(index >= 0);
-	return (uint32_t)index;
-}
-
 struct nnb_model *chain_model(uint32_t length, uint32_t n)
 {
 	const struct nnb_operand vector = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { length } };
@@ -168,15 +161,15 @@ struct nnb_model *chain_model(uint32_t length, uint32_t n)
 	uint32_t x, y, c, act;
 
 	abort_unless(!nnb_model_new(&m, "chain", NNB_HAL_1_0));
-	x = y = operand_add(m, &vector);
-	c = operand_add(m, &scalar);
+	x = y = sample_operand(m, &vector);
+	c = sample_operand(m, &scalar);
 	abort_unless(!nnb_model_value(m, c, &one, sizeof(one)));
-	act = operand_add(m, &(struct nnb_operand){ .type = NNB_INT32 });
+	act = sample_operand(m, &(struct nnb_operand){ .type = NNB_INT32 });
 	abort_unless(!nnb_model_value(m, act, &fused, sizeof(fused)));
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t inputs[] = { y, c, act };
 
-		y = operand_add(m, &vector);
+		y = sample_operand(m, &vector);
 		abort_unless(nnb_model_operation(m, NNB_ADD, inputs, 3, &y, 1) >= 0);
 	}
 	abort_unless(!nnb_model_finish(m, &x, 1, &y, 1));
@@ -194,17 +187,17 @@ struct nnb_model *layers_model(uint32_t width, uint32_t n)
 	uint32_t x, y, w, b, act;
 
 	abort_unless(zeroes && !nnb_model_new(&m, "layers", NNB_HAL_1_0));
-	x = y = operand_add(m, &vector);
-	w = operand_add(m, &matrix);
+	x = y = sample_operand(m, &vector);
+	w = sample_operand(m, &matrix);
 	abort_unless(!nnb_model_value(m, w, zeroes, (size_t)width * width * sizeof(*zeroes)));
-	b = operand_add(m, &bias);
+	b = sample_operand(m, &bias);
 	abort_unless(!nnb_model_value(m, b, zeroes, width * sizeof(*zeroes)));
-	act = operand_add(m, &(struct nnb_operand){ .type = NNB_INT32 });
+	act = sample_operand(m, &(struct nnb_operand){ .type = NNB_INT32 });
 	abort_unless(!nnb_model_value(m, act, &fused, sizeof(fused)));
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t inputs[] = { y, w, b, act };
 
-		y = operand_add(m, &vector);
+		y = sample_operand(m, &vector);
 		abort_unless(nnb_model_operation(m, NNB_FULLY_CONNECTED, inputs, 4, &y, 1) >= 0);
 	}
 	abort_unless(!nnb_model_finish(m, &x, 1, &y, 1));
