@@ -16,6 +16,12 @@ static inline float nnbx_clamp(float x, float min, float max)
 	return x > max ? max : x;
 }
 
+/* A @limit of 0: there is none. */
+static inline float nnbx_clip(float x, float limit)
+{
+	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
+}
+
 /* The integer nearest to @x within the bounds. A NaN is @min. */
 static inline uint8_t nnbx_to_q8(double x, uint8_t min, uint8_t max)
 {

@@ -94,11 +94,6 @@ static void lstm_gate(const struct nnbx_lstm *p, const struct nnbx_lstm_gate *ga
 		ret[i] = nnbx_activated(activation, ret[i] * (gate->norm ? gate->norm[i] : 1) + gate->bias[i]);
 }
 
-static float clip_to(float x, float limit)
-{
-	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
-}
-
 static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 {
 	if (item->input)
@@ -108,7 +103,8 @@ static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++) {
 		float let_in = item->input ? item->input[i] : 1 - item->forget[i];
 
-		item->cell_out[i] = clip_to(item->forget[i] * item->cell_in[i] + let_in * item->cell[i], p->cell_clip);
+		item->cell_out[i] =
+			nnbx_clip(item->forget[i] * item->cell_in[i] + let_in * item->cell[i], p->cell_clip);
 	}
 	lstm_gate(p, &p->output, item, item->cell_out, NNBX_SIGMOID, item->output);
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)
@@ -117,7 +113,7 @@ static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 		float x = p->projection_bias ? p->projection_bias[i] : 0;
 
 		x += nnbx_dot_f32(p->projection + i * p->cells, item->output, p->cells);
-		item->out[i] = clip_to(x, p->projection_clip);
+		item->out[i] = nnbx_clip(x, p->projection_clip);
 	}
 	if (!p->projection)
 		nnbx_copy(item->out, item->output, p->outputs * sizeof(*item->out));

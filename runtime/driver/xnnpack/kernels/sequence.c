@@ -3,11 +3,6 @@
 
 #include "arith.h"
 
-static float clip_to(float x, float limit)
-{
-	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
-}
-
 /* The row of item @b at step @t, in rows of inputs or outputs. */
 static size_t row_of(const struct nnbx_sequence *s, size_t b, size_t t)
 {
@@ -73,7 +68,7 @@ static void cell_output(const struct nnbx_cell *c, const struct moment *m)
 		float x = c->projection_bias ? c->projection_bias[i] : 0;
 
 		x += nnbx_dot_f32(c->projection + i * c->cells, m->output, c->cells);
-		m->state[i] = clip_to(x, c->projection_clip);
+		m->state[i] = nnbx_clip(x, c->projection_clip);
 	}
 }
 
@@ -100,7 +95,7 @@ void nnbx_sequence_lstm(const struct nnbx_cell *c, const struct nnbx_sequence *s
 			for (size_t i = 0; i < c->cells && nnbx_worked(5); i++) {
 				float let_in = coupled ? 1 - m.forget[i] : m.input[i];
 
-				m.cells[i] = clip_to(m.forget[i] * m.cells[i] + let_in * m.cell[i], c->cell_clip);
+				m.cells[i] = nnbx_clip(m.forget[i] * m.cells[i] + let_in * m.cell[i], c->cell_clip);
 			}
 			gate_run(c, &c->output, &m, NNBX_SIGMOID, m.output);
 			cell_output(c, &m);
