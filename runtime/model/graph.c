@@ -30,17 +30,12 @@ static uint64_t aligned_up(uint64_t bytes)
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-static bool is_constant(const struct nnb_operand *o)
-{
-	return o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
-}
-
 /* Does the constant need a copy? Values in the model are not aligned, and integers decide what is computed. */
 static bool wants_copy(const struct nnb_operand *o)
 {
 	const struct nnb_type_info *type = nnb_type_info(o->type);
 
-	if (!is_constant(o))
+	if (!nnb__is_constant(o))
 		return false;
 	return o->lifetime == NNB_CONSTANT_COPY || !type->tensor || o->type == NNB_TENSOR_INT32 ||
 	       o->type == NNB_TENSOR_BOOL8 || (type->bytes && o->location.offset % type->bytes);
@@ -80,7 +75,7 @@ static const uint8_t *stored_at(const struct nnb__graph *g, const struct nnb_ope
 {
 	const struct nnb_mapping *m;
 
-	assert(is_constant(o));
+	assert(nnb__is_constant(o));
 	if (o->lifetime == NNB_CONSTANT_COPY)
 		return g->model->values + o->location.offset;
 	m = (g->main ? g->main : g)->mappings[o->location.pool];
@@ -123,7 +118,7 @@ static enum nnb_status look_at_constants(struct nnb__graph *g, struct nnb_reason
 	memset(copy + need - NNB_MAPPING_SLACK, 0, NNB_MAPPING_SLACK);
 	for (uint32_t i = 0; i < g->model->n_operands; i++) {
 		const struct nnb_operand *o = &g->model->operands[i];
-		const uint8_t *from = is_constant(o) ? stored_at(g, o) : NULL;
+		const uint8_t *from = nnb__is_constant(o) ? stored_at(g, o) : NULL;
 
 		if (!from)
 			continue;
@@ -414,7 +409,7 @@ static enum nnb_status look_at_referenced(struct nnb__graph *g, struct nnb_reaso
 		part->seen.referenced = g->referenced_seen;
 		g->referenced_seen[i] = &part->seen;
 		for (uint32_t k = 0; k < part->model->n_operands; k++)
-			if (is_constant(&part->model->operands[k]) && !part->constants[k])
+			if (nnb__is_constant(&part->model->operands[k]) && !part->constants[k])
 				g->referenced_mapped = false;
 	}
 	if (!status)
@@ -465,7 +460,7 @@ bool nnb__graph_mapped(const struct nnb__graph *g, uint32_t op)
 	if (nnb__is_control(o->type) && !g->referenced_mapped)
 		return false;
 	for (uint32_t k = 0; k < o->n_inputs; k++)
-		if (is_constant(&g->model->operands[o->inputs[k]]) && !g->constants[o->inputs[k]])
+		if (nnb__is_constant(&g->model->operands[o->inputs[k]]) && !g->constants[o->inputs[k]])
 			return false;
 	return true;
 }

@@ -28,6 +28,11 @@ static inline struct nnb_model nnb__part(const struct nnb_model *m, uint32_t par
 	return part ? nnb_model_view(m, part - 1) : *m;
 }
 
+static inline bool nnb__is_constant(const struct nnb_operand *o)
+{
+	return o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
+}
+
 static inline bool nnb__is_control(uint32_t op)
 {
 	return op == NNB_IF || op == NNB_WHILE;

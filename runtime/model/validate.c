@@ -28,11 +28,6 @@ static bool is_written_by_operations(const struct nnb_operand *o)
 	return o->lifetime == NNB_TEMPORARY || o->lifetime == NNB_MODEL_OUTPUT;
 }
 
-static bool is_constant(const struct nnb_operand *o)
-{
-	return o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
-}
-
 /* ---- the frame ---- */
 
 static enum nnb_status check_count(const char *what, uint32_t n, const void *array, struct nnb_reason *reason)
@@ -96,9 +91,9 @@ static enum nnb_status check_dimensions(const struct nnb_model *m, const struct 
 		return REFUSED(reason, "rank %u is beyond %d", o->rank, NNB_RANK_MAX);
 	if (!type->tensor && o->rank)
 		return REFUSED(reason, "%s is a scalar and has rank %u", type->name, o->rank);
-	if (type->tensor && !o->rank && (m->hal < NNB_HAL_1_2 || is_constant(o)))
+	if (type->tensor && !o->rank && (m->hal < NNB_HAL_1_2 || nnb__is_constant(o)))
 		return REFUSED(reason, "a tensor has rank 0");
-	for (uint32_t d = 0; is_constant(o) && d < o->rank; d++)
+	for (uint32_t d = 0; nnb__is_constant(o) && d < o->rank; d++)
 		if (!o->dims[d])
 			return REFUSED(reason, "a constant's dimension %u is not known", d);
 	if (nnb_operand_bytes(o->type, o->rank, o->dims, bytes) || *bytes > UINT32_MAX)
@@ -148,7 +143,7 @@ static enum nnb_status check_location(const struct nnb_model *m, const struct nn
 			return REFUSED(reason, "there is no subgraph %u", l->offset);
 		return NNB_STATUS_NONE;
 	}
-	if (!is_constant(o)) {
+	if (!nnb__is_constant(o)) {
 		if (l->pool || l->offset || l->length)
 			return REFUSED(reason, "%s has a location", nnb_lifetime_name(o->lifetime));
 		return NNB_STATUS_NONE;
