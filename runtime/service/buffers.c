@@ -87,8 +87,7 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 	uint64_t lent = atomic_fetch_sub_explicit(&b->lent, bytes, memory_order_relaxed);
 
 	assert(bytes <= lent);
-	nnb__app_give(b->app, NNB__POOLS, pools);
-	nnb__app_give(b->app, NNB__BYTES, bytes);
+	nnb__app_give_pools(b->app, pools, bytes);
 }
 
 /* ---- allocating ---- */

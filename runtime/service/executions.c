@@ -31,8 +31,7 @@ void nnb__job_forget(struct nnb__job *j)
 	free((void *)j->held);
 	j->held = NULL;
 	nnb__request_fini(&j->request);
-	nnb__app_give(j->connection->app, NNB__POOLS, j->pools); /* after they are closed */
-	nnb__app_give(j->connection->app, NNB__BYTES, j->bytes);
+	nnb__app_give_pools(j->connection->app, j->pools, j->bytes); /* after they are closed */
 	j->pools = 0;
 	j->bytes = 0;
 }

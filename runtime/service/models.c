@@ -99,8 +99,7 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 {
 	struct nnb__model *m = arg;
 
-	nnb__app_give(m->app, NNB__POOLS, pools);
-	nnb__app_give(m->app, NNB__BYTES, bytes);
+	nnb__app_give_pools(m->app, pools, bytes);
 }
 
 struct nnb__budget nnb__model_budget(struct nnb__model *m)
@@ -339,8 +338,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 		nnb__put_bytes(&ch->out, &(uint8_t){ each[i] }, 1);
 	free(each);
 	nnb_model_free(m);
-	nnb__app_give(app, NNB__POOLS, pools); /* after the pools are closed */
-	nnb__app_give(app, NNB__BYTES, bytes);
+	nnb__app_give_pools(app, pools, bytes); /* after the pools are closed */
 	call_leaves_desk(ch);
 }
 

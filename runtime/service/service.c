@@ -286,6 +286,12 @@ enum nnb_status nnb__app_take_pools_if(struct nnb__app *app, uint32_t pools, uin
 	return status;
 }
 
+void nnb__app_give_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes)
+{
+	nnb__app_give(app, NNB__POOLS, pools);
+	nnb__app_give(app, NNB__BYTES, bytes);
+}
+
 static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
 {
 	return nnb__app_take_pools(arg, pools, bytes, NULL);
@@ -293,8 +299,7 @@ static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
 
 static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 {
-	nnb__app_give(arg, NNB__POOLS, pools);
-	nnb__app_give(arg, NNB__BYTES, bytes);
+	nnb__app_give_pools(arg, pools, bytes);
 }
 
 static enum nnb_status budget_take_fds(void *arg, uint32_t n, struct nnb_reason *reason)

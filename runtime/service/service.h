@@ -132,6 +132,7 @@ enum nnb_status nnb__app_take_if(struct nnb__app *app, enum nnb__resource resour
                                  struct nnb_reason *reason);
 enum nnb_status nnb__app_take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
                                        struct nnb_reason *reason);
+void nnb__app_give_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes);
 
 /*
  * Give back @n of @from and take @k of @to, as one step: other threads see one or the other. As nnb__app_take; after
