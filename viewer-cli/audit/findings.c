@@ -48,11 +48,6 @@ static int64_t get_named(const struct bsv_rows *rows, const char *name, int64_t 
 	return bsv_rows_get(rows, column_named(rows, name), otherwise);
 }
 
-static char *text_copy(const char *text)
-{
-	return text ? strdup(text) : NULL;
-}
-
 /* ---- silent services ---- */
 
 /* Columns of silences.sql. */
@@ -121,7 +116,7 @@ static int add_silences(struct bsv_findings *f, struct bsv_input *input, struct 
 			f,
 			(struct bsv_finding){ .finding = strdup("silent"),
 		                              .what = silence_text(rows, who),
-		                              .who = text_copy(who),
+		                              .who = bsv_text_copy(who),
 		                              .misses = -1,
 		                              .first_at = bsv_rows_get(rows, SILENT_FIRST, BSV_WHEN_UNKNOWN),
 		                              .last_at = bsv_rows_get(rows, SILENT_LAST, BSV_WHEN_UNKNOWN),
@@ -209,11 +204,11 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 			.finding = strdup("starvation"),
 			.what = held && waits ? bsv_text("%s%s", waits, held) : NULL,
 			.who = victim,
-			.culprit = holder ? text_copy(by->hog) : NULL,
+			.culprit = holder ? bsv_text_copy(by->hog) : NULL,
 			.doer = machine   ? strdup("the machine")
 	                        : !holder ? NULL
 	                        : by->own ? bsv_text("%s itself", by->hog)
-	                                  : text_copy(by->hog),
+	                                  : bsv_text_copy(by->hog),
 			.certainty = holder && by->held >= 90 ? BSV_SURE
 	                             : holder || machine      ? BSV_LIKELY
 	                                                      : BSV_CLAIMS_NOTHING,
@@ -232,7 +227,7 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 	                         : by->own ? BSV_BLAMES_OWN
 	                                   : BSV_BLAMES_HOLDER,
 			.blamed = machine  ? strdup("the machine")
-	                          : holder ? text_copy(by->hog)
+	                          : holder ? bsv_text_copy(by->hog)
 	                                   : NULL },
 		err);
 }
@@ -310,7 +305,7 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	                                             .fails = BSV_FAILS_PRIORITY,
 	                                             .advice = bsv_finding_advice(f, "inversion", NULL),
 	                                             .blame = BSV_BLAMES_ORDER,
-	                                             .blamed = text_copy(app) },
+	                                             .blamed = bsv_text_copy(app) },
 	                       err);
 }
 
@@ -417,13 +412,13 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 	if (bsv_judged(j) != BSV_FAIL)
 		return 0;
 	of = finding_of_rule(f, &j->rules[0], "unfair", "fairness");
-	of.who = text_copy(j->who);
-	of.culprit = *j->by ? text_copy(j->by) : NULL;
-	of.doer = text_copy(of.culprit);
+	of.who = bsv_text_copy(j->who);
+	of.culprit = *j->by ? bsv_text_copy(j->by) : NULL;
+	of.doer = bsv_text_copy(of.culprit);
 	of.saves = j->of_deadlines;
 	of.fails = BSV_FAILS_FAIRNESS;
 	of.blame = BSV_BLAMES_HOLDER;
-	of.blamed = text_copy(of.culprit);
+	of.blamed = bsv_text_copy(of.culprit);
 
 	/* From when to when the app that is behind got less than half of its share. */
 	name = of.who ? bsv_quoted(of.who) : NULL;
@@ -471,7 +466,7 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 				bsv_rows_cell(rows, COST_SHARE).real, phrase ? phrase : "otherwise",
 				bsv_rows_cell(rows, COST_OF_IT).real, who ? who : "an unknown app",
 				text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
-			.who = text_copy(who),
+			.who = bsv_text_copy(who),
 			.misses = -1,
 			.first_at = BSV_WHEN_UNKNOWN,
 			.last_at = BSV_WHEN_UNKNOWN,
@@ -527,7 +522,7 @@ static int add_preparations(struct bsv_findings *f, struct bsv_input *input, str
 		r = bsv_finding_add(f,
 		                    (struct bsv_finding){ .finding = strdup("late_preparation"),
 		                                          .what = what,
-		                                          .who = text_copy(who),
+		                                          .who = bsv_text_copy(who),
 		                                          .misses = -1,
 		                                          .first_at = bsv_rows_get(rows, PREP_FIRST, BSV_WHEN_UNKNOWN),
 		                                          .last_at = bsv_rows_get(rows, PREP_LAST, BSV_WHEN_UNKNOWN),
@@ -550,8 +545,8 @@ static int add_habits(struct bsv_findings *f, struct bsv_input *input, struct bs
 	r = bsv_finding_add(
 		f,
 		(struct bsv_finding){ .finding = strdup("burst_per_call"),
-	                              .what = text_copy(habit.says),
-	                              .who = text_copy(habit.app),
+	                              .what = bsv_text_copy(habit.says),
+	                              .who = bsv_text_copy(habit.app),
 	                              .doer = habit.app ? bsv_text("%s itself", habit.app) : strdup("the app itself"),
 	                              .certainty = BSV_SURE,
 	                              .misses = -1,

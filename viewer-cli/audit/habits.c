@@ -33,11 +33,6 @@ void bsv_habit_fini(struct bsv_habit *h)
 	free(h->says);
 }
 
-static char *text_copy(const char *text)
-{
-	return text ? strdup(text) : NULL;
-}
-
 int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
@@ -53,8 +48,8 @@ int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_er
 		return r;
 	app = bsv_rows_cell(rows, HABIT_APP).text;
 	model = bsv_rows_cell(rows, HABIT_MODEL).text;
-	ret->app = text_copy(app);
-	ret->model = text_copy(model);
+	ret->app = bsv_text_copy(app);
+	ret->model = bsv_text_copy(model);
 	ret->sum_ns = bsv_rows_get(rows, HABIT_SUM, 0);
 	ret->first_at = bsv_rows_get(rows, HABIT_FIRST, BSV_WHEN_UNKNOWN);
 	ret->last_at = bsv_rows_get(rows, HABIT_LAST, BSV_WHEN_UNKNOWN);

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/scoped.h"
@@ -32,14 +31,6 @@ const char *bsv_count(char to[BSV_COUNT_MAX], uint64_t n)
 const char *bsv_plural(uint64_t n, const char *one, const char *many)
 {
 	return n == 1 ? one : many;
-}
-
-uint64_t bsv_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 void bsv_progress_init(struct bsv_progress *p, bool wanted)
@@ -97,6 +88,11 @@ char *bsv_full_name(const char *app, const char *model)
 	if (app)
 		return bsv_text("%s", app);
 	return model ? bsv_text("%s", model) : NULL;
+}
+
+char *bsv_text_copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
 }
 
 bool bsv_text_join(char **text, char *more)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
+
 enum { BSV_COUNT_MAX = 32 };
 
 /* Writes "12 345 678" into @to and returns @to. */
@@ -32,10 +34,11 @@ void bsv_progress_draw(struct bsv_progress *p, const char *format, ...) __attrib
 /* Erase the line. */
 void bsv_progress_fini(struct bsv_progress *p);
 
-uint64_t bsv_now(void); /* CLOCK_MONOTONIC, ns */
-
 /* "noisy's mobilenet"; owned by the caller. NULL: neither is known, or no memory. */
 char *bsv_full_name(const char *app, const char *model);
+
+/* Owned by the caller. NULL: @text is NULL, or no memory. */
+char *bsv_text_copy(const char *text);
 
 /* Append to *text, which may be NULL, behind "; " if it has text already. False: no memory. @more is freed. */
 bool bsv_text_join(char **text, char *more);

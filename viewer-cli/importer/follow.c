@@ -8,9 +8,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "importer/figures.h"
 #include "input/shared.h"
 #include "metrics/of_live.h"
@@ -38,14 +38,6 @@ struct following {
 	char line[LINE_MAX_BYTES];
 	size_t n;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void error_keep(struct following *f, int r)
 {
@@ -95,7 +87,7 @@ static bool write_answer(struct following *f, enum rows rows, const char *metric
 
 static void recording_read(struct following *f)
 {
-	uint64_t now = clock_ns();
+	uint64_t now = bsv_now();
 
 	if (f->metrics)
 		bsv_metrics_at(f->metrics, now);
@@ -162,7 +154,7 @@ static bool following_step(struct following *f)
 	int ms = LOOK_CONDITIONS_MS;
 
 	if (!f->folding && !f->figures.code) {
-		uint64_t settles = bsa_live_next(f->live, &p[1].fd), now = clock_ns();
+		uint64_t settles = bsa_live_next(f->live, &p[1].fd), now = bsv_now();
 
 		/* How long until a look is worth it, if nothing reports before that the recording has grown. */
 		if (p[1].fd < 0 || settles <= now + LOOK_MS * UINT64_C(1000000))
