@@ -1,6 +1,7 @@
 /* app.c -- see app.h. */
 #include "app.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -170,12 +171,13 @@ struct order {
 	uint32_t marked; /* executions between marks, on one thread; 0: bursts and ms count */
 };
 
-static void tell_ready(int sock)
+/* One byte says that this side is ready, or that the other may go on. */
+static void byte_send(int sock)
 {
 	write_fully(sock, "", 1);
 }
 
-static void hear(int sock)
+static void byte_await(int sock)
 {
 	char c;
 
@@ -209,7 +211,7 @@ static void start(struct process *p, const char *socket, uint32_t bytes, uint32_
 	}
 	close(pair[1]);
 	p->sock = pair[0];
-	hear(p->sock);
+	byte_await(p->sock);
 }
 
 void process_start(struct process *p, const char *socket, uint32_t bytes, uint32_t bursts, uint64_t window_ns)
@@ -233,7 +235,7 @@ void process_ready(const struct process *p, uint32_t bursts, uint32_t ms)
 	const struct order order = { .bursts = bursts, .ms = ms };
 
 	write_fully(p->sock, &order, sizeof(order));
-	hear(p->sock);
+	byte_await(p->sock);
 }
 
 void process_ready_marked(const struct process *p, uint32_t n)
@@ -241,17 +243,17 @@ void process_ready_marked(const struct process *p, uint32_t n)
 	const struct order order = { .marked = n };
 
 	write_fully(p->sock, &order, sizeof(order));
-	hear(p->sock);
+	byte_await(p->sock);
 }
 
 void process_go(const struct process *p)
 {
-	write_fully(p->sock, "", 1);
+	byte_send(p->sock);
 }
 
 void process_stop(const struct process *p)
 {
-	write_fully(p->sock, "", 1);
+	byte_send(p->sock);
 }
 
 uint64_t process_report(const struct process *p)
@@ -292,6 +294,7 @@ static uint64_t work_all(int sock, struct user *users, const struct order *o)
 	atomic_bool stop = false;
 	uint64_t n = 0;
 
+	assert(o->bursts <= APP_BURSTS_MAX);
 	pthread_barrier_init(&start, NULL, o->bursts + 1);
 	for (uint32_t i = 0; i < o->bursts; i++) {
 		workers[i] = (struct worker){ .user = &users[i], .start = &start, .stop = &stop };
@@ -299,11 +302,11 @@ static uint64_t work_all(int sock, struct user *users, const struct order *o)
 		if (errno)
 			die("a thread");
 	}
-	tell_ready(sock);
-	hear(sock);
+	byte_send(sock);
+	byte_await(sock);
 	pthread_barrier_wait(&start);
 	if (poll(&stopped, 1, (int)o->ms) > 0)
-		hear(sock);
+		byte_await(sock);
 	atomic_store_explicit(&stop, true, memory_order_relaxed);
 	for (uint32_t i = 0; i < o->bursts; i++) {
 		pthread_join(workers[i].thread, NULL);
@@ -320,8 +323,8 @@ static uint64_t work_marked(int sock, struct user *u, uint32_t n)
 
 	for (int i = 0; i < 100; i++)
 		run_burst(u);
-	tell_ready(sock);
-	hear(sock);
+	byte_send(sock);
+	byte_await(sock);
 	run_burst(u); /* the service may have gone to sleep */
 	syscalls_mark();
 	before = allocations();
@@ -359,14 +362,15 @@ int process_main(int argc, char **argv)
 	sock = atoi(argv[3]);
 	be_app(&app, argv[2], (uint32_t)strtoul(argv[4], NULL, 10), (uint32_t)strtoul(argv[5], NULL, 10));
 	n = (uint32_t)strtoul(argv[6], NULL, 10);
-	for (uint32_t i = 0; i < n && i < APP_BURSTS_MAX; i++)
+	assert(n <= APP_BURSTS_MAX);
+	for (uint32_t i = 0; i < n; i++)
 		user_open(&users[i], &app, strtoull(argv[7], NULL, 10));
-	tell_ready(sock);
+	byte_send(sock);
 	while (recv(sock, &o, sizeof(o), MSG_WAITALL) == sizeof(o)) {
 		done = o.marked ? work_marked(sock, &users[0], o.marked) : work_all(sock, users, &o);
 		write_fully(sock, &done, sizeof(done));
 	}
-	for (uint32_t i = 0; i < n && i < APP_BURSTS_MAX; i++)
+	for (uint32_t i = 0; i < n; i++)
 		user_close(&users[i]);
 	app_close(&app);
 	return 0;

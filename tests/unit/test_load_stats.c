@@ -19,7 +19,8 @@ static void no_times_have_no_percentiles(void **state)
 	struct load_distribution *d = distribution();
 
 	(void)state;
-	assert_true(load_percentile(d, 500) == 0 && load_percentile(d, 1000) == 0);
+	assert_int_equal(load_percentile(d, 500), 0);
+	assert_int_equal(load_percentile(d, 1000), 0);
 	free(d);
 }
 
@@ -78,7 +79,10 @@ static void distributions_are_exact_against_sorting(void **state)
 			all[k] = all[k - 1];
 			all[k - 1] = t;
 		}
-	assert_true(d->n == N && d->sum == sum && d->min == all[0] && d->max == all[N - 1]);
+	assert_int_equal(d->n, N);
+	assert_int_equal(d->sum, sum);
+	assert_int_equal(d->min, all[0]);
+	assert_int_equal(d->max, all[N - 1]);
 	for (unsigned p = 1; p <= 1000; p++)
 		assert_true(load_percentile(d, p) == all[(N * p + 999) / 1000 - 1]);
 	load_distribution_add(d, LOAD_SHORT_MAX); /* one more, after the first sorting */
@@ -183,8 +187,10 @@ static void sequences_agree_as_far_as_they_go(void **state)
 		for (unsigned k = 0; k < N; k++) {
 			struct load_sequence a = { 0 }, b = { 0 };
 
-			assert_true(walk(&a, i, 0) && walk(&b, k, 0));
-			assert_true(load_sequence_agrees(&a, &b) && load_sequence_agrees(&a, &none));
+			assert_true(walk(&a, i, 0));
+			assert_true(walk(&b, k, 0));
+			assert_true(load_sequence_agrees(&a, &b));
+			assert_true(load_sequence_agrees(&a, &none));
 			assert_true((a.digest == b.digest) == (i == k));
 		}
 }
@@ -214,7 +220,8 @@ static void a_sequence_that_begins_again_gives_the_same(void **state)
 	(void)state;
 	assert_true(walk(&s, 21, 0));
 	load_sequence_restart(&s);
-	assert_true(walk(&s, 40, 0) && s.steps == 40);
+	assert_true(walk(&s, 40, 0));
+	assert_int_equal(s.steps, 40);
 	load_sequence_restart(&s);
 	assert_true(walk(&s, 3, 3)); /* not noticed yet */
 	assert_false(walk(&s, 1, 0));
@@ -251,11 +258,16 @@ static void sequences_of_threads_are_merged(void **state)
 	f[1].state_buffers = f[2].state_buffers = f[2].state_fallen = f[3].state_resets = f[3].state_copy_ns = 2;
 	for (int i = 1; i < 3; i++)
 		load_figures_merge(&f[0], &f[i]);
-	assert_true(f[0].wrong == 0 && f[0].sequence.steps == 3 && f[0].sequence.digest == f[2].sequence.digest);
+	assert_int_equal(f[0].wrong, 0);
+	assert_int_equal(f[0].sequence.steps, 3);
+	assert_int_equal(f[0].sequence.digest, f[2].sequence.digest);
 	load_figures_merge(&f[0], &f[3]); /* its steps differ from those of the first sequence */
-	assert_true(f[0].wrong == 1 && f[0].sequence.steps == 8);
-	assert_true(f[0].state_buffers == 4 && f[0].state_fallen == 2 && f[0].state_resets == 2);
-	assert_true(f[0].state_copy_ns == 2);
+	assert_int_equal(f[0].wrong, 1);
+	assert_int_equal(f[0].sequence.steps, 8);
+	assert_int_equal(f[0].state_buffers, 4);
+	assert_int_equal(f[0].state_fallen, 2);
+	assert_int_equal(f[0].state_resets, 2);
+	assert_int_equal(f[0].state_copy_ns, 2);
 	free(f);
 }
 
@@ -294,15 +306,25 @@ static void figures_add_up(void **state)
 	f[1].digest = 2;
 	load_figures_merge(&f[2], &f[0]);
 	load_figures_merge(&f[2], &f[1]);
-	assert_true(f[2].executions == 3 && f[2].statuses[NNB_STATUS_NONE] == 2 && f[2].fallbacks == 1);
-	assert_true(f[2].statuses[NNB_STATUS_GENERAL_FAILURE] == 1);
-	assert_true(f[2].cold.n == 1 && f[2].cold.sum == 50 && f[2].warm.n == 1 && f[2].warm.sum == 30);
-	assert_true(f[2].misses[LOAD_LATE] == 1 && f[2].misses[LOAD_NOT_MISSED] == 0);
-	assert_true(f[2].from_due.n == 1 && f[2].from_due.sum == 40); /* only completed executions count */
-	assert_true(f[2].start_late.n == 2 && f[2].start_late.sum == 20);
-	assert_true(f[2].on_device.sum == 5 && f[2].in_driver.sum == 9);
-	assert_true(f[2].began == 50 && f[2].ended == 230);
-	assert_true(f[2].wrong == 2); /* one by itself, and one because the two disagree */
+	assert_int_equal(f[2].executions, 3);
+	assert_int_equal(f[2].statuses[NNB_STATUS_NONE], 2);
+	assert_int_equal(f[2].fallbacks, 1);
+	assert_int_equal(f[2].statuses[NNB_STATUS_GENERAL_FAILURE], 1);
+	assert_int_equal(f[2].cold.n, 1);
+	assert_int_equal(f[2].cold.sum, 50);
+	assert_int_equal(f[2].warm.n, 1);
+	assert_int_equal(f[2].warm.sum, 30);
+	assert_int_equal(f[2].misses[LOAD_LATE], 1);
+	assert_int_equal(f[2].misses[LOAD_NOT_MISSED], 0);
+	assert_int_equal(f[2].from_due.n, 1);
+	assert_int_equal(f[2].from_due.sum, 40); /* only completed executions count */
+	assert_int_equal(f[2].start_late.n, 2);
+	assert_int_equal(f[2].start_late.sum, 20);
+	assert_int_equal(f[2].on_device.sum, 5);
+	assert_int_equal(f[2].in_driver.sum, 9);
+	assert_int_equal(f[2].began, 50);
+	assert_int_equal(f[2].ended, 230);
+	assert_int_equal(f[2].wrong, 2); /* one by itself, and one because the two disagree */
 	free(f);
 }
 
@@ -341,9 +363,13 @@ static void retries_are_counted_separately(void **state)
 	e.status = NNB_STATUS_NONE;
 	load_figures_add(&f[0], &e);
 	load_figures_merge(&f[1], &f[0]);
-	assert_true(f[1].executions == 3 && f[1].retries == 2 && f[1].recovered == 1);
-	assert_true(f[1].start_late.n == 1 && f[1].from_due.n == 1);
-	assert_true(f[1].misses[LOAD_PREDICTED] == 2 && f[1].statuses[TRANSIENT] == 2);
+	assert_int_equal(f[1].executions, 3);
+	assert_int_equal(f[1].retries, 2);
+	assert_int_equal(f[1].recovered, 1);
+	assert_int_equal(f[1].start_late.n, 1);
+	assert_int_equal(f[1].from_due.n, 1);
+	assert_int_equal(f[1].misses[LOAD_PREDICTED], 2);
+	assert_int_equal(f[1].statuses[TRANSIENT], 2);
 	free(f);
 }
 
