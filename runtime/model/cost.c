@@ -161,9 +161,9 @@ static int64_t constant_integer(const struct place *p, uint32_t k, int64_t other
 }
 
 /*
- * The samples of ROI_ALIGN or ROI_POOLING along an output cell (@direction 0: its height; 1: its width): the number that
- * the model requests, or else the number of pixels that the region has. Regions are data, so their size is assumed
- * (REGION_PART).
+ * The samples of ROI_ALIGN or ROI_POOLING along an output cell (@direction 0: its height; 1: its width): the number
+ * that the model requests, or else the number of pixels that the region has. Regions are data, so their size is
+ * assumed (REGION_PART).
  */
 static uint64_t samples_along(const struct place *p, uint32_t direction)
 {
@@ -293,7 +293,7 @@ static uint64_t region_pairs(const struct place *p)
 		nnb__saturating_product(classes_searched(dim_of(scores, 1)), boxes_compared(dim_of(scores, 0), 0)));
 }
 
-/* The weights for each item, and starting each step. Dimensions 0 and 1 are the steps and the items, in either order. */
+/* The weights for each item, and starting each step. Dimensions 0 and 1: steps and items, in either order. */
 static uint64_t step_products(const struct place *p)
 {
 	const struct nnb_shape *in = place_input(p, 0);
