@@ -6,6 +6,11 @@
  * no deadline and no cancellation reaches it. Its lane is of no use meanwhile, because a thread that sleeps in a page
  * fault uses neither a cpu nor a device.
  *
+ * ORDERING  (1) the thread stores watch_sleeps = 1, then loads ending; nnb__stalls_end stores ending, then watch_sleeps
+ *               = 0, and then wakes; all sequentially consistent => the thread sees ending, or the 0 follows its 1: it
+ *               sleeps on 1 only, so it does not sleep, or the wake finds it
+ *           (2) a seat that begins to wait and the thread that goes to sleep: (8) of lanes.c. The seat's 0 may come
+ *               late, and then wakes the thread once too often
  * PROGRESS  While seats wait, a round every ROUND_NS: a lane is lost two to three rounds after its thread fell asleep,
  *           or within one if its execution has lost a lane before. An app whose pages take long again and again gets
  *           a lane again and again, so rounds are shorter for a while after each loss.
@@ -30,7 +35,7 @@ enum {
 
 static bool is_ending(const struct nnb__stalls *s)
 {
-	return atomic_load_explicit(&s->ending, memory_order_seq_cst);
+	return atomic_load_explicit(&s->ending, memory_order_seq_cst); /* (1) */
 }
 
 /* Sleep until a seat waits, or nnb__stalls_end. */
@@ -39,8 +44,8 @@ static void sleep_until_wanted(struct nnb__stalls *s)
 	struct nnb__lanes *l = s->lanes;
 	bool waiting;
 
-	atomic_store_explicit(&l->watch_sleeps, 1, memory_order_seq_cst);
-	pthread_mutex_lock(&l->lock); /* (8) of lanes.c */
+	atomic_store_explicit(&l->watch_sleeps, 1, memory_order_seq_cst); /* (1) */
+	pthread_mutex_lock(&l->lock);                                     /* (2) */
 	waiting = l->policy.waiting;
 	pthread_mutex_unlock(&l->lock);
 	while (!waiting && !is_ending(s) && atomic_load_explicit(&l->watch_sleeps, memory_order_relaxed))
@@ -75,7 +80,7 @@ int nnb__stalls_start(struct nnb__stalls *s, struct nnb__lanes *lanes)
 	assert(!s->runs);
 	s->lanes = lanes;
 	lanes->thread_waits = nnb__thread_waits;
-	atomic_store_explicit(&s->ending, false, memory_order_seq_cst);
+	atomic_store_explicit(&s->ending, false, memory_order_relaxed); /* the thread begins later */
 	r = -pthread_create(&s->thread, NULL, stalls_watch, s);
 	s->runs = !r;
 	return r;
@@ -86,7 +91,7 @@ void nnb__stalls_end(struct nnb__stalls *s)
 	if (!s->runs)
 		return;
 	atomic_store_explicit(&s->ending, true, memory_order_seq_cst);
-	atomic_store_explicit(&s->lanes->watch_sleeps, 0, memory_order_seq_cst);
+	atomic_store_explicit(&s->lanes->watch_sleeps, 0, memory_order_seq_cst); /* (1) */
 	nnb__futex_wake(&s->lanes->watch_sleeps, UINT32_MAX);
 	pthread_join(s->thread, NULL);
 	s->runs = false;
