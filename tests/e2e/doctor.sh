@@ -52,6 +52,10 @@ stop_sessiond
 
 # ---- faults ----
 
+LTTNG_SESSIOND_PATH=$tmp/no-such sick 'session daemon' problem 1
+grep -qE '^"?session daemon"?,.*no-such does not start.*name it in \$LTTNG_SESSIOND_PATH' <<<"$out" || wrong "of no session daemon: $out"
+! grep -q 'run burstscope doctor' <<<"$out" || wrong "doctor sends to itself: $out"
+
 cp "$provider" "$tmp/provider.so"
 chmod g+w "$tmp/provider.so"
 NNBURST_TRACEPOINTS=$tmp/provider.so sick provider problem 1

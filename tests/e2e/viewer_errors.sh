@@ -50,7 +50,8 @@ echo 'no database' >text.db
 cp good.db foreign.db
 printf '\x00\x00\x00\x00' | dd of=foreign.db bs=1 seek=68 conv=notrunc status=none # PRAGMA application_id
 ln -s loop loop
-mkdir hollow hollow/deeper nothing_here
+mkdir hollow hollow/deeper nothing_here unnamed
+printf '\xc1\x1f\xfc\xc1rest' >unnamed/bursts_0 # a stream
 mkdir -p kept/20261123-030600-042 kept/20261123-030600-041
 touch kept/20261123-030600-04{1,2}/case.json
 cp good.db kept/20261123-030600-042/trace.db
@@ -110,6 +111,7 @@ for command in "${!asks[@]}"; do
 		4|older.db|older.db was made by an older burstscope
 		4|cut.db|the end of cut.db is missing
 		4|hollow|hollow: this directory contains no trace
+		4|unnamed|unnamed: the streams of a trace are here, but not its file 'metadata'
 		4|/dev/null|/dev/null
 		4|pipe|pipe
 	END
@@ -175,6 +177,9 @@ done <<'END'
 2|expected [INPUT] QUERY|sql
 2|good.db is a file; add a query|sql good.db
 2|good.db is a file; the query comes last, behind it|sql 'SELECT 1' good.db
+2|no option '--port'; did you mean '--listen'?|exporter --port 9464
+2|no option '--app'; write --where "app = 'NAME'"|misses --app camera good.db
+2|no option '--model'; write --where "model = 'NAME'"|latency --model=mlp good.db
 2|no query 'slowst'; did you mean 'slowest'?|sql slowst
 2|no query 'memory_pool'; did you mean 'memory_pools_stored'?|sql memory_pool
 2|no such column: nothing_like_it|sql good.db 'SELECT nothing_like_it FROM execution'

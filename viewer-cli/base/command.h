@@ -54,6 +54,7 @@ struct bsv_option {
 	size_t offset;
 	const char *const *choices; /* words of a choice, then NULL */
 	unsigned least, most;       /* range of a number */
+	const char *meant_by;       /* another name, under which users look for it; NULL: none. It is refused */
 };
 
 /* Options of every command. */

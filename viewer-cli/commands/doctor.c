@@ -180,8 +180,15 @@ static void check_lttng(struct checks *c)
 	}
 	add_check(c, "liblttng-ctl", OK, NULL, "found, with all functions needed");
 	if (bsv_daemon_open(&daemon, lttng, false, &err) < 0) {
+		bool missing = strstr(err.text, strerror(ENOENT));
+		char *here = strstr(err.text, "; run burstscope doctor");
+
+		if (here)
+			*here = 0;
 		add_check(c, "session daemon", PROBLEM,
-		          "see its message; $HOME, or as root /var/run/lttng, must be writable", "%s", err.text);
+		          missing ? "install lttng-tools, or name it in $LTTNG_SESSIOND_PATH"
+		                  : "see its message; $HOME, or as root /var/run/lttng, must be writable",
+		          "%s", err.text);
 		return;
 	}
 	add_check(c, "session daemon", OK, NULL, daemon.pid ? "not running; record starts it" : "running, and answers");

@@ -97,6 +97,11 @@ static int trace_database(const char *trace, char ret[PATH_MAX], const struct bs
 
 	if (!changed && errno == EACCES)
 		return bsa_fail(err, BSA_E_INPUT, "cannot read %s: %s", trace, strerror(errno));
+	if (!changed && errno == ENODATA)
+		return bsa_fail(err, BSA_E_INPUT,
+		                "%s: the streams of a trace are here, but not its file 'metadata', without which they "
+		                "cannot be read",
+		                trace);
 	if (!changed)
 		return bsa_fail(err, BSA_E_INPUT, "%s: this directory contains no trace", trace);
 	if (!realpath(trace, whole))

@@ -32,9 +32,22 @@ int64_t bsv_file_changed(const char *path)
 
 struct walk {
 	int64_t newest;
-	bool metadata, denied;
+	bool metadata, stream, denied; /* stream: a file that cannot be read without metadata */
 	int files;
 };
+
+/* A packet of CTF begins with 0xC1FC1FC1, in the byte order of the machine that recorded it. */
+static bool is_stream(int dir, const char *name)
+{
+	static const unsigned char magic[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 }, { 0xc1, 0xfc, 0x1f, 0xc1 } };
+	unsigned char begin[4];
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool read_all = fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin);
+
+	if (fd >= 0)
+		close(fd);
+	return read_all && (!memcmp(begin, magic[0], sizeof(begin)) || !memcmp(begin, magic[1], sizeof(begin)));
+}
 
 static void trace_walk(struct walk *w, int at, const char *name, int deep)
 {
@@ -58,6 +71,7 @@ static void trace_walk(struct walk *w, int at, const char *name, int deep)
 		if (!S_ISREG(st.st_mode))
 			continue;
 		w->metadata |= !strcmp(e->d_name, "metadata");
+		w->stream = w->stream || (!w->metadata && is_stream(dirfd(dir), e->d_name));
 		if (recording_ns_of(st.st_mtim) > w->newest)
 			w->newest = recording_ns_of(st.st_mtim);
 	}
@@ -69,7 +83,7 @@ int64_t bsv_recording_changed(const char *path)
 	struct walk w = { 0 };
 
 	trace_walk(&w, AT_FDCWD, path, 0);
-	errno = w.denied ? EACCES : ENOENT;
+	errno = w.denied ? EACCES : w.stream ? ENODATA : ENOENT;
 	return w.metadata ? w.newest : 0;
 }
 

@@ -12,7 +12,7 @@
 
 /*
  * The time of the latest change in the trace directory @path, in ns; 0: there is no trace in it
- * (ENOENT), or no permission (EACCES).
+ * (ENOENT), it has streams and no metadata (ENODATA), or there is no permission (EACCES).
  */
 int64_t bsv_recording_changed(const char *path);
 

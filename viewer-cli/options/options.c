@@ -260,6 +260,15 @@ static int option_refused(const struct table *t, const char *command, const char
 	if (letter)
 		return bsa_fail(err, BSA_E_USAGE, "no option '-%c'; see burstscope %s --help", letter, command);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	for (i = 0; i < t->n; i++)
+		if (t->of[i]->meant_by && !strcmp(t->of[i]->meant_by, name))
+			return bsa_fail(err, BSA_E_USAGE, "no option '--%s'; did you mean '--%s'?", name,
+			                t->of[i]->name);
+	if (!strcmp(name, "app") || !strcmp(name, "model")) /* of other commands; here a condition */
+		for (i = 0; i < t->n; i++)
+			if (!strcmp(t->of[i]->name, "where"))
+				return bsa_fail(err, BSA_E_USAGE, "no option '--%s'; write --where \"%s = 'NAME'\"",
+				                name, name);
 	nearest = bsv_nearest(name, &t->longs[0].name, (size_t)t->n, sizeof(t->longs[0]));
 	if (nearest)
 		return bsa_fail(err, BSA_E_USAGE, "no option '--%s'; did you mean '--%s'?", name, nearest);
