@@ -481,6 +481,22 @@ static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 	       !has_boundary(x, last_of(x)) && is_open(f, x);
 }
 
+/*
+ * The app's call failed after the deadline of @x, and the service, which was recorded, had not answered: as of one that
+ * hung or died. The app had no answer in time. What the service answers with a failure is no miss, and a failure that
+ * it reported may be lost, or its summary may have been about to be written.
+ */
+static bool is_unanswered(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const struct bsa_execution *fact = &x->fact;
+	bool failed = fact->status != BSA_STATUS_NONE && fact->status != BSA_STATUS_UNKNOWN;
+
+	return failed && fact->deadline && fact->sides == BSA_SIDES_BOTH && !x->has_client && !x->has_service &&
+	       !bsa_exec_may_be_launch(x) && !bsa_exec_launched(x) && has_boundary(x, BSA_RETURNED) &&
+	       fact->at[BSA_RETURNED] > fact->deadline && !has_boundary(x, BSA_RUN_ENDED) &&
+	       !has_boundary(x, BSA_RESULT_WRITTEN) && !is_lost(f, bsa_exec_first_seen(x), fact->at[BSA_RETURNED]);
+}
+
 static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -501,7 +517,7 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
 		fact->miss = BSA_MISS_LATE;
 		fact->lateness = (int64_t)(end - fact->deadline);
-	} else if (is_overdue(f, x)) {
+	} else if (is_overdue(f, x) || is_unanswered(f, x)) {
 		fact->miss = BSA_MISS_LATE;
 		fact->lateness = BSA_LATENESS_UNKNOWN;
 	}

@@ -185,8 +185,8 @@ WHERE o.n IS NULL OR c.n > o.n OR c.least <= 0 OR c.least_ns <= 0
 UNION ALL
 SELECT 'only a miss has a lateness', id, lateness_ns FROM execution WHERE miss IS NULL AND lateness_ns IS NOT NULL
 UNION ALL
-SELECT 'who is late ended after the deadline, and well', id, status || ' ' || lateness_ns FROM execution
-WHERE miss = 'late' AND (lateness_ns <= 0 OR status != 'NONE')
+SELECT 'who is late by a known time ended after the deadline, and well', id, status || ' ' || lateness_ns FROM execution
+WHERE miss = 'late' AND (lateness_ns <= 0 OR status != 'NONE' AND (lateness_ns IS NOT NULL OR returned <= deadline OR run_ended IS NOT NULL))
 UNION ALL
 SELECT 'who is in time is no miss, and who is not is one', id, NULL FROM execution
 WHERE complete AND status = 'NONE' AND deadline IS NOT NULL
