@@ -17,7 +17,7 @@ endfunction()
 
 # ---- parts: what it is made of, without a database ----
 if(TARGET burstscope)
-  viewer_unit(advice conjunct diagnose explained findings http maker map metrics options output reader rows screen timeline verdicts)
+  viewer_unit(advice conjunct diagnose explained findings http maker map metrics options output reader rows screen timeline verdicts waiting)
   foreach(test diagnose maker rows)
     target_link_libraries(test_${test} PRIVATE stored)
   endforeach()

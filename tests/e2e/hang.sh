@@ -6,7 +6,7 @@
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3
-export LC_ALL=C.UTF-8 LTTNG_APP_SOCKET_TIMEOUT=1 # so long LTTng waits for a service that does not answer
+export LC_ALL=C.UTF-8 LTTNG_APP_SOCKET_TIMEOUT=2 # so long LTTng waits for a service that does not answer
 
 # The lane is never idle, and something is always ready: runs take long. So are the deadlines: none is missed as long as the service runs.
 scenario crowd '{"name": "crowd", "duration": "60s", "apps": [
@@ -55,12 +55,17 @@ start_sessiond
 # ---- burstscope record writes down when the recording ended ----
 
 begin_load
-"$burstscope" record -q --for 8s -o "$tmp/known" >/dev/null 2>"$tmp/known.said" &
+"$burstscope" record --no-import --for 8s -o "$tmp/known" >/dev/null 2>"$tmp/known.said" &
 recorder=$!
 awaits '[[ -e $tmp/known/burstscope.record ]]' 'it records'
 goes_on "$service"
 kill -STOP "$daemon"
 await_end "$recorder" 'the recording ends' || wrong "record: $(<"$tmp/known.said")"
+# Where LTTng has not given the service up before, it waits for it, and record says so.
+if grep -qE '^LTTng took [0-9.]+ s to stop it' "$tmp/known.said"; then
+	grep -q "^waiting: nnburstd (pid $daemon) does not answer LTTng, because it is stopped" "$tmp/known.said" ||
+		wrong "record does not say whom it waits for: $(<"$tmp/known.said")"
+fi
 end_load
 judged known FAIL
 is_said known 'NOTHING HAPPENED in the last [0-9.]+ s, with executions under way'

@@ -167,9 +167,17 @@ says 'nnburst-load ended with 5'
 says 'it has no executions, so no answers; next: burstscope doctor unserved'
 ends 0 --for 2s -o timed -- sh -c "'$many' '$provider' 10; exec sleep 1000"
 says 'sh was ended by SIGTERM'
+in_background "$tmp/bg" -o stubborn -- sh -c "trap '' TERM; '$many' '$provider' 10; touch there; while :; do sleep 1; done"
+awaits '[[ -e there ]]' 'the command ignores SIGTERM'
+kill -TERM "$recorder"
+awaits 'grep -q "^waiting: sh (pid [0-9]*) has not ended yet; after 10 s it gets SIGKILL" "$tmp/bg"' 'record says that it waits for the command'
+kill -TERM "$recorder"
+ended 0 "$tmp/bg"
+says "sh was ended by burstscope's SIGKILL, "
 ends 0 -- "$many" "$provider" 10
 [[ -d $(echo burstscope-2*[0-9]) ]] || wrong 'no directory of its own making'
 refuses 5 'nothing was recorded' -q -o nothing -- true
+refuses 5 'nothing was recorded for scope app=nobody: ' -q --app nobody -o nothing -- true
 start_service "$service"
 "$load" --quiet --socket "$tmp/socket" --duration 60s transport >/dev/null 2>&1 &
 loading=$!

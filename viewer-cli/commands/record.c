@@ -10,6 +10,7 @@
 #include "base/screen.h"
 #include "input/apart.h"
 #include "record/options.h"
+#include "record/programs.h"
 #include "record/record.h"
 #include "record/workload.h"
 #include "report/make.h"
@@ -17,7 +18,8 @@
 enum {
 	TICK_MS = 100,
 	TICKS_A_LOOK = 5,
-	IMPORT_AT_ONCE = 256 << 20
+	IMPORT_AT_ONCE = 256 << 20,
+	LONG_STOP_NS = 1000000000
 }; /* IMPORT_AT_ONCE: bytes, imported within seconds */
 
 struct options {
@@ -219,6 +221,11 @@ static void print_result(const struct run *run, const struct bsv_recorded *done,
 		        bsv_plural(imported->events, "event", "events"), bsv_count(executions, imported->executions),
 		        bsv_plural(imported->executions, "execution", "executions"));
 	fputc('\n', stderr);
+	if (done->stopping_ns >= LONG_STOP_NS)
+		fprintf(stderr,
+		        "LTTng took %.2f s to stop it; what programs did meanwhile may be recorded, too, and then the "
+		        "answers are about that much more time\n",
+		        (double)done->stopping_ns / 1e9);
 	bsv_recording_report_lost(&run->recording, done);
 	if (imported) {
 		/* Did several services run at once? Then each answer would judge them together. */
@@ -270,12 +277,34 @@ static void make_page(const struct run *run, const struct bsv_call *call, bool i
 		fprintf(stderr, "the page is %s\n", page + (named - database));
 }
 
+/* Why there may be no event, as far as that can be found out. */
+static int nothing_recorded(const struct run *run, const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct bsv_scope *scope = &run->recording.options.scope;
+	struct bsv_program service;
+	char asked[BSV_SCOPE_TEXT + 16] = "", text[BSV_SCOPE_TEXT], other[160] = "";
+
+	if (bsv_scope_is_set(scope))
+		snprintf(asked, sizeof(asked), " for scope %s", bsv_scope_text(scope, text));
+	if (geteuid() && bsv_programs_of_others(&service))
+		snprintf(other, sizeof(other), "%s (pid %ld) is of another user, and root alone can record it; ",
+		         service.name, (long)service.pid);
+	return bsa_fail(err, BSA_E_ENV,
+	                "nothing was recorded%s: no program emitted events; %s%s%srun burstscope doctor", asked, other,
+	                *asked ? "a recording without a scope shows which apps there are: burstscope record, then "
+	                         "burstscope summary; or "
+	                       : "",
+	                call->n_operands ? "check that the command works without burstscope record, and " : "");
+}
+
 static int record_all(struct run *run, const struct bsv_call *call, struct bsv_recorded *ret, struct bsa_err *err)
 {
 	struct bsa_err second;
 	int r = bsv_recording_start(&run->recording, err), stopped;
 	char text[BSV_WORKLOAD_TEXT];
 
+	if (!call->common.quiet && call->n_operands)
+		run->workload.told_as = call->operands[0];
 	if (r >= 0 && call->n_operands)
 		r = bsv_workload_start(&run->workload, call->operands, &run->signals, err);
 	if (r < 0)
@@ -285,8 +314,8 @@ static int record_all(struct run *run, const struct bsv_call *call, struct bsv_r
 		bsv_recording_end(&run->recording);
 	if (run->full && run->workload.pid)
 		kill(run->workload.pid, SIGTERM);
-	bsv_workload_stop(&run->workload, &run->signals);
 	bsv_progress_fini(&run->line);
+	bsv_workload_stop(&run->workload, &run->signals);
 	stopped = bsv_recording_stop(&run->recording, r < 0 ? &second : err);
 	if (run->workload.pid && !call->common.quiet)
 		fprintf(stderr, "%s %s\n", call->operands[0], bsv_workload_text(&run->workload, text));
@@ -295,12 +324,7 @@ static int record_all(struct run *run, const struct bsv_call *call, struct bsv_r
 	r = bsv_recording_result(&run->recording, ret, err);
 	if (r >= 0 && !ret->bytes && (ret->n_short || ret->cut_metadata))
 		return bsv_recording_written(&run->recording, ret, err);
-	if (r >= 0 && !ret->bytes)
-		return bsa_fail(err, BSA_E_ENV,
-		                "nothing was recorded: no program emitted events%s; %srun burstscope doctor",
-		                bsv_scope_is_set(&run->recording.options.scope) ? " that were asked for" : "",
-		                call->n_operands ? "check that the command works without burstscope record, and " : "");
-	return r;
+	return r >= 0 && !ret->bytes ? nothing_recorded(run, call, err) : r;
 }
 
 static void recording_fini(struct run *run)

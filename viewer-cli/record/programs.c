@@ -91,6 +91,50 @@ unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST])
 	return n;
 }
 
+bool bsv_programs_of_others(struct bsv_program *ret)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+	struct stat owner;
+	bool found = false;
+
+	while (proc && !found && (e = readdir(proc))) {
+		if (!isdigit((unsigned char)*e->d_name) || fstatat(dirfd(proc), e->d_name, &owner, 0) ||
+		    owner.st_uid == geteuid())
+			continue;
+		process_name_of(e->d_name, ret->name);
+		ret->pid = (pid_t)strtol(e->d_name, NULL, 10);
+		found = !strcmp(ret->name, "nnburstd");
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+static bool is_stopped(pid_t pid)
+{
+	char path[64], line[512], *state = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof(line), f))
+		state = strrchr(line, ')'); /* the name before it may contain anything */
+	if (f)
+		fclose(f);
+	return state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
+}
+
+unsigned bsv_programs_stopped(struct bsv_program ret[BSV_PROGRAMS_MOST])
+{
+	unsigned n = bsv_programs_find(ret), stopped = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (is_stopped(ret[i].pid))
+			ret[stopped++] = ret[i];
+	return stopped;
+}
+
 /* Is @directory/... one of the arguments of the process? */
 static bool works_in(const char *pid, const char *directory)
 {

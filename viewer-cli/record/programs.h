@@ -21,8 +21,14 @@ struct bsv_program {
 /* Those that see the same files as we do, and that we may look at. */
 unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST]);
 
+/* Those of them that are stopped (SIGSTOP, or a debugger), and so answer nobody. */
+unsigned bsv_programs_stopped(struct bsv_program ret[BSV_PROGRAMS_MOST]);
+
 /* Put those that the daemon has not met to the front. Returns how many they are. */
 unsigned bsv_programs_unmet(struct bsv_program *programs, unsigned n, const struct bsv_lttng *lttng);
+
+/* A service (nnburstd) of another user, whom we may not look at. False: there is none. */
+bool bsv_programs_of_others(struct bsv_program *ret);
 
 /* Is @pid one that the daemon has met? */
 bool bsv_program_is_met(const struct bsv_lttng *lttng, pid_t pid);

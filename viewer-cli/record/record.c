@@ -27,6 +27,7 @@
 #include "record/probe.h"
 #include "record/programs.h"
 #include "record/scratch.h"
+#include "record/waiting.h"
 
 enum {
 	LOOK_MS = 50,
@@ -337,6 +338,7 @@ bool bsv_recording_has_room(struct bsv_recording *r)
 int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 {
 	char a[BSV_BYTES_TEXT], scope[BSV_SCOPE_TEXT];
+	struct bsv_waiting waiting;
 	int k = r->options.snapshot ? 0 : make_directory(r, err);
 	char *whole = k < 0 ? NULL : realpath(r->directory, NULL); /* LTTng wants no dots */
 
@@ -365,8 +367,11 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 		k = check_room(r, err);
 	if (k >= 0 && !r->options.snapshot)
 		k = check_disk(r, err);
-	if (k >= 0)
+	if (k >= 0) {
+		bsv_waiting_begin(&waiting, r->options.quiet);
 		k = bsv_session_start(&r->session, err);
+		bsv_waiting_end(&waiting);
+	}
 	if (k < 0)
 		return k;
 	r->began = bsv_now();
@@ -386,21 +391,30 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 
 void bsv_recording_end(struct bsv_recording *r)
 {
+	struct bsv_waiting waiting;
+
 	r->ended = bsv_now();
+	bsv_waiting_begin(&waiting, r->options.quiet);
 	bsv_session_flush(&r->session, NULL);
+	bsv_waiting_end(&waiting);
 }
 
 int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
 {
+	struct bsv_waiting waiting;
+	uint64_t asked_at = bsv_now();
 	int k;
 
 	if (!r->ended)
-		r->ended = bsv_now();
+		r->ended = asked_at;
+	bsv_waiting_begin(&waiting, r->options.quiet);
 	k = bsv_session_stop(&r->session, err);
+	r->stopping_ns = bsv_now() - asked_at;
 	r->cut = k < 0;
 	if (!r->options.snapshot)
 		keep_settings(r);
 	bsv_daemon_close(&r->daemon);
+	bsv_waiting_end(&waiting);
 	return k;
 }
 
@@ -446,6 +460,7 @@ int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, stru
 		return k;
 	*ret = (struct bsv_recorded){ .files_bytes = p.files_bytes,
 		                      .ns = r->ended - r->began,
+		                      .stopping_ns = r->stopping_ns,
 		                      .n_streams = p.n,
 		                      .cut_metadata = p.cut_metadata,
 		                      .end = r->session.end,

@@ -40,6 +40,7 @@ struct bsv_recording {
 	struct bsv_probed probed;
 	struct bsv_room_left room;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */
+	uint64_t stopping_ns;  /* how long LTTng took to stop the session */
 	int64_t boottime;      /* CLOCK_BOOTTIME less that, when it began */
 };
 
@@ -72,7 +73,8 @@ void bsv_recording_close(struct bsv_recording *r);
 
 struct bsv_recorded {
 	uint64_t bytes, files_bytes; /* bytes of events (0: no event was recorded), and of all files */
-	uint64_t ns;
+	uint64_t ns,
+		stopping_ns; /* the recording; how long LTTng took to stop it, while programs may have emitted events */
 	uint64_t lost_events, lost_packets;
 	size_t n_streams, n_short; /* buffers; those of which the end is missing */
 	uint64_t whole_ns;         /* from the begin of the recording: the time for which all buffers have events */

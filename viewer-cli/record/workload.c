@@ -19,9 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/say.h"
+#include "base/screen.h"
 #include "input/places.h"
 
-enum { PATIENCE_MS = 10000, LOOK_MS = 100 };
+enum { PATIENCE_MS = 10000, REPORT_MS = 1000, LOOK_MS = 100 };
 
 /* ---- signals ---- */
 
@@ -131,17 +133,23 @@ bool bsv_workload_ended(struct bsv_workload *w)
 
 void bsv_workload_stop(struct bsv_workload *w, const struct bsv_signals *s)
 {
-	int left = PATIENCE_MS;
+	const uint64_t asked_at = bsv_now();
+	bool reported = !w->told_as;
 
 	if (!w->pid)
 		return;
 	while (!bsv_workload_ended(w)) {
 		bool typed;
-		int signal = bsv_signals_next(s, LOOK_MS, &typed);
+		int signal = bsv_signals_next(s, LOOK_MS, &typed), waited = (int)((bsv_now() - asked_at) / 1000000);
 
-		left -= LOOK_MS;
-		if (left <= 0 || (signal && signal != SIGCHLD))
-			kill(w->pid, SIGKILL);
+		if (waited >= REPORT_MS && !reported)
+			bsv_notice("waiting: %s (pid %ld) has not ended yet; after %d s it gets SIGKILL", w->told_as,
+			           (long)w->pid, PATIENCE_MS / 1000);
+		reported |= waited >= REPORT_MS;
+		if (waited < PATIENCE_MS && (!signal || signal == SIGCHLD))
+			continue;
+		if (!kill(w->pid, SIGKILL) && !w->killed_after_ms)
+			w->killed_after_ms = waited ? waited : 1;
 	}
 }
 
@@ -152,7 +160,10 @@ int bsv_workload_exit_status(const struct bsv_workload *w)
 
 const char *bsv_workload_text(const struct bsv_workload *w, char to[BSV_WORKLOAD_TEXT])
 {
-	if (WIFSIGNALED(w->status))
+	if (WIFSIGNALED(w->status) && WTERMSIG(w->status) == SIGKILL && w->killed_after_ms)
+		snprintf(to, BSV_WORKLOAD_TEXT, "was ended by burstscope's SIGKILL, %.1f s after it was asked to end",
+		         w->killed_after_ms / 1e3);
+	else if (WIFSIGNALED(w->status))
 		snprintf(to, BSV_WORKLOAD_TEXT, "was ended by SIG%s", sigabbrev_np(WTERMSIG(w->status)));
 	else
 		snprintf(to, BSV_WORKLOAD_TEXT, "ended with %d", WEXITSTATUS(w->status));

@@ -34,7 +34,9 @@ struct bsv_workload {
 	bool silent; /* the command's output is not shown */
 	pid_t pid;   /* 0: not begun */
 	bool ended;
-	int status; /* as of waitpid() */
+	int status;          /* as of waitpid() */
+	const char *told_as; /* report under this name that it is waited for; NULL: report nothing. Borrowed */
+	int killed_after_ms; /* how long after it was asked to end we killed it; 0: we did not */
 };
 
 /* Is there such a program? BSA_E_USAGE: no. */
@@ -48,17 +50,17 @@ int bsv_workload_start(struct bsv_workload *w, const char *const *argv, const st
 bool bsv_workload_ended(struct bsv_workload *w);
 
 /*
- * Wait for the workload, and after a while kill it. The caller has asked it to end before. Signals
- * shorten the wait. Does nothing if it was not begun.
+ * Wait for the workload, and after a while kill it; report after a second that it is waited for. The caller has asked
+ * it to end before. Signals shorten the wait. Does nothing if it was not begun.
  */
 void bsv_workload_stop(struct bsv_workload *w, const struct bsv_signals *s);
 
 /* The exit status as shells have it: 128 and the number of the signal, if one ended the workload. */
 int bsv_workload_exit_status(const struct bsv_workload *w);
 
-enum { BSV_WORKLOAD_TEXT = 64 };
+enum { BSV_WORKLOAD_TEXT = 128 };
 
-/* "ended with 3", into @to, which is returned. */
+/* "ended with 3", or how we killed it, into @to, which is returned. */
 const char *bsv_workload_text(const struct bsv_workload *w, char to[BSV_WORKLOAD_TEXT]);
 
 #endif
