@@ -111,27 +111,24 @@ bool bsv_programs_of_others(struct bsv_program *ret)
 	return found;
 }
 
-static bool is_stopped(pid_t pid)
-{
-	char path[64], line[512], *state = NULL;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-	f = fopen(path, "re");
-	if (f && fgets(line, sizeof(line), f))
-		state = strrchr(line, ')'); /* the name before it may contain anything */
-	if (f)
-		fclose(f);
-	return state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
-}
-
 unsigned bsv_programs_stopped(struct bsv_program ret[BSV_PROGRAMS_MOST])
 {
 	unsigned n = bsv_programs_find(ret), stopped = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		if (is_stopped(ret[i].pid))
+	for (unsigned i = 0; i < n; i++) {
+		char path[64], line[512] = "", *state;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%ld/stat", (long)ret[i].pid);
+		f = fopen(path, "re");
+		if (f && !fgets(line, sizeof(line), f))
+			*line = 0;
+		if (f)
+			fclose(f);
+		state = strrchr(line, ')'); /* the name before it may contain anything */
+		if (state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3)))
 			ret[stopped++] = ret[i];
+	}
 	return stopped;
 }
 

@@ -14,23 +14,12 @@
 
 enum { REPORT_AFTER_S = 1 };
 
-static void waiting_report(void)
-{
-	struct bsv_program programs[BSV_PROGRAMS_MOST];
-	unsigned n = bsv_programs_stopped(programs);
-
-	if (n)
-		bsv_notice("waiting: %s (pid %ld)%s does not answer LTTng, because it is stopped; LTTng waits up to "
-		           "5 s for each answer, or what lttng-sessiond was told by $LTTNG_APP_SOCKET_TIMEOUT",
-		           programs[0].name, (long)programs[0].pid, n > 1 ? ", as others," : "");
-	else
-		bsv_notice("waiting for LTTng, which waits for a program or for the disk");
-}
-
 static void *waiting_thread(void *arg)
 {
+	struct bsv_program programs[BSV_PROGRAMS_MOST];
 	struct bsv_waiting *w = arg;
 	struct timespec until;
+	unsigned n;
 	int r = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
@@ -40,8 +29,15 @@ static void *waiting_thread(void *arg)
 		r = pthread_cond_clockwait(&w->over, &w->lock, CLOCK_MONOTONIC, &until);
 	r = !w->is_over;
 	pthread_mutex_unlock(&w->lock);
-	if (r)
-		waiting_report();
+	if (!r)
+		return NULL;
+	n = bsv_programs_stopped(programs);
+	if (n)
+		bsv_notice("waiting: %s (pid %ld)%s does not answer LTTng, because it is stopped; LTTng waits up to "
+		           "5 s for each answer, or what lttng-sessiond was told by $LTTNG_APP_SOCKET_TIMEOUT",
+		           programs[0].name, (long)programs[0].pid, n > 1 ? ", as others," : "");
+	else
+		bsv_notice("waiting for LTTng, which waits for a program or for the disk");
 	return NULL;
 }
 
