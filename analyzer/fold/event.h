@@ -289,7 +289,7 @@ enum bsa_stage {
 	BSA_STAGE_DONE,
 	BSA_STAGE_RETURNED
 };
-enum { BSA_MODE_STALLED = 2 }; /* of sched_preempt: the execution's thread waits for a page of its memory */
+enum { BSA_MODE_STALLED = 2 }; /* of sched_preempt: the execution's thread waits for a page, or on probation a cpu */
 enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED, BSA_STATE_ENDED };
 struct bsa_exec_delay {
 	uint64_t exec, delays[3], reference_ns;

@@ -19,7 +19,7 @@ enum bsa_step {
 	BSA_STEP_READY,       /* sched_enqueue: ready */
 	BSA_STEP_DISPATCH,    /* its first lane */
 	BSA_STEP_STOP,        /* the execution is preempted */
-	BSA_STEP_STALL,       /* it lost its lane because its thread waits for a page: it is not ready */
+	BSA_STEP_STALL,       /* it lost its lane because its thread cannot use it: it is not ready */
 	BSA_STEP_READY_AGAIN, /* stalled until now, and ready for a lane again */
 	BSA_STEP_RESUME,
 	BSA_STEP_END,     /* exec_end, on a lane or not */
@@ -145,9 +145,9 @@ bool bsa_schedule_is_told_ready(const struct bsa_schedule *s, uint16_t instance)
 /*
  * Note that @x made @step at @at, on @lane (for DISPATCH, STOP, STALL, RESUME, END; 255: none). Of steps with
  * the same time, END, STOP and STALL are taken first, then READY and READY_AGAIN, then DISPATCH and RESUME, but a
- * step never overtakes an earlier noted step of the same execution. With horizon_ns == 0, @at must not decrease, and steps are
- * taken as they are noted. A step earlier than one already taken is too late: it makes its lane unknown until
- * the next step there.
+ * step never overtakes an earlier noted step of the same execution. With horizon_ns == 0, @at must not decrease,
+ * and steps are taken as they are noted. A step earlier than one already taken is too late: it makes its lane
+ * unknown until the next step there.
  */
 int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane);
 

@@ -101,7 +101,7 @@ struct bsv_past {
 	struct bsv_past_times hands[BSA_REPLAY_HANDS];
 	/* from when an execution was asked to make room until it stopped, where its state is saved */
 	struct bsv_past_times stops;
-	size_t n_stalled; /* number of times an execution lost its lane because its thread waited for a page */
+	size_t n_stalled; /* number of times an execution lost its lane because its thread could not use it */
 	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
 	size_t n_calls, n_models, n_groups, n_chains, n_apps;
 	size_t n_recorded; /* number of recorded calls; the others are imagined */
