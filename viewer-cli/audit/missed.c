@@ -312,7 +312,7 @@ static char *reason_text(const struct missed *m, bool shares_known)
 /* ---- evidence ---- */
 
 /*
- * "a replay without waiting for noisy meets 84 of them, and cannot tell of the others": the results
+ * "a replay without waiting for noisy meets 84 of them; of the others no replay can tell": the results
  * of replays, those without the whole app and those without the execution or the model of it that
  * was waited for. Owned by the caller.
  */
@@ -337,18 +337,20 @@ static char *replayed_text(const struct missed *m)
 	if (is_short(m) && m->proved == m->n)
 		return bsv_text("no replay could meet %s%s", one ? "it" : "them", late);
 	if (is_short(m) && m->proved)
-		return bsv_text("no replay could meet %s of %s; of the others a replay cannot tell%s", n, of, late);
+		return bsv_text("no replay could meet %s of %s, and no replay can tell of the others%s", n, of, late);
 	if (is_short(m))
-		return bsv_text("%s less time than usual, and a replay cannot tell whether that was all%s",
-		                one ? "it had" : "they had", late);
+		return bsv_text("%s submitted with less time than usual, and no replay can tell whether something else "
+		                "counted, too%s",
+		                one ? "it was" : "they were", late);
 
 	if (m->proved == m->n)
 		return bsv_text("a replay without %s%s meets %s", wait, without, one ? "it" : "all of them");
 	if (m->proved)
-		return bsv_text("a replay without %s%s meets %s of them, and cannot tell of the others, most of whose "
-		                "delay it was",
-		                wait, without, n);
-	return bsv_text("a replay cannot tell, but %s%s was most of %s delay", wait, by_app ? m->app : "that",
+		return bsv_text(
+			"a replay without %s%s meets %s of them; of the others no replay can tell, but %s%s was "
+			"most of their delay",
+			wait, without, n, wait, by_app ? m->app : "that");
+	return bsv_text("no replay can tell, but %s%s was most of %s delay", wait, by_app ? m->app : "that",
 	                one ? "its" : "their");
 }
 

@@ -220,7 +220,7 @@ static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 	if (w->figure == DEADLINES)
 		rule_explain(j,
 		             "%.*s's executions left the lane in time for %" PRId64 " of %" PRId64
-		             " deadlines; under fair sharing, they would for at least %" PRId64
+		             " deadlines, and under fair sharing for at least %" PRId64
 		             " (fails if that is over 25 %% more)%s",
 		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), w->is, of->due, w->ideal,
 		             taker_text(by, w));
@@ -256,7 +256,7 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 	else if (w->figure == DEADLINES)
 		rule_explain(j,
 		             "nearest to the limit, %.*s's executions left the lane in time for %" PRId64 " of %" PRId64
-		             " deadlines; under fair sharing for at least %" PRId64 " (limit: 25 %% more)%s",
+		             " deadlines, and under fair sharing for at least %" PRId64 " (limit: 25 %% more)%s",
 		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), w->is, w->app->of.due, w->ideal,
 		             rest);
 	else if (w->slower <= 0)

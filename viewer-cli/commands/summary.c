@@ -290,23 +290,46 @@ static char *next_text(const struct bsv_finding *f)
 	                             : bsv_text("not known; look at what happened then: %s", command);
 }
 
-/* People get what is wrong, its evidence and the remedy in one cell. */
+/*
+ * The parts of @evidence as lines of a list, each behind a line break. Names of a recording have no line break of their
+ * own in it. Owned by the caller; NULL: no memory.
+ */
+static char *evidence_lines(const char *evidence)
+{
+	char *safe = bsv_printable(evidence, strlen(evidence), 0), *ret = safe ? strdup("") : NULL;
+
+	for (char *at = safe, *end; ret && at && *at; at = end) {
+		char *before = ret;
+		size_t n;
+
+		end = strstr(at, "; ");
+		n = end ? (size_t)(end - at) : strlen(at);
+		ret = bsv_text("%s\n- %.*s", before, (int)n, at);
+		free(before);
+		end = end ? end + strlen("; ") : at + n;
+	}
+	free(safe);
+	return ret;
+}
+
+/* People get what is wrong, its evidence and the remedy in one cell, as lines. */
 static void add_finding_cell(struct bsv_rows *rows, const struct bsv_finding *f)
 {
-	bool more = f->evidence && *f->evidence;
+	bsv_scoped_text *what = bsv_printable(f->what, strlen(f->what), 0);
+	bsv_scoped_text *evidence = evidence_lines(f->evidence ? f->evidence : "");
 	bsv_scoped_text *certainty = bsv_finding_certainty(f);
 	bsv_scoped_text *when = bsv_finding_when(f);
-	bsv_scoped_text *proof = certainty || f->proof
-	                                 ? bsv_text(". Certainty: %s%s%s", certainty ? certainty : "",
-	                                            certainty && f->proof ? ", " : "", f->proof ? f->proof : "")
-	                                 : strdup("");
+	bsv_scoped_text *proof = f->proof ? bsv_printable(f->proof, strlen(f->proof), 0) : strdup("");
 	bsv_scoped_text *fails = bsv_finding_fails(f), *next = next_text(f);
 	const char *helps = f->advice ? f->advice : next && *next ? next : NULL;
+	bool is_certain = certainty && *certainty, has_proof = proof && *proof;
 	bsv_scoped_text *all =
-		when && proof && fails && next
-			? bsv_text("%s%s%s%s%s%s%s%s%s%s%s", f->what, *when ? " (" : "", when, *when ? ")" : "",
-	                           more ? "; " : "", more ? f->evidence : "", proof, *fails ? ". Fails: " : "", fails,
-	                           helps ? ". What may help: " : "", helps ? helps : "")
+		what && evidence && when && proof && fails && next
+			? bsv_text("%s%s%s%s%s%s%s%s%s%s%s%s%s", what, *when ? " (" : "", when, *when ? ")" : "",
+	                           evidence, is_certain || has_proof ? "\nCertainty: " : "",
+	                           is_certain ? certainty : "", is_certain && has_proof ? "; " : "", proof,
+	                           *fails ? "\nFails: " : "", fails, helps ? "\nWhat may help: " : "",
+	                           helps ? helps : "")
 			: NULL;
 
 	bsv_rows_text(rows, all ? all : f->what);
@@ -329,7 +352,14 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		{ "certainty", "label", NULL }, { "proof", "text", NULL },    { "misses", "count", NULL },
 		{ "sure", "count", NULL },      { "fails", "text", NULL },    { "next", "text", NULL },
 	};
-	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : sizeof(columns) / sizeof(*columns));
+	static const struct bsv_column columns_of_people[] = {
+		{ "rank", "number", NULL },
+		{ "finding", "label", NULL },
+		{ "what", "lines", NULL },
+	};
+	struct bsv_rows *rows =
+		s->people ? bsv_rows_new(columns_of_people, sizeof(columns_of_people) / sizeof(*columns_of_people))
+			  : bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
 	for (size_t i = 0; rows && i < s->findings.n; i++) {
 		const struct bsv_finding *f = &s->findings.of[i];

@@ -24,6 +24,7 @@ struct column {
 	struct bsv_scale scale;
 	struct bsv_extent extent;
 	bool right, text, marked, id;
+	bool lines;             /* line breaks in a text begin new lines */
 	int content, head_word; /* as wide as what is in it; as the longest word of its head */
 	int sentence;           /* the least width in which a sentence goes on in the next line */
 	int natural, width;     /* natural: with all of its head in a line */
@@ -82,6 +83,40 @@ static bool has_few_samples(const struct table *t, const struct bsv_cell *row, s
 	       row[t->n_at].integer < (int64_t)t->columns[column].samples && is_number(row[column]);
 }
 
+/* The text of a cell of the class "lines", whose lines stay lines. Owned by the caller; NULL: no memory. */
+static char *lines_printable(const char *s, size_t bytes)
+{
+	char *ret = NULL, *line, *all;
+
+	for (const char *end = s + bytes, *next; s <= end; s = next + 1) {
+		next = memchr(s, '\n', (size_t)(end - s));
+		next = next ? next : end;
+		line = bsv_printable(s, (size_t)(next - s), 0);
+		all = line ? bsv_text("%s%s%s", ret ? ret : "", ret ? "\n" : "", line) : NULL;
+		free(line);
+		free(ret);
+		ret = all;
+		if (!ret)
+			break;
+	}
+	return ret;
+}
+
+/* The width of the widest line of @text. */
+static int lines_width(const char *text)
+{
+	char *copy = strdup(text), *rest = copy;
+	int width = 0;
+
+	for (char *line; copy && (line = strsep(&rest, "\n"));) {
+		int of = bsv_width(line);
+
+		width = of > width ? of : width;
+	}
+	free(copy);
+	return width;
+}
+
 /* Owned by the caller. */
 static char *cell_text(const struct table *t, const struct bsv_cell *row, size_t column)
 {
@@ -98,7 +133,8 @@ static char *cell_text(const struct table *t, const struct bsv_cell *row, size_t
 			strcat(number, has_few_samples(t, row, column) ? "*" : " ");
 		return strdup(number);
 	default:
-		return bsv_printable(row[column].text, row[column].bytes, 0);
+		return c->lines ? lines_printable(row[column].text, row[column].bytes)
+		                : bsv_printable(row[column].text, row[column].bytes, 0);
 	}
 }
 
@@ -134,6 +170,7 @@ static bool measure_columns(struct table *t)
 			at += n + strspn(at + n, " ");
 		}
 		c->id = of->class && !strcmp(of->class, "id");
+		c->lines = of->class && !strcmp(of->class, "lines");
 		c->right |= !t->raw && of->class && strcmp(of->class, "text") && strcmp(of->class, "label") && !c->text;
 		/* p99 of fewer than 100 is only the longest. */
 		c->samples = strstr(of->name, "p999") ? 10 * MARKED_BELOW : strstr(of->name, "p99") ? MARKED_BELOW : 0;
@@ -141,7 +178,7 @@ static bool measure_columns(struct table *t)
 			c->marked |= has_few_samples(t, t->cells + j, i);
 		for (size_t j = 0; j < t->kept; j += t->n) {
 			char *s = cell_text(t, t->cells + j, i);
-			int width = s ? bsv_width(s) : 0;
+			int width = s ? lines_width(s) : 0;
 
 			if (!s)
 				return false;
@@ -389,7 +426,7 @@ static bool print_row(struct table *t, const struct bsv_cell *row)
 		const struct column *c = &t->columns[t->block[i]];
 
 		cells[i] = cell_text(t, row, t->block[i]);
-		if (cells[i] && c->text && !column_wraps(c) && bsv_width(cells[i]) > c->width) {
+		if (cells[i] && c->text && !c->lines && !column_wraps(c) && bsv_width(cells[i]) > c->width) {
 			char *whole = cells[i];
 
 			cells[i] = bsv_printable(whole, strlen(whole), c->width);
@@ -403,11 +440,11 @@ static bool print_row(struct table *t, const struct bsv_cell *row)
 		more = false;
 		for (size_t i = 0; i < t->shown; i++) {
 			const struct column *c = &t->columns[t->block[i]];
-			size_t n = column_wraps(c) ? bsv_line(cells[i], c->width) : strlen(cells[i]);
+			size_t n = c->lines || column_wraps(c) ? bsv_line(cells[i], c->width) : strlen(cells[i]);
 			char *rest = cells[i] + n;
 
 			print_padded(t, t->block[i], cells[i], n, BSV_PLAIN);
-			rest += strspn(rest, " ");
+			rest += *rest == '\n' ? 1 : strspn(rest, " ");
 			more |= *rest != 0;
 			memmove(cells[i], rest, strlen(rest) + 1);
 		}
