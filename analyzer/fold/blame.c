@@ -49,6 +49,13 @@ static int64_t not_below_zero(int64_t a)
 	return a > 0 ? a : 0;
 }
 
+uint64_t bsa_own_run(const struct bsa_execution *x)
+{
+	uint64_t run = x->phase[BSA_RUN];
+
+	return run == BSA_NEVER || x->redo == BSA_NEVER || x->redo > run ? BSA_NEVER : run - x->redo;
+}
+
 /* A duration that can be reckoned with; unknown is 0. */
 static int64_t usable_ns(uint64_t ns)
 {
@@ -313,16 +320,28 @@ static int64_t least_total(const struct ledger *l)
 	return sum;
 }
 
+/* The run of an execution that was answered, without redo; 0: unknown. */
+static int64_t answered_run(const struct ledger *l)
+{
+	return l->x->miss == BSA_MISS_LATE ? usable_ns(bsa_own_run(l->x)) : 0;
+}
+
 static void find_typical(struct ledger *l)
 {
 	const struct bsa_typical *t = l->m->typical;
+	int64_t run, own = answered_run(l);
 
 	if (t->n < BSA_TYPICAL_MIN) {
-		/* its own is what the service has learnt since the model was prepared */
-		l->typical[BSA_RUN] =
-			usable_ns(l->x->estimate && l->x->estimate != BSA_NEVER ? l->x->estimate : t->phase[BSA_RUN]);
-		if (!l->typical[BSA_RUN] && l->x->miss == BSA_MISS_LATE) /* the only run there is to go by */
-			l->typical[BSA_RUN] = not_below_zero(usable_ns(l->x->phase[BSA_RUN]) - usable_ns(l->x->redo));
+		/* An estimate is used only if no run was recorded: it may be from when the machine was busy. */
+		run = usable_ns(t->phase[BSA_RUN]);
+		if (!t->runs) {
+			/* its own is what the service has learnt since the model was prepared */
+			if (l->x->estimate && l->x->estimate != BSA_NEVER)
+				run = usable_ns(l->x->estimate);
+			if (own && (!run || own < run)) /* the only run there is to go by */
+				run = own;
+		}
+		l->typical[BSA_RUN] = run;
 		return;
 	}
 	for (int phase = 0; phase < BSA_PHASES; phase++)
@@ -787,6 +806,9 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 		return BSA_SUBMITTED_LATE;
 	if (l->hopeless && !is_of_duration && usual < ABSURD && usable_ns(usual) >= least_total(l))
 		return BSA_SUBMITTED_LATE;
+	/* Its run alone was not too long if it was done within the budget. */
+	if (answered_run(l) && answered_run(l) <= l->budget)
+		return BSA_TOO_TIGHT;
 	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
 }
 

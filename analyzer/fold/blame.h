@@ -16,11 +16,12 @@
 struct bsa_typical {
 	uint64_t phase[BSA_PHASES];
 	/*
-	 * Number of these executions. Below BSA_TYPICAL_MIN, only the run is used: the execution's estimate,
-	 * or else phase[BSA_RUN].
+	 * Number of these executions. Below BSA_TYPICAL_MIN, only the run is used: phase[BSA_RUN] if @runs is above 0,
+	 * or else the execution's estimate, or else phase[BSA_RUN], which is the model's estimate then.
 	 */
 	uint64_t n;
-	uint64_t least[BSA_PHASES]; /* shortest of all answered executions; 0: unknown */
+	uint64_t runs;              /* number of recorded runs of which phase[BSA_RUN] is the median */
+	uint64_t least[BSA_PHASES]; /* shortest of all answered executions; 0: unknown; run is without redo */
 	uint64_t budget;            /* median budget of the model's executions; BSA_NEVER: unknown */
 };
 
@@ -66,6 +67,9 @@ struct bsa_missed {
 	bool restarts;    /* the service preempts by restart: the duration of a run depends on later arrivals */
 	bool undisturbed; /* while the execution was on its lane, the service cannot have asked it to yield */
 };
+
+/* How long @x needed on lanes, without what it did again: x's run without redo. BSA_NEVER: unknown. */
+uint64_t bsa_own_run(const struct bsa_execution *x);
 
 /*
  * The cause of a late receiver, which slept for @slept. The receiver of a call always sleeps, because it never polls.

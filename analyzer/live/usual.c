@@ -28,10 +28,13 @@ struct group {
 	uint64_t n_quiet, n_budgets; /* number of all, kept or not */
 	struct kept quiet;           /* phases of the executions that got an idle lane and kept it */
 	struct kept budgets;
+	/* runs of all warm and of all cold executions, without redo; kept until n_quiet is BSA_TYPICAL_MIN */
+	uint64_t n_runs;
+	struct kept warm, cold;
 	uint64_t least[BSA_PHASES];
 	bool any;                /* an execution was complete and answered: the store has a row of it */
 	struct bsa_typical last; /* as computed when there were so many: */
-	uint64_t last_quiet, last_budgets;
+	uint64_t last_quiet, last_budgets, last_runs;
 };
 
 struct estimate {
@@ -41,7 +44,7 @@ struct estimate {
 
 struct bsa_usual {
 	struct bsa_table groups, estimates;
-	size_t n_quiet, n_budgets; /* numbers kept */
+	size_t n_quiet, n_budgets, n_runs; /* numbers kept */
 	bool inexact;
 };
 
@@ -72,6 +75,8 @@ static void group_free(void *entry)
 
 	free(g->quiet.of);
 	free(g->budgets.of);
+	free(g->warm.of);
+	free(g->cold.of);
 	free(g);
 }
 
@@ -172,9 +177,30 @@ static struct group *group_of(struct bsa_usual *u, const struct bsa_execution *x
 		return NULL;
 	memset(g->least, 0xff, sizeof(g->least)); /* BSA_NEVER */
 	g->quiet.each = BSA_PHASES;
-	g->budgets.each = 1;
+	g->budgets.each = g->warm.each = g->cold.each = 1;
 	bsa_table_add(&u->groups, &g->entry, key_of(x));
 	return g;
+}
+
+static void drop_runs(struct bsa_usual *u, struct kept *k)
+{
+	u->n_runs -= k->room;
+	free(k->of);
+	*k = (struct kept){ .each = 1 };
+}
+
+/* Keep the run of an answered execution as long as it can be the typical one. 0 or -ENOMEM. */
+static int keep_run(struct bsa_usual *u, struct group *g, const struct bsa_execution *x, uint64_t run)
+{
+	if (g->n_quiet >= BSA_TYPICAL_MIN) {
+		drop_runs(u, &g->warm);
+		drop_runs(u, &g->cold);
+		return 0;
+	}
+	if (run == BSA_NEVER)
+		return 0;
+	g->n_runs++;
+	return keep_row(u, x->cold > 0 ? &g->cold : &g->warm, &u->n_runs, &run);
 }
 
 int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
@@ -194,9 +220,12 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 		return u->inexact ? 0 : -ENOMEM;
 	if (answered) {
 		g->any = true;
-		for (unsigned i = 0; i < BSA_PHASES; i++)
-			if (x->phase[i] < g->least[i])
-				g->least[i] = x->phase[i];
+		for (unsigned i = 0; i < BSA_PHASES; i++) {
+			uint64_t ns = i == BSA_RUN ? bsa_own_run(x) : x->phase[i];
+
+			if (ns < g->least[i])
+				g->least[i] = ns;
+		}
 	}
 
 	/* @x got an idle lane and kept it. The condition is that of store/spill.c. */
@@ -204,6 +233,8 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 		g->n_quiet++;
 		r = keep_row(u, &g->quiet, &u->n_quiet, x->phase);
 	}
+	if (answered && !r)
+		r = keep_run(u, g, x, bsa_own_run(x));
 	if (budgeted && !r) {
 		g->n_budgets++;
 		r = keep_row(u, &g->budgets, &u->n_budgets, &budget);
@@ -238,9 +269,12 @@ static uint64_t known_or_0(uint64_t ns)
 
 static void group_look(struct bsa_usual *u, struct group *g)
 {
+	const struct kept *runs = g->warm.n ? &g->warm : &g->cold;
 	size_t most = g->quiet.n > g->budgets.n ? g->quiet.n : g->budgets.n;
-	uint64_t *room = malloc((most + 1) * sizeof(*room)), budget;
+	uint64_t *room, budget;
 
+	most = most > runs->n ? most : runs->n;
+	room = malloc((most + 1) * sizeof(*room));
 	g->last = (struct bsa_typical){ .budget = BSA_NEVER, .n = g->n_quiet };
 	if (!room) {
 		u->inexact = true;
@@ -249,11 +283,15 @@ static void group_look(struct bsa_usual *u, struct group *g)
 	}
 	for (unsigned i = 0; i < BSA_PHASES && g->n_quiet >= BSA_TYPICAL_MIN; i++)
 		g->last.phase[i] = known_or_0(median_of(&g->quiet, i, room));
+	g->last.runs = g->n_quiet >= BSA_TYPICAL_MIN ? g->n_quiet : runs->n;
+	if (g->n_quiet < BSA_TYPICAL_MIN && runs->n)
+		g->last.phase[BSA_RUN] = median_of(runs, 0, room);
 	budget = median_of(&g->budgets, 0, room) ^ UINT64_C(1) << 63;
 	if (g->budgets.n && (int64_t)budget > 0)
 		g->last.budget = budget;
 	g->last_quiet = g->n_quiet;
 	g->last_budgets = g->n_budgets;
+	g->last_runs = g->n_runs;
 	free(room);
 }
 
@@ -269,13 +307,14 @@ struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution 
 	struct bsa_typical ret = { .budget = BSA_NEVER };
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED], most;
 
-	if (g && (is_old(g->last_quiet, g->n_quiet, exactly) || is_old(g->last_budgets, g->n_budgets, exactly)))
+	if (g && (is_old(g->last_quiet, g->n_quiet, exactly) || is_old(g->last_budgets, g->n_budgets, exactly) ||
+	          is_old(g->last_runs, g->n_runs, exactly)))
 		group_look(u, g);
 	if (g)
 		ret = g->last;
 	for (unsigned i = 0; g && g->any && i < BSA_PHASES; i++)
 		ret.least[i] = known_or_0(g->least[i]);
-	if (ret.n < BSA_TYPICAL_MIN)
+	if (!ret.runs)
 		ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate : e ? e->ns : 0;
 
 	/*

@@ -2,7 +2,7 @@
  * usual.h -- the typical phases of each model so far, with which blame.h compares a missed execution.
  *
  * The figures equal those that the store computes from a whole recording (store/stats.c), as long as there
- * are no more executions than are kept: USUAL_KEPT that got an idle lane, and as many budgets. Beyond that,
+ * are no more executions than are kept: USUAL_KEPT that got an idle lane, and as many budgets and runs. Beyond that,
  * the oldest of the model are replaced, and bsa_usual_is_exact returns false. One thread.
  */
 #ifndef BSA_LIVE_USUAL_H

@@ -452,14 +452,15 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 	while (bsa_store_step(r->s, q)) {
 		read_row(q, &row, sizeof(row));
 		ret.n = id_of(row.n);
+		ret.runs = id_of(row.runs);
 		if (row.phase < 0 || row.phase >= BSA_PHASES)
 			continue;
 		ret.phase[row.phase] = id_of(row.p50_ns);
 		ret.least[row.phase] = id_of(row.least_ns);
 	}
-	if (ret.n < BSA_TYPICAL_MIN && x->estimate && x->estimate != BSA_NEVER)
+	if (!ret.runs && x->estimate && x->estimate != BSA_NEVER)
 		ret.phase[BSA_RUN] = x->estimate;
-	else if (ret.n < BSA_TYPICAL_MIN)
+	else if (!ret.runs)
 		ret.phase[BSA_RUN] = only_number(r, ask_about(r, ESTIMATE, x->model));
 	ret.budget = usual_budget(r, x, &ret);
 	return ret;

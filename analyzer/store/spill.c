@@ -8,6 +8,8 @@
  */
 #include "store/spill.h"
 
+#include "fold/blame.h"
+
 #include "base/index.h"
 #include "base/vector.h"
 #include "fold/overhead.h"
@@ -261,15 +263,19 @@ int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
 		slowdown = (unsigned __int128)x->e2e * 10000 / x->run;
 		values[FIGURE_SLOWDOWN] = slowdown < BSA_NEVER ? (uint64_t)slowdown : BSA_NEVER - 1;
 	}
+	values[FIGURE_OWN_RUN] = bsa_own_run(x);
 	for (unsigned i = 0; i < BSA_CAUSES; i++) {
 		struct cost *c = &g->costs[i];
 
 		c->n += by_cause[i] > 0;
 		c->ns = by_cause[i] > UINT64_MAX - c->ns ? UINT64_MAX : c->ns + by_cause[i];
 	}
-	for (unsigned i = 0; i < BSA_PHASES; i++)
-		if (!g->n || x->phase[i] < g->least[i])
-			g->least[i] = x->phase[i];
+	for (unsigned i = 0; i < BSA_PHASES; i++) {
+		uint64_t ns = i == BSA_RUN ? values[FIGURE_OWN_RUN] : x->phase[i];
+
+		if (!g->n || ns < g->least[i])
+			g->least[i] = ns;
+	}
 	for (unsigned i = 0; i < FIGURES; i++)
 		wide |= values[i] != BSA_NEVER && values[i] >= (uint32_t)UNKNOWN;
 	return add_row(s, g, values, wide);

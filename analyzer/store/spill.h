@@ -13,8 +13,11 @@
 struct spill;
 struct store_file;
 
-/* The figures kept for each execution: its phases, two sums, and its e2e_ns in ten-thousandths of its run_ns. */
-enum { FIGURE_E2E = BSA_PHASES, FIGURE_OVERHEAD, FIGURE_SLOWDOWN, FIGURES };
+/*
+ * The figures kept for each execution: its phases, two sums, its e2e_ns in ten-thousandths of its run_ns, and its
+ * run_ns without redo_ns.
+ */
+enum { FIGURE_E2E = BSA_PHASES, FIGURE_OVERHEAD, FIGURE_SLOWDOWN, FIGURE_OWN_RUN, FIGURES };
 
 /* The part of the overhead that belongs to one cause. */
 struct cost {
@@ -28,7 +31,7 @@ struct group {
 	int8_t cold;            /* -1: not said */
 	bool quiet;             /* the execution got an idle lane, and kept it */
 	uint64_t n;
-	uint64_t least[BSA_PHASES]; /* BSA_NEVER: unknown */
+	uint64_t least[BSA_PHASES]; /* BSA_NEVER: unknown; run is without redo */
 	struct cost costs[BSA_CAUSES];
 	/* the spill's own */
 	uint64_t last; /* chunk in the file, plus 1 */

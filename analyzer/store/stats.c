@@ -216,6 +216,31 @@ static uint64_t estimate_of(struct stats *t, uint32_t model)
 	return bsa_store_step(t->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
 }
 
+/*
+ * The median run without redo of the groups from @from to before @to, those of warm executions if there are any: a wait
+ * for a lane, or a preemption, does not make a run longer. Sets @ret_n to the number of runs; 0: none is known.
+ */
+static uint64_t typical_run(struct stats *t, size_t from, size_t to, uint64_t *ret_n)
+{
+	static const unsigned permille[] = { 500 };
+	struct selected v[FIGURES];
+
+	*ret_n = 0;
+	for (int cold = 0; cold < 2 && !*ret_n; cold++) {
+		size_t n = 0;
+
+		for (size_t i = from; i < to; i++)
+			if ((t->groups[i].group->cold > 0) == cold)
+				t->together[n++] = t->groups[i].group;
+		if (!n)
+			continue;
+		if (read_percentiles(t, n, 1U << FIGURE_OWN_RUN, permille, 1, v))
+			return BSA_NEVER;
+		*ret_n = v[FIGURE_OWN_RUN].n;
+	}
+	return *ret_n ? v[FIGURE_OWN_RUN].rank[0] : BSA_NEVER;
+}
+
 static int write_typical(struct stats *t)
 {
 	static const unsigned permille[] = { 500 };
@@ -227,7 +252,7 @@ static int write_typical(struct stats *t)
 		const struct group *of = t->groups[from].group;
 		uint64_t least[BSA_PHASES];
 		size_t n_quiet = 0;
-		uint64_t n = 0, estimate = 0;
+		uint64_t n = 0, runs, run = BSA_NEVER;
 
 		memset(least, 0xff, sizeof(least)); /* BSA_NEVER */
 
@@ -243,19 +268,25 @@ static int write_typical(struct stats *t)
 		}
 		if (n >= BSA_TYPICAL_MIN && read_percentiles(t, n_quiet, PHASES_ONLY, permille, 1, v))
 			break;
-		if (n < BSA_TYPICAL_MIN)
-			estimate = estimate_of(t, of->model);
+		runs = n;
+		if (n < BSA_TYPICAL_MIN) {
+			run = typical_run(t, from, to, &runs);
+			if (t->s->code)
+				break;
+			if (!runs)
+				run = estimate_of(t, of->model);
+		}
 		for (unsigned f = 0; f < BSA_PHASES; f++) {
 			uint64_t p50 = BSA_NEVER;
 
-			/* Without enough executions to compare with, only the run has an estimate. */
-			if (n < BSA_TYPICAL_MIN && f == BSA_RUN && estimate)
-				p50 = estimate;
+			/* Without enough executions to compare with, only the run is known. */
+			if (n < BSA_TYPICAL_MIN && f == BSA_RUN && run)
+				p50 = run;
 			else if (n >= BSA_TYPICAL_MIN && v[f].n)
 				p50 = v[f].rank[0];
 			STATEMENT_ROW(t->s, typical, .model_id = of->model, .path = of->path, .phase = f,
-			              .n = sql_count(n), .p50_ns = sql_ns(p50), .estimated = n < BSA_TYPICAL_MIN,
-			              .least_ns = sql_ns(least[f]));
+			              .n = sql_count(n), .p50_ns = sql_ns(p50), .estimated = !runs,
+			              .runs = sql_count(runs), .least_ns = sql_ns(least[f]));
 		}
 	}
 	return t->s->code;

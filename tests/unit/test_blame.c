@@ -51,6 +51,7 @@ struct row {
 	bool restarts;             /* the service restarts preempted executions */
 	bool asked;                /* others waited for the lane while this execution held it */
 	uint64_t few;              /* typical.n; 0: enough. If it is too small, usual_run is the model's estimate */
+	uint64_t runs;             /* typical.runs: the number of runs of which usual_run is the median, if few */
 	uint64_t estimate, redo, cpu, duration;
 	struct bsa_waited request, result;
 	/* all of the execution's waits; none: the lane was idle in the queue phase */
@@ -220,6 +221,7 @@ static void build(struct built *b, const struct row *r)
 		                    .cold = r->cold,
 		                    .idle = !r->queue[0].length },
 		             .typical = { .n = r->few ? r->few : 100,
+		                          .runs = r->few ? r->runs : 100,
 		                          .budget = r->usual_budget ? r->usual_budget : NO },
 		             .refused = r->refused };
 	memcpy(b->typical.phase, usual, sizeof(usual));
@@ -311,7 +313,8 @@ static bool is_hopeless(const struct bsa_missed *m)
 
 	for (int i = 0; i < BSA_PHASES; i++)
 		best += i != BSA_QUEUE && i != BSA_PREEMPTED && t->least[i] < 1ull << 56 ? t->least[i] : 0;
-	run = t->n < BSA_TYPICAL_MIN && x->estimate && x->estimate != BSA_NEVER ? x->estimate : t->phase[BSA_RUN];
+	run = t->n < BSA_TYPICAL_MIN && !t->runs && x->estimate && x->estimate != BSA_NEVER ? x->estimate
+	                                                                                    : t->phase[BSA_RUN];
 	if (!run && x->miss == BSA_MISS_LATE)
 		run = x->phase[BSA_RUN];
 	best = best > run ? best : run;
@@ -554,6 +557,27 @@ static const struct row rows[] = {
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
 	             "perhaps, slow_compute 10 10, own_run 0 130, too_tight -80 0" },
+	{ .name = "a recorded run is typical rather than its estimate, and so it is not too_big",
+	  .few = 4,
+	  .runs = 3,
+	  .usual_run = 130,
+	  .estimate = 400,
+	  .more[BSA_RUN] = 40,
+	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
+	             "perhaps, slow_compute 10 10, own_run 0 130, too_tight -80 0" },
+	{ .name = "a run that is shorter than its estimate is typical of itself, and so it is not too_big",
+	  .few = 4,
+	  .estimate = 400,
+	  .more[BSA_RUN] = 40,
+	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
+	             "perhaps, own_run 0 140, too_tight -70 0" },
+	{ .name = "too_tight: a usual run is longer than the budget, but its own was not",
+	  .usual_run = 320,
+	  .answered = true,
+	  .more[BSA_SEND] = 30,
+	  .ledgers = "too_tight 210 0 primary perhaps, polled_late 30 70 perhaps, handover 0 10, service 0 20, client "
+	             "0 10, "
+	             "own_run 0 100, slow_compute -220 0" },
 	{ .name = "with nothing to compare with, its own run is typical",
 	  .few = 4,
 	  .more[BSA_RUN] = 40,

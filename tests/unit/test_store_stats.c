@@ -464,10 +464,43 @@ static void typical_is_of_the_undisturbed(void **state)
 	}
 	ONE(x.model = 3);
 	stored_finish(s);
-	assert_rows(path, "SELECT model_id, path, n, p50_ns, estimated FROM typical WHERE phase = 'run' ORDER BY 1, 2",
-	            "1|burst|9|104|0\n1|sync|4|5000|1\n2|burst|4|-|1\n3|burst|1|-|1\n");
+	assert_rows(path,
+	            "SELECT model_id, path, n, p50_ns, estimated, runs FROM typical WHERE phase = 'run' ORDER BY 1, 2",
+	            "1|burst|9|104|0|9\n1|sync|4|60|0|4\n2|burst|4|60|0|4\n3|burst|1|60|0|1\n");
 	assert_rows(path, "SELECT p50_ns FROM typical WHERE phase = 'queue' ORDER BY model_id, path", "50\n-\n-\n-\n");
 	assert_rows(path, "SELECT count(*) FROM typical", "48\n");
+}
+
+/*
+ * Under preemption no execution may find a lane idle and keep it. The typical run is then no longer than recorded runs,
+ * whatever the service estimated, and of each run only what it needed: not what it did again.
+ */
+static void a_recorded_run_is_typical_rather_than_an_estimate(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+	for (uint32_t model = 1; model <= 5; model++)
+		facts.model(facts.ctx, &(struct bsa_model){ .id = model, .estimate_ns = 5000 });
+	for (unsigned i = 0; i < 9; i++) {
+		ONE(x.phase[BSA_RUN] = x.run = 100 + i, x.preemptions = 1, x.idle = false);  /* preempt save */
+		ONE(x.model = 2, x.phase[BSA_RUN] = x.run = 1000 + 2 * i, x.redo = 900 + i); /* preempt restart */
+	}
+	/* Cold runs count if there are no others; runs that are not known whole never. */
+	for (unsigned i = 0; i < 4; i++) {
+		ONE(x.model = 3, x.phase[BSA_RUN] = x.run = 700, x.cold = 1);
+		ONE(x.model = 4, x.phase[BSA_RUN] = x.run = 700, x.cold = 1);
+		ONE(x.model = 5, x.quality = BSA_QUALITY_GAP);
+		ONE(x.model = 5, x.redo = BSA_NEVER);
+	}
+	ONE(x.model = 3, x.phase[BSA_RUN] = x.run = 600, x.idle = false);
+	stored_finish(s);
+	assert_rows(path,
+	            "SELECT model_id, n, p50_ns, estimated, runs, least_ns FROM typical WHERE phase = 'run' ORDER BY 1",
+	            "1|0|104|0|9|100\n2|0|104|0|9|100\n3|0|600|0|1|600\n4|0|700|0|4|700\n5|0|5000|1|0|-\n");
 }
 
 /* ---- starvation ---- */
@@ -695,6 +728,7 @@ int main(void)
 		T(executions_are_found_by_time),
 		T(the_worst_are_known),
 		T(typical_is_of_the_undisturbed),
+		T(a_recorded_run_is_typical_rather_than_an_estimate),
 		T(a_wait_is_starvation_if_it_is_long_for_its_model),
 		T(causes_are_those_of_blame),
 		T(functions_of_queries),

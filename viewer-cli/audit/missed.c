@@ -58,7 +58,8 @@ enum miss_column {
 	MISS_VICTIMS,
 	MISS_BUDGET,
 	MISS_RUN,
-	MISS_USUAL_BUDGET
+	MISS_USUAL_BUDGET,
+	MISS_RUN_ESTIMATED
 };
 
 /* Reasons of misses_undecided.sql, for "300 because ...". */
@@ -205,7 +206,7 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 	int64_t usual = bsv_rows_get(rows, MISS_USUAL_BUDGET, -1);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], of[BSV_COUNT_MAX + 8] = "";
 	char had[BSV_DURATION_TEXT], takes[BSV_DURATION_TEXT];
-	bool first = !before, last, one = m->victims == 1;
+	bool first = !before, last, one = m->victims == 1, guessed = bsv_rows_get(rows, MISS_RUN_ESTIMATED, 0) == 1;
 
 	m->named += n;
 	last = m->named == m->n;
@@ -232,9 +233,10 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 		snprintf(m->budget, sizeof(m->budget), ": %s were left, and usually it has %s",
 		         bsv_duration_beside(had, budget, usual), bsv_duration_beside(takes, usual, budget));
 	else if (is_kind(m, "too_big") && budget >= 0 && run >= 0)
-		snprintf(m->budget, sizeof(m->budget), ": %s%.*s takes %s, and its budget is %s",
+		snprintf(m->budget, sizeof(m->budget), ": %s%.*s takes %s%s, and its budget is %s",
 		         one ? "its run" : "the run of ", one ? 0 : bsv_cut(name, NAME_MOST), name,
-		         bsv_duration_beside(takes, run, budget), bsv_duration_beside(had, budget, run));
+		         bsv_duration_beside(takes, run, budget), guessed ? " by the service's estimate" : "",
+		         bsv_duration_beside(had, budget, run));
 	else if (is_kind(m, "too_big") && budget >= 0) /* the service refused all, and knows more than the recording */
 		snprintf(m->budget, sizeof(m->budget), ": %s%.*s is %s, and how long its run takes was not recorded",
 		         one ? "its budget" : "the budget of ", one ? 0 : bsv_cut(name, NAME_MOST), name,

@@ -126,6 +126,7 @@ static bool execution_take(struct kept *k, const struct bsv_rows *r)
 	x->cold = named_integer(r, "cold");
 	x->losses = named_integer(r, "n_losses");
 	x->typical_n = named_integer(r, "n_typical");
+	x->typical_runs = named_integer(r, "n_typical_runs");
 	x->typical_estimated = named_integer(r, "typical_estimated");
 	return true;
 }

@@ -67,8 +67,9 @@ struct bsv_explained {
 	int64_t lead, lead_met;
 	int64_t cold, redo, run, losses;      /* losses: intervals of lost events that touch it */
 	int64_t typical_n, typical_estimated; /* how many executions are behind what is typical */
-	const char *advice;                   /* about the primary cause */
-	bool advised_by_finding;              /* whether the advice is that of a finding of burstscope summary */
+	int64_t typical_runs;    /* how many recorded runs the typical run is the median of; BSV_UNKNOWN: an estimate */
+	const char *advice;      /* about the primary cause */
+	bool advised_by_finding; /* whether the advice is that of a finding of burstscope summary */
 	bool verbose;
 
 	struct bsv_explained_phase *phases;

@@ -55,6 +55,23 @@ static void phase_stretches(const struct bsv_drawing *d, const struct bsv_explai
 	add_stretch(d, p->began, p->dur);
 }
 
+/* Is of all phases but the run not known what is typical, because too few executions found a free lane? */
+static bool is_run_alone(const struct bsv_explained *x)
+{
+	if (!bsv_known(x->typical_runs))
+		return false;
+	for (size_t i = 0; i < x->n_phases; i++)
+		if (!bsv_is(x->phases[i].phase, "run") && bsv_known(x->phases[i].typical))
+			return false;
+	return true;
+}
+
+/* Are the typical durations of a lesser kind, which a note explains? */
+static bool is_starred(const struct bsv_explained *x)
+{
+	return x->typical_estimated == 1 || is_run_alone(x);
+}
+
 /* Print the typical durations in words. */
 static void add_typical(const struct bsv_drawing *d)
 {
@@ -63,15 +80,21 @@ static void add_typical(const struct bsv_drawing *d)
 
 	if (!bsv_known(x->typical_n))
 		snprintf(text, sizeof(text), "what is typical of this model is unknown");
-	else if (x->typical_estimated == 1 && !x->typical_n)
-		snprintf(text, sizeof(text),
-		         "* none like it was warm and found a free lane: typical is the run that the service "
-		         "estimated, and 0 for all else");
 	else if (x->typical_estimated == 1)
 		snprintf(text, sizeof(text),
-		         "* only %" PRId64 " like it found a free lane, warm: typical is the run that the service "
-		         "estimated, and 0 for all else",
-		         x->typical_n);
+		         "* no whole run of this model and path was recorded: typical is the run that the service "
+		         "estimated, and 0 for all else");
+	else if (is_run_alone(x) && !x->typical_n)
+		snprintf(text, sizeof(text),
+		         "* none like it was warm and found a free lane: typical is the median run on a lane of all "
+		         "%" PRId64 ", and 0 for all else",
+		         x->typical_runs);
+	else if (is_run_alone(x))
+		snprintf(text, sizeof(text),
+		         "* only %" PRId64
+		         " like it found a free lane, warm: typical is the median run on a lane of all "
+		         "%" PRId64 ", and 0 for all else",
+		         x->typical_n, x->typical_runs);
 	else
 		snprintf(text, sizeof(text),
 		         "typical: the median of %" PRId64 " of this model and path, warm and with a free lane",
@@ -92,8 +115,8 @@ static void add_phases(struct bsv_drawing *d, int64_t from, int64_t to)
 
 	snprintf(d->at, sizeof(d->at), "at %s", d->unit.name);
 	snprintf(d->took, sizeof(d->took), "took %s", d->unit.name);
-	snprintf(d->typical, sizeof(d->typical), "typical%s", x->typical_estimated == 1 ? "*" : "");
-	snprintf(d->beyond, sizeof(d->beyond), "beyond%s", x->typical_estimated == 1 ? "*" : "");
+	snprintf(d->typical, sizeof(d->typical), "typical%s", is_starred(x) ? "*" : "");
+	snprintf(d->beyond, sizeof(d->beyond), "beyond%s", is_starred(x) ? "*" : "");
 	memcpy(d->phases,
 	       (struct bsv_bars_column[]){ { "phase", false, 0, 0 },
 	                                   { d->at, true, 4, 0 },

@@ -15,8 +15,9 @@ grouped AS (
 		max(lateness_ns) AS worst_ns, percentile(budget_ns, 50) AS budget_ns, max(model_id) AS model_id, sum(heard) AS n_heard
 	FROM missed WHERE @only@ GROUP BY app, user, model, cause, culprit)
 SELECT app, user, model, cause, culprit, culprit_model, n_misses, n_persistent, worst_ns, budget_ns,
-	coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = g.model_id AND t.phase = 'run'),
+	coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = g.model_id AND t.phase = 'run' AND t.runs > 0),
 		(SELECT d.estimate_ns FROM model d WHERE d.id = g.model_id)) AS run_ns,
+	NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = g.model_id AND t.phase = 'run' AND t.runs > 0) AS run_estimated,
 	n_heard
 FROM grouped g
 ORDER BY n_heard > 0 DESC, cause = 'unknown', n_misses DESC, worst_ns DESC, app, user, model, cause, culprit

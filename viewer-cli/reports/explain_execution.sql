@@ -10,7 +10,14 @@ one AS (
 		ifnull(decoded, began), ifnull(fenced, began), ifnull(enqueued, began), ifnull(dispatched, began),
 		ifnull(run_ended, began), ifnull(result_written, began), ifnull(result_read, began), ifnull(returned, began),
 		ifnull(signalled, began)) AS ended
-	FROM first)
+	FROM first),
+estimate(ns) AS ( -- none if a run of the model and path was recorded
+	SELECT CASE WHEN x.miss = 'late' AND x.run_ns - x.redo_ns < x.ns THEN x.run_ns - x.redo_ns ELSE x.ns END
+	FROM (SELECT e.miss, e.run_ns, e.redo_ns,
+			coalesce((SELECT nullif(estimate_ns, 0) FROM stored_missed WHERE execution_id = @id@), (SELECT nullif(estimate_ns, 0) FROM model WHERE id = e.model_id)) AS ns
+		FROM execution e WHERE e.id = @id@ AND e.path <> 'prepare'
+			AND NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = e.model_id AND t.path = e.path AND t.runs > 0)) x
+	WHERE x.ns IS NOT NULL)
 SELECT x.id, iif(s.number IS NULL, '?', printf('0x%x', s.number)) || '/' || x.seq AS exec, a.name AS app, m.name AS model, x.priority, x.path, x.status, x.miss,
 	x.quality, x.sides, x.cold, x.lane, x.preemptions, x.bypassed,
 	x.began - @began@ AS began_at, x.ended - @began@ AS ended_at, x.deadline - @began@ AS deadline_at,
@@ -19,8 +26,9 @@ SELECT x.id, iif(s.number IS NULL, '?', printf('0x%x', s.number)) || '/' || x.se
 	x.deadline - coalesce(x.submitted, CASE x.sides WHEN 'service' THEN x.request_read END) AS budget_ns, x.lateness_ns,
 	(SELECT c.cause FROM miss_cause c WHERE c.execution_id = x.id AND c.is_primary) AS primary_cause,
 	(SELECT count(*) FROM loss l WHERE l.trace_id = x.trace_id AND l.began <= x.ended AND l.ended >= x.began) AS n_losses,
-	(SELECT max(t.n) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path) AS n_typical,
-	(SELECT max(t.estimated) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path) AS typical_estimated,
+	coalesce((SELECT max(t.n) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path), iif(EXISTS (SELECT 1 FROM estimate), 0, NULL)) AS n_typical,
+	nullif((SELECT max(t.runs) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path), 0) AS n_typical_runs,
+	iif(EXISTS (SELECT 1 FROM estimate), 1, (SELECT max(t.estimated) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path)) AS typical_estimated,
 	(SELECT u.p50_ns FROM usual_budget u WHERE u.model_id = x.model_id AND u.path = x.path) AS usual_budget_ns,
 	x.submit_delay_ns, x.submit_gap_ns, x.submit_turns,
 	(SELECT l.lead_ns FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_ns,

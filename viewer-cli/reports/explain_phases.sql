@@ -1,18 +1,26 @@
 -- explain_phases: the phases of one execution, in their order; dur_ns adds up to its e2e_ns if it is complete. An unknown phase has no dur_ns.
 -- Typical is the median over complete, warm executions of the same model and path that found a free lane. With fewer than five of them, the typical run
--- of a miss is the service's estimate for that execution, as in its ledger, or else for the model. Leaves out phases that the execution did not have.
+-- is the median of all recorded ones. Without any, that of a miss is the service's estimate for that execution, as in its ledger, or else for the model, but no
+-- longer than its own; other phases have none. Leaves out phases that the execution did not have.
 @with@,
 stages(nth, phase) AS (VALUES (0, 'prepare'), (1, 'send'), (2, 'decode'), (3, 'fence'), (4, 'slots'), (5, 'queue'), (6, 'run'),
-	(7, 'preempted'), (8, 'reply'), (9, 'return'), (10, 'finish'), (11, 'signal'))
+	(7, 'preempted'), (8, 'reply'), (9, 'return'), (10, 'finish'), (11, 'signal')),
+estimate(ns) AS ( -- none if a run of the model and path was recorded
+	SELECT CASE WHEN x.miss = 'late' AND x.run_ns - x.redo_ns < x.ns THEN x.run_ns - x.redo_ns ELSE x.ns END
+	FROM (SELECT e.miss, e.run_ns, e.redo_ns,
+			coalesce((SELECT nullif(estimate_ns, 0) FROM stored_missed WHERE execution_id = @id@), (SELECT nullif(estimate_ns, 0) FROM model WHERE id = e.model_id)) AS ns
+		FROM execution e WHERE e.id = @id@ AND e.path <> 'prepare'
+			AND NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = e.model_id AND t.path = e.path AND t.runs > 0)) x
+	WHERE x.ns IS NOT NULL)
 SELECT g.phase, p.began - @began@ AS began_at, p.dur_ns,
 	CASE WHEN x.e2e_ns > 0 THEN round(100.0 * p.dur_ns / x.e2e_ns, 3) END AS share_percent,
 	t.typical_ns, p.dur_ns - t.typical_ns AS beyond_ns
 FROM (SELECT * FROM execution WHERE id = @id@) x CROSS JOIN stages g
 LEFT JOIN (SELECT * FROM execution_phase WHERE execution_id = @id@) p ON p.phase = g.phase
-LEFT JOIN (SELECT t.path, t.phase, CASE WHEN t.phase = 'run' AND t.estimated
-			THEN coalesce((SELECT nullif(estimate_ns, 0) FROM stored_missed WHERE execution_id = @id@), t.p50_ns) ELSE t.p50_ns END AS typical_ns
-		FROM typical t WHERE t.model_id = (SELECT model_id FROM execution WHERE id = @id@)) t
-	ON t.path = x.path AND t.phase = g.phase
+LEFT JOIN (SELECT t.phase, t.p50_ns AS typical_ns FROM typical t
+		WHERE t.model_id = (SELECT model_id FROM execution WHERE id = @id@) AND t.path = (SELECT path FROM execution WHERE id = @id@)
+			AND (t.phase <> 'run' OR t.runs > 0)
+		UNION ALL SELECT 'run', ns FROM estimate) t ON t.phase = g.phase
 WHERE p.dur_ns IS NOT NULL OR CASE g.phase
 	WHEN 'prepare' THEN x.prepare_ns IS NULL
 	WHEN 'send' THEN x.send_ns IS NULL

@@ -50,9 +50,10 @@ SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at,
   @doer@ AS doer, r.n_all, c.causes, w.mostly, e.causes AS nameless, c.most_by, b.name AS by_app, nullif(m.model, '') AS by_model, m.n AS n_by_model,
   a.name AS app, nullif(v.model, '') AS model, v.n AS n_victim, h.n_deadlines, v.n_victims,
   (SELECT t.p50_ns FROM short_budget t WHERE t.cause = iif(r.kind = 'thread', 'submitted_late', r.kind) AND t.app_id IS v.app_id AND t.model = v.model) AS budget_ns,
-  coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run'),
+  coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run' AND t.runs > 0),
     (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
-  (SELECT max(u.p50_ns) FROM usual_budget u WHERE r.kind IN ('submitted_late', 'thread') AND u.model_id = v.model_id) AS usual_budget_ns
+  (SELECT max(u.p50_ns) FROM usual_budget u WHERE r.kind IN ('submitted_late', 'thread') AND u.model_id = v.model_id) AS usual_budget_ns,
+  NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run' AND t.runs > 0) AS run_estimated
 FROM shown r LEFT JOIN apps by_app ON by_app.id = r.by_app_id LEFT JOIN apps of_app ON of_app.id = r.of_app_id LEFT JOIN causes c ON c.nth = r.nth AND c.kind = r.kind LEFT JOIN mostly w ON w.kind = r.kind LEFT JOIN nameless e ON e.kind = r.kind LEFT JOIN victims v ON v.nth = r.nth AND v.place <= 4
   LEFT JOIN holders m ON m.nth = r.nth AND m.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
   LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON r.nth > 0 AND b.id = coalesce(r.by_app_id, r.of_app_id)

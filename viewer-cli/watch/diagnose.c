@@ -147,6 +147,7 @@ static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	int64_t worst_ns = bsv_diagnosing_number(row, "worst_ns", -1);
 	int64_t budget_ns = bsv_diagnosing_number(row, "budget_ns", -1);
 	int64_t run_ns = bsv_diagnosing_number(row, "run_ns", -1);
+	bool guessed = bsv_diagnosing_number(row, "run_estimated", 0) == 1;
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], *what = NULL;
 	char worst[BSV_DURATION_TEXT], run[BSV_DURATION_TEXT], allowed[BSV_DURATION_TEXT];
 	bsv_scoped_text *victim =
@@ -154,10 +155,11 @@ static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
 	bsv_scoped_text *culprit = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
 	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
 	bsv_scoped_text *late = worst_ns > 0 ? bsv_text(" by up to %s", bsv_duration(worst, worst_ns)) : strdup("");
-	bsv_scoped_text *budget = !strcmp(cause, "too_big") && budget_ns >= 0 && run_ns >= 0
-	                                  ? bsv_text(": its run takes %s, and its budget is %s",
-	                                             bsv_duration(run, run_ns), bsv_duration(allowed, budget_ns))
-	                                  : strdup("");
+	bsv_scoped_text *budget =
+		!strcmp(cause, "too_big") && budget_ns >= 0 && run_ns >= 0
+			? bsv_text(": its run takes %s%s, and its budget is %s", bsv_duration(run, run_ns),
+	                           guessed ? " by the service's estimate" : "", bsv_duration(allowed, budget_ns))
+			: strdup("");
 	bsv_scoped_text *persistent =
 		gone ? bsv_text("; %s answered as impossible (persistent)", bsv_count(b, gone)) : strdup("");
 

@@ -40,7 +40,12 @@ CREATE TEMP VIEW whole_cause AS
 SELECT c.execution_id, c.cause, max(c.is_primary) AS is_primary, CASE WHEN count(c.late_ns) THEN total(c.late_ns) END AS late, total(c.budget_ns) AS budget,
 	-- without all its culprits, where that was asked
 	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS 1 ELSE w.met IS 1 END AS saved,
-	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END AS unsure
+	CASE WHEN w.execution_id IS NOT NULL THEN w.met IS NULL WHEN max(c.saved) IS 1 OR count(c.saved) = count(*) THEN 0
+		-- Too little time is certain where no other cause may have made the difference, or where the service answered so.
+		WHEN ((1 << @cause:too_big@) | (1 << @cause:too_tight@) | (1 << @cause:submitted_late@)) >> c.cause & 1 THEN
+			EXISTS (SELECT 1 FROM stored_miss_cause o WHERE o.execution_id = c.execution_id AND o.cause <> c.cause AND o.saved IS NOT 0)
+			AND NOT (c.cause = @cause:too_big@ AND EXISTS (SELECT 1 FROM stored_involved x WHERE x.execution_id = c.execution_id AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@))
+		ELSE 1 END AS unsure
 FROM stored_miss_cause c LEFT JOIN stored_miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
 GROUP BY c.execution_id, c.cause;
 
