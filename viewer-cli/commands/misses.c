@@ -326,7 +326,7 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		"misses: number with this primary cause. saved: number that a replay without the cause avoids, "
 		"whatever their primary cause, so it may be above misses. unsure: number of misses for which the "
 		"replay cannot tell; - if it is certain that too little time was left at the submission. lost: time "
-	        "beyond the typical one, "
+		"beyond the typical one, "
 		"added up over the misses; executions that waited at the same time count once each.");
 	if (m->unresolved)
 		bsv_answer_note(report->answer, "%s", m->unresolved);

@@ -11,10 +11,12 @@ static int preemptions_run(const struct bsv_call *call, struct bsa_err *err)
 		return r;
 	bsv_report_part(&report, "pairs", "preemptions by preempted and preempting app", bsv_sql_preemptions, NULL);
 	bsv_report_part(&report, "models", "cost by model", bsv_sql_preemptions_models, NULL);
-	bsv_answer_note(report.answer,
-	                "Delay: from the request to stop until the lane was released; step: the longest "
-	                "time between two checkpoints, "
-	                "measured when the model was prepared. The machine causes a delay far beyond the step.");
+	bsv_answer_note(
+		report.answer,
+		"Delay: from the request to stop until the lane was released; step: the longest "
+		"time between two checkpoints, "
+		"measured when the model was prepared; - if it was not, because no trial run ended "
+		"within 100 ms or the preparation was not recorded. The machine causes a delay far beyond the step.");
 	return bsv_answer_print(report.answer, false, err);
 }
 

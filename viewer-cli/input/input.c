@@ -87,6 +87,21 @@ static bool can_be_made(const char *path)
 }
 
 /* Find the database of the trace directory @trace, or make it. */
+/* Call the database @ret beside @trace as the user called the trace, where that names the same file. */
+static void name_as_given(const char *trace, char ret[PATH_MAX])
+{
+	char name[PATH_MAX], whole[PATH_MAX];
+	size_t length = strlen(trace);
+	int n;
+
+	while (length > 1 && trace[length - 1] == '/')
+		length--;
+	n = snprintf(name, sizeof(name), "%.*s.db", (int)length, trace);
+	/* A name that begins with '-' would be an option in the commands that an answer suggests. */
+	if (n > 0 && n < PATH_MAX && *name != '-' && realpath(name, whole) && !strcmp(whole, ret))
+		memcpy(ret, name, (size_t)n + 1);
+}
+
 static int trace_database(const char *trace, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
 {
 	int64_t changed = bsv_recording_changed(trace);
@@ -113,11 +128,16 @@ static int trace_database(const char *trace, char ret[PATH_MAX], const struct bs
 			return r;
 		made = database_state(ret, whole, changed);
 	}
-	if (made == MADE)
+	if (made == MADE) {
+		name_as_given(trace, ret);
 		return 0;
+	}
 	if (!call->common.quiet)
 		print_notice(bsv_text("%s is a trace: importing it into %s, once", trace, ret));
-	return bsv_importing(&options, call, err);
+	r = bsv_importing(&options, call, err);
+	if (r >= 0)
+		name_as_given(trace, ret);
+	return r;
 }
 
 /* ---- the database ---- */

@@ -76,7 +76,13 @@ static void draw_deadline(const struct bsv_drawing *d)
 		if (bsv_known(bsv_minus(x->deadline, x->submitted)))
 			bsv_duration(budget, bsv_minus(x->deadline, x->submitted));
 		bsv_duration(late, by < 0 ? -by : by);
-		if (!bsv_known(x->lateness))
+		if (!bsv_known(x->lateness) && bsv_is(x->miss, "late") && bsv_is(x->quality, "open"))
+			bsv_explained_print(
+				d, BSV_BAD,
+				"LATE: past its deadline, and still under way when the recording ended; its "
+				"budget was %s",
+				budget);
+		else if (!bsv_known(x->lateness))
 			bsv_explained_print(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
 		else if (bsv_is(x->miss, "late"))
 			bsv_explained_print(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late,
@@ -140,7 +146,8 @@ int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv
 	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
 	char who[BSV_TEXT_MOST], exec[BSV_TEXT_MOST] = "", lane[64] = "";
 	char when[BSV_DURATION_TEXT], took[BSV_DURATION_TEXT];
-	int64_t most = 0, culprit = 0;
+	bool trial = bsv_is(x->path, "prepare");
+	int64_t most = 0, culprit = 0, all = trial ? x->run : x->e2e;
 	int r;
 
 	/* The execution and its time. */
@@ -149,16 +156,20 @@ int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv
 		who_name(exec, x->exec);
 	bsv_explained_print(&d, BSV_TITLE, "execution %" PRId64 "%s%s%s: %s%s%s%s", x->who.id, *exec ? " (" : "", exec,
 	                    *exec ? ")" : "", *who ? who : "of nobody known", x->path ? ", " : "",
-	                    x->path ? x->path : "", x->cold == 1 ? ", cold" : "");
+	                    trial     ? "trial run of its preparation"
+	                    : x->path ? x->path
+	                              : "",
+	                    x->cold == 1 ? ", cold" : "");
 	if (x->n_stretches == 1)
 		snprintf(lane, sizeof(lane), ", on lane %" PRId64, x->stretches[0].lane);
-	bsv_explained_print(&d, BSV_PLAIN, "%s%s%s; took %s%s; %s%s",
-	                    !bsv_known(x->submitted)      ? "first seen "
+	bsv_explained_print(&d, BSV_PLAIN, "%s%s%s; %stook %s%s; %s%s",
+	                    trial                         ? "ready "
+	                    : !bsv_known(x->submitted)    ? "first seen "
 	                    : bsv_is(x->sides, "service") ? "taken "
 	                                                  : "submitted ",
 	                    bsv_known(x->began) ? bsv_duration(when, x->began) : "at an unknown time",
-	                    bsv_known(x->began) ? " into the recording" : "",
-	                    bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "an unknown time", lane,
+	                    bsv_known(x->began) ? " into the recording" : "", trial ? "its run " : "",
+	                    bsv_known(all) ? bsv_duration(took, all) : "an unknown time", lane,
 	                    x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
 	draw_deadline(&d);
 	draw_quality(&d);

@@ -313,7 +313,8 @@ static int add_waits(struct bsv_drawing *d, struct bsa_err *err)
 			if (bsv_is(w->occupancy, "idle"))
 				bsv_bars_cell(d->bars, "no app");
 			else if (!bsv_is(w->occupancy, "held"))
-				bsv_bars_cell(d->bars, "unknown: events were lost");
+				bsv_bars_cell(d->bars, d->x->losses > 0 ? "unknown: events were lost"
+				                                        : "unknown: no event tells");
 			else
 				bsv_bars_cell(d->bars, *text ? text : "unknown app");
 			add_stretch(d, w->began, w->dur);
