@@ -79,6 +79,7 @@ struct asked {
 	} served[STREAMS]; /* cache of the services of streams, by stream modulo STREAMS */
 	struct open_service open[SERVICES];
 	size_t n_open;
+	int64_t undated;     /* missed deadlines of which it is not known when */
 	int64_t focus;       /* execution.id in the focus; 0: no focus */
 	int64_t from, to;    /* time since the recording began */
 	int64_t first, last; /* range of the execution.ids that may be drawn */
@@ -244,7 +245,7 @@ static int rows_each(struct asked *a, const char *sql, const struct bsv_value *v
 /* ---- for people ---- */
 
 /* Columns of timeline_drawn.sql. */
-enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, ID, UNTIL };
+enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, ID, UNTIL, IS_MISS };
 enum { AN_EXECUTION, A_WAIT, A_PREEMPTION };
 
 /*
@@ -326,6 +327,8 @@ static void add_execution(struct asked *a, const struct bsa_query *q)
 		bsv_timeline_mark(a->timeline, BSV_MARK_DEADLINE, at);
 	if (query_int(q, MISSED, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_MISSED, at);
+	else if (query_int(q, IS_MISS, &at))
+		a->undated += at;
 }
 
 /* Each column of a million rows is read once. */
@@ -458,6 +461,9 @@ static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, s
 	a->timeline = bsv_timeline_new(a->from, a->to, width);
 	bsv_timeline_recorded(a->timeline, 0, recording_length(a));
 	r = add_all(a, err);
+	if (a->undated)
+		bsv_answer_note(a->answer, "%" PRId64 " missed %s no mark: it is not known when the execution was over",
+		                a->undated, a->undated == 1 ? "deadline has" : "deadlines have");
 	return r < 0 ? r : bsv_timeline_draw(a->timeline, &names, to, screen, err);
 }
 
