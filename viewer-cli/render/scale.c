@@ -96,7 +96,8 @@ static struct bsv_scale scale_durations(const struct bsv_extent *e, const struct
 
 	if (!e->any)
 		return (struct bsv_scale){ together.unit, together.of, 0 };
-	if (e->least / together.of < 0.01 || e->most / together.of >= long_number)
+	/* The column's own unit, where that of all makes some of it or all of it small, or too long. */
+	if (e->least / together.of < 0.01 || e->most / together.of < 0.1 || e->most / together.of >= long_number)
 		return scale_by(durations, e);
 	for (const struct unit *u = durations; u->name; u++)
 		if (u->of == together.of)
