@@ -40,6 +40,7 @@ CREATE TEMP VIEW whole_cause AS
 SELECT c.execution_id, c.cause, max(c.is_primary) AS is_primary, CASE WHEN count(c.late_ns) THEN total(c.late_ns) END AS late, total(c.budget_ns) AS budget,
 	-- without all its culprits, where that was asked
 	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS 1 ELSE w.met IS 1 END AS saved,
+	CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END AS undecided,
 	CASE WHEN w.execution_id IS NOT NULL THEN w.met IS NULL WHEN max(c.saved) IS 1 OR count(c.saved) = count(*) THEN 0
 		-- Too little time is certain where no other cause may have made the difference, or where the service answered so.
 		WHEN ((1 << @cause:too_big@) | (1 << @cause:too_tight@) | (1 << @cause:submitted_late@)) >> c.cause & 1 THEN
@@ -69,7 +70,7 @@ GROUP BY x.app_id, e.culprit_app_id, e.model_id, e.priority, e.cause;
 INSERT INTO stored_primary_miss
 SELECT x.app_id, x.model_id, x.priority, c.cause, c.culprit_app_id, h.model_id, h.priority, count(*), count(h.execution_id),
 	sum(x.status IS @status:MISSED_DEADLINE_PERSISTENT@), CAST(total(c.late_ns) AS INTEGER),
-	sum(w.saved), sum(w.unsure), ifnull(sum(o.met), 0), count(*) - count(o.met), min(nullif(b.base, 0)), max(nullif(b.base, 0))
+	sum(w.saved), sum(w.undecided), ifnull(sum(o.met), 0), count(*) - count(o.met), min(nullif(b.base, 0)), max(nullif(b.base, 0))
 FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id
 	LEFT JOIN stored_execution b ON b.id = c.execution_id
 	LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id
