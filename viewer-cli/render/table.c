@@ -290,15 +290,6 @@ static int shrink_columns(struct table *t, int over, int (*least)(const struct c
 }
 
 /*
- * A bar draws the column of figures before it, and has no name. A column of a query (raw) may have
- * no name, either, and has values of its own.
- */
-static bool is_bar(const struct table *t, size_t column)
-{
-	return !t->raw && !*t->columns[column].head;
-}
-
-/*
  * The columns that name a row: those before the first figure, as far as they take half of the
  * screen at most; at least the first one.
  */
@@ -366,7 +357,11 @@ static size_t fill_block(struct table *t, size_t from)
 		over = shrink_columns(t, over, least_width);
 		shrink_columns(t, over, least_any);
 	}
-	while (from < t->n && is_bar(t, from)) /* nothing is missing without it */
+	/*
+	 * A bar draws the column of figures before it, has no name, and nothing is missing without it. A column of a
+	 * query (raw) may have no name, either, and has values of its own.
+	 */
+	while (from < t->n && !t->raw && !*t->columns[from].head)
 		from++;
 	return from;
 }
@@ -507,17 +502,6 @@ static void print_remarks(const struct table *t)
 		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, few_samples, 2);
 }
 
-/* Print the rows that were kept, in the columns of the block. */
-static bool print_block(struct table *t)
-{
-	bool fine = true;
-
-	print_heads(t);
-	for (size_t i = 0; fine && i < t->kept; i += t->n)
-		fine = print_row(t, t->cells + i);
-	return fine;
-}
-
 /* Print the rows behind the page of a table that is not broken. Returns 0 or a bsa_code. */
 static int print_rest(struct table *t, struct bsa_err *err)
 {
@@ -547,7 +531,9 @@ static int print_pages(struct table *t, bool more, struct bsa_err *err)
 				fputc('\n', t->to);
 			begun = true;
 			from = fill_block(t, from);
-			fine = print_block(t);
+			print_heads(t);
+			for (size_t i = 0; fine && i < t->kept; i += t->n)
+				fine = print_row(t, t->cells + i);
 		}
 		if (!fine)
 			return bsv_no_memory(err);

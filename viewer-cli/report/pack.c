@@ -124,15 +124,6 @@ void bsv_base64(FILE *to, const unsigned char *bytes, size_t n)
 	fwrite(line, 1, filled, to);
 }
 
-/* The planes of one column; how many bytes they have. */
-static size_t shuffle_planes(unsigned char *to, const uint64_t *codes, size_t n, unsigned width)
-{
-	for (unsigned plane = 0; plane < width; plane++)
-		for (size_t i = 0; i < n; i++)
-			*to++ = (unsigned char)(codes[i] >> 8 * plane);
-	return n * width;
-}
-
 static void *block_write(void *arg)
 {
 	struct block *b = arg;
@@ -157,6 +148,7 @@ static int write_rows(struct bsv_pack *p, struct bsa_err *err)
 	b->filled = 0;
 	for (size_t c = 0; c < p->n_columns; c++) {
 		const uint64_t *codes = p->codes + c * PACK_ROWS;
+		unsigned char *to = b->planes + b->filled;
 		uint64_t all = 0;
 		unsigned width = 0;
 
@@ -165,7 +157,10 @@ static int write_rows(struct bsv_pack *p, struct bsa_err *err)
 		for (; all; all >>= 8)
 			width++;
 		b->widths[c] = width;
-		b->filled += shuffle_planes(b->planes + b->filled, codes, p->n, b->widths[c]);
+		for (unsigned plane = 0; plane < width; plane++)
+			for (size_t i = 0; i < p->n; i++)
+				*to++ = (unsigned char)(codes[i] >> 8 * plane);
+		b->filled += p->n * width;
 	}
 	if (!writer_join(p))
 		return bsv_no_memory(err);
