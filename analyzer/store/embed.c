@@ -472,6 +472,7 @@ int main(int argc, char **argv)
 		fputs("\";\n", out);
 		free(text);
 	}
+	file = argv[1];
 	failed = ferror(out); /* of a write before the last, which fclose() need not report */
 	if (fclose(out) || failed)
 		embed_fail("cannot write");
