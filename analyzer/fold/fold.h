@@ -75,7 +75,11 @@ struct bsa_awaited {
 	uint64_t n;
 	uint64_t overdue;   /* number of those whose deadline has passed: they are late, if they are answered at all */
 	uint64_t submitted; /* time of the earliest; 0: none waits */
-	uint64_t heard;     /* latest event of the service of that one; 0: never heard */
+	/*
+	 * Since when the service of that one has had its request and emitted nothing; 0: the service was never
+	 * heard, or the request was not written.
+	 */
+	uint64_t unheard;
 	/*
 	 * Since when the service that has been silent the longest has had a request and emitted nothing; 0: no service
 	 * has been silent for ten times as long as any of these is estimated to run.

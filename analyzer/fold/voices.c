@@ -194,7 +194,7 @@ struct bsa_awaited bsa_fold_awaited(const struct bsa_fold *f, uint64_t until)
 		if (ret.submitted && ret.submitted <= submitted)
 			continue;
 		ret.submitted = submitted;
-		ret.heard = x->sched.instance < BSA_INSTANCES ? f->voices.heard[x->sched.instance] : 0;
+		ret.unheard = unheard_since(f, x) != BSA_NEVER ? unheard_since(f, x) : 0;
 	}
 	if (stalled < until && until - stalled >= SILENT_LEAST_NS && until - stalled >= SILENT_RUNS * run)
 		ret.stalled = stalled;

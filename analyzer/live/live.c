@@ -594,8 +594,8 @@ static void state_awaited(struct bsa_live_state *s, const struct bsa_live *l)
 	s->stalled_ns = a.stalled ? s->until - a.stalled : 0;
 	if (a.n)
 		s->awaited_ns = s->until - a.submitted;
-	if (a.heard)
-		s->silent_ns = s->until > a.heard ? s->until - a.heard : 0;
+	if (a.unheard)
+		s->silent_ns = s->until > a.unheard ? s->until - a.unheard : 0;
 }
 
 struct bsa_live_state bsa_live_state(const struct bsa_live *l)

@@ -188,8 +188,8 @@ struct bsa_live_state {
 	struct bsa_live_sum sum;
 	/*
 	 * At @until: executions whose clients wait for the answer, how many of them are past their deadline
-	 * (by_cause and missed have these when they end), how long the longest has waited, and for how long nothing
-	 * was heard of its service. BSA_LIVE_UNKNOWN: not known, of compact events never.
+	 * (by_cause and missed have these when they end), how long the longest has waited, and for how long its
+	 * service has had its request and emitted nothing. BSA_LIVE_UNKNOWN: not known, of compact events never.
 	 */
 	uint64_t awaited, overdue, awaited_ns, silent_ns;
 	/*
