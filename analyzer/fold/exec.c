@@ -360,6 +360,19 @@ bool bsa_fold_began_unasked(const struct bsa_fold *f, uint32_t trace, uint64_t a
 	       has_unasked(&f->execs.under_way, trace, after) || has_unasked(&f->execs.waiting, trace, after);
 }
 
+/* Its wait is certain, though its summary came too late for the schedule: the holders of the lanes are unknown. */
+static void report_late_starved(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t most = f->options.starvation_ns ? f->options.starvation_ns : BSA_FOLD_STARVATION_NS;
+
+	if (x->fact.queue > most)
+		f->facts.starved(f->facts.ctx, &(struct bsa_starved){ .execution = x->fact.id,
+		                                                      .began = x->fact.at[BSA_ENQUEUED],
+		                                                      .gap = x->fact.queue,
+		                                                      .app = x->fact.app,
+		                                                      .model = x->fact.model });
+}
+
 static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 {
 	uint64_t last, ready;
@@ -383,6 +396,7 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 			                 .cause = BSA_CAUSE_UNKNOWN };
 
 		f->facts.wait(f->facts.ctx, &wait);
+		report_late_starved(f, x);
 	}
 	f->facts.execution(f->facts.ctx, &x->fact);
 	if (x->fact.quality == BSA_QUALITY_HEAD)

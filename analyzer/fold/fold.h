@@ -17,7 +17,7 @@ struct bsa_fold_options {
 	/* how late a summary (exec_service) may report a lane; 0: these traces have no summaries */
 	uint64_t horizon_ns;
 	uint64_t window_ns;     /* window of app_lag; 0: 100 ms */
-	uint64_t starvation_ns; /* 0: 100 ms */
+	uint64_t starvation_ns; /* 0: BSA_FOLD_STARVATION_NS */
 	uint32_t under_way_max; /* 0: 32768 executions */
 	/*
 	 * About so many apps are kept, of all services: of more, the shares of idle apps are reported and
@@ -35,6 +35,8 @@ struct bsa_fold;
 
 /* As long may it take from the last event of a recording that is stopped until its last packets are written. */
 enum { BSA_FOLD_STOPPING_NS = 100000000 };
+
+enum { BSA_FOLD_STARVATION_NS = 100000000 };
 
 /* @facts is copied; what its ctx points to must outlive the fold. NULL: no memory. */
 struct bsa_fold *bsa_fold_new(const struct bsa_facts *facts, const struct bsa_fold_options *options);

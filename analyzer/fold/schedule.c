@@ -97,7 +97,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 	s->horizon_ns = options->horizon_ns;
 	s->lists = has_full_detail(s);
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
-	s->starvation_ns = options->starvation_ns ? options->starvation_ns : 100 * MS_NS;
+	s->starvation_ns = options->starvation_ns ? options->starvation_ns : BSA_FOLD_STARVATION_NS;
 	s->tenants = (struct bsa_tenants){ .devices = s->devices, .n_devices = DEVICES, .max = options->tenants_max };
 	s->quiet_rows = QUIET_ROWS;
 	return s;
