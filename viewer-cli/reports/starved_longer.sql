@@ -1,9 +1,11 @@
 -- starved_longer: one row per episode of starvation, by a given threshold; for a WITH. From the waits, which are cut where the lane changed hands:
 -- waits that touch are one. The number of bypassing executions is known if the execution was off lanes only once, or if the import stored it.
+-- Who held the lane for less than 1 % of an episode is no culprit.
 SELECT w.execution_id, w.app_id, w.model, w.began, w.gap_ns,
 		coalesce((SELECT s.bypassed FROM starvation s WHERE s.execution_id = w.execution_id AND s.began = w.began),
 			CASE WHEN w.preemptions = 0 THEN w.bypassed END) AS bypassed,
-		w.top_culprit_app_id, w.top_culprit_ns, w.open
+		iif(w.top_culprit_ns >= w.gap_ns / 100, w.top_culprit_app_id, NULL) AS top_culprit_app_id,
+		iif(w.top_culprit_ns >= w.gap_ns / 100, w.top_culprit_ns, NULL) AS top_culprit_ns, w.open
 	FROM (
 		SELECT execution_id, app_id, model, bypassed, preemptions, began, gap_ns, open, blocker_app_id AS top_culprit_app_id,
 			CASE WHEN blocker_app_id IS NOT NULL THEN ns END AS top_culprit_ns,
