@@ -354,6 +354,11 @@ uint64_t bsa_fold_holes(const struct bsa_fold *f)
 	return f->holes;
 }
 
+uint64_t bsa_fold_late_summaries(const struct bsa_fold *f)
+{
+	return f->left_out.late;
+}
+
 uint64_t bsa_fold_latest_summary(const struct bsa_fold *f)
 {
 	return f->latest_summary;

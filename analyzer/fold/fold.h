@@ -113,6 +113,9 @@ struct bsa_fold_ids bsa_fold_last(const struct bsa_fold *f);
  */
 uint64_t bsa_fold_holes(const struct bsa_fold *f);
 
+/* Executions whose summaries came later than the horizon: how long they waited is known, but not who held the lanes. */
+uint64_t bsa_fold_late_summaries(const struct bsa_fold *f);
+
 /*
  * The largest delay of a summary. If it exceeds horizon_ns, fold again with at least this horizon to get exact waits.
  */

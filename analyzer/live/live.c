@@ -43,6 +43,7 @@ struct bsa_live {
 	bool finished;
 	bool late_summaries, users_again, passed_doubts;
 	struct bsa_live_state state;
+	uint64_t late_executions;   /* of folds that are over: bsa_fold_late_summaries */
 	uint64_t event_at;          /* time of the current record */
 	uint64_t began;             /* the first record; BSA_NEVER: there was none */
 	struct bsa_followed before; /* sums of the directories that were left */
@@ -223,10 +224,27 @@ static void on_share(void *ctx, const struct bsa_share *s)
 	l->state.entitled_ns += s->entitled;
 }
 
-static void report_lost(const struct bsa_live *l, uint64_t began, uint64_t ended)
+static void report_lost(const struct bsa_live *l, uint64_t began, uint64_t ended, const char *why)
 {
 	if (l->options.calls.lost)
-		l->options.calls.lost(l->options.calls.ctx, began, ended);
+		l->options.calls.lost(l->options.calls.ctx, began, ended, why);
+}
+
+static const char *loss_text(const struct bsa_lost *lost)
+{
+	static const char *const texts[] = {
+		[BSA_LOSS_EVENTS] = "LTTng dropped events, because its buffers were full",
+		[BSA_LOSS_PACKETS] = "LTTng dropped or overwrote packets",
+		[BSA_LOSS_HEAD] = "the recording of a cpu or process began later than the others",
+		[BSA_LOSS_GAP] = "no event could be recorded for a moment, as when a recording begins or ends",
+		[BSA_LOSS_TAIL] = "the recording of a cpu or process ended before the others",
+		[BSA_LOSS_CUT] = "a file of the recording is cut or broken",
+		[BSA_LOSS_STREAM] = "the file of a cpu is missing",
+		[BSA_LOSS_UNUSABLE] = "an event had numbers that cannot be",
+	};
+
+	return lost->cause < sizeof(texts) / sizeof(*texts) && texts[lost->cause] ? texts[lost->cause]
+	                                                                          : "events were lost";
 }
 
 static void on_lost(void *ctx, const struct bsa_lost *lost)
@@ -234,14 +252,15 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 	struct bsa_live *l = ctx;
 
 	l->state.losses++;
-	report_lost(l, lost->began, lost->ended);
+	report_lost(l, lost->began, lost->ended, loss_text(lost));
 }
 
 /* Executions under way are reported as far as they are known, and their ends are unknown. */
 static void note_gap(struct bsa_live *l)
 {
 	l->state.gaps++;
-	report_lost(l, l->state.until > horizon_ns ? l->state.until - horizon_ns : 0, l->event_at);
+	report_lost(l, l->state.until > horizon_ns ? l->state.until - horizon_ns : 0, l->event_at,
+	            "the reader began anew");
 }
 
 #define NOTHING_OF(kind)                                                        \
@@ -319,6 +338,7 @@ static int end_fold(struct bsa_live *l, struct bsa_err *err)
 	while (bsa_services_silence(l->services, &from, &silence))
 		l->state.losses++;
 	l->passed_doubts |= bsa_fold_passed_doubts(l->fold);
+	l->late_executions += bsa_fold_late_summaries(l->fold);
 	l->late_summaries |= l->compact && bsa_fold_latest_summary(l->fold) > horizon_ns;
 	l->last = bsa_fold_last(l->fold);
 	l->fold = bsa_fold_free(l->fold);
@@ -410,7 +430,11 @@ int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 		/* Records that the fold did not have, or had too late, may be of any execution of that time. */
 		if (f.late != before.late || f.broken != before.broken || f.lost_hold != before.lost_hold)
 			report_lost(l, l->state.until > behind ? l->state.until - behind : 0,
-			            until == BSA_NEVER ? l->state.until : until);
+			            until == BSA_NEVER ? l->state.until : until,
+			            f.lost_hold != before.lost_hold
+			                    ? "files of the ring were written over before they were read"
+			            : f.broken != before.broken ? "a file of the recording is broken"
+			                                        : "events arrived too late");
 	}
 	if (r >= 0 && bsa_growing_until(&l->growing) != BSA_NEVER) {
 		l->state.until = bsa_growing_until(&l->growing);
@@ -609,6 +633,7 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l)
 	s.events = d.events - d.foreign;
 	s.lost_events = d.lost_events;
 	s.lost_packets = d.lost_packets;
+	s.late_summaries = l->late_executions + (l->fold ? bsa_fold_late_summaries(l->fold) : 0);
 	s.sum = bsa_rows_sum(l->rows);
 	s.window_ns = bsa_rows_window(l->rows);
 	s.counted_p50_ns = bsa_rows_counted_rank(l->rows, 500);

@@ -82,12 +82,12 @@ static void execution(void *ctx, const struct bsa_live_execution *x)
 		w->latest = ended;
 }
 
-static void lost(void *ctx, uint64_t began, uint64_t ended)
+static void lost(void *ctx, uint64_t began, uint64_t ended, const char *why)
 {
 	struct world *w = ctx;
 
 	for (size_t i = 0; i < w->slo.n; i++)
-		bsv_sliding_lost(w->sliding[i], began, ended);
+		bsv_sliding_lost(w->sliding[i], began, ended, why);
 }
 
 static void follow(struct world *w, const char *whole)
@@ -420,7 +420,7 @@ static void a_window_in_which_events_were_lost_is_no_verdict(void **state)
 
 		begin_one(&o, "p90 e2e <= 5ms");
 		run_some(&o, "a", 10020, 13050, 10, 50);
-		bsv_sliding_lost(o.sliding, rows[i].began * MS, rows[i].ended * MS);
+		bsv_sliding_lost(o.sliding, rows[i].began * MS, rows[i].ended * MS, "packets are missing");
 		until(&o, 13150);
 		assert_int_equal(o.n, 41);
 		if (o.n_lost != rows[i].n_lost || o.n_of[BSV_CANNOT_TELL] != o.n_lost ||
@@ -439,7 +439,7 @@ static void many_losses_hide_no_less_than_a_few(void **state)
 	begin_one(&o, "p90 e2e <= 5ms");
 	run_some(&o, "a", 10020, 13050, 10, 50);
 	for (uint64_t i = 0; i < 1000; i++)
-		bsv_sliding_lost(o.sliding, (10000 + i) * MS, (10000 + i) * MS);
+		bsv_sliding_lost(o.sliding, (10000 + i) * MS, (10000 + i) * MS, "packets are missing");
 	until(&o, 13150);
 	assert_int_equal(o.n_lost, 19); /* the windows that begin before 11 s; a later window begins at 11 s */
 	end_one(&o);
@@ -488,7 +488,7 @@ static void silences_apart_are_kept_apart(void **state)
 	for (uint64_t at = 10050; at < 10050 + 40; at += 2)
 		bsv_sliding_silent(o.sliding, at * MS, (at + 1) * MS);
 	bsv_sliding_silent(o.sliding, 13000 * MS, 13010 * MS);
-	bsv_sliding_lost(o.sliding, 13000 * MS, 13010 * MS);
+	bsv_sliding_lost(o.sliding, 13000 * MS, 13010 * MS, "packets are missing");
 	until(&o, 13150);
 	assert_int_equal(o.n_silent, 1);
 	assert_int_equal(o.n_lost, 1);

@@ -157,6 +157,7 @@ static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 		.window = time_or(&o->window, usual_window),
 		.before = time_or(&o->before, usual_before),
 		.after = time_or(&o->after, usual_after),
+		.asked_before = time_or(&o->before, usual_before),
 		.cooldown = time_or(&o->cooldown, usual_cooldown),
 		.duration = time_or(&o->duration, -1),
 		.keep = o->keep ? o->keep : USUAL_KEEP,

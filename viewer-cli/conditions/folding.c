@@ -4,6 +4,7 @@
  */
 #include "conditions/folding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +41,13 @@ static void take_judged(void *ctx, const struct bsv_slid *slid)
 
 	f->judged++;
 	f->unseen += slid->lost;
+	if (slid->lost)
+		snprintf(f->lost, sizeof(f->lost), "%.*s", BSV_FOLDED_LOST - 1, slid->result.why);
 	f->silent += slid->silent;
-	f->unsure += !slid->lost && !slid->silent && slid->result.outcome == BSV_CANNOT_TELL;
+	if (!slid->lost && !slid->silent && slid->result.outcome == BSV_CANNOT_TELL) {
+		f->unsure++;
+		snprintf(f->why, sizeof(f->why), "%s", slid->result.why);
+	}
 	if (slid->result.outcome != BSV_FAIL || slid->to <= f->to)
 		return;
 	f->fired++;
@@ -93,13 +99,19 @@ static void take_inverted(void *ctx, uint64_t ended, uint64_t dur_ns)
 			fire_at(&f->of[i], ended);
 }
 
-static void take_lost(void *ctx, uint64_t began, uint64_t ended)
+static void take_lost(void *ctx, uint64_t began, uint64_t ended, const char *why)
 {
 	struct bsv_folding *f = ctx;
 
-	for (size_t i = 0; i < f->n; i++)
-		if (f->of[i].sliding)
-			bsv_sliding_lost(f->of[i].sliding, began, ended);
+	for (size_t i = 0; i < f->n; i++) {
+		struct held *h = &f->of[i];
+
+		h->folded.losses++;
+		if (!h->sliding)
+			snprintf(h->folded.lost, sizeof(h->folded.lost), "%s", why);
+		else
+			bsv_sliding_lost(h->sliding, began, ended, why);
+	}
 }
 
 /* ---- all of it ---- */
@@ -189,6 +201,8 @@ void bsv_folding_look(struct bsv_folding *f, const struct bsa_live *l)
 
 	f->until = s.until;
 	for (size_t i = 0; i < f->n; i++) {
+		if (f->of[i].condition.watched == BSV_WATCH_INVERSION)
+			f->of[i].folded.unsure = s.late_summaries;
 		if (f->of[i].condition.watched == BSV_WATCH_SILENCE)
 			held_judge_silence(&f->of[i], &s);
 		if (!f->of[i].sliding)

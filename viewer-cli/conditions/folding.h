@@ -11,6 +11,8 @@
 #include "bsa/live.h"
 #include "conditions/condition.h"
 
+enum { BSV_FOLDED_WHY = 320, BSV_FOLDED_LOST = 96 };
+
 /* The state of a condition since the begin. Times are on the clock of the trace, which is CLOCK_MONOTONIC. */
 struct bsv_folded {
 	uint64_t fired;    /* silences, waits that were too long, or windows in which the rule failed */
@@ -18,8 +20,11 @@ struct bsv_folded {
 	uint64_t judged;   /* windows: all; for a silence: looks that could have seen one */
 	uint64_t unseen;   /* those in which events were lost, */
 	uint64_t silent;   /* those in which nothing failed, but a service with requests was silent, */
-	uint64_t unsure;   /* windows with too few executions to judge */
+	uint64_t unsure;   /* windows that could not be judged for another reason: @why; of an inversion: executions */
+	uint64_t losses;   /* times of which events were lost, for the reason @lost */
 	uint64_t too_late; /* executions that were reported when their windows were no longer kept */
+	char why[BSV_FOLDED_WHY];   /* why the last unsure window was not judged; "": there was none */
+	char lost[BSV_FOLDED_LOST]; /* why the events of the last loss are missing; "": there was none */
 };
 
 struct bsv_folding;

@@ -18,6 +18,7 @@ struct part {
 
 struct span {
 	uint64_t began, ended;
+	const char *why; /* static */
 };
 
 struct bsv_sliding {
@@ -199,14 +200,14 @@ void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_executio
 /* ---- what was lost ---- */
 
 /* When there are too many, the two oldest are taken for one, with all that is between them. */
-void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended)
+void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended, const char *why)
 {
 	if (s->n_lost == LOSSES_MOST) {
 		s->lost[1].began = s->lost[0].began < s->lost[1].began ? s->lost[0].began : s->lost[1].began;
 		s->lost[1].ended = s->lost[0].ended > s->lost[1].ended ? s->lost[0].ended : s->lost[1].ended;
 		memmove(&s->lost[0], &s->lost[1], --s->n_lost * sizeof(*s->lost));
 	}
-	s->lost[s->n_lost++] = (struct span){ began, ended };
+	s->lost[s->n_lost++] = (struct span){ began, ended, why };
 }
 
 /* A longer silence replaces the ones that it has in it; of too many, the oldest is over for long. */
@@ -220,15 +221,17 @@ void bsv_sliding_silent(struct bsv_sliding *s, uint64_t began, uint64_t until)
 	}
 	if (s->n_silences == SILENCES_MOST)
 		memmove(&s->silences[0], &s->silences[1], --s->n_silences * sizeof(*s->silences));
-	s->silences[s->n_silences++] = (struct span){ began, until };
+	s->silences[s->n_silences++] =
+		(struct span){ began, until, "a service was silent while clients waited for it" };
 }
 
-static bool any_in(const struct span *spans, size_t n, uint64_t from, uint64_t to)
+/* The latest one that touches the window; NULL: none does. */
+static const struct span *latest_in(const struct span *spans, size_t n, uint64_t from, uint64_t to)
 {
-	for (size_t i = 0; i < n; i++)
-		if (spans[i].began < to && spans[i].ended >= from)
-			return true;
-	return false;
+	while (n--)
+		if (spans[n].began < to && spans[n].ended >= from)
+			return &spans[n];
+	return NULL;
 }
 
 /* ---- windows ---- */
@@ -253,6 +256,7 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 		uint64_t first = s->next - BSV_SLIDING_PARTS;
 		struct bsv_slo_counts c = { .figure = NAN };
 		struct bsv_slid slid = { .from = first * s->step, .to = s->next * s->step };
+		const struct span *lost, *silence;
 
 		for (uint64_t i = first; i < s->next; i++) {
 			const struct part *p = &s->parts[i % s->n_parts];
@@ -268,7 +272,8 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 			c.no_client += p->counts.no_client;
 			c.no_service += p->counts.no_service;
 		}
-		slid.lost = any_in(s->lost, s->n_lost, slid.from, slid.to);
+		lost = latest_in(s->lost, s->n_lost, slid.from, slid.to);
+		silence = latest_in(s->silences, s->n_silences, slid.from, slid.to);
 		if (rule->kind == BSV_SLO_EXECUTIONS)
 			bsv_slo_judge_executions(&slid.result, rule, &c);
 		else if (rule->kind == BSV_SLO_MISSES)
@@ -279,16 +284,11 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 			slid.result.outcome = BSV_CANNOT_TELL;
 			snprintf(slid.result.why, sizeof(slid.result.why), "no execution is of that kind");
 		}
-		if (!slid.lost && slid.result.outcome != BSV_FAIL &&
-		    any_in(s->silences, s->n_silences, slid.from, slid.to)) {
-			slid.silent = true;
+		slid.lost = lost;
+		slid.silent = !lost && silence && slid.result.outcome != BSV_FAIL;
+		if (slid.lost || slid.silent) {
 			slid.result.outcome = BSV_CANNOT_TELL;
-			snprintf(slid.result.why, sizeof(slid.result.why),
-			         "a service was silent while clients waited for it");
-		}
-		if (slid.lost) {
-			slid.result.outcome = BSV_CANNOT_TELL;
-			snprintf(slid.result.why, sizeof(slid.result.why), "events of this time were lost");
+			snprintf(slid.result.why, sizeof(slid.result.why), "%s", lost ? lost->why : silence->why);
 		}
 		s->options.judged(s->options.ctx, &slid);
 	}

@@ -51,8 +51,8 @@ struct bsv_sliding *bsv_sliding_free(struct bsv_sliding *s); /* NULL is fine; re
 /* The next execution; @until: what was over before is known. */
 void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_execution *x, uint64_t until);
 
-/* Not all that was in this time is known. */
-void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended);
+/* Not all that was in this time is known; @why: borrowed for good. */
+void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended, const char *why);
 
 /* A service with requests to answer emitted nothing, and the first that waits began at @began; known at @until. */
 void bsv_sliding_silent(struct bsv_sliding *s, uint64_t began, uint64_t until);

@@ -213,6 +213,10 @@ static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
 {
 	f->err.text[sizeof(f->err.text) - 1] = 0;
 	f->why[sizeof(f->why) - 1] = 0;
+	for (size_t i = 0; i < BSV_CONDITIONS_MOST; i++) {
+		f->folded[i].why[BSV_FOLDED_WHY - 1] = 0;
+		f->folded[i].lost[BSV_FOLDED_LOST - 1] = 0;
+	}
 	f->session[sizeof(f->session) - 1] = 0;
 	f->state.why = NULL;
 	f->state.exact = !*f->why;

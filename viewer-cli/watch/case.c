@@ -138,6 +138,9 @@ char *bsv_case_line(const struct bsv_case *c)
 
 	if (c->held < 0 || c->held >= c->before)
 		return strdup(summary);
+	if (c->recorded >= c->before)
+		return bsv_text("%s; events were lost %s before it, so that the time before that is not whole", summary,
+		                bsv_duration(held, c->held));
 	return bsv_text("%s; of the %s before it only the last %s were recorded", summary,
 	                bsv_duration(before, c->before), bsv_duration(held, c->held));
 }
@@ -216,6 +219,7 @@ static json_t *case_to_json(const struct bsv_case *c)
 	json_object_set_new(ret, "caught_ns", large_number(c->caught));
 	json_object_set_new(ret, "at_ns", large_number(c->at));
 	json_object_set_new(ret, "before_ns", json_integer(c->before));
+	json_object_set_new(ret, "recorded_ns", c->recorded < 0 ? json_null() : json_integer(c->recorded));
 	json_object_set_new(ret, "held_ns", c->held < 0 ? json_null() : json_integer(c->held));
 	json_object_set_new(ret, "after_ns", json_integer(c->after));
 	json_object_set_new(ret, "gap_ns", json_integer(c->gap));
@@ -333,6 +337,7 @@ int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *e
 		                  .at = member_number(json, "at_ns", 0),
 		                  .before = member_number(json, "before_ns", 0),
 		                  .after = member_number(json, "after_ns", 0),
+		                  .recorded = member_number(json, "recorded_ns", -1),
 		                  .held = member_number(json, "held_ns", -1),
 		                  .again = (uint64_t)member_number(json, "again", 0),
 		                  .again_last = member_number(json, "again_last_ns", 0),

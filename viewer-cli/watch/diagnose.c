@@ -278,6 +278,7 @@ static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 	                       (const struct bsv_value[]){ { ":at", d->at, NULL }, { 0 } }, err);
 	int64_t from = d->input.began;
 
+	d->c->recorded = from <= d->at ? d->at - from : -1;
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
 	if (r > 0 && bsv_rows_get(rows, 0, from) > from)

@@ -60,15 +60,6 @@ int bsv_streamed_save(struct bsv_streamed *s, const char *path, struct bsa_err *
 	return bsv_reader_save(&s->reader, path, &s->answer, err);
 }
 
-uint64_t bsv_streamed_unseen(const struct bsv_streamed *s)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < BSV_CONDITIONS_MOST; i++)
-		n += s->figures.folded[i].unseen;
-	return n;
-}
-
 void bsv_streamed_end(struct bsv_streamed *s)
 {
 	bsv_reader_close(&s->reader);

@@ -49,9 +49,6 @@ bool bsv_streamed_next(struct bsv_streamed *s, struct bsv_streamed_fired *ret);
 /* Make a database at @path of what is kept of a session at a relay daemon. Like bsv_reader_save. */
 int bsv_streamed_save(struct bsv_streamed *s, const char *path, struct bsa_err *err);
 
-/* Windows that could not be judged because events were lost in them; of all conditions. */
-uint64_t bsv_streamed_unseen(const struct bsv_streamed *s);
-
 /* The reader ends, and the ring is removed. All 0 is fine, and that is what is left. */
 void bsv_streamed_end(struct bsv_streamed *s);
 

@@ -94,7 +94,7 @@ struct watching {
 	bool saving;     /* the reader makes the database of the case behind the queue */
 	char saved_on[sizeof(((struct bsv_condition *)NULL)->text)]; /* its condition */
 	int64_t fired_at;                                            /* CLOCK_MONOTONIC: when the pending case began */
-	uint64_t unseen;                                             /* windows, as they were reported last */
+	uint64_t unseen[BSV_CONDITIONS_MOST];                        /* windows, as they were reported last */
 	struct bsv_store store;
 	struct bsv_signals signals;
 	struct bsv_known known;
@@ -192,7 +192,7 @@ static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
 		w->o->detail == BSV_DETAIL_COMPACT && !w->o->url; /* 0 for another host's session: its traces have it */
 
 	w->reader_at = now_signed();
-	w->unseen = 0;
+	memset(w->unseen, 0, sizeof(w->unseen));
 	return again ? bsv_streamed_begin_again(&w->streamed, &watching, compact, err)
 	             : bsv_streamed_begin(&w->streamed, &watching, compact, err);
 }
@@ -322,6 +322,7 @@ static void begin_case(struct watching *w, const char *on)
 		                     .before = w->o->before,
 		                     .after = w->o->after,
 		                     .held = -1,
+		                     .recorded = -1,
 		                     .gap = w->gap };
 	w->gap = 0;
 	w->fired_at = now_signed();
@@ -448,14 +449,42 @@ static void ask_to_save(struct watching *w)
 		lost_reader(w, err.text);
 }
 
-static void ask_reader(struct watching *w)
+/* A text of the process that reads the recording, which is not trusted. */
+static char *reader_text(const char *text)
+{
+	return bsv_printable(text, strlen(text), 0);
+}
+
+/* A window that was not seen whole is no window in which the rule held. */
+static void report_unseen(struct watching *w)
 {
 	const struct bsa_live_state *s = &w->streamed.figures.state;
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
+
+	for (size_t i = 0; i < w->o->n_conditions; i++) {
+		const struct bsv_folded *f = &w->streamed.figures.folded[i];
+		bsv_scoped_text *why = NULL, *counted = NULL;
+
+		if (f->unseen <= w->unseen[i])
+			continue;
+		why = reader_text(f->lost);
+		if (s->lost_events || s->lost_packets)
+			counted = bsv_text(" (LTTng counted %s lost events and %s lost packets so far)",
+			                   bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
+		print_notice(w, "%s: cannot tell whether it held in %s %s, of which events are missing: %s%s",
+		             w->o->conditions[i].text, bsv_count(a, f->unseen - w->unseen[i]),
+		             bsv_plural(f->unseen - w->unseen[i], "window", "windows"), why ? why : "",
+		             counted ? counted : "");
+		w->unseen[i] = f->unseen;
+		w->unseen_at = now_signed();
+	}
+}
+
+static void ask_reader(struct watching *w)
+{
 	struct bsv_streamed_fired fired;
 	struct bsv_case_fired *f;
 	struct bsa_err err = { "" };
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
-	uint64_t unseen;
 	int r;
 
 	if (w->saving) {
@@ -479,17 +508,8 @@ static void ask_reader(struct watching *w)
 		f->to = fired.from ? (int64_t)fired.to : 0;
 	}
 
-	/* A window that was not seen whole is no window in which the rule held. */
-	unseen = bsv_streamed_unseen(&w->streamed);
-	if (unseen > w->unseen && now_signed() - w->unseen_at >= unseen_every) {
-		print_notice(w,
-		             "cannot tell whether a rule held in %s %s: events of that time were lost (%s events and "
-		             "%s packets so far)",
-		             bsv_count(a, unseen - w->unseen), bsv_plural(unseen - w->unseen, "window", "windows"),
-		             bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
-		w->unseen = unseen;
-		w->unseen_at = now_signed();
-	}
+	if (now_signed() - w->unseen_at >= unseen_every)
+		report_unseen(w);
 	if (w->o->url)
 		report_relay(w);
 }
@@ -728,6 +748,14 @@ static void advise_buffers(struct watching *w, const struct bsv_case *c)
 	if (w->advised || w->o->url || c->held < 0 || c->held >= c->before || c->at - w->armed_at < c->before)
 		return;
 	w->advised = true;
+	if (c->recorded >= c->before) { /* the ring reaches far enough */
+		print_notice(
+			w,
+			"%s has %s of the %s before without a loss: its recording begins earlier, and events of it "
+			"were lost; burstscope doctor %s/%s/trace.db has when and why",
+			c->name, bsv_duration(a, c->held), bsv_duration(b, c->before), w->store.directory, c->name);
+		return;
+	}
 	print_notice(w, "%s has %s of the %s before: a larger --%s%s%s keeps more", c->name, bsv_duration(a, c->held),
 	             bsv_duration(b, c->before), w->folds ? "ring" : "buffer",
 	             wanted > 0 && wanted < 4e9 ? ", as " : "",
@@ -937,7 +965,9 @@ static void report_held(const struct watching *w)
 static void report_begun(const struct watching *w)
 {
 	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT], window[BSV_DURATION_TEXT];
-	char scope[BSV_SCOPE_TEXT], conditions[CONDITIONS_TEXT];
+	char scope[BSV_SCOPE_TEXT], conditions[CONDITIONS_TEXT], asked[BSV_DURATION_TEXT];
+	bsv_scoped_text *raised = NULL;
+	bool rule = false;
 
 	if (w->n_rules)
 		bsv_notice("watching by LTTng's triggers, which see single events%s: %s",
@@ -956,17 +986,24 @@ static void report_begun(const struct watching *w)
 		           conditions_text(w, BSV_BY_FOLD, conditions));
 	if (bsv_scope_is_set(&w->o->scope))
 		bsv_notice("%s", bsv_scope_describe(&w->o->scope, scope));
+	for (size_t i = 0; i < w->o->n_conditions; i++)
+		rule |= w->o->conditions[i].watched == BSV_WATCH_RULE;
+	if (w->o->before > w->o->asked_before)
+		raised = bsv_text(" (not %s, because a condition of the fold is known seconds later%s)",
+		                  bsv_duration(asked, w->o->asked_before), rule ? ", and a rule is over a window" : "");
 	if (w->o->url) {
-		bsv_notice("cases go into %s: %s before and %s after; databases without traces, which the relay has",
-		           w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after));
+		bsv_notice("cases go into %s: %s before%s and %s after; databases without traces, which the relay has",
+		           w->o->directory, bsv_duration(before, w->o->before), raised ? raised : "",
+		           bsv_duration(after, w->o->after));
 		return;
 	}
 	if (!w->folds)
 		report_held(w);
-	bsv_notice("cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s",
-	           w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
-	           bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
-	           w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
+	bsv_notice("cases go into %s: %s before%s and %s after; detail %s, buffers of %s for each of %u %s",
+	           w->o->directory, bsv_duration(before, w->o->before), raised ? raised : "",
+	           bsv_duration(after, w->o->after), bsv_detail_name(w->o->detail),
+	           bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)), w->recording.machine.cpus,
+	           bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
 
 	/* A watcher that can see nothing must not look like a service that does nothing wrong. */
 	if (!w->recording.programs && geteuid())
@@ -976,36 +1013,61 @@ static void report_begun(const struct watching *w)
 		bsv_notice("no program that emits events is running; those that start later are watched");
 }
 
-/* Report how the rules were judged, so that silence does not look like a rule that held. */
+/* Report how a rule was judged, so that silence does not look like a rule that held. */
+static void report_windows(const struct watching *w, size_t i)
+{
+	const struct bsv_folded *f = &w->streamed.figures.folded[i];
+	bsv_scoped_text *lost = NULL, *silent = NULL, *unsure = NULL, *late = NULL;
+	bsv_scoped_text *why = reader_text(f->why), *loss = reader_text(f->lost);
+	char n[BSV_COUNT_MAX];
+
+	if (f->unseen)
+		lost = bsv_text(
+			"; in %s of them events were lost, so that nothing is said of these (the last time: %s)",
+			bsv_count(n, f->unseen), loss ? loss : "");
+	if (f->silent)
+		silent = bsv_text("; in %s of them a service was silent while clients waited for it, so that nothing "
+		                  "passes in these",
+		                  bsv_count(n, f->silent));
+	if (f->unsure)
+		unsure = bsv_text("; %s of them cannot be judged, the last one because: %s", bsv_count(n, f->unsure),
+		                  why ? why : "");
+	if (f->too_late)
+		late = bsv_text("; %s %s arrived too late to be judged", bsv_count(n, f->too_late),
+		                bsv_plural(f->too_late, "execution", "executions"));
+	print_notice(w, "%s: %s %s judged%s%s%s%s", w->o->conditions[i].text, bsv_count(n, f->judged),
+	             bsv_plural(f->judged, "window", "windows"), lost ? lost : "", silent ? silent : "",
+	             unsure ? unsure : "", late ? late : "");
+}
+
+/* Report what the fold may not have seen, so that silence does not look like a service that does nothing wrong. */
 static void report_judged(const struct watching *w)
 {
-	enum { PART = 80 };
 	char n[BSV_COUNT_MAX];
 
 	for (size_t i = 0; i < w->o->n_conditions; i++) {
 		const struct bsv_folded *f = &w->streamed.figures.folded[i];
-		char lost[PART] = "", silent[2 * PART] = "", few[PART] = "", late[PART] = "";
+		const char *text = w->o->conditions[i].text;
+		bsv_scoped_text *why = reader_text(f->lost);
 
+		if (w->o->conditions[i].watched == BSV_WATCH_RULE)
+			report_windows(w, i);
 		if (w->o->conditions[i].watched == BSV_WATCH_SILENCE && !f->judged)
-			print_notice(w, "%s: cannot tell: no events were read that show what is under way",
-			             w->o->conditions[i].text);
-		if (w->o->conditions[i].watched != BSV_WATCH_RULE)
+			print_notice(w, "%s: cannot tell: no events were read that show what is under way", text);
+		if (w->o->conditions[i].watched != BSV_WATCH_STARVATION &&
+		    w->o->conditions[i].watched != BSV_WATCH_INVERSION)
 			continue;
-		if (f->unseen)
-			snprintf(lost, PART, "; in %s of them events were lost, so that nothing is said of these",
-			         bsv_count(n, f->unseen));
-		if (f->silent)
-			snprintf(silent, sizeof(silent),
-			         "; in %s of them a service was silent while clients waited for it, so that nothing "
-			         "passes in these",
-			         bsv_count(n, f->silent));
+		if (f->losses)
+			print_notice(w,
+			             "%s: events were lost %s %s, so that waits may not have been seen; the last time: "
+			             "%s",
+			             text, bsv_count(n, f->losses), bsv_plural(f->losses, "time", "times"),
+			             why ? why : "");
 		if (f->unsure)
-			snprintf(few, PART, "; %s of them had too few executions to judge", bsv_count(n, f->unsure));
-		if (f->too_late)
-			snprintf(late, PART, "; %s %s arrived too late to be judged", bsv_count(n, f->too_late),
-			         bsv_plural(f->too_late, "execution", "executions"));
-		print_notice(w, "%s: %s %s judged%s%s%s%s", w->o->conditions[i].text, bsv_count(n, f->judged),
-		             bsv_plural(f->judged, "window", "windows"), lost, silent, few, late);
+			print_notice(w,
+			             "%s: not judged for %s %s that took longer than a second: compact events do not "
+			             "show in time which app held the lanes; watch at --detail full",
+			             text, bsv_count(n, f->unsure), bsv_plural(f->unsure, "execution", "executions"));
 	}
 }
 

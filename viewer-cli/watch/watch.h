@@ -29,6 +29,7 @@ struct bsv_watch_options {
 		ring;
 	int64_t window;        /* ns over which rules are held */
 	int64_t before, after; /* ns around a condition */
+	int64_t asked_before;  /* @before as it was given, which may be too short for the conditions */
 	int64_t cooldown;      /* ns for which the same cause is counted, and not kept again; 0: never */
 	int64_t duration;      /* ns; below 0: until a signal comes */
 	size_t keep;           /* cases */

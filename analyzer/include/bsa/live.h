@@ -91,8 +91,11 @@ struct bsa_live_calls {
 	 * step of that work.
 	 */
 	void (*inverted)(void *ctx, uint64_t ended, uint64_t dur_ns);
-	/* Not all that happened in this time is known: nothing may be concluded from what is missing there. */
-	void (*lost)(void *ctx, uint64_t began, uint64_t ended);
+	/*
+	 * Not all that happened in this time is known: nothing may be concluded from what is missing there. @why: words
+	 * for people, as "LTTng dropped or overwrote packets". Static.
+	 */
+	void (*lost)(void *ctx, uint64_t began, uint64_t ended, const char *why);
 	/* A pool whose mapping has ended, or failed. Labels as in relation pool_mapping. */
 	void (*mapped)(void *ctx, const char *owner, const char *kind, uint64_t bytes);
 };
@@ -203,6 +206,11 @@ struct bsa_live_state {
 	uint64_t events; /* number of events read */
 	uint64_t losses, lost_events,
 		lost_packets; /* times of which events were lost, however that is known; lost_*: at least */
+	/*
+	 * Executions of compact detail that were over more than a second after they became ready, as where a
+	 * service was stopped: how long they waited is known, but not who held the lanes.
+	 */
+	uint64_t late_summaries;
 	uint64_t received_ns, entitled_ns; /* once it is finished: of all apps */
 	uint64_t late, late_ns;            /* records that came too late, and the most that was by */
 	uint64_t overwritten, broken; /* tracefiles that were written anew before they were read; that made no sense */
