@@ -197,6 +197,59 @@ static void an_ended_execution_is_reported_in_quiet_times(void **state)
 	assert_true(doubts);
 }
 
+/* What is awaited 300 ms after the last record of @script. */
+static struct bsa_awaited awaited_after(const char *script)
+{
+	struct script *s = script_new(script);
+	struct collected c = { .app = { 0 } };
+	struct bsa_facts facts = collect_facts(&c);
+	struct bsa_fold *f = bsa_fold_new(&facts, &(struct bsa_fold_options){ 0 });
+	const struct bsa_event *e;
+	struct bsa_awaited ret;
+	uint64_t last = 0;
+
+	assert_non_null(f);
+	while ((e = script_next(s))) {
+		assert_int_equal(bsa_fold_event(f, e), 0);
+		last = e->at;
+	}
+	ret = bsa_fold_awaited(f, last + 300000000);
+	bsa_fold_free(f);
+	script_free(s);
+	collect_fini(&c);
+	return ret;
+}
+
+#define SERVICE                                                        \
+	"1000 service_state pid=9 lanes=1\n"                           \
+	"1001 client_connect conn=1 pid=20 uid=1000 app=20 name=cam\n" \
+	"1002 stream_open stream=3 conn=1 path=sync model=2\n"
+
+static void a_silence_begins_with_the_request_that_ends_an_idle_time(void **state)
+{
+	struct bsa_awaited a;
+
+	(void)state;
+	a = awaited_after(SERVICE "10000000000 exec_submit exec=3:1 path=sync model=2\n"
+	                          "10000000010 fmq_write exec=3:1 queue=request\n");
+	assert_int_equal(a.n, 1);
+	assert_int_equal(a.unheard, 10000000010);
+	assert_int_equal(a.stalled, 10000000010);
+
+	/* the service has read it since */
+	a = awaited_after(SERVICE "10000000000 exec_submit exec=3:1 path=sync model=2\n"
+	                          "10000000010 fmq_write exec=3:1 queue=request\n"
+	                          "10000000030 fmq_read exec=3:1 queue=request\n");
+	assert_int_equal(a.unheard, 10000000030);
+	assert_int_equal(a.stalled, 10000000030);
+
+	/* its client has not written it yet */
+	a = awaited_after(SERVICE "10000000000 exec_submit exec=3:1 path=sync model=2\n");
+	assert_int_equal(a.n, 1);
+	assert_int_equal(a.unheard, 0);
+	assert_int_equal(a.stalled, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +257,7 @@ int main(void)
 		cmocka_unit_test(a_service_that_stops_emitting_does_not_delay_others),
 		cmocka_unit_test(ids_go_on_after_the_last_ones),
 		cmocka_unit_test(an_ended_execution_is_reported_in_quiet_times),
+		cmocka_unit_test(a_silence_begins_with_the_request_that_ends_an_idle_time),
 	};
 
 	int failed;
