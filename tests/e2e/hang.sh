@@ -68,7 +68,7 @@ if grep -qE '^LTTng took [0-9.]+ s to stop it' "$tmp/known.said"; then
 fi
 end_load
 judged known FAIL
-is_said known 'NOTHING HAPPENED in the last [0-9.]+ s, with executions under way'
+is_said known 'NO EVENT of any program in the last [0-9.]+ s, with executions under way'
 is_said known ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded in the last [0-9.]+ s, while clients waited for [0-9]+ answers, longest for [0-9.]+ s: .*; it hung, or had died: '
 is_said known ' starvation +bg.s mobilenet-640 waited .*; no event of the service was recorded in the last [0-9]+ % of that time'
 ! grep -q ' held the lane ' "$tmp/known.summary" || wrong "known: an app is blamed: $(<"$tmp/known.summary")"

@@ -135,7 +135,7 @@ static void print_silence(FILE *to, const struct bsv_rows *t)
 	const char *under_way = bsv_rows_get(t, OPEN, 0) ? ", with executions under way" : "";
 
 	if (silent >= SILENT_LEAST_NS) {
-		fputs("; NOTHING HAPPENED in the last ", to);
+		fputs("; NO EVENT of any program in the last ", to);
 		print_duration(to, t, SILENT);
 		fputs(under_way, to);
 	}
