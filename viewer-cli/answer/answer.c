@@ -240,12 +240,13 @@ static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double
 /*
  * "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", or "nothing to judge: why", behind @used columns.
  * Where nothing is certain, the figure is only that of what was seen, and the reason has the
- * numbers that count.
+ * numbers that count. @alone: it is the only rule; then a reason without a figure needs no name.
  */
-static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)
+static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, bool alone, int used)
 {
-	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *name = bsv_name_in_words(v->name), *said, *shown;
 	bool bare = v->outcome == BSV_PASS ? v->idle : v->outcome == BSV_CANNOT_TELL && v->why;
+	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *said, *shown;
+	char *name = bare && alone && v->why ? NULL : bsv_name_in_words(v->name);
 	bool has_figure = v->figure == v->figure && !bare;
 	bool has_bound = v->bound == v->bound && !bare; /* NaN: no figure, or no bound */
 
@@ -270,14 +271,14 @@ static void print_verdict(FILE *to, const struct bsv_screen *s, const struct bsv
 		return;
 	fputs("\nverdict: ", to);
 	if (a->n_rules == 1) {
-		print_rule(to, s, v, (int)strlen("verdict: "));
+		print_rule(to, s, v, true, (int)strlen("verdict: "));
 		return;
 	}
 	paint = outcome_paint_of(v);
 	fprintf(to, "%s%s%s\n", bsv_paint_on(s, paint), outcome_word(v), bsv_paint_off(s, paint));
 	for (size_t i = 0; i < a->n_rules; i++) {
 		fputs("  ", to);
-		print_rule(to, s, &a->rules[i], 2);
+		print_rule(to, s, &a->rules[i], false, 2);
 	}
 }
 
