@@ -124,9 +124,8 @@ static const struct {
 	  "Memory whose pages are there: not punched, swapped out, or in a file of a slow file system." },
 	{ "burst_per_call", applies_always, "Make one burst, keep it, and execute with it again." },
 	{ "silent", applies_always,
-	  "If the service is still there, where its threads are: gdb -p PID; if it is not, its core dump and the "
-	  "kernel's "
-	  "log." },
+	  "If the service is still there, look where its threads are: gdb -p, and its pid; if it is not, look at its "
+	  "core dump and the kernel's log." },
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (nnburstd --spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },
