@@ -122,6 +122,25 @@ char *bsv_finding_certainty(const struct bsv_finding *of)
 	return name ? strdup(name) : NULL;
 }
 
+char *bsv_finding_evidence(const struct bsv_finding *of)
+{
+	const char *evidence = of->evidence ? of->evidence : "";
+	char *safe = bsv_printable(evidence, strlen(evidence), 0), *ret = safe ? strdup("") : NULL;
+
+	for (char *at = safe, *end; ret && at && *at; at = end) {
+		char *before = ret;
+		size_t n;
+
+		end = strstr(at, "; ");
+		n = end ? (size_t)(end - at) : strlen(at);
+		ret = bsv_text("%s\n- %.*s", before, (int)n, at);
+		free(before);
+		end = end ? end + strlen("; ") : at + n;
+	}
+	free(safe);
+	return ret;
+}
+
 /* Does an app starve itself that is blamed for what it does to others, or for the order of its own work? */
 static bool is_own_starvation(const struct bsv_finding *of, const struct bsv_finding *blamed)
 {

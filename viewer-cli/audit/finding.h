@@ -107,6 +107,12 @@ bool bsv_finding_is_rest(const struct bsv_finding *of);
  */
 char *bsv_finding_certainty(const struct bsv_finding *of);
 
+/*
+ * The parts of the evidence as lines of a list, each behind a line break. Names of a recording have no line break of
+ * their own in it. Owned by the caller; NULL: no memory.
+ */
+char *bsv_finding_evidence(const struct bsv_finding *of);
+
 /* ---- for the files that find something (findings.c, missed.c) ---- */
 
 enum { BSV_FOUND_OF_A_KIND = 3 }; /* most findings of a kind */

@@ -236,6 +236,27 @@ char *bsv_printable(const char *s, size_t bytes, int most)
 	return ret;
 }
 
+char *bsv_printable_lines(const char *s, size_t bytes)
+{
+	char *ret = malloc(bytes * 10 + 1), *at = ret;
+
+	for (const char *end = s + bytes, *next; ret && s <= end; s = next + 1) {
+		const char *found = memchr(s, '\n', (size_t)(end - s));
+		char *line;
+
+		next = found ? found : end;
+		line = bsv_printable(s, (size_t)(next - s), 0);
+		if (!line) {
+			free(ret);
+			return NULL;
+		}
+		at = stpcpy(at, line);
+		at = found ? stpcpy(at, "\n") : at;
+		free(line);
+	}
+	return ret;
+}
+
 size_t bsv_line(const char *s, int width)
 {
 	size_t at = 0, word = 0, n = strcspn(s, "\n");

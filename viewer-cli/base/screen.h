@@ -56,6 +56,9 @@ bool bsv_obeyed(uint32_t letter);
  */
 char *bsv_printable(const char *s, size_t bytes, int most);
 
+/* The same without a limit, but line breaks stay. Owned by the caller; NULL: no memory. */
+char *bsv_printable_lines(const char *s, size_t bytes);
+
 /* How many bytes of @s fit into a line @width wide: to the end of a word, if a word ends there. */
 size_t bsv_line(const char *s, int width);
 

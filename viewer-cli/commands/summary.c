@@ -290,33 +290,11 @@ static char *next_text(const struct bsv_finding *f)
 	                             : bsv_text("not known; look at what happened then: %s", command);
 }
 
-/*
- * The parts of @evidence as lines of a list, each behind a line break. Names of a recording have no line break of their
- * own in it. Owned by the caller; NULL: no memory.
- */
-static char *evidence_lines(const char *evidence)
-{
-	char *safe = bsv_printable(evidence, strlen(evidence), 0), *ret = safe ? strdup("") : NULL;
-
-	for (char *at = safe, *end; ret && at && *at; at = end) {
-		char *before = ret;
-		size_t n;
-
-		end = strstr(at, "; ");
-		n = end ? (size_t)(end - at) : strlen(at);
-		ret = bsv_text("%s\n- %.*s", before, (int)n, at);
-		free(before);
-		end = end ? end + strlen("; ") : at + n;
-	}
-	free(safe);
-	return ret;
-}
-
 /* People get what is wrong, its evidence and the remedy in one cell, as lines. */
 static void add_finding_cell(struct bsv_rows *rows, const struct bsv_finding *f)
 {
 	bsv_scoped_text *what = bsv_printable(f->what, strlen(f->what), 0);
-	bsv_scoped_text *evidence = evidence_lines(f->evidence ? f->evidence : "");
+	bsv_scoped_text *evidence = bsv_finding_evidence(f);
 	bsv_scoped_text *certainty = bsv_finding_certainty(f);
 	bsv_scoped_text *when = bsv_finding_when(f);
 	bsv_scoped_text *proof = f->proof ? bsv_printable(f->proof, strlen(f->proof), 0) : strdup("");

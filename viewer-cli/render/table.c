@@ -83,25 +83,6 @@ static bool has_few_samples(const struct table *t, const struct bsv_cell *row, s
 	       row[t->n_at].integer < (int64_t)t->columns[column].samples && is_number(row[column]);
 }
 
-/* The text of a cell of the class "lines", whose lines stay lines. Owned by the caller; NULL: no memory. */
-static char *lines_printable(const char *s, size_t bytes)
-{
-	char *ret = NULL, *line, *all;
-
-	for (const char *end = s + bytes, *next; s <= end; s = next + 1) {
-		next = memchr(s, '\n', (size_t)(end - s));
-		next = next ? next : end;
-		line = bsv_printable(s, (size_t)(next - s), 0);
-		all = line ? bsv_text("%s%s%s", ret ? ret : "", ret ? "\n" : "", line) : NULL;
-		free(line);
-		free(ret);
-		ret = all;
-		if (!ret)
-			break;
-	}
-	return ret;
-}
-
 /* The width of the widest line of @text. */
 static int lines_width(const char *text)
 {
@@ -133,7 +114,7 @@ static char *cell_text(const struct table *t, const struct bsv_cell *row, size_t
 			strcat(number, has_few_samples(t, row, column) ? "*" : " ");
 		return strdup(number);
 	default:
-		return c->lines ? lines_printable(row[column].text, row[column].bytes)
+		return c->lines ? bsv_printable_lines(row[column].text, row[column].bytes)
 		                : bsv_printable(row[column].text, row[column].bytes, 0);
 	}
 }
@@ -421,7 +402,7 @@ static bool print_row(struct table *t, const struct bsv_cell *row)
 		const struct column *c = &t->columns[t->block[i]];
 
 		cells[i] = cell_text(t, row, t->block[i]);
-		if (cells[i] && c->text && !c->lines && !column_wraps(c) && bsv_width(cells[i]) > c->width) {
+		if (cells[i] && c->text && !column_wraps(c) && lines_width(cells[i]) > c->width) {
 			char *whole = cells[i];
 
 			cells[i] = bsv_printable(whole, strlen(whole), c->width);
