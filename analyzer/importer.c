@@ -236,10 +236,10 @@ void bsa_importer_kernel(struct bsa_importer *im, uint64_t read, uint64_t left_o
 	bsa_store_kernel(im->store, read, left_out, delays);
 }
 
-/* @at, an end of a recording, if it is @least later than its last event; 0: it is not, or unknown. */
-static uint64_t later_end(uint64_t at, uint64_t last, uint64_t least)
+/* @at, an end of a recording, if its last event is so early that this is more than a stop takes; else 0. */
+static uint64_t later_end(uint64_t at, uint64_t last)
 {
-	return last != BSA_NEVER && at >= last + least ? at : 0;
+	return last != BSA_NEVER && at >= last + BSA_FOLD_STOPPING_NS ? at : 0;
 }
 
 /*
@@ -272,8 +272,8 @@ int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct 
 		                row->path, decoded->ended, row->clock_offset);
 	row->began = decoded->began;
 	row->ended = last_kept(k, decoded);
-	row->recorded_until = later_end(k->recorded_until, row->ended, 1);
-	row->over_by = later_end(k->over_by, decoded->ended, BSA_FOLD_STOPPING_NS);
+	row->recorded_until = decoded->ended != BSA_NEVER ? k->recorded_until : 0;
+	row->over_by = later_end(k->over_by, decoded->ended);
 	row->events = decoded->events - k->after_end;
 	row->lost_events = decoded->lost_events;
 	row->lost_packets = decoded->lost_packets;

@@ -23,7 +23,7 @@ struct bsa_trace_row {
 	const char *uuid, *path, *host, *session, *clock;
 	int64_t clock_offset;
 	uint64_t began, ended, events, lost_events, lost_packets; /* BSA_NEVER: unknown */
-	uint64_t recorded_until, over_by;                         /* later than ended; 0: unknown */
+	uint64_t recorded_until, over_by;                         /* 0: unknown; over_by: later than ended */
 	uint64_t foreign, unusable, impostors;
 	uint32_t uid; /* UINT32_MAX: unknown */
 	bool cut, boottime_known, unreadable;

@@ -66,8 +66,8 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 	            "column = 'id')"
 	            " AND column <> 'owner_id'",
 	            "");
-	assert_rows(path, "PRAGMA user_version", "4\n");
-	assert_rows(path, "SELECT value FROM meta WHERE key = 'schema_version'", "4\n");
+	assert_rows(path, "PRAGMA user_version", "5\n");
+	assert_rows(path, "SELECT value FROM meta WHERE key = 'schema_version'", "5\n");
 	stored_sound(path);
 }
 
@@ -1868,13 +1868,13 @@ static void other_versions_are_refused(void **state)
 	struct bsa_err err;
 
 	stored_finish(stored_new(path, "a", false));
-	patch(path, 60, "\0\0\0\5", 4);
+	patch(path, 60, "\0\0\0\6", 4);
 	refused(path, true, BSA_E_INPUT, "made by a newer burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
 	patch(path, 60, "\0\0\0\1", 4);
 	refused(path, true, BSA_E_INPUT, "made by an older burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
-	patch(path, 60, "\0\0\0\4", 4);
+	patch(path, 60, "\0\0\0\5", 4);
 	patch(path, 68, "GIF8", 4);
 	refused(path, true, BSA_E_INPUT, "is not a database of burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);

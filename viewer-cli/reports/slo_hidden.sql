@@ -5,7 +5,7 @@
 -- end of the recording is unknown, 100 ms more count as nothing.
 @with@,
 ends AS (
-	SELECT app_id, model_id, @ended@ - ifnull(began, @began@) - iif((SELECT max(recorded_until) FROM trace) >= @ended@, 0, 100000000) AS ns,
+	SELECT app_id, model_id, @ended@ - ifnull(began, @began@) - iif((SELECT max(recorded_until) FROM trace) IS NULL, 100000000, min(max(@ended@ - (SELECT max(recorded_until) FROM trace), 0), 100000000)) AS ns,
 		row_number() OVER (PARTITION BY app_id, model_id ORDER BY ifnull(began, @began@)) AS nth
 	FROM possible_wait WHERE execution_id IS NULL AND app_id IS NOT NULL AND ended >= @ended@ AND ifnull(began < @to@, 1)
 		AND @ended@ - ifnull(began, @began@) > 100000000),

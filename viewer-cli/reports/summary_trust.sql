@@ -4,8 +4,8 @@ traces AS (
   SELECT count(*) AS n_traces,
     (SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace WHERE host <> '' ORDER BY host)) AS hosts,
     (SELECT group_concat(session, ', ') FROM (SELECT DISTINCT session FROM trace WHERE session <> '' ORDER BY session)) AS sessions,
-    max(ifnull(recorded_until, ended)) - min(began) AS span_ns, max(ifnull(recorded_until, ended)) - max(ended) AS silent_ns,
-    nullif(max(coalesce(recorded_until, over_by, ended)) - max(ifnull(recorded_until, ended)), 0) AS perhaps_ns, sum(events) AS n_events, sum(lost_events) AS lost_events, sum(lost_packets) AS lost_packets,
+    max(max(ended, ifnull(recorded_until, ended))) - min(began) AS span_ns, max(max(ended, ifnull(recorded_until, ended))) - max(ended) AS silent_ns,
+    nullif(max(max(ended, coalesce(recorded_until, over_by, ended))) - max(max(ended, ifnull(recorded_until, ended))), 0) AS perhaps_ns, sum(events) AS n_events, sum(lost_events) AS lost_events, sum(lost_packets) AS lost_packets,
     group_concat(DISTINCT nullif(clock, '')) AS clocks, count(DISTINCT clock_offset) AS n_offsets, sum(unusable_events) AS n_unusable, sum(cut) AS n_cut
   FROM trace),
 rules AS (

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BSA_SCHEMA_VERSION = 4 };
+enum { BSA_SCHEMA_VERSION = 5 };
 
 struct bsa_db;
 struct bsa_query;
