@@ -399,6 +399,8 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 		report_late_starved(f, x);
 	}
 	f->facts.execution(f->facts.ctx, &x->fact);
+	if (f->voices.n_pauses)
+		bsa_voices_over(f, x);
 	if (x->fact.quality == BSA_QUALITY_HEAD)
 		count_headless(f, x);
 	if (x->fact.quality == BSA_QUALITY_HEAD && is_unasked(x))

@@ -408,16 +408,22 @@ struct bsa_lost {
 };
 
 /*
- * No event of a service was recorded from @began to @ended, the end of the recording, though clients waited for it. It
- * may hang, or be dead, or not recorded any more: the events do not tell. Reported at the end.
+ * No event of a service was recorded from @began to @ended, though clients waited for it.
+ *
+ *   until the end of the recording   it may hang, or be dead, or not recorded any more: the events do not tell.
+ *                                    Reported at the end
+ *   went_on                          it had a request that it read after @ended only, and no run on its lanes had a
+ *                                    cpu for half of that time: it was stopped, or had no cpu. Reported when these are
+ *                                    over
  */
 struct bsa_silence {
 	uint64_t began, ended; /* began: its last event, or the first time at which a client waited, if that is later */
 	uint64_t execution;    /* the one that waits longest; 0: none waits */
 	uint32_t trace, process; /* of the service; process 0: unknown */
-	uint32_t awaited;        /* number of executions whose clients wait for the answer at the end */
+	uint32_t awaited;        /* number of executions whose clients wait for the answer at @ended */
 	uint32_t failed; /* number of executions that failed for their clients since, without a word of the service */
 	uint16_t instance;
+	bool went_on; /* the service emitted events after @ended */
 };
 
 /* Counts of what the fold left out, by reason. */

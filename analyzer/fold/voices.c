@@ -70,26 +70,6 @@ unsigned bsa_voice_of(const struct bsa_event *e)
 #undef OF_NUMBER
 }
 
-void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_event *e)
-{
-	struct bsa_voices *v = &f->voices;
-	uint64_t heard;
-
-	assert(instance < BSA_INSTANCES);
-	heard = v->heard[instance];
-
-	if (!heard)
-		v->began[instance] = f->now;
-	v->heard[instance] = f->now;
-	v->trace[instance] = f->trace;
-	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_repeated(e))
-		bsa_fold_unknown(f, 0, f->now - 1); /* summaries that it wrote before were not recorded */
-	if (heard && heard <= v->gap_began && f->now > v->gap_ended + 1) /* another service was heard before */
-		bsa_fold_lose(f, v->gap_began, f->now - 1, BSA_LOSS_GAP);
-	if (f->execs.n_silent_of[instance])
-		bsa_execs_forget_silent(f, instance);
-}
-
 static void mark_open(const struct bsa_table *t, bool open[BSA_INSTANCES])
 {
 	struct bsa_table_walk walk = { 0 };
@@ -140,8 +120,6 @@ static bool is_awaited(const struct bsa_exec *x)
 	       !bsa_exec_is_passed(x);
 }
 
-/* ---- services that are silent at the end ---- */
-
 /*
  * A service is silent if it was for longer than this, and than that many of the estimated runs: the longest run of what
  * is under way may be on a lane all that time.
@@ -162,6 +140,162 @@ static uint64_t estimate_of(const struct bsa_exec *x)
 
 	return estimate != BSA_NEVER && estimate < BSA_NEVER / SILENT_RUNS ? estimate : 0;
 }
+
+static void await(struct awaited *a, const struct bsa_exec *x)
+{
+	uint64_t run = estimate_of(x);
+
+	if (!a->n++ || x->fact.at[BSA_SUBMITTED] < a->since) {
+		a->since = x->fact.at[BSA_SUBMITTED];
+		a->execution = x->fact.id;
+	}
+	if (run > a->run)
+		a->run = run;
+}
+
+/* ---- services that are silent in the midst ---- */
+
+/*
+ * Whether a thread of the service should have read the request of @x at once. The threads of bursts and of blocking
+ * calls do, unless they are busy with the execution before.
+ */
+static bool is_unread(const struct bsa_exec *x)
+{
+	const struct bsa_stream_known *s = x->stream;
+
+	return (x->fact.path == BSA_PATH_BURST || x->fact.path == BSA_PATH_SYNC) &&
+	       x->fact.at[BSA_REQUEST_WRITTEN] != BSA_NEVER && x->fact.at[BSA_REQUEST_READ] == BSA_NEVER &&
+	       is_awaited(x) && bsa_list_first(&s->execs) == &x->of_stream && x->of_stream.next == &s->execs;
+}
+
+static bool may_be_on_lane(const struct bsa_exec *x)
+{
+	if (x->fact.at[BSA_RUN_ENDED] != BSA_NEVER || x->off || x->passed)
+		return false;
+	return x->fact.at[BSA_DISPATCHED] != BSA_NEVER ||
+	       (x->late_start && !x->found_waiting && x->fact.at[BSA_ENQUEUED] == BSA_NEVER);
+}
+
+/* What is known at the end of a pause of service @i, which ends now. Returns false where it proves nothing. */
+static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *ret)
+{
+	const struct bsa_voices *v = &f->voices;
+	const struct bsa_service *s = bsa_table_find(&f->world.services, i);
+	struct awaited all = { 0 };
+	uint64_t asked = BSA_NEVER;
+
+	*ret = (struct bsa_pause){ .n_holders = 0 };
+	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (x->sched.instance != i)
+			continue;
+		if (is_awaited(x))
+			await(&all, x);
+		if (is_unread(x) && x->fact.at[BSA_REQUEST_WRITTEN] < asked) {
+			asked = x->fact.at[BSA_REQUEST_WRITTEN];
+			ret->unread = x->fact.id;
+		}
+		if (!may_be_on_lane(x))
+			continue;
+		if (ret->n_holders == sizeof(ret->holders) / sizeof(*ret->holders))
+			return false;
+		ret->holders[ret->n_holders++] = x->fact.id;
+	}
+	if (asked == BSA_NEVER)
+		return false;
+	ret->fact = (struct bsa_silence){ .began = asked > v->heard[i] ? asked : v->heard[i],
+		                          .ended = f->now,
+		                          .execution = all.execution,
+		                          .trace = v->trace[i],
+		                          .process = s ? s->rules.process : 0,
+		                          .awaited = all.n,
+		                          .instance = (uint16_t)i,
+		                          .went_on = true };
+	return f->now >= ret->fact.began + SILENT_LEAST_NS;
+}
+
+/* Service @i emits something, after a long time without. */
+static void look_for_pause(struct bsa_fold *f, unsigned i)
+{
+	struct bsa_voices *v = &f->voices;
+
+	if (!f->facts.silence || f->options.horizon_ns || v->n_pauses == BSA_PAUSES || v->answered[i] > v->heard[i] ||
+	    bsa_losses_touch(&f->losses, v->heard[i], f->now))
+		return;
+	if (read_pause(f, i, &v->pauses[v->n_pauses]))
+		v->n_pauses++;
+}
+
+/* Returns false if @x, which is over, shows that the service need not have been stopped in @p. */
+static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
+{
+	uint64_t read = x->fact.at[BSA_REQUEST_READ], cpu = x->fact.cpu;
+
+	if (p->unread == x->fact.id) {
+		if (read == BSA_NEVER || read < p->fact.ended)
+			return false;
+		p->unread = 0;
+	}
+	for (unsigned i = 0; i < p->n_holders; i++)
+		if (p->holders[i] == x->fact.id) {
+			p->holders[i] = p->holders[--p->n_holders];
+			return cpu != BSA_NEVER && cpu < (p->fact.ended - p->fact.began) / 2;
+		}
+	return true;
+}
+
+void bsa_voices_prepared(struct bsa_fold *f, uint32_t connection, uint64_t began)
+{
+	struct bsa_voices *v = &f->voices;
+
+	for (unsigned i = 0; i < v->n_pauses;)
+		if (v->pauses[i].fact.instance == of_number(connection) && v->pauses[i].fact.ended > began)
+			v->pauses[i] = v->pauses[--v->n_pauses];
+		else
+			i++;
+}
+
+void bsa_voices_over(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	struct bsa_voices *v = &f->voices;
+
+	for (unsigned i = 0; i < v->n_pauses;) {
+		bool holds = pause_take(&v->pauses[i], x);
+
+		if (holds && (v->pauses[i].unread || v->pauses[i].n_holders)) {
+			i++;
+			continue;
+		}
+		if (holds)
+			f->facts.silence(f->facts.ctx, &v->pauses[i].fact);
+		v->pauses[i] = v->pauses[--v->n_pauses];
+	}
+}
+
+void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_event *e)
+{
+	struct bsa_voices *v = &f->voices;
+	uint64_t heard;
+
+	assert(instance < BSA_INSTANCES);
+	heard = v->heard[instance];
+
+	if (heard && f->now > heard && f->now - heard >= SILENT_LEAST_NS)
+		look_for_pause(f, instance);
+	if (!heard)
+		v->began[instance] = f->now;
+	v->heard[instance] = f->now;
+	v->trace[instance] = f->trace;
+	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_repeated(e))
+		bsa_fold_unknown(f, 0, f->now - 1); /* summaries that it wrote before were not recorded */
+	if (heard && heard <= v->gap_began && f->now > v->gap_ended + 1) /* another service was heard before */
+		bsa_fold_lose(f, v->gap_began, f->now - 1, BSA_LOSS_GAP);
+	if (f->execs.n_silent_of[instance])
+		bsa_execs_forget_silent(f, instance);
+}
+
+/* ---- services that are silent at the end ---- */
 
 /* Since when the service of @x has had its request, and emitted nothing; BSA_NEVER: it need not have it. */
 static uint64_t unheard_since(const struct bsa_fold *f, const struct bsa_exec *x)
@@ -199,18 +333,6 @@ struct bsa_awaited bsa_fold_awaited(const struct bsa_fold *f, uint64_t until)
 	if (stalled < until && until - stalled >= SILENT_LEAST_NS && until - stalled >= SILENT_RUNS * run)
 		ret.stalled = stalled;
 	return ret;
-}
-
-static void await(struct awaited *a, const struct bsa_exec *x)
-{
-	uint64_t run = estimate_of(x);
-
-	if (!a->n++ || x->fact.at[BSA_SUBMITTED] < a->since) {
-		a->since = x->fact.at[BSA_SUBMITTED];
-		a->execution = x->fact.id;
-	}
-	if (run > a->run)
-		a->run = run;
 }
 
 static void report_silence(struct bsa_fold *f, unsigned i, const struct awaited *a)

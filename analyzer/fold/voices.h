@@ -18,6 +18,7 @@
 #define BSA_FOLD_VOICES_H
 
 #include "fold/event.h"
+#include "fold/facts.h"
 
 #include <stdbool.h>
 
@@ -25,6 +26,20 @@ struct bsa_exec;
 struct bsa_fold;
 
 enum { BSA_INSTANCES = 4096, BSA_NO_INSTANCE = BSA_INSTANCES };
+
+/*
+ * A service had a request and emitted nothing for long, and then went on. A long run emits nothing either; but
+ * meanwhile the service reads the requests of other bursts. What proves that it was stopped comes later: when it read
+ * the request, and how much cpu time the runs had that were on its lanes.
+ */
+struct bsa_pause {
+	struct bsa_silence fact;
+	uint64_t unread; /* id of the execution whose request waited; 0: it was read after the pause, as is known */
+	uint64_t holders[64]; /* ids of the executions on lanes that are under way */
+	unsigned n_holders;
+};
+
+enum { BSA_PAUSES = 16 }; /* further ones are not reported until one of them is decided */
 
 struct bsa_voices {
 	uint64_t began[BSA_INSTANCES]; /* time of the first event; 0: none */
@@ -41,6 +56,8 @@ struct bsa_voices {
 	unsigned n_heard;                 /* number of services heard */
 	uint64_t gap_began;               /* begin of the latest stop, from the packets; 0: no stop yet */
 	uint64_t gap_ended;               /* time at which a service was heard again, or 1 ns less */
+	struct bsa_pause pauses[BSA_PAUSES];
+	unsigned n_pauses;
 };
 
 /* The service that emitted @e; BSA_NO_INSTANCE: a client emitted it, or may have. */
@@ -56,6 +73,12 @@ uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at);
  * @x ended now for its client, and its service reported no end of it: the service died, or is not recorded any more.
  */
 void bsa_voices_untold(struct bsa_fold *f, const struct bsa_exec *x);
+
+/* A service prepared a model from @began until now: it may have been busy with that. */
+void bsa_voices_prepared(struct bsa_fold *f, uint32_t connection, uint64_t began);
+
+/* @x is over, and judged: it may prove that its service was stopped. */
+void bsa_voices_over(struct bsa_fold *f, const struct bsa_exec *x);
 
 /* Find the services that hang until the end of their recording, and report those that are silent. */
 void bsa_voices_finish(struct bsa_fold *f);

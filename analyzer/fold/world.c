@@ -481,6 +481,8 @@ void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e)
 {
 	struct bsa_model_known *m;
 
+	if (f->voices.n_pauses && !e->since)
+		bsa_voices_prepared(f, e->conn, e->took_ns < f->now ? f->now - e->took_ns : 0);
 	if (!e->model) {
 		struct bsa_model failed = model_unknown(f, 0);
 

@@ -679,7 +679,8 @@ static const char services_sql[] =
 	"OR max(deadlines) <> min(deadlines), "
 	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1, "
 	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id), (SELECT min(t.ended, ifnull((SELECT min(q.began) FROM "
-	"silence q WHERE q.trace_id = t.id AND q.instance = r.instance), t.ended)) FROM trace t WHERE t.id = "
+	"silence q WHERE q.trace_id = t.id AND q.instance = r.instance AND NOT q.went_on), t.ended)) FROM trace t "
+	"WHERE t.id = "
 	"r.trace_id) "
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
 

@@ -1543,6 +1543,14 @@ static void ideal_sharing_is_played_until_a_service_is_silent(void **state)
 	       .process = 1,
 	       .awaited = 1,
 	       .instance = 0xabc });
+	/* one that went on does not end the replay */
+	FACT(silence, bsa_silence,
+	     { .began = ready + 10,
+	       .ended = ready + 20,
+	       .trace = 1,
+	       .instance = 0xabc,
+	       .awaited = 1,
+	       .went_on = true });
 	stored_finish(s);
 	assert_rows(*state, "SELECT h.work_ns - x.queue_ns - x.run_ns FROM app_sharing h JOIN execution x ON x.id = 1",
 	            "300\n");
