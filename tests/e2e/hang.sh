@@ -2,7 +2,7 @@
 # hang.sh BURSTSCOPE SERVICE LOAD -- a service that is stopped while apps wait for its answers emits nothing more: no rule passes
 # over that time. burstscope record knows the end of the recording, so executions take until then, and deadlines are missed;
 # of LTTng alone that end is not known, and what depends on it cannot be told. A service that is idle at the end does not hang. top shows
-# what is past its deadline and for how long the service has been silent, while it hangs.
+# what is past its deadline and for how long the service has been silent, while it hangs. A service that is stopped and goes on is named, too.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3
@@ -70,11 +70,42 @@ end_load
 judged known FAIL
 is_said known 'NO EVENT of any program in the last [0-9.]+ s, with executions under way'
 is_said known ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded in the last [0-9.]+ s, while clients waited for [0-9]+ answers, longest for [0-9.]+ s: .*; it hung, or had died: '
-is_said known ' starvation +bg.s mobilenet-640 waited .*; no event of the service was recorded in the last [0-9]+ % of that time'
+is_said known ' starvation +bg.s mobilenet-640 waited .*; no event of the service was recorded for [0-9]+ % of that time'
 ! grep -q ' held the lane ' "$tmp/known.summary" || wrong "known: an app is blamed: $(<"$tmp/known.summary")"
 [[ $("$burstscope" sql "$tmp/known.db" --format csv \
 	"SELECT count(*) > 0 FROM execution WHERE quality = 'open' AND miss = 'late' AND lateness_ns IS NULL" | tail -1) == 1 ]] ||
 	wrong 'no execution is late by an unknown time'
+
+# ---- it is stopped in the midst, and goes on ----
+
+# What comes at fixed times is asked for while the service is stopped, and has its threads there.
+scenario midst '{"name": "midst", "duration": "60s", "apps": [
+	{"name": "kws", "streams": [{"name": "k", "model": "keyword", "priority": "high", "period": "20ms"},
+		{"name": "l", "model": "keyword", "priority": "high", "period": "30ms"},
+		{"name": "m", "model": "keyword", "priority": "high", "period": "50ms", "path": "sync"}]},
+	{"name": "bg", "streams": [{"name": "n", "model": "mobilenet-640", "priority": "low", "threads": 2}]}]}'
+start_service "$service" --lanes 1
+"$load" --quiet --socket "$tmp/socket" "$tmp/midst.json" >/dev/null 2>&1 &
+load_pid=$!
+goes_on "$service"
+"$burstscope" record -q --for 8s --detail full -o "$tmp/midst" >/dev/null 2>"$tmp/midst.said" &
+recorder=$!
+awaits '[[ -e $tmp/midst/burstscope.record ]]' 'it records'
+goes_on "$service"
+for _ in 1 2; do
+	kill -STOP "$daemon"
+	sleep 1.3
+	kill -CONT "$daemon"
+	goes_on "$service"
+done
+await_end "$recorder" 'the recording ends' || wrong "record: $(<"$tmp/midst.said")"
+end_load
+quietly "$burstscope" import -q -o "$tmp/midst.db" "$tmp/midst"
+"$burstscope" summary "$tmp/midst.db" >"$tmp/midst.summary"
+is_said midst ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded for 1\.[0-9]+ s, while clients waited for [0-9]+ answers?, .*, and then it went on; it was stopped, or hung, or had no cpu'
+[[ $("$burstscope" sql "$tmp/midst.db" --format csv \
+	"SELECT count(*) FROM silence WHERE NOT went_on OR ended - began > 2000000000" | tail -1) == 0 ]] ||
+	wrong 'a service that goes on is silent until the end, or for longer than it was stopped'
 
 # ---- burstscope top, while it hangs ----
 
@@ -116,6 +147,6 @@ sleep 3
 end_session idle
 stop_service || wrong 'nnburstd does not end well'
 judged idle PASS
-! grep -q ' silent ' "$tmp/idle.summary" || wrong "an idle service is silent: $(<"$tmp/idle.summary")"
+! grep -q ' silent .* in the last ' "$tmp/idle.summary" || wrong "an idle service is silent: $(<"$tmp/idle.summary")"
 
 exit $((failures > 0))

@@ -42,6 +42,8 @@ static const struct {
 	/* clang-format off */
 	{ "two apps on one lane may lag two stretches and two milliseconds", { LAG(2, 1, MS(6), MS(2)), SEEN }, 6e6, BSV_PASS },
 	{ "and not a nanosecond more", { LAG(2, 1, MS(6) + 1, MS(2)), SEEN }, 6e6, BSV_FAIL },
+	{ "but for a time in which the service was stopped", { LAG(2, 1, MS(6) + 1, MS(2)), .paused_ns = 1, SEEN }, 6e6, BSV_CANNOT_TELL },
+	{ "and not longer", { LAG(2, 1, MS(6) + 2, MS(2)), .paused_ns = 1, SEEN }, 6e6, BSV_FAIL },
 	{ "as may three", { LAG(3, 1, MS(6), MS(2)), SEEN }, 6e6, BSV_PASS },
 	{ "four apps: 1 + 1/2 + 1/3 is still less than two", { LAG(4, 1, MS(6) + 1, MS(2)), SEEN }, 6e6, BSV_FAIL },
 	{ "five apps: 1 + 1/2 + 1/3 + 1/4 stretches and half milliseconds, and one", { LAG(5, 1, 6208333, MS(2)), SEEN }, 2.5e6 * 25 / 12 + 1e6, BSV_PASS },
@@ -270,6 +272,45 @@ static void fairness_is_judged_by_ideal_sharing(void **state)
 			assert_string_equal(j.by, "hog");
 			assert_true(j.rules[0].figure >= j.rules[0].bound);
 		}
+	}
+}
+
+/* What is worse only by what a stop of the service may have added is nobody's doing. */
+static void a_service_that_was_stopped_need_not_be_unfair(void **state)
+{
+	static const struct {
+		const char *story;
+		struct bsa_shared app;
+		struct bsv_pauses pauses;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		/* clang-format off */
+		{ "the mean, with it", { RESPONSES(100, MS(30), MS(20), MS(20), MS(20)) }, { MS(500), 2, MS(1000) }, BSV_CANNOT_TELL },
+		{ "the mean, without it, too", { RESPONSES(100, MS(30), MS(20), MS(20), MS(20)) }, { MS(100), 2, MS(200) }, BSV_FAIL },
+		{ "what it got, with it", { WORK(MS(3000), MS(1000)) }, { MS(1000), 1, MS(1000) }, BSV_CANNOT_TELL },
+		{ "what it got, without it, too", { WORK(MS(3000), MS(1000)) }, { MS(999), 1, MS(999) }, BSV_FAIL },
+		{ "deadlines, with it", { DUE(30, 1, 9, 9) }, { MS(100), 1, MS(100) }, BSV_CANNOT_TELL },
+		{ "deadlines, without it, too", { DUE(30, 1, 10, 10) }, { MS(100), 1, MS(100) }, BSV_FAIL },
+		{ "p95 of few", { RESPONSES(100, MS(20), MS(20), MS(40), MS(20)) }, { MS(100), 2, MS(200) }, BSV_CANNOT_TELL },
+		{ "p95 of many", { RESPONSES(200, MS(20), MS(20), MS(40), MS(20)) }, { MS(100), 2, MS(200) }, BSV_FAIL },
+		{ "no failure, no doubt", { FINE }, { MS(1000), 9, MS(9000) }, BSV_PASS },
+		/* clang-format on */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char meek[] = "meek", hog[] = "hog";
+		struct bsv_sharing_app apps[2] = { { .of = rows[i].app, .name = meek, .taker = hog, .step_ns = MS(1) },
+			                           { .of = { FINE }, .name = hog, .step_ns = MS(1) } };
+		const struct bsv_sharing_facts f = {
+			.apps = apps, .n = 2, .services = 1, .played = 1, .pauses = rows[i].pauses, SEEN
+		};
+		struct bsv_judgement j;
+
+		bsv_rule_sharing_paused(&j, &f);
+		expect_outcome(rows[i].story, j.rules[0].outcome, rows[i].outcome);
+		assert_true((rows[i].outcome == BSV_CANNOT_TELL) ==
+		            !strncmp(j.rules[0].why, "the service was stopped", 23));
 	}
 }
 
@@ -556,7 +597,7 @@ static void a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only(void
 		  0 },
 		{ "nothing to say", NULL, 0, 0, 0, "", 0 },
 		{ "the service is silent for most of it", "hog", MS(200), 0, 0,
-		  "; no event of the service was recorded in the last 75 % of that time", MS(150) },
+		  "; no event of the service was recorded for 75 % of that time", MS(150) },
 		{ "it is silent for half of it", "hog", MS(200), 0, 0, "; the lane was held mostly by hog", MS(100) },
 	};
 
@@ -659,6 +700,7 @@ int main(void)
 		cmocka_unit_test(a_lag_without_an_upper_bound_may_be_of_any_length),
 		cmocka_unit_test(the_limit_of_a_pass_is_the_least),
 		cmocka_unit_test(fairness_is_judged_by_ideal_sharing),
+		cmocka_unit_test(a_service_that_was_stopped_need_not_be_unfair),
 		cmocka_unit_test(what_ideal_sharing_cannot_judge),
 		cmocka_unit_test(a_bound_that_is_given_holds_instead),
 		cmocka_unit_test(a_bound_of_nothing_is_one),

@@ -126,6 +126,8 @@ static const struct {
 	{ "silent", applies_always,
 	  "If the service is still there, look where its threads are: gdb -p, and its pid; if it is not, look at its "
 	  "core dump and the kernel's log." },
+	{ "paused", applies_always,
+	  "What stopped the service's process (SIGSTOP, a debugger, a frozen cgroup), or what had all cpus then." },
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (nnburstd --spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },

@@ -62,7 +62,8 @@ enum {
 	SILENT_LONGEST,
 	SILENT_RECORDED,
 	SILENT_FIRST,
-	SILENT_LAST
+	SILENT_LAST,
+	SILENT_WENT_ON
 };
 
 /* ", while clients waited for 4 answers, longest for 3.4 s: cam's faces, execution 46". Owned; NULL: no memory. */
@@ -83,7 +84,7 @@ static char *silence_awaited(const struct bsv_rows *rows, const char *who)
 	                bsv_rows_get(rows, SILENT_EXECUTION, 0));
 }
 
-/* What was seen, and no more: a service that hangs emits as little as one that died. */
+/* What was seen, and no more: a service that hangs emits as little as one that died, or is stopped. */
 static char *silence_text(const struct bsv_rows *rows, const char *who)
 {
 	int64_t failed = bsv_rows_get(rows, SILENT_FAILED, 0), pid = bsv_rows_get(rows, SILENT_PID, 0);
@@ -97,6 +98,11 @@ static char *silence_text(const struct bsv_rows *rows, const char *who)
 		       : strdup("");
 	if (!service || !awaited || !failures)
 		return NULL;
+	if (bsv_rows_get(rows, SILENT_WENT_ON, 0))
+		return bsv_text(
+			"no event of %s was recorded for %s%s, and then it went on; it was stopped, or hung, or "
+			"had no cpu",
+			service, bsv_duration(silent, bsv_rows_get(rows, SILENT_NS, 0)), awaited);
 	return bsv_text(
 		"no event of %s was recorded in the last %s%s%s; it hung, or had died%s: the recording does not "
 		"tell",
@@ -104,25 +110,29 @@ static char *silence_text(const struct bsv_rows *rows, const char *who)
 		bsv_rows_get(rows, SILENT_RECORDED, 0) ? "" : ", or was not recorded any more");
 }
 
-static int add_silences(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+/* @short_ones: only the stops of less than a second; otherwise only the others. */
+static int add_silences(struct bsv_findings *f, struct bsv_input *input, bool short_ones, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_input_rows(&rows, input, bsv_sql_silences, NULL, err), n = 0;
+	const struct bsv_placeholder placeholders[] = { { "short", short_ones ? "1" : "0" }, { NULL, NULL } };
+	int r = bsv_input_rows(&rows, input, bsv_sql_silences, placeholders, err), n = 0;
 
 	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
 		bsv_scoped_text *who = bsv_full_name(text_of(rows, SILENT_APP), text_of(rows, SILENT_MODEL));
 
 		r = bsv_finding_add(
 			f,
-			(struct bsv_finding){ .finding = strdup("silent"),
-		                              .what = silence_text(rows, who),
-		                              .who = bsv_text_copy(who),
-		                              .misses = -1,
-		                              .first_at = bsv_rows_get(rows, SILENT_FIRST, BSV_WHEN_UNKNOWN),
-		                              .last_at = bsv_rows_get(rows, SILENT_LAST, BSV_WHEN_UNKNOWN),
-		                              .lost_ns = bsv_rows_get(rows, SILENT_LONGEST, -1),
-		                              .see = "timeline",
-		                              .advice = bsv_finding_advice(f, "silent", NULL) },
+			(struct bsv_finding){
+				.finding = strdup("silent"),
+				.what = silence_text(rows, who),
+				.who = bsv_text_copy(who),
+				.misses = -1,
+				.first_at = bsv_rows_get(rows, SILENT_FIRST, BSV_WHEN_UNKNOWN),
+				.last_at = bsv_rows_get(rows, SILENT_LAST, BSV_WHEN_UNKNOWN),
+				.lost_ns = bsv_rows_get(rows, SILENT_LONGEST, -1),
+				.see = "timeline",
+				.advice = bsv_finding_advice(
+					f, bsv_rows_get(rows, SILENT_WENT_ON, 0) ? "paused" : "silent", NULL) },
 			err);
 	}
 	return r < 0 ? r : 0;
@@ -136,7 +146,8 @@ struct starved {
 	double idle;     /* at least: the lane was empty */
 	double unrun;    /* at least: the run on the lane had no cpu */
 	double unknown;  /* at least: it is not known who held the lane */
-	double silent;   /* in percent of the longest waits: no event of the service was recorded, until the end */
+	double silent;   /* in percent of the longest waits: no event of the service, though it had requests */
+	bool paused;     /* for most of that, it went on afterwards */
 	const char *hog; /* NULL if no app is known to have held the lane */
 	bool own;        /* that app is its own */
 };
@@ -164,7 +175,7 @@ static char *starved_text(const struct starved *s)
 	const char *hog = s->own ? "work of its own app" : s->hog;
 
 	if (is_starved_by_silence(s))
-		return bsv_text("; no event of the service was recorded in the last %.0f %% of that time", s->silent);
+		return bsv_text("; no event of the service was recorded for %.0f %% of that time", s->silent);
 	if (is_starved_by_machine(s) && s->unrun < 1)
 		return bsv_text("; the lane was empty for %.0f %% of that time", s->idle);
 	if (is_starved_by_machine(s))
@@ -220,8 +231,9 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 			.fails = fails ? BSV_FAILS_STARVATION : 0,
 			.advice = machine  ? bsv_finding_advice(f, "machine", NULL)
 	                          : holder ? bsv_finding_advice(f, by->own ? "queued_behind" : "starvation", NULL)
-	                          : is_starved_by_silence(by) ? bsv_finding_advice(f, "silent", NULL)
-	                                                      : NULL,
+	                          : is_starved_by_silence(by)
+	                                  ? bsv_finding_advice(f, by->paused ? "paused" : "silent", NULL)
+	                                  : NULL,
 			.blame = machine   ? BSV_BLAMES_MACHINE
 	                         : !holder ? BSV_BLAMES_NO_APP
 	                         : by->own ? BSV_BLAMES_OWN
@@ -258,6 +270,7 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 			                  .unrun = percent * (double)by.unrun_ns,
 			                  .unknown = percent * (double)by.unknown_ns,
 			                  .silent = by.all_ns > 0 ? 100 * (double)by.silent_ns / (double)by.all_ns : 0,
+			                  .paused = 2 * by.paused_ns > by.silent_ns,
 			                  .hog = hog,
 			                  .own = app && hog && !strcmp(app, hog) };
 		if (hog)
@@ -581,7 +594,7 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	int r = findings_begin(ret, input, err);
 
 	if (r >= 0)
-		r = add_silences(ret, input, err);
+		r = add_silences(ret, input, false, err);
 	if (r >= 0) /* those that come later may be merged into these */
 		r = bsv_missed_add(ret, input, &judgements[BSV_FAIRNESS], err);
 	if (r >= 0)
@@ -592,6 +605,8 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 		r = add_starvation(ret, input, &judgements[BSV_STARVATION], err);
 	if (r >= 0)
 		r = add_unfair(ret, input, &judgements[BSV_FAIRNESS], err);
+	if (r >= 0)
+		r = add_silences(ret, input, true, err);
 	if (r >= 0)
 		r = add_habits(ret, input, err);
 	bsv_findings_rest_last(ret);

@@ -75,6 +75,19 @@ static void one_service_fill(struct one_service *s)
 	                                                          { NULL, NULL } });
 }
 
+int bsv_pauses_read(struct bsv_pauses *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_input_row(&rows, input, bsv_sql_pauses, NULL, err);
+
+	*ret = (struct bsv_pauses){ .paused_ns = 0 };
+	if (r > 0)
+		*ret = (struct bsv_pauses){ .paused_ns = bsv_rows_get(rows, 0, 0),
+			                    .n_awaited = bsv_rows_get(rows, 1, 0),
+			                    .awaited_ns = bsv_rows_get(rows, 2, 0) };
+	return r < 0 ? r : 0;
+}
+
 static int judge_service(struct bsv_judgement *ret, struct one_service *of, const struct bsv_input *input,
                          const struct bsv_bounds *bounds, struct bsa_err *err)
 {
@@ -92,8 +105,11 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 		{ NULL, NULL }
 	};
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_hidden_make(input, err);
+	struct bsv_pauses pauses;
+	int r = bsv_pauses_read(&pauses, input, err);
 
+	if (r >= 0)
+		r = bsv_hidden_make(input, err);
 	if (r >= 0)
 		r = bsv_input_row(&rows, input, bsv_sql_verdict_fairness, placeholders, err);
 	if (r <= 0)
@@ -111,6 +127,7 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 	                                                .stranger_ns = bsv_rows_get(rows, 9, 0),
 	                                                .no_rules = bsv_rows_get(rows, 10, 0),
 	                                                .others = bsv_rows_get(rows, 11, 0),
+	                                                .paused_ns = pauses.paused_ns,
 	                                                .sight = sight_read(rows, 12) },
 	                  bounds);
 	return 0;
@@ -222,6 +239,7 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 		ret->unknown_ns += bsv_rows_get(unheld, 1, 0);
 		ret->unrun_ns += bsv_rows_get(unheld, 2, 0);
 		ret->silent_ns += bsv_rows_get(unheld, 3, 0);
+		ret->paused_ns += bsv_rows_get(unheld, 4, 0);
 		ret->all_ns += bsv_rows_get(rows, 2, 0);
 	}
 	return r;
@@ -449,7 +467,7 @@ int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input 
 	case BSV_FAIRNESS:
 		r = by_lag ? judge_lag(ret, input, bounds, err) : bsv_sharing_read(&sharing, input, err);
 		if (r >= 0 && !by_lag)
-			bsv_rule_sharing(ret, &sharing);
+			bsv_rule_sharing_paused(ret, &sharing);
 		break;
 	case BSV_STARVATION:
 		r = judge_starvation(ret, input, bounds, err);

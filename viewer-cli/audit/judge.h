@@ -17,7 +17,8 @@ struct bsv_starved_by {
 	int64_t idle_ns;    /* the lane was empty */
 	int64_t unknown_ns; /* the holder of the lane is unknown */
 	int64_t unrun_ns;   /* at least so long the run that held the lane was on no cpu */
-	int64_t silent_ns;  /* the service was silent, at the end of the recording */
+	int64_t silent_ns;  /* the service was silent, at the end of the recording, or it was stopped */
+	int64_t paused_ns;  /* of these: it was stopped, and went on */
 	int64_t all_ns;     /* waits that these times are parts of */
 };
 

@@ -561,7 +561,7 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 		                         .losses = bsv_rows_get(sight, 3, 0),
 		                         .partly = bsv_rows_get(sight, 4, 0) };
 	ret->hidden = bsv_rows_get(sight, 2, 0);
-	return 0;
+	return bsv_pauses_read(&ret->pauses, input, err);
 }
 
 void bsv_sharing_fini(struct bsv_sharing_facts *f)
@@ -574,9 +574,50 @@ void bsv_sharing_fini(struct bsv_sharing_facts *f)
 	*f = (struct bsv_sharing_facts){ .n = 0 };
 }
 
+/* The least that @a had to bear of its service, if the most that stops may have added is left out. */
+static void leave_out_pauses(struct bsv_sharing_app *a, const struct bsv_pauses *p)
+{
+	enum { FEW = 100 }; /* one execution of so many does not move p95 */
+	struct bsa_shared *of = &a->of;
+
+	of->work_ns -= p->paused_ns < of->work_ns ? p->paused_ns : of->work_ns;
+	of->met = of->due - of->met > p->n_awaited ? of->met + p->n_awaited : of->due;
+	if (!of->n)
+		return;
+	of->mean_ns -= p->awaited_ns / of->n < of->mean_ns ? p->awaited_ns / of->n : of->mean_ns;
+	if (p->n_awaited > of->n / FEW && of->p95_least_ns > of->ideal_p95_ns)
+		of->p95_least_ns = of->ideal_p95_ns;
+}
+
+void bsv_rule_sharing_paused(struct bsv_judgement *ret, const struct bsv_sharing_facts *facts)
+{
+	struct bsv_sharing_facts least = *facts;
+	struct bsv_judgement without = { 0 };
+	char paused[BSV_DURATION_TEXT], why[BSV_WHY_MAX];
+
+	bsv_rule_sharing(ret, facts);
+	if (ret->rules[0].outcome != BSV_FAIL || !facts->pauses.paused_ns)
+		return;
+	least.apps = calloc(facts->n ? facts->n : 1, sizeof(*least.apps)); /* NULL: what a stop did is not known */
+	for (size_t i = 0; least.apps && i < facts->n; i++) {
+		least.apps[i] = facts->apps[i];
+		leave_out_pauses(&least.apps[i], &facts->pauses);
+	}
+	if (least.apps)
+		bsv_rule_sharing(&without, &least);
+	if (!least.apps || without.rules[0].outcome != BSV_FAIL) {
+		snprintf(why, sizeof(why), "%s", ret->why[0]);
+		ret->rules[0].outcome = BSV_CANNOT_TELL;
+		ret->who[0] = ret->by[0] = 0;
+		rule_explain(ret, "the service was stopped, or hung, or had no cpu, for %s, which may be why: %s",
+		             bsv_duration(paused, facts->pauses.paused_ns), why);
+	}
+	free(least.apps);
+}
+
 void bsv_judge_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *facts, const struct bsv_input *input)
 {
-	bsv_rule_sharing(ret, facts);
+	bsv_rule_sharing_paused(ret, facts);
 	if (input->coverage.unchecked)
 		bsv_rules_unchecked(ret);
 }

@@ -32,6 +32,7 @@ struct bsv_sharing_facts {
 	size_t played;                /* number of services that were replayed */
 	int64_t hidden; /* number of losses, and of executions and lanes not wholly recorded, in the asked time */
 	struct bsv_sight sight;
+	struct bsv_pauses pauses;
 };
 
 /*
@@ -52,7 +53,10 @@ double bsv_sharing_got(const struct bsa_shared *of);
 /* Judge one rule, slower_percent; if it fails, name the app behind and the app ahead. */
 void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *f);
 
-/* The same, but CANNOT TELL where the recording may be incomplete. */
+/* The same, but CANNOT TELL where it fails only with what the stops of the service may have added. */
+void bsv_rule_sharing_paused(struct bsv_judgement *ret, const struct bsv_sharing_facts *f);
+
+/* The same, but also CANNOT TELL where the recording may be incomplete. */
 void bsv_judge_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *facts, const struct bsv_input *input);
 
 #endif

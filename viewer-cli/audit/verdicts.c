@@ -166,6 +166,7 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 	/* An upper bound of any app's lag: of the hidden time on all lanes, half (fold/shares.c, worth_behind). */
 	int64_t hidden = longer_of(f->sight.hole_ns, f->sight.wait_ns);
 	double lag = fmax((double)(f->lanes > 0 ? f->lanes : 1) * (double)hidden / 2, (double)f->most_lag_ns);
+	double paused = (double)(f->lanes > 0 ? f->lanes : 1) * (double)f->paused_ns; /* the most that is owed for it */
 	char figure[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT], stretch[BSV_DURATION_TEXT];
 	char unseen[BSV_UNSEEN_TEXT];
 	struct bsv_verdict *v;
@@ -177,7 +178,15 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 	v->outcome = BSV_CANNOT_TELL;
 	if (explains_blind(ret, 0, &f->sight))
 		return;
-	if (known && v->figure > most && f->apps > 1) {
+	if (known && v->figure > most && f->apps > 1 && v->figure - paused <= most) {
+		rule_explain(
+			ret, 0,
+			"%s was %s behind its share; limit %s; the service was stopped, or hung, or had no cpu, for "
+			"%s, which may be why",
+			f->app ? f->app : "an app", bsv_duration(figure, f->max_lag_ns),
+			bsv_duration_beside(limit, bsv_whole(most), f->max_lag_ns),
+			bsv_duration(stretch, f->paused_ns));
+	} else if (known && v->figure > most && f->apps > 1) {
 		v->outcome = BSV_FAIL;
 		v->bound = most;
 		rule_explain(ret, 0, "%s was %s behind its share; limit %s%s%s", f->app ? f->app : "an app",
@@ -238,7 +247,7 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 
 	*to = 0;
 	if (2 * f->silent_ns > f->max_gap_ns)
-		snprintf(to, HELD_TEXT, "; no event of the service was recorded in the last %.0f %% of that time",
+		snprintf(to, HELD_TEXT, "; no event of the service was recorded for %.0f %% of that time",
 		         percent * (double)f->silent_ns);
 	else if (2 * f->unrun_ns > f->max_gap_ns)
 		snprintf(to, HELD_TEXT,

@@ -86,6 +86,16 @@ enum { BSV_UNSEEN_TEXT = 96 };
  */
 const char *bsv_unseen_text(char to[BSV_UNSEEN_TEXT], const struct bsv_sight *s);
 
+/* Times in which services were stopped, or had no cpu: they emitted nothing, though they had requests, and went on. */
+struct bsv_pauses {
+	int64_t paused_ns;  /* in all */
+	int64_t n_awaited;  /* number of executions that waited at the end of one, summed */
+	int64_t awaited_ns; /* the most that this added to how long these took, summed over them */
+};
+
+/* Of the asked time. 0 or a negative error. */
+int bsv_pauses_read(struct bsv_pauses *ret, const struct bsv_input *input, struct bsa_err *err);
+
 struct bsv_fairness_facts {
 	int64_t apps, most_apps; /* most apps with an execution ready or on a lane in one window: at least, at most */
 	int64_t lanes;           /* greatest number of lanes */
@@ -98,9 +108,10 @@ struct bsv_fairness_facts {
 	int64_t stretch_ns, most_stretch;
 	/* longest possible wait of an execution without any recorded event, or without a recorded app */
 	int64_t stranger_ns;
-	bool no_rules; /* whether the rules of the service were not recorded, so that the stretch is unknown */
-	bool begun;    /* whether the lag of an app at the start of the recording is unknown */
-	bool others;   /* whether an app without any recorded execution may have had work */
+	bool no_rules;     /* whether the rules of the service were not recorded, so that the stretch is unknown */
+	bool begun;        /* whether the lag of an app at the start of the recording is unknown */
+	bool others;       /* whether an app without any recorded execution may have had work */
+	int64_t paused_ns; /* for so long services were stopped, or had no cpu: no app had the lanes then */
 	struct bsv_sight sight;
 };
 
@@ -115,8 +126,8 @@ struct bsv_starvation_facts {
 	 */
 	const char *victim, *holder;
 	int64_t holder_ns, idle_ns, unknown_ns; /* for max_gap_ns: the holder had the lane; no app had it; unknown */
-	int64_t silent_ns;                      /* of max_gap_ns: no event of the service was recorded, until the end */
-	int64_t unrun_ns; /* part of max_gap_ns: at least this long the run that had the lane was on no cpu */
+	int64_t silent_ns; /* of max_gap_ns: no event of the service was recorded, until the end, or it was stopped */
+	int64_t unrun_ns;  /* part of max_gap_ns: at least this long the run that had the lane was on no cpu */
 	struct bsv_sight sight;
 };
 
