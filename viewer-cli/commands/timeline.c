@@ -367,6 +367,11 @@ static void add_unknown(struct asked *a, const struct bsv_rows *r)
 	                     bsv_rows_get(r, 3, 0));
 }
 
+static void add_silence(struct asked *a, const struct bsv_rows *r)
+{
+	bsv_timeline_open(a->timeline, bsv_rows_get(r, 0, 0), bsv_rows_get(r, 1, 0), bsv_rows_get(r, 2, 0));
+}
+
 static void add_focus_row(struct asked *a, const struct bsv_rows *r)
 {
 	static const enum bsv_state states[] = { BSV_UNDER_WAY, BSV_WAITING, BSV_ON_LANE };
@@ -436,6 +441,9 @@ static int add_all(struct asked *a, struct bsa_err *err)
 		if (r >= 0)
 			r = unknown ? rows_each(a, unknown, NULL, add_unknown, err) : bsv_no_memory(err);
 	}
+	if (r >= 0)
+		r = rows_each(a, bsv_sql_timeline_silences, (const struct bsv_value[]){ zero, { 0 } }, add_silence,
+		              err);
 	for (size_t i = 0; i < a->n_open; i++)
 		bsv_timeline_open(a->timeline, a->open[i].service, a->open[i].from, a->open[i].until);
 
