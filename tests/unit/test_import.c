@@ -492,6 +492,7 @@ static void programs_that_go_on_for_long_do_not_hide_the_end(void **state)
 	expect_rows(until, "300000000 300400000 1 300400000");
 	/* a stop takes as long */
 	assert_false(import_recorded(hangs, 300600000, 300600000, false, false, &counts));
+	expect_rows(until, "301500000 300600000 1 301500000"); /* the end is known, though events come after it */
 	/* summaries come later */
 	assert_false(import_recorded(hangs, 300400000, 300400000, true, false, &counts));
 	assert_true(import_recorded(hangs, 201400000, 201400000, true, false, &counts));
