@@ -2,9 +2,9 @@
  * gate.c -- bounds how long the files of one app can make the other apps of a service wait.
  *
  * BOUND     A call is slow if it slept, and kept the process's memory map for SLOW_NS or more. The first slow call of
- *           an app costs the others what it takes, and makes the app suspected for SUSPECTED_NS. Before each map and unmap
- *           of a suspected app, another process maps and unmaps the file. If that takes long, the file's lock is
- *           held: a map is refused, and an unmap is left to the reaper, which tries again later. The lock may be
+ *           an app costs the others what it takes, and makes the app suspected for SUSPECTED_NS. Before each map and
+ *           unmap of a suspected app, another process maps and unmaps the file. If that takes long, the file's lock
+ *           is held: a map is refused, and an unmap is left to the reaper, which tries again later. The lock may be
  *           taken between the trial and the call. Such a call is slow, too: then nothing of the app is mapped or
  *           unmapped for COST times as long, and for twice as many times after each further one (up to COST <<
  *           STRIKES_MAX). So the others wait for one call in SUSPECTED_NS without a slow one, and for a COST-th of
