@@ -1,7 +1,6 @@
 /* failed.c -- makes an error message of the causes that libbabeltrace2 has kept for this thread. */
 #include "failed.h"
 
-#include <babeltrace2/babeltrace.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +13,12 @@ bool bsa_bt_forget(void)
 	if (error)
 		bt_error_release(error);
 	return error;
+}
+
+void bsa_bt_graph_put(const bt_graph *graph)
+{
+	bt_graph_put_ref(graph);
+	bsa_bt_forget();
 }
 
 /* Length of the readable part of @cause: babeltrace2 appends addresses of its objects. */

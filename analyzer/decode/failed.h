@@ -4,6 +4,7 @@
 
 #include "bsa/err.h"
 
+#include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 
 /* Set the text to @format, ": " and the innermost cause. Returns @code. */
@@ -21,5 +22,11 @@ int bsa_bt_unreadable(struct bsa_err *err, bool no_means, const char *path);
 
 /* Drop the messages. True: there were some. */
 bool bsa_bt_forget(void);
+
+/*
+ * Release a graph. An iterator that gave its last messages together with an error keeps that error, and its end gives
+ * the error back to the thread: the next call of babeltrace2 would abort because of it.
+ */
+void bsa_bt_graph_put(const bt_graph *graph);
 
 #endif

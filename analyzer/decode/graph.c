@@ -273,7 +273,7 @@ struct bsa_graph *bsa_graph_free(struct bsa_graph *g)
 			bt_message_put_ref(port->messages[port->at]);
 		bt_message_iterator_put_ref(g->ports[i].iterator);
 	}
-	bt_graph_put_ref(g->graph);
+	bsa_bt_graph_put(g->graph);
 	bt_component_class_sink_put_ref(g->class);
 	bsa_plans_fini(&g->plans);
 	free(g->merge.heap);

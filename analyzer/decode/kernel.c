@@ -239,7 +239,7 @@ struct parts {
 
 static void parts_fini(struct parts *p)
 {
-	bt_graph_put_ref(p->graph);
+	bsa_bt_graph_put(p->graph);
 	bt_plugin_put_ref(p->ctf);
 	bt_plugin_put_ref(p->utils);
 	bt_value_put_ref(p->params);

@@ -201,7 +201,7 @@ static int look_by(struct look *look, const bt_component_class_source *source, s
 	                                 NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK ||
 	          bt_graph_run_once(graph) != BT_GRAPH_RUN_ONCE_STATUS_END || !look->seen))
 		r = bsa_bt_unreadable(err, bsa_bt_no_means(errno), input->info.path);
-	bt_graph_put_ref(graph);
+	bsa_bt_graph_put(graph);
 	return r;
 }
 

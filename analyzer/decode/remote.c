@@ -501,7 +501,7 @@ static void graph_end(struct bsa_remote *r)
 	g->n_streams = 0;
 	g->last = NULL;
 	g->iterator = NULL;
-	bt_graph_put_ref(g->graph);
+	bsa_bt_graph_put(g->graph);
 	g->graph = NULL;
 }
 

@@ -38,6 +38,7 @@
 #include "analyzer/timeline.h"
 #include "bsa/import.h"
 #include "decode/decode.h"
+#include "decode/failed.h"
 #include "importer.h"
 
 #ifndef ROUNDS
@@ -323,7 +324,8 @@ static _Noreturn void import_for_parent(const struct bsa_import_options *options
 		if (ftruncate(STDERR_FILENO, 0))
 			break;
 		r = bsa_import(options, NULL, NULL);
-		byte = r == BSA_E_INPUT ? 3 : r ? 2 : 0;
+		/* an error left on the thread would have the next call of babeltrace2 abort */
+		byte = bsa_bt_forget() ? 4 : r == BSA_E_INPUT ? 3 : r ? 2 : 0;
 		if (write(to, &byte, 1) != 1)
 			break;
 	}
