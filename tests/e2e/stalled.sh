@@ -71,6 +71,6 @@ done
 for command in explain preemptions; do
 	grep -q stalled "$tmp/$command.said" || wrong "$command does not say that it was stalled: $(head -40 "$tmp/$command.said")"
 done
-grep -q 'lost its lane because its thread waited for a page' "$tmp/whatif.said" || wrong 'whatif does not say what it cannot know'
+grep -q 'lost its lane because its thread could not use it' "$tmp/whatif.said" || wrong 'whatif does not say what it cannot know'
 
 exit $((failures > 0))

@@ -20,10 +20,8 @@ void bsv_notes_machine(struct bsv_answer *answer, const struct bsv_past *past)
 		bsv_answer_note(
 			answer,
 			"%zu times an execution lost its lane because its thread could not use it (it waited for a "
-			"page "
-			"or, on probation, for a cpu). In a replay that "
-			"wait, as far as it was on the lane, is part of the run, and takes no lane away: when a page "
-			"or a cpu would come is not known.",
+			"page or, on probation, for a cpu). In a replay that wait, as far as it was on the lane, is "
+			"part of the run, and takes no lane away: when a page or a cpu would come is not known.",
 			past->n_stalled);
 	if (past->delay_ns * 100 <= past->delayed_run_ns * BUSY_PERCENT)
 		return;
