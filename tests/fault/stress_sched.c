@@ -11,7 +11,7 @@
 #include "fault/stress_apps.h"
 #include "qos_app.h"
 
-enum { APPS = 8, BURSTS = 4, LIFE = 24 /* executions by a burst, at most */ };
+enum { APPS = 8, BURSTS = 4, LIFE = 24 /* executions by a burst, at most */, SELDOM = 50 };
 
 static const struct stress {
 	const char *policy, *preempt, *deadline;
@@ -262,7 +262,10 @@ static void no_thread_waits_forever_and_nothing_is_left(void **state)
 	              (unsigned long long)c.tally.missed_transient, (unsigned long long)c.tally.missed_persistent,
 	              (unsigned long long)c.preemptions, (unsigned long long)c.restarts);
 	assert_true(c.tally.right > 0);
-	assert_true(!c.preemptions == !strcmp(how->preempt, "none"));
+	if (strcmp(how->preempt, "none"))
+		assert_true(c.preemptions > 0);
+	else /* a lane is lost only while its thread waits for a page, or for the memory map */
+		assert_true(c.preemptions * SELDOM <= c.tally.right);
 	assert_true(!c.restarts == !!strcmp(how->preempt, "restart"));
 	service_fini(s);
 }
