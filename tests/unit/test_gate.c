@@ -116,8 +116,9 @@ static void a_slow_app_is_tried_and_then_waits(void **state)
 	while (nnb__gate_open(g, file, &began)) /* the reaper has unmapped it, and may not have counted it yet */
 		usleep(1000);
 	nnb__gate_close(g, began, 1);
-	nnb__gate_unref(again);
+	nnb__gate_unref(again); /* the last: its worker ends */
 	nnb__gate_unref(other);
+	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
 /* Who began while another app's slow call was under way, and waited behind it, is not tried. */
