@@ -451,7 +451,7 @@ static bool lane_is_stalled(const struct nnb__lane_watch *w, const struct nnb__s
 		return on_probation || w->rounds + atomic_load_explicit(&s->losses, memory_order_relaxed) > 1;
 	/* no event of a loss may come before that of the start */
 	return wait == NNB__WAIT_CPU && on_probation &&
-	       (!s->trace || atomic_load_explicit(&s->trace->phase, memory_order_relaxed) == NBT_phase_running);
+	       (!s->trace || atomic_load_explicit(&s->trace->on_lane, memory_order_acquire));
 }
 
 /* Look at the threads of the @suspects, without the lock; then take their lanes away, if they are stalled. */

@@ -73,6 +73,7 @@ void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops
 	assert(!t->ended);
 	nnb__trace_at(t, NNB__AT_RUN_ENDED);
 	atomic_store_explicit(&t->phase, NBT_phase_ended, memory_order_relaxed); /* before its lane is another's */
+	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
 	t->ended = true;
 	t->status = (uint8_t)status;
 	t->ops = (uint16_t)ops_run;

@@ -71,6 +71,7 @@ struct nnb__trace {
 	_Atomic uint64_t exec; /* 0: emit nothing */
 	_Atomic uint8_t phase; /* enum nbt_phase */
 	_Atomic uint8_t lane;
+	_Atomic bool on_lane; /* and the event of that was emitted: it may lose the lane */
 	_Atomic uint64_t deadline_ns;
 	_Atomic uint64_t ready_ns; /* since when it waits for a lane; 0: it does not */
 	struct nnb__trace_who who; /* set before others can look */
@@ -125,6 +126,7 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 	atomic_store_explicit(&t->deadline_ns, 0, memory_order_relaxed); /* unknown until the request is decoded */
 	atomic_store_explicit(&t->lane, NNB__NEVER_RAN, memory_order_relaxed);
 	atomic_store_explicit(&t->phase, NBT_phase_decode, memory_order_relaxed);
+	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
 	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
 	t->reads_delay = false;
 	t->has_delays = t->compact || nbt_on(NBT_EVENT_exec_delay);
@@ -216,6 +218,7 @@ static inline void nnb__trace_dispatched(struct nnb__trace *t, uint32_t lane)
 	atomic_store_explicit(&t->lane, (uint8_t)lane, memory_order_relaxed);
 	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
 	NNB__EMIT(t, sched_dispatch, .lane = (uint8_t)lane);
+	atomic_store_explicit(&t->on_lane, true, memory_order_release);
 }
 
 /* Call before another execution can run on the lane. */
@@ -227,6 +230,7 @@ static inline void nnb__trace_preempted(struct nnb__trace *t, uint64_t by, uint3
 	NNB__EMIT(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op,
 	          .mode = restart ? NBT_mode_restart : NBT_mode_save, .asked_ns = asked_ns, .redo_ns = redo_ns);
 	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
+	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
 }
 
 /*
@@ -238,6 +242,7 @@ static inline void nnb__trace_lost(struct nnb__trace *t, uint64_t by, uint32_t a
 	NNB__EMIT(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op, .mode = NBT_mode_stalled,
 	          .asked_ns = asked_ns, .redo_ns = 0);
 	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
+	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
 }
 
 /* The execution, which lost its lane, waits for one again since @now. Call before it can get one. */
@@ -254,6 +259,7 @@ static inline void nnb__trace_resumed(struct nnb__trace *t, uint32_t lane, uint3
 	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
 	NNB__EMIT(t, sched_resume, .lane = (uint8_t)lane, .from_op = (uint16_t)from_op,
 	          .resumed = restart ? NBT_resumed_restart : NBT_resumed_resume);
+	atomic_store_explicit(&t->on_lane, true, memory_order_release);
 }
 
 /* Call once for every request that was read, before another execution can run on its lane. */
