@@ -343,11 +343,13 @@ static void add_share_test(const struct bsv_changes *c, struct bsv_rows *rows, c
                            const char *measure, const struct bsv_change *of, const size_t n[4])
 {
 	const struct bsv_tally *t = tally_of(p);
-	bsv_scoped_text *a = bsv_text("%zu of %zu", n[0], n[1]), *b = bsv_text("%zu of %zu", n[2], n[3]);
+	bsv_scoped_text *a = NULL, *b = NULL;
 	const char *verdict = verdict_text(of, "more", "fewer");
 
 	if (c->people && !is_for_people(of))
 		return;
+	a = bsv_text("%zu of %zu", n[0], n[1]);
+	b = bsv_text("%zu of %zu", n[2], n[3]);
 	add_name(c, rows, t->app, t->model, t->path, NULL);
 	add_test(c, rows, measure, verdict, of, a, b, NULL, true);
 }

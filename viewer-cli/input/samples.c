@@ -39,6 +39,8 @@ enum {
 
 enum { HUNG_NS = 100000000, HUNG_TIMES = 2, HEADS_USUAL = 16 };
 
+enum { ROOM_FIRST = 4 /* executions of a group: a recording may have 100 000 groups of one */ };
+
 /* The key of a row: rows with the same ids and letters belong to the same group and the same tally. */
 struct kind {
 	int64_t app, model;
@@ -330,7 +332,7 @@ static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query
 
 static int group_grow(struct bsv_group *g, size_t *room)
 {
-	size_t more = *room ? 2 * *room : 64;
+	size_t more = *room ? 2 * *room : ROOM_FIRST;
 	int64_t *at = realloc(g->at, more * sizeof(*at));
 
 	if (!at)

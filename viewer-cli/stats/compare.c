@@ -129,23 +129,34 @@ static double log_of(int64_t ns)
 	return log(ns < 1 ? 1 : (double)ns);
 }
 
-static int latency_sight(struct work *w, struct sightings to[BSV_LATENCIES], const struct entry *e)
+/* @tested: the percentiles that are tested: the others need no variance. */
+static int latency_sight(struct work *w, struct sightings to[BSV_LATENCIES], const struct entry *e,
+                         const bool tested[BSV_LATENCIES])
 {
 	const struct bsv_group *g = e->group;
 	struct bsv_series s = { g->ns[BSV_E2E], g->at, w->pool_a, g->n };
 	double n = (double)g->n, gone = g->hidden >= 1 ? INFINITY : n * g->hidden / (1 - g->hidden);
-	struct bsv_blocks *b;
+	struct bsv_blocks *b = NULL;
+	bool any = false;
 
 	if (g->ns[BSV_E2E])
 		memcpy(w->pool_a, g->ns[BSV_E2E], g->n * sizeof(*w->pool_a));
 	else
 		memset(w->pool_a, 0, g->n * sizeof(*w->pool_a));
 	bsv_sort(w->pool_a, g->n, w->scratch);
-	b = bsv_blocks_new(&s);
-	if (!b)
+	for (int i = 0; i < BSV_LATENCIES; i++)
+		any |= tested[i];
+	if (any)
+		b = bsv_blocks_new(&s);
+	if (any && !b)
 		return -1;
 	for (int i = 0; i < BSV_LATENCIES; i++) {
-		struct sighting one = { .seen = bsv_blocks_percentile(b, bsv_tested_percent[i]) };
+		struct sighting one = { .low = 0 };
+
+		if (tested[i])
+			one.seen = bsv_blocks_percentile(b, bsv_tested_percent[i]);
+		else
+			one.seen.value = log_of(bsv_percentile(w->pool_a, g->n, bsv_tested_percent[i]));
 
 		/*
 		 * The limits of the percentile: all hidden executions were faster, or all slower,
@@ -185,21 +196,26 @@ static double mean_of(const struct bsv_estimate *e, size_t n)
 static int latency_tests(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
 {
 	struct sightings s[BSV_LATENCIES] = { 0 };
+	bool tested[BSV_LATENCIES];
 
+	for (int i = 0; i < BSV_LATENCIES; i++) {
+		size_t least = i == BSV_P99 ? BSV_TAILED_MIN : BSV_COMPARED_MIN;
+
+		p->latency[i].verdict = samples_verdict(p->n_a, p->n_b, least, p->a, p->b);
+		tested[i] = p->latency[i].verdict == BSV_SAME;
+	}
 	for (size_t i = 0; i < n; i++)
-		if (latency_sight(w, s, &entries[i]) < 0)
+		if (latency_sight(w, s, &entries[i], tested) < 0)
 			return -1;
 	for (int i = 0; i < BSV_LATENCIES; i++) {
 		struct bsv_change *c = &p->latency[i];
 
-		c->verdict =
-			samples_verdict(p->n_a, p->n_b, i == BSV_P99 ? BSV_TAILED_MIN : BSV_COMPARED_MIN, p->a, p->b);
 		c->p = NAN;
 		c->low = c->high = NAN;
 		c->a = p->a ? exp(mean_of(s[i].a, s[i].n_a)) : NAN;
 		c->b = p->b ? exp(mean_of(s[i].b, s[i].n_b)) : NAN;
 		c->by = c->b / c->a - 1;
-		if (c->verdict != BSV_SAME)
+		if (!tested[i])
 			continue;
 		test_add(w, c, &s[i],
 		         &(struct test){ .margin = log1p(bsv_margin((enum bsv_tested)i, w->terms, w->c->single)),
@@ -321,6 +337,11 @@ static void share_sight(struct sightings *to, const struct entry *e, uint8_t wan
 	sightings_add(to, e->in_b, &one);
 }
 
+static enum bsv_changed share_verdict(size_t of_a, size_t of_b)
+{
+	return samples_verdict(of_a, of_b, BSV_COUNTED_MIN, of_a, of_b);
+}
+
 /* @n: count and total in A, count and total in B. @timed: a slow machine may change the share. */
 static void share_test(struct work *w, struct bsv_change *c, const struct sightings *s, const size_t n[4], bool timed,
                        bool more_is_worse)
@@ -328,7 +349,7 @@ static void share_test(struct work *w, struct bsv_change *c, const struct sighti
 	double margin = timed && w->c->single ? w->terms->margin / 100 : 0, worse = more_is_worse ? 1 : -1;
 	bool none = !n[0] && !n[2], all = n[0] == n[1] && n[2] == n[3];
 
-	c->verdict = samples_verdict(n[1], n[3], BSV_COUNTED_MIN, s->n_a, s->n_b);
+	c->verdict = share_verdict(n[1], n[3]);
 	c->p = c->low = c->high = NAN;
 	c->a = n[1] ? (double)n[0] / (double)n[1] : NAN;
 	c->b = n[3] ? (double)n[2] / (double)n[3] : NAN;
@@ -372,6 +393,7 @@ static double per_second(const struct entry *entries, size_t n, bool in_b)
 static void ending_tests(struct work *w, struct bsv_ending_pair *p, const struct entry *entries, size_t n)
 {
 	struct sightings misses = { 0 }, answers = { 0 }, failures = { 0 };
+	bool missed, answered, failed;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct bsv_tally *t = entries[i].tally;
@@ -389,9 +411,21 @@ static void ending_tests(struct work *w, struct bsv_ending_pair *p, const struct
 			*(in_b ? &p->due_b : &p->due_a) += !!(ending & BSV_DUE);
 			*(in_b ? &p->failed_b : &p->failed_a) += !!(ending & BSV_UNANSWERED);
 		}
-		share_sight(&misses, &entries[i], BSV_MISSED, BSV_HAD_DEADLINE, t->unsure);
-		share_sight(&answers, &entries[i], BSV_ANSWERED, BSV_ENDED, t->unsure_ended);
-		share_sight(&failures, &entries[i], BSV_UNANSWERED, BSV_DUE, t->unsure_ended);
+	}
+
+	/* Only shares that are tested need a variance: a recording may have 100 000 tallies of one execution. */
+	missed = share_verdict(p->deadlines_a, p->deadlines_b) == BSV_SAME;
+	answered = share_verdict(p->ended_a, p->ended_b) == BSV_SAME;
+	failed = share_verdict(p->due_a, p->due_b) == BSV_SAME;
+	for (size_t i = 0; i < n; i++) {
+		const struct bsv_tally *t = entries[i].tally;
+
+		if (missed)
+			share_sight(&misses, &entries[i], BSV_MISSED, BSV_HAD_DEADLINE, t->unsure);
+		if (answered)
+			share_sight(&answers, &entries[i], BSV_ANSWERED, BSV_ENDED, t->unsure_ended);
+		if (failed)
+			share_sight(&failures, &entries[i], BSV_UNANSWERED, BSV_DUE, t->unsure_ended);
 	}
 	p->deadlines = p->deadlines_a || p->deadlines_b;
 	p->per_second_a = per_second(entries, n, false);
