@@ -8,8 +8,8 @@
  * answers. Without names: all floods but those that are known to break a bar.
  *
  * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s
- * for each answer, 3 s for a page of ten: of cpu time, because burstscope has one thread, and what else the machine
- * does is no fault of it.
+ * for each answer, 3 s for a page of ten, or for a comparison of two recordings: of cpu time, because what else the
+ * machine does is no fault of burstscope.
  * $NNB_FLOOD_MS is another bar for answers: one that finds what grows with the square, on a machine that is busy, or
  * in a build that is slow. $NNB_FLOOD_IMPORT_MS is one for the cpu time of imports; without it, they have none.
  */
@@ -175,9 +175,11 @@ static const char *const questions[][ARGS] = {
 	{ "misses", "--from", "10ms" },
 	{ "fairness", "--from", "10ms" },
 	{ "report" },
+	{ "diff", db },
 };
 
-enum { REPORT_TIMES = 3 }; /* a page has the answers of ten commands: its bar is so many times that of one */
+/* A page has the answers of ten commands, and diff reads two recordings: their bar is so many times that of one. */
+enum { LARGE_TIMES = 3 };
 
 static bool import(const struct flood *f, unsigned n)
 {
@@ -220,7 +222,8 @@ static bool ask(void)
 		const char *name = questions[i][0];
 		struct ran ran = run(questions[i], db);
 		double took = ran.status < 0 ? LONGEST_S * 1e3 : ran.cpu_ms; /* below 0: ended by its alarm */
-		double one = strcmp(name, "report") ? took : took / REPORT_TIMES;
+		bool large = !strcmp(name, "report") || !strcmp(name, "diff");
+		double one = large ? took / LARGE_TIMES : took;
 
 		if (one > most) {
 			most = one;
