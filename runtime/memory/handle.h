@@ -25,9 +25,6 @@ bool nnb__mapping_flush_waits(const struct nnb_mapping *mapping);
 /* nnb_mapping_flush, for the pages of the bytes from @from to before @to. */
 int nnb__mapping_flush(struct nnb_mapping *mapping, uint64_t from, uint64_t to);
 
-/* May no execution use the mapping now, because its file may be cut, and its app has to wait (gate.h)? */
-bool nnb__mapping_refused(const struct nnb_mapping *mapping);
-
 /*
  * Begin and end accesses of this process's CPUs to a dma-buf, which is not coherent with its device otherwise; each
  * begin has its end. Do nothing for other mappings.

@@ -46,17 +46,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/sys.h"
-#include "memory/gate.h"
-
 enum { CHUNK = 64, RESERVE_PAGES = 128, ROOM_TRIES = 100000, DROP_BYTES = 4 << 20 };
 
 struct nnb__watch {
 	_Atomic uint64_t state; /* generation << 32 | tears */
 	_Atomic uintptr_t start, end;
 	_Atomic int prot;
-	struct nnb__gate *_Atomic gate; /* constant while the watch is live */
-	_Atomic uint32_t busy;          /* handlers between counting and having put the zeroes in place */
+	_Atomic uint32_t busy; /* handlers between counting and having put the zeroes in place */
 	_Atomic bool taken;
 };
 
@@ -197,9 +193,7 @@ static bool watch_covers(const struct nnb__watch *w, uint64_t state, uintptr_t a
 static bool contain_in(struct nnb__watch *w, uintptr_t address)
 {
 	uint64_t state = atomic_load_explicit(&w->state, memory_order_acquire); /* (2) */
-	struct nnb__gate *gate;
 	bool counted = false;
-	uint64_t began;
 	uint64_t torn; /* the same generation, one tear more */
 	bool zeroes;
 
@@ -211,11 +205,7 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn, memory_order_acq_rel,
 		                                                  memory_order_acquire); /* (4) */
 	}
-	gate = atomic_load_explicit(&w->gate, memory_order_acquire); /* (2): as start and end */
-	began = counted && gate ? nnb__now() : 0;
 	zeroes = counted && put_zeroes(w);
-	if (began)
-		nnb__gate_charge(gate, began);
 	atomic_fetch_sub_explicit(&w->busy, 1, memory_order_release); /* (5) */
 	return zeroes;
 }
@@ -300,7 +290,7 @@ static struct chunk *chunk_after(struct chunk *c)
 	return next;
 }
 
-int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot, struct nnb__gate *gate)
+int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct nnb__watch *w = NULL;
@@ -322,7 +312,6 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 	atomic_store_explicit(&w->start, (uintptr_t)start, memory_order_release); /* (1) */
 	atomic_store_explicit(&w->end, (uintptr_t)start + bytes, memory_order_release);
 	atomic_store_explicit(&w->prot, prot, memory_order_release);
-	atomic_store_explicit(&w->gate, gate, memory_order_release);
 	atomic_store_explicit(&w->state, next_generation(state), memory_order_release);
 	*ret = w;
 	return 0;

@@ -22,7 +22,6 @@
 #include "options/options.h"
 #include "options/quantity.h"
 #include "service/command_line.h"
-#include "service/last.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
 enum { LARGEST_LIMIT = 1000000, LANES_MAX = 64, APPS_SHOWN = 64 };
@@ -331,11 +330,9 @@ static int clients_serve(const struct options *o)
 	}
 	if (r == -EBUSY) {
 		fputs("nnburstd: a client's execution or file has not ended in 1.5 s; leaving it\n", stderr);
-		last_exit(DONE);
+		_exit(DONE);
 	}
 	nnb_service_close(running);
-	if (nnb_service_mapped() && !r)
-		last_exit(DONE);
 	if (!r)
 		return DONE;
 	error_print(strerror(-r), "serving");
@@ -513,9 +510,6 @@ int main(int argc, char **argv)
 		if (r)
 			error_print(strerror(-r), "warning: another user who reads /proc/PID/cmdline can delay this "
 			                          "service, because its command line cannot be hidden");
-		r = nnb_service_prober(&o.config.prober);
-		if (r)
-			error_print(strerror(-r), "no process that tries files, so an app can hold it up by its files");
 	}
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that will be started */
 	signal(SIGHUP, SIG_IGN);

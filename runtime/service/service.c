@@ -354,7 +354,6 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 		return NULL;
 	app->service = s;
 	app->key = key;
-	app->gate = s->config.prober > 0 ? nnb__gate_of(key) : NULL;
 	app->guaranteed = s->guaranteed < NNB__QUOTA_APPS;
 	s->guaranteed += app->guaranteed;
 	for (int of = 0; of < NNB__N_MACHINE; of++)
@@ -381,7 +380,6 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 	assert(s->guaranteed >= app->guaranteed);
 	s->guaranteed -= app->guaranteed;
 	nnb__desk_fini(&app->desk);
-	nnb__gate_unref(app->gate);
 	free(app);
 }
 
@@ -712,14 +710,6 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 		nnb_service_close(s);
 		return r;
 	}
-	if (config->prober > 0) {
-		r = nnb__gates_begin(config->prober);
-		if (r) {
-			nnb_because(reason, "no thread that unmaps files");
-			nnb_service_close(s);
-			return r;
-		}
-	}
 	s->config.lanes = s->lanes.policy.lanes;
 	nnb__subuids_init(&s->subuids, config->identity == NNB_APP_UID ? config->subuid : NULL, "/etc/passwd");
 	r = nnb__subuids_refresh(&s->subuids);
@@ -779,8 +769,6 @@ int nnb_service_run(struct nnb_service *s)
 	/* disconnect all clients, and wait until their connections have ended */
 	at = (struct timespec){ (time_t)(until / 1000000000), (long)(until % 1000000000) };
 	atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
-	if (s->config.prober > 0)
-		nnb__gates_leave();
 	pthread_mutex_lock(&s->lock);
 	for (struct nnb__connection *c = s->connections; c; c = c->next)
 		shutdown(c->life, SHUT_RDWR);
@@ -794,16 +782,6 @@ int nnb_service_run(struct nnb_service *s)
 		return -EBUSY;
 	}
 	return r;
-}
-
-int nnb_service_prober(int *ret)
-{
-	return nnb__prober_start(ret);
-}
-
-uint64_t nnb_service_mapped(void)
-{
-	return nnb__gates_mapped();
 }
 
 void nnb_service_stop(struct nnb_service *s)

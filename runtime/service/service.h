@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 
 #include "burst/map.h"
-#include "memory/gate.h"
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "sched/stalls.h"
@@ -70,7 +69,6 @@ struct nnb__app {
 	bool guaranteed;               /* one of the first NNB__QUOTA_APPS */
 	struct nnb__desk desk;         /* its calls about whole models */
 	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
-	struct nnb__gate *gate;        /* what maps its files; NULL: none */
 };
 
 enum nnb__counter {

@@ -15,13 +15,6 @@
 #include "nnb/fence.h"
 #include "service_helpers.h"
 
-/* threads of nnburstd-prober, which is a process of the service's user; ThreadSanitizer adds one to every process */
-#ifdef __SANITIZE_THREAD__
-enum { PROBER_THREADS = 2 };
-#else
-enum { PROBER_THREADS = 1 };
-#endif
-
 enum {
 	FILES = 3000,
 	TASKS = 800,     /* threads that the service may have in the test of threads */
@@ -439,7 +432,7 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	n = app_counts(client);
 	print_message("of %ju threads apps have %ju; the service has %u\n", (uintmax_t)n.threads.limit,
 	              (uintmax_t)n.threads.all, service_footprint(&f->s).threads);
-	assert_int_equal(n.threads.limit, TASKS - PROBER_THREADS);
+	assert_int_equal(n.threads.limit, TASKS);
 	assert_true(n.threads.all > TASKS / 4 && n.threads.all <= TASKS / 4 * 3);
 	assert_int_equal(n.threads.app, 2); /* one for the connection, one for a channel */
 	longest_visit(&f->s, m, client);

@@ -56,22 +56,7 @@ struct nnb_service_config {
 	/* A file, subuid(5), whose uids are one app with their account (NNB_APP_UID). NULL: none. Borrowed until
 	 * close. */
 	const char *subuid;
-	int prober; /* what nnb_service_prober returned, borrowed for as long as the process lives; 0: none */
 };
-
-/*
- * Start a process that tries how long it takes to map the files of apps, before this one maps them. With it, an app
- * that holds the kernel's locks of its files makes the others wait only for a bounded part of the time (nnburstd(8)).
- * Call this once, before the process maps any file of an app. The other process ends with this one. 0 and *ret, a
- * socket; or -errno.
- */
-NNB_PUBLIC int nnb_service_prober(int *ret);
-
-/*
- * The number of mappings of apps' files that nnb_service_run has left, for the kernel to unmap when the process
- * exits; 0 without a prober.
- */
-NNB_PUBLIC uint64_t nnb_service_mapped(void);
 
 /*
  * Bind and listen. 0, and the caller owns *ret; -EADDRINUSE: another instance listens on that socket; another -errno. A
