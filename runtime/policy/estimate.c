@@ -27,12 +27,12 @@ uint64_t nnb__estimate_rest(uint64_t least, float left)
 	return (uint64_t)((double)least * (double)left);
 }
 
-bool nnb__estimate_is_long(uint64_t lately_ns)
+bool nnb__estimate_is_long(const struct nnb__estimate *e)
 {
-	return lately_ns >= LONG_NS;
+	return (e->lately_ns ? e->lately_ns : e->floor_ns) >= LONG_NS;
 }
 
-bool nnb__estimate_due(uint32_t runs, uint64_t lately_ns)
+bool nnb__estimate_due(const struct nnb__estimate *e, uint32_t runs)
 {
-	return runs < FIRST_RUNS || runs % THEN_EVERY == 0 || nnb__estimate_is_long(lately_ns);
+	return runs < FIRST_RUNS || runs % THEN_EVERY == 0 || nnb__estimate_is_long(e);
 }

@@ -29,10 +29,13 @@ uint64_t nnb__estimate_least(const struct nnb__estimate *estimate);
 /* The share @left of @least, for a run that is partly done; 1: all of it is left. */
 uint64_t nnb__estimate_rest(uint64_t least, float left);
 
-/* Whether runs are so long that reading the clock at each checkpoint costs nothing in comparison. */
-bool nnb__estimate_is_long(uint64_t lately_ns);
+/*
+ * Whether runs are so long that reading the clock at each checkpoint costs nothing in comparison. Without an estimate,
+ * the floor decides: it is what a trial run took until it was stopped.
+ */
+bool nnb__estimate_is_long(const struct nnb__estimate *estimate);
 
 /* Whether to time the next run, after @runs of them: every long run; of short ones the first, and then one in many. */
-bool nnb__estimate_due(uint32_t runs, uint64_t lately_ns);
+bool nnb__estimate_due(const struct nnb__estimate *estimate, uint32_t runs);
 
 #endif

@@ -50,15 +50,18 @@ void nnb__times_fini(struct nnb__times *t)
 
 bool nnb__times_is_long(const struct nnb__times *t)
 {
-	return nnb__estimate_is_long(atomic_load_explicit(&t->estimate_ns, memory_order_relaxed));
+	struct nnb__estimate e = times_estimate(t);
+
+	return nnb__estimate_is_long(&e);
 }
 
 bool nnb__times_due(struct nnb__times *t)
 {
 	unsigned n = atomic_load_explicit(&t->runs, memory_order_relaxed);
+	struct nnb__estimate e = times_estimate(t);
 
 	atomic_store_explicit(&t->runs, n + 1, memory_order_relaxed);
-	return nnb__estimate_due(n, atomic_load_explicit(&t->estimate_ns, memory_order_relaxed));
+	return nnb__estimate_due(&e, n);
 }
 
 void nnb__times_learn(struct nnb__times *t, uint64_t ns)

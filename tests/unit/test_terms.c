@@ -141,14 +141,19 @@ static void the_rest_is_a_part_of_the_least(void **state)
 
 static void runs_that_are_long_or_first_or_of_a_sample_are_timed(void **state)
 {
+	const struct nnb__estimate of_10 = { .lately_ns = 10 }, of_50000 = { .lately_ns = 50000 },
+				   of_49999 = { .floor_ns = 50000, .lately_ns = 49999 },
+				   stopped_after_50000 = { .floor_ns = 50000 };
+
 	(void)state;
-	assert_true(nnb__estimate_is_long(50000));
-	assert_false(nnb__estimate_is_long(49999));
-	assert_true(nnb__estimate_due(15, 10));
-	assert_false(nnb__estimate_due(16, 10));
-	assert_true(nnb__estimate_due(128, 10));
-	assert_false(nnb__estimate_due(129, 10));
-	assert_true(nnb__estimate_due(129, 50000));
+	assert_true(nnb__estimate_is_long(&of_50000));
+	assert_false(nnb__estimate_is_long(&of_49999));
+	assert_true(nnb__estimate_is_long(&stopped_after_50000)); /* a trial run without an end */
+	assert_true(nnb__estimate_due(&of_10, 15));
+	assert_false(nnb__estimate_due(&of_10, 16));
+	assert_true(nnb__estimate_due(&of_10, 128));
+	assert_false(nnb__estimate_due(&of_10, 129));
+	assert_true(nnb__estimate_due(&of_50000, 129));
 }
 
 int main(void)
