@@ -7,7 +7,7 @@
  * The traces: TRACEs, or else the cases of tests/analyzer/cases and the traces of tests/golden, full and
  * compact. Each round mutates one (analyzer/mutated.h), by the number of the round. NNB_MUTATED: the number
  * of rounds of each kind (150), from round NNB_MUTATED_FROM on (0); NNB_SOAK_SECONDS: as many rounds as fit.
- * NNB_SEED=N: only round N; the test keeps the database and prints its path.
+ * NNB_SEED=N: only round N; the test prints the path of the database, and keeps it with KEEP=1.
  */
 #include <dirent.h>
 #include <fcntl.h>
