@@ -1702,7 +1702,7 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	TELL_OF_NOTHING(operation, bsa_operation, )
 	TELL_OF_NOTHING(lost, bsa_lost, )
 	TELL_OF_NOTHING(spanned, bsa_spanned, )
-	TELL_OF_NOTHING(silence, bsa_silence, )
+	TELL_OF_NOTHING(silence, bsa_silence, fact.went_on = false)
 	/* Executions that are complete, missed or answered are also in statistics and ledgers. */
 	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 1 + way, fact.idle = fact.fence_free = false)
 	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 4 + way, fact.idle = true, fact.fence_free = false,
