@@ -2,8 +2,8 @@
  * remote.c -- reads a session of a relay daemon in a thread of its own.
  *
  * CONCURRENCY  The reading thread makes records of messages, and hands them over in batches (ring.h). The
- *              traces, the session's name and the error are written by the reading thread under the lock; it
- *              reads them without, because nobody else writes them, and the caller with it. The state, and the
+ *              traces, the session's name and the error are written by the reading thread under the lock. That
+ *              thread is the only writer, and reads them without the lock; the caller takes it. The state, and the
  *              time until which all has been handed over, are atomic; the thread writes each after the batches
  *              that it stands for, and the caller reads each before them.
  * END          bsa_remote_free closes the ring. The thread may wait for the relay then, which can take long:

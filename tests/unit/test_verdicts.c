@@ -275,7 +275,7 @@ static void fairness_is_judged_by_ideal_sharing(void **state)
 	}
 }
 
-/* What is worse only by what a stop of the service may have added is nobody's doing. */
+/* No app is blamed for what is worse only by what a stop of the service may have added. */
 static void a_service_that_was_stopped_need_not_be_unfair(void **state)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* test_waiting.c -- while a request to LTTng takes long, a line says for whom it waits. */
+/* test_waiting.c -- while a request to LTTng takes long, a line names the program that LTTng waits for. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -21,13 +21,13 @@ struct bsv_program {
 /* Those that see the same files as we do, and that we may look at. */
 unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST]);
 
-/* Those of them that are stopped (SIGSTOP, or a debugger), and so answer nobody. */
+/* Those of them that are stopped (by SIGSTOP or a debugger), and so answer no request. */
 unsigned bsv_programs_stopped(struct bsv_program ret[BSV_PROGRAMS_MOST]);
 
 /* Put those that the daemon has not met to the front. Returns how many they are. */
 unsigned bsv_programs_unmet(struct bsv_program *programs, unsigned n, const struct bsv_lttng *lttng);
 
-/* A service (nnburstd) of another user, whom we may not look at. False: there is none. */
+/* Find a service (nnburstd) of another user, whose memory this user may not read. False: no such service runs. */
 bool bsv_programs_of_others(struct bsv_program *ret);
 
 /* Is @pid one that the daemon has met? */

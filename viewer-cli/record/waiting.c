@@ -1,5 +1,5 @@
 /*
- * waiting.c -- a thread that reports for whom LTTng waits, while the thread that asked LTTng waits.
+ * waiting.c -- a thread that names the program that LTTng waits for, while the thread that asked LTTng waits.
  *
  * CONCURRENCY  The lock guards is_over. The thread reads /proc and writes to standard error; the one that waits does
  *              neither until bsv_waiting_end has joined the thread. The signals that the latter holds back are

@@ -1,5 +1,5 @@
 /*
- * waiting.h -- reports for whom LTTng waits, where a request to it takes long.
+ * waiting.h -- names the program that LTTng waits for, if a request to LTTng takes long.
  *
  * The session daemon asks each program in turn, and waits some seconds for the answer of one that is stopped.
  */

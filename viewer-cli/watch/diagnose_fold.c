@@ -95,7 +95,7 @@ int bsv_diagnose_inversion(struct bsv_diagnosing *d, char *only, struct bsa_err 
 
 /*
  * The fold has seen the silence; the case shows who waited all that time, as far as its recording has the begin of it.
- * The case is the same whoever waited: it is about the service.
+ * The case is about the service, and the same for every client that waited.
  */
 int bsv_diagnose_silence(struct bsv_diagnosing *d, char *only, struct bsa_err *err)
 {

@@ -16,7 +16,7 @@ static inline float nnbx_clamp(float x, float min, float max)
 	return x > max ? max : x;
 }
 
-/* A @limit of 0: there is none. */
+/* @limit 0: no limit. */
 static inline float nnbx_clip(float x, float limit)
 {
 	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
