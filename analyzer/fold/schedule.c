@@ -730,6 +730,21 @@ static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t 
 	return 0;
 }
 
+/*
+ * @x, which had a lane before, waits for one from now on. @known: the step before was recorded; if it was not, @x may
+ * have been ready since @since.
+ */
+static int stopped_wait_begin(struct bsa_device *d, struct bsa_scheduled *x, bool known, uint64_t since)
+{
+	if (wait_begin(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
+		return -ENOMEM;
+	if (!known) {
+		bsa_shares_doubt(x->tenant);
+		bsa_shares_appears(x->tenant, since, d->now);
+	}
+	return 0;
+}
+
 /* STOP; @stalls: STALL. */
 static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stalls)
 {
@@ -749,13 +764,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		x->ready_since = d->now;
 		return 0;
 	}
-	if (wait_begin(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
-		return -ENOMEM;
-	if (!known) {
-		bsa_shares_doubt(x->tenant);
-		bsa_shares_appears(x->tenant, since, d->now);
-	}
-	return 0;
+	return stopped_wait_begin(d, x, known, since);
 }
 
 /* The begin of the state that @x is in, if it waits, is stalled or is on a lane. */
@@ -781,13 +790,7 @@ static int take_ready_again(struct bsa_device *d, struct bsa_scheduled *x)
 			return -ENOMEM;
 		lose_track(d, x);
 	}
-	if (wait_begin(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
-		return -ENOMEM;
-	if (!known) {
-		bsa_shares_doubt(x->tenant);
-		bsa_shares_appears(x->tenant, since, d->now);
-	}
-	return 0;
+	return stopped_wait_begin(d, x, known, since);
 }
 
 /*
