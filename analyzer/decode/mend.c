@@ -67,10 +67,11 @@ static struct bsa_stretch *stretches_of(const struct bsa_packets *packets, size_
 
 		if (last && !empty && !last->empty && p->began <= last->ended && p->began >= last->began) {
 			last->ended = ended > last->ended ? ended : last->ended;
+			last->last_number = p->number;
 			continue;
 		}
 		last = &list[n++];
-		*last = (struct bsa_stretch){ p->began, ended, p->number, empty };
+		*last = (struct bsa_stretch){ p->began, ended, p->number, p->number, empty };
 	}
 	*ret_n = n;
 	less = list ? reallocarray(list, n + 1, sizeof(*list)) : NULL;

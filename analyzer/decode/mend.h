@@ -22,8 +22,8 @@
 /* Packets of a file that follow each other without time between them, in the clock's cycles. */
 struct bsa_stretch {
 	uint64_t began, ended;
-	uint64_t number; /* the first packet's */
-	bool empty;      /* one packet without events, which begins and ends at one time */
+	uint64_t number, last_number; /* of the first and the last packet */
+	bool empty;                   /* one packet without events, which begins and ends at one time */
 };
 
 /* The times that the header of a packet names, in the clock's cycles. */

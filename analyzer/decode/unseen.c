@@ -22,6 +22,7 @@ struct stream {
 	bool cut;
 	uint64_t *joints; /* when the directories of a rotated session begin */
 	size_t n_joints, joints_room;
+	size_t before_gap; /* how many stretches begin before the end of the gap that is looked at */
 };
 
 /* Traces of one session of one host: LTTng starts, stops, rotates and snapshots them together. */
@@ -36,6 +37,7 @@ struct recording {
 struct covered {
 	uint64_t began, ended;
 	size_t input;
+	bool began_with_event; /* not when LTTng made the buffer */
 };
 
 /* ---- streams ---- */
@@ -296,15 +298,40 @@ static bool is_rotated_in(const struct recording *r, uint64_t began, uint64_t en
 	return false;
 }
 
+/*
+ * Whether no packet is missing before @until, where a gap ends, and some stream has none that ended since @event, when
+ * there was an event: a stop would have flushed one. Ask for ascending @until.
+ */
+static bool is_no_stop(struct recording *r, uint64_t event, uint64_t until)
+{
+	bool proved = false, whole = true;
+
+	for (struct stream *s = r->streams; s < r->streams + r->n_streams; s++) {
+		const struct bsa_stretch *next;
+
+		while (s->before_gap < s->n && s->stretches[s->before_gap].began < until)
+			s->before_gap++;
+		if (!s->before_gap || s->before_gap == s->n)
+			continue;
+		next = &s->stretches[s->before_gap];
+		whole &= next[-1].last_number + 1 == next->number;
+		proved |= next[-1].ended < event;
+	}
+	return proved && whole;
+}
+
 static void find_gaps_between(struct recording *r, struct covered *all, size_t n)
 {
 	struct covered until;
+	uint64_t event = 0;
 
 	qsort(all, n, sizeof(*all), by_begin);
 	until = n ? all[0] : (struct covered){ 0 };
 
 	for (size_t i = 1; i < n; i++) {
-		if (all[i].began > until.ended)
+		if (all[i - 1].began_with_event)
+			event = all[i - 1].began;
+		if (all[i].began > until.ended && !is_no_stop(r, event, all[i].began))
 			add_unseen(r, until.input, until.ended, all[i].began,
 			           (struct bsa_loss){ .cause = BSA_LOSS_GAP,
 			                              .cpu = UINT32_MAX,
@@ -330,7 +357,8 @@ static void find_gaps(struct recording *r)
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		for (size_t i = 0; i < s->n; i++)
 			if (!s->stretches[i].empty)
-				all[n++] = (struct covered){ s->stretches[i].began, s->stretches[i].ended, s->input };
+				all[n++] = (struct covered){ s->stretches[i].began, s->stretches[i].ended, s->input,
+					                     s->stretches[i].number > 0 };
 	find_gaps_between(r, all, n);
 	free(all);
 }

@@ -76,7 +76,6 @@ start_sessiond
 recorded whole '--subbuf-size=1M --num-subbuf=8'
 recorded small '--subbuf-size=16k --num-subbuf=128'
 recorded rotated '--subbuf-size=64k --num-subbuf=32'
-recorded timed '--subbuf-size=64k --num-subbuf=32 --switch-timer=20000'
 recorded by_pid '--subbuf-size=64k --num-subbuf=32 --buffers-pid'
 start_service "$service"
 for _ in 1 2; do
@@ -86,9 +85,28 @@ for _ in 1 2; do
 done
 quietly "$load" --quiet --socket "$tmp/socket" --duration 300ms transport
 stop_service
-for name in whole small rotated timed by_pid; do end_session "$name"; done
-for name in whole small rotated timed by_pid; do has "$name" 0; done
-rm -rf "$tmp"/{whole,small,rotated,timed,by_pid}*
+for name in whole small rotated by_pid; do end_session "$name"; done
+for name in whole small rotated by_pid; do has "$name" 0; done
+rm -rf "$tmp"/{whole,small,rotated,by_pid}*
+
+# A switch timer ends the packets, and a lull follows, after which the service emits its state again, because another
+# session began. That is no hole: one cpu has had no events since before, and a stop would have written a packet of it.
+recorded timed '--subbuf-size=64k --num-subbuf=32 --switch-timer=20000'
+recorded stopped '--subbuf-size=64k --num-subbuf=32 --switch-timer=20000'
+start_service "$service"
+quietly taskset -a -c -p 0 "$daemon"
+for cpu in $(seq $(($(nproc) - 1)) -1 0) 0 0; do
+	quietly taskset -c "$cpu" "$load" --quiet --socket "$tmp/socket" --duration 100ms transport
+done
+quietly lttng --no-sessiond stop stopped
+quietly lttng --no-sessiond start stopped
+quietly taskset -c 0 "$load" --quiet --socket "$tmp/socket" --duration 100ms transport
+stop_service
+for name in timed stopped; do end_session "$name"; done
+(($(nproc) == 1)) || has timed 0
+n=$(holes stopped)
+((n == 1)) || wrong "stopped has $n holes, not 1"
+rm -rf "$tmp"/{timed,stopped}*
 
 # ---- recordings with holes ----
 
