@@ -1,9 +1,11 @@
 /*
  * lanes.c -- lanes: an execution with a lane runs, an execution without one sleeps.
  *
- * CONCURRENCY  One thread at a time uses a seat; any thread may cancel it, and call nnb__lanes_look. The lock guards
- *           the policy, and orders the threads that take, leave or give up a lane. It is held for some hundred
- *           instructions, and for tens of microseconds if hundreds of apps wait for dozens of lanes.
+ * CONCURRENCY  One thread at a time uses a seat; any thread may cancel it, and call nnb__lanes_look. Any thread may
+ *           take a lane away: the thread names the execution that it saw there (nnb__lanes_holders), and nothing
+ *           happens if another execution has the lane by then. The lock guards the policy, and orders the threads
+ *           that take, leave, give up or take away a lane. It is held for some hundred instructions, and for tens of
+ *           microseconds if hundreds of apps wait for dozens of lanes. The hook is called without it.
  * ORDERING  (1) the giver of a lane: turn |= ON_LANE, release, under the lock  --- pairs with (2)
  *           (2) the waiter: loads turn, acquire  => work done on the lane before happens before the waiter's work
  *           (3) cancelled is set before nnb__lanes_look takes the lock; a waiter enters the queue under the lock, and
@@ -20,9 +22,9 @@
  *           (7) a lane is lost, or its execution ends: RUNS becomes LOST (under the lock), or ENDS or KEPT, by compare
  *               and exchange => one of the two happens, and a lane that was lost is not given back. A seat that
  *               finds its lane lost takes the lock before anything else: the thread that took the lane is done then
- *           (8) the thread that watches stores watch_sleeps, then finds under the lock that no seat waits; a seat
- *               enters the queue under the lock, and then loads watch_sleeps => it wakes the thread, which sleeps only
- *               on the value that it stored
+ *           (8) a seat enters the queue under the lock, and calls seat_waits after that; nnb__lanes_holders reads under
+ *               the lock whether seats wait => it finds a seat that entered before and waits still; one that enters
+ *               later sees in seat_waits what the caller of nnb__lanes_holders wrote before that ((2) of stalls.c)
  *           (9) a lane is passed on, or its thread has come for it: ON_LANE is cleared, or SEEN set, by compare and
  *               exchange => one of the two happens. Clearing it changes turn as a look does (4)
  *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it
@@ -31,9 +33,10 @@
  *           seat waits. A woken thread may take the waker's cpu for some milliseconds. So a thread that can answer
  *           without waiting for another process answers first, and then wakes the thread that got its lane
  *           (answers_first). An execution whose thread waits for a page of its app's memory makes no look, and
- *           the app can let it wait for ever: nnb__lanes_watch takes its lane away. Once it has the page, its thread
- *           computes on until its next look without a lane, and waits there for another one. An app that does so
- *           again and again is on probation: a lane of its executions is not theirs while their threads have no cpu.
+ *           the app can let it wait for ever: nnb__lanes_take_away gives its lane to another one. Once it has the page,
+ *           its thread computes on until its next look without a lane, and waits there for another one. An app that
+ *           does so again and again is on probation: a lane of its executions is not theirs while their threads have
+ *           no cpu.
  * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to
  *           a seat that got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its
  *           turn and sleeps again.
@@ -45,7 +48,6 @@
 #include <limits.h>
 #include <sched.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -55,9 +57,8 @@
 
 /* in the state of a turn: flags (it has a lane; its thread knows); the increment that makes a waiter check again */
 enum { ON_LANE = 1, SEEN = 2, LOOK = 4 };
-#define PROBATION_NS UINT64_C(1000000000) /* nnb__lanes_watch */
+#define PROBATION_NS UINT64_C(1000000000) /* nnb__lanes_take_away */
 #define PASSES_NS UINT64_C(1000000000)    /* how long a seat passes lanes on, at most */
-enum { PROBATION_LOOKS = 4 };             /* of a seat that begins to wait */
 enum { POLLS = 8 };                       /* polls of a turn for each reading of the clock */
 enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };
 
@@ -75,6 +76,13 @@ static int set_nice(int nice)
 static struct nnb__seat *seat_of_job(struct nnb__policy_job *job)
 {
 	return (struct nnb__seat *)((char *)job - offsetof(struct nnb__seat, job));
+}
+
+/* NULL: the lane is free. The caller holds the lock. */
+static struct nnb__seat *seat_on_lane(const struct nnb__lanes *l, uint32_t lane)
+{
+	assert(nnb__is_locked(&l->lock));
+	return l->policy.running[lane] ? seat_of_job(l->policy.running[lane]) : NULL;
 }
 
 static struct nnb__lane_app *app_of(struct nnb__seat *s)
@@ -169,6 +177,12 @@ static bool turn_is_near(const struct nnb__lanes *l, uint64_t now)
 	return false;
 }
 
+/* Does the seat have a lane that its thread does not know of yet? */
+static bool turn_is_unseen(uint32_t turn)
+{
+	return (turn & (ON_LANE | SEEN)) == ON_LANE;
+}
+
 static void poll_turn(const struct nnb__seat *s, uint64_t end)
 {
 	do
@@ -191,18 +205,19 @@ static bool turn_take(struct nnb__seat *s, uint32_t *ret)
 	return false;
 }
 
-/* Wait in the queue until the seat has a lane (0), is cancelled, or @until has passed. @near: turn_is_near. */
-static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bool near)
+/*
+ * Wait in the queue until the seat has a lane (0), is cancelled, or @until has passed. @near: turn_is_near; @probation:
+ * any_is_on_probation.
+ */
+static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until, bool near, bool probation)
 {
-	struct nnb__lanes *l = s->lanes;
+	const struct nnb__lanes_hook *hook = &s->lanes->hook;
 	uint32_t turn;
 	int r = 0;
 
 	trace_wait(s, since);
-	if (atomic_load_explicit(&l->watch_sleeps, memory_order_relaxed)) { /* (8) */
-		atomic_store_explicit(&l->watch_sleeps, 0, memory_order_relaxed);
-		nnb__futex_wake(&l->watch_sleeps, UINT32_MAX);
-	}
+	if (hook->seat_waits) /* (8) */
+		hook->seat_waits(hook->arg, s, probation);
 	if (near)
 		poll_turn(s, since + NNB__POLL_NS < until ? since + NNB__POLL_NS : until);
 	while (!turn_take(s, &turn)) {
@@ -346,7 +361,7 @@ static void lanes_reclaim(struct nnb__lanes *l)
 	assert(nnb__is_locked(&l->lock));
 	atomic_store_explicit(&l->wanted, l->policy.waiting + 1, memory_order_seq_cst); /* (5) */
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
-		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
+		struct nnb__seat *s = seat_on_lane(l, i);
 
 		if (!s || !lane_take_kept(s, NNB__HOLD_RUNS))
 			continue;
@@ -367,14 +382,16 @@ static pid_t thread_id(void)
 	return id;
 }
 
-/* Is it what the thread that watches has seen there? */
-static bool is_watched(const struct nnb__lane_watch *w, const struct nnb__seat *s)
+/* An app whose executions stall again and again is on probation for a while. */
+static void note_stall(struct nnb__lane_app *app, uint64_t now)
 {
-	return s && w->seat == s && w->arrival == s->job.arrival && w->since == s->job.since;
+	if (app->stalled_at && now < app->stalled_at + PROBATION_NS)
+		app->probation_until = now + PROBATION_NS;
+	app->stalled_at = now;
 }
 
-/* Take the lane from its execution, for one that waits. False: it is ending. The caller holds the lock. */
-static bool lane_take_away(struct nnb__seat *s, uint64_t now)
+/* The execution loses its lane to one that waits. False: it is ending. The caller holds the lock. */
+static bool lane_lose(struct nnb__seat *s, enum nnb__stall why, uint64_t now)
 {
 	uint32_t runs = NNB__HOLD_RUNS;
 
@@ -387,15 +404,9 @@ static bool lane_take_away(struct nnb__seat *s, uint64_t now)
 	atomic_fetch_add_explicit(&s->losses, 1, memory_order_relaxed);
 	seat_wake(lane_leave(s, LOSES, now)); /* job.lane stays: the seat's thread may be reading it without the lock */
 	atomic_store_explicit(&s->yield_at, 0, memory_order_relaxed); /* its next look asks */
+	if (why != NNB__STALL_CPU)
+		note_stall(app_of(s), now);
 	return true;
-}
-
-/* An app whose executions stall again and again is on probation for a while. */
-static void note_stall(struct nnb__lane_app *app, uint64_t now)
-{
-	if (app->stalled_at && now < app->stalled_at + PROBATION_NS)
-		app->probation_until = now + PROBATION_NS;
-	app->stalled_at = now;
 }
 
 static bool is_on_probation(const struct nnb__seat *s, uint64_t now)
@@ -403,12 +414,12 @@ static bool is_on_probation(const struct nnb__seat *s, uint64_t now)
 	return now < ((const struct nnb__lane_app *)s->job.app)->probation_until;
 }
 
-/* An execution on probation has a lane. @now 0: no seat waits. The caller holds the lock. */
+/* Does an execution on probation have a lane? The caller holds the lock. */
 static bool any_is_on_probation(const struct nnb__lanes *l, uint64_t now)
 {
 	assert(nnb__is_locked(&l->lock));
-	for (uint32_t i = 0; now && l->thread_waits && i < l->policy.lanes; i++)
-		if (l->policy.running[i] && is_on_probation(seat_of_job(l->policy.running[i]), now))
+	for (uint32_t i = 0; i < l->policy.lanes; i++)
+		if (l->policy.running[i] && is_on_probation(seat_on_lane(l, i), now))
 			return true;
 	return false;
 }
@@ -427,7 +438,7 @@ static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 	if (s->passes_since && now >= s->passes_since + PASSES_NS)
 		return false;
 	do
-		if (!(turn & ON_LANE) || turn & SEEN)
+		if (!turn_is_unseen(turn))
 			return false;
 	while (!atomic_compare_exchange_weak_explicit(&s->turn, &turn, (turn & ~(uint32_t)ON_LANE) + LOOK,
 	                                              memory_order_relaxed, memory_order_relaxed)); /* (9) */
@@ -441,108 +452,76 @@ static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 	return true;
 }
 
-/* Is it another thread's turn, because this one waits for a page, or on probation for a cpu? */
-static bool lane_is_stalled(const struct nnb__lane_watch *w, const struct nnb__seat *s, enum nnb__thread_wait wait,
-                            uint64_t now)
+/* Who has the lane? The caller holds the lock. */
+static struct nnb__lane_holder lane_holder(const struct nnb__lanes *l, uint32_t lane, uint64_t now)
 {
-	bool on_probation = is_on_probation(s, now);
+	const struct nnb__seat *s = seat_on_lane(l, lane);
 
-	if (wait == NNB__WAIT_PAGE)
-		return on_probation || w->rounds + atomic_load_explicit(&s->losses, memory_order_relaxed) > 1;
-	/* no event of a loss may come before that of the start */
-	return wait == NNB__WAIT_CPU && on_probation &&
-	       (!s->trace || atomic_load_explicit(&s->trace->on_lane, memory_order_acquire));
+	if (!s)
+		return (struct nnb__lane_holder){ .lane = lane };
+	return (struct nnb__lane_holder){
+		.lane = lane,
+		.seat = s,
+		.arrival = s->job.arrival,
+		.since = s->job.since,
+		.tid = s->tid,
+		.losses = atomic_load_explicit(&s->losses, memory_order_relaxed),
+		.on_probation = is_on_probation(s, now),
+		.is_absent = turn_is_unseen(atomic_load_explicit(&s->turn, memory_order_relaxed)),
+	};
 }
 
-/* Look at the threads of the @suspects, without the lock; then take their lanes away, if they are stalled. */
-static uint32_t take_from_suspects(struct nnb__lanes *l, struct nnb__lane_watch *watched, uint64_t suspects)
+void nnb__lanes_holders(struct nnb__lanes *l, struct nnb__lane_holders *ret)
 {
-	enum nnb__thread_wait waits[NNB__LANES_MAX];
-	uint32_t taken = 0;
 	uint64_t now;
 
-	for (uint32_t i = 0; i < l->policy.lanes; i++)
-		waits[i] = suspects >> i & 1 ? l->thread_waits(watched[i].tid) : NNB__WAIT_OTHER;
 	pthread_mutex_lock(&l->lock);
 	now = nnb__now();
-	for (uint32_t i = 0; i < l->policy.lanes; i++) {
-		struct nnb__lane_watch *w = &watched[i];
-		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
-
-		w->rounds = waits[i] == NNB__WAIT_PAGE ? w->rounds + 1 : 0;
-		if (!l->policy.waiting || !is_watched(w, s) || !lane_is_stalled(w, s, waits[i], now) ||
-		    !lane_take_away(s, now))
-			continue;
-		taken++;
-		if (waits[i] == NNB__WAIT_PAGE)
-			note_stall(app_of(s), now);
-	}
+	ret->waiting = l->policy.waiting; /* (8) */
+	ret->lanes = l->policy.lanes;
+	for (uint32_t i = 0; i < ret->lanes; i++)
+		ret->of[i] = lane_holder(l, i, now);
 	lanes_unlock(l);
-	return taken;
-}
-
-/* The lanes whose threads to look at, or 0. Lanes that wait for their threads are passed on: *@passed of them. */
-static uint64_t find_suspects(struct nnb__lanes *l, struct nnb__lane_watch *watched, bool on_probation, uint64_t now,
-                              uint32_t *passed)
-{
-	uint64_t suspects = 0;
-
-	assert(nnb__is_locked(&l->lock));
-	for (uint32_t i = 0; i < l->policy.lanes; i++) {
-		struct nnb__lane_watch *w = &watched[i];
-		struct nnb__seat *s = l->policy.running[i] ? seat_of_job(l->policy.running[i]) : NULL;
-		bool is_known = is_watched(w, s), suspect = s && l->policy.waiting && is_on_probation(s, now);
-
-		if (suspect && lane_pass_on(s, now)) {
-			++*passed;
-			*w = (struct nnb__lane_watch){ 0 };
-			continue;
-		}
-		if (!s)
-			*w = (struct nnb__lane_watch){ 0 };
-		else if (!l->policy.waiting || !is_known)
-			*w = (struct nnb__lane_watch){ s, s->job.arrival, s->job.since, s->tid, 0 };
-		if (!on_probation && s && l->policy.waiting)
-			suspect |= is_known || atomic_load_explicit(&s->losses, memory_order_relaxed);
-		suspects |= (uint64_t)suspect << i;
-	}
-	return suspects;
-}
-
-uint32_t nnb__lanes_watch(struct nnb__lanes *l, bool *ret_waiting)
-{
-	uint32_t passed = 0;
-	uint64_t suspects;
-
-	pthread_mutex_lock(&l->lock);
-	suspects = find_suspects(l, l->watched, false, nnb__now(), &passed);
-	*ret_waiting = l->policy.waiting;
-	lanes_unlock(l);
-	return passed + (suspects ? take_from_suspects(l, l->watched, suspects) : 0);
 }
 
 /*
- * The seat has begun to wait: look at executions on probation at once, because this thread has a cpu, and the thread
- * that watches may wait for one.
+ * The holder's seat, if it still has the lane for the same execution, and another seat waits; NULL otherwise. The
+ * caller holds the lock.
  */
-static void look_at_probation(struct nnb__seat *s)
+static struct nnb__seat *seat_of_holder(const struct nnb__lanes *l, const struct nnb__lane_holder *h)
 {
-	struct nnb__lane_watch watched[NNB__LANES_MAX] = { { 0 } };
-	uint32_t passed = 1;
+	struct nnb__seat *s = seat_on_lane(l, h->lane);
 
-	for (int i = 0; i < PROBATION_LOOKS && passed; i++) {
-		struct nnb__lanes *l = s->lanes;
-		uint64_t suspects;
+	if (!l->policy.waiting || !s || s != h->seat || s->job.arrival != h->arrival || s->job.since != h->since)
+		return NULL;
+	return s;
+}
 
-		passed = 0;
-		pthread_mutex_lock(&l->lock);
-		suspects = s->job.lane == NNB__NO_LANE && l->policy.waiting
-		                   ? find_suspects(l, watched, true, nnb__now(), &passed)
-		                   : 0;
-		lanes_unlock(l);
-		if (suspects)
-			passed += take_from_suspects(l, watched, suspects);
-	}
+/* Must the execution leave its lane for that reason? The caller holds the lock. */
+static bool stall_is_enough(const struct nnb__seat *s, enum nnb__stall why, uint64_t now)
+{
+	assert(nnb__is_locked(&s->lanes->lock));
+	if (why == NNB__STALL_PAGE)
+		return true;
+	if (!is_on_probation(s, now))
+		return false;
+	/* no event of a loss may come before that of the start */
+	return why != NNB__STALL_CPU || !s->trace || atomic_load_explicit(&s->trace->on_lane, memory_order_acquire);
+}
+
+bool nnb__lanes_take_away(struct nnb__lanes *l, const struct nnb__lane_holder *holder, enum nnb__stall why)
+{
+	bool taken = false;
+	struct nnb__seat *s;
+	uint64_t now;
+
+	pthread_mutex_lock(&l->lock);
+	s = seat_of_holder(l, holder);
+	now = nnb__now();
+	if (s && stall_is_enough(s, why, now))
+		taken = why == NNB__STALL_ABSENT ? lane_pass_on(s, now) : lane_lose(s, why, now);
+	lanes_unlock(l);
+	return taken;
 }
 
 /* The seat's lane was taken away: be ready again. True: on a lane. The caller holds the lock. */
@@ -592,7 +571,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 {
 	struct nnb__lanes *l = s->lanes;
 	uint64_t now = 0;
-	bool on_lane, kept, near = false, suspects = false;
+	bool on_lane, kept, near = false, probation = false;
 
 	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0)) {
 		/* A burst's thread runs one model, so its nice value is set once. */
@@ -635,16 +614,14 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	if (__builtin_expect(!on_lane, 0)) {
 		publish_yields(l);
 		near = turn_is_near(l, now);
-		suspects = any_is_on_probation(l, now);
+		probation = l->hook.seat_waits && any_is_on_probation(l, now);
 	} else {
 		atomic_store_explicit(&s->cpu, nnb__cpu(), memory_order_relaxed);
 	}
 	lanes_unlock(l);
 	if (__builtin_expect(on_lane, 1))
 		return 0;
-	if (suspects)
-		look_at_probation(s);
-	return wait_for_turn(s, now, until, near);
+	return wait_for_turn(s, now, until, near, probation);
 }
 
 bool nnb__lanes_yields(struct nnb__seat *s, uint64_t now)
@@ -678,7 +655,7 @@ int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
 		on_lane = lane_regain(s, now);
 		lanes_unlock(l);
 		*ret_left = true;
-		return on_lane ? 0 : wait_for_turn(s, now, until, false);
+		return on_lane ? 0 : wait_for_turn(s, now, until, false, false);
 	}
 	assert(s->job.lane != NNB__NO_LANE);
 	left = nnb__policy_yield(&l->policy, s->job.lane, now); /* false: the seat that wanted the lane has given up */
@@ -692,7 +669,7 @@ int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
 	lanes_unlock(l);
 	seat_wake(next);
 	*ret_left = left;
-	return left ? wait_for_turn(s, now, until, false) : 0;
+	return left ? wait_for_turn(s, now, until, false, false) : 0;
 }
 
 void nnb__lanes_give(struct nnb__seat *s)
@@ -826,9 +803,7 @@ int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt
 	l->kind = kind;
 	l->deadlines = deadlines;
 	l->announced = 0;
-	l->thread_waits = NULL;
-	atomic_init(&l->watch_sleeps, 0);
-	memset(l->watched, 0, sizeof(l->watched));
+	l->hook = (struct nnb__lanes_hook){ .seat_waits = NULL };
 	l->numbers = (struct nnb__trace_numbers){ 0 };
 	nnb__policy_init(&l->policy, kind, preempt, lanes < NNB__LANES_MAX ? lanes : NNB__LANES_MAX);
 	pthread_mutex_init(&l->lock, NULL);

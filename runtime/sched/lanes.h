@@ -16,12 +16,16 @@
 #include "policy/policy.h"
 #include "trace/trace.h"
 
-/* What nnb__lanes_watch knows of a lane: who has it, and in how many rounds its thread waited for a page. */
-struct nnb__lane_watch {
-	const struct nnb__seat *seat; /* not to be used: the seat may be gone */
-	uint64_t arrival, since;
-	pid_t tid;
-	uint32_t rounds;
+struct nnb__seat;
+
+/* What a seat calls when it begins to wait. All zeroes: nothing. */
+struct nnb__lanes_hook {
+	/*
+	 * The thread of @seat calls this without a lock, after the seat has entered the queue; it may have left the
+	 * queue again by then. @probation: an execution on probation had a lane when it entered (nnb__lanes_take_away).
+	 */
+	void (*seat_waits)(void *arg, const struct nnb__seat *seat, bool probation);
+	void *arg; /* borrowed until nnb__lanes_fini */
 };
 
 struct nnb__lanes {
@@ -34,18 +38,14 @@ struct nnb__lanes {
 	_Atomic uint32_t wanted;
 	uint32_t announced;                /* number of seats that have announced themselves: nnb__lanes_announce */
 	struct nnb__trace_numbers numbers; /* numbers of executions that asked for a lane */
-	/* a futex: 1: the thread that watches sleeps until a seat waits (sched/stalls.c); 0: none does */
-	_Atomic uint32_t watch_sleeps;
-	struct nnb__lane_watch watched[NNB__LANES_MAX]; /* of the thread that watches */
-	/* what a thread waits for; constant once seats take lanes. NULL: no lane is ever taken away */
-	enum nnb__thread_wait (*thread_waits)(pid_t tid);
+	struct nnb__lanes_hook hook;       /* constant once seats take lanes */
 };
 
 /* How a seat holds its lane, if it has one. */
 enum nnb__hold {
 	NNB__HOLD_RUNS, /* its execution is on the lane; or the seat has none */
 	NNB__HOLD_KEPT, /* the seat keeps the lane between two executions */
-	NNB__HOLD_LOST, /* the lane was taken away from its execution: nnb__lanes_watch */
+	NNB__HOLD_LOST, /* the lane was taken away from its execution: nnb__lanes_take_away */
 	NNB__HOLD_ENDS  /* the execution is ending, and cannot lose the lane any more */
 };
 
@@ -54,7 +54,7 @@ struct nnb__lane_app {
 	/* under the lanes' lock; first, because the policy's pointer is converted to this struct */
 	struct nnb__policy_app shares;
 	uint64_t executions; /* under the lanes' lock; without those that seats on lanes have not flushed */
-	/* under the lanes' lock: when an execution last lost its lane; end of its probation (nnb__lanes_watch) */
+	/* under the lanes' lock: when an execution last lost its lane; end of its probation (nnb__lanes_take_away) */
 	uint64_t stalled_at, probation_until;
 	_Atomic uint64_t missed_transient, missed_persistent, late, longest_wait_ns;
 };
@@ -148,17 +148,45 @@ void nnb__lanes_wake(struct nnb__seat *seat);
 /* Give a kept lane back; then the seat may be freed. Does nothing for seats that do not keep lanes. */
 void nnb__lanes_release(struct nnb__seat *seat);
 
+/* An execution on a lane, as it was when it was copied. */
+struct nnb__lane_holder {
+	uint32_t lane;
+	/* These three identify the execution. For comparisons only, because the seat may be gone. NULL: no execution */
+	const struct nnb__seat *seat;
+	uint64_t arrival, since;
+	pid_t tid;         /* its thread */
+	uint32_t losses;   /* how often it has lost its lane */
+	bool on_probation; /* its app is: nnb__lanes_take_away */
+	bool is_absent;    /* it got the lane while it waited, and its thread has not come for it yet */
+};
+
+struct nnb__lane_holders {
+	uint32_t waiting; /* number of seats that wait */
+	uint32_t lanes;   /* so many of the following are set */
+	struct nnb__lane_holder of[NNB__LANES_MAX];
+};
+
+/* Copy who has the lanes now. Any thread. */
+void nnb__lanes_holders(struct nnb__lanes *lanes, struct nnb__lane_holders *ret);
+
+/* Why a thread cannot use the lane that its execution has. */
+enum nnb__stall {
+	NNB__STALL_PAGE, /* it waits for a page of memory, and was seen to do so often enough */
+	/* these are enough on probation only */
+	NNB__STALL_PAGE_ONCE, /* it was seen to wait for a page once */
+	NNB__STALL_CPU,       /* it waits for a cpu */
+	NNB__STALL_ABSENT     /* it has not come for the lane yet */
+};
+
 /*
- * One round of a thread that watches. While seats wait, it takes away the lane of an execution that was on it a round
- * before, and whose thread waits for a page in two rounds in a row; or in one round, if the execution has lost a lane
- * before. *ret_waiting: seats wait. Returns the number of lanes that it took away. One thread at a time calls this.
+ * Take its lane away from the execution of @holder, and give it to a seat that waits. An execution whose thread is
+ * absent waits again then, behind the others, and passes lanes on for a second at most; any other has lost its lane
+ * (nnb__lanes_lost). False: no seat waits, the execution is not on that lane any more, or is ending, or @why is not
+ * so any more, or not enough. Any thread.
  *
- * An app is on probation for a second after it has lost a lane this way twice within a second. Then one round is enough
- * for its executions, whether their threads wait for a page or for a cpu; a seat that begins to wait looks at them as
- * well; and a lane that such an execution got while it waited goes to the next one, if its thread has not come for it
- * yet. No execution passes lanes on for longer than a second.
+ * An app is on probation for a second after it has lost lanes for a page twice within a second.
  */
-uint32_t nnb__lanes_watch(struct nnb__lanes *lanes, bool *ret_waiting);
+bool nnb__lanes_take_away(struct nnb__lanes *lanes, const struct nnb__lane_holder *holder, enum nnb__stall why);
 
 /* Make the cancelled seats of @app stop waiting. Any thread. */
 void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);

@@ -9,7 +9,7 @@
  * inside an operation: the memory that they keep is charged to their app (nnb_account).
  *
  * An execution whose thread waits for a page of its app's memory makes no look, and may lose its lane meanwhile
- * (nnb__lanes_watch). Its thread computes on without a lane once the page has come, and waits for a lane at its next
+ * (sched/stalls.c). Its thread computes on without a lane once the page has come, and waits for a lane at its next
  * look, inside the operation, whatever --preempt is. If it has no more looks, it ends without another lane.
  *
  * An execution is refused before it begins if its estimate exceeds the limit on work (model/cost.h). If there is no

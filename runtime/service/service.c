@@ -710,6 +710,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 		nnb_service_close(s);
 		return r;
 	}
+	nnb__stalls_init(&s->stalls, &s->lanes);
 	s->config.lanes = s->lanes.policy.lanes;
 	nnb__subuids_init(&s->subuids, config->identity == NNB_APP_UID ? config->subuid : NULL, "/etc/passwd");
 	r = nnb__subuids_refresh(&s->subuids);
@@ -745,7 +746,7 @@ int nnb_service_run(struct nnb_service *s)
 	bool left;
 
 	if (!r)
-		r = nnb__stalls_start(&s->stalls, &s->lanes);
+		r = nnb__stalls_start(&s->stalls);
 	while (!r && !fds[0].revents) {
 		int sock;
 

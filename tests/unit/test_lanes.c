@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -66,28 +67,16 @@ static void all_lanes_are_there(struct nnb__lanes *l)
 
 /* ---- lanes that are lost ---- */
 
-static enum nnb__thread_wait always(pid_t tid)
+/* Take away each lane. The number of those that were. */
+static uint32_t take_away_all(struct nnb__lanes *l, enum nnb__stall why)
 {
-	(void)tid;
-	return NNB__WAIT_PAGE;
-}
-
-static enum nnb__thread_wait never(pid_t tid)
-{
-	(void)tid;
-	return NNB__WAIT_OTHER;
-}
-
-/* As many rounds as take a lane away, if its thread waits for a page. */
-static uint32_t watch(struct nnb__lanes *l, enum nnb__thread_wait (*thread_waits)(pid_t tid))
-{
+	struct nnb__lane_holders now;
 	uint32_t taken = 0;
-	bool waiting;
 
-	l->thread_waits = thread_waits;
-	for (int i = 0; i < 3; i++)
-		taken += nnb__lanes_watch(l, &waiting);
-	l->thread_waits = NULL; /* seats that begin to wait take no lanes away */
+	nnb__lanes_holders(l, &now);
+	assert_int_equal(now.lanes, l->policy.lanes);
+	for (uint32_t i = 0; i < now.lanes; i++)
+		taken += nnb__lanes_take_away(l, &now.of[i], why);
 	return taken;
 }
 
@@ -566,7 +555,7 @@ static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
 	waiter_begin(&w);
 	await_waiting(&l, 1);
 	assert_int_equal(last_preempt.exec, 0);
-	assert_int_equal(watch(&l, always), 1);
+	assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
 	assert_int_equal(last_preempt.exec, 7);
 	assert_int_equal(last_preempt.by, 8);
 	assert_int_equal(last_preempt.at_op, 3);
@@ -611,7 +600,7 @@ static void that_it_is_ready_again_is_emitted_when_it_asks(void **state)
 	assert_int_equal(nnb__lanes_take(&holder.seat, NNB__NEVER), 0);
 	waiter_begin(&w);
 	await_waiting(&l, 1);
-	assert_int_equal(watch(&l, always), 1);
+	assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
 	pthread_join(w.thread, NULL);
 	assert_int_equal(last_ready.exec, 0);
 	assert_int_equal(atomic_load(&traces[0].ready_ns), 0); /* stalled: it waits for no lane */
@@ -628,7 +617,7 @@ static void that_it_is_ready_again_is_emitted_when_it_asks(void **state)
 	last_ready.exec = 0;
 	waiter_begin(&w);
 	await_waiting(&l, 1);
-	assert_int_equal(watch(&l, always), 1);
+	assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
 	pthread_join(w.thread, NULL);
 	nnb__lanes_give(&w.seat);
 	waits_again(&holder);
@@ -659,12 +648,11 @@ static void an_execution_whose_thread_waits_for_a_page_loses_its_lane(void **sta
 		lanes_make(&l, rules[i].kind, rules[i].preempt, 1);
 		waiter_init(&holder, &l, &app, 1, NNB__NEVER);
 		assert_int_equal(nnb__lanes_take(&holder.seat, NNB__NEVER), 0);
-		assert_int_equal(watch(&l, always), 0); /* no seat waits */
+		assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 0); /* no seat waits */
 		waiter_start(&w, &l, &other, 1, NNB__NEVER);
 		await_waiting(&l, 1);
-		assert_int_equal(watch(&l, never), 0);
 		assert_false(nnb__lanes_lost(&holder.seat));
-		assert_int_equal(watch(&l, always), 1);
+		assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
 		pthread_join(w.thread, NULL);
 		assert_int_equal(w.got, 0);
 		assert_true(nnb__lanes_lost(&holder.seat));
@@ -678,11 +666,9 @@ static void an_execution_whose_thread_waits_for_a_page_loses_its_lane(void **sta
 		pthread_join(holder.thread, NULL);
 		assert_int_equal(holder.got, 0);
 		assert_false(nnb__lanes_lost(&holder.seat));
-		/* one round is enough for an execution that has lost a lane before */
 		waiter_start(&w, &l, &other, 1, NNB__NEVER);
 		await_waiting(&l, 1);
-		l.thread_waits = always;
-		assert_int_equal(nnb__lanes_watch(&l, &(bool){ false }), 1);
+		assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
 		pthread_join(w.thread, NULL);
 		nnb__lanes_give(&w.seat);
 		holder.until = nnb__now(); /* a lane is free: no wait */
@@ -694,70 +680,115 @@ static void an_execution_whose_thread_waits_for_a_page_loses_its_lane(void **sta
 	}
 }
 
-static enum nnb__thread_wait has_no_cpu(pid_t tid)
-{
-	(void)tid;
-	return NNB__WAIT_CPU;
-}
-
-/* @app's execution on the only lane stalls twice: then @app is on probation. */
-static void put_on_probation(struct nnb__lanes *l, struct nnb__seat *holder, struct nnb__lane_app *other)
-{
-	struct waiter w;
-
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(nnb__lanes_take(holder, NNB__NEVER), 0);
-		waiter_start(&w, l, other, 1, NNB__NEVER);
-		await_waiting(l, 1);
-		assert_int_equal(watch(l, has_no_cpu), 0); /* not on probation yet */
-		assert_int_equal(watch(l, always), 1);
-		pthread_join(w.thread, NULL);
-		nnb__lanes_give(holder);
-		nnb__lanes_give(&w.seat);
-	}
-}
-
-/* No thread watches: the seat takes the lane itself when it begins to wait. */
-static void a_seat_takes_the_lane_of_a_thread_on_probation_without_a_cpu(void **state)
+/* After the copy, the seat may have begun another execution, or the lane may have gone to another seat. */
+static void a_lane_is_taken_away_only_from_the_execution_that_was_seen(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
-	struct nnb__seat holder, seat;
+	struct nnb__lane_holders before, now;
+	struct nnb__seat holder;
+	struct waiter w, next;
 	struct nnb__lanes l;
 
 	(void)state;
-	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 2);
 	nnb__seat_init(&holder, &l, &app, 1, NULL);
-	nnb__seat_init(&seat, &l, &other, 1, NULL);
-	put_on_probation(&l, &holder, &other);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
-	l.thread_waits = never;
-	assert_int_equal(nnb__lanes_take(&seat, nnb__now() + 1000000), -ETIMEDOUT);
-	l.thread_waits = has_no_cpu;
-	assert_int_equal(nnb__lanes_take(&seat, NNB__NEVER), 0);
-	assert_true(nnb__lanes_lost(&holder));
+	nnb__lanes_holders(&l, &now);
+	assert_int_equal(now.lanes, 2);
+	assert_int_equal(now.waiting, 0);
+	assert_ptr_equal(now.of[0].seat, &holder);
+	assert_int_equal(now.of[0].tid, gettid());
+	assert_false(now.of[0].losses || now.of[0].on_probation || now.of[0].is_absent);
+	assert_null(now.of[1].seat);
 	nnb__lanes_give(&holder);
-	nnb__lanes_give(&seat);
-	app.probation_until = nnb__now(); /* it is over */
+	nnb__lanes_fini(&l);
+
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
-	assert_int_equal(nnb__lanes_take(&seat, nnb__now() + 1000000), -ETIMEDOUT);
+	nnb__lanes_holders(&l, &before);
 	nnb__lanes_give(&holder);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	waiter_start(&w, &l, &other, 1, NNB__NEVER);
+	await_waiting(&l, 1);
+	assert_false(nnb__lanes_take_away(&l, &before.of[0], NNB__STALL_PAGE));
+	nnb__lanes_holders(&l, &now);
+	assert_int_equal(now.waiting, 1);
+	assert_true(nnb__lanes_take_away(&l, &now.of[0], NNB__STALL_PAGE));
+	pthread_join(w.thread, NULL);
+	waiter_start(&next, &l, &other, 1, NNB__NEVER);
+	await_waiting(&l, 1);
+	assert_false(nnb__lanes_take_away(&l, &now.of[0], NNB__STALL_PAGE));
+	assert_true(l.policy.running[0] == &w.seat.job);
+	nnb__lanes_give(&w.seat);
+	pthread_join(next.thread, NULL);
+	nnb__lanes_give(&next.seat);
+	nnb__lanes_give(&holder); /* lost: gives nothing back */
 	all_lanes_are_there(&l);
 	nnb__lanes_fini(&l);
 }
 
-/* A seat waits whose thread never runs. */
-static void wait_without_a_thread(struct nnb__seat *s)
+/* One look at its thread is enough then, and so is that its thread has no cpu. */
+static void an_app_that_stalls_twice_is_on_probation(void **state)
 {
-	pthread_mutex_lock(&s->lanes->lock);
-	assert_false(nnb__policy_ready(&s->lanes->policy, &s->job, nnb__now()));
-	pthread_mutex_unlock(&s->lanes->lock);
+	static const enum nnb__stall whys[] = { NNB__STALL_CPU, NNB__STALL_PAGE_ONCE };
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__lane_holders now;
+	struct nnb__seat holder;
+	struct nnb__lanes l;
+	struct waiter w;
+
+	(void)state;
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&holder, &l, &app, 1, NULL);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+		waiter_start(&w, &l, &other, 1, NNB__NEVER);
+		await_waiting(&l, 1);
+		assert_int_equal(take_away_all(&l, NNB__STALL_CPU), 0);
+		assert_int_equal(take_away_all(&l, NNB__STALL_PAGE_ONCE), 0);
+		assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
+		pthread_join(w.thread, NULL);
+		nnb__lanes_give(&holder);
+		nnb__lanes_give(&w.seat);
+	}
+	assert_true(app.probation_until > app.stalled_at);
+	app.probation_until = NNB__NEVER;
+	for (size_t i = 0; i < N_OF(whys); i++) {
+		uint64_t stalled_at = app.stalled_at;
+
+		assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+		waiter_start(&w, &l, &other, 1, NNB__NEVER);
+		await_waiting(&l, 1);
+		nnb__lanes_holders(&l, &now);
+		assert_true(now.of[0].on_probation);
+		assert_int_equal(take_away_all(&l, whys[i]), 1);
+		assert_int_equal(app.stalled_at == stalled_at, whys[i] == NNB__STALL_CPU);
+		pthread_join(w.thread, NULL);
+		nnb__lanes_give(&holder);
+		nnb__lanes_give(&w.seat);
+	}
+	app.probation_until = nnb__now(); /* it is over */
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	waiter_start(&w, &l, &other, 1, NNB__NEVER);
+	await_waiting(&l, 1);
+	nnb__lanes_holders(&l, &now);
+	assert_false(now.of[0].on_probation);
+	for (size_t i = 0; i < N_OF(whys); i++)
+		assert_int_equal(take_away_all(&l, whys[i]), 0);
+	nnb__lanes_give(&holder);
+	pthread_join(w.thread, NULL);
+	nnb__lanes_give(&w.seat);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
 }
 
 /* It is not lost: the seat waits on, and gets the lane once the other one is done. */
 static void a_lane_whose_thread_has_not_come_is_passed_on(void **state)
 {
+	struct nnb__lane_holders now;
 	struct nnb__seat absent, seat;
 	struct nnb__lanes l;
+	struct waiter w;
 
 	(void)state;
 	for (int late = 0; late < 2; late++) { /* the seat has passed lanes on for a second: not again */
@@ -766,27 +797,100 @@ static void a_lane_whose_thread_has_not_come_is_passed_on(void **state)
 		lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
 		nnb__seat_init(&absent, &l, &app, 1, NULL);
 		nnb__seat_init(&seat, &l, &other, 1, NULL);
-		put_on_probation(&l, &absent, &other);
 		assert_int_equal(nnb__lanes_take(&seat, NNB__NEVER), 0);
-		atomic_store(&absent.turn, 0);
 		absent.passes_since = late;
-		wait_without_a_thread(&absent);
-		l.thread_waits = never;
+		app.probation_until = other.probation_until = NNB__NEVER;
+		pthread_mutex_lock(&l.lock); /* its thread never runs */
+		assert_false(nnb__policy_ready(&l.policy, &absent.job, nnb__now()));
+		pthread_mutex_unlock(&l.lock);
+		nnb__lanes_holders(&l, &now);
+		assert_false(now.of[0].is_absent);
+		assert_false(nnb__lanes_take_away(&l, &now.of[0], NNB__STALL_ABSENT)); /* its thread has come */
 		nnb__lanes_give(&seat);
-		assert_true(l.policy.running[0] == &absent.job);
-		assert_int_equal(nnb__lanes_take(&seat, nnb__now() + 1000000), late ? -ETIMEDOUT : 0);
-		if (!late) {
-			assert_true(l.policy.running[0] == &seat.job);
-			assert_int_equal(l.policy.waiting, 1);
-			nnb__lanes_give(&seat);
+		nnb__lanes_holders(&l, &now);
+		assert_true(now.of[0].seat == &absent && now.of[0].is_absent);
+		assert_false(nnb__lanes_take_away(&l, &now.of[0], NNB__STALL_ABSENT)); /* no seat waits */
+		waiter_start(&w, &l, &other, 1, NNB__NEVER);
+		await_waiting(&l, 1);
+		assert_int_equal(nnb__lanes_take_away(&l, &now.of[0], NNB__STALL_ABSENT), !late);
+		assert_int_equal(waiting(&l), 1);
+		if (late) {
+			nnb__lanes_give(&absent);
+			pthread_join(w.thread, NULL);
+			nnb__lanes_give(&w.seat);
+		} else {
+			pthread_join(w.thread, NULL);
+			nnb__lanes_give(&w.seat);
+			assert_true(l.policy.running[0] == &absent.job);
+			nnb__lanes_give(&absent);
 		}
-		assert_true(l.policy.running[0] == &absent.job);
-		assert_false(nnb__lanes_lost(&absent));
-		assert_int_equal(app.shares.preemptions, 2); /* of put_on_probation */
-		nnb__lanes_give(&absent);
+		assert_int_equal(app.shares.preemptions, 0);
 		all_lanes_are_there(&l);
 		nnb__lanes_fini(&l);
 	}
+}
+
+static struct {
+	unsigned n;
+	const struct nnb__seat *seat;
+	bool probation;
+} hooked; /* under the lanes' lock */
+
+static void keep_wait(void *arg, const struct nnb__seat *seat, bool probation)
+{
+	struct nnb__lanes *l = arg;
+
+	pthread_mutex_lock(&l->lock);
+	abort_unless(l->policy.waiting || seat->job.lane != NNB__NO_LANE); /* it may have a lane by now */
+	hooked.n++;
+	hooked.seat = seat;
+	hooked.probation = probation;
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* Once it is in the queue, and without the lock. */
+static void a_seat_that_begins_to_wait_calls_the_hook(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__seat low;
+	struct nnb__lanes l;
+	struct waiter high;
+	bool left;
+
+	(void)state;
+	hooked.n = 0;
+	lanes_make(&l, NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, 1);
+	l.hook = (struct nnb__lanes_hook){ .seat_waits = keep_wait, .arg = &l };
+	nnb__seat_init(&low, &l, &app, 0, NULL);
+	waiter_init(&high, &l, &other, 2, NNB__NEVER);
+	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
+	assert_int_equal(nnb__lanes_take(&high.seat, nnb__now()), -ETIMEDOUT);
+	assert_true(hooked.n == 1 && hooked.seat == &high.seat && !hooked.probation);
+	app.probation_until = NNB__NEVER;
+	assert_int_equal(nnb__lanes_take(&high.seat, nnb__now()), -ETIMEDOUT);
+	assert_true(hooked.n == 2 && hooked.seat == &high.seat && hooked.probation);
+	app.probation_until = 0;
+	waiter_begin(&high);
+	await_waiting(&l, 1);
+	assert_int_equal(nnb__lanes_yield(&low, nnb__now(), &left), -ETIMEDOUT);
+	pthread_join(high.thread, NULL);
+	assert_int_equal(hooked.n, 4);
+	nnb__lanes_give(&high.seat);
+
+	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
+	waiter_begin(&high);
+	await_waiting(&l, 1);
+	assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
+	pthread_join(high.thread, NULL);
+	assert_int_equal(nnb__lanes_yield(&low, nnb__now(), &left), -ETIMEDOUT);
+	assert_true(hooked.n == 6 && hooked.seat == &low);
+	nnb__lanes_give(&high.seat);
+	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0); /* without a wait */
+	assert_int_equal(hooked.n, 6);
+	nnb__lanes_give(&low);
+	all_lanes_are_there(&l); /* one more wait */
+	assert_int_equal(hooked.n, 7);
+	nnb__lanes_fini(&l);
 }
 
 /* An execution that ends gives back the lane that it has, and no other. */
@@ -808,7 +912,7 @@ static void an_end_and_a_loss_exclude_each_other(void **state)
 			waiter_start(&w, &l, &other, 1, NNB__NEVER);
 			await_waiting(&l, 1);
 			assert_true(nnb__lanes_end(&holder, &lost_at));
-			assert_int_equal(watch(&l, always), 0);
+			assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 0);
 			nnb__lanes_give(&holder);
 			pthread_join(w.thread, NULL);
 			nnb__lanes_give(&w.seat);
@@ -816,7 +920,7 @@ static void an_end_and_a_loss_exclude_each_other(void **state)
 			assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
 			waiter_start(&w, &l, &other, 1, NNB__NEVER);
 			await_waiting(&l, 1);
-			assert_int_equal(watch(&l, always), 1);
+			assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
 			pthread_join(w.thread, NULL);
 			if (with_end) {
 				assert_false(nnb__lanes_end(&holder, &lost_at));
@@ -1180,8 +1284,10 @@ int main(void)
 		cmocka_unit_test(the_start_of_a_wait_is_known_only_during_it),
 		cmocka_unit_test(an_announcement_returns_the_number_announced_before),
 		cmocka_unit_test(an_execution_whose_thread_waits_for_a_page_loses_its_lane),
-		cmocka_unit_test(a_seat_takes_the_lane_of_a_thread_on_probation_without_a_cpu),
+		cmocka_unit_test(a_lane_is_taken_away_only_from_the_execution_that_was_seen),
+		cmocka_unit_test(an_app_that_stalls_twice_is_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
+		cmocka_unit_test(a_seat_that_begins_to_wait_calls_the_hook),
 		cmocka_unit_test(an_end_and_a_loss_exclude_each_other),
 		cmocka_unit_test(an_execution_stays_when_the_preempting_one_is_cancelled),
 		cmocka_unit_test(a_lane_is_kept_until_it_is_wanted),

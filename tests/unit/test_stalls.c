@@ -143,7 +143,8 @@ static bool begin(struct fixture *f, const struct kind *k)
 {
 	memset(f, 0, sizeof(*f));
 	assert_int_equal(nnb__lanes_init(&f->lanes, k->policy, k->preempt, NNB_DEADLINES_ABORT, 1), 0);
-	assert_int_equal(nnb__stalls_start(&f->stalls, &f->lanes), 0);
+	nnb__stalls_init(&f->stalls, &f->lanes);
+	assert_int_equal(nnb__stalls_start(&f->stalls), 0);
 	f->prepared = prepared_sum(DRIVER_XNNPACK);
 	f->pool = new_pool();
 	sum_init(&f->sum, f->pool, f->pool);
@@ -228,7 +229,7 @@ static void a_lane_that_nobody_wants_is_not_lost(void **state)
 		skip();
 	}
 	await_stall(&f);
-	while (!atomic_load(&f.lanes.watch_sleeps))
+	while (!atomic_load(&f.stalls.sleeps))
 		nap();
 	assert_false(nnb__lanes_lost(&f.runner.seat));
 	pages_release(f.fd, nnb_mapping_data(f.mappings[0]), (size_t)sysconf(_SC_PAGESIZE));
