@@ -15,6 +15,7 @@
 #include "base/regular.h"
 #include "model/constants.h"
 #include "model/json.h"
+#include "model/parts.h"
 #include "model/reason.h"
 
 enum {
@@ -84,7 +85,7 @@ static int read_value(struct reading *r, const struct nnb__place *at, const json
 {
 	struct nnb__place here = { at, "value", 0 };
 	const json_t *value = json_object_get(operand, "value");
-	bool constant = o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
+	bool constant = nnb__is_constant(o);
 
 	if (o->lifetime == NNB_LIFETIME_SUBGRAPH)
 		return read_reference(r, &here, value, o);

@@ -1,4 +1,5 @@
 /* take_sums.c -- converts sums of products, and pools. */
+#include "model/parts.h"
 #include "model/tflite/taking.h"
 
 /* ---- sums of products ---- */
@@ -11,14 +12,11 @@ static uint32_t bias_scaled(struct nnb__loading *l, int64_t tensor, float scale)
 {
 	uint32_t bias = nnb__tflite_operand(l, tensor);
 	struct nnb__tensor *t;
-	uint32_t lifetime;
 
 	if (l->error || l->model->operands[bias].type != NNB_TENSOR_INT32)
 		return bias;
 	t = &l->tensor[tensor];
-	lifetime = l->model->operands[bias].lifetime;
-	if (t->bias_scale && t->bias_scale != scale &&
-	    (lifetime == NNB_CONSTANT_COPY || lifetime == NNB_CONSTANT_REFERENCE)) {
+	if (t->bias_scale && t->bias_scale != scale && nnb__is_constant(&l->model->operands[bias])) {
 		t->operand = NNB__NOWHERE;
 		bias = nnb__tflite_operand(l, tensor);
 	}
