@@ -148,15 +148,18 @@ static int note_roles(struct nnb_buffer *b, struct nnb_prepared *const *models, 
 
 /* ---- places ---- */
 
+static void budget_give_room(const struct nnb__budget *budget, uint64_t bytes)
+{
+	if (budget->give)
+		budget->give(budget->arg, 0, bytes);
+}
+
 static void buffer_vacate(struct nnb_buffer *b)
 {
-	const struct nnb__budget *budget = &b->keeper.budget;
-
 	if (!b->place)
 		return;
 	b->device->driver->buffer_free(b->device->handle, b->place, b->room);
-	if (budget->give)
-		budget->give(budget->arg, 0, b->room);
+	budget_give_room(&b->keeper.budget, b->room);
 	b->place = NULL;
 	b->room = 0;
 }
@@ -193,8 +196,7 @@ static enum nnb_status buffer_make_room(struct nnb_buffer *b, const struct nnb__
 		return status;
 	}
 	b->place = NULL;
-	if (budget->give)
-		budget->give(budget->arg, 0, bytes);
+	budget_give_room(budget, bytes);
 	nnb_because(reason, "the driver has no %llu bytes for a buffer: %s", (unsigned long long)bytes, strerror(-r));
 	return r == -ENOMEM ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE;
 }
