@@ -567,6 +567,21 @@ bool nnb__lanes_end(struct nnb__seat *s, uint64_t *ret_lost_at)
 
 /* ---- the life of an execution ---- */
 
+/* NNB_POLICY_NATIVE: each execution begins at once, and the kernel shares the cpus. */
+static void lane_take_native(struct nnb__seat *s)
+{
+	/* A burst's thread runs one model, so its nice value is set once. */
+	static _Thread_local int current = INT_MAX; /* INT_MAX: inherited, so unknown */
+
+	pthread_mutex_lock(&s->lanes->lock);
+	count_execution(s);
+	flush_app_count(s);
+	pthread_mutex_unlock(&s->lanes->lock);
+	assert(s->job.priority < sizeof(nice_of) / sizeof(*nice_of));
+	if (nice_of[s->job.priority] != current && !set_nice(nice_of[s->job.priority]))
+		current = nice_of[s->job.priority];
+}
+
 int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 {
 	struct nnb__lanes *l = s->lanes;
@@ -574,16 +589,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	bool on_lane, kept, near = false, probation = false;
 
 	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0)) {
-		/* A burst's thread runs one model, so its nice value is set once. */
-		static _Thread_local int current = INT_MAX; /* INT_MAX: inherited, so unknown */
-
-		pthread_mutex_lock(&l->lock);
-		count_execution(s);
-		flush_app_count(s);
-		pthread_mutex_unlock(&l->lock);
-		assert(s->job.priority < sizeof(nice_of) / sizeof(*nice_of));
-		if (nice_of[s->job.priority] != current && !set_nice(nice_of[s->job.priority]))
-			current = nice_of[s->job.priority];
+		lane_take_native(s);
 		return 0;
 	}
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
