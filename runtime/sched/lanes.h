@@ -11,7 +11,6 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "base/sys.h"
 #include "nnb/counts.h"
 #include "policy/policy.h"
 #include "trace/trace.h"

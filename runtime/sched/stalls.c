@@ -148,7 +148,7 @@ static void probation_check(struct nnb__lanes *l, const struct nnb__seat *seat)
 	}
 }
 
-/* A struct nnb__lanes_hook: any thread. */
+/* The hook of the lanes. Any thread. */
 static void stalls_seat_waits(void *arg, const struct nnb__seat *seat, bool probation)
 {
 	struct nnb__stalls *s = arg;

@@ -10,7 +10,7 @@
 
 #include "sched/lanes.h"
 
-/* What is known of a lane: who has it, and in how many rounds up to now its thread waited for a page. */
+/* What is known of a lane: who has it, and in how many rounds in a row its thread waited for a page. */
 struct nnb__lane_watch {
 	struct nnb__lane_holder holder;
 	uint32_t rounds;
@@ -22,11 +22,11 @@ struct nnb__stalls {
 	bool runs;
 	atomic_bool ending;
 	_Atomic uint32_t sleeps; /* a futex: 1: the thread sleeps until a seat waits, or is about to; 0: it does not */
-	struct nnb__lane_watch watched[NNB__LANES_MAX]; /* of nnb__stalls_round */
+	struct nnb__lane_watch watched[NNB__LANES_MAX]; /* of the thread: nnb__stalls_round */
 };
 
 /*
- * Before a seat takes a lane: seats that begin to wait call this module from now on, so it has to stay until
+ * Call this before a seat takes a lane. Seats that begin to wait use @stalls from then on, so it must stay until
  * nnb__lanes_fini.
  */
 void nnb__stalls_init(struct nnb__stalls *stalls, struct nnb__lanes *lanes);
@@ -40,7 +40,8 @@ void nnb__stalls_end(struct nnb__stalls *stalls);
 /*
  * One round of the thread. While seats wait, it takes away the lane of an execution that was on it a round before, and
  * whose thread waits for a page in two rounds in a row; or in one round, if the execution has lost a lane before.
- * *ret_waiting: seats wait. Returns the number of lanes that went to other seats. One thread at a time calls this.
+ * *ret_waiting: seats wait. Returns the number of lanes that went to other seats. One thread at a time calls this: the
+ * one of nnb__stalls_start, or a test without it.
  *
  * One round is enough for the executions of an app on probation (nnb__lanes_take_away), whether their threads wait for
  * a page or for a cpu; a seat that begins to wait looks at them as well; and a lane that such an execution got while it
