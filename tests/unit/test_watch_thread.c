@@ -120,18 +120,24 @@ void __wrap_nnb__lanes_holders(struct nnb__lanes *lanes, struct nnb__lane_holder
 
 /* ---- fixture ---- */
 
-static void begin(void)
+/* The holder has one of the lanes. */
+static void begin_with(uint32_t lanes)
 {
 	wait_is = NNB__WAIT_OTHER;
 	asleep = false;
 	naps = short_naps = turns_awaited = quiet = quiet_most = 0;
 	app = (struct nnb__lane_app){ .executions = 0 };
 	memset(&w, 0, sizeof(w));
-	assert_int_equal(nnb__lanes_init(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 1), 0);
+	assert_int_equal(nnb__lanes_init(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, lanes), 0);
 	nnb__stalls_init(&stalls, &l);
 	nnb__seat_init(&holder, &l, &app, 1, NULL);
 	nnb__seat_init(&w.seat, &l, &w.app, 1, NULL);
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+}
+
+static void begin(void)
+{
+	begin_with(1);
 }
 
 static void watch_begin(void)
@@ -232,6 +238,28 @@ static void wait_without_a_thread(struct nnb__seat *s)
 	atomic_store(&s->turn, 0);
 	assert_false(nnb__policy_ready(&l.policy, &s->job, nnb__now()));
 	pthread_mutex_unlock(&l.lock);
+}
+
+static void all_suspects_lose_their_lanes_in_a_round(void **state)
+{
+	struct nnb__seat second, next[2];
+
+	(void)state;
+	begin_with(2);
+	nnb__seat_init(&second, &l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&second, NNB__NEVER), 0);
+	for (int i = 0; i < 2; i++) {
+		nnb__seat_init(&next[i], &l, &w.app, 1, NULL);
+		wait_without_a_thread(&next[i]);
+	}
+	assert_int_equal(rounds(2, NNB__WAIT_PAGE), 0);
+	assert_int_equal(rounds(1, NNB__WAIT_PAGE), 2);
+	for (int i = 0; i < 2; i++) {
+		assert_true(l.policy.running[i] == &next[i].job);
+		nnb__lanes_give(&next[i]);
+	}
+	assert_int_equal(l.policy.free, 3);
+	nnb__lanes_fini(&l);
 }
 
 static void holder_gives(void)
@@ -444,6 +472,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_execution_whose_thread_waits_for_a_page_in_two_rounds_loses_its_lane),
+		cmocka_unit_test(all_suspects_lose_their_lanes_in_a_round),
 		cmocka_unit_test(the_next_execution_on_the_lane_does_not_lose_it),
 		cmocka_unit_test(one_round_is_enough_on_probation),
 		cmocka_unit_test(a_seat_takes_the_lane_of_a_thread_on_probation),
