@@ -177,8 +177,14 @@ static void every_operation_has_a_cost(void **state)
 {
 	static const uint32_t listed[] = {
 #define NNB_COST(name, ...) NNB_##name,
+#define NNB_COST_OF_SUM(name, ...) NNB_##name,
+#define NNB_COST_OF_SUBGRAPHS(name, ns) NNB_##name,
+#define NNB_COST_IF_PLAIN(name, ...)
 #include "model/costs.def"
 #undef NNB_COST
+#undef NNB_COST_OF_SUM
+#undef NNB_COST_OF_SUBGRAPHS
+#undef NNB_COST_IF_PLAIN
 	};
 	static const uint32_t all[] = {
 #define NNB_OP(name, code, hal) code,

@@ -1,5 +1,5 @@
 /*
- * tiles.h -- how much of an operation XNNPACK computes without a check.
+ * tile_limits.h -- how much of an operation XNNPACK computes without a check.
  */
 #ifndef NNBX_TILE_LIMITS_H
 #define NNBX_TILE_LIMITS_H
