@@ -26,7 +26,10 @@ struct bsv_cell {
 
 struct bsv_rows;
 
-/* Prepare @sql; the first step runs it. *ret is owned by the caller. */
+/*
+ * Prepare @sql; the first step runs it. *ret is owned by the caller. 0; BSA_E_USAGE: not one SELECT, or a parameter
+ * without a value; BSA_E_ENV: no memory.
+ */
 int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, struct bsa_err *err);
 
 /*
@@ -40,8 +43,8 @@ struct bsv_value {
 };
 
 /*
- * As bsv_rows_query, with @values for the parameters of @sql: the others are NULL. A value for a
- * parameter that @sql does not have is a bug.
+ * As bsv_rows_query, with @values for the parameters of @sql: the others are NULL. NULL @values: @sql has no
+ * parameters. A value for a parameter that @sql does not have is a bug.
  */
 int bsv_rows_bound(struct bsv_rows **ret, struct bsa_db *db, const char *sql, const struct bsv_value *values,
                    struct bsa_err *err);
@@ -53,8 +56,8 @@ struct bsv_rows *bsv_rows_new(const struct bsv_column *columns, size_t n);
 struct bsv_rows *bsv_rows_free(struct bsv_rows *r);
 
 /*
- * Append the next cell to rows in memory, row by row. bsv_rows_step reports a lack of memory. @text
- * is copied; NULL: the cell is NULL.
+ * Append the next cell to rows in memory, row by row. If there is no memory for it, bsv_rows_step returns BSA_E_ENV.
+ * NULL @r: nothing is done, because bsv_rows_new had no memory. @text is copied; NULL: the cell is NULL.
  */
 void bsv_rows_int(struct bsv_rows *r, int64_t value);
 void bsv_rows_real(struct bsv_rows *r, double value);
@@ -64,12 +67,15 @@ void bsv_rows_null(struct bsv_rows *r);
 size_t bsv_rows_columns(const struct bsv_rows *r);
 const struct bsv_column *bsv_rows_column(const struct bsv_rows *r, size_t column);
 
-/* Go to the next row. Returns 1: there is a row; 0: there are no more. Negative: an error. */
+/*
+ * Go to the next row. Returns 1: there is a row; 0: there are no more. Negative, a bsa_code: what bsa_query_step
+ * returned; or BSA_E_ENV: there was no memory for a cell of rows in memory.
+ */
 int bsv_rows_step(struct bsv_rows *r, struct bsa_err *err);
 
 /*
- * Read the next row ahead; the next step returns the same. So a caller knows that there is
- * something to print before it prints.
+ * Read the next row ahead; the next step returns the same. So a caller knows that there is something to print before it
+ * prints. Returns what bsv_rows_step does; after an error, the next step tries again.
  */
 int bsv_rows_peek(struct bsv_rows *r, struct bsa_err *err);
 
@@ -78,7 +84,7 @@ void bsv_rows_limit(struct bsv_rows *r, size_t most);
 
 /*
  * How many more rows there are beyond that limit, when the last one within it was returned: counted
- * up to @most. Moves past them.
+ * up to @most, or up to an error. Moves past them.
  */
 size_t bsv_rows_beyond(struct bsv_rows *r, size_t most);
 
@@ -88,7 +94,7 @@ void bsv_rows_again(struct bsv_rows *r);
 /* A cell of the current row. */
 struct bsv_cell bsv_rows_cell(const struct bsv_rows *r, size_t column);
 
-/* An integer for C code that reads a result itself; a real is truncated. */
-int64_t bsv_rows_get(const struct bsv_rows *r, size_t column, int64_t otherwise); /* an integer, or a real, cut */
+/* A cell as an integer, for C code that reads a result itself. A real is truncated. @otherwise: no number is there. */
+int64_t bsv_rows_get(const struct bsv_rows *r, size_t column, int64_t otherwise);
 
 #endif
