@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/letters.h"
 #include "base/nearest.h"
 #include "base/screen.h"
 #include "options/describe.h"
@@ -123,7 +124,7 @@ int main(int argc, char **argv)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
 			break;
-	setlocale(LC_CTYPE, "");  /* before any thread: base/screen.c asks for it */
+	setlocale(LC_CTYPE, "");  /* before any thread: base/letters.c asks for it */
 	signal(SIGPIPE, SIG_DFL); /* a reader that closes our output ends us, silently, with 141 */
 	signal(SIGXFSZ, SIG_IGN); /* reaching the limit of file sizes is reported by write() */
 	if (!strcmp(name, "--version")) {

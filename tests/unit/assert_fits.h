@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/screen.h"
+#include "base/letters.h"
 
 static void assert_fits(const char *text, int width)
 {

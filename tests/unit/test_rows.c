@@ -10,6 +10,7 @@
 #include "base/coverage.h"
 #include "base/rows.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "render/render.h"
 
 static void rows_in_memory_come_back(void **state)

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/command.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/screen.h"
 #include "render/render.h"
 #include "render/scale.h"

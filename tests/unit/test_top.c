@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/letters.h"
 #include "live/view.h"
 
 #define SECOND UINT64_C(1000000000)

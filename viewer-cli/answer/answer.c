@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "answer/pager.h"
+#include "base/letters.h"
 #include "base/nearest.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "render/render.h"
 #include "render/scale.h"
 

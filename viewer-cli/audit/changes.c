@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
-#include "base/template.h"
+#include "base/text.h"
 
 enum { THOUSAND_TIMES = 1000 };
 enum { NAME_WIDEST = 40, NAMES = 4 /* columns that name a group */, TENTH = 10, NAMED = 3 };

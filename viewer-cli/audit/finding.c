@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "base/vector.h"
 
 static void finding_fini(struct bsv_finding *of)

@@ -16,10 +16,10 @@
 #include "audit/missed.h"
 #include "audit/verdicts.h"
 #include "base/causes.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "input/fill.h"
 
 static const char *text_of(const struct bsv_rows *rows, size_t column)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
 #include "base/template.h"
 #include "base/vector.h"
 #include "reports.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/numbers.h"
 #include "base/rows.h"
-#include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "audit/finding.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
+#include "base/text.h"
 #include "input/fill.h"
 
 /* Columns of overhead_habits.sql. */

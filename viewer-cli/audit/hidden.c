@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "input/fill.h"

@@ -8,9 +8,9 @@
 #include "audit/judge.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
-#include "base/say.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "input/fill.h"
 
 /* The columns bsv_sql_sight, or bsv_sql_sight_of_lags, of a query of facts, from column @i on. */

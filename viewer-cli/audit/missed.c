@@ -11,10 +11,11 @@
 #include "audit/outcomes.h"
 #include "audit/verdicts.h"
 #include "base/causes.h"
-#include "base/say.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "input/fill.h"
 

@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "render/render.h"
 
 enum { NUMBER_TEXT = 24 };

@@ -13,8 +13,9 @@
 
 #include "audit/hidden.h"
 #include "audit/verdicts.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
 #include "base/template.h"
 #include "base/vector.h"
 #include "input/fill.h"

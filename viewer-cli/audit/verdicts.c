@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "base/coverage.h"
-#include "base/say.h"
-#include "base/screen.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 
 #define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
 

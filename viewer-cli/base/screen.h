@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -32,36 +31,6 @@ struct bsv_screen bsv_screen_get(int color);
 const char *bsv_paint_on(const struct bsv_screen *s, int paint);
 const char *bsv_paint_off(const struct bsv_screen *s, int paint);
 
-/* Columns that the UTF-8 text @s takes up on a terminal (wide letters: 2; combining ones: 0). */
-int bsv_width(const char *s);
-
-/* Decode the first letter of @s, which has @n bytes, n > 0. Returns its length; 0: not UTF-8. */
-size_t bsv_letter(const char *s, size_t n, uint32_t *ret);
-
-/*
- * How many of the first @most bytes of the UTF-8 text @s are whole letters: the precision with
- * which printf cuts it between two of them.
- */
-int bsv_cut(const char *s, int most);
-
-/*
- * Must @letter not reach a terminal, because a terminal obeys it as a control, turns the direction
- * of text with it, or shows nothing?
- */
-bool bsv_obeyed(uint32_t letter);
-
-/*
- * Names come from strangers. Returns @s with such letters escaped, cut to @most columns (0: no
- * limit) with an ellipsis. Owned by the caller; NULL: no memory.
- */
-char *bsv_printable(const char *s, size_t bytes, int most);
-
-/* The same without a limit, but line breaks stay. Owned by the caller; NULL: no memory. */
-char *bsv_printable_lines(const char *s, size_t bytes);
-
-/* How many bytes of @s fit into a line @width wide: to the end of a word, if a word ends there. */
-size_t bsv_line(const char *s, int width);
-
 /* Print @s in as many lines as it needs; all but the first are indented by @indent. Line ends in @s are kept. */
 void bsv_print_wrapped(FILE *to, const struct bsv_screen *screen, int paint, const char *s, int indent);
 
@@ -83,21 +52,22 @@ void bsv_print_line(FILE *to, const char *line);
 void bsv_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void bsv_notice_of(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-enum { BSV_DURATION_TEXT = 32 };
-
-/* Writes "1.25 ms", in the unit that fits, into @to and returns @to: as duration() of SQL prints it. */
-const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns);
-
 /*
- * The same in the unit of @other, with which a sentence compares it, if that is the larger one and
- * @ns is at least a hundredth of it.
+ * A progress line that is redrawn in place, at most ten times a second; never drawn where standard
+ * error is not a terminal.
  */
-const char *bsv_duration_beside(char to[BSV_DURATION_TEXT], int64_t ns, int64_t other);
+struct bsv_progress {
+	bool on, shown;
+	uint64_t drawn_ns;
+};
 
-/*
- * @ns, truncated and limited to plus or minus 2^62, so that the difference of two results does not
- * overflow. Not a number: 0.
- */
-int64_t bsv_whole(double ns);
+void bsv_progress_init(struct bsv_progress *p, bool wanted);
+
+/* Is it time to redraw? */
+bool bsv_progress_due(struct bsv_progress *p);
+void bsv_progress_draw(struct bsv_progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Erase the line. */
+void bsv_progress_fini(struct bsv_progress *p);
 
 #endif

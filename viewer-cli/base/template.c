@@ -2,7 +2,6 @@
 #include "base/template.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,18 +52,6 @@ int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *templat
 	if (placeholders && !sql)
 		return bsv_no_memory(err);
 	return bsa_query_new(ret, db, placeholders ? sql : template, err);
-}
-
-char *bsv_text(const char *format, ...)
-{
-	va_list args;
-	char *ret;
-	int n;
-
-	va_start(args, format);
-	n = vasprintf(&ret, format, args);
-	va_end(args);
-	return n < 0 ? NULL : ret;
 }
 
 char *bsv_and(char *all, char *more)

@@ -42,9 +42,6 @@ char *bsv_fill(const char *template, const struct bsv_placeholder *placeholders)
 int bsv_query_new(struct bsa_query **ret, struct bsa_db *db, const char *template,
                   const struct bsv_placeholder *placeholders, struct bsa_err *err);
 
-/* As printf, into memory owned by the caller; NULL: no memory. */
-char *bsv_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* "@all AND @more"; where one of them is empty, the other one. Takes both; NULL: no memory, or one of them was NULL. */
 char *bsv_and(char *all, char *more);
 

@@ -8,9 +8,9 @@
 
 #include "answer/answer.h"
 #include "base/browser.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "input/recording.h"
 #include "render/render.h"
 #include "watch/store.h"

@@ -5,8 +5,9 @@
 
 #include "answer/answer.h"
 #include "base/command.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "render/render.h"
 #include "report/make.h"
 #include "slo/junit.h"

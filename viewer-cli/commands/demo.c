@@ -18,10 +18,12 @@
 #include <unistd.h>
 
 #include "base/command.h"
+#include "base/numbers.h"
 #include "base/rows.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "input/places.h"
 #include "record/record.h"
 #include "record/workload.h"

@@ -14,8 +14,8 @@
 
 #include "answer/answer.h"
 #include "base/command.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/template.h"
 #include "input/apart.h"
 #include "input/places.h"
 #include "input/shared.h"

@@ -6,6 +6,7 @@
 
 #include "answer/answer.h"
 #include "audit/findings.h"
+#include "base/letters.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "base/vector.h"

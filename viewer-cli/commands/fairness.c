@@ -6,6 +6,7 @@
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
 #include "base/command.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "input/fill.h"

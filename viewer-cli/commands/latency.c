@@ -8,6 +8,7 @@
 #include "base/command.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "render/render.h"
 
 enum {

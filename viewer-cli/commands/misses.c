@@ -7,7 +7,7 @@
 #include "audit/verdicts.h"
 #include "base/causes.h"
 #include "base/command.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
 

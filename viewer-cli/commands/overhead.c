@@ -11,6 +11,7 @@
 #include "base/command.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "input/fill.h"
 #include "render/render.h"
 

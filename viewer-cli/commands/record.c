@@ -4,9 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/command.h"
 #include "base/coverage.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/screen.h"
 #include "input/apart.h"
 #include "record/options.h"

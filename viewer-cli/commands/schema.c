@@ -6,7 +6,7 @@
 #include "answer/answer.h"
 #include "base/command.h"
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "input/relations.h"
 
 static void db_fini(struct bsa_db **db)

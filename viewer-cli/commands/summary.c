@@ -13,9 +13,11 @@
 #include "audit/verdicts.h"
 #include "base/causes.h"
 #include "base/command.h"
-#include "base/say.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "input/fill.h"
 #include "render/render.h"
 

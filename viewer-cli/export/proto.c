@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/screen.h"
+#include "base/letters.h"
 
 enum { VARINT, FIXED64, DELIMITED }; /* wire types */
 

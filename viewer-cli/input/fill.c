@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/say.h"
 #include "base/scoped.h"
 
 enum { COMMON = 7, OWN_MAX = 12, NUMBER_TEXT = 24 };

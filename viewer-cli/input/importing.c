@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "base/clock.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "input/apart.h"

@@ -17,11 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/letters.h"
 #include "base/nearest.h"
+#include "base/numbers.h"
 #include "base/rows.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "input/conjunct.h"
 #include "input/importing.h"
 #include "input/recording.h"

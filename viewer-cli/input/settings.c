@@ -7,6 +7,7 @@
 #include "base/rows.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "base/vector.h"
 
 enum { SETTINGS_MOST = 256 }; /* a hostile recording may have any number; only the first ones count */

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/say.h"
+#include "base/clock.h"
 #include "input/apart.h"
 #include "input/shared.h"
 

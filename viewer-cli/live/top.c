@@ -34,7 +34,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/say.h"
+#include "base/clock.h"
+#include "base/numbers.h"
 #include "exporter/http.h"
 #include "live/reader.h"
 #include "live/save.h"

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "render/cells.h"
 

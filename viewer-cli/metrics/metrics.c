@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/map.h"
-#include "base/screen.h"
 #include "base/vector.h"
 
 #define COUNTER BSV_COUNTER

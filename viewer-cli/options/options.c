@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "base/screen.h"

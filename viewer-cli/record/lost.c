@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "bsa/regular.h"

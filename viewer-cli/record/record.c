@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/say.h"
+#include "base/clock.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/screen.h"
 #include "bsa/import.h"
@@ -34,7 +35,6 @@ enum {
 	SOON_MS = 500,
 	MEET_MS = 8000,
 	USERS = 2,
-	MIB = 1 << 20,
 	LEAST_BUFFER = 64 << 10
 }; /* users: that of the service, and that of an app */
 
@@ -47,29 +47,6 @@ static void __attribute__((format(printf, 2, 3))) print_notice(const struct bsv_
 	va_start(args, format);
 	bsv_notice_of(format, args);
 	va_end(args);
-}
-
-const char *bsv_bytes(char to[BSV_BYTES_TEXT], uint64_t bytes)
-{
-	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
-	double n = (double)bytes;
-	size_t u = 0;
-
-	while (n >= 1024 && u < 4) {
-		n /= 1024;
-		u++;
-	}
-	snprintf(to, BSV_BYTES_TEXT, n < 10 && u && n != (double)(int)n ? "%.1f %s" : "%.0f %s", n, units[u]);
-	return to;
-}
-
-const char *bsv_size_option(char to[BSV_BYTES_TEXT], uint64_t bytes)
-{
-	if (bytes >= MIB)
-		snprintf(to, BSV_BYTES_TEXT, "%" PRIu64 "M", bytes / MIB);
-	else
-		snprintf(to, BSV_BYTES_TEXT, "%" PRIu64 "K", bytes / 1024);
-	return to;
 }
 
 /* ---- where ---- */

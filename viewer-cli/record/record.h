@@ -108,12 +108,4 @@ int bsv_recording_written(const struct bsv_recording *r, const struct bsv_record
 /* PREFIX-YYYYmmdd-HHMMSS, and a number more where that is there already. Owned by the caller; NULL: no memory. */
 char *bsv_stamped(const char *prefix);
 
-enum { BSV_BYTES_TEXT = 32 };
-
-/* "1.5 MiB", into @to, which is returned. */
-const char *bsv_bytes(char to[BSV_BYTES_TEXT], uint64_t bytes);
-
-/* The same as --buffer takes it: "16M". */
-const char *bsv_size_option(char to[BSV_BYTES_TEXT], uint64_t bytes);
-
 #endif

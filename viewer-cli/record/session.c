@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/say.h"
-#include "base/screen.h"
+#include "base/clock.h"
+#include "base/numbers.h"
 #include "record/packets.h"
 #include "record/scratch.h"
 

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/say.h"
+#include "base/clock.h"
 #include "base/screen.h"
 #include "input/places.h"
 

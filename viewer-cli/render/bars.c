@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/scoped.h"
 #include "base/vector.h"
 #include "render/cells.h"

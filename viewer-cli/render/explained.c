@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "render/explained_own.h"
 
 enum { NAME_MOST = 40, NAME_BYTES = 200, WHO_BYTES = 480 };

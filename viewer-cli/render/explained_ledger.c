@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "base/causes.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "render/explained_own.h"
 
 enum { MOST_SAVING = 6, NAME_MOST = 80 };

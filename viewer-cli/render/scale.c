@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/screen.h"
+#include "base/letters.h"
 
 static const double long_number = 1e6; /* digits before the point that are too many to read */
 

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "render/render.h"
 #include "render/scale.h"
 

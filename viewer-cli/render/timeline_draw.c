@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "render/axis.h"
 #include "render/bars.h"

@@ -8,8 +8,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "export/output.h"
 #include "input/input.h"
 #include "render/render.h"

@@ -8,6 +8,7 @@
 
 #include "base/scoped.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "report/pack.h"
 #include "reports.h"
 

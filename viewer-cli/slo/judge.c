@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
+
 enum {
 	FEWEST = 6, /* with fewer samples not even a median has an interval of 95 % */
 	BASELINE_FEWEST = 32

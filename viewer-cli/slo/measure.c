@@ -9,10 +9,11 @@
 
 #include "audit/outcomes.h"
 #include "audit/verdicts.h"
+#include "base/letters.h"
 #include "base/nearest.h"
 #include "base/scoped.h"
-#include "base/screen.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "stats/order.h"
 
 enum { WANTED_MOST = 100 }; /* bytes of a name in a sentence */

@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "bsa/regular.h"
 #include "export/output.h"
 

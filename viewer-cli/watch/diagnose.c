@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/causes.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
+#include "base/text.h"
 #include "watch/diagnose.h"
 
 enum {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "audit/judge.h"
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/screen.h"
+#include "base/text.h"
 #include "slo/measure.h"
 
 /* ---- waits ---- */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "input/apart.h"
 #include "input/input.h"
 #include "record/packets.h"

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "record/owner.h"
 #include "record/packets.h"

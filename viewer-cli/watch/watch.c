@@ -46,10 +46,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/say.h"
+#include "base/clock.h"
+#include "base/letters.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/screen.h"
-#include "base/template.h"
+#include "base/text.h"
 #include "live/save.h"
 #include "record/record.h"
 #include "record/ring.h"

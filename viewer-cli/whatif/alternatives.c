@@ -1,9 +1,10 @@
 /* alternatives.c -- the answers of burstscope whatif --search and --advise. */
 #include "whatif/alternatives.h"
 
-#include "base/say.h"
+#include "base/numbers.h"
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/screen.h"
+#include "base/text.h"
 #include "whatif/notes.h"
 
 #include <inttypes.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/numbers.h"
 #include "base/quantity.h"
-#include "base/screen.h"
-#include "base/template.h"
+#include "base/text.h"
 
 #define CHANGE_MOST INT64_C(1000000000000000)
 

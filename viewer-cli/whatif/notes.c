@@ -2,7 +2,7 @@
 #include "whatif/notes.h"
 
 #include "base/scoped.h"
-#include "base/template.h"
+#include "base/text.h"
 
 enum {
 	BUSY_PERCENT = 10 /* % of run time without a cpu that the answer calls busy */

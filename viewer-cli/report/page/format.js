@@ -118,7 +118,7 @@ function fourDigits(size) {
 	return [10, 100, 1000].filter((most) => size < most * ROUNDS_UP).length;
 }
 
-/** One duration by itself, with four digits: bsv_duration in viewer-cli/base/screen.c. @param {number} ns */
+/** One duration by itself, with four digits: bsv_duration in viewer-cli/base/numbers.c. @param {number} ns */
 export function duration(ns) {
 	if (!Number.isFinite(ns))
 		return '-';
