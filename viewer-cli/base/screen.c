@@ -118,7 +118,7 @@ void bsv_print_line(FILE *to, const char *line)
 
 /* ---- notices ---- */
 
-void bsv_notice_of(const char *format, va_list args)
+static void notice_print(const char *format, va_list args)
 {
 	char *line;
 
@@ -133,7 +133,18 @@ void bsv_notice(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	bsv_notice_of(format, args);
+	notice_print(format, args);
+	va_end(args);
+}
+
+void bsv_notice_unless(bool quiet, const char *format, ...)
+{
+	va_list args;
+
+	if (quiet)
+		return;
+	va_start(args, format);
+	notice_print(format, args);
 	va_end(args);
 }
 

@@ -2,7 +2,6 @@
 #ifndef BSV_BASE_SCREEN_H
 #define BSV_BASE_SCREEN_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,7 +49,9 @@ void bsv_print_line(FILE *to, const char *line);
 
 /* The same on standard error, for people. Names of strangers in it are the caller's to make printable. */
 void bsv_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void bsv_notice_of(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+/* The same, unless @quiet. */
+void bsv_notice_unless(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * A progress line that is redrawn in place, at most ten times a second; never drawn where standard

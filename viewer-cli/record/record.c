@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,17 +36,6 @@ enum {
 	USERS = 2,
 	LEAST_BUFFER = 64 << 10
 }; /* users: that of the service, and that of an app */
-
-static void __attribute__((format(printf, 2, 3))) print_notice(const struct bsv_recording *r, const char *format, ...)
-{
-	va_list args;
-
-	if (r->options.quiet)
-		return;
-	va_start(args, format);
-	bsv_notice_of(format, args);
-	va_end(args);
-}
 
 /* ---- where ---- */
 
@@ -107,8 +95,10 @@ static void choose_buffers(struct bsv_recording *r, uint64_t rate)
 
 		while (size > room && size > LEAST_BUFFER)
 			size /= 2;
-		print_notice(r, "buffers: %s for each cpu instead of %s, for there is no more room; events may be lost",
-		             bsv_bytes(a, size), bsv_bytes(b, wanted));
+		bsv_notice_unless(
+			r->options.quiet,
+			"buffers: %s for each cpu instead of %s, for there is no more room; events may be lost",
+			bsv_bytes(a, size), bsv_bytes(b, wanted));
 	}
 	r->session.buffers = bsv_buffers_of(size);
 }
@@ -166,11 +156,11 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 	else
 		choose_buffers(r, 0);
 	if (options->buffer && bsv_buffers_size(r->session.buffers) != options->buffer)
-		print_notice(r,
-		             "buffers: %s for each cpu, which is %" PRIu64
-		             " of %s: the next size above %s that LTTng takes",
-		             bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->session.buffers.n,
-		             bsv_bytes(b, r->session.buffers.each), bsv_bytes(c, options->buffer));
+		bsv_notice_unless(r->options.quiet,
+		                  "buffers: %s for each cpu, which is %" PRIu64
+		                  " of %s: the next size above %s that LTTng takes",
+		                  bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->session.buffers.n,
+		                  bsv_bytes(b, r->session.buffers.each), bsv_bytes(c, options->buffer));
 	return check_room(r, err);
 }
 
@@ -187,17 +177,19 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 		return k;
 	r->session.lttng = r->lttng;
 	if (r->daemon.pid)
-		print_notice(r, "lttng-sessiond: none was there; started one for as long as this takes");
+		bsv_notice_unless(r->options.quiet,
+		                  "lttng-sessiond: none was there; started one for as long as this takes");
 	if (r->daemon.pid && r->daemon.shared < 0)
-		print_notice(
-			r, "lttng-sessiond: it ends with this command, even while other burstscope commands use it, "
-			   "because burstscope.lock beside its sockets cannot be opened; is that a file of this user?");
+		bsv_notice_unless(
+			r->options.quiet,
+			"lttng-sessiond: it ends with this command, even while other burstscope commands use it, "
+			"because burstscope.lock beside its sockets cannot be opened; is that a file of this user?");
 	stale = bsv_keeper_sweep(r->lttng);
 	bsv_scratch_sweep(); /* removes those whose sessions died with their daemon, too */
 	if (stale)
-		print_notice(r, "ended %u %s of burstscope record, whose %s killed", stale,
-		             bsv_plural(stale, "session", "sessions"),
-		             bsv_plural(stale, "process was", "processes were"));
+		bsv_notice_unless(r->options.quiet, "ended %u %s of burstscope record, whose %s killed", stale,
+		                  bsv_plural(stale, "session", "sessions"),
+		                  bsv_plural(stale, "process was", "processes were"));
 	return bsv_session_check_consumer(r->lttng, err);
 }
 
@@ -219,15 +211,15 @@ static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err 
 		     sigismember(&pending, SIGHUP) == 1))
 			return bsa_fail(err, BSA_E_STOPPED, "stopped before anything was recorded");
 		if (i == SOON_MS / LOOK_MS)
-			print_notice(r, "waiting for %s (pid %ld)%s to find the session daemon", programs[0].name,
-			             (long)programs[0].pid, unmet > 1 ? " and others" : "");
+			bsv_notice_unless(r->options.quiet, "waiting for %s (pid %ld)%s to find the session daemon",
+			                  programs[0].name, (long)programs[0].pid, unmet > 1 ? " and others" : "");
 		nanosleep(&a_while, NULL);
 	}
 	for (unsigned i = 0; i < unmet; i++)
-		print_notice(r,
-		             "NOT RECORDED: %s (pid %ld), which looks for another session daemon; is its $HOME or "
-		             "$LTTNG_HOME another?",
-		             programs[i].name, (long)programs[i].pid);
+		bsv_notice_unless(r->options.quiet,
+		                  "NOT RECORDED: %s (pid %ld), which looks for another session daemon; is its $HOME or "
+		                  "$LTTNG_HOME another?",
+		                  programs[i].name, (long)programs[i].pid);
 	return 0;
 }
 
@@ -290,8 +282,9 @@ static int check_disk(struct bsv_recording *r, struct bsa_err *err)
 		                "%s: %s are free there, and %s are to be left (--min-free); nothing would be recorded",
 		                r->name, bsv_bytes(a, is), bsv_bytes(b, least));
 	if (least && is / 4 < least)
-		print_notice(r, "room: %s are free; the recording stops when %s are left (--min-free)",
-		             bsv_bytes(a, is), bsv_bytes(b, least));
+		bsv_notice_unless(r->options.quiet,
+		                  "room: %s are free; the recording stops when %s are left (--min-free)",
+		                  bsv_bytes(a, is), bsv_bytes(b, least));
 	return 0;
 }
 
@@ -304,8 +297,9 @@ bool bsv_recording_has_room(struct bsv_recording *r)
 	case BSV_ROOM_NONE:
 		return false;
 	case BSV_ROOM_SOON:
-		print_notice(r, "room: %s are free, which is enough for another %.0f s, and then the recording stops",
-		             bsv_bytes(a, r->room.before), seconds);
+		bsv_notice_unless(r->options.quiet,
+		                  "room: %s are free, which is enough for another %.0f s, and then the recording stops",
+		                  bsv_bytes(a, r->room.before), seconds);
 		return true;
 	default:
 		return true;
@@ -335,8 +329,8 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 	if (k >= 0 && r->programs && !r->options.live.timer_us && (!r->options.buffer || r->options.snapshot)) {
 		r->rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
 		if (r->options.verbose)
-			print_notice(r, "buffers: what runs already writes %s a second on one cpu",
-			             bsv_bytes(a, r->rate));
+			bsv_notice_unless(r->options.quiet, "buffers: what runs already writes %s a second on one cpu",
+			                  bsv_bytes(a, r->rate));
 		if (!r->options.buffer)
 			choose_buffers(r, r->rate);
 	}
@@ -356,11 +350,11 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 		return 0;
 	r->boottime = boottime_now();
 	keep_settings(r);
-	print_notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
-	             bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)),
-	             r->machine.cpus, bsv_plural(r->machine.cpus, "cpu", "cpus"));
+	bsv_notice_unless(r->options.quiet, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
+	                  bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)),
+	                  r->machine.cpus, bsv_plural(r->machine.cpus, "cpu", "cpus"));
 	if (bsv_scope_is_set(&r->options.scope))
-		print_notice(r, "%s", bsv_scope_describe(&r->options.scope, scope));
+		bsv_notice_unless(r->options.quiet, "%s", bsv_scope_describe(&r->options.scope, scope));
 	return 0;
 }
 

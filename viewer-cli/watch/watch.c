@@ -38,7 +38,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -130,18 +129,6 @@ static int64_t clock_realtime(void)
 	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* A line for people, on standard error. */
-static void __attribute__((format(printf, 2, 3))) print_notice(const struct watching *w, const char *format, ...)
-{
-	va_list args;
-
-	if (w->o->quiet)
-		return;
-	va_start(args, format);
-	bsv_notice_of(format, args);
-	va_end(args);
-}
-
 static void notify_manager(const struct watching *w)
 {
 	char text[160], a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
@@ -166,8 +153,8 @@ static void report_pending(struct watching *w, const char *now)
 	char n[BSV_COUNT_MAX];
 
 	if (pending)
-		print_notice(w, "%s %s pending: watch ends when that is done; %s ends it at once",
-		             bsv_count(n, pending), bsv_plural(pending, "case is", "cases are"), now);
+		bsv_notice_unless(w->o->quiet, "%s %s pending: watch ends when that is done; %s ends it at once",
+		                  bsv_count(n, pending), bsv_plural(pending, "case is", "cases are"), now);
 }
 
 static void take_signal(struct watching *w, int ms)
@@ -284,7 +271,7 @@ static void lost_daemon(struct watching *w, const char *why)
 	w->retry = retry_least;
 	/* a daemon that another program started may come back by itself */
 	w->try_at = w->gone_at + (w->own_daemon ? 0 : daemon_patience);
-	print_notice(w, "nothing is watched: %s; the session is made again as soon as that can be", why);
+	bsv_notice_unless(w->o->quiet, "nothing is watched: %s; the session is made again as soon as that can be", why);
 	notify_manager(w);
 }
 
@@ -305,8 +292,8 @@ static void arm_again(struct watching *w)
 		return;
 	}
 	w->gap += now_signed() - w->gone_at;
-	print_notice(w, "watching again; what happened in the %s before was not caught",
-	             bsv_duration(gap, now_signed() - w->gone_at));
+	bsv_notice_unless(w->o->quiet, "watching again; what happened in the %s before was not caught",
+	                  bsv_duration(gap, now_signed() - w->gone_at));
 	notify_manager(w);
 }
 
@@ -317,7 +304,8 @@ static void begin_case(struct watching *w, const char *on)
 	char after[BSV_DURATION_TEXT];
 
 	if (w->o->verbose)
-		print_notice(w, "%s fired: its case begins, and is taken in %s", on, bsv_duration(after, w->o->after));
+		bsv_notice_unless(w->o->quiet, "%s fired: its case begins, and is taken in %s", on,
+		                  bsv_duration(after, w->o->after));
 	w->next = (struct bsv_case){ .state = strdup("caught"),
 		                     .caught = clock_realtime(),
 		                     .at = w->o->url ? (int64_t)w->streamed.figures.state.until : now_signed(),
@@ -395,17 +383,17 @@ static void lost_reader(struct watching *w, const char *why)
 	if (now_signed() - w->reader_at < SECOND)
 		return;
 	if (!w->o->url) {
-		print_notice(w, "%s: another one begins, and reads what the ring still holds", why);
+		bsv_notice_unless(w->o->quiet, "%s: another one begins, and reads what the ring still holds", why);
 	} else if (w->source !=
 	           BSA_LIVE_LOST) { /* a look fails each second until the relay and the session are there again */
 		w->source = BSA_LIVE_LOST;
 		w->gone_at = now_signed();
-		print_notice(w,
-		             "nothing is watched: %s; what was kept is lost, and the relay is asked again each second",
-		             why);
+		bsv_notice_unless(
+			w->o->quiet,
+			"nothing is watched: %s; what was kept is lost, and the relay is asked again each second", why);
 	}
 	if (begin_reading(w, true, &err) < 0)
-		print_notice(w, "%s; it is tried again", err.text);
+		bsv_notice_unless(w->o->quiet, "%s; it is tried again", err.text);
 }
 
 /* The relay has gone, or is there again, or the session is over. */
@@ -416,16 +404,17 @@ static void report_relay(struct watching *w)
 
 	if (source == BSA_LIVE_LOST && w->source != BSA_LIVE_LOST) {
 		w->gone_at = now_signed();
-		print_notice(w, "nothing is watched: the relay at %s has gone; it is asked again each second",
-		             w->o->url);
+		bsv_notice_unless(w->o->quiet,
+		                  "nothing is watched: the relay at %s has gone; it is asked again each second",
+		                  w->o->url);
 	}
 	if (source == BSA_LIVE_READING && w->source == BSA_LIVE_LOST) {
 		w->gap += now_signed() - w->gone_at;
-		print_notice(w, "watching again; what happened in the %s before was not caught",
-		             bsv_duration(gap, now_signed() - w->gone_at));
+		bsv_notice_unless(w->o->quiet, "watching again; what happened in the %s before was not caught",
+		                  bsv_duration(gap, now_signed() - w->gone_at));
 	}
 	if (source == BSA_LIVE_ENDED && w->source != BSA_LIVE_ENDED) {
-		print_notice(w, "%s has ended", w->streamed.figures.session);
+		bsv_notice_unless(w->o->quiet, "%s has ended", w->streamed.figures.session);
 		w->stopping = true;
 		w->due = now_signed();
 	}
@@ -473,10 +462,11 @@ static void report_unseen(struct watching *w)
 		if (s->lost_events || s->lost_packets)
 			counted = bsv_text(" (LTTng counted %s lost events and %s lost packets so far)",
 			                   bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
-		print_notice(w, "%s: cannot tell whether it held in %s %s, of which events are missing: %s%s",
-		             w->o->conditions[i].text, bsv_count(a, f->unseen - w->unseen[i]),
-		             bsv_plural(f->unseen - w->unseen[i], "window", "windows"), why ? why : "",
-		             counted ? counted : "");
+		bsv_notice_unless(w->o->quiet,
+		                  "%s: cannot tell whether it held in %s %s, of which events are missing: %s%s",
+		                  w->o->conditions[i].text, bsv_count(a, f->unseen - w->unseen[i]),
+		                  bsv_plural(f->unseen - w->unseen[i], "window", "windows"), why ? why : "",
+		                  counted ? counted : "");
 		w->unseen[i] = f->unseen;
 		w->unseen_at = now_signed();
 	}
@@ -651,7 +641,8 @@ static void run_hook(struct watching *w, const struct bsv_case *c, const char *p
 	while (free_one < HOOKS_MOST && w->hooks[free_one])
 		free_one++;
 	if (free_one == HOOKS_MOST) {
-		print_notice(w, "--exec: %d of them still run; it is not run for %s", HOOKS_MOST, c->name);
+		bsv_notice_unless(w->o->quiet, "--exec: %d of them still run; it is not run for %s", HOOKS_MOST,
+		                  c->name);
 		return;
 	}
 	fflush(NULL);
@@ -751,17 +742,17 @@ static void advise_buffers(struct watching *w, const struct bsv_case *c)
 		return;
 	w->advised = true;
 	if (c->recorded >= c->before) { /* the ring reaches far enough */
-		print_notice(
-			w,
+		bsv_notice_unless(
+			w->o->quiet,
 			"%s has %s of the %s before without a loss: its recording begins earlier, and events of it "
 			"were lost; burstscope doctor %s/%s/trace.db has when and why",
 			c->name, bsv_duration(a, c->held), bsv_duration(b, c->before), w->store.directory, c->name);
 		return;
 	}
-	print_notice(w, "%s has %s of the %s before: a larger --%s%s%s keeps more", c->name, bsv_duration(a, c->held),
-	             bsv_duration(b, c->before), w->folds ? "ring" : "buffer",
-	             wanted > 0 && wanted < 4e9 ? ", as " : "",
-	             wanted > 0 && wanted < 4e9 ? bsv_size_option(d, (uint64_t)wanted) : "");
+	bsv_notice_unless(w->o->quiet, "%s has %s of the %s before: a larger --%s%s%s keeps more", c->name,
+	                  bsv_duration(a, c->held), bsv_duration(b, c->before), w->folds ? "ring" : "buffer",
+	                  wanted > 0 && wanted < 4e9 ? ", as " : "",
+	                  wanted > 0 && wanted < 4e9 ? bsv_size_option(d, (uint64_t)wanted) : "");
 }
 
 /* Keep it, or count it, if it is nothing new. */
@@ -912,9 +903,9 @@ static void clean_up(struct watching *w)
 			empty ? bsv_text(", %u with too little in %s removed", empty, bsv_plural(empty, "it", "them"))
 			      : strdup("");
 
-		print_notice(w, "a watcher before this one ended early: %u %s finished%s%s", finished,
-		             bsv_plural(finished, "case was", "cases were"), repeated ? repeated : "",
-		             removed ? removed : "");
+		bsv_notice_unless(w->o->quiet, "a watcher before this one ended early: %u %s finished%s%s", finished,
+		                  bsv_plural(finished, "case was", "cases were"), repeated ? repeated : "",
+		                  removed ? removed : "");
 	}
 	w->n_again = w->repeats = 0; /* counts of the watcher before */
 	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
@@ -1037,9 +1028,9 @@ static void report_windows(const struct watching *w, size_t i)
 	if (f->too_late)
 		late = bsv_text("; %s %s arrived too late to be judged", bsv_count(n, f->too_late),
 		                bsv_plural(f->too_late, "execution", "executions"));
-	print_notice(w, "%s: %s %s judged%s%s%s%s", w->o->conditions[i].text, bsv_count(n, f->judged),
-	             bsv_plural(f->judged, "window", "windows"), lost ? lost : "", silent ? silent : "",
-	             unsure ? unsure : "", late ? late : "");
+	bsv_notice_unless(w->o->quiet, "%s: %s %s judged%s%s%s%s", w->o->conditions[i].text, bsv_count(n, f->judged),
+	                  bsv_plural(f->judged, "window", "windows"), lost ? lost : "", silent ? silent : "",
+	                  unsure ? unsure : "", late ? late : "");
 }
 
 /* Report what the fold may not have seen, so that silence does not look like a service that does nothing wrong. */
@@ -1055,21 +1046,23 @@ static void report_judged(const struct watching *w)
 		if (w->o->conditions[i].watched == BSV_WATCH_RULE)
 			report_windows(w, i);
 		if (w->o->conditions[i].watched == BSV_WATCH_SILENCE && !f->judged)
-			print_notice(w, "%s: cannot tell: no events were read that show what is under way", text);
+			bsv_notice_unless(w->o->quiet,
+			                  "%s: cannot tell: no events were read that show what is under way", text);
 		if (w->o->conditions[i].watched != BSV_WATCH_STARVATION &&
 		    w->o->conditions[i].watched != BSV_WATCH_INVERSION)
 			continue;
 		if (f->losses)
-			print_notice(w,
-			             "%s: events were lost %s %s, so that waits may not have been seen; the last time: "
-			             "%s",
-			             text, bsv_count(n, f->losses), bsv_plural(f->losses, "time", "times"),
-			             why ? why : "");
+			bsv_notice_unless(
+				w->o->quiet,
+				"%s: events were lost %s %s, so that waits may not have been seen; the last time: "
+				"%s",
+				text, bsv_count(n, f->losses), bsv_plural(f->losses, "time", "times"), why ? why : "");
 		if (f->unsure)
-			print_notice(w,
-			             "%s: not judged for %s %s that took longer than a second: compact events do not "
-			             "show in time which app held the lanes; watch at --detail full",
-			             text, bsv_count(n, f->unsure), bsv_plural(f->unsure, "execution", "executions"));
+			bsv_notice_unless(
+				w->o->quiet,
+				"%s: not judged for %s %s that took longer than a second: compact events do not "
+				"show in time which app held the lanes; watch at --detail full",
+				text, bsv_count(n, f->unsure), bsv_plural(f->unsure, "execution", "executions"));
 	}
 }
 
@@ -1097,7 +1090,7 @@ static void watch_step(struct watching *w)
 		w->maker = bsv_maker_start(w->making.path, &err);
 		if (w->maker <= 0) {
 			w->maker = 0;
-			print_notice(w, "%s; the case is finished at the next start", err.text);
+			bsv_notice_unless(w->o->quiet, "%s; the case is finished at the next start", err.text);
 		}
 	}
 	reap_makers(w);
@@ -1131,8 +1124,8 @@ static void watch_loop(struct watching *w)
 	/* The cases that a second signal leaves, and what has begun and is not finished when the watch ends. */
 	n = cases_captured(w);
 	if (w->at_once && !has_enough(w) && n)
-		print_notice(w, "%s %s unfinished; the next watcher finishes what is in %s", bsv_count(text, n),
-		             bsv_plural(n, "case is", "cases are"), w->store.directory);
+		bsv_notice_unless(w->o->quiet, "%s %s unfinished; the next watcher finishes what is in %s",
+		                  bsv_count(text, n), bsv_plural(n, "case is", "cases are"), w->store.directory);
 	if (has_enough(w))
 		w->n_left = n + (w->next.n_fired > 0);
 	else if (w->next.n_fired)
@@ -1197,12 +1190,12 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 			bsv_remove_tree(w.queue[i].path);
 		bsv_manager_notify("STOPPING=1");
 		report_judged(&w);
-		print_notice(&w, "in all: %s %s, %s %s counted, %s not caught%s%s%s%s", bsv_count(a, w.n_cases),
-		             bsv_plural(w.n_cases, "case", "cases"), bsv_count(b, w.n_again),
-		             bsv_plural(w.n_again, "repetition", "repetitions"), bsv_count(c, w.n_lost),
-		             w.n_left ? "; " : "", w.n_left ? bsv_count(d, w.n_left) : "",
-		             w.n_left ? " more had begun at the end, and " : "",
-		             w.n_left ? bsv_plural(w.n_left, "was dropped", "were dropped") : "");
+		bsv_notice_unless(options->quiet, "in all: %s %s, %s %s counted, %s not caught%s%s%s%s",
+		                  bsv_count(a, w.n_cases), bsv_plural(w.n_cases, "case", "cases"),
+		                  bsv_count(b, w.n_again), bsv_plural(w.n_again, "repetition", "repetitions"),
+		                  bsv_count(c, w.n_lost), w.n_left ? "; " : "", w.n_left ? bsv_count(d, w.n_left) : "",
+		                  w.n_left ? " more had begun at the end, and " : "",
+		                  w.n_left ? bsv_plural(w.n_left, "was dropped", "were dropped") : "");
 		disarm_conditions(&w);
 	}
 	bsv_signals_release(&w.signals);
