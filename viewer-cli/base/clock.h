@@ -14,4 +14,15 @@ static inline uint64_t bsv_now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* The same, for differences that may be negative. */
+static inline int64_t bsv_now_signed(void)
+{
+	return (int64_t)bsv_now();
+}
+
+static inline uint64_t bsv_now_ms(void)
+{
+	return bsv_now() / 1000000;
+}
+
 #endif

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define LIBRARY "libmicrohttpd.so.12"
 
@@ -89,14 +90,6 @@ struct bsv_http {
 	struct connection connections[CONNECTIONS];
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* When the request of a connection that has been handed over was complete. */
 static uint64_t arrival_of(const struct bsv_http *h, int fd)
 {
@@ -121,7 +114,7 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 	for (size_t i = 0; info && i < CONNECTIONS; i++)
 		if (h->connections[i].fd < 0) {
 			h->connections[i] = (struct connection){ .fd = info->connect_fd,
-				                                 .began = now_ms(),
+				                                 .began = bsv_now_ms(),
 				                                 .arrived_ns = arrival_of(h, info->connect_fd) };
 			*place = &h->connections[i];
 			return;
@@ -321,7 +314,7 @@ int bsv_http_patience(const struct bsv_http *h, int most)
 /* Close the connections that had their time, and the oldest ones while there are too many. */
 static void connections_close(struct bsv_http *h)
 {
-	uint64_t now = now_ms();
+	uint64_t now = bsv_now_ms();
 	struct connection *oldest;
 
 	do {

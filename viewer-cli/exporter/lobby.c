@@ -11,8 +11,9 @@
 #include <sys/queue.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum {
 	CLIENTS_MOST = 4096,   /* clients that may wait, if the limit of open files allows it */
@@ -38,14 +39,6 @@ struct bsv_lobby {
 	struct visitors unused, waiting, ready; /* the latter two in the order in which they came */
 	char head[HEAD_BYTES];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /*
  * Raise the limit of open files, and return how many clients may wait: a quarter of it, at most CLIENTS_MOST. The limit
@@ -144,7 +137,7 @@ int bsv_lobby_fd(const struct bsv_lobby *l)
 int bsv_lobby_patience(const struct bsv_lobby *l, int most)
 {
 	const struct visitor *oldest = TAILQ_FIRST(&l->waiting);
-	uint64_t now = now_ns(), until;
+	uint64_t now = bsv_now(), until;
 
 	if (!TAILQ_EMPTY(&l->ready))
 		return 0;
@@ -187,7 +180,7 @@ static void visitor_look(struct bsv_lobby *l, struct visitor *v, bool ended)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, v->fd, NULL);
 		TAILQ_REMOVE(&l->waiting, v, entry);
 		TAILQ_INSERT_TAIL(&l->ready, v, entry);
-		v->arrived_ns = now_ns();
+		v->arrived_ns = bsv_now();
 	} else if (head == HEAD_WRONG || ended || !n || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		watched_close(l, visitor_leave(l, &l->waiting, v));
 	}
@@ -230,7 +223,7 @@ static void clients_accept(struct bsv_lobby *l)
 			return;
 		v = TAILQ_FIRST(&l->unused);
 		v->fd = fd;
-		v->came_ns = now_ns();
+		v->came_ns = bsv_now();
 		if (!epoll_watch(l, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, v)) {
 			close(fd);
 			continue;
@@ -248,7 +241,7 @@ void bsv_lobby_run(struct bsv_lobby *l)
 
 	events_take(l);
 	clients_accept(l);
-	now = now_ns();
+	now = bsv_now();
 	while ((oldest = TAILQ_FIRST(&l->waiting)) && now - oldest->came_ns >= WAIT_MS * UINT64_C(1000000))
 		oldest_close(l);
 }

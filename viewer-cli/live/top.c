@@ -100,11 +100,6 @@ static bool is_end_asked(int signal)
 	return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-static int64_t now_signed(void)
-{
-	return (int64_t)bsv_now();
-}
-
 static void __attribute__((format(printf, 2, 3))) print_message(struct top *t, const char *format, ...)
 {
 	va_list args;
@@ -260,12 +255,12 @@ static void heed_relay(struct top *t, const struct bsv_figures *figures)
 
 	/* The relay has gone, or is there again, according to @source. */
 	if (source == BSA_LIVE_LOST && !t->lost) {
-		t->lost_at = now_signed();
+		t->lost_at = bsv_now_signed();
 		print_message(t, "the relay at %.80s has gone, and nothing is read", t->o->url);
 	}
 	if (source == BSA_LIVE_READING && t->lost)
 		print_message(t, "the relay is there again: nothing was read for %.1f s",
-		              (double)(now_signed() - t->lost_at) / 1e9);
+		              (double)(bsv_now_signed() - t->lost_at) / 1e9);
 	t->lost = source == BSA_LIVE_LOST;
 	if (source == BSA_LIVE_ENDED && !t->ended)
 		print_message(t, "%.140s has ended", figures->session);
@@ -293,12 +288,12 @@ static int top_ask(struct top *t, bool finish, struct bsa_err *err)
  */
 static int await_figures(struct top *t, bool finish, struct bsa_err *err)
 {
-	const int64_t until = t->interrupted ? now_signed() + last_patience : INT64_MAX;
+	const int64_t until = t->interrupted ? bsv_now_signed() + last_patience : INT64_MAX;
 	struct signalfd_siginfo info;
 	int r;
 
 	while (!(r = top_ask(t, finish, err))) {
-		bool is_over = now_signed() >= until;
+		bool is_over = bsv_now_signed() >= until;
 
 		if (read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 			is_over |= is_end_asked((int)info.ssi_signo);
@@ -404,18 +399,18 @@ static void begin_again(struct top *t)
 {
 	struct bsa_err err = { "" };
 
-	if (now_signed() < t->try_at)
+	if (bsv_now_signed() < t->try_at)
 		return;
 	if (top_begin(t, &err) < 0) {
 		leave_session(t);
-		t->try_at = now_signed() + SECOND;
+		t->try_at = bsv_now_signed() + SECOND;
 		print_message(t, "nothing is recorded: %.120s", err.text);
 		return;
 	}
 	t->lost = false;
 	t->moving = true;
 	print_message(t, "a session was made anew: nothing was recorded for %.1f s",
-	              (double)(now_signed() - t->lost_at) / 1e9);
+	              (double)(bsv_now_signed() - t->lost_at) / 1e9);
 }
 
 /* 1: t->figures_of_relay are new; 0: ask again later. */
@@ -457,9 +452,9 @@ static void look_after_session(struct top *t)
 	}
 	if (t->moving)
 		move_reader(t);
-	if (t->ended || now_signed() < t->alive_at)
+	if (t->ended || bsv_now_signed() < t->alive_at)
 		return;
-	t->alive_at = now_signed() + ALIVE_MS * MS;
+	t->alive_at = bsv_now_signed() + ALIVE_MS * MS;
 	if (t->o->url) {
 		look_after_relay(t);
 		return;
@@ -478,7 +473,7 @@ static void look_after_session(struct top *t)
 	else if (bsv_session_check(&t->recording.session, &err) >= 0)
 		return;
 	t->lost = true;
-	t->lost_at = t->try_at = now_signed();
+	t->lost_at = t->try_at = bsv_now_signed();
 	print_message(t, "nothing is recorded: %.130s", err.text);
 }
 
@@ -496,7 +491,7 @@ static void ask_to_save(struct top *t)
 	 */
 	if (is_own(t) && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
 		bsv_session_retell(&t->recording.session, NULL);
-	t->save_after = now_signed();
+	t->save_after = bsv_now_signed();
 	print_message(t, "saving");
 }
 
@@ -543,7 +538,7 @@ static struct bsv_view view_of(const struct top *t)
 		                  .app = *t->app ? t->app : NULL,
 		                  .part = t->part.apps < t->part.of_apps ? &t->part : NULL,
 		                  .sort = t->sort,
-		                  .now = (uint64_t)(now_signed() + t->figures.state.clock_lead_ns),
+		                  .now = (uint64_t)(bsv_now_signed() + t->figures.state.clock_lead_ns),
 		                  .paused = t->paused,
 		                  .causes = t->causes,
 		                  .help = t->help,
@@ -579,8 +574,8 @@ static int top_show(struct top *t, struct bsa_err *err)
 	FILE *f;
 	int r = 0;
 
-	if (!(t->redraw || now_signed() >= t->drawn_at + every) ||
-	    (!t->screen && now_signed() < t->drawn_at + t->o->interval))
+	if (!(t->redraw || bsv_now_signed() >= t->drawn_at + every) ||
+	    (!t->screen && bsv_now_signed() < t->drawn_at + t->o->interval))
 		return 0;
 	if (!t->paused)
 		r = t->stopping ? await_figures(t, false, err) : top_ask(t, false, err);
@@ -589,7 +584,7 @@ static int top_show(struct top *t, struct bsa_err *err)
 	if (!r && !t->paused && !t->screen)
 		return 0; /* no line without new figures */
 	t->redraw = false;
-	t->drawn_at = now_signed();
+	t->drawn_at = bsv_now_signed();
 	if (t->save_after)
 		top_save(t);
 	if (!t->screen) {
@@ -638,7 +633,7 @@ static void heed_signal(struct top *t, int signal)
 static void wait_for_something(struct top *t)
 {
 	int64_t left =
-		t->http ? ALIVE_MS * MS : t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - now_signed();
+		t->http ? ALIVE_MS * MS : t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - bsv_now_signed();
 	struct pollfd p[] = { { .fd = t->signal_fd, .events = POLLIN },
 		              { .fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN },
 		              { .fd = t->http ? bsv_http_fd(t->http) : -1, .events = POLLIN },
@@ -648,8 +643,8 @@ static void wait_for_something(struct top *t)
 
 	if (left > ALIVE_MS * MS)
 		left = ALIVE_MS * MS;
-	if (t->o->duration >= 0 && t->began + t->o->duration - now_signed() < left)
-		left = t->began + t->o->duration - now_signed();
+	if (t->o->duration >= 0 && t->began + t->o->duration - bsv_now_signed() < left)
+		left = t->began + t->o->duration - bsv_now_signed();
 	ms = left > 0 ? (int)(left / MS) + 1 : 0;
 	ready = poll(p, sizeof(p) / sizeof(*p), t->http ? bsv_http_patience(t->http, ms) : ms);
 	if (t->http)
@@ -689,14 +684,14 @@ static void wait_for_something(struct top *t)
  */
 static int await_relay(struct top *t, struct bsa_err *err)
 {
-	const int64_t until = now_signed() + relay_patience;
+	const int64_t until = bsv_now_signed() + relay_patience;
 	struct signalfd_siginfo info;
 	int r = 0;
 
 	while ((r = ask_of_relay(t, err)) >= 0 && (!r || t->figures_of_relay.state.source == BSA_LIVE_CONNECTING)) {
 		struct pollfd p = { .fd = t->signal_fd, .events = POLLIN };
 
-		if (r && now_signed() > until)
+		if (r && bsv_now_signed() > until)
 			return bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", t->o->url,
 			                (int)(relay_patience / SECOND));
 		if (poll(&p, 1, DRAW_MS) > 0 && read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
@@ -735,7 +730,7 @@ static int top_run(struct top *t, struct bsa_err *err)
 	if (bsv_scope_is_of_nobody(&t->o->scope) && !t->o->url)
 		print_message(t, "no process %" PRIu32 " is running here", t->o->scope.pid);
 	t->screen = !t->http && !t->o->json && !t->o->once && bsv_terminal_take();
-	t->began = now_signed();
+	t->began = bsv_now_signed();
 	t->drawn_at = t->screen ? 0 : t->began;
 	r = 0;
 	while (r >= 0 && !t->stopping) {
@@ -747,7 +742,7 @@ static int top_run(struct top *t, struct bsa_err *err)
 		 */
 		if (t->lost && *t->directory && is_own(t))
 			leave_session(t);
-		t->stopping |= t->o->duration >= 0 && now_signed() >= t->began + t->o->duration;
+		t->stopping |= t->o->duration >= 0 && bsv_now_signed() >= t->began + t->o->duration;
 		t->stopping |= t->ended && !t->screen;
 		if (!t->http && (!t->stopping || (t->o->once && !t->screen)))
 			r = top_show(t, err);

@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "record/keeper.h"
 #include "record/programs.h"
 
@@ -179,14 +180,6 @@ static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool k
 	return not_started(d, "starts, and does not answer", err);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void close_output(struct bsv_daemon *d)
 {
 	if (d->output >= 0)
@@ -204,7 +197,7 @@ static void await_orphans(uint64_t until)
 {
 	char directory[PATH_MAX];
 
-	while (bsv_keeper_directory(directory) && bsv_programs_consume(directory) && now_ms() < until)
+	while (bsv_keeper_directory(directory) && bsv_programs_consume(directory) && bsv_now_ms() < until)
 		look_again_soon();
 }
 
@@ -220,10 +213,10 @@ int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool 
 		bsv_keeper_begin_start(ret->shared);
 
 	/* Start a daemon unless there is one. */
-	until = now_ms() + ENDS_S * 1000;
+	until = bsv_now_ms() + ENDS_S * 1000;
 	while (r > 0 && lttng->session_daemon_alive() != 1) {
 		await_orphans(until);
-		r = start_own(ret, lttng, kernel, now_ms() < until, err);
+		r = start_own(ret, lttng, kernel, bsv_now_ms() < until, err);
 		if (r > 0) {
 			close_output(ret);
 			look_again_soon();

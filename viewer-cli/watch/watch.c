@@ -116,11 +116,6 @@ struct watching {
 	uint64_t n_cases, n_again, n_lost, n_left; /* left: begun, and more than were asked for */
 };
 
-static int64_t now_signed(void)
-{
-	return (int64_t)bsv_now();
-}
-
 static int64_t clock_realtime(void)
 {
 	struct timespec t;
@@ -168,7 +163,7 @@ static void take_signal(struct watching *w, int ms)
 		report_pending(w, "a second Ctrl-C");
 	w->at_once = w->stopping;
 	w->stopping = true;
-	w->due = now_signed(); /* make a case now of what has fired so far */
+	w->due = bsv_now_signed(); /* make a case now of what has fired so far */
 }
 
 static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
@@ -180,7 +175,7 @@ static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
 	bool compact =
 		w->o->detail == BSV_DETAIL_COMPACT && !w->o->url; /* 0 for another host's session: its traces have it */
 
-	w->reader_at = now_signed();
+	w->reader_at = bsv_now_signed();
 	memset(w->unseen, 0, sizeof(w->unseen));
 	return again ? bsv_streamed_begin_again(&w->streamed, &watching, compact, err)
 	             : bsv_streamed_begin(&w->streamed, &watching, compact, err);
@@ -203,11 +198,11 @@ static int arm_relay(struct watching *w, struct bsa_err *err)
 	w->streamed.remote = true;
 	snprintf(w->streamed.directory, sizeof(w->streamed.directory), "%s", w->o->url);
 	r = begin_reading(w, false, err);
-	until = now_signed() + relay_patience;
+	until = bsv_now_signed() + relay_patience;
 	while (r >= 0 && !w->stopping &&
 	       (r = bsv_reader_state(&w->streamed.reader, -1, &w->streamed.figures, err)) >= 0 &&
 	       (!r || w->streamed.figures.state.source == BSA_LIVE_CONNECTING)) {
-		if (r && now_signed() > until)
+		if (r && bsv_now_signed() > until)
 			r = bsa_fail(err, BSA_E_ENV, "%s: no relay (lttng-relayd) answers within %d s", w->o->url,
 			             (int)(relay_patience / SECOND));
 		else
@@ -247,7 +242,7 @@ static int arm_conditions(struct watching *w, bool quiet, struct bsa_err *err)
 	w->own_daemon = w->armed && w->recording.daemon.pid;
 	if (!w->armed)
 		disarm_conditions(w);
-	w->retold_at = w->looked_at = w->armed_at = now_signed();
+	w->retold_at = w->looked_at = w->armed_at = bsv_now_signed();
 	return w->armed ? 0 : r;
 }
 
@@ -267,7 +262,7 @@ static void lost_daemon(struct watching *w, const char *why)
 		bsv_case_fini(&w->next);
 	}
 	disarm_conditions(w);
-	w->gone_at = now_signed();
+	w->gone_at = bsv_now_signed();
 	w->retry = retry_least;
 	/* a daemon that another program started may come back by itself */
 	w->try_at = w->gone_at + (w->own_daemon ? 0 : daemon_patience);
@@ -284,16 +279,16 @@ static void arm_again(struct watching *w)
 	bool back = alive && w->daemon_gone;
 
 	w->daemon_gone = !alive;
-	if (now_signed() < w->try_at && !back)
+	if (bsv_now_signed() < w->try_at && !back)
 		return;
 	if (arm_conditions(w, true, &err) < 0) {
-		w->try_at = now_signed() + w->retry;
+		w->try_at = bsv_now_signed() + w->retry;
 		w->retry = w->retry < retry_most ? 2 * w->retry : retry_most;
 		return;
 	}
-	w->gap += now_signed() - w->gone_at;
+	w->gap += bsv_now_signed() - w->gone_at;
 	bsv_notice_unless(w->o->quiet, "watching again; what happened in the %s before was not caught",
-	                  bsv_duration(gap, now_signed() - w->gone_at));
+	                  bsv_duration(gap, bsv_now_signed() - w->gone_at));
 	notify_manager(w);
 }
 
@@ -308,21 +303,21 @@ static void begin_case(struct watching *w, const char *on)
 		                  bsv_duration(after, w->o->after));
 	w->next = (struct bsv_case){ .state = strdup("caught"),
 		                     .caught = clock_realtime(),
-		                     .at = w->o->url ? (int64_t)w->streamed.figures.state.until : now_signed(),
+		                     .at = w->o->url ? (int64_t)w->streamed.figures.state.until : bsv_now_signed(),
 		                     .before = w->o->before,
 		                     .after = w->o->after,
 		                     .held = -1,
 		                     .recorded = -1,
 		                     .gap = w->gap };
 	w->gap = 0;
-	w->fired_at = now_signed();
+	w->fired_at = bsv_now_signed();
 	w->due = w->fired_at + w->o->after;
 	w->extended = false;
 	if (w->o->url || (w->folds && w->streamed.figures.state.bytes < w->o->ring / 2))
 		/* the ring holds who is who; and what is kept of a relay's session is known from its beginning */
 		return;
 	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
-		w->retold_at = now_signed();
+		w->retold_at = bsv_now_signed();
 }
 
 /* @n times; @key is what makes it another one than those before. NULL: it belongs to no case. */
@@ -357,9 +352,9 @@ static struct bsv_case_fired *fire_condition(struct watching *w, unsigned condit
 	 * Something new has fired: of what it is about, too, there is to be an end, and its
 	 * beginning must not be written over.
 	 */
-	soon = now_signed() + w->o->after;
+	soon = bsv_now_signed() + w->o->after;
 	least = w->snapshot_at + w->o->before / 2;
-	if (now_signed() > w->due && !w->extended) { /* once, or events that do not end would put it off for ever */
+	if (bsv_now_signed() > w->due && !w->extended) { /* once, or events that do not end would put it off for ever */
 		w->due = soon;
 		w->extended = true;
 	}
@@ -380,14 +375,14 @@ static void lost_reader(struct watching *w, const char *why)
 {
 	struct bsa_err err = { "" };
 
-	if (now_signed() - w->reader_at < SECOND)
+	if (bsv_now_signed() - w->reader_at < SECOND)
 		return;
 	if (!w->o->url) {
 		bsv_notice_unless(w->o->quiet, "%s: another one begins, and reads what the ring still holds", why);
 	} else if (w->source !=
 	           BSA_LIVE_LOST) { /* a look fails each second until the relay and the session are there again */
 		w->source = BSA_LIVE_LOST;
-		w->gone_at = now_signed();
+		w->gone_at = bsv_now_signed();
 		bsv_notice_unless(
 			w->o->quiet,
 			"nothing is watched: %s; what was kept is lost, and the relay is asked again each second", why);
@@ -403,20 +398,20 @@ static void report_relay(struct watching *w)
 	char gap[BSV_DURATION_TEXT];
 
 	if (source == BSA_LIVE_LOST && w->source != BSA_LIVE_LOST) {
-		w->gone_at = now_signed();
+		w->gone_at = bsv_now_signed();
 		bsv_notice_unless(w->o->quiet,
 		                  "nothing is watched: the relay at %s has gone; it is asked again each second",
 		                  w->o->url);
 	}
 	if (source == BSA_LIVE_READING && w->source == BSA_LIVE_LOST) {
-		w->gap += now_signed() - w->gone_at;
+		w->gap += bsv_now_signed() - w->gone_at;
 		bsv_notice_unless(w->o->quiet, "watching again; what happened in the %s before was not caught",
-		                  bsv_duration(gap, now_signed() - w->gone_at));
+		                  bsv_duration(gap, bsv_now_signed() - w->gone_at));
 	}
 	if (source == BSA_LIVE_ENDED && w->source != BSA_LIVE_ENDED) {
 		bsv_notice_unless(w->o->quiet, "%s has ended", w->streamed.figures.session);
 		w->stopping = true;
-		w->due = now_signed();
+		w->due = bsv_now_signed();
 	}
 	w->source = source;
 }
@@ -468,7 +463,7 @@ static void report_unseen(struct watching *w)
 		                  bsv_plural(f->unseen - w->unseen[i], "window", "windows"), why ? why : "",
 		                  counted ? counted : "");
 		w->unseen[i] = f->unseen;
-		w->unseen_at = now_signed();
+		w->unseen_at = bsv_now_signed();
 	}
 }
 
@@ -483,10 +478,10 @@ static void ask_reader(struct watching *w)
 		ask_to_save(w);
 		return;
 	}
-	if (!w->streamed.reader.asked && now_signed() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
+	if (!w->streamed.reader.asked && bsv_now_signed() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
 		return;
 	if (!w->streamed.reader.asked)
-		w->asked_at = now_signed();
+		w->asked_at = bsv_now_signed();
 	r = bsv_streamed_ask(&w->streamed, &err);
 	if (r < 0)
 		lost_reader(w, err.text);
@@ -500,7 +495,7 @@ static void ask_reader(struct watching *w)
 		f->to = fired.from ? (int64_t)fired.to : 0;
 	}
 
-	if (now_signed() - w->unseen_at >= unseen_every)
+	if (bsv_now_signed() - w->unseen_at >= unseen_every)
 		report_unseen(w);
 	if (w->o->url)
 		report_relay(w);
@@ -521,8 +516,8 @@ static void take_notifications(struct watching *w)
 		if (f && execution && n.values[0] && f->n_execs < BSV_CASE_EXECS)
 			f->execs[f->n_execs++] = n.values[0];
 	}
-	if (r >= 0 && !w->o->url && now_signed() - w->looked_at >= SECOND) {
-		w->looked_at = now_signed();
+	if (r >= 0 && !w->o->url && bsv_now_signed() - w->looked_at >= SECOND) {
+		w->looked_at = bsv_now_signed();
 		r = bsv_daemon_alive(&w->recording.daemon, w->recording.lttng)
 		            ? bsv_session_check(&w->recording.session, &err)
 		            : bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
@@ -581,12 +576,12 @@ static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	if (w->next.after <
-	    now_signed() - w->fired_at) /* there was a rest, and what fired meanwhile belongs to it, too */
-		w->next.after = now_signed() - w->fired_at;
+	    bsv_now_signed() - w->fired_at) /* there was a rest, and what fired meanwhile belongs to it, too */
+		w->next.after = bsv_now_signed() - w->fired_at;
 	r = bsv_case_write(&w->next, ret->path, err);
 	if (r >= 0 && w->folds && !w->o->url) { /* a relay's session is saved: ask_to_save */
 		/* Copy the trace files of the time around the condition; whole files, so they begin earlier. */
-		unsigned seconds = (unsigned)((now_signed() - w->fired_at + w->o->before) / SECOND) + 2;
+		unsigned seconds = (unsigned)((bsv_now_signed() - w->fired_at + w->o->before) / SECOND) + 2;
 
 		snprintf(trace, sizeof(trace), "%s/trace", ret->path);
 		r = bsv_live_save(w->streamed.directory, trace, seconds, &bytes, err);
@@ -595,20 +590,20 @@ static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 	}
 	if (r < 0)
 		bsv_remove_tree(ret->path);
-	ret->at = now_signed();
+	ret->at = bsv_now_signed();
 	return r;
 }
 
 /* Its time is over; and of a ring, what was recorded until then is in files, or never will be. */
 static bool is_due(const struct watching *w)
 {
-	if (!w->armed || !w->next.n_fired || now_signed() < w->due || w->n_queue == QUEUE_MOST)
+	if (!w->armed || !w->next.n_fired || bsv_now_signed() < w->due || w->n_queue == QUEUE_MOST)
 		return false;
-	if ((now_signed() < w->rest_until && !w->stopping) || w->saving || (w->o->url && w->streamed.reader.asked))
+	if ((bsv_now_signed() < w->rest_until && !w->stopping) || w->saving || (w->o->url && w->streamed.reader.asked))
 		return false;
 	return !w->folds ||
 	       (int64_t)w->streamed.figures.state.until - w->streamed.figures.state.clock_lead_ns >= w->due ||
-	       now_signed() >= w->due + ring_patience;
+	       bsv_now_signed() >= w->due + ring_patience;
 }
 
 static void take_snapshot(struct watching *w)
@@ -622,7 +617,7 @@ static void take_snapshot(struct watching *w)
 		w->n_queue++;
 	w->saving = r >= 0 && w->o->url;
 	snprintf(w->saved_on, sizeof(w->saved_on), "%s", w->next.fired[0].on);
-	w->snapshot_at = now_signed();
+	w->snapshot_at = bsv_now_signed();
 	w->rest_until = w->snapshot_at + w->o->before / 2;
 	bsv_case_fini(&w->next);
 	if (w->dead && w->armed)
@@ -806,7 +801,7 @@ static void reap_makers(struct watching *w)
 			w->hooks[i] = 0;
 	if (!w->maker)
 		return;
-	if (now_signed() - w->making_since > maker_patience)
+	if (bsv_now_signed() - w->making_since > maker_patience)
 		kill(w->maker, SIGKILL);
 	if (waitpid(w->maker, &status, WNOHANG) != w->maker)
 		return;
@@ -817,7 +812,7 @@ static void reap_makers(struct watching *w)
 		judge_case(w, w->making.path);
 
 	/* the rest after the case */
-	least = SHARE * (now_signed() - w->making_since);
+	least = SHARE * (bsv_now_signed() - w->making_since);
 	most = w->o->before / 2;
 	for (unsigned i = 0; i < w->repeats && most < w->known.cooldown / 4; i++)
 		most *= 2;
@@ -1076,8 +1071,8 @@ static void watch_step(struct watching *w)
 		take_notifications(w);
 	else if (!w->stopping) /* making a session may take seconds, in which no signal is taken */
 		arm_again(w);
-	if (w->armed && !w->folds && now_signed() - w->retold_at >= retell_every) {
-		w->retold_at = now_signed();
+	if (w->armed && !w->folds && bsv_now_signed() - w->retold_at >= retell_every) {
+		w->retold_at = bsv_now_signed();
 		bsv_session_retell(&w->recording.session, NULL);
 	}
 	if (is_due(w))
@@ -1086,7 +1081,7 @@ static void watch_step(struct watching *w)
 		w->making = w->queue[0];
 		w->n_queue--;
 		memmove(&w->queue[0], &w->queue[1], w->n_queue * sizeof(w->queue[0]));
-		w->making_since = now_signed();
+		w->making_since = bsv_now_signed();
 		w->maker = bsv_maker_start(w->making.path, &err);
 		if (w->maker <= 0) {
 			w->maker = 0;
@@ -1094,8 +1089,8 @@ static void watch_step(struct watching *w)
 		}
 	}
 	reap_makers(w);
-	if (w->watchdog && now_signed() - w->notified_at >= w->watchdog) {
-		w->notified_at = now_signed();
+	if (w->watchdog && bsv_now_signed() - w->notified_at >= w->watchdog) {
+		w->notified_at = bsv_now_signed();
 		bsv_manager_notify("WATCHDOG=1");
 	}
 }
@@ -1114,7 +1109,7 @@ static void watch_loop(struct watching *w)
 
 	while (!is_over(w)) {
 		take_signal(w, TICK_MS);
-		if (!w->stopping && w->o->duration >= 0 && now_signed() - w->began >= w->o->duration) {
+		if (!w->stopping && w->o->duration >= 0 && bsv_now_signed() - w->began >= w->o->duration) {
 			report_pending(w, "Ctrl-C");
 			w->stopping = true;
 		}
@@ -1177,7 +1172,7 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 	bsv_known_read(&w.known, &w.store, clock_realtime());
 	clean_up(&w);
 	r = options->url ? arm_relay(&w, err) : arm_conditions(&w, options->quiet, err);
-	w.began = now_signed();
+	w.began = bsv_now_signed();
 	if (r >= 0) {
 		if (!options->quiet)
 			report_begun(&w);
