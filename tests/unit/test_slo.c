@@ -768,7 +768,8 @@ static void junit_escapes_what_strangers_wrote(void **ctx)
 		     "      <property name=\"coverage\" value=\"all of &lt;it&gt;\"/>\n"
 		     "    </properties>\n"
 		     "    <testcase classname=\"a&amp;b.slo\" name=\"executions of app=&quot;&lt;&amp;&gt;'?\xc3\xa9"
-		     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd&quot; &gt;= 1\" line=\"1\" time=\"0\">\n"
+		     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" /* of bytes that are not UTF-8 */
+		     "\xef\xbf\xbd&quot; &gt;= 1\" line=\"1\" time=\"0\">\n"
 		     "      <properties>\n"
 		     "        <property name=\"bound\" value=\"1\"/>\n"
 		     "      </properties>\n"

@@ -1,30 +1,14 @@
 /* junit.c -- names come from traces and are not trusted: what XML 1.0 cannot represent becomes U+FFFD. */
 #include "slo/junit.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
-/* Decode the code point at @s into *ret; returns its bytes. Invalid UTF-8: *ret is -1, and 1 is returned. */
-static size_t code_point(const unsigned char *s, long *ret)
-{
-	static const long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
-
-	*ret = n == 1 ? *s : n ? *s & (0x7f >> n) : -1;
-	for (size_t i = 1; i < n; i++) {
-		if (s[i] >> 6 != 2) {
-			*ret = -1;
-			return 1;
-		}
-		*ret = *ret << 6 | (s[i] & 0x3f);
-	}
-	if (n && *ret >= least[n])
-		return n;
-	*ret = -1;
-	return 1;
-}
+#include "base/letters.h"
 
 /* Whether XML 1.0 may contain the code point @c. */
-static int is_xml_char(long c)
+static bool is_xml_char(uint32_t c)
 {
 	return c == '\t' || c == '\n' || (c >= ' ' && c <= 0xd7ff && !(c >= 0x7f && c < 0xa0)) ||
 	       (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
@@ -32,10 +16,12 @@ static int is_xml_char(long c)
 
 static void write_attribute(FILE *to, const char *name, const char *value)
 {
+	size_t left = strlen(value);
+
 	fprintf(to, " %s=\"", name);
-	while (*value) {
-		long c;
-		size_t n = code_point((const unsigned char *)value, &c);
+	while (left) {
+		uint32_t c;
+		size_t n = bsv_letter(value, left, &c);
 
 		switch (c) {
 		case '&':
@@ -52,15 +38,16 @@ static void write_attribute(FILE *to, const char *name, const char *value)
 			break;
 		case '\n':
 		case '\t':
-			fprintf(to, "&#%ld;", c);
+			fprintf(to, "&#%" PRIu32 ";", c);
 			break;
 		default:
-			if (is_xml_char(c))
+			if (n && is_xml_char(c))
 				fwrite(value, 1, n, to);
 			else
 				fputs("\xef\xbf\xbd", to);
 		}
-		value += n;
+		value += n ? n : 1;
+		left -= n ? n : 1;
 	}
 	fputc('"', to);
 }
