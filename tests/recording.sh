@@ -1,6 +1,6 @@
 # recording.sh -- sourced: lttng.sh, and a service to be recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/lttng.sh"
-daemon= failures=0
+daemon= load_pid= failures=0
 trap 'stop_jobs; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
 wrong()
@@ -34,7 +34,7 @@ start_service()
 	done
 }
 
-# stop_service: and it ends well.
+# stop_service: and it ends well. A script that fails while the service is stopped has it go on, so that it can end.
 stop_service()
 {
 	local pid=$daemon
@@ -42,6 +42,7 @@ stop_service()
 	[[ $pid ]] || return 0
 	daemon=
 	kill "$pid"
+	kill -CONT "$pid" 2>/dev/null || true
 	await_end "$pid" 'nnburstd ends'
 }
 
@@ -57,6 +58,20 @@ goes_on()
 
 # scenario NAME TEXT: a file of that name.
 scenario() { printf '%s\n' "$2" >"$tmp/$1.json"; }
+
+# begin_load NAME [SOCKET]: have $load, the program of the script, play that scenario in the background; $load_pid is its process.
+begin_load()
+{
+	"$load" --quiet --socket "${2-$tmp/socket}" "$tmp/$1.json" >/dev/null 2>&1 &
+	load_pid=$!
+}
+
+end_load()
+{
+	kill "$load_pid"
+	await_end "$load_pid" 'the load ends' 2>/dev/null || true
+	load_pid=
+}
 
 # start_another PROGRAM [OPTION...]: a service whose number no other one in this recording had; it is one of 4095, by chance.
 declare -A numbers=()

@@ -18,19 +18,18 @@ at most 0 misses in any 3
 starvation none over 1500ms
 EOF
 
-begin_load()
+# serve NAME: a service, and the load of that scenario.
+serve()
 {
 	start_service "$service" --lanes 1
-	"$load" --quiet --socket "$tmp/socket" "$tmp/crowd.json" >/dev/null 2>&1 &
-	load_pid=$!
+	begin_load "$1"
 	goes_on "$service"
 }
 
-end_load()
+serve_no_more()
 {
 	kill -CONT "$daemon"
-	kill "$load_pid"
-	await_end "$load_pid" 'the load ends' 2>/dev/null || true
+	end_load
 	stop_service || wrong 'nnburstd does not end well'
 }
 
@@ -54,7 +53,7 @@ start_sessiond
 
 # ---- burstscope record writes down when the recording ended ----
 
-begin_load
+serve crowd
 "$burstscope" record --no-import --for 8s -o "$tmp/known" >/dev/null 2>"$tmp/known.said" &
 recorder=$!
 awaits '[[ -e $tmp/known/burstscope.record ]]' 'it records'
@@ -66,7 +65,7 @@ if grep -qE '^LTTng took [0-9.]+ s to stop it' "$tmp/known.said"; then
 	grep -q "^waiting: nnburstd (pid $daemon) does not answer LTTng, because it is stopped" "$tmp/known.said" ||
 		wrong "record does not name the program that it waits for: $(<"$tmp/known.said")"
 fi
-end_load
+serve_no_more
 judged known FAIL
 is_said known 'NO EVENT of any program in the last [0-9.]+ s, with executions under way'
 is_said known ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded in the last [0-9.]+ s, while clients waited for [0-9]+ answers, longest for [0-9.]+ s: .*; it hung, or had died: '
@@ -84,10 +83,7 @@ scenario midst '{"name": "midst", "duration": "60s", "apps": [
 		{"name": "l", "model": "keyword", "priority": "high", "period": "30ms"},
 		{"name": "m", "model": "keyword", "priority": "high", "period": "50ms", "path": "sync"}]},
 	{"name": "bg", "streams": [{"name": "n", "model": "mobilenet-640", "priority": "low", "threads": 2}]}]}'
-start_service "$service" --lanes 1
-"$load" --quiet --socket "$tmp/socket" "$tmp/midst.json" >/dev/null 2>&1 &
-load_pid=$!
-goes_on "$service"
+serve midst
 "$burstscope" record -q --for 8s --detail full -o "$tmp/midst" >/dev/null 2>"$tmp/midst.said" &
 recorder=$!
 awaits '[[ -e $tmp/midst/burstscope.record ]]' 'it records'
@@ -99,7 +95,7 @@ for _ in 1 2; do
 	goes_on "$service"
 done
 await_end "$recorder" 'the recording ends' || wrong "record: $(<"$tmp/midst.said")"
-end_load
+serve_no_more
 quietly "$burstscope" import -q -o "$tmp/midst.db" "$tmp/midst"
 "$burstscope" summary "$tmp/midst.db" >"$tmp/midst.summary"
 is_said midst ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded for 1\.[0-9]+ s, while clients waited for [0-9]+ answers?, .*, and then it went on; it was stopped, or hung, or had no cpu'
@@ -109,7 +105,7 @@ is_said midst ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded f
 
 # ---- burstscope top, while it hangs ----
 
-begin_load
+serve crowd
 "$burstscope" top --format json --detail full --interval 500ms >"$tmp/top" 2>"$tmp/top.said" &
 top=$!
 awaits 'grep -qE "\"awaited\":[1-9]" "$tmp/top"' 'top shows what is under way'
@@ -120,20 +116,20 @@ kill -CONT "$daemon"
 awaits 'tail -n 1 "$tmp/top" | grep -qE "\"overdue\":0,"' 'top shows that the service goes on'
 kill "$top"
 await_end "$top" 'top ends' || wrong "top: $(<"$tmp/top.said")"
-end_load
+serve_no_more
 
 # ---- LTTng alone: that it was over at the latest when the last packets were written ----
 
 for form in full compact; do
 	if [[ $form == full ]]; then session "$form" DEBUG_FUNCTION; else session "$form" NOTICE exec_client exec_service; fi
-	begin_load
+	serve crowd
 	goes_on "$service"
 	kill -STOP "$daemon"
 	sleep 3
 	# LTTng could not tell the service to stop, which emits on once it goes on: all is to be written by then.
 	quietly lttng --no-sessiond stop "$form"
 	quietly lttng --no-sessiond destroy "$form"
-	end_load
+	serve_no_more
 	judged "$form" '(INCONCLUSIVE|FAIL)'
 	grep -q 'NOT RECORDED' "$tmp/$form.summary" || is_said "$form" 'it may have gone on for [0-9.]+ s without an event'
 done

@@ -9,13 +9,10 @@ docs=$(cd "$(dirname "$0")/../../docs" && pwd)
 command -v curl >/dev/null || { echo 'skipped: curl is not here'; exit 77; }
 cd "$tmp"
 export LC_ALL=C.UTF-8 LTTNG_APP_SOCKET_TIMEOUT=1 # so long LTTng waits for a service that does not answer
-other='' load_pid='' other_load=''
-trap 'kill -CONT $daemon $load_pid 2>/dev/null || true; kill -9 $load_pid $other_load $other $exporter $prometheus 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
 
 scenario crowd '{"name": "crowd", "duration": "600s", "apps": [
 	{"name": "cam", "streams": [{"name": "f", "model": "mobilenet-96", "priority": "high", "deadline": "1s", "period": "5ms"}]}]}'
 
-start_load() { "$load" --quiet --socket "$1" "$tmp/crowd.json" >/dev/null 2>&1 & }
 # value METRIC: whole seconds, on the page as it is now; nothing: the page does not have it.
 value() { curl -s "$url/metrics" | sed -nE "s/^$1 (-?[0-9]+).*/\1/p"; }
 silent() { value nnburst_service_silent_seconds; }
@@ -58,8 +55,7 @@ fi
 fires() { [[ ! $prometheus || $(query 'count(ALERTS{alertname="BurstscopeServiceSilent",alertstate="firing"})') ]]; }
 fired() { [[ $prometheus && $(query 'count_over_time(ALERTS{alertname="BurstscopeServiceSilent"}[1h])') ]]; }
 
-start_load "$tmp/socket"
-load_pid=$!
+begin_load crowd
 goes_on "$service"
 awaits is_calm 'the page has a service that answers'
 stays is_calm 1 'a service that answers is silent'
@@ -67,9 +63,7 @@ kill -STOP "$load_pid" $(pgrep -P "$load_pid")
 awaits '[[ $(quiet) == [2-9] ]]' 'no event of a stopped client, or of its service'
 is_calm || wrong "the service of a stopped client is silent for $(silent) s"
 kill -CONT "$load_pid" $(pgrep -P "$load_pid")
-kill "$load_pid"
-await_end "$load_pid" 'the load ends' 2>/dev/null || true
-load_pid=
+end_load
 awaits '[[ $(quiet) == [3-9] ]]' 'an idle service emits nothing'
 is_calm || wrong "an idle service is silent for $(silent) s"
 # A request that ends a long idleness: the silence begins with the request.
@@ -82,10 +76,9 @@ await_end "$once" 'the short load ends' || true
 "$service" --socket "$tmp/other" --app-identity pid --lanes 1 &
 other=$!
 awaits '[[ -S $tmp/other ]]' 'another service begins'
-start_load "$tmp/other"
-other_load=$!
-start_load "$tmp/socket"
-load_pid=$!
+begin_load crowd "$tmp/other"
+other_load=$load_pid
+begin_load crowd
 goes_on "$service"
 stays is_calm 1 'two services that answer are silent'
 kill -STOP "$daemon"
@@ -95,12 +88,11 @@ awaits fires 'the alert fires'
 kill -CONT "$daemon"
 awaits is_calm 'the service goes on'
 awaits '! fires || [[ ! $prometheus ]]' 'the alert ends'
-kill "$load_pid" "$other_load"
-await_end "$load_pid" 'the load ends' 2>/dev/null || true
-await_end "$other_load" 'the other load ends' 2>/dev/null || true
+end_load
+load_pid=$other_load
+end_load
 kill "$other"
 await_end "$other" 'the other service ends' || wrong 'the other service does not end well'
-load_pid='' other_load='' other=''
 [[ ! $prometheus ]] || stop_prometheus
 kill "$exporter"
 exporter_ended 0
