@@ -1,6 +1,5 @@
 /* explain.c -- burstscope explain: explains one execution: where its time went, and what delayed it. */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,18 +225,6 @@ static const struct part {
 
 enum { N_PARTS = sizeof(parts) / sizeof(*parts) };
 
-static char *part_sql(const struct asked *a, const struct part *part)
-{
-	char began[32], id_text[32];
-	struct bsv_placeholder placeholders[] = {
-		{ "with", a->input.with }, { "began", began }, { "id", id_text }, { NULL, NULL }
-	};
-
-	snprintf(began, sizeof(began), "%" PRId64, a->input.began);
-	snprintf(id_text, sizeof(id_text), "%" PRId64, a->id);
-	return bsv_fill(part->sql, placeholders);
-}
-
 /* ---- for people ---- */
 
 /* Quote @path for a shell. */
@@ -287,7 +274,7 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 	int r = 0;
 
 	for (size_t i = 0; i < N_PARTS; i++) {
-		bsv_scoped_text *sql = part_sql(a, &parts[i]);
+		bsv_scoped_text *sql = bsv_which_fill(&a->input, parts[i].sql, a->id);
 		bsv_scoped_rows *rows = NULL;
 
 		r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
@@ -349,7 +336,7 @@ static int explain_run(const struct bsv_call *call, struct bsa_err *err)
 		return r;
 	a.answer = bsv_answer_new(call, &a.input);
 	for (size_t i = 0; i < N_PARTS && !drawn; i++)
-		bsv_answer_sql(a.answer, parts[i].name, parts[i].title, part_sql(&a, &parts[i]));
+		bsv_answer_sql(a.answer, parts[i].name, parts[i].title, bsv_which_fill(&a.input, parts[i].sql, a.id));
 	if (drawn) {
 		r = read_all(&a, call, err);
 		if (r < 0)

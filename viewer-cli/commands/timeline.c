@@ -109,17 +109,10 @@ static int64_t recording_length(const struct asked *a)
 /* The time of an execution, from its first recorded event to its last. */
 static int execution_time(const struct asked *a, int64_t id, int64_t *began, int64_t *ended, struct bsa_err *err)
 {
-	char at[32], name[32];
-	struct bsv_placeholder placeholders[] = {
-		{ "with", a->input.with }, { "began", at }, { "id", name }, { NULL, NULL }
-	};
-	bsv_scoped_text *sql = NULL, *all = NULL;
+	bsv_scoped_text *sql = bsv_which_fill(&a->input, bsv_sql_explain_execution, id), *all = NULL;
 	bsv_scoped_rows *rows = NULL;
 	int r;
 
-	snprintf(at, sizeof(at), "%" PRId64, a->input.began);
-	snprintf(name, sizeof(name), "%" PRId64, id);
-	sql = bsv_fill(bsv_sql_explain_execution, placeholders);
 	all = sql ? bsv_fill(bsv_sql_timeline_time,
 	                     (const struct bsv_placeholder[]){ { "execution", sql }, { NULL, NULL } })
 	          : NULL;

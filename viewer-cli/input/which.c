@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/rows.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "input/fill.h"
 
 /* Read a number at the beginning of @s, up to @end. */
 static bool number_read(const char *s, int base, char end, uint64_t most, uint64_t *ret, const char **ret_end)
@@ -134,4 +136,17 @@ int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct
 		return n;
 	*ret_id = found[0];
 	return 0;
+}
+
+char *bsv_which_fill(const struct bsv_input *input, const char *template, int64_t id)
+{
+	char id_text[24];
+	bsv_scoped_text *estimate = NULL;
+
+	snprintf(id_text, sizeof(id_text), "%" PRId64, id);
+	estimate =
+		bsv_fill(bsv_sql_which_estimate, (const struct bsv_placeholder[]){ { "id", id_text }, { NULL, NULL } });
+	return bsv_input_fill(
+		input, template,
+		(const struct bsv_placeholder[]){ { "id", id_text }, { "estimate", estimate }, { NULL, NULL } });
 }

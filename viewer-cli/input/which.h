@@ -16,6 +16,12 @@ int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct
 /* Has @name the form of such a name? */
 bool bsv_is_which(const char *name);
 
+/*
+ * @template, a query about the execution @id, filled: @id@, @estimate@ (which_estimate.sql), and what
+ * bsv_input_fill fills. Owned by the caller; NULL: no memory.
+ */
+char *bsv_which_fill(const struct bsv_input *input, const char *template, int64_t id);
+
 /* Fails because @name has no such form, with a suggestion where it is nearly one. Returns BSA_E_USAGE. */
 int bsv_which_unknown(const char *name, struct bsa_err *err);
 

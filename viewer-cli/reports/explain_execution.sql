@@ -11,13 +11,7 @@ one AS (
 		ifnull(run_ended, began), ifnull(result_written, began), ifnull(result_read, began), ifnull(returned, began),
 		ifnull(signalled, began)) AS ended
 	FROM first),
-estimate(ns) AS ( -- none if a run of the model and path was recorded
-	SELECT CASE WHEN x.miss = 'late' AND x.run_ns - x.redo_ns < x.ns THEN x.run_ns - x.redo_ns ELSE x.ns END
-	FROM (SELECT e.miss, e.run_ns, e.redo_ns,
-			coalesce((SELECT nullif(estimate_ns, 0) FROM stored_missed WHERE execution_id = @id@), (SELECT nullif(estimate_ns, 0) FROM model WHERE id = e.model_id)) AS ns
-		FROM execution e WHERE e.id = @id@ AND e.path <> 'prepare'
-			AND NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = e.model_id AND t.path = e.path AND t.runs > 0)) x
-	WHERE x.ns IS NOT NULL)
+@estimate@
 SELECT x.id, iif(s.number IS NULL, '?', printf('0x%x', s.number)) || '/' || x.seq AS exec, a.name AS app, m.name AS model, x.priority, x.path, x.status, x.miss,
 	x.quality, x.sides, x.cold, x.lane, x.preemptions, x.bypassed,
 	x.began - @began@ AS began_at, x.ended - @began@ AS ended_at, x.deadline - @began@ AS deadline_at,

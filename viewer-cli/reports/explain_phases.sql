@@ -5,13 +5,7 @@
 @with@,
 stages(nth, phase) AS (VALUES (0, 'prepare'), (1, 'send'), (2, 'decode'), (3, 'fence'), (4, 'slots'), (5, 'queue'), (6, 'run'),
 	(7, 'preempted'), (8, 'reply'), (9, 'return'), (10, 'finish'), (11, 'signal')),
-estimate(ns) AS ( -- none if a run of the model and path was recorded
-	SELECT CASE WHEN x.miss = 'late' AND x.run_ns - x.redo_ns < x.ns THEN x.run_ns - x.redo_ns ELSE x.ns END
-	FROM (SELECT e.miss, e.run_ns, e.redo_ns,
-			coalesce((SELECT nullif(estimate_ns, 0) FROM stored_missed WHERE execution_id = @id@), (SELECT nullif(estimate_ns, 0) FROM model WHERE id = e.model_id)) AS ns
-		FROM execution e WHERE e.id = @id@ AND e.path <> 'prepare'
-			AND NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = e.model_id AND t.path = e.path AND t.runs > 0)) x
-	WHERE x.ns IS NOT NULL)
+@estimate@
 SELECT g.phase, p.began - @began@ AS began_at, p.dur_ns,
 	CASE WHEN x.e2e_ns > 0 THEN round(100.0 * p.dur_ns / x.e2e_ns, 3) END AS share_percent,
 	t.typical_ns, p.dur_ns - t.typical_ns AS beyond_ns
