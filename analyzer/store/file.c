@@ -222,17 +222,12 @@ int bsa_store_file_init(struct store_file *f, const char *output, bool append, s
 int bsa_store_file_blank(struct store_file *f, struct bsa_err *err)
 {
 	const uint8_t *data = bsa_blank_data;
-	ssize_t n = 0;
 
 	if (ftruncate(f->fd, bsa_blank_bytes))
 		return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output, strerror(errno));
 	for (const struct blank_part *p = bsa_blank_parts; p->bytes; data += p->bytes, p++)
-		for (uint32_t done = 0; done < p->bytes; done += (uint32_t)n) {
-			n = pwrite(f->fd, data + done, p->bytes - done, (off_t)p->at + done);
-			if (n <= 0)
-				return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output,
-				                strerror(n ? errno : ENOSPC));
-		}
+		if (bsa_store_file_write(f->fd, data, p->bytes, p->at))
+			return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output, strerror(errno));
 	return 0;
 }
 
@@ -272,6 +267,22 @@ void bsa_store_file_clean(const char *output)
 	f.directory_fd = open(f.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f.directory_fd >= 0)
 		remove_stale(&f);
+}
+
+int bsa_store_file_write(int fd, const void *from, size_t bytes, uint64_t at)
+{
+	while (bytes) {
+		ssize_t n = pwrite(fd, from, bytes, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return errno = n ? errno : ENOSPC, -1;
+		at += (uint64_t)n;
+		from = (const char *)from + n;
+		bytes -= (size_t)n;
+	}
+	return 0;
 }
 
 int bsa_store_file_scratch(const struct store_file *f)

@@ -11,6 +11,8 @@
 #include "bsa/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct store_file {
 	char *output, *directory, *name; /* output: links followed; name: the last part of it */
@@ -33,6 +35,12 @@ void bsa_store_file_fini(struct store_file *f);
 
 /* Remove the files that dead importers of @output have left. */
 void bsa_store_file_clean(const char *output);
+
+/*
+ * Write @bytes at @at of the file @fd, with as many calls as that takes. 0, or -1: errno has the error, and a
+ * part may be written.
+ */
+int bsa_store_file_write(int fd, const void *from, size_t bytes, uint64_t at);
 
 /* Open a file without a name in the same directory. -1: errno has the error. */
 int bsa_store_file_scratch(const struct store_file *f);

@@ -203,18 +203,7 @@ static unsigned put_entry(uint8_t *to, const int64_t *entry, unsigned columns)
 
 static int write_all(struct pages *p, int fd, const void *from, size_t bytes, uint64_t at)
 {
-	while (bytes) {
-		ssize_t n = pwrite(fd, from, bytes, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return pages_fail(p, strerror(n ? errno : ENOSPC));
-		at += (uint64_t)n;
-		from = (const char *)from + n;
-		bytes -= (size_t)n;
-	}
-	return 0;
+	return bsa_store_file_write(fd, from, bytes, at) ? pages_fail(p, strerror(errno)) : 0;
 }
 
 static int write_full(struct pages *p)

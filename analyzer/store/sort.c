@@ -100,13 +100,13 @@ static void sort_run(struct sort *s)
 	}
 }
 
-static int transfer_pairs(struct sort *s, bool write, struct pair *pairs, size_t n, uint64_t at)
+static int read_pairs(const struct sort *s, struct pair *pairs, size_t n, uint64_t at)
 {
 	char *p = (char *)pairs;
 	size_t bytes = n * sizeof(*pairs), place = at * sizeof(*pairs);
 
 	while (bytes) {
-		ssize_t r = write ? pwrite(s->fd, p, bytes, (off_t)place) : pread(s->fd, p, bytes, (off_t)place);
+		ssize_t r = pread(s->fd, p, bytes, (off_t)place);
 
 		if (r < 0 && errno == EINTR)
 			continue;
@@ -128,7 +128,7 @@ static int sort_end_run(struct sort *s)
 	if (!BSA_RESERVE(s->runs, s->room, s->n_runs + 1, 16))
 		return errno = ENOMEM, -1;
 	sort_run(s);
-	if (transfer_pairs(s, true, s->pairs, s->n, s->all - s->n))
+	if (bsa_store_file_write(s->fd, s->pairs, s->n * sizeof(*s->pairs), (s->all - s->n) * sizeof(*s->pairs)))
 		return -1;
 	s->runs[s->n_runs++] = (struct run){ .at = s->all - s->n, .left = s->n };
 	s->n = 0;
@@ -151,7 +151,7 @@ static int run_fill(struct sort *s, struct run *r)
 		return 0;
 	r->n = r->left < READ ? (unsigned)r->left : READ;
 	r->i = 0;
-	if (transfer_pairs(s, false, r->read, r->n, r->at))
+	if (read_pairs(s, r->read, r->n, r->at))
 		return -1;
 	r->at += r->n;
 	r->left -= r->n;

@@ -163,26 +163,10 @@ uint64_t bsa_spill_joined(const struct spill *s)
 
 /* ---- writing ---- */
 
-static int write_all(struct spill *s, const void *from, size_t bytes)
-{
-	while (bytes) {
-		ssize_t n = pwrite(s->fd, from, bytes, (off_t)s->end);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return spill_fail(s, strerror(n ? errno : ENOSPC));
-		s->end += (uint64_t)n;
-		from = (const char *)from + n;
-		bytes -= (size_t)n;
-	}
-	return 0;
-}
-
 static int write_chunk(struct spill *s, struct group *g, struct chunk *c)
 {
-	uint64_t at = s->end;
-	size_t each = FIGURES * (c->head.wide ? sizeof(uint64_t) : sizeof(uint32_t));
+	size_t each = FIGURES * (c->head.wide ? sizeof(uint64_t) : sizeof(uint32_t)),
+	       bytes = sizeof(c->head) + c->head.n * each;
 
 	if (!c->head.n)
 		return 0;
@@ -191,9 +175,10 @@ static int write_chunk(struct spill *s, struct group *g, struct chunk *c)
 	if (s->fd < 0)
 		return spill_fail(s, strerror(errno));
 	c->head.before = g->last;
-	if (write_all(s, c, sizeof(c->head) + c->head.n * each))
-		return -1;
-	g->last = at + 1;
+	if (bsa_store_file_write(s->fd, c, bytes, s->end))
+		return spill_fail(s, strerror(errno));
+	g->last = s->end + 1;
+	s->end += bytes;
 	c->head.n = 0;
 	return 0;
 }

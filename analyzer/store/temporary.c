@@ -20,6 +20,7 @@
 #include "store/temporary.h"
 
 #include "base/scratch.h"
+#include "store/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,17 +78,9 @@ static int temporary_read(sqlite3_file *file, void *to, int n, sqlite3_int64 at)
 
 static int temporary_write(sqlite3_file *file, const void *from, int n, sqlite3_int64 at)
 {
-	const char *bytes = from;
-
-	while (n > 0) {
-		ssize_t r = pwrite(fd_of(file), bytes, (size_t)n, at);
-
-		if (r == 0 || (r < 0 && errno != EINTR))
-			return r == 0 || errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
-		if (r > 0)
-			bytes += r, n -= (int)r, at += r;
-	}
-	return SQLITE_OK;
+	if (!bsa_store_file_write(fd_of(file), from, (size_t)n, (uint64_t)at))
+		return SQLITE_OK;
+	return errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }
 
 static int temporary_truncate(sqlite3_file *file, sqlite3_int64 size)
