@@ -153,7 +153,7 @@ static void read_row(sqlite3_stmt *q, void *row, size_t bytes)
 	int64_t *column = row;
 
 	for (size_t i = 0; i < bytes / sizeof(*column); i++)
-		column[i] = sqlite3_column_type(q, (int)i) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(q, (int)i);
+		column[i] = column_or_nothing(q, (int)i);
 }
 
 static uint64_t time_of(int64_t v)
@@ -272,11 +272,6 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 	};
 }
 
-static int64_t number_of(sqlite3_stmt *q, int column)
-{
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(q, column);
-}
-
 static int by_began(const void *a, const void *b)
 {
 	const struct bsa_wait *x = a, *y = b;
@@ -303,17 +298,17 @@ static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
 	while (more_waits(r, q, n)) {
 		struct bits_wait_run bits = unpack_wait_run(sqlite3_column_int64(q, 8));
 		struct bsa_wait w = { .execution = id,
-			              .began = time_of(number_of(q, 0)),
-			              .ended = time_of(number_of(q, 1)),
-			              .blocker = id_of(number_of(q, 2)),
-			              .blocker_app = (uint32_t)id_of(number_of(q, 3)),
+			              .began = time_of(column_or_nothing(q, 0)),
+			              .ended = time_of(column_or_nothing(q, 1)),
+			              .blocker = id_of(column_or_nothing(q, 2)),
+			              .blocker_app = (uint32_t)id_of(column_or_nothing(q, 3)),
 			              .kind = (uint8_t)bits.run_kind,
 			              .lane = (uint8_t)bits.run_lane,
 			              .occupancy = (uint8_t)sqlite3_column_int64(q, 4) };
 
-		w.cause =
-			bsa_crowd_cause(w.kind, (uint32_t)id_of(number_of(q, 7)), (uint8_t)bits.run_level, w.occupancy,
-		                        w.blocker_app, (uint8_t)sqlite3_column_int64(q, 5), sqlite3_column_int64(q, 6));
+		w.cause = bsa_crowd_cause(w.kind, (uint32_t)id_of(column_or_nothing(q, 7)), (uint8_t)bits.run_level,
+		                          w.occupancy, w.blocker_app, (uint8_t)sqlite3_column_int64(q, 5),
+		                          sqlite3_column_int64(q, 6));
 		r->waits[n++] = w;
 	}
 	if (n > few)

@@ -82,6 +82,12 @@ static inline bool column_is_null(sqlite3_stmt *q, int column)
 	return sqlite3_column_type(q, column) == SQLITE_NULL;
 }
 
+/* The number in a column of the row that @q is at; NOTHING: NULL. */
+static inline int64_t column_or_nothing(sqlite3_stmt *q, int column)
+{
+	return column_is_null(q, column) ? NOTHING : sqlite3_column_int64(q, column);
+}
+
 static inline void finalize_(sqlite3_stmt **q)
 {
 	sqlite3_finalize(*q);

@@ -67,11 +67,6 @@ enum { COLUMN_OWNER, COLUMN_KIND, COLUMN_BYTES, COLUMN_MAPPED, COLUMN_UNMAPPED, 
 
 #define COLUMNS "owner, kind, bytes, mapped, unmapped, took_ns, status"
 
-static int64_t column_or_null(sqlite3_stmt *q, int column)
-{
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(q, column);
-}
-
 static void sort_value(struct pool_stat *t, struct sort *sort, uint64_t key, uint64_t id)
 {
 	if (!t->s->code && bsa_sort_add(sort, (struct pair){ key, id }))
@@ -203,10 +198,10 @@ int bsa_pool_stat_run(struct bsa_store *s)
 
 	q = bsa_store_prepare(s, "SELECT " COLUMNS " FROM stored_mapping WHERE mapped IS NOT NULL");
 	while (q && bsa_store_step(s, q)) {
-		int64_t bytes = column_or_null(q, COLUMN_BYTES), took = column_or_null(q, COLUMN_TOOK);
-		int64_t mapped = column_or_null(q, COLUMN_MAPPED), unmapped = column_or_null(q, COLUMN_UNMAPPED);
-		int64_t owner = column_or_null(q, COLUMN_OWNER), kind = column_or_null(q, COLUMN_KIND);
-		bool worked = column_or_null(q, COLUMN_STATUS) == LABEL_status_NONE;
+		int64_t bytes = column_or_nothing(q, COLUMN_BYTES), took = column_or_nothing(q, COLUMN_TOOK);
+		int64_t mapped = column_or_nothing(q, COLUMN_MAPPED), unmapped = column_or_nothing(q, COLUMN_UNMAPPED);
+		int64_t owner = column_or_nothing(q, COLUMN_OWNER), kind = column_or_nothing(q, COLUMN_KIND);
+		bool worked = column_or_nothing(q, COLUMN_STATUS) == LABEL_status_NONE;
 		struct pool_group *g;
 		size_t at;
 
