@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/write.h"
 #include "importer/figures.h"
 #include "input/shared.h"
 #include "metrics/of_live.h"
@@ -45,21 +46,6 @@ static void error_keep(struct following *f, int r)
 		f->figures.code = r;
 }
 
-static bool write_all(const void *from, size_t n)
-{
-	while (n) {
-		ssize_t done = write(STDOUT_FILENO, from, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		from = (const char *)from + done;
-		n -= (size_t)done;
-	}
-	return true;
-}
-
 enum rows { NO_ROWS, LAST_ROWS, ALL_ROWS };
 
 /* @metrics: a text of @metrics_bytes; NULL: none. */
@@ -81,8 +67,9 @@ static bool write_answer(struct following *f, enum rows rows, const char *metric
 		to->n_rows = (uint32_t)bsa_live_rows(f->live, rows == ALL_ROWS, f->rows, BSV_FIGURES_ROWS);
 	to->state.why = NULL;
 	strncpy(to->why, why ? why : "", sizeof(to->why) - 1);
-	return write_all(to, sizeof(*to)) && write_all(f->rows, to->n_rows * sizeof(*f->rows)) &&
-	       write_all(metrics, to->metrics_bytes);
+	return bsv_write_all(STDOUT_FILENO, to, sizeof(*to)) &&
+	       bsv_write_all(STDOUT_FILENO, f->rows, to->n_rows * sizeof(*f->rows)) &&
+	       bsv_write_all(STDOUT_FILENO, metrics, to->metrics_bytes);
 }
 
 static void recording_read(struct following *f)

@@ -7,7 +7,6 @@
  */
 #include "live/terminal.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +16,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/write.h"
+
 #define TAKE "\033[?1049h\033[?25l\033[H\033[2J"
 #define GIVE "\033[?25h\033[?1049l"
 
@@ -25,26 +26,12 @@ static volatile sig_atomic_t taken;
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
-static void put_text(const char *text, size_t n)
-{
-	while (n) {
-		ssize_t done = write(STDOUT_FILENO, text, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return; /* the terminal is gone */
-		text += done;
-		n -= (size_t)done;
-	}
-}
-
 void bsv_terminal_give(void)
 {
 	if (!taken)
 		return;
 	taken = 0;
-	put_text(GIVE, sizeof(GIVE) - 1);
+	bsv_write_all(STDOUT_FILENO, GIVE, sizeof(GIVE) - 1);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
 }
 
@@ -75,7 +62,7 @@ bool bsv_terminal_take(void)
 	registered = true;
 	taken = 1;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-	put_text(TAKE, sizeof(TAKE) - 1);
+	bsv_write_all(STDOUT_FILENO, TAKE, sizeof(TAKE) - 1);
 	return true;
 }
 
@@ -115,7 +102,7 @@ void bsv_terminal_show(const char *text, size_t n)
 	}
 	fputs("\033[J", f);
 	fclose(f);
-	put_text(all, bytes);
+	bsv_write_all(STDOUT_FILENO, all, bytes);
 	free(all);
 }
 

@@ -1,0 +1,28 @@
+/*
+ * write.h -- writes all of a text or a struct, with as many calls as that takes.
+ */
+#ifndef BSV_BASE_WRITE_H
+#define BSV_BASE_WRITE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+/* Write @n bytes to @fd. False: the reader is gone, or there is an error. A handler of a signal may call it. */
+static inline bool bsv_write_all(int fd, const void *from, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, from, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return false;
+		from = (const char *)from + done;
+		n -= (size_t)done;
+	}
+	return true;
+}
+
+#endif
