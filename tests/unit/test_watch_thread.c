@@ -384,6 +384,32 @@ static void a_lane_whose_thread_has_not_come_is_passed_on(void **state)
 	rounds_end();
 }
 
+/* Of two lanes it takes one away, and lets the other one be passed on in the same look, but not after that. */
+static void a_seat_looks_until_it_has_a_lane(void **state)
+{
+	struct nnb__seat second;
+
+	(void)state;
+	begin_with(2);
+	nnb__seat_init(&second, &l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&w.seat, NNB__NEVER), 0);
+	wait_without_a_thread(&second);
+	nnb__lanes_give(&w.seat);
+	nnb__lanes_give(&holder);
+	assert_int_equal(nnb__lanes_take(&w.seat, NNB__NEVER), 0);
+	wait_without_a_thread(&holder);
+	nnb__lanes_give(&w.seat);
+	assert_true(l.policy.running[0] == &holder.job && l.policy.running[1] == &second.job);
+	app.probation_until = NNB__NEVER;
+	assert_int_equal(nnb__lanes_take(&w.seat, NNB__NEVER), 0);
+	assert_true(l.policy.running[0] == &w.seat.job && l.policy.running[1] == &holder.job);
+	nnb__lanes_give(&w.seat);
+	nnb__lanes_give(&holder);
+	nnb__lanes_give(&second);
+	assert_int_equal(l.policy.free, 3);
+	nnb__lanes_fini(&l);
+}
+
 /* ---- the thread ---- */
 
 static void a_seat_that_begins_to_wait_wakes_the_thread(void **state)
@@ -477,6 +503,7 @@ int main(void)
 		cmocka_unit_test(one_round_is_enough_on_probation),
 		cmocka_unit_test(a_seat_takes_the_lane_of_a_thread_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
+		cmocka_unit_test(a_seat_looks_until_it_has_a_lane),
 		cmocka_unit_test(a_seat_that_begins_to_wait_wakes_the_thread),
 		cmocka_unit_test(the_thread_does_not_sleep_while_a_seat_waits),
 		cmocka_unit_test(a_seat_that_waits_as_the_thread_goes_to_sleep_is_found),
