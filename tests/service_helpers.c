@@ -235,6 +235,13 @@ void service_fini(struct service *s)
 	assert_int_equal(status, 0);
 }
 
+int service_tear_down(void **state)
+{
+	service_fini(*state);
+	free(*state);
+	return 0;
+}
+
 /* ---- the service's resources ---- */
 
 static unsigned entries(pid_t pid, const char *what)
@@ -558,6 +565,13 @@ void one_app_close(struct one_app *a)
 	io_fini(&a->io);
 	service_settles(&a->s);
 	service_fini(&a->s);
+}
+
+int one_app_tear_down(void **state)
+{
+	one_app_close(*state);
+	free(*state);
+	return 0;
 }
 
 void visit_service(const struct service *s, const struct nnb_model *adds, uint32_t n)

@@ -69,6 +69,9 @@ void service_kill(struct service *s);
  */
 void service_fini(struct service *s);
 
+/* cmocka's tear-down: the same, of the service *@state, which is freed. */
+int service_tear_down(void **state);
+
 struct footprint service_footprint(const struct service *s);
 
 /* The service must come back to the resources of its baseline. */
@@ -186,6 +189,9 @@ void one_app_open(struct one_app *a, uint32_t n);
 
 /* Close what is open; the service must come back to its baseline, and end. */
 void one_app_close(struct one_app *a);
+
+/* cmocka's tear-down: the same, of the struct one_app *@state, which is freed. */
+int one_app_tear_down(void **state);
 
 /* A visit to the service: connect, prepare @adds, execute it by a call and by a burst, leave. */
 void visit_service(const struct service *s, const struct nnb_model *adds, uint32_t n);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-
 /* ---- keeping ---- */
 
 /* Room for one more of @size bytes each. */

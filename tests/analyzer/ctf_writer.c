@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "analyzer/script.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#include "base.h"
 
 enum { CPUS = 64, FIELDS = 20, CLASSES = 80, NS = 1000000000 };
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "decode/catalogue.h"
 
 enum { CHANGES_MAX = 4, FILES_MAX = 64, PATH_SIZE = 1024 };
@@ -22,18 +23,9 @@ static _Noreturn void give_up(const char *what)
 	abort();
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 static uint64_t below(uint64_t *state, uint64_t n)
 {
-	return n ? next_random(state) % n : 0;
+	return n ? splitmix_next(state) % n : 0;
 }
 
 static void __attribute__((format(printf, 3, 4))) say(char *said, size_t size, const char *format, ...)
@@ -149,7 +141,7 @@ static uint64_t borrowed(const struct records *from, const struct number *like, 
 		layout = bsa_layout(e->kind);
 		for (unsigned i = 0; i < layout->n_columns; i++)
 			if (!strcmp(layout->columns[i].name, like->name)) {
-				struct number n = number_of(e, &layout->columns[i], next_random(state));
+				struct number n = number_of(e, &layout->columns[i], splitmix_next(state));
 
 				return number_get(&n);
 			}
@@ -177,7 +169,7 @@ static uint64_t another_value(const struct records *from, const struct bsa_event
 		return below(state, 2) ? e->at + below(state, 2001) - 1000
 		                       : records_get(from, below(state, from->n))->at;
 	default:
-		return next_random(state) >> below(state, 64);
+		return splitmix_next(state) >> below(state, 64);
 	}
 }
 
@@ -190,7 +182,7 @@ static void change_field(const struct records *from, struct bsa_event *e, uint64
 	if (e->kind == BSA_loss) /* texts of the decoder itself, and of no stranger */
 		return;
 	layout = bsa_layout(e->kind);
-	n = number_of(e, &layout->columns[below(state, layout->n_columns)], next_random(state));
+	n = number_of(e, &layout->columns[below(state, layout->n_columns)], splitmix_next(state));
 	before = number_get(&n);
 	number_set(&n, another_value(from, e, &n, state));
 	say(said, size, " %s@%" PRIu64 ".%s: %" PRIu64 " -> %" PRIu64 ";", layout->name, e->at, n.name, before,
@@ -202,7 +194,7 @@ static void change_time(const struct records *from, struct bsa_event *e, uint64_
 	uint64_t before = e->at;
 
 	e->at = below(state, 4) ? records_get(from, below(state, from->n))->at
-	                        : e->at + (next_random(state) >> below(state, 64));
+	                        : e->at + (splitmix_next(state) >> below(state, 64));
 	if (e->at > INT64_MAX)
 		e->at = INT64_MAX;
 	say(said, size, " kind %u: time %" PRIu64 " -> %" PRIu64 ";", e->kind, before, e->at);
@@ -343,7 +335,7 @@ static void change_bytes(const char *path, uint64_t *state, char *said, size_t s
 		value ^= UINT64_C(1) << below(state, 8 * bytes);
 		break;
 	default:
-		value = next_random(state);
+		value = splitmix_next(state);
 	}
 	if (where + bytes > (uint64_t)st.st_size)
 		bytes = 1;

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "policy/policy.h"
 #include "policy/terms.h"
 
 #define NEVER UINT64_MAX
 #define US UINT64_C(1000)
-#define MS UINT64_C(1000000)
 
 enum { LIVE = 512, WORKERS = 24, SLOTS = 4, REFUSALS = 64 };
 enum { LANE_NATIVE = BSA_LANE_NATIVE, LANE_NONE = BSA_LANE_NONE };
@@ -78,11 +78,9 @@ struct world {
 
 uint64_t sim_random(uint64_t *series, uint64_t n)
 {
-	uint64_t x = *series += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = splitmix_next(series);
 
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return n ? (x ^ x >> 31) % n : 0;
+	return n ? x % n : 0;
 }
 
 static uint64_t below(struct world *w, uint64_t n)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
+
 #define NEVER UINT64_MAX
 #define PARTS INT64_C(720720) /* parts of a lane: any of 1 to 16 apps has whole ones */
 
@@ -179,13 +181,6 @@ static void tell_preemptions(const struct truth *t)
 }
 
 /* ---- apps: what they had, at each moment ---- */
-
-static int by_number(const void *one, const void *other)
-{
-	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-
-	return (a > b) - (a < b);
-}
 
 /* Every time at which an execution came, went, or went on a lane. */
 static void find_moments(struct truth *t)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#include "base.h"
 
 /* ---- what can be written ---- */
 
@@ -267,15 +267,12 @@ struct script *script_new(const char *text)
 
 char *script_read_file(const char *path)
 {
-	FILE *in = fopen(path, "r");
-	char *text = NULL;
-	size_t room = 0;
+	char *text = file_content(path, NULL);
 
-	if (!in || getdelim(&text, &room, 0, in) <= 0) {
+	if (!text || !*text) {
 		fprintf(stderr, "%s: cannot be read\n", path);
 		abort();
 	}
-	fclose(in);
 	return text;
 }
 

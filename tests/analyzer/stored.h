@@ -15,10 +15,9 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "bsa/db.h"
 #include "store/store.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 enum { OFFSET = 1000000 }; /* offset of the clock of stored_new's trace */
 

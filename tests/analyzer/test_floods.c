@@ -31,6 +31,7 @@
 
 #include "analyzer/ctf_writer.h"
 #include "analyzer/floods.h"
+#include "base.h"
 
 enum { FEW = 4000, PATH = 128, ARGS = 8, MOST_KIB = 64 << 10, MOST_MS = 1000, LONGEST_S = 60 };
 
@@ -83,10 +84,7 @@ static void drop_all(const char *path)
 
 static double now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+	return (double)now_ns() / 1e6;
 }
 
 static struct ran ended(pid_t pid, double began)

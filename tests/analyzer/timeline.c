@@ -1,6 +1,7 @@
 /* timeline.c -- see timeline.h. */
 #include "analyzer/timeline.h"
 
+#include "base.h"
 #include "fold/facts.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define NEVER UINT64_MAX
 
 enum { STRETCHES_MAX = 16, THINGS_MAX = 256, WORD_MAX = 256, TEXT_MAX = 512, MISSED_DEADLINE = 5 };

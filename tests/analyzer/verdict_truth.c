@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "analyzer/schedule_truth.h"
+#include "base.h"
 #include "replay/sharing.h"
 
 #define NEVER BSA_NEVER
-#define MS UINT64_C(1000000)
 
 enum { MODE_SAVE = 2 }; /* values of service_state.preempt_mode */
 
@@ -347,13 +347,6 @@ static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
 }
 
 /* ---- starvation ---- */
-
-static int by_number(const void *one, const void *other)
-{
-	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-
-	return (a > b) - (a < b);
-}
 
 /* Median run of the answered executions of @model, if @within of those in the judged time; 0: none was answered. */
 static uint64_t median_run(const struct judge *j, uint32_t model, bool within)

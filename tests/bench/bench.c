@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base.h"
+
 struct bench_ratio {
 	char name[80];
 	double median, q1, q3, bound;
@@ -374,10 +376,7 @@ int bench_close(struct bench *b)
 
 uint64_t bench_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return now_ns();
 }
 
 void bench_pin(int cpu)

@@ -5,6 +5,7 @@
  * The limit is the file itself: a process that writes as many bytes, and does nothing else, is measured beside it.
  * And what a scrape of the exporter costs, when there are as many series as there may be.
  */
+#include "base.h"
 #include "bench.h"
 #include "exporter/http.h"
 #include "facts.h"
@@ -160,10 +161,7 @@ static size_t scrape(struct bsv_http *h)
 
 static double cpu_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e6;
 }
 
 static void scrapes(struct bench *b)

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "facts.h"
 
+#include "base.h"
 #include "store/file.h"
 #include "store/numbers.h"
 #include "store/pages.h"
@@ -36,10 +37,7 @@ static void fail(const char *what, const char *why)
 
 static double cpu_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static const char *path_of(const char *name)

@@ -5,6 +5,7 @@
 #include "bench.h"
 #include "facts.h"
 
+#include "base.h"
 #include "bsa/db.h"
 #include "store/store.h"
 
@@ -38,10 +39,7 @@ struct load {
 
 static double cpu_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static struct load load(const char *path, uint64_t n)

@@ -13,6 +13,7 @@
  */
 #include "bench.h"
 
+#include "base.h"
 #include "bsa/db.h"
 #include "whatif/changes.h"
 #include "whatif/prediction.h"
@@ -799,29 +800,21 @@ static void tell_saved(struct bench *b)
 	              at_percent(&saved, MISSED, 90) - at_percent(&saved_noise, MISSED, 90), 5);
 }
 
-static uint64_t cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /* In a second of cpu time. */
 static double replayed_per_second(void)
 {
 	const struct recording *r = &all[6][0][0];
 	struct bsv_group_figures *f = calloc(r->past.n_groups + 1, sizeof(*f));
-	uint64_t began = cpu_now(), n = 0;
+	uint64_t began = thread_cpu_ns(), n = 0;
 
 	must(f != NULL, "a replay", "out of memory");
-	for (uint64_t seed = 0; cpu_now() - began < UINT64_C(1000000000); seed++) {
+	for (uint64_t seed = 0; thread_cpu_ns() - began < UINT64_C(1000000000); seed++) {
 		must(bsv_draw(&r->past, NULL, seed % DRAWS, f), "a replay", "out of memory");
 		for (size_t i = 0; i < r->past.n_groups; i++)
 			n += f[i].n;
 	}
 	free(f);
-	return (double)n / ((double)(cpu_now() - began) / 1e9);
+	return (double)n / ((double)(thread_cpu_ns() - began) / 1e9);
 }
 
 static void record(const char *dir, bool quick)

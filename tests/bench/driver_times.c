@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base.h"
 #include "bench/driver_times.h"
 #include "kernels/look.h"
 #include "step.h"
@@ -25,14 +26,6 @@ static struct recorded {
 	struct site site;
 } recorded[STEPS_MAX];
 static uint32_t n_recorded;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* Is its XNNPACK operator all there is to the step? */
 static bool is_operator(const struct step *step)

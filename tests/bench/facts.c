@@ -1,6 +1,7 @@
 /* facts.c -- see facts.h. */
 #include "facts.h"
 
+#include "base.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -16,10 +17,7 @@ static uint64_t state = 88172645463325252;
 
 static uint64_t random_below(uint64_t n)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % n;
+	return xorshift_next(&state) % n;
 }
 
 struct bsa_execution facts_execution(const struct bsa_facts *facts, uint64_t i)

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "bsa/live.h"
 
 enum { LOOK_NS = 5000000, WRITTEN_AFTER_NS = 500000, ROWS_EACH = 20, ROWS = 1024, SETTLE_NS = 15000000 };
@@ -47,22 +48,6 @@ static void write_part(const char *directory, const char *name, const char *byte
 	if (fd < 0 || pwrite(fd, bytes, n, (off_t)offset) != (ssize_t)n)
 		fail(path);
 	close(fd);
-}
-
-static char *read_file(const char *directory, const char *name, uint64_t *ret_n)
-{
-	char path[PATH_MAX], *bytes;
-	struct stat st;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) || !(bytes = malloc((size_t)st.st_size + 1)) ||
-	    read(fd, bytes, (size_t)st.st_size) != (ssize_t)st.st_size)
-		fail(path);
-	close(fd);
-	*ret_n = (uint64_t)st.st_size;
-	return bytes;
 }
 
 static void add_packets(const char *name, const char *bytes, uint64_t n)
@@ -101,12 +86,15 @@ static void read_trace(const char *trace, const char *directory)
 	if (!d || mkdir(directory, 0700))
 		fail("there is no such trace, or the directory cannot be made");
 	while ((e = readdir(d))) {
-		uint64_t n;
-		char *bytes;
+		char path[PATH_MAX], *bytes;
+		size_t n;
 
 		if (e->d_type != DT_REG)
 			continue;
-		bytes = read_file(trace, e->d_name, &n);
+		snprintf(path, sizeof(path), "%s/%s", trace, e->d_name);
+		bytes = file_content(path, &n);
+		if (!bytes)
+			fail(path);
 		if (strcmp(e->d_name, "metadata") != 0)
 			add_packets(e->d_name, bytes, n); /* its bytes are kept */
 		else

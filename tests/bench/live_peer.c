@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base.h"
+
 enum { RETRY_NS = 1000000, LAGS_MAX = 1 << 23, NS = 1000000000 };
 
 struct peer {
@@ -16,14 +18,6 @@ struct peer {
 	double *lags; /* ms */
 	size_t n;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
 
 static void take(struct peer *p, const bt_message *message)
 {

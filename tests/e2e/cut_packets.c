@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
+
 /*
  * The fields of a packet that LTTng-UST wrote on a machine of 64 bits; the packet begins with the magic
  * number.
@@ -50,26 +52,6 @@ static uint64_t load_u64(const uint8_t *at)
 }
 
 /* The bytes of a file, owned by the caller; it has *ret_n of them. */
-static uint8_t *file_load(const char *path, size_t *ret_n)
-{
-	FILE *f = fopen(path, "rb");
-	uint8_t *bytes = NULL;
-	long n = -1;
-
-	if (f && fseek(f, 0, SEEK_END) == 0)
-		n = ftell(f);
-	if (n >= 0)
-		bytes = malloc((size_t)n + 1);
-	if (!bytes)
-		refuse(path, "cannot be read");
-	rewind(f);
-	if (fread(bytes, 1, (size_t)n, f) != (size_t)n)
-		refuse(path, "cannot be read");
-	fclose(f);
-	*ret_n = (size_t)n;
-	return bytes;
-}
-
 /* The size of the packet at @packet, of which the file has @left bytes. */
 static size_t packet_size(const char *path, const uint8_t *packet, size_t left)
 {
@@ -136,7 +118,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: cut_packets FILE [BEGIN END LOST]\n");
 		return 2;
 	}
-	bytes = file_load(argv[1], &n);
+	bytes = (uint8_t *)file_content(argv[1], &n);
+	if (!bytes)
+		refuse(argv[1], "cannot be read");
 	if (argc == 2)
 		stream_list(argv[1], bytes, n);
 	else

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base.h"
 #include "nnb/driver.h"
 
 extern const struct nnb_driver nnb_driver_xnnpack;
@@ -26,14 +27,6 @@ struct run {
 	const struct nnb_look *look;
 	void *inner;
 };
-
-static uint64_t cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static unsigned percent_of(uint32_t operations)
 {
@@ -89,12 +82,12 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 static enum nnb_status run_op(void *run, uint32_t op)
 {
 	struct run *r = run;
-	uint64_t began = cpu_now(), ended;
+	uint64_t began = thread_cpu_ns(), ended;
 	enum nnb_status status = nnb_driver_xnnpack.run_op(r->inner, op);
 
-	ended = cpu_now();
+	ended = thread_cpu_ns();
 	ended += (ended - began) * r->model->percent / 100;
-	while (cpu_now() < ended)
+	while (thread_cpu_ns() < ended)
 		if (r->look && r->look->goes_on && !r->look->goes_on(r->look->arg))
 			return NNB_STATUS_GENERAL_FAILURE;
 	return status;

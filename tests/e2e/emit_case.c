@@ -17,16 +17,9 @@
 #include "analyzer/case_file.h"
 #include "analyzer/script.h"
 #include "analyzer/timeline.h"
+#include "base.h"
 
 enum { WRONG_USAGE = 2, NO_SUCH_CASE = 3, NOT_EXACT = 4 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void wait_until(uint64_t at)
 {
@@ -141,7 +134,7 @@ static void tell_case(const char *text)
 
 	while ((e = script_next(s)) && tell_who(e))
 		continue;
-	base = now();
+	base = now_ns();
 	wait_until(base + lasts); /* no event is emitted before its time */
 	for (; e; e = script_next(s)) {
 		if (e->kind == BSA_exec_client)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base.h"
 #include "nbt/nbt.h"
 
 static bool largest;
@@ -78,7 +79,6 @@ static const char *text(void)
 
 /* ---- all of them ---- */
 
-#define N_OF(list) (sizeof(list) / sizeof((list)[0]))
 #define COMMA (printf("%s", first ? "" : ", "), first = false)
 
 /* The same list of fields is read twice: once to set them, and once to print them. */

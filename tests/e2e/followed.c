@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base.h"
 #include "decode/decode.h"
 #include "decode/follow.h"
 
@@ -50,14 +51,6 @@ static void add(struct sum *sum, const struct bsa_event *e)
 	sum->unordered += h;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static int fails(const struct bsa_err *err)
 {
 	fprintf(stderr, "followed: %s\n", err->text);
@@ -72,7 +65,7 @@ static int step(struct bsa_follow *f, uint64_t at, struct sum *sum, struct bsa_e
 	while (r >= 0 && (r = bsa_follow_next(f, &e, err)) > 0) {
 		add(sum, e);
 		if (at != BSA_NEVER && n_lags < LAGS_MAX)
-			lags[n_lags++] = now() - e->at;
+			lags[n_lags++] = now_ns() - e->at;
 	}
 	return r;
 }
@@ -85,7 +78,7 @@ static int follow(const char *directory, uint64_t settle_ns, struct sum *sum, st
 	int r = bsa_follow_open(&f, &(struct bsa_follow_options){ directory, settle_ns }, &err);
 
 	while (r >= 0 && poll(&in, 1, LOOK_MS) <= 0)
-		r = step(f, now(), sum, &err);
+		r = step(f, now_ns(), sum, &err);
 	if (r >= 0)
 		r = step(f, BSA_NEVER, sum, &err);
 	if (r >= 0)
@@ -107,13 +100,6 @@ static int decode(const char *directory, struct sum *sum)
 	return r < 0 ? fails(&err) : 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
 	struct sum live = { 0 }, whole = { 0 };
@@ -123,7 +109,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (follow(argv[1], strtoull(argv[2], NULL, 10) * 1000000, &live, &followed) || decode(argv[1], &whole))
 		return 1;
-	qsort(lags, n_lags, sizeof(*lags), by_size);
+	qsort(lags, n_lags, sizeof(*lags), by_number);
 	printf("records %" PRIu64 " of %" PRIu64 ", live %zu, late %" PRIu64 " by %.3f ms at most, broken %" PRIu64
 	       ", overwritten %" PRIu64 ", streams %zu\n",
 	       live.n, whole.n, n_lags, followed.late, (double)followed.late_ns / 1e6, followed.broken,

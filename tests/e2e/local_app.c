@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base.h"
 #include "nnb/burst.h"
 #include "unit/abort_unless.h"
 #include "unit/device_helpers.h"
@@ -34,14 +35,6 @@ static struct nnb_model *one_operation(void)
 	return m;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* @n executions with @budget ns each, after one with enough time. */
 static void miss(struct nnb_device *d, struct nnb_model *m, unsigned n, int64_t budget,
                  const struct nnb_burst_config *config)
@@ -60,9 +53,9 @@ static void miss(struct nnb_device *d, struct nnb_model *m, unsigned n, int64_t 
 	for (unsigned i = 0; i < n; i++) {
 		enum nnb_status status;
 
-		call.terms.deadline_ns = now() + (uint64_t)budget;
+		call.terms.deadline_ns = now_ns() + (uint64_t)budget;
 		status = nnb_burst_execute(b, &call, &answer, NULL);
-		abort_unless(status || now() > call.terms.deadline_ns);
+		abort_unless(status || now_ns() > call.terms.deadline_ns);
 		abort_unless(answer.fallback == !!config);
 		printf("%" PRId64 " %s\n", (int64_t)answer.exec,
 		       nnb_status_name(status)); /* signed, as in a database */

@@ -11,17 +11,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base.h"
 #include "nnb/client.h"
 #include "unit/abort_unless.h"
 #include "zoo.h"
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static int is_over(void)
 {
@@ -49,7 +42,7 @@ int main(int argc, char **argv)
 		uint64_t by = strtoull(argv[5], NULL, 10) * 1000;
 		struct nnb_prepare how = { .preference = 1,
 			                   .priority = (uint32_t)atoi(argv[4]),
-			                   .deadline_ns = by ? now() + by : 0 };
+			                   .deadline_ns = by ? now_ns() + by : 0 };
 		struct nnb_remote *remote = NULL;
 		enum nnb_status status = nnb_remote_prepare(client, model, &how, NULL, &remote, &why);
 
@@ -59,7 +52,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "preparing: %s: %s\n", nnb_status_name(status), why.text);
 			return 1;
 		} else {
-			late += by && now() > how.deadline_ns;
+			late += by && now_ns() > how.deadline_ns;
 		}
 		nnb_remote_release(remote);
 	}

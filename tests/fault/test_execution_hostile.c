@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
 
@@ -108,8 +109,7 @@ static uint64_t random_state = 1;
 
 static uint32_t random_below(uint32_t n)
 {
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
+	return (uint32_t)(lcg_next(&random_state) >> 33) % n;
 }
 
 /* A random scale of any magnitude, often close to infinity or subnormal. */

@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "nnb/model.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define UNTOUCHED ((struct nnb_model *)(uintptr_t)0x5a5a)
 
 /* ---- allocations of the builder that fail: the n-th from now on, 0 none ---- */
@@ -75,15 +75,6 @@ static bool is_unchanged(const struct nnb_model *m, const struct picture *before
 
 	free(now.data);
 	return same;
-}
-
-static unsigned open_fds(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 1024; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
 }
 
 /* ---- making ---- */

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <signal.h>
 
+#include "base.h"
 #include "fault/hostile_models.h"
 #include "service_helpers.h"
 
@@ -127,13 +128,6 @@ static int by_deadline(void **state)
 static int fifo(void **state)
 {
 	return set_up_with(state, "fifo");
-}
-
-static int tear_down(void **state)
-{
-	one_app_close(*state);
-	free(*state);
-	return 0;
 }
 
 /* ---- the app ---- */
@@ -281,12 +275,10 @@ static void app_prepares(const char *socket_path, bool endlessly)
 /* The cpu time that the service's process has used. */
 static uint64_t cpu_of_service(const struct one_app *f)
 {
-	struct timespec t;
 	clockid_t clock;
 
 	assert_int_equal(clock_getcpuclockid(f->s.pid, &clock), 0);
-	assert_int_equal(clock_gettime(clock, &t), 0);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+	return clock_ns(clock);
 }
 
 /* ---- tests ---- */
@@ -687,7 +679,7 @@ int main(int argc, char **argv)
 		executes_endlessly(argv[3]);
 	}
 	skip_without_files(2048);
-#define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
+#define TEST(f, set_up) add_test(f, set_up, one_app_tear_down, NULL, "%s", #f)
 	TEST(a_model_that_would_take_hours_is_refused, fair);
 	TEST(an_execution_of_unknown_work_ends_at_the_limit, fair);
 	TEST(a_trial_run_ends_inside_an_operation, fair);

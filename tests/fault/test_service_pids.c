@@ -186,13 +186,6 @@ static int set_up_blind(void **state)
 	return r;
 }
 
-static int tear_down(void **state)
-{
-	service_fini(*state);
-	free(*state);
-	return 0;
-}
-
 /*
  * When the process with the same pid connects, the service has not yet accepted the connections of the ended
  * one.
@@ -300,13 +293,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "no process with a pid of its choice can be made here\n");
 		return SKIPPED;
 	}
-	add_test(a_process_that_ended_before_accept_holds_no_connection, set_up, tear_down, NULL,
+	add_test(a_process_that_ended_before_accept_holds_no_connection, set_up, service_tear_down, NULL,
 	         "a process that ended before accept holds no connection");
-	add_test(a_process_that_ended_before_hello_releases_its_connections, set_up, tear_down, NULL,
+	add_test(a_process_that_ended_before_hello_releases_its_connections, set_up, service_tear_down, NULL,
 	         "a process that ended before hello releases its connections");
-	add_test(a_process_that_the_service_cannot_see_is_not_an_app, set_up_blind, tear_down, NULL,
+	add_test(a_process_that_the_service_cannot_see_is_not_an_app, set_up_blind, service_tear_down, NULL,
 	         "a process that the service cannot see is not an app");
-	add_test(a_client_that_cannot_be_watched_may_try_again, set_up, tear_down, NULL,
+	add_test(a_client_that_cannot_be_watched_may_try_again, set_up, service_tear_down, NULL,
 	         "a client that cannot be watched may try again");
 	return _cmocka_run_group_tests("service: pids", tests, n_tests, NULL, NULL);
 }

@@ -230,13 +230,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	service_fini(*state);
-	free(*state);
-	return 0;
-}
-
 static void start_scene(struct child *c, const char *scene, const struct service *s)
 {
 	char service[16];
@@ -366,12 +359,14 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	skip_without_files(2048);
-	add_test(refused_clients_do_not_keep_others_out, set_up, tear_down, NULL,
+	add_test(refused_clients_do_not_keep_others_out, set_up, service_tear_down, NULL,
 	         "refused clients do not keep others out");
-	add_test(a_stop_does_not_wait_for_refused_clients, set_up, tear_down, NULL,
+	add_test(a_stop_does_not_wait_for_refused_clients, set_up, service_tear_down, NULL,
 	         "a stop does not wait for refused clients");
-	add_test(a_stop_does_not_wait_for_the_backlog, set_up, tear_down, NULL, "a stop does not wait for the backlog");
-	add_test(a_stop_does_not_wait_for_sockets, set_up, tear_down, NULL, "a stop does not wait for sockets");
-	add_test(a_stop_does_not_wait_for_executions, set_up, tear_down, NULL, "a stop does not wait for executions");
+	add_test(a_stop_does_not_wait_for_the_backlog, set_up, service_tear_down, NULL,
+	         "a stop does not wait for the backlog");
+	add_test(a_stop_does_not_wait_for_sockets, set_up, service_tear_down, NULL, "a stop does not wait for sockets");
+	add_test(a_stop_does_not_wait_for_executions, set_up, service_tear_down, NULL,
+	         "a stop does not wait for executions");
 	return _cmocka_run_group_tests("service: refusals and stops", tests, n_tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  */
 #include "service_helpers.h"
 
+#include "base.h"
 #include "nnb/memory.h"
 
 enum { N = 64, REQUESTS = 5000, POOLS = 3 };
@@ -63,8 +64,7 @@ static uint64_t random_state;
 
 static uint32_t below(uint32_t n)
 {
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
+	return (uint32_t)(lcg_next(&random_state) >> 33) % n;
 }
 
 static struct nnb_pool *file_pool(int prot, bool cut)

@@ -463,13 +463,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	one_app_close(*state);
-	free(*state);
-	return 0;
-}
-
 /* One more connection of the victim with one call, then closed. */
 static uint64_t connect_ns(const struct one_app *f)
 {
@@ -572,7 +565,7 @@ int main(int argc, char **argv)
 	}
 	skip_without_files(2048);
 	only = argc == 2 ? argv[1] : NULL;
-#define TEST(f) add_test(f, set_up, tear_down, NULL, "%s", #f)
+#define TEST(f) add_test(f, set_up, one_app_tear_down, NULL, "%s", #f)
 	TEST(the_victim_keeps_half_of_its_throughput);
 	return _cmocka_run_group_tests("service: throughput under attack", tests, n_tests, NULL, NULL);
 }

@@ -121,13 +121,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	one_app_close(*state);
-	free(*state);
-	return 0;
-}
-
 static unsigned mappings(const struct service *s)
 {
 	char path[64], line[512];
@@ -185,6 +178,7 @@ int main(int argc, char **argv)
 		tear_again_and_again(argv[3]);
 		return 0;
 	}
-	add_test(a_tear_costs_the_service_no_mapping, set_up, tear_down, NULL, "a tear costs the service no mapping");
+	add_test(a_tear_costs_the_service_no_mapping, set_up, one_app_tear_down, NULL,
+	         "a tear costs the service no mapping");
 	return _cmocka_run_group_tests("service: torn files", tests, n_tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
+
 /* The words of C and of its headers that a rename never changes. Every other word is a name. */
 static const char *const keywords[] = {
 	"NULL",    "assert",  "bool",   "break",    "case",   "char",          "const",    "continue",
@@ -32,30 +34,6 @@ bool token_is(const struct tokens *t, size_t i, const char *text)
 {
 	return i < t->n && t->all[i].length == strlen(text) &&
 	       !memcmp(t->source + t->all[i].at, text, t->all[i].length);
-}
-
-static int read_file(struct tokens *ret, const char *path)
-{
-	FILE *file = fopen(path, "r");
-	char *grown;
-	size_t room = 0, got;
-
-	if (!file)
-		return -errno;
-	do {
-		room += 65536;
-		grown = realloc(ret->source, room + 1);
-		if (!grown)
-			break;
-		ret->source = grown;
-		got = fread(ret->source + ret->length, 1, room - ret->length, file);
-		ret->length += got;
-	} while (ret->length == room);
-	fclose(file);
-	if (!grown)
-		return -ENOMEM;
-	ret->source[ret->length] = '\0';
-	return 0;
 }
 
 /* Returns the first byte from @at on that is neither space nor comment nor a line of the preprocessor. */
@@ -228,8 +206,10 @@ static void group(struct tokens *t)
 int tokens_read(struct tokens *ret, const char *path)
 {
 	struct tokens t = { 0 };
-	int result = read_file(&t, path);
+	int result;
 
+	t.source = file_content(path, &t.length);
+	result = t.source ? 0 : -errno;
 	if (!result) {
 		t.all = calloc(t.length + 1, sizeof(*t.all));
 		t.statements = calloc(t.length + 2, sizeof(*t.statements));

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "nnb/device.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 static const struct nnb_prepare ordinary = { .preference = 1, .priority = 1 };

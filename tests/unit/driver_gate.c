@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "nnb/driver.h"
 #include "unit/gate.h"
 
@@ -73,10 +74,7 @@ static void pass_run(unsigned op)
 
 static uint64_t cpu_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return thread_cpu_ns() / 1000;
 }
 
 static void take_time(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base.h"
 #include "kernels/look.h"
 #include "model/cost.h"
 #include "step.h"
@@ -20,20 +21,11 @@ enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 
 NNB_PUBLIC struct looks nnb_looks;
 
-/* Time of the thread's cpu: the machine's other work does not count. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t last, longest, looks;
 
 static bool goes_on(void *ends)
 {
-	uint64_t now = cpu_ns();
+	uint64_t now = thread_cpu_ns();
 
 	longest = now - last > longest ? now - last : longest;
 	last = now;
@@ -48,11 +40,11 @@ static enum nnb_status watched(struct step *step, const struct site *site, bool 
 	enum nnb_status status;
 
 	longest = looks = 0;
-	last = cpu_ns();
+	last = thread_cpu_ns();
 	nnbx_work_begin(&look);
 	status = __real_nnbx_step_run(step, site);
 	*whole = nnbx_work_end();
-	longest = cpu_ns() - last > longest ? cpu_ns() - last : longest;
+	longest = thread_cpu_ns() - last > longest ? thread_cpu_ns() - last : longest;
 	return status;
 }
 
@@ -75,14 +67,14 @@ enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 {
 	uint32_t type = site->graph->model->operands[site->op->outputs[0]].type;
 	size_t bytes = shape_elements(out_shape(site, 0)) * nnb_type_info(type)->bytes;
-	uint64_t began = cpu_ns();
+	uint64_t began = thread_cpu_ns();
 	enum nnb_status status;
 	void *out;
 	bool whole;
 
 	nnbx_work_begin(NULL);
 	status = __real_nnbx_step_run(step, site);
-	nnb_looks.took_ns = cpu_ns() - began;
+	nnb_looks.took_ns = thread_cpu_ns() - began;
 	if (status)
 		return status;
 	out = malloc(bytes);

@@ -26,10 +26,9 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "nnb/fmq.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define MS UINT64_C(1000000)
 #define PATIENCE (20000 * MS) /* the longest wait for what must happen, on a slow machine */
 enum { WATCHDOG_S = 50 };     /* for one test: SIGALRM ends the program */
 
@@ -60,26 +59,10 @@ static inline __attribute__((format(printf, 5, 6))) void add_test(CMUnitTestFunc
 
 /* ---- time and chance ---- */
 
-static inline uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
-
-static inline void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
-}
-
 /* xorshift64*: the same numbers in every run. */
 static inline uint64_t next_random(uint64_t *state)
 {
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * UINT64_C(0x2545f4914f6cdd1d);
+	return xorshift_star_next(state);
 }
 
 /*

@@ -3,12 +3,13 @@
 
 #include <dlfcn.h>
 
+#include "base.h"
+
 static uint64_t random_state;
 
 uint32_t random_below(uint32_t n)
 {
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
+	return (uint32_t)(lcg_next(&random_state) >> 33) % n;
 }
 
 uint32_t random_between(uint32_t least, uint32_t most)

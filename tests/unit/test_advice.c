@@ -10,9 +10,8 @@
 #include <cmocka.h>
 
 #include "audit/advice.h"
+#include "base.h"
 #include "base/causes.h"
-
-#define N_OF(a) (sizeof(a) / sizeof(*(a)))
 
 static const struct row {
 	const char *name;

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "burst/result.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define NONE NNB_STATUS_NONE
 #define SMALL NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE
 #define MISSED NNB_STATUS_MISSED_DEADLINE_TRANSIENT

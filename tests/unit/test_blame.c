@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-#define N_OF(a) (sizeof(a) / sizeof(*(a)))
+#include "base.h"
+
 #define NO BSA_NEVER
 
 enum { SUBMITTED = 1000, BUDGET = 210, PARTS_MAX = 6, ROOM = BSA_CAUSES + 3 * PARTS_MAX, TEXT_MAX = 1024 };
@@ -867,10 +868,7 @@ static uint64_t seed;
 /* A random number below @n. */
 static uint64_t draw(uint64_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
+	return xorshift_next(&seed) % n;
 }
 
 static bool chance(unsigned percent)

@@ -7,14 +7,14 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "unit/device_helpers.h"
 
 static uint64_t random_state;
 
 static uint32_t random_below(uint32_t n)
 {
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
+	return (uint32_t)(lcg_next(&random_state) >> 33) % n;
 }
 
 static uint32_t between(uint32_t least, uint32_t most)

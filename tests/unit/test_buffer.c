@@ -1004,13 +1004,6 @@ static void an_execution_that_begins_again_uses_its_new_buffers(void **state)
 
 /* ---- tokens ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void tokens_are_not_0_and_all_differ(void **state)
 {
 	enum { MANY = 1000 };

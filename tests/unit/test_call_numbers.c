@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "service/numbers.h"
 
 #include <stdlib.h>
@@ -17,8 +18,7 @@ enum { CALLS = 200000, CHANNELS = 64 };
 
 static uint32_t random_32(uint64_t *series)
 {
-	*series = *series * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(*series >> 32);
+	return (uint32_t)(lcg_next(series) >> 32);
 }
 
 /* Each channel has one call under way, and the calls arrive in any order. */

@@ -15,8 +15,7 @@
 #include <cmocka.h>
 
 #include "analyzer/timeline.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#include "base.h"
 
 static const struct refused {
 	const char *name, *text;

@@ -7,9 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "input/conjunct.h"
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct row {
 	const char *where, *first, *rest; /* first NULL: the cut is unknown; rest NULL: first is the whole condition */

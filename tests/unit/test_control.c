@@ -10,12 +10,12 @@
 #include <malloc.h>
 #include <time.h>
 
+#include "base.h"
 #include "loop_models.h"
 #include "nnb/burst.h"
 #include "unit/fmq_helpers.h"
 #include "unit/loops.h"
 
-#define MS UINT64_C(1000000)
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define LOOK_NS (30 * MS)
 enum { FEWER = 50 }; /* operands: a sanitizer copies all of them when one is added */
@@ -376,14 +376,6 @@ static void a_loop_ends_at_the_look_that_ends_it(void **state)
 
 /* ---- nested IFs with many operands ---- */
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
-
 struct pace {
 	uint64_t last, longest, looks;
 	bool ends;
@@ -392,7 +384,7 @@ struct pace {
 static bool paced(void *arg)
 {
 	struct pace *p = arg;
-	uint64_t now = cpu_ns();
+	uint64_t now = thread_cpu_ns();
 
 	p->longest = now - p->last > p->longest ? now - p->last : p->longest;
 	p->last = now;
@@ -405,9 +397,9 @@ static enum nnb_status run_paced(struct bound *b, struct pace *p)
 	enum nnb_status status;
 
 	fixture.loops->look = (struct nnb_look){ paced, p };
-	p->last = cpu_ns();
+	p->last = thread_cpu_ns();
 	status = run(b);
-	p->longest = cpu_ns() - p->last > p->longest ? cpu_ns() - p->last : p->longest;
+	p->longest = thread_cpu_ns() - p->last > p->longest ? thread_cpu_ns() - p->last : p->longest;
 	look_with(NULL);
 	return status;
 }

@@ -4,11 +4,11 @@
  */
 #include <semaphore.h>
 
+#include "base.h"
 #include "loop_models.h"
 #include "nnb/fence.h"
 #include "service_helpers.h"
 
-#define MS UINT64_C(1000000)
 enum { SYNC, ASYNC, BURST, FENCED, N_PATHS };
 static const char *const path_names[N_PATHS] = { "sync", "async", "burst", "fenced" };
 

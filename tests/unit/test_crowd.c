@@ -17,6 +17,7 @@
 #include "analyzer/folders.h"
 #include "analyzer/imported.h"
 #include "analyzer/script.h"
+#include "base.h"
 #include "fold/fold.h"
 #include "store/crowd.h"
 #include "store/store.h"
@@ -39,8 +40,7 @@ struct crowd_of {
 
 static uint64_t next_random(uint64_t *state, uint64_t below)
 {
-	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*state >> 33) % below;
+	return (lcg_next(state) >> 33) % below;
 }
 
 static void begin(FILE *to, const struct crowd_of *c)

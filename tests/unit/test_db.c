@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base.h"
+
 static struct bsa_db *open_db(const char *path)
 {
 	struct bsa_db *db = NULL;
@@ -331,10 +333,7 @@ static uint64_t seed = 88172645463325252;
 
 static uint64_t random_below(uint64_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
+	return xorshift_next(&seed) % n;
 }
 
 /* Inverted bytes: the program gives an answer or an error, and does not crash. */

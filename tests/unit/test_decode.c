@@ -22,9 +22,9 @@
 
 #include "analyzer/ctf_writer.h"
 #include "analyzer/script.h"
+#include "base.h"
 #include "decode/decode.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 enum { THREADS_MAX = 4, PATH = 512 };
 
 /* ---- places ---- */
@@ -189,14 +189,6 @@ static void expect_refusal(const char *path, int code, const char *says)
 
 /* ---- values ---- */
 
-static uint64_t chance(uint64_t *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return *seed * UINT64_C(0x2545f4914f6cdd1d);
-}
-
 static void add_record(struct records *all, const char *line)
 {
 	assert_non_null(all->list = realloc(all->list, (all->n + 1) * sizeof(*all->list)));
@@ -214,14 +206,14 @@ static struct records every_event(void)
 #define BEGIN(name) n = (size_t)snprintf(line, sizeof(line), "%zu %s", 1000 + all.n, #name);
 #define NBT_EVENT(name, sides, level, about, fields) BEGIN(name) fields add_record(&all, line);
 #define ADD(...) n += (size_t)snprintf(line + n, sizeof(line) - n, __VA_ARGS__);
-#define NBT_INT(type, name)                                                        \
-	number = chance(&seed) & UINT64_MAX >> (64 - 8 * sizeof(nbt_##type)) >> 1; \
+#define NBT_INT(type, name)                                                                    \
+	number = xorshift_star_next(&seed) & UINT64_MAX >> (64 - 8 * sizeof(nbt_##type)) >> 1; \
 	ADD(" %s=%llu", #name, (unsigned long long)number)
-#define NBT_LABEL(enumeration, name) ADD(" %s=%u", #name, (unsigned)chance(&seed) & 0xff)
+#define NBT_LABEL(enumeration, name) ADD(" %s=%u", #name, (unsigned)xorshift_star_next(&seed) & 0xff)
 #define NBT_ARRAY(type, name, count)                  \
 	for (of_list = 0; of_list < count; of_list++) \
-	ADD("%s%llu", of_list ? "," : " " #name "=", (unsigned long long)chance(&seed))
-#define NBT_TEXT(name) ADD(" %s=text%u", #name, (unsigned)chance(&seed))
+	ADD("%s%llu", of_list ? "," : " " #name "=", (unsigned long long)xorshift_star_next(&seed))
+#define NBT_TEXT(name) ADD(" %s=text%u", #name, (unsigned)xorshift_star_next(&seed))
 	typedef uint8_t nbt_u8;
 	typedef uint16_t nbt_u16;
 	typedef uint32_t nbt_u32;
@@ -489,10 +481,10 @@ static void write_random(const char *directory, unsigned cpus, size_t n, uint64_
 	uint64_t time[64] = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned cpu = (unsigned)(chance(&seed) % cpus);
+		unsigned cpu = (unsigned)(xorshift_star_next(&seed) % cpus);
 		char values[64];
 
-		time[cpu] += chance(&seed) % 4 ? chance(&seed) % 8 : 0;
+		time[cpu] += xorshift_star_next(&seed) % 4 ? xorshift_star_next(&seed) % 8 : 0;
 		snprintf(values, sizeof(values), "exec=%zu status=%u", i + 1, cpu);
 		ctf_writer_event(w, cpu, 1000 + time[cpu], "nnburst:exec_return", values);
 	}

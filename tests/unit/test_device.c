@@ -1,5 +1,4 @@
 /* test_device.c -- devices, prepared models, executions: their answers, and the objects and fds that they hold. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,18 +8,6 @@
 #include "unit/device_helpers.h"
 
 enum { N = 100 };
-
-static unsigned open_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 /* ---- devices ---- */
 

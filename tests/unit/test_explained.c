@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "render/bars.h"
 #include "render/cells.h"
 #include "render/explained.h"
@@ -36,8 +37,7 @@ static uint64_t seed;
 
 static uint64_t any(uint64_t most)
 {
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (seed >> 33) % (most + 1);
+	return (lcg_next(&seed) >> 33) % (most + 1);
 }
 
 static struct sample *sample_new(void)

@@ -8,8 +8,7 @@
 #include <cmocka.h>
 
 #include "audit/finding.h"
-
-#define N_OF(a) (sizeof(a) / sizeof(*(a)))
+#include "base.h"
 
 enum { MOST = 3 };
 

@@ -1,4 +1,5 @@
 /* test_fmq_wait.c -- waits on a queue: polling, sleeping, wake-ups, and the cost of each. */
+#include "base.h"
 #include "fmq_helpers.h"
 
 enum { CAPACITY = 8, TRIPS = 1000, MANY_TRIPS = 10000 };
@@ -591,11 +592,10 @@ static int echo(struct actor *a)
 static uint64_t cpu_time_of(pthread_t thread)
 {
 	clockid_t clock;
-	struct timespec t;
 
-	if (pthread_getcpuclockid(thread, &clock) || clock_gettime(clock, &t))
+	if (pthread_getcpuclockid(thread, &clock))
 		abort();
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+	return clock_ns(clock);
 }
 
 static int go_round(struct pinned *p, uint64_t value)

@@ -15,6 +15,7 @@
 
 #include "analyzer/expect.h"
 #include "analyzer/fold_file.h"
+#include "base.h"
 
 static struct fold_file scripts;
 
@@ -50,10 +51,7 @@ static void what_is_kept_back_is_bounded(void **state)
 
 static double cpu_seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)thread_cpu_ns() / 1e9;
 }
 
 /* The events of an execution until it is on the lane. */

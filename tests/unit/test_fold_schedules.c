@@ -21,6 +21,7 @@
 #include "analyzer/schedule_again.h"
 #include "analyzer/schedule_sim.h"
 #include "analyzer/schedule_truth.h"
+#include "base.h"
 #include "fold/blame.h"
 #include "fold/fold.h"
 #include "fold/overhead.h"
@@ -29,9 +30,7 @@
 #ifndef SEEDS
 #define SEEDS 250
 #endif
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define NEVER BSA_NEVER
-#define MS UINT64_C(1000000)
 
 enum { SHOWN = 6, CLIENTS_LATE = 20000000 }; /* CLIENTS_LATE: ns, in some_terms */
 

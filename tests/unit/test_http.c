@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "exporter/http.h"
 
 enum { ANSWER = 300000, LARGE = 200000, FILES = 1024, WAITING = FILES / 4, MANY = 300, QUEUED = 120 };
@@ -30,14 +31,6 @@ enum { ANSWER = 300000, LARGE = 200000, FILES = 1024, WAITING = FILES / 4, MANY 
 static char answer_text[ANSWER];
 static int pages_made;
 static uint64_t last_arrived_ns;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static struct bsv_http_page page(void *context, const char *path, const char *accept, uint64_t arrived_ns)
 {

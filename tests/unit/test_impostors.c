@@ -17,6 +17,7 @@
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
 #include "analyzer/script.h"
+#include "base.h"
 #include "bsa/import.h"
 
 enum { TEXT_MAX = 65536, PATH_SIZE = 512 };
@@ -276,8 +277,7 @@ enum { RANDOM_LINES = 40, RANDOM_ROUNDS = 40 };
 
 static uint64_t next_random(uint64_t *state, uint64_t below)
 {
-	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (*state >> 33) % below;
+	return (lcg_next(state) >> 33) % below;
 }
 
 /* A number of the honest recording, one near these, or one of another instance. */

@@ -14,13 +14,13 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "driver/xnnpack/kernels/wide.h"
 #include "kernels_oracle.h"
 
 /* A member that a row leaves out is zero. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 enum { FENCED = 0xa5 }; /* content of the bytes after each tensor */
 #ifdef __SANITIZE_ADDRESS__
 static const size_t fence = 0; /* the address sanitizer has its own, which catch reads, too */
@@ -42,10 +42,7 @@ static uint64_t seed;
 /* xorshift64*: the same numbers in every run. */
 static uint64_t next_random(void)
 {
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return seed * UINT64_C(0x2545f4914f6cdd1d) >> 32;
+	return xorshift_star_next(&seed) >> 32;
 }
 
 /* Bytes that the end of the test frees. Then it checks the fence behind them. */

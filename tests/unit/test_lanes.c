@@ -20,25 +20,16 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "base/sys.h"
 #include "sched/lanes.h"
 #include "unit/abort_unless.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define MS UINT64_C(1000000)
 enum { THREADS = 8, APPS = 3, LANES_MOST = 7 };
 
 static uint64_t chance(uint64_t *seed, uint64_t n)
 {
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return (*seed * UINT64_C(0x2545f4914f6cdd1d) >> 11) % n;
-}
-
-static void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+	return (xorshift_star_next(seed) >> 11) % n;
 }
 
 static void dawdle(uint64_t *seed, uint64_t most)

@@ -24,13 +24,13 @@
 #include "analyzer/folders.h"
 #include "analyzer/schedule_sim.h"
 #include "analyzer/timeline.h"
+#include "base.h"
 #include "bsa/import.h"
 #include "bsa/live.h"
 
 #ifndef SEEDS
 #define SEEDS 6
 #endif
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 enum { PATH = 1024, FILES_MAX = 8, TEXT_MAX = 1 << 16, ROWS_MAX = 256, FOR_EVER = 1000000000 };
 

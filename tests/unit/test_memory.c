@@ -950,13 +950,6 @@ static void *map_and_hold(void *arg)
 	return NULL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void threads_map_and_hold(void **state)
 {
 	const enum nnb_memory_kind *kind = *state;

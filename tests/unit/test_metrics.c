@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "metrics/metrics.h"
 #include "metrics/of_live.h"
 
@@ -274,8 +275,7 @@ static void scrape(struct scraper *s, struct bsv_metrics *m)
 
 static unsigned random_below_n(uint64_t *seed, unsigned n)
 {
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(*seed >> 33) % n;
+	return (unsigned)(lcg_next(seed) >> 33) % n;
 }
 
 static void count_pool(struct bsv_metrics *m, unsigned app, int64_t by)

@@ -2,7 +2,6 @@
  * test_model.c -- building models: where constants are placed (P-1), what finishing counts, what a failure
  * leaves behind, what a copy shares.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,18 +14,6 @@
 
 #define UNTOUCHED ((struct nnb_model *)(uintptr_t)0x5a5a)
 enum { LINE = 64 };
-
-static unsigned open_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 static void expect_valid(const struct nnb_model *m)
 {

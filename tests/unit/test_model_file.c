@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "base.h"
 #include "nnb/model.h"
 
 /* Operands: 0 input, 1 constant copy, 2 constant reference, 3 activation, 4 temporary, 5 output. */
@@ -1000,12 +1001,10 @@ static void the_shared_models_are_read(void **state)
 
 static char *whole_file(const char *path)
 {
-	FILE *f = fopen(path, "r");
-	char *text = calloc(1, 1 << 16);
+	char *text = file_content(path, NULL);
 
-	if (!f || fread(text, 1, (1 << 16) - 1, f) == 0)
+	if (!text || !*text)
 		fail_msg("%s cannot be read", path);
-	fclose(f);
 	return text;
 }
 

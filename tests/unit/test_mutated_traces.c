@@ -36,6 +36,7 @@
 #include "analyzer/folders.h"
 #include "analyzer/mutated.h"
 #include "analyzer/timeline.h"
+#include "base.h"
 #include "bsa/import.h"
 #include "decode/decode.h"
 #include "decode/failed.h"
@@ -65,13 +66,10 @@ static char scratch[PATH_SIZE - 32];
 
 static char *read_file(const char *path)
 {
-	FILE *in = fopen(path, "r");
-	char *text = NULL;
-	size_t room = 0;
+	size_t n = 0;
+	char *text = file_content(path, &n);
 
-	assert_non_null(in);
-	assert_true(getdelim(&text, &room, 0, in) > 0);
-	fclose(in);
+	assert_true(n > 0);
 	return text;
 }
 

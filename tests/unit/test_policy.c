@@ -17,10 +17,9 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "unit/policy_sim.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define MS UINT64_C(1000000)
 #define QUANTUM NNB__QUANTUM_NS
 #define KEPT MS           /* an app without a job keeps a claim of at most this */
 #define ALONE (1000 * MS) /* how long one app is without jobs of other apps */
@@ -656,10 +655,7 @@ enum { SEEDS = 20000, TRIES = 1500 };
 
 static uint64_t chance(uint64_t *seed, uint64_t n)
 {
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return (*seed * UINT64_C(0x2545f4914f6cdd1d) >> 11) % n;
+	return (xorshift_star_next(seed) >> 11) % n;
 }
 
 static uint64_t job_run_ns(const struct sim_job *j)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "unit/device_helpers.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -16,18 +17,9 @@ enum { SLOWER = 30, SMALLER = 8 };
 #else
 enum { SLOWER = 1, SMALLER = 1 };
 #endif
-#define MS UINT64_C(1000000)
 #define LOOK_NS (10 * MS * SLOWER)
 
 enum { TRIES = 3, CHAIN = 100000 / SMALLER };
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
 
 /* ---- models that take long ---- */
 
@@ -191,7 +183,7 @@ struct looks {
 
 static void note(struct looks *l)
 {
-	uint64_t now = cpu_ns();
+	uint64_t now = thread_cpu_ns();
 
 	l->longest = now - l->last > l->longest ? now - l->last : l->longest;
 	l->last = now;
@@ -215,7 +207,7 @@ static enum nnb_status prepare(struct nnb_device *d, const struct nnb_model *m, 
 
 	how.look = &look;
 	l->n = l->longest = 0;
-	l->began = l->last = cpu_ns();
+	l->began = l->last = thread_cpu_ns();
 	status = nnb_prepare(d, m, &how, cache, ret, &why);
 	note(l);
 	assert_true(!status || why.text[0]);
@@ -288,14 +280,6 @@ static void saving_an_entry_asks_too(void **state)
 
 /* ---- deadlines ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
-
 /*
  * A deadline ends a preparation of hundreds of ms after at most 10 ms more of the cpu, and frees what it made
  * (0.1 ms a MiB).
@@ -309,12 +293,12 @@ static void deadline_ends_it(uint64_t ms)
 
 	for (int i = 0; i < TRIES; i++) {
 		struct nnb_prepared *p = NULL;
-		uint64_t began = cpu_ns(), took;
+		uint64_t began = thread_cpu_ns(), took;
 		enum nnb_status status;
 
 		how.deadline_ns = now_ns() + ms * MS;
 		status = nnb_prepare(d, m, &how, NULL, &p, NULL);
-		took = cpu_ns() - began;
+		took = thread_cpu_ns() - began;
 		assert_true(status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT ||
 		            status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
 		assert_null(p);
@@ -342,12 +326,12 @@ static bool is_refused_at_once(struct nnb_device *d, const struct nnb_model *m, 
 	struct nnb_prepare how = ordinary;
 	struct nnb_prepared *p = NULL;
 	struct nnb_reason why = { "" };
-	uint64_t began = cpu_ns();
+	uint64_t began = thread_cpu_ns();
 	enum nnb_status status;
 
 	how.deadline_ns = now_ns() + 5 * MS;
 	status = nnb_prepare(d, m, &how, NULL, &p, &why);
-	*took = cpu_ns() - began;
+	*took = thread_cpu_ns() - began;
 	assert_true(status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT || status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
 	assert_null(p);
 	return strstr(why.text, "such a model has taken longer");

@@ -2,6 +2,7 @@
  * test_prepare_terms.c -- the terms of a preparation: priorities and deadlines, of a model and of a cache
  * entry, in this process and at a service in another process.
  */
+#include "base.h"
 #include "nnb/service.h"
 #include "service_helpers.h"
 
@@ -379,14 +380,6 @@ static struct nnb_model *heavy_model(void)
 	return m;
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
-
 /*
  * Q-21: the budget is below the cost, so the miss is permanent, at every try; with more time the preparation
  * succeeds.
@@ -400,10 +393,10 @@ static void an_impossible_deadline_is_missed_for_good(void **state)
 	uint64_t cost = UINT64_MAX;
 
 	for (int i = 0; i < 3; i++) {
-		uint64_t began = cpu_ns(), took;
+		uint64_t began = thread_cpu_ns(), took;
 
 		assert_int_equal(prepare(f, AT_HOME, m, &ordinary, &why), NNB_STATUS_NONE);
-		took = cpu_ns() - began;
+		took = thread_cpu_ns() - began;
 		cost = took < cost ? took : cost;
 	}
 	for (int i = 0; i < 2 * 20; i++) {

@@ -16,6 +16,8 @@
 
 #include "wire/protocol.h"
 
+#include "base.h"
+
 enum { PACKET = NNB__PACKET_FDS };
 
 struct header {
@@ -91,15 +93,6 @@ static unsigned held(const struct nnb__message *m)
 
 	for (uint32_t i = 0; i < m->n_fds; i++)
 		n += m->fds[i] >= 0;
-	return n;
-}
-
-static unsigned open_fds(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 1000; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
 	return n;
 }
 

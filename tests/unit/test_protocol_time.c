@@ -17,10 +17,9 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "base/sys.h"
 #include "wire/protocol.h"
-
-#define MS UINT64_C(1000000)
 
 enum {
 	LIMIT_MS = 100,

@@ -11,11 +11,10 @@
 
 #include <string.h>
 
+#include "base.h"
 #include "options/nearest.h"
 #include "options/quantity.h"
 #include "unit/spellings.h"
-
-#define N_OF(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 static void durations_are_read_as_burstscope_reads_them(void **state)
 {

@@ -20,11 +20,11 @@
 #include "analyzer/ctf_writer.h"
 #include "analyzer/decoders.h"
 #include "analyzer/folders.h"
+#include "base.h"
 #include "decode/decode.h"
 #include "decode/follow.h"
 #include "decode/packets.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 enum { PATH = 512, FILE_MAX = 1 << 20 };
 
 /* ---- files ---- */
@@ -53,15 +53,6 @@ static void load(struct file *ret, const char *path)
 	close(fd);
 	assert_true(n >= 0 && n < FILE_MAX);
 	ret->n = (size_t)n;
-}
-
-/* A small generator with good numbers, the same in every run. */
-static uint64_t chance(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
 }
 
 /* ---- the comparison ---- */
@@ -338,16 +329,16 @@ static void write_lttng(struct lttng *t, size_t packets, size_t events, uint64_t
 	write_metadata(t);
 	for (size_t i = 0; i < packets; i++) {
 		if (i % 3 == 2)
-			t->discarded += 1 + chance(&seed) % 9;
+			t->discarded += 1 + xorshift_next(&seed) % 9;
 		if (i % 4 == 3)
-			t->packets += chance(&seed) % 5;
+			t->packets += xorshift_next(&seed) % 5;
 		packet_begins(t, time);
 		for (size_t k = 0; k < events; k++) {
-			time += chance(&seed) % (k % 16 ? 1000 : UINT64_C(1) << 26);
-			some_event(t, time, events < 8 ? k : chance(&seed) % 20);
+			time += xorshift_next(&seed) % (k % 16 ? 1000 : UINT64_C(1) << 26);
+			some_event(t, time, events < 8 ? k : xorshift_next(&seed) % 20);
 		}
-		packet_ends(t, time, chance(&seed) % 50);
-		time += chance(&seed) % 1000;
+		packet_ends(t, time, xorshift_next(&seed) % 50);
+		time += xorshift_next(&seed) % 1000;
 	}
 	write_stream(t);
 }
@@ -1279,8 +1270,9 @@ static void spoil(struct lttng *t, size_t n, uint64_t seed, size_t *ret_quick, s
 		struct decoders all;
 
 		t->file = whole;
-		for (uint64_t k = chance(&seed) % 2; k < 2; k++)
-			t->file.bytes[chance(&seed) % whole.n] = (uint8_t)(chance(&seed) % 4 ? chance(&seed) : 0xff);
+		for (uint64_t k = xorshift_next(&seed) % 2; k < 2; k++)
+			t->file.bytes[xorshift_next(&seed) % whole.n] =
+				(uint8_t)(xorshift_next(&seed) % 4 ? xorshift_next(&seed) : 0xff);
 		no_such_sizes(&t->file);
 		write_stream(t);
 		all = read_same(t->directory);

@@ -17,16 +17,14 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "service/quota.h"
 
 enum { APPS = 100 };
 
 static uint64_t chance(uint64_t *seed, uint64_t n)
 {
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return (*seed * UINT64_C(0x2545f4914f6cdd1d) >> 11) % n;
+	return (xorshift_star_next(seed) >> 11) % n;
 }
 
 static enum nnb__quota_answer take(struct nnb__quota *q, struct nnb__quota_held *held, uint64_t n)

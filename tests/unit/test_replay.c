@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "analyzer/schedule_sim.h"
+#include "base.h"
 #include "nnb/policy.h"
 #include "replay/replay.h"
 
@@ -24,7 +25,6 @@
 #define SEEDS 10000
 #endif
 #define NEVER UINT64_MAX
-#define MS UINT64_C(1000000)
 #define US UINT64_C(1000)
 
 enum { OPS = 8, CHAINS = SIM_STREAMS * SIM_MODELS };

@@ -16,14 +16,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "base/command.h"
 #include "base/letters.h"
 #include "base/numbers.h"
 #include "base/screen.h"
 #include "render/render.h"
 #include "render/scale.h"
-
-#define N_OF(a) (sizeof(a) / sizeof(*(a)))
 
 /* ---- letters ---- */
 

@@ -17,6 +17,7 @@
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
 #include "analyzer/schedule_sim.h"
+#include "base.h"
 #include "base/command.h"
 #include "bsa/import.h"
 #include "conditions/folding.h"
@@ -28,8 +29,6 @@
 #ifndef SEEDS
 #define SEEDS 6
 #endif
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define MS UINT64_C(1000000)
 
 enum { WINDOWS_MAX = 4096, COMPARED = 12 /* windows of each world */ };
 

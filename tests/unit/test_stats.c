@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "input/samples.h"
 #include "stats/bootstrap.h"
 #include "stats/compare.h"
@@ -28,10 +29,7 @@ static uint64_t state;
 
 static double uniform(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return ((double)(state >> 11) + 0.5) * 0x1p-53;
+	return ((double)(xorshift_next(&state) >> 11) + 0.5) * 0x1p-53;
 }
 
 static double normal(void)

@@ -1304,10 +1304,7 @@ static uint64_t seed;
 
 static uint64_t random_below(uint64_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
+	return xorshift_next(&seed) % n;
 }
 
 /* A random number of a random size. */
@@ -1605,15 +1602,9 @@ static void one_is_found_without_looking_at_all(void **state)
 
 static char *contents(const char *path, size_t *ret_n)
 {
-	int fd = open(path, O_RDONLY);
-	struct stat st;
-	char *ret;
+	char *ret = file_content(path, ret_n);
 
-	assert_true(fd >= 0 && fstat(fd, &st) == 0);
-	ret = malloc((size_t)st.st_size);
-	assert_int_equal(read(fd, ret, (size_t)st.st_size), st.st_size);
-	close(fd);
-	*ret_n = (size_t)st.st_size;
+	assert_non_null(ret);
 	return ret;
 }
 

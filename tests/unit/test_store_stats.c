@@ -4,6 +4,7 @@
  */
 #include "analyzer/stored.h"
 
+#include "base.h"
 #include "fold/blame.h"
 
 #include <math.h>
@@ -14,17 +15,7 @@ static uint64_t seed;
 
 static uint64_t random_below(uint64_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return xorshift_next(&seed) % n;
 }
 
 /* Distributions that are hard to count in buckets. */
@@ -70,7 +61,7 @@ static void check(const char *path, const char *what, const char *model, const c
 	size_t length;
 	uint64_t sum = 0;
 
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), by_number);
 	for (size_t i = 0; i < n; i++)
 		sum = sum + values[i] < sum ? UINT64_MAX : sum + values[i];
 	if (sum > UINT64_C(1) << 62)

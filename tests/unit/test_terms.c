@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "policy/estimate.h"
 #include "policy/terms.h"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define NEVER NNB__NEVER
 #define ABORT NNB_DEADLINES_ABORT
 #define REFUSE NNB_DEADLINES_REFUSE

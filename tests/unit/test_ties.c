@@ -17,20 +17,11 @@
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
 #include "analyzer/script.h"
+#include "base.h"
 #include "bsa/import.h"
 #include "decode/ties.h"
 
 enum { CPUS = 3, WAYS = 60, LINE = 200 };
-
-/* splitmix64 */
-static uint64_t next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
 
 /* ---- a story with only one possible order ---- */
 
@@ -88,7 +79,7 @@ static void write_story(const char *directory, uint64_t seed)
 
 	for (const char *at = story; *at; at = strchr(at, '\n') + 1) {
 		snprintf(line, sizeof(line), "%.*s cpu=%u\n", (int)strcspn(at, "\n"), at,
-		         seed ? (unsigned)(next(&state) % CPUS) : 0);
+		         seed ? (unsigned)(splitmix_next(&state) % CPUS) : 0);
 		ctf_writer_script(w, line, 1);
 	}
 	ctf_writer_free(w);
@@ -108,19 +99,10 @@ static void import(const char *directory, unsigned threads)
 
 static char *file(const char *path, size_t *ret_n)
 {
-	FILE *f = fopen(path, "re");
-	char *text;
-	long n;
+	char *ret = file_content(path, ret_n);
 
-	assert_non_null(f);
-	assert_int_equal(fseek(f, 0, SEEK_END), 0);
-	n = ftell(f);
-	rewind(f);
-	assert_non_null(text = calloc(1, (size_t)n + 1));
-	assert_int_equal(fread(text, 1, (size_t)n, f), n);
-	fclose(f);
-	*ret_n = (size_t)n;
-	return text;
+	assert_non_null(ret);
+	return ret;
 }
 
 /* @sql must return no row. */
@@ -206,12 +188,13 @@ static void what_contradicts_itself_comes_out_as_well(void **state)
 	assert_non_null(t);
 	for (unsigned round = 0; round < 20; round++) {
 		for (size_t i = 0; i < BSA_TIES_MAX; i++) {
-			unsigned stream = (unsigned)(next(&chance) % STREAMS);
+			unsigned stream = (unsigned)(splitmix_next(&chance) % STREAMS);
 			char line[LINE];
 			struct bsa_event *record;
 
-			snprintf(line, sizeof(line), "1000 %s exec=0x100003:%u trace=%u", kinds[next(&chance) % 7],
-			         1 + (unsigned)(next(&chance) % 5), stream + 1);
+			snprintf(line, sizeof(line), "1000 %s exec=0x100003:%u trace=%u",
+			         kinds[splitmix_next(&chance) % 7], 1 + (unsigned)(splitmix_next(&chance) % 5),
+			         stream + 1);
 			record = script_record(line);
 			record->at = told[stream]++; /* to recognise the record */
 			bsa_ties_add(t, stream + 1, record);

@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "base/letters.h"
 #include "live/view.h"
 
 #define SECOND UINT64_C(1000000000)
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Causes, as numbers of the relation miss_cause. */
 enum { QUEUED_BEHIND = 2, CROWDED_OUT = 4 };

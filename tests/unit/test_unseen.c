@@ -248,7 +248,7 @@ static void no_rule_passes_on_what_was_not_recorded(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-enum { PAIRS = 100, MS = 1000000, US = 1000 };
+enum { PAIRS = 100, US = 1000 };
 
 /*
  * A recording of summaries: PAIRS pairs of an execution of model 1, of low priority, and one of another
@@ -320,7 +320,7 @@ static char *pairs_text(const struct pairs *p)
 		                p->after_us < 100 ? (120 - p->after_us) * US : 10 * US);
 	}
 	for (unsigned m = 1; m <= p->models; m += p->model == 3 ? 2 : 1)
-		fprintf(to, "%d stream_close stream=0x20001%u\n", 2 * PAIRS * MS + MS, m);
+		fprintf(to, "%" PRIu64 " stream_close stream=0x20001%u\n", 2 * PAIRS * MS + MS, m);
 	fprintf(to, "%" PRIu64 " client_disconnect conn=0x200001\n", UINT64_C(4000) * MS);
 	fclose(to);
 	return text;
@@ -487,7 +487,7 @@ static char *triples_text(const struct triples *p)
 			fprintf(to, "%" PRIu64 " loss ended=%" PRIu64 " events=1\n", t + 1052 * US,
 			        p->compact ? t + (p->broken - 1) * every_ms * MS + 2 * MS : t + 1058 * US);
 	}
-	fprintf(to, "%u client_disconnect conn=0x200001\n", (TRIPLES * every_ms + 100) * MS);
+	fprintf(to, "%" PRIu64 " client_disconnect conn=0x200001\n", (TRIPLES * every_ms + 100) * MS);
 	fclose(to);
 	return lines_sort(text);
 }

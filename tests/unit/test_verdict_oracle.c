@@ -30,12 +30,12 @@
 #include "analyzer/judged.h"
 #include "analyzer/schedule_truth.h"
 #include "analyzer/verdict_truth.h"
+#include "base.h"
 
 #ifndef SEEDS
 #define SEEDS 60 /* ./run soak sets a larger one */
 #endif
 #define NEVER BSA_NEVER
-#define MS UINT64_C(1000000)
 
 enum { CLIENTS_LATE = 20000000, EXAMPLES = 3, ROTATION = 6 };
 

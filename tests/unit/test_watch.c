@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "record/packets.h"
 
 /* ---- conditions ---- */
@@ -161,8 +162,6 @@ static void what_is_no_condition_is_refused_with_a_sentence(void **state)
 }
 
 /* ---- cases ---- */
-
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 struct place {
 	char directory[64];

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "base/sys.h"
 #include "sched/stalls.h"
 #include "unit/abort_unless.h"
@@ -84,11 +85,6 @@ int __wrap_nnb__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t b
 	if (word == &stalls.sleeps)
 		asleep = false;
 	return r;
-}
-
-static void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
 }
 
 static void *waits(void *arg)

@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "base/vector.h"
 #include "nnb/policy.h"
 #include "whatif/changes.h"
 #include "whatif/prediction.h"
 #include "whatif/search.h"
 
-#define MS UINT64_C(1000000)
 #define US UINT64_C(1000)
 
 enum { A, B }; /* apps, each with a model */

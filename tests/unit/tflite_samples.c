@@ -4,11 +4,11 @@
  */
 #include <stdlib.h>
 
+#include "base.h"
 #include "unit/tflite_writer.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define MODEL(t, o) .n_tensors = N_OF(t), .n_operators = N_OF(o), .tensors = t, .operators = o
 
 /* ---- a net: float16 constants, which DEQUANTIZE makes float32 ---- */

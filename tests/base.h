@@ -1,0 +1,132 @@
+/*
+ * base.h -- what tests, fuzzers and benchmarks share: the length of an array, time, files, the order of numbers, and
+ * series of numbers that are the same in every run.
+ */
+#ifndef TESTS_BASE_H
+#define TESTS_BASE_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- time, in ns ---- */
+
+#define MS UINT64_C(1000000)
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	if (clock_gettime(clock, &t))
+		abort();
+	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The cpu time of the calling thread. */
+static inline uint64_t thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static inline void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = MS / 5 }, NULL);
+}
+
+/* ---- files ---- */
+
+/* The number of open descriptors; allocates nothing. */
+static inline unsigned open_fds(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* A file with a NUL behind it, owned by the caller. NULL: errno has the error. @ret_n may be NULL. */
+static inline char *file_content(const char *path, size_t *ret_n)
+{
+	FILE *file = fopen(path, "re");
+	char *ret = NULL, *more;
+	size_t n = 0, room = 0;
+
+	if (!file)
+		return NULL;
+	do {
+		room = room ? 2 * room : 65536;
+		more = realloc(ret, room + 1);
+		if (!more)
+			break;
+		ret = more;
+		n += fread(ret + n, 1, room - n, file);
+	} while (n == room);
+	if (!more || ferror(file)) {
+		free(ret);
+		ret = NULL;
+	} else {
+		ret[n] = 0;
+		if (ret_n)
+			*ret_n = n;
+	}
+	fclose(file);
+	return ret;
+}
+
+/* ---- numbers ---- */
+
+/* For qsort. */
+static inline int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* ---- series of numbers: each call changes *@state ---- */
+
+/* Linear congruential: the high bits are the good ones. */
+static inline uint64_t lcg_next(uint64_t *state)
+{
+	return *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+}
+
+/* @state is never 0. */
+static inline uint64_t xorshift_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* xorshift64*; @state is never 0. */
+static inline uint64_t xorshift_star_next(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static inline uint64_t splitmix_next(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+#endif
