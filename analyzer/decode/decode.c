@@ -17,14 +17,13 @@
 #include "decode.h"
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "failed.h"
+#include "ctf.h"
 #include "graph.h"
 #include "merge.h"
 #include "quick.h"
@@ -54,8 +53,7 @@ struct unseen {
 };
 
 struct bsa_decode {
-	const bt_plugin *plugin;
-	const bt_component_class_source *source;
+	const bt_component_class_source *source; /* a reference */
 	struct bsa_inputs inputs;
 	struct reader readers[READERS_MAX];
 	unsigned n_readers, threads;
@@ -459,23 +457,8 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 
 	if (r == 0)
 		r = bsa_discover(&places, paths, n_paths, err);
-	if (r == 0 && bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &d->plugin) ==
-	                      BT_PLUGIN_FIND_STATUS_OK)
-		d->source = bt_plugin_borrow_source_component_class_by_name_const(d->plugin, "fs");
-	if (r == 0 && d->source) {
-		const char *path = bt_plugin_get_path(d->plugin);
-		void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
-
-		/*
-		 * Keep babeltrace2's libraries loaded, so that a leak checker can still name their functions:
-		 * they leak, given bad metadata.
-		 */
-		if (plugin)
-			dlclose(plugin);
-	} else if (r == 0) {
-		r = bsa_bt_failed(err, BSA_E_ENV,
-		                  "babeltrace2's plugin ctf, which reads traces, was not found; install babeltrace2");
-	}
+	if (r == 0 && !(d->source = bsa_ctf_class("fs", err)))
+		r = BSA_E_ENV;
 	if (r == 0)
 		r = bsa_inputs_open(&d->inputs, &places, d->source, &wanted, err);
 	if (r == 0)
@@ -507,7 +490,7 @@ struct bsa_decode *bsa_decode_free(struct bsa_decode *d)
 		free(d->readers[i].counts);
 	bsa_ties_free(d->ties);
 	bsa_inputs_close(&d->inputs);
-	bt_plugin_put_ref(d->plugin);
+	bt_component_class_source_put_ref(d->source);
 	free(d);
 	return NULL;
 }

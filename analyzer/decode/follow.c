@@ -29,6 +29,7 @@
 #include "base/scratch.h"
 #include "base/vector.h"
 #include "bsa/regular.h"
+#include "ctf.h"
 #include "heads.h"
 #include "look.h"
 #include "merge.h"
@@ -118,8 +119,7 @@ struct head {
 };
 
 struct bsa_follow {
-	const bt_plugin *plugin;
-	const bt_component_class_source *source;
+	const bt_component_class_source *source; /* a reference */
 	struct bsa_scratch scratch;
 	int inotify; /* negative: directories are not watched */
 	uint64_t settle_ns, now, until, last, serial;
@@ -1075,13 +1075,8 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 	if (r == 0) {
 		f->settle_ns = options->settle_ns;
 		f->first_began = BSA_NEVER;
-		if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &f->plugin) ==
-		    BT_PLUGIN_FIND_STATUS_OK)
-			f->source = bt_plugin_borrow_source_component_class_by_name_const(f->plugin, "fs");
-		if (!f->source)
-			r = bsa_fail(
-				err, BSA_E_ENV,
-				"babeltrace2's plugin ctf, which reads metadata, was not found; install babeltrace2");
+		f->source = bsa_ctf_class("fs", err);
+		r = f->source ? 0 : BSA_E_ENV;
 	}
 	if (r == 0)
 		r = add_place(f, options->directory, 0, err);
@@ -1126,7 +1121,7 @@ struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
 	bsa_scratch_remove(&f->scratch);
 	if (f->inotify >= 0)
 		close(f->inotify);
-	bt_plugin_put_ref(f->plugin);
+	bt_component_class_source_put_ref(f->source);
 	free(f);
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctf.h"
 #include "discover.h"
 #include "failed.h"
 #include "metadata.h"
@@ -233,21 +234,21 @@ static bt_graph_simple_sink_component_consume_func_status sink_take(bt_message_i
 
 struct parts {
 	bt_graph *graph;
-	const bt_plugin *ctf, *utils;
+	const bt_component_class_source *source_class;
+	const bt_plugin *utils;
 	bt_value *params;
 };
 
 static void parts_fini(struct parts *p)
 {
 	bsa_bt_graph_put(p->graph);
-	bt_plugin_put_ref(p->ctf);
+	bt_component_class_source_put_ref(p->source_class);
 	bt_plugin_put_ref(p->utils);
 	bt_value_put_ref(p->params);
 }
 
 static bool build_graph(struct parts *p, struct reading *r, const char *directory)
 {
-	const bt_component_class_source *source_class;
 	const bt_component_class_filter *muxer_class;
 	const bt_component_source *source;
 	const bt_component_filter *muxer;
@@ -255,19 +256,18 @@ static bool build_graph(struct parts *p, struct reading *r, const char *director
 	bt_value *inputs = NULL;
 	uint64_t n;
 
-	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &p->ctf) != BT_PLUGIN_FIND_STATUS_OK ||
-	    bt_plugin_find("utils", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &p->utils) !=
-	            BT_PLUGIN_FIND_STATUS_OK)
+	p->source_class = bsa_ctf_class("fs", NULL);
+	if (bt_plugin_find("utils", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &p->utils) !=
+	    BT_PLUGIN_FIND_STATUS_OK)
 		return false;
-	source_class = bt_plugin_borrow_source_component_class_by_name_const(p->ctf, "fs");
 	muxer_class = bt_plugin_borrow_filter_component_class_by_name_const(p->utils, "muxer");
 	p->graph = bt_graph_create(0);
 	p->params = bt_value_map_create();
-	if (!source_class || !muxer_class || !p->graph || !p->params ||
+	if (!p->source_class || !muxer_class || !p->graph || !p->params ||
 	    bt_value_map_insert_empty_array_entry(p->params, "inputs", &inputs) !=
 	            BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK ||
 	    bt_value_array_append_string_element(inputs, directory) != BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
-	    bt_graph_add_source_component(p->graph, source_class, "source", p->params, BT_LOGGING_LEVEL_NONE,
+	    bt_graph_add_source_component(p->graph, p->source_class, "source", p->params, BT_LOGGING_LEVEL_NONE,
 	                                  &source) != BT_GRAPH_ADD_COMPONENT_STATUS_OK ||
 	    bt_graph_add_filter_component(p->graph, muxer_class, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) !=
 	            BT_GRAPH_ADD_COMPONENT_STATUS_OK ||

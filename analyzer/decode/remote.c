@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "ctf.h"
 #include "failed.h"
 #include "look.h"
 #include "relay.h"
@@ -53,8 +54,7 @@ struct stream {
 
 /* The state of the reading thread, which no other thread uses. */
 struct reading {
-	const bt_plugin *plugin;
-	const bt_component_class_source *source;
+	const bt_component_class_source *source; /* a reference */
 	bt_graph *graph;
 	bt_message_iterator *iterator;
 	struct bsa_plans plans;
@@ -631,7 +631,7 @@ static void remote_free(struct bsa_remote *r)
 	bsa_relay_session_fini(&r->session);
 	bsa_ring_fini(&r->ring);
 	bsa_ties_free(r->ties);
-	bt_plugin_put_ref(r->reading.plugin);
+	bt_component_class_source_put_ref(r->reading.source);
 	pthread_cond_destroy(&r->stopping);
 	pthread_mutex_destroy(&r->lock);
 	free(r->reading.streams);
@@ -682,15 +682,8 @@ int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *er
 	r->ties = bsa_ties_new();
 	failed = r->url && r->ties ? bsa_ring_init(&r->ring, err) : remote_no_memory(err);
 	if (!failed) {
-		struct reading *g = &r->reading;
-
-		if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &g->plugin) ==
-		    BT_PLUGIN_FIND_STATUS_OK)
-			g->source = bt_plugin_borrow_source_component_class_by_name_const(g->plugin, "lttng-live");
-		failed = g->source ? 0
-		                   : bsa_fail(err, BSA_E_ENV,
-		                              "babeltrace2's component class lttng-live, which reads relays, was not "
-		                              "found; install babeltrace2");
+		r->reading.source = bsa_ctf_class("lttng-live", err);
+		failed = r->reading.source ? 0 : BSA_E_ENV;
 	}
 	if (!failed) {
 		int no_thread;
