@@ -238,7 +238,7 @@ static int next_batch(struct reader *reader, struct bsa_err *err)
 
 static const struct bsa_queued *reader_head(const struct reader *reader)
 {
-	return (const struct bsa_queued *)((const char *)reader->batch->data + reader->at);
+	return bsa_queued_at(reader->batch, reader->at);
 }
 
 /* The next time of this group that was not seen. False: all of its times were seen. */
@@ -274,7 +274,7 @@ static int move_on(struct bsa_decode *d, struct bsa_err *err)
 	reader = &d->readers[who];
 
 	/* Step over the reader's first record. */
-	reader->at += offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
+	bsa_queued_next(reader->batch, &reader->at);
 	r = __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
 	if (r < 0)
 		return r;
@@ -290,13 +290,12 @@ static bool may_tie(const struct bsa_decode *d)
 {
 	const struct bsa_head *heads = d->merge.heap;
 	const struct reader *reader = &d->readers[heads[0].who];
-	const struct bsa_queued *next;
-	size_t at = reader->at + offsetof(struct bsa_queued, event) + reader_head(reader)->event.size;
+	size_t at = reader->at;
 
 	if ((d->merge.n > 1 && heads[1].at == heads[0].at) || (d->merge.n > 2 && heads[2].at == heads[0].at))
 		return true;
-	next = (const struct bsa_queued *)((const char *)reader->batch->data + at);
-	return at >= reader->batch->bytes || next->event.at == heads[0].at;
+	bsa_queued_next(reader->batch, &at);
+	return at >= reader->batch->bytes || bsa_queued_at(reader->batch, at)->event.at == heads[0].at;
 }
 
 /* To the first record of the next group: 0; what went wrong stays so. */

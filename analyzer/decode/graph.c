@@ -90,7 +90,7 @@ static int port_advance(struct port *port, uint64_t *ret_at)
 static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
 {
 	struct bsa_graph *g = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
-	const size_t full = sizeof(g->batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
+	struct bsa_queued *queued;
 	uint64_t at;
 	int r;
 
@@ -104,14 +104,13 @@ static bt_component_class_sink_consume_method_status sink_consume(bt_self_compon
 	g->begun = !g->no_memory;
 
 	/* Append the earliest record of all streams to the batch. */
-	while (!g->no_memory && g->merge.n && g->batch->bytes <= full) {
+	while (!g->no_memory && g->merge.n && (queued = bsa_batch_room(g->batch))) {
 		struct port *port = &g->ports[g->merge.heap[0].who];
-		struct bsa_queued *queued = (struct bsa_queued *)((char *)g->batch->data + g->batch->bytes);
 		const bt_message *message = port->at < port->n ? port->messages[port->at] : NULL;
 
 		queued->rank = port->rank;
 		bsa_tap_write(&port->tap, message, &queued->event);
-		g->batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
+		bsa_batch_add(g->batch, queued);
 		if (message)
 			bt_message_put_ref(port->messages[port->at++]);
 		r = port_advance(port, &at);

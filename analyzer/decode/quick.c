@@ -720,7 +720,7 @@ static int flow_error(const struct flow *f, struct bsa_err *err)
 
 int bsa_quick_fill(struct bsa_quick *q, struct bsa_batch *batch, struct bsa_err *err)
 {
-	const size_t full = sizeof(batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
+	struct bsa_queued *queued;
 	bool begun = q->begun;
 	int r = 0;
 
@@ -736,16 +736,15 @@ int bsa_quick_fill(struct bsa_quick *q, struct bsa_batch *batch, struct bsa_err 
 	}
 
 	/* Append the earliest record of all streams to the batch. */
-	while (r >= 0 && q->merge.n && batch->bytes <= full) {
+	while (r >= 0 && q->merge.n && (queued = bsa_batch_room(batch))) {
 		struct flow *f = &q->flows[q->merge.heap[0].who];
-		struct bsa_queued *queued = (struct bsa_queued *)((char *)batch->data + batch->bytes);
 
 		queued->rank = f->rank;
 		if (__builtin_expect(f->event != NULL, 1))
 			write_event(f, &queued->event);
 		else
 			memcpy(&queued->event, f->ready, ((const struct bsa_event *)f->ready)->size);
-		batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
+		bsa_batch_add(batch, queued);
 		r = flow_advance(f);
 		if (__builtin_expect(r > 0, 1))
 			bsa_merge_move(&q->merge, f->last, f->rank);

@@ -126,16 +126,11 @@ static struct bsa_queued *queue_room(struct bsa_remote *r)
 {
 	struct reading *g = &r->reading;
 
-	if (g->batch && g->batch->bytes + sizeof(struct bsa_queued) + BSA_RECORD_MAX > sizeof(g->batch->data))
+	if (g->batch && !bsa_batch_room(g->batch))
 		hand_over(r);
 	if (!g->batch)
 		g->batch = bsa_ring_room(&r->ring);
-	return g->batch ? (struct bsa_queued *)((char *)g->batch->data + g->batch->bytes) : NULL;
-}
-
-static void queue_push(struct bsa_remote *r, const struct bsa_queued *q)
-{
-	r->reading.batch->bytes += offsetof(struct bsa_queued, event) + q->event.size;
+	return g->batch ? bsa_batch_room(g->batch) : NULL;
 }
 
 static void push_loss(struct bsa_remote *r, uint32_t trace, uint64_t began, const struct bsa_loss *loss)
@@ -149,7 +144,7 @@ static void push_loss(struct bsa_remote *r, uint32_t trace, uint64_t began, cons
 		.at = began, .trace = trace, .kind = BSA_loss, .size = sizeof(q->event) + sizeof(*loss)
 	};
 	memcpy(&q->event + 1, loss, sizeof(*loss));
-	queue_push(r, q);
+	bsa_batch_add(r->reading.batch, q);
 }
 
 /* ---- traces and streams ---- */
@@ -355,7 +350,7 @@ static void take_message(struct bsa_remote *r, const bt_message *message)
 			return;
 		q->rank = s->rank;
 		bsa_tap_write(&s->tap, message, &q->event);
-		queue_push(r, q);
+		bsa_batch_add(g->batch, q);
 		r->reading.now = at;
 	}
 }
@@ -742,14 +737,15 @@ static const struct bsa_queued *first_queued(struct bsa_remote *r)
 		if (!bsa_ring_peek(&r->ring, &r->batch))
 			return NULL;
 	}
-	q = (const struct bsa_queued *)((const char *)r->batch->data + r->at);
+	q = bsa_queued_at(r->batch, r->at);
 	return q->event.at < r->seen_until ? q : NULL;
 }
 
-static void remote_take_first(struct bsa_remote *r, const struct bsa_queued *q)
+static void remote_take_first(struct bsa_remote *r)
 {
+	const struct bsa_queued *q = bsa_queued_next(r->batch, &r->at);
+
 	memcpy(r->record, &q->event, q->event.size);
-	r->at += offsetof(struct bsa_queued, event) + q->event.size;
 }
 
 static void count_late(struct bsa_remote *r)
@@ -787,11 +783,11 @@ int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 	at = q->event.at;
 	*ret = (const struct bsa_event *)r->record;
 	if (q->rank == gap_rank) {
-		remote_take_first(r, q);
+		remote_take_first(r);
 		return 1;
 	}
 	rank = q->rank;
-	remote_take_first(r, q);
+	remote_take_first(r);
 	count_late(r);
 	q = first_tied(r, at);
 	if (!q)
@@ -799,7 +795,7 @@ int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 	bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
 	for (; q && bsa_ties_count(r->ties) < BSA_TIES_MAX; q = first_tied(r, at)) {
 		rank = q->rank;
-		remote_take_first(r, q);
+		remote_take_first(r);
 		count_late(r);
 		bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
 	}

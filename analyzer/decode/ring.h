@@ -11,6 +11,7 @@
 #define BSA_DECODE_RING_H
 
 #include "bsa/err.h"
+#include "catalogue.h"
 #include "fold/event.h"
 
 #include <pthread.h>
@@ -30,6 +31,37 @@ struct bsa_batch {
 	size_t bytes; /* bytes of its records */
 	uint64_t data[(BSA_BATCH - sizeof(size_t)) / 8];
 };
+
+/* Room for a record of any size behind those of a batch. NULL: the batch is full. */
+static inline struct bsa_queued *bsa_batch_room(struct bsa_batch *batch)
+{
+	const size_t largest = offsetof(struct bsa_queued, event) + BSA_RECORD_MAX;
+
+	if (batch->bytes > sizeof(batch->data) - largest)
+		return NULL;
+	return (struct bsa_queued *)((char *)batch->data + batch->bytes);
+}
+
+/* Add the record that was written there. */
+static inline void bsa_batch_add(struct bsa_batch *batch, const struct bsa_queued *q)
+{
+	batch->bytes += offsetof(struct bsa_queued, event) + q->event.size;
+}
+
+/* The record @at of a batch, in bytes; there is one. */
+static inline const struct bsa_queued *bsa_queued_at(const struct bsa_batch *batch, size_t at)
+{
+	return (const struct bsa_queued *)((const char *)batch->data + at);
+}
+
+/* The same; *@at goes on to the next record, or to the batch's end. */
+static inline const struct bsa_queued *bsa_queued_next(const struct bsa_batch *batch, size_t *at)
+{
+	const struct bsa_queued *q = bsa_queued_at(batch, *at);
+
+	*at += offsetof(struct bsa_queued, event) + q->event.size;
+	return q;
+}
 
 struct bsa_ring {
 	pthread_mutex_t lock;
