@@ -25,9 +25,8 @@
 
 #include "ctf.h"
 #include "graph.h"
-#include "merge.h"
+#include "ordered.h"
 #include "quick.h"
-#include "ties.h"
 
 enum { READERS_MAX = 4 };
 
@@ -46,28 +45,20 @@ struct reader {
 	size_t at;
 };
 
-/* A record of inputs.unseen. */
-struct unseen {
-	struct bsa_event event;
-	struct bsa_loss loss;
-};
-
 struct bsa_decode {
 	const bt_component_class_source *source; /* a reference */
 	struct bsa_inputs inputs;
 	struct reader readers[READERS_MAX];
 	unsigned n_readers, threads;
-	unsigned n_quick;   /* number of quick readers, which are the first ones */
-	size_t first, end;  /* the inputs of this group */
-	size_t next_unseen; /* the index of the next unseen record, over all groups */
-	struct unseen unseen;
-	struct bsa_head heads[READERS_MAX + 1]; /* the last one's: what was not seen */
-	struct bsa_merge merge;
-	struct bsa_ties *ties; /* records of one time that are handed out next */
-	bool tied;             /* ties has records */
+	unsigned n_quick;           /* number of quick readers, which are the first ones */
+	size_t first, end;          /* the inputs of this group */
+	size_t next_unseen;         /* the index of the next unseen record, over all groups */
+	struct bsa_ordered ordered; /* a sequence for each reader, and one, READERS_MAX, for what was not seen */
+	struct bsa_head heads[READERS_MAX + 1];
+	uint64_t record[BSA_RECORD_MAX / 8]; /* the last record, if it is in no batch */
 	uint64_t bytes;
-	bool reading, taken; /* taken: the first of the merge has been handed out */
-	bool over;           /* bsa_decode_next has returned code and err */
+	bool reading;
+	bool over; /* bsa_decode_next has returned code and err */
 	int code;
 	struct bsa_err err;
 	atomic_bool stop;
@@ -236,72 +227,61 @@ static int next_batch(struct reader *reader, struct bsa_err *err)
 	return r;
 }
 
-static const struct bsa_queued *reader_head(const struct reader *reader)
-{
-	return bsa_queued_at(reader->batch, reader->at);
-}
-
 /* The next time of this group that was not seen. False: all of its times were seen. */
-static bool next_unseen(struct bsa_decode *d)
+static bool unseen_head(const struct bsa_decode *d, struct bsa_head *ret)
 {
-	const struct bsa_unseen *next;
-
 	if (d->next_unseen == d->inputs.n_unseen || d->inputs.unseen[d->next_unseen].input >= d->end)
 		return false;
-	next = &d->inputs.unseen[d->next_unseen++];
-	d->unseen = (struct unseen){
-		{ .at = next->at, .trace = (uint32_t)next->input + 1, .kind = BSA_loss, .size = sizeof(d->unseen) },
-		next->loss
-	};
+	*ret = (struct bsa_head){ .at = d->inputs.unseen[d->next_unseen].at, .rank = 0, .who = READERS_MAX };
 	return true;
 }
 
-/* Past what was handed out last. */
-static int move_on(struct bsa_decode *d, struct bsa_err *err)
+static bool step_unseen(struct bsa_decode *d, struct bsa_head *head, const struct bsa_event **ret)
 {
-	size_t who = d->merge.heap[0].who;
-	struct reader *reader;
-	int r;
+	const struct bsa_unseen *unseen = &d->inputs.unseen[d->next_unseen++];
+	struct bsa_event *event = (struct bsa_event *)d->record;
 
-	d->taken = false;
-	if (__builtin_expect(who == READERS_MAX, 0)) {
-		if (next_unseen(d))
-			bsa_merge_move(&d->merge, d->unseen.event.at, 0);
-		else
-			bsa_merge_drop(&d->merge);
-		return 0;
-	}
-	reader = &d->readers[who];
-
-	/* Step over the reader's first record. */
-	bsa_queued_next(reader->batch, &reader->at);
-	r = __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
-	if (r < 0)
-		return r;
-	if (r)
-		bsa_merge_move(&d->merge, reader_head(reader)->event.at, reader_head(reader)->rank);
-	else
-		bsa_merge_drop(&d->merge);
-	return 0;
+	*event = (struct bsa_event){ .at = unseen->at,
+		                     .trace = (uint32_t)unseen->input + 1,
+		                     .kind = BSA_loss,
+		                     .size = sizeof(*event) + sizeof(unseen->loss) };
+	memcpy(event + 1, &unseen->loss, sizeof(unseen->loss));
+	*ret = event;
+	return unseen_head(d, head);
 }
 
-/* May the next record have the time of the first one? What lies behind the end of a batch is not known yet: it may. */
-static bool may_tie(const struct bsa_decode *d)
+static void reader_head(const struct bsa_decode *d, size_t who, struct bsa_head *ret)
 {
-	const struct bsa_head *heads = d->merge.heap;
-	const struct reader *reader = &d->readers[heads[0].who];
-	size_t at = reader->at;
+	const struct reader *reader = &d->readers[who];
+	const struct bsa_queued *first = bsa_queued_at(reader->batch, reader->at);
 
-	if ((d->merge.n > 1 && heads[1].at == heads[0].at) || (d->merge.n > 2 && heads[2].at == heads[0].at))
-		return true;
-	bsa_queued_next(reader->batch, &at);
-	return at >= reader->batch->bytes || bsa_queued_at(reader->batch, at)->event.at == heads[0].at;
+	*ret = (struct bsa_head){ .at = first->event.at, .rank = first->rank, .who = who };
+}
+
+/* A bsa_step. The last record of a batch is copied, because the next batch may take its place. */
+static inline int step_reader(void *decode, struct bsa_head *head, const struct bsa_event **ret, struct bsa_err *err)
+{
+	struct bsa_decode *d = decode;
+	struct reader *reader = &d->readers[head->who];
+	int r = 1;
+
+	if (__builtin_expect(head->who == READERS_MAX, 0))
+		return step_unseen(d, head, ret);
+	*ret = &bsa_queued_next(reader->batch, &reader->at)->event;
+	if (__builtin_expect(reader->at == reader->batch->bytes, 0)) {
+		*ret = memcpy(d->record, *ret, (*ret)->size);
+		r = next_batch(reader, err);
+	}
+	if (r > 0)
+		reader_head(d, head->who, head);
+	return r;
 }
 
 /* To the first record of the next group: 0; what went wrong stays so. */
 static int next_group(struct bsa_decode *d, struct bsa_err *err)
 {
 	size_t quick, others, most;
+	struct bsa_head head;
 	int r;
 
 	if (d->reading) {
@@ -337,22 +317,19 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 			r = bsa_fail(err, BSA_E_ENV, "a thread to read traces cannot be started: %s", strerror(failed));
 		d->readers[i].running = !failed;
 	}
-	d->merge = (struct bsa_merge){ .heap = d->heads };
 	if (r)
 		return r;
 
-	if (next_unseen(d))
-		bsa_merge_add(&d->merge, (struct bsa_head){ .at = d->unseen.event.at, .rank = 0, .who = READERS_MAX });
+	if (unseen_head(d, &head))
+		bsa_merge_add(&d->ordered.merge, head);
 	for (unsigned i = 0; i < d->n_readers; i++) {
-		struct reader *reader = &d->readers[i];
-
-		r = next_batch(reader, err);
+		r = next_batch(&d->readers[i], err);
 		if (r < 0)
 			return r;
-		if (r)
-			bsa_merge_add(&d->merge, (struct bsa_head){ .at = reader_head(reader)->event.at,
-			                                            .rank = reader_head(reader)->rank,
-			                                            .who = i });
+		if (r == 0)
+			continue;
+		reader_head(d, i, &head);
+		bsa_merge_add(&d->ordered.merge, head);
 	}
 	return 0;
 }
@@ -363,7 +340,7 @@ static int decode_end(struct bsa_decode *d, int r, struct bsa_err *err)
 	if (!d->over) {
 		d->over = true;
 		d->code = r;
-		d->merge.n = 0;
+		d->ordered.merge.n = 0;
 		if (err)
 			d->err = *err;
 	} else if (d->code && err) {
@@ -374,60 +351,23 @@ static int decode_end(struct bsa_decode *d, int r, struct bsa_err *err)
 
 int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct bsa_err *err)
 {
-	const struct bsa_head *heads;
-	uint64_t at;
-	int r = 0;
+	int r;
 
-	if (__builtin_expect(d->tied, 0)) {
-		*ret = bsa_ties_next(d->ties);
-		d->tied = *ret;
-		if (d->tied)
-			return 1;
-	}
-	if (__builtin_expect(d->taken, 1))
-		r = move_on(d, err);
-	while (__builtin_expect(r == 0 && !d->merge.n, 0)) {
+	while (__builtin_expect((r = bsa_ordered_next(&d->ordered, step_reader, d, ret, err)) == 0, 0)) {
 		if (!d->over)
 			r = next_group(d, err);
-		if (!d->reading || d->over)
-			return decode_end(d, r, err);
+		if (r < 0 || !d->reading || d->over)
+			break;
 	}
-	if (__builtin_expect(r < 0, 0))
-		return decode_end(d, r, err);
-	heads = d->merge.heap;
-	if (__builtin_expect(heads[0].who == READERS_MAX, 0)) {
-		*ret = &d->unseen.event;
-	} else if (__builtin_expect(may_tie(d), 0)) {
-		/*
-		 * Collect all records of the earliest time; at least one. Records of unseen times were
-		 * returned before: their rank is the lowest.
-		 */
-		at = heads[0].at;
-		do {
-			const struct bsa_queued *first = reader_head(&d->readers[heads[0].who]);
-
-			bsa_ties_add(d->ties, first->rank, &first->event);
-			r = move_on(d, err);
-		} while (r == 0 && d->merge.n && heads[0].at == at && heads[0].who != READERS_MAX &&
-		         bsa_ties_count(d->ties) < BSA_TIES_MAX);
-		d->tied = r == 0;
-		if (r < 0)
-			return decode_end(d, r, err);
-		*ret = bsa_ties_next(d->ties);
-		return 1;
-	} else {
-		*ret = &reader_head(&d->readers[heads[0].who])->event;
-	}
-	d->taken = true;
-	return 1;
+	return __builtin_expect(r > 0, 1) ? r : decode_end(d, r, err);
 }
 
 /* ---- all of it ---- */
 
 static int decode_make_room(struct bsa_decode *d, struct bsa_err *err)
 {
-	d->ties = bsa_ties_new();
-	if (!d->ties)
+	d->ordered = (struct bsa_ordered){ .merge.heap = d->heads, .ties = bsa_ties_new(), .until = BSA_NEVER };
+	if (!d->ordered.ties)
 		return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
 	for (unsigned i = 0; i < READERS_MAX; i++) {
 		struct reader *reader = &d->readers[i];
@@ -487,7 +427,7 @@ struct bsa_decode *bsa_decode_free(struct bsa_decode *d)
 	stop_readers(d);
 	for (unsigned i = 0; i < READERS_MAX; i++)
 		free(d->readers[i].counts);
-	bsa_ties_free(d->ties);
+	bsa_ties_free(d->ordered.ties);
 	bsa_inputs_close(&d->inputs);
 	bt_component_class_source_put_ref(d->source);
 	free(d);

@@ -32,11 +32,10 @@
 #include "ctf.h"
 #include "heads.h"
 #include "look.h"
-#include "merge.h"
+#include "ordered.h"
 #include "packets.h"
 #include "quick.h"
 #include "ring_names.h"
-#include "ties.h"
 
 enum {
 	DEPTH_MAX = 8,
@@ -122,17 +121,15 @@ struct bsa_follow {
 	const bt_component_class_source *source; /* a reference */
 	struct bsa_scratch scratch;
 	int inotify; /* negative: directories are not watched */
-	uint64_t settle_ns, now, until, last, serial;
+	uint64_t settle_ns, now, serial;
 	struct place *places;
 	size_t n_places;
 	struct trace *traces;
 	size_t n_traces;
 	struct stream *streams;
 	size_t n_streams, room;
-	size_t n_unreadable; /* streams with a lost_until */
-	struct bsa_merge merge;
-	struct bsa_ties *ties;
-	bool tied;
+	size_t n_unreadable;        /* streams with a lost_until */
+	struct bsa_ordered ordered; /* a sequence for each stream */
 	struct bsa_followed followed;
 	uint64_t record[BSA_RECORD_MAX / 8];
 	struct cover *covers; /* by when they began; those before @first_cover are past. Owned */
@@ -519,9 +516,9 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 	streams = one_more(f->streams, f->n_streams, sizeof(*streams));
 	if (streams)
 		f->streams = streams;
-	heap = streams ? reallocarray(f->merge.heap, f->n_streams + 1, sizeof(*heap)) : NULL;
+	heap = streams ? reallocarray(f->ordered.merge.heap, f->n_streams + 1, sizeof(*heap)) : NULL;
 	if (heap)
-		f->merge.heap = heap;
+		f->ordered.merge.heap = heap;
 	if (!heap) {
 		follow_no_memory(err);
 		return NULL;
@@ -582,11 +579,6 @@ static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_pac
 	return 0;
 }
 
-static bool is_due(const struct bsa_follow *f)
-{
-	return f->merge.n && (f->until == BSA_NEVER || f->merge.heap[0].at < f->until);
-}
-
 static void emit_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint64_t ended, struct bsa_loss loss)
 {
 	struct bsa_event *e = (struct bsa_event *)f->record;
@@ -621,6 +613,7 @@ static bool has_lost_heads(const struct bsa_follow *f, size_t trace)
 /* A stream that cannot be read loses its events until another file of it can, or the recording ends. */
 static bool next_unreadable(struct bsa_follow *f)
 {
+	const struct bsa_head *head = bsa_ordered_head(&f->ordered);
 	uint64_t ended = 0, at, until;
 
 	if (!f->n_unreadable)
@@ -628,8 +621,8 @@ static bool next_unreadable(struct bsa_follow *f)
 	for (size_t i = 0; i < f->n_streams; i++)
 		if (f->streams[i].any && f->streams[i].head.ended > ended)
 			ended = f->streams[i].head.ended;
-	at = is_due(f) ? f->merge.heap[0].at : f->until == BSA_NEVER ? ended : f->until;
-	until = f->until == BSA_NEVER ? ended : at + lost_ns;
+	at = head ? head->at : f->ordered.until == BSA_NEVER ? ended : f->ordered.until;
+	until = f->ordered.until == BSA_NEVER ? ended : at + lost_ns;
 	for (struct stream *s = f->streams; s < f->streams + f->n_streams; s++) {
 		uint64_t began = s->lost_until;
 
@@ -642,9 +635,12 @@ static bool next_unreadable(struct bsa_follow *f)
 	return false;
 }
 
-/* Is there a time without a packet, or one whose packets are missing, before a record of @at? Then it is f->record. */
-static bool next_unseen(struct bsa_follow *f, uint64_t at)
+/* Is there a time without a packet, or one whose packets are missing, before the next record? Then it is f->record. */
+static bool next_unseen(struct bsa_follow *f)
 {
+	const struct bsa_head *head = bsa_ordered_head(&f->ordered);
+	uint64_t at = head ? head->at : f->ordered.until == BSA_NEVER ? BSA_NEVER : 0;
+
 	while (f->n_heads) {
 		const struct head h = f->heads[--f->n_heads];
 
@@ -845,7 +841,7 @@ static void set_until(struct bsa_follow *f)
 	struct stat st;
 
 	if (f->now == BSA_NEVER) {
-		f->until = BSA_NEVER;
+		f->ordered.until = BSA_NEVER;
 		return;
 	}
 	for (size_t i = 0; i < f->n_traces; i++) {
@@ -884,8 +880,8 @@ static void set_until(struct bsa_follow *f)
 			has_unknown |= f->traces[i].files[k].fd >= 0 && !f->traces[i].files[k].known;
 	if (until > settled && (!f->n_streams || has_unknown))
 		until = settled;
-	if (until > f->until)
-		f->until = until;
+	if (until > f->ordered.until)
+		f->ordered.until = until;
 }
 
 static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err)
@@ -966,7 +962,7 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 			continue;
 		advance_stream(f, s);
 		if (s->queued)
-			bsa_merge_add(&f->merge,
+			bsa_merge_add(&f->ordered.merge,
 			              (struct bsa_head){ .at = s->at, .rank = stream_rank_of(f, s), .who = i });
 	}
 	set_until(f);
@@ -975,79 +971,33 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 
 /* ---- records ---- */
 
-/* The first of the merge, into f->record; and the next one of its stream. */
-static void follow_take_first(struct bsa_follow *f)
+/* A bsa_step: past the stream's next record, by way of f->record. */
+static int step_stream(void *follow, struct bsa_head *head, const struct bsa_event **ret, struct bsa_err *err)
 {
-	size_t who = f->merge.heap[0].who;
-	struct stream *s = &f->streams[who];
+	struct bsa_follow *f = follow;
+	struct stream *s = &f->streams[head->who];
 
+	(void)err;
 	bsa_flow_write(s->flow, (struct bsa_event *)f->record);
+	*ret = (const struct bsa_event *)f->record;
 	s->queued = false;
 	advance_stream(f, s);
-	if (s->queued)
-		bsa_merge_move(&f->merge, s->at, f->merge.heap[0].rank);
-	else
-		bsa_merge_drop(&f->merge);
-}
-
-static void count_late(struct bsa_follow *f, const struct bsa_event *e)
-{
-	if (e->at < f->last) {
-		f->followed.late++;
-		if (f->last - e->at > f->followed.late_ns)
-			f->followed.late_ns = f->last - e->at;
-		return;
-	}
-	f->last = e->at;
-}
-
-/* The next record is of the time of the last one, @at. */
-static bool is_tied(const struct bsa_follow *f, uint64_t at)
-{
-	return is_due(f) && f->merge.heap[0].at <= at;
+	head->at = s->at;
+	return s->queued;
 }
 
 int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct bsa_err *err)
 {
-	struct bsa_event *e = (struct bsa_event *)f->record;
-	uint64_t at, rank;
-
-	(void)err;
-	if (f->tied) {
-		*ret = bsa_ties_next(f->ties);
-		f->tied = *ret;
-		if (f->tied)
-			return 1;
-	}
-	at = is_due(f) ? f->merge.heap[0].at : f->until == BSA_NEVER ? BSA_NEVER : 0;
-	if (next_unseen(f, at) || next_unreadable(f)) {
-		*ret = e;
+	if (!bsa_ties_count(f->ordered.ties) && (next_unseen(f) || next_unreadable(f))) {
+		*ret = (const struct bsa_event *)f->record;
 		return 1;
 	}
-	if (!is_due(f))
-		return 0;
-	rank = f->merge.heap[0].rank;
-	follow_take_first(f);
-	count_late(f, e);
-	if (!is_tied(f, at)) {
-		*ret = e;
-		return 1;
-	}
-	bsa_ties_add(f->ties, rank, e);
-	while (is_tied(f, at) && bsa_ties_count(f->ties) < BSA_TIES_MAX) {
-		rank = f->merge.heap[0].rank;
-		follow_take_first(f);
-		count_late(f, e);
-		bsa_ties_add(f->ties, rank, e);
-	}
-	f->tied = true;
-	*ret = bsa_ties_next(f->ties);
-	return 1;
+	return bsa_ordered_next(&f->ordered, step_stream, f, ret, err);
 }
 
 uint64_t bsa_follow_until(const struct bsa_follow *f)
 {
-	return f->until;
+	return f->ordered.until;
 }
 
 int bsa_follow_changes(const struct bsa_follow *f)
@@ -1057,7 +1007,9 @@ int bsa_follow_changes(const struct bsa_follow *f)
 
 uint64_t bsa_follow_settles(const struct bsa_follow *f)
 {
-	return f->merge.n ? f->merge.heap[0].at + f->settle_ns : BSA_NEVER;
+	const struct bsa_merge *merge = &f->ordered.merge;
+
+	return merge->n ? merge->heap[0].at + f->settle_ns : BSA_NEVER;
 }
 
 /* ---- all of it ---- */
@@ -1070,8 +1022,8 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 	if (!f)
 		return follow_no_memory(err);
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	f->ties = bsa_ties_new();
-	r = f->ties ? 0 : follow_no_memory(err);
+	f->ordered.ties = bsa_ties_new();
+	r = f->ordered.ties ? 0 : follow_no_memory(err);
 	if (r == 0) {
 		f->settle_ns = options->settle_ns;
 		f->first_began = BSA_NEVER;
@@ -1114,10 +1066,10 @@ struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
 	free(f->places);
 	free(f->traces);
 	free(f->streams);
-	free(f->merge.heap);
+	free(f->ordered.merge.heap);
 	free(f->covers);
 	free(f->heads);
-	bsa_ties_free(f->ties);
+	bsa_ties_free(f->ordered.ties);
 	bsa_scratch_remove(&f->scratch);
 	if (f->inotify >= 0)
 		close(f->inotify);
@@ -1150,6 +1102,8 @@ struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)
 	struct bsa_followed all = f->followed;
 	struct stat st;
 
+	all.late += f->ordered.late;
+	all.late_ns = f->ordered.late_ns;
 	all.streams = f->n_streams;
 	for (size_t i = 0; i < f->n_traces; i++) {
 		const struct trace *t = &f->traces[i];

@@ -24,17 +24,16 @@
 #include "ctf.h"
 #include "failed.h"
 #include "look.h"
+#include "ordered.h"
 #include "relay.h"
 #include "ring.h"
 #include "tap.h"
-#include "ties.h"
 
 enum {
 	NS = 1000000000,
 	AGAIN_NS = 5000000,    /* between two questions for what is new */
 	SEARCH_NS = 1000000000 /* between two tries to find a relay that has gone */
 };
-static const uint64_t gap_rank = 0; /* rank of losses that are no stream's */
 
 struct trace {
 	const bt_trace *trace; /* a reference: its event classes must outlive the plans */
@@ -95,11 +94,9 @@ struct bsa_remote {
 	/* the caller's */
 	const struct bsa_batch *batch;
 	size_t at;
-	uint64_t seen_until, last;
-	struct bsa_ties *ties;
-	bool tied;
+	struct bsa_ordered ordered; /* the queue is its only sequence */
+	struct bsa_head head;
 	uint64_t record[BSA_RECORD_MAX / 8];
-	struct bsa_followed followed;
 };
 
 static int remote_no_memory(struct bsa_err *err)
@@ -139,7 +136,7 @@ static void push_loss(struct bsa_remote *r, uint32_t trace, uint64_t began, cons
 
 	if (!q)
 		return;
-	q->rank = gap_rank;
+	q->rank = 0; /* of no stream */
 	q->event = (struct bsa_event){
 		.at = began, .trace = trace, .kind = BSA_loss, .size = sizeof(q->event) + sizeof(*loss)
 	};
@@ -625,7 +622,7 @@ static void remote_free(struct bsa_remote *r)
 		trace_free(r->list[i]);
 	bsa_relay_session_fini(&r->session);
 	bsa_ring_fini(&r->ring);
-	bsa_ties_free(r->ties);
+	bsa_ties_free(r->ordered.ties);
 	bt_component_class_source_put_ref(r->reading.source);
 	pthread_cond_destroy(&r->stopping);
 	pthread_mutex_destroy(&r->lock);
@@ -657,6 +654,37 @@ static void *read_remote(void *arg)
 
 /* ---- the caller ---- */
 
+/* The first record that has been handed over. False: there is none now. */
+static bool queue_head(struct bsa_remote *r, struct bsa_head *ret)
+{
+	const struct bsa_queued *first;
+
+	if (r->batch && r->at == r->batch->bytes) {
+		bsa_ring_pop(&r->ring);
+		r->batch = NULL;
+	}
+	if (!r->batch) {
+		r->at = 0;
+		if (!bsa_ring_peek(&r->ring, &r->batch))
+			return false;
+	}
+	first = bsa_queued_at(r->batch, r->at);
+	ret->at = first->event.at;
+	ret->rank = first->rank;
+	return true;
+}
+
+/* A bsa_step: past the first record of the queue. */
+static int step_queue(void *remote, struct bsa_head *head, const struct bsa_event **ret, struct bsa_err *err)
+{
+	struct bsa_remote *r = remote;
+	const struct bsa_event *first = &bsa_queued_next(r->batch, &r->at)->event;
+
+	(void)err;
+	*ret = memcpy(r->record, first, first->size);
+	return queue_head(r, head);
+}
+
 int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *err)
 {
 	struct bsa_remote *r = calloc(1, sizeof(*r));
@@ -674,8 +702,8 @@ int bsa_remote_open(struct bsa_remote **ret, const char *url, struct bsa_err *er
 	pthread_cond_init(&r->stopping, &clock);
 	pthread_condattr_destroy(&clock);
 	r->url = strdup(url);
-	r->ties = bsa_ties_new();
-	failed = r->url && r->ties ? bsa_ring_init(&r->ring, err) : remote_no_memory(err);
+	r->ordered = (struct bsa_ordered){ .merge.heap = &r->head, .ties = bsa_ties_new() };
+	failed = r->url && r->ordered.ties ? bsa_ring_init(&r->ring, err) : remote_no_memory(err);
 	if (!failed) {
 		r->reading.source = bsa_ctf_class("lttng-live", err);
 		failed = r->reading.source ? 0 : BSA_E_ENV;
@@ -720,93 +748,22 @@ int bsa_remote_look(struct bsa_remote *r, bool all, struct bsa_err *err)
 		pthread_mutex_unlock(&r->lock);
 		return BSA_E_ENV;
 	}
-	r->seen_until = all ? BSA_NEVER : atomic_load_explicit(&r->until, memory_order_acquire);
+	r->ordered.until = all ? BSA_NEVER : atomic_load_explicit(&r->until, memory_order_acquire);
 	return 0;
-}
-
-static const struct bsa_queued *first_queued(struct bsa_remote *r)
-{
-	const struct bsa_queued *q;
-
-	if (r->batch && r->at == r->batch->bytes) {
-		bsa_ring_pop(&r->ring);
-		r->batch = NULL;
-	}
-	if (!r->batch) {
-		r->at = 0;
-		if (!bsa_ring_peek(&r->ring, &r->batch))
-			return NULL;
-	}
-	q = bsa_queued_at(r->batch, r->at);
-	return q->event.at < r->seen_until ? q : NULL;
-}
-
-static void remote_take_first(struct bsa_remote *r)
-{
-	const struct bsa_queued *q = bsa_queued_next(r->batch, &r->at);
-
-	memcpy(r->record, &q->event, q->event.size);
-}
-
-static void count_late(struct bsa_remote *r)
-{
-	const struct bsa_event *e = (const struct bsa_event *)r->record;
-
-	if (e->at < r->last) {
-		r->followed.late++;
-		if (r->last - e->at > r->followed.late_ns)
-			r->followed.late_ns = r->last - e->at;
-		return;
-	}
-	r->last = e->at;
-}
-
-/* The next record, if it is of the time of the last one, @at. */
-static const struct bsa_queued *first_tied(struct bsa_remote *r, uint64_t at)
-{
-	const struct bsa_queued *q = first_queued(r);
-
-	return q && q->rank != gap_rank && q->event.at <= at ? q : NULL;
 }
 
 int bsa_remote_next(struct bsa_remote *r, const struct bsa_event **ret)
 {
-	const struct bsa_queued *q;
-	uint64_t at, rank;
+	struct bsa_head head = { .who = 0 };
 
-	if (r->tied && (*ret = bsa_ties_next(r->ties)))
-		return 1;
-	r->tied = false;
-	q = first_queued(r);
-	if (!q)
-		return 0;
-	at = q->event.at;
-	*ret = (const struct bsa_event *)r->record;
-	if (q->rank == gap_rank) {
-		remote_take_first(r);
-		return 1;
-	}
-	rank = q->rank;
-	remote_take_first(r);
-	count_late(r);
-	q = first_tied(r, at);
-	if (!q)
-		return 1;
-	bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
-	for (; q && bsa_ties_count(r->ties) < BSA_TIES_MAX; q = first_tied(r, at)) {
-		rank = q->rank;
-		remote_take_first(r);
-		count_late(r);
-		bsa_ties_add(r->ties, rank, (const struct bsa_event *)r->record);
-	}
-	r->tied = true;
-	*ret = bsa_ties_next(r->ties);
-	return 1;
+	if (!r->ordered.merge.n && queue_head(r, &head))
+		bsa_merge_add(&r->ordered.merge, head);
+	return bsa_ordered_next(&r->ordered, step_queue, r, ret, NULL);
 }
 
 uint64_t bsa_remote_until(const struct bsa_remote *r)
 {
-	return r->seen_until;
+	return r->ordered.until;
 }
 
 /* The trace of that index. NULL if fewer are published. */
@@ -847,10 +804,9 @@ struct bsa_decoded bsa_remote_decoded(struct bsa_remote *r, size_t i)
 
 struct bsa_followed bsa_remote_followed(const struct bsa_remote *r)
 {
-	struct bsa_followed all = r->followed;
-
-	all.streams = atomic_load(&r->n_streams);
-	return all;
+	return (struct bsa_followed){ .late = r->ordered.late,
+		                      .late_ns = r->ordered.late_ns,
+		                      .streams = atomic_load(&r->n_streams) };
 }
 
 enum bsa_remote_state bsa_remote_state(const struct bsa_remote *r)
