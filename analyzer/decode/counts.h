@@ -13,10 +13,11 @@ struct bsa_counts {
 	atomic_bool cut;
 };
 
-#define BSA_COUNTS                                     \
-	{                                              \
-		.began = BSA_NEVER, .ended = BSA_NEVER \
-	}
+/* Nothing was read. Before the thread that writes is started. */
+void bsa_counts_init(struct bsa_counts *counts);
+
+/* Add to @sum. In a sum of nothing, began and ended are BSA_NEVER. */
+void bsa_counts_add(struct bsa_decoded *sum, const struct bsa_counts *counts);
 
 /*
  * Only one thread writes, so no atomic addition is needed. Counts of losses are numbers of the trace, so the

@@ -376,10 +376,8 @@ static int decode_make_room(struct bsa_decode *d, struct bsa_err *err)
 		reader->counts = calloc(d->inputs.n, sizeof(*reader->counts));
 		if (!reader->counts)
 			return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
-		for (size_t k = 0; k < d->inputs.n; k++) {
-			atomic_init(&reader->counts[k].began, BSA_NEVER);
-			atomic_init(&reader->counts[k].ended, BSA_NEVER);
-		}
+		for (size_t k = 0; k < d->inputs.n; k++)
+			bsa_counts_init(&reader->counts[k]);
 	}
 	for (size_t i = 0; i < d->inputs.n; i++)
 		d->bytes += d->inputs.list[i].info.bytes;
@@ -439,16 +437,6 @@ const struct bsa_trace *bsa_decode_trace(const struct bsa_decode *d, size_t i)
 	return i < d->inputs.n ? &d->inputs.list[i].info : NULL;
 }
 
-static uint64_t counter_value(const _Atomic uint64_t *counter)
-{
-	return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-static void sum_add(uint64_t *sum, uint64_t n)
-{
-	*sum = n > UINT64_MAX - *sum ? UINT64_MAX : *sum + n;
-}
-
 struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i)
 {
 	struct bsa_decoded sum = { .began = BSA_NEVER, .ended = BSA_NEVER };
@@ -459,21 +447,8 @@ struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i)
 	sum.doubtful = d->inputs.list[i].files.doubtful;
 	sum.wrong_indices = d->inputs.list[i].files.wrong_indices;
 	sum.cut = d->inputs.list[i].cut;
-	for (unsigned k = 0; k < READERS_MAX; k++) {
-		const struct bsa_counts *counts = &d->readers[k].counts[i];
-		uint64_t began = counter_value(&counts->began), ended = counter_value(&counts->ended);
-
-		sum.events += counter_value(&counts->events);
-		sum.foreign += counter_value(&counts->foreign);
-		sum.unusable += counter_value(&counts->unusable);
-		sum_add(&sum.lost_events, counter_value(&counts->lost_events));
-		sum_add(&sum.lost_packets, counter_value(&counts->lost_packets));
-		sum.cut |= atomic_load_explicit(&counts->cut, memory_order_relaxed);
-		if (began < sum.began)
-			sum.began = began;
-		if (ended != BSA_NEVER && (sum.ended == BSA_NEVER || ended > sum.ended))
-			sum.ended = ended;
-	}
+	for (unsigned k = 0; k < READERS_MAX; k++)
+		bsa_counts_add(&sum, &d->readers[k].counts[i]);
 	return sum;
 }
 
@@ -483,7 +458,7 @@ void bsa_decode_progress(const struct bsa_decode *d, uint64_t *ret_done, uint64_
 
 	for (unsigned k = 0; k < READERS_MAX; k++)
 		for (size_t i = 0; i < d->inputs.n; i++)
-			done += counter_value(&d->readers[k].counts[i].bytes);
+			done += atomic_load_explicit(&d->readers[k].counts[i].bytes, memory_order_relaxed);
 	*ret_done = done < d->bytes && !(d->over && !d->code) ? done : d->bytes;
 	*ret_all = d->bytes;
 }

@@ -432,8 +432,7 @@ static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	f->n_traces++;
 	if (!t->path || !t->counts)
 		return follow_no_memory(err);
-	atomic_init(&t->counts->began, BSA_NEVER);
-	atomic_init(&t->counts->ended, BSA_NEVER);
+	bsa_counts_init(t->counts);
 	f->places[place].is_trace = true;
 	f->places[place].trace = f->n_traces - 1;
 	return 0;
@@ -1085,16 +1084,10 @@ const struct bsa_trace *bsa_follow_trace(const struct bsa_follow *f, size_t i)
 
 struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i)
 {
-	const struct bsa_counts *c = f->traces[i].counts;
+	struct bsa_decoded sum = { .began = BSA_NEVER, .ended = BSA_NEVER };
 
-	return (struct bsa_decoded){ .events = atomic_load(&c->events),
-		                     .foreign = atomic_load(&c->foreign),
-		                     .unusable = atomic_load(&c->unusable),
-		                     .lost_events = atomic_load(&c->lost_events),
-		                     .lost_packets = atomic_load(&c->lost_packets),
-		                     .began = atomic_load(&c->began),
-		                     .ended = atomic_load(&c->ended),
-		                     .cut = atomic_load(&c->cut) };
+	bsa_counts_add(&sum, f->traces[i].counts);
+	return sum;
 }
 
 struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)

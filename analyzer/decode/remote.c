@@ -200,8 +200,7 @@ static struct trace *trace_of(struct bsa_remote *r, const bt_stream *stream)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	atomic_init(&t->counts.began, BSA_NEVER);
-	atomic_init(&t->counts.ended, BSA_NEVER);
+	bsa_counts_init(&t->counts);
 	t->trace = bt_stream_borrow_trace_const(stream);
 	bt_trace_get_ref(t->trace);
 	is = bsa_look_at_stream(&t->input, stream, NULL);
@@ -788,18 +787,12 @@ const struct bsa_trace *bsa_remote_trace(struct bsa_remote *r, size_t i)
 
 struct bsa_decoded bsa_remote_decoded(struct bsa_remote *r, size_t i)
 {
+	struct bsa_decoded sum = { .began = BSA_NEVER, .ended = BSA_NEVER };
 	const struct trace *t = published_trace(r, i);
-	const struct bsa_counts *c;
 
 	assert(t);
-	c = &t->counts;
-	return (struct bsa_decoded){ .events = atomic_load(&c->events),
-		                     .foreign = atomic_load(&c->foreign),
-		                     .unusable = atomic_load(&c->unusable),
-		                     .lost_events = atomic_load(&c->lost_events),
-		                     .lost_packets = atomic_load(&c->lost_packets),
-		                     .began = atomic_load(&c->began),
-		                     .ended = atomic_load(&c->ended) };
+	bsa_counts_add(&sum, &t->counts);
+	return sum;
 }
 
 struct bsa_followed bsa_remote_followed(const struct bsa_remote *r)
