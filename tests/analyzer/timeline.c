@@ -14,7 +14,7 @@
 
 #define NEVER UINT64_MAX
 
-enum { STRETCHES_MAX = 16, THINGS_MAX = 256, WORD_MAX = 256, TEXT_MAX = 512, MISSED_DEADLINE = 5 };
+enum { STRETCHES_MAX = 16, THINGS_MAX = 256, WORD_MAX = 256, TEXT_MAX = 512, GENERAL_FAILURE = 2, MISSED_DEADLINE = 5 };
 
 static const char *const phases[BSA_PHASES] = { "prepare", "send",      "decode", "fence",  "slots",  "queue",
 	                                        "run",     "preempted", "reply",  "return", "finish", "signal" };
@@ -215,13 +215,14 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 
 struct execution {
 	uint64_t decode_delay, run_delay, reply_delay, reference, submit_delay, gap, turns;
+	uint64_t left, failed; /* left: the client's call fails so long after it was submitted; 0: it does not */
 	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate, floor;
 	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell,
 		fences;
 	int64_t over;
 	uint64_t phase[BSA_PHASES];
 	uint64_t lane[STRETCHES_MAX], run[STRETCHES_MAX], off[STRETCHES_MAX], by[STRETCHES_MAX], redo[STRETCHES_MAX],
-		asked[STRETCHES_MAX];
+		asked[STRETCHES_MAX], stalled[STRETCHES_MAX];
 	size_t n_lane, n_run, n_off; /* lanes: of the first stretches, and of the rest the last of them */
 	const char *dies;
 	bool client, service;
@@ -279,8 +280,8 @@ static void find_times(struct execution *x)
 		x->signalled = x->ended + phase[BSA_SIGNAL];
 		x->answered = x->decoded;
 	}
-	x->heard = x->answered + phase[BSA_RETURN];
-	x->returned = x->heard + phase[BSA_FINISH];
+	x->heard = x->left ? NEVER : x->answered + phase[BSA_RETURN];
+	x->returned = x->left ? x->at + x->left : x->heard + phase[BSA_FINISH];
 	x->redone = sum(x->redo, x->n_run);
 }
 
@@ -310,9 +311,11 @@ static void tell_rare(struct timeline *t, const struct execution *x)
 	for (size_t i = 0; i < x->n_off && x->dispatched != NEVER; i++) {
 		at += x->run[i];
 		tell(t, at, x->exec,
-		     "sched_preempt exec=%" PRIu64 " by=%" PRIu64 " lane=%" PRIu64 " mode=restart asked_ns=%" PRIu64
+		     "sched_preempt exec=%" PRIu64 " by=%" PRIu64 " lane=%" PRIu64 " mode=%s asked_ns=%" PRIu64
 		     " redo_ns=%" PRIu64,
-		     x->exec, x->by[i], lane(x, i), x->asked[i], x->redo[i]);
+		     x->exec, x->by[i], lane(x, i), x->stalled[i] ? "stalled" : "restart", x->asked[i], x->redo[i]);
+		if (x->stalled[i] && (x->stalled[i] < x->off[i] || i + 1 < x->n_run))
+			tell(t, at + x->stalled[i], x->exec, "sched_ready exec=%" PRIu64, x->exec);
 		at += x->off[i];
 		if (i + 1 < x->n_run)
 			tell(t, at, x->exec, "sched_resume exec=%" PRIu64 " lane=%" PRIu64 " resumed=restart", x->exec,
@@ -341,12 +344,21 @@ static void tell_asking(struct timeline *t, const struct execution *x, bool call
 	     call ? "call_request" : "request", x->blocked);
 }
 
+/* What the client's call returns. */
+static uint64_t client_status(const struct execution *x)
+{
+	if (x->left)
+		return x->failed;
+	return x->signalled == NEVER ? x->status : 0;
+}
+
 static void tell_hearing(struct timeline *t, const struct execution *x, bool call)
 {
-	tell(t, x->heard, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=2 spun_ns=%" PRIu64 " slept_ns=%" PRIu64,
-	     x->exec, call ? "call_result" : "result", x->answer_spun, x->answer_slept);
-	tell(t, x->returned, x->exec, "exec_return exec=%" PRIu64 " status=%" PRIu64, x->exec,
-	     x->signalled == NEVER ? x->status : 0);
+	if (x->heard != NEVER)
+		tell(t, x->heard, x->exec,
+		     "fmq_read exec=%" PRIu64 " queue=%s items=2 spun_ns=%" PRIu64 " slept_ns=%" PRIu64, x->exec,
+		     call ? "call_result" : "result", x->answer_spun, x->answer_slept);
+	tell(t, x->returned, x->exec, "exec_return exec=%" PRIu64 " status=%" PRIu64, x->exec, client_status(x));
 }
 
 /* @at, as ns after @began; "-" if never. */
@@ -400,13 +412,14 @@ static void tell_service(struct timeline *t, const struct execution *x, bool cal
 
 static void tell_client_compact(struct timeline *t, const struct execution *x)
 {
+	char heard[32];
+
 	tell(t, x->returned + 1, x->exec,
 	     "exec_client exec=%" PRIu64 " model=%" PRIu64 " path=%" PRIu64 " deadline_ns=%" PRIu64 " status=%" PRIu64
-	     " fallback=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-	     " delay_ns=%" PRIu64 " gap_ns=%" PRIu64 " turns=%" PRIu64,
-	     x->exec, x->model, x->path, x->deadline, x->signalled == NEVER ? x->status : 0, x->fallback, x->at,
-	     x->written - x->at, x->heard - x->at, x->returned - x->at, x->answer_slept, x->submit_delay, x->gap,
-	     x->turns);
+	     " fallback=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 " delay_ns=%" PRIu64
+	     " gap_ns=%" PRIu64 " turns=%" PRIu64,
+	     x->exec, x->model, x->path, x->deadline, client_status(x), x->fallback, x->at, x->written - x->at,
+	     since(heard, x->heard, x->at), x->returned - x->at, x->answer_slept, x->submit_delay, x->gap, x->turns);
 }
 
 static void tell_service_compact(struct timeline *t, const struct execution *x)
@@ -476,6 +489,8 @@ static bool give_number(const struct timeline *t, struct execution *x, const cha
 		       { "fetch", &x->fetch },
 		       { "fallback", &x->fallback },
 		       { "fences", &x->fences },
+		       { "left", &x->left },
+		       { "failed", &x->failed },
 		       { "tell", &x->tell },
 		       { "over", (uint64_t *)&x->over } };
 
@@ -513,6 +528,8 @@ static bool give_list(const struct timeline *t, struct execution *x, const char 
 		list(t, value, x->redo, number);
 	else if (!strcmp(name, "asked"))
 		list(t, value, x->asked, number);
+	else if (!strcmp(name, "stalled"))
+		list(t, value, x->stalled, number);
 	else
 		return false;
 	return true;
@@ -552,6 +569,7 @@ static struct execution execution(const struct timeline *t, uint64_t exec)
 		               .path = stream.path,
 		               .cpu = NEVER,
 		               .fences = 1,
+		               .failed = GENERAL_FAILURE,
 		               .decode_delay = NEVER,
 		               .run_delay = NEVER,
 		               .reply_delay = NEVER,
