@@ -118,12 +118,30 @@ static uint64_t need_of(const struct bsa_sharing_call *c, enum needs needs)
 	const uint64_t need[NEEDS] = { [USUAL] = c->usual, [LEAST] = c->need_least, [MOST] = c->need_most };
 	uint64_t ns = need[needs == WITHOUT ? USUAL : needs];
 
-	return at_most(was_given_up(c) && c->run < ns ? ns : c->run, LONGEST_NS);
+	return at_most(was_given_up(c) && !c->stalled_to_its_end && c->run < ns ? ns : c->run, LONGEST_NS);
 }
 
 static uint64_t budget_of(const struct bsa_sharing_call *c)
 {
 	return c->deadline > c->ready ? c->deadline - c->ready : 0;
+}
+
+/* The part of its budget for which it wants no lane. */
+static uint64_t stall_of(const struct bsa_sharing_call *c, enum needs needs)
+{
+	return needs == LEAST ? c->stalled : c->stalled_most;
+}
+
+/*
+ * How long after it is ready the replay gives it up, stalls aside. Not before the service did, where that was after
+ * the deadline: it did not look at its clock before.
+ */
+static uint64_t given_up_after(const struct bsa_sharing_call *c, enum needs needs)
+{
+	uint64_t stall = c->stalled_to_its_end ? 0 : stall_of(c, needs), budget = budget_of(c);
+
+	budget -= stall < budget ? stall : budget;
+	return was_given_up(c) && c->response > budget ? c->response : budget;
 }
 
 /*
@@ -222,7 +240,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	struct chain *chain = &p->chains[number];
 	struct call *c, *before = chain->before == NONE ? NULL : &p->calls[chain->before];
 	const struct call *after;
-	uint64_t budget;
+	uint64_t budget, lasts;
 	bool refused;
 
 	/*
@@ -257,15 +275,16 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now, chain->is_open);
 	chain->before = chain->next;
 	chain->next = c->next;
+	lasts = given_up_after(&c->is, p->needs);
 	/*
 	 * In a stream with times of its own the next call comes as well where this one waits longer in the
 	 * replay than until it was given up.
 	 */
 	*ret = (struct bsa_replay_call){ .at = chain->at,
 		                         .deadline =
-		                                 c->is.deadline == UINT64_MAX || budget >= BSA_REPLAY_NEVER - chain->at
+		                                 c->is.deadline == UINT64_MAX || lasts >= BSA_REPLAY_NEVER - chain->at
 		                                         ? BSA_REPLAY_NEVER
-		                                         : chain->at + budget,
+		                                         : chain->at + lasts,
 		                         .run_ns = c->run,
 		                         .least_ns = refused ? BSA_REPLAY_NEVER : 0,
 		                         .advised = c->is.answered,
@@ -318,12 +337,20 @@ static bool add_response(struct responses *r, uint64_t is, uint64_t ideal, uint6
 /* The verdict on its app includes whether it met its deadline. */
 static bool is_due(const struct bsa_sharing_call *c)
 {
-	return c->asked && c->deadline != UINT64_MAX && (c->answered || was_given_up(c));
+	return c->asked && c->deadline != UINT64_MAX && (c->answered || c->left || was_given_up(c));
 }
 
 static bool is_met(const struct bsa_sharing_call *c)
 {
-	return c->answered && call_end_of(c) <= c->deadline;
+	return c->answered && c->response <= budget_of(c) && c->stalled_most <= budget_of(c) - c->response;
+}
+
+/* Whether others can have made it late: it was refused, or would have been in time if it had never waited for a lane. */
+static bool is_of_others(const struct bsa_sharing_call *c)
+{
+	uint64_t alone = c->response - at_most(c->waited, c->response), budget = budget_of(c);
+
+	return c->refused || (c->waited && alone <= budget && c->stalled_most <= budget - alone);
 }
 
 /* Add what became of the deadlines of the part, in all replays of it. */
@@ -340,6 +367,7 @@ static void add_deadlines(struct play *p, const bool played[NEEDS])
 			continue;
 		for (int needs = 0; needs < NEEDS; needs++)
 			sure &= !played[needs] || c->punctual[needs] == IN_TIME_WITH_A_QUARTER_TO_SPARE;
+		sure &= is_met(&c->is) || (!c->is.stalled_to_its_end && is_of_others(&c->is));
 		perhaps |= sure;
 		app->due++;
 		app->met += is_met(&c->is);
@@ -353,7 +381,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	struct play *p = arg;
 	struct call *c = &p->calls[call->tag];
 	uint64_t budget = budget_of(&c->is); /* the call has as long as it had after it was ready */
-	uint64_t ideal = o->ended - call->at;
+	uint64_t ideal = o->ended - call->at, all = ideal + stall_of(&c->is, p->needs);
 
 	assert(p->under_way > 0 && c->steps); /* a call ends once */
 	p->under_way--;
@@ -363,10 +391,10 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 		c->usual = (struct stay){ call->at, o->ended };
 	if (p->needs == WITHOUT)
 		c->without = (struct stay){ call->at, o->ended };
-	else if (o->fate != BSA_REPLAY_ANSWERED || ideal > budget)
+	else if (o->fate != BSA_REPLAY_ANSWERED || all > budget)
 		c->punctual[p->needs] = LATE;
 	else
-		c->punctual[p->needs] = ideal / 4 <= budget - ideal ? IN_TIME_WITH_A_QUARTER_TO_SPARE : IN_TIME;
+		c->punctual[p->needs] = all / 4 <= budget - all ? IN_TIME_WITH_A_QUARTER_TO_SPARE : IN_TIME;
 }
 
 /* ---- parts ---- */
@@ -535,6 +563,8 @@ static void play_all(struct play *p)
 		}
 		c.ready = at_most(c.ready, LONGEST_NS);
 		c.response = at_most(c.response, LONGEST_NS);
+		c.stalled = at_most(c.stalled, LONGEST_NS);
+		c.stalled_most = at_most(c.stalled_most, LONGEST_NS);
 		if (p->n == PART_MOST || (p->n >= PART_LEAST && c.ready > until))
 			play_part(p);
 

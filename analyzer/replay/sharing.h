@@ -28,6 +28,15 @@
  *           least that each may have needed, and with the most. With the least a time without a CPU of
  *           unknown length is spread over all of the run. What is in time in all replays, with a quarter to
  *           spare, would have been; what is late with the least would not.
+ * STALLED   An execution that was stalled was off its lane, and wanted none: fair sharing makes that no
+ *           shorter. The replay leaves that time out of its response, and takes it from the time that it has until
+ *           its deadline: with the least lane time, only the time in which it certainly wanted no lane, and otherwise
+ *           the wait after that, too. One that was given up while it was stalled needs the lane time that it had, and
+ *           is never certainly in time: how long the stall would have gone on is not known.
+ * LOOKED AT One that was given up after its deadline did not look at its clock before, as where it slept: nor does it
+ *           in the replay.
+ * WAITED    What missed its deadline, and did not wait for held lanes for as long as it was late, nor was refused, is
+ *           not certainly in time: it would have been late on a lane of its own.
  * REFUSED   How long an execution that was refused would have taken is an estimate. So a part in which one
  *           takes a lane is replayed without all that was refused, too.
  * CONCURRENCY  None: a replay belongs to its caller.
@@ -43,6 +52,9 @@ struct bsa_sharing_call {
 	uint64_t ready, response; /* response: from ready until it left its last lane, or was given up */
 	uint64_t hand, run, off;  /* times: of hand-overs; on lanes; and of that, without a CPU */
 	uint64_t hand_most;       /* the longest hand-over */
+	uint64_t waited;          /* for lanes that were held, by whomever */
+	/* off its lanes, and no part of the response: while it was stalled; and with its waits for a lane after that */
+	uint64_t stalled, stalled_most;
 	uint32_t n_hands;
 	uint64_t deadline;    /* UINT64_MAX: no deadline */
 	uint64_t step, usual; /* for its model: how often it can leave its lane, and the usual run; 0: unknown */
@@ -51,10 +63,12 @@ struct bsa_sharing_call {
 		need_most;
 	uint64_t stream; /* a number that identifies the stream */
 	uint32_t app, priority;
-	bool given_up; /* for its deadline: it needs a usual run, or what it had, whichever is longer */
-	bool refused;  /* given up before it was ready; @ready: when that was decided */
-	bool asked;    /* the verdict on its app includes it */
-	bool answered; /* the execution and its response are complete */
+	bool given_up;           /* for its deadline: it needs a usual run, or what it had, whichever is longer */
+	bool refused;            /* given up before it was ready; @ready: when that was decided */
+	bool stalled_to_its_end; /* given up while it was stalled */
+	bool asked;              /* the verdict on its app includes it */
+	bool answered;           /* the execution and its response are complete */
+	bool left;               /* so are they, but the app's call had failed by then, after the deadline */
 };
 
 struct bsa_sharing_app {

@@ -75,7 +75,7 @@ struct service {
 struct reading {
 	sqlite3 *sql;
 	struct service *service;
-	sqlite3_stmt *executions, *stored, *sorted, *handed, *stops, *models,
+	sqlite3_stmt *executions, *stored, *sorted, *handed, *stalls, *stops, *models,
 		*runs;          /* executions: as they were stored, or sorted */
 	struct in_order *order; /* owned */
 	bool undecided; /* an execution was not answered, and what the service does at its deadline is not known */
@@ -137,21 +137,22 @@ enum {
 	MODEL,
 	LOOK,
 	WAS_READY,
-	ENDED
+	ENDED,
+	STALLED
 };
 
 /*
- * As they are stored. Sorting them takes longer than all else here. preempted_ns is without the time in which an
- * execution was stalled: a replay has no such time, and no app had the lane that it did not want.
+ * As they are stored. Sorting them takes longer than all else here. Stalled: from when an execution was stalled until
+ * it had a lane again, or ended: a part of preempted_ns.
  */
 static const char stored_sql[] =
 	"SELECT x.id, x.flags, x.app_id, coalesce(x.enqueued, x.run_ended) AS ready, x.queue_ns, x.run_ns, "
-	"CASE WHEN x.preempted_ns > 0 THEN x.preempted_ns - coalesce((SELECT sum(coalesce(p.resumed, x.run_ended) - "
-	"p.stopped) FROM stored_preemption p WHERE p.execution_id = x.id AND p.mode = ?6), 0) ELSE x.preempted_ns END, "
-	"x.redo_ns, x.cpu_ns, "
+	"x.preempted_ns, x.redo_ns, x.cpu_ns, "
 	"x.deadline, m.step_ns, m.estimate_ns, x.dispatched, "
 	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
-	"x.stream_id, x.model_id, m.look_ns, x.enqueued IS NOT NULL, x.run_ended "
+	"x.stream_id, x.model_id, m.look_ns, x.enqueued IS NOT NULL, x.run_ended, "
+	"CASE WHEN x.preempted_ns > 0 THEN (SELECT sum(coalesce(p.resumed, x.run_ended) - p.stopped) "
+	"FROM stored_preemption p WHERE p.execution_id = x.id AND p.mode = ?6) END "
 	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
 	"WHERE x.trace_id = ?1 AND coalesce(x.enqueued, x.run_ended) BETWEEN ?4 AND ?5 AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2)";
@@ -171,12 +172,25 @@ static const char handed_sql[] =
 	"AND (r.began + r.dur_ns IN (?2, ?4) OR "
 	"r.began + r.dur_ns IN (SELECT l.began FROM stored_slice l WHERE l.execution_id = ?1))";
 
+/* One row per stall, with whether it had no lane again; and one per wait. */
+static const char stalls_sql[] =
+	"SELECT p.resumed IS NULL, NULL, NULL, NULL FROM stored_preemption p WHERE p.execution_id = ?1 AND p.mode = ?2 "
+	"UNION ALL SELECT NULL, w.began + w.dur_ns, w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1";
+
 /* Never below 0. */
 static uint64_t column_length(sqlite3_stmt *q, int column)
 {
 	int64_t ns = sqlite3_column_int64(q, column);
 
 	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* For how long it was off its lanes and not stalled. */
+static uint64_t preempted_for(sqlite3_stmt *q)
+{
+	uint64_t preempted = column_length(q, PREEMPTED), stalled = column_length(q, STALLED);
+
+	return preempted - (stalled < preempted ? stalled : preempted);
 }
 
 /* For how long, each time, its lane was free before it ran there or was given up, and it was ready. */
@@ -194,7 +208,7 @@ static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_ca
 	if (idle)
 		add_hand(c, column_length(q, QUEUE));
 	if ((column_is_null(q, DISPATCHED) && !c->given_up) ||
-	    (!column_length(q, PREEMPTED) && (idle || !column_length(q, QUEUE))))
+	    (!preempted_for(q) && (idle || !column_length(q, QUEUE))))
 		return;
 	sqlite3_reset(r->handed);
 	sqlite3_bind_int64(r->handed, 1, sqlite3_column_int64(q, ID));
@@ -213,6 +227,32 @@ static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_ca
 			add_hand(c, column_length(r->handed, 0));
 }
 
+/* Where no wait tells when it was ready again, it may have been so at once, or never. */
+static void take_stalls(struct reading *r, struct bsa_sharing_call *c)
+{
+	int64_t over = sqlite3_column_int64(r->executions, ENDED), last = INT64_MAX; /* last: end of the last stall */
+	bool had_none_again = false;
+
+	c->stalled_most = column_length(r->executions, STALLED);
+	if (!c->stalled_most)
+		return;
+	sqlite3_reset(r->stalls);
+	sqlite3_bind_int64(r->stalls, 1, sqlite3_column_int64(r->executions, ID));
+	sqlite3_bind_int64(r->stalls, 2, LABEL_mode_stalled);
+	while (sqlite3_step(r->stalls) == SQLITE_ROW) {
+		bool is_stall = !column_is_null(r->stalls, 0);
+
+		had_none_again |= is_stall && sqlite3_column_int(r->stalls, 0);
+		if (is_stall || unpack_wait(sqlite3_column_int64(r->stalls, 3)).cause != BSA_CAUSE_STALLED)
+			continue;
+		c->stalled += column_length(r->stalls, 2);
+		if (last == INT64_MAX || sqlite3_column_int64(r->stalls, 1) > last)
+			last = sqlite3_column_int64(r->stalls, 1);
+	}
+	c->stalled = c->stalled < c->stalled_most ? c->stalled : c->stalled_most;
+	c->stalled_to_its_end = c->given_up && had_none_again && last >= over;
+}
+
 /* An execution under way at the end of the recording had its lane time until then. False: its lane time is unknown. */
 static bool take_times(const struct reading *r, const struct bits_execution *b, struct bsa_sharing_call *c)
 {
@@ -221,7 +261,8 @@ static bool take_times(const struct reading *r, const struct bits_execution *b, 
 	uint64_t over = r->service->ended > 0 ? (uint64_t)r->service->ended : 0;
 
 	c->run = column_is_null(q, RUN) ? 0 : column_length(q, RUN);
-	c->response = column_length(q, QUEUE) + c->run + column_length(q, PREEMPTED);
+	c->waited = column_length(q, QUEUE) + preempted_for(q);
+	c->response = c->run + c->waited;
 	if (column_is_null(q, QUEUE) || column_is_null(q, RUN)) {
 		if (b->quality != BSA_QUALITY_OPEN || over < ready)
 			return false;
@@ -346,6 +387,8 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	if (c->given_up)
 		take_need(r, c);
 	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !column_is_null(q, RUN);
+	c->left = b.status != BSA_STATUS_NONE && b.miss == BSA_MISS_LATE && b.quality == BSA_QUALITY_COMPLETE &&
+	          !c->refused && !column_is_null(q, RUN);
 	r->undecided |= r->service->deadlines == DEADLINES_UNKNOWN && c->deadline != UINT64_MAX && !c->answered;
 	if (c->refused)
 		return true;
@@ -357,8 +400,11 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 		c->run = ns < (double)c->response ? (uint64_t)ns : c->response;
 		c->hand = c->hand_most = c->n_hands = 0;
 		c->off = 0;
-	} else
+	} else {
 		take_hands(r, q, c);
+		take_stalls(r, c);
+		c->waited -= c->hand < c->waited ? c->hand : c->waited;
+	}
 	return true;
 }
 
@@ -735,8 +781,8 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 		sqlite3_stmt **ret;
 	} statements[] = {
 		{ services_sql, &services }, { stored_sql, &r.stored }, { sorted, &r.sorted },
-		{ handed_sql, &r.handed },   { stops_sql, &r.stops },   { models_sql, &r.models },
-		{ runs_sql, &r.runs },
+		{ handed_sql, &r.handed },   { stalls_sql, &r.stalls }, { stops_sql, &r.stops },
+		{ models_sql, &r.models },   { runs_sql, &r.runs },
 	};
 	int code = r.order ? SQLITE_OK : SQLITE_NOMEM;
 
@@ -754,6 +800,7 @@ int bsa_sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_sh
 	sqlite3_finalize(r.stored);
 	sqlite3_finalize(r.sorted);
 	sqlite3_finalize(r.handed);
+	sqlite3_finalize(r.stalls);
 	sqlite3_finalize(r.stops);
 	sqlite3_finalize(r.models);
 	sqlite3_finalize(r.runs);

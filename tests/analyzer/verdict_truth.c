@@ -13,7 +13,7 @@
 
 #define NEVER BSA_NEVER
 
-enum { MODE_SAVE = 2 }; /* values of service_state.preempt_mode */
+enum { MODE_RESTART = 1, MODE_SAVE }; /* values of service_state.preempt_mode */
 
 /* From least to most, where the recorded time cuts something in two. */
 struct range {
@@ -760,7 +760,8 @@ static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_
 		ret->off = ret->run - x->cpu;
 	for (size_t i = 0; i < s->n_waits; i++)
 		if (s->waits[i].exec == exec)
-			ret->response += s->waits[i].ended - s->waits[i].began;
+			ret->waited += s->waits[i].ended - s->waits[i].began;
+	ret->response += ret->waited;
 	for (size_t i = 0; i < s->n_slices; i++)
 		if (s->slices[i].exec == exec) {
 			uint64_t hand = handed_in(s, &s->slices[i]);
@@ -769,6 +770,7 @@ static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_
 			ret->hand_most = max_of(ret->hand_most, hand);
 			ret->n_hands += hand > 0;
 		}
+	ret->waited -= min_of(ret->waited, ret->hand);
 	return true;
 }
 
@@ -791,19 +793,64 @@ struct shared {
 	bool given_up;
 };
 
+/* What others did to an app, beside what they made it wait for: then waits are not all of it. */
+struct suffered {
+	uint64_t waited; /* for lanes that others held; or its own, where there are more lanes */
+	uint64_t refused;
+	bool restarts;
+};
+
+static struct suffered suffered_by(const struct judge *j, uint32_t app, bool restarts)
+{
+	const struct sim *s = j->s;
+	struct suffered of = { .restarts = restarts };
+
+	for (uint32_t i = 0; i < s->n_execs; i++)
+		of.refused += s->execs[i].app == app && is_picked(j, i) && s->execs[i].at[BSA_ENQUEUED] == NEVER &&
+		              s->execs[i].miss == BSA_MISS_PREDICTED;
+	for (size_t i = 0; i < s->n_waits; i++) {
+		const struct sim_wait *w = &s->waits[i];
+
+		if (s->execs[w->exec].app != app || !is_picked(j, w->exec))
+			continue;
+		for (size_t k = 0; k < s->n_slices; k++) {
+			const struct sim_slice *l = &s->slices[k];
+			uint64_t from = max_of(w->began, l->began), until = min_of(w->ended, l->ended);
+			bool counts = s->execs[l->exec].app != app || s->services[j->service].lanes > 1;
+
+			if (l->service == w->service && l->lane == w->lane && from < until && counts)
+				of.waited += until - from;
+		}
+	}
+	return of;
+}
+
+/* Whether waits of @of can account for @more. */
+static bool accounts_for(const struct suffered *of, double more)
+{
+	return more <= (double)of->waited || (of->restarts && of->waited);
+}
+
 static bool is_more(uint64_t ideal, uint64_t met)
 {
 	return ideal >= met + 8 && 4 * ideal > 5 * met;
 }
 
-static bool is_worse(double is, double ideal, uint64_t step)
+static bool is_worse(double is, double ideal, uint64_t step, uint64_t n, const struct suffered *of)
 {
-	return is > 1.25 * ideal && is - ideal > 2 * (double)step;
+	double limit = 1.25 * ideal > ideal + 2 * (double)step ? 1.25 * ideal : ideal + 2 * (double)step;
+
+	return is > limit && accounts_for(of, (double)n * (is - limit));
+}
+
+static bool had_less(uint64_t work, uint64_t ideal, const struct suffered *of)
+{
+	return work >= 200 * MS && 2 * ideal < work && accounts_for(of, (double)work - 2 * (double)ideal);
 }
 
 /* An app that has its service for itself is not judged. */
 static void judge_apps(struct truth_verdict *ret, struct shared *of, const struct bsa_sharing_app apps[SIM_APPS],
-                       uint64_t step, const uint64_t given_up[SIM_APPS])
+                       uint64_t step, const uint64_t given_up[SIM_APPS], const struct suffered by_app[SIM_APPS])
 {
 	unsigned judged = 0, with_work = 0, asked = 0;
 
@@ -817,16 +864,17 @@ static void judge_apps(struct truth_verdict *ret, struct shared *of, const struc
 	}
 	for (unsigned i = 0; i < SIM_APPS && with_work > 1; i++) {
 		const struct bsa_sharing_app *a = &apps[i];
+		const struct suffered *by = &by_app[i];
 
 		of->given_up |= given_up[i] > a->n && a->due >= 30 && is_more(a->ideal_met_most, a->met);
 		of->given_up |= a->refused_runs && a->n >= 30 &&
-		                (is_worse(a->mean_ns, a->ideal_mean_without_ns, step) ||
-		                 is_worse((double)a->p95_least_ns, (double)a->ideal_p95_without_ns, step));
-		of->given_up |= a->refused_runs && a->work_ns >= 200 * MS && 2 * a->ideal_work_without_ns < a->work_ns;
-		ret->broken |= a->due >= 30 && is_more(a->ideal_met_least, a->met);
-		ret->broken |= a->work_ns >= 200 * MS && 2 * a->ideal_work_ns < a->work_ns;
-		ret->broken |= a->n >= 30 && (is_worse(a->mean_ns, a->ideal_mean_ns, step) ||
-		                              is_worse((double)a->p95_least_ns, (double)a->ideal_p95_ns, step));
+		                (is_worse(a->mean_ns, a->ideal_mean_without_ns, step, a->n, by) ||
+		                 is_worse((double)a->p95_least_ns, (double)a->ideal_p95_without_ns, step, 1, by));
+		of->given_up |= a->refused_runs && had_less(a->work_ns, a->ideal_work_without_ns, by);
+		ret->broken |= a->due >= 30 && is_more(a->ideal_met_least, a->met) && (by->waited || by->refused);
+		ret->broken |= had_less(a->work_ns, a->ideal_work_ns, by);
+		ret->broken |= a->n >= 30 && (is_worse(a->mean_ns, a->ideal_mean_ns, step, a->n, by) ||
+		                              is_worse((double)a->p95_least_ns, (double)a->ideal_p95_ns, step, 1, by));
 	}
 	of->apps += asked;
 	of->judged += with_work > 1 ? judged : 0;
@@ -874,6 +922,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 	struct truth_verdict strict = { .broken = false };
 	struct shared strictly = { 0, 0, false, false };
 	uint64_t step, given_up[SIM_APPS] = { 0 };
+	struct suffered by_app[SIM_APPS];
 
 	assert(a.calls);
 	for (uint32_t i = 0; i < j->s->n_execs; i++) {
@@ -889,9 +938,11 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 	if (!ret->unsure && bsa_sharing_run(&sharing, apps) == BSA_SHARING_DONE) {
 		bool broken = ret->broken;
 
-		judge_apps(ret, of, apps, step, given_up);
+		for (uint32_t i = 0; i < SIM_APPS; i++)
+			by_app[i] = suffered_by(j, i, preempt_mode(j) == MODE_RESTART);
+		judge_apps(ret, of, apps, step, given_up, by_app);
 		strict.broken = broken;
-		judge_apps(&strict, &strictly, apps, 0, given_up);
+		judge_apps(&strict, &strictly, apps, 0, given_up, by_app);
 		ret->unsure |= strict.broken != ret->broken || (strictly.given_up && !of->given_up);
 	} else {
 		ret->unsure = true;

@@ -47,6 +47,8 @@ struct world {
 	struct bsa_sharing_call calls[CALLS]; /* as recorded */
 	uint64_t budgets[STREAMS];            /* deadlines, after the submission; 0: no deadline */
 	uint64_t held[STREAMS];               /* lane time of the call that is under way */
+	uint64_t stalled[STREAMS];            /* for how long it is off its lane, and wants none */
+	uint64_t stalls;                      /* limit of that; 0: no call is */
 	double wrong; /* factor by which the service's estimates are wrong; 0: the service has no estimates */
 	size_t n;
 	uint64_t series, stall;
@@ -69,8 +71,13 @@ static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsa_replay_cal
 	if (w->streams[i].left-- == OF_EACH)
 		at = w->streams[i].begins;
 	w->held[i] = 0;
+	w->stalled[i] = w->stalls && w->budgets[i] ? random_below(&w->series, w->stalls) : 0;
+	if (w->stalled[i] > w->budgets[i])
+		w->stalled[i] = w->budgets[i];
+	/* What is left of its time without the stall: the world goes on as if it had been longer elsewhere. */
 	*ret = (struct bsa_replay_call){ .at = at,
-		                         .deadline = w->budgets[i] ? at + w->budgets[i] : BSA_REPLAY_NEVER,
+		                         .deadline =
+		                                 w->budgets[i] ? at + w->budgets[i] - w->stalled[i] : BSA_REPLAY_NEVER,
 		                         .run_ns = run,
 		                         .step_ns = w->streams[i].step,
 		                         .model = i,
@@ -86,21 +93,27 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	bool refused = o->fate == BSA_REPLAY_REFUSED, answered = o->fate == BSA_REPLAY_ANSWERED;
 	uint64_t run = w->streams[call->tag].run;
 
-	w->calls[w->n++] = (struct bsa_sharing_call){ .ready = refused ? o->ended : call->at,
-		                                      .response = refused ? 0 : o->ended - call->at,
-		                                      .run = answered ? call->run_ns : w->held[call->tag],
-		                                      .usual = (uint64_t)((double)run * w->wrong),
-		                                      .need_least = run,
-		                                      .need_most = run + US(200),
-		                                      .deadline = call->deadline,
-		                                      .step = call->step_ns,
-		                                      .stream = call->tag,
-		                                      .app = call->app,
-		                                      .priority = call->priority,
-		                                      .asked = true,
-		                                      .given_up = !answered,
-		                                      .refused = refused,
-		                                      .answered = answered };
+	w->calls[w->n++] =
+		(struct bsa_sharing_call){ .ready = refused ? o->ended : call->at,
+		                           .response = refused ? 0 : o->ended - call->at,
+		                           .waited = refused ? 0 : o->ended - call->at - w->held[call->tag],
+		                           .run = answered ? call->run_ns : w->held[call->tag],
+		                           .usual = (uint64_t)((double)run * w->wrong),
+		                           .need_least = run,
+		                           .need_most = run + US(200),
+		                           .stalled = refused ? 0 : w->stalled[call->tag],
+		                           .stalled_most = refused ? 0 : w->stalled[call->tag],
+		                           .stalled_to_its_end = !answered && !refused && w->stalled[call->tag] &&
+		                                                 w->held[call->tag] && w->n % 2,
+		                           .deadline = call->deadline + (refused ? 0 : w->stalled[call->tag]),
+		                           .step = call->step_ns,
+		                           .stream = call->tag,
+		                           .app = call->app,
+		                           .priority = call->priority,
+		                           .asked = true,
+		                           .given_up = !answered,
+		                           .refused = refused,
+		                           .answered = answered };
 }
 
 static void call_held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
@@ -223,7 +236,7 @@ static void what_priority_did_to_an_app_shows(void **state)
 }
 
 /* Half of the streams have deadlines. Estimates are up to four times too small or too large. */
-static void make_world_with_deadlines(struct world *w, uint64_t seed, uint32_t policy, uint32_t lanes)
+static void set_up_world_with_deadlines(struct world *w, uint64_t seed)
 {
 	static const double wrong[] = { 0.25, 0.5, 1, 2, 4 };
 
@@ -231,6 +244,11 @@ static void make_world_with_deadlines(struct world *w, uint64_t seed, uint32_t p
 	w->wrong = wrong[seed % 5];
 	for (uint32_t i = 0; i < STREAMS; i += 2)
 		w->budgets[i] = w->streams[i].run / 2 + random_below(&w->series, MS(30));
+}
+
+static void make_world_with_deadlines(struct world *w, uint64_t seed, uint32_t policy, uint32_t lanes)
+{
+	set_up_world_with_deadlines(w, seed);
 	play_world(w, policy, seed % 3 ? ABORT : REFUSE, lanes);
 }
 
@@ -261,6 +279,35 @@ static void no_deadline_of_a_fair_service_is_missed_more_often_than_under_fair_s
 		}
 	}
 	assert_true(missed > DEADLINE_WORLDS / 10); /* otherwise nothing was tested */
+}
+
+/* What apps do to themselves, no sharing makes up for. */
+static void no_deadline_that_passed_for_a_stall_is_owed_by_others(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	unsigned missed = 0, n = 0;
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= DEADLINE_WORLDS; seed++) {
+		uint32_t lanes = 1 + seed % 2;
+
+		set_up_world_with_deadlines(&w, seed);
+		w.stalls = MS(60);
+		play_world(&w, FAIR, seed % 3 ? ABORT : REFUSE, lanes);
+		share(&w, lanes, apps);
+		for (int i = 0; i < APPS; i++) {
+			if (misses_many_more(&apps[i]))
+				fail_msg("seed %lu, app %d met %lu of %lu, and %lu to %lu under fair sharing", seed, i,
+				         apps[i].met, apps[i].due, apps[i].ideal_met_least, apps[i].ideal_met_most);
+			if (2 * apps[i].ideal_work_ns < apps[i].work_ns)
+				fail_msg("seed %lu, app %d had work for %lu, and for %lu under fair sharing", seed, i,
+				         apps[i].work_ns, apps[i].ideal_work_ns);
+			missed += apps[i].due >= 30 && 2 * apps[i].met < apps[i].due;
+			n += apps[i].due >= 30;
+		}
+	}
+	assert_true(missed > n / 10); /* otherwise nothing was tested */
 }
 
 static bool is_much_slower(const struct bsa_sharing_app *a)
@@ -441,6 +488,126 @@ static void an_app_whose_needs_are_unknown_makes_others_unsure(void **state)
 	share(&w, 1, apps);
 	assert_int_equal(apps[0].ideal_met_least, 0);
 	assert_int_equal(apps[0].ideal_met_most, 1);
+}
+
+/* The second of the two apps has @budget, got its lane at 10 ms, and had it for 500 us, until it was given up. */
+static void one_given_up(struct world *w, uint64_t budget)
+{
+	two_apps(w, 0);
+	w->calls[0].step = US(20);
+	w->calls[1].deadline = w->calls[1].ready + budget;
+	w->calls[1].waited = w->calls[1].response - w->calls[1].run;
+	w->calls[1].usual = w->calls[1].need_least = w->calls[1].need_most = US(500);
+	w->calls[1].answered = false;
+	w->calls[1].given_up = true;
+}
+
+/* Under fair sharing it would have waited for 0.5 ms, a step and its run: in time with 12 ms, if it is not stalled for long. */
+static void a_stall_takes_of_the_time_until_the_deadline(void **state)
+{
+	static const struct {
+		uint64_t stalled, stalled_most;
+		bool to_its_end;
+		unsigned met_least, met_most;
+	} stalls[] = {
+		{ 0, 0, false, 1, 1 },           { MS(6), MS(6), false, 1, 1 },   { MS(6), MS(6), true, 0, 1 },
+		{ MS(6), MS(10), false, 0, 1 },  { MS(11), MS(11), false, 0, 0 }, { MS(11), MS(11), true, 0, 0 },
+		{ MS(10), MS(10), false, 0, 1 }, { MS(12), MS(30), true, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(*stalls); i++) {
+		struct bsa_sharing_app apps[APPS];
+		struct world w;
+
+		one_given_up(&w, MS(12));
+		w.calls[1].stalled = stalls[i].stalled;
+		w.calls[1].stalled_most = stalls[i].stalled_most;
+		w.calls[1].stalled_to_its_end = stalls[i].to_its_end;
+		share(&w, 1, apps);
+		if (apps[1].ideal_met_least != stalls[i].met_least || apps[1].ideal_met_most != stalls[i].met_most)
+			fail_msg("stall %zu: %lu to %lu in time", i, apps[1].ideal_met_least, apps[1].ideal_met_most);
+		assert_int_equal(apps[1].met, 0);
+	}
+}
+
+static void a_stall_may_make_an_answer_late(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	one_given_up(&w, MS(12));
+	w.calls[1].given_up = false;
+	w.calls[1].answered = true;
+	w.calls[1].stalled = w.calls[1].stalled_most = MS(6);
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].met, 1);
+	w.calls[1].stalled = w.calls[1].stalled_most = MS(6) + 1;
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].met, 0);
+	assert_int_equal(apps[1].ideal_met_least, 1);
+}
+
+/* It slept on its lane until long after its deadline: no other app took that time from it. */
+static void who_sleeps_on_a_lane_is_not_robbed(void **state)
+{
+	static const uint64_t stalls[] = { 0, MS(1) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(*stalls); i++) {
+		struct bsa_sharing_app apps[APPS];
+		struct world w;
+
+		one_given_up(&w, MS(20));
+		w.stall = stalls[i];
+		w.calls[1].step = US(10);
+		w.calls[1].ready = MS(50);
+		w.calls[1].deadline = MS(70);
+		w.calls[1].response = w.calls[1].run = MS(61);
+		w.calls[1].off = MS(60);
+		w.calls[1].waited = 0;
+		share(&w, 1, apps);
+		assert_int_equal(apps[1].work_ns, MS(61));
+		assert_in_range(apps[1].ideal_work_ns, MS(60), MS(62));
+		assert_int_equal(apps[1].ideal_met_most, 0);
+	}
+}
+
+/* The app's call failed after the deadline, and the service went on: the run is known, and the deadline was missed. */
+static void who_was_left_by_its_client_was_due(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	one_given_up(&w, MS(5));
+	w.calls[1].given_up = false;
+	w.calls[1].need_most = 0;
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].due, 0);
+	w.calls[1].left = true;
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].due, 1);
+	assert_int_equal(apps[1].met, 0);
+	assert_int_equal(apps[1].ideal_met_least, 1);
+	assert_int_equal(apps[1].n, 0);
+}
+
+/* No wait for a lane made it late: neither would another order have made it be in time. */
+static void who_never_waited_would_have_missed_it_all_the_same(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	one_given_up(&w, MS(5));
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_met_least, 1);
+	w.calls[1].waited = US(999); /* it was 1 ms late */
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_met_least, 0);
+	assert_int_equal(apps[1].ideal_met_most, 1);
 }
 
 /*
@@ -865,6 +1032,12 @@ int main(void)
 		cmocka_unit_test(an_execution_given_up_needs_a_usual_run),
 		cmocka_unit_test(a_refused_execution_takes_part_without_any_work),
 		cmocka_unit_test(what_it_needed_decides_whether_it_is_in_time),
+		cmocka_unit_test(no_deadline_that_passed_for_a_stall_is_owed_by_others),
+		cmocka_unit_test(a_stall_takes_of_the_time_until_the_deadline),
+		cmocka_unit_test(a_stall_may_make_an_answer_late),
+		cmocka_unit_test(who_sleeps_on_a_lane_is_not_robbed),
+		cmocka_unit_test(who_was_left_by_its_client_was_due),
+		cmocka_unit_test(who_never_waited_would_have_missed_it_all_the_same),
 		cmocka_unit_test(an_app_whose_needs_are_unknown_makes_others_unsure),
 		cmocka_unit_test(a_thread_that_waits_does_not_try_again),
 		cmocka_unit_test(what_no_service_would_have_begun_changes_no_other_apps_ideal),

@@ -247,6 +247,7 @@ static void fairness_is_judged_by_ideal_sharing(void **state)
 		struct bsv_sharing_app apps[2] = { { .of = sharing[i].app,
 			                             .name = meek,
 			                             .taker = hog,
+			                             .waited_ns = MS(1e6),
 			                             .given_up = sharing[i].given_up,
 			                             .step_ns = sharing[i].step_ns,
 			                             .unseen = sharing[i].unseen,
@@ -275,6 +276,58 @@ static void fairness_is_judged_by_ideal_sharing(void **state)
 	}
 }
 
+/* No app is blamed for what another one lacks that did not wait for it that long. */
+static void what_others_cannot_have_taken_is_no_failure(void **state)
+{
+	static const struct {
+		const char *story;
+		struct bsa_shared app;
+		int64_t waited_ns, refused;
+		bool native, restarts;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		/* clang-format off */
+		{ "100 executions, each by 7.5 ms too long: waits for as long account for it", { RESPONSES(100, MS(20), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(750), 0, false, false, BSV_FAIL },
+		{ "shorter ones do not", { RESPONSES(100, MS(20), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(750) - 1, 0, false, false, BSV_PASS },
+		{ "unless preemptions throw work away", { RESPONSES(100, MS(20), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, 1, 0, false, true, BSV_FAIL },
+		{ "of which there was none", { RESPONSES(100, MS(20), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, 0, 0, false, true, BSV_PASS },
+		{ "p95: one wait that long accounts for it", { RESPONSES(100, MS(10), MS(10), MS(30), MS(20)), WORK(MS(1), MS(1)) }, MS(5), 0, false, false, BSV_FAIL },
+		{ "a shorter one does not", { RESPONSES(100, MS(10), MS(10), MS(30), MS(20)), WORK(MS(1), MS(1)) }, MS(5) - 1, 0, false, false, BSV_PASS },
+		{ "work: waits of 600 ms account for 1000 ms with an ideal of 200", { WORK(MS(1000), MS(200)) }, MS(600), 0, false, false, BSV_FAIL },
+		{ "shorter ones do not", { WORK(MS(1000), MS(200)) }, MS(600) - 1, 0, false, false, BSV_PASS },
+		{ "who waits for a native service is not known", { WORK(MS(1000), MS(200)) }, 0, 0, true, false, BSV_FAIL },
+		{ "nor does it decide what the ideal is without what was refused", { FINE, WITHOUT_REFUSED(MS(10), MS(20), MS(200)) }, MS(600) - 1, 0, false, false, BSV_PASS },
+		{ "but it may", { FINE, WITHOUT_REFUSED(MS(10), MS(20), MS(200)) }, MS(600), 0, false, false, BSV_CANNOT_TELL },
+		{ "deadlines of who never waited", { DUE(62, 1, 41, 62) }, 0, 0, false, false, BSV_PASS },
+		{ "deadlines of who did", { DUE(62, 1, 41, 62) }, 1, 0, false, false, BSV_FAIL },
+		{ "deadlines of who was refused", { DUE(62, 1, 41, 62) }, 0, 1, false, false, BSV_FAIL },
+		/* clang-format on */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char meek[] = "meek", hog[] = "hog";
+		struct bsv_sharing_app apps[2] = { { .of = rows[i].app,
+			                             .name = meek,
+			                             .taker = hog,
+			                             .waited_ns = rows[i].waited_ns,
+			                             .refused = rows[i].refused,
+			                             .native = rows[i].native,
+			                             .restarts = rows[i].restarts,
+			                             .step_ns = MS(1) },
+			                           { .of = { FINE }, .name = hog, .step_ns = MS(1) } };
+		const struct bsv_sharing_facts f = { .apps = apps, .n = 2, .services = 1, .played = 1, SEEN };
+		struct bsv_judgement j;
+
+		bsv_rule_sharing(&j, &f);
+		expect_outcome(rows[i].story, j.rules[0].outcome, rows[i].outcome);
+		if (rows[i].outcome != BSV_PASS || rows[i].app.ideal_mean_without_ns)
+			continue;
+		if (!strstr(j.rules[0].why, "not because of other apps") || j.by[0])
+			fail_msg("%s: it says '%s', and blames '%s'", rows[i].story, j.rules[0].why, j.by);
+	}
+}
+
 /* No app is blamed for what is worse only by what a stop of the service may have added. */
 static void a_service_that_was_stopped_need_not_be_unfair(void **state)
 {
@@ -300,8 +353,10 @@ static void a_service_that_was_stopped_need_not_be_unfair(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		char meek[] = "meek", hog[] = "hog";
-		struct bsv_sharing_app apps[2] = { { .of = rows[i].app, .name = meek, .taker = hog, .step_ns = MS(1) },
-			                           { .of = { FINE }, .name = hog, .step_ns = MS(1) } };
+		struct bsv_sharing_app apps[2] = {
+			{ .of = rows[i].app, .name = meek, .taker = hog, .waited_ns = MS(1e6), .step_ns = MS(1) },
+			{ .of = { FINE }, .name = hog, .step_ns = MS(1) }
+		};
 		const struct bsv_sharing_facts f = {
 			.apps = apps, .n = 2, .services = 1, .played = 1, .pauses = rows[i].pauses, SEEN
 		};
@@ -701,6 +756,7 @@ int main(void)
 		cmocka_unit_test(the_limit_of_a_pass_is_the_least),
 		cmocka_unit_test(fairness_is_judged_by_ideal_sharing),
 		cmocka_unit_test(a_service_that_was_stopped_need_not_be_unfair),
+		cmocka_unit_test(what_others_cannot_have_taken_is_no_failure),
 		cmocka_unit_test(what_ideal_sharing_cannot_judge),
 		cmocka_unit_test(a_bound_that_is_given_holds_instead),
 		cmocka_unit_test(a_bound_of_nothing_is_one),

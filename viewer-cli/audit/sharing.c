@@ -52,6 +52,9 @@ struct finding {
 	double slower;     /* percent; of deadlines: so many more would have been met */
 	double near;       /* closeness to the limit; 1: at the limit */
 	bool failed;
+	bool is_own; /* it would fail, and would do so if it had never waited for another app */
+	const struct bsv_sharing_app
+		*own; /* of the worst finding: the first app with a finding that is its own; NULL: none */
 	/*
 	 * the ideal is unknown; or the limit is: it is slower by more than the percentage, and the
 	 * steps are not known
@@ -103,14 +106,33 @@ static double percent_slower(int64_t is, int64_t ideal)
 	return ideal > 0 ? 100 * ((double)is / (double)ideal - 1) : is > 0 ? (double)INFINITY : 0;
 }
 
-/* Keep the worse finding: a failure before a pass, then the one nearer to its limit. */
+/*
+ * Would the figure be beyond its limit, too, if no other app had ever held a lane that the app waited for? Then others
+ * have not made it so. @more: by how much it is beyond, of all time that the app waited. Not of a native service, which
+ * does not tell who waits; and where work is done again because of others, that is no wait.
+ */
+static bool is_own(const struct bsv_sharing_app *a, double more)
+{
+	return !a->native && more > (double)a->waited_ns && !(a->restarts && a->waited_ns > 0);
+}
+
+/* By how much an app had work for longer than it may, if it would have had work for @ideal. */
+static double work_beyond(int64_t is, int64_t ideal)
+{
+	return (double)is - (double)ideal / LESS_THAN;
+}
+
+/* Keep the worse finding: a failure before a pass, then the one nearer to its limit. What is an app's own is neither. */
 static void keep_worse(struct finding *worst, const struct finding *f)
 {
 	bool unknown = worst->unknown || f->unknown;
+	const struct bsv_sharing_app *own = f->is_own && !worst->own ? f->app : worst->own;
 
-	if (!worst->app || f->failed > worst->failed || (f->failed == worst->failed && f->near > worst->near))
+	if (!f->is_own &&
+	    (!worst->app || f->failed > worst->failed || (f->failed == worst->failed && f->near > worst->near)))
 		*worst = *f;
 	worst->unknown = unknown;
+	worst->own = own;
 }
 
 static void judge_response(struct finding *worst, const struct bsv_sharing_app *a, const char *figure, int64_t is,
@@ -123,6 +145,10 @@ static void judge_response(struct finding *worst, const struct bsv_sharing_app *
 
 	f.unknown = a->step_ns < 0 && f.slower > SLOWER_PERCENT;
 	f.failed = a->step_ns >= 0 && f.slower > SLOWER_PERCENT && more > steps;
+	/* Of the mean, all that were answered took their part; of p95, one at least was the longer for it. */
+	f.is_own = f.failed && is_own(a, (figure == AT_P95 ? 1 : (double)a->of.n) *
+	                                         ((double)is - fmax((1 + SLOWER_PERCENT / 100) * (double)ideal,
+	                                                            (double)ideal + steps)));
 	f.near = f.slower / SLOWER_PERCENT;
 	if (steps > 0 && more < f.near * steps) /* the limit in steps is further away */
 		f.near = more / steps;
@@ -149,7 +175,8 @@ static void judge_without_refused(struct doubt *ret, const struct bsv_sharing_ap
 	else if (p95.failed || p95.unknown)
 		*ret = (struct doubt){ a, p95.figure, p95.is, of->ideal_p95_ns, p95.ideal };
 	else if (is_judged_by_work(a) && of->received_ns > 0 && of->ideal_work_without_ns &&
-	         (double)of->ideal_work_without_ns < LESS_THAN * (double)of->work_ns)
+	         (double)of->ideal_work_without_ns < LESS_THAN * (double)of->work_ns &&
+	         !is_own(a, work_beyond(of->work_ns, of->ideal_work_without_ns)))
 		*ret = (struct doubt){ a, NULL, of->work_ns, of->ideal_work_ns, of->ideal_work_without_ns };
 }
 
@@ -162,10 +189,12 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 		return;
 	}
 	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
-		keep_worse(worst, &(struct finding){ .app = a,
-		                                     .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
-		                                     .near = LESS_THAN / (bsv_sharing_got(&a->of) + 1e-9),
-		                                     .failed = true });
+		keep_worse(worst,
+		           &(struct finding){ .app = a,
+		                              .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
+		                              .near = LESS_THAN / (bsv_sharing_got(&a->of) + 1e-9),
+		                              .failed = true,
+		                              .is_own = is_own(a, work_beyond(a->of.work_ns, a->of.ideal_work_ns)) });
 
 	/* Deadlines that would have been met for certain, whatever was given up needed. */
 	if (is_judged_by_deadlines(a) && due.ideal > due.is) {
@@ -173,6 +202,7 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 		due.slower = 100 * ((double)due.ideal / (double)(due.is ? due.is : 1) - 1);
 		due.near = fmin(due.slower / SLOWER_PERCENT, (double)(due.ideal - due.is) / DEADLINES_MIN);
 		due.failed = is_much_more(due.ideal, due.is);
+		due.is_own = due.failed && !a->refused && is_own(a, 0.5);
 		keep_worse(worst, &due);
 	}
 	if (!is_judged_by_responses(a))
@@ -272,6 +302,18 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		             "(limit: 25 %%%s)%s",
 		             bsv_cut(app_name(w->app), NAME_MOST), app_name(w->app), bsv_duration(is, w->is), w->figure,
 		             bsv_duration_beside(ideal, w->ideal, w->is), steps, rest);
+}
+
+/* An app was far from its ideal, and others cannot have been why. */
+static void explain_own(struct bsv_judgement *j, const struct bsv_sharing_app *a)
+{
+	char waited[BSV_DURATION_TEXT];
+
+	rule_explain(
+		j,
+		"%.*s had less than the replay of fair sharing gives it, but not because of other apps: it waited for "
+		"them for %s in all; no other app was slower",
+		bsv_cut(app_name(a), NAME_MOST), app_name(a), bsv_duration(waited, a->waited_ns));
 }
 
 static void explain_doubt(struct bsv_judgement *j, const struct doubt *d)
@@ -402,7 +444,10 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		rule_explain(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
 	} else {
 		v->outcome = BSV_PASS;
-		explain_fair(ret, &worst, left_out);
+		if (worst.own)
+			explain_own(ret, worst.own);
+		else
+			explain_fair(ret, &worst, left_out);
 	}
 }
 
@@ -493,6 +538,8 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 
 			if (!a || a->name)
 				continue;
+			a->waited_ns = bsv_rows_get(rows, 3, 0);
+			a->refused = bsv_rows_get(rows, 4, 0);
 			a->name = strdup(name ? name : "?");
 			a->taker = by ? strdup(by) : NULL;
 			if (!a->name || (by && !a->taker))
@@ -529,6 +576,7 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 				ret->apps[i].step_ns = bsv_rows_get(steps, 3, 0) ? -1 : bsv_rows_get(steps, 2, -1);
 				ret->apps[i].native = bsv_rows_get(steps, 4, 0);
 				ret->apps[i].unseen = bsv_rows_get(steps, 5, 0);
+				ret->apps[i].restarts = bsv_rows_get(steps, 6, 0);
 				played = true;
 			}
 		ret->services++;

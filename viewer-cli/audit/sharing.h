@@ -18,10 +18,17 @@ struct bsv_sharing_app {
 	 * lane when it was refused; NULL: none
 	 */
 	char *name, *taker;
+	/*
+	 * how long its executions waited for lanes that other apps held, added up; of a service with several lanes, for
+	 * its own executions, too, because others may have held the other lanes
+	 */
+	int64_t waited_ns;
+	int64_t refused;  /* its executions that were refused */
 	int64_t given_up; /* executions that were refused or given up: the lane time that they needed is unknown */
 	int64_t step_ns;  /* longest step of the models of its service that had a lane; -1: unknown */
 	/* ideal sharing depends on the step or the estimate of a model of its service, and these were not recorded */
 	bool unseen;
+	bool restarts; /* a preemption throws work away at its service: others make it slower by more than its waits */
 	/* whether the service has no lanes: then only the work that the app got is judged, not its responses */
 	bool native;
 };

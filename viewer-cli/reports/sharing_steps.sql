@@ -1,6 +1,6 @@
 -- sharing_steps: one row per service with executions: the longest step of the models of its apps that had a lane, and whether one of these steps
 -- is unknown; native: the service has no lanes; unseen: the replay of ideal sharing depends on the step,
--- or the estimate, of a model that was not recorded. A step is as long as it was measured when the model was prepared; but no longer than the model's median run, and no larger a part of it than it was of the run measured with it: on a busy machine both measurements contain stalls. The later estimate_ns is of
+-- or the estimate, of a model that was not recorded; restarts: its preemptions throw work away. A step is as long as it was measured when the model was prepared; but no longer than the model's median run, and no larger a part of it than it was of the run measured with it: on a busy machine both measurements contain stalls. The later estimate_ns is of
 -- other runs, so it does not count. For a model that was prepared and not measured, it is the median run. Models meet their runs in one sorted list, because a join of 100 000 models with as many runs can compare each with each.
 WITH services AS MATERIALIZED (
 	SELECT trace_id, number >> 20 AS instance FROM stream WHERE executions > 0 AND trace_id IS NOT NULL AND number IS NOT NULL GROUP BY 1, 2),
@@ -32,6 +32,7 @@ SELECT s.trace_id, s.instance, o.step_ns,
 	EXISTS (SELECT 1 FROM service_rules r WHERE r.trace_id = s.trace_id AND r.instance = s.instance AND r.policy = 'native') AS native,
 	-- a step matters where an execution is stopped for another one; with it the estimate is lost, which matters where one is refused or given up
 	ifnull(o.unseen, 0) AND (EXISTS (SELECT 1 FROM deadline_miss) OR EXISTS (
-		SELECT 1 FROM service_rules r WHERE r.trace_id = s.trace_id AND r.instance = s.instance AND r.preempt <> 'none')) AS unseen
+		SELECT 1 FROM service_rules r WHERE r.trace_id = s.trace_id AND r.instance = s.instance AND r.preempt <> 'none')) AS unseen,
+	EXISTS (SELECT 1 FROM service_rules r WHERE r.trace_id = s.trace_id AND r.instance = s.instance AND r.preempt = 'restart') AS restarts
 FROM services s LEFT JOIN of_service o ON o.trace_id = s.trace_id AND o.instance = s.instance
 ORDER BY 1, 2
