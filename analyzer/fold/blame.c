@@ -74,6 +74,12 @@ static bool time_difference(uint64_t to, uint64_t from, int64_t *ret)
 	return is_between(-(int64_t)ABSURD, *ret, (int64_t)ABSURD) && (to < from) == (*ret < 0);
 }
 
+/* Its client ended the call, with a failure and after the deadline, before it had an answer. */
+static bool was_left(const struct bsa_execution *x)
+{
+	return x->miss == BSA_MISS_LATE && x->status != BSA_STATUS_NONE;
+}
+
 /* ---- rows ---- */
 
 static void charge_cause(struct ledger *l, enum bsa_cause cause, struct amount a)
@@ -195,7 +201,8 @@ static bool names_cause(const struct bsa_blamed *b)
 /* @first: the primary cause, if the budget was shorter than any execution. */
 static void rank_rows(struct ledger *l, enum bsa_cause first)
 {
-	bool late = l->x->miss == BSA_MISS_LATE && l->x->quality == BSA_QUALITY_COMPLETE, ranked = false;
+	bool late = l->x->miss == BSA_MISS_LATE && !was_left(l->x) && l->x->quality == BSA_QUALITY_COMPLETE,
+	     ranked = false;
 	/* No execution of its model was over within the budget; an estimate proves nothing. */
 	bool proven_hopeless = l->budget <= 0 || (l->hopeless && l->m->typical->least[BSA_RUN]);
 
@@ -245,6 +252,12 @@ static bool given_up(const struct bsa_execution *x)
 	return x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED;
 }
 
+/* Whether it had not gone through all of its phases at the end of what is accounted for. */
+static bool is_cut(const struct bsa_execution *x)
+{
+	return given_up(x) || was_left(x);
+}
+
 /* From when to when; false: that is unknown. */
 static bool find_span(struct ledger *l)
 {
@@ -279,16 +292,16 @@ static bool find_span(struct ledger *l)
 	l->cut = l->end < x->deadline ? l->end : x->deadline;
 	if (l->cut < l->start)
 		l->cut = l->start;
-	for (size_t i = 0; !given_up(x) && i < sizeof(ends) / sizeof(*ends); i++)
+	for (size_t i = 0; !is_cut(x) && i < sizeof(ends) / sizeof(*ends); i++)
 		if (x->at[ends[i].end] == l->end &&
 		    in_tiling(l, ends[i].last)) { /* a late one: its end is that of this phase */
 			l->last = ends[i].last;
 			return true;
 		}
-	if (!given_up(x))
+	if (!is_cut(x))
 		return false;
 
-	/* For an execution that was given up: find the phase that it was in. */
+	/* For an execution that was given up, or left by its client: find the phase that it was in. */
 	l->last = l->first;
 	for (int phase = l->first; phase < BSA_PHASES; phase++)
 		if (in_tiling(l, phase) && l->x->at[phase_begins_at(l->x, phase)] < l->end)
@@ -308,7 +321,7 @@ static int64_t least_total(const struct ledger *l)
 		return l->typical[BSA_RUN];
 	for (int phase = l->first; phase < BSA_PHASES; phase++) {
 		int64_t least_ns = usable_ns(l->m->typical->least[phase]), own = usable_ns(l->x->phase[phase]);
-		bool is_over = phase < (int)l->last || !given_up(l->x);
+		bool is_over = phase < (int)l->last || !is_cut(l->x);
 
 		if (!in_tiling(l, phase) || phase == BSA_QUEUE || phase == BSA_PREEMPTED || phase == BSA_FENCE)
 			continue;
@@ -323,7 +336,7 @@ static int64_t least_total(const struct ledger *l)
 /* The run of an execution that was answered, without redo; 0: unknown. */
 static int64_t answered_run(const struct ledger *l)
 {
-	return l->x->miss == BSA_MISS_LATE ? usable_ns(bsa_own_run(l->x)) : 0;
+	return l->x->miss == BSA_MISS_LATE && !was_left(l->x) ? usable_ns(bsa_own_run(l->x)) : 0;
 }
 
 static void find_typical(struct ledger *l)
@@ -382,7 +395,7 @@ static int64_t beyond_typical(struct ledger *l, enum bsa_phase phase, int64_t to
 	deviation = took - l->typical[phase];
 	enum bsa_phase under_way = l->last == BSA_PREEMPTED ? BSA_RUN : l->last;
 
-	if (deviation < 0 && given_up(l->x) && phase == under_way) {
+	if (deviation < 0 && is_cut(l->x) && phase == under_way) {
 		l->to_come = -deviation;
 		return 0;
 	}
@@ -640,6 +653,8 @@ static int64_t charge_phases(struct ledger *l)
 			typical += l->typical[BSA_PREEMPTED];
 			length = length < ABSURD && off < ABSURD ? length + off : BSA_NEVER;
 		}
+		if (phase == BSA_QUEUE && phase == (int)l->last && was_left(x) && length == BSA_NEVER && began < l->end)
+			length = l->end - began; /* it has no lane yet, so it waited until its client left it */
 		/* Its length or its beginning is unknown, or cannot be. */
 		if (length && (length >= ABSURD || began == BSA_NEVER || began < l->start)) {
 			l->typical_unseen += typical;
@@ -768,7 +783,7 @@ static int64_t charge_all(struct ledger *l)
 	if (x->miss !=
 	    BSA_MISS_PREDICTED) { /* the event's clock and the trace's differ by the time that emitting takes */
 		charge_cause(l, BSA_SERVICE, (struct amount){ x->lateness - over, 0 });
-		if (x->miss != BSA_MISS_ABORTED)
+		if (!is_cut(x))
 			return excess;
 		charge_cause(l, BSA_UNUSED, (struct amount){ -l->to_come - after, 0 });
 		return excess + after;

@@ -279,6 +279,7 @@ enum bsa_status { /* those that the fold asks for */
 	          BSA_STATUS_NONE = 0,
 	          BSA_STATUS_MISSED_DEADLINE_TRANSIENT = 5,
 	          BSA_STATUS_MISSED_DEADLINE_PERSISTENT = 6,
+	          BSA_STATUS_DEAD_OBJECT = 9,
 	          BSA_STATUS_UNKNOWN = 255
 };
 enum bsa_stage {

@@ -419,7 +419,7 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	s->fact.cold += x->fact.cold > 0;
 	if (x->fact.at[BSA_SUBMITTED] < s->fact.first)
 		s->fact.first = x->fact.at[BSA_SUBMITTED];
-	if (x->fact.quality == BSA_QUALITY_OPEN)
+	if (x->fact.quality == BSA_QUALITY_OPEN && !bsa_exec_was_left(x)) /* its client waits for no answer */
 		s->fact.last = BSA_NEVER;
 	else if (last > s->fact.last)
 		s->fact.last = last;
@@ -676,12 +676,20 @@ static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 	return !bsa_exec_lost_before(f, x, f->now);
 }
 
+/* Whether its client left it, and no end of it was recorded: the service may still have it. */
+static bool is_left_alone(const struct bsa_exec *x)
+{
+	return bsa_exec_was_left(x) && is_heard(x, BSA_HEARD_SERVICE) && !x->has_service &&
+	       !has_boundary(x, BSA_RUN_ENDED);
+}
+
 /* Whether an end of @x was recorded: its other events follow soon. */
 static bool is_ending(const struct bsa_exec *x)
 {
 	return bsa_exec_is_passed(x) || x->has_service || has_boundary(x, BSA_SIGNALLED) ||
 	       (bsa_exec_is_trial(x) && has_boundary(x, BSA_RUN_ENDED)) ||
-	       (has_boundary(x, BSA_RETURNED) && (!is_launch(x) || x->returned != BSA_STATUS_NONE));
+	       (has_boundary(x, BSA_RETURNED) && (!is_launch(x) || x->returned != BSA_STATUS_NONE) &&
+	        !is_left_alone(x));
 }
 
 void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x)
@@ -718,12 +726,12 @@ void bsa_execs_advance(struct bsa_fold *f)
 
 /*
  * Whether only summaries were recorded, and @x has none yet, so that its lane and its waits are unknown. A
- * return to the client proves that @x is over, unless @x is a launch.
+ * return to the client proves that @x is over, unless @x is a launch, or its client left it.
  */
 static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return f->options.horizon_ns && !f->full && !x->has_service && !bsa_exec_is_passed(x) &&
-	       (!has_boundary(x, BSA_RETURNED) || is_launch(x));
+	       (!has_boundary(x, BSA_RETURNED) || is_launch(x) || is_left_alone(x));
 }
 
 /*
@@ -754,7 +762,7 @@ static uint64_t unsummed_ready_after(const struct bsa_fold *f, const struct bsa_
 static bool is_unserved(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	return f->options.horizon_ns && !f->full && !x->has_service && has_boundary(x, BSA_RETURNED) && !is_launch(x) &&
-	       f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
+	       !is_left_alone(x) && f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
 	       ready_after(x) < bsa_voice_ended(f, x->sched.instance);
 }
 

@@ -198,6 +198,12 @@ bool bsa_exec_launched(const struct bsa_exec *x);
  */
 bool bsa_exec_may_be_launch(const struct bsa_exec *x);
 
+/*
+ * Whether its client ended the call with a failure, after it had asked and before the service had answered: as by a
+ * timeout. Then the service may go on, and its return ends nothing.
+ */
+bool bsa_exec_was_left(const struct bsa_exec *x);
+
 /* Derive the rest of its fact: phases, miss, quality. */
 void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x);
 

@@ -40,6 +40,13 @@ static const struct tile launched[] = {
 	{ BSA_RUN_ENDED, BSA_RUN },           { BSA_SIGNALLED, BSA_SIGNAL },
 };
 
+/* Its client ended the call before: that is a mark, as the return of a launch is. */
+static const struct tile left[] = {
+	{ BSA_REQUEST_WRITTEN, BSA_PREPARE }, { BSA_REQUEST_READ, BSA_SEND }, { BSA_DECODED, BSA_DECODE },
+	{ BSA_ENQUEUED, BSA_SLOTS },          { BSA_DISPATCHED, BSA_QUEUE },  { BSA_RUN_ENDED, BSA_RUN },
+	{ BSA_RESULT_WRITTEN, BSA_REPLY },
+};
+
 /* A trial run is ready when it begins. */
 static const struct tile tried[] = {
 	{ BSA_ENQUEUED, BSA_SLOTS },
@@ -49,6 +56,7 @@ static const struct tile tried[] = {
 
 static const uint8_t lacks_answered[] = { BSA_FENCE, BSA_SIGNAL }, lacks_fenced[] = { BSA_SIGNAL },
 		     lacks_launched[] = { BSA_REPLY, BSA_RETURN, BSA_FINISH },
+		     lacks_left[] = { BSA_FENCE, BSA_RETURN, BSA_FINISH, BSA_SIGNAL },
 		     lacks_tried[] = { BSA_PREPARE, BSA_SEND,   BSA_DECODE, BSA_FENCE,
 	                               BSA_REPLY,   BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
 
@@ -59,6 +67,7 @@ static const uint8_t lacks_answered[] = { BSA_FENCE, BSA_SIGNAL }, lacks_fenced[
 static_assert(COUNT(answered) + COUNT(lacks_answered) + 1 == BSA_PHASES, "phases of an answered execution");
 static_assert(COUNT(fenced) + COUNT(lacks_fenced) + 1 == BSA_PHASES, "phases of a fenced execution");
 static_assert(COUNT(launched) + COUNT(lacks_launched) + 1 == BSA_PHASES, "phases of a launch");
+static_assert(COUNT(left) + COUNT(lacks_left) + 1 == BSA_PHASES, "phases of an execution that its client left");
 static_assert(COUNT(tried) + COUNT(lacks_tried) + 1 == BSA_PHASES, "phases of a trial run");
 
 static bool has_boundary(const struct bsa_exec *x, enum bsa_boundary b)
@@ -83,6 +92,27 @@ bool bsa_exec_may_be_launch(const struct bsa_exec *x)
 		return false;
 	return !has_boundary(x, BSA_RUN_ENDED) || !has_boundary(x, BSA_RESULT_WRITTEN) ||
 	       at[BSA_RUN_ENDED] > at[BSA_RESULT_WRITTEN];
+}
+
+bool bsa_exec_was_left(const struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+
+	if (bsa_exec_is_trial(x) || x->returned == BSA_STATUS_UNKNOWN || x->returned == BSA_STATUS_NONE ||
+	    !has_boundary(x, BSA_RETURNED) || bsa_exec_launched(x) || bsa_exec_may_be_launch(x))
+		return false;
+	/* A fenced one whose fences were waited for was launched all the same. */
+	if (x->fact.path == BSA_PATH_FENCED && has_boundary(x, BSA_FENCED))
+		return false;
+	if (!has_boundary(x, BSA_REQUEST_WRITTEN) && !has_boundary(x, BSA_REQUEST_READ))
+		return false;
+	if (has_boundary(x, BSA_SUBMITTED) && at[BSA_SUBMITTED] > at[BSA_RETURNED])
+		return false;
+	/* An answer that it takes later is none to the app. */
+	if (has_boundary(x, BSA_RESULT_READ) &&
+	    (!has_boundary(x, BSA_RESULT_WRITTEN) || at[BSA_RESULT_READ] < at[BSA_RESULT_WRITTEN]))
+		return false;
+	return !has_boundary(x, BSA_RESULT_WRITTEN) || at[BSA_RETURNED] < at[BSA_RESULT_WRITTEN];
 }
 
 static bool is_lost(const struct bsa_fold *f, uint64_t began, uint64_t ended)
@@ -292,7 +322,7 @@ static enum bsa_boundary last_of(const struct bsa_exec *x)
 		return BSA_RETURNED;
 	if (bsa_exec_launched(x))
 		return BSA_SIGNALLED;
-	return x->fact.sides == BSA_SIDES_SERVICE ? BSA_RESULT_WRITTEN : BSA_RETURNED;
+	return x->fact.sides == BSA_SIDES_SERVICE || bsa_exec_was_left(x) ? BSA_RESULT_WRITTEN : BSA_RETURNED;
 }
 
 static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
@@ -301,7 +331,7 @@ static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
 
 	if (x->fact.sides == BSA_SIDES_CLIENT)
 		return has_boundary(x, BSA_SUBMITTED) && has_boundary(x, BSA_REQUEST_WRITTEN) &&
-		       has_boundary(x, BSA_RESULT_READ) && has_boundary(x, BSA_RETURNED);
+		       (has_boundary(x, BSA_RESULT_READ) || bsa_exec_was_left(x)) && has_boundary(x, BSA_RETURNED);
 	if (!has_boundary(x, first) || !has_boundary(x, last))
 		return false;
 	for (size_t i = 0; i < t.n; i++) {
@@ -404,6 +434,9 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		               : BSA_QUALITY_HEAD;
 	if (!has_boundary(x, last_of(x)) && bsa_exec_launched(x) && precedes_service(f, x))
 		return quality_of_early_launch(f, x);
+	/* To its client the service, or the connection, was no more. */
+	if (!has_boundary(x, last_of(x)) && bsa_exec_was_left(x) && x->returned == BSA_STATUS_DEAD_OBJECT)
+		return BSA_QUALITY_TAIL;
 	if (!has_boundary(x, last_of(x)))
 		return is_open(f, x) ? BSA_QUALITY_OPEN : BSA_QUALITY_TAIL;
 	return BSA_QUALITY_GAP;
@@ -482,19 +515,23 @@ static bool is_overdue(const struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * The app's call failed after the deadline of @x, and the service, which was recorded, had not answered: as of one that
- * hung or died. The app had no answer in time. What the service answers with a failure is no miss, and a failure that
- * it reported may be lost, or its summary may have been about to be written.
+ * The app's call failed after the deadline of @x, and the service, which was recorded, had not answered: it answered
+ * later, hung or died. The app had no answer in time. What the service answers with a failure is no miss, and a failure
+ * that it reported may be lost, or its summary may have been about to be written.
  */
 static bool is_unanswered(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const struct bsa_execution *fact = &x->fact;
 	bool failed = fact->status != BSA_STATUS_NONE && fact->status != BSA_STATUS_UNKNOWN;
+	bool full = !x->has_client && !x->has_service, is_left = bsa_exec_was_left(x);
+	/* At the return: BSA_NEVER is later, too. */
+	bool unended = fact->at[BSA_RUN_ENDED] > fact->at[BSA_RETURNED];
+	bool unserved = full && unended && !has_boundary(x, BSA_RESULT_WRITTEN);
 
-	return failed && fact->deadline && fact->sides == BSA_SIDES_BOTH && !x->has_client && !x->has_service &&
-	       !bsa_exec_may_be_launch(x) && !bsa_exec_launched(x) && has_boundary(x, BSA_RETURNED) &&
-	       fact->at[BSA_RETURNED] > fact->deadline && !has_boundary(x, BSA_RUN_ENDED) &&
-	       !has_boundary(x, BSA_RESULT_WRITTEN) && !is_lost(f, bsa_exec_first_seen(x), fact->at[BSA_RETURNED]);
+	return failed && fact->deadline && fact->sides == BSA_SIDES_BOTH && !bsa_exec_may_be_launch(x) &&
+	       !bsa_exec_launched(x) && has_boundary(x, BSA_RETURNED) && fact->at[BSA_RETURNED] > fact->deadline &&
+	       (unserved || (is_left && has_boundary(x, BSA_RESULT_WRITTEN))) &&
+	       !is_lost(f, bsa_exec_first_seen(x), fact->at[BSA_RETURNED]);
 }
 
 static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
@@ -507,17 +544,24 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	                   (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
 	                    fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT);
 
+	/* The service gave it up; not where that was after its client had left. */
+	bool is_given_up = fact->missed_at != BSA_NEVER && x->miss_stage < BSA_STAGE_DONE &&
+	                   !(bsa_exec_was_left(x) && fact->missed_at > fact->at[BSA_RETURNED]);
+
 	fact->lateness = 0;
 	if (bsa_exec_is_trial(x))
 		return;
-	if (fact->missed_at != BSA_NEVER && x->miss_stage < BSA_STAGE_DONE)
+	if (is_given_up)
 		set_unfinished_miss(fact, fact->missed_at, told);
 	else if (says_missed)
 		set_unfinished_miss(fact, ended, lateness_at(f, x, ended));
 	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
 		fact->miss = BSA_MISS_LATE;
 		fact->lateness = (int64_t)(end - fact->deadline);
-	} else if (is_overdue(f, x) || is_unanswered(f, x)) {
+	} else if (is_unanswered(f, x)) {
+		fact->miss = BSA_MISS_LATE;
+		fact->lateness = (int64_t)(fact->at[BSA_RETURNED] - fact->deadline);
+	} else if (is_overdue(f, x)) {
 		fact->miss = BSA_MISS_LATE;
 		fact->lateness = BSA_LATENESS_UNKNOWN;
 	}
@@ -635,6 +679,8 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 		t = TILING(tried);
 	else if (bsa_exec_launched(x))
 		t = TILING(launched);
+	else if (bsa_exec_was_left(x))
+		t = TILING(left);
 	else
 		t = has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
 	whole = drop_absurd(f, x, t);
@@ -657,6 +703,9 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	known_kind = all || is_of_known_kind(f, x);
 	for (size_t i = 0; known_kind && i < t.n_lacks; i++)
 		fact->phase[t.lacks[i]] = 0;
+	/* Not written: a loss may hide it, and that the client read it. */
+	if (bsa_exec_was_left(x) && !has_boundary(x, BSA_RESULT_WRITTEN))
+		fact->phase[BSA_RETURN] = fact->phase[BSA_FINISH] = BSA_NEVER;
 	unset_doubtful(f, x);
 	/*
 	 * Redone work without a recorded preemption: the preemption was lost, so the times on and off lanes
@@ -674,6 +723,9 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	fact->quality = quality_of(f, x, first, all);
 	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER
 	                                                              : time_between(x, first_of(x), last_of(x));
+	/* It has no other end, if none is lost. */
+	if (bsa_exec_was_left(x) && !has_boundary(x, BSA_RESULT_WRITTEN) && !is_lost(f, first, f->now))
+		fact->e2e = time_between(x, first_of(x), BSA_RETURNED);
 	fact->cold = cold_of(f, x);
 	set_miss(f, x);
 	/* If its events contradict each other, which of them are right is unknown. */

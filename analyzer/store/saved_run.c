@@ -65,7 +65,7 @@ struct asked_row {
 };
 
 struct asked {
-	uint64_t id, lateness;  /* lateness 0: it was given up */
+	uint64_t id, lateness;  /* lateness 0: it was given up, or its client left it */
 	struct asked_row *rows; /* owned */
 	size_t n;
 	/* of a refusal: the execution that may be the culprit of its row of @queue_cause, which has none; 0:
@@ -220,7 +220,9 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 	}
 	a = &v->asked[v->n];
 	*a = (struct asked){ .id = x->id,
-		             .lateness = x->miss == BSA_MISS_LATE && x->lateness > 0 ? (uint64_t)x->lateness : 0,
+		             .lateness = x->miss == BSA_MISS_LATE && x->status == BSA_STATUS_NONE && x->lateness > 0
+		                                 ? (uint64_t)x->lateness
+		                                 : 0,
 		             .rows = calloc(n + 1, sizeof(*a->rows)),
 		             .delay = x->submit_turns ? sql_ns(x->submit_delay) : NOTHING,
 		             .gap = x->submit_turns ? sql_ns(x->submit_gap) : NOTHING,

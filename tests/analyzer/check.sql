@@ -67,7 +67,8 @@ UNION ALL
 SELECT 'boundaries of a complete execution come in their order', id, path FROM execution
 WHERE complete AND (request_written < submitted OR request_read < request_written OR decoded < request_read OR fenced < decoded
    OR enqueued < ifnull(fenced, decoded) OR dispatched < enqueued OR run_ended < ifnull(dispatched, enqueued)
-   OR (path != 'fenced' AND (result_written < run_ended OR result_read < result_written OR returned < result_read))
+   OR (path != 'fenced' AND (result_written < run_ended OR result_read < result_written OR returned < result_read AND status = 'NONE'))
+   OR (path != 'fenced' AND returned < result_written AND (status = 'NONE' OR returned < submitted))
    OR (path = 'fenced' AND signalled < run_ended))
 UNION ALL
 SELECT 'no duration is negative', id, NULL FROM execution
@@ -185,8 +186,8 @@ WHERE o.n IS NULL OR c.n > o.n OR c.least <= 0 OR c.least_ns <= 0
 UNION ALL
 SELECT 'only a miss has a lateness', id, lateness_ns FROM execution WHERE miss IS NULL AND lateness_ns IS NOT NULL
 UNION ALL
-SELECT 'who is late by a known time ended after the deadline, and well', id, status || ' ' || lateness_ns FROM execution
-WHERE miss = 'late' AND (lateness_ns <= 0 OR status != 'NONE' AND (lateness_ns IS NOT NULL OR returned <= deadline OR run_ended IS NOT NULL))
+SELECT 'who is late by a known time ended after the deadline: well, or when its call failed before it was answered', id, status || ' ' || lateness_ns FROM execution
+WHERE miss = 'late' AND (lateness_ns <= 0 OR status != 'NONE' AND (lateness_ns IS NOT returned - deadline OR returned >= result_written OR returned <= deadline))
 UNION ALL
 SELECT 'who is in time is no miss, and who is not is one', id, NULL FROM execution
 WHERE complete AND status = 'NONE' AND deadline IS NOT NULL

@@ -65,19 +65,24 @@ path AS (SELECT stream, min(path) AS path FROM event WHERE path IS NOT NULL GROU
 lanes AS (SELECT exec, sum(ended - began) AS ns FROM slice GROUP BY exec),
 pauses AS (SELECT exec, sum(iif(kind = 'queue', ended - began, 0)) AS queue_ns, sum(iif(kind = 'preempted', ended - began, 0)) AS preempted_ns
            FROM pause GROUP BY exec),
+-- A client's call may fail before the service has answered: then the service goes on with it.
+left AS (
+	SELECT exec, path, return_status IS NOT 'NONE' AND ifnull(returned < result_written, result_read IS NULL) AND ifnull(request_written, request_read) IS NOT NULL
+	         AND NOT (path IS 'fenced' AND fenced IS NOT NULL) AND path IS NOT 'prepare' AND returned IS NOT NULL AS was_left
+	FROM boundary LEFT JOIN path USING (stream)),
 ends AS (
-	SELECT b.*, p.path,
+	SELECT b.*, p.path, p.was_left,
 	       -- A fenced execution returns when it is launched, and ends when it is signalled.
 	       iif(p.path = 'fenced', signalled, coalesce(returned, result_written)) AS ended,
-	       coalesce(end_status, signal_status, iif(p.path = 'fenced', NULL, return_status)) AS status
-	FROM boundary b LEFT JOIN path p USING (stream))
+	       iif(was_left, return_status, coalesce(end_status, signal_status, iif(p.path = 'fenced', NULL, return_status))) AS status
+	FROM boundary b JOIN left p USING (exec))
 SELECT e.*, l.ns AS run_ns, w.queue_ns, w.preempted_ns,
-       coalesce(signalled, returned) - submitted AS e2e_ns,
+       iif(was_left, result_written, coalesce(signalled, returned)) - submitted AS e2e_ns,
        coalesce(signalled, result_written) - request_read AS service_ns,
        returned - submitted AS client_ns,
        -- Whether there was a deadline the first events of an execution tell.
        iif(deadline IS NULL AND submitted IS NULL AND enqueued IS NULL, NULL, deadline IS NOT NULL)
-         AND (status LIKE 'MISSED%' OR status = 'NONE' AND ended > deadline) AS missed
+         AND (status LIKE 'MISSED%' OR (status = 'NONE' OR was_left) AND ended > deadline) AS missed
 FROM ends e LEFT JOIN lanes l USING (exec) LEFT JOIN pauses w USING (exec);
 CREATE UNIQUE INDEX figure_of ON figure(exec);
 

@@ -144,6 +144,10 @@ scenario mixed '{"executions": 50, "apps": [
 		{"name": "faces", "model": "mobilenet-640", "threads": 3, "fresh_pools": 5, "start": "200ms"},
 		{"name": "numbers", "model": "mlp", "priority": "low", "think": "8ms", "path": "sync"},
 		{"name": "notes", "model": "mobilenet-320", "priority": "low", "deadline": "30ms", "think": "5ms", "path": "async"}]}]}'
+# Calls that fail at their clients before the service has answered them: it goes on with them.
+scenario hasty '{"executions": 12, "timeout": "15ms", "apps": [
+	{"name": "hasty", "streams": [
+		{"name": "looks", "model": "mobilenet-640", "priority": "low", "threads": 2, "deadline": "8ms", "think": "20ms", "path": "sync"}]}]}'
 small='--subbuf-size=4k --num-subbuf=512'
 start_sessiond
 recorded both "$small" ''
@@ -155,12 +159,15 @@ recorded ring '--subbuf-size=4k --num-subbuf=4 --overwrite' '' --snapshot
 start_service "$service" --lanes 2 --policy edf --preempt restart
 "$load" --quiet --socket "$tmp/socket" "$tmp/mixed.json" >"$tmp/report" 2>&1 &
 load_pid=$!
+"$load" --quiet --socket "$tmp/socket" "$tmp/hasty.json" >"$tmp/hasty" 2>&1 &
+hasty_pid=$!
 goes_on "$service"
 quietly lttng --no-sessiond stop stopped
 recorded late "$small" ''
 quietly lttng --no-sessiond start stopped
 quietly lttng --no-sessiond snapshot record --session ring
 await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
+await_end "$hasty_pid" 'the load of calls that fail ends' || true
 quietly "$service" --status --socket "$tmp/socket" # each connection makes the service emit its state, so that no session is empty, however late it began
 stop_service
 for name in both service apps stopped files ring late; do end_session "$name"; done

@@ -120,6 +120,7 @@ static bool execution_take(struct kept *k, const struct bsv_rows *r)
 	x->submit_gap = named_integer(r, "submit_gap_ns");
 	x->lead = named_integer(r, "lead_ns");
 	x->lead_met = named_integer(r, "lead_met");
+	x->left = named_integer(r, "left_at");
 	x->e2e = named_integer(r, "e2e_ns");
 	x->run = named_integer(r, "run_ns");
 	x->redo = named_integer(r, "redo_ns");

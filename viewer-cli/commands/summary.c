@@ -396,7 +396,8 @@ enum who_column {
 	WHO_REFUSED,
 	WHO_GIVEN_UP,
 	WHO_LATE,
-	WHO_MISSED_BY
+	WHO_MISSED_BY,
+	WHO_LEFT
 };
 enum { LONG_APP, LONG_MODEL, LONG_PATH = 3, LONG_COLD, LONG_N, LONG_P50, LONG_P99, LONG_PHASE = 9, LONG_PERCENT };
 enum { COST_OVERHEAD, COST_E2E, COST_PERCENT };
@@ -532,7 +533,8 @@ static char *missed_how(const struct bsv_rows *who)
 		const char *says;
 	} kinds[] = { { WHO_REFUSED, "refused or stopped by the service before the deadline" },
 		      { WHO_GIVEN_UP, "stopped by the service at the deadline" },
-		      { WHO_LATE, "answered after the deadline or not at all" } };
+		      { WHO_LATE, "answered after the deadline or not at all" },
+		      { WHO_LEFT, "failed for the app after the deadline, before the service had answered" } };
 	char n[BSV_COUNT_MAX];
 	struct sentence line;
 	const char *before = "";

@@ -66,6 +66,21 @@ void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who)
 
 /* ---- the head ---- */
 
+/* "answered NONE", or how the app's call ended before it was answered. */
+static void answer_text(char to[BSV_TEXT_MOST], const struct bsv_explained *x)
+{
+	char after[BSV_DURATION_TEXT];
+
+	if (!x->status)
+		snprintf(to, BSV_TEXT_MOST, "how it was answered is unknown");
+	else if (bsv_known(x->left) && bsv_known(x->submitted))
+		snprintf(to, BSV_TEXT_MOST,
+		         "the app's call failed %s after it began, before the service had answered: %s",
+		         bsv_duration(after, bsv_minus(x->left, x->submitted)), x->status);
+	else
+		snprintf(to, BSV_TEXT_MOST, "answered %s", x->status);
+}
+
 static void draw_deadline(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -86,6 +101,12 @@ static void draw_deadline(const struct bsv_drawing *d)
 				budget);
 		else if (!bsv_known(x->lateness))
 			bsv_explained_print(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
+		else if (bsv_is(x->miss, "late") && bsv_known(x->left))
+			bsv_explained_print(
+				d, BSV_BAD,
+				"LATE by %s: the app's call failed then, before the service had answered; its "
+				"budget was %s",
+				late, budget);
 		else if (bsv_is(x->miss, "late"))
 			bsv_explained_print(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late,
 			                    budget);
@@ -146,7 +167,7 @@ static void draw_quality(const struct bsv_drawing *d)
 int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
 {
 	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
-	char who[BSV_TEXT_MOST], exec[BSV_TEXT_MOST] = "", lane[64] = "";
+	char who[BSV_TEXT_MOST], exec[BSV_TEXT_MOST] = "", lane[64] = "", answer[BSV_TEXT_MOST];
 	char when[BSV_DURATION_TEXT], took[BSV_DURATION_TEXT];
 	bool trial = bsv_is(x->path, "prepare");
 	int64_t most = 0, culprit = 0, all = trial ? x->run : x->e2e;
@@ -164,15 +185,15 @@ int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv
 	                    x->cold == 1 ? ", cold" : "");
 	if (x->n_stretches == 1)
 		snprintf(lane, sizeof(lane), ", on lane %" PRId64, x->stretches[0].lane);
-	bsv_explained_print(&d, BSV_PLAIN, "%s%s%s; %stook %s%s; %s%s",
+	answer_text(answer, x);
+	bsv_explained_print(&d, BSV_PLAIN, "%s%s%s; %stook %s%s; %s",
 	                    trial                         ? "ready "
 	                    : !bsv_known(x->submitted)    ? "first seen "
 	                    : bsv_is(x->sides, "service") ? "taken "
 	                                                  : "submitted ",
 	                    bsv_known(x->began) ? bsv_duration(when, x->began) : "at an unknown time",
 	                    bsv_known(x->began) ? " into the recording" : "", trial ? "its run " : "",
-	                    bsv_known(all) ? bsv_duration(took, all) : "an unknown time", lane,
-	                    x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
+	                    bsv_known(all) ? bsv_duration(took, all) : "an unknown time", lane, answer);
 	draw_deadline(&d);
 	draw_quality(&d);
 

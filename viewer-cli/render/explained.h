@@ -60,7 +60,8 @@ struct bsv_explained {
 	const char *exec, *path, *status, *miss, *quality, *sides, *input;
 	int64_t began, ended, e2e, deadline, lateness; /* began, ended: the first and the last that is known */
 	int64_t submitted;                             /* where the budget begins */
-	int64_t usual_budget;                          /* the usual budget of executions of the same model and path */
+	int64_t left;         /* when the app's call failed, before the service had answered; BSV_UNKNOWN: it did not */
+	int64_t usual_budget; /* the usual budget of executions of the same model and path */
 	int64_t submit_delay,
 		submit_gap; /* how long its thread waited for a cpu since its call before, and how long ago that was */
 	/* submitted so much earlier: met; lead unknown: earlier by submit_delay, and too late by definition */

@@ -1,5 +1,5 @@
 -- explain_execution: one row: one execution. Times count from the start of the recording; began_at and ended_at are its first and its last recorded
--- event.
+-- event; left_at: when the app's call failed, before the service had answered.
 @with@,
 first AS (
 	SELECT *, coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, result_written,
@@ -26,5 +26,6 @@ SELECT x.id, iif(s.number IS NULL, '?', printf('0x%x', s.number)) || '/' || x.se
 	(SELECT u.p50_ns FROM usual_budget u WHERE u.model_id = x.model_id AND u.path = x.path) AS usual_budget_ns,
 	x.submit_delay_ns, x.submit_gap_ns, x.submit_turns,
 	(SELECT l.lead_ns FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_ns,
-	(SELECT l.met FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_met
+	(SELECT l.met FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_met,
+	CASE WHEN x.status <> 'NONE' AND x.signalled IS NULL AND (x.returned < x.result_written OR x.miss = 'late') THEN x.returned - @began@ END AS left_at
 FROM one x LEFT JOIN stream s ON s.id = x.stream_id LEFT JOIN apps a ON a.id = x.app_id LEFT JOIN models m ON m.id = x.model_id
