@@ -345,7 +345,7 @@ static bool is_met(const struct bsa_sharing_call *c)
 	return c->answered && c->response <= budget_of(c) && c->stalled_most <= budget_of(c) - c->response;
 }
 
-/* Whether others can have made it late: it was refused, or would have been in time if it had never waited for a lane. */
+/* Whether others can have made it late: it was refused, or would have been in time if it had not waited. */
 static bool is_of_others(const struct bsa_sharing_call *c)
 {
 	uint64_t alone = c->response - at_most(c->waited, c->response), budget = budget_of(c);

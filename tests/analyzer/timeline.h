@@ -15,7 +15,8 @@
  *
  * Of an execution: phases as in docs/events.md, so long, or with + or - so much more or less than usual (0 if not
  * said). run= may be several stretches, A,B,..., with off=, by= (who preempted), redo= (what the stretch did again)
- * and asked= between or in each; stalled=A,B,...: for so long of each off= it was stalled; lane= of all of it, or one of each stretch, A,B. deadline= (after it was submitted),
+ * and asked= between or in each; stalled=A,B,...: for so long of each off= it was stalled; lane= of all of it, or one
+ * of each stretch, A,B. deadline= (after it was submitted),
  * cpu=, decode_delay=, run_delay= and reply_delay=, reference=, slept=, spun= and blocked= (of the request),
  * answer_slept=, answer_spun=, answer_blocked=, submit_delay=, gap= and turns= (of its thread, before), priority=,
  * status= (a number), hits=, misses=, fetch= (how long the client was asked for slots), estimate=, floor= (full
@@ -23,8 +24,8 @@
  * side=client or side=service: only that side tells. dies=slots, dies=queue, dies=run: it is given up in that phase,
  * when it is over (run= with as many off=: off its lane); over= is what deadline_miss says then, and tell= how long
  * before. dies=launch: of a fenced one, its launch is refused. left=: so long after it was submitted the client's call
- * fails (with the status general_failure, or that of failed=), and takes no answer. What cannot be read ends the program: it is the test
- * that is wrong.
+ * fails (with the status general_failure, or that of failed=), and takes no answer. What cannot be read ends the
+ * program: it is the test that is wrong.
  */
 #ifndef ANALYZER_TIMELINE_H
 #define ANALYZER_TIMELINE_H

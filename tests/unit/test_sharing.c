@@ -502,7 +502,7 @@ static void one_given_up(struct world *w, uint64_t budget)
 	w->calls[1].given_up = true;
 }
 
-/* Under fair sharing it would have waited for 0.5 ms, a step and its run: in time with 12 ms, if it is not stalled for long. */
+/* Under fair sharing it would have taken 0.5 ms, a step and its run: in time with 12 ms, if no stall is long. */
 static void a_stall_takes_of_the_time_until_the_deadline(void **state)
 {
 	static const struct {

@@ -122,7 +122,7 @@ static double work_beyond(int64_t is, int64_t ideal)
 	return (double)is - (double)ideal / LESS_THAN;
 }
 
-/* Keep the worse finding: a failure before a pass, then the one nearer to its limit. What is an app's own is neither. */
+/* Keep the worse finding: a failure before a pass, then the one nearer to its limit. An app's own is neither. */
 static void keep_worse(struct finding *worst, const struct finding *f)
 {
 	bool unknown = worst->unknown || f->unknown;
