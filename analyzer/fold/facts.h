@@ -412,9 +412,8 @@ struct bsa_lost {
  *
  *   until the end of the recording   it may hang, or be dead, or not recorded any more: the events do not tell.
  *                                    Reported at the end
- *   went_on                          it had a request that it read after @ended only, and no run on its lanes had a
- *                                    cpu for half of that time: it was stopped, or had no cpu. Reported when these are
- *                                    over
+ *   went_on                          it was stopped, or had no cpu: voices.h has what proves that. Reported when the
+ *                                    executions that were under way then are over
  */
 struct bsa_silence {
 	uint64_t began, ended; /* began: its last event, or the first time at which a client waited, if that is later */

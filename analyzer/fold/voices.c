@@ -155,17 +155,40 @@ static void await(struct awaited *a, const struct bsa_exec *x)
 
 /* ---- services that are silent in the midst ---- */
 
+enum {
+	LOOKED_AT = 8, /* executions of a stream */
+	SLEPT_PART =
+		10, /* the thread of a run slept: it had a cpu, or waited for one, for less than one tenth of a pause */
+};
+
+/* Its client had no answer, and gave it up; the service may still have the request. */
+static bool is_given_up(const struct bsa_exec *x)
+{
+	return x->fact.at[BSA_RETURNED] != BSA_NEVER && x->returned != BSA_STATUS_NONE &&
+	       x->returned != BSA_STATUS_UNKNOWN && x->fact.at[BSA_RESULT_READ] == BSA_NEVER &&
+	       x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER && !bsa_exec_is_passed(x);
+}
+
 /*
  * Whether a thread of the service should have read the request of @x at once. The threads of bursts and of blocking
- * calls do, unless they are busy with the execution before.
+ * calls do, unless they are busy with another execution.
  */
 static bool is_unread(const struct bsa_exec *x)
 {
 	const struct bsa_stream_known *s = x->stream;
+	unsigned n = 0;
 
-	return (x->fact.path == BSA_PATH_BURST || x->fact.path == BSA_PATH_SYNC) &&
-	       x->fact.at[BSA_REQUEST_WRITTEN] != BSA_NEVER && x->fact.at[BSA_REQUEST_READ] == BSA_NEVER &&
-	       is_awaited(x) && bsa_list_first(&s->execs) == &x->of_stream && x->of_stream.next == &s->execs;
+	if ((x->fact.path != BSA_PATH_BURST && x->fact.path != BSA_PATH_SYNC) ||
+	    x->fact.at[BSA_REQUEST_WRITTEN] == BSA_NEVER || x->fact.at[BSA_REQUEST_READ] != BSA_NEVER ||
+	    !(is_awaited(x) || is_given_up(x)))
+		return false;
+	for (const struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
+		const struct bsa_exec *y = BSA_LINKED(l, struct bsa_exec, of_stream);
+
+		if (++n > LOOKED_AT || y->fact.exec < x->fact.exec || y->fact.at[BSA_REQUEST_READ] != BSA_NEVER)
+			return false;
+	}
+	return true;
 }
 
 static bool may_be_on_lane(const struct bsa_exec *x)
@@ -176,15 +199,38 @@ static bool may_be_on_lane(const struct bsa_exec *x)
 	       (x->late_start && !x->found_waiting && x->fact.at[BSA_ENQUEUED] == BSA_NEVER);
 }
 
-/* What is known at the end of a pause of service @i, which ends now. Returns false where it proves nothing. */
+/* Whether @x is ready, and waits for a lane. */
+static bool waits_for_lane(const struct bsa_exec *x)
+{
+	if (x->fact.at[BSA_RUN_ENDED] != BSA_NEVER || x->passed)
+		return false;
+	if (x->off)
+		return x->stop.mode != BSA_MODE_STALLED || x->ready_again;
+	return x->fact.at[BSA_ENQUEUED] != BSA_NEVER && x->fact.at[BSA_DISPATCHED] == BSA_NEVER;
+}
+
+/* Note what @x, which is under way at the end of a pause, had of the service. Returns false if there are too many. */
+static bool pause_note(struct bsa_pause *p, const struct bsa_exec *x)
+{
+	p->waits |= waits_for_lane(x);
+	if (is_unread(x) && p->n_unread < BSA_PAUSE_UNREAD)
+		p->unread[p->n_unread++] = (struct bsa_unread){ x->fact.id, x->fact.at[BSA_RETURNED] };
+	if (!may_be_on_lane(x))
+		return true;
+	if (p->n_holders == BSA_PAUSE_HOLDERS)
+		return false;
+	p->holders[p->n_holders++] = x->fact.id;
+	return true;
+}
+
+/* What is known at the end of a pause of service @i, which ends now. Returns false where it can prove nothing. */
 static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *ret)
 {
 	const struct bsa_voices *v = &f->voices;
 	const struct bsa_service *s = bsa_table_find(&f->world.services, i);
 	struct awaited all = { 0 };
-	uint64_t asked = BSA_NEVER;
 
-	*ret = (struct bsa_pause){ .n_holders = 0 };
+	*ret = (struct bsa_pause){ .heard = v->heard[i], .published = BSA_NEVER };
 	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 
@@ -192,27 +238,19 @@ static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *r
 			continue;
 		if (is_awaited(x))
 			await(&all, x);
-		if (is_unread(x) && x->fact.at[BSA_REQUEST_WRITTEN] < asked) {
-			asked = x->fact.at[BSA_REQUEST_WRITTEN];
-			ret->unread = x->fact.id;
-		}
-		if (!may_be_on_lane(x))
-			continue;
-		if (ret->n_holders == sizeof(ret->holders) / sizeof(*ret->holders))
+		if (!pause_note(ret, x))
 			return false;
-		ret->holders[ret->n_holders++] = x->fact.id;
 	}
-	if (asked == BSA_NEVER)
-		return false;
-	ret->fact = (struct bsa_silence){ .began = asked > v->heard[i] ? asked : v->heard[i],
-		                          .ended = f->now,
+	ret->waits &= s && s->tells_ready; /* such a service takes lanes away from threads that sleep */
+	ret->fact = (struct bsa_silence){ .ended = f->now,
 		                          .execution = all.execution,
 		                          .trace = v->trace[i],
 		                          .process = s ? s->rules.process : 0,
 		                          .awaited = all.n,
+		                          .failed = v->failed_after[i] == v->heard[i] ? v->n_failed[i] : 0,
 		                          .instance = (uint16_t)i,
 		                          .went_on = true };
-	return f->now >= ret->fact.began + SILENT_LEAST_NS;
+	return ret->n_unread || (ret->waits && ret->n_holders);
 }
 
 /* Service @i emits something, after a long time without. */
@@ -227,22 +265,79 @@ static void look_for_pause(struct bsa_fold *f, unsigned i)
 		v->n_pauses++;
 }
 
-/* Returns false if @x, which is over, shows that the service need not have been stopped in @p. */
+/*
+ * Since when the service could read the request of @x, at the latest: since its client waited for the result. BSA_NEVER:
+ * how long it waited is not known.
+ */
+static uint64_t published_by(const struct bsa_exec *x)
+{
+	uint64_t written = x->fact.at[BSA_REQUEST_WRITTEN], read = x->fact.at[BSA_RESULT_READ];
+	uint64_t spun = x->fact.result.spun, slept = x->fact.result.slept;
+
+	if (written == BSA_NEVER || read == BSA_NEVER || read < written || spun == BSA_NEVER || slept == BSA_NEVER)
+		return BSA_NEVER;
+	if (spun >= read - written || slept >= read - written - spun)
+		return written;
+	return read - spun - slept;
+}
+
+static void pause_take_request(struct bsa_pause *p, const struct bsa_unread *u, const struct bsa_exec *x)
+{
+	uint64_t read = x->fact.at[BSA_REQUEST_READ];
+	uint64_t published = u->published != BSA_NEVER ? u->published : published_by(x);
+
+	if (read != BSA_NEVER && read >= p->fact.ended && published < p->published)
+		p->published = published;
+}
+
+static void pause_take_run(struct bsa_pause *p, const struct bsa_exec *x)
+{
+	uint64_t silent = p->fact.ended - p->heard, cpu = x->fact.cpu, delay = x->fact.delay[BSA_DELAY_RUN];
+
+	if (cpu > p->cpu_most)
+		p->cpu_most = cpu;
+	/* A driver may wait for its device: so the run is no usual one. */
+	if (cpu < silent / SLEPT_PART && delay < silent / SLEPT_PART - cpu && estimate_of(x) &&
+	    estimate_of(x) <= silent / SILENT_RUNS)
+		p->slept = true;
+}
+
+/* @x is over. Returns whether it was of @p. */
 static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 {
-	uint64_t read = x->fact.at[BSA_REQUEST_READ], cpu = x->fact.cpu;
+	bool was = false;
 
-	if (p->unread == x->fact.id) {
-		if (read == BSA_NEVER || read < p->fact.ended)
-			return false;
-		p->unread = 0;
-	}
+	for (unsigned i = 0; i < p->n_unread; i++)
+		if (p->unread[i].id == x->fact.id) {
+			pause_take_request(p, &p->unread[i], x);
+			p->unread[i] = p->unread[--p->n_unread];
+			was = true;
+			break;
+		}
 	for (unsigned i = 0; i < p->n_holders; i++)
 		if (p->holders[i] == x->fact.id) {
+			pause_take_run(p, x);
 			p->holders[i] = p->holders[--p->n_holders];
-			return cpu != BSA_NEVER && cpu < (p->fact.ended - p->fact.began) / 2;
+			was = true;
+			break;
 		}
-	return true;
+	return was;
+}
+
+/* All that was under way in @p is over: report it from when on it is proved. */
+static void pause_judge(const struct bsa_fold *f, struct bsa_pause *p)
+{
+	uint64_t silent;
+
+	if (p->waits && p->slept)
+		p->fact.began = p->heard;
+	else if (p->published < p->fact.ended)
+		p->fact.began = p->published > p->heard ? p->published : p->heard;
+	else
+		return;
+	silent = p->fact.ended - p->fact.began;
+	if (silent >= SILENT_LEAST_NS && p->cpu_most < silent / 2)
+		f->facts.silence(f->facts.ctx, &p->fact);
 }
 
 void bsa_voices_prepared(struct bsa_fold *f, uint32_t connection, uint64_t began)
@@ -261,15 +356,14 @@ void bsa_voices_over(struct bsa_fold *f, const struct bsa_exec *x)
 	struct bsa_voices *v = &f->voices;
 
 	for (unsigned i = 0; i < v->n_pauses;) {
-		bool holds = pause_take(&v->pauses[i], x);
+		struct bsa_pause *p = &v->pauses[i];
 
-		if (holds && (v->pauses[i].unread || v->pauses[i].n_holders)) {
+		if (!pause_take(p, x) || p->n_unread || p->n_holders) {
 			i++;
 			continue;
 		}
-		if (holds)
-			f->facts.silence(f->facts.ctx, &v->pauses[i].fact);
-		v->pauses[i] = v->pauses[--v->n_pauses];
+		pause_judge(f, p);
+		*p = v->pauses[--v->n_pauses];
 	}
 }
 

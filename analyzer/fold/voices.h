@@ -27,16 +27,36 @@ struct bsa_fold;
 
 enum { BSA_INSTANCES = 4096, BSA_NO_INSTANCE = BSA_INSTANCES };
 
+/* A request that the service had not read when a pause ended. */
+struct bsa_unread {
+	uint64_t id;        /* of its execution */
+	uint64_t published; /* the service could read it from then on at the latest, as is known; BSA_NEVER: not yet */
+};
+
+enum { BSA_PAUSE_UNREAD = 16, BSA_PAUSE_HOLDERS = 64 };
+
 /*
- * A service had a request and emitted nothing for long, and then went on. A long run emits nothing either; but
- * meanwhile the service reads the requests of other bursts. What proves that it was stopped comes later: when it read
- * the request, and how much cpu time the runs had that were on its lanes.
+ * A service had work and emitted nothing for long, and then went on. A long run emits nothing either. What proves that
+ * the service was stopped comes later, with the ends of the executions that were under way:
+ *
+ *   by a request   the service read it after the pause only, though it could have read it before. The client emits the
+ *                  event of a request before the service can read it, and may have no cpu in between: so the request
+ *                  was there from when the client began to wait for the result, or had given up
+ *   by a run       its thread had no cpu and asked for none, and other work waited for its lane: the thread that
+ *                  takes such lanes away (sched_preempt, stalled) would have done so, had it run
+ *
+ * In either case each run on a lane had a cpu for less than half of the pause.
  */
 struct bsa_pause {
 	struct bsa_silence fact;
-	uint64_t unread; /* id of the execution whose request waited; 0: it was read after the pause, as is known */
-	uint64_t holders[64]; /* ids of the executions on lanes that are under way */
-	unsigned n_holders;
+	uint64_t heard;     /* the last event of the service before */
+	uint64_t published; /* earliest of the requests that the service read afterwards; BSA_NEVER: none yet */
+	uint64_t cpu_most;  /* longest cpu time of the runs that are over; BSA_NEVER: one was not read */
+	bool waits;         /* an execution waited for a lane all the time */
+	bool slept;         /* the thread of a run had no cpu, and asked for none */
+	struct bsa_unread unread[BSA_PAUSE_UNREAD]; /* those whose executions are under way */
+	uint64_t holders[BSA_PAUSE_HOLDERS];        /* ids of the executions on lanes that are under way */
+	unsigned n_unread, n_holders;
 };
 
 enum { BSA_PAUSES = 16 }; /* further ones are not reported until one of them is decided */
@@ -77,7 +97,7 @@ void bsa_voices_untold(struct bsa_fold *f, const struct bsa_exec *x);
 /* A service prepared a model from @began until now: it may have been busy with that. */
 void bsa_voices_prepared(struct bsa_fold *f, uint32_t connection, uint64_t began);
 
-/* @x is over, and judged: it may prove that its service was stopped. */
+/* @x is over, and judged: it may prove that its service was stopped, or that it was not. */
 void bsa_voices_over(struct bsa_fold *f, const struct bsa_exec *x);
 
 /* Find the services that hang until the end of their recording, and report those that are silent. */

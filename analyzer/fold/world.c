@@ -183,7 +183,8 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 		                       is_new && !e->since))
 			f->failed = -ENOMEM;
 	}
-	if (e->contract >= CONTRACT_READY && bsa_schedule_tells_ready(f->schedule, e->instance))
+	s->tells_ready = e->contract >= CONTRACT_READY;
+	if (s->tells_ready && bsa_schedule_tells_ready(f->schedule, e->instance))
 		f->failed = -ENOMEM;
 	if (is_new && e->since && !s->listing) {
 		s->listing = true;

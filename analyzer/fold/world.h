@@ -36,6 +36,7 @@ struct bsa_service {
 	struct bsa_rules rules;
 	uint32_t pid;
 	bool listing;             /* the service is emitting what was under way when the recording began */
+	bool tells_ready;         /* it emits sched_ready, and takes lanes away from threads that sleep */
 	struct bsa_service *next; /* next in the list of all services */
 };
 

@@ -215,12 +215,20 @@ int nnb__channel_exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_
 		ch->broken = !ch->out.failed;
 		return r == -ETIMEDOUT ? -ETIME : r; /* the message certainly did not arrive */
 	}
+	ch->sent_at = nnb__now();
 	r = nnb__message_receive(ch->sock, &ch->in);
 	ch->broken = r;
 	if (r != -ETIMEDOUT)
 		return r;
 	shutdown(ch->sock, SHUT_RD);
 	return nnb__message_receive(ch->sock, &ch->in) ? -ETIMEDOUT : 0;
+}
+
+void nnb__channel_heard(const struct nnb__channel *ch, struct nnb__call_trace *t)
+{
+	const struct nnb_fmq_waited waited = { .slept_ns = nnb__now() - ch->sent_at };
+
+	nnb__call_hears(t, NBT_queue_call_result, 1, 1, &waited);
 }
 
 enum nnb_status nnb__no_answer(struct nnb_reason *reason)

@@ -22,7 +22,8 @@ struct nnb__channel {
 	struct nnb__channel *next;
 	int sock;
 	uint64_t patience;
-	bool broken; /* out of step: of no more use */
+	uint64_t sent_at; /* when the last request had been sent */
+	bool broken;      /* out of step: of no more use */
 	struct nnb__message out, in;
 };
 
@@ -115,6 +116,9 @@ void nnb__channel_free(struct nnb__channel *channel);
  * refused: the service finds out, and undoes what it has made for us; one that has just come is taken.
  */
 int nnb__channel_exchange(struct nnb_client *client, struct nnb__channel *channel, uint64_t timeout_ns);
+
+/* Emit that the answer to an execution was read; the client has slept since it had sent the request. */
+void nnb__channel_heard(const struct nnb__channel *channel, struct nnb__call_trace *trace);
 
 /*
  * A call in two steps. Await: send out, and wait for the answer; with NONE, its fields come next in @channel's in.

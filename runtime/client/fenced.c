@@ -250,7 +250,7 @@ static enum nnb_status fenced_launch(struct nnb_client *c, struct nnb__channel *
 		r = nnb__channel_exchange(c, ch, timeout_ns);
 	}
 	if (!r)
-		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
+		nnb__channel_heard(ch, t);
 	status = r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	if (!status && !nnb__message_taken(&ch->in))
 		status = nnb__no_answer(reason);

@@ -237,7 +237,7 @@ enum nnb_status nnb__remote_execute(struct nnb_remote *remote, const struct nnb_
 		nnb__call_asks(&trace, NBT_queue_call_request, 1, 0, 0);
 		r = nnb__channel_exchange(remote->client, ch, call->timeout_ns);
 		if (!r)
-			nnb__call_hears(&trace, NBT_queue_call_result, 1, 1, NULL);
+			nnb__channel_heard(ch, &trace);
 		result.status = r ? nnb__status_lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
 		if (!r && ch->in.at < ch->in.bytes) {
 			nnb__get_result(&ch->in, &result, call->n_outputs);

@@ -92,17 +92,17 @@ static char *silence_text(const struct bsv_rows *rows, const char *who)
 	bsv_scoped_text *awaited = silence_awaited(rows, who), *failures = NULL;
 	char n[BSV_COUNT_MAX], silent[BSV_DURATION_TEXT];
 
-	failures =
-		failed ? bsv_text("; %s %s for clients since, without an event of it", bsv_count(n, (uint64_t)failed),
-	                          bsv_plural((uint64_t)failed, "execution failed", "executions failed"))
-		       : strdup("");
+	failures = failed ? bsv_text("; %s %s for clients %s, without an event of it", bsv_count(n, (uint64_t)failed),
+	                             bsv_plural((uint64_t)failed, "execution failed", "executions failed"),
+	                             bsv_rows_get(rows, SILENT_WENT_ON, 0) ? "meanwhile" : "since")
+	                  : strdup("");
 	if (!service || !awaited || !failures)
 		return NULL;
 	if (bsv_rows_get(rows, SILENT_WENT_ON, 0))
 		return bsv_text(
 			"no event of %s was recorded for %s%s, and then it went on; it was stopped, or hung, or "
 			"had no cpu",
-			service, bsv_duration(silent, bsv_rows_get(rows, SILENT_NS, 0)), awaited);
+			service, bsv_duration(silent, bsv_rows_get(rows, SILENT_NS, 0)), awaited, failures);
 	return bsv_text(
 		"no event of %s was recorded in the last %s%s%s; it hung, or had died%s: the recording does not "
 		"tell",
