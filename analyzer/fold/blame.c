@@ -25,7 +25,9 @@ struct ledger {
 	bool fenced;
 	int64_t to_come; /* given up: what is left of the phase under way, if it takes what is typical */
 	bool hopeless;   /* at best it takes longer than there was time when it was submitted */
+	bool stop_decides;
 
+	struct amount stopped;              /* the part of its waits in which the service stood still */
 	struct amount delay[BSA_DELAYS];    /* the rest of its thread's run-queue delay, by part */
 	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
 	/* its late part: without and with an effect on the times at which other executions had lanes */
@@ -198,9 +200,11 @@ static bool names_cause(const struct bsa_blamed *b)
 	return b->cause != BSA_OWN_RUN && b->cause != BSA_UNUSED;
 }
 
-/* @first: the primary cause, if the budget was shorter than any execution. */
-static void rank_rows(struct ledger *l, enum bsa_cause first)
+/* @too: the primary cause, if the budget was shorter than any execution. */
+static void rank_rows(struct ledger *l, enum bsa_cause too)
 {
+	bool stop = !l->hopeless && l->stop_decides;
+	enum bsa_cause first = stop ? BSA_CAUSE_STOPPED : too;
 	bool late = l->x->miss == BSA_MISS_LATE && !was_left(l->x) && l->x->quality == BSA_QUALITY_COMPLETE,
 	     ranked = false;
 	/* No execution of its model was over within the budget; an estimate proves nothing. */
@@ -211,10 +215,12 @@ static void rank_rows(struct ledger *l, enum bsa_cause first)
 		struct bsa_blamed *b = &l->ret[i];
 		bool causes = names_cause(b), whole = !b->culprit && !b->culprit_app && b->cause != BSA_CAUSE_UNKNOWN;
 
-		b->is_primary = l->hopeless ? b->cause == first : causes && !ranked;
+		b->is_primary = l->hopeless || stop ? b->cause == first : causes && !ranked;
 		ranked |= causes;
 		if (!causes || b->late_ns <= 0)
 			b->saved = 0;
+		else if (stop && b->cause == BSA_CAUSE_STOPPED)
+			b->saved = 1;
 		else if (late && whole && l->alone[b->cause] && !l->entangled[b->cause])
 			b->saved = l->alone[b->cause] >= l->x->lateness;
 		else
@@ -402,6 +408,51 @@ static int64_t beyond_typical(struct ledger *l, enum bsa_phase phase, int64_t to
 	return deviation;
 }
 
+/* ---- stops of the service ---- */
+
+/* For how much of @length, which began at @began, the service stood still. */
+static struct amount stopped_time(const struct ledger *l, uint64_t began, uint64_t length)
+{
+	struct amount sum = { 0 }, part;
+
+	for (size_t i = 0; i < l->m->n_stops && length < ABSURD; i++) {
+		const struct bsa_stop *s = &l->m->stops[i];
+		uint64_t from = s->began > began ? s->began : began;
+		uint64_t to = s->ended < began + length ? s->ended : began + length;
+
+		part = from < to ? time_passed(l, from, to - from) : (struct amount){ 0 };
+		sum = (struct amount){ sum.late + part.late, sum.spent + part.spent };
+	}
+	return sum;
+}
+
+/* Charge what of @took is of @stopped, and return the rest. */
+static struct amount charge_stopped(struct ledger *l, struct amount took, struct amount stopped)
+{
+	stopped = smaller_amount(stopped, (struct amount){ not_below_zero(took.late), not_below_zero(took.spent) });
+	charge_cause(l, BSA_CAUSE_STOPPED, stopped);
+	l->stopped = (struct amount){ l->stopped.late + stopped.late, l->stopped.spent + stopped.spent };
+	return amount_less(took, stopped);
+}
+
+/*
+ * Would it have met its deadline if the service had not stood still? All that was under way then would have come earlier
+ * by that time. What was given up would have met it for certain only if there had been time for all of it, whatever it
+ * had done before.
+ */
+static bool stop_decides(const struct ledger *l)
+{
+	int64_t stopped = l->by_cause[BSA_CAUSE_STOPPED].late, needs = 0;
+
+	if (stopped <= 0)
+		return false;
+	if (!given_up(l->x))
+		return stopped >= l->x->lateness;
+	for (int phase = l->first; phase < BSA_PHASES; phase++)
+		needs += in_tiling(l, phase) ? l->typical[phase] : 0;
+	return l->typical[BSA_RUN] && l->budget - ((int64_t)(l->end - l->start) - stopped) >= needs;
+}
+
 /* ---- phases ---- */
 
 /* Charge a whole phase to one cause. */
@@ -434,6 +485,8 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 		part = from < w->ended ? time_passed(l, from, w->ended - from) : (struct amount){ 0 };
 		part = smaller_amount(part, left);
 		left = amount_less(left, part);
+		part = charge_stopped(l, part,
+		                      from < w->ended ? stopped_time(l, from, w->ended - from) : (struct amount){ 0 });
 		if (w->occupancy == BSA_HELD)
 			add_row(l, w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, w->blocker, w->blocker_app,
 			        part);
@@ -442,8 +495,10 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 		else
 			charge_cause(l, w->cause == BSA_CAUSE_STALLED ? BSA_CAUSE_STALLED : BSA_CAUSE_UNKNOWN, part);
 	}
-	if (kind == BSA_WAIT_QUEUE && l->x->idle)
+	if (kind == BSA_WAIT_QUEUE && l->x->idle) {
+		left = charge_stopped(l, left, amount_less(stopped_time(l, began, l->x->phase[BSA_QUEUE]), l->stopped));
 		return (struct amount){ idle.late + left.late, idle.spent + left.spent };
+	}
 	charge_cause(l, BSA_CAUSE_UNKNOWN, left);
 	return idle;
 }
@@ -537,13 +592,19 @@ static struct amount charge_redo(struct ledger *l, struct amount run)
 	return all;
 }
 
+static uint64_t off_lanes(const struct bsa_execution *x)
+{
+	return x->phase[BSA_PREEMPTED] < ABSURD ? x->phase[BSA_PREEMPTED] : 0;
+}
+
 /* On lanes and off them: @took in all. */
 static void charge_lanes(struct ledger *l, struct amount took)
 {
 	const struct bsa_execution *x = l->x;
 	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
+	struct amount stopped = stopped_time(l, x->at[BSA_DISPATCHED], x->phase[BSA_RUN] + off_lanes(x));
 	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, x->at[BSA_DISPATCHED], amount_less(took, run));
-	struct amount own, rest, out, busy;
+	struct amount own, rest, out, busy, waited = l->stopped;
 	int64_t usual, off;
 
 	l->charged = BSA_PART_HAND;
@@ -552,6 +613,7 @@ static void charge_lanes(struct ledger *l, struct amount took)
 	/* Its own run is what is left when the redone work is charged. */
 	l->charged = BSA_PART_RUN;
 	own = amount_less(run, charge_redo(l, run));
+	own = charge_stopped(l, own, amount_less(stopped, l->stopped));
 	usual = smaller_ns(l->typical[BSA_RUN], own.spent);
 	rest = (struct amount){ beyond_typical(l, BSA_RUN, own.late), own.spent - usual };
 	charge_cause(l, BSA_OWN_RUN, (struct amount){ 0, usual });
@@ -559,7 +621,8 @@ static void charge_lanes(struct ledger *l, struct amount took)
 		charge_cause(l, BSA_COLD, rest);
 		return;
 	}
-	off = x->cpu == BSA_NEVER ? 0 : not_below_zero(usable_ns(run_of(x)) - usable_ns(x->cpu));
+	off = x->cpu == BSA_NEVER ? 0 : usable_ns(run_of(x)) - usable_ns(x->cpu);
+	off = not_below_zero(off - not_below_zero(stopped.late - waited.late));
 	out = smaller_amount((struct amount){ off, off }, (struct amount){ not_below_zero(rest.late), rest.spent });
 	busy = smaller_amount(l->delay[BSA_DELAY_RUN], out);
 	charge_cause(l, BSA_MACHINE_BUSY, busy);
@@ -665,6 +728,10 @@ static int64_t charge_phases(struct ledger *l)
 		l->seen.late += took.late;
 		l->seen.spent += took.spent;
 
+		l->stopped = (struct amount){ 0 };
+		l->charged = BSA_PARTS;
+		if (phase != BSA_QUEUE && phase != BSA_RUN)
+			took = charge_stopped(l, took, stopped_time(l, began, length));
 		l->is_alone = is_alone(l, phase);
 		if (phase < BSA_QUEUE)
 			l->charged = BSA_PART_BEFORE;
@@ -856,6 +923,7 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	find_typical(&l);
 	excess = charge_all(&l);
 	l.hopeless = l.budget <= 0 || (excess > 0 && least_total(&l) > l.budget);
+	l.stop_decides = stop_decides(&l);
 	too = cause_of_excess(&l, excess);
 
 	/* A deadline that had passed at the start leaves nothing to give away. */

@@ -54,6 +54,11 @@ struct bsa_blamed {
 	bool is_primary;
 };
 
+/* A time in which the service of an execution stood still (bsa_silence, went_on). */
+struct bsa_stop {
+	uint64_t began, ended;
+};
+
 struct bsa_missed {
 	const struct bsa_execution *execution;
 	const struct bsa_typical *typical;
@@ -63,6 +68,8 @@ struct bsa_missed {
 	size_t n_preemptions;
 	const struct bsa_slice *slices; /* in order; none if execution.lane is known */
 	size_t n_slices;
+	const struct bsa_stop *stops; /* in order, and apart from each other */
+	size_t n_stops;
 	const struct bsa_refused *refused; /* NULL: not refused, or unknown */
 	bool restarts;    /* the service preempts by restart: the duration of a run depends on later arrivals */
 	bool undisturbed; /* while the execution was on its lane, the service cannot have asked it to yield */

@@ -132,7 +132,8 @@ enum bsa_cause {
 	BSA_CAUSE_UNKNOWN,
 	BSA_SUBMITTED_LATE,
 	BSA_MACHINE_BUSY,
-	BSA_CAUSE_STALLED, /* databases hold these numbers: append only */
+	BSA_CAUSE_STALLED,
+	BSA_CAUSE_STOPPED, /* databases hold these numbers: append only */
 	BSA_CAUSES
 };
 

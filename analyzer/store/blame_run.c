@@ -35,6 +35,8 @@ enum question {
 	BLOCKERS,
 	ESTIMATE,
 	HOLDER,
+	STOPS,
+	INSTANCE,
 	QUESTIONS
 };
 
@@ -85,6 +87,10 @@ static const char *const sql[QUESTIONS] = {
 		     " UNION ALL SELECT blocker_id FROM stored_occupancy WHERE blocker_id >= ?1",
 	[ESTIMATE] = "SELECT estimate_ns FROM stored_model WHERE id = ?",
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
+	[STOPS] = "SELECT instance, began, ended FROM silence"
+		  " WHERE went_on AND trace_id > ? AND began < ended ORDER BY instance, began",
+	[INSTANCE] = "SELECT s.number >> 20 FROM stored_execution x JOIN stored_stream s ON s.id = x.stream_id"
+		     " WHERE x.id = ?",
 };
 
 enum {
@@ -99,6 +105,12 @@ enum {
 /* The executions that may have been asked to leave their lanes: an execution is asked if another one waits for it. */
 enum { NOT_READ, NONE_ASKED, BLOCKERS_ONLY, ANY_ASKED };
 
+/* A service that stood still, and then went on. */
+struct stop {
+	uint64_t instance;
+	struct bsa_stop when;
+};
+
 struct run {
 	struct bsa_store *s;
 	struct saved *saved; /* owned */
@@ -111,6 +123,9 @@ struct run {
 	struct bsa_preemption *preemptions;
 	struct bsa_slice *slices;
 	struct bsa_blamed *blamed;
+	struct stop *stops;
+	struct bsa_stop *stops_of_one; /* as many as @stops, at most */
+	size_t n_stops, stops_room;
 	uint64_t n_misses, n_rows; /* rows of stored_miss_cause */
 	uint64_t n_waits;          /* number of waits read */
 	bool has_budgets;          /* stored_usual_budget is filled */
@@ -127,6 +142,8 @@ static void run_fini(struct run *r)
 	free(r->preemptions);
 	free(r->slices);
 	free(r->blamed);
+	free(r->stops);
+	free(r->stops_of_one);
 }
 
 /* Make room for one more than @n. False: no memory; the store keeps the error. */
@@ -461,6 +478,38 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 	return ret;
 }
 
+/* ---- stops of the service ---- */
+
+static void read_stops(struct run *r)
+{
+	sqlite3_stmt *q = r->q[STOPS];
+
+	sqlite3_bind_int64(q, 1, (int64_t)r->s->before);
+	while (bsa_store_step(r->s, q) &&
+	       room_for(r, (void **)&r->stops, &r->stops_room, r->n_stops, sizeof(*r->stops)))
+		r->stops[r->n_stops++] =
+			(struct stop){ id_of(number_of(q, 0)), { time_of(number_of(q, 1)), time_of(number_of(q, 2)) } };
+	sqlite3_reset(q);
+	r->stops_of_one = calloc(r->n_stops + 1, sizeof(*r->stops_of_one));
+	if (!r->stops_of_one)
+		bsa_store_fail(r->s, BSA_E_ENV, "no memory");
+}
+
+/* Find the stops of the service of @x. Returns their number. */
+static size_t stops_of(struct run *r, const struct bsa_execution *x)
+{
+	uint64_t instance;
+	size_t n = 0;
+
+	if (!r->n_stops)
+		return 0;
+	instance = only_number(r, ask_about(r, INSTANCE, x->id));
+	for (size_t i = 0; i < r->n_stops; i++)
+		if (r->stops[i].instance == instance)
+			r->stops_of_one[n++] = r->stops[i].when;
+	return n;
+}
+
 /* ---- into the table ---- */
 
 /*
@@ -574,6 +623,7 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 		.n_waits = read_waits(r, x->id),
 		.n_preemptions = read_preemptions(r, x->id),
 		.n_slices = read_slices(r, x->id),
+		.n_stops = stops_of(r, x),
 		.refused = read_refusal(r, x->id, &refused) ? &refused : NULL,
 		.restarts = r->restarts || !r->rules_known,
 		.undisturbed = is_undisturbed(r, x),
@@ -595,6 +645,7 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 	m.waits = r->waits;
 	m.preemptions = r->preemptions;
 	m.slices = r->slices;
+	m.stops = r->stops_of_one;
 	insert_causes(r, x, m.refused, bsa_blame(&m, r->blamed, most));
 }
 
@@ -621,6 +672,7 @@ int bsa_blame_run(struct bsa_store *s)
 	}
 	sqlite3_reset(rules);
 
+	read_stops(&r);
 	sqlite3_bind_int64(r.q[MISSED], 1, sql_id(s->first_execution));
 	while (bsa_store_step(s, r.q[MISSED])) {
 		read_execution(r.q[MISSED], &x);

@@ -360,6 +360,13 @@ SELECT 'what is freed was there before', id, bytes FROM buffer WHERE freed < all
 UNION ALL
 SELECT 'a loss has a length', trace_id, NULL FROM loss WHERE ended < began
 UNION ALL
+SELECT 'a service that went on was silent for 100 ms or more', execution_id, (ended - began) || ' ns' FROM silence WHERE went_on AND ended - began < 100000000
+UNION ALL
+SELECT 'a miss has lost time to a stop only where its service stood still', m.execution_id, m.late_ns || ' ns' FROM miss_cause m JOIN execution e ON e.id = m.execution_id
+WHERE m.cause = 'stopped' AND (m.culprit_execution_id IS NOT NULL OR m.late_ns > (
+	SELECT total(min(s.ended, coalesce(e.returned, e.signalled, s.ended)) - max(s.began, coalesce(e.submitted, e.request_read))) FROM silence s
+	WHERE s.went_on AND s.instance = (e.exec >> 52 & 4095) AND s.ended > coalesce(e.submitted, e.request_read) AND s.began < coalesce(e.returned, e.signalled, s.ended)))
+UNION ALL
 SELECT 'what is unknown is NULL, and no number beyond any that there is', what, ns FROM (
 	SELECT 'app_lag.lag_ns' AS what, lag_ns AS ns FROM app_lag UNION ALL SELECT 'app_lag.most_ns', most_ns FROM app_lag
 	UNION ALL SELECT 'app_share.max_lag_ns', max_lag_ns FROM app_share UNION ALL SELECT 'app_share.most_lag_ns', most_lag_ns FROM app_share

@@ -19,10 +19,10 @@
 enum { SUBMITTED = 1000, BUDGET = 210, PARTS_MAX = 6, ROOM = BSA_CAUSES + 3 * PARTS_MAX, TEXT_MAX = 1024 };
 
 static const char *const causes[BSA_CAUSES] = {
-	"too_big",      "too_tight",    "queued_behind", "inversion", "crowded_out",    "hogged",
-	"preempted",    "redo",         "handover",      "cold",      "woken_late",     "polled_late",
-	"queue_full",   "slow_compute", "off_core",      "service",   "client",         "dependency",
-	"bad_estimate", "own_run",      "unused",        "unknown",   "submitted_late",
+	"too_big",  "too_tight",      "queued_behind", "inversion",  "crowded_out",  "hogged",     "preempted",
+	"redo",     "handover",       "cold",          "woken_late", "polled_late",  "queue_full", "slow_compute",
+	"off_core", "service",        "client",        "dependency", "bad_estimate", "own_run",    "unused",
+	"unknown",  "submitted_late", "machine_busy",  "stalled",    "stopped",
 };
 
 /* The typical phases, 200 ns in all. They are equal for burst, sync and async. */
@@ -64,7 +64,8 @@ struct row {
 	uint8_t status;
 	int8_t cold;
 	bool fenced, fence_free, service_only;
-	uint64_t lost; /* a bit for each boundary that was not recorded */
+	uint64_t lost;            /* a bit for each boundary that was not recorded */
+	struct bsa_stop stops[2]; /* after the submission */
 	/*
 	 * for an execution that was given up: the time after submission, the last boundary it reached, and its
 	 * reported lateness
@@ -83,6 +84,7 @@ struct built {
 	struct bsa_slice slices[PARTS_MAX];
 	struct bsa_preemption preemptions[PARTS_MAX];
 	struct bsa_refused refused;
+	struct bsa_stop stops[2];
 	struct bsa_missed missed;
 };
 
@@ -247,6 +249,10 @@ static void build(struct built *b, const struct row *r)
 		b->refused.queue_free = r->refused.lane_free;
 	b->refused.lane_free += r->refused.lane_free == NO ? 0 : SUBMITTED;
 	b->refused.queue_free += b->refused.queue_free == NO ? 0 : SUBMITTED;
+	for (; b->missed.n_stops < N_OF(r->stops) && r->stops[b->missed.n_stops].ended; b->missed.n_stops++)
+		b->stops[b->missed.n_stops] = (struct bsa_stop){ SUBMITTED + r->stops[b->missed.n_stops].began,
+			                                         SUBMITTED + r->stops[b->missed.n_stops].ended };
+	b->missed.stops = b->stops;
 	b->missed.execution = x;
 	b->missed.undisturbed = !r->asked;
 	b->missed.restarts = r->restarts;
@@ -353,14 +359,18 @@ static void assert_ranks(const struct bsa_missed *m, const struct bsa_blamed *ro
 
 		assert_true(!rows[i].saved ||
 		            (causes_it && (rows[i].late_ns > 0 || rows[i].cause == BSA_CAUSE_UNKNOWN)));
-		/* a saving is known only in a late, complete execution, for a cause without a culprit */
-		if (rows[i].saved > 0)
+		/* a saving is known only in a late, complete execution, for a cause without a culprit; and of a stop */
+		if (rows[i].saved > 0 && rows[i].cause == BSA_CAUSE_STOPPED)
+			assert_true(rows[i].is_primary && m->n_stops &&
+			            (x->miss != BSA_MISS_LATE || rows[i].late_ns >= x->lateness));
+		else if (rows[i].saved > 0)
 			assert_true(x->miss == BSA_MISS_LATE && x->quality == BSA_QUALITY_COMPLETE &&
 			            !rows[i].culprit && rows[i].cause != BSA_CAUSE_UNKNOWN);
 		assert_true(!rows[i].is_primary || causes_it);
 		if (rows[i].is_primary && any) /* a primary cause that is not the largest precedes all others */
-			assert_true(is_hopeless(m) &&
-			            (rows[i].cause <= BSA_TOO_TIGHT || rows[i].cause == BSA_SUBMITTED_LATE));
+			assert_true((is_hopeless(m) &&
+			             (rows[i].cause <= BSA_TOO_TIGHT || rows[i].cause == BSA_SUBMITTED_LATE)) ||
+			            (rows[i].cause == BSA_CAUSE_STOPPED && rows[i].saved > 0));
 		any |= causes_it;
 		n_primary += rows[i].is_primary;
 	}
@@ -584,6 +594,57 @@ static const struct row rows[] = {
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
 	             "perhaps, own_run 0 140, too_tight -70 0" },
+
+	/* ---- a service that stood still ---- */
+	{ .name = "stopped: its request was not read meanwhile",
+	  .more[BSA_SEND] = 300,
+	  .stops = { { 20, 320 } },
+	  .ledgers = "stopped 300 190 primary saved, polled_late 0 10, client 0 10, too_tight -10 0" },
+	{ .name = "stopped: the app on the lane is not to blame for that time",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
+	  .stops = { { 50, 345 } },
+	  .ledgers = "stopped 295 160 primary saved, crowded_out@8/2 15 10 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -10 0, handover -10 0" },
+	{ .name = "stopped for less than it was late: it would have been late all the same",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
+	  .stops = { { 50, 150 } },
+	  .ledgers = "crowded_out@8/2 210 70 primary perhaps, stopped 100 100 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -10 0, handover -10 0" },
+	{ .name = "stopped on the lane: that is no run without a cpu",
+	  .more[BSA_RUN] = 300,
+	  .cpu = 90,
+	  .stops = { { 40, 60 }, { 60, 355 } },
+	  .ledgers = "stopped 315 170 primary saved, polled_late 0 20, service 0 10, client 0 10, slow_compute -5 0, "
+	             "too_tight -10 0, handover -10 0" },
+	{ .name = "stopped off the lane and on it",
+	  .more = { [BSA_RUN] = 100, [BSA_PREEMPTED] = 200 },
+	  .off = { HELD(200, BSA_CAUSE_PREEMPTED, 8, 2) },
+	  .stretches = { 50, 150 },
+	  .preemptions = { { .by = 8 } },
+	  .stops = { { 100, 400 } },
+	  .ledgers = "stopped 300 110 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
+	             "own_run 0 50, too_tight -10 0" },
+	{ .name = "given up after a stop: there had been time for all of it",
+	  .deadline = 600,
+	  .more[BSA_SEND] = 600,
+	  .missed = 640,
+	  .over = 40,
+	  .reached = BSA_REQUEST_READ,
+	  .stops = { { 20, 620 } },
+	  .ledgers =
+	          "stopped 600 580 primary saved, service 5 0 perhaps, polled_late 0 10, client 0 10, unused -165 0, "
+	          "too_tight -400 0" },
+	{ .name = "given up after a stop: it is not known whether there had been time",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
+	  .missed = 300,
+	  .over = 90,
+	  .reached = BSA_ENQUEUED,
+	  .stops = { { 200, 300 } },
+	  .ledgers = "crowded_out@8/2 160 160 primary perhaps, stopped 100 10 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -10 0, unused -160 0" },
 
 	/* ---- losses ---- */
 	{ .name = "unknown: an unrecorded part of the wait",

@@ -503,6 +503,45 @@ static void programs_that_go_on_for_long_do_not_hide_the_end(void **state)
 	expect_rows("SELECT ended || ' ' || ifnull(recorded_until, 'none') FROM trace", "300400000 none");
 }
 
+/* Blue has the lane, and the service is stopped for a second before it reads the request of red, which has 100 ms. */
+static void a_miss_in_a_stop_of_the_service_is_not_blamed_on_the_app_on_the_lane(void **state)
+{
+	static const char stopped[] = "1 service_state pid=9 lanes=1 instance=1 contract=2\n"
+				      "2 client_connect conn=0x100001 pid=20 uid=1 app=20 name=red\n"
+				      "3 client_connect conn=0x100002 pid=30 uid=1 app=30 name=blue\n"
+				      "4 stream_open stream=0x100003 conn=0x100001 path=burst\n"
+				      "5 stream_open stream=0x100004 conn=0x100002 path=burst\n"
+				      "900 exec_submit exec=0x100004:1 path=burst\n"
+				      "910 fmq_write exec=0x100004:1 queue=request\n"
+				      "920 fmq_read exec=0x100004:1 queue=request\n"
+				      "930 request_decode exec=0x100004:1\n"
+				      "1000 sched_enqueue exec=0x100004:1 app=30 priority=low\n"
+				      "1001 sched_dispatch exec=0x100004:1 lane=0\n"
+				      "2000 exec_submit exec=0x100003:1 path=burst deadline_ns=100002000\n"
+				      "2010 fmq_write exec=0x100003:1 queue=request\n"
+				      "1000001000 fmq_read exec=0x100003:1 queue=request\n"
+				      "1000001010 request_decode exec=0x100003:1\n"
+				      "1000001020 sched_enqueue exec=0x100003:1 app=20 priority=low\n"
+				      "1050001000 exec_end exec=0x100004:1 lane=0 cpu_ns=50000400\n"
+				      "1050001010 fmq_write exec=0x100004:1 queue=result\n"
+				      "1050001020 fmq_read exec=0x100004:1 queue=result\n"
+				      "1050001030 exec_return exec=0x100004:1\n"
+				      "1050002100 sched_dispatch exec=0x100003:1 lane=0\n"
+				      "1050002500 exec_end exec=0x100003:1 lane=0 cpu_ns=300\n"
+				      "1050002510 fmq_write exec=0x100003:1 queue=result\n"
+				      "1050002600 fmq_read exec=0x100003:1 queue=result spun_ns=0 slept_ns=1050000580\n"
+				      "1050002700 exec_return exec=0x100003:1\n";
+
+	(void)state;
+	expect_import(trace("stopped", stopped, NULL), NULL, false);
+	expect_rows("SELECT began || ' ' || ended FROM silence WHERE went_on", "2020 1000001000");
+	expect_rows("SELECT group_concat(cause || ' ' || late_ns, ', ') FROM (SELECT cause, late_ns FROM miss_cause "
+	            "WHERE late_ns > 1000000 ORDER BY late_ns DESC)",
+	            "stopped 999998980, crowded_out 49999980");
+	expect_rows("SELECT cause || ' ' || saved FROM miss_cause WHERE is_primary", "stopped 1");
+	expect_rows("SELECT cause || ' ' || blamed || ' ' || proved FROM miss_blame", "stopped stopped 1");
+}
+
 #define T(name) cmocka_unit_test_setup(name, folder_begin)
 
 int main(void)
@@ -518,6 +557,7 @@ int main(void)
 		T(lanes_of_a_service_that_was_not_recorded_to_the_end_are_unknown),
 		T(a_service_that_may_still_emit_its_summary_is_no_tail),
 		T(a_service_that_has_nothing_to_emit_is_no_tail),
+		T(a_miss_in_a_stop_of_the_service_is_not_blamed_on_the_app_on_the_lane),
 		T(events_after_the_end_are_not_a_loss),
 		T(executions_without_a_client_after_the_end_are_left_out),
 		T(programs_that_go_on_for_long_do_not_hide_the_end),

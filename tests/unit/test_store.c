@@ -130,7 +130,7 @@ static void what_the_contract_names_is_there(void **state)
 		"SELECT by_app_id, app_id, ns FROM interference",
 		"SELECT at, chosen_id, passed_over_id, honoured, app_id FROM priority_choice",
 		"SELECT execution_id, app_id, model_id, priority, status, complete, run_ns, redo_ns, cpu_ns, "
-		"preempted_ns FROM involved",
+		"preempted_ns, run_delay_ns FROM involved",
 		"SELECT execution_id, phase, began, dur_ns FROM execution_phase",
 		"SELECT execution_id, queue, op, at, items, used, blocked_ns, spun_ns, slept_ns FROM fmq_op",
 		"SELECT execution_id, at, slot, hit FROM slot_lookup",

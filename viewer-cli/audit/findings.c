@@ -100,7 +100,7 @@ static char *silence_text(const struct bsv_rows *rows, const char *who)
 		return NULL;
 	if (bsv_rows_get(rows, SILENT_WENT_ON, 0))
 		return bsv_text(
-			"no event of %s was recorded for %s%s, and then it went on; it was stopped, or hung, or "
+			"no event of %s was recorded for %s%s%s, and then it went on; it was stopped, or hung, or "
 			"had no cpu",
 			service, bsv_duration(silent, bsv_rows_get(rows, SILENT_NS, 0)), awaited, failures);
 	return bsv_text(
@@ -145,6 +145,7 @@ struct starved {
 	double held;     /* the app that held the lane for most of it */
 	double idle;     /* at least: the lane was empty */
 	double unrun;    /* at least: the run on the lane had no cpu */
+	double asleep;   /* of unrun: its thread had not asked for a cpu either */
 	double unknown;  /* at least: it is not known who held the lane */
 	double silent;   /* in percent of the longest waits: no event of the service, though it had requests */
 	bool paused;     /* for most of that, it went on afterwards */
@@ -160,13 +161,20 @@ static bool is_starved_by_silence(const struct starved *s)
 
 static bool is_starved_by_machine(const struct starved *s)
 {
-	return !is_starved_by_silence(s) && s->idle + s->unrun >= 50;
+	return !is_starved_by_silence(s) && s->idle + s->unrun - s->asleep >= 50;
+}
+
+/* The run that held the lane was on no cpu, and not because others had it: it waited for a page, or was stopped. */
+static bool is_starved_by_sleep(const struct starved *s)
+{
+	return !is_starved_by_silence(s) && !is_starved_by_machine(s) && s->idle + s->unrun >= 50;
 }
 
 /* A holder for less is not to blame. */
 static bool is_starved_by_holder(const struct starved *s)
 {
-	return !is_starved_by_silence(s) && !is_starved_by_machine(s) && s->hog && s->held >= 50;
+	return !is_starved_by_silence(s) && !is_starved_by_machine(s) && !is_starved_by_sleep(s) && s->hog &&
+	       s->held >= 50;
 }
 
 /* "; hog held the lane 77 % of that time". Owned by the caller; NULL: no memory. */
@@ -181,6 +189,11 @@ static char *starved_text(const struct starved *s)
 	if (is_starved_by_machine(s))
 		return bsv_text("; %s held the lane %.0f %% of that time, but the run had no cpu for %.0f %%",
 		                hog ? hog : "a run", s->held, s->unrun);
+	if (is_starved_by_sleep(s))
+		return bsv_text(
+			"; %s held the lane %.0f %% of that time, but the run was on no cpu for %.0f %%, and mostly "
+			"had not asked for one",
+			hog ? hog : "a run", s->held, s->unrun);
 	if (is_starved_by_holder(s))
 		return bsv_text("; %s held the lane %.0f %% of that time", hog, s->held);
 	if (s->unknown >= 50)
@@ -268,6 +281,7 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 		starved =
 			(struct starved){ .idle = percent * (double)by.idle_ns,
 			                  .unrun = percent * (double)by.unrun_ns,
+			                  .asleep = percent * (double)by.asleep_ns,
 			                  .unknown = percent * (double)by.unknown_ns,
 			                  .silent = by.all_ns > 0 ? 100 * (double)by.silent_ns / (double)by.all_ns : 0,
 			                  .paused = 2 * by.paused_ns > by.silent_ns,

@@ -240,6 +240,7 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 		ret->unrun_ns += bsv_rows_get(unheld, 2, 0);
 		ret->silent_ns += bsv_rows_get(unheld, 3, 0);
 		ret->paused_ns += bsv_rows_get(unheld, 4, 0);
+		ret->asleep_ns += bsv_rows_get(unheld, 5, 0);
 		ret->all_ns += bsv_rows_get(rows, 2, 0);
 	}
 	return r;

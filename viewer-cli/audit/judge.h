@@ -19,6 +19,7 @@ struct bsv_starved_by {
 	int64_t unrun_ns;   /* at least so long the run that held the lane was on no cpu */
 	int64_t silent_ns;  /* the service was silent, at the end of the recording, or it was stopped */
 	int64_t paused_ns;  /* of these: it was stopped, and went on */
+	int64_t asleep_ns;  /* of unrun_ns: its thread had not asked for a cpu either */
 	int64_t all_ns;     /* waits that these times are parts of */
 };
 

@@ -346,6 +346,15 @@ static char *replayed_text(const struct missed *m)
 		                "counted, too%s",
 		                one ? "it was" : "they were", late);
 
+	if (is_kind(m, "stopped")) {
+		if (m->proved == m->n)
+			return bsv_text("without that time %s had been in time", one ? "it" : "all of them");
+		if (!m->proved)
+			return strdup("that was most of the delay; whether it decided is not known");
+		return bsv_text("without that time %s of %s had been in time; of the others that is not known, but "
+		                "that time was most of their delay",
+		                n, of);
+	}
 	if (m->proved == m->n)
 		return bsv_text("a replay without %s%s meets %s", wait, without, one ? "it" : "all of them");
 	if (m->proved)
@@ -426,7 +435,7 @@ static enum bsv_blame blame_of(const struct missed *m)
 /* Owned by the caller; NULL: unknown, or no app, service or machine. */
 static char *missed_doer(const struct missed *m)
 {
-	if (is_kind(m, "cold") || is_kind(m, "queue_full") || is_kind(m, "dependency"))
+	if (is_kind(m, "cold") || is_kind(m, "queue_full") || is_kind(m, "dependency") || is_kind(m, "off_core"))
 		return NULL;
 	return m->doer ? strdup(m->doer) : NULL;
 }

@@ -15,6 +15,6 @@ blamed AS (
       WHEN c.of_kind IS NOT NULL THEN 'unknown' ELSE t.of_kind END AS kind
   FROM told t LEFT JOIN cleared c ON c.of_kind = t.of_kind AND c.most_app_id IS t.most_app_id),
 keyed AS MATERIALIZED (
-  SELECT *, iif(kind = 'app', blamed_app_id, NULL) AS by_app_id, iif(kind IN ('app', 'machine', 'service', 'several', 'unknown'), NULL, app_id) AS of_app_id FROM blamed),
+  SELECT *, iif(kind = 'app', blamed_app_id, NULL) AS by_app_id, iif(kind IN ('app', 'machine', 'service', 'stopped', 'off_core', 'several', 'unknown'), NULL, app_id) AS of_app_id FROM blamed),
 -- Of three apps, several others are the other two, unless another one may have been lost.
 only_three AS MATERIALIZED (SELECT 1 AS yes WHERE (SELECT count(*) FROM app) = 3 AND NOT EXISTS (SELECT 1 FROM loss))

@@ -1,10 +1,12 @@
 -- verdict_starvation_unheld: one row: for how long no execution held the lane during one wait, for how long it is unknown which one did, and for how long at least the runs
--- that held it were on no cpu, for how long no event of the service was recorded though it had requests, and for how much of that it went on afterwards. Its execution is a constant, because SQLite looks up waits of a constant alone, and otherwise reads all of them.
+-- that held it were on no cpu, for how long no event of the service was recorded though it had requests, for how much of that it went on afterwards, and for how much of the time on no cpu
+-- their threads had not asked for one. Its execution is a constant, because SQLite looks up waits of a constant alone, and otherwise reads all of them.
 @with@,
 held AS (
   SELECT occupancy, blocker_id, sum(ended - began) AS ns FROM wait WHERE execution_id = @id@ AND began >= @wait_began@ AND ended <= @wait_ended@ GROUP BY 1, 2)
 SELECT sum(w.ns) FILTER (WHERE w.occupancy = 'idle') AS idle_ns, sum(w.ns) FILTER (WHERE w.occupancy = 'unknown') AS unknown_ns,
   sum(max(w.ns - h.cpu_ns, 0)) FILTER (WHERE w.occupancy = 'held') AS unrun_ns,
   (SELECT sum(max(min(s.ended, @wait_ended@) - max(s.began, @wait_began@), 0)) FROM silence s WHERE s.instance = (SELECT x.exec >> 52 & 4095 FROM execution x WHERE x.id = @id@)) AS silent_ns,
-  (SELECT sum(max(min(s.ended, @wait_ended@) - max(s.began, @wait_began@), 0)) FROM silence s WHERE s.went_on AND s.instance = (SELECT x.exec >> 52 & 4095 FROM execution x WHERE x.id = @id@)) AS paused_ns
+  (SELECT sum(max(min(s.ended, @wait_ended@) - max(s.began, @wait_began@), 0)) FROM silence s WHERE s.went_on AND s.instance = (SELECT x.exec >> 52 & 4095 FROM execution x WHERE x.id = @id@)) AS paused_ns,
+  sum(max(w.ns - h.cpu_ns - h.run_delay_ns, 0)) FILTER (WHERE w.occupancy = 'held') AS asleep_ns
 FROM held w LEFT JOIN involved h ON h.execution_id = w.blocker_id

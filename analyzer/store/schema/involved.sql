@@ -4,7 +4,7 @@ DELETE FROM stored_involved;
 
 INSERT INTO stored_involved
 SELECT x.id, x.app_id, x.model_id, @bits flags.priority x@, @bits flags.status x@, @bits flags.quality x@ = @quality:complete@ AND x.path <> @path:prepare@,
-	x.run_ns, x.redo_ns, x.cpu_ns, x.preempted_ns
+	x.run_ns, x.redo_ns, x.cpu_ns, x.preempted_ns, x.run_delay_ns
 FROM (
 	SELECT execution_id AS id FROM stored_preemption UNION SELECT by_execution_id FROM stored_preemption
 	UNION SELECT victim_id FROM stored_inversion UNION SELECT holder_id FROM stored_inversion

@@ -16,7 +16,10 @@ WHERE stored_deadline_miss.rowid = k.miss;
 CREATE TEMP VIEW unrun AS -- for how long at least the run that was waited for was on no cpu; NULL: unknown, or no wait
 SELECT c.execution_id, c.nth, c.cause, c.culprit_app_id AS app_id, h.model_id,
 	iif(((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:queued_behind@) | (1 << @cause:inversion@)) >> c.cause & 1,
-		max(c.late_ns - h.cpu_ns, 0), NULL) AS ns
+		max(c.late_ns - h.cpu_ns, 0), NULL) AS ns,
+	-- of that, for how long at least its thread had not asked for a cpu: it waited for a page, say
+	iif(((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:queued_behind@) | (1 << @cause:inversion@)) >> c.cause & 1,
+		max(c.late_ns - h.cpu_ns - h.run_delay_ns, 0), NULL) AS asleep_ns
 FROM stored_miss_cause c LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id;
 CREATE TEMP TABLE delay AS -- delays of a miss added up, and its lateness
 SELECT execution_id, total(max(late_ns, 0)) AS parts, total(late_ns) AS lateness FROM stored_miss_cause GROUP BY 1;
@@ -28,6 +31,11 @@ UPDATE stored_miss_without SET met = NULL WHERE met = 1 AND rowid IN (
 	SELECT w.rowid FROM stored_miss_without w JOIN unrun u USING (execution_id) JOIN delay d USING (execution_id) LEFT JOIN stored_model m ON m.id = w.model_id
 	WHERE w.met = 1 AND (w.cause = u.cause OR w.app_id = u.app_id AND (w.model_id IS NULL OR EXISTS (SELECT 1 FROM stored_model o WHERE o.id = u.model_id AND o.name = m.name)))
 	GROUP BY w.rowid HAVING sum(u.ns) > 0 AND 2 * sum(u.ns) >= max(d.parts) AND sum(u.ns) >= max(d.lateness));
+
+-- No replay tells what had happened if the service had not stood still meanwhile.
+CREATE TEMP TABLE stopped AS SELECT execution_id FROM stored_miss_cause WHERE cause = @cause:stopped@ AND late_ns > 0;
+UPDATE stored_miss_cause SET saved = NULL WHERE saved = 1 AND cause <> @cause:stopped@ AND execution_id IN (SELECT execution_id FROM stopped);
+UPDATE stored_miss_without SET met = NULL WHERE met = 1 AND execution_id IN (SELECT execution_id FROM stopped);
 
 -- Sums over misses; filled after the load. The part of a cause is the sum over all its culprits (docs/figures.md).
 DELETE FROM stored_miss_stat;
@@ -84,12 +92,13 @@ CREATE TEMP TABLE doer AS
 WITH only_two AS MATERIALIZED ( -- of two apps the other one is the other
 	SELECT min(id) AS a, max(id) AS b FROM app WHERE NOT EXISTS (SELECT 1 FROM stored_loss) HAVING count(*) = 2),
 each AS (
-	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.late_ns, c.saved, c.is_primary, c.cause, c.culprit_execution_id, u.ns AS unrun,
+	SELECT c.execution_id, max(c.late_ns, 0) AS part, c.late_ns, c.saved, c.is_primary, c.cause, c.culprit_execution_id, u.ns AS unrun, u.asleep_ns AS asleep,
 		CASE WHEN ((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:redo@)) >> c.cause & 1 THEN
 				CASE WHEN c.culprit_app_id = x.app_id THEN @blamed:queued_behind@
 					WHEN c.culprit_app_id IS NULL AND EXISTS (SELECT 1 FROM stored_refusal r WHERE r.execution_id = c.execution_id
 						AND r.queue_cause = @cause:crowded_out@ AND r.queue_cause = c.cause AND r.queue_app_id IS NULL) THEN @blamed:apps@
 					ELSE @blamed:app@ END
+			WHEN c.cause = @cause:off_core@ AND x.run_delay_ns IS NOT NULL THEN @blamed:off_core@ -- what it waited for a cpu is machine_busy
 			WHEN ((1 << @cause:handover@) | (1 << @cause:woken_late@) | (1 << @cause:polled_late@) | (1 << @cause:slow_compute@) | (1 << @cause:off_core@) | (1 << @cause:machine_busy@)) >> c.cause & 1 THEN
 				@blamed:machine@
 			WHEN ((1 << @cause:too_big@) | (1 << @cause:too_tight@) | (1 << @cause:submitted_late@)) >> c.cause & 1 THEN -1
@@ -101,15 +110,16 @@ each AS (
 				(SELECT iif(x.app_id = a, b, a) FROM only_two WHERE x.app_id IN (a, b))), x.app_id) END AS blamed_app_id
 	FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id LEFT JOIN unrun u ON u.execution_id = c.execution_id AND u.nth = c.nth),
 marked AS ( -- the work of several apps was queued before it: of which app, is not known
-	SELECT execution_id, part, late_ns, saved, is_primary, cause, culprit_execution_id, unrun, blamed, iif(blamed = @blamed:apps@, NULL, blamed_app_id) AS blamed_app_id FROM each),
+	SELECT execution_id, part, late_ns, saved, is_primary, cause, culprit_execution_id, unrun, asleep, blamed, iif(blamed = @blamed:apps@, NULL, blamed_app_id) AS blamed_app_id FROM each),
 doers AS MATERIALIZED ( -- cause and culprit_execution_id are of the row with the longest part
-	SELECT execution_id, blamed, blamed_app_id, max(part) AS longest, total(part) AS part, total(unrun) AS unrun, total(late_ns) AS late, sum(saved IS 1) AS met, sum(part > 0) AS n_parts,
+	SELECT execution_id, blamed, blamed_app_id, max(part) AS longest, total(part) AS part, total(unrun) AS unrun, total(asleep) AS asleep, total(late_ns) AS late, sum(saved IS 1) AS met, sum(part > 0) AS n_parts,
 		sum(part > 0 AND saved IS NULL) AS n_open, sum(is_primary) AS is_primary, total(iif(is_primary, cause, 0)) AS primary_cause, cause, culprit_execution_id
 	FROM marked GROUP BY 1, 2, 3),
 whole AS MATERIALIZED ( -- replays without all rows of a cause
-	SELECT execution_id, iif(((1 << @cause:handover@) | (1 << @cause:woken_late@) | (1 << @cause:polled_late@) | (1 << @cause:slow_compute@) | (1 << @cause:off_core@) | (1 << @cause:machine_busy@)) >> cause & 1,
-		@blamed:machine@, cause) AS blamed, max(met) AS met
-	FROM stored_miss_without WHERE cause IS NOT NULL GROUP BY 1, 2),
+	SELECT w.execution_id, CASE WHEN w.cause = @cause:off_core@ AND x.run_delay_ns IS NOT NULL THEN @blamed:off_core@
+		WHEN ((1 << @cause:handover@) | (1 << @cause:woken_late@) | (1 << @cause:polled_late@) | (1 << @cause:slow_compute@) | (1 << @cause:off_core@) | (1 << @cause:machine_busy@)) >> w.cause & 1
+		THEN @blamed:machine@ ELSE w.cause END AS blamed, max(w.met) AS met
+	FROM stored_miss_without w CROSS JOIN stored_involved x ON x.execution_id = w.execution_id WHERE w.cause IS NOT NULL GROUP BY 1, 2),
 -- 1: met without it; 0: missed all the same; NULL: a replay cannot tell. That a part of it alone would not have saved the deadline says nothing of all of it:
 -- without one execution of an app the lane is held by its next one.
 asked AS (
@@ -121,19 +131,24 @@ asked AS (
 		LEFT JOIN whole w ON w.execution_id = d.execution_id AND w.blamed = d.blamed),
 told AS (
 	SELECT *, total(part) OVER miss AS parts, total(late) OVER miss AS lateness, sum(blamed <> -1 AND part > 0 AND says IS NOT 0) OVER miss AS n_untold,
-		sum(blamed <> -1 AND (n_open > 0 OR met)) OVER miss AS n_other, CAST(total(primary_cause) OVER miss AS INTEGER) AS first_cause
+		sum(blamed <> -1 AND (n_open > 0 OR met)) OVER miss AS n_other, CAST(total(primary_cause) OVER miss AS INTEGER) AS first_cause,
+		total(iif(blamed = @blamed:stopped@, part, 0)) OVER miss AS stopped
 	FROM asked WINDOW miss AS (PARTITION BY execution_id)),
+slept AS ( -- the runs that were waited for were on no cpu, and mostly had not asked for one: then neither the app nor the machine is known to be the doer
+	SELECT *, blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) AND unrun > 0 AND 2 * unrun >= parts AND unrun >= lateness AS is_unrun, 2 * asleep >= unrun AS is_asleep
+	FROM told),
 placed AS (
 	SELECT a.*, x.status IS @status:MISSED_DEADLINE_PERSISTENT@ AS persistent, a.part > 0 AND 2 * a.part >= a.parts AND a.part >= a.lateness AS is_most,
-		a.blamed IN (@blamed:app@, @blamed:queued_behind@, @blamed:inversion@) AND a.unrun > 0 AND 2 * a.unrun >= a.parts AND a.unrun >= a.lateness AS is_held,
+		a.is_unrun AND NOT a.is_asleep AS is_held,
 		CASE WHEN a.says = 1 AND a.blamed IN (@blamed:app@, @blamed:apps@, @blamed:queued_behind@, @blamed:inversion@) THEN 1
 			WHEN a.says = 1 AND a.blamed = @blamed:machine@ THEN 2
 			WHEN a.says = 1 THEN 3
 			WHEN a.blamed = -1 AND (a.is_primary AND a.n_other = 0 OR a.cause = @cause:too_big@ AND a.part > 0 AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@) THEN 4
 			WHEN a.blamed NOT IN (-1, @blamed:unknown@) AND a.says = 0 AND a.n_untold = 0 THEN 5
-			WHEN a.blamed <> @blamed:unknown@ AND a.part > 0 AND 2 * a.part >= a.parts AND a.part >= a.lateness AND a.says IS NOT 0 THEN 6
+			WHEN a.blamed <> @blamed:unknown@ AND a.part > 0 AND 2 * a.part >= a.parts AND a.part >= a.lateness AND a.says IS NOT 0 AND NOT (a.is_unrun AND a.is_asleep)
+				AND (a.blamed = @blamed:stopped@ OR a.stopped <= 0 OR a.stopped < a.lateness) THEN 6 -- otherwise it may have been in time without the stop
 			ELSE 7 END AS place
-	FROM told a CROSS JOIN stored_involved x ON x.execution_id = a.execution_id),
+	FROM slept a CROSS JOIN stored_involved x ON x.execution_id = a.execution_id),
 chosen AS ( -- the other columns are of the first by place, and then by part
 	SELECT *, min(place * 1e19 - part) FROM placed GROUP BY execution_id)
 SELECT c.execution_id, c.first_cause AS cause, c.persistent,
@@ -189,6 +204,7 @@ DROP TABLE doer;
 DROP VIEW whole_cause;
 DROP VIEW unrun;
 DROP TABLE delay;
+DROP TABLE stopped;
 
 INSERT INTO stored_short_budget
 WITH budgets AS (
