@@ -6,6 +6,9 @@
 #include "audit/verdicts.h"
 #include "base/command.h"
 #include "base/quantity.h"
+#include "base/say.h"
+#include "base/scoped.h"
+#include "input/fill.h"
 
 enum { WORST = 10 };
 
@@ -27,6 +30,24 @@ static const struct bsv_option options[] = {
 	  .offset = offsetof(struct options, honoured) },
 	{ .name = NULL },
 };
+
+/* Note how many choices are left out, because the app was on probation. */
+static int note_probation(struct bsv_report *report, const struct bsv_placeholder *choices, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	char n[BSV_COUNT_MAX];
+	int r = bsv_input_row(&rows, &report->input, bsv_sql_priority_on_probation, choices, err);
+	int64_t left_out = r > 0 ? bsv_rows_get(rows, 0, 0) : 0;
+
+	if (left_out > 0)
+		bsv_answer_note(
+			report->answer,
+			"%s %s made while the app was on probation, after its executions had stalled: then they "
+			"wait behind others, whatever their priority. %s not counted.",
+			bsv_count(n, (uint64_t)left_out), left_out == 1 ? "choice was" : "choices were",
+			left_out == 1 ? "It is" : "They are");
+	return r < 0 ? r : 0;
+}
 
 static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 {
@@ -75,6 +96,9 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 		                "the bound longer, and is not judged.");
 	if (bsv_judged(&judgement) == BSV_FAIL && judgement.rules[0].outcome == BSV_FAIL)
 		bsv_answer_note(report.answer, "One inversion in detail: burstscope explain VICTIM_ID");
+	r = note_probation(&report, choices, err);
+	if (r < 0)
+		return r;
 	bsv_judgement_show(report.answer, &judgement);
 	return bsv_answer_print(report.answer, false, err);
 }

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# probation.sh BURSTSCOPE TRACE_FROM_TEXT -- choices between priorities that were made while the app was on probation: they are
+# not counted, and priority states how many there were. A single stall is no probation.
+set -euo pipefail
+burstscope=$1 trace_from_text=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp"
+failures=0
+
+# stall NTH: the app's urgent execution NTH loses its lane to 2:1, which waits, and ends without another.
+stall()
+{
+	cat <<-EOF
+	+1ms sched_enqueue exec=0x100001:$1 model=0x100001 app=1 priority=high
+	+1 sched_dispatch exec=0x100001:$1 lane=0
+	+1 sched_enqueue exec=0x100002:$1 model=0x100002 app=1 priority=low
+	+1 sched_preempt exec=0x100001:$1 by=0x100002:$1 lane=0 at_op=1 mode=stalled asked_ns=0
+	+1 sched_dispatch exec=0x100002:$1 lane=0
+	+1ms exec_end exec=0x100002:$1 lane=0 status=none
+	+1 exec_end exec=0x100001:$1 lane=0 status=none
+	EOF
+}
+
+# passed_over NTH: the urgent execution NTH waits, and the lane goes to a less urgent one.
+passed_over()
+{
+	cat <<-EOF
+	+1 sched_enqueue exec=0x100002:$1 model=0x100002 app=1 priority=low
+	+1 sched_dispatch exec=0x100002:$1 lane=0
+	+1 sched_enqueue exec=0x100001:$1 model=0x100001 app=1 priority=high
+	+1 sched_enqueue exec=0x100003:$1 model=0x100002 app=1 priority=low
+	+1 exec_end exec=0x100002:$1 lane=0 status=none
+	+1 sched_dispatch exec=0x100003:$1 lane=0
+	+1 exec_end exec=0x100003:$1 lane=0 status=none
+	+1 sched_dispatch exec=0x100001:$1 lane=0
+	+1 exec_end exec=0x100001:$1 lane=0 status=none
+	EOF
+}
+
+# expect NAME COUNTED LEFT_OUT: of the recording of that name, whose other lines are on standard input.
+expect()
+{
+	local said failures=0
+
+	{
+		cat <<-EOF
+		1 service_state pid=9 lanes=1 instance=1 contract=3
+		+1 client_connect conn=0x100001 pid=1 uid=1 app=1 name=camera
+		+1 model_prepare model=0x100001 conn=0x100001 name=faces priority=high step_ns=1us
+		+1 model_prepare model=0x100002 conn=0x100001 name=pages priority=low step_ns=1us
+		+1 stream_open stream=0x100001 conn=0x100001 path=async model=0x100001
+		+1 stream_open stream=0x100002 conn=0x100001 path=async model=0x100002
+		+1 stream_open stream=0x100003 conn=0x100001 path=async model=0x100002
+		EOF
+		cat
+	} | "$trace_from_text" "$1"
+	"$burstscope" import -q -o "$1.db" "$1" || (($? == 3))
+	said=$("$burstscope" priority --part choices --format csv "$1.db" | awk -F, 'NR > 1 { n += $2 - $3 } END { print n + 0 }')
+	((said == $2)) || { echo "probation.sh: $1: $said choices were not honoured, not $2"; failures=$((failures + 1)); }
+	said=$("$burstscope" priority "$1.db" | grep -oE '[0-9]+ choices? (was|were) made while the app was on probation' | awk '{ print $1 }') || true
+	[[ ${said:-0} == "$3" ]] || { echo "probation.sh: $1: ${said:-0} choices are left out, not $3"; failures=$((failures + 1)); }
+	((failures == 0))
+}
+
+{ passed_over 1; } | expect none 1 0 || failures=1
+{ stall 1; passed_over 2; } | expect single 1 0 || failures=1
+{ stall 1; stall 2; passed_over 3; } | expect twice 0 1 || failures=1
+{ stall 1; stall 2; passed_over 3; echo '+1100ms op_end exec=0x100001:9 op=1'; passed_over 4; } | expect over 1 1 || failures=1
+{ stall 1; echo '+1100ms op_end exec=0x100001:9 op=1'; stall 2; passed_over 3; } | expect apart 1 0 || failures=1
+((failures == 0))
