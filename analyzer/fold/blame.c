@@ -436,9 +436,9 @@ static struct amount charge_stopped(struct ledger *l, struct amount took, struct
 }
 
 /*
- * Would it have met its deadline if the service had not stood still? All that was under way then would have come earlier
- * by that time. What was given up would have met it for certain only if there had been time for all of it, whatever it
- * had done before.
+ * Would it have met its deadline if the service had not stood still? All that was under way then would have come
+ * earlier by that time. What was given up would have met it for certain only if there had been time for all of it,
+ * whatever it had done before.
  */
 static bool stop_decides(const struct ledger *l)
 {
@@ -592,17 +592,12 @@ static struct amount charge_redo(struct ledger *l, struct amount run)
 	return all;
 }
 
-static uint64_t off_lanes(const struct bsa_execution *x)
-{
-	return x->phase[BSA_PREEMPTED] < ABSURD ? x->phase[BSA_PREEMPTED] : 0;
-}
-
 /* On lanes and off them: @took in all. */
 static void charge_lanes(struct ledger *l, struct amount took)
 {
 	const struct bsa_execution *x = l->x;
 	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
-	struct amount stopped = stopped_time(l, x->at[BSA_DISPATCHED], x->phase[BSA_RUN] + off_lanes(x));
+	struct amount stopped = stopped_time(l, x->at[BSA_DISPATCHED], x->phase[BSA_RUN] + (uint64_t)usable_ns(x->phase[BSA_PREEMPTED]));
 	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, x->at[BSA_DISPATCHED], amount_less(took, run));
 	struct amount own, rest, out, busy, waited = l->stopped;
 	int64_t usual, off;

@@ -161,14 +161,6 @@ enum {
 		10, /* the thread of a run slept: it had a cpu, or waited for one, for less than one tenth of a pause */
 };
 
-/* Its client had no answer, and gave it up; the service may still have the request. */
-static bool is_given_up(const struct bsa_exec *x)
-{
-	return x->fact.at[BSA_RETURNED] != BSA_NEVER && x->returned != BSA_STATUS_NONE &&
-	       x->returned != BSA_STATUS_UNKNOWN && x->fact.at[BSA_RESULT_READ] == BSA_NEVER &&
-	       x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER && !bsa_exec_is_passed(x);
-}
-
 /*
  * Whether a thread of the service should have read the request of @x at once. The threads of bursts and of blocking
  * calls do, unless they are busy with another execution.
@@ -176,11 +168,14 @@ static bool is_given_up(const struct bsa_exec *x)
 static bool is_unread(const struct bsa_exec *x)
 {
 	const struct bsa_stream_known *s = x->stream;
+	bool given_up = x->fact.at[BSA_RETURNED] != BSA_NEVER && x->returned != BSA_STATUS_NONE &&
+	                x->returned != BSA_STATUS_UNKNOWN && x->fact.at[BSA_RESULT_READ] == BSA_NEVER &&
+	                x->fact.at[BSA_RESULT_WRITTEN] == BSA_NEVER && !bsa_exec_is_passed(x);
 	unsigned n = 0;
 
 	if ((x->fact.path != BSA_PATH_BURST && x->fact.path != BSA_PATH_SYNC) ||
 	    x->fact.at[BSA_REQUEST_WRITTEN] == BSA_NEVER || x->fact.at[BSA_REQUEST_READ] != BSA_NEVER ||
-	    !(is_awaited(x) || is_given_up(x)))
+	    !(is_awaited(x) || given_up))
 		return false;
 	for (const struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
 		const struct bsa_exec *y = BSA_LINKED(l, struct bsa_exec, of_stream);
@@ -266,8 +261,8 @@ static void look_for_pause(struct bsa_fold *f, unsigned i)
 }
 
 /*
- * Since when the service could read the request of @x, at the latest: since its client waited for the result. BSA_NEVER:
- * how long it waited is not known.
+ * Since when the service could read the request of @x, at the latest: since its client waited for the result.
+ * BSA_NEVER: how long it waited is not known.
  */
 static uint64_t published_by(const struct bsa_exec *x)
 {
@@ -281,47 +276,36 @@ static uint64_t published_by(const struct bsa_exec *x)
 	return read - spun - slept;
 }
 
-static void pause_take_request(struct bsa_pause *p, const struct bsa_unread *u, const struct bsa_exec *x)
-{
-	uint64_t read = x->fact.at[BSA_REQUEST_READ];
-	uint64_t published = u->published != BSA_NEVER ? u->published : published_by(x);
-
-	if (read != BSA_NEVER && read >= p->fact.ended && published < p->published)
-		p->published = published;
-}
-
-static void pause_take_run(struct bsa_pause *p, const struct bsa_exec *x)
+/* @x is over. Returns whether it was of @p. */
+static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 {
 	uint64_t silent = p->fact.ended - p->heard, cpu = x->fact.cpu, delay = x->fact.delay[BSA_DELAY_RUN];
+	uint64_t read = x->fact.at[BSA_REQUEST_READ], published;
+	unsigned unread = 0, holder = 0;
 
+	while (unread < p->n_unread && p->unread[unread].id != x->fact.id)
+		unread++;
+	while (holder < p->n_holders && p->holders[holder] != x->fact.id)
+		holder++;
+	if (unread < p->n_unread) {
+		published = p->unread[unread].published;
+		if (published == BSA_NEVER)
+			published = published_by(x);
+		if (read != BSA_NEVER && read >= p->fact.ended && published < p->published)
+			p->published = published;
+		p->unread[unread] = p->unread[--p->n_unread];
+		return true;
+	}
+	if (holder == p->n_holders)
+		return false;
 	if (cpu > p->cpu_most)
 		p->cpu_most = cpu;
 	/* A driver may wait for its device: so the run is no usual one. */
 	if (cpu < silent / SLEPT_PART && delay < silent / SLEPT_PART - cpu && estimate_of(x) &&
 	    estimate_of(x) <= silent / SILENT_RUNS)
 		p->slept = true;
-}
-
-/* @x is over. Returns whether it was of @p. */
-static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
-{
-	bool was = false;
-
-	for (unsigned i = 0; i < p->n_unread; i++)
-		if (p->unread[i].id == x->fact.id) {
-			pause_take_request(p, &p->unread[i], x);
-			p->unread[i] = p->unread[--p->n_unread];
-			was = true;
-			break;
-		}
-	for (unsigned i = 0; i < p->n_holders; i++)
-		if (p->holders[i] == x->fact.id) {
-			pause_take_run(p, x);
-			p->holders[i] = p->holders[--p->n_holders];
-			was = true;
-			break;
-		}
-	return was;
+	p->holders[holder] = p->holders[--p->n_holders];
+	return true;
 }
 
 /* All that was under way in @p is over: report it from when on it is proved. */
