@@ -597,7 +597,8 @@ static void charge_lanes(struct ledger *l, struct amount took)
 {
 	const struct bsa_execution *x = l->x;
 	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
-	struct amount stopped = stopped_time(l, x->at[BSA_DISPATCHED], x->phase[BSA_RUN] + (uint64_t)usable_ns(x->phase[BSA_PREEMPTED]));
+	struct amount stopped = stopped_time(l, x->at[BSA_DISPATCHED],
+	                                     x->phase[BSA_RUN] + (uint64_t)usable_ns(x->phase[BSA_PREEMPTED]));
 	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, x->at[BSA_DISPATCHED], amount_less(took, run));
 	struct amount own, rest, out, busy, waited = l->stopped;
 	int64_t usual, off;

@@ -488,7 +488,8 @@ static void read_stops(struct run *r)
 	while (bsa_store_step(r->s, q) &&
 	       room_for(r, (void **)&r->stops, &r->stops_room, r->n_stops, sizeof(*r->stops)))
 		r->stops[r->n_stops++] =
-			(struct stop){ id_of(number_of(q, 0)), { time_of(number_of(q, 1)), time_of(number_of(q, 2)) } };
+			(struct stop){ id_of(column_or_nothing(q, 0)),
+			               { time_of(column_or_nothing(q, 1)), time_of(column_or_nothing(q, 2)) } };
 	sqlite3_reset(q);
 	r->stops_of_one = calloc(r->n_stops + 1, sizeof(*r->stops_of_one));
 	if (!r->stops_of_one)

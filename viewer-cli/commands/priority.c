@@ -5,8 +5,8 @@
 #include "audit/judge.h"
 #include "audit/verdicts.h"
 #include "base/command.h"
+#include "base/numbers.h"
 #include "base/quantity.h"
-#include "base/say.h"
 #include "base/scoped.h"
 #include "input/fill.h"
 
