@@ -568,11 +568,6 @@ static void copy_whole(struct bsv_input *input, const struct bsv_input *open)
 	input->over_by = open->over_by;
 }
 
-static bool picks_all(const struct bsv_call *call)
-{
-	return !call->asked.where && !call->asked.from.given && !call->asked.to.given;
-}
-
 int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct bsv_input *open;
@@ -587,7 +582,8 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	ret->path = strdup(path);
 	ret->known_as = strdup(call->known_as ? call->known_as : path);
 	/* A connection has temporary tables of the executions that its first command picked (reports/hidden.sql). */
-	ret->db_is_borrowed = open && !open->picks && picks_all(call);
+	ret->db_is_borrowed =
+		open && !open->picks && !call->asked.where && !call->asked.from.given && !call->asked.to.given;
 	if (!ret->path || !ret->known_as)
 		r = bsv_no_memory(err);
 	else if (ret->db_is_borrowed)

@@ -187,22 +187,9 @@ static void close_output(struct bsv_daemon *d)
 	d->output = -1;
 }
 
-/*
- * A session daemon that is killed leaves its consumer daemons, which end a moment later and then
- * remove their sockets by name. The daemon that is started here gives its own consumer daemons the
- * same names. If it started before that moment, it could lose their sockets, and then LTTng can
- * make no channel.
- */
-static void await_orphans(uint64_t until)
-{
-	char directory[PATH_MAX];
-
-	while (bsv_keeper_directory(directory) && bsv_programs_consume(directory) && bsv_now_ms() < until)
-		look_again_soon();
-}
-
 int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool kernel, struct bsa_err *err)
 {
+	char directory[PATH_MAX];
 	uint64_t until;
 	int r = 1;
 
@@ -215,7 +202,14 @@ int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, bool 
 	/* Start a daemon unless there is one. */
 	until = bsv_now_ms() + ENDS_S * 1000;
 	while (r > 0 && lttng->session_daemon_alive() != 1) {
-		await_orphans(until);
+		/*
+		 * A session daemon that is killed leaves its consumer daemons, which end a moment later and then
+		 * remove their sockets by name. The daemon that is started here gives its own consumer daemons the
+		 * same names. If it started before that moment, it could lose their sockets, and then LTTng can
+		 * make no channel.
+		 */
+		while (bsv_keeper_directory(directory) && bsv_programs_consume(directory) && bsv_now_ms() < until)
+			look_again_soon();
 		r = start_own(ret, lttng, kernel, bsv_now_ms() < until, err);
 		if (r > 0) {
 			close_output(ret);
