@@ -35,6 +35,16 @@ UNION ALL
 SELECT 'a miss has a lateness and a deadline', id, miss FROM execution
 WHERE miss IS NOT NULL AND (lateness_ns IS NULL OR deadline IS NULL)
 UNION ALL
+-- Whoever was off the lane in time may have met it. Others owe it to who was refused, or waited for a lane that was held, and was not given up in a stall.
+SELECT 'a deadline that fair sharing is certain to meet was met, or others can have made it missed', s.app_id, s.ideal_met_least || ', of ' || ifnull(o.n, 0)
+FROM app_sharing s LEFT JOIN (
+	SELECT e.app_id, count(*) AS n FROM execution e
+	WHERE e.deadline IS NOT NULL AND (e.run_ended <= e.deadline OR e.enqueued IS NULL OR EXISTS (
+			SELECT 1 FROM wait w WHERE w.execution_id = e.id AND w.occupancy <> 'idle' AND w.cause <> 'stalled')
+		AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.execution_id = e.id AND w.cause = 'stalled' AND w.ended = e.run_ended AND e.status IS NOT 'NONE'))
+	GROUP BY 1) o ON o.app_id IS s.app_id
+WHERE s.ideal_met_least > ifnull(o.n, 0) AND NOT EXISTS (SELECT 1 FROM service_rules r WHERE r.policy = 'native')
+UNION ALL
 SELECT 'no more misses than lookups', id, slot_misses || ' of ' || slot_lookups FROM execution WHERE slot_misses > slot_lookups
 UNION ALL
 SELECT 'a burst has the executions that it counts', b.id, b.executions || ', not ' || ifnull(c.n, 0)

@@ -58,6 +58,12 @@ nothing 'a lost lane is no stall from then on' "
 		SELECT 1 FROM wait w WHERE w.execution_id = p.execution_id AND w.began = p.stopped AND w.cause = 'stalled')"
 nothing 'it may have waited while it was stalled' "
 	SELECT v.* FROM possible_wait v JOIN preemption p USING (execution_id) WHERE p.mode = 'stalled' AND v.ended > p.stopped"
+nothing 'fair sharing is certain to meet a deadline that the execution did not wait past' "
+	SELECT s.app_id, s.ideal_met_least, o.n FROM app_sharing s JOIN (
+		SELECT e.app_id, count(*) AS n FROM execution e WHERE e.deadline IS NOT NULL AND (e.run_ended <= e.deadline OR e.enqueued IS NULL OR EXISTS (
+				SELECT 1 FROM wait w WHERE w.execution_id = e.id AND w.occupancy = 'held')
+			AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.execution_id = e.id AND w.cause = 'stalled' AND w.ended = e.run_ended AND e.status IS NOT 'NONE'))
+		GROUP BY 1) o USING (app_id) WHERE s.ideal_met_least > o.n"
 ready=$(grep -c '^[0-9]*	sched_ready	' "$tmp/text/rows") || true
 n=$(ask "SELECT count(*) FROM wait s JOIN wait w ON w.execution_id = s.execution_id AND w.began = s.ended WHERE s.cause = 'stalled' AND w.kind = 'preempted'")
 ((ready > 0 && ready == n)) || wrong "$ready were ready again, and $n waited from then on"

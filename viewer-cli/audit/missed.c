@@ -70,10 +70,13 @@ static const struct {
 	{ "replayed", "their replays do not tell" },
 	{ "service", "their service is not replayed (it was native, its rules changed or were not recorded, or it is "
 	             "beyond the first sixteen)" },
-	{ "incomplete", "they were not recorded whole, or waited for a fence" },
+	{ "incomplete",
+	  "they were not recorded whole, waited for a fence, or failed for the app before they were answered" },
 	{ "start", "no instant is known at which a replay can begin" },
 	{ "lost", "events of that time may have been lost" },
-	{ "others", "another execution of that time was not recorded whole, or waited for a fence" },
+	{ "others",
+	  "another execution of that time was not recorded whole, waited for a fence, or failed for the app before it "
+	  "was answered" },
 	{ "many", "too many executions would have to be replayed" },
 	{ "rest", "it is not known what was left of their runs" },
 	{ "differs", "no replay misses the deadline as recorded" },
