@@ -55,9 +55,11 @@ endif()
 
 # ---- fold ----
 if(TARGET bsa_fold)
+  nnb_parts(lag_windows analyzer/lag_windows.c)
+  target_link_libraries(lag_windows PUBLIC bsa_fold)
   # The schedule alone: stories, an oracle, losses, strangers.
   nnb_parts(schedule_parts unit/schedule_facts.c unit/schedule_world.c)
-  target_link_libraries(schedule_parts PUBLIC bsa_fold PkgConfig::CMOCKA)
+  target_link_libraries(schedule_parts PUBLIC lag_windows bsa_fold PkgConfig::CMOCKA)
   foreach(schedule IN ITEMS schedule schedule_oracle schedule_lossy schedule_hidden schedule_dropped schedule_hostile)
     nnb_test(test_${schedule} unit unit/test_${schedule}.c)
     target_link_libraries(test_${schedule} PRIVATE schedule_parts)
@@ -65,7 +67,7 @@ if(TARGET bsa_fold)
   nnb_mutants(schedule)
   # Scripts of events, and what is found out.
   nnb_parts(fold_parts analyzer/collect.c analyzer/expect.c analyzer/fold_file.c analyzer/folded.c)
-  target_link_libraries(fold_parts PUBLIC scripts bsa_fold PkgConfig::CMOCKA)
+  target_link_libraries(fold_parts PUBLIC lag_windows scripts bsa_fold PkgConfig::CMOCKA)
   foreach(test fold_bounds valid)
     nnb_test(test_${test} unit unit/test_${test}.c)
     target_link_libraries(test_${test} PRIVATE fold_parts)

@@ -65,17 +65,19 @@ struct bsa_tenant {
 	bool backlogged, closing, in_window, doubtful; /* doubtful: since a loss, its lag is unknown */
 	bool looked;                                   /* window_lag belongs to this window */
 	bool split;                                    /* a part of this window may have been reported already */
-	bool shut_in_loss;                             /* it is in the device's list of these */
-	bool in_history; /* a lane's history has it; valid while idle tenants are dropped */
+	bool dormant;      /* it waits, and nothing was computed of it since a window began (shares.c) */
+	bool shut_in_loss; /* it is in the device's list of these */
+	bool in_history;   /* a lane's history has it; valid while idle tenants are dropped */
 
 	uint32_t n_waiting; /* sum over levels */
 	struct bsa_level levels[BSA_LEVELS];
 	uint32_t on[BSA_LEVELS];      /* lanes that it holds, by priority */
 	uint64_t last_on[BSA_LEVELS]; /* time at which it last left a lane, or 0 */
 
-	uint64_t clock;    /* time of the device's clock up to which the rest is computed */
-	uint64_t lag_from; /* begin of its lag, which was 0 then */
-	uint64_t opened;   /* time at which it became backlogged */
+	uint64_t clock;        /* time of the device's clock up to which the rest is computed */
+	uint64_t lag_from;     /* begin of its lag, which was 0 then */
+	uint64_t opened;       /* time at which it became backlogged */
+	uint64_t dormant_from; /* bsa_lag_window.number of the first window that it was dormant in; may be to come */
 	struct bsa_shut shut;
 	uint64_t max_lag_at, sure_lag_at;
 	bsa_parts sure_lag; /* max_lag at the first hole */
@@ -176,7 +178,15 @@ struct bsa_device {
 	uint64_t losses_over;  /* losses up to here are processed */
 	uint64_t clock;        /* now, minus the time of losses */
 	uint64_t window_began, window_ended;
-	bsa_parts equal; /* entitlement of each app so far, while all were entitled to the same */
+	bsa_parts equal;                  /* entitlement of each app so far, while all were entitled to the same */
+	bsa_parts over, under;            /* what the bounds of all dormant tenants widened by so far */
+	bsa_parts window_equal;           /* equal at the begin of the window */
+	uint64_t window_clock;            /* clock at the begin of the window */
+	size_t n_dormant;                 /* number of dormant tenants: their over and under are less those here */
+	bool widening;                    /* haunted, when time last passed */
+	struct bsa_lag_window lag_window; /* the last one reported; number 0: none */
+	uint64_t lag_window_rose;         /* rose at the end of it */
+	bsa_parts lag_window_over;        /* over at the end of it */
 };
 
 /* 0 or -ENOMEM. */

@@ -352,9 +352,31 @@ struct bsa_lag {
 	int64_t lag;  /* largest lag in the window: lower bound */
 	int64_t most; /* upper bound */
 	/* their remainder beyond the rounded number, in parts of a ns: up to half of BSA_LAG_PARTS, of either sign */
-	int32_t entitled_part, lag_part, most_part;
+	int32_t lag_part, most_part;
 	uint32_t app;
 	bool in_parts; /* other facts of the same window and app may be other parts of it */
+
+	/*
+	 * The app waited through these windows of the service, and received nothing: this fact is of the last one. In
+	 * each earlier one the bounds of its lag are less by what those of such an app rose by since. last 0: none of
+	 * these windows.
+	 */
+	uint64_t first, last; /* bsa_lag_window.number */
+	uint64_t sum;         /* bsa_lag_window.sum of the last one, and its part */
+	int32_t sum_part;
+	uint16_t instance;
+};
+
+/*
+ * A window in which some apps of a service waited: those that waited all of it were entitled to the same. Reported
+ * before the lags in it. The windows of a service have adjacent numbers, from 1.
+ */
+struct bsa_lag_window {
+	uint64_t number, began, entitled;
+	uint64_t sum;     /* what the bounds of the lag of such an app rose by, since the recording began */
+	int32_t sum_part; /* and parts of a ns: 0 to BSA_LAG_PARTS - 1 */
+	uint16_t instance;
+	bool kept; /* a lag that is reported later than those of the next window may be of it, or of the one before */
 };
 
 /* Executions of @app waited because @by held a lane. */
@@ -478,6 +500,7 @@ struct bsa_facts {
 	void (*starved)(void *ctx, const struct bsa_starved *);
 	void (*share)(void *ctx, const struct bsa_share *);
 	void (*lag)(void *ctx, const struct bsa_lag *);
+	void (*lag_window)(void *ctx, const struct bsa_lag_window *); /* NULL: each lag is of one window */
 	void (*interfered)(void *ctx, const struct bsa_interfered *);
 	void (*chosen)(void *ctx, const struct bsa_chosen *);
 	void (*fmq_op)(void *ctx, const struct bsa_fmq_op *);       /* NULL: not wanted */

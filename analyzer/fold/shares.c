@@ -12,6 +12,12 @@
  * maximum (max_lag) and its upper bound (most_lag); without holes both are equal. An execution that is
  * detected late, and may have waited unrecorded, lowers the lower bounds of all lags since the first hole: so
  * windows before that hole are reported at once, and later ones at the end.
+ *
+ * A tenant that waits when a window begins is dormant until something happens to it: it is in no list of the window,
+ * and costs no time, however many windows pass. Meanwhile it receives nothing and is entitled to what all others are
+ * that wait, and since a hole its bounds widen as theirs do, so its figures follow from the device's. rouse computes
+ * them, and reports these windows as one fact. Of a dormant tenant, only ready, running, its largest lags so far and
+ * its executions may be read before that.
  */
 #include "fold/shares.h"
 
@@ -27,7 +33,8 @@ enum {
 	QUIET_MOST = 1 << 20 /* limit of the rows that may be reported at once for windows without events */
 };
 
-#define LAG_UNKNOWN (INT64_MIN / 2) /* a lower bound that is below any lag */
+#define LAG_UNKNOWN (INT64_MIN / 2)                 /* a lower bound that is below any lag */
+#define SUM_MOST (((bsa_parts)1 << 59) * BSA_PARTS) /* sums and lags beyond this are not added up by others */
 
 static int64_t round_parts(bsa_parts parts)
 {
@@ -55,6 +62,14 @@ static uint64_t bound_ns(unsigned __int128 ns)
 static uint64_t rounded_up_from_half(bsa_parts parts)
 {
 	return bound_ns((unsigned __int128)(parts + BSA_PARTS / 2) / BSA_PARTS);
+}
+
+static void lag_bounds(struct bsa_lag *ret, bsa_parts low, bsa_parts most)
+{
+	ret->lag = round_parts(low);
+	ret->most = round_parts(most);
+	ret->lag_part = part_beyond(low, ret->lag);
+	ret->most_part = part_beyond(most, ret->most);
 }
 
 static bsa_parts lowest_lag(const struct bsa_tenant *t)
@@ -106,6 +121,17 @@ static inline void note_lag(struct bsa_tenant *t)
 	t->looked = true;
 }
 
+/* If the lag of @t is larger than ever before, note it as one of time @at. */
+static void note_largest_lag(struct bsa_tenant *t, uint64_t at)
+{
+	if (lowest_lag(t) > t->max_lag) {
+		t->max_lag = lowest_lag(t);
+		t->max_lag_at = at;
+	}
+	if (highest_lag(t) > t->most_lag)
+		t->most_lag = highest_lag(t);
+}
+
 static void receive_time(struct bsa_tenant *t, bsa_parts entitled, unsigned __int128 received)
 {
 	note_lag(t);
@@ -115,18 +141,74 @@ static void receive_time(struct bsa_tenant *t, bsa_parts entitled, unsigned __in
 	t->window_received += received;
 	t->lag += entitled - (bsa_parts)received * BSA_PARTS;
 	note_lag(t);
-	if (lowest_lag(t) > t->max_lag) {
-		t->max_lag = lowest_lag(t);
-		t->max_lag_at = t->running ? t->device->now : t->device->rose;
-	}
-	if (highest_lag(t) > t->most_lag)
-		t->most_lag = highest_lag(t);
+	note_largest_lag(t, t->running ? t->device->now : t->device->rose);
 }
 
 /* The lane time of @t in @ns. */
 static unsigned __int128 held_ns(const struct bsa_tenant *t, uint64_t ns)
 {
 	return (unsigned __int128)ns * t->running;
+}
+
+static void join_window(struct bsa_tenant *t)
+{
+	struct bsa_device *d = t->device;
+
+	if (!t->in_window)
+		d->window[d->n_window++] = t;
+	t->in_window = true;
+}
+
+/*
+ * Compute and report the windows in which @t was dormant. Its figures are then those of the begin of this window, but
+ * for the bounds of its lag, which are those of now.
+ */
+static __attribute__((noinline)) void rouse_dormant(struct bsa_tenant *t)
+{
+	struct bsa_device *d = t->device;
+	const struct bsa_lag_window *last = &d->lag_window;
+	bsa_parts entitled = d->window_equal - t->equal;
+	struct bsa_lag lag = {
+		.app = t->app,
+		.window_began = last->began,
+		.entitled = last->entitled,
+		.first = t->dormant_from,
+		.last = last->number,
+		.sum = last->sum,
+		.sum_part = last->sum_part,
+		.instance = d->instance,
+	};
+
+	assert(t->backlogged && !t->running && !t->in_window && d->n_dormant);
+	t->dormant = false;
+	d->n_dormant--;
+	t->clock = d->window_clock;
+	t->over += d->over;
+	t->under += d->under;
+	join_window(t);
+	if (!entitled)
+		return;
+	assert(entitled > 0 && lag.first <= lag.last);
+	t->equal = d->window_equal;
+	t->entitled += entitled;
+	t->lag += entitled;
+	note_largest_lag(t, d->lag_window_rose);
+	lag_bounds(&lag, lowest_lag(t), highest_lag(t) - (d->over - d->lag_window_over));
+	if (d->had_hole)
+		lag.lag = LAG_UNKNOWN;
+	d->facts->lag(d->facts->ctx, &lag);
+}
+
+static inline void rouse(struct bsa_tenant *t)
+{
+	if (t->dormant)
+		rouse_dormant(t);
+}
+
+static void rouse_all(struct bsa_device *d)
+{
+	for (size_t i = 0; d->n_dormant && i < d->n_backlogged; i++)
+		rouse(d->backlogged[i]);
 }
 
 /* The time since @t was last settled is more than 0. */
@@ -147,6 +229,7 @@ static inline void settle_tenant(struct bsa_tenant *t)
 {
 	const struct bsa_device *d = t->device;
 
+	rouse(t);
 	if (t->backlogged && (d->clock != t->clock || d->equal != t->equal))
 		settle_time(t);
 }
@@ -157,15 +240,6 @@ static void restart_lag(struct bsa_tenant *t)
 	t->lag_from = t->device->now;
 	t->equal = t->device->equal;
 	t->clock = t->device->clock;
-}
-
-static void join_window(struct bsa_tenant *t)
-{
-	struct bsa_device *d = t->device;
-
-	if (!t->in_window)
-		d->window[d->n_window++] = t;
-	t->in_window = true;
 }
 
 static void become_backlogged(struct bsa_tenant *t)
@@ -447,6 +521,15 @@ static void set_window(struct bsa_device *d, uint64_t at)
 		d->window_ended = BSA_NEVER;
 }
 
+/* Whether @t, which was visited in the window that is over, waited all of it, as dormant tenants do. */
+static bool waited_all_window(const struct bsa_tenant *t)
+{
+	const struct bsa_device *d = t->device;
+
+	return d->lag_window.number && d->lag_window.began == d->window_began && !t->window_received &&
+	       t->window_entitled == d->equal - d->window_equal;
+}
+
 /* In a window in parts, each is reported that has a lag, even if no time is counted in it. */
 static void report_window_of(struct bsa_tenant *t, bool part)
 {
@@ -458,12 +541,14 @@ static void report_window_of(struct bsa_tenant *t, bool part)
 	if (t->app && (t->window_entitled || t->window_received || (part && t->looked))) {
 		lag.received = bound_ns(t->window_received);
 		lag.entitled = rounded_up_from_half(t->window_entitled);
-		lag.lag = round_parts(t->window_lag);
-		lag.most = round_parts(t->window_most);
-		lag.entitled_part = part_beyond(t->window_entitled, (bsa_parts)lag.entitled);
-		lag.lag_part = part_beyond(t->window_lag, lag.lag);
-		lag.most_part = part_beyond(t->window_most, lag.most);
+		lag_bounds(&lag, t->window_lag, t->window_most);
 		lag.in_parts = part;
+		if (!part && waited_all_window(t)) {
+			lag.first = lag.last = d->lag_window.number;
+			lag.sum = d->lag_window.sum;
+			lag.sum_part = d->lag_window.sum_part;
+			lag.instance = d->instance;
+		}
 		if (d->facts->window)
 			d->facts->window(d->facts->ctx, &lag);
 		/* After a hole, a later step may lower the lag: hold it, if there is room. */
@@ -480,11 +565,58 @@ static void report_window_of(struct bsa_tenant *t, bool part)
 	t->window_received = 0;
 }
 
+/*
+ * Whether all that is to be reported of @t until something happens to it are lags that rise as those of others do.
+ * Lags of windows since a hole are held, one by one, as long as there is room; then their lower bounds are unknown.
+ */
+static bool may_be_dormant(const struct bsa_tenant *t)
+{
+	const struct bsa_device *d = t->device;
+
+	if (!d->facts->lag_window || d->facts->window || !t->app || !t->ready || t->running)
+		return false;
+	if (d->in_loss || (d->had_hole ? *d->held != HELD_MOST : d->haunted || lowest_lag(t) <= -SUM_MOST))
+		return false;
+	return d->equal + d->over < SUM_MOST && highest_lag(t) < SUM_MOST;
+}
+
+static void fall_dormant(struct bsa_tenant *t)
+{
+	struct bsa_device *d = t->device;
+
+	t->dormant = true;
+	t->dormant_from = d->lag_window.number + 1;
+	t->over -= d->over;
+	t->under -= d->under;
+	d->n_dormant++;
+}
+
+/* Report the window, which is over, for the tenants that waited all of it. */
+static void report_lag_window(struct bsa_device *d)
+{
+	if (!d->facts->lag_window || d->facts->window || d->in_loss || d->equal == d->window_equal ||
+	    d->equal + d->over >= SUM_MOST || (!d->n_dormant && d->n_backlogged <= d->n_running))
+		return;
+	d->lag_window.number++;
+	d->lag_window.began = d->window_began;
+	d->lag_window.entitled = rounded_up_from_half(d->equal - d->window_equal);
+	d->lag_window.sum = (uint64_t)((d->equal + d->over) / BSA_PARTS);
+	d->lag_window.sum_part = (int32_t)((d->equal + d->over) % BSA_PARTS);
+	d->lag_window.instance = d->instance;
+	d->lag_window.kept = d->n_dormant || (d->had_hole && *d->held != HELD_MOST);
+	d->lag_window_rose = d->rose;
+	d->lag_window_over = d->over;
+	d->facts->lag_window(d->facts->ctx, &d->lag_window);
+}
+
 /* The window is over, at now. */
 static void report_window(struct bsa_device *d)
 {
 	size_t n = 0;
 
+	if (d->equal + d->over >= SUM_MOST)
+		rouse_all(d);
+	report_lag_window(d);
 	for (size_t i = 0; i < d->n_window; i++) {
 		struct bsa_tenant *t = d->window[i];
 
@@ -492,11 +624,15 @@ static void report_window(struct bsa_device *d)
 		if (d->in_loss && t->backlogged)
 			note_lag(t);
 		report_window_of(t, t->split);
-		t->in_window = t->backlogged;
-		if (t->backlogged)
+		if (t->backlogged && may_be_dormant(t))
+			fall_dormant(t);
+		t->in_window = t->backlogged && !t->dormant;
+		if (t->in_window)
 			d->window[n++] = t;
 	}
 	d->n_window = n;
+	d->window_equal = d->equal;
+	d->window_clock = d->clock;
 }
 
 void bsa_shares_split_window(struct bsa_device *d)
@@ -546,10 +682,12 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 
 		held->lag = held->lag < LAG_UNKNOWN + ns_less ? LAG_UNKNOWN : held->lag - ns_less;
 	}
-	for (size_t i = 0; i < d->n_window; i++)
+	d->under += by;
+	for (size_t i = 0; i < d->n_window; i++) {
 		d->window[i]->window_lag -= by;
-	for (size_t i = 0; i < d->n_backlogged; i++)
-		d->backlogged[i]->under += by;
+		if (d->window[i]->backlogged)
+			d->window[i]->under += by;
+	}
 	while ((t = bsa_table_walk(&d->table, &walk))) {
 		t->max_lag -= by;
 		if (t->max_lag > t->sure_lag)
@@ -619,9 +757,12 @@ static void raise_windows(struct bsa_tenant *t, uint64_t since, bsa_parts by)
 
 void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns)
 {
-	struct carried carried = carried_from(t, since);
-	bsa_parts by = carried.most + most_rise(t->device, ns);
+	struct carried carried;
+	bsa_parts by;
 
+	rouse(t);
+	carried = carried_from(t, since);
+	by = carried.most + most_rise(t->device, ns);
 	if (by > t->most_lag)
 		t->most_lag = by;
 	raise_windows(t, since, by);
@@ -660,29 +801,37 @@ void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_si
 {
 	struct bsa_device *d = t->device;
 	struct carried carried;
+	bsa_parts rise;
 	uint64_t ns;
 
+	rouse(t);
 	since = since != BSA_NEVER && since > *d->began ? since : *d->began;
 	carried = carried_from(t, since);
 	ns = d->unsure->n && since < d->now ? d->now - since : 0;
 	if (!ns)
 		return;
-	for (size_t i = 0; i < d->n_backlogged; i++) {
-		struct bsa_tenant *other = d->backlogged[i];
+	rise = most_rise(d, d->now - (handed_since > since ? handed_since : since));
+	if (!d->widening) /* their lags may have been higher before */
+		rouse_all(d);
+	d->over += rise;
+	d->under += most_fall(d, ns);
+	for (size_t i = 0; i < d->n_window; i++) {
+		struct bsa_tenant *other = d->window[i];
 
+		if (!other->backlogged)
+			continue;
 		settle_tenant(other);
 		if (other == t) {
 			other->over += carried.most + most_rise(d, ns);
 			other->under -= carried.least;
 		} else {
-			other->over += most_rise(d, d->now - (handed_since > since ? handed_since : since));
+			other->over += rise;
 			other->under += most_fall(d, ns);
 		}
 		note_lag(other);
+		if (highest_lag(other) > other->most_lag)
+			other->most_lag = highest_lag(other);
 	}
-	for (size_t i = 0; i < d->n_backlogged; i++)
-		if (highest_lag(d->backlogged[i]) > d->backlogged[i]->most_lag)
-			d->backlogged[i]->most_lag = highest_lag(d->backlogged[i]);
 }
 
 /* A hole begins: time is not counted until it ends. */
@@ -778,10 +927,16 @@ static void widen_for_unseen(struct bsa_device *d, uint64_t to)
 {
 	uint64_t ns = to - d->now;
 
-	d->haunted = has_unseen(d);
-	for (size_t i = 0; d->haunted && i < d->n_backlogged; i++) {
-		struct bsa_tenant *t = d->backlogged[i];
+	if (d->n_backlogged < d->n_running) /* then each is visited */
+		rouse_all(d);
+	d->under += most_fall(d, ns);
+	if (to >= d->window_ended)
+		d->over += most_fall(d, ns);
+	for (size_t i = 0; i < d->n_window; i++) {
+		struct bsa_tenant *t = d->window[i];
 
+		if (!t->backlogged)
+			continue;
 		settle_tenant(t);
 		t->under += most_fall(d, ns);
 		t->lag_before = t->lag;
@@ -798,15 +953,20 @@ static void widen_for_unseen(struct bsa_device *d, uint64_t to)
 }
 
 /*
- * The time counted since widen_for_unseen may be wrong: raise the upper bound of each lag to the most that it
- * can have risen.
+ * The time counted since widen_for_unseen, @ns, may be wrong: raise the upper bound of each lag to the most that it
+ * can have risen. @equal: device.equal before.
  */
-static void bound_unseen(struct bsa_device *d)
+static void bound_unseen(struct bsa_device *d, uint64_t ns, bsa_parts equal)
 {
-	for (size_t i = 0; i < d->n_backlogged; i++) {
-		struct bsa_tenant *t = d->backlogged[i];
+	bsa_parts rise = most_rise(d, ns) - (d->equal - equal);
+
+	d->over += rise > 0 ? rise : 0;
+	for (size_t i = 0; i < d->n_window; i++) {
+		struct bsa_tenant *t = d->window[i];
 		bsa_parts by;
 
+		if (!t->backlogged)
+			continue;
 		settle_tenant(t);
 		by = t->rises - (t->lag - t->lag_before);
 		if (by > 0)
@@ -828,16 +988,22 @@ static bool too_quiet(const struct bsa_device *d, uint64_t to)
 
 static void pass_time(struct bsa_device *d, uint64_t to)
 {
-	bool haunted;
+	uint64_t from = d->now;
+	bsa_parts equal = d->equal;
 
 	*d->quiet_rows += *d->quiet_rows < QUIET_MOST;
-	if (d->haunted && to > d->now)
-		widen_for_unseen(d, to);
-	haunted = d->haunted;
+	if (to > from) {
+		d->haunted = d->haunted && has_unseen(d);
+		if (d->haunted != d->widening) /* the bounds of dormant tenants widen all the time, or never */
+			rouse_all(d);
+		d->widening = d->haunted;
+		if (d->haunted)
+			widen_for_unseen(d, to);
+	}
 	if (to < d->window_ended && to > d->now) {
 		run_time(d, to);
-		if (haunted)
-			bound_unseen(d);
+		if (d->haunted)
+			bound_unseen(d, to - from, equal);
 	} else if (too_quiet(d, to)) {
 		enter_loss(d);
 		skip_time(d, to);
@@ -946,6 +1112,7 @@ void bsa_shares_finish(struct bsa_device *d)
 	struct bsa_table_walk walk = { 0 };
 	const struct bsa_tenant *t;
 
+	rouse_all(d);
 	report_window(d);
 	for (size_t i = 0; i < d->held_lags.n; i++)
 		d->facts->lag(d->facts->ctx, &d->held_lags.all[i]);

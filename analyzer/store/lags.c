@@ -2,8 +2,7 @@
  * lags.c -- joins the lags of an app in windows that follow each other to one row.
  *
  * The last run of each app is kept in a slot, which it shares with apps that are a multiple of SLOTS away. A
- * run goes on as long as each window of its chain has a row of its app. A run that ends early costs one row more,
- * and the rows of the view stay the same.
+ * run that ends early costs one row more, and the rows of the view stay the same.
  */
 #include "store/lags.h"
 
@@ -14,9 +13,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { SLOTS = 8192, CHAINS = 16, CHAIN_SHIFT = 40 };
+enum { SLOTS = 8192, NUMBER_BITS = 40, INSTANCES = 4096, RECENT = 2 };
 
-#define SUM_MOST (INT64_C(1) << 60) /* sums and lags beyond this are not added up */
+#define NUMBERS_MOST ((UINT64_C(1) << (NUMBER_BITS - 1)) - 1) /* of the windows of a service, in one trace */
+#define SUM_MOST (INT64_C(1) << 60)                           /* sums and lags beyond this are not added up */
 
 /* A number of ns, and of parts of one: 0 to BSA_LAG_PARTS - 1. ns NOTHING: unknown. */
 struct exact {
@@ -24,34 +24,28 @@ struct exact {
 	int32_t part;
 };
 
-struct link {
-	int64_t id, window; /* window NOTHING: none */
-	struct exact entitled, sum;
-	bool written;
-};
-
-struct chain {
-	uint64_t used; /* number of the row that used it last */
-	uint32_t generation;
-	struct link head, before; /* the last window, and the one before it */
-};
-
 struct run {
-	int64_t first, last; /* stored_lag_window.id */
-	struct bsa_lag row;  /* the row of the first window */
-	int64_t window;      /* its begin */
-	struct exact lag, most;
-	uint32_t app; /* 0: no run */
-	uint32_t generation;
-	uint8_t chain;
+	struct bsa_lag row;     /* what was reported first; app 0: no run */
+	uint64_t last;          /* bsa_lag_window.number */
+	struct exact lag, most; /* less the sum of each window */
+};
+
+/* A window that has a row only if a run refers to it. */
+struct recent {
+	struct bsa_lag_window window;
+	unsigned trace; /* lags.trace; 0: none */
+	bool written;
 };
 
 struct lags {
 	struct run slots[SLOTS];
+	struct recent recent[INSTANCES][RECENT]; /* of each service the last windows, by their number */
+	unsigned trace;                          /* traces so far, this one included */
+	/* The place of each service among those with windows, from 1, so that ids are small. 0: it has none yet. */
+	uint16_t places[INSTANCES], n_places;
 	size_t top; /* no slot from here on ever had a run: its page may not be in memory yet */
-	struct chain chains[CHAINS];
-	uint64_t n;
-	int64_t begin; /* the highest number of a window that was there before; -1: not looked up yet */
+	/* The windows of a trace have ids behind @before. -1: the ids of the database are not looked up yet. */
+	int64_t before, latest;
 };
 
 struct lags *bsa_lags_new(void)
@@ -59,9 +53,7 @@ struct lags *bsa_lags_new(void)
 	struct lags *l = calloc(1, sizeof(*l));
 
 	if (l)
-		l->begin = -1;
-	for (int i = 0; l && i < CHAINS; i++)
-		l->chains[i].head.window = l->chains[i].before.window = NOTHING;
+		l->before = -1, l->trace = 1;
 	return l;
 }
 
@@ -86,11 +78,18 @@ static struct exact exact_less(struct exact a, struct exact b)
 	return exact_of(a.ns - b.ns, a.part - b.part);
 }
 
-/* As the view computes it. */
+static bool exact_is(struct exact a, struct exact b)
+{
+	return a.ns == b.ns && (a.ns == NOTHING || a.part == b.part);
+}
+
+/* As the view computes it: a half is rounded away from 0. */
 static int64_t rounded(struct exact base, struct exact sum)
 {
-	return base.ns == NOTHING ? NOTHING
-	                          : base.ns + sum.ns + (base.part + sum.part + BSA_LAG_PARTS / 2) / BSA_LAG_PARTS;
+	int64_t ns = base.ns + sum.ns;
+	int32_t part = base.part + sum.part;
+
+	return ns + (part + BSA_LAG_PARTS / 2 - (ns + part / BSA_LAG_PARTS < 0)) / BSA_LAG_PARTS;
 }
 
 static bool is_small(int64_t ns)
@@ -98,165 +97,120 @@ static bool is_small(int64_t ns)
 	return ns == NOTHING || (ns < SUM_MOST && ns > -SUM_MOST);
 }
 
-/* ---- rows ---- */
-
-static void write_as_reported(struct bsa_store *s, const struct bsa_lag *l, int64_t window)
-{
-	ROW(s, lag, .window_began = window, .app_id = sql_id(l->app), .received_ns = sql_ns(l->received),
-	    .entitled_ns = sql_ns(l->entitled), .lag_ns = sql_in_range(l->lag), .most_ns = sql_in_range(l->most));
-}
-
-static void write_link(struct bsa_store *s, struct link *at)
-{
-	if (!at->written)
-		STATEMENT_ROW(s, lag_window, .id = at->id, .window_began = at->window,
-		              .entitled_ns = rounded((struct exact){ 0 }, at->entitled), .sum_ns = at->sum.ns,
-		              .sum_part = at->sum.part);
-	at->written = true;
-}
-
-static void lag_end_run(struct bsa_store *s, struct run *r)
-{
-	if (r->app && r->first == r->last)
-		write_as_reported(s, &r->row, r->window);
-	else if (r->app)
-		ROW(s, lag_run, .id = NOTHING, .app_id = sql_id(r->app), .first_id = r->first, .last_id = r->last,
-		    .lag_ns = r->lag.ns, .lag_part = r->lag.part, .most_ns = r->most.ns, .most_part = r->most.part);
-	r->app = 0;
-}
-
-/* ---- chains ---- */
+/* ---- windows ---- */
 
 /* When an import appends to a database, its ids follow those that are there. */
-static int64_t first_number(struct bsa_store *s, struct lags *l)
+static int64_t ids_before(struct bsa_store *s, struct lags *l)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
-	static_assert((INT64_C(1) << CHAIN_SHIFT) - 1 == 1099511627775, "SQL takes the number within the chain");
-	if (l->begin < 0 && s->append)
+	static_assert((INT64_C(1) << NUMBER_BITS) - 1 == 1099511627775, "SQL takes the number of a window of its id");
+	if (l->before < 0 && s->append)
 		q = bsa_store_prepare(s, "SELECT coalesce(max(id & 1099511627775), 0) FROM stored_lag_window");
-	if (l->begin < 0)
-		l->begin = q && bsa_store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
-	return l->begin + 1;
+	if (l->before < 0)
+		l->before = l->latest = q && bsa_store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
+	return l->before;
 }
 
-static struct link link_after(const struct chain *c, int64_t window, struct exact entitled)
+static int64_t window_id(struct bsa_store *s, uint16_t instance, uint64_t number)
 {
-	int64_t ns = c->head.sum.ns + entitled.ns;
-	int32_t part = c->head.sum.part + entitled.part;
+	int64_t id = ids_before(s, s->lags) + (int64_t)number;
 
-	assert((c->head.id + 1) >> CHAIN_SHIFT == c->head.id >> CHAIN_SHIFT); /* else ids of two chains are the same */
-	return (struct link){ .id = c->head.id + 1,
-		              .window = window,
-		              .entitled = entitled,
-		              .sum = { ns + part / BSA_LAG_PARTS, part % BSA_LAG_PARTS } };
+	s->lags->latest = id > s->lags->latest ? id : s->lags->latest;
+	if (!s->lags->places[instance])
+		s->lags->places[instance] = ++s->lags->n_places;
+	return (int64_t)(s->lags->places[instance] - 1) << NUMBER_BITS | id;
 }
 
-static void chain_append(struct chain *c, struct link at)
+/* Write that window, if it is among the last ones: all earlier ones that a run can refer to were written at once. */
+static void window_write(struct bsa_store *s, uint16_t instance, uint64_t number)
 {
-	c->before = c->head;
-	c->head = at;
+	struct recent *r = &s->lags->recent[instance][number % RECENT];
+	const struct bsa_lag_window *w = &r->window;
+
+	if (r->trace != s->lags->trace || w->number != number || r->written)
+		return;
+	STATEMENT_ROW(s, lag_window, .id = window_id(s, instance, number),
+	              .window_began = sql_time(s->offset, w->began), .entitled_ns = sql_ns(w->entitled),
+	              .sum_ns = (int64_t)w->sum, .sum_part = w->sum_part);
+	r->written = true;
 }
 
-static bool is_in(const struct link *at, int64_t window, struct exact entitled)
+void bsa_lags_window(struct bsa_store *s, const struct bsa_lag_window *w)
 {
-	return at->window == window && at->entitled.ns == entitled.ns && at->entitled.part == entitled.part;
-}
-
-/*
- * The chain to begin a run in: one that has this window, or else the last used one that can have it next, or
- * else a new one.
- */
-static struct chain *chain_for(struct bsa_store *s, struct lags *l, int64_t window, struct exact entitled)
-{
-	struct chain *next = NULL, *oldest = &l->chains[0];
-
-	for (struct chain *c = l->chains; c < l->chains + CHAINS; c++) {
-		if (is_in(&c->head, window, entitled))
-			return c;
-		if (c->head.window != NOTHING && c->head.window < window && is_small(c->head.sum.ns) &&
-		    (!next || c->used > next->used))
-			next = c;
-		if (c->used < oldest->used)
-			oldest = c;
+	if (!w->number || w->number > NUMBERS_MOST || w->sum >= (uint64_t)SUM_MOST || w->instance >= INSTANCES)
+		return;
+	s->lags->recent[w->instance][w->number % RECENT] = (struct recent){ .window = *w, .trace = s->lags->trace };
+	if (w->kept) {
+		window_write(s, w->instance, w->number - 1);
+		window_write(s, w->instance, w->number);
 	}
-	if (next) {
-		chain_append(next, link_after(next, window, entitled));
-		return next;
-	}
-	oldest->generation++;
-	oldest->before.window = NOTHING;
-	oldest->head = (struct link){ .id = oldest->head.id ? oldest->head.id + 1
-		                                            : (oldest - l->chains) << CHAIN_SHIFT | first_number(s, l),
-		                      .window = window,
-		                      .entitled = entitled };
-	return oldest;
 }
 
 /* ---- runs ---- */
 
-/* Does the next window of the chain, or the one that it has already, give what @lag has? Then the run goes on. */
-static bool run_goes_on(struct bsa_store *s, struct run *r, const struct bsa_lag *lag, int64_t window,
-                        struct exact entitled)
+static void write_as_reported(struct bsa_store *s, const struct bsa_lag *l)
 {
-	struct chain *c = &s->lags->chains[r->chain];
-	bool is_head = r->last + 1 == c->head.id && is_in(&c->head, window, entitled);
-	struct link at = is_head ? c->head : link_after(c, window, entitled);
+	ROW(s, lag, .window_began = sql_time(s->offset, l->window_began), .app_id = sql_id(l->app),
+	    .received_ns = sql_ns(l->received), .entitled_ns = sql_ns(l->entitled), .lag_ns = sql_in_range(l->lag),
+	    .most_ns = sql_in_range(l->most));
+}
 
-	if (r->app != lag->app || r->generation != c->generation)
+static void lag_end_run(struct bsa_store *s, struct run *r)
+{
+	if (r->row.app && r->row.first == r->last)
+		write_as_reported(s, &r->row);
+	else if (r->row.app)
+		ROW(s, lag_run, .id = NOTHING, .app_id = sql_id(r->row.app),
+		    .first_id = window_id(s, r->row.instance, r->row.first),
+		    .last_id = window_id(s, r->row.instance, r->last), .lag_ns = r->lag.ns, .lag_part = r->lag.part,
+		    .most_ns = r->most.ns, .most_part = r->most.part);
+	r->row.app = 0;
+}
+
+static bool run_begin(struct run *ret, const struct bsa_lag *l)
+{
+	int64_t low = sql_in_range(l->lag), most = sql_in_range(l->most);
+	struct exact sum = { (int64_t)l->sum, l->sum_part }, unknown = { .ns = NOTHING };
+
+	if (!l->app || l->instance >= INSTANCES || !l->last || l->first > l->last || l->last > NUMBERS_MOST ||
+	    l->sum >= (uint64_t)SUM_MOST || !is_small(low) || !is_small(most))
 		return false;
-	if (!is_head && (r->last != c->head.id || window <= c->head.window || !is_small(at.sum.ns)))
-		return false;
-	if (rounded(r->lag, at.sum) != sql_in_range(lag->lag) || rounded(r->most, at.sum) != sql_in_range(lag->most))
-		return false;
-	if (!is_head)
-		chain_append(c, at);
-	if (r->first == r->last) {
-		assert(c->before.id == r->first);
-		write_link(s, &c->before);
-	}
-	write_link(s, &c->head);
-	r->last = c->head.id;
-	c->used = ++s->lags->n;
-	return true;
+	*ret = (struct run){
+		.row = *l,
+		.last = l->last,
+		.lag = low == NOTHING ? unknown : exact_less(exact_of(low, l->lag_part), sum),
+		.most = most == NOTHING ? unknown : exact_less(exact_of(most, l->most_part), sum),
+	};
+	return (low == NOTHING || rounded(ret->lag, sum) == low) &&
+	       (most == NOTHING || rounded(ret->most, sum) == most);
+}
+
+static bool run_goes_on(const struct run *r, const struct run *next)
+{
+	return r->row.app == next->row.app && r->row.instance == next->row.instance && r->last + 1 == next->row.first &&
+	       exact_is(r->lag, next->lag) && exact_is(r->most, next->most);
 }
 
 void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag)
 {
-	struct run *r = &s->lags->slots[lag->app % SLOTS];
-	int64_t window = sql_time(s->offset, lag->window_began), low = sql_in_range(lag->lag),
-		most = sql_in_range(lag->most);
-	struct exact unknown = { .ns = NOTHING };
-	struct chain *c;
+	size_t slot = lag->app % SLOTS;
+	struct run *r = &s->lags->slots[slot], next;
 
-	if (lag->app && !lag->received && !lag->in_parts && window != NOTHING && lag->entitled < (uint64_t)SUM_MOST &&
-	    is_small(low) && is_small(most)) {
-		struct exact entitled = exact_of((int64_t)lag->entitled, lag->entitled_part);
-
-		if (run_goes_on(s, r, lag, window, entitled))
-			return;
+	if (!run_begin(&next, lag)) {
+		if (r->row.app == lag->app)
+			lag_end_run(s, r);
+		write_as_reported(s, lag);
+	} else if (run_goes_on(r, &next)) {
+		window_write(s, lag->instance, r->last);
+		window_write(s, lag->instance, next.row.first);
+		r->last = next.last;
+	} else {
 		lag_end_run(s, r);
-
-		c = chain_for(s, s->lags, window, entitled);
-		c->used = ++s->lags->n;
-		if (s->lags->top <= lag->app % SLOTS)
-			s->lags->top = lag->app % SLOTS + 1;
-		*r = (struct run){
-			.first = c->head.id,
-			.last = c->head.id,
-			.row = *lag,
-			.window = window,
-			.lag = low == NOTHING ? unknown : exact_less(exact_of(low, lag->lag_part), c->head.sum),
-			.most = most == NOTHING ? unknown : exact_less(exact_of(most, lag->most_part), c->head.sum),
-			.app = lag->app,
-			.generation = c->generation,
-			.chain = (uint8_t)(c - s->lags->chains),
-		};
-		return;
+		*r = next;
+		if (s->lags->top <= slot)
+			s->lags->top = slot + 1;
 	}
-	if (r->app == lag->app)
-		lag_end_run(s, r);
-	write_as_reported(s, lag, window);
 }
 
 void bsa_lags_finish(struct bsa_store *s)
@@ -265,8 +219,6 @@ void bsa_lags_finish(struct bsa_store *s)
 
 	for (size_t i = 0; i < l->top; i++)
 		lag_end_run(s, &l->slots[i]);
-	for (int i = 0; i < CHAINS; i++) { /* times of two clocks cannot be compared: no chain may go on */
-		l->chains[i].generation++;
-		l->chains[i].head.window = l->chains[i].before.window = NOTHING;
-	}
+	l->before = l->before < 0 ? -1 : l->latest; /* the windows of another trace have numbers from 1 again */
+	l->trace++;
 }

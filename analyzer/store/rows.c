@@ -373,6 +373,11 @@ static void on_lag(void *ctx, const struct bsa_lag *l)
 	bsa_lags_add(ctx, l);
 }
 
+static void on_lag_window(void *ctx, const struct bsa_lag_window *w)
+{
+	bsa_lags_window(ctx, w);
+}
+
 static void on_interfered(void *ctx, const struct bsa_interfered *i)
 {
 	struct bsa_store *s = ctx;
@@ -462,6 +467,7 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 		.starved = on_starved,
 		.share = on_share,
 		.lag = on_lag,
+		.lag_window = on_lag_window,
 		.interfered = on_interfered,
 		.chosen = on_chosen,
 		.fmq_op = s->keep_operations ? on_fmq_op : NULL,

@@ -50,6 +50,16 @@ AGAIN(model)
 AGAIN(stream)
 #undef AGAIN
 
+static void tell_lag_window(void *ctx, const struct bsa_lag_window *w)
+{
+	lag_windows_add(&((struct collected *)ctx)->lag_windows, w);
+}
+
+static void tell_lag(void *ctx, const struct bsa_lag *lag)
+{
+	lag_windows_each(&((struct collected *)ctx)->lag_windows, lag, add_lag, ctx);
+}
+
 struct bsa_facts collect_facts(struct collected *c)
 {
 	struct bsa_facts f = { .ctx = c };
@@ -61,6 +71,8 @@ struct bsa_facts collect_facts(struct collected *c)
 	f.process = tell_process;
 	f.model = tell_model;
 	f.stream = tell_stream;
+	f.lag = tell_lag;
+	f.lag_window = tell_lag_window;
 	return f;
 }
 
@@ -69,6 +81,7 @@ void collect_fini(struct collected *c)
 #define K(kind) free(c->kind.items);
 	COLLECT_KINDS(K)
 #undef K
+	free(c->lag_windows.items);
 	*c = (struct collected){ 0 };
 }
 

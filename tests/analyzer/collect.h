@@ -6,6 +6,7 @@
 #ifndef ANALYZER_COLLECT_H
 #define ANALYZER_COLLECT_H
 
+#include "analyzer/lag_windows.h"
 #include "fold/facts.h"
 
 /* In the order in which they are printed. */
@@ -26,6 +27,7 @@ struct collected {
 	} kind;
 	COLLECT_KINDS(K)
 #undef K
+	struct lag_windows lag_windows;
 };
 
 enum collect_kind {

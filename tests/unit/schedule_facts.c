@@ -26,6 +26,7 @@ void lines_fini(struct lines *l)
 	for (size_t i = 0; i < l->n; i++)
 		free(l->all[i]);
 	free(l->all);
+	free(l->windows.items);
 	*l = (struct lines){ 0 };
 }
 
@@ -109,6 +110,16 @@ void line_lag(void *ctx, const struct bsa_lag *s)
 	          s->received, s->entitled, s->lag);
 }
 
+static void keep_lag_window(void *ctx, const struct bsa_lag_window *w)
+{
+	lag_windows_add(&((struct lines *)ctx)->windows, w);
+}
+
+static void line_lags(void *ctx, const struct bsa_lag *lag)
+{
+	lag_windows_each(&((struct lines *)ctx)->windows, lag, line_lag, ctx);
+}
+
 void line_interfered(void *ctx, const struct bsa_interfered *i)
 {
 	lines_add(ctx, "interfered app %u with app %u: %" PRIu64, i->by, i->app, i->ns);
@@ -137,7 +148,8 @@ struct bsa_facts lines_facts(struct lines *l)
 		.inverted = line_inverted,
 		.starved = line_starved,
 		.share = line_share,
-		.lag = line_lag,
+		.lag = line_lags,
+		.lag_window = keep_lag_window,
 		.interfered = line_interfered,
 		.chosen = line_chosen,
 		.refused = line_refused,

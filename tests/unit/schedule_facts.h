@@ -2,6 +2,7 @@
 #ifndef TESTS_SCHEDULE_FACTS_H
 #define TESTS_SCHEDULE_FACTS_H
 
+#include "analyzer/lag_windows.h"
 #include "fold/facts.h"
 
 #include <stddef.h>
@@ -9,6 +10,7 @@
 struct lines {
 	char **all; /* owned */
 	size_t n, room;
+	struct lag_windows windows; /* owned */
 };
 
 void lines_fini(struct lines *l);

@@ -60,6 +60,11 @@ static void line_lag_without_lag(void *ctx, const struct bsa_lag *lag)
 	line_lag(ctx, &without);
 }
 
+static void line_lags_without_lag(void *ctx, const struct bsa_lag *lag)
+{
+	lag_windows_each(&((struct lines *)ctx)->windows, lag, line_lag_without_lag, ctx);
+}
+
 struct oracle {
 	const struct world *w;
 	struct lines *want;
@@ -912,7 +917,7 @@ static struct bsa_facts facts_of_the_oracle(struct lines *got, const struct worl
 		facts.refused = line_refused_and_queue;
 	if (w->n_losses) {
 		facts.share = line_share_without_lag;
-		facts.lag = line_lag_without_lag;
+		facts.lag = line_lags_without_lag;
 	}
 	return facts;
 }

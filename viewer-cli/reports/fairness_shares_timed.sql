@@ -8,7 +8,8 @@ windows AS MATERIALIZED (
 	SELECT n.nth, w.id, w.window_began, w.sum_ns, w.sum_part FROM numbered n CROSS JOIN lag_window w ON w.id = n.id WHERE n.asked),
 waits AS (
 	SELECT r.app_id, r.lag_ns, r.lag_part, b.sum - a.sum + a.asked * a.entitled_ns AS entitled_ns, f.id AS first_id, f.window_began AS first, l.id AS last_id,
-		l.window_began AS last, r.lag_ns + l.sum_ns + (r.lag_part + l.sum_part + 360360) / 720720 AS most_ns
+		l.window_began AS last,
+		r.lag_ns + l.sum_ns + (r.lag_part + l.sum_part + 360360 - (r.lag_ns + l.sum_ns + (r.lag_part + l.sum_part) / 720720 < 0)) / 720720 AS most_ns
 	FROM lag_run r CROSS JOIN numbered a ON a.id = r.first_id CROSS JOIN numbered b ON b.id = r.last_id
 		CROSS JOIN windows f ON f.nth = a.nth - a.asked + 1 CROSS JOIN windows l ON l.nth = b.nth
 	WHERE a.nth - a.asked < b.nth)
@@ -20,6 +21,7 @@ SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns,
 		-- the first window in which the lag is what it is in the last one
 		SELECT s.app_id, 0, s.entitled_ns, s.most_ns, CASE WHEN s.most_ns IS NULL THEN s.last ELSE ifnull(
 			(SELECT n.window_began FROM lag_window n WHERE n.id = 1 + (SELECT w.id FROM lag_window w WHERE w.id BETWEEN s.first_id AND s.last_id
-				AND s.lag_ns + w.sum_ns + (s.lag_part + w.sum_part + 360360) / 720720 < s.most_ns ORDER BY w.id DESC LIMIT 1)), s.first) END
+				AND s.lag_ns + w.sum_ns + (s.lag_part + w.sum_part + 360360 - (s.lag_ns + w.sum_ns + (s.lag_part + w.sum_part) / 720720 < 0)) / 720720 < s.most_ns
+				ORDER BY w.id DESC LIMIT 1)), s.first) END
 		FROM waits s)
 	GROUP BY app_id

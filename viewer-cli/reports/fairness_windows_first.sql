@@ -19,8 +19,9 @@ windows AS MATERIALIZED (
 lags AS (
 	SELECT window_began, app_id, received_ns, entitled_ns, lag_ns FROM lag_alone
 	UNION ALL
-	SELECT w.window_began, r.app_id, 0, w.entitled_ns, r.lag_ns + w.sum_ns + (r.lag_part + w.sum_part + 360360) / 720720
-	FROM lag_run r JOIN windows f ON f.id = r.first_id CROSS JOIN lag_window w ON w.id BETWEEN r.first_id AND min(r.last_id, ifnull(f.later_id - 1, r.last_id)))
+	SELECT window_began, app_id, 0, entitled_ns, lag_ns + (lag_part + 360360 - (lag_ns + lag_part / 720720 < 0)) / 720720
+	FROM (SELECT w.window_began, r.app_id, w.entitled_ns, r.lag_ns + w.sum_ns AS lag_ns, r.lag_part + w.sum_part AS lag_part
+		FROM lag_run r JOIN windows f ON f.id = r.first_id CROSS JOIN lag_window w ON w.id BETWEEN r.first_id AND min(r.last_id, ifnull(f.later_id - 1, r.last_id))))
 SELECT began, trace_id, app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns, max(lag_ns) AS lag_ns
 	FROM (
 		SELECT l.*, (l.window_began - l.clock_offset) / @window@ * @window@ + l.clock_offset AS began

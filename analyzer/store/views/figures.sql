@@ -9,13 +9,15 @@ CREATE VIEW app_share AS SELECT
 	max_lag_at, most_lag_ns
 FROM stored_share;
 
--- Apps that wait through many windows have one row for all of them (lags.h).
+-- Apps that wait through many windows have one row for all of them (lags.h). A half of a ns is rounded away from 0.
 CREATE VIEW app_lag AS
 SELECT window_began, app_id, received_ns, entitled_ns, lag_ns, most_ns FROM stored_lag
 UNION ALL
-SELECT w.window_began, r.app_id, 0, w.entitled_ns, r.lag_ns + w.sum_ns + (r.lag_part + w.sum_part + 360360) / 720720,
-	r.most_ns + w.sum_ns + (r.most_part + w.sum_part + 360360) / 720720
-FROM stored_lag_run r CROSS JOIN stored_lag_window w ON w.id BETWEEN r.first_id AND r.last_id;
+SELECT window_began, app_id, 0, entitled_ns, lag_ns + (lag_part + 360360 - (lag_ns + lag_part / 720720 < 0)) / 720720,
+	most_ns + (most_part + 360360 - (most_ns + most_part / 720720 < 0)) / 720720
+FROM (SELECT w.window_began, r.app_id, w.entitled_ns, r.lag_ns + w.sum_ns AS lag_ns, r.lag_part + w.sum_part AS lag_part,
+		r.most_ns + w.sum_ns AS most_ns, r.most_part + w.sum_part AS most_part
+	FROM stored_lag_run r CROSS JOIN stored_lag_window w ON w.id BETWEEN r.first_id AND r.last_id);
 
 -- The same rows, without one for each app and window: for queries about many windows.
 CREATE VIEW lag_alone AS SELECT @columns lag_alone@ FROM stored_lag;
