@@ -1116,6 +1116,46 @@ static void check_windows(const struct against *a)
 	}
 }
 
+/* Whether losses, or waits or lanes that they may hide, tell that an app of @key may have had work in that window. */
+static bool may_have_worked(const struct against *a, uint32_t key, uint64_t began)
+{
+	const struct collected *c = &a->some->facts;
+	uint64_t ended = began + a->window_ns;
+
+	for (size_t i = 0; i < c->lost.n; i++)
+		if (c->lost.items[i].began < ended && c->lost.items[i].ended >= began)
+			return true;
+	for (size_t i = 0; i < c->possible_wait.n; i++) {
+		const struct bsa_possible_wait *p = &c->possible_wait.items[i];
+
+		if ((p->began == NEVER || p->began < ended) && p->ended >= began &&
+		    (!p->app || app_key(c, p->app) == key))
+			return true;
+	}
+	for (size_t i = 0; i < c->unknown_lane.n; i++) {
+		const struct bsa_unknown_lane *l = &c->unknown_lane.items[i];
+
+		if ((l->began == NEVER || l->began < ended) && l->ended >= began)
+			return true;
+	}
+	return false;
+}
+
+/* Each window in which an app had work has a row of it, or may have had work that losses hide. */
+static void check_no_window_missing(const struct against *a)
+{
+	const struct collected *all = &a->all->facts;
+
+	for (size_t i = 0; i < all->lag.n; i++) {
+		uint32_t key = app_key(all, all->lag.items[i].app);
+		uint64_t began = all->lag.items[i].window_began;
+
+		HOLDS(window_of(&a->some->facts, key, began) || may_have_worked(a, key, began),
+		      "app %u: no row of the window from %llu to %llu, unsuspected", key, (unsigned long long)began,
+		      (unsigned long long)(began + a->window_ns));
+	}
+}
+
 /* Each reported fact must be a fact of the recording without losses. */
 static void check_nothing_invented(const struct against *a)
 {
@@ -1391,6 +1431,7 @@ static void check_with_losses(struct sim *s, unsigned forms, const char *name, u
 	check_nothing_hidden(&a, s->began, s->ended);
 	check_lags(&a);
 	check_windows(&a);
+	check_no_window_missing(&a);
 	check_marked(&a, holes, n);
 	if (forms == SIM_COMPACT)
 		check_quiet(&t, &options, &some);
