@@ -493,7 +493,10 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 		else if (w->occupancy == BSA_IDLE)
 			idle = (struct amount){ idle.late + part.late, idle.spent + part.spent };
 		else
-			charge_cause(l, w->cause == BSA_CAUSE_STALLED ? BSA_CAUSE_STALLED : BSA_CAUSE_UNKNOWN, part);
+			charge_cause(l,
+			             w->cause == BSA_CAUSE_STALLED || w->cause == BSA_MACHINE_BUSY ? w->cause
+			                                                                           : BSA_CAUSE_UNKNOWN,
+			             part);
 	}
 	if (kind == BSA_WAIT_QUEUE && l->x->idle) {
 		left = charge_stopped(l, left, amount_less(stopped_time(l, began, l->x->phase[BSA_QUEUE]), l->stopped));

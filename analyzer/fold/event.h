@@ -14,6 +14,7 @@
 #ifndef BSA_FOLD_EVENT_H
 #define BSA_FOLD_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -290,7 +291,17 @@ enum bsa_stage {
 	BSA_STAGE_DONE,
 	BSA_STAGE_RETURNED
 };
-enum { BSA_MODE_STALLED = 2 }; /* of sched_preempt: the execution's thread waits for a page, or on probation a cpu */
+/*
+ * Of sched_preempt: the execution's thread waits for a page (services with a contract below 3: or, on probation, for a
+ * cpu); or it is ready, on probation, and has no cpu.
+ */
+enum { BSA_MODE_STALLED = 2, BSA_MODE_NO_CPU = 3 };
+
+/* Whether the execution left its lane because its thread could not use it: it is not ready until sched_ready. */
+static inline bool bsa_mode_stalls(uint8_t mode)
+{
+	return mode == BSA_MODE_STALLED || mode == BSA_MODE_NO_CPU;
+}
 enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED, BSA_STATE_ENDED };
 struct bsa_exec_delay {
 	uint64_t exec, delays[3], reference_ns;

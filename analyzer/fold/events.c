@@ -380,7 +380,11 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 	x->off = true;
 	x->ready_again = x->found_stalled = false;
 	if (is_placed(f, x, e->lane))
-		bsa_exec_step(f, x, e->mode == BSA_MODE_STALLED ? BSA_STEP_STALL : BSA_STEP_STOP, f->step_at, e->lane);
+		bsa_exec_step(f, x,
+		              e->mode == BSA_MODE_NO_CPU    ? BSA_STEP_LOSE
+		              : e->mode == BSA_MODE_STALLED ? BSA_STEP_STALL
+		                                            : BSA_STEP_STOP,
+		              f->step_at, e->lane);
 }
 
 /* The execution is on a lane again, or has ended without one. */
@@ -454,7 +458,7 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 	if (!x->off) /* found_stalled: its thread went on without a lane, or it was given up */
 		return x->found_stalled && !f->losses.n ? BSA_LANE_NONE : lane;
 	/* success: it was on a lane again, without a recorded event, unless its thread went on without a lane */
-	if (status == BSA_STATUS_NONE && (x->stop.mode != BSA_MODE_STALLED || x->ready_again)) {
+	if (status == BSA_STATUS_NONE && (!bsa_mode_stalls(x->stop.mode) || x->ready_again)) {
 		x->broken = true;
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 		return lane;

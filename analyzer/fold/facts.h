@@ -160,6 +160,7 @@ struct bsa_execution {
 	 * @idle. */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	uint64_t stalled; /* off its lane, and certainly not ready for one */
+	uint64_t no_cpu;  /* the same, because its thread had no cpu */
 	struct bsa_waited request, result;
 	uint64_t deadline, duration, estimate; /* 0: none; estimate BSA_NEVER: unknown */
 	uint64_t floor;                        /* the scheduler's lower bound of its lane time; 0: unknown */

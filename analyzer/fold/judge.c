@@ -604,6 +604,7 @@ static void set_scheduled(struct bsa_exec *x)
 	fact->bypassed = x->sched.bypassed;
 	memcpy(fact->waited, x->sched.waited, sizeof(fact->waited));
 	fact->stalled = x->sched.stalled;
+	fact->no_cpu = x->sched.no_cpu;
 	fact->preemptions = x->told_stops > x->stops ? x->told_stops : x->stops;
 }
 

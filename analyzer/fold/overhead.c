@@ -54,6 +54,7 @@ uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
 		give_time(&g, BSA_QUEUED_BEHIND + i, x->waited[i]);
 	give_time(&g, BSA_CAUSE_STALLED, x->stalled);
+	give_time(&g, BSA_MACHINE_BUSY, x->no_cpu);
 	if (x->idle)
 		give_time(&g, BSA_HANDOVER, x->phase[BSA_QUEUE]);
 	if (x->fence_free)

@@ -745,8 +745,8 @@ static int stopped_wait_begin(struct bsa_device *d, struct bsa_scheduled *x, boo
 	return 0;
 }
 
-/* STOP; @stalls: STALL. */
-static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stalls)
+/* STOP, STALL and LOSE. */
+static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, enum bsa_step step)
 {
 	bool known = x->state == BSA_SCHEDULED_ON && x->lane == lane;
 	uint64_t since = hidden_from(d, x);
@@ -757,9 +757,10 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		leave_lane(d, x, true);
 	else if (leave_unknown(d, x, lane, true) < 0)
 		return -ENOMEM;
-	if (stalls) {
+	if (step != BSA_STEP_STOP) {
 		set_off(x, BSA_SCHEDULED_OFF);
 		x->state = BSA_SCHEDULED_STALLED;
+		x->loses = step == BSA_STEP_LOSE;
 		x->open = 0;
 		x->ready_since = d->now;
 		return 0;
@@ -912,6 +913,7 @@ static int take_found_stalled(struct bsa_device *d, struct bsa_scheduled *x)
 	x->open = BSA_OPEN_START;
 	x->ready_since = d->now;
 	x->state = BSA_SCHEDULED_STALLED;
+	x->loses = false;
 	return 0;
 }
 
@@ -1052,7 +1054,7 @@ static bool is_found(enum bsa_step step)
 static bool has_lane(enum bsa_step step)
 {
 	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP ||
-	       step == BSA_STEP_STALL || step == BSA_STEP_END || step == BSA_STEP_FOUND_ON;
+	       step == BSA_STEP_STALL || step == BSA_STEP_LOSE || step == BSA_STEP_END || step == BSA_STEP_FOUND_ON;
 }
 
 static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
@@ -1069,7 +1071,7 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 	if (has_lane(step) && lane < BSA_LANES_MAX && at < d->lanes[lane].since)
 		bsa_lane_doubt_past(d, &d->lanes[lane]);
 	else if (has_lane(step) && lane < BSA_LANES_MAX)
-		doubt_lane(d, lane, step == BSA_STEP_STOP || step == BSA_STEP_STALL, NULL);
+		doubt_lane(d, lane, step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE, NULL);
 	if (step == BSA_STEP_END)
 		set_off(x, BSA_SCHEDULED_OVER);
 	return 0;
@@ -1156,7 +1158,8 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		break;
 	case BSA_STEP_STOP:
 	case BSA_STEP_STALL:
-		r = take_stop(d, x, lane, step == BSA_STEP_STALL);
+	case BSA_STEP_LOSE:
+		r = take_stop(d, x, lane, step);
 		break;
 	case BSA_STEP_READY_AGAIN:
 		r = take_ready_again(d, x);
@@ -1326,7 +1329,8 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		[BSA_STEP_FORGET] = BSA_RANK_ENTER,        [BSA_STEP_FOUND_READY] = BSA_RANK_READY,
 		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
 		[BSA_STEP_CUT] = BSA_RANK_ENTER,           [BSA_STEP_STALL] = BSA_RANK_LEAVE,
-		[BSA_STEP_READY_AGAIN] = BSA_RANK_READY,   [BSA_STEP_FOUND_STALLED] = BSA_RANK_READY,
+		[BSA_STEP_LOSE] = BSA_RANK_LEAVE,          [BSA_STEP_READY_AGAIN] = BSA_RANK_READY,
+		[BSA_STEP_FOUND_STALLED] = BSA_RANK_READY,
 	};
 	struct bsa_noted noted = { .at = at, .x = x, .step = (uint8_t)step, .lane = lane };
 	uint8_t rank = ranks[step];

@@ -28,6 +28,7 @@ enum bsa_step {
 	/* the recording began while it was ready, preempted, stalled, or on a lane */
 	BSA_STEP_FOUND_READY,
 	BSA_STEP_FOUND_STOPPED,
+	BSA_STEP_LOSE,          /* as STALL, but its thread was ready to run and had no cpu */
 	BSA_STEP_FOUND_STALLED, /* only of a service that tells when stalled executions are ready again */
 	BSA_STEP_FOUND_ON,
 	BSA_STEP_CUT /* the recording ends while it is under way */
@@ -85,6 +86,8 @@ struct bsa_scheduled {
 	bool sliced;      /* a stretch on a lane was reported as a slice */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	uint64_t stalled; /* total of the times in which it was off its lane, and certainly not ready */
+	uint64_t no_cpu;  /* the same, since LOSE */
+	bool loses;       /* it was LOSE that made it stalled */
 	int16_t lane;     /* after its end: the lane that it certainly held all the time, or -1 */
 	bool idle;        /* its queue phase was one wait while @lane was idle, or was empty, or the policy is native */
 	bool on_native;   /* its last stretch was under the native policy, without a lane */

@@ -200,7 +200,7 @@ static bool waits_for_lane(const struct bsa_exec *x)
 	if (x->fact.at[BSA_RUN_ENDED] != BSA_NEVER || x->passed)
 		return false;
 	if (x->off)
-		return x->stop.mode != BSA_MODE_STALLED || x->ready_again;
+		return !bsa_mode_stalls(x->stop.mode) || x->ready_again;
 	return x->fact.at[BSA_ENQUEUED] != BSA_NEVER && x->fact.at[BSA_DISPATCHED] == BSA_NEVER;
 }
 

@@ -646,14 +646,17 @@ void bsa_waits_report_stalled(struct bsa_device *d, struct bsa_scheduled *x, boo
 		                 .kind = BSA_WAIT_PREEMPTED,
 		                 .lane = BSA_LANE_NONE,
 		                 .occupancy = BSA_UNKNOWN,
-		                 .cause = may_have_waited ? BSA_CAUSE_UNKNOWN : BSA_CAUSE_STALLED,
+		                 .cause = may_have_waited ? BSA_CAUSE_UNKNOWN
+		                          : x->loses      ? BSA_MACHINE_BUSY
+		                                          : BSA_CAUSE_STALLED,
 		                 .open = x->open,
 		                 .app = x->app,
 		                 .instance = d->instance,
 		                 .level = x->level };
 
 	x->ready_ns += wait.ended - wait.began;
-	x->stalled += may_have_waited ? 0 : wait.ended - wait.began;
+	if (!may_have_waited)
+		*(x->loses ? &x->no_cpu : &x->stalled) += wait.ended - wait.began;
 	if (wait.began < wait.ended)
 		report_wait(d, x, &wait);
 }

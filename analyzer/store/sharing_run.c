@@ -152,7 +152,7 @@ static const char stored_sql[] =
 	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
 	"x.stream_id, x.model_id, m.look_ns, x.enqueued IS NOT NULL, x.run_ended, "
 	"CASE WHEN x.preempted_ns > 0 THEN (SELECT sum(coalesce(p.resumed, x.run_ended) - p.stopped) "
-	"FROM stored_preemption p WHERE p.execution_id = x.id AND p.mode = ?6) END "
+	"FROM stored_preemption p WHERE p.execution_id = x.id AND p.mode >= ?6) END "
 	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
 	"WHERE x.trace_id = ?1 AND coalesce(x.enqueued, x.run_ended) BETWEEN ?4 AND ?5 AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2)";
@@ -174,7 +174,8 @@ static const char handed_sql[] =
 
 /* One row per stall, with whether it had no lane again; and one per wait. */
 static const char stalls_sql[] =
-	"SELECT p.resumed IS NULL, NULL, NULL, NULL FROM stored_preemption p WHERE p.execution_id = ?1 AND p.mode = ?2 "
+	"SELECT p.resumed IS NULL, NULL, NULL, NULL FROM stored_preemption p WHERE p.execution_id = ?1 AND p.mode >= "
+        "?2 "
 	"UNION ALL SELECT NULL, w.began + w.dur_ns, w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1";
 
 /* Never below 0. */
@@ -241,9 +242,10 @@ static void take_stalls(struct reading *r, struct bsa_sharing_call *c)
 	sqlite3_bind_int64(r->stalls, 2, LABEL_mode_stalled);
 	while (sqlite3_step(r->stalls) == SQLITE_ROW) {
 		bool is_stall = !column_is_null(r->stalls, 0);
+		uint64_t cause = is_stall ? BSA_CAUSES : unpack_wait(sqlite3_column_int64(r->stalls, 3)).cause;
 
 		had_none_again |= is_stall && sqlite3_column_int(r->stalls, 0);
-		if (is_stall || unpack_wait(sqlite3_column_int64(r->stalls, 3)).cause != BSA_CAUSE_STALLED)
+		if (cause != BSA_CAUSE_STALLED && cause != BSA_MACHINE_BUSY)
 			continue;
 		c->stalled += column_length(r->stalls, 2);
 		if (last == INT64_MAX || sqlite3_column_int64(r->stalls, 1) > last)
@@ -522,7 +524,7 @@ static const char stops_sql[] =
 	"SELECT x.model_id, count(*), sum(p.stopped - p.asked > ?4), total(p.stopped - p.asked), "
 	"total(iif(p.stopped - p.asked > ?4, p.stopped - p.asked, 0)) "
 	"FROM stored_preemption p CROSS JOIN stored_unpacked x ON x.id = p.execution_id "
-	"WHERE x.trace_id = ?1 AND p.asked IS NOT NULL AND p.stopped IS NOT NULL AND p.mode <> ?5 AND (?3 OR "
+	"WHERE x.trace_id = ?1 AND p.asked IS NOT NULL AND p.stopped IS NOT NULL AND p.mode < ?5 AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) "
 	"GROUP BY 1 ORDER BY 1";
 

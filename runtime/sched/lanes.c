@@ -256,7 +256,7 @@ static void flush_app_count(struct nnb__seat *s)
 	s->counted = n;
 }
 
-enum leave { ENDS, YIELDS, LOSES };
+enum leave { ENDS, YIELDS, STALLS, LOSES }; /* STALLS: its thread waits for a page; LOSES: for a cpu */
 
 /* Emit, before @other can run, that it gets the lane of @s: the events are in order. */
 static void trace_leave(struct nnb__seat *s, const struct nnb__seat *other, enum leave how, uint64_t now)
@@ -268,8 +268,8 @@ static void trace_leave(struct nnb__seat *s, const struct nnb__seat *other, enum
 	if (!s->trace || !other->trace)
 		return;
 	by = other->trace->exec;
-	if (how == LOSES) { /* @s->trace is its thread's */
-		nnb__trace_lost(s->trace, by, next_op, asked_ns);
+	if (how == STALLS || how == LOSES) { /* @s->trace is its thread's */
+		nnb__trace_lost(s->trace, by, next_op, how == STALLS, asked_ns);
 		return;
 	}
 	nnb__trace_waits(s->trace, now);
@@ -402,7 +402,8 @@ static bool lane_lose(struct nnb__seat *s, enum nnb__stall why, uint64_t now)
 	s->lost_at = now;
 	s->job.app->preemptions++;
 	atomic_fetch_add_explicit(&s->losses, 1, memory_order_relaxed);
-	seat_wake(lane_leave(s, LOSES, now)); /* job.lane stays: the seat's thread may be reading it without the lock */
+	/* job.lane stays: the seat's thread may be reading it without the lock */
+	seat_wake(lane_leave(s, why == NNB__STALL_CPU ? LOSES : STALLS, now));
 	atomic_store_explicit(&s->yield_at, 0, memory_order_relaxed); /* its next look asks */
 	if (why != NNB__STALL_CPU)
 		note_stall(app_of(s), now);

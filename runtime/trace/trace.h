@@ -234,13 +234,14 @@ static inline void nnb__trace_preempted(struct nnb__trace *t, uint64_t by, uint3
 }
 
 /*
- * The lane was taken away: called by another thread than the one that works on the execution, before another execution
- * can run on the lane. That thread counts the preemption when it finds out.
+ * The lane was taken away, because its thread waits for a page (@stalled) or for a cpu: called by another thread than
+ * the one that works on the execution, before another execution can run on the lane. That thread counts the preemption
+ * when it finds out.
  */
-static inline void nnb__trace_lost(struct nnb__trace *t, uint64_t by, uint32_t at_op, uint64_t asked_ns)
+static inline void nnb__trace_lost(struct nnb__trace *t, uint64_t by, uint32_t at_op, bool stalled, uint64_t asked_ns)
 {
-	NNB__EMIT(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op, .mode = NBT_mode_stalled,
-	          .asked_ns = asked_ns, .redo_ns = 0);
+	NNB__EMIT(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op,
+	          .mode = stalled ? NBT_mode_stalled : NBT_mode_no_cpu, .asked_ns = asked_ns, .redo_ns = 0);
 	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
 	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
 }

@@ -32,7 +32,7 @@ CREATE INDEX slice_on ON slice(lane, began);
 -- A wait is charged to the lane that it ends on, and to lane 0 if the execution is given up. From ready on it is one: not while the execution is stalled.
 CREATE TABLE pause AS
 SELECT exec, iif(name = 'sched_enqueue', 'queue', 'preempted') AS kind, began, ended, iif(next_name = 'exec_end', 0, next_lane) AS lane,
-       iif(mode = 'stalled', (SELECT min(e.ts) FROM event e WHERE e.exec = step.exec AND e.name = 'sched_ready' AND e.ts BETWEEN step.began AND step.ended), began) AS ready
+       iif(mode IN ('stalled', 'no_cpu'), (SELECT min(e.ts) FROM event e WHERE e.exec = step.exec AND e.name = 'sched_ready' AND e.ts BETWEEN step.began AND step.ended), began) AS ready
 FROM step WHERE name IN ('sched_enqueue', 'sched_preempt') AND next_name IN ('sched_dispatch', 'sched_resume', 'exec_end');
 CREATE INDEX pause_of ON pause(exec);
 

@@ -53,11 +53,11 @@ nothing() { # WHAT QUERY
 	found=$(ask "$2")
 	[[ ! $found ]] || wrong "$1: $(head -3 <<<"$found")"
 }
-nothing 'a lost lane is no stall from then on' "
-	SELECT p.execution_id, p.stopped, p.resumed FROM preemption p WHERE p.mode = 'stalled' AND NOT EXISTS (
-		SELECT 1 FROM wait w WHERE w.execution_id = p.execution_id AND w.began = p.stopped AND w.cause = 'stalled')"
+nothing 'a lost lane is no stall from then on, or not for the reason that the event has' "
+	SELECT p.execution_id, p.stopped, p.resumed FROM preemption p WHERE p.mode IN ('stalled', 'no_cpu') AND NOT EXISTS (
+		SELECT 1 FROM wait w WHERE w.execution_id = p.execution_id AND w.began = p.stopped AND w.cause = iif(p.mode = 'stalled', 'stalled', 'machine_busy'))"
 nothing 'it may have waited while it was stalled' "
-	SELECT v.* FROM possible_wait v JOIN preemption p USING (execution_id) WHERE p.mode = 'stalled' AND v.ended > p.stopped"
+	SELECT v.* FROM possible_wait v JOIN preemption p USING (execution_id) WHERE p.mode IN ('stalled', 'no_cpu') AND v.ended > p.stopped"
 nothing 'fair sharing is certain to meet a deadline that the execution did not wait past' "
 	SELECT s.app_id, s.ideal_met_least, o.n FROM app_sharing s JOIN (
 		SELECT e.app_id, count(*) AS n FROM execution e WHERE e.deadline IS NOT NULL AND (e.run_ended <= e.deadline OR e.enqueued IS NULL OR EXISTS (
@@ -65,7 +65,7 @@ nothing 'fair sharing is certain to meet a deadline that the execution did not w
 			AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.execution_id = e.id AND w.cause = 'stalled' AND w.ended = e.run_ended AND e.status IS NOT 'NONE'))
 		GROUP BY 1) o USING (app_id) WHERE s.ideal_met_least > o.n"
 ready=$(grep -c '^[0-9]*	sched_ready	' "$tmp/text/rows") || true
-n=$(ask "SELECT count(*) FROM wait s JOIN wait w ON w.execution_id = s.execution_id AND w.began = s.ended WHERE s.cause = 'stalled' AND w.kind = 'preempted'")
+n=$(ask "SELECT count(*) FROM wait s JOIN wait w ON w.execution_id = s.execution_id AND w.began = s.ended WHERE s.cause IN ('stalled', 'machine_busy') AND s.kind = 'preempted' AND w.kind = 'preempted'")
 ((ready > 0 && ready == n)) || wrong "$ready were ready again, and $n waited from then on"
 
 # ---- what the commands say ----

@@ -726,7 +726,7 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 	if (x->on_lane)
 		off_lane(x, e->at);
 	x->preemptions++;
-	x->stalled = x->lost = text_get(e, "mode") == NBT_mode_stalled;
+	x->stalled = x->lost = text_get(e, "mode") >= NBT_mode_stalled;
 	x->redo_ns += text_get(e, "redo_ns");
 	if (x->at[ENQUEUED] != NEVER && text_get(e, "asked_ns") > e->at - x->at[ENQUEUED])
 		wrong(x, "asked to make room %" PRIu64 " ns ago, before it was ready", text_get(e, "asked_ns"));

@@ -522,8 +522,8 @@ static void listen_to_preemptions(bool on)
 	last_preempt = (struct nbt_sched_preempt){ 0 };
 }
 
-/* The thread that takes the lane away emits that, when it does. */
-static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
+/* The thread that takes the lane away emits that, when it does: and whether it was for a page or for a cpu. */
+static void expect_loss(enum nnb__stall why, enum nbt_mode mode)
 {
 	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
 	struct nnb__trace traces[2] = { { 0 }, { 0 } };
@@ -531,7 +531,6 @@ static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
 	struct nnb__lanes l;
 	struct waiter w;
 
-	(void)state;
 	listen_to_preemptions(true);
 	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
 	nnb__seat_init(&holder, &l, &app, 1, NULL);
@@ -546,11 +545,12 @@ static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
 	waiter_begin(&w);
 	await_waiting(&l, 1);
 	assert_int_equal(last_preempt.exec, 0);
-	assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
+	app.probation_until = why == NNB__STALL_PAGE ? 0 : NNB__NEVER;
+	assert_int_equal(take_away_all(&l, why), 1);
 	assert_int_equal(last_preempt.exec, 7);
 	assert_int_equal(last_preempt.by, 8);
 	assert_int_equal(last_preempt.at_op, 3);
-	assert_int_equal(last_preempt.mode, NBT_mode_stalled);
+	assert_int_equal(last_preempt.mode, mode);
 	assert_int_equal(atomic_load(&traces[0].phase), NBT_phase_preempted);
 	pthread_join(w.thread, NULL);
 	nnb__lanes_give(&holder); /* lost: gives nothing back */
@@ -558,6 +558,14 @@ static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
 	all_lanes_are_there(&l);
 	nnb__lanes_fini(&l);
 	listen_to_preemptions(false);
+}
+
+static void a_loss_is_emitted_when_the_lane_is_taken_away(void **state)
+{
+	(void)state;
+	expect_loss(NNB__STALL_PAGE, NBT_mode_stalled);
+	expect_loss(NNB__STALL_PAGE_ONCE, NBT_mode_stalled);
+	expect_loss(NNB__STALL_CPU, NBT_mode_no_cpu);
 }
 
 static struct nbt_sched_ready last_ready;

@@ -10,6 +10,7 @@ waited AS MATERIALIZED ( -- where the lane was not idle
     CAST(total(iif(cause = 'hogged', ended - began, 0)) AS INTEGER) AS hogged,
     CAST(total(iif(cause = 'preempted', ended - began, 0)) AS INTEGER) AS preempted,
     CAST(total(iif(cause = 'stalled', ended - began, 0)) AS INTEGER) AS stalled,
+    CAST(total(iif(cause = 'machine_busy', ended - began, 0)) AS INTEGER) AS no_cpu,
     CAST(total(iif(cause = 'unknown', ended - began, 0)) AS INTEGER) AS unknown
   FROM wait WHERE occupancy <> 'idle' GROUP BY execution_id),
 taken AS (
@@ -24,14 +25,14 @@ taken AS (
     p.redo_ns AS redo, ifnull(p.queue_ns, 0) + ifnull(p.preempted_ns, 0) - ifnull(w.ns, 0) AS handover,
     min(ifnull(p.decode_delay_ns, 0), ifnull(p.decode_ns, 0) + iif(ifnull(p.cold, 0), 0, ifnull(p.slots_ns, 0)))
       + min(ifnull(p.reply_delay_ns, 0), ifnull(p.reply_ns, 0) - ifnull(min(p.result_blocked_ns, p.reply_ns), 0) + ifnull(p.signal_ns, 0)) AS machine_busy,
-    w.queued_behind, w.inversion, w.crowded_out, w.hogged, w.preempted, w.stalled, ifnull(w.unknown, 0) AS unknown
+    w.queued_behind, w.inversion, w.crowded_out, w.hogged, w.preempted, w.stalled, ifnull(w.no_cpu, 0) AS no_cpu, ifnull(w.unknown, 0) AS unknown
   FROM picked p LEFT JOIN kinds k ON k.id = p.model_id LEFT JOIN waited w ON w.id = p.id
   WHERE @only@p.complete AND p.status = 'NONE' AND @value@ IS NOT NULL LIMIT -1),
 caused AS (
   SELECT id, key, queued_behind, inversion, crowded_out, hogged, preempted, stalled, redo, handover, iif(is_cold, slots_ns, 0) AS cold,
     iif(request = 2, send_ns, 0) + iif(result = 2, return_ns, 0) AS woken_late,
     iif(request = 1, send_ns, 0) + iif(result = 1, return_ns, 0) AS polled_late, request_full + result_full AS queue_full,
-    serving_ns + iif(is_cold, 0, slots_ns) + reply_ns - result_full - machine_busy AS service, machine_busy, prepare_ns - request_full + finish_ns AS client, dependency,
+    serving_ns + iif(is_cold, 0, slots_ns) + reply_ns - result_full - machine_busy AS service, machine_busy + no_cpu AS machine_busy, prepare_ns - request_full + finish_ns AS client, dependency,
     iif(request = 0, send_ns, 0) + iif(result = 0, return_ns, 0) + unknown AS unknown
   FROM taken LIMIT -1),
 summed AS MATERIALIZED (

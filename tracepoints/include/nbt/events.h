@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* the version of the catalogue; service_state carries it. From 2 on, it has sched_ready */
-enum { NBT_CONTRACT = 2 };
+enum { NBT_CONTRACT = 3 };
 enum { NBT_TEXT_MAX = 63 }; /* bytes of a text, its zero not counted */
 
 #define NBT_ENUMERATION(name, labels) enum nbt_##name{ labels };
