@@ -8,8 +8,8 @@ trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
 failures=0
 
-# expect NAME HELD FREE WORDS [LINE]: hog has the lane for HELD, and camera gets it FREE later, with LINE in between;
-# the reason must have WORDS.
+# expect NAME HELD FREE WORDS [LINE [CPU]]: hog has the lane for HELD, and camera gets it FREE later, with LINE in between;
+# the reason must have WORDS. CPU: more of the event with which hog leaves the lane.
 expect()
 {
 	local said
@@ -25,7 +25,7 @@ expect()
 	+1 sched_enqueue exec=0x100002:1 model=0x100002 app=2 priority=low
 	+1 sched_dispatch exec=0x100002:1 lane=0
 	+1 sched_enqueue exec=0x100001:1 model=0x100001 app=1 priority=low
-	+$2 exec_end exec=0x100002:1 lane=0 status=none
+	+$2 exec_end exec=0x100002:1 lane=0 status=none ${6-}
 	${5-}
 	+$3 sched_dispatch exec=0x100001:1 lane=0
 	+1000 exec_end exec=0x100001:1 lane=0 status=none
@@ -41,4 +41,22 @@ expect()
 expect held 2500ms 500ms 'the lane was held mostly by hog'
 expect idle 500ms 2500ms 'the lane was empty for 83 % of that time'
 expect unknown 500ms 2400ms 'it is unknown who held the lane for 83 % of that time' '+100ms loss ended=3s events=5 cpu=1'
+expect ran 2500ms 500ms 'the lane was held mostly by hog$' '' cpu_ns=2400000000
+expect waited 2500ms 500ms 'but the run had no cpu for 83 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,2400000000,0' cpu_ns=1000000
+expect slept 2500ms 500ms 'but the run had no cpu for 83 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,1000000,0' cpu_ns=1000000
+
+# finds NAME WORDS DOER: the finding of starvation in that recording.
+finds()
+{
+	local said
+
+	said=$("$burstscope" summary --format json "$1.db" | grep '"finding":"starvation"' || true)
+	[[ $said == *"$2"* && $said == *"\"doer\":$3"* ]] && return
+	echo "unheld.sh: $1: found: $said"
+	failures=$((failures + 1))
+}
+
+finds ran 'hog held the lane 83 % of that time"' '"hog"'
+finds waited 'but the run had no cpu for 83 %' '"the machine"'
+finds slept 'but the run was on no cpu for 83 %, and mostly had not asked for one' null
 ((failures == 0))

@@ -9,4 +9,4 @@ SELECT sum(w.ns) FILTER (WHERE w.occupancy = 'idle') AS idle_ns, sum(w.ns) FILTE
   (SELECT sum(max(min(s.ended, @wait_ended@) - max(s.began, @wait_began@), 0)) FROM silence s WHERE s.instance = (SELECT x.exec >> 52 & 4095 FROM execution x WHERE x.id = @id@)) AS silent_ns,
   (SELECT sum(max(min(s.ended, @wait_ended@) - max(s.began, @wait_began@), 0)) FROM silence s WHERE s.went_on AND s.instance = (SELECT x.exec >> 52 & 4095 FROM execution x WHERE x.id = @id@)) AS paused_ns,
   sum(max(w.ns - h.cpu_ns - h.run_delay_ns, 0)) FILTER (WHERE w.occupancy = 'held') AS asleep_ns
-FROM held w LEFT JOIN involved h ON h.execution_id = w.blocker_id
+FROM held w LEFT JOIN execution h ON h.id = w.blocker_id -- a culprit of a wait alone is not in involved
