@@ -175,7 +175,7 @@ static const char handed_sql[] =
 /* One row per stall, with whether it had no lane again; and one per wait. */
 static const char stalls_sql[] =
 	"SELECT p.resumed IS NULL, NULL, NULL, NULL FROM stored_preemption p WHERE p.execution_id = ?1 AND p.mode >= "
-        "?2 "
+	"?2 "
 	"UNION ALL SELECT NULL, w.began + w.dur_ns, w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1";
 
 /* Never below 0. */
