@@ -521,15 +521,6 @@ static void set_window(struct bsa_device *d, uint64_t at)
 		d->window_ended = BSA_NEVER;
 }
 
-/* Whether @t, which was visited in the window that is over, waited all of it, as dormant tenants do. */
-static bool waited_all_window(const struct bsa_tenant *t)
-{
-	const struct bsa_device *d = t->device;
-
-	return d->lag_window.number && d->lag_window.began == d->window_began && !t->window_received &&
-	       t->window_entitled == d->equal - d->window_equal;
-}
-
 /* In a window in parts, each is reported that has a lag, even if no time is counted in it. */
 static void report_window_of(struct bsa_tenant *t, bool part)
 {
@@ -543,7 +534,9 @@ static void report_window_of(struct bsa_tenant *t, bool part)
 		lag.entitled = rounded_up_from_half(t->window_entitled);
 		lag_bounds(&lag, t->window_lag, t->window_most);
 		lag.in_parts = part;
-		if (!part && waited_all_window(t)) {
+		/* It waited all of the window, as dormant tenants do. */
+		if (!part && d->lag_window.number && d->lag_window.began == d->window_began && !t->window_received &&
+		    t->window_entitled == d->equal - d->window_equal) {
 			lag.first = lag.last = d->lag_window.number;
 			lag.sum = d->lag_window.sum;
 			lag.sum_part = d->lag_window.sum_part;

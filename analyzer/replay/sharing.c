@@ -345,20 +345,16 @@ static bool is_met(const struct bsa_sharing_call *c)
 	return c->answered && c->response <= budget_of(c) && c->stalled_most <= budget_of(c) - c->response;
 }
 
-/* Whether others can have made it late: it was refused, or would have been in time if it had not waited. */
-static bool is_of_others(const struct bsa_sharing_call *c)
-{
-	uint64_t alone = c->response - at_most(c->waited, c->response), budget = budget_of(c);
-
-	return c->refused || (c->waited && alone <= budget && c->stalled_most <= budget - alone);
-}
-
 /* Add what became of the deadlines of the part, in all replays of it. */
 static void add_deadlines(struct play *p, const bool played[NEEDS])
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct call *c = &p->calls[i];
 		struct bsa_sharing_app *app = &p->apps[c->is.app];
+		uint64_t alone = c->is.response - at_most(c->is.waited, c->is.response), budget = budget_of(&c->is);
+		/* It was refused, or would have been in time if it had not waited. */
+		bool is_of_others =
+			c->is.refused || (c->is.waited && alone <= budget && c->is.stalled_most <= budget - alone);
 		enum needs least = p->missed && !p->unknown ? LEAST : USUAL;
 		bool sure = !p->unknown && (played[MOST] || !p->missed);
 		bool perhaps = !played[least] || c->punctual[least] != LATE;
@@ -367,7 +363,7 @@ static void add_deadlines(struct play *p, const bool played[NEEDS])
 			continue;
 		for (int needs = 0; needs < NEEDS; needs++)
 			sure &= !played[needs] || c->punctual[needs] == IN_TIME_WITH_A_QUARTER_TO_SPARE;
-		sure &= is_met(&c->is) || (!c->is.stalled_to_its_end && is_of_others(&c->is));
+		sure &= is_met(&c->is) || (!c->is.stalled_to_its_end && is_of_others);
 		perhaps |= sure;
 		app->due++;
 		app->met += is_met(&c->is);

@@ -99,27 +99,23 @@ static bool is_small(int64_t ns)
 
 /* ---- windows ---- */
 
-/* When an import appends to a database, its ids follow those that are there. */
-static int64_t ids_before(struct bsa_store *s, struct lags *l)
+static int64_t window_id(struct bsa_store *s, uint16_t instance, uint64_t number)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
+	struct lags *l = s->lags;
+	int64_t id;
 
+	/* When an import appends to a database, its ids follow those that are there. */
 	static_assert((INT64_C(1) << NUMBER_BITS) - 1 == 1099511627775, "SQL takes the number of a window of its id");
 	if (l->before < 0 && s->append)
 		q = bsa_store_prepare(s, "SELECT coalesce(max(id & 1099511627775), 0) FROM stored_lag_window");
 	if (l->before < 0)
 		l->before = l->latest = q && bsa_store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
-	return l->before;
-}
-
-static int64_t window_id(struct bsa_store *s, uint16_t instance, uint64_t number)
-{
-	int64_t id = ids_before(s, s->lags) + (int64_t)number;
-
-	s->lags->latest = id > s->lags->latest ? id : s->lags->latest;
-	if (!s->lags->places[instance])
-		s->lags->places[instance] = ++s->lags->n_places;
-	return (int64_t)(s->lags->places[instance] - 1) << NUMBER_BITS | id;
+	id = l->before + (int64_t)number;
+	l->latest = id > l->latest ? id : l->latest;
+	if (!l->places[instance])
+		l->places[instance] = ++l->n_places;
+	return (int64_t)(l->places[instance] - 1) << NUMBER_BITS | id;
 }
 
 /* Write that window, if it is among the last ones: all earlier ones that a run can refer to were written at once. */
