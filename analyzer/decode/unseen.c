@@ -9,6 +9,7 @@
 
 #include "base/vector.h"
 #include "ring_names.h"
+#include "stop.h"
 
 enum { NS = 1000000000 };
 
@@ -37,7 +38,7 @@ struct recording {
 struct covered {
 	uint64_t began, ended;
 	size_t input;
-	bool began_with_event; /* not when LTTng made the buffer */
+	bool began_with_event; /* false: the packet began when LTTng made the buffer */
 };
 
 /* ---- streams ---- */
@@ -299,12 +300,12 @@ static bool is_rotated_in(const struct recording *r, uint64_t began, uint64_t en
 }
 
 /*
- * Whether no packet is missing before @until, where a gap ends, and some stream has none that ended since @event, when
- * there was an event: a stop would have flushed one. Ask for ascending @until.
+ * True: the session was not stopped before @until, where a gap ends; @event is the time of an event before the gap.
+ * Call this with ascending @until.
  */
 static bool is_no_stop(struct recording *r, uint64_t event, uint64_t until)
 {
-	bool proved = false, whole = true;
+	struct bsa_stop stop = { .event = event };
 
 	for (struct stream *s = r->streams; s < r->streams + r->n_streams; s++) {
 		const struct bsa_stretch *next;
@@ -314,10 +315,9 @@ static bool is_no_stop(struct recording *r, uint64_t event, uint64_t until)
 		if (!s->before_gap || s->before_gap == s->n)
 			continue;
 		next = &s->stretches[s->before_gap];
-		whole &= next[-1].last_number + 1 == next->number;
-		proved |= next[-1].ended < event;
+		bsa_stop_add(&stop, next[-1].last_number, next[-1].ended, next->number);
 	}
-	return proved && whole;
+	return bsa_stop_is_refuted(&stop);
 }
 
 static void find_gaps_between(struct recording *r, struct covered *all, size_t n)

@@ -29,8 +29,7 @@
  *
  * So: HEAD, if the first packet of a stream is not number 0: until it begins. GAP: a time without any packet
  * of the recording, or between two recordings of one clock; but not where a stream proves that the session was not
- * stopped: no packet is missing there, and the stream has none that ended since an event before the gap.
- * Without that proof, a lull just after the switch timer looks like a stop.
+ * stopped (stop.h). Without that proof, a lull just after the switch timer looks like a stop.
  * TAIL: a stream whose last packet ends before the last of another one of its trace, or before the recording
  * did (recorded.h), or that has no packet. STREAM: a cpu that other streams prove. Of these the fold drops
  * what hides nothing (fold/pending.h).
