@@ -36,6 +36,7 @@
 #include "packets.h"
 #include "quick.h"
 #include "ring_names.h"
+#include "stop.h"
 
 enum {
 	DEPTH_MAX = 8,
@@ -73,6 +74,11 @@ struct file {
 	unsigned stalled;
 };
 
+/* What next_unseen() needs of a packet's header. */
+struct covering {
+	uint64_t began, ended, number;
+};
+
 struct stream {
 	size_t trace;
 	uint64_t class, instance;
@@ -87,6 +93,12 @@ struct stream {
 	bool broken;         /* its file cannot be read on, and no other one has come */
 	uint64_t lost_until; /* time until which it was emitted as lost, because it cannot be read; 0: it can be read */
 	uint64_t first;      /* number of its first packet */
+
+	/* Its packets in their order; those before @next_cover began before the end of the last gap. Owned */
+	struct covering *covers;
+	size_t n_covers, next_cover, covers_room;
+	struct covering before_gap; /* the last packet that began before the end of that gap */
+	bool any_before_gap;
 };
 
 struct trace {
@@ -104,10 +116,11 @@ struct trace {
 	bool by_lttng;
 };
 
-/* A packet with events; the gaps between all of them are emitted as losses, as unseen.h does. */
+/* A packet that covers time; the gaps between all of them are emitted as losses, as unseen.h does. */
 struct cover {
 	uint64_t began, ended;
 	size_t trace;
+	bool began_with_event; /* false: the packet began when LTTng made the buffer, or where another one ended */
 };
 
 /* A stream of which packets are missing before the first one. */
@@ -136,7 +149,11 @@ struct bsa_follow {
 	size_t n_covers, first_cover, covers_room;
 	/* until when all gaps were emitted, and the trace that is of; ended 0: nothing is there yet */
 	struct cover covered;
-	struct cover gap;     /* the last gap that was reported */
+	struct cover gap;      /* the last gap that was reported */
+	uint64_t passed_until; /* the latest begin of the covers before @first_cover */
+	uint64_t event;        /* the latest begin of those before @first_cover that began with an event */
+	/* the last gap that was not reported: no packet ended from that event on, and before the gap's end */
+	struct cover refuted;
 	uint64_t first_began; /* the earliest begin of any packet */
 	struct head *heads;   /* not reported yet; owned */
 	size_t n_heads;
@@ -554,13 +571,48 @@ static int header_at(const struct trace *t, const struct file *file, uint64_t at
 
 /* ---- times that no packet covers ---- */
 
-/* Note the time that a packet covers. Packets arrive nearly in the order of their begins. */
-static int cover_packet(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
+/* Pass the packets of a stream that began before @until. Call this with ascending @until. */
+static void pass_covers(struct stream *s, uint64_t until)
 {
-	struct cover c = { head->began, head->ended, trace };
+	for (; s->next_cover < s->n_covers && s->covers[s->next_cover].began < until; s->next_cover++) {
+		s->before_gap = s->covers[s->next_cover];
+		s->any_before_gap = true;
+	}
+}
+
+/* Note a packet among those of its stream. False: no memory. */
+static bool stream_cover(struct bsa_follow *f, struct stream *s, const struct bsa_packet_head *head)
+{
+	pass_covers(s, f->passed_until);
+	if (s->next_cover > s->n_covers / 2) {
+		s->n_covers -= s->next_cover;
+		memmove(s->covers, s->covers + s->next_cover, s->n_covers * sizeof(*s->covers));
+		s->next_cover = 0;
+	}
+	if (!BSA_RESERVE(s->covers, s->covers_room, s->n_covers + 1, 16))
+		return false;
+	s->covers[s->n_covers++] = (struct covering){ head->began, head->ended, head->number };
+	return true;
+}
+
+/* The first packet of a cpu covers time even without events, because it begins when LTTng makes the buffer. */
+static bool is_empty(const struct bsa_packet_head *head)
+{
+	return head->began == head->ended && head->content <= headers[BSA_HEADERS_LTTNG].empty;
+}
+
+/* Note the time that the next packet of a stream covers. Packets arrive nearly in the order of their begins. */
+static int cover_packet(struct bsa_follow *f, struct stream *s, const struct bsa_packet_head *head, struct bsa_err *err)
+{
+	bool goes_on = s->any && !is_empty(&s->head) && head->began <= s->head.ended;
+	struct cover c = { head->began, head->ended, s->trace, head->number > 0 && !goes_on };
 	size_t i;
 
-	if (!f->traces[trace].by_lttng || head->content <= headers[BSA_HEADERS_LTTNG].empty)
+	if (!f->traces[s->trace].by_lttng)
+		return 0;
+	if (!stream_cover(f, s, head))
+		return follow_no_memory(err);
+	if (is_empty(head))
 		return 0;
 	if (c.began < f->first_began)
 		f->first_began = c.began;
@@ -634,6 +686,50 @@ static bool next_unreadable(struct bsa_follow *f)
 	return false;
 }
 
+static bool is_unreadable(const struct bsa_follow *f, const struct stream *s)
+{
+	return s->broken || (s->stuck && f->now - s->stuck_since >= stall_ns);
+}
+
+/*
+ * True: a stop would have written a packet of the stream by now, as TIME in follow.h assumes. False where the stream
+ * cannot be read, its process may have ended, or it may be of another session or go on in another directory.
+ */
+static bool is_flushed_by_stop(const struct bsa_follow *f, const struct stream *s)
+{
+	const struct trace *t = &f->traces[s->trace];
+	const struct bsa_trace *info = &t->input.info;
+
+	if (f->now == BSA_NEVER || is_unreadable(f, s) || s->file == SIZE_MAX || t->files[s->file].given_up ||
+	    info->uid == UINT32_MAX)
+		return false;
+	for (size_t i = 0; i < f->n_traces; i++) {
+		const struct bsa_trace *other = &f->traces[i].input.info;
+
+		if (i != s->trace &&
+		    (!other->path || !strcmp(other->uuid, info->uuid) || strcmp(other->session, info->session) != 0))
+			return false;
+	}
+	return true;
+}
+
+/* True: the session was not stopped before @until, where a gap ends. Call this with ascending @until. */
+static bool is_no_stop(struct bsa_follow *f, uint64_t until)
+{
+	struct bsa_stop stop = { .event = f->event };
+
+	for (struct stream *s = f->streams; s < f->streams + f->n_streams; s++) {
+		pass_covers(s, until);
+		if (!s->any_before_gap)
+			continue;
+		if (s->next_cover < s->n_covers)
+			bsa_stop_add(&stop, s->before_gap.number, s->before_gap.ended, s->covers[s->next_cover].number);
+		else if (s->before_gap.ended < stop.event && !stop.unflushed && is_flushed_by_stop(f, s))
+			stop.unflushed = true;
+	}
+	return bsa_stop_is_refuted(&stop);
+}
+
 /* Is there a time without a packet, or one whose packets are missing, before the next record? Then it is f->record. */
 static bool next_unseen(struct bsa_follow *f)
 {
@@ -652,12 +748,20 @@ static bool next_unseen(struct bsa_follow *f)
 	}
 	while (f->first_cover < f->n_covers && f->covers[f->first_cover].began <= at) {
 		const struct cover c = f->covers[f->first_cover++], before = f->covered;
+		bool is_gap;
 
 		if (c.ended > before.ended)
 			f->covered = c;
-		if (!before.ended || c.began <= before.ended)
+		if (c.began > f->passed_until)
+			f->passed_until = c.began;
+		is_gap = before.ended && c.began > before.ended && !is_no_stop(f, f->passed_until);
+		if (before.ended && c.began > before.ended && !is_gap)
+			f->refuted = (struct cover){ .began = f->event, .ended = c.began };
+		if (c.began_with_event && c.began > f->event)
+			f->event = c.began;
+		if (!is_gap)
 			continue;
-		f->gap = (struct cover){ before.ended, c.began, before.trace };
+		f->gap = (struct cover){ .began = before.ended, .ended = c.began, .trace = before.trace };
 		emit_unseen(f, before.trace, before.ended, c.began,
 		            (struct bsa_loss){ .cause = BSA_LOSS_GAP, .cpu = UINT32_MAX });
 		return true;
@@ -666,11 +770,6 @@ static bool next_unseen(struct bsa_follow *f)
 }
 
 /* ---- what has grown ---- */
-
-static bool is_unreadable(const struct bsa_follow *f, const struct stream *s)
-{
-	return s->broken || (s->stuck && f->now - s->stuck_since >= stall_ns);
-}
 
 /* Note whether the stream can be read, and if not, since when: after the last record of what could be read. */
 static void note_unreadable(struct bsa_follow *f, struct stream *s)
@@ -722,8 +821,9 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 		file->stalled = 0;
 		file->end += head.bytes;
 		f->followed.bytes += head.bytes;
-		/* that gap was reported as a loss */
-		f->followed.late += head.began < f->gap.ended && head.ended > f->gap.began;
+		/* that gap was reported as a loss; or this packet may be that of a stop, which came too late */
+		f->followed.late += (head.began < f->gap.ended && head.ended > f->gap.began) ||
+		                    (head.ended >= f->refuted.began && head.ended < f->refuted.ended);
 		if (!s->any)
 			s->first = head.number;
 		if (!s->any && t->by_lttng && head.number) {
@@ -736,7 +836,7 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 				f->followed.broken++;
 			}
 		}
-		if (cover_packet(f, s->trace, &head, NULL))
+		if (cover_packet(f, s, &head, NULL))
 			f->followed.broken++;
 		s->head = head;
 		s->any = true;
@@ -1043,8 +1143,10 @@ struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
 {
 	if (!f)
 		return NULL;
-	for (size_t i = 0; i < f->n_streams; i++)
+	for (size_t i = 0; i < f->n_streams; i++) {
 		bsa_flow_free(f->streams[i].flow);
+		free(f->streams[i].covers);
+	}
 	for (size_t i = 0; i < f->n_traces; i++) {
 		struct trace *t = &f->traces[i];
 

@@ -12,7 +12,8 @@
  * END       The relay drops streams that the source did not know when the session ended. Where the source was
  *           slow to ask, or knew no stream, events may have been missed.
  * UNSEEN    Times without a packet of any stream are losses, as in follow.h. Messages do not have the numbers
- *           of packets, so packets missing before the first one of a stream do not show.
+ *           of packets, so packets missing before the first one of a stream do not show; and nothing proves that the
+ *           session was not stopped (stop.h), so each such time is a loss, even a lull after the switch timer.
  * LOST      If the relay goes, the thread asks for the same session again each second. The time in between is a loss,
  *           as soon as the relay has gone.
  * TRUST     The relay, and what it sends, may be anything; libbabeltrace2 decodes it.

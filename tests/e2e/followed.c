@@ -23,6 +23,7 @@ enum { LOOK_MS = 2, LAGS_MAX = 1 << 20 };
  */
 struct sum {
 	uint64_t n, ordered, unordered;
+	uint64_t gaps; /* losses of the cause BSA_LOSS_GAP */
 };
 
 static uint64_t *lags;
@@ -42,8 +43,10 @@ static void add(struct sum *sum, const struct bsa_event *e)
 {
 	uint64_t h = mix(UINT64_C(0xcbf29ce484222325), &e->at, sizeof(e->at));
 
-	if (e->kind == BSA_loss)
+	if (e->kind == BSA_loss) {
+		sum->gaps += BSA_OF(e, loss)->cause == BSA_LOSS_GAP;
 		return;
+	}
 	h = mix(h, &e->kind, sizeof(e->kind));
 	h = mix(h, e + 1, e->size - sizeof(*e));
 	sum->n++;
@@ -111,9 +114,9 @@ int main(int argc, char **argv)
 		return 1;
 	qsort(lags, n_lags, sizeof(*lags), by_number);
 	printf("records %" PRIu64 " of %" PRIu64 ", live %zu, late %" PRIu64 " by %.3f ms at most, broken %" PRIu64
-	       ", overwritten %" PRIu64 ", streams %zu\n",
+	       ", overwritten %" PRIu64 ", streams %zu, gaps %" PRIu64 " of %" PRIu64 "\n",
 	       live.n, whole.n, n_lags, followed.late, (double)followed.late_ns / 1e6, followed.broken,
-	       followed.lost_hold, followed.streams);
+	       followed.lost_hold, followed.streams, live.gaps, whole.gaps);
 	if (n_lags)
 		printf("lag p50 %.3f ms, p99 %.3f ms\n", (double)lags[n_lags / 2] / 1e6,
 		       (double)lags[n_lags - 1 - n_lags / 100] / 1e6);

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# holes.sh BURSTSCOPE SERVICE LOAD -- burstscope finds what LTTng did not record, though LTTng counts none of it as
+# holes.sh BURSTSCOPE SERVICE LOAD FOLLOWED -- burstscope finds what LTTng did not record, though LTTng counts none of it as
 # lost: overwritten rings of snapshots and of tracefiles, a session that was stopped and started, a stream's file that
 # is missing or cut. No answer covers such a time. Recordings without holes have none.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
-burstscope=$1 service=$2 load=$3
+burstscope=$1 service=$2 load=$3 followed=$4
 sql=$(dirname "$0")/../analyzer
+followers=()
 
 # recorded NAME CHANNEL_OPTIONS [CREATE_OPTION...]
 recorded()
@@ -17,6 +18,8 @@ recorded()
 	shift 2
 
 	quietly lttng --no-sessiond create "$name" --output="$tmp/$name" "$@"
+	[[ "${options[*]}" != *--switch-timer* ]] || # the metadata must be readable while it records
+		quietly lttng --no-sessiond enable-channel --session "$name" --userspace --switch-timer=100000 metadata
 	quietly lttng --no-sessiond enable-channel --session "$name" --userspace "${options[@]}" all
 	quietly lttng --no-sessiond enable-event --session "$name" --userspace --channel all 'nnburst:*' --loglevel=DEBUG_FUNCTION
 	quietly lttng --no-sessiond start "$name"
@@ -56,6 +59,31 @@ has_holes()
 	! grep 'within \(its\|their\) share' "$tmp/said" || wrong "$1 has a hole, and the summary claims that an app was within its share"
 }
 
+# follow_begin NAME: follow the recording from now on, until follow_end.
+follow_begin()
+{
+	[[ -p $tmp/until ]] || mkfifo "$tmp/until"
+	"$followed" "$tmp/$1" 100 <"$tmp/until" >"$tmp/$1.live" 9>&- &
+	followers+=("$!")
+	[[ -e /proc/$$/fd/9 ]] || exec 9>"$tmp/until"
+}
+
+# follow_end: end what follow_begin began. The recordings have ended.
+follow_end()
+{
+	local pid
+
+	exec 9>&-
+	for pid in "${followers[@]}"; do await_end "$pid" 'what follows a session ends' || wrong 'what was followed is not what is there'; done
+}
+
+# is_followed NAME: what followed the recording must have found the gaps of an import, unless a packet came too late.
+is_followed()
+{
+	grep -qE ', gaps ([0-9]+) of \1$' "$tmp/said" || ! grep -q ', late 0 by' "$tmp/said" ||
+		wrong "$1: gaps that an import does not have: $(<"$tmp/said")"
+}
+
 # packets FILE: print where each packet begins, and where the last one ends.
 packets()
 {
@@ -93,6 +121,7 @@ rm -rf "$tmp"/{whole,small,rotated,by_pid}*
 # session began. That is no hole: one cpu has had no events since before, and a stop would have written a packet of it.
 recorded timed '--subbuf-size=64k --num-subbuf=32 --switch-timer=20000'
 recorded stopped '--subbuf-size=64k --num-subbuf=32 --switch-timer=20000'
+for name in timed stopped; do follow_begin "$name"; done
 start_service "$service"
 quietly taskset -a -c -p 0 "$daemon"
 for cpu in $(seq $(($(nproc) - 1)) -1 0) 0 0; do
@@ -103,6 +132,13 @@ quietly lttng --no-sessiond start stopped
 quietly taskset -c 0 "$load" --quiet --socket "$tmp/socket" --duration 100ms transport
 stop_service
 for name in timed stopped; do end_session "$name"; done
+follow_end
+for name in timed stopped; do
+	"$followed" "$tmp/$name" 100 </dev/null >"$tmp/said" || wrong "$name, once it has ended: $(<"$tmp/said")"
+	is_followed "$name"
+	cp "$tmp/$name.live" "$tmp/said"
+	is_followed "$name"
+done
 (($(nproc) == 1)) || has timed 0
 n=$(holes stopped)
 ((n == 1)) || wrong "stopped has $n holes, not 1"

@@ -1,6 +1,6 @@
 /*
- * test_gaps.c -- a time without packets is a gap unless a stream proves that the session was not stopped: tables of packets,
- * which bsa_unseen_find is given.
+ * test_gaps.c -- a time without packets is a gap unless a stream proves that the session was not stopped: tables of
+ * packets, which bsa_unseen_find is given.
  */
 #include <setjmp.h>
 #include <stdarg.h>

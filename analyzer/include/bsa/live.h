@@ -4,7 +4,8 @@
  *
  * The records come from the files (decode/follow.h), or from a relay daemon (decode/remote.h), and the fold
  * is the one of an import. So when the recording has ended and all of it was read, the sums equal those of an
- * import exactly: struct bsa_live_state shows whether this holds.
+ * import exactly, but for gaps (decode/follow.h, decode/remote.h: UNSEEN): struct bsa_live_state shows whether this
+ * holds.
  *
  * TWO SPEEDS  Rates, latencies and misses are known with the last event of an execution. Waits, and so causes
  *             and shares, are known when no earlier event can arrive: with events of detail compact, a second
