@@ -8,8 +8,8 @@
  *        earlier than one before it is late: it is handed out all the same, and counted.
  * TIES   Records of one time are collected from all sequences, and put into order (ties.h).
  * RANK   The rank of a stream, from 1 on, decides where time does not. A record of rank 0 belongs to no stream:
- *        a time that was not seen. It comes before the other records of its time, is not ordered with
- *        them, and is never late.
+ *        a time that was not seen. It is never late, and comes before the other records of its time, as each loss
+ *        does (ties.h).
  */
 #ifndef BSA_DECODE_ORDERED_H
 #define BSA_DECODE_ORDERED_H
@@ -41,7 +41,10 @@ static inline const struct bsa_head *bsa_ordered_head(const struct bsa_ordered *
 	return o->merge.n && o->merge.heap[0].at < o->until ? o->merge.heap : NULL;
 }
 
-/* Parts of bsa_ordered_next(), which no other file calls. The first two are for what is rare. */
+/*
+ * Parts of bsa_ordered_next(), which no other file calls. bsa_ordered_late and bsa_ordered_collect are called rarely, so
+ * they are no inline functions.
+ */
 void bsa_ordered_late(struct bsa_ordered *o, uint64_t at);
 int bsa_ordered_collect(struct bsa_ordered *o, struct bsa_head head, bsa_step *step, void *owner,
                         const struct bsa_event *first, const struct bsa_event **ret, struct bsa_err *err);
@@ -65,12 +68,12 @@ static inline int bsa_ordered_take(struct bsa_ordered *o, bsa_step *step, void *
 	return r < 0 ? r : 1;
 }
 
-/* Has the next record the time of the last one, @at? A late one goes with it. */
+/* Does the next record belong to the tie at @at? A record of an earlier time, which is late, does. */
 static inline bool bsa_ordered_is_tied(const struct bsa_ordered *o, uint64_t at)
 {
 	const struct bsa_head *head = bsa_ordered_head(o);
 
-	return head && head->at <= at && head->rank;
+	return head && head->at <= at;
 }
 
 /*
@@ -98,7 +101,7 @@ static inline __attribute__((always_inline)) int bsa_ordered_next(struct bsa_ord
 	r = bsa_ordered_take(o, step, owner, &e, err);
 	if (__builtin_expect(r < 0, 0))
 		return r;
-	if (__builtin_expect(bsa_ordered_is_tied(o, first.at) && first.rank, 0))
+	if (__builtin_expect(bsa_ordered_is_tied(o, first.at), 0))
 		return bsa_ordered_collect(o, first, step, owner, e, ret, err);
 	*ret = e;
 	return 1;

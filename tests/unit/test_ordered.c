@@ -15,10 +15,11 @@
 
 enum { SEQUENCES = 3, RECORDS_MAX = BSA_TIES_MAX };
 
-/* A sequence of rank @rank: of each record its time. */
+/* A sequence of rank @rank: of each record its time, and its kind. */
 struct sequence {
 	uint64_t rank;
 	const uint64_t *times;
+	enum bsa_kind kind; /* a loss, or a kind whose records begin with an execution: then that is 1 */
 	size_t n, next;
 };
 
@@ -29,7 +30,11 @@ struct source {
 	size_t fails; /* number of the step that fails; 0: none does */
 	struct {
 		struct bsa_event event;
-		struct bsa_loss loss;
+		union {
+			struct bsa_loss loss;
+			uint64_t exec;
+			char bytes[BSA_RECORD_MAX];
+		};
 	} record;
 };
 
@@ -42,9 +47,16 @@ static int step(void *owner, struct bsa_head *head, const struct bsa_event **ret
 	if (source->fails && !--source->fails)
 		return bsa_fail(err, BSA_E_INPUT, "step");
 	source->record.event = (struct bsa_event){
-		.at = s->times[s->next], .trace = (uint32_t)head->who, .kind = BSA_loss, .size = sizeof(source->record)
+		.at = s->times[s->next], .trace = (uint32_t)head->who, .kind = s->kind
 	};
-	source->record.loss = (struct bsa_loss){ .ended = s->times[s->next], .events = s->next };
+	memset(source->record.bytes, 0, sizeof(source->record.bytes));
+	if (s->kind == BSA_loss) {
+		source->record.event.size = sizeof(source->record.event) + sizeof(source->record.loss);
+		source->record.loss = (struct bsa_loss){ .ended = s->times[s->next], .events = s->next };
+	} else {
+		source->record.event.size = BSA_RECORD_MAX;
+		source->record.exec = 1;
+	}
 	*ret = &source->record.event;
 	if (++s->next == s->n)
 		return 0;
@@ -54,7 +66,7 @@ static int step(void *owner, struct bsa_head *head, const struct bsa_event **ret
 
 static void add_sequence(struct source *source, size_t who, uint64_t rank, const uint64_t *times, size_t n)
 {
-	source->sequences[who] = (struct sequence){ .rank = rank, .times = times, .n = n };
+	source->sequences[who] = (struct sequence){ .rank = rank, .times = times, .kind = BSA_loss, .n = n };
 	bsa_merge_add(&source->ordered.merge, (struct bsa_head){ .at = times[0], .rank = rank, .who = who });
 }
 
@@ -176,6 +188,29 @@ static void a_late_record_is_counted(void **state)
 	source_free(source);
 }
 
+/* The effect of the first sequence comes after its cause of the second one, though a late record is between them. */
+static void a_late_record_does_not_end_a_tie(void **state)
+{
+	static const uint64_t first[] = { 10, 5 }, second[] = { 10 };
+	struct source *source = source_new();
+	const struct bsa_event *e;
+
+	(void)state;
+	add_sequence(source, 0, 1, first, 2);
+	add_sequence(source, 1, 2, second, 1);
+	source->sequences[0].kind = BSA_exec_return;
+	source->sequences[1].kind = BSA_exec_submit;
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(bsa_ordered_next(&source->ordered, step, source, &e, NULL), 1);
+		assert_int_equal(e->kind, i ? BSA_exec_return : BSA_exec_submit);
+		assert_int_equal(e->at, i == 2 ? 5 : 10);
+	}
+	expect_none(source);
+	assert_int_equal(source->ordered.late, 1);
+	assert_int_equal(source->ordered.late_ns, 5);
+	source_free(source);
+}
+
 /* More records of one time than ties.h takes at once: each one comes, after those of its sequence before it. */
 static void no_record_of_many_ties_is_lost(void **state)
 {
@@ -201,17 +236,19 @@ static void no_record_of_many_ties_is_lost(void **state)
 static void an_error_of_a_step_is_returned(void **state)
 {
 	static const uint64_t first[] = { 10, 10, 10 };
-	const struct bsa_event *e;
+	static const struct bsa_event untouched;
 
 	(void)state;
 	for (size_t fails = 1; fails <= 3; fails++) {
 		struct source *source = source_new();
 		struct bsa_err err = { "" };
+		const struct bsa_event *e = &untouched;
 
 		source->fails = fails;
 		add_sequence(source, 0, 1, first, 3);
 		assert_int_equal(bsa_ordered_next(&source->ordered, step, source, &e, &err), BSA_E_INPUT);
 		assert_string_equal(err.text, "step");
+		assert_ptr_equal(e, &untouched);
 		source_free(source);
 	}
 }
@@ -223,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_time_that_was_not_seen_comes_first),
 		cmocka_unit_test(a_record_waits_for_its_time),
 		cmocka_unit_test(a_late_record_is_counted),
+		cmocka_unit_test(a_late_record_does_not_end_a_tie),
 		cmocka_unit_test(no_record_of_many_ties_is_lost),
 		cmocka_unit_test(an_error_of_a_step_is_returned),
 	};
