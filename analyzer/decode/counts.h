@@ -1,4 +1,4 @@
-/* counts.h -- counts what a reader has read of a trace so far. One thread writes; any may read. */
+/* counts.h -- counts what a reader has read of a trace so far, and adds counts up. One thread writes; any may read. */
 #ifndef BSA_DECODE_COUNTS_H
 #define BSA_DECODE_COUNTS_H
 
@@ -13,10 +13,10 @@ struct bsa_counts {
 	atomic_bool cut;
 };
 
-/* Nothing was read. Before the thread that writes is started. */
+/* Set *@counts to those of a trace of which nothing was read. Call this before the thread that writes is started. */
 void bsa_counts_init(struct bsa_counts *counts);
 
-/* Add to @sum. In a sum of nothing, began and ended are BSA_NEVER. */
+/* Add @counts to *@sum, whose began and ended are BSA_NEVER at first. */
 void bsa_counts_add(struct bsa_decoded *sum, const struct bsa_counts *counts);
 
 /*
