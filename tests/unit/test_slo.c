@@ -745,7 +745,7 @@ static void executions_may_be_asked_for(void **ctx)
 
 static void junit_escapes_what_strangers_wrote(void **ctx)
 {
-	static const char text[] = "executions of app=\"<&>'\x01\xc3\xa9\xff\xed\xa0\x80\xef\xbf\xbf\" >= 1";
+	static const char text[] = "executions of app=\"<&>'\x01\xc3\xa9\xff\xed\xa0\x80\xef\xbf\xbf\xe0\xa6y\" >= 1";
 	struct bsa_err err = { "" };
 	struct bsv_slo slo;
 	struct bsv_slo_result r = {
@@ -769,7 +769,7 @@ static void junit_escapes_what_strangers_wrote(void **ctx)
 		     "    </properties>\n"
 		     "    <testcase classname=\"a&amp;b.slo\" name=\"executions of app=&quot;&lt;&amp;&gt;'?\xc3\xa9"
 		     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" /* of bytes that are not UTF-8 */
-		     "\xef\xbf\xbd&quot; &gt;= 1\" line=\"1\" time=\"0\">\n"
+		     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdy&quot; &gt;= 1\" line=\"1\" time=\"0\">\n"
 		     "      <properties>\n"
 		     "        <property name=\"bound\" value=\"1\"/>\n"
 		     "      </properties>\n"

@@ -77,19 +77,23 @@ size_t bsv_letter(const char *s, size_t n, uint32_t *ret)
 	const unsigned char *u = (const unsigned char *)s;
 
 	assert(n > 0);
-	*ret = *u;
+	*ret = *u < 0x80 ? *u : 0xfffd;
 	if (*u < 0x80)
 		return 1;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		size_t length = kinds[i].length, j = 2;
+		uint32_t letter;
 
 		if (*u < kinds[i].from || *u > kinds[i].to || length > n || u[1] < kinds[i].second_from ||
 		    u[1] > kinds[i].second_to)
 			continue;
-		*ret = (*u & (0x7fu >> length)) << 6 | (u[1] & 0x3f);
+		letter = (*u & (0x7fu >> length)) << 6 | (u[1] & 0x3f);
 		for (; j < length && (u[j] & 0xc0) == 0x80; j++)
-			*ret = *ret << 6 | (u[j] & 0x3f);
-		return j == length ? length : 0;
+			letter = letter << 6 | (u[j] & 0x3f);
+		if (j < length)
+			return 0;
+		*ret = letter;
+		return length;
 	}
 	return 0;
 }

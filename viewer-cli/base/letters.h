@@ -12,7 +12,7 @@ bool bsv_has_unicode(void);
 /* Columns that the UTF-8 text @s takes up on a terminal (wide letters: 2; combining ones: 0). */
 int bsv_width(const char *s);
 
-/* Decode the first letter of @s, which has @n bytes, n > 0. Returns its length; 0: not UTF-8. */
+/* Decode the first letter of @s, which has @n bytes, n > 0. Returns its length; 0: not UTF-8, and *ret is U+FFFD. */
 size_t bsv_letter(const char *s, size_t n, uint32_t *ret);
 
 /*
