@@ -27,6 +27,9 @@
  *               later sees in seat_waits what the caller of nnb__lanes_holders wrote before that ((2) of stalls.c)
  *           (9) a lane is passed on, or its thread has come for it: ON_LANE is cleared, or SEEN set, by compare and
  *               exchange => one of the two happens. Clearing it changes turn as a look does (4)
+ *           (10) a seat's thread counts its next execution, then takes its kept lane (6); a seat that waits has looked
+ *               for kept lanes since, and none is kept while it waits (5) => under the lock, while a seat waits, the
+ *               number of the execution on a lane is right, and does not change
  *           cpu is a hint. yield_at is a hint, stored under the lock and loaded without it: a thread that finds it
  *           due asks again under it.
  * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a
@@ -466,7 +469,7 @@ static struct nnb__lane_holder lane_holder(const struct nnb__lanes *l, uint32_t 
 		.lane = lane,
 		.seat = s,
 		.arrival = s->job.arrival,
-		.since = s->job.since,
+		.execution = atomic_load_explicit(&s->executions, memory_order_relaxed),
 		.tid = s->tid,
 		.losses = atomic_load_explicit(&s->losses, memory_order_relaxed),
 		.on_probation = is_on_probation(s, now),
@@ -489,15 +492,15 @@ void nnb__lanes_holders(struct nnb__lanes *l, struct nnb__lane_holders *ret)
 
 /*
  * The holder's seat, if it still has the lane for the same execution, and another seat waits; NULL otherwise. The
- * caller holds the lock.
+ * caller holds the lock, so the seat's thread cannot begin its next execution on the lane meanwhile (10).
  */
 static struct nnb__seat *seat_of_holder(const struct nnb__lanes *l, const struct nnb__lane_holder *h)
 {
 	struct nnb__seat *s = seat_on_lane(l, h->lane);
 
-	if (!l->policy.waiting || !s || s != h->seat || s->job.arrival != h->arrival || s->job.since != h->since)
+	if (!l->policy.waiting || !s || s != h->seat || s->job.arrival != h->arrival)
 		return NULL;
-	return s;
+	return atomic_load_explicit(&s->executions, memory_order_relaxed) == h->execution ? s : NULL; /* (10) */
 }
 
 /* Must the execution leave its lane for that reason? The caller holds the lock. */

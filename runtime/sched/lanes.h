@@ -153,11 +153,12 @@ struct nnb__lane_holder {
 	uint32_t lane;
 	/* These three identify the execution. For comparisons only, because the seat may be gone. NULL: no execution */
 	const struct nnb__seat *seat;
-	uint64_t arrival, since;
-	pid_t tid;         /* its thread */
-	uint32_t losses;   /* how often it has lost its lane */
-	bool on_probation; /* its app is: nnb__lanes_take_away */
-	bool is_absent;    /* it got the lane while it waited, and its thread has not come for it yet */
+	uint64_t arrival;   /* of the seat; the same for all executions on a lane that it keeps */
+	uint64_t execution; /* its number among those of the seat */
+	pid_t tid;          /* its thread */
+	uint32_t losses;    /* how often it has lost its lane */
+	bool on_probation;  /* its app is: nnb__lanes_take_away */
+	bool is_absent;     /* it got the lane while it waited, and its thread has not come for it yet */
 };
 
 struct nnb__lane_holders {

@@ -48,7 +48,7 @@ enum {
 
 static bool is_same_holder(const struct nnb__lane_holder *a, const struct nnb__lane_holder *b)
 {
-	return a->seat == b->seat && a->arrival == b->arrival && a->since == b->since;
+	return a->seat == b->seat && a->arrival == b->arrival && a->execution == b->execution;
 }
 
 /*

@@ -726,6 +726,38 @@ static void a_lane_is_taken_away_only_from_the_execution_that_was_seen(void **st
 	nnb__lanes_fini(&l);
 }
 
+/* All executions on a kept lane arrived when the seat took it; their numbers differ. */
+static void a_kept_lane_is_not_taken_away_from_the_next_execution(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__lane_holders before, now;
+	struct nnb__seat keeper;
+	struct nnb__lanes l;
+	struct waiter w;
+
+	(void)state;
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&keeper, &l, &app, 1, NULL);
+	keeper.keeps = true;
+	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
+	nnb__lanes_holders(&l, &before);
+	nnb__lanes_give(&keeper);
+	assert_int_equal(atomic_load(&keeper.hold), NNB__HOLD_KEPT);
+	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
+	waiter_start(&w, &l, &other, 1, NNB__NEVER);
+	await_waiting(&l, 1);
+	assert_false(nnb__lanes_take_away(&l, &before.of[0], NNB__STALL_PAGE));
+	nnb__lanes_holders(&l, &now);
+	assert_int_equal(now.of[0].arrival, before.of[0].arrival);
+	assert_true(nnb__lanes_take_away(&l, &now.of[0], NNB__STALL_PAGE));
+	pthread_join(w.thread, NULL);
+	nnb__lanes_give(&w.seat);
+	nnb__lanes_give(&keeper); /* lost: gives nothing back */
+	nnb__lanes_release(&keeper);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
 /* One look at its thread is enough then, and so is that its thread has no cpu. */
 static void an_app_that_stalls_twice_is_on_probation(void **state)
 {
@@ -1284,6 +1316,7 @@ int main(void)
 		cmocka_unit_test(an_announcement_returns_the_number_announced_before),
 		cmocka_unit_test(an_execution_whose_thread_waits_for_a_page_loses_its_lane),
 		cmocka_unit_test(a_lane_is_taken_away_only_from_the_execution_that_was_seen),
+		cmocka_unit_test(a_kept_lane_is_not_taken_away_from_the_next_execution),
 		cmocka_unit_test(an_app_that_stalls_twice_is_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
 		cmocka_unit_test(a_seat_that_begins_to_wait_calls_the_hook),

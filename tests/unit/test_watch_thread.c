@@ -285,6 +285,38 @@ static void the_next_execution_on_the_lane_does_not_lose_it(void **state)
 	rounds_end();
 }
 
+/* A seat that waits gets the other lane; then the holder keeps its lane, and its next execution begins there. */
+static void the_next_execution_on_a_kept_lane_does_not_lose_it(void **state)
+{
+	struct nnb__seat second, next[2];
+
+	(void)state;
+	begin_with(2);
+	nnb__seat_init(&second, &l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&second, NNB__NEVER), 0);
+	for (int i = 0; i < 2; i++)
+		nnb__seat_init(&next[i], &l, &w.app, 1, NULL);
+	nnb__lanes_give(&holder);
+	holder.keeps = true;
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	wait_without_a_thread(&next[0]);
+	assert_int_equal(rounds(2, NNB__WAIT_PAGE), 0); /* the second one of them counts */
+	nnb__lanes_give(&second);
+	assert_true(l.policy.running[1] == &next[0].job);
+	nnb__lanes_give(&holder);
+	assert_int_equal(atomic_load(&holder.hold), NNB__HOLD_KEPT);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	wait_without_a_thread(&next[1]);
+	assert_int_equal(rounds(1, NNB__WAIT_PAGE), 0);
+	assert_int_equal(app.shares.preemptions, 0);
+	nnb__lanes_give(&holder);
+	nnb__lanes_give(&next[0]);
+	nnb__lanes_give(&next[1]);
+	nnb__lanes_release(&holder);
+	assert_int_equal(l.policy.free, 3);
+	nnb__lanes_fini(&l);
+}
+
 /* The holder's execution on the only lane stalls twice; then its next one is on the lane. */
 static void put_on_probation(void)
 {
@@ -496,6 +528,7 @@ int main(void)
 		cmocka_unit_test(an_execution_whose_thread_waits_for_a_page_in_two_rounds_loses_its_lane),
 		cmocka_unit_test(all_suspects_lose_their_lanes_in_a_round),
 		cmocka_unit_test(the_next_execution_on_the_lane_does_not_lose_it),
+		cmocka_unit_test(the_next_execution_on_a_kept_lane_does_not_lose_it),
 		cmocka_unit_test(one_round_is_enough_on_probation),
 		cmocka_unit_test(a_seat_takes_the_lane_of_a_thread_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
