@@ -248,9 +248,10 @@ void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_r
 	ret->n = c->executions;
 	ret->figure = (double)c->executions;
 	if (ret->figure >= rule->bound)
-		result_end(ret, BSV_PASS, "all of them, whatever became of them");
+		result_end(ret, BSV_PASS, "executions of any status count");
 	else if (c->vanished >= 0 && ret->figure + (double)c->vanished < rule->bound)
-		result_end(ret, BSV_FAIL, "all of them, whatever became of them");
+		result_end(ret, BSV_FAIL, "%" PRId64 " %s, and %.15g is the least; executions of any status count",
+		           c->executions, bsv_plural((uint64_t)c->executions, "execution", "executions"), rule->bound);
 	else
 		result_end(ret, BSV_CANNOT_TELL, "events were lost: there may have been more");
 }
