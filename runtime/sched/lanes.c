@@ -94,7 +94,7 @@ static struct nnb__lane_app *app_of(struct nnb__seat *s)
 	return (struct nnb__lane_app *)s->job.app;
 }
 
-/* The policy wants the lane at once: the time since when it has. */
+/* The policy wants the lane at once. Returns since when. */
 static uint64_t yield_asked_at(const struct nnb__seat *s)
 {
 	uint64_t before = atomic_load_explicit(&s->yield_at, memory_order_relaxed), now = nnb__now();
@@ -142,6 +142,20 @@ static void wait_ended(struct nnb__seat *s, uint64_t since)
 		;
 }
 
+/*
+ * Publish whether lanes are wanted, for threads that keep a lane; then unlock. While apps are owed lane time, the
+ * policy must know when each lane is idle, so no lane is kept then either.
+ */
+static void lanes_unlock(struct nnb__lanes *l)
+{
+	uint32_t wanted = l->policy.waiting + l->policy.claims_kept;
+
+	assert(nnb__is_locked(&l->lock));
+	if (__builtin_expect(atomic_load_explicit(&l->wanted, memory_order_relaxed) != wanted, 0))
+		atomic_store_explicit(&l->wanted, wanted, memory_order_seq_cst); /* (5) */
+	pthread_mutex_unlock(&l->lock);
+}
+
 /* ---- waiting ---- */
 
 static bool seat_is_cancelled(const struct nnb__seat *s)
@@ -161,7 +175,7 @@ static bool wait_give_up(struct nnb__seat *s)
 		nnb__policy_cancel(&l->policy, &s->job, nnb__now());
 		publish_yields(l);
 	}
-	pthread_mutex_unlock(&l->lock);
+	lanes_unlock(l);
 	return waits;
 }
 
@@ -310,20 +324,6 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, enum leave how, uint64_
 /* ---- lanes that are kept ---- */
 
 /*
- * Publish whether lanes are wanted, for threads that keep a lane; then unlock. While apps are owed lane time, the
- * policy must know when each lane is idle, so no lane is kept then either.
- */
-static void lanes_unlock(struct nnb__lanes *l)
-{
-	uint32_t wanted = l->policy.waiting + l->policy.claims_kept;
-
-	assert(nnb__is_locked(&l->lock));
-	if (__builtin_expect(atomic_load_explicit(&l->wanted, memory_order_relaxed) != wanted, 0))
-		atomic_store_explicit(&l->wanted, wanted, memory_order_seq_cst); /* (5) */
-	pthread_mutex_unlock(&l->lock);
-}
-
-/*
  * Take over the seat's kept lane, as the seat's thread or as one that takes it away: @to is how it is held then. False:
  * it is not kept.
  */
@@ -439,6 +439,7 @@ static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 	struct nnb__lanes *l = s->lanes;
 	uint32_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
 	struct nnb__seat *next;
+	bool on_lane;
 
 	assert(nnb__is_locked(&l->lock) && l->policy.waiting);
 	if (s->passes_since && now >= s->passes_since + PASSES_NS)
@@ -451,14 +452,15 @@ static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 	if (!s->passes_since)
 		s->passes_since = now;
 	next = lane_leave(s, ENDS, now);
-	nnb__policy_ready(&l->policy, &s->job, now);
+	on_lane = nnb__policy_ready(&l->policy, &s->job, now);
+	assert(!on_lane);    /* a seat waited, so it has the lane now */
 	s->job.begun = true; /* it may have: then how much of it is left is unknown */
 	publish_yields(l);
 	seat_wake(next);
 	return true;
 }
 
-/* Who has the lane? The caller holds the lock. */
+/* Copy the holder of @lane. The caller holds the lock. */
 static struct nnb__lane_holder lane_holder(const struct nnb__lanes *l, uint32_t lane, uint64_t now)
 {
 	const struct nnb__seat *s = seat_on_lane(l, lane);

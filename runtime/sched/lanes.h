@@ -125,8 +125,9 @@ bool nnb__lanes_yields(struct nnb__seat *seat, uint64_t now);
 int nnb__lanes_yield(struct nnb__seat *seat, uint64_t until, bool *ret_left);
 
 /*
- * Was the lane taken away, because the seat's thread waited for a page? Then yield_at is due, and the seat must call
- * nnb__lanes_yield before it goes on: that waits for a lane again, *ret_left is true, and so is seat->regains.
+ * Was the lane taken away, because the seat's thread waited for a page, or for a cpu? Then yield_at is due, and the
+ * seat must call nnb__lanes_yield before it goes on: that waits for a lane again, *ret_left is true, and so is
+ * seat->regains.
  */
 static inline bool nnb__lanes_lost(const struct nnb__seat *seat)
 {
@@ -167,7 +168,7 @@ struct nnb__lane_holders {
 	struct nnb__lane_holder of[NNB__LANES_MAX];
 };
 
-/* Copy who has the lanes now. Any thread. */
+/* Copy which seats have the lanes now. Any thread. */
 void nnb__lanes_holders(struct nnb__lanes *lanes, struct nnb__lane_holders *ret);
 
 /* Why a thread cannot use the lane that its execution has. */
@@ -182,8 +183,9 @@ enum nnb__stall {
 /*
  * Take its lane away from the execution of @holder, and give it to a seat that waits. An execution whose thread is
  * absent waits again then, behind the others, and passes lanes on for a second at most; any other has lost its lane
- * (nnb__lanes_lost). False: no seat waits, the execution is not on that lane any more, or is ending, or @why is not
- * so any more, or not enough. Any thread.
+ * (nnb__lanes_lost). False: no seat waits; the execution is not on that lane any more, or is ending; @why is not
+ * enough; or, for NNB__STALL_ABSENT, its thread has come for the lane, or the seat has passed lanes on for a second.
+ * Any thread.
  *
  * An app is on probation for a second after it has lost lanes for a page twice within a second.
  */

@@ -9,18 +9,19 @@
  *
  * CONCURRENCY  `watched` belongs to the thread (nnb__stalls_round). A seat that looks at executions on probation has
  *           an array of its own, on the stack of its thread, so several threads may look at one lane at the same time.
- *           Each knows a copy of who has the lane, and holds no lock while it asks the kernel about the thread there.
- *           By then that thread may run another execution, or be gone. So a lane is taken away only from the execution
- *           that was copied (nnb__lanes_take_away), and at most one of the threads succeeds.
+ *           Each has a copy of which seat has the lane, and holds no lock while it asks the kernel about the thread
+ *           there. By then that thread may run another execution, or be gone. So a lane is taken away only from the
+ *           execution that was copied (nnb__lanes_take_away), and at most one of the threads succeeds.
  * ORDERING  (1) the thread stores sleeps = 1, then loads ending; nnb__stalls_end stores ending, then sleeps = 0, and
  *               then wakes; all sequentially consistent => the thread sees ending, or the 0 follows its 1: it sleeps
- *               on 1 only, so it does not sleep, or the wake finds it
+ *               on 1 only, so it does not sleep, or the wake finds it. Between rounds it waits on 0, for ROUND_NS at
+ *               most, and then looks at ending
  *           (2) the thread stores sleeps = 1, then copies the holders under the lanes' lock; a seat enters the queue
  *               under that lock, and then loads sleeps ((8) of lanes.c) => the thread finds that the seat waits, or
  *               the seat loads this 1 or a later value. If it loads 1, it stores 0, and then wakes the thread. If it
  *               loads 0, another seat or nnb__stalls_end has stored that 0, and then wakes the thread; or the thread
- *               has stored it, is awake, and copies the holders again before it sleeps. The thread sleeps on 1 only. A
- *               seat's 0 may come late, and then wakes the thread once too often
+ *               has stored it, is awake, and copies the holders again before it sleeps. Without a time limit the
+ *               thread sleeps on 1 only. A seat's 0 may come late, and then wakes the thread once too often
  * PROGRESS  While seats wait, a round every ROUND_NS: a lane is lost two to three rounds after its thread fell asleep,
  *           or within one if its execution has lost a lane before. An app whose pages take long again and again gets
  *           a lane again and again, so rounds are shorter for a while after each loss.
@@ -52,11 +53,11 @@ static bool is_same_holder(const struct nnb__lane_holder *a, const struct nnb__l
 }
 
 /*
- * The lanes whose threads to look at, a bit each: with @probation_only those of executions on probation. Lanes of
- * theirs that wait for their threads are passed on: *@passed of them.
+ * The lanes whose threads to look at, a bit each: with @probation_only those of executions on probation. A lane
+ * of such an execution whose thread has not come for it is passed on; *ret_passed counts these.
  */
 static uint64_t suspects_find(struct nnb__lanes *l, const struct nnb__lane_holders *now,
-                              struct nnb__lane_watch *watched, bool probation_only, uint32_t *passed)
+                              struct nnb__lane_watch *watched, bool probation_only, uint32_t *ret_passed)
 {
 	uint64_t suspects = 0;
 
@@ -71,7 +72,7 @@ static uint64_t suspects_find(struct nnb__lanes *l, const struct nnb__lane_holde
 		if (!h->seat || !now->waiting)
 			continue;
 		if (h->on_probation && h->is_absent && nnb__lanes_take_away(l, h, NNB__STALL_ABSENT)) {
-			++*passed;
+			++*ret_passed;
 			*w = (struct nnb__lane_watch){ .rounds = 0 };
 			continue;
 		}

@@ -10,7 +10,7 @@
 
 #include "sched/lanes.h"
 
-/* What is known of a lane: who has it, and in how many rounds in a row its thread waited for a page. */
+/* What is known of a lane: which seat has it, and in how many rounds in a row its thread waited for a page. */
 struct nnb__lane_watch {
 	struct nnb__lane_holder holder;
 	uint32_t rounds;

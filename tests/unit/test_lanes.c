@@ -259,6 +259,7 @@ static void a_thread_that_waits_too_long_returns_without_a_lane(void **state)
 	until = nnb__now() + 3 * MS;
 	assert_int_equal(nnb__lanes_take(&seat, until), -ETIMEDOUT);
 	assert_true(nnb__now() >= until);
+	assert_int_equal(atomic_load(&l.wanted), 0); /* lanes may be kept again */
 	nnb__lanes_counts(&l, &app, &counts);
 	assert_true(counts.longest_wait_ns > 0 && counts.received_ns > 0);
 	nnb__lanes_give(&holder);
@@ -540,12 +541,14 @@ static void expect_loss(enum nnb__stall why, enum nbt_mode mode)
 	holder.trace = &traces[0];
 	w.seat.trace = &traces[1];
 	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
-	nnb__trace_dispatched(&traces[0], 0);
-	atomic_store(&holder.next_op, 3);
+	app.probation_until = why == NNB__STALL_PAGE ? 0 : NNB__NEVER;
 	waiter_begin(&w);
 	await_waiting(&l, 1);
+	if (why == NNB__STALL_CPU) /* no event of a loss may come before that of the start */
+		assert_int_equal(take_away_all(&l, why), 0);
+	nnb__trace_dispatched(&traces[0], 0);
+	atomic_store(&holder.next_op, 3);
 	assert_int_equal(last_preempt.exec, 0);
-	app.probation_until = why == NNB__STALL_PAGE ? 0 : NNB__NEVER;
 	assert_int_equal(take_away_all(&l, why), 1);
 	assert_int_equal(last_preempt.exec, 7);
 	assert_int_equal(last_preempt.by, 8);
@@ -845,6 +848,8 @@ static void a_lane_whose_thread_has_not_come_is_passed_on(void **state)
 		await_waiting(&l, 1);
 		assert_int_equal(nnb__lanes_take_away(&l, &now.of[0], NNB__STALL_ABSENT), !late);
 		assert_int_equal(waiting(&l), 1);
+		if (!late)
+			assert_true(absent.job.begun); /* it may have begun: how much of it is left is unknown */
 		if (late) {
 			nnb__lanes_give(&absent);
 			pthread_join(w.thread, NULL);
@@ -859,6 +864,34 @@ static void a_lane_whose_thread_has_not_come_is_passed_on(void **state)
 		all_lanes_are_there(&l);
 		nnb__lanes_fini(&l);
 	}
+}
+
+/* It passes lanes on for a second of each wait: the first wait of an execution, and that for a lane that it lost. */
+static void each_wait_has_its_own_second_of_passing_on(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__seat seat;
+	struct nnb__lanes l;
+	struct waiter w;
+	bool left;
+
+	(void)state;
+	lanes_make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&seat, &l, &app, 1, NULL);
+	seat.passes_since = 1;
+	assert_int_equal(nnb__lanes_take(&seat, NNB__NEVER), 0);
+	assert_int_equal(seat.passes_since, 0);
+	waiter_start(&w, &l, &other, 1, NNB__NEVER);
+	await_waiting(&l, 1);
+	assert_int_equal(take_away_all(&l, NNB__STALL_PAGE), 1);
+	pthread_join(w.thread, NULL);
+	nnb__lanes_give(&w.seat);
+	seat.passes_since = 1;
+	assert_int_equal(nnb__lanes_yield(&seat, NNB__NEVER, &left), 0);
+	assert_int_equal(seat.passes_since, 0);
+	nnb__lanes_give(&seat);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
 }
 
 static struct {
@@ -1319,6 +1352,7 @@ int main(void)
 		cmocka_unit_test(a_kept_lane_is_not_taken_away_from_the_next_execution),
 		cmocka_unit_test(an_app_that_stalls_twice_is_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
+		cmocka_unit_test(each_wait_has_its_own_second_of_passing_on),
 		cmocka_unit_test(a_seat_that_begins_to_wait_calls_the_hook),
 		cmocka_unit_test(an_end_and_a_loss_exclude_each_other),
 		cmocka_unit_test(an_execution_stays_when_the_preempting_one_is_cancelled),

@@ -258,6 +258,25 @@ static void all_suspects_lose_their_lanes_in_a_round(void **state)
 	nnb__lanes_fini(&l);
 }
 
+/* Rounds without a seat that waits look at no thread: whether it waited for the page all the time is unknown. */
+static void a_round_without_a_seat_that_waits_begins_the_count_anew(void **state)
+{
+	(void)state;
+	begin();
+	wait_without_a_thread(&w.seat);
+	assert_int_equal(rounds(2, NNB__WAIT_PAGE), 0); /* the second one of them counts */
+	pthread_mutex_lock(&l.lock);
+	nnb__policy_cancel(&l.policy, &w.seat.job, nnb__now());
+	pthread_mutex_unlock(&l.lock);
+	assert_int_equal(rounds(1, NNB__WAIT_PAGE), 0);
+	wait_without_a_thread(&w.seat);
+	assert_int_equal(rounds(1, NNB__WAIT_PAGE), 0);
+	assert_int_equal(rounds(1, NNB__WAIT_PAGE), 1);
+	nnb__lanes_give(&w.seat);
+	nnb__lanes_give(&holder); /* lost: gives nothing back */
+	rounds_end();
+}
+
 static void holder_gives(void)
 {
 	nnb__lanes_give(&holder);
@@ -527,6 +546,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_execution_whose_thread_waits_for_a_page_in_two_rounds_loses_its_lane),
 		cmocka_unit_test(all_suspects_lose_their_lanes_in_a_round),
+		cmocka_unit_test(a_round_without_a_seat_that_waits_begins_the_count_anew),
 		cmocka_unit_test(the_next_execution_on_the_lane_does_not_lose_it),
 		cmocka_unit_test(the_next_execution_on_a_kept_lane_does_not_lose_it),
 		cmocka_unit_test(one_round_is_enough_on_probation),
