@@ -55,7 +55,7 @@ static inline unsigned open_fds(void)
 	return n;
 }
 
-/* A file with a NUL behind it, owned by the caller. NULL: errno has the error. @ret_n may be NULL. */
+/* Read a whole file, and append a NUL. Owned by the caller. NULL: errno has the error. @ret_n may be NULL. */
 static inline char *file_content(const char *path, size_t *ret_n)
 {
 	FILE *file = fopen(path, "re");

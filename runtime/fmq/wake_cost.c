@@ -76,7 +76,7 @@ static bool be_woken(struct pair *p, struct sleeper *s)
 	}
 	if (!atomic_load_explicit(&s->word, memory_order_acquire))
 		return false;
-	if (r == 0) {
+	if (r == 0) { /* -EAGAIN: this thread was still awake, so the wake cost nothing */
 		unsigned i = atomic_fetch_add(&p->n, 1);
 
 		assert(i < 2 * TRIES);
@@ -154,11 +154,11 @@ static void measure_once(void)
 	uint64_t median;
 	bool two;
 
-	sigfillset(&all); /* the host's signals are not for our threads */
+	sigfillset(&all); /* the host's signals are not for the threads of this file */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	two = pair_run(&p);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!p.n) { /* on a busy machine a wake may take longer than we wait for it */
+	if (!p.n) { /* on a busy machine a wake may take longer than PATIENCE_NS; or only one thread could be started */
 		cost = two ? COST_MAX_NS : 0;
 		return;
 	}

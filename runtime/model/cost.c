@@ -90,7 +90,10 @@ static int64_t constant_integer(const struct place *p, uint32_t k, int64_t other
 	return value ? *value : otherwise;
 }
 
-/* The layout is the last input of an operation that has one, but for the dilation of a convolution. */
+/*
+ * The layout is the last input of an operation that has one. A convolution with a dilation has its layout before the
+ * dilation; this function is not asked about those.
+ */
 static bool has_channels_second(const struct place *p)
 {
 	uint32_t last = p->op->n_inputs - 1;

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void nnb_because(struct nnb_reason *reason, const char *format, ...)
 {
@@ -27,6 +26,5 @@ void nnb__within(struct nnb_reason *reason, const char *format, ...)
 	vsnprintf(where, sizeof(where), format, args);
 	va_end(args);
 	snprintf(whole, sizeof(whole), "%s: %s", where, reason->text);
-	memcpy(reason->text, whole, sizeof(reason->text) - 1);
-	reason->text[sizeof(reason->text) - 1] = '\0';
+	snprintf(reason->text, sizeof(reason->text), "%.*s", (int)sizeof(reason->text) - 1, whole);
 }

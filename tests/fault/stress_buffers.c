@@ -529,7 +529,7 @@ static void frees_before_it_begins(struct worker *w)
 	begin_state(w);
 }
 
-/* ---- what threads share: somebody may be there ---- */
+/* ---- shared buffers: another execution may be using them ---- */
 
 /* Returns false if another execution uses the buffer; then nothing has changed. */
 static bool may_share(struct worker *w, enum nnb_status status, const char *what)

@@ -352,7 +352,8 @@ int main(int argc, char **argv)
 		return usage(only ? only : "--seeds");
 	for (unsigned i = 0; i < SCENARIOS && !one && !only; i++)
 		if (scenarios[i].sleeps && !sleeps[i]) {
-			printf("%s: nobody ever slept, so this has shown nothing; more seeds\n", scenarios[i].name);
+			printf("%s: no thread slept in any run, so sleeps were not tested; use more seeds\n",
+			       scenarios[i].name);
 			return 1;
 		}
 	printf("ok: %ju seeds, %ju steps, %ju stale loads, %ju sleeps, %u pairs taken and %u times overrun\n",

@@ -209,7 +209,7 @@ int tokens_read(struct tokens *ret, const char *path)
 	int result;
 
 	t.source = file_content(path, &t.length);
-	result = t.source ? 0 : -errno;
+	result = t.source ? 0 : errno ? -errno : -EIO; /* free and fclose may have changed errno */
 	if (!result) {
 		t.all = calloc(t.length + 1, sizeof(*t.all));
 		t.statements = calloc(t.length + 2, sizeof(*t.statements));

@@ -1,5 +1,6 @@
 /*
- * tiles.h -- XNNPACK's loops are ours: it computes an operation in tiles, and between two of them we look.
+ * tiles.h -- the driver's own loops for XNNPACK, which computes an operation in tiles: between two tiles the driver looks
+ * whether it must stop.
  */
 #ifndef NNBX_TILES_H
 #define NNBX_TILES_H
@@ -14,7 +15,10 @@
  */
 void nnbx_tiles_for(size_t threads);
 
-/* Does XNNPACK call our loops? Otherwise it computes an operation without a look. Once it has run anything. */
+/*
+ * Does XNNPACK call the driver's loops? Otherwise it computes an operation without a look. Call this after XNNPACK has run
+ * an operation.
+ */
 bool nnbx_tiles_ours(void);
 
 #endif
