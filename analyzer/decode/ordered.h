@@ -42,8 +42,8 @@ static inline const struct bsa_head *bsa_ordered_head(const struct bsa_ordered *
 }
 
 /*
- * Parts of bsa_ordered_next(), which no other file calls. bsa_ordered_late and bsa_ordered_collect are called rarely, so
- * they are no inline functions.
+ * Parts of bsa_ordered_next(), which no other file calls. bsa_ordered_late and bsa_ordered_collect are called rarely,
+ * so they are no inline functions.
  */
 void bsa_ordered_late(struct bsa_ordered *o, uint64_t at);
 int bsa_ordered_collect(struct bsa_ordered *o, struct bsa_head head, bsa_step *step, void *owner,

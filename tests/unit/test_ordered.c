@@ -46,9 +46,8 @@ static int step(void *owner, struct bsa_head *head, const struct bsa_event **ret
 
 	if (source->fails && !--source->fails)
 		return bsa_fail(err, BSA_E_INPUT, "step");
-	source->record.event = (struct bsa_event){
-		.at = s->times[s->next], .trace = (uint32_t)head->who, .kind = s->kind
-	};
+	source->record.event =
+		(struct bsa_event){ .at = s->times[s->next], .trace = (uint32_t)head->who, .kind = s->kind };
 	memset(source->record.bytes, 0, sizeof(source->record.bytes));
 	if (s->kind == BSA_loss) {
 		source->record.event.size = sizeof(source->record.event) + sizeof(source->record.loss);
