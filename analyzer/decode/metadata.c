@@ -1,7 +1,10 @@
 /* metadata.c -- reads a few values from the text of a trace's metadata. */
 #include "metadata.h"
 
+#include <assert.h>
 #include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,40 +22,54 @@ void bsa_uuid_text(char ret[BSA_UUID_TEXT], const uint8_t uuid[16])
 		p += sprintf(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
+/* Read the whole file, and append a NUL. Owned by the caller. NULL: errno has the error; EFBIG: it is too large. */
 static char *read_metadata(const char *directory, size_t *ret_n)
 {
 	char *path = NULL, *bytes = NULL;
 	size_t n = 0, room = 0, got = 1;
 	FILE *f;
-	int fd;
+	int fd, failed = 0;
 
-	if (asprintf(&path, "%s/metadata", directory) < 0)
+	if (asprintf(&path, "%s/metadata", directory) < 0) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	fd = bsa_open_regular(path);
 	free(path);
-	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	f = fdopen(fd, "r");
 	if (!f) {
-		if (fd >= 0)
-			close(fd);
+		failed = errno;
+		close(fd);
+		errno = failed;
 		return NULL;
 	}
 
-	while (got) {
+	while (got && !failed) {
 		if (room - n < 2) {
 			char *more = room < TEXT_MAX ? realloc(bytes, room ? room * 2 : 64 << 10) : NULL;
 
 			if (!more) {
-				free(bytes);
-				fclose(f);
-				return NULL;
+				failed = room < TEXT_MAX ? ENOMEM : EFBIG;
+				break;
 			}
 			bytes = more;
 			room = room ? room * 2 : 64 << 10;
 		}
 		got = fread(bytes + n, 1, room - n - 1, f);
 		n += got;
+		if (ferror(f))
+			failed = errno;
 	}
 	fclose(f);
+	if (failed) {
+		free(bytes);
+		errno = failed;
+		return NULL;
+	}
 	bytes[n] = 0;
 	*ret_n = n;
 	return bytes;
@@ -78,6 +95,7 @@ struct packet_header {
 };
 
 enum { PACKET_HEADER = 37 };
+static_assert(offsetof(struct packet_header, minor) == PACKET_HEADER - 1, "the header has no padding before its end");
 
 /*
  * One packet after the other to the end of the file, in either byte order. Text that is in no packets has its own
@@ -114,9 +132,13 @@ int bsa_metadata_whole(const char *directory, struct bsa_err *err)
 	char *bytes = read_metadata(directory, &n);
 	bool whole = bytes && is_whole(bytes, n);
 
-	free(bytes);
+	if (!bytes && errno == EFBIG)
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: its file metadata has %d MiB or more", directory,
+		                TEXT_MAX >> 20);
 	if (!bytes)
-		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: its metadata cannot", directory);
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: its file metadata cannot be read: %s", directory,
+		                strerror(errno));
+	free(bytes);
 	if (!whole)
 		return bsa_fail(
 			err, BSA_E_INPUT,

@@ -21,8 +21,8 @@ void bsa_uuid_text(char ret[BSA_UUID_TEXT], const uint8_t uuid[16]);
 void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory);
 
 /*
- * The metadata as text, more or less: what is between its packets' texts is spaces. The caller's. NULL: it
- * cannot be read.
+ * The metadata as text; each byte of it that is no text, as of headers of packets, is a space. Owned by the caller.
+ * NULL: the metadata cannot be read.
  */
 char *bsa_metadata_text(const char *directory);
 

@@ -912,6 +912,18 @@ static void metadata_that_is_cut_is_refused_with_a_sentence(void **state)
 	}
 }
 
+static void metadata_that_is_too_large_is_refused_with_its_limit(void **state)
+{
+	struct bsa_decode *d = NULL;
+	struct bsa_err err = { "" };
+
+	(void)state;
+	write_lines(at("large"), "100 exec_return exec=1\n");
+	shell("truncate -s 17M '%s'", at("large/metadata"));
+	assert_int_equal(bsa_decode_open(&d, (const char *[]){ at("large") }, 1, NULL, &err), BSA_E_INPUT);
+	assert_non_null(strstr(err.text, "16 MiB or more"));
+}
+
 static void decoding_a_cut_trace_leaves_no_file_open(void **state)
 {
 	struct records all;
@@ -1072,6 +1084,7 @@ static int run_all(void)
 		T(an_outdated_index_does_not_matter),
 		T(files_beside_the_streams_are_ignored),
 		T(metadata_that_is_cut_is_refused_with_a_sentence),
+		T(metadata_that_is_too_large_is_refused_with_its_limit),
 		T(decoding_a_cut_trace_leaves_no_file_open),
 		T(more_streams_than_files_may_be_open_are_all_read_or_none),
 		T(stopping_ends_decoding_soon),
