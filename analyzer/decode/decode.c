@@ -320,6 +320,8 @@ static int next_group(struct bsa_decode *d, struct bsa_err *err)
 	if (r)
 		return r;
 
+	d->ordered.last = 0; /* another clock */
+	assert(!d->ordered.merge.n);
 	if (unseen_head(d, &head))
 		bsa_merge_add(&d->ordered.merge, head);
 	for (unsigned i = 0; i < d->n_readers; i++) {
