@@ -143,7 +143,7 @@ static struct bsa_input_stream *largest_stream(struct bsa_decode *d, bool quick)
 	return largest;
 }
 
-/* The largest streams first, each to who has the least so far, of the readers from @first and before @end. */
+/* Give the largest stream that is left to the reader with the fewest bytes, of those from @first to before @end. */
 static void share_out(struct bsa_decode *d, bool quick, unsigned first, unsigned end)
 {
 	uint64_t has[READERS_MAX] = { 0 };

@@ -1,5 +1,5 @@
 /*
- * ring.h  -- batches of records from one thread to another, in order, a few at a time.
+ * ring.h -- batches of records from one thread to another, in order, a few at a time.
  *
  * CONCURRENCY  One thread fills, one empties. A batch belongs to one of them or to the queue, never to both.
  *              The lock is taken once for each batch, and orders its contents.
@@ -48,13 +48,13 @@ static inline void bsa_batch_add(struct bsa_batch *batch, const struct bsa_queue
 	batch->bytes += offsetof(struct bsa_queued, event) + q->event.size;
 }
 
-/* The record @at of a batch, in bytes; there is one. */
+/* The record that begins @at bytes into the batch. The caller knows that there is one. */
 static inline const struct bsa_queued *bsa_queued_at(const struct bsa_batch *batch, size_t at)
 {
 	return (const struct bsa_queued *)((const char *)batch->data + at);
 }
 
-/* The same; *@at goes on to the next record, or to the batch's end. */
+/* Return that record, and move *@at behind it: to the next record, or to the end of the batch. */
 static inline const struct bsa_queued *bsa_queued_next(const struct bsa_batch *batch, size_t *at)
 {
 	const struct bsa_queued *q = bsa_queued_at(batch, *at);

@@ -74,9 +74,9 @@ int64_t bsv_percentile(const int64_t *sorted, size_t n, double percent)
 }
 
 /*
- * Draw the percentile of n values drawn from n: its rank is a uniform order statistic. The worth of
- * samples in sequence is itself estimated from few blocks, and is drawn, too, which turns a normal
- * distribution into Student's.
+ * Draw the percentile of n values drawn from n: its rank is a uniform order statistic. effect.times is an
+ * estimate from few blocks, so it is drawn as well, from a scaled chi-square: the result is then Student's
+ * distribution instead of the normal one.
  */
 static int64_t percentile_draw(const struct bsv_sample *s, size_t rank, uint64_t *state)
 {
