@@ -1,6 +1,6 @@
 /*
- * tiles.h -- the driver's own loops for XNNPACK, which computes an operation in tiles: between two tiles the driver looks
- * whether it must stop.
+ * tiles.h -- the driver's own loops for XNNPACK, which computes an operation in tiles: between two tiles the driver
+ * looks whether it must stop.
  */
 #ifndef NNBX_TILES_H
 #define NNBX_TILES_H
@@ -16,8 +16,8 @@
 void nnbx_tiles_for(size_t threads);
 
 /*
- * Does XNNPACK call the driver's loops? Otherwise it computes an operation without a look. Call this after XNNPACK has run
- * an operation.
+ * Does XNNPACK call the driver's loops? Otherwise it computes an operation without a look. Call this after XNNPACK has
+ * run an operation.
  */
 bool nnbx_tiles_ours(void);
 
