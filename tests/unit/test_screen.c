@@ -146,12 +146,35 @@ static void a_line_ends_where_a_word_does(void **state)
 		{ "one\ntwo", 20, 3 },
 		{ "写真 帳", 4, 6 },
 		{ "写真", 1, 3 },
+		{ "ab\xe0\xa0 c", 4, 4 }, /* two bytes that are not UTF-8, and no space */
 		{ "", 5, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(rows); i++)
 		assert_int_equal(bsv_line(rows[i].s, rows[i].width), rows[i].bytes);
+}
+
+static void a_size_has_the_unit_that_fits(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} rows[] = { { 0, "0 bytes" },
+		     { 1023, "1023 bytes" },
+		     { 1024, "1 KiB" },
+		     { 1536, "1.5 KiB" },
+		     { 1047000, "1022 KiB" },
+		     { 1048575, "1.0 MiB" },
+		     { 1048576, "1 MiB" },
+		     { 1073741823, "1.0 GiB" },
+		     { UINT64_C(1) << 40, "1 TiB" },
+		     { UINT64_MAX, "16777216 TiB" } };
+	char text[BSV_BYTES_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		assert_string_equal(bsv_bytes(text, rows[i].bytes), rows[i].text);
 }
 
 static void a_duration_has_the_unit_that_fits_and_four_digits(void **state)
@@ -662,6 +685,7 @@ int main(void)
 		cmocka_unit_test(a_terminal_has_nothing_to_obey),
 		cmocka_unit_test(a_text_is_cut_between_letters),
 		cmocka_unit_test(a_line_ends_where_a_word_does),
+		cmocka_unit_test(a_size_has_the_unit_that_fits),
 		cmocka_unit_test(a_duration_has_the_unit_that_fits_and_four_digits),
 		cmocka_unit_test(a_duration_beside_another_has_its_unit),
 		cmocka_unit_test(a_length_that_is_no_whole_number_is_cut_and_never_overflows),

@@ -1,4 +1,4 @@
-/* numbers.c -- prints numbers for people: counts, durations and sizes. */
+/* numbers.c -- prints and rounds numbers for people: counts, durations and sizes. */
 #include "base/numbers.h"
 
 #include <inttypes.h>
@@ -95,7 +95,7 @@ const char *bsv_bytes(char to[BSV_BYTES_TEXT], uint64_t bytes)
 	double n = (double)bytes;
 	size_t u = 0;
 
-	while (n >= 1024 && u < 4) {
+	while (n >= 1023.5 && u < 4) { /* from there on it would be printed as 1024 */
 		n /= 1024;
 		u++;
 	}

@@ -16,10 +16,10 @@ const char *bsv_count(char to[BSV_COUNT_MAX], uint64_t n);
 const char *bsv_plural(uint64_t n, const char *one, const char *many);
 
 /*
- * @ns, truncated and limited to plus or minus 2^62, so that the difference of two results does not
+ * @value, truncated and limited to plus or minus 2^62, so that the difference of two results does not
  * overflow. Not a number: 0.
  */
-int64_t bsv_whole(double ns);
+int64_t bsv_whole(double value);
 
 enum { BSV_DURATION_TEXT = 32 };
 

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Write @n bytes to @fd. False: the reader is gone, or there is an error. A handler of a signal may call it. */
+/*
+ * Write @n bytes to @fd. False: an error, errno has which. Async-signal-safe, but changes errno. A pipe without a
+ * reader raises SIGPIPE.
+ */
 static inline bool bsv_write_all(int fd, const void *from, size_t n)
 {
 	while (n) {

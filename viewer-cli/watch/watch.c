@@ -314,7 +314,7 @@ static void begin_case(struct watching *w, const char *on)
 	w->due = w->fired_at + w->o->after;
 	w->extended = false;
 	if (w->o->url || (w->folds && w->streamed.figures.state.bytes < w->o->ring / 2))
-		/* the ring holds who is who; and what is kept of a relay's session is known from its beginning */
+		/* the ring holds names of apps and models; a relay's session is known from its beginning */
 		return;
 	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
 		w->retold_at = bsv_now_signed();
