@@ -16,6 +16,7 @@
 #include "base/vector.h"
 #include "reports.h"
 #include "stats/bootstrap.h"
+#include "stats/order.h"
 
 static const char *const phases[] = { "e2e", "prepare",   "send",  "decode", "slots", "queue",
 	                              "run", "preempted", "reply", "return", "finish" };
@@ -105,13 +106,6 @@ static int read_samples(struct gain *g, struct bsv_input *input, struct bsa_err 
 
 /* ---- differences ---- */
 
-static int gain_by_value(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The samples sorted, with their effective number. sorted NULL: no memory. */
 static struct bsv_sample samples_sort(struct samples *s)
 {
@@ -121,7 +115,7 @@ static struct bsv_sample samples_sort(struct samples *s)
 	if (!sorted)
 		return ret;
 	memcpy(sorted, s->v, s->n * sizeof(*sorted));
-	qsort(sorted, s->n, sizeof(*sorted), gain_by_value);
+	qsort(sorted, s->n, sizeof(*sorted), bsv_by_integer);
 	ret.effect = bsv_sequence_effect(s->v, s->n, bsv_percentile(sorted, s->n, 50));
 	ret.sorted = sorted;
 	return ret;

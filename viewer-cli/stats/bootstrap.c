@@ -8,6 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "stats/draw.h"
+#include "stats/order.h"
+
 enum {
 	REPLICATES = 2000,
 	BLOCKS_MANY = 32, /* short blocks: a good variance, but they miss what lasts longer than a block */
@@ -16,45 +19,22 @@ enum {
 	SEQUENCE_MIN = 32 /* fewest samples that are cut into blocks */
 };
 
-/* A number above 0 and below 1, by splitmix64: small, and good enough for drawing ranks. */
-static double random_uniform(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* Normal distribution by the polar method; the second number of each pair is dropped. */
-static double random_normal(uint64_t *state)
-{
-	double x, y, s;
-
-	do {
-		x = 2 * random_uniform(state) - 1;
-		y = 2 * random_uniform(state) - 1;
-		s = x * x + y * y;
-	} while (s >= 1 || s == 0);
-	return x * sqrt(-2 * log(s) / s);
-}
-
 /* Gamma distribution by Marsaglia and Tsang's method; @shape above 0. */
 static double gamma_of(double shape, uint64_t *state)
 {
 	double d, c;
 
 	if (shape < 1)
-		return gamma_of(shape + 1, state) * pow(random_uniform(state), 1 / shape);
+		return gamma_of(shape + 1, state) * pow(bsv_draw_uniform(state), 1 / shape);
 	d = shape - 1. / 3;
 	c = 1 / sqrt(9 * d);
 	for (;;) {
-		double x = random_normal(state), v = 1 + c * x;
+		double x = bsv_draw_normal(state), v = 1 + c * x;
 
 		if (v <= 0)
 			continue;
 		v = v * v * v;
-		if (log(random_uniform(state)) < 0.5 * x * x + d * (1 - v + log(v)))
+		if (log(bsv_draw_uniform(state)) < 0.5 * x * x + d * (1 - v + log(v)))
 			return d * v;
 	}
 }
@@ -97,13 +77,6 @@ static int64_t percentile_draw(const struct bsv_sample *s, size_t rank, uint64_t
 	return s->sorted[i < s->n ? i : s->n - 1];
 }
 
-static int bootstrap_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 struct bsv_interval bsv_sequence_difference(const struct bsv_sample *a, const struct bsv_sample *b, double percent,
                                             double times)
 {
@@ -117,7 +90,7 @@ struct bsv_interval bsv_sequence_difference(const struct bsv_sample *a, const st
 
 		all[i] = (double)percentile_draw(b, rank_b, &state) - times * from;
 	}
-	qsort(all, REPLICATES, sizeof(*all), bootstrap_by_value);
+	qsort(all, REPLICATES, sizeof(*all), bsv_by_double);
 	ret.value = (double)b->sorted[rank_b - 1] - times * (double)a->sorted[rank_a - 1];
 	ret.low = all[REPLICATES / 40];
 	ret.high = all[REPLICATES - 1 - REPLICATES / 40];

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "stats/bootstrap.h"
+#include "stats/draw.h"
 #include "stats/student.h"
 
 enum {
@@ -54,17 +55,12 @@ static unsigned blocks_for(size_t n, unsigned wanted)
 	return most < 2 ? 2 : most < wanted ? (unsigned)most : wanted;
 }
 
-/* Draw blocks with replacement, by splitmix64: how often each of @blocks is drawn. */
+/* Draw blocks with replacement: how often each of @blocks is drawn. */
 static void blocks_draw(unsigned *times, unsigned blocks, uint64_t *state)
 {
 	memset(times, 0, blocks * sizeof(*times));
-	for (unsigned i = 0; i < blocks; i++) {
-		uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-		z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-		z = (z ^ z >> 27) * 0x94d049bb133111eb;
-		times[(z ^ z >> 31) % blocks]++;
-	}
+	for (unsigned i = 0; i < blocks; i++)
+		times[bsv_draw(state) % blocks]++;
 }
 
 /* Sums over the draws, so that no draw needs to be kept. */

@@ -7,13 +7,6 @@
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, SHORT = 256 };
 
-static int order_by_value(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Unsigned numbers in the same order. */
 static uint64_t sort_key(int64_t value)
 {
@@ -46,7 +39,7 @@ void bsv_sort(int64_t *values, size_t n, int64_t *scratch)
 
 	if (n < SHORT) {
 		if (n)
-			qsort(values, n, sizeof(*values), order_by_value);
+			qsort(values, n, sizeof(*values), bsv_by_integer);
 		return;
 	}
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS)

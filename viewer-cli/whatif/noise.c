@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "stats/order.h"
 
 enum { REPLICATES = 40, CUTS = 2 /* lengths of a block */, FEWER_BLOCKS = 8 };
 
@@ -19,13 +20,6 @@ struct group_values {
 	struct values missed, p50, p99;
 };
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void values_add(struct values *v, double x)
 {
 	v->of[v->n++] = x;
@@ -36,7 +30,7 @@ static void widen(struct bsv_range *ret, struct values *v)
 {
 	if (v->n < 3)
 		return;
-	qsort(v->of, v->n, sizeof(*v->of), by_size);
+	qsort(v->of, v->n, sizeof(*v->of), bsv_by_double);
 	ret->low = fmin(ret->low, v->of[1]);
 	ret->high = fmax(ret->high, v->of[v->n - 2]);
 }

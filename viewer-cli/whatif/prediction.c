@@ -187,22 +187,6 @@ static struct bsv_range range_at_least(struct bsv_range r, enum bsv_figure figur
 	return (struct bsv_range){ fmin(r.low, least.low), fmax(r.high, least.high) };
 }
 
-/*
- * The largest share of the calls of a group that can miss a deadline under the change: that of its calls with a
- * deadline, in percent.
- */
-static double most_due_percent(const struct bsv_prediction *p, size_t i)
-{
-	double most = 0;
-
-	for (int k = 0; k < BSV_DRAWS; k++) {
-		const struct bsv_group_figures *f = &p->draws[1][k][i];
-
-		most = fmax(most, f->n ? 100 * (double)f->due / (double)f->n : 0);
-	}
-	return most;
-}
-
 struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t i, enum bsv_figure figure)
 {
 	struct bsv_spread s = replays_of(p, 1, i, figure);
@@ -226,8 +210,14 @@ struct bsv_spread bsv_prediction_interval(const struct bsv_prediction *p, size_t
 		all.high = fmax(all.high, range.high);
 	}
 	all = range_at_least(all, figure, &p->draws[1][0][i]);
-	if (figure == BSV_FIGURE_MISSED)
-		most = most_due_percent(p, i);
+	if (figure == BSV_FIGURE_MISSED) { /* under the change, only calls with a deadline can miss one */
+		most = 0;
+		for (int k = 0; k < BSV_DRAWS; k++) {
+			const struct bsv_group_figures *f = &p->draws[1][k][i];
+
+			most = fmax(most, f->n ? 100 * (double)f->due / (double)f->n : 0);
+		}
+	}
 	if (is_latency(figure))
 		return (struct bsv_spread){ all.low * exp(-by), s.median, fmin(all.high * exp(by), LATENCY_MOST) };
 	return (struct bsv_spread){ fmax(all.low - by, 0), s.median, fmin(all.high + by, most) };

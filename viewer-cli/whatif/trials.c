@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "stats/order.h"
 
 enum {
 	FEW = 30 /* executions of an app, or of an app and model: of fewer no mean is compared */,
@@ -165,19 +166,12 @@ bool bsv_trials_run(struct bsv_trials *t, void (*progress)(void *ctx, size_t don
 
 /* ---- what they come to ---- */
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 struct bsv_spread bsv_spread_of(double *values, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (isnan(values[i]))
 			return (struct bsv_spread){ NAN, NAN, NAN };
-	qsort(values, n, sizeof(*values), by_size);
+	qsort(values, n, sizeof(*values), bsv_by_double);
 	return (struct bsv_spread){ values[0], values[n / 2], values[n - 1] };
 }
 
