@@ -10,8 +10,6 @@
  *           - the cached executor maps it once; the entry owns the mapping; its fds are closed, and their numbers in
  *             the struct are stale;
  *           - the plain executor maps it for each execution; the entry owns the fds;
- *           Where the app is an offender (memory/conduct.h), a mapping is a copy (memory/copy.h). What the cached
- *           executor mapped before is made a copy before the next request (entries_turn);
  *           - a hardware buffer that the driver opens is never mapped; the entry owns the fds, which the driver uses;
  *           - a driver's buffer is a token, and nothing is owned. Each execution looks the buffer up
  *             (driver/buffer.c), because it may have been freed, or may be in use by another execution.
@@ -53,8 +51,6 @@
 #include "burst/slots.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"
-#include "memory/conduct.h"
-#include "memory/copy.h"
 #include "sched/run.h"
 #include "trace/pools.h"
 
@@ -79,9 +75,7 @@ struct executor {
 	uint32_t *unused, n_unused; /* indices of entries that are free again */
 	uint32_t n_leaving;
 	atomic_bool cancelled;
-	struct nnb__runner runner;    /* the server's thread's */
-	struct nnb__conduct *conduct; /* of the app; it outlives the executor */
-	uint64_t turned; /* the app's copies_until for which the entries are copies. The server's thread's */
+	struct nnb__runner runner; /* the server's thread's */
 
 	/* the binding of the last request */
 	atomic_uint state;   /* bits BUSY and STALE, see ORDERING */
@@ -269,13 +263,6 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 	return true;
 }
 
-static int map_or_copy(const struct executor *x, struct nnb_mapping **ret, const struct nnb_memory *memory)
-{
-	int r = nnb__conduct_copies(x->conduct) ? nnb__copy_open(ret, memory, true) : -ENOTSUP;
-
-	return r == -ENOTSUP ? nnb_map(ret, memory) : r;
-}
-
 /*
  * Map memory for the next execution, in the plain executor. The lock is held meanwhile, so that no other thread
  * removes the entry; only such a thread waits for it. NULL: the memory cannot be mapped.
@@ -284,7 +271,7 @@ static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const s
 {
 	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
 	struct nnb_mapping *m;
-	int r = map_or_copy(x, &m, memory);
+	int r = nnb_map(&m, memory);
 
 	assert(nnb__is_locked(&x->lock));
 	x->bound_for = x->runner.seat.trace->exec;
@@ -371,41 +358,11 @@ static inline bool take_binding(struct executor *x)
 	                                               memory_order_relaxed);
 }
 
-/*
- * The app has become an offender: from now on its pools are copied. What they were mapped to is not touched any more.
- * An entry that cannot be copied stays mapped.
- */
-static void entries_turn(struct executor *x)
-{
-	uint64_t until = atomic_load_explicit(&x->conduct->copies_until, memory_order_relaxed);
-	struct nnb_mapping *copy;
-
-	pthread_mutex_lock(&x->lock);
-	binding_clear(x);
-	x->repeats = false;
-	pthread_mutex_lock(&x->emit_lock);
-	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++) {
-		struct entry *e = &x->entries[x->by_slot.entries[i].value];
-
-		if (!x->by_slot.entries[i].used || !e->mapping || nnb__mapping_is_copy(e->mapping) ||
-		    nnb__copy_of(&copy, e->mapping))
-			continue;
-		nnb_mapping_unref(e->mapping);
-		e->mapping = copy;
-	}
-	pthread_mutex_unlock(&x->emit_lock);
-	x->turned = until;
-	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
-	pthread_mutex_unlock(&x->lock);
-}
-
 static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
 {
 	struct executor *x = arg;
 	uint32_t n_missing;
 
-	if (__builtin_expect(atomic_load_explicit(&x->conduct->copies_until, memory_order_relaxed) != x->turned, 0))
-		entries_turn(x);
 	if (__builtin_expect(take_binding(x) && binding_is_for(x, slots, n), 1))
 		return 0;
 	pthread_mutex_lock(&x->lock);
@@ -419,7 +376,7 @@ static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, in
 static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct entry *e)
 {
 	uint64_t began = nnb__now();
-	int r = map_or_copy(x, &e->mapping, &e->memory);
+	int r = nnb_map(&e->mapping, &e->memory);
 
 	e->took_ns = nnb__now() - began;
 	if (!r)
@@ -842,9 +799,6 @@ static void executor_free(void *arg)
 	free(x);
 }
 
-/* Of a burst that this process executes for itself. */
-static struct nnb__conduct innocent;
-
 int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *prepared, bool cached,
                         const struct nnb__burst_place *place)
 {
@@ -858,8 +812,6 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->prepared = nnb_prepared_ref(prepared);
 	x->cached = cached;
 	x->budget = place->budget;
-	x->conduct = nnb__conduct_mine() ? nnb__conduct_mine() : &innocent;
-	x->turned = atomic_load_explicit(&x->conduct->copies_until, memory_order_relaxed);
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
 	x->runner.seat.keeps = place->lanes != NULL; /* its lane, between executions; executor_free releases it */

@@ -24,7 +24,6 @@
 #include "burst/server.h"
 #include "burst/slots.h"
 #include "fmq/queue.h"
-#include "memory/conduct.h"
 #include "model/status.h"
 #include "nnb/burst.h"
 #include "trace/own.h"
@@ -42,7 +41,6 @@ struct nnb_burst_server {
 	void (*taken)(void *arg);
 	struct nnb_burst_executor executor;
 	struct nnb_fmq *request, *result;
-	struct nnb__conduct *conduct; /* of the thread that made it; the app outlives the burst */
 	pthread_t thread;
 	bool joined;
 	bool answers_first; /* sending a result waits for no client; constant while the thread runs */
@@ -241,7 +239,6 @@ static void *server_thread(void *arg)
 	bool spoilt = false;
 	int r;
 
-	nnb__conduct_enter(s->conduct);
 	s->request->before_sleep = before_sleep;
 	s->request->before_sleep_arg = s;
 
@@ -308,10 +305,6 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 {
 	size_t capacity;
 
-	if (nnb__conduct_bars(s->conduct)) {
-		nnb_because(reason, "no queue of this app is mapped now: the service waited for its files too long");
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
 	if (queue_attach(&s->request, c->request, sizeof(struct nnb_request_datum), c->window_ns) ||
 	    queue_attach(&s->result, c->result, sizeof(struct nnb_result_datum), c->window_ns)) {
 		nnb_because(reason, "a queue cannot be attached, or is not one that a burst can use");
@@ -371,7 +364,6 @@ enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret, const struct
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	s->callback = c->callback;
-	s->conduct = nnb__conduct_mine();
 	s->taken = c->taken;
 	s->executor = c->executor;
 	if (!s->executor.admit)

@@ -26,8 +26,6 @@
 
 #include "base/lock.h"
 #include "driver/device.h"
-#include "memory/conduct.h"
-#include "memory/copy.h"
 #include "memory/handle.h"
 #include "model/reason.h"
 #include "model/roles.h"
@@ -458,29 +456,13 @@ static void get_bytes(const struct nnb_buffer *b, void *to, uint64_t bytes)
 		memcpy(to, b->place, bytes);
 }
 
-/* Map the other side of a copy; an offender's is copied once more. */
-static int map_or_copy(struct nnb_mapping **ret, const struct nnb_memory *memory, bool to_write)
-{
-	struct nnb__conduct *app = nnb__conduct_mine();
-	int r = app && nnb__conduct_copies(app) ? nnb__copy_open(ret, memory, true) : -ENOTSUP;
-
-	if (r == -ENOTSUP)
-		return nnb_map(ret, memory);
-	if (!r && (to_write || nnb_mapping_readable(*ret))) {
-		r = nnb__copy_keep(*ret, !to_write);
-		if (r)
-			*ret = nnb_mapping_unref(*ret);
-	}
-	return r;
-}
-
 /* The other side of a copy. */
 static enum nnb_status map_other(struct nnb_mapping **ret, const struct nnb_memory *memory, bool to_write,
                                  struct nnb_reason *reason)
 {
 	if (nnb_memory_check(memory) == -EINVAL)
 		return REFUSED(reason, "the memory's handle does not match its kind");
-	if (map_or_copy(ret, memory, to_write))
+	if (nnb_map(ret, memory))
 		return FAILED(reason, "the memory (%s) cannot be mapped", memory->name);
 	if (to_write ? nnb_mapping_writable(*ret) : nnb_mapping_readable(*ret))
 		return NNB_STATUS_NONE;

@@ -8,20 +8,15 @@
  * TRUST        The app can change its request's pools at any time. The numbers of the request were copied before they
  *              were checked; the few inputs whose values decide shapes are copied before they are read. The app can
  *              truncate a pool of kind mmap_fd: the marks show whether that happened during the execution, which then
- *              fails, whatever it computed. Of pools that are not mapped (memory/copy.h), arguments are copied before
- *              the run, and outputs are written back by nnb__execution_publish.
+ *              fails, whatever it computed.
  */
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/saturating.h"
 #include "base/sys.h"
 #include "driver/device.h"
 #include "driver/execution.h"
-#include "memory/conduct.h"
-#include "memory/copy.h"
 #include "memory/handle.h"
 #include "model/reason.h"
 #include "model/request.h"
@@ -30,9 +25,6 @@
 enum {
 	IDLE_MAX = 16,                     /* limit of the ended executions that a model keeps */
 	DECIDING_BYTES = NNB_RANK_MAX * 4, /* the longest input that decides shapes is RESHAPE's shape */
-	COPIED_MOST = 1 << 20, /* arguments of one execution that are faster to copy than to map (bench_copies) */
-	COPIES_KEPT = 1 << 20, /* room for copies that an execution keeps for the next one */
-	COPY_ALIGNMENT = 64,
 	LOOKS_MAX = 4096 /* limit of the comparisons of outputs with inputs and pools (nnb__execution_can_restart) */
 };
 
@@ -40,14 +32,6 @@ enum {
 struct image {
 	void *buffer; /* the driver's */
 	bool output;
-};
-
-/* An argument that is copied: the bytes of its file, and their copy. */
-struct piece {
-	uint64_t device, file, from, to;
-	uint32_t argument; /* inputs first */
-	uint32_t pool, offset;
-	uint8_t *at;
 };
 
 /* The bytes from @from to before @to. */
@@ -69,17 +53,12 @@ struct nnb_execution {
 	bool accesses; /* the accesses to its mappings have begun (nnb__mapping_access_begin) */
 	bool tokens;   /* some arguments lie in buffers of the device */
 	bool images;   /* some arguments lie in hardware buffers that are not BLOBs */
-	bool copied;   /* some arguments lie in pools that are copied, and not mapped */
 	/* by pool; NULL: the pool is a buffer of the device, or such a hardware buffer */
 	struct nnb_mapping **mappings;
 	uint32_t *marks;      /* marks of the mappings, then of the model's pools */
 	struct span *written; /* by pool: where its outputs lie; empty: none does */
 	const void **inputs;  /* by model input */
 	void **outputs;       /* by model output */
-	uint8_t *copies;      /* if copied: the copies of arguments, and their room */
-	uint64_t copies_bytes;
-	struct piece *pieces; /* the arguments that are copied */
-	uint32_t n_pieces;
 	/* the leases of buffers; kept: by argument, inputs first: whether the argument lies in a buffer */
 	struct nnb__buffer_use *uses;
 	uint32_t n_uses;
@@ -127,8 +106,6 @@ static struct nnb_execution *execution_free(struct nnb_execution *e, const struc
 	free(e->written);
 	free(e->inputs);
 	free(e->outputs);
-	free(e->copies);
-	free(e->pieces);
 	free(e->uses);
 	free(e->kept);
 	free(e->open_images);
@@ -217,36 +194,10 @@ static enum nnb_status execution_no_memory(struct nnb_reason *reason)
 
 /* ---- pools ---- */
 
-/* The bytes of the request's arguments. */
-static uint64_t arguments_bytes(const struct nnb_request *request)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < request->n_inputs; i++)
-		bytes += request->inputs[i].no_value ? 0 : request->inputs[i].location.length;
-	for (uint32_t i = 0; i < request->n_outputs; i++)
-		bytes += request->outputs[i].no_value ? 0 : request->outputs[i].location.length;
-	return bytes; /* cannot wrap: at most 2^33 arguments of 2^32 bytes */
-}
-
-/*
- * Are the request's pools, which no burst has mapped, better copied than mapped for this one execution? Where they are
- * an app's: if the app is an offender, or if that is faster.
- */
-static bool copies_pools(const struct nnb_request *request)
-{
-	struct nnb__conduct *app = nnb__conduct_mine();
-
-	return app && (nnb__conduct_copies(app) || arguments_bytes(request) <= COPIED_MOST);
-}
-
-static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory *memory, bool copies)
+static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory *memory)
 {
 	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
-	int r = copies ? nnb__copy_open(&e->mappings[i], memory, nnb__conduct_copies(nnb__conduct_mine())) : -ENOTSUP;
-
-	if (r == -ENOTSUP)
-		r = nnb_map(&e->mappings[i], memory);
+	int r = nnb_map(&e->mappings[i], memory);
 
 	if (nbt_on(NBT_EVENT_pool_map))
 		nnb__emit_pool_map(NBT_owner_exec, e->exec, (int32_t)i, memory, began ? nnb__now() - began : 0,
@@ -257,8 +208,6 @@ static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory
 static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_request *request,
                                   struct nnb_mapping *const *mappings, struct nnb_reason *reason)
 {
-	bool copies = !mappings && copies_pools(request);
-
 	assert(!e->run && !e->n_mappings);
 	if (!room_for_pools(e, request->n_pools))
 		return execution_no_memory(reason);
@@ -267,7 +216,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 	e->files = e->flushes = false;
 	for (uint32_t i = 0; !e->files && i < e->prepared->model->n_pools; i++)
 		e->files = nnb__mapping_is_file(e->prepared->graph->mappings[i]);
-	e->tokens = e->images = e->copied = false;
+	e->tokens = e->images = false;
 	for (uint32_t i = 0; i < request->n_pools; i++) {
 		e->written[i] = (struct span){ 0 };
 		if (nnb_memory_kind(&request->pools[i]) == NNB_MEMORY_TOKEN) {
@@ -284,12 +233,11 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 			assert(nnb_mapping_size(mappings[i]) >=
 			       request->pools[i].size); /* otherwise the checks above would not apply to the mapping */
 			e->mappings[i] = mappings[i];
-		} else if (map_pool(e, i, &request->pools[i], copies)) {
+		} else if (map_pool(e, i, &request->pools[i])) {
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, request->pools[i].name);
 			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
 		}
 		e->files |= nnb__mapping_is_file(e->mappings[i]);
-		e->copied |= nnb__mapping_is_copy(e->mappings[i]);
 		e->n_mappings++;
 	}
 	return NNB_STATUS_NONE;
@@ -304,19 +252,13 @@ static bool is_kept(const struct nnb_execution *e, const struct nnb_argument *a)
 	return !a->no_value && !e->mappings[a->location.pool];
 }
 
-/* Does the argument lie in a pool that is copied? */
-static bool is_copied(const struct nnb_execution *e, const struct nnb_argument *a)
-{
-	return e->copied && !a->no_value && !is_kept(e, a) && nnb__mapping_is_copy(e->mappings[a->location.pool]);
-}
-
 /*
- * The address of an argument; NULL: it has no value, lies in a buffer, or is copied. Offset and length 0 mean a whole
- * hardware buffer (P-18).
+ * The address of an argument; NULL: it has no value, or lies in a buffer. Offset and length 0 mean a whole hardware
+ * buffer (P-18).
  */
 static uint8_t *argument_at(const struct nnb_execution *e, const struct nnb_argument *a)
 {
-	if (a->no_value || is_kept(e, a) || is_copied(e, a))
+	if (a->no_value || is_kept(e, a))
 		return NULL;
 	return (uint8_t *)nnb_mapping_data(e->mappings[a->location.pool]) + a->location.offset;
 }
@@ -345,156 +287,6 @@ static void note_written(struct nnb_execution *e, const struct nnb_argument *a)
 	}
 	w->from = from < w->from ? from : w->from;
 	w->to = to > w->to ? to : w->to;
-}
-
-/* ---- copies ---- */
-
-static uint64_t operand_bytes_of(const struct nnb_execution *e, uint32_t operand)
-{
-	const struct nnb_shape *s = &e->now[operand];
-	uint64_t bytes = 0;
-
-	nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &bytes);
-	return bytes;
-}
-
-static void copies_free(struct nnb_execution *e)
-{
-	const struct nnb_account *a = &e->prepared->graph->seen.account;
-
-	free(e->copies);
-	if (a->give_back && e->copies_bytes)
-		a->give_back(a->arg, e->copies_bytes);
-	e->charged -= e->copies_bytes;
-	e->copies = NULL;
-	e->copies_bytes = 0;
-}
-
-/* Make room for copies of @bytes. */
-static bool room_for_copies(struct nnb_execution *e, uint64_t bytes)
-{
-	if (bytes <= e->copies_bytes)
-		return true;
-	copies_free(e);
-	if (bytes > SIZE_MAX || !execution_charge(e, e->prepared, bytes))
-		return false;
-	e->copies_bytes = bytes;
-	e->copies = aligned_alloc(COPY_ALIGNMENT, bytes);
-	if (!e->copies)
-		copies_free(e);
-	return e->copies;
-}
-
-static void piece_add(struct nnb_execution *e, const struct nnb_argument *a, uint32_t argument)
-{
-	struct piece *p = &e->pieces[e->n_pieces];
-
-	if (!is_copied(e, a))
-		return;
-	*p = (struct piece){
-		.from = a->location.offset, .argument = argument, .pool = a->location.pool, .offset = a->location.offset
-	};
-	nnb__mapping_file(e->mappings[p->pool], &p->device, &p->file, &p->from);
-	p->to = p->from + argument_bytes(e, a);
-	e->n_pieces++;
-}
-
-static int by_file(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
-/*
- * Place the pieces, which are sorted: those that overlap in their file overlap in the copy, too. Kernels may read
- * NNB_MAPPING_SLACK bytes beyond the end of each. Returns the room that they need; @base NULL: only that.
- */
-static uint64_t pieces_place(struct nnb_execution *e, uint8_t *base)
-{
-	uint64_t start = 0, end = 0; /* of the pieces that overlap, in the copy */
-
-	for (uint32_t i = 0, first = 0; i < e->n_pieces; i++) {
-		struct piece *p = &e->pieces[i], *f = &e->pieces[first];
-
-		if (i && (p->device != f->device || p->file != f->file || p->from - f->from >= end - start)) {
-			first = i;
-			f = p;
-			start = end = (end + NNB_MAPPING_SLACK + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
-		}
-		if (base)
-			p->at = base + start + (p->from - f->from);
-		if (start + (p->to - f->from) > end)
-			end = start + (p->to - f->from);
-	}
-	return (end + NNB_MAPPING_SLACK + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
-}
-
-static enum nnb_status piece_read(const struct nnb_execution *e, const struct piece *p, struct nnb_reason *reason)
-{
-	int r = nnb__copy_read(e->mappings[p->pool], p->offset, p->at, p->to - p->from);
-
-	if (!r)
-		return NNB_STATUS_NONE;
-	nnb_because(reason, "pool %u cannot be read: %s", p->pool,
-	            r == -EFAULT ? "its file was cut short" : strerror(-r));
-	return NNB_STATUS_GENERAL_FAILURE;
-}
-
-/*
- * Copy the arguments that lie in pools which are not mapped; nnb__execution_publish writes the outputs among them back.
- * Outputs are read as well, because a driver need not write all of an output. The thread may sleep in the app's files
- * here; it has no lane yet.
- */
-static enum nnb_status bind_copies(struct nnb_execution *e, const struct nnb_request *request,
-                                   struct nnb_reason *reason)
-{
-	enum nnb_status status = NNB_STATUS_NONE;
-
-	e->n_pieces = 0;
-	if (!e->pieces)
-		e->pieces = calloc((size_t)request->n_inputs + request->n_outputs + 1, sizeof(*e->pieces));
-	if (!e->pieces)
-		return execution_no_memory(reason);
-	for (uint32_t i = 0; i < request->n_inputs; i++)
-		piece_add(e, &request->inputs[i], i);
-	for (uint32_t i = 0; i < request->n_outputs; i++)
-		piece_add(e, &request->outputs[i], request->n_inputs + i);
-	qsort(e->pieces, e->n_pieces, sizeof(*e->pieces), by_file);
-	if (!room_for_copies(e, pieces_place(e, NULL)))
-		return execution_no_memory(reason);
-	pieces_place(e, e->copies);
-	for (uint32_t i = 0; !status && i < e->n_pieces; i++) {
-		const struct piece *p = &e->pieces[i];
-
-		if (p->argument < request->n_inputs)
-			e->inputs[p->argument] = p->at;
-		else
-			e->outputs[p->argument - request->n_inputs] = p->at;
-		e->flushes |= p->argument >= request->n_inputs;
-		status = piece_read(e, p, reason);
-	}
-	return status;
-}
-
-/* Write the outputs that were computed beside into their pools. */
-static enum nnb_status publish_copies(const struct nnb_execution *e)
-{
-	const struct nnb_model *m = e->prepared->model;
-
-	for (uint32_t i = 0; i < e->n_pieces; i++) {
-		const struct piece *p = &e->pieces[i];
-
-		if (p->argument >= m->n_inputs &&
-		    nnb__copy_write(e->mappings[p->pool], p->offset, p->at,
-		                    operand_bytes_of(e, m->outputs[p->argument - m->n_inputs])))
-			return NNB_STATUS_GENERAL_FAILURE;
-	}
-	return NNB_STATUS_NONE;
 }
 
 /*
@@ -731,6 +523,15 @@ static void shapes_add_buffers(struct nnb_execution *e)
 	}
 }
 
+static uint64_t operand_bytes_of(const struct nnb_execution *e, uint32_t operand)
+{
+	const struct nnb_shape *s = &e->now[operand];
+	uint64_t bytes = 0;
+
+	nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &bytes);
+	return bytes;
+}
+
 /* Copy the inputs whose values decide shapes: the app cannot change the copies. */
 static enum nnb_status copy_deciding(struct nnb_execution *e, const struct nnb_request *request,
                                      struct nnb_reason *reason)
@@ -920,8 +721,6 @@ static void execution_unbind(struct nnb_execution *e)
 			nnb__emit_pool_unmap(NBT_owner_exec, e->exec, (int32_t)i, NBT_cause_owner_end);
 	}
 	e->n_mappings = 0;
-	if (__builtin_expect(e->copies_bytes > COPIES_KEPT, 0))
-		copies_free(e);
 }
 
 static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_request *request,
@@ -940,11 +739,7 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 			if (e->files && e->outputs[i])
 				note_written(e, &request->outputs[i]);
 		}
-		if (__builtin_expect(e->copied, 0))
-			status = bind_copies(e, request, reason);
-		if (status)
-			status = without_buffers(e, request, held, status, reason);
-		if (!status && (e->tokens || e->images) && !kept_none(e))
+		if ((e->tokens || e->images) && !kept_none(e))
 			status = without_buffers(e, request, held, execution_no_memory(reason), reason);
 		if (!status && e->tokens)
 			status = bind_buffers(e, request, held, reason);
@@ -1135,8 +930,6 @@ enum nnb_status nnb__execution_publish(struct nnb_execution *e)
 	if (!e->computed)
 		return status;
 	e->computed = false;
-	if (e->copied)
-		status = publish_copies(e);
 	for (uint32_t i = 0; !status && i < e->n_mappings; i++) {
 		const struct span *w = &e->written[i];
 
@@ -1167,19 +960,16 @@ enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 
 bool nnb__execution_repeats(const struct nnb_execution *e)
 {
-	return e->now == e->prepared->graph->shapes && !e->tokens && !e->images && !e->copied;
+	return e->now == e->prepared->graph->shapes && !e->tokens && !e->images;
 }
 
-/*
- * Find the mapping of the request that contains the address, and the offset in it. NULL: no mapping contains it; it may
- * lie in a copy.
- */
+/* Find the mapping of the request that contains the address, and the offset in it. NULL: no mapping contains it. */
 static const struct nnb_mapping *mapping_around(const struct nnb_execution *e, const void *at, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < e->n_mappings; i++) {
 		uintptr_t data;
 
-		if (!e->mappings[i] || nnb__mapping_is_copy(e->mappings[i]))
+		if (!e->mappings[i])
 			continue;
 		data = (uintptr_t)nnb_mapping_data(e->mappings[i]);
 		*offset = (uintptr_t)at - data;
@@ -1201,16 +991,6 @@ static bool output_overlaps(const struct nnb_execution *e, uint32_t output, cons
 	return at < out_at + operand_bytes_of(e, e->prepared->model->outputs[output]) && out_at < at + bytes;
 }
 
-/* Do the copies of an input and an output overlap? */
-static bool copies_overlap(const struct nnb_execution *e, uint32_t input, uint32_t output)
-{
-	const struct nnb_model *m = e->prepared->model;
-	uintptr_t in = (uintptr_t)e->inputs[input], out = (uintptr_t)e->outputs[output];
-
-	return e->copied && in && out && in < out + operand_bytes_of(e, m->outputs[output]) &&
-	       out < in + operand_bytes_of(e, m->inputs[input]);
-}
-
 /* Does the output overlap an input, or a pool of the model's constants? */
 static bool output_spoils(const struct nnb_execution *e, uint32_t output)
 {
@@ -1220,8 +1000,7 @@ static bool output_spoils(const struct nnb_execution *e, uint32_t output)
 
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
 		in = e->inputs[i] ? mapping_around(e, e->inputs[i], &at) : NULL;
-		if (copies_overlap(e, i, output) ||
-		    output_overlaps(e, output, in, at, operand_bytes_of(e, m->inputs[i])))
+		if (output_overlaps(e, output, in, at, operand_bytes_of(e, m->inputs[i])))
 			return true;
 	}
 	for (uint32_t i = 0; i < m->n_pools; i++) {

@@ -63,8 +63,7 @@ struct nnb_fmq {
 	struct nnb_fmq_room *room; /* NULL if the queue is of libfmq, without a waiting room */
 	struct nnb_event_flag flag;
 	uint64_t window_ns;
-	struct nnb_fmq_desc desc;     /* owns its fds */
-	struct nnb__conduct *conduct; /* of the app whose files the thread that attached it maps; NULL: none */
+	struct nnb_fmq_desc desc; /* owns its fds */
 	void *map[NNB_FMQ_MAX_FDS];
 	size_t map_bytes[NNB_FMQ_MAX_FDS];
 	bool shut;       /* set once, by any thread, atomically */

@@ -20,7 +20,6 @@
 
 #include "base/sealed.h"
 #include "base/sys.h"
-#include "memory/conduct.h"
 #include "queue.h"
 #include "trace/open.h"
 
@@ -112,7 +111,6 @@ static int desc_check(const struct nnb_fmq_desc *d, size_t elem_size)
 /* Keep our own reference to file @i and map as much of it as the grantors need. */
 static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 {
-	struct nnb__turn turn;
 	uint64_t bytes;
 	uint64_t end = 0;
 	void *p;
@@ -139,16 +137,13 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 	}
 	if (!end)
 		return 0;
-	nnb__turn_begin(q->conduct, &turn);
 	p = mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_SHARED, q->desc.fds[i], 0);
 	if (p == MAP_FAILED && (errno == EPERM || errno == EACCES) && !q->synchronized) {
 		q->read_only = true;
 		p = mmap(NULL, end, PROT_READ, MAP_SHARED, q->desc.fds[i], 0);
 	}
-	r = p == MAP_FAILED ? -errno : 0;
-	nnb__turn_end(q->conduct, &turn);
-	if (r)
-		return r;
+	if (p == MAP_FAILED)
+		return -errno;
 	q->map[i] = p;
 	q->map_bytes[i] = end;
 	return 0;
@@ -227,7 +222,6 @@ int nnb_fmq_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, const 
 	memset(q, 0, sizeof(*q));
 	q->desc = *desc;
 	q->desc.n_fds = 0;
-	q->conduct = nnb__conduct_mine();
 	q->synchronized = desc->flags == NNB_FMQ_SYNCHRONIZED;
 	for (unsigned i = 0; i < desc->n_fds; i++) {
 		r = map_file(q, i, desc->fds[i]);
@@ -255,7 +249,7 @@ struct nnb_fmq *nnb_fmq_free(struct nnb_fmq *q)
 		return NULL;
 	for (unsigned i = 0; i < q->desc.n_fds; i++) {
 		if (q->map[i])
-			nnb__conduct_unmap(q->conduct, q->map[i], q->map_bytes[i]);
+			munmap(q->map[i], q->map_bytes[i]);
 		close(q->desc.fds[i]);
 	}
 	free(q);

@@ -16,9 +16,6 @@ uint64_t nnb__handle_token(const struct nnb_memory *memory);
 /* Do they map one file? Then *a_at and *b_at, places in them, become places in the file. */
 bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const struct nnb_mapping *b, uint64_t *b_at);
 
-/* The file of a mapping, by its device and its number in it; *at, a place in the mapping, becomes one in the file. */
-void nnb__mapping_file(const struct nnb_mapping *mapping, uint64_t *device, uint64_t *file, uint64_t *at);
-
 /* Must executions look for tears of the mapping? */
 bool nnb__mapping_is_file(const struct nnb_mapping *mapping);
 

@@ -1,9 +1,7 @@
 /*
- * mapping.c -- mappings: the view that this process has of a memory. A copy is one without pages (memory/copy.h).
+ * mapping.c -- mappings: the view that this process has of a memory.
  *
  * LAYOUT    The file's pages, then one page of zeroes that can be read and not written: NNB_MAPPING_SLACK.
- * PROGRESS  To map or unmap a file of an app may take long, if the app holds the file's locks, and keeps every other
- *           thread waiting that maps anything: such calls have turns, and the app is charged for them (conduct.h).
  * CONCURRENCY  Everything on one mapping from any thread, while it is held. Constant after it is made, but for the
  *           count of its holders and what mending changes; one thread mends, the others that find it torn wait.
  * ORDERING  (1) unref: count down, release --- pairs with (2)
@@ -34,25 +32,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/sealed.h"
-#include "memory/conduct.h"
-#include "memory/copy.h"
 #include "memory/handle.h"
 #include "memory/tear.h"
 
-#ifndef RWF_NOAPPEND
-#define RWF_NOAPPEND 0x20
-#endif
-
-enum { UNMAP_PART = 1 << 19, COPY_ALIGNMENT = 4096 };
+enum { UNMAP_PART = 1 << 19 };
 
 struct nnb_mapping {
 	_Atomic uint32_t holders;
@@ -62,24 +52,16 @@ struct nnb_mapping {
 	int prot;
 	uint64_t file, device; /* st_ino, st_dev */
 	bool on_disk;          /* its file system writes pages back, to a disk or elsewhere: not tmpfs, no dma-buf */
-	bool copy;             /* nothing is mapped: memory/copy.h */
-	void *data;            /* of a copy: what nnb__copy_keep has allocated */
-	size_t bytes;          /* the file's pages; 0: nothing is mapped */
-	struct nnb__conduct *conduct; /* of the app whose file it is; NULL: it is this process's */
+	void *data;
+	size_t bytes; /* the file's pages; 0: nothing is mapped */
 
-	/*
-	 * watch: for an mmap_fd whose file can be truncated, and for a dma-buf; otherwise NULL. fd: for these, for
-	 * copies, and for files of apps, which may be copied later; otherwise -1
-	 */
+	/* for an mmap_fd whose file can be truncated, and for a dma-buf; otherwise watch is NULL and fd is -1 */
 	struct nnb__watch *watch;
 	int fd;
 	bool dma_buf;
 	uint64_t offset;
 	pthread_mutex_t mending;
 	_Atomic uint32_t mended; /* number of tears that are repaired */
-	/* the number of tears, and what they took, that the app was charged for; under `mending` */
-	uint32_t charged;
-	uint64_t spent;
 };
 
 static uint64_t page_bytes(void)
@@ -172,24 +154,9 @@ static int map_pages(struct nnb_mapping *m, int fd)
 	return 0;
 }
 
-/* Charge the app for tears that it was not charged for yet. */
-static void charge_tears(struct nnb_mapping *m)
-{
-	uint32_t tears = m->watch && m->conduct ? nnb__watch_tears(m->watch) : 0;
-	uint64_t spent;
-
-	if (tears == m->charged)
-		return;
-	spent = nnb__watch_spent(m->watch);
-	nnb__conduct_charge(m->conduct, (uint64_t)(tears - m->charged) * NNB__TEAR_COST_NS + spent - m->spent);
-	m->charged = tears;
-	m->spent = spent;
-}
-
 /* Free @m, which may be incomplete. */
 static void mapping_discard(struct nnb_mapping *m)
 {
-	charge_tears(m);
 	nnb__mapping_access_end(m);
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes) {
@@ -200,131 +167,72 @@ static void mapping_discard(struct nnb_mapping *m)
 		for (size_t at = 0; m->bytes > UNMAP_PART && at < m->bytes; at += UNMAP_PART)
 			madvise((char *)m->data + at, m->bytes - at < UNMAP_PART ? m->bytes - at : UNMAP_PART,
 			        MADV_DONTNEED);
-		nnb__conduct_unmap(m->conduct, m->data, m->bytes + page_bytes());
+		munmap(m->data, m->bytes + page_bytes());
 	}
-	if (m->copy)
-		free(m->data);
 	if (m->fd >= 0)
 		close(m->fd);
 	pthread_mutex_destroy(&m->mending);
 	free(m);
 }
 
-/* Fill in what is known of @m before its file is looked at. Returns the type of its file system; 0: not looked at. */
-static long describe(struct nnb_mapping *m, const struct nnb_memory *memory)
+/* Fill in @m, which is of a kind that can be mapped. */
+static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 {
+	int fd = memory->fds[0];
 	struct statfs fs;
+	struct stat st;
+	uint64_t bytes;
+	int r;
 
 	assert(memory->n_fds == 1);
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
-	if ((m->kind == NNB_MEMORY_ASHMEM && !m->copy) || fstatfs(memory->fds[0], &fs) < 0)
+	if (m->kind == NNB_MEMORY_ASHMEM || fstatfs(fd, &fs) < 0)
 		fs.f_type = 0;
 	m->dma_buf = fs.f_type == DMA_BUF_MAGIC;
 	if (m->kind == NNB_MEMORY_MMAP_FD) {
 		m->prot = nnb__handle_prot(memory);
 		m->offset = nnb__handle_offset(memory);
 	}
-	return (long)fs.f_type;
-}
-
-/* Does the file hold the bytes of @m? Note which file it is. */
-static int identify(struct nnb_mapping *m, int fd, long fs_type)
-{
-	struct stat st;
-	int r = file_holds(m, fd);
-
+	if (nnb__mapping_is_file(m)) {
+		fd = m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0)
+			return -errno;
+	}
+	r = file_holds(m, fd);
 	if (r)
 		return r;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	m->file = st.st_ino;
 	m->device = st.st_dev;
-	m->on_disk = !m->dma_buf && fs_type != TMPFS_MAGIC;
-	return 0;
-}
-
-/* Fill in @m, which is of a kind that can be mapped. */
-static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
-{
-	int fd = memory->fds[0];
-	long fs_type = describe(m, memory);
-	struct nnb__turn turn;
-	uint64_t bytes;
-	int r;
-
-	if (nnb__mapping_is_file(m) || m->conduct) {
-		fd = m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		if (fd < 0)
-			return -errno;
-	}
-	r = identify(m, fd, fs_type);
-	if (r)
-		return r;
-	nnb__turn_begin(m->conduct, &turn);
+	m->on_disk = !m->dma_buf && fs.f_type != TMPFS_MAGIC;
 	r = map_pages(m, fd);
-	nnb__turn_end(m->conduct, &turn);
 	if (r || !nnb__mapping_is_file(m))
 		return r;
 	nnb__mapping_access_begin(m);
 	/* watch the mapping, unless no access to it can fault: the file may have been cut first, and sealed then */
 	if (m->dma_buf || nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
 		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
-	if (!m->conduct) {
-		close(m->fd); /* was kept to map the file again, which is never needed */
-		m->fd = -1;
-	}
+	close(m->fd); /* was kept to map the file again, which is never needed */
+	m->fd = -1;
 	return 0;
 }
 
-/* Would mmap let @m be made, as far as its file shows? */
-static int copy_check(const struct nnb_mapping *m, int fd, long fs_type, bool any)
-{
-	int flags = fcntl(fd, F_GETFL), seals;
-
-	if (flags < 0 || flags & O_PATH)
-		return -EBADF;
-	if ((flags & O_ACCMODE) == O_WRONLY || (m->prot & PROT_WRITE && (flags & O_ACCMODE) != O_RDWR))
-		return -EACCES;
-	if (m->offset % page_bytes())
-		return -EINVAL;
-	if (m->dma_buf || (!any && (flags & O_DIRECT || fs_type == SECRETMEM_MAGIC)))
-		return -ENOTSUP;
-	seals = m->prot & PROT_WRITE ? fcntl(fd, F_GET_SEALS) : -1;
-	return seals > 0 && seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) ? -EPERM : 0;
-}
-
-/* Fill in @m, which is not mapped. */
-static int copy_build(struct nnb_mapping *m, const struct nnb_memory *memory, bool any)
-{
-	long fs_type = describe(m, memory);
-	int r;
-
-	m->fd = fcntl(memory->fds[0], F_DUPFD_CLOEXEC, 3);
-	if (m->fd < 0)
-		return -errno;
-	r = copy_check(m, m->fd, fs_type, any);
-	return r ? r : identify(m, m->fd, fs_type);
-}
-
-static struct nnb_mapping *mapping_begin(enum nnb_memory_kind kind)
-{
-	struct nnb_mapping *m = calloc(1, sizeof(*m));
-
-	if (!m)
-		return NULL;
-	m->kind = kind;
-	m->fd = -1;
-	m->conduct = nnb__conduct_mine();
-	pthread_mutex_init(&m->mending, NULL);
-	return m;
-}
-
-/* @m is built, with the result @r. */
-static int mapping_finish(struct nnb_mapping **ret, struct nnb_mapping *m, int r)
+/* @memory is checked, and of a kind that has a file. */
+static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory)
 {
 	static _Atomic uint64_t ids;
+	struct nnb_mapping *m;
+	int r;
 
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->kind = nnb_memory_kind(memory);
+	m->fd = -1;
+	pthread_mutex_init(&m->mending, NULL);
+	r = mapping_build(m, memory);
 	if (r < 0) {
 		mapping_discard(m);
 		return r;
@@ -335,16 +243,7 @@ static int mapping_finish(struct nnb_mapping **ret, struct nnb_mapping *m, int r
 	return 0;
 }
 
-/* @memory is checked, and of a kind that has a file. */
-static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory)
-{
-	struct nnb_mapping *m = mapping_begin(nnb_memory_kind(memory));
-
-	return m ? mapping_finish(ret, m, mapping_build(m, memory)) : -ENOMEM;
-}
-
-/* Check that @memory is of a kind that nnb_map maps. */
-static int check_kind(const struct nnb_memory *memory)
+int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
 {
 	int r = nnb_memory_check(memory);
 
@@ -352,14 +251,7 @@ static int check_kind(const struct nnb_memory *memory)
 		return r;
 	if (nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER || nnb_memory_kind(memory) == NNB_MEMORY_TOKEN)
 		return -ENOTSUP;
-	return 0;
-}
-
-int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
-{
-	int r = check_kind(memory);
-
-	return r ? r : mapping_new(ret, memory);
+	return mapping_new(ret, memory);
 }
 
 int nnb_map_hardware_buffer(struct nnb_mapping **ret, const struct nnb_memory *memory)
@@ -428,13 +320,6 @@ bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const s
 	return true;
 }
 
-void nnb__mapping_file(const struct nnb_mapping *m, uint64_t *device, uint64_t *file, uint64_t *at)
-{
-	*device = m->device;
-	*file = m->file;
-	*at += m->offset;
-}
-
 uint64_t nnb_mapping_id(const struct nnb_mapping *m)
 {
 	return m->id;
@@ -462,106 +347,12 @@ int nnb__mapping_flush(struct nnb_mapping *m, uint64_t from, uint64_t to)
 
 int nnb_mapping_flush(struct nnb_mapping *m)
 {
-	if (m->copy)
-		return m->data ? nnb__copy_write(m, 0, m->data, m->size) : 0;
 	return nnb__mapping_flush(m, 0, m->bytes);
 }
 
 bool nnb__mapping_is_file(const struct nnb_mapping *m)
 {
 	return m->kind == NNB_MEMORY_MMAP_FD || m->dma_buf;
-}
-
-/* ---- copies ---- */
-
-int nnb__copy_open(struct nnb_mapping **ret, const struct nnb_memory *memory, bool any)
-{
-	int r = check_kind(memory);
-	struct nnb_mapping *m = r ? NULL : mapping_begin(nnb_memory_kind(memory));
-
-	if (!m)
-		return r ? r : -ENOMEM;
-	m->copy = true;
-	return mapping_finish(ret, m, copy_build(m, memory, any));
-}
-
-int nnb__copy_of(struct nnb_mapping **ret, const struct nnb_mapping *mapping)
-{
-	struct nnb_mapping *m = mapping->fd < 0 || mapping->dma_buf ? NULL : mapping_begin(mapping->kind);
-
-	if (!m)
-		return mapping->fd < 0 || mapping->dma_buf ? -ENOTSUP : -ENOMEM;
-	m->copy = true;
-	m->conduct = mapping->conduct;
-	m->size = mapping->size;
-	m->prot = mapping->prot;
-	m->offset = mapping->offset;
-	m->file = mapping->file;
-	m->device = mapping->device;
-	m->on_disk = mapping->on_disk && mapping->kind == NNB_MEMORY_MMAP_FD; /* of others it is not known */
-	m->fd = fcntl(mapping->fd, F_DUPFD_CLOEXEC, 3);
-	return mapping_finish(ret, m, m->fd < 0 ? -errno : 0);
-}
-
-bool nnb__mapping_is_copy(const struct nnb_mapping *m)
-{
-	return m->copy;
-}
-
-int nnb__copy_read(const struct nnb_mapping *m, uint64_t offset, void *to, uint64_t bytes)
-{
-	assert(m->copy && offset <= m->size && bytes <= m->size - offset);
-	for (uint64_t at = 0; at < bytes;) {
-		ssize_t n = pread(m->fd, (char *)to + at, bytes - at, (off_t)(m->offset + offset + at));
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (!n)
-			return -EFAULT;
-		at += n > 0 ? (uint64_t)n : 0;
-	}
-	return 0;
-}
-
-/* Not at the end of the file, though its owner may have it open, or open it any time, to append (O_APPEND). */
-static ssize_t write_at(int fd, const void *from, size_t bytes, off_t offset)
-{
-	const struct iovec data = { (void *)from, bytes };
-	ssize_t n = pwritev2(fd, &data, 1, offset, RWF_NOAPPEND);
-
-	if (n < 0 && (errno == EOPNOTSUPP || errno == ENOSYS) && !(fcntl(fd, F_GETFL) & O_APPEND))
-		return pwrite(fd, from, bytes, offset); /* before Linux 6.9 */
-	return n;
-}
-
-int nnb__copy_write(const struct nnb_mapping *m, uint64_t offset, const void *from, uint64_t bytes)
-{
-	int r = file_holds(m, m->fd); /* a file that was cut meanwhile does not grow again */
-
-	assert(m->copy && offset <= m->size && bytes <= m->size - offset);
-	if (r)
-		return -EFAULT;
-	for (uint64_t at = 0; at < bytes;) {
-		ssize_t n = write_at(m->fd, (const char *)from + at, bytes - at, (off_t)(m->offset + offset + at));
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		at += n > 0 ? (uint64_t)n : 0;
-	}
-	return m->on_disk && fdatasync(m->fd) < 0 ? -errno : 0;
-}
-
-int nnb__copy_keep(struct nnb_mapping *m, bool read)
-{
-	assert(m->copy && !m->data);
-	if (m->size > SIZE_MAX - NNB_MAPPING_SLACK)
-		return -ENOMEM;
-	m->data = aligned_alloc(COPY_ALIGNMENT,
-	                        (m->size + NNB_MAPPING_SLACK + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT);
-	if (!m->data)
-		return -ENOMEM;
-	memset((char *)m->data + (read ? m->size : 0), 0, NNB_MAPPING_SLACK + (read ? 0 : m->size));
-	return read ? nnb__copy_read(m, 0, m->data, m->size) : 0;
 }
 
 /* ---- dma-bufs ---- */
@@ -600,23 +391,19 @@ void nnb__mapping_access_end(const struct nnb_mapping *m)
 static void mapping_mend(struct nnb_mapping *m)
 {
 	uint32_t tears = nnb__watch_tears(m->watch);
-	struct nnb__turn turn;
 	void *p;
 
 	assert(m->fd >= 0 && m->bytes); /* a watched mapping keeps its file */
-	charge_tears(m);
 	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
 	    file_holds(m, m->fd) < 0)
 		return;
-	nnb__turn_begin(m->conduct, &turn);
 	p = mmap(NULL, m->bytes, m->prot, MAP_SHARED, m->fd, (off_t)m->offset);
 	if (p == MAP_FAILED)
-		;
-	else if (mremap(p, m->bytes, m->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, m->data) == MAP_FAILED)
+		return;
+	if (mremap(p, m->bytes, m->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, m->data) == MAP_FAILED)
 		munmap(p, m->bytes);
 	else
 		atomic_store_explicit(&m->mended, tears, memory_order_release); /* (3) */
-	nnb__turn_end(m->conduct, &turn);
 }
 
 uint32_t nnb_mapping_mark(struct nnb_mapping *m)

@@ -46,16 +46,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/sys.h"
-
 enum { CHUNK = 64, RESERVE_PAGES = 128, ROOM_TRIES = 100000, DROP_BYTES = 4 << 20 };
 
 struct nnb__watch {
 	_Atomic uint64_t state; /* generation << 32 | tears */
 	_Atomic uintptr_t start, end;
 	_Atomic int prot;
-	_Atomic uint32_t busy;  /* handlers between counting and having put the zeroes in place */
-	_Atomic uint64_t spent; /* ns that handlers took to put them there */
+	_Atomic uint32_t busy; /* handlers between counting and having put the zeroes in place */
 	_Atomic bool taken;
 };
 
@@ -70,10 +67,7 @@ static struct chunk first;
 static uintptr_t page_bytes;
 static struct sigaction previous;
 
-static _Atomic uintptr_t reserve; /* address of the reserve; 0: it is not mapped yet */
-static _Atomic uint32_t
-	tearing; /* handlers that put zeroes in place now; hints, as is the time when the last one had */
-static _Atomic uint64_t torn_at;
+static _Atomic uintptr_t reserve;                          /* address of the reserve; 0: it is not mapped yet */
 static _Atomic uint32_t reserve_spent = 1, reserve_filled; /* different at first, so that the reserve counts as spent */
 
 /* ---- states ---- */
@@ -201,7 +195,7 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 	uint64_t state = atomic_load_explicit(&w->state, memory_order_acquire); /* (2) */
 	bool counted = false;
 	uint64_t torn; /* the same generation, one tear more */
-	bool zeroes = false;
+	bool zeroes;
 
 	if (!watch_covers(w, state, address))
 		return false;
@@ -211,15 +205,7 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn, memory_order_acq_rel,
 		                                                  memory_order_acquire); /* (4) */
 	}
-	if (counted) {
-		uint64_t began = nnb__now();
-
-		atomic_fetch_add_explicit(&tearing, 1, memory_order_relaxed);
-		zeroes = put_zeroes(w);
-		atomic_store_explicit(&torn_at, nnb__now(), memory_order_relaxed);
-		atomic_fetch_sub_explicit(&tearing, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&w->spent, nnb__now() - began, memory_order_relaxed);
-	}
+	zeroes = counted && put_zeroes(w);
 	atomic_fetch_sub_explicit(&w->busy, 1, memory_order_release); /* (5) */
 	return zeroes;
 }
@@ -326,7 +312,6 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 	atomic_store_explicit(&w->start, (uintptr_t)start, memory_order_release); /* (1) */
 	atomic_store_explicit(&w->end, (uintptr_t)start + bytes, memory_order_release);
 	atomic_store_explicit(&w->prot, prot, memory_order_release);
-	atomic_store_explicit(&w->spent, 0, memory_order_relaxed);
 	atomic_store_explicit(&w->state, next_generation(state), memory_order_release);
 	*ret = w;
 	return 0;
@@ -348,17 +333,6 @@ uint32_t nnb__watch_tears(const struct nnb__watch *w)
 {
 	atomic_thread_fence(memory_order_acquire); /* (6) */
 	return (uint32_t)atomic_load_explicit(&w->state, memory_order_acquire);
-}
-
-uint64_t nnb__watch_spent(const struct nnb__watch *w)
-{
-	return atomic_load_explicit(&w->spent, memory_order_relaxed);
-}
-
-bool nnb__tears_since(uint64_t since)
-{
-	return atomic_load_explicit(&tearing, memory_order_relaxed) ||
-	       atomic_load_explicit(&torn_at, memory_order_relaxed) >= since;
 }
 
 bool nnb__watch_settled(const struct nnb__watch *w)

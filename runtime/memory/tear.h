@@ -27,12 +27,6 @@ void nnb__watch_end(struct nnb__watch *watch);
 /* The number of tears. A thread that has read a zero of a torn page sees that tear counted. */
 uint32_t nnb__watch_tears(const struct nnb__watch *watch);
 
-/* How long the tears have kept the process's memory map, in ns, so far. */
-uint64_t nnb__watch_spent(const struct nnb__watch *watch);
-
-/* Whether a tear of any mapping is under way, or was at or after @since (CLOCK_MONOTONIC ns). */
-bool nnb__tears_since(uint64_t since);
-
 /* Whether the zeroes of every tear counted before this call are in place. */
 bool nnb__watch_settled(const struct nnb__watch *watch);
 

@@ -13,8 +13,6 @@
 #include <string.h>
 
 #include "base/sys.h"
-#include "memory/conduct.h"
-#include "memory/copy.h"
 #include "model/cost.h"
 #include "model/ops.h"
 #include "model/parts.h"
@@ -51,22 +49,6 @@ static enum nnb_status graph_no_memory(struct nnb_reason *reason)
 
 /* ---- constants ---- */
 
-/* Map a pool, or copy it, if it is an offender's. */
-static int map_pool(struct nnb_mapping **ret, const struct nnb_memory *pool)
-{
-	struct nnb__conduct *app = nnb__conduct_mine();
-	int r = app && nnb__conduct_copies(app) ? nnb__copy_open(ret, pool, true) : -ENOTSUP;
-
-	if (r == -ENOTSUP)
-		return nnb_map(ret, pool);
-	if (!r && nnb_mapping_readable(*ret)) {
-		r = nnb__copy_keep(*ret, true);
-		if (r)
-			*ret = nnb_mapping_unref(*ret);
-	}
-	return r;
-}
-
 /* Map the pools. A pool that cannot be mapped or may not be read stays NULL (P-14). */
 static void map_pools(struct nnb__graph *g)
 {
@@ -77,7 +59,7 @@ static void map_pools(struct nnb__graph *g)
 
 		if (!nnb__patient(NNB__POOL_UNITS))
 			return;
-		r = map_pool(&m, &g->model->pools[i]);
+		r = nnb_map(&m, &g->model->pools[i]);
 
 		g->map_ns[i] = nnb__now() - began;
 		if (r)

@@ -56,7 +56,6 @@
 
 #include "base/lock.h"
 #include "base/sys.h"
-#include "memory/conduct.h"
 #include "policy/terms.h"
 
 /* in the state of a turn: flags (it has a lane; its thread knows); the increment that makes a waiter check again */
@@ -392,7 +391,6 @@ static void note_stall(struct nnb__lane_app *app, uint64_t now)
 	if (app->stalled_at && now < app->stalled_at + PROBATION_NS)
 		app->probation_until = now + PROBATION_NS;
 	app->stalled_at = now;
-	nnb__conduct_charge(app->conduct, NNB__STALL_COST_NS);
 }
 
 /* The execution loses its lane to one that waits. False: it is ending. The caller holds the lock. */

@@ -55,7 +55,6 @@ struct nnb__lane_app {
 	uint64_t executions; /* under the lanes' lock; without those that seats on lanes have not flushed */
 	/* under the lanes' lock: when an execution last lost its lane; end of its probation (nnb__lanes_take_away) */
 	uint64_t stalled_at, probation_until;
-	struct nnb__conduct *conduct; /* charged for each lane lost to a page; constant; NULL: none is */
 	_Atomic uint64_t missed_transient, missed_persistent, late, longest_wait_ns;
 };
 

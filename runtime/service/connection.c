@@ -95,7 +95,6 @@ static void *serve_channel(void *arg)
 {
 	struct nnb__channel *ch = arg;
 
-	nnb__conduct_enter(&ch->connection->app->record->conduct);
 	pthread_mutex_lock(&ch->connection->lock);
 	assert(!ch->thread_known);
 	ch->thread = pthread_self();
@@ -372,10 +371,8 @@ static void *connection_run(void *arg)
 	/* Each message to a life line is one packet. If a client splits one, the service waits at most HURRY_NS for
 	 * the rest, and does not watch the client's process meanwhile. */
 	struct nnb__message in = { .budget = nnb__budget_of(c->app), .rest_ns = HURRY_NS }, out = { 0 };
-	int r;
+	int r = client_greet(c, &in, &out);
 
-	nnb__conduct_enter(&c->app->record->conduct);
-	r = client_greet(c, &in, &out);
 	while (!r)
 		r = serve_life(c, &in, &out);
 	/* Why the connection ends, after serving its life line has returned @r. */

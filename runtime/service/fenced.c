@@ -209,7 +209,6 @@ static void *execute_behind_fences(void *arg)
 	struct nnb__message m = { 0 };
 	uint64_t now;
 
-	nnb__conduct_enter(&j->connection->app->record->conduct);
 	j->result.timing = NNB_NO_TIMING;
 	j->result.status = wait_for_fences(j);
 	for (uint32_t i = 0; i < f->n; i++) {

@@ -186,8 +186,6 @@ static const struct option_row option_rows[] = {
 	            "total-connections=" },
 	{ "plain-bursts", OPTION_SWITCH, NULL, "bursts keep no mappings",
 	  .offset = offsetof(struct options, config.plain_bursts) },
-	{ "copied-pools", OPTION_SWITCH, NULL, "copy the arguments of executions, and map no pool of any app",
-	  .offset = offsetof(struct options, config.copied_pools) },
 	{ "cache-key", OPTION_TEXT, "FILE",
 	  "seal compilation caches with the key in FILE, which is created if it does not exist",
 	  .offset = offsetof(struct options, cache_key) },
@@ -352,21 +350,8 @@ static void print_limit(uint64_t n)
 		printf("\v%14" PRIu64, n);
 }
 
-/* Print as OpenMetrics which apps are offenders: their pools are copied. */
-static void print_offences(const struct nnb_app_counts *apps, uint32_t n)
-{
-	puts("# TYPE nnburst_app_offences counter\n"
-	     "# HELP nnburst_app_offences How often the files of the app have kept others waiting for too long.");
-	for (uint32_t i = 0; i < n; i++)
-		printf("nnburst_app_offences_total{app=\"%u\"} %" PRIu64 "\n", apps[i].app, apps[i].offences);
-	puts("# TYPE nnburst_app_copied gauge\n"
-	     "# HELP nnburst_app_copied 1 while the pools of the app are copied for that reason, and not mapped.");
-	for (uint32_t i = 0; i < n; i++)
-		printf("nnburst_app_copied{app=\"%u\"} %" PRIu64 "\n", apps[i].app, apps[i].copied);
-}
-
-/* Print the limits of the machine as OpenMetrics: gauges, by resource; then what is known of apps. */
-static void print_metrics(const struct nnb_service_counts *n, const struct nnb_app_counts *apps, uint32_t n_apps)
+/* Print the limits of the machine as OpenMetrics: gauges, by resource. */
+static void print_metrics(const struct nnb_service_counts *n)
 {
 	const struct {
 		const char *what;
@@ -391,7 +376,6 @@ static void print_metrics(const struct nnb_service_counts *n, const struct nnb_a
 			printf("nnburst_budget_%s{resource=\"%s\"} %" PRIu64 "\n", gauges[g].name, rows[i].what,
 			       *(const uint64_t *)(const void *)((const char *)rows[i].is + gauges[g].at));
 	}
-	print_offences(apps, n_apps);
 	puts("# EOF");
 }
 
@@ -448,18 +432,18 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 /* Print the lane time of apps. */
 static void print_apps(const struct nnb_app_counts *apps, uint32_t shown, uint32_t n)
 {
-	printf("\n%-12s\v%12s\v%10s\v%10s\v%10s\v%10s\v%12s\v%12s\v%9s\v%9s\v%8s\v%8s\n", "app", "executions",
-	       "preempted", "missed:", "missed:", "late", "received", "entitled", "lag", "wait", "offences", "pools");
-	printf("%-12s\v%12s\v%10s\v%10s\v%10s\v%10s\v%12s\v%12s\v%9s\v%9s\v%8s\v%8s\n", "", "", "", "transient",
-	       "persistent", "", "contended ms", "contended ms", "most ms", "most ms", "", "");
+	printf("\n%-12s\v%12s\v%10s\v%10s\v%10s\v%10s\v%12s\v%12s\v%9s\v%9s\n", "app", "executions", "preempted",
+	       "missed:", "missed:", "late", "received", "entitled", "lag", "wait");
+	printf("%-12s\v%12s\v%10s\v%10s\v%10s\v%10s\v%12s\v%12s\v%9s\v%9s\n", "", "", "", "transient", "persistent", "",
+	       "contended ms", "contended ms", "most ms", "most ms");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct nnb_app_counts *a = &apps[i];
 
 		printf("%-12u\v%12" PRIu64 "\v%10" PRIu64 "\v%10" PRIu64 "\v%10" PRIu64 "\v%10" PRIu64
-		       "\v%12.3f\v%12.3f\v%9.3f\v%9.3f\v%8" PRIu64 "\v%8s\n",
+		       "\v%12.3f\v%12.3f\v%9.3f\v%9.3f\n",
 		       a->app, a->executions, a->preemptions, a->missed_transient, a->missed_persistent, a->late,
 		       (double)a->received_ns / 1e6, (double)a->entitled_ns / 1e6, (double)a->max_lag_ns / 1e6,
-		       (double)a->longest_wait_ns / 1e6, a->offences, a->copied ? "copied" : "mapped");
+		       (double)a->longest_wait_ns / 1e6);
 	}
 	if (n > shown)
 		printf("and %u more\n", n - shown);
@@ -480,7 +464,7 @@ static int print_status(const struct options *o)
 	if (!nnb_client_open(&client, &config, &why)) {
 		if (!nnb_client_counts(client, &counts, &why) && !nnb_client_apps(client, apps, APPS_SHOWN, &n, &why)) {
 			if (o->metrics) {
-				print_metrics(&counts, apps, n < APPS_SHOWN ? n : APPS_SHOWN);
+				print_metrics(&counts);
 			} else {
 				struct narrow fitted;
 

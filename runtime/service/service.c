@@ -340,59 +340,6 @@ enum nnb_status nnb__new_id(struct nnb_service *s, uint32_t *ret, struct nnb_rea
 
 /* ---- apps and connections ---- */
 
-/* Free the records of apps that are gone, where there is nothing against them; @all: the others, too. */
-static void forget_records(struct nnb_service *s, bool all)
-{
-	struct nnb__record **at = &s->records;
-
-	while (*at) {
-		struct nnb__record *r = *at;
-		struct nnb__app *app = s->apps;
-
-		while (app && app->record != r)
-			app = app->next;
-		if (app || !(all || nnb__conduct_is_clean(&r->conduct))) {
-			at = &r->next;
-			continue;
-		}
-		*at = r->next;
-		nnb__conduct_fini(&r->conduct);
-		free(r);
-	}
-}
-
-/* The app has become an offender. Called with any locks held. */
-static void app_offends(void *arg, uint64_t owed_ns)
-{
-	const struct nnb__record *r = arg;
-
-	nnb__emit_exhausted(r->service, &r->key, NBT_resource_waits, owed_ns, NNB__OWES_MOST_NS, false);
-}
-
-/* The record of the app @key, which is made if there is none. NULL: no memory. The lock is held. */
-static struct nnb__record *find_record(struct nnb_service *s, uint32_t key)
-{
-	struct nnb__record *r;
-
-	assert(nnb__is_locked(&s->lock));
-	forget_records(s, false);
-	for (r = s->records; r && r->key != key; r = r->next)
-		;
-	if (r)
-		return r;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return NULL;
-	r->service = s;
-	r->key = key;
-	nnb__conduct_init(&r->conduct, s->config.copied_pools);
-	r->conduct.offends = app_offends;
-	r->conduct.arg = r;
-	r->next = s->records;
-	s->records = r;
-	return r;
-}
-
 static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 {
 	struct nnb__app *app = s->apps;
@@ -405,12 +352,6 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 	app = calloc(1, sizeof(*app));
 	if (!app)
 		return NULL;
-	app->record = find_record(s, key);
-	if (!app->record) {
-		free(app);
-		return NULL;
-	}
-	app->lane_app.conduct = &app->record->conduct;
 	app->service = s;
 	app->key = key;
 	app->guaranteed = s->guaranteed < NNB__QUOTA_APPS;
@@ -454,8 +395,6 @@ uint32_t nnb__apps_counts(struct nnb_service *s, struct nnb__app *only, struct n
 		if (only && a != only)
 			continue;
 		(*ret)[n].app = a->key;
-		(*ret)[n].offences = atomic_load_explicit(&a->record->conduct.offences, memory_order_relaxed);
-		(*ret)[n].copied = nnb__conduct_copies(&a->record->conduct);
 		nnb__lanes_counts(&s->lanes, &a->lane_app, &(*ret)[n++]);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -876,7 +815,6 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	nnb__sweeper_fini(&s->sweeper);
 	nnb__ids_fini(&s->ids);
 	nnb__subuids_fini(&s->subuids);
-	forget_records(s, true);
 	free(s->socket);
 	free(s->lock_path);
 	free(s);

@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 
 #include "burst/map.h"
-#include "memory/conduct.h"
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "sched/stalls.h"
@@ -70,15 +69,6 @@ struct nnb__app {
 	bool guaranteed;               /* one of the first NNB__QUOTA_APPS */
 	struct nnb__desk desk;         /* its calls about whole models */
 	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
-	struct nnb__record *record;    /* what is remembered of the app after its last connection */
-};
-
-/* What the service remembers of an app, as long as there is anything against it. Under the service's lock. */
-struct nnb__record {
-	struct nnb__record *next;
-	struct nnb_service *service;
-	uint32_t key;
-	struct nnb__conduct conduct; /* of its files */
 };
 
 enum nnb__counter {
@@ -115,7 +105,6 @@ struct nnb_service {
 	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t fewer; /* signalled when a connection has ended */
 	struct nnb__app *apps;
-	struct nnb__record *records;
 	struct nnb__connection *connections;
 	struct nnb__model *models;       /* all models */
 	uint64_t held[NNB__N_RESOURCES]; /* held by all apps */

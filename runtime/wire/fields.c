@@ -58,8 +58,6 @@ static const struct field app_fields[] = {
 	FIELD64(struct nnb_app_counts, entitled_ns),
 	FIELD64(struct nnb_app_counts, max_lag_ns),
 	FIELD64(struct nnb_app_counts, longest_wait_ns),
-	FIELD64(struct nnb_app_counts, offences),
-	FIELD64(struct nnb_app_counts, copied),
 };
 
 static const struct field times_fields[] = {

@@ -54,10 +54,6 @@ ends 0 --validate --only O-11
 says '^passed  model O-11: mutateExecutionOrder: [0-9]+ rows$'
 ! grep -qv '^passed  model O-11\|checks passed' <<<"$said" || wrong "--only O-11 runs others: $said"
 stop_daemon
-start_daemon "$nnburstd" --copied-pools
-ends 0 --validate --quiet --socket "$socket"
-says '^[0-9]+ checks passed, 0 failed, [0-2] skipped; [0-9]{5,} rows$'
-stop_daemon
 
 ends 2 --validate --only Z-99
 ends 2 --validate models

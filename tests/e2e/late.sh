@@ -126,7 +126,7 @@ is_right()
 {
 	local since='since = [1-9][0-9]*' name=$1
 
-	has "$name" service_state "pid = $daemon" 'policy = \( "fair" : container = 0 \)' 'contract = 2' "$since"
+	has "$name" service_state "pid = $daemon" 'policy = \( "fair" : container = 0 \)' 'contract = 3' "$since"
 	has "$name" client_connect "conn = ${id[conn]}" "pid = $app_pid" "uid = $EUID" "app = $app_pid" 'name = "late"'
 	for path in sync fenced async; do
 		has "$name" stream_open "stream = ${id[$path]}" "conn = ${id[conn]}" "path = \( \"$path\" .*" 'model = 0'

@@ -8,7 +8,6 @@
  */
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/falloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -24,19 +23,14 @@
 enum {
 	ATTACKERS = 2, /* as root, two processes of another user, which are one app; otherwise each process is an app */
 	N = 1 << 14,   /* elements of the victim's model */
-	HEAVY = 1 << 20,       /* elements of the attackers' model */
-	SMALL = 16,            /* elements of the model of attackers that do not compute */
-	SHORT_MS = 150,        /* a measurement, where times are not judged */
-	UNDER_WAY = 5,         /* attacks of a process before its victim is measured */
-	SLOWER_MS = 100,       /* milliseconds that a new connection may take longer */
-	CONNECTIONS = 20,      /* more than an app may have */
-	ASKERS = 12,           /* concurrent calls of each process that asks about models */
-	PUNCHED = 512 << 20,   /* bytes of a sparse file */
-	REWRITTEN = 256 << 20, /* bytes of a file on a disk */
-	HOLDERS = 2,           /* processes of each attacker that map its file HELD_MAPS times */
-	HELD_MAPS = 60000,
-	LOCKED_N = 1 << 18, /* elements of arguments that are not copied for their size alone */
-	READERS = 8,        /* threads of each process that reads the service's command line */
+	HEAVY = 1 << 20,  /* elements of the attackers' model */
+	SMALL = 16,       /* elements of the model of attackers that do not compute */
+	SHORT_MS = 150,   /* a measurement, where times are not judged */
+	UNDER_WAY = 5,    /* attacks of a process before its victim is measured */
+	SLOWER_MS = 100,  /* milliseconds that a new connection may take longer */
+	CONNECTIONS = 20, /* more than an app may have */
+	ASKERS = 12,      /* concurrent calls of each process that asks about models */
+	READERS = 8,      /* threads of each process that reads the service's command line */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	ASKED = 3000, /* operations of its model */
 #else
@@ -418,120 +412,6 @@ static void reads_the_command_line(void)
 	reads(path);
 }
 
-/* ---- attacks by the kernel's locks of files ---- */
-
-static struct nnb_pool *pool_in(int fd, uint64_t bytes)
-{
-	struct nnb_memory memory;
-	struct nnb_pool *pool;
-
-	must(nnb_memory_mmap_fd(&memory, fd, bytes, PROT_READ | PROT_WRITE, 0) == 0);
-	must(nnb_pool_from(&pool, &memory) == 0);
-	nnb_memory_close(&memory);
-	return pool;
-}
-
-static void rarely_get_a_cpu(void)
-{
-	const struct sched_param none = { 0 };
-
-	must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
-}
-
-static void *punches(void *arg)
-{
-	int fd = *(const int *)arg;
-
-	rarely_get_a_cpu();
-	for (;;)
-		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PUNCHED);
-	return NULL;
-}
-
-/* Two threads punch holes into the sparse file of a pool on which executions compute. */
-static void punches_its_pool(void)
-{
-	static int fd;
-	struct nnb_remote *remote = ready(must_open(), HEAVY);
-	pthread_t thread;
-	struct io io;
-
-	fd = memfd_create("punched", MFD_CLOEXEC);
-	must(fd >= 0 && ftruncate(fd, PUNCHED) == 0);
-	io_init_on(&io, HEAVY, pool_in(fd, PUNCHED));
-	for (int i = 0; i < 2; i++)
-		must(pthread_create(&thread, NULL, punches, &fd) == 0);
-	for (unsigned n = 1;; n++, report_round(n))
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
-}
-
-static void *rewrites(void *arg)
-{
-	enum { PART = 1 << 20 };
-	int fd = *(const int *)arg;
-	char *part = calloc(1, PART);
-
-	must(part != NULL);
-	for (;;)
-		for (off_t at = 4096; at + PART <= REWRITTEN; at += PART)
-			must(pwrite(fd, part, PART, at) > 0);
-	return NULL;
-}
-
-/* A thread rewrites the file on a disk in which outputs lie. */
-static void rewrites_its_outputs(void)
-{
-	static int fd;
-	struct nnb_remote *remote = ready(must_open(), SMALL);
-	pthread_t thread;
-	struct io io;
-
-	fd = open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	must(fd >= 0 && ftruncate(fd, REWRITTEN) == 0);
-	io_init_on(&io, SMALL, pool_in(fd, REWRITTEN));
-	must(pthread_create(&thread, NULL, rewrites, &fd) == 0);
-	for (unsigned n = 1;; n++, report_round(n))
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
-}
-
-/* Map a page of @fd very often, and punch it in a loop: the kernel visits all these mappings for each punch. */
-static void hold_the_locks_of(int fd)
-{
-	for (unsigned i = 0; i < HOLDERS; i++) {
-		if (fork())
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (unsigned k = 0; k < HELD_MAPS; k++)
-			if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, (off_t)(k & 1) * 4096) == MAP_FAILED)
-				break;
-		rarely_get_a_cpu();
-		for (;;)
-			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 8192);
-	}
-}
-
-/* The service maps and unmaps a file whose locks are held, for calls and for slots of a burst. */
-static void holds_the_locks_of_its_file(void)
-{
-	struct nnb_remote *remote = ready(must_open(), LOCKED_N);
-	int fd = memfd_create("held", MFD_CLOEXEC);
-	struct nnb_burst *burst;
-
-	must(fd >= 0 && ftruncate(fd, LOCKED_N * 8) == 0);
-	if (nnb_remote_burst(remote, NULL, &burst, NULL)) /* refused, while the service waited too long for this app */
-		burst = NULL;
-	hold_the_locks_of(fd);
-	for (unsigned n = 1;; n++, report_round(n)) {
-		struct io io;
-
-		io_init_on(&io, LOCKED_N, pool_in(fd, LOCKED_N * 8));
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
-		if (burst)
-			nnb_burst_execute(burst, &io.call, &io.answer, NULL);
-		io_fini(&io);
-	}
-}
-
 static const struct attack {
 	const char *name;
 	void (*goes)(void);
@@ -558,9 +438,6 @@ static const struct attack {
 	{ "asks about models on many channels", asks_about_models },
 	{ "takes all it may have", takes_all_it_may_have },
 	{ "reads the service's command line", reads_the_command_line, .of_strangers = true },
-	{ "punches its pool", punches_its_pool },
-	{ "rewrites the file of its outputs", rewrites_its_outputs },
-	{ "holds the locks of its file", holds_the_locks_of_its_file },
 };
 
 /* ---- the victim ---- */
@@ -639,19 +516,6 @@ static void measure_beside(struct one_app *f, const struct attack *a, unsigned m
 	app_comes_to_hold(f->client, all.connections, 1);
 }
 
-/* How often the service has taken the victim for an offender. */
-static uint64_t offences_of(struct nnb_client *client)
-{
-	struct nnb_app_counts apps[8];
-	uint32_t n, i = 0;
-
-	assert_none(nnb_client_apps(client, apps, N_OF(apps), &n, &why));
-	while (i < n && apps[i].app != nnb_client_info(client)->app)
-		i++;
-	assert_true(i < n);
-	return apps[i].offences;
-}
-
 static const char *only; /* the attack to measure, by the beginning of its name; NULL: all */
 
 static bool is_measured(const struct attack *a)
@@ -683,9 +547,6 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 		slower = ((double)it.connect_ns - (double)cpu.connect_ns) / times / 1e6;
 		print_message("%-34s %8.0f/s %8.0f/s %6.2f %+9.1f ms\n", attacks[row].name, per_s(&cpu), per_s(&it),
 		              ratio, slower);
-		if (offences_of(f->client))
-			print_message("  the service has taken the victim for an offender %llu times\n",
-			              (unsigned long long)offences_of(f->client));
 		failed += ratio < (attacks[row].least > 0 ? attacks[row].least : 0.5) || slower > SLOWER_MS;
 	}
 	if (soak)

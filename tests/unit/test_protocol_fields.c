@@ -63,7 +63,7 @@ static const struct kind {
 } kinds[] = {
 	{ "counts", offsetof(struct nnb_service_counts, performance_held) + 4, (3 * 8 + 4 * 5 + 8) * 8 + 4, put_counts,
 	  get_counts },
-	{ "app", sizeof(struct nnb_app_counts), 2 * 4 + 12 * 8, put_app, get_app },
+	{ "app", sizeof(struct nnb_app_counts), 2 * 4 + 10 * 8, put_app, get_app },
 	{ "times", sizeof(struct nnb_times), 4 * 8, put_times, get_times },
 };
 

@@ -809,7 +809,7 @@ static void exhausted_resources(void **state)
 	       .owner = 4,
 	       .kind = 1,
 	       .resource = 4 });
-	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 7, .kind = 2, .resource = 9 });
+	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 7, .kind = 2, .resource = 8 });
 	FACT(exhausted, bsa_exhausted, { .execution = 7, .at = 12 }); /* the other columns come from the execution */
 	x.model = 8;
 	x.app = 9;

@@ -52,8 +52,6 @@ struct nnb_app_counts {
 	uint64_t received_ns, entitled_ns;
 	int64_t max_lag_ns;
 	uint64_t longest_wait_ns; /* the longest uninterrupted wait for a lane */
-	uint64_t offences;        /* how often its files have kept others waiting for too long */
-	uint64_t copied;          /* 1: its pools are copied now, and not mapped */
 };
 
 /* How long executions of a model take, as the service has measured. 0: not measured yet. */

@@ -52,7 +52,6 @@ struct nnb_service_config {
 	uint64_t memory; /* limit of bytes of all apps together, counted as in limits.bytes; 0: the machine's memory */
 	uint64_t window_ns;   /* how long bursts poll for a request: NNB_FMQ_WINDOW_*, or ns */
 	bool plain_bursts;    /* bursts do not keep mappings (B-31 a) */
-	bool copied_pools;    /* no pool is mapped: executions copy their arguments */
 	uint64_t callback_ns; /* time for a client to answer which memory a slot is; 0: 10 s */
 	/* A file, subuid(5), whose uids are one app with their account (NNB_APP_UID). NULL: none. Borrowed until
 	 * close. */
