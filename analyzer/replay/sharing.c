@@ -15,8 +15,9 @@ enum {
 	PART_LEAST = 256, /* executions, where nothing is ready behind them; */
 	PART_MOST = 8192, /* limit of the calls of a part, even if the queue never becomes empty */
 	READY_MOST = 2048,
-	KEPT = 65536, /* responses of an app, for its percentiles */
-	ENOUGH = 8,   /* calls behind others, to find out whether a stream has times of its own */
+	KEPT = 65536,       /* responses of an app, for its percentiles */
+	ENOUGH = 8,         /* calls behind others, to find out whether a chain has times of its own */
+	BESIDE_MOST = 1000, /* limit of threads that are searched */
 };
 
 #define LONGEST_NS (UINT64_C(1) << 61) /* limit of a time, and of the sum of all runs, so that both can be added */
@@ -39,16 +40,16 @@ struct call {
 	struct stay {
 		uint64_t at, ended; /* ready, and off its last lane */
 	} usual, without;           /* in these replays */
-	uint32_t next;              /* the next one of its stream; NONE: this is the last one */
+	uint32_t next;              /* the next one of its chain; NONE: this is the last one */
 	uint32_t n_steps;
 	uint8_t punctual[NEEDS];
 };
 
-/* The executions of a stream in the part. */
+/* The executions of a thread in the part: each was ready after the one before had ended. */
 struct chain {
-	struct bsa_entry entry;             /* the stream */
+	struct bsa_entry entry;             /* the stream, in its first chain */
 	uint32_t first, next, last, before; /* before: the one that was played last; NONE */
-	uint64_t at;                        /* when that was ready, in the replay */
+	uint32_t beside;                    /* another chain of the stream; NONE */
 	bool is_open;                       /* its calls come at times of their own, whenever answers do */
 };
 
@@ -70,11 +71,12 @@ struct play {
 	struct account *accounts;
 	struct call *calls;
 	struct chain *chains;
-	struct bsa_table streams; /* of chains */
+	struct bsa_table streams; /* of the first chains of streams */
 	uint32_t n, n_chains, under_way;
 	uint64_t *gaps, *thinks; /* scratch, PART_MOST each */
 	uint64_t total;          /* all time on lanes */
 	enum needs needs;        /* kind of the replay */
+	uint64_t lacks_until;    /* the replay lacks a thread that asked for more in the recording: see next_call */
 	bool missed;             /* a deadline was, in the part */
 	bool refused_runs;       /* an execution of the part that was refused takes a lane */
 	bool any_refused_runs;   /* in any part */
@@ -96,6 +98,12 @@ static uint64_t at_most(uint64_t ns, uint64_t most)
 static uint64_t call_end_of(const struct bsa_sharing_call *c)
 {
 	return c->ready + c->response;
+}
+
+/* When it ended, in the recording. */
+static uint64_t thread_free_at(const struct bsa_sharing_call *c)
+{
+	return call_end_of(c) + c->stalled_most;
 }
 
 /* ---- steps ---- */
@@ -198,7 +206,7 @@ static uint64_t spread_of(uint64_t *ns, size_t n)
 
 /*
  * The distance of a call from the answer before varies no less than its distance from the call before: then
- * the stream has times of its own, as that of a camera has. A stall can make an answer so late that the next
+ * the chain has times of its own, as that of a camera has. A stall can make an answer so late that the next
  * call comes right behind it, and does not come of it.
  */
 static bool is_open(struct play *p, const struct chain *chain)
@@ -218,16 +226,14 @@ static bool is_open(struct play *p, const struct chain *chain)
 	return n >= ENOUGH && spread_of(p->thinks, n) >= spread_of(p->gaps, n);
 }
 
-/* When @c is ready, that follows @before in its stream, which was ready at @at; @now: its turn has come. */
-static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_sharing_call *before, uint64_t at,
-                         uint64_t now, bool open)
+/* When @c is ready, that follows @before in its chain; @now: its turn has come. */
+static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_sharing_call *before, uint64_t now,
+                         bool open)
 {
 	uint64_t think;
 
 	if (!before)
 		return c->ready;
-	if (c->ready < call_end_of(before)) /* true if both are under way at the same time */
-		return at + (c->ready - before->ready);
 	think = c->ready - call_end_of(before);
 	if (!open && think < before->response)
 		return now + think;
@@ -239,8 +245,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	struct play *p = arg;
 	struct chain *chain = &p->chains[number];
 	struct call *c, *before = chain->before == NONE ? NULL : &p->calls[chain->before];
-	const struct call *after;
-	uint64_t budget, lasts;
+	uint64_t at, budget, lasts, there_until;
 	bool refused;
 
 	/*
@@ -250,10 +255,17 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	while (before && chain->next != NONE && p->calls[chain->next].is.refused &&
 	       p->calls[chain->next].is.ready < now)
 		chain->next = p->calls[chain->next].next;
+	/*
+	 * A thread that has all its answers sooner than in the recording would have asked for more. The replay
+	 * lacks that load for as long as the thread was there. Who asked once may not have asked again.
+	 */
+	there_until = thread_free_at(&p->calls[chain->last].is);
+	if (chain->next == NONE && chain->first != chain->last && !chain->is_open && there_until > now &&
+	    there_until > p->lacks_until)
+		p->lacks_until = there_until;
 	if (chain->next == NONE || p->code)
 		return false;
 	c = &p->calls[chain->next];
-	after = c->next == NONE ? NULL : &p->calls[c->next];
 	if (!cut_in_steps(c, p->terms->stall, p->needs)) {
 		play_fail(p, BSA_SHARING_NO_MEMORY);
 		return false;
@@ -272,19 +284,18 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		play_fail(p, BSA_SHARING_TOO_MANY);
 		return false;
 	}
-	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now, chain->is_open);
+	at = ready_at(&c->is, before ? &before->is : NULL, now, chain->is_open);
 	chain->before = chain->next;
 	chain->next = c->next;
 	lasts = given_up_after(&c->is, p->needs);
 	/*
-	 * In a stream with times of its own the next call comes as well where this one waits longer in the
+	 * In a chain with times of its own the next call comes as well where this one waits longer in the
 	 * replay than until it was given up.
 	 */
-	*ret = (struct bsa_replay_call){ .at = chain->at,
-		                         .deadline =
-		                                 c->is.deadline == UINT64_MAX || lasts >= BSA_REPLAY_NEVER - chain->at
-		                                         ? BSA_REPLAY_NEVER
-		                                         : chain->at + lasts,
+	*ret = (struct bsa_replay_call){ .at = at,
+		                         .deadline = c->is.deadline == UINT64_MAX || lasts >= BSA_REPLAY_NEVER - at
+		                                             ? BSA_REPLAY_NEVER
+		                                             : at + lasts,
 		                         .run_ns = c->run,
 		                         .least_ns = refused ? BSA_REPLAY_NEVER : 0,
 		                         .advised = c->is.answered,
@@ -293,8 +304,8 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		                         .app = c->is.app,
 		                         .priority = c->is.priority,
 		                         .tag = (uint32_t)(c - p->calls),
-		                         .apart = after && (after->is.ready < call_end_of(&c->is) ||
-		                                            (chain->is_open && !c->is.answered && !c->is.refused)) };
+		                         .apart = c->next != NONE && chain->is_open && !c->is.answered &&
+		                                  !c->is.refused };
 	return true;
 }
 
@@ -390,20 +401,42 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	else if (o->fate != BSA_REPLAY_ANSWERED || all > budget)
 		c->punctual[p->needs] = LATE;
 	else
-		c->punctual[p->needs] = all / 4 <= budget - all ? IN_TIME_WITH_A_QUARTER_TO_SPARE : IN_TIME;
+		c->punctual[p->needs] = all / 4 <= budget - all && call->at >= p->lacks_until
+		                                ? IN_TIME_WITH_A_QUARTER_TO_SPARE
+		                                : IN_TIME;
 }
 
 /* ---- parts ---- */
 
-static struct chain *chain_of(struct play *p, uint64_t stream)
+/*
+ * The chain of the stream of @c whose thread became free last: the one before @c ended there. A new one, if no thread
+ * of the stream is free.
+ */
+static struct chain *chain_of(struct play *p, const struct bsa_sharing_call *c)
 {
-	struct chain *chain = bsa_table_find(&p->streams, stream);
+	struct chain *first = bsa_table_find(&p->streams, c->stream), *next = first, *chain = NULL;
+	uint64_t latest = 0;
 
+	for (unsigned looks = 0; next && looks < BESIDE_MOST; looks++) {
+		const struct bsa_sharing_call *last = &p->calls[next->last].is;
+		uint64_t ended = thread_free_at(last);
+
+		if (ended <= c->ready && (!chain || ended > latest)) {
+			chain = next;
+			latest = ended;
+		}
+		next = next->beside == NONE ? NULL : &p->chains[next->beside];
+	}
 	if (chain)
 		return chain;
 	chain = &p->chains[p->n_chains++];
-	*chain = (struct chain){ .first = NONE, .last = NONE };
-	bsa_table_add(&p->streams, &chain->entry, stream);
+	*chain = (struct chain){ .first = NONE, .last = NONE, .beside = NONE };
+	if (!first) {
+		bsa_table_add(&p->streams, &chain->entry, c->stream);
+		return chain;
+	}
+	chain->beside = first->beside;
+	first->beside = (uint32_t)(chain - p->chains);
 	return chain;
 }
 
@@ -482,10 +515,10 @@ static void play_calls(struct play *p, enum needs needs)
 
 	p->needs = needs;
 	p->under_way = 0;
+	p->lacks_until = 0;
 	for (uint32_t i = 0; i < p->n_chains; i++) {
 		p->chains[i].next = p->chains[i].first;
 		p->chains[i].before = NONE;
-		p->chains[i].at = 0;
 	}
 	if (!bsa_replay_run(&replay, &source))
 		play_fail(p, BSA_SHARING_NO_MEMORY);
@@ -564,8 +597,8 @@ static void play_all(struct play *p)
 		if (p->n == PART_MOST || (p->n >= PART_LEAST && c.ready > until))
 			play_part(p);
 
-		/* Append the call to its stream. */
-		chain = chain_of(p, c.stream);
+		/* Append the call to its chain. */
+		chain = chain_of(p, &c);
 		p->calls[p->n] = (struct call){ .is = c, .next = NONE };
 		if (chain->last == NONE)
 			chain->first = p->n;

@@ -4,10 +4,13 @@
  * Each execution needs a lane for the lane time that it had, with its hand-overs. The service's policy `fair`
  * decides which execution gets which lane, on the same number of lanes. So only the order differs; a machine
  * that was busy slows both.
- * ARRIVALS  An execution is ready at its recorded time. But if it became ready after its predecessor in the
- *           stream, within a shorter time than the predecessor took, the replay assumes that the same thread
+ * ARRIVALS  The executions of a stream are those of its threads: of a burst, one; of the calls of a connection, some.
+ *           An execution follows the one that ended last before it was ready, of those that no other follows:
+ *           a chain of such is a thread. Where there is none, another thread begins, at the recorded time.
+ *           An execution is ready at its recorded time. But if it became ready after its predecessor in the
+ *           chain, within a shorter time than the predecessor took, the replay assumes that the same thread
  *           submitted it after the answer: then it follows the answer at the recorded distance. So a thread
- *           that always has one execution under way has one, not more or fewer. Not so in a stream whose
+ *           that always has one execution under way has one, not more or fewer. Not so in a chain whose
  *           executions come at distances from each other that vary no more than those from the answers: there
  *           a late answer proves nothing, and the execution that follows it came into the same stall.
  * PARTS     A recording is played in parts, each up to a time when no execution was ready, or of a limited
@@ -37,6 +40,8 @@
  *           in the replay.
  * WAITED    What missed its deadline, and did not wait for held lanes for as long as it was late, nor was refused, is
  *           not certainly in time: it would have been late on a lane of its own.
+ * LACKING   A thread that asked more than once, and has all its answers sooner than in the recording, would have
+ *           asked for more. What came before it ended there is not certainly in time: the replay lacks that load.
  * REFUSED   How long an execution that was refused would have taken is an estimate. So a part in which one
  *           takes a lane is replayed without all that was refused, too.
  * CONCURRENCY  None: a replay belongs to its caller.

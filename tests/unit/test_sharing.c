@@ -53,6 +53,7 @@ struct world {
 	size_t n;
 	uint64_t series, stall;
 	uint32_t deadlines; /* mode */
+	bool shared;        /* threads of an app share one stream */
 	struct {
 		uint64_t think, run, step, begins;
 		uint32_t app, priority, left;
@@ -107,7 +108,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 		                                                 w->held[call->tag] && w->n % 2,
 		                           .deadline = call->deadline + (refused ? 0 : w->stalled[call->tag]),
 		                           .step = call->step_ns,
-		                           .stream = call->tag,
+		                           .stream = w->shared ? call->app : call->tag,
 		                           .app = call->app,
 		                           .priority = call->priority,
 		                           .asked = true,
@@ -250,6 +251,54 @@ static void make_world_with_deadlines(struct world *w, uint64_t seed, uint32_t p
 {
 	set_up_world_with_deadlines(w, seed);
 	play_world(w, policy, seed % 3 ? ABORT : REFUSE, lanes);
+}
+
+enum { CROWD = 3 }; /* threads of app 0; app 2 has one */
+
+/* Each thread submits 50 us after its answer. */
+static void make_crowd(struct world *w, uint64_t seed, uint32_t policy)
+{
+	set_up_world(w, seed);
+	w->shared = true;
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		w->streams[i].app = i < CROWD ? 0 : i < STREAMS - 1 ? 1 : 2;
+		w->streams[i].run = MS(2);
+		w->streams[i].step = US(100);
+		w->streams[i].think = US(50);
+	}
+	play_world(w, policy, ADVISE, 1);
+}
+
+/*
+ * Each thread of a stream follows its own answers: in the replay it has one execution under way, whatever policy served
+ * it, and where its runs take a tenth longer than they did.
+ */
+static void threads_that_share_a_stream_have_one_execution_each(void **state)
+{
+	struct bsa_sharing_app apps[APPS], fifo[APPS];
+	struct world fair, w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+		make_crowd(&fair, seed, FAIR);
+		share(&fair, 1, apps);
+		for (int i = 0; i < APPS; i++)
+			assert_true(apps[i].mean_ns == apps[i].ideal_mean_ns);
+		make_crowd(&w, seed, FIFO);
+		share(&w, 1, fifo);
+		for (int i = 0; i < APPS; i++)
+			if (fabs(fifo[i].ideal_mean_ns / apps[i].mean_ns - 1) > 0.2)
+				fail_msg("seed %lu, app %d: mean %.0f, and %.0f of what first come first served made "
+				         "of it",
+				         seed, i, apps[i].mean_ns, fifo[i].ideal_mean_ns);
+		for (size_t i = 0; i < fair.n; i++)
+			fair.calls[i].run += fair.calls[i].app == 0 ? US(200) : 0;
+		share(&fair, 1, apps);
+		for (int i = 0; i < APPS; i++)
+			if (fabs(apps[i].ideal_mean_ns / apps[i].mean_ns - 1) > 0.2)
+				fail_msg("seed %lu, app %d: mean %.0f, and %.0f with longer runs", seed, i,
+				         apps[i].mean_ns, apps[i].ideal_mean_ns);
+	}
 }
 
 static bool misses_many_more(const struct bsa_sharing_app *a)
@@ -608,6 +657,43 @@ static void who_never_waited_would_have_missed_it_all_the_same(void **state)
 	share(&w, 1, apps);
 	assert_int_equal(apps[1].ideal_met_least, 0);
 	assert_int_equal(apps[1].ideal_met_most, 1);
+}
+
+/*
+ * The thread of app 0 waited for six answers, until @until, and has each after 1 ms under fair sharing: it would have
+ * asked for more, and app 1 would have waited for that.
+ */
+static unsigned sure_to_meet_beside(uint64_t until)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	one_given_up(&w, MS(5));
+	w.calls[7] = w.calls[1]; /* a place that is free */
+	w.calls[7].ready = MS(60);
+	w.calls[7].deadline = MS(65);
+	w.n = 0;
+	for (uint64_t at = 0; w.n < 6; at += until / 6)
+		w.calls[w.n++] = (struct bsa_sharing_call){ .ready = at,
+			                                    .response = until / 6 - US(10),
+			                                    .run = MS(1),
+			                                    .step = US(100),
+			                                    .deadline = UINT64_MAX,
+			                                    .asked = true,
+			                                    .answered = true };
+	w.calls[w.n++] = w.calls[7];
+	qsort(w.calls, w.n, sizeof(*w.calls), by_ready);
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].due, 1);
+	assert_int_equal(apps[1].ideal_met_most, 1);
+	return (unsigned)apps[1].ideal_met_least;
+}
+
+static void who_is_in_time_where_others_have_no_more_to_ask_is_not_sure(void **state)
+{
+	(void)state;
+	assert_int_equal(sure_to_meet_beside(MS(60)), 1);
+	assert_int_equal(sure_to_meet_beside(MS(90)), 0);
 }
 
 /*
@@ -1028,6 +1114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_fair_service_did_is_its_own_ideal),
 		cmocka_unit_test(what_priority_did_to_an_app_shows),
+		cmocka_unit_test(threads_that_share_a_stream_have_one_execution_each),
 		cmocka_unit_test(a_short_one_waits_for_a_step_and_not_for_all),
 		cmocka_unit_test(an_execution_given_up_needs_a_usual_run),
 		cmocka_unit_test(a_refused_execution_takes_part_without_any_work),
@@ -1039,6 +1126,7 @@ int main(void)
 		cmocka_unit_test(who_was_left_by_its_client_was_due),
 		cmocka_unit_test(who_never_waited_would_have_missed_it_all_the_same),
 		cmocka_unit_test(an_app_whose_needs_are_unknown_makes_others_unsure),
+		cmocka_unit_test(who_is_in_time_where_others_have_no_more_to_ask_is_not_sure),
 		cmocka_unit_test(a_thread_that_waits_does_not_try_again),
 		cmocka_unit_test(what_no_service_would_have_begun_changes_no_other_apps_ideal),
 		cmocka_unit_test(what_may_have_been_refused_by_a_fair_service_too_shows),
