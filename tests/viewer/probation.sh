@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # probation.sh BURSTSCOPE TRACE_FROM_TEXT -- choices between priorities that were made while the app was on probation: they are
-# not counted, and priority states how many there were. A single stall is no probation.
+# not counted, right or wrong, and priority and check state how many there were. Where they are most of the app's choices,
+# the verdict is that it cannot tell. A single stall is no probation.
 set -euo pipefail
 burstscope=$1 trace_from_text=$2
 tmp=$(mktemp -d)
@@ -38,6 +39,44 @@ passed_over()
 	EOF
 }
 
+# went_first NTH: the lane goes to an urgent execution, and a less urgent one waits.
+went_first()
+{
+	cat <<-EOF
+	+1 sched_enqueue exec=0x100002:$1 model=0x100002 app=1 priority=low
+	+1 sched_dispatch exec=0x100002:$1 lane=0
+	+1 sched_enqueue exec=0x100003:$1 model=0x100002 app=1 priority=low
+	+1 sched_enqueue exec=0x100001:$1 model=0x100001 app=1 priority=high
+	+1 exec_end exec=0x100002:$1 lane=0 status=none
+	+1 sched_dispatch exec=0x100001:$1 lane=0
+	+1 exec_end exec=0x100001:$1 lane=0 status=none
+	+1 sched_dispatch exec=0x100003:$1 lane=0
+	+1 exec_end exec=0x100003:$1 lane=0 status=none
+	EOF
+}
+
+# went_first_each FROM TO
+went_first_each()
+{
+	local i
+
+	for ((i = $1; i <= $2; i++)); do
+		went_first $i
+	done
+}
+
+# outcome NAME OUTCOME: of the verdict on choices, by priority and by check.
+outcome()
+{
+	local said
+
+	said=$("$burstscope" priority --verdict "$1.db" | sed -n 's/^ *\([a-z ]*\): honoured[ :].*/\1/p') || true
+	[[ $said == "$2" ]] || { echo "probation.sh: $1: the verdict is '$said', not '$2'"; return 1; }
+	echo 'priority honoured >= 99 %' >rules.slo
+	"$burstscope" check --slo rules.slo "$1.db" >check || true
+	tr -s ' \n' ' ' <check | grep -q 'on probation' || { echo "probation.sh: $1: check states no probation:"; cat check; return 1; }
+}
+
 # expect NAME COUNTED LEFT_OUT: of the recording of that name, whose other lines are on standard input.
 expect()
 {
@@ -68,4 +107,12 @@ expect()
 { stall 1; stall 2; passed_over 3; } | expect twice 0 1 || failures=1
 { stall 1; stall 2; passed_over 3; echo '+1100ms op_end exec=0x100001:9 op=1'; passed_over 4; } | expect over 1 1 || failures=1
 { stall 1; echo '+1100ms op_end exec=0x100001:9 op=1'; stall 2; passed_over 3; } | expect apart 1 0 || failures=1
+{ stall 1; stall 2; went_first 3; } | expect right 0 1 || failures=1
+# 98 right choices before and one during a probation: too few. 100 right ones are enough; more on probation than that are not.
+{ went_first_each 1 98; stall 99; stall 100; went_first 101; } | expect few 0 1 || failures=1
+outcome few 'cannot tell' || failures=1
+{ went_first_each 1 100; stall 101; stall 102; went_first 103; passed_over 104; } | expect enough 0 2 || failures=1
+outcome enough pass || failures=1
+{ went_first_each 1 100; stall 101; stall 102; went_first_each 103 203; passed_over 204; } | expect most 0 102 || failures=1
+outcome most 'cannot tell' || failures=1
 ((failures == 0))

@@ -439,7 +439,9 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 		                             .victim = victim,
 		                             .holder = bsv_rows_cell(rows, 14).text,
 		                             .strange_choices = bsv_rows_get(rows, 15, 0),
-		                             .sight = sight_read(rows, 16) };
+		                             .on_probation = bsv_rows_get(rows, 16, 0),
+		                             .mostly_on_probation = bsv_rows_get(rows, 17, 0),
+		                             .sight = sight_read(rows, 18) };
 
 	/*
 	 * May there have been a choice, though none was recorded and none is hidden? A choice is

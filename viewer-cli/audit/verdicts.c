@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/coverage.h"
 #include "base/letters.h"
@@ -398,10 +399,13 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 	struct bsv_verdict *v = rule_add(j, "honoured_percent", "percent", figure, bound);
 	long long choices = f->choices, honoured = f->honoured;
 	long long hidden = f->hidden_choices + f->strange_choices;
-	int64_t seen = f->choices + f->hidden_choices, n = seen < CHOICES_MIN ? CHOICES_MIN : seen;
-	/* Would the rule fail even if all hidden choices, and those missing to CHOICES_MIN, were honoured? */
+	/* Did probation leave too few choices? Then nothing shows what those were that do not count. */
+	bool few_left = f->mostly_on_probation || (f->on_probation && f->choices < CHOICES_MIN);
+	int64_t seen = f->choices + f->hidden_choices + (few_left ? f->on_probation : 0);
+	int64_t n = seen < CHOICES_MIN ? CHOICES_MIN : seen;
+	/* Would the rule fail even if all choices that are hidden, or missing to CHOICES_MIN, were honoured? */
 	bool fails_anyway = (double)(n - (f->choices - f->honoured)) * 100 < bound * (double)n;
-	size_t rule = j->n - 1;
+	size_t rule = j->n - 1, length;
 
 	v->outcome = BSV_CANNOT_TELL;
 	if (explains_blind(j, rule, &f->sight))
@@ -419,6 +423,10 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 			             honoured, choices);
 	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
+	} else if (few_left) {
+		rule_explain(j, rule,
+		             "the most urgent work of an app went first in %lld of %lld choices, too few to judge",
+		             honoured, choices);
 	} else if (!f->choices && !f->mixed && !f->may_be_mixed && !f->sight.strange_ns) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
@@ -453,6 +461,11 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 			"recorded",
 			honoured, choices, hidden);
 	}
+	length = strlen(j->why[rule]);
+	if (f->on_probation)
+		snprintf(j->why[rule] + length, sizeof(j->why[rule]) - length,
+		         "; %lld more, made while the app was on probation, %s not counted", (long long)f->on_probation,
+		         f->on_probation == 1 ? "is" : "are");
 }
 
 void bsv_rule_priority(struct bsv_judgement *ret, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)

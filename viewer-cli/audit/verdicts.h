@@ -146,7 +146,9 @@ struct bsv_priority_facts {
 	int64_t hidden_choices; /* upper bound of the choices that were not recorded */
 	/* upper bound of those of apps of which no event was recorded; they excuse no other app */
 	int64_t strange_choices;
-	bool mixed; /* whether an app had executions of more than one priority */
+	int64_t on_probation;     /* number of further choices, which do not count: the app was on probation */
+	bool mostly_on_probation; /* whether fewer than half of the choices of an app count, because of that */
+	bool mixed;               /* whether an app had executions of more than one priority */
 	/*
 	 * whether losses may hide that work of several priorities of an app was ready at the same
 	 * time, though no choice is hidden

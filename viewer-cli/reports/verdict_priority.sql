@@ -21,8 +21,13 @@ inversions AS (
 		max(dur_ns) FILTER (WHERE NOT sure AND stretch_ns IS NULL) AS joined_ns
 	FROM each),
 worst AS MATERIALIZED (SELECT dur_ns, stretch_ns, victim_id, holder_id FROM each WHERE sure ORDER BY @excess@ DESC, dur_ns DESC LIMIT 1),
-every_choice AS (@choices@),
-choices AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(c.honoured), 0) AS honoured FROM every_choice c @only_chosen@),
+counted AS (@choices@),
+counted_of AS MATERIALIZED (SELECT c.app_id, count(*) AS n, sum(c.honoured) AS honoured FROM counted c @only_chosen@ GROUP BY c.app_id),
+choices AS MATERIALIZED (SELECT ifnull(sum(n), 0) AS n, ifnull(sum(honoured), 0) AS honoured FROM counted_of),
+-- choices that were made on probation, and whether fewer than half of an app's choices are left without them
+on_probation AS MATERIALIZED (
+	SELECT ifnull(sum(a.n - ifnull(k.n, 0)), 0) AS n, ifnull(max(2 * ifnull(k.n, 0) < a.n), 0) AS mostly
+	FROM (SELECT c.app_id, count(*) AS n FROM priority_choice c @only_chosen@ GROUP BY c.app_id) a LEFT JOIN counted_of k ON k.app_id IS a.app_id),
 ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
 @work@,
 less_urgent AS (
@@ -39,6 +44,6 @@ SELECT i.n AS n_inversions, w.dur_ns, w.stretch_ns, i.possible_ns, (SELECT min(n
 	(SELECT a.name FROM involved v JOIN apps a ON a.id = v.app_id WHERE v.execution_id = w.victim_id) AS app,
 	(SELECT m.name FROM involved v JOIN models m ON m.id = v.model_id WHERE v.execution_id = w.victim_id) AS model,
 	(SELECT m.name FROM involved h JOIN models m ON m.id = h.model_id WHERE h.execution_id = w.holder_id) AS holder,
-	2 * (SELECT strange FROM unseen_work) AS n_strange_choices,
+	2 * (SELECT strange FROM unseen_work) AS n_strange_choices, b.n AS n_on_probation, b.mostly AS mostly_on_probation,
 	@sight@
-FROM sight s CROSS JOIN inversions i CROSS JOIN choices c LEFT JOIN worst w
+FROM sight s CROSS JOIN inversions i CROSS JOIN choices c CROSS JOIN on_probation b LEFT JOIN worst w
