@@ -410,20 +410,32 @@ static int64_t beyond_typical(struct ledger *l, enum bsa_phase phase, int64_t to
 
 /* ---- stops of the service ---- */
 
-/* For how much of @length, which began at @began, the service stood still. */
-static struct amount stopped_time(const struct ledger *l, uint64_t began, uint64_t length)
+enum stop_part {
+	STOP_ITSELF,
+	STOP_MAYBE, /* since the last event of the service before */
+};
+
+/* For how much of @length, which began at @began, the service stood still, or may have. */
+static struct amount time_of_stops(const struct ledger *l, uint64_t began, uint64_t length, enum stop_part which)
 {
 	struct amount sum = { 0 }, part;
 
 	for (size_t i = 0; i < l->m->n_stops && length < ABSURD; i++) {
 		const struct bsa_stop *s = &l->m->stops[i];
-		uint64_t from = s->began > began ? s->began : began;
-		uint64_t to = s->ended < began + length ? s->ended : began + length;
+		uint64_t first = which == STOP_ITSELF ? s->began : s->heard;
+		uint64_t end = which == STOP_ITSELF ? s->ended : s->began;
+		uint64_t from = first > began ? first : began;
+		uint64_t to = end < began + length ? end : began + length;
 
 		part = from < to ? time_passed(l, from, to - from) : (struct amount){ 0 };
 		sum = (struct amount){ sum.late + part.late, sum.spent + part.spent };
 	}
 	return sum;
+}
+
+static struct amount stopped_time(const struct ledger *l, uint64_t began, uint64_t length)
+{
+	return time_of_stops(l, began, length, STOP_ITSELF);
 }
 
 /* Charge what of @took is of @stopped, and return the rest. */
@@ -634,13 +646,18 @@ static void charge_lanes(struct ledger *l, struct amount took)
 static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount took)
 {
 	const struct bsa_execution *x = l->x;
-	struct amount idle, none = { 0 };
+	struct amount idle, maybe, none = { 0 };
 
 	switch (phase) {
 	case BSA_PREPARE:
 		charge_giver(l, phase, took, x->request.blocked, BSA_CLIENT, &none);
 		break;
 	case BSA_SEND:
+		/* The service read the request after the stop. Nothing shows when it stood still first, if not all the time. */
+		maybe = smaller_amount(time_of_stops(l, x->at[BSA_REQUEST_WRITTEN], x->phase[BSA_SEND], STOP_MAYBE),
+		                       took);
+		charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
+		took = amount_less(took, maybe);
 		charge_phase(l, phase, took, bsa_taker_cause(x, x->request.slept));
 		break;
 	case BSA_RETURN:

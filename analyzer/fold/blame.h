@@ -57,6 +57,7 @@ struct bsa_blamed {
 /* A time in which the service of an execution stood still (bsa_silence, went_on). */
 struct bsa_stop {
 	uint64_t began, ended;
+	uint64_t heard; /* its last event until then: it may have stood still since */
 };
 
 struct bsa_missed {

@@ -441,6 +441,7 @@ struct bsa_lost {
  */
 struct bsa_silence {
 	uint64_t began, ended; /* began: its last event, or the first time at which a client waited, if that is later */
+	uint64_t heard;        /* its last event until @began */
 	uint64_t execution;    /* the one that waits longest; 0: none waits */
 	uint32_t trace, process; /* of the service; process 0: unknown */
 	uint32_t awaited;        /* number of executions whose clients wait for the answer at @ended */

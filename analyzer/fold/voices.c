@@ -225,7 +225,7 @@ static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *r
 	const struct bsa_service *s = bsa_table_find(&f->world.services, i);
 	struct awaited all = { 0 };
 
-	*ret = (struct bsa_pause){ .heard = v->heard[i], .published = BSA_NEVER };
+	*ret = (struct bsa_pause){ .published = BSA_NEVER };
 	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 
@@ -238,6 +238,7 @@ static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *r
 	}
 	ret->waits &= s && s->tells_ready; /* such a service takes lanes away from threads that sleep */
 	ret->fact = (struct bsa_silence){ .ended = f->now,
+		                          .heard = v->heard[i],
 		                          .execution = all.execution,
 		                          .trace = v->trace[i],
 		                          .process = s ? s->rules.process : 0,
@@ -279,7 +280,7 @@ static uint64_t published_by(const struct bsa_exec *x)
 /* @x is over. Returns whether it was of @p. */
 static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 {
-	uint64_t silent = p->fact.ended - p->heard, cpu = x->fact.cpu, delay = x->fact.delay[BSA_DELAY_RUN];
+	uint64_t silent = p->fact.ended - p->fact.heard, cpu = x->fact.cpu, delay = x->fact.delay[BSA_DELAY_RUN];
 	uint64_t read = x->fact.at[BSA_REQUEST_READ], published;
 	unsigned unread = 0, holder = 0;
 
@@ -314,9 +315,9 @@ static void pause_judge(const struct bsa_fold *f, struct bsa_pause *p)
 	uint64_t silent;
 
 	if (p->waits && p->slept)
-		p->fact.began = p->heard;
+		p->fact.began = p->fact.heard;
 	else if (p->published < p->fact.ended)
-		p->fact.began = p->published > p->heard ? p->published : p->heard;
+		p->fact.began = p->published > p->fact.heard ? p->published : p->fact.heard;
 	else
 		return;
 	silent = p->fact.ended - p->fact.began;
@@ -427,6 +428,7 @@ static void report_silence(struct bsa_fold *f, unsigned i, const struct awaited 
 	bsa_schedule_set_silent(f->schedule, (uint16_t)i, began);
 	f->facts.silence(f->facts.ctx, &(struct bsa_silence){ .began = began,
 	                                                      .ended = f->now,
+	                                                      .heard = v->heard[i],
 	                                                      .execution = a->execution,
 	                                                      .trace = v->trace[i],
 	                                                      .process = s ? s->rules.process : 0,

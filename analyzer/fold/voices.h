@@ -49,7 +49,6 @@ enum { BSA_PAUSE_UNREAD = 16, BSA_PAUSE_HOLDERS = 64 };
  */
 struct bsa_pause {
 	struct bsa_silence fact;
-	uint64_t heard;     /* the last event of the service before */
 	uint64_t published; /* earliest of the requests that the service read afterwards; BSA_NEVER: none yet */
 	uint64_t cpu_most;  /* longest cpu time of the runs that are over; BSA_NEVER: one was not read */
 	bool waits;         /* an execution waited for a lane all the time */

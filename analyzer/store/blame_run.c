@@ -87,7 +87,7 @@ static const char *const sql[QUESTIONS] = {
 		     " UNION ALL SELECT blocker_id FROM stored_occupancy WHERE blocker_id >= ?1",
 	[ESTIMATE] = "SELECT estimate_ns FROM stored_model WHERE id = ?",
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
-	[STOPS] = "SELECT instance, began, ended FROM silence"
+	[STOPS] = "SELECT instance, began, ended, heard FROM silence"
 		  " WHERE went_on AND trace_id > ? AND began < ended ORDER BY instance, began",
 	[INSTANCE] = "SELECT s.number >> 20 FROM stored_execution x JOIN stored_stream s ON s.id = x.stream_id"
 		     " WHERE x.id = ?",
@@ -489,7 +489,8 @@ static void read_stops(struct run *r)
 	       room_for(r, (void **)&r->stops, &r->stops_room, r->n_stops, sizeof(*r->stops)))
 		r->stops[r->n_stops++] =
 			(struct stop){ id_of(column_or_nothing(q, 0)),
-			               { time_of(column_or_nothing(q, 1)), time_of(column_or_nothing(q, 2)) } };
+			               { time_of(column_or_nothing(q, 1)), time_of(column_or_nothing(q, 2)),
+			                 time_of(column_or_nothing(q, 3)) } };
 	sqlite3_reset(q);
 	r->stops_of_one = calloc(r->n_stops + 1, sizeof(*r->stops_of_one));
 	if (!r->stops_of_one)

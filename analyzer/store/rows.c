@@ -436,8 +436,9 @@ static void on_silence(void *ctx, const struct bsa_silence *l)
 	struct bsa_store *s = ctx;
 
 	ROW(s, silence, .trace_id = sql_id(l->trace), .process_id = sql_id(l->process), .instance = l->instance,
-	    .began = sql_time(s->offset, l->began), .ended = sql_time(s->offset, l->ended), .awaited = l->awaited,
-	    .failed = l->failed, .execution_id = sql_id(l->execution), .went_on = l->went_on);
+	    .began = sql_time(s->offset, l->began), .ended = sql_time(s->offset, l->ended),
+	    .heard = sql_time(s->offset, l->heard), .awaited = l->awaited, .failed = l->failed,
+	    .execution_id = sql_id(l->execution), .went_on = l->went_on);
 }
 
 struct bsa_facts bsa_store_facts(struct bsa_store *s)

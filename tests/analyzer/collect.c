@@ -179,7 +179,7 @@ struct column {
 	COLUMN(TIME, ended)
 #define COLUMNS_lost COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(TIME, events) COLUMN(TIME, packets) COLUMN(NUMBER, trace) \
 	COLUMN(NUMBER, cpu) COLUMN(NUMBER, pid) COLUMN(NUMBER, cause)
-#define COLUMNS_silence COLUMN(NUMBER, instance) COLUMN(PROCESS, process) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(NUMBER, awaited) \
+#define COLUMNS_silence COLUMN(NUMBER, instance) COLUMN(PROCESS, process) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(TIME, heard) COLUMN(NUMBER, awaited) \
 	COLUMN(NUMBER, failed) COLUMN(EXECUTION, execution) COLUMN(NUMBER, trace) COLUMN(NUMBER, went_on)
 #define COLUMNS_spanned COLUMN(NUMBER, kind) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(NUMBER, value) COLUMN(APP, app) \
 	COLUMN(PROCESS, process) COLUMN(STREAM, stream) COLUMN(NUMBER, pid) COLUMN(NUMBER, status) COLUMN(NUMBER, trace)

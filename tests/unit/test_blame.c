@@ -250,8 +250,11 @@ static void build(struct built *b, const struct row *r)
 	b->refused.lane_free += r->refused.lane_free == NO ? 0 : SUBMITTED;
 	b->refused.queue_free += b->refused.queue_free == NO ? 0 : SUBMITTED;
 	for (; b->missed.n_stops < N_OF(r->stops) && r->stops[b->missed.n_stops].ended; b->missed.n_stops++)
-		b->stops[b->missed.n_stops] = (struct bsa_stop){ SUBMITTED + r->stops[b->missed.n_stops].began,
-			                                         SUBMITTED + r->stops[b->missed.n_stops].ended };
+		b->stops[b->missed.n_stops] = (struct bsa_stop){
+			SUBMITTED + r->stops[b->missed.n_stops].began, SUBMITTED + r->stops[b->missed.n_stops].ended,
+			SUBMITTED + (r->stops[b->missed.n_stops].heard ? r->stops[b->missed.n_stops].heard
+			                                               : r->stops[b->missed.n_stops].began)
+		};
 	b->missed.stops = b->stops;
 	b->missed.execution = x;
 	b->missed.undisturbed = !r->asked;
@@ -600,6 +603,16 @@ static const struct row rows[] = {
 	  .more[BSA_SEND] = 300,
 	  .stops = { { 20, 320 } },
 	  .ledgers = "stopped 300 190 primary saved, polled_late 0 10, client 0 10, too_tight -10 0" },
+	{ .name = "stopped later on: when it stood still first, nothing shows",
+	  .more[BSA_SEND] = 300,
+	  .stops = { { 220, 320, 5 } },
+	  .ledgers = "unknown 210 200 primary perhaps, stopped 100 0 perhaps, client 0 10, too_tight -10 0, "
+	             "polled_late -10 0" },
+	{ .name = "stopped later on: until its last event, its receiver was late",
+	  .more[BSA_SEND] = 300,
+	  .stops = { { 220, 320, 100 } },
+	  .ledgers = "unknown 120 110 primary perhaps, stopped 100 0 perhaps, polled_late 80 90 perhaps, client 0 10, "
+	             "too_tight -10 0" },
 	{ .name = "stopped: the app on the lane is not to blame for that time",
 	  .more[BSA_QUEUE] = 300,
 	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
