@@ -159,6 +159,9 @@ enum {
 	LOOKED_AT = 8, /* executions of a stream */
 	SLEPT_PART =
 		10, /* the thread of a run slept: it had a cpu, or waited for one, for less than one tenth of a pause */
+	/* a single thread, that of the execution which has the free lane, had no cpu for up to 160 ms on busy machines */
+	IDLED_LEAST_NS = 300000000,
+	PROBATION_NS = 1000000000, /* apps whose executions stalled are on probation, and wait behind others */
 };
 
 /*
@@ -205,9 +208,15 @@ static bool waits_for_lane(const struct bsa_exec *x)
 }
 
 /* Note what @x, which is under way at the end of a pause, had of the service. Returns false if there are too many. */
-static bool pause_note(struct bsa_pause *p, const struct bsa_exec *x)
+static bool pause_note(const struct bsa_fold *f, struct bsa_pause *p, const struct bsa_exec *x)
 {
+	uint64_t enqueued = x->fact.at[BSA_ENQUEUED];
+
 	p->waits |= waits_for_lane(x);
+	if (waits_for_lane(x) && enqueued != BSA_NEVER && !bsa_losses_touch(&f->losses, enqueued, f->now)) {
+		p->n_ready++;
+		p->ready = x->fact.id;
+	}
 	if (is_unread(x) && p->n_unread < BSA_PAUSE_UNREAD)
 		p->unread[p->n_unread++] = (struct bsa_unread){ x->fact.id, x->fact.at[BSA_RETURNED] };
 	if (!may_be_on_lane(x))
@@ -233,7 +242,7 @@ static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *r
 			continue;
 		if (is_awaited(x))
 			await(&all, x);
-		if (!pause_note(ret, x))
+		if (!pause_note(f, ret, x))
 			return false;
 	}
 	ret->waits &= s && s->tells_ready; /* such a service takes lanes away from threads that sleep */
@@ -246,7 +255,13 @@ static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *r
 		                          .failed = v->failed_after[i] == v->heard[i] ? v->n_failed[i] : 0,
 		                          .instance = (uint16_t)i,
 		                          .went_on = true };
-	return ret->n_unread || (ret->waits && ret->n_holders);
+	ret->idled = s && s->tells_ready && !s->listing && s->rules.policy != BSA_POLICY_NATIVE &&
+	             ret->n_holders < s->rules.lanes && ret->n_ready > s->rules.lanes - ret->n_holders &&
+	             f->now - v->heard[i] >= IDLED_LEAST_NS &&
+	             (!v->stalled[i] || v->heard[i] - v->stalled[i] >= PROBATION_NS);
+	if (!ret->idled)
+		ret->ready = 0;
+	return ret->n_unread || (ret->waits && ret->n_holders) || ret->idled;
 }
 
 /* Service @i emits something, after a long time without. */
@@ -297,6 +312,10 @@ static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 		p->unread[unread] = p->unread[--p->n_unread];
 		return true;
 	}
+	if (x->fact.id == p->ready) {
+		p->ready = 0;
+		return true;
+	}
 	if (holder == p->n_holders)
 		return false;
 	if (cpu > p->cpu_most)
@@ -314,7 +333,7 @@ static void pause_judge(const struct bsa_fold *f, struct bsa_pause *p)
 {
 	uint64_t silent;
 
-	if (p->waits && p->slept)
+	if (p->idled || (p->waits && p->slept))
 		p->fact.began = p->fact.heard;
 	else if (p->published < p->fact.ended)
 		p->fact.began = p->published > p->fact.heard ? p->published : p->fact.heard;
@@ -343,7 +362,7 @@ void bsa_voices_over(struct bsa_fold *f, const struct bsa_exec *x)
 	for (unsigned i = 0; i < v->n_pauses;) {
 		struct bsa_pause *p = &v->pauses[i];
 
-		if (!pause_take(p, x) || p->n_unread || p->n_holders) {
+		if (!pause_take(p, x) || p->n_unread || p->n_holders || p->ready) {
 			i++;
 			continue;
 		}
@@ -365,6 +384,8 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 	if (!heard)
 		v->began[instance] = f->now;
 	v->heard[instance] = f->now;
+	if (e->kind == BSA_sched_preempt && bsa_mode_stalls(BSA_OF(e, sched_preempt)->mode))
+		v->stalled[instance] = f->now;
 	v->trace[instance] = f->trace;
 	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_repeated(e))
 		bsa_fold_unknown(f, 0, f->now - 1); /* summaries that it wrote before were not recorded */

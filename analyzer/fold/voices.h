@@ -45,7 +45,11 @@ enum { BSA_PAUSE_UNREAD = 16, BSA_PAUSE_HOLDERS = 64 };
  *   by a run       its thread had no cpu and asked for none, and other work waited for its lane: the thread that
  *                  takes such lanes away (sched_preempt, stalled) would have done so, had it run
  *
- * In either case each run on a lane had a cpu for less than half of the pause.
+ *   by a lane      one was free all the time, and more executions were ready than lanes were free. One alone may have had
+ *                  the lane, and its thread waited for a page before it emitted that: from such a thread the service
+ *                  takes the lane away for the others. On a busy machine that thread alone may have no cpu, for less than 300 ms
+ *
+ * In any case each run on a lane had a cpu for less than half of the pause.
  */
 struct bsa_pause {
 	struct bsa_silence fact;
@@ -53,6 +57,9 @@ struct bsa_pause {
 	uint64_t cpu_most;  /* longest cpu time of the runs that are over; BSA_NEVER: one was not read */
 	bool waits;         /* an execution waited for a lane all the time */
 	bool slept;         /* the thread of a run had no cpu, and asked for none */
+	unsigned n_ready;   /* number of executions that waited for a lane, and can have had none before */
+	uint64_t ready;     /* one of them, while it is under way, where more were ready than lanes were free; else 0 */
+	bool idled;         /* more were ready than lanes were free */
 	struct bsa_unread unread[BSA_PAUSE_UNREAD]; /* those whose executions are under way */
 	uint64_t holders[BSA_PAUSE_HOLDERS];        /* ids of the executions on lanes that are under way */
 	unsigned n_unread, n_holders;
@@ -61,8 +68,9 @@ struct bsa_pause {
 enum { BSA_PAUSES = 16 }; /* further ones are not reported until one of them is decided */
 
 struct bsa_voices {
-	uint64_t began[BSA_INSTANCES]; /* time of the first event; 0: none */
-	uint64_t heard[BSA_INSTANCES]; /* time of the latest event; 0: none */
+	uint64_t began[BSA_INSTANCES];   /* time of the first event; 0: none */
+	uint64_t heard[BSA_INSTANCES];   /* time of the latest event; 0: none */
+	uint64_t stalled[BSA_INSTANCES]; /* time of the last sched_preempt of a stalled execution; 0: none */
 	uint64_t untold
 		[BSA_INSTANCES]; /* time at which a client last had the end of an execution that it did not report */
 	uint64_t answered

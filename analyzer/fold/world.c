@@ -22,7 +22,6 @@ enum {
 	INSTANCES = 1 << 12,
 	INSTANCE_SHIFT = 20, /* position of the instance in the service's numbers */
 	LANES_MAX = 64,
-	POLICY_NATIVE = 4,
 	CONTRACT_READY = 2, /* from this version of the catalogue on, sched_ready is emitted */
 	CAUSE_UNKNOWN = 255
 };
@@ -179,7 +178,7 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 			                       .lanes = e->lanes,
 			                       .deadlines = e->deadlines };
 		f->facts.rules(f->facts.ctx, &s->rules);
-		if (bsa_schedule_lanes(f->schedule, e->instance, f->now, lanes, e->policy == POLICY_NATIVE,
+		if (bsa_schedule_lanes(f->schedule, e->instance, f->now, lanes, e->policy == BSA_POLICY_NATIVE,
 		                       is_new && !e->since))
 			f->failed = -ENOMEM;
 	}

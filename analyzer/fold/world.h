@@ -31,6 +31,8 @@ struct bsa_place {
 	struct bsa_line *line;
 };
 
+enum { BSA_POLICY_NATIVE = 4 }; /* bsa_rules.policy of a service without lanes */
+
 struct bsa_service {
 	struct bsa_entry entry; /* instance */
 	struct bsa_rules rules;
