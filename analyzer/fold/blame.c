@@ -653,7 +653,7 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		charge_giver(l, phase, took, x->request.blocked, BSA_CLIENT, &none);
 		break;
 	case BSA_SEND:
-		/* The service read the request after the stop. Nothing shows when it stood still first, if not all the time. */
+		/* The service read the request after the stop. Nothing shows when it stood still first. */
 		maybe = smaller_amount(time_of_stops(l, x->at[BSA_REQUEST_WRITTEN], x->phase[BSA_SEND], STOP_MAYBE),
 		                       took);
 		charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);

@@ -159,7 +159,7 @@ enum {
 	LOOKED_AT = 8, /* executions of a stream */
 	SLEPT_PART =
 		10, /* the thread of a run slept: it had a cpu, or waited for one, for less than one tenth of a pause */
-	/* a single thread, that of the execution which has the free lane, had no cpu for up to 160 ms on busy machines */
+	/* on busy machines the single thread that the free lane was for had no cpu for up to 160 ms */
 	IDLED_LEAST_NS = 300000000,
 	PROBATION_NS = 1000000000, /* apps whose executions stalled are on probation, and wait behind others */
 };

@@ -45,9 +45,10 @@ enum { BSA_PAUSE_UNREAD = 16, BSA_PAUSE_HOLDERS = 64 };
  *   by a run       its thread had no cpu and asked for none, and other work waited for its lane: the thread that
  *                  takes such lanes away (sched_preempt, stalled) would have done so, had it run
  *
- *   by a lane      one was free all the time, and more executions were ready than lanes were free. One alone may have had
- *                  the lane, and its thread waited for a page before it emitted that: from such a thread the service
- *                  takes the lane away for the others. On a busy machine that thread alone may have no cpu, for less than 300 ms
+ *   by a lane      one was free all the time, and more executions were ready than lanes were free. One alone may
+ *                  have had the lane, and its thread waited for a page before it emitted that: from such a thread
+ *                  the service takes the lane away for the others. On a busy machine that thread alone may have no
+ *                  cpu, for less than 300 ms
  *
  * In any case each run on a lane had a cpu for less than half of the pause.
  */
