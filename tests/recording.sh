@@ -42,7 +42,7 @@ stop_service()
 	[[ $pid ]] || return 0
 	daemon=
 	kill "$pid"
-	kill -CONT "$pid" 2>/dev/null || true
+	kill -CONT "$pid" 2>/dev/null || true # it may have ended already
 	await_end "$pid" 'nnburstd ends'
 }
 
@@ -69,7 +69,7 @@ begin_load()
 end_load()
 {
 	kill "$load_pid"
-	await_end "$load_pid" 'the load ends' 2>/dev/null || true
+	await_end "$load_pid" 'the load ends' 2>/dev/null || true # by that signal, or because calls failed
 	load_pid=
 }
 

@@ -19,10 +19,11 @@
  * UNSEEN    Times without a packet of any stream, and packets that are missing before the first one of a
  *           stream, come as losses as unseen.h has them; what only the end of a recording shows (its tails)
  *           does not. The proof that the session was not stopped in a gap (stop.h) may need a packet that is not
- *           written yet: then a stream without one since the event is a proof too, as TIME assumes. But it is none
- *           in per-process buffers, in a rotated session, or beside another session; and a cpu without any packet
- *           yet is none. There a gap is reported that an import may not find. If the consumer daemon gave up a
- *           stream, as on a full disk, a stop may pass as a lull until the recording ends.
+ *           written yet. Then a stream that has no packet since the event counts as the proof, because TIME assumes
+ *           that the consumer daemon would have written one. Such a stream proves nothing in per-process buffers,
+ *           in a rotated session, beside another session, or if its cpu has no packet at all: there the follower
+ *           reports a gap that an import may not find. If the consumer daemon gave up a stream, as on a full disk,
+ *           the follower may take a stop for a lull until the recording ends.
  * UNREAD    From where a stream cannot be read on, its time is lost until another file of it can be read, a second
  *           with each loss, so that the loss comes before the records beside it.
  * TRUST     Files may shrink, be replaced, or hold anything. A stream whose packets contradict themselves

@@ -35,7 +35,7 @@ struct bsa_ordered {
 	uint64_t late, late_ns; /* the number of late records, and the most that one of them was late by */
 };
 
-/* The head of the next record behind those in @ties. NULL: there is none now. */
+/* The head of the next record behind those in @ties. NULL: no sequence has a record now. */
 static inline const struct bsa_head *bsa_ordered_head(const struct bsa_ordered *o)
 {
 	return o->merge.n && o->merge.heap[0].at < o->until ? o->merge.heap : NULL;
@@ -77,8 +77,9 @@ static inline bool bsa_ordered_is_tied(const struct bsa_ordered *o, uint64_t at)
 }
 
 /*
- * The next record, borrowed until the next call. 1; 0: there is none now; negative: the error of @step, and *ret
- * is untouched. An import calls this function for each event: it is inline, so that @step is no indirect call.
+ * The next record, borrowed until the next call. Returns 1; 0 if no sequence has a record now; or the error
+ * of @step, which is negative, and then *ret is untouched. An import calls this function for each event: it is
+ * inline, so that @step is no indirect call.
  */
 static inline __attribute__((always_inline)) int bsa_ordered_next(struct bsa_ordered *o, bsa_step *step, void *owner,
                                                                   const struct bsa_event **ret, struct bsa_err *err)

@@ -108,7 +108,7 @@ bool bsa_exec_was_left(const struct bsa_exec *x)
 		return false;
 	if (has_boundary(x, BSA_SUBMITTED) && at[BSA_SUBMITTED] > at[BSA_RETURNED])
 		return false;
-	/* An answer that it takes later is none to the app. */
+	/* If the client read a result, only the time of its writing shows whether the call was over by then. */
 	if (has_boundary(x, BSA_RESULT_READ) &&
 	    (!has_boundary(x, BSA_RESULT_WRITTEN) || at[BSA_RESULT_READ] < at[BSA_RESULT_WRITTEN]))
 		return false;

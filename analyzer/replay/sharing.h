@@ -5,8 +5,9 @@
  * decides which execution gets which lane, on the same number of lanes. So only the order differs; a machine
  * that was busy slows both.
  * ARRIVALS  The executions of a stream are those of its threads: of a burst, one; of the calls of a connection, some.
- *           An execution follows the one that ended last before it was ready, of those that no other follows:
- *           a chain of such is a thread. Where there is none, another thread begins, at the recorded time.
+ *           Of the executions that ended before an execution was ready, and that no other execution follows yet, it
+ *           follows the one that ended last. Such a chain is taken for a thread. An execution that can follow no
+ *           other one begins the chain of another thread, at the recorded time.
  *           An execution is ready at its recorded time. But if it became ready after its predecessor in the
  *           chain, within a shorter time than the predecessor took, the replay assumes that the same thread
  *           submitted it after the answer: then it follows the answer at the recorded distance. So a thread

@@ -167,7 +167,9 @@ recorded late "$small" ''
 quietly lttng --no-sessiond start stopped
 quietly lttng --no-sessiond snapshot record --session ring
 await_end "$load_pid" 'the load ends' || wrong "the load ends with $?: $(<"$tmp/report")"
-await_end "$hasty_pid" 'the load of calls that fail ends' || true
+status=0
+await_end "$hasty_pid" 'the load of calls that fail ends' || status=$?
+((status == 1)) || wrong "the load of calls that fail ends with $status: $(<"$tmp/hasty")"
 quietly "$service" --status --socket "$tmp/socket" # each connection makes the service emit its state, so that no session is empty, however late it began
 stop_service
 for name in both service apps stopped files ring late; do end_session "$name"; done

@@ -1,6 +1,6 @@
 -- sharing_names: one row per app: its name, and the name of the other app that it waited for longest; of an app that waited for no other one, the app that held
 -- the lane at most of its refusals. Then how long it waited for other apps (of services with several lanes: and for itself), and how many of its executions were
--- refused. A placeholder brings the pairs of apps with their ns.
+-- refused. The placeholder defines the pairs of apps, with the ns for which the first waited for the second.
 @with@, refused AS MATERIALIZED (
 	SELECT p.app_id, r.holder_app_id AS by_app_id, count(*) AS n
 	FROM refusal r CROSS JOIN picked p WHERE p.id = r.execution_id GROUP BY 1, 2),
