@@ -1,0 +1,696 @@
+/*
+ * errand.c -- calls on an app's file that may wait for ever, made by a process that works for that app alone.
+ *
+ * BOUND     A caller waits until its limit at most, for a free worker and for the answer. A worker that has not
+ *           answered is killed. If a call keeps the worker where no signal ends it, the worker stays and counts
+ *           against its app. An app has few workers, and all apps together have a limit. A worker holds no file but
+ *           that of its errand.
+ * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
+ *           no file of an app is closed there. A caller whose worker is BUSY uses the socket of that worker without
+ *           the lock. The worker has one errand at a time, so its next message is the answer.
+ * PROCESSES  The prober is forked while the service has one thread and no file of an app. The prober forks a worker for
+ *           each socket that it receives, and ignores SIGCHLD, so that no zombie stays. The service's death ends all of
+ *           them: by the ends of their sockets, and by the signal that the kernel sends when a parent dies, because
+ *           a thread that never ends keeps the sockets of a dead process open. A worker ends with the service's end
+ *           of its socket.
+ * CRASH     If the prober dies (for lack of memory, say), errands fail: the service cannot fork another one beside its
+ *           threads, and calls without a limit would be worse.
+ * TRUST     The file may be anything, and change at any time. A worker touches no page of it.
+ */
+#include "memory/errand.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/sys.h"
+
+#define SLICE_NS UINT64_C(20000000) /* between two questions whether the caller still wants the answer */
+
+enum { STUCK_LOOKS = 3, STUCK_LOOK_US = 1000 };
+
+enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE };
+
+struct request {
+	uint64_t at; /* or the seals, or the size to be */
+	uint32_t n;
+	uint32_t call;
+};
+
+struct answer {
+	int64_t result;      /* of the call, or -errno */
+	uint64_t blocked_ns; /* of TRY */
+};
+
+/* A message on a worker's socket: a head, up to NNB__ERRAND_BYTES of data, and a descriptor. */
+struct packet {
+	void *head, *data;
+	size_t head_bytes, data_bytes;
+	int fd; /* -1: none */
+};
+
+/* ---- packets ---- */
+
+union control {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+static struct msghdr message_of(struct iovec parts[2], const struct packet *p)
+{
+	parts[0] = (struct iovec){ p->head, p->head_bytes };
+	parts[1] = (struct iovec){ p->data, p->data_bytes };
+	return (struct msghdr){ .msg_iov = parts, .msg_iovlen = p->data_bytes ? 2 : 1 };
+}
+
+/* 0 or -errno. */
+static int packet_send(int sock, const struct packet *p, int flags)
+{
+	union control control = {
+		.head = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) }
+	};
+	struct iovec parts[2];
+	struct msghdr m = message_of(parts, p);
+	ssize_t n;
+
+	if (p->fd >= 0) {
+		memcpy(CMSG_DATA(&control.head), &p->fd, sizeof(p->fd));
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+	}
+	do
+		n = sendmsg(sock, &m, MSG_NOSIGNAL | flags);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+/* The number of bytes, with the head in @p filled, and p->fd, owned, or -1; 0: the socket's end; or -errno. */
+static ssize_t packet_receive(int sock, struct packet *p, int flags)
+{
+	union control control;
+	struct iovec parts[2];
+	struct msghdr m = message_of(parts, p);
+	ssize_t n;
+
+	m.msg_control = &control;
+	m.msg_controllen = sizeof(control);
+	do
+		n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC | flags);
+	while (n < 0 && errno == EINTR);
+	p->fd = -1;
+	if (n > 0 && m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_type == SCM_RIGHTS)
+		memcpy(&p->fd, CMSG_DATA(&control.head), sizeof(p->fd));
+	return n < 0 ? -errno : n;
+}
+
+/* ---- the calls, in a worker or without one ---- */
+
+/* How long the calling thread has slept in mmap and munmap of a page of @fd. 0 or -errno. */
+static int file_try(int fd, uint64_t *ret_blocked_ns)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t delay = nnb__cpu_delay(), cpu = nnb__cpu_now(), began = nnb__now(), busy;
+	struct rusage before, after;
+	void *p;
+	int r;
+
+	getrusage(RUSAGE_THREAD, &before);
+	p = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	r = p == MAP_FAILED ? -errno : 0;
+	if (!r)
+		munmap(p, page);
+	getrusage(RUSAGE_THREAD, &after);
+	*ret_blocked_ns = nnb__now() - began;
+	busy = nnb__cpu_now() - cpu;
+	if (delay != UINT64_MAX)
+		busy += nnb__cpu_delay() - delay;
+	/* A thread that has not slept was only without a cpu, also where the kernel does not count that time. */
+	if (after.ru_nvcsw == before.ru_nvcsw || busy > *ret_blocked_ns)
+		busy = *ret_blocked_ns;
+	*ret_blocked_ns -= busy;
+	return r;
+}
+
+static int64_t file_size(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? st.st_size : -EINVAL;
+}
+
+static struct answer call_make(const struct request *q, int fd, void *data)
+{
+	struct answer a = { 0 };
+
+	switch (q->call) {
+	case TRY:
+		a.result = file_try(fd, &a.blocked_ns);
+		return a;
+	case SIZE:
+		a.result = file_size(fd);
+		return a;
+	case SEAL:
+		a.result = fcntl(fd, F_ADD_SEALS, (int)q->at);
+		break;
+	case TRUNCATE:
+		a.result = ftruncate(fd, (off_t)q->at);
+		break;
+	case READ:
+		a.result = pread(fd, data, q->n, (off_t)q->at);
+		break;
+	default:
+		a.result = pwrite(fd, data, q->n, (off_t)q->at);
+		break;
+	}
+	if (a.result < 0)
+		a.result = -errno;
+	return a;
+}
+
+/* ---- the processes ---- */
+
+static _Noreturn void worker_run(int sock)
+{
+	static unsigned char data[NNB__ERRAND_BYTES];
+	struct request q = { .n = (uint32_t)getpid() };
+	struct packet first = { .head = &q, .head_bytes = sizeof(q), .fd = (int)syscall(SYS_pidfd_open, getpid(), 0) };
+
+	if (packet_send(sock, &first, 0))
+		_exit(1);
+	if (first.fd >= 0)
+		close(first.fd);
+	for (;;) {
+		struct packet in = { .head = &q, .head_bytes = sizeof(q), .data = data, .data_bytes = sizeof(data) };
+		ssize_t n = packet_receive(sock, &in, 0);
+		struct answer a;
+		struct packet out = { .head = &a, .head_bytes = sizeof(a), .data = data, .fd = -1 };
+
+		if (n < (ssize_t)sizeof(q) || in.fd < 0 || q.n > sizeof(data))
+			_exit(0);
+		a = call_make(&q, in.fd, data);
+		close(in.fd); /* before the answer, because it may wait, too */
+		if (q.call == READ && a.result > 0)
+			out.data_bytes = (size_t)a.result;
+		if (packet_send(sock, &out, 0))
+			_exit(0);
+	}
+}
+
+/* This process gets SIGKILL when @parent, its parent, ends; it ends at once if that has happened already. */
+static void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+}
+
+/* Start a worker on each socket that comes. */
+static _Noreturn void prober_run(int sock)
+{
+	const pid_t self = getpid();
+	char byte;
+
+	for (;;) {
+		struct packet in = { .head = &byte, .head_bytes = 1 };
+
+		if (packet_receive(sock, &in, 0) <= 0)
+			_exit(0);
+		if (in.fd >= 0 && !fork()) {
+			die_with(self);
+			prctl(PR_SET_NAME, "nnburstd-errand");
+			if (dup2(in.fd, sock) < 0)
+				_exit(1);
+			close(in.fd);
+			worker_run(sock);
+		}
+		if (in.fd >= 0)
+			close(in.fd);
+	}
+}
+
+/* Keep @sock alone, as descriptor 3: whoever reads what the service prints waits for no worker. */
+static void descriptors_close(int sock)
+{
+	int nothing;
+
+	if (dup2(sock, 3) < 0)
+		_exit(1);
+	syscall(SYS_close_range, 4U, ~0U, 0U);
+	nothing = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd < 3; fd++) /* no file of an app gets these numbers */
+		if (dup2(nothing < 0 ? 3 : nothing, fd) < 0)
+			_exit(1);
+	if (nothing > 3)
+		close(nothing);
+}
+
+static pid_t prober_pid;
+
+int nnb__prober_start(int *ret)
+{
+	struct sigaction ignored = { .sa_handler = SIG_IGN };
+	const pid_t self = getpid();
+	int pair[2], r;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	pid = fork();
+	if (!pid) {
+		die_with(self);
+		sigaction(SIGCHLD, &ignored, NULL); /* no worker is waited for */
+		sigaction(SIGXFSZ, &ignored, NULL);
+		prctl(PR_SET_NAME, "nnburstd-prober");
+		descriptors_close(pair[1]);
+		prober_run(3);
+	}
+	r = pid < 0 ? -errno : 0;
+	close(pair[1]);
+	if (r) {
+		close(pair[0]);
+		return r;
+	}
+	prober_pid = pid;
+	*ret = pair[0];
+	return 0;
+}
+
+/* ---- places ---- */
+
+enum state { NONE, IDLE, BUSY, LEFT };
+
+struct worker {
+	enum state state;
+	int sock;
+	pid_t pid;   /* 0: its first message has not come */
+	int process; /* its pidfd; -1: not known */
+};
+
+struct nnb__errands {
+	struct nnb__errands *next;
+	uint32_t key;
+	uint32_t refs;
+	struct worker workers[NNB__ERRAND_WORKERS];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of this */
+static pthread_cond_t some_idle = PTHREAD_COND_INITIALIZER;
+static struct nnb__errands *all;
+static unsigned n_workers, workers_most;
+static int prober = -1; /* written once, before any errands exist */
+
+static _Thread_local struct nnb__errands *mine;
+
+void nnb__errands_begin(int sock, unsigned workers)
+{
+	pthread_mutex_lock(&lock);
+	if (prober < 0) {
+		prober = sock;
+		workers_most = workers;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* The lock is held, or no other thread uses @w. */
+static void worker_end(struct worker *w)
+{
+	assert(nnb__is_locked(&lock) && n_workers);
+	close(w->sock);
+	if (w->process >= 0)
+		close(w->process);
+	*w = (struct worker){ .state = NONE, .sock = -1, .process = -1 };
+	n_workers--;
+}
+
+/* A worker has all its sockets closed once it has ended, however long that takes. */
+static bool worker_has_ended(const struct worker *w)
+{
+	struct pollfd p = { .fd = w->sock };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Forget the workers that were left behind and have ended. Returns the number of the others. The lock is held. */
+static unsigned left_behind(struct nnb__errands *e)
+{
+	unsigned n = 0;
+
+	assert(nnb__is_locked(&lock));
+	for (int i = 0; i < NNB__ERRAND_WORKERS; i++) {
+		if (e->workers[i].state == LEFT && worker_has_ended(&e->workers[i]))
+			worker_end(&e->workers[i]);
+		n += e->workers[i].state == LEFT;
+	}
+	return n;
+}
+
+/* Free the errands that no one uses and that have left nothing behind. The lock is held. */
+static void errands_forget(void)
+{
+	struct nnb__errands **at = &all;
+
+	assert(nnb__is_locked(&lock));
+	while (*at) {
+		struct nnb__errands *e = *at;
+		bool stays = left_behind(e) || e->refs;
+
+		if (stays) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		free(e);
+	}
+}
+
+struct nnb__errands *nnb__errands_of(uint32_t key)
+{
+	struct nnb__errands *e;
+
+	pthread_mutex_lock(&lock);
+	if (prober >= 0)
+		errands_forget();
+	for (e = all; e && e->key != key;)
+		e = e->next;
+	if (!e && prober >= 0 && (e = calloc(1, sizeof(*e)))) {
+		e->key = key;
+		e->next = all;
+		all = e;
+	}
+	if (e)
+		e->refs++;
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+struct nnb__errands *nnb__errands_unref(struct nnb__errands *e)
+{
+	if (!e)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	assert(e->refs);
+	if (!--e->refs) {
+		for (int i = 0; i < NNB__ERRAND_WORKERS; i++)
+			if (e->workers[i].state == IDLE)
+				worker_end(&e->workers[i]);
+		errands_forget();
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+void nnb__errands_enter(struct nnb__errands *e)
+{
+	mine = e;
+}
+
+struct nnb__errands *nnb__errands_mine(void)
+{
+	return mine;
+}
+
+unsigned nnb__errands_left(struct nnb__errands *e)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&lock);
+	n = left_behind(e);
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+/* End an idle worker of any app, or forget those that have ended. The lock is held. */
+static void place_make(void)
+{
+	assert(nnb__is_locked(&lock));
+	for (struct nnb__errands *e = all; e && n_workers >= workers_most; e = e->next) {
+		left_behind(e);
+		for (int i = 0; i < NNB__ERRAND_WORKERS && n_workers >= workers_most; i++)
+			if (e->workers[i].state == IDLE)
+				worker_end(&e->workers[i]);
+	}
+}
+
+/* Have the prober start @w. 0 or -errno. The lock is held. */
+static int worker_start(struct worker *w)
+{
+	char byte = 0;
+	struct packet p = { .head = &byte, .head_bytes = 1 };
+	int pair[2], r;
+
+	assert(nnb__is_locked(&lock) && w->state == NONE);
+	if (n_workers >= workers_most)
+		place_make();
+	if (n_workers >= workers_most)
+		return -EBUSY;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	p.fd = pair[1];
+	r = packet_send(prober, &p, MSG_DONTWAIT);
+	close(pair[1]);
+	if (r) {
+		close(pair[0]);
+		if (r == -EPIPE)
+			waitpid(prober_pid, NULL, WNOHANG); /* it has ended */
+		return r == -EAGAIN ? -EBUSY : -EIO;
+	}
+	*w = (struct worker){ .state = BUSY, .sock = pair[0], .process = -1 };
+	n_workers++;
+	return 0;
+}
+
+static uint64_t time_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_wanted(const struct nnb__errand_wait *wait)
+{
+	return !wait->goes_on || wait->goes_on();
+}
+
+/* Take the place of an idle worker, or start one. 0 and *ret, BUSY; or -errno. */
+static int worker_take(struct nnb__errands *e, const struct nnb__errand_wait *wait, uint64_t until, struct worker **ret)
+{
+	int r = -ETIMEDOUT;
+
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		struct worker *empty = NULL, *idle = NULL;
+		uint64_t now, slice;
+		struct timespec at;
+
+		if (left_behind(e) >= NNB__ERRAND_LEFT) {
+			r = -EBUSY;
+			break;
+		}
+		for (int i = 0; i < NNB__ERRAND_WORKERS; i++) {
+			struct worker *w = &e->workers[i];
+
+			if (w->state == IDLE && worker_has_ended(w)) /* for lack of memory, say */
+				worker_end(w);
+			empty = w->state == NONE ? w : empty;
+			idle = w->state == IDLE ? w : idle;
+		}
+		if (idle || empty) {
+			r = idle ? 0 : worker_start(empty);
+			*ret = idle ? idle : empty;
+			if (idle)
+				idle->state = BUSY;
+			break;
+		}
+		now = nnb__now();
+		if (now >= until)
+			break;
+		slice = time_min(until, now + SLICE_NS);
+		at = (struct timespec){ (time_t)(slice / 1000000000), (long)(slice % 1000000000) };
+		pthread_cond_clockwait(&some_idle, &lock, CLOCK_MONOTONIC, &at);
+		pthread_mutex_unlock(&lock);
+		if (!is_wanted(wait))
+			return -ECANCELED;
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+/*
+ * Whether @w sleeps where no signal ends the sleep, and not for a moment only. A worker that is ready and has no cpu
+ * does not.
+ */
+static bool worker_is_stuck(const struct worker *w)
+{
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", w->pid);
+	for (int look = 0; look < STUCK_LOOKS; look++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+		const char *state;
+
+		if (fd >= 0)
+			close(fd);
+		text[n > 0 ? n : 0] = '\0';
+		state = strrchr(text, ')'); /* "PID (NAME) D ..." */
+		if (!state || strncmp(state, ") D", 3) != 0)
+			return false;
+		usleep(STUCK_LOOK_US);
+	}
+	return true;
+}
+
+/* The errand is over with @r, the result of answer_await. */
+static void worker_give(struct worker *w, int r)
+{
+	pthread_mutex_lock(&lock);
+	assert(w->state == BUSY);
+	if (!r) {
+		w->state = IDLE;
+	} else if (r == -ETIMEDOUT || r == -ECANCELED) {
+		w->state = LEFT;
+		if (w->process >= 0)
+			syscall(SYS_pidfd_send_signal, w->process, SIGKILL, NULL, 0);
+		shutdown(w->sock, SHUT_WR); /* one that has not begun yet ends after this errand */
+	} else {
+		worker_end(w);
+	}
+	pthread_cond_broadcast(&some_idle);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Wait for the next message of @w. 0; -ETIMEDOUT, -ECANCELED; -EIO: it has ended. */
+static int packet_await(const struct worker *w, const struct nnb__errand_wait *wait, uint64_t until)
+{
+	struct pollfd p = { .fd = w->sock, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = nnb__now(), slice = now < until ? time_min(until - now, SLICE_NS) : 0;
+		const struct timespec at = { 0, (long)slice };
+		int r = ppoll(&p, 1, &at, NULL);
+
+		if (r > 0)
+			return p.revents & POLLIN ? 0 : -EIO;
+		if (r < 0 && errno != EINTR)
+			return -EIO;
+		if (!is_wanted(wait))
+			return -ECANCELED;
+		if (now >= until)
+			return -ETIMEDOUT;
+	}
+}
+
+/* Receive the answer, and before it the first message of a worker, which has its pidfd. 0, or as packet_await. */
+static int answer_await(struct worker *w, struct packet *in, const struct nnb__errand_wait *wait, uint64_t until)
+{
+	for (;;) {
+		struct request hello = { 0 };
+		struct packet first = { .head = &hello, .head_bytes = sizeof(hello) };
+		int r = packet_await(w, wait, until);
+
+		if (r)
+			return r;
+		if (w->pid)
+			return packet_receive(w->sock, in, MSG_DONTWAIT) >= (ssize_t)in->head_bytes ? 0 : -EIO;
+		if (packet_receive(w->sock, &first, MSG_DONTWAIT) <= 0)
+			return -EIO;
+		w->pid = (pid_t)hello.n;
+		w->process = first.fd;
+	}
+}
+
+/* Have a worker make the call. The answer; a->result is -errno as in the header. */
+static struct answer errand_run(struct nnb__errands *e, struct request q, int fd, void *data,
+                                const struct nnb__errand_wait *wait)
+{
+	struct answer a = { .result = -EIO };
+	struct packet out = { .head = &q, .head_bytes = sizeof(q), .data = data, .fd = fd };
+	struct packet in = { .head = &a, .head_bytes = sizeof(a), .data = data, .fd = -1 };
+	uint64_t until = nnb__now();
+	struct worker *w;
+	int r;
+
+	assert(q.n <= NNB__ERRAND_BYTES);
+	if (!e)
+		return call_make(&q, fd, data);
+	until = wait->limit_ns < UINT64_MAX - until ? until + wait->limit_ns : UINT64_MAX;
+	r = worker_take(e, wait, until, &w);
+	if (r)
+		return (struct answer){ .result = r };
+	out.data_bytes = q.call == WRITE ? q.n : 0;
+	in.data_bytes = q.call == READ ? q.n : 0;
+	r = packet_send(w->sock, &out, MSG_DONTWAIT);
+	if (!r)
+		r = answer_await(w, &in, wait, until);
+	else
+		r = -EIO;
+	if (r)
+		a = (struct answer){ .result = r };
+	if (r == -ETIMEDOUT && q.call == TRY && worker_is_stuck(w))
+		a.blocked_ns = wait->limit_ns;
+	worker_give(w, r);
+	return a;
+}
+
+/* ---- errands ---- */
+
+int nnb__errand_try(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret_blocked_ns)
+{
+	struct answer a = errand_run(e, (struct request){ .call = TRY }, fd, NULL, wait);
+
+	*ret_blocked_ns = a.blocked_ns;
+	return (int)a.result;
+}
+
+int nnb__errand_seal(struct nnb__errands *e, int fd, int seals, const struct nnb__errand_wait *wait)
+{
+	return (int)errand_run(e, (struct request){ .call = SEAL, .at = (uint64_t)seals }, fd, NULL, wait).result;
+}
+
+int nnb__errand_truncate(struct nnb__errands *e, int fd, uint64_t bytes, const struct nnb__errand_wait *wait)
+{
+	return (int)errand_run(e, (struct request){ .call = TRUNCATE, .at = bytes }, fd, NULL, wait).result;
+}
+
+int nnb__errand_size(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret)
+{
+	struct answer a = errand_run(e, (struct request){ .call = SIZE }, fd, NULL, wait);
+
+	if (a.result < 0)
+		return (int)a.result;
+	*ret = (uint64_t)a.result;
+	return 0;
+}
+
+ssize_t nnb__errand_read(struct nnb__errands *e, int fd, uint64_t at, void *data, size_t n,
+                         const struct nnb__errand_wait *wait)
+{
+	return errand_run(e, (struct request){ .call = READ, .at = at, .n = (uint32_t)n }, fd, data, wait).result;
+}
+
+ssize_t nnb__errand_write(struct nnb__errands *e, int fd, uint64_t at, const void *data, size_t n,
+                          const struct nnb__errand_wait *wait)
+{
+	/* the worker has the data in its own memory: nothing here changes them */
+	return errand_run(e, (struct request){ .call = WRITE, .at = at, .n = (uint32_t)n }, fd, (void *)(uintptr_t)data,
+	                  wait)
+	        .result;
+}

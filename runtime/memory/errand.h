@@ -1,0 +1,93 @@
+/*
+ * errand.h -- calls on an app's file that may wait for ever, made by a process that works for that app alone.
+ *
+ * Many system calls on a file wait for the lock of its inode, where no signal ends the wait, SIGKILL included. A user
+ * who has a FUSE file system can hold that lock for ever: a write to the file from a page that the file system never
+ * delivers (docs/security.md). So the service has such calls made by a worker, another process, and waits for its
+ * answer with a time limit. A worker that does not answer in time is killed and left behind, and counts against its
+ * app until it has ended.
+ *
+ * Every function returns within its time limit, and takes NULL in place of the errands: then this thread makes the
+ * call itself, without a time limit (a program that has no prober, and trusts the files).
+ */
+#ifndef NNB_MEMORY_ERRAND_H
+#define NNB_MEMORY_ERRAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	NNB__ERRAND_BYTES = 1 << 16, /* the most that one call reads or writes */
+	NNB__ERRAND_WORKERS = 4,     /* processes of one app */
+	NNB__ERRAND_LEFT = 2         /* workers that an app may leave behind before its errands fail */
+};
+
+/* The limit for one call on a file that may be on a slow disk. */
+#define NNB__ERRAND_FILE_NS UINT64_C(5000000000)
+
+/*
+ * Start the prober, the process that starts workers, and that ends with the calling thread and with *ret. Call this in
+ * the main thread while the process has no other thread, no file of an app, and no secret. 0 and *ret, a socket; or
+ * -errno.
+ */
+int nnb__prober_start(int *ret);
+
+/*
+ * Use the prober of that socket, borrowed until the process ends. @workers: the limit of processes of all apps
+ * together. Call this before nnb__errands_of; only the first call has an effect.
+ */
+void nnb__errands_begin(int prober, unsigned workers);
+
+/* The workers of app @key. The caller owns a reference. NULL: there is no prober, or no memory. Any thread. */
+struct nnb__errands;
+struct nnb__errands *nnb__errands_of(uint32_t key);
+struct nnb__errands *nnb__errands_unref(struct nnb__errands *errands); /* NULL is fine. Returns NULL. */
+
+/* What this thread does from now on is for the app of @errands, borrowed until the next call; NULL: for no app. */
+void nnb__errands_enter(struct nnb__errands *errands);
+struct nnb__errands *nnb__errands_mine(void); /* borrowed; NULL: none */
+
+/* The workers of @errands that were left behind and have not ended. */
+unsigned nnb__errands_left(struct nnb__errands *errands);
+
+/* How long a caller waits for an errand. */
+struct nnb__errand_wait {
+	uint64_t limit_ns;
+	bool (*goes_on)(void); /* asked every 20 ms on the waiting thread; false: give up at once. NULL: yes */
+};
+
+/*
+ * The calls. Any thread; nothing of them waits for another app's errand. The result of the system call, or -errno:
+ *   -ETIMEDOUT  no answer within the limit, or no free worker
+ *   -ECANCELED  goes_on has returned false
+ *   -EBUSY      the app has left NNB__ERRAND_LEFT workers behind, or all workers of all apps are at work
+ *   -EIO        the worker has ended, or could not be started; or the call itself failed with this
+ * After the first two the call may still happen, at any later time.
+ */
+
+/*
+ * Map one page of @fd and unmap it again. 0, and *ret_blocked_ns: for how long the worker slept in these two calls;
+ * time in which it was ready and had no cpu does not count. After -ETIMEDOUT, *ret_blocked_ns is the limit if the
+ * worker still sleeps in the kernel, and 0 if it may only have had no cpu.
+ */
+int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait,
+                    uint64_t *ret_blocked_ns);
+
+/* fcntl(F_ADD_SEALS). 0 or -errno. */
+int nnb__errand_seal(struct nnb__errands *errands, int fd, int seals, const struct nnb__errand_wait *wait);
+
+/* ftruncate. 0 or -errno. */
+int nnb__errand_truncate(struct nnb__errands *errands, int fd, uint64_t bytes, const struct nnb__errand_wait *wait);
+
+/* fstat: 0 and the size of a regular file; -EINVAL: it is none; another -errno. */
+int nnb__errand_size(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret);
+
+/* pread and pwrite of @n bytes, NNB__ERRAND_BYTES at most. The number of bytes, which may be less; or -errno. */
+ssize_t nnb__errand_read(struct nnb__errands *errands, int fd, uint64_t at, void *data, size_t n,
+                         const struct nnb__errand_wait *wait);
+ssize_t nnb__errand_write(struct nnb__errands *errands, int fd, uint64_t at, const void *data, size_t n,
+                          const struct nnb__errand_wait *wait);
+
+#endif

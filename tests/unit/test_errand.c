@@ -1,0 +1,562 @@
+/*
+ * test_errand.c -- calls on files, made by workers: what they return, and how long they take, whatever becomes of the
+ * worker.
+ *
+ * A file whose inode lock is held without an end is a memfd that another thread writes to from a page that this process
+ * must provide itself (userfaultfd), which root may do.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/sys.h"
+#include "memory/errand.h"
+
+#define MS UINT64_C(1000000)
+enum { PAGE = 4096, WORKERS = 6, PATIENCE_MS = 20000 };
+
+static const struct nnb__errand_wait ordinary = { .limit_ns = 20000 * MS }, brief = { .limit_ns = 100 * MS };
+
+/* ---- the workers of this process ---- */
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[256], *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
+}
+
+/* The children of @parent. Returns their number. */
+static int children_of(pid_t parent, pid_t ret[WORKERS])
+{
+	DIR *all = opendir("/proc");
+	struct dirent *d;
+	int n = 0;
+
+	assert_non_null(all);
+	while ((d = readdir(all))) {
+		pid_t pid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (pid > 0 && n < WORKERS && parent_of(pid) == parent)
+			ret[n++] = pid;
+	}
+	closedir(all);
+	return n;
+}
+
+static pid_t prober(void)
+{
+	pid_t found[WORKERS];
+
+	assert_int_equal(children_of(getpid(), found), 1);
+	return found[0];
+}
+
+static int workers(pid_t ret[WORKERS])
+{
+	return children_of(prober(), ret);
+}
+
+static void await_workers(int n)
+{
+	pid_t found[WORKERS];
+	uint64_t end = nnb__now() + PATIENCE_MS * MS;
+
+	while (workers(found) != n) {
+		assert_true(nnb__now() < end);
+		usleep(1000);
+	}
+}
+
+static void await_none_left(struct nnb__errands *e)
+{
+	uint64_t end = nnb__now() + PATIENCE_MS * MS;
+
+	while (nnb__errands_left(e)) {
+		assert_true(nnb__now() < end);
+		usleep(1000);
+	}
+}
+
+static int file_new(void)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0 && !ftruncate(fd, 2 * PAGE));
+	return fd;
+}
+
+/* ---- what calls return ---- */
+
+static void calls_are_made(struct nnb__errands *e)
+{
+	static unsigned char out[NNB__ERRAND_BYTES], in[NNB__ERRAND_BYTES];
+	uint64_t blocked = 1, size = 0;
+	int fd = file_new(), reads, pipes[2];
+
+	for (size_t i = 0; i < sizeof(out); i++)
+		out[i] = (unsigned char)(i * 7 + i / 256);
+	assert_int_equal(nnb__errand_try(e, fd, &ordinary, &blocked), 0);
+	assert_true(blocked < 1000 * MS);
+	assert_int_equal(nnb__errand_size(e, fd, &ordinary, &size), 0);
+	assert_int_equal(size, 2 * PAGE);
+	assert_int_equal(nnb__errand_truncate(e, fd, 3, &ordinary), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 3);
+	assert_int_equal(nnb__errand_write(e, fd, 5, out, sizeof(out), &ordinary), sizeof(out));
+	assert_int_equal(nnb__errand_read(e, fd, 5, in, sizeof(in), &ordinary), sizeof(in));
+	assert_memory_equal(in, out, sizeof(in));
+	assert_int_equal(nnb__errand_read(e, fd, sizeof(out), in, sizeof(in), &ordinary), 5); /* up to its end */
+	assert_memory_equal(in, out + sizeof(out) - 5, 5);
+	assert_int_equal(nnb__errand_read(e, fd, 1 << 20, in, 1, &ordinary), 0);
+	assert_int_equal(nnb__errand_seal(e, fd, F_SEAL_WRITE, &ordinary), 0);
+	assert_int_equal(fcntl(fd, F_GET_SEALS), F_SEAL_WRITE);
+	assert_int_equal(nnb__errand_write(e, fd, 0, out, 1, &ordinary), -EPERM);
+	assert_int_equal(nnb__errand_seal(e, fd, F_SEAL_SEAL, &ordinary), 0);
+	assert_int_equal(nnb__errand_seal(e, fd, F_SEAL_GROW, &ordinary), -EPERM);
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	assert_int_equal(nnb__errand_size(e, pipes[0], &ordinary, &size), -EINVAL);
+	assert_int_equal(nnb__errand_read(e, pipes[0], 0, in, 1, &ordinary), -ESPIPE);
+	assert_int_equal(nnb__errand_try(e, pipes[0], &ordinary, &blocked), -ENODEV);
+	reads = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(nnb__errand_write(e, reads, 0, out, 1, &ordinary), -EBADF);
+	assert_int_equal(nnb__errand_truncate(e, reads, 0, &ordinary), -EINVAL);
+	close(reads);
+	close(pipes[0]);
+	close(pipes[1]);
+	close(fd);
+}
+
+static void calls_without_a_worker(void **state)
+{
+	(void)state;
+	calls_are_made(NULL);
+}
+
+static void calls_by_a_worker(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1), *again = nnb__errands_of(1);
+	pid_t found[WORKERS];
+
+	(void)state;
+	assert_non_null(e);
+	assert_ptr_equal(e, again);
+	calls_are_made(e);
+	assert_int_equal(workers(found), 1);
+	nnb__errands_unref(again);
+	assert_int_equal(workers(found), 1);
+	assert_null(nnb__errands_unref(e));
+	await_workers(0); /* and no zombie */
+}
+
+/* ---- processes ---- */
+
+/* A worker has its socket, and nothing else of this process; not even what the prober has. */
+static void a_worker_holds_no_file(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	char path[64], what[256];
+	pid_t found[WORKERS];
+	uint64_t blocked;
+	int fd = file_new(), sockets = 0;
+	struct dirent *d;
+	DIR *open_files;
+
+	(void)state;
+	assert_int_equal(nnb__errand_try(e, fd, &ordinary, &blocked), 0);
+	assert_int_equal(workers(found), 1);
+	snprintf(path, sizeof(path), "/proc/%d/fd", found[0]);
+	open_files = opendir(path);
+	assert_non_null(open_files);
+	while ((d = readdir(open_files))) {
+		ssize_t n = readlinkat(dirfd(open_files), d->d_name, what, sizeof(what) - 1);
+
+		if (n < 0)
+			continue; /* . and .. */
+		what[n] = '\0';
+		sockets += !strncmp(what, "socket:", 7);
+		assert_true(!strncmp(what, "socket:", 7) || !strcmp(what, "/dev/null") || strstr(what, "schedstat"));
+	}
+	assert_int_equal(sockets, 1);
+	closedir(open_files);
+	close(fd);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+/* A worker that has ended meanwhile is replaced. */
+static void an_idle_worker_dies(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	pid_t found[WORKERS];
+	int fd = file_new();
+
+	(void)state;
+	assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), 0);
+	assert_int_equal(workers(found), 1);
+	kill(found[0], SIGKILL);
+	await_workers(0);
+	assert_int_equal(nnb__errand_truncate(e, fd, 2, &ordinary), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 2);
+	close(fd);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+static void *kill_soon(void *arg)
+{
+	usleep(50 * 1000);
+	kill(*(pid_t *)arg, SIGKILL);
+	return NULL;
+}
+
+/* A worker that dies in the midst of an errand ends the errand at once. */
+static void a_worker_dies_at_work(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	pid_t found[WORKERS];
+	int fd = file_new();
+	pthread_t killer;
+
+	(void)state;
+	assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), 0);
+	assert_int_equal(workers(found), 1);
+	kill(found[0], SIGSTOP);
+	assert_int_equal(pthread_create(&killer, NULL, kill_soon, &found[0]), 0);
+	assert_int_equal(nnb__errand_truncate(e, fd, 2, &ordinary), -EIO);
+	assert_int_equal(pthread_join(killer, NULL), 0);
+	assert_int_equal(nnb__errands_left(e), 0);
+	assert_int_equal(nnb__errand_truncate(e, fd, 3, &ordinary), 0);
+	close(fd);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+static bool never(void)
+{
+	return false;
+}
+
+/* A worker that does not answer in time is killed, and the next errand has another one. */
+static void a_worker_does_not_answer(void **state)
+{
+	const struct nnb__errand_wait unwanted = { .limit_ns = ordinary.limit_ns, .goes_on = never };
+	struct nnb__errands *e = nnb__errands_of(1);
+	pid_t found[WORKERS];
+	uint64_t began, blocked;
+	int fd = file_new();
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), 0);
+		assert_int_equal(workers(found), 1);
+		kill(found[0], SIGSTOP);
+		began = nnb__now();
+		if (i == 0)
+			assert_int_equal(nnb__errand_truncate(e, fd, 2, &brief), -ETIMEDOUT);
+		else if (i == 1)
+			assert_int_equal(nnb__errand_truncate(e, fd, 2, &unwanted), -ECANCELED);
+		else {
+			assert_int_equal(nnb__errand_try(e, fd, &brief, &blocked), -ETIMEDOUT);
+			assert_int_equal(blocked, 0); /* it may only have had no cpu */
+		}
+		assert_true(nnb__now() - began < 10000 * MS);
+		await_none_left(e);
+		assert_int_equal(lseek(fd, 0, SEEK_END), 1); /* it was killed, and never made the call */
+	}
+	close(fd);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+/* ---- a file whose lock is held ---- */
+
+struct held {
+	int fd, fault;
+	unsigned char *page;
+	pthread_t holder;
+};
+
+static void *hold(void *arg)
+{
+	const struct held *h = arg;
+
+	assert_int_equal(pwrite(h->fd, h->page, PAGE, 0), PAGE);
+	return NULL;
+}
+
+/* False: this process may not. */
+static bool file_hold(struct held *h)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	h->fault = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	if (h->fault < 0)
+		return false;
+	h->fd = file_new();
+	h->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(h->page, MAP_FAILED);
+	range.range = (struct uffdio_range){ (uintptr_t)h->page, PAGE };
+	assert_int_equal(ioctl(h->fault, UFFDIO_API, &api) || ioctl(h->fault, UFFDIO_REGISTER, &range), 0);
+	assert_int_equal(pthread_create(&h->holder, NULL, hold, h), 0);
+	assert_int_equal(poll(&(struct pollfd){ .fd = h->fault, .events = POLLIN }, 1, PATIENCE_MS), 1);
+	return true;
+}
+
+static void file_release(struct held *h)
+{
+	struct uffdio_zeropage zero = { .range = { (uintptr_t)h->page, PAGE } };
+
+	assert_int_equal(ioctl(h->fault, UFFDIO_ZEROPAGE, &zero), 0);
+	assert_int_equal(pthread_join(h->holder, NULL), 0);
+	munmap(h->page, PAGE);
+	close(h->fault);
+	close(h->fd);
+}
+
+/*
+ * What no signal ends is left behind, up to a limit. Beyond that limit the errands of the app fail at once, and those
+ * of another app do not.
+ */
+static void workers_are_left_behind(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1), *other = nnb__errands_of(2);
+	pid_t found[WORKERS];
+	struct held h;
+	uint64_t began;
+	int fd = file_new();
+
+	(void)state;
+	if (!file_hold(&h)) {
+		nnb__errands_unref(e);
+		nnb__errands_unref(other);
+		skip();
+	}
+	for (unsigned i = 0; i < NNB__ERRAND_LEFT; i++) {
+		assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), 0); /* of another file */
+		began = nnb__now();
+		assert_int_equal(nnb__errand_seal(e, h.fd, F_SEAL_SHRINK, &brief), -ETIMEDOUT);
+		assert_true(nnb__now() - began < 10000 * MS);
+		assert_int_equal(nnb__errands_left(e), i + 1);
+	}
+	began = nnb__now();
+	assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), -EBUSY);
+	assert_true(nnb__now() - began < 1000 * MS);
+	assert_int_equal(nnb__errand_truncate(other, fd, 1, &ordinary), 0);
+
+	/* the app leaves and comes back: so it is still */
+	nnb__errands_unref(e);
+	e = nnb__errands_of(1);
+	assert_int_equal(nnb__errands_left(e), NNB__ERRAND_LEFT);
+	assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), -EBUSY);
+	assert_int_equal(workers(found), NNB__ERRAND_LEFT + 1);
+
+	file_release(&h);
+	await_none_left(e);
+	assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), 0);
+	close(fd);
+	nnb__errands_unref(e);
+	nnb__errands_unref(other);
+	await_workers(0);
+}
+
+/* All apps together have WORKERS workers: an idle one makes room, and those at work do not. */
+static void all_apps_have_a_limit(void **state)
+{
+	struct nnb__errands *e[WORKERS + 1];
+	pid_t found[WORKERS];
+	struct held h;
+	int fd = file_new();
+
+	(void)state;
+	for (unsigned i = 0; i <= WORKERS; i++) {
+		e[i] = nnb__errands_of(10 + i);
+		assert_int_equal(nnb__errand_truncate(e[i], fd, i, &ordinary), 0);
+	}
+	assert_true(workers(found) <= WORKERS);
+	if (file_hold(&h)) {
+		for (unsigned i = 0; i < WORKERS; i++)
+			assert_int_equal(nnb__errand_seal(e[i], h.fd, F_SEAL_SHRINK, &brief), -ETIMEDOUT);
+		assert_int_equal(nnb__errand_truncate(e[WORKERS], fd, 1, &ordinary), -EBUSY);
+		file_release(&h);
+		for (unsigned i = 0; i < WORKERS; i++)
+			await_none_left(e[i]);
+		assert_int_equal(nnb__errand_truncate(e[WORKERS], fd, 1, &ordinary), 0);
+	}
+	for (unsigned i = 0; i <= WORKERS; i++)
+		nnb__errands_unref(e[i]);
+	close(fd);
+	await_workers(0);
+}
+
+struct many {
+	struct nnb__errands *errands;
+	unsigned index;
+};
+
+static void *write_and_read(void *arg)
+{
+	const struct many *m = arg;
+	unsigned char out[512], in[512];
+	int fd = file_new();
+
+	for (unsigned i = 0; i < 200; i++) {
+		memset(out, (int)(i * 16 + m->index), sizeof(out));
+		assert_int_equal(nnb__errand_write(m->errands, fd, i, out, sizeof(out), &ordinary), sizeof(out));
+		assert_int_equal(nnb__errand_read(m->errands, fd, i, in, sizeof(in), &ordinary), sizeof(in));
+		assert_memory_equal(in, out, sizeof(in));
+	}
+	close(fd);
+	return NULL;
+}
+
+/* More threads than an app may have workers share these. */
+static void many_threads_have_errands(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	struct many each[2 * NNB__ERRAND_WORKERS];
+	pthread_t threads[2 * NNB__ERRAND_WORKERS];
+	pid_t found[WORKERS];
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * NNB__ERRAND_WORKERS; i++) {
+		each[i] = (struct many){ e, i };
+		assert_int_equal(pthread_create(&threads[i], NULL, write_and_read, &each[i]), 0);
+	}
+	for (unsigned i = 0; i < 2 * NNB__ERRAND_WORKERS; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_true(workers(found) <= NNB__ERRAND_WORKERS);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+/* ---- the end ---- */
+
+/* Without a prober, errands fail, and nothing waits. The last test. */
+static void the_prober_dies(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1), *other = nnb__errands_of(2);
+	int fd = file_new();
+	uint64_t began;
+
+	(void)state;
+	assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), 0);
+	began = nnb__now();
+	kill(prober(), SIGKILL);
+	while (nnb__errand_truncate(e, fd, 1, &ordinary) != -EIO)
+		assert_true(nnb__now() - began < PATIENCE_MS * MS);
+	assert_int_equal(nnb__errand_truncate(other, fd, 1, &ordinary), -EIO);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no zombie */
+	nnb__errands_unref(e);
+	nnb__errands_unref(other);
+	close(fd);
+}
+
+/* Wait until none of @pids is there, and reap those that have become children of this process. */
+static bool all_end(const pid_t *pids, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (uint64_t end = nnb__now() + PATIENCE_MS * MS; !kill(pids[i], 0); usleep(1000)) {
+			waitpid(pids[i], NULL, WNOHANG);
+			if (nnb__now() >= end)
+				return false;
+		}
+	return true;
+}
+
+/*
+ * The process that has the prober is killed, and another process keeps its files open, as a thread that never ends
+ * does: prober and worker end. Run before this process has a prober. 0: right.
+ */
+static int death_ends_all(void)
+{
+	int to[2], never_closed[2], sock;
+	pid_t pids[2], child;
+	bool ended;
+
+	if (pipe2(to, O_CLOEXEC) || pipe2(never_closed, O_CLOEXEC))
+		return 1;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	child = fork();
+	if (!child) {
+		struct nnb__errands *e;
+		pid_t found[WORKERS];
+		int fd = file_new();
+
+		if (nnb__prober_start(&sock))
+			_exit(1);
+		nnb__errands_begin(sock, WORKERS);
+		e = nnb__errands_of(1);
+		if (nnb__errand_truncate(e, fd, 1, &ordinary) || workers(found) != 1)
+			_exit(1);
+		pids[0] = prober();
+		pids[1] = found[0];
+		if (!fork()) {
+			close(never_closed[1]);
+			(void)!read(never_closed[0], &fd, sizeof(fd)); /* until the test closes it */
+			_exit(0);
+		}
+		(void)!write(to[1], pids, sizeof(pids));
+		pause();
+	}
+	if (child < 0 || read(to[0], pids, sizeof(pids)) != sizeof(pids))
+		return 2;
+	kill(child, SIGKILL);
+	ended = all_end(pids, 2);
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(never_closed[i]);
+	}
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	return ended ? 0 : 3;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_without_a_worker),    cmocka_unit_test(calls_by_a_worker),
+		cmocka_unit_test(a_worker_holds_no_file),    cmocka_unit_test(an_idle_worker_dies),
+		cmocka_unit_test(a_worker_dies_at_work),     cmocka_unit_test(a_worker_does_not_answer),
+		cmocka_unit_test(workers_are_left_behind),   cmocka_unit_test(all_apps_have_a_limit),
+		cmocka_unit_test(many_threads_have_errands), cmocka_unit_test(the_prober_dies),
+	};
+	int sock, r = death_ends_all();
+
+	if (r) {
+		fprintf(stderr, "the death of a process leaves its prober or its worker: %d\n", r);
+		return 1;
+	}
+	if (nnb__prober_start(&sock))
+		return 1;
+	nnb__errands_begin(sock, WORKERS);
+	return cmocka_run_group_tests_name("errands", tests, NULL, NULL);
+}
