@@ -18,11 +18,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "driver/device.h"
 #include "driver/siphash.h"
+#include "memory/errand.h"
 #include "model/patience.h"
 #include "model/reason.h"
 
@@ -57,7 +57,14 @@ static size_t size_min(size_t a, size_t b)
 
 /* ---- files ---- */
 
-static int write_at(int fd, uint64_t at, const void *data, size_t n)
+/*
+ * Reading, writing and emptying a file may wait for as long as its owner likes, so the worker of the app does it, if
+ * there is one (memory/errand.h).
+ */
+static const struct nnb__errand_wait file_wait = { .limit_ns = NNB__ERRAND_FILE_NS, .goes_on = nnb__patience_ask };
+
+/* @errands: the owner's; NULL: it is a file of this process. */
+static int write_at(struct nnb__errands *errands, int fd, uint64_t at, const void *data, size_t n)
 {
 	const uint8_t *p = data;
 
@@ -66,9 +73,8 @@ static int write_at(int fd, uint64_t at, const void *data, size_t n)
 
 		if (!nnb__patient(CHUNK_UNITS))
 			return -ECANCELED;
-		done = pwrite(fd, p, size_min(n, CHUNK), (off_t)at);
-
-		if (done < 0 && errno == EINTR)
+		done = nnb__errand_write(errands, fd, at, p, size_min(n, CHUNK), &file_wait);
+		if (done == -EINTR)
 			continue;
 		if (done <= 0)
 			return -EIO;
@@ -89,9 +95,8 @@ static int read_at(int fd, uint64_t at, void *data, size_t n)
 
 		if (!nnb__patient(CHUNK_UNITS))
 			return -ECANCELED;
-		done = pread(fd, p, size_min(n, CHUNK), (off_t)at);
-
-		if (done < 0 && errno == EINTR)
+		done = nnb__errand_read(nnb__errands_mine(), fd, at, p, size_min(n, CHUNK), &file_wait);
+		if (done == -EINTR)
 			continue;
 		if (done <= 0)
 			return -EIO;
@@ -107,13 +112,11 @@ static int read_at(int fd, uint64_t at, void *data, size_t n)
 static int64_t file_bytes(int fd, bool writable)
 {
 	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
+	uint64_t bytes;
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || (writable && (flags & O_ACCMODE) != O_RDWR))
 		return -1;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -1;
-	return st.st_size;
+	return nnb__errand_size(nnb__errands_mine(), fd, &file_wait, &bytes) ? -1 : (int64_t)bytes;
 }
 
 static bool files_are_right(const struct nnb_cache *c, bool writable)
@@ -234,11 +237,11 @@ static int save_constant(int fd, uint64_t at, const uint8_t *data, uint64_t byte
 
 		memcpy(chunk, data + done, n);
 		nnb__siphash_add(seal, chunk, n);
-		r = write_at(fd, at + done, chunk, n);
+		r = write_at(nnb__errands_mine(), fd, at + done, chunk, n);
 		done += n;
 	}
 	nnb__siphash_add(seal, zeroes, offset_align(bytes) - bytes);
-	return r ? r : write_at(fd, at + bytes, zeroes, offset_align(bytes) - bytes);
+	return r ? r : write_at(nnb__errands_mine(), fd, at + bytes, zeroes, offset_align(bytes) - bytes);
 }
 
 /* Write the bytes that the graph refers to in pools to the file, from *at on. */
@@ -283,12 +286,14 @@ enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_c
 	__attribute__((cleanup(bytes_freep))) uint8_t *wire = NULL;
 	uint8_t seal[NNB__SEAL_BYTES];
 	size_t wire_bytes;
+	struct nnb__errands *errands = nnb__errands_mine();
 	int fd;
 
 	if (!files_are_right(cache, true))
 		return entry_refused(reason, "not one read-write file each for model and data");
 	fd = cache->model_files[0];
-	if (ftruncate(fd, 0) < 0 || ftruncate(cache->data_files[0], 0) < 0)
+	if (nnb__errand_truncate(errands, fd, 0, &file_wait) < 0 ||
+	    nnb__errand_truncate(errands, cache->data_files[0], 0, &file_wait) < 0)
 		return entry_refused(reason, "cannot empty the files");
 	if (model_encode(p->model, &wire, &wire_bytes, &h.data_bytes) ||
 	    wire_bytes > MODEL_FILE_MAX - sizeof(h) - sizeof(seal))
@@ -300,8 +305,8 @@ enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_c
 	if (save_data(p, cache->data_files[0], &h))
 		return entry_refused(reason, "cannot write the data");
 	seal_model(p->device, &h, wire, seal);
-	if (write_at(fd, 0, &h, sizeof(h)) || write_at(fd, sizeof(h), wire, wire_bytes) ||
-	    write_at(fd, sizeof(h) + wire_bytes, seal, sizeof(seal)))
+	if (write_at(errands, fd, 0, &h, sizeof(h)) || write_at(errands, fd, sizeof(h), wire, wire_bytes) ||
+	    write_at(errands, fd, sizeof(h) + wire_bytes, seal, sizeof(seal)))
 		return entry_refused(reason, "cannot write the model");
 	return NNB_STATUS_NONE;
 }
@@ -354,7 +359,7 @@ static int copy_data(const struct nnb_device *d, int from, int to, uint64_t byte
 		r = read_at(from, done, chunk, n);
 		if (!r) {
 			nnb__siphash_add(&s, chunk, n);
-			r = write_at(to, done, chunk, n);
+			r = write_at(NULL, to, done, chunk, n);
 		}
 		done += n;
 	}

@@ -20,10 +20,12 @@
 
 #include "base/sealed.h"
 #include "base/sys.h"
+#include "memory/errand.h"
 #include "queue.h"
 #include "trace/open.h"
 
-enum { ALIGNMENT = 8 }; /* alignment of every grantor's offset */
+enum { ALIGNMENT = 8 };              /* alignment of every grantor's offset */
+#define SEAL_NS UINT64_C(1000000000) /* limit of the wait for the lock of a stranger's file */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -151,12 +153,15 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 
 bool nnb__fmq_keep_pages(const struct nnb_fmq *q)
 {
+	const struct nnb__errand_wait wait = { .limit_ns = SEAL_NS };
+
 	for (unsigned i = 0; i < q->desc.n_fds; i++) {
 		int seals = fcntl(q->desc.fds[i], F_GET_SEALS);
 
 		if (seals < 0 || !(seals & F_SEAL_GROW))
 			return false;
-		if (!(seals & F_SEAL_FUTURE_WRITE) && fcntl(q->desc.fds[i], F_ADD_SEALS, F_SEAL_FUTURE_WRITE) < 0)
+		if (!(seals & F_SEAL_FUTURE_WRITE) &&
+		    nnb__errand_seal(nnb__errands_mine(), q->desc.fds[i], F_SEAL_FUTURE_WRITE, &wait) < 0)
 			return false;
 	}
 	return true;

@@ -95,6 +95,7 @@ static void *serve_channel(void *arg)
 {
 	struct nnb__channel *ch = arg;
 
+	nnb__errands_enter(ch->connection->app->errands);
 	pthread_mutex_lock(&ch->connection->lock);
 	assert(!ch->thread_known);
 	ch->thread = pthread_self();

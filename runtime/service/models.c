@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/close.h"
 #include "base/saturating.h"
@@ -436,14 +435,14 @@ static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *
 /* The memory that reading a cache entry may take. */
 static uint64_t cache_bytes(const struct nnb_cache *cache)
 {
-	uint64_t bytes = 0;
-	struct stat st;
+	const struct nnb__errand_wait wait = { .limit_ns = NNB__ERRAND_FILE_NS, .goes_on = nnb__patience_ask };
+	uint64_t bytes = 0, n;
 
 	for (uint32_t i = 0; i < cache->n_model_files + cache->n_data_files; i++) {
 		int fd = i < cache->n_model_files ? cache->model_files[i] : cache->data_files[i - cache->n_model_files];
 
-		if (!fstat(fd, &st) && st.st_size > 0)
-			bytes = nnb__saturating_sum(bytes, (uint64_t)st.st_size);
+		if (!nnb__errand_size(nnb__errands_mine(), fd, &wait, &n))
+			bytes = nnb__saturating_sum(bytes, n);
 	}
 	return bytes;
 }

@@ -310,6 +310,16 @@ static int subuid_check(struct options *o)
 	return DONE;
 }
 
+static void prober_start(struct options *o)
+{
+	int r = nnb_service_prober(&o->config.prober);
+
+	if (r)
+		error_print(strerror(-r),
+		            "warning: an app can keep this service from ending, by the locks of its files, "
+		            "because no process can be started that would wait in its place");
+}
+
 static int clients_serve(const struct options *o)
 {
 	struct nnb_reason why = { "" };
@@ -513,6 +523,7 @@ int main(int argc, char **argv)
 	}
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that will be started */
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file beyond RLIMIT_FSIZE is an error of the call that writes to it */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) { /* pools of apps are file descriptors while they travel */
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -524,6 +535,8 @@ int main(int argc, char **argv)
 	 */
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	status = subuid_check(&o);
+	if (!status)
+		prober_start(&o); /* before there is any thread, secret or file of an app */
 	if (!status)
 		status = open_device(&o);
 	if (!status)

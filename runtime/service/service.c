@@ -44,6 +44,7 @@ enum { CONNECTIONS = 256, BACKLOG = 64 };
 #define WORK_NS UINT64_C(60000000000)
 #define FAREWELL_NS UINT64_C(1500000000) /* limit of the time in which a stopping service waits for its threads */
 #define BREATH_MS 20
+#define WORKERS_MOST 64
 
 static const struct {
 	const char *name;
@@ -359,6 +360,7 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		app->of_machine[of].guaranteed = app->guaranteed;
 	nnb__desk_init(&app->desk, s->config.limits.preparations);
+	app->errands = s->config.prober > 0 ? nnb__errands_of(key) : NULL;
 	app->next = s->apps;
 	s->apps = app;
 	return app;
@@ -380,6 +382,7 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 	assert(s->guaranteed >= app->guaranteed);
 	s->guaranteed -= app->guaranteed;
 	nnb__desk_fini(&app->desk);
+	nnb__errands_unref(app->errands);
 	free(app);
 }
 
@@ -687,6 +690,25 @@ static void config_apply(struct nnb_service *s, const struct nnb_service_config 
 	s->instance = s->instance % 4095 + 1;
 }
 
+int nnb_service_prober(int *ret)
+{
+	return nnb__prober_start(ret);
+}
+
+/*
+ * The most workers of all apps together (memory/errand.h). A worker takes two descriptors here, and a process: all
+ * together at most an eighth of the service's own quarter of threads, and half of that of descriptors.
+ */
+static unsigned workers_most(const struct nnb_service *s)
+{
+	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 16, tasks = s->quotas[NNB__TASKS].limit / 32;
+
+	most = tasks < most ? tasks : most;
+	if (most < NNB__ERRAND_WORKERS)
+		return NNB__ERRAND_WORKERS;
+	return most < WORKERS_MOST ? (unsigned)most : WORKERS_MOST;
+}
+
 int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *config, struct nnb_reason *reason)
 {
 	struct nnb_service *s = calloc(1, sizeof(*s));
@@ -702,6 +724,8 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	config_apply(s, config);
+	if (config->prober > 0)
+		nnb__errands_begin(config->prober, workers_most(s));
 	nnb__ids_init(&s->ids, s->instance);
 	r = nnb__lanes_init(&s->lanes, config->policy, config->preempt, config->deadlines, config->lanes);
 	if (r) {
@@ -780,6 +804,8 @@ int nnb_service_run(struct nnb_service *s)
 	nnb__stalls_end(&s->stalls);
 	if (!nnb__sweeper_wait(&s->sweeper, until) || left) {
 		unlink(s->socket);
+		/* a thread that never ends keeps the file open after the exit */
+		flock(s->lock_fd, LOCK_UN);
 		return -EBUSY;
 	}
 	return r;

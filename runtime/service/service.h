@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "burst/map.h"
+#include "memory/errand.h"
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "sched/stalls.h"
@@ -69,6 +70,7 @@ struct nnb__app {
 	bool guaranteed;               /* one of the first NNB__QUOTA_APPS */
 	struct nnb__desk desk;         /* its calls about whole models */
 	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
+	struct nnb__errands *errands;  /* calls on its files that may not return; NULL: the service makes them itself */
 };
 
 enum nnb__counter {

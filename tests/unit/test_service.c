@@ -1031,6 +1031,7 @@ static void closing_a_burst_releases_all_it_held(void **state)
 
 	f->client = app_open(&f->s);
 	remote = app_prepare(f->client, f->adds);
+	nnb_burst_free(app_burst(remote)); /* starts the worker that seals queues, which stays as long as the app */
 	before = app_counts(f->client);
 	was = service_footprint(&f->s);
 	burst = app_burst(remote);

@@ -56,7 +56,16 @@ struct nnb_service_config {
 	/* A file, subuid(5), whose uids are one app with their account (NNB_APP_UID). NULL: none. Borrowed until
 	 * close. */
 	const char *subuid;
+	int prober; /* from nnb_service_prober, borrowed until the process ends; 0: no prober */
 };
+
+/*
+ * Start a process, the prober, which starts others that make calls on the files of apps: calls that such a file can
+ * keep from ever returning (nnburstd(8)). Call this once, in the main thread, before the process starts another thread
+ * or opens a service. The prober ends with the process. 0 and *ret, a socket; or -errno. Without a prober, an app can
+ * keep a thread of the service waiting for ever, which then not even SIGKILL ends.
+ */
+NNB_PUBLIC int nnb_service_prober(int *ret);
 
 /*
  * Bind and listen. 0, and the caller owns *ret; -EADDRINUSE: another instance listens on that socket; another -errno. A
