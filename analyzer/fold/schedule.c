@@ -1214,6 +1214,8 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 	struct bsa_device *d = device_of(s, instance);
 
 	assert(lanes <= BSA_LANES_MAX);
+	if (flags & RULES_NATIVE)
+		lanes = 0; /* the service has a number of lanes, and uses none: the holder of none is unknown */
 	if (!d || (lanes && !bsa_device_lane(d, lanes - 1)))
 		return -ENOMEM;
 	if (at > d->now) {
