@@ -374,6 +374,18 @@ for turn in first second; do
 	[[ $(tail -1 "of-$turn.html") == '</html>' ]] || wrong "$turn: no page"
 done
 stop_service || wrong 'nnburstd does not end well'
+start_service "$service"
+in_background "$tmp/bg" -o own-stopped
+quietly "$load" --quiet --socket "$tmp/socket" --duration 200ms audio
+kill -STOP "$daemon" # it closes no buffer of LTTng, and the consumer daemon waits for that
+kill -INT "$recorder"
+ended 0 "$tmp/bg"
+says 'LTTng counted no lost events'
+gone || wrong 'the session daemon is left beside a program that is stopped'
+[[ ! -e /var/run/lttng/sessiond-notification && ! -e $LTTNG_HOME/.lttng/sessiond-notification ]] ||
+	wrong 'the session daemon was killed, because it waited for a program that is stopped'
+kill -CONT "$daemon"
+stop_service || wrong 'nnburstd does not end well'
 in_background "$tmp/bg" -o own-killed
 kill -9 "$recorder"
 await_end "$recorder" 'a recorder is killed' 2>/dev/null || true

@@ -421,6 +421,51 @@ static void a_session_is_waited_for_as_long_as_LTTng_writes(void **state)
 	assert_int_equal(n_asked, 4);
 }
 
+/* Begin a process that has a provider of events in @at, and is stopped. */
+static pid_t begin_stopped(const char *at)
+{
+	char path[PATH_MAX];
+	int status;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/nnburst", at);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/nnburst/tracepoints.so", at);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+		if (fd < 0 || mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	return pid;
+}
+
+static void a_program_that_is_stopped_is_waited_for_a_sixth_of_that_time_and_named(void **state)
+{
+	static const struct bsv_lttng lttng = { .stop_tracing_no_wait = stop_at_once, .data_pending = is_pending };
+	struct bsv_session s = { .lttng = &lttng, .name = "a", .directory = directory, .limit_ms = 6000 };
+	struct bsa_err err = { "" };
+	char named[64];
+	pid_t pid = begin_stopped(directory);
+
+	(void)state;
+	assert_int_equal(flush_pending(&s, INT_MAX, 0, &err), BSA_E_ENV);
+	assert_non_null(strstr(err.text, " for 1.000 s: "));
+	assert_non_null(strstr(err.text, " is stopped, probably while it emits an event; "));
+	assert_non_null(strstr(err.text, "counts as a loss"));
+	snprintf(named, sizeof(named), "(pid %ld)", (long)pid);
+	if (!strstr(err.text, " as others, ")) /* a test beside this one may stop a program, too */
+		assert_non_null(strstr(err.text, named));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static int is_alive, listing; /* the answers of LTTng */
 
 static int answer_alive(void)
@@ -603,7 +648,7 @@ static void a_daemon_that_does_not_list_its_sessions_is_asked_again_before_it_is
 	bsv_keeper_begin(fd, &lttng);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	assert_int_equal(*asked, 2);
+	assert_int_equal(*asked, 3); /* again, and once more whether everything is written */
 	munmap(asked, sizeof(*asked));
 	close(noted[0]);
 	close(noted[1]);
@@ -768,6 +813,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_library_of_lttng_prints_nothing, make_directory, remove_directory),
 		cmocka_unit_test_setup_teardown(a_session_is_waited_for_as_long_as_LTTng_writes, make_directory,
 		                                remove_directory),
+		cmocka_unit_test_setup_teardown(a_program_that_is_stopped_is_waited_for_a_sixth_of_that_time_and_named,
+		                                make_directory, remove_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

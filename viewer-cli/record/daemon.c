@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "record/keeper.h"
 #include "record/programs.h"
+#include "record/session.h"
 
 enum {
 	LOOK_MS = 20,
@@ -121,9 +122,14 @@ static void look_again_soon(void)
 static void end_own(struct bsv_daemon *d)
 {
 	if (d->pid > 0) {
+		bool is_written = bsv_session_none(d->lttng);
+
 		kill(d->pid, SIGTERM);
-		for (int i = 0; own_runs(d) && i < PATIENCE_S * 1000 / LOOK_MS; i++)
+		for (int i = 0; own_runs(d) && i < PATIENCE_S * 1000 / LOOK_MS; i++) {
+			if (is_written && i == BSV_CONSUMERS_END_MS / LOOK_MS)
+				bsv_programs_end_consumers(d->pid);
 			look_again_soon();
+		}
 	}
 	if (d->pid > 0) { /* the daemon hangs */
 		kill(d->pid, SIGKILL);

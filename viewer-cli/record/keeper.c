@@ -33,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/programs.h"
 #include "record/scratch.h"
 #include "record/session.h"
 #include "record/triggers.h"
@@ -46,6 +47,7 @@ enum {
 	NOTE_BYTES = 80,     /* bytes of the file: three numbers, of 20 digits each at most, and blanks */
 	PATIENCE_MS = 40000, /* longer than a daemon that hangs is waited for before it is killed */
 	ENDS_MS = 30000,     /* time for a daemon to end, or to report its users */
+	WRITTEN_MS = 10000,  /* the same, if everything that it recorded is in files */
 	ASK_MS = 1000        /* period in which the daemon is asked whose sessions there are */
 };
 
@@ -169,12 +171,22 @@ unsigned bsv_keeper_sweep(const struct bsv_lttng *lttng)
 	return bsv_session_sweep(lttng);
 }
 
-static void end_daemon(const struct noted *n)
+/*
+ * The session daemon waits for its consumer daemons, and these wait until each program has closed
+ * their buffers. A program that is stopped never does.
+ */
+static void end_daemon(const struct noted *n, const struct bsv_lttng *lttng)
 {
+	bool is_written = bsv_session_none(lttng);
+	int most_ms = is_written ? WRITTEN_MS : ENDS_MS;
+
 	if (daemon_runs(n))
 		kill((pid_t)n->pid, SIGTERM);
-	for (int i = 0; daemon_runs(n) && i < ENDS_MS / LOOK_MS; i++)
+	for (int i = 0; daemon_runs(n) && i < most_ms / LOOK_MS; i++) {
+		if (is_written && i == BSV_CONSUMERS_END_MS / LOOK_MS)
+			bsv_programs_end_consumers((pid_t)n->pid);
 		wait_ms(LOOK_MS);
+	}
 	if (daemon_runs(n)) /* the daemon hangs */
 		kill((pid_t)n->pid, SIGKILL);
 }
@@ -223,7 +235,7 @@ static void keep_daemon(int fd, const struct bsv_lttng *lttng)
 		use = daemon_use(lttng);
 		unknown_ms = use == UNKNOWN ? unknown_ms + ASK_MS : 0;
 		if (use == UNUSED || unknown_ms > ENDS_MS) {
-			end_daemon(&n);
+			end_daemon(&n, lttng);
 			break;
 		}
 		lock_now(fd, USERS, F_UNLCK);
@@ -327,7 +339,7 @@ void bsv_keeper_leave(int fd, const struct bsv_lttng *lttng)
 		/* By now a keeper that was started holds its lock. If none could be started: do its work here, once. */
 		if (i == ASK_MS / LOOK_MS && locked_by_others(fd, KEEPER) == F_UNLCK && lock_now(fd, USERS, F_WRLCK)) {
 			if (daemon_use(lttng) == UNUSED)
-				end_daemon(&n);
+				end_daemon(&n, lttng);
 			lock_now(fd, USERS, F_UNLCK);
 		}
 		wait_ms(LOOK_MS);

@@ -16,6 +16,9 @@
 #include <limits.h>
 #include <stdbool.h>
 
+/* How long the consumer daemons of a session daemon that ends may take to end, once everything is in files. */
+enum { BSV_CONSUMERS_END_MS = 2000 };
+
 /* The directory where a session daemon of this user has its sockets. False: the user has no home. */
 bool bsv_keeper_directory(char ret[PATH_MAX]);
 

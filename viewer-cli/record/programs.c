@@ -111,22 +111,31 @@ bool bsv_programs_of_others(struct bsv_program *ret)
 	return found;
 }
 
+/* The letter of the state of a process, e.g. 'T' when it is stopped, and its parent. 0: there is no such process. */
+static char process_state(pid_t pid, long *ret_parent)
+{
+	char path[64], line[512] = "", state = 0, *after_name;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	f = fopen(path, "re");
+	if (f && !fgets(line, sizeof(line), f))
+		*line = 0;
+	if (f)
+		fclose(f);
+	after_name = strrchr(line, ')'); /* the name may contain anything */
+	return after_name && sscanf(after_name, ") %c %ld", &state, ret_parent) == 2 ? state : 0;
+}
+
 unsigned bsv_programs_stopped(struct bsv_program ret[BSV_PROGRAMS_MOST])
 {
 	unsigned n = bsv_programs_find(ret), stopped = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		char path[64], line[512] = "", *state;
-		FILE *f;
+		long parent;
+		char state = process_state(ret[i].pid, &parent);
 
-		snprintf(path, sizeof(path), "/proc/%ld/stat", (long)ret[i].pid);
-		f = fopen(path, "re");
-		if (f && !fgets(line, sizeof(line), f))
-			*line = 0;
-		if (f)
-			fclose(f);
-		state = strrchr(line, ')'); /* the name before it may contain anything */
-		if (state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3)))
+		if (state == 'T' || state == 't')
 			ret[stopped++] = ret[i];
 	}
 	return stopped;
@@ -168,6 +177,26 @@ bool bsv_programs_consume(const char *directory)
 	if (proc)
 		closedir(proc);
 	return consumes;
+}
+
+void bsv_programs_end_consumers(pid_t session_daemon)
+{
+	DIR *proc = opendir("/proc");
+	char name[32];
+	struct dirent *e;
+	long parent;
+
+	while (proc && (e = readdir(proc))) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (pid <= 0 || !process_state(pid, &parent) || parent != session_daemon)
+			continue;
+		process_name_of(e->d_name, name);
+		if (!strcmp(name, "lttng-consumerd"))
+			kill(pid, SIGKILL);
+	}
+	if (proc)
+		closedir(proc);
 }
 
 /* How many events with our names the daemon has met; 0 and *ret NULL: none. *ret is owned by the caller. */

@@ -36,4 +36,10 @@ bool bsv_program_is_met(const struct bsv_lttng *lttng, pid_t pid);
 /* Does a consumer daemon of this user run that has its sockets in @directory, or below it? */
 bool bsv_programs_consume(const char *directory);
 
+/*
+ * Kill the consumer daemons of the process @session_daemon. The caller has asked it to end, and
+ * everything that it recorded is in files.
+ */
+void bsv_programs_end_consumers(pid_t session_daemon);
+
 #endif

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "record/packets.h"
+#include "record/programs.h"
 #include "record/scratch.h"
 
 #define CHANNEL "bursts"
@@ -88,6 +89,15 @@ bool bsv_session_is_stale(const char *name)
 	if (sscanf(name, PREFIX "%ld-%llu-%u-%llu", &pid, &began, &serial, &space) < 3 || pid <= 0)
 		return false;
 	return space && space == bsv_pid_namespace() && !bsv_process_runs(pid, began);
+}
+
+bool bsv_session_none(const struct bsv_lttng *lttng)
+{
+	struct lttng_session *sessions = NULL;
+	int n = lttng->list_sessions(&sessions);
+
+	free(sessions);
+	return !n;
 }
 
 unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
@@ -413,43 +423,64 @@ struct progress {
 	uint64_t bytes, looked_at, grew_at;
 };
 
-/* Has LTTng written nothing for as long as that? */
-static bool is_stuck(struct progress *p, const char *directory, uint64_t limit_ms)
+/*
+ * Has LTTng written nothing for @limit_ms? A program that is stopped while it emits an event never
+ * completes its packet: while a program is stopped, a sixth of that is enough. Returns the time in
+ * ms that was enough; 0: no.
+ */
+static uint64_t is_stuck(struct progress *p, const char *directory, uint64_t limit_ms)
 {
-	uint64_t now = bsv_now(), every = (limit_ms < 4 * LOOK_MS ? limit_ms / 4 : LOOK_MS) * 1000000, bytes;
+	uint64_t now = bsv_now(), every = (limit_ms < 8 * LOOK_MS ? limit_ms / 8 : LOOK_MS) * 1000000, bytes;
+	struct bsv_program stopped[BSV_PROGRAMS_MOST];
 
 	if (now - p->looked_at < every)
-		return false;
+		return 0;
 	p->looked_at = now;
 	bytes = bsv_directory_bytes(directory);
 	if (bytes != p->bytes)
 		p->grew_at = now;
 	p->bytes = bytes;
-	return now - p->grew_at >= limit_ms * 1000000;
+	if (now - p->grew_at >= limit_ms * 1000000)
+		return limit_ms;
+	return now - p->grew_at >= limit_ms / 6 * 1000000 && bsv_programs_stopped(stopped) ? limit_ms / 6 : 0;
+}
+
+static int session_stuck(const struct bsv_session *s, struct bsa_err *err)
+{
+	struct bsv_program stopped[BSV_PROGRAMS_MOST];
+	unsigned n = bsv_programs_stopped(stopped);
+	char silent[BSV_DURATION_TEXT];
+
+	bsv_duration(silent, (int64_t)s->stuck_ms * 1000000);
+	if (!n)
+		return bsa_fail(err, BSA_E_ENV,
+		                "LTTng holds recorded events back, and has written nothing to %s for %s: is the disk "
+		                "full or gone, or an app stopped while it emits an event?",
+		                s->directory, silent);
+	return bsa_fail(err, BSA_E_ENV,
+	                "LTTng holds recorded events back, and has written nothing to %s for %s: %s (pid %ld)%s is "
+	                "stopped, probably while it emits an event; the last packets of its buffers may be missing, "
+	                "and what is missing counts as a loss",
+	                s->directory, silent, stopped[0].name, (long)stopped[0].pid, n > 1 ? ", as others," : "");
 }
 
 /* Write the events recorded so far to files. They are there when nothing is pending. */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 {
 	const struct timespec a_while = { .tv_nsec = PENDING_LOOK_MS * 1000000L };
-	const uint64_t limit_ms = session_limit_ms(s);
-	char limit[BSV_DURATION_TEXT];
 	struct progress progress = { .looked_at = bsv_now(), .grew_at = bsv_now() };
 	int r = s->lttng->stop_tracing_no_wait(s->name);
 
 	if (r < 0 && r != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
 		return session_failed(s, "stop", r, err);
 	while ((r = s->lttng->data_pending(s->name)) == 1) {
-		s->stuck = s->stuck || is_stuck(&progress, s->directory, limit_ms);
-		if (s->stuck)
-			return bsa_fail(err, BSA_E_ENV,
-			                "LTTng holds recorded events back, and has written nothing to %s for %s: is "
-			                "the disk full "
-			                "or gone, or an app stopped while it emits an event?",
-			                s->directory, bsv_duration(limit, (int64_t)limit_ms * 1000000));
+		if (!s->stuck_ms)
+			s->stuck_ms = is_stuck(&progress, s->directory, session_limit_ms(s));
+		if (s->stuck_ms)
+			return session_stuck(s, err);
 		nanosleep(&a_while, NULL);
 	}
-	s->stuck = false;
+	s->stuck_ms = 0;
 	return r < 0 ? session_failed(s, "write the rest", r, err) : 0;
 }
 
@@ -480,7 +511,7 @@ static int destroy_session(struct bsv_session *s, struct bsa_err *err)
 
 	if (code != LTTNG_OK)
 		return session_failed(s, "end the session", (int)code, err);
-	s->lttng->destruction_handle_wait_for_completion(handle, s->stuck ? (int)session_limit_ms(s) : -1);
+	s->lttng->destruction_handle_wait_for_completion(handle, s->stuck_ms ? (int)s->stuck_ms : -1);
 	if (s->lttng->destruction_handle_get_result(handle, &code) == LTTNG_DESTRUCTION_HANDLE_STATUS_OK)
 		s->end = (int)code;
 	s->lttng->destruction_handle_destroy(handle);

@@ -38,7 +38,7 @@ struct bsv_session {
 	struct bsv_scope scope;
 	bool kernel; /* record the scheduling of the machine, too */
 	bool made, started;
-	bool stuck;        /* LTTng wrote nothing for limit_ms, and reported that there was something to write */
+	uint64_t stuck_ms; /* 0, or LTTng wrote nothing for so long, and reported that there was something to write */
 	uint64_t limit_ms; /* 0: BSV_SESSION_LIMIT_MS */
 	uint64_t lost_events, lost_packets; /* as of the last look */
 	/*
@@ -71,7 +71,8 @@ int bsv_session_check(const struct bsv_session *s, struct bsa_err *err);
 
 /*
  * Stop it, and wait until everything is in files. BSA_E_ENV: the daemon has gone; or something is
- * left to write, and nothing was written for limit_ms. After such a failure, the next call fails at
+ * left to write, and nothing was written for limit_ms, or for a sixth of it while a program is
+ * stopped. After such a failure, the next call fails at
  * once while data is pending.
  */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);
@@ -96,6 +97,9 @@ int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[P
 
 /* Does @name, of a session or a trigger, show that a burstscope of this pid namespace made it, and has ended? */
 bool bsv_session_is_stale(const char *name);
+
+/* Does the daemon have no session, of whomever? Then everything that it recorded is in files. */
+bool bsv_session_none(const struct bsv_lttng *lttng);
 
 /* Destroy those of ours whose processes are gone, without a farewell. Returns how many there were. */
 unsigned bsv_session_sweep(const struct bsv_lttng *lttng);
