@@ -115,6 +115,50 @@ static void apps_of_one_name_and_two_users_are_kept_apart(void **state)
 	expect_limit_of_second(*state, "camera", "camera");
 }
 
+/* An execution of @model of @app: 0 is none. */
+static void is_executed(struct bsa_store *s, uint32_t app, uint32_t model)
+{
+	static uint64_t id;
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_warm(++id, AT);
+
+	x.app = app;
+	x.model = model;
+	facts.execution(facts.ctx, &x);
+}
+
+static void a_case_says_that_names_were_not_recorded(void **state)
+{
+	struct bsa_store *s = stored_new(*state, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	char *line;
+	struct bsv_case c;
+
+	fails_to_prepare(s, 1, "camera", 10);
+	fails_to_prepare(s, 2, "", 20);
+	FACT(model, bsa_model, { .id = 3, .trace = 1, .app = 1, .number = 77, .priority = UNKNOWN, .status = UNKNOWN });
+	is_executed(s, 1, 1);
+	stored_finish(s);
+	c = diagnose_errors(*state);
+	assert_int_equal(c.unnamed, 0);
+	line = bsv_case_line(&c);
+	assert_null(strstr(line, "were not recorded"));
+	free(line);
+	bsv_case_fini(&c);
+
+	s = stored_new(*state, "b", true);
+	is_executed(s, 2, 1);
+	is_executed(s, 1, 3);
+	is_executed(s, 0, 1);
+	stored_finish(s);
+	c = diagnose_errors(*state);
+	assert_int_equal(c.unnamed, 3);
+	line = bsv_case_line(&c);
+	assert_non_null(strstr(line, "; the names of the app or the model of 3 executions were not recorded"));
+	free(line);
+	bsv_case_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +167,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_unrecorded_condition_has_a_cause_of_its_own, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(apps_of_one_name_and_two_users_are_kept_apart, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(a_case_says_that_names_were_not_recorded, stored_setup,
 		                                stored_teardown),
 	};
 

@@ -134,15 +134,21 @@ void bsv_case_add(struct bsv_case *c, struct bsv_case_cause cause)
 char *bsv_case_line(const struct bsv_case *c)
 {
 	const char *summary = c->summary ? c->summary : "a condition fired";
-	char held[BSV_DURATION_TEXT], before[BSV_DURATION_TEXT];
+	char held[BSV_DURATION_TEXT], before[BSV_DURATION_TEXT], n[BSV_COUNT_MAX];
+	bsv_scoped_text *unnamed =
+		!c->unnamed ? strdup("")
+			    : bsv_text("; the names of the app or the model of %s %s were not recorded",
+	                               bsv_count(n, c->unnamed), bsv_plural(c->unnamed, "execution", "executions"));
 
+	if (!unnamed)
+		return NULL;
 	if (c->held < 0 || c->held >= c->before)
-		return strdup(summary);
+		return bsv_text("%s%s", summary, unnamed);
 	if (c->recorded >= c->before)
-		return bsv_text("%s; events were lost %s before it, so that the time before that is not whole", summary,
-		                bsv_duration(held, c->held));
-	return bsv_text("%s; of the %s before it only the last %s were recorded", summary,
-	                bsv_duration(before, c->before), bsv_duration(held, c->held));
+		return bsv_text("%s; events were lost %s before it, so that the time before that is not whole%s",
+		                summary, bsv_duration(held, c->held), unnamed);
+	return bsv_text("%s; of the %s before it only the last %s were recorded%s", summary,
+	                bsv_duration(before, c->before), bsv_duration(held, c->held), unnamed);
 }
 
 const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime)
@@ -223,6 +229,7 @@ static json_t *case_to_json(const struct bsv_case *c)
 	json_object_set_new(ret, "held_ns", c->held < 0 ? json_null() : json_integer(c->held));
 	json_object_set_new(ret, "after_ns", json_integer(c->after));
 	json_object_set_new(ret, "gap_ns", json_integer(c->gap));
+	json_object_set_new(ret, "unnamed_executions", json_integer((json_int_t)c->unnamed));
 	json_object_set_new(ret, "again", json_integer((json_int_t)c->again));
 	json_object_set_new(ret, "again_last", time_or_null(c->again_last));
 	json_object_set_new(ret, "again_last_ns", large_number(c->again_last));
@@ -339,6 +346,7 @@ int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *e
 		                  .after = member_number(json, "after_ns", 0),
 		                  .recorded = member_number(json, "recorded_ns", -1),
 		                  .held = member_number(json, "held_ns", -1),
+		                  .unnamed = (uint64_t)member_number(json, "unnamed_executions", 0),
 		                  .again = (uint64_t)member_number(json, "again", 0),
 		                  .again_last = member_number(json, "again_last_ns", 0),
 		                  .gap = member_number(json, "gap_ns", 0),

@@ -287,6 +287,21 @@ static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 	return r < 0 ? r : 0;
 }
 
+/* Buffers that were written over may lack the events that name apps and models. */
+static int count_unnamed(struct bsv_diagnosing *d, struct bsa_err *err)
+{
+	const struct bsv_case_fired none = { .n_execs = 0 };
+	bsv_scoped_rows *rows = NULL;
+	int r;
+
+	d->fired = &none;
+	r = bsv_diagnosing_ask(&rows, d, bsv_sql_case_unnamed, strdup("1"), err);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	d->c->unnamed = r > 0 ? (uint64_t)bsv_diagnosing_number(rows, "n_unnamed", 0) : 0;
+	return r < 0 ? r : 0;
+}
+
 static char *unexplained_sentence(const struct bsv_case_fired *fired)
 {
 	char n[BSV_COUNT_MAX];
@@ -396,6 +411,8 @@ int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct
 		r = add_unexplained(&d, &c->fired[i], err);
 	if (r >= 0)
 		r = find_held(&d, err);
+	if (r >= 0)
+		r = count_unnamed(&d, err);
 	if (r >= 0) {
 		free(c->summary);
 		free(c->state);
