@@ -1,0 +1,452 @@
+/*
+ * test_service_files.c -- an app whose files keep calls from returning: the service goes on, ends, and begins again.
+ *
+ * The app has a FUSE file system of its own that never answers a READ. A thread that writes to a file from a page of
+ * that file system holds the lock of the file's inode for as long as the file system lives, and no signal ends a wait
+ * for that lock. The mount takes root; app, file system and service are unprivileged users.
+ */
+#include "service_helpers.h"
+
+#include "nnb/memory.h"
+
+#include <dlfcn.h>
+#include <grp.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+enum { N = 64, SERVICE = 64999, APP = 65000, PAGE = 4096, HELD_MOST = 16, NEVER_MS = 30000, LIMIT = 16 };
+#define MS UINT64_C(1000000)
+#define STOP_NS (2000 * MS)
+
+/* ---- a file system whose pages never come ---- */
+
+static void fuse_reply(int fd, uint64_t unique, const void *data, size_t bytes)
+{
+	struct fuse_out_header head = { (uint32_t)(sizeof(head) + bytes), data ? 0 : -ENOSYS, unique };
+	struct iovec parts[2] = { { &head, sizeof(head) }, { (void *)(uintptr_t)data, bytes } };
+
+	must(writev(fd, parts, data ? 2 : 1) > 0);
+}
+
+/* Serve one file, "page", which has NB pages; a READ is never answered. */
+static _Noreturn void fuse_serve(int fd)
+{
+	static uint64_t request[(1 << 17) / sizeof(uint64_t)];
+	const struct fuse_in_header *head = (const void *)request;
+	struct fuse_attr attr = { .nlink = 1, .uid = APP, .gid = APP, .blksize = PAGE };
+	const struct fuse_init_out begun = { .major = 7, .minor = 31, .max_write = 1 << 16, .max_background = 16 };
+	const struct fuse_open_out opened = { .fh = 1 };
+
+	for (;;) {
+		ssize_t n = read(fd, request, sizeof(request));
+		struct fuse_entry_out entry = { .nodeid = 2, .attr_valid = 3600, .entry_valid = 3600 };
+		struct fuse_attr_out is = { .attr_valid = 3600 };
+
+		if (n < 0 && (errno == EINTR || errno == ENOENT))
+			continue;
+		if (n <= 0)
+			_exit(0);
+		attr.ino = head->opcode == FUSE_LOOKUP ? 2 : head->nodeid;
+		attr.mode = attr.ino == 1 ? S_IFDIR | 0755 : S_IFREG | 0644;
+		attr.size = HELD_MOST * PAGE;
+		entry.attr = is.attr = attr;
+		if (head->opcode == FUSE_INIT)
+			fuse_reply(fd, head->unique, &begun, sizeof(begun));
+		else if (head->opcode == FUSE_LOOKUP)
+			fuse_reply(fd, head->unique, &entry, sizeof(entry));
+		else if (head->opcode == FUSE_GETATTR)
+			fuse_reply(fd, head->unique, &is, sizeof(is));
+		else if (head->opcode == FUSE_OPEN)
+			fuse_reply(fd, head->unique, &opened, sizeof(opened));
+		else if (head->opcode != FUSE_READ && head->opcode != FUSE_FORGET && head->opcode != FUSE_INTERRUPT)
+			fuse_reply(fd, head->unique, NULL, 0);
+	}
+}
+
+static void become(uid_t user)
+{
+	must(setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process loses this setting when it changes its user */
+	prctl(PR_SET_DUMPABLE, 1);        /* it looks at its threads in /proc */
+	must(getppid() != 1);
+}
+
+/* Mount the file system on @dir, for this process and its children, and serve it. The server; -1: we may not. */
+static pid_t fuse_start(const char *dir)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char options[128];
+	pid_t pid;
+
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%d,group_id=%d", fd, APP, APP);
+	if (fd < 0 || geteuid() || unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("pages", dir, "fuse", MS_NOSUID | MS_NODEV, options)) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	pid = fork();
+	if (!pid) {
+		become(APP);
+		fuse_serve(fd);
+	}
+	must(pid > 0);
+	close(fd);
+	return pid;
+}
+
+/* ---- an app that holds locks ---- */
+
+static char *pages;
+static unsigned n_held;
+
+struct holder {
+	int fd;
+	unsigned char *page;
+	atomic_int tid;
+};
+
+static void *lock_hold(void *arg)
+{
+	struct holder *h = arg;
+
+	h->tid = gettid();
+	(void)!pwrite(h->fd, h->page, PAGE, 0);
+	return NULL;
+}
+
+static bool is_in_pwrite(int tid)
+{
+	char path[64], text[64] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	must(fd >= 0);
+	(void)!read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return strtol(text, NULL, 10) == SYS_pwrite64;
+}
+
+/* Hold the lock of @fd's inode from here on. */
+static void file_hold(int fd)
+{
+	static struct holder holders[HELD_MOST];
+	struct holder *h = &holders[n_held];
+	pthread_t thread;
+
+	must(n_held < HELD_MOST);
+	h->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	h->page = (unsigned char *)pages + n_held++ * PAGE;
+	must(h->fd >= 0 && pthread_create(&thread, NULL, lock_hold, h) == 0);
+	while (!h->tid || !is_in_pwrite(h->tid))
+		poll_pause();
+}
+
+static void pages_map(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	must(fd >= 0);
+	pages = mmap(NULL, HELD_MOST * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	must(pages != MAP_FAILED);
+	close(fd);
+}
+
+/* The locks of the queues in the next message are held. */
+static bool holds_queues;
+static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
+
+/* Not at the first message: see test_service_quotas.c. */
+__attribute__((constructor)) static void find_sendmsg(void)
+{
+	real_sendmsg = (ssize_t(*)(int, const struct msghdr *, int))(uintptr_t)dlsym(RTLD_NEXT, "sendmsg");
+}
+
+static void queues_hold(const struct msghdr *m)
+{
+	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	int fds[16];
+	size_t n;
+
+	if (!c || c->cmsg_type != SCM_RIGHTS)
+		return;
+	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	must(n <= N_OF(fds));
+	memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	for (size_t i = 0; i < n; i++)
+		if (fcntl(fds[i], F_GET_SEALS) > 0) {
+			file_hold(fds[i]);
+			holds_queues = false;
+		}
+}
+
+/* Replaces the C library's sendmsg: the library's messages go through here. */
+__attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct msghdr *m, int flags)
+{
+	if (!real_sendmsg)
+		find_sendmsg();
+	if (holds_queues)
+		queues_hold(m);
+	return real_sendmsg(sock, m, flags);
+}
+
+static struct nnb_client *opened(const char *socket_path)
+{
+	const struct nnb_client_config config = { .socket = socket_path };
+	struct nnb_client *client;
+
+	must(nnb_client_open(&client, &config, NULL) == 0);
+	return client;
+}
+
+/* Bursts with queues whose locks are held: each is made, and executes. Reports how long each took, in 10 ms. */
+static _Noreturn void scene_queues(const char *socket_path, const char *path)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_remote *remote;
+	struct nnb_client *client;
+	struct io io;
+
+	become(APP);
+	pages_map(path);
+	client = opened(socket_path);
+	must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	io_init(&io, N);
+	for (int i = 0; i < 4; i++) {
+		uint64_t began, took;
+		struct nnb_burst *burst;
+
+		holds_queues = true;
+		began = now_ns();
+		if (nnb_remote_burst(remote, NULL, &burst, NULL))
+			scene_stay(); /* the service has ended */
+		took = (now_ns() - began) / (10 * MS);
+		must(!holds_queues);
+		io_refresh(&io, (float)i);
+		must(nnb_burst_execute(burst, &io.call, &io.answer, NULL) == NNB_STATUS_NONE);
+		must(io_right(&io, NNB_ADD, 1));
+		scene_report((char)(took < 200 ? took : 200));
+	}
+	scene_stay();
+}
+
+/* A cache file whose lock is held: the model is prepared, and no entry is saved. */
+static _Noreturn void scene_cache(const char *socket_path, const char *path)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	int files[2] = { memfd_create("model", MFD_CLOEXEC), memfd_create("data", MFD_CLOEXEC) };
+	const struct nnb_cache cache = {
+		.model_files = &files[0], .data_files = &files[1], .n_model_files = 1, .n_data_files = 1
+	};
+	struct nnb_remote *remote;
+	struct nnb_client *client;
+
+	become(APP);
+	pages_map(path);
+	client = opened(socket_path);
+	file_hold(files[0]);
+	scene_report('H');
+	if (nnb_remote_prepare(client, m, &ordinary, &cache, &remote, NULL))
+		scene_stay(); /* the service has ended */
+	scene_report('P');
+	must(nnb_remote_prepare_from_cache(client, m, 0, &cache, &remote, NULL) == NNB_STATUS_GENERAL_FAILURE);
+	scene_report('F');
+	scene_stay();
+}
+
+/* ---- tests ---- */
+
+struct fixture {
+	struct service s;
+	char dir[40], page[64];
+	pid_t server; /* -1: none */
+	struct child app;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	service_init(&f->s);
+	snprintf(f->dir, sizeof(f->dir), "%s/fuse", f->s.dir);
+	snprintf(f->page, sizeof(f->page), "%s/page", f->dir);
+	assert_int_equal(mkdir(f->dir, 0755), 0);
+	f->server = fuse_start(f->dir);
+	if (f->server > 0)
+		service_run_as(&f->s, SERVICE);
+	service_admit_other_users(&f->s);
+	return 0;
+}
+
+/* End the file system: then all that waits for its pages ends, too. */
+static void app_end(struct fixture *f)
+{
+	if (f->server > 0) {
+		kill(f->server, SIGKILL);
+		assert_int_equal(waitpid(f->server, NULL, 0), f->server);
+		umount2(f->dir, MNT_DETACH);
+	}
+	f->server = -1;
+	if (f->app.pid > 0) {
+		kill(f->app.pid, SIGKILL);
+		child_end(&f->app);
+	}
+	f->app.pid = 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	app_end(f);
+	if (f->s.pid)
+		service_settles(&f->s);
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
+/* The next byte that the app reports; -1: none came for a long time. */
+static int app_says(struct fixture *f)
+{
+	if (poll(&(struct pollfd){ .fd = f->app.output, .events = POLLIN }, 1, NEVER_MS) != 1)
+		return -1;
+	return child_read(&f->app);
+}
+
+static void service_stops_in_time(struct fixture *f)
+{
+	uint64_t began = now_ns();
+
+	assert_int_equal(service_stop(&f->s), 0);
+	print_message("the stop took %ju ms\n", (uintmax_t)((now_ns() - began) / MS));
+	assert_true(now_ns() - began < STOP_NS);
+}
+
+/* Two bursts wait for the seal of their queue, later ones do not, and the service ends and begins as ever. */
+static void queues_whose_locks_are_held(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, "queues", &f->s, f->page);
+	for (int i = 0; i < 4; i++) {
+		int took = app_says(f);
+
+		print_message("a burst whose queue is held took %d ms\n", took * 10);
+		assert_in_range(took, i < 2 ? 90 : 0, i < 2 ? 200 : 80);
+		visit_service(&f->s, m, N);
+	}
+	service_stops_in_time(f);
+	service_start(&f->s, OPTIONS("--app-identity", "uid")); /* with the app's locks as they are */
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+}
+
+/* The same with a service that is killed. */
+static void a_service_is_killed_beside_held_locks(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, "queues", &f->s, f->page);
+	assert_in_range(app_says(f), 90, 200);
+	service_kill(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+}
+
+static void a_cache_file_whose_lock_is_held(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, "cache", &f->s, f->page);
+	assert_int_equal(app_says(f), 'H');
+	visit_service(&f->s, m, N);
+	assert_int_equal(app_says(f), 'P');
+	assert_int_equal(app_says(f), 'F');
+	visit_service(&f->s, m, N);
+	service_stops_in_time(f);
+	nnb_model_free(m);
+}
+
+static void a_stop_while_a_cache_file_is_held(void **state)
+{
+	struct fixture *f = *state;
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, "cache", &f->s, f->page);
+	assert_int_equal(app_says(f), 'H');
+	usleep(500 * 1000); /* it prepares the model, and waits for the file */
+	service_stops_in_time(f);
+}
+
+/* A file beyond RLIMIT_FSIZE is an error of that file. */
+static void a_cache_file_is_beyond_the_limit(void **state)
+{
+	struct fixture *f = *state;
+	int files[2] = { memfd_create("model", MFD_CLOEXEC), memfd_create("data", MFD_CLOEXEC) };
+	const struct nnb_cache cache = {
+		.model_files = &files[0], .data_files = &files[1], .n_model_files = 1, .n_data_files = 1
+	};
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_remote *remote, *none;
+	struct nnb_client *client;
+	struct rlimit limit, low;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	low = (struct rlimit){ LIMIT, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	service_start(&f->s, OPTIONS("--app-identity", geteuid() ? "pid" : "uid"));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	client = app_open(&f->s);
+	assert_none(nnb_remote_prepare(client, m, &ordinary, &cache, &remote, NULL));
+	assert_true(lseek(files[0], 0, SEEK_END) <= LIMIT);
+	assert_int_equal(nnb_remote_prepare_from_cache(client, m, 0, &cache, &none, NULL), NNB_STATUS_GENERAL_FAILURE);
+	visit_service(&f->s, m, N);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	close(files[0]);
+	close(files[1]);
+	nnb_model_free(m);
+	assert_int_equal(service_stop(&f->s), 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest cases[] = {
+		cmocka_unit_test_setup_teardown(queues_whose_locks_are_held, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_service_is_killed_beside_held_locks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_cache_file_whose_lock_is_held, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_stop_while_a_cache_file_is_held, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_cache_file_is_beyond_the_limit, set_up, tear_down),
+	};
+
+	if (argc == 5 && !strcmp(argv[1], "--scene")) {
+		if (!strcmp(argv[2], "queues"))
+			scene_queues(argv[3], argv[4]);
+		scene_cache(argv[3], argv[4]);
+	}
+	return cmocka_run_group_tests_name("service: files of apps", cases, NULL, NULL);
+}
