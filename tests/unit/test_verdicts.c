@@ -369,6 +369,49 @@ static void a_service_that_was_stopped_need_not_be_unfair(void **state)
 	}
 }
 
+/* Policy native records no stalls: an app whose executions slept may have got too little by its own doing. */
+static void a_native_app_that_slept_need_not_be_wronged(void **state)
+{
+	static const struct {
+		const char *story;
+		int64_t asleep;
+		bool native;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		/* clang-format off */
+		{ "none slept", 0, true, BSV_FAIL },
+		{ "too little, without the sleep, too", MS(999), true, BSV_FAIL },
+		{ "half, without the sleep", MS(1000), true, BSV_CANNOT_TELL },
+		{ "all of it slept, one beside the other", MS(9000), true, BSV_CANNOT_TELL },
+		{ "lanes: the waits are known", MS(1000), false, BSV_FAIL },
+		/* clang-format on */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char meek[] = "meek", hog[] = "hog", worse[] = "worse";
+		struct bsv_sharing_app apps[3] = {
+			{ .of = { .app = 1, WORK(MS(3000), MS(1000)) },
+			  .name = meek,
+			  .waited_ns = MS(1e6),
+			  .native = rows[i].native,
+			  .asleep_ns = rows[i].asleep },
+			{ .of = { .app = 2, FINE }, .name = hog, .step_ns = MS(1) },
+			{ .of = { .app = 3, WORK(MS(3000), MS(1400)) }, .name = worse, .native = true }
+		};
+		struct bsv_sharing_facts f = { .apps = apps, .n = 2, .services = 1, .played = 1, SEEN };
+		struct bsv_judgement j;
+
+		bsv_rule_sharing(&j, &f);
+		expect_outcome(rows[i].story, j.rules[0].outcome, rows[i].outcome);
+		assert_true((rows[i].outcome == BSV_CANNOT_TELL) == !!strstr(j.rules[0].why, "had not asked for one"));
+		f.n = 3; /* and one that did not sleep */
+		bsv_rule_sharing(&j, &f);
+		expect_outcome(rows[i].story, j.rules[0].outcome, BSV_FAIL);
+		assert_string_equal(j.who, rows[i].outcome == BSV_FAIL ? meek : worse);
+	}
+}
+
 static void what_ideal_sharing_cannot_judge(void **state)
 {
 	char meek[] = "meek";
@@ -768,6 +811,7 @@ int main(void)
 		cmocka_unit_test(fairness_is_judged_by_ideal_sharing),
 		cmocka_unit_test(a_service_that_was_stopped_need_not_be_unfair),
 		cmocka_unit_test(what_others_cannot_have_taken_is_no_failure),
+		cmocka_unit_test(a_native_app_that_slept_need_not_be_wronged),
 		cmocka_unit_test(what_ideal_sharing_cannot_judge),
 		cmocka_unit_test(a_bound_that_is_given_holds_instead),
 		cmocka_unit_test(a_bound_of_nothing_is_one),

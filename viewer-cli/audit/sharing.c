@@ -60,6 +60,7 @@ struct finding {
 	 * steps are not known
 	 */
 	bool unknown;
+	const struct bsv_sharing_app *asleep; /* got too little, perhaps because it slept; NULL: none */
 };
 
 /* An app that would fail if what was refused took no lane under ideal sharing either. */
@@ -126,13 +127,14 @@ static double work_beyond(int64_t is, int64_t ideal)
 static void keep_worse(struct finding *worst, const struct finding *f)
 {
 	bool unknown = worst->unknown || f->unknown;
-	const struct bsv_sharing_app *own = f->is_own && !worst->own ? f->app : worst->own;
+	const struct bsv_sharing_app *own = f->is_own && !worst->own ? f->app : worst->own, *asleep = worst->asleep;
 
 	if (!f->is_own &&
 	    (!worst->app || f->failed > worst->failed || (f->failed == worst->failed && f->near > worst->near)))
 		*worst = *f;
 	worst->unknown = unknown;
 	worst->own = own;
+	worst->asleep = asleep;
 }
 
 static void judge_response(struct finding *worst, const struct bsv_sharing_app *a, const char *figure, int64_t is,
@@ -188,7 +190,11 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 		worst->unknown |= is_judged_by_work(a) || is_judged_by_deadlines(a) || is_judged_by_responses(a);
 		return;
 	}
-	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
+	/* Would it have got enough if none of its executions had slept? That may be its own doing, as for its pages. */
+	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN && a->native &&
+	    (double)a->of.ideal_work_ns >= LESS_THAN * (double)(a->of.work_ns - a->asleep_ns))
+		worst->asleep = worst->asleep ? worst->asleep : a;
+	else if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
 		keep_worse(worst,
 		           &(struct finding){ .app = a,
 		                              .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
@@ -304,16 +310,26 @@ static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_
 		             bsv_duration_beside(ideal, w->ideal, w->is), steps, rest);
 }
 
-/* An app was far from its ideal, and others cannot have been why. */
-static void explain_own(struct bsv_judgement *j, const struct bsv_sharing_app *a)
+/* An app was far from its ideal, and others cannot have been why; or, if it may have @slept, need not. */
+static void explain_own(struct bsv_judgement *j, const struct bsv_sharing_app *a, bool slept)
 {
-	char waited[BSV_DURATION_TEXT];
+	char waited[BSV_DURATION_TEXT], work[BSV_DURATION_TEXT];
+	int most = bsv_cut(app_name(a), NAME_MOST);
 
-	rule_explain(
-		j,
-		"%.*s had less than the replay of fair sharing gives it, but not because of other apps: it waited for "
-		"them for %s in all; no other app was slower",
-		bsv_cut(app_name(a), NAME_MOST), app_name(a), bsv_duration(waited, a->waited_ns));
+	if (slept)
+		rule_explain(
+			j,
+			"%.*s got %.2g %% of what fair sharing would have given it, in %s in which it had work; its "
+			"executions were on no cpu and had not asked for one for up to %s, which may be why: they "
+			"may have waited for pages of their own app (policy native records no stalls)",
+			most, app_name(a), 100 * bsv_sharing_got(&a->of), bsv_duration(work, a->of.work_ns),
+			bsv_duration_beside(waited, a->asleep_ns, a->of.work_ns));
+	else
+		rule_explain(
+			j,
+			"%.*s had less than the replay of fair sharing gives it, but not because of other apps: it "
+			"waited for them for %s in all; no other app was slower",
+			most, app_name(a), bsv_duration(waited, a->waited_ns));
 }
 
 static void explain_doubt(struct bsv_judgement *j, const struct doubt *d)
@@ -430,6 +446,8 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	} else if (worst.unknown) {
 		rule_explain(ret, "how long a model that had a lane runs between two checkpoints was not recorded or "
 		                  "not measured");
+	} else if (worst.asleep) {
+		explain_own(ret, worst.asleep, true);
 	} else if (doubt.app) {
 		explain_doubt(ret, &doubt);
 	} else if (given_up) {
@@ -445,7 +463,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	} else {
 		v->outcome = BSV_PASS;
 		if (worst.own)
-			explain_own(ret, worst.own);
+			explain_own(ret, worst.own, false);
 		else
 			explain_fair(ret, &worst, left_out);
 	}
@@ -550,9 +568,9 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 
 int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	bool timed = bsv_input_is_timed(input);
+	bool timed = bsv_input_is_timed(input), native = false;
 	bsv_scoped_text *given_up_sql = NULL;
-	bsv_scoped_rows *steps = NULL, *given_up = NULL, *sight = NULL;
+	bsv_scoped_rows *steps = NULL, *asleep = NULL, *given_up = NULL, *sight = NULL;
 	int r;
 
 	*ret = (struct bsv_sharing_facts){ .n = 0 };
@@ -575,6 +593,7 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 			if (ret->apps[i].of.trace == trace && ret->apps[i].of.instance == instance) {
 				ret->apps[i].step_ns = bsv_rows_get(steps, 3, 0) ? -1 : bsv_rows_get(steps, 2, -1);
 				ret->apps[i].native = bsv_rows_get(steps, 4, 0);
+				native |= ret->apps[i].native;
 				ret->apps[i].unseen = bsv_rows_get(steps, 5, 0);
 				ret->apps[i].restarts = bsv_rows_get(steps, 6, 0);
 				played = true;
@@ -584,6 +603,19 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 	}
 	if (r >= 0)
 		r = read_names(ret, input, err);
+
+	/* For how long executions slept, where no stalls are recorded. */
+	if (r >= 0 && native)
+		r = bsv_input_rows(&asleep, input, bsv_sql_sharing_asleep, NULL, err);
+	while (r >= 0 && native && (r = bsv_rows_step(asleep, err)) > 0)
+		for (size_t from = 0; from < ret->n;) {
+			const struct bsa_shared service = ret->apps[from].of;
+			struct bsv_sharing_app *a = app_of_service(ret, &from, bsv_rows_get(asleep, 2, -1));
+
+			if (a && service.trace == bsv_rows_get(asleep, 0, 0) &&
+			    service.instance == bsv_rows_get(asleep, 1, 0))
+				a->asleep_ns = bsv_rows_get(asleep, 3, 0);
+		}
 
 	/* How many executions of each app were given up. */
 	if (r >= 0)

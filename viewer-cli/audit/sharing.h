@@ -31,6 +31,11 @@ struct bsv_sharing_app {
 	bool restarts; /* a preemption throws work away at its service: others make it slower by more than its waits */
 	/* whether the service has no lanes: then only the work that the app got is judged, not its responses */
 	bool native;
+	/*
+	 * of a native service: the most for which its executions were on no cpu and had not asked for one,
+	 * added up. Policy native records no stalls, so they may have waited for pages of their own app.
+	 */
+	int64_t asleep_ns;
 };
 
 struct bsv_sharing_facts {
