@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# probation.sh BURSTSCOPE TRACE_FROM_TEXT -- choices between priorities that were made while the app was on probation: they are
+# probation.sh BURSTSCOPE TRACE_FROM_TEXT -- choices between priorities, and inversions, while the app was on probation: they are
 # not counted, right or wrong, and priority and check state how many there were. Where they are most of the app's choices,
 # the verdict is that it cannot tell. A single stall is no probation.
 set -euo pipefail
@@ -115,4 +115,36 @@ outcome few 'cannot tell' || failures=1
 outcome enough pass || failures=1
 { went_first_each 1 100; stall 101; stall 102; went_first_each 103 203; passed_over 204; } | expect most 0 102 || failures=1
 outcome most 'cannot tell' || failures=1
+
+# inverted NTH: the urgent execution NTH waits 9 ms for a less urgent one on the lane.
+inverted()
+{
+	cat <<-EOF
+	+1 sched_enqueue exec=0x100002:$1 model=0x100002 app=1 priority=low
+	+1 sched_dispatch exec=0x100002:$1 lane=0
+	+1 sched_enqueue exec=0x100001:$1 model=0x100001 app=1 priority=high
+	+9ms exec_end exec=0x100002:$1 lane=0 status=none cpu_ns=9000000
+	+1 sched_dispatch exec=0x100001:$1 lane=0
+	+1 exec_end exec=0x100001:$1 lane=0 status=none
+	EOF
+}
+
+# inversions NAME OUTCOME SHOWN LEFT_OUT: of that recording, the verdict on inversions, and how many are shown and left out.
+inversions()
+{
+	local said found
+
+	said=$("$burstscope" priority --verdict "$1.db" | sed -n 's/^.*\(pass\|FAIL\|cannot tell\): inversion.*/\1/p') || true
+	[[ $said == "$2" ]] || { echo "probation.sh: $1: the verdict is '$said', not '$2'"; "$burstscope" priority --verdict "$1.db"; return 1; }
+	said=$("$burstscope" priority --part worst --format csv "$1.db" | awk 'NR > 1' | wc -l)
+	((said == $3)) || { echo "probation.sh: $1: $said inversions are shown, not $3"; return 1; }
+	said=$("$burstscope" priority "$1.db" | grep -oE '[0-9]+ inversions? (was|were) while the app was on probation' | awk '{ print $1 }') || true
+	[[ ${said:-0} == "$4" ]] || { echo "probation.sh: $1: ${said:-0} inversions are left out, not $4"; return 1; }
+	found=$("$burstscope" summary --format json "$1.db" | grep -c '"finding":"inversion"') || true
+	(((found > 0) == ($3 > 0))) || { echo "probation.sh: $1: summary has $found findings of inversion"; return 1; }
+}
+
+{ inverted 1; } | expect inv_none 0 0 && inversions inv_none FAIL 1 0 || failures=1
+{ stall 1; stall 2; inverted 3; } | expect inv_twice 0 0 && inversions inv_twice 'cannot tell' 0 1 || failures=1
+{ stall 1; stall 2; inverted 3; echo '+1100ms op_end exec=0x100001:9 op=1'; inverted 4; } | expect inv_both 0 0 && inversions inv_both FAIL 1 1 || failures=1
 ((failures == 0))

@@ -397,11 +397,15 @@ static int name_passed_over(struct bsv_finding *of, bool choices, struct bsv_inp
 static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
                           struct bsa_err *err)
 {
-	const struct bsv_placeholder placeholders[] = {
-		{ "stretches", bsv_sql_stretches },       { "unseen_stops", bsv_sql_unseen_stops },
-		{ "bound", bsv_sql_inversion_bound },     { "off_core", bsv_sql_off_core_of_holder },
-		{ "allowed", bsv_sql_inversion_allowed }, { NULL, NULL }
-	};
+	const struct bsv_placeholder placeholders[] = { { "stretches", bsv_sql_stretches },
+		                                        { "unseen_stops", bsv_sql_unseen_stops },
+		                                        { "bound", bsv_sql_inversion_bound },
+		                                        { "off_core", bsv_sql_off_core_of_holder },
+		                                        { "allowed", bsv_sql_inversion_allowed },
+		                                        { "probations", bsv_sql_probations },
+		                                        { "inverted_on_probation", bsv_sql_inverted_on_probation },
+		                                        { "lesser_on_probation", bsv_sql_lesser_on_probation },
+		                                        { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
 	int r = 0, n = 0;
 

@@ -414,6 +414,9 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 				  { "stretches", inverted ? bsv_sql_stretches : bsv_sql_stretches_none },
 				  { "unseen_stops", bsv_sql_unseen_stops },
 				  { "choices", bsv_sql_choices },
+				  { "probations", bsv_sql_probations },
+				  { "inverted_on_probation", bsv_sql_inverted_on_probation },
+				  { "lesser_on_probation", bsv_sql_lesser_on_probation },
 				  { "off_core", bsv_sql_off_core_of_holder },
 				  { "sure", limit.given ? "1" : "0" },
 				  { "unseen", unseen },
@@ -441,7 +444,9 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 		                             .strange_choices = bsv_rows_get(rows, 15, 0),
 		                             .on_probation = bsv_rows_get(rows, 16, 0),
 		                             .mostly_on_probation = bsv_rows_get(rows, 17, 0),
-		                             .sight = sight_read(rows, 18) };
+		                             .inversions_on_probation = bsv_rows_get(rows, 18, 0),
+		                             .on_probation_ns = bsv_rows_get(rows, 19, 0),
+		                             .sight = sight_read(rows, 20) };
 
 	/*
 	 * May there have been a choice, though none was recorded and none is hidden? A choice is

@@ -370,6 +370,12 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 		             bsv_duration_beside(limit, bsv_whole(bound), f->dur_ns));
 	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
+	} else if (f->on_probation_ns > 0 && (!given || (double)f->on_probation_ns > bound)) {
+		rule_explain(
+			j, rule,
+			"urgent work waited %s while its own app's less urgent work held a lane, and while the app was "
+			"on probation, which may be why",
+			bsv_duration(figure, f->on_probation_ns));
 	} else if (f->unsure_ns > 0 || (double)f->joined_ns > least || (double)f->hidden_ns > least) {
 		explain_may_be_inverted(j, rule, f, least);
 	} else if ((double)f->sight.strange_ns > strange_least) {
@@ -381,7 +387,7 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "no app had work of more than one priority that became ready");
-	} else if (f->mixed && !f->inversions && !f->choices && !f->sight.losses) {
+	} else if (f->mixed && !f->inversions && !f->inversions_on_probation && !f->choices && !f->sight.losses) {
 		v->outcome = BSV_PASS;
 		v->idle = true;
 		rule_explain(j, rule, "urgent work never waited for less urgent work of its own app");

@@ -148,7 +148,9 @@ struct bsv_priority_facts {
 	int64_t strange_choices;
 	int64_t on_probation;     /* number of further choices, which do not count: the app was on probation */
 	bool mostly_on_probation; /* whether fewer than half of the choices of an app count, because of that */
-	bool mixed;               /* whether an app had executions of more than one priority */
+	/* number of further inversions, which do not count for that reason either; the longest above its limit */
+	int64_t inversions_on_probation, on_probation_ns;
+	bool mixed; /* whether an app had executions of more than one priority */
 	/*
 	 * whether losses may hide that work of several priorities of an app was ready at the same
 	 * time, though no choice is hidden

@@ -31,21 +31,27 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-/* Note how many choices are left out, because the app was on probation. */
-static int note_probation(struct bsv_report *report, const struct bsv_placeholder *choices, struct bsa_err *err)
+/* Note how many choices and inversions are left out, because the app was on probation. */
+static int note_probation(struct bsv_report *report, const struct bsv_placeholder *parts, struct bsa_err *err)
 {
+	static const struct {
+		const char *one, *more;
+	} what[] = { { "choice was made", "choices were made" }, { "inversion was", "inversions were" } };
 	bsv_scoped_rows *rows = NULL;
 	char n[BSV_COUNT_MAX];
-	int r = bsv_input_row(&rows, &report->input, bsv_sql_priority_on_probation, choices, err);
-	int64_t left_out = r > 0 ? bsv_rows_get(rows, 0, 0) : 0;
+	int r = bsv_input_row(&rows, &report->input, bsv_sql_priority_on_probation, parts, err);
 
-	if (left_out > 0)
-		bsv_answer_note(
-			report->answer,
-			"%s %s made while the app was on probation, after its executions had stalled: then they "
-			"wait behind others, whatever their priority. %s not counted.",
-			bsv_count(n, (uint64_t)left_out), left_out == 1 ? "choice was" : "choices were",
-			left_out == 1 ? "It is" : "They are");
+	for (size_t i = 0; r > 0 && i < sizeof(what) / sizeof(*what); i++) {
+		int64_t left_out = bsv_rows_get(rows, i, 0);
+
+		if (left_out > 0)
+			bsv_answer_note(
+				report->answer,
+				"%s %s while the app was on probation, after its executions had stalled: then they "
+				"wait behind others, whatever their priority. %s not counted.",
+				bsv_count(n, (uint64_t)left_out), left_out == 1 ? what[i].one : what[i].more,
+				left_out == 1 ? "It is" : "They are");
+	}
 	return r < 0 ? r : 0;
 }
 
@@ -62,10 +68,20 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 		[BOUND] = { "bound", bsv_sql_inversion_bound },
 		{ "off_core", bsv_sql_off_core_of_holder },
 		[ALLOWED] = { "allowed", bsv_sql_inversion_allowed },
+		{ "probations", bsv_sql_probations },
+		{ "inverted_on_probation", bsv_sql_inverted_on_probation },
+		{ "lesser_on_probation", bsv_sql_lesser_on_probation },
 		{ NULL, NULL },
 	};
-	const struct bsv_placeholder choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
-	struct bsv_placeholder worst[] = { { "most", NULL }, { NULL, NULL } };
+	const struct bsv_placeholder choices[] = { { "choices", bsv_sql_choices },
+		                                   { "probations", bsv_sql_probations },
+		                                   { "inverted_on_probation", bsv_sql_inverted_on_probation },
+		                                   { "lesser_on_probation", bsv_sql_lesser_on_probation },
+		                                   { NULL, NULL } };
+	struct bsv_placeholder worst[] = { { "most", NULL },
+		                           { "probations", bsv_sql_probations },
+		                           { "inverted_on_probation", bsv_sql_inverted_on_probation },
+		                           { NULL, NULL } };
 	int r;
 
 	if (o->honoured && !bsv_percent_read(o->honoured, 100, &bounds.honoured))

@@ -10,3 +10,9 @@ off_core_ns
 dur_ns
 -- inversion_excess: the part of an inversion that counts, if no limit was given.
 dur_ns - stretch_ns
+-- inverted_on_probation: a condition on inversions i: the victim's app was on probation meanwhile, and an execution of it waits whatever its priority.
+(EXISTS (SELECT 1 FROM probations) AND EXISTS (SELECT 1 FROM involved w CROSS JOIN probations p ON p.app_id IS w.app_id
+	WHERE w.execution_id = i.victim_id AND p.stopped < i.began + i.dur_ns AND p.stopped + 1000000000 > i.began))
+-- lesser_on_probation: the same condition on inversions i that the import added up: on one of them at least, perhaps.
+(EXISTS (SELECT 1 FROM probations) AND EXISTS (SELECT 1 FROM involved w CROSS JOIN probations p ON p.app_id IS w.app_id
+	WHERE w.execution_id = i.victim_id AND p.stopped < i.ended AND p.stopped + 1000000000 > i.began))
