@@ -1,15 +1,20 @@
 /*
  * test_service_throughput.c -- a well-behaved app beside another one that attacks the service, in every known
  * way. It has at least half of the throughput that it has beside as many processes that only burn cpu time, no
- * wrong result, and keeps its connection; a new connection takes 100 ms longer at most. A row for each attack.
+ * wrong result, and keeps its connection; a new connection takes 100 ms longer at most. A row for each attack, which
+ * counts what it did: an attack that does nothing while the victim is measured fails its row.
  *
  * test_service_throughput NAME measures the one attack whose name begins so. Times are judged in soak only
  * (NNB_SOAK_SECONDS), which gives each row some seconds; results are judged always.
  */
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -44,6 +49,35 @@ enum {
 /* ---- attacks: scenes that never end ---- */
 
 static const char *where;
+
+/*
+ * What the attackers did, in memory that the test shares with them. Its file has no name that scribble() looks for, and
+ * its descriptor is that of $NNB_DID in each attacker.
+ */
+static atomic_ullong *did;
+
+static void did_share(void)
+{
+	FILE *file = tmpfile(); /* has no FD_CLOEXEC: each child inherits it */
+	char number[16];
+
+	must(file != NULL && ftruncate(fileno(file), sizeof(*did)) == 0);
+	snprintf(number, sizeof(number), "%d", fileno(file));
+	setenv("NNB_DID", number, 1);
+}
+
+static void did_map(void)
+{
+	did = mmap(NULL, sizeof(*did), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(getenv("NNB_DID")), 0);
+	must(did != MAP_FAILED);
+}
+
+/* Count something that the attack did; an attempt without an effect, such as an execution that failed, is not @real. */
+static void did_one(bool real)
+{
+	if (real)
+		atomic_fetch_add_explicit(did, 1, memory_order_relaxed);
+}
 
 static unsigned attackers(void)
 {
@@ -90,8 +124,10 @@ static void report_round(unsigned n)
 
 static void burns(void)
 {
-	for (volatile unsigned i = 0;; i++)
+	for (volatile unsigned i = 0;; i++) {
 		report_round(i);
+		did_one(i % 1000 == 0);
+	}
 }
 
 static void floods(void)
@@ -101,7 +137,7 @@ static void floods(void)
 
 	io_init(&io, HEAVY);
 	for (unsigned n = 1;; n++, report_round(n))
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
+		did_one(nnb_remote_execute(remote, &io.call, NULL, NULL) == NNB_STATUS_NONE);
 }
 
 static void floods_by_burst(void)
@@ -113,7 +149,7 @@ static void floods_by_burst(void)
 	must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
 	io_init(&io, SMALL);
 	for (unsigned n = 1;; n++, report_round(n))
-		nnb_burst_execute(burst, &io.call, &io.answer, NULL);
+		did_one(nnb_burst_execute(burst, &io.call, &io.answer, NULL) == NNB_STATUS_NONE);
 }
 
 static void prepares(void)
@@ -123,8 +159,10 @@ static void prepares(void)
 	struct nnb_remote *remote;
 
 	for (unsigned n = 1;; n++, report_round(n))
-		if (!nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL))
+		if (!nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL)) {
+			did_one(true);
 			nnb_remote_release(remote);
+		}
 }
 
 /*
@@ -146,8 +184,11 @@ static void executes_again_and_again(struct nnb_model *m, uint32_t first, const 
 	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
 	must(nnb_pool_new(&pool, (uint64_t)first + 64 + out_bytes) == 0);
 	memcpy((char *)nnb_pool_data(pool) + first, values, second);
-	for (unsigned n = 1;; n++, report_round(n))
+	for (unsigned n = 1;; n++) {
 		must(nnb_remote_execute(remote, &call, NULL, NULL) == NNB_STATUS_NONE);
+		did_one(true);
+		report_round(UNDER_WAY * n); /* each execution takes long, so one is enough */
+	}
 }
 
 /* 3^9 additions, behind 30 000 IFs. */
@@ -188,13 +229,17 @@ static void waits_for_no_signal(void)
 		const struct nnb_fenced_how how = { .wait_for = &never, .n_wait_for = 1 };
 		struct nnb_client *client = must_open();
 		struct nnb_remote *remote = ready(client, SMALL);
+		enum nnb_status status = NNB_STATUS_NONE;
 		struct nnb_fenced *fenced;
 
-		for (unsigned i = 0;
-		     i < 1000 && !nnb_remote_execute_fenced(remote, &io.call, &how, &fenced, &fence, NULL); i++) {
-			nnb_fenced_free(fenced);
-			close(fence);
+		for (unsigned i = 0; i < 1000 && !status; i++) {
+			status = nnb_remote_execute_fenced(remote, &io.call, &how, &fenced, &fence, NULL);
+			if (!status) {
+				nnb_fenced_free(fenced);
+				close(fence);
+			}
 		}
+		did_one(status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT); /* as many wait as allowed */
 		nnb_remote_release(remote);
 		nnb_client_close(client);
 	}
@@ -225,7 +270,8 @@ static void *asks(void *client)
 
 	must(each != NULL);
 	for (;;) {
-		nnb_client_supported(client, asked_about, each, NULL); /* concurrent calls have a channel each */
+		/* Concurrent calls have a channel each. */
+		did_one(nnb_client_supported(client, asked_about, each, NULL) == NNB_STATUS_NONE);
 		report_round(UNDER_WAY *
 		             (atomic_fetch_add(&n_asked, 1) + 1)); /* each call takes long, so one is enough */
 	}
@@ -265,6 +311,7 @@ static void takes_all_it_may_have(void)
 			has[1]++;
 		while (has[1] && has[2] < BURSTS && !nnb_remote_burst(remotes[0], NULL, &bursts[has[2]], NULL))
 			has[2]++;
+		did_one(has[0] > 1 && has[1] && has[2]);
 		while (has[2])
 			nnb_burst_free(bursts[--has[2]]);
 		while (has[1])
@@ -279,6 +326,7 @@ static void connects(void)
 	for (unsigned n = 1;; n++, report_round(n)) {
 		struct nnb_client *client = opened();
 
+		did_one(client != NULL);
 		if (client)
 			nnb_client_close(client);
 	}
@@ -288,7 +336,13 @@ static void is_refused(void)
 {
 	for (int i = 0; i < CONNECTIONS; i++)
 		opened();
-	connects();
+	for (unsigned n = 1;; n++, report_round(n)) {
+		struct nnb_client *client = opened();
+
+		did_one(client == NULL);
+		if (client)
+			nnb_client_close(client);
+	}
 }
 
 static struct nnb_pool *file_pool(int fd)
@@ -313,7 +367,7 @@ static void tears(void)
 	io_init_on(&io, SMALL, pool);
 	for (unsigned n = 1;; n++, report_round(n)) {
 		must(ftruncate(fd, 0) == 0);
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
+		did_one(nnb_remote_execute(remote, &io.call, NULL, NULL) != NNB_STATUS_NONE);
 		must(ftruncate(fd, (off_t)SMALL * 8) == 0);
 		nnb_remote_execute(remote, &io.call, NULL, NULL);
 	}
@@ -336,7 +390,7 @@ static void takes_files(void)
 		}
 		io_init_on(&io, SMALL, file_pool(fd));
 		if (burst)
-			nnb_burst_execute(burst, &io.call, &io.answer, NULL);
+			did_one(nnb_burst_execute(burst, &io.call, &io.answer, NULL) == NNB_STATUS_NONE);
 		io_fini(&io);
 		close(fd);
 	}
@@ -360,6 +414,7 @@ static void scribble(unsigned seed)
 			seed = seed * 1664525 + 1013904223;
 			((volatile uint8_t *)from)[seed % (to - from)] ^= (uint8_t)(seed >> 13);
 		}
+		did_one(true);
 	}
 	fclose(maps);
 }
@@ -395,8 +450,12 @@ static void *reads(void *path)
 	char text[4096];
 
 	must(fd >= 0 && sched_setscheduler(0, SCHED_IDLE, &none) == 0);
-	for (unsigned n = 1;; n++, report_round(n))
-		must(pread(fd, text, sizeof(text), 0) >= 0);
+	for (unsigned n = 1;; n++, report_round(n)) {
+		ssize_t r = pread(fd, text, sizeof(text), 0);
+
+		must(r >= 0); /* 0 where the service prevents it, which is an attempt, too */
+		did_one(true);
+	}
 	return NULL;
 }
 
@@ -415,29 +474,30 @@ static void reads_the_command_line(void)
 static const struct attack {
 	const char *name;
 	void (*goes)(void);
-	double least;      /* the limit, where it is not one half: a known gap */
-	bool of_strangers; /* the service prevents it only where other users may connect: root alone can be these */
+	const char *counts; /* what it does */
+	double least;       /* the limit, where it is not one half: a known gap */
+	bool of_strangers;  /* the service prevents it only where other users may connect: root alone can be these */
 } attacks[] = {
-	{ "burns cpu time", burns },
+	{ "burns cpu time", burns, "1000 rounds" },
 	/*
 	 * The victim's executions are short: waking its thread and preempting the other run take longer than
 	 * they do.
 	 */
-	{ "floods with long executions", floods, 0.04 },
-	{ "floods with short ones by burst", floods_by_burst },
-	{ "prepares again and again", prepares },
-	{ "connects again and again", connects },
-	{ "is refused again and again", is_refused },
-	{ "tears its files", tears },
-	{ "takes files and mappings", takes_files },
-	{ "scribbles into shared memory", scribbles },
+	{ "floods with long executions", floods, "executions", 0.04 },
+	{ "floods with short ones by burst", floods_by_burst, "executions" },
+	{ "prepares again and again", prepares, "models" },
+	{ "connects again and again", connects, "connections" },
+	{ "is refused again and again", is_refused, "refusals" },
+	{ "tears its files", tears, "torn executions" },
+	{ "takes files and mappings", takes_files, "files" },
+	{ "scribbles into shared memory", scribbles, "scribbled mappings" },
 	/* A busy machine costs as much: the victim waits for some 30 us, and its cycle takes some 200 to 600. */
-	{ "executes branches within branches", branches, 0.2 },
-	{ "executes shapes that it computes", computes_shapes, 0.2 },
-	{ "waits for fences that nothing signals", waits_for_no_signal },
-	{ "asks about models on many channels", asks_about_models },
-	{ "takes all it may have", takes_all_it_may_have },
-	{ "reads the service's command line", reads_the_command_line, .of_strangers = true },
+	{ "executes branches within branches", branches, "executions", 0.2 },
+	{ "executes shapes that it computes", computes_shapes, "executions", 0.2 },
+	{ "waits for fences that nothing signals", waits_for_no_signal, "refusals while all wait" },
+	{ "asks about models on many channels", asks_about_models, "answers" },
+	{ "takes all it may have", takes_all_it_may_have, "times all" },
+	{ "reads the service's command line", reads_the_command_line, "attempts", .of_strangers = true },
 };
 
 /* ---- the victim ---- */
@@ -446,6 +506,7 @@ static const struct attack {
 struct measured {
 	uint64_t executions, ns;
 	uint64_t connect_ns; /* the slowest connection of each measurement */
+	uint64_t did;        /* what the attackers did meanwhile */
 };
 
 static int set_up(void **state)
@@ -459,6 +520,8 @@ static int set_up(void **state)
 	service_start(&f->s, OPTIONS("--app-identity", geteuid() ? "pid" : "uid", "--lanes", "1"));
 	one_app_open(f, N);
 	f->burst = app_burst(f->remote);
+	did_share(); /* after the service, which must not inherit it */
+	did_map();
 	*state = f;
 	return 0;
 }
@@ -504,13 +567,22 @@ static void measure(struct one_app *f, unsigned ms, struct measured *sum)
 
 static void measure_beside(struct one_app *f, const struct attack *a, unsigned ms, struct measured *sum)
 {
+	uint64_t before, until;
 	struct child c[ATTACKERS];
 
 	for (unsigned i = 0; i < attackers(); i++) {
 		child_start(&c[i], a->name, &f->s, geteuid() ? "0" : "65000");
 		assert_int_equal(child_read(&c[i]), '.');
 	}
+	before = atomic_load(did);
 	measure(f, ms, sum);
+	sum->did += atomic_load(did) - before;
+	/* One thing that it does may take longer than the measurement. */
+	until = now_ns() + PATIENCE;
+	while (atomic_load(did) == before && now_ns() < until)
+		poll_pause();
+	if (atomic_load(did) == before)
+		fail_msg("\"%s\" does nothing: no %s", a->name, a->counts);
 	for (unsigned i = 0; i < attackers(); i++)
 		child_kill(&c[i]);
 	app_comes_to_hold(f->client, all.connections, 1);
@@ -532,7 +604,8 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 	unsigned times = soak ? MEASUREMENTS : 1, failed = 0;
 
 	ms = ms > 3000 ? 3000 : ms;
-	print_message("%-34s %10s %10s %6s %12s\n", "the other app", "beside cpu", "beside it", "ratio", "connecting");
+	print_message("%-37s %10s %10s %6s %12s  %s\n", "the other app", "beside cpu", "beside it", "ratio",
+	              "connecting", "which did");
 	for (unsigned row = 1; row <= rows; row++) {
 		struct measured cpu = { 0 }, it = { 0 };
 		double ratio, slower;
@@ -545,8 +618,8 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 		}
 		ratio = per_s(&it) / per_s(&cpu);
 		slower = ((double)it.connect_ns - (double)cpu.connect_ns) / times / 1e6;
-		print_message("%-34s %8.0f/s %8.0f/s %6.2f %+9.1f ms\n", attacks[row].name, per_s(&cpu), per_s(&it),
-		              ratio, slower);
+		print_message("%-37s %8.0f/s %8.0f/s %6.2f %+9.1f ms  %" PRIu64 " %s\n", attacks[row].name, per_s(&cpu),
+		              per_s(&it), ratio, slower, it.did, attacks[row].counts);
 		failed += ratio < (attacks[row].least > 0 ? attacks[row].least : 0.5) || slower > SLOWER_MS;
 	}
 	if (soak)
@@ -557,6 +630,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		where = argv[3];
+		did_map();
 		become_user((uid_t)atoi(argv[4]));
 		for (size_t i = 0; i < N_OF(attacks); i++)
 			if (!strcmp(argv[2], attacks[i].name))
