@@ -3,6 +3,6 @@
 mutated=(analyzer/replay/replay.c)
 others=(runtime/policy/{estimate,policy,terms}.c tests/analyzer/schedule_sim.c)
 tests=(tests/unit/test_replay.c)
-flags=(-DSEEDS=300 "-I$tree/viewer-cli" "-I$tree/analyzer" "-I$tree/analyzer/include" "-I$tree/runtime/include" "-I$tree/runtime" "-I$tree/tests")
+flags=(-DSEEDS=300 "-I$tree/analyzer" "-I$tree/analyzer/include" "-I$tree/runtime/include" "-I$tree/runtime" "-I$tree/tests")
 link=(-lcmocka)
 bar=70
