@@ -3,7 +3,7 @@
 # were, the files of a killed one do not hinder the next one, which removes them, and a recording can be read up to the
 # kill.
 #
-# $NNB_KILLS of each (5); or, with $NNB_SOAK_SECONDS, as many as there is time for.
+# $NNB_KILLS of each (5); with $NNB_SOAK_SECONDS, as many more as there is time for.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
@@ -15,7 +15,7 @@ mkdir "$tmp/work" "$tmp/out"
 cd "$tmp/work"
 
 # more N SHARE: true if another kill is to follow after N, within the first SHARE percent of the time.
-more() { if ((seconds)); then ((SECONDS * 100 < seconds * $2)); else (($1 < kills)); fi; }
+more() { (($1 < kills || SECONDS * 100 < seconds * $2)); }
 
 # after_ms MS: wait that long.
 after_ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }

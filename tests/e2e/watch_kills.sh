@@ -179,6 +179,9 @@ mkdir cases
 mount -t tmpfs -o size=40m,mode=755 cases cases
 miss
 watches "$burstscope" --on miss --before 100ms --after 10ms --cooldown 0s --keep 5 --max-disk 12M --buffer 256K --min-free 1M --stop-after "$times"
+for ((line = 1, before = failures; line <= times && failures == before; line++)); do # a minute for each, and not for all
+	awaits "((\$(wc -l <out) >= $line))" "condition $line"
+done
 over 0
 (($(wc -l <out) == times)) || wrong "$times conditions are $(wc -l <out) lines"
 (($(kept) <= 5 && $(kept) >= 2)) || wrong "--keep 5 keeps $(kept)"
