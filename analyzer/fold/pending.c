@@ -10,7 +10,7 @@
 
 #include "base/vector.h"
 
-enum { KEPT_MAX = 4 << 20 };
+enum { KEPT_MAX = 16 << 20 };
 
 void bsa_pending_fini(struct bsa_pending *p)
 {
@@ -98,35 +98,54 @@ bool bsa_event_is_repeated(const struct bsa_event *e)
 	}
 }
 
-/*
- * A service takes a request, or hears of a client: the number of the last gap since which it has had no new
- * listener, or else it would have emitted its state again. 0: no gap.
- */
-static uint64_t gap_without_stop(const struct bsa_pending *p, const struct bsa_event *e)
+/* When a service took a request, or heard of a client, by @e; BSA_NEVER: @e does not tell. */
+static uint64_t looked_at(const struct bsa_event *e)
 {
-	const struct bsa_spoken *spoken;
-	unsigned instance;
-
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_fmq_read:
-		return BSA_OF(e, fmq_read)->queue == BSA_QUEUE_REQUEST ||
-		                       BSA_OF(e, fmq_read)->queue == BSA_QUEUE_CALL_REQUEST
-		               ? p->n_gaps
-		               : 0;
-	case BSA_exec_service:
-		instance = bsa_voice_of(e);
-		if (instance == BSA_NO_INSTANCE || BSA_OF(e, exec_service)->began == BSA_NEVER)
-			return 0;
-		spoken = p->spoken[instance];
-		while (spoken < p->spoken[instance] + 2 && spoken->gap && spoken->at > BSA_OF(e, exec_service)->began)
-			spoken++;
-		return spoken < p->spoken[instance] + 2 ? spoken->gap : 0;
 	case BSA_client_connect:
 	case BSA_client_disconnect:
-		return p->n_gaps;
+		return e->at;
+	case BSA_exec_service:
+		return BSA_OF(e, exec_service)->began;
 	default:
-		return 0;
+		return BSA_NEVER;
 	}
+}
+
+/*
+ * The service @instance emitted @e: the number of the last gap after which it was heard @settled ns before it looked
+ * for new listeners, and found none, or else it would have emitted its state again. 0: no gap.
+ */
+static uint64_t gap_without_stop(const struct bsa_pending *p, unsigned instance, const struct bsa_event *e,
+                                 uint64_t settled)
+{
+	const struct bsa_heard *heard = &p->heard[instance];
+	uint64_t at = looked_at(e);
+
+	if (at == BSA_NEVER || at < settled || heard->new_since > p->n_gaps - p->n_gaps_kept)
+		return 0;
+	at -= settled;
+	if (heard->last.gap && heard->last.at <= at)
+		return heard->last.gap;
+	return heard->first.gap && heard->first.at <= at ? heard->first.gap : 0;
+}
+
+/* Note when the service @instance was heard first after a gap. */
+static void note_heard(struct bsa_fold *f, unsigned instance, uint64_t at)
+{
+	struct bsa_pending *p = &f->pending;
+	struct bsa_heard *heard = &p->heard[instance];
+	uint64_t decided = p->n_gaps - p->n_gaps_kept;
+
+	if (!f->voices.heard[instance] && !heard->last.gap && f->voices.n_heard)
+		heard->new_since = p->n_gaps;
+	if (heard->first.gap <= decided)
+		heard->first = heard->last;
+	if (heard->last.gap != p->n_gaps)
+		heard->last = (struct bsa_spoken){ p->n_gaps, at };
+	if (heard->first.gap <= decided)
+		heard->first = heard->last;
 }
 
 static bool is_gap(const struct bsa_event *e)
@@ -219,15 +238,15 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 	keep_back(f, e);
 	if (f->failed)
 		return true;
-	gap = gap_without_stop(p, e);
 	instance = bsa_voice_of(e);
-
-	/* Note the last two times at which the service of @e emitted an event, and the gaps before them. */
-	if (instance != BSA_NO_INSTANCE && p->spoken[instance]->gap != p->n_gaps) {
-		p->spoken[instance][1] = p->spoken[instance][0];
-		p->spoken[instance][0] = (struct bsa_spoken){ p->n_gaps, e->at };
+	gap = 0;
+	if (instance != BSA_NO_INSTANCE) {
+		note_heard(f, instance, e->at);
+		gap = gap_without_stop(p, instance, e, 0);
+		if (gap > p->asked)
+			p->asked = gap;
+		gap = gap_without_stop(p, instance, e, BSA_PENDING_SETTLES);
 	}
-
 	if (bsa_event_is_repeated(e))
 		release_gaps(f, HIDES);
 	else if (gap > p->n_gaps - p->n_gaps_kept)
@@ -244,5 +263,9 @@ bool bsa_pending_any(const struct bsa_pending *p)
 
 void bsa_pending_finish(struct bsa_fold *f)
 {
+	struct bsa_pending *p = &f->pending;
+
+	if (p->asked > p->n_gaps - p->n_gaps_kept)
+		release_until(f, p->asked, HIDES_NOTHING);
 	release_gaps(f, UNDECIDED);
 }

@@ -124,9 +124,11 @@ recorded stopped '--subbuf-size=64k --num-subbuf=32 --switch-timer=20000'
 for name in timed stopped; do follow_begin "$name"; done
 start_service "$service"
 quietly taskset -a -c -p 0 "$daemon"
-for cpu in $(seq $(($(nproc) - 1)) -1 0) 0 0; do
+for cpu in $(seq $(($(nproc) - 1)) -1 0) 0; do
 	quietly taskset -c "$cpu" "$load" --quiet --socket "$tmp/socket" --duration 100ms transport
 done
+# Of the lulls before, requests of much later prove that they are no holes (analyzer/fold/pending.h).
+quietly taskset -c 0 "$load" --quiet --socket "$tmp/socket" --duration 500ms transport
 quietly lttng --no-sessiond stop stopped
 quietly lttng --no-sessiond start stopped
 quietly taskset -c 0 "$load" --quiet --socket "$tmp/socket" --duration 100ms transport
