@@ -534,6 +534,20 @@ static bool is_unanswered(const struct bsa_fold *f, const struct bsa_exec *x)
 	       !is_lost(f, bsa_exec_first_seen(x), fact->at[BSA_RETURNED]);
 }
 
+/*
+ * The app's call to launch @x failed before the service answered it: so @x had failed for the app by then, whatever
+ * the service did with it afterwards.
+ */
+static bool is_failed_launch(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const struct bsa_execution *fact = &x->fact;
+
+	return bsa_exec_launched(x) && x->returned != BSA_STATUS_UNKNOWN && x->returned != BSA_STATUS_NONE &&
+	       has_boundary(x, BSA_RETURNED) && has_boundary(x, BSA_RESULT_WRITTEN) &&
+	       fact->at[BSA_RETURNED] < fact->at[BSA_RESULT_WRITTEN] && fact->sides == BSA_SIDES_BOTH &&
+	       !is_lost(f, bsa_exec_first_seen(x), fact->at[BSA_RETURNED]);
+}
+
 static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -551,6 +565,13 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	fact->lateness = 0;
 	if (bsa_exec_is_trial(x))
 		return;
+	if (is_failed_launch(f, x) && fact->status != BSA_STATUS_NONE) {
+		if (fact->deadline && fact->at[BSA_RETURNED] > fact->deadline) {
+			fact->miss = BSA_MISS_LATE;
+			fact->lateness = (int64_t)(fact->at[BSA_RETURNED] - fact->deadline);
+		}
+		return;
+	}
 	if (is_given_up)
 		set_unfinished_miss(fact, fact->missed_at, told);
 	else if (says_missed)
