@@ -59,4 +59,39 @@ finds()
 finds ran 'hog held the lane 83 % of that time"' '"hog"'
 finds waited 'but the run had no cpu for 83 %' '"the machine"'
 finds slept 'but the run was on no cpu for 83 %, and mostly had not asked for one' null
+
+# Camera waits for 3 s: for 1.4 s hog computes on the lane, and for 1 s, in hog's next run, the service is stopped, which the
+# request of pet shows. Then the lane is empty.
+"$trace_from_text" stopped <<-EOF
+	1 service_state pid=9 lanes=1 instance=1 contract=3
+	+1 client_connect conn=0x100001 pid=1 uid=1 app=1 name=camera
+	+1 model_prepare model=0x100001 conn=0x100001 name=net step_ns=1us
+	+1 stream_open stream=0x100001 conn=0x100001 path=async model=0x100001
+	+1 client_connect conn=0x100002 pid=2 uid=2 app=2 name=hog
+	+1 model_prepare model=0x100002 conn=0x100002 name=long step_ns=1us estimate_ns=1ms
+	+1 stream_open stream=0x100002 conn=0x100002 path=async model=0x100002
+	+1 stream_open stream=0x100003 conn=0x100002 path=burst model=0x100002
+	+1 sched_enqueue exec=0x100002:1 model=0x100002 app=2 priority=low
+	+1 sched_dispatch exec=0x100002:1 lane=0
+	+1 sched_enqueue exec=0x100001:1 model=0x100001 app=1 priority=low
+	+1 sched_enqueue exec=0x100002:2 model=0x100002 app=2 priority=low
+	+1400ms exec_end exec=0x100002:1 lane=0 status=none cpu_ns=1400000000
+	+1 sched_dispatch exec=0x100002:2 lane=0
+	+1 exec_submit exec=0x100003:1 model=0x100002 path=burst
+	+1 fmq_write exec=0x100003:1 queue=request
+	+1000ms fmq_read exec=0x100003:1 queue=request
+	+1 request_decode exec=0x100003:1 model=0x100002
+	+1 exec_delay exec=0x100002:2 delays=0,1,0
+	+1 exec_end exec=0x100002:2 lane=0 status=none cpu_ns=1000000
+	+600ms sched_dispatch exec=0x100001:1 lane=0
+	+1000 exec_end exec=0x100001:1 lane=0 status=none
+	+1 exec_end exec=0x100003:1 lane=255 status=none
+	+1 fmq_write exec=0x100003:1 queue=result
+	+1 fmq_read exec=0x100003:1 queue=result spun_ns=1 slept_ns=1600000900
+	+1 exec_return exec=0x100003:1
+EOF
+"$burstscope" import -q -o stopped.db stopped || (($? == 3))
+finds stopped 'camera'"'"'s net waited for a lane up to 2.000 s, too long in 1 wait, without 1.000 s in which the service was stopped, or hung, or had no cpu; hog held the lane 70 % of that time"' '"hog"'
+"$burstscope" starvation --threshold 1s stopped.db | grep -q '^verdict: FAIL: .*; hog held the lane longest, 47 % of that time; no event of the service was recorded for 33 % of that time' ||
+	{ echo 'unheld.sh: stopped: the verdict does not leave the stop out'; "$burstscope" starvation --threshold 1s stopped.db | grep '^verdict' || true; failures=$((failures + 1)); }
 ((failures == 0))

@@ -140,14 +140,21 @@ static int add_silences(struct bsv_findings *f, struct bsv_input *input, bool sh
 
 /* ---- starvation ---- */
 
-/* Starvation of one app and model, in percent of all its waits that were too long. */
+/*
+ * Starvation of one app and model, in percent of all its waits that were too long, without the time in which the service
+ * was stopped and went on.
+ */
 struct starved {
-	double held;     /* the app that held the lane for most of it */
-	double idle;     /* at least: the lane was empty */
-	double unrun;    /* at least: the run on the lane had no cpu */
-	double asleep;   /* of unrun: its thread had not asked for a cpu either */
-	double unknown;  /* at least: it is not known who held the lane */
-	double silent;   /* in percent of the longest waits: no event of the service, though it had requests */
+	double held;        /* the app that held the lane for most of it */
+	double idle;        /* at least: the lane was empty */
+	double unrun;       /* at least: the run on the lane had no cpu */
+	double asleep;      /* of unrun: its thread had not asked for a cpu either */
+	double unknown;     /* at least: it is not known who held the lane */
+	int64_t all_ns;     /* these waits */
+	int64_t most_ns;    /* the longest of them */
+	int64_t stopped_ns; /* what is left out of them */
+	/* in percent of the longest waits, with the stops: no event of the service was recorded, though it had requests */
+	double silent;
 	bool paused;     /* for most of that, it went on afterwards */
 	const char *hog; /* NULL if no app is known to have held the lane */
 	bool own;        /* that app is its own */
@@ -210,23 +217,27 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 	const char *name = victim ? victim : "an unknown app";
 	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
 	uint64_t executions = (uint64_t)get_named(rows, "n_executions", 0);
-	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT];
-	bsv_scoped_text *held = starved_text(by), *waits = NULL;
+	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT],
+		stopped[BSV_DURATION_TEXT];
+	bsv_scoped_text *held = starved_text(by), *waits = NULL,
+			*without = by->stopped_ns ? bsv_text(", without %s in which the service was stopped, or hung, "
+	                                                     "or had no cpu",
+	                                                     bsv_duration(stopped, by->stopped_ns))
+	                                          : strdup("");
 
-	bsv_duration(most, get_named(rows, "max_ns", 0));
+	bsv_duration(most, by->most_ns);
 	if (episodes == 1)
-		waits = bsv_text("%s waited for a lane up to %s, too long in 1 wait", name, most);
+		waits = bsv_text("%s waited for a lane up to %s, too long in 1 wait%s", name, most, without);
 	else
-		waits = bsv_text("%s waited for a lane up to %s at a time, too long in %s waits of %s %s, %s %s", name,
-		                 most, bsv_count(times, episodes), bsv_count(of, executions),
-		                 bsv_plural(executions, "execution", "executions"),
-		                 bsv_duration(all, get_named(rows, "starved_ns", 0)),
-		                 executions == 1 ? "in all" : "summed over executions");
+		waits = bsv_text("%s waited for a lane up to %s at a time, too long in %s waits of %s %s, %s %s%s",
+		                 name, most, bsv_count(times, episodes), bsv_count(of, executions),
+		                 bsv_plural(executions, "execution", "executions"), bsv_duration(all, by->all_ns),
+		                 executions == 1 ? "in all" : "summed over executions", without);
 	return bsv_finding_add(
 		f,
 		(struct bsv_finding){
 			.finding = strdup("starvation"),
-			.what = held && waits ? bsv_text("%s%s", waits, held) : NULL,
+			.what = held && waits && without ? bsv_text("%s%s", waits, held) : NULL,
 			.who = victim,
 			.culprit = holder ? bsv_text_copy(by->hog) : NULL,
 			.doer = machine   ? strdup("the machine")
@@ -239,7 +250,7 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 			.misses = -1,
 			.first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN),
 			.last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN),
-			.lost_ns = get_named(rows, "starved_ns", -1),
+			.lost_ns = by->all_ns,
 			.see = "starvation",
 			.fails = fails ? BSV_FAILS_STARVATION : 0,
 			.advice = machine  ? bsv_finding_advice(f, "machine", NULL)
@@ -270,24 +281,38 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 
 	while (r >= 0 && n++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
 		const char *app = text_named(rows, "app"), *hog = text_named(rows, "culprit");
-		int64_t all = get_named(rows, "starved_ns", 0);
-		double percent = all > 0 ? 100 / (double)all : 0;
+		int64_t all = get_named(rows, "starved_ns", 0), stopped, idle_too;
+		double percent;
 		struct bsv_starved_by by;
 		struct starved starved;
 
-		r = bsv_starved_by(&by, input, app, text_named(rows, "model"), err);
+		r = bsv_starved_by(&by, input, app, text_named(rows, "model"), hog, err);
 		if (r < 0)
 			break;
+		/* Mostly silence: then the figures are of all of the waits, and no app is blamed for any of them. */
 		starved =
-			(struct starved){ .idle = percent * (double)by.idle_ns,
-			                  .unrun = percent * (double)by.unrun_ns,
-			                  .asleep = percent * (double)by.asleep_ns,
-			                  .unknown = percent * (double)by.unknown_ns,
-			                  .silent = by.all_ns > 0 ? 100 * (double)by.silent_ns / (double)by.all_ns : 0,
+			(struct starved){ .silent = by.all_ns > 0 ? 100 * (double)by.silent_ns / (double)by.all_ns : 0,
 			                  .paused = 2 * by.paused_ns > by.silent_ns,
 			                  .hog = hog,
-			                  .own = app && hog && !strcmp(app, hog) };
-		if (hog)
+			                  .own = app && hog && !strcmp(app, hog),
+			                  .all_ns = all,
+			                  .most_ns = get_named(rows, "max_ns", 0) };
+		if (by.stopped_ns && !is_starved_by_silence(&starved)) {
+			starved.all_ns -= by.stopped_ns;
+			starved.most_ns = by.most_ns;
+			starved.stopped_ns = by.stopped_ns;
+		}
+		/* A stop is no time of the run that held the lane then, nor one in which the lane was left empty. */
+		percent = starved.all_ns > 0 ? 100 / (double)starved.all_ns : 0;
+		stopped = starved.stopped_ns ? by.paused_ns : 0;
+		idle_too = stopped > by.unrun_ns ? stopped - by.unrun_ns : 0;
+		starved.idle = percent * (double)(by.idle_ns > idle_too ? by.idle_ns - idle_too : 0);
+		starved.unrun = percent * (double)(by.unrun_ns > stopped ? by.unrun_ns - stopped : 0);
+		starved.asleep = percent * (double)(by.asleep_ns > stopped ? by.asleep_ns - stopped : 0);
+		starved.unknown = percent * (double)by.unknown_ns;
+		if (hog && starved.stopped_ns)
+			starved.held = percent * (double)by.held_ns;
+		else if (hog)
 			starved.held = bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real;
 		r = add_starved(f, rows, &starved, bsv_judged(j) == BSV_FAIL, err);
 	}

@@ -212,21 +212,28 @@ static int read_unheld(struct bsv_rows **ret, const struct bsv_input *input, int
 }
 
 int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const char *app, const char *model,
-                   struct bsa_err *err)
+                   const char *culprit, struct bsa_err *err)
 {
 	const struct bsv_quantity threshold = { .given = false };
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
 	bsv_scoped_text *name = app ? bsv_quoted(app) : strdup("NULL"),
-			*of = model ? bsv_quoted(model) : strdup("NULL");
+			*of = model ? bsv_quoted(model) : strdup("NULL"),
+			*by = culprit ? bsv_quoted(culprit) : strdup("NULL");
 	const struct bsv_placeholder placeholders[] = {
-		{ "episodes", episodes }, { "app", name }, { "model", of }, { NULL, NULL }
+		{ "episodes", episodes }, { "app", name }, { "model", of }, { "culprit", by }, { NULL, NULL }
 	};
-	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_rows *rows = NULL, *stopped = NULL;
 	int r;
 
 	*ret = (struct bsv_starved_by){ .idle_ns = 0 };
-	if (!episodes || !name || !of)
+	if (!episodes || !name || !of || !by)
 		return bsv_no_memory(err);
+	r = bsv_input_row(&stopped, input, bsv_sql_starvation_stopped, placeholders, err);
+	if (r < 0)
+		return r;
+	ret->stopped_ns = bsv_rows_get(stopped, 0, 0);
+	ret->most_ns = bsv_rows_get(stopped, 1, 0);
+	ret->held_ns = bsv_rows_get(stopped, 2, 0);
 	for (r = bsv_input_row(&rows, input, bsv_sql_starvation_longest, placeholders, err); r > 0;
 	     r = bsv_rows_step(rows, err)) {
 		bsv_scoped_rows *unheld = NULL;

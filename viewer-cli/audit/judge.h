@@ -21,10 +21,15 @@ struct bsv_starved_by {
 	int64_t paused_ns;  /* of these: it was stopped, and went on */
 	int64_t asleep_ns;  /* of unrun_ns: its thread had not asked for a cpu either */
 	int64_t all_ns;     /* waits that these times are parts of */
+
+	/* of all its waits that were too long: the service was stopped, and went on; 0: never */
+	int64_t stopped_ns;
+	/* without the stops: the longest of these waits, and for how long at least @culprit held the lane */
+	int64_t most_ns, held_ns;
 };
 
-/* By the names of the app and the model; NULL: an unknown one. */
+/* By the names of the app, the model and the culprit; NULL: an unknown one. */
 int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const char *app, const char *model,
-                   struct bsa_err *err);
+                   const char *culprit, struct bsa_err *err);
 
 #endif

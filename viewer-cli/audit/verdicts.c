@@ -239,32 +239,40 @@ static const char *limit_text(char to[BSV_DURATION_TEXT], const struct bsv_bound
 	return bsv_duration(to, bounds->threshold.value);
 }
 
-enum { HELD_TEXT = 192, NAME_MOST = 120 /* bytes of a name in a sentence */ };
+enum { HELD_TEXT = 288, NAME_MOST = 120 /* bytes of a name in a sentence */ };
 
 /* The holders of the lane during the longest wait: "; the lane was held mostly by hog". */
 static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_facts *f)
 {
 	double percent = f->max_gap_ns > 0 ? 100 / (double)f->max_gap_ns : 0;
+	/* A silent service does not run what is on the lane. */
+	int64_t held = longer_of(f->holder_ns - f->silent_ns, 0), unrun = longer_of(f->unrun_ns - f->silent_ns, 0);
+	size_t length;
 
 	*to = 0;
 	if (2 * f->silent_ns > f->max_gap_ns)
 		snprintf(to, HELD_TEXT, "; no event of the service was recorded for %.0f %% of that time",
 		         percent * (double)f->silent_ns);
-	else if (2 * f->unrun_ns > f->max_gap_ns)
+	else if (2 * unrun > f->max_gap_ns)
 		snprintf(to, HELD_TEXT,
 		         "; the lane was held mostly by %.*s, but the run had no cpu for %.0f %% of that time",
 		         f->holder ? bsv_cut(f->holder, NAME_MOST) : NAME_MOST, f->holder ? f->holder : "an app",
-		         percent * (double)f->unrun_ns);
-	else if (f->holder && 2 * f->holder_ns > f->max_gap_ns)
+		         percent * (double)unrun);
+	else if (f->holder && 2 * held > f->max_gap_ns)
 		snprintf(to, HELD_TEXT, "; the lane was held mostly by %.*s", bsv_cut(f->holder, NAME_MOST), f->holder);
-	else if (f->unknown_ns > f->idle_ns && f->unknown_ns >= f->holder_ns)
+	else if (f->unknown_ns > f->idle_ns && f->unknown_ns >= held)
 		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of that time",
 		         percent * (double)f->unknown_ns);
-	else if (f->idle_ns > 0 && f->idle_ns >= f->holder_ns)
+	else if (f->idle_ns > 0 && f->idle_ns >= held)
 		snprintf(to, HELD_TEXT, "; the lane was empty for %.0f %% of that time", percent * (double)f->idle_ns);
 	else if (f->holder)
 		snprintf(to, HELD_TEXT, "; %.*s held the lane longest, %.0f %% of that time",
-		         bsv_cut(f->holder, NAME_MOST), f->holder, percent * (double)f->holder_ns);
+		         bsv_cut(f->holder, NAME_MOST), f->holder, percent * (double)held);
+	length = strlen(to);
+	if (f->silent_ns > 0 && 2 * f->silent_ns <= f->max_gap_ns)
+		snprintf(to + length, HELD_TEXT - length,
+		         "; no event of the service was recorded for %.0f %% of that time",
+		         percent * (double)f->silent_ns);
 	return to;
 }
 
