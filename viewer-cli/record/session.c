@@ -410,11 +410,6 @@ int bsv_session_check(const struct bsv_session *s, struct bsa_err *err)
 	return n < 0 ? session_failed(s, "find its session", n, err) : 0;
 }
 
-static uint64_t session_limit_ms(const struct bsv_session *s)
-{
-	return s->limit_ms ? s->limit_ms : BSV_SESSION_LIMIT_MS;
-}
-
 /*
  * Sizes are read each second. A ring that overwrites a file can have the same size twice, so one
  * look proves nothing.
@@ -445,13 +440,36 @@ static uint64_t is_stuck(struct progress *p, const char *directory, uint64_t lim
 	return now - p->grew_at >= limit_ms / 6 * 1000000 && bsv_programs_stopped(stopped) ? limit_ms / 6 : 0;
 }
 
-static int session_stuck(const struct bsv_session *s, struct bsa_err *err)
+/* Write the events recorded so far to files. They are there when nothing is pending. */
+int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 {
+	const struct timespec a_while = { .tv_nsec = PENDING_LOOK_MS * 1000000L };
+	const uint64_t limit_ms = s->limit_ms ? s->limit_ms : BSV_SESSION_LIMIT_MS;
+	struct progress progress = { .looked_at = bsv_now(), .grew_at = bsv_now() };
+	int r = s->lttng->stop_tracing_no_wait(s->name);
 	struct bsv_program stopped[BSV_PROGRAMS_MOST];
-	unsigned n = bsv_programs_stopped(stopped);
 	char silent[BSV_DURATION_TEXT];
+	unsigned n;
 
+	if (r < 0 && r != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
+		return session_failed(s, "stop", r, err);
+	while ((r = s->lttng->data_pending(s->name)) == 1) {
+		if (!s->stuck_ms)
+			s->stuck_ms = is_stuck(&progress, s->directory, limit_ms);
+		if (s->stuck_ms)
+			break;
+		nanosleep(&a_while, NULL);
+	}
+	if (r < 0)
+		return session_failed(s, "write the rest", r, err);
+	if (!r) {
+		s->stuck_ms = 0;
+		return 0;
+	}
+
+	/* stuck */
 	bsv_duration(silent, (int64_t)s->stuck_ms * 1000000);
+	n = bsv_programs_stopped(stopped);
 	if (!n)
 		return bsa_fail(err, BSA_E_ENV,
 		                "LTTng holds recorded events back, and has written nothing to %s for %s: is the disk "
@@ -462,26 +480,6 @@ static int session_stuck(const struct bsv_session *s, struct bsa_err *err)
 	                "stopped, probably while it emits an event; the last packets of its buffers may be missing, "
 	                "and what is missing counts as a loss",
 	                s->directory, silent, stopped[0].name, (long)stopped[0].pid, n > 1 ? ", as others," : "");
-}
-
-/* Write the events recorded so far to files. They are there when nothing is pending. */
-int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
-{
-	const struct timespec a_while = { .tv_nsec = PENDING_LOOK_MS * 1000000L };
-	struct progress progress = { .looked_at = bsv_now(), .grew_at = bsv_now() };
-	int r = s->lttng->stop_tracing_no_wait(s->name);
-
-	if (r < 0 && r != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
-		return session_failed(s, "stop", r, err);
-	while ((r = s->lttng->data_pending(s->name)) == 1) {
-		if (!s->stuck_ms)
-			s->stuck_ms = is_stuck(&progress, s->directory, session_limit_ms(s));
-		if (s->stuck_ms)
-			return session_stuck(s, err);
-		nanosleep(&a_while, NULL);
-	}
-	s->stuck_ms = 0;
-	return r < 0 ? session_failed(s, "write the rest", r, err) : 0;
 }
 
 int bsv_session_snapshot(const struct bsv_session *s, const char *directory, struct bsa_err *err)

@@ -270,10 +270,13 @@ int64_t bsv_diagnose_when(const struct bsv_case *c, struct bsv_input *input, str
 	return r < 0 ? r : c->at + (r ? bsv_rows_get(rows, 0, 0) : 0);
 }
 
-/* From the latest beginning of a cpu's buffer on, all is there. */
+/*
+ * From the latest beginning of a cpu's buffer on, all is there, except for the names of apps and
+ * models, if the events that have them came before.
+ */
 static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 {
-	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_rows *rows = NULL, *unnamed = NULL;
 	int r = bsv_rows_bound(&rows, d->input.db, bsv_sql_case_held,
 	                       (const struct bsv_value[]){ { ":at", d->at, NULL }, { 0 } }, err);
 	int64_t from = d->input.began;
@@ -284,21 +287,13 @@ static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 	if (r > 0 && bsv_rows_get(rows, 0, from) > from)
 		from = bsv_rows_get(rows, 0, from);
 	d->c->held = r >= 0 && from <= d->at ? d->at - from : -1;
-	return r < 0 ? r : 0;
-}
 
-/* Buffers that were written over may lack the events that name apps and models. */
-static int count_unnamed(struct bsv_diagnosing *d, struct bsa_err *err)
-{
-	const struct bsv_case_fired none = { .n_execs = 0 };
-	bsv_scoped_rows *rows = NULL;
-	int r;
-
-	d->fired = &none;
-	r = bsv_diagnosing_ask(&rows, d, bsv_sql_case_unnamed, strdup("1"), err);
+	d->fired = &d->c->fired[0];
 	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	d->c->unnamed = r > 0 ? (uint64_t)bsv_diagnosing_number(rows, "n_unnamed", 0) : 0;
+		r = bsv_diagnosing_ask(&unnamed, d, bsv_sql_case_unnamed, strdup("1"), err);
+	if (r >= 0)
+		r = bsv_rows_step(unnamed, err);
+	d->c->unnamed = r > 0 ? (uint64_t)bsv_diagnosing_number(unnamed, "n_unnamed", 0) : 0;
 	return r < 0 ? r : 0;
 }
 
@@ -411,8 +406,6 @@ int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct
 		r = add_unexplained(&d, &c->fired[i], err);
 	if (r >= 0)
 		r = find_held(&d, err);
-	if (r >= 0)
-		r = count_unnamed(&d, err);
 	if (r >= 0) {
 		free(c->summary);
 		free(c->state);
