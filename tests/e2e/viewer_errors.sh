@@ -158,6 +158,21 @@ for command in "${!asks[@]}"; do
 	fi
 done
 
+# What can be judged without the recording is judged before one is looked for, which may take an import.
+for command in "${!asks[@]}"; do
+	with "$command" missing.db
+	if "$burstscope" "$command" --help | grep -q -- '--part NAME'; then
+		fails 2 "--part: no 'xyzzy'" "${arguments[@]}" --part xyzzy
+	fi
+	if "$burstscope" "$command" --help | grep -q -- '--from TIME'; then
+		fails 2 '--from 2.000 s is not before --to 1.000 s' "${arguments[@]}" --from 2s --to 1s
+		fails 2 '--to 0: nothing begins before the recording' "${arguments[@]}" --to 0s
+	fi
+	if "$burstscope" "$command" --help | grep -q -- '--where EXPR'; then
+		fails 2 '--where is empty; write a condition' "${arguments[@]}" --where ' '
+	fi
+done
+
 # Commands that need executions.
 for command in latency overhead misses; do
 	with "$command" none.db
@@ -232,6 +247,14 @@ done <<'END'
 5|/dev/full cannot be written|export -o /dev/full good.db
 2|expected EXEC [INPUT]|explain
 2|'good.db' is not an execution|explain good.db
+2|--part: no 'worts'; did you mean 'worst'?|misses --part worts missing.db
+2|--part: no 'xyzzy'; there are pairs, models|preemptions --part xyzzy missing.db
+2|--part doers covers whole recordings only: leave out --where|misses --from 1s --part doers missing.db
+2|--by: no 'xyzzy'; there are app, model, priority, path and burst|latency --by xyzzy missing.db
+2|--by: no 'apps'; did you mean 'app'?|overhead --by model,apps missing.db
+2|--around 'here' is neither an execution|timeline --around here missing.db
+2|--around sets the time: leave out --from and --to|timeline --around worst --from 1s missing.db
+2|--span needs --around|timeline --span 1s missing.db
 2|'wrost' is not an execution; did you mean 'worst'?|explain wrost good.db
 2|unrecognized token: "'camera"|misses --where "app='camera" good.db
 2|--part doers covers whole recordings only: leave out --where|misses --where "app='camera'" --part doers good.db

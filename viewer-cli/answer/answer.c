@@ -13,10 +13,10 @@
 
 #include "answer/pager.h"
 #include "base/letters.h"
-#include "base/nearest.h"
 #include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/text.h"
+#include "options/options.h"
 #include "render/render.h"
 #include "render/scale.h"
 
@@ -75,6 +75,7 @@ struct bsv_answer *bsv_answer_free(struct bsv_answer *a)
 static void add_part(struct bsv_answer *a, struct part part)
 {
 	assert(part.name && (!part.sql || !part.rows));
+	assert(!a || !a->call->command->parts || bsv_options_has_part(a->call->command, part.name));
 	if (a && a->n_parts < MOST_PARTS && (part.sql || part.rows)) {
 		a->parts[a->n_parts++] = part;
 		return;
@@ -189,8 +190,7 @@ static const struct bsv_verdict *worst_rule(const struct bsv_answer *a)
 /* Choose the parts to be printed, [*ret, *ret + n). */
 static int parts_choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, struct bsa_err *err)
 {
-	const char *name = a->call->asked.part, *nearest;
-	char there[256] = "";
+	const char *name = a->call->asked.part;
 
 	*ret = a->parts;
 	*ret_n = a->call->asked.format == BSV_CSV && a->n_parts ? 1 : a->n_parts;
@@ -200,12 +200,7 @@ static int parts_choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, 
 	*ret = part_find(a, name);
 	if (*ret)
 		return 0;
-	nearest = bsv_nearest(name, &a->parts[0].name, a->n_parts, sizeof(a->parts[0]));
-	if (nearest)
-		return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; did you mean '%s'?", name, nearest);
-	for (size_t i = 0; i < a->n_parts; i++)
-		snprintf(there + strlen(there), sizeof(there) - strlen(there), "%s%s", i ? ", " : "", a->parts[i].name);
-	return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; there are %s", name, there);
+	return bsv_options_no_part(name, &a->parts[0].name, a->n_parts, sizeof(a->parts[0]), err);
 }
 
 /* ---- for people ---- */
@@ -322,28 +317,21 @@ static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *
 	return 0;
 }
 
-/* Does a drawing or a part stand between the first line and what follows the parts? */
-static bool has_shown_part(const struct bsv_answer *a, const struct part *parts, size_t n)
-{
-	bool shown = a->draw || a->call->asked.part;
-
-	for (size_t i = 0; i < n; i++)
-		shown |= !parts[i].hidden;
-	return shown;
-}
-
 static int print_table(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n, bool judged,
                        const struct bsv_screen *s, struct bsa_err *err)
 {
 	char text[BSV_COVERAGE_TEXT], line[BSV_COVERAGE_TEXT + 16];
-	bool named = a->call->asked.part;
+	bool named = a->call->asked.part, shown = a->draw || named;
 	int r;
 
 	if (a->replayed) {
 		bsv_scoped_text *with = bsv_text("replayed with %s", *a->replayed ? a->replayed : "no change");
 
 		print_text(to, s, BSV_PLAIN, with ? with : "", 2);
-		fputs(has_shown_part(a, parts, n) ? "\n" : "", to);
+		/* a blank line, if a drawing or a part follows */
+		for (size_t i = 0; i < n; i++)
+			shown |= !parts[i].hidden;
+		fputs(shown ? "\n" : "", to);
 	}
 	r = a->draw && !named ? a->draw(to, s, a->draw_ctx, err) : print_parts(to, s, parts, n, named, err);
 	if (r < 0)

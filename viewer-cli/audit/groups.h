@@ -21,7 +21,10 @@ struct bsv_groups {
 };
 
 /* @by is the value of --by; NULL: app, model and path. BSA_E_USAGE: it names an unknown word. */
-int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *input, struct bsa_err *err);
+int bsv_groups_ask(struct bsv_groups *ret, const char *by, struct bsa_err *err);
+
+/* The same groups in a recording. */
+int bsv_groups_read(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err);
 
 /*
  * @stored, or where groups are not stored @picked, with these placeholders filled: @with@; @phase@ and

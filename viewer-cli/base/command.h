@@ -109,6 +109,7 @@ struct bsv_command {
 	const struct bsv_option *options;
 	size_t options_size, min, max; /* min, max: number of operands */
 	unsigned asks;                 /* enum bsv_asks */
+	const char *const *parts;      /* with BSV_ASK_FORMAT: names of all parts that an answer may have, then NULL */
 	/* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
 	bool whole;
 	/* the exit status is 3, without --verdict too, where the recording does not say enough for an answer */

@@ -275,6 +275,7 @@ const struct bsv_command bsv_cases = {
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
+	.parts = (const char *const[]){ "cases", "groups", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT | BSV_ASK_ANY,
 	.run = cases_run,
 };

@@ -295,6 +295,7 @@ const struct bsv_command bsv_check = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "rules", "results", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN,
 	.run = check_run,
 };

@@ -626,6 +626,7 @@ const struct bsv_command bsv_diff = {
 	.options_size = sizeof(struct options),
 	.min = 2,
 	.max = 2 * BSV_RECORDINGS_MOST,
+	.parts = (const char *const[]){ "changes", "groups", "endings", "phases", "mix", "settings", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
 	.run = diff_run,
 };

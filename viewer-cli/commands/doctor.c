@@ -326,6 +326,7 @@ const struct bsv_command bsv_doctor = {
 	.more = "The status is 1 if there is a problem, or if the recording lost anything.\n",
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "checks", "losses", "impostors", "advice", NULL },
 	.asks = BSV_ASK_FORMAT,
 	.whole = true,
 	.run = doctor_run,

@@ -365,6 +365,8 @@ const struct bsv_command bsv_explain = {
 		"add up to the budget.\n",
 	.min = 1,
 	.max = 2,
+	.parts = (const char *const[]){ "execution", "phases", "waits", "ledger", "without", "lanes", "preemptions",
+	                                NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN,
 	.run = explain_run,
 };

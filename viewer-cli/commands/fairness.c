@@ -217,6 +217,7 @@ const struct bsv_command bsv_fairness = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "sharing", "deadlines", "apps", "jain", "interference", "windows", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
 	.whole = true,
 	.run = fairness_run,

@@ -134,10 +134,12 @@ static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	__attribute__((cleanup(latency_fini))) struct latency l = { .call = call, .phase = phases[o->phase] };
 	bool few;
-	int r = bsv_input_open(&l.input, call->operands[0], call, err);
+	int r = bsv_groups_ask(&l.groups, o->by, err);
 
 	if (r >= 0)
-		r = bsv_groups_read(&l.groups, o->by, &l.input, err);
+		r = bsv_input_open(&l.input, call->operands[0], call, err);
+	if (r >= 0)
+		r = bsv_groups_read(&l.groups, &l.input, err);
 	if (r < 0)
 		return r;
 	l.answer = bsv_answer_new(call, &l.input);
@@ -184,6 +186,7 @@ const struct bsv_command bsv_latency = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "latency", "phases", "histogram", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
 	.run = latency_run,
 };

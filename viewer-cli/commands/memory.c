@@ -50,6 +50,7 @@ const struct bsv_command bsv_memory = {
 		"costs.\n",
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "pools", "peak", "buffers", "rejects", "exhausted", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT,
 	.whole = true,
 	.run = memory_run,

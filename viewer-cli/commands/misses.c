@@ -341,21 +341,31 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 	                "misses --part ledgers");
 }
 
+/* Some parts are of a whole recording. @picks: executions of it were picked. */
+static int check_whole(const char *part, bool picks, struct bsa_err *err)
+{
+	if (!picks || !part || (strcmp(part, "doers") != 0 && strcmp(part, "preparations") != 0))
+		return 0;
+	return bsa_fail(err, BSA_E_USAGE, "--part %s covers whole recordings only: leave out --where, --from and --to",
+	                part);
+}
+
 static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const enum by by = (enum by)o->by;
 	bsv_scoped_report report = { 0 };
 	struct misses misses = { 0 };
-	const char *part = call->asked.part;
+	const struct bsv_asked *asked = &call->asked;
 	struct bsv_rows *prepared = NULL;
-	int r = bsv_report_open(&report, call, err);
+	int r = check_whole(asked->part, asked->where || asked->from.given || asked->to.given, err);
 
+	if (r >= 0)
+		r = bsv_report_open(&report, call, err);
+	if (r >= 0)
+		r = check_whole(asked->part, report.input.picks, err); /* a scope picks, too */
 	if (r < 0)
 		return r;
-	if (report.input.picks && part && (!strcmp(part, "doers") || !strcmp(part, "preparations")))
-		return bsa_fail(err, BSA_E_USAGE,
-		                "--part %s covers whole recordings only: leave out --where, --from and --to", part);
 	if (!report.input.picks) {
 		misses.preparations = bsv_report_ask(&report, "preparations", bsv_sql_preparations, NULL);
 		r = bsv_report_read(&prepared, &report, misses.preparations, err);
@@ -395,6 +405,8 @@ const struct bsv_command bsv_misses = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "causes", "doers", "apps", "models", "culprits", "without", "undecided",
+	                                "worst", "ledgers", "totals", "preparations", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_ANY,
 	.run = misses_run,
 };

@@ -164,10 +164,12 @@ static int overhead_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *options_given = call->options;
 	__attribute__((cleanup(overhead_fini))) struct overhead o = { .answer = NULL };
-	int r = bsv_input_open(&o.input, call->operands[0], call, err);
+	int r = bsv_groups_ask(&o.groups, options_given->by, err);
 
 	if (r >= 0)
-		r = bsv_groups_read(&o.groups, options_given->by, &o.input, err);
+		r = bsv_input_open(&o.input, call->operands[0], call, err);
+	if (r >= 0)
+		r = bsv_groups_read(&o.groups, &o.input, err);
 	if (r < 0)
 		return r;
 	o.people = call->asked.format == BSV_TABLE && !call->asked.show_sql;
@@ -195,6 +197,7 @@ const struct bsv_command bsv_overhead = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "overhead", "causes", "cold", "gain", "around", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
 	.run = overhead_run,
 };

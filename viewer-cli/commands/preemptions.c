@@ -29,6 +29,7 @@ const struct bsv_command bsv_preemptions = {
 	.more = "Parts: pairs, models.\n",
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "pairs", "models", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
 	.run = preemptions_run,
 };

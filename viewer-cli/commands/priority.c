@@ -133,6 +133,7 @@ const struct bsv_command bsv_priority = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "inversions", "choices", "worst", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
 	.run = priority_run,
 };

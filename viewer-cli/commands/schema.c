@@ -91,6 +91,7 @@ const struct bsv_command bsv_schema = {
 		"duration.\n"
 		"Without DB: the tables of a database made by this version.\n",
 	.max = 2,
+	.parts = (const char *const[]){ "relations", "columns", NULL },
 	.asks = BSV_ASK_FORMAT,
 	.run = schema_run,
 };

@@ -47,6 +47,7 @@ const struct bsv_command bsv_slots = {
 	.more = "Parts: models, cost, bursts.\n",
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "models", "cost", "bursts", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
 	.run = slots_run,
 };

@@ -192,6 +192,7 @@ const struct bsv_command bsv_sql = {
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 2,
+	.parts = (const char *const[]){ "rows", "queries", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_ANY,
 	.whole = true,
 	.run = sql_run,

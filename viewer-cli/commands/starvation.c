@@ -65,6 +65,7 @@ const struct bsv_command bsv_starvation = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "victims", "culprits", "episodes", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
 	.run = starvation_run,
 };

@@ -780,6 +780,7 @@ const struct bsv_command bsv_summary = {
 		"fairness, priority and starvation.\n",
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "trust", "diagnosis", "audits", "executions", "missed", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_VERDICT,
 	.whole = true,
 	.run = summary_run,

@@ -137,12 +137,6 @@ static int read_range(struct asked *a, struct bsa_err *err)
 	int64_t began, ended, all = AROUND_NS;
 	int r;
 
-	if (around && (asked->from.given || asked->to.given))
-		return bsa_fail(err, BSA_E_USAGE, "--around sets the time: leave out --from and --to");
-	if (span->given && !around)
-		return bsa_fail(err, BSA_E_USAGE, "--span needs --around");
-	if (span->given && !span->value)
-		return bsa_fail(err, BSA_E_USAGE, "--span: 0 is out of range");
 	if (!around) {
 		a->from = asked->from.given ? clamp_between(asked->from.value, 0, recording_length(a) - 1) : 0;
 		a->to = asked->to.given ? clamp_between(asked->to.value, a->from + 1, recording_length(a))
@@ -155,11 +149,6 @@ static int read_range(struct asked *a, struct bsa_err *err)
 		if (began > recording_length(a))
 			return bsa_fail(err, BSA_E_USAGE, "--around %s is after the end of the recording", around);
 	} else {
-		if (!bsv_is_which(around))
-			return bsa_fail(err, BSA_E_USAGE,
-			                "--around '%s' is neither an execution (its id, STREAM/SEQ, worst or "
-			                "slowest) nor a time such as 1.5s",
-			                around);
 		r = bsv_which(&a->focus, &a->input, around, err);
 		if (r >= 0)
 			r = execution_time(a, a->focus, &began, &ended, err);
@@ -476,8 +465,23 @@ static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 	__attribute__((cleanup(asked_fini))) struct asked a = { .call = call, .options = call->options };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_input_open(&a.input, call->operands[0], call, err);
+	const struct bsv_quantity *span = &a.options->span;
+	const char *around = a.options->around;
+	int64_t time;
+	int r;
 
+	if (around && (call->asked.from.given || call->asked.to.given))
+		return bsa_fail(err, BSA_E_USAGE, "--around sets the time: leave out --from and --to");
+	if (span->given && !around)
+		return bsa_fail(err, BSA_E_USAGE, "--span needs --around");
+	if (span->given && !span->value)
+		return bsa_fail(err, BSA_E_USAGE, "--span: 0 is out of range");
+	if (around && !bsv_duration_read(around, &time) && !bsv_is_which(around))
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--around '%s' is neither an execution (its id, STREAM/SEQ, worst or slowest) nor a "
+		                "time such as 1.5s",
+		                around);
+	r = bsv_input_open(&a.input, call->operands[0], call, err);
 	if (r >= 0)
 		r = bsv_input_needs_executions(&a.input, err);
 	if (r >= 0)
@@ -540,6 +544,7 @@ const struct bsv_command bsv_timeline = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "slices", "waits", "marks", "losses", "cpus", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT,
 	.whole = true,
 	.run = timeline_run,

@@ -593,6 +593,8 @@ const struct bsv_command bsv_whatif = {
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
+	.parts = (const char *const[]){ "replay", "misses", "latency", "shares", "front", "sureness", "alternatives",
+	                                "advice", "undecided", NULL },
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT,
 	.whole = true,
 	.refuses = true,

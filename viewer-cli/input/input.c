@@ -9,6 +9,7 @@
  */
 #include "input/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -209,14 +210,10 @@ static int read_from_and_to(struct bsv_input *input, const struct bsv_call *call
 	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
 	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
 
+	assert(!from->given || !to->given || from->value < to->value); /* otherwise options.c refuses them */
 	input->from = from->given ? time_later(input->began, from->value) : INT64_MIN;
 	input->to = to->given ? time_later(input->began, to->value) : INT64_MAX;
 	input->coverage.timed = from->given || to->given;
-	if (from->given && to->given && from->value >= to->value)
-		return bsa_fail(err, BSA_E_USAGE, "--from %s is not before --to %s", bsv_duration(a, from->value),
-		                bsv_duration(b, to->value));
-	if (to->given && !to->value)
-		return bsa_fail(err, BSA_E_USAGE, "--to 0: nothing begins before the recording");
 	if (from->given && from->value > bsv_input_length(input))
 		return bsa_fail(err, BSA_E_USAGE, "--from %s is after the end of the recording, which is %s long",
 		                bsv_duration(a, from->value), bsv_duration(b, bsv_input_length(input)));
@@ -300,9 +297,6 @@ static int check_where(struct bsa_db *db, const char *with, const char *where, s
 {
 	struct bsa_err why = { "" };
 
-	if (!where[strspn(where, " \t\n")])
-		return bsa_fail(err, BSA_E_USAGE,
-		                "--where is empty; write a condition, as in --where \"app = 'camera'\"");
 	for (int bare = 1; bare >= 0; bare--) { /* first as it was written, for the message */
 		bsv_scoped_text *condition = bsv_text(bare ? "%s" : "(%s)", where);
 		bsv_scoped_text *sql = condition ? where_text(bsv_sql_where_check, with, condition) : NULL;

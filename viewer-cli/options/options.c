@@ -13,6 +13,7 @@
 
 #include "base/letters.h"
 #include "base/nearest.h"
+#include "base/numbers.h"
 #include "base/quantity.h"
 #include "base/screen.h"
 #include "render/render.h"
@@ -281,6 +282,51 @@ static void free_words(char ***words)
 	free(*words);
 }
 
+bool bsv_options_has_part(const struct bsv_command *command, const char *part)
+{
+	size_t i = 0;
+
+	while (command->parts[i] && strcmp(command->parts[i], part))
+		i++;
+	return command->parts[i];
+}
+
+int bsv_options_no_part(const char *part, const char *const *names, size_t n, size_t stride, struct bsa_err *err)
+{
+	const char *nearest = bsv_nearest(part, names, n, stride);
+	char there[256] = "";
+	size_t used = 0;
+
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; did you mean '%s'?", part, nearest);
+	for (size_t i = 0; i < n && used < sizeof(there); i++)
+		used += (size_t)snprintf(there + used, sizeof(there) - used, "%s%s", i ? ", " : "",
+		                         *(const char *const *)((const char *)names + i * stride));
+	return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; there are %s", part, there);
+}
+
+/* What can be judged of the shared options before a recording is opened, which may take an import. */
+static int check_shared(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
+	size_t n = 0;
+
+	if (from->given && to->given && from->value >= to->value)
+		return bsa_fail(err, BSA_E_USAGE, "--from %s is not before --to %s", bsv_duration(a, from->value),
+		                bsv_duration(b, to->value));
+	if (to->given && !to->value)
+		return bsa_fail(err, BSA_E_USAGE, "--to 0: nothing begins before the recording");
+	if (call->asked.where && !call->asked.where[strspn(call->asked.where, " \t\n")])
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--where is empty; write a condition, as in --where \"app = 'camera'\"");
+	if (!call->asked.part || bsv_options_has_part(call->command, call->asked.part))
+		return 0;
+	while (call->command->parts[n])
+		n++;
+	return bsv_options_no_part(call->asked.part, call->command->parts, n, sizeof(*call->command->parts), err);
+}
+
 int bsv_options_read(const struct bsv_command *command, int argc, char **argv, void *own, struct bsv_call *ret,
                      struct bsa_err *err)
 {
@@ -336,7 +382,7 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	if (ret->n_operands > command->max)
 		return bsa_fail(err, BSA_E_USAGE, "unexpected operand '%s'; see burstscope %s --help",
 		                ret->operands[command->max], command->name);
-	return 0;
+	return check_shared(ret, err);
 }
 
 void bsv_options_each(const struct bsv_command *command, void (*take)(void *ctx, const struct bsv_option *o), void *ctx)

@@ -15,6 +15,12 @@
 int bsv_options_read(const struct bsv_command *command, int argc, char **argv, void *own, struct bsv_call *ret,
                      struct bsa_err *err);
 
+/* May an answer of @command, which has its parts, have @part? */
+bool bsv_options_has_part(const struct bsv_command *command, const char *part);
+
+/* Refuse @part, which is none of the @n names that are @stride bytes apart: BSA_E_USAGE with the nearest, or all. */
+int bsv_options_no_part(const char *part, const char *const *names, size_t n, size_t stride, struct bsa_err *err);
+
 /* Pass each option of @command to @take, in the order of its help. */
 void bsv_options_each(const struct bsv_command *command, void (*take)(void *ctx, const struct bsv_option *o),
                       void *ctx);
