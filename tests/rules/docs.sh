@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # docs.sh TREE -- the C that the README and the pages below docs show is a file of docs/examples, whole; together they point to every one
-# of them; what each of them points to is there; and docs/performance.md shows no figures without the command and the day they are of.
+# of them; what each of them points to is there; docs/performance.md shows no figures without the command and the day they are of; and
+# docs/soak.md says what each part of ./run soak does.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
@@ -64,4 +65,18 @@ done < <([[ ! -f $tree/docs/performance.md ]] || awk '
 	on && NR == at + 1 && /^\$ / { told = 1 }
 	!on && NF { before = $0 }' "$tree/docs/performance.md")
 
-judged "$shown examples are shown as they are, what is pointed to exists, and $figures blocks of figures say what they are of"
+# Each part of ./run soak has a row of its own in the table that begins with "| part | what the part does", or a row for NAME-*.
+mapfile -t rows < <([[ ! -f $tree/docs/soak.md ]] || awk -F ' *[|] *' '/^[|] part [|] what/ { on = 1 } !/^[|]/ { on = 0 } on { n = split($2, names, ", "); for (i = 1; i <= n; i++) print names[i] }' \
+	"$tree/docs/soak.md")
+parts=0
+while read -r part; do
+	parts=$((parts + 1))
+	found=
+	for row in "${rows[@]}"; do
+		# shellcheck disable=SC2053 # a pattern
+		[[ $part != $row ]] || found=yes
+	done
+	[[ $found ]] || broken "docs/soak.md does not say what the part $part of ./run soak does"
+done < <([[ ! -f $tree/run ]] || awk '/^soak_parts\(\)/ { on = 1 } /^}/ { on = 0 } on && $4 ~ /^(alone|beside)$/ { print $1 }' "$tree/run")
+
+judged "$shown examples are shown as they are, what is pointed to exists, $figures blocks of figures say what they are of, and $parts parts of the soak what they do"

@@ -147,6 +147,12 @@ docs)
 	objects 'docs/performance.md:2: figures without' "$here/docs.sh" "$tmp"
 	a docs/performance.md 'Measured on 2026-11-21:' '' '```' 'bench x: 21 rounds' '```'
 	objects 'docs/performance.md:3: figures without' "$here/docs.sh" "$tmp"
+	rm "$tmp/docs/performance.md"
+	a run 'soak_parts()' 'x-asan asan test_x beside -' 'y release test_y alone 60' '}'
+	a docs/soak.md '| part | what the part does |' '|---|---|' '| w, x-* | nothing |'
+	objects 'docs/soak.md does not say what the part y of' "$here/docs.sh" "$tmp"
+	a docs/soak.md '| part | what the part does |' '|---|---|' '| y, x-* | nothing |'
+	"$here/docs.sh" "$tmp" >/dev/null || broken 'docs objects to parts of the soak that have their rows'
 	;;
 layers)
 	# One forbidden edge at a time: FILE HEADER WORDS.
