@@ -13,6 +13,7 @@
  *           them: by the ends of their sockets, and by the signal that the kernel sends when a parent dies, because
  *           a thread that never ends keeps the sockets of a dead process open. A worker ends with the service's end
  *           of its socket.
+ *           The prober also has the service's lock file, and unlocks it when the service's main thread has ended.
  * CRASH     If the prober dies (for lack of memory, say), errands fail: the service cannot fork another one beside its
  *           threads, and calls without a limit would be worse.
  * TRUST     The file may be anything, and change at any time. A worker touches no page of it.
@@ -28,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -45,6 +47,8 @@
 #define SLICE_NS UINT64_C(20000000) /* between two questions whether the caller still wants the answer */
 
 enum { STUCK_LOOKS = 3, STUCK_LOOK_US = 1000 };
+
+enum { A_WORKER, A_LOCK }; /* what a descriptor is for that the prober receives */
 
 enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE };
 
@@ -215,27 +219,50 @@ static _Noreturn void worker_run(int sock)
 	}
 }
 
-/* This process gets SIGKILL when @parent, its parent, ends; it ends at once if that has happened already. */
-static void die_with(pid_t parent)
+/* This process gets @signal when @parent, its parent, ends; it ends at once if that has happened already. */
+static void die_with(pid_t parent, int signal)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PDEATHSIG, signal);
 	if (getppid() != parent)
 		_exit(0);
 }
 
-/* Start a worker on each socket that comes. */
+static volatile sig_atomic_t kept_lock = -1; /* in the prober: a duplicate of the service's lock file */
+
+/* The service has ended, as far as it can end. */
+static void prober_end(int signal)
+{
+	(void)signal;
+	if (kept_lock >= 0)
+		flock(kept_lock, LOCK_UN);
+	_exit(0);
+}
+
+static void lock_keep(int fd)
+{
+	if (kept_lock >= 0)
+		close(kept_lock);
+	kept_lock = fd;
+}
+
+/* Start a worker on each socket that comes, and keep the last lock file that comes. */
 static _Noreturn void prober_run(int sock)
 {
 	const pid_t self = getpid();
-	char byte;
+	char what;
 
 	for (;;) {
-		struct packet in = { .head = &byte, .head_bytes = 1 };
+		struct packet in = { .head = &what, .head_bytes = 1 };
 
 		if (packet_receive(sock, &in, 0) <= 0)
-			_exit(0);
+			prober_end(0);
+		if (in.fd >= 0 && what == A_LOCK) {
+			lock_keep(in.fd);
+			continue;
+		}
 		if (in.fd >= 0 && !fork()) {
-			die_with(self);
+			die_with(self, SIGKILL);
+			lock_keep(-1);
 			prctl(PR_SET_NAME, "nnburstd-errand");
 			if (dup2(in.fd, sock) < 0)
 				_exit(1);
@@ -267,16 +294,21 @@ static pid_t prober_pid;
 
 int nnb__prober_start(int *ret)
 {
-	struct sigaction ignored = { .sa_handler = SIG_IGN };
+	struct sigaction ignored = { .sa_handler = SIG_IGN }, ends = { .sa_handler = prober_end };
 	const pid_t self = getpid();
 	int pair[2], r;
+	sigset_t own;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	pid = fork();
 	if (!pid) {
-		die_with(self);
+		sigemptyset(&own);
+		sigaddset(&own, SIGUSR2);
+		sigaction(SIGUSR2, &ends, NULL);
+		sigprocmask(SIG_UNBLOCK, &own, NULL);
+		die_with(self, SIGUSR2);
 		sigaction(SIGCHLD, &ignored, NULL); /* no worker is waited for */
 		sigaction(SIGXFSZ, &ignored, NULL);
 		prctl(PR_SET_NAME, "nnburstd-prober");
@@ -292,6 +324,14 @@ int nnb__prober_start(int *ret)
 	prober_pid = pid;
 	*ret = pair[0];
 	return 0;
+}
+
+int nnb__prober_keep(int sock, int fd)
+{
+	char what = A_LOCK;
+	const struct packet p = { .head = &what, .head_bytes = 1, .fd = fd };
+
+	return packet_send(sock, &p, MSG_DONTWAIT);
 }
 
 /* ---- places ---- */
@@ -453,8 +493,8 @@ static void place_make(void)
 /* Have the prober start @w. 0 or -errno. The lock is held. */
 static int worker_start(struct worker *w)
 {
-	char byte = 0;
-	struct packet p = { .head = &byte, .head_bytes = 1 };
+	char what = A_WORKER;
+	struct packet p = { .head = &what, .head_bytes = 1 };
 	int pair[2], r;
 
 	assert(nnb__is_locked(&lock) && w->state == NONE);

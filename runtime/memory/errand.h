@@ -35,6 +35,12 @@ enum {
 int nnb__prober_start(int *ret);
 
 /*
+ * Have the prober unlock @fd (flock) when this process dies: a thread that never ends keeps all files of the process
+ * open, and locked. The process itself unlocks it if it closes it. Replaces the one before. 0 or -errno.
+ */
+int nnb__prober_keep(int prober, int fd);
+
+/*
  * Use the prober of that socket, borrowed until the process ends. @workers: the limit of processes of all apps
  * together. Call this before nnb__errands_of; only the first call has an effect.
  */

@@ -8,7 +8,8 @@
  * PROGRESS  A stop takes FAREWELL_NS and the time of the process's exit, regardless of clients: what has not ended by
  *           then (an operation of the driver, a file system that does not answer) ends with the process.
  * CRASH     The socket's lock file is locked as long as the process lives: a process that finds it unlocked may
- *           replace the socket, because its owner is dead.
+ *           replace the socket, because its owner is dead. A thread that never ends keeps the file open in a dead
+ *           process, so the prober (memory/errand.h) unlocks it then.
  * TRUST     The kernel identifies a client (SO_PEERCRED). Everything that a client may hold is counted before it is
  *           made.
  */
@@ -44,6 +45,7 @@ enum { CONNECTIONS = 256, BACKLOG = 64 };
 #define WORK_NS UINT64_C(60000000000)
 #define FAREWELL_NS UINT64_C(1500000000) /* limit of the time in which a stopping service waits for its threads */
 #define BREATH_MS 20
+#define LOCK_WAITS 25
 #define WORKERS_MOST 64
 
 static const struct {
@@ -604,6 +606,18 @@ static int socket_listen(struct nnb_service *s, const char *name, struct nnb_rea
 	return 0;
 }
 
+/* As flock. The prober of a service that was killed needs a moment to give the lock back. */
+static int file_lock(int fd)
+{
+	int r = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int waits = 0; r && errno == EWOULDBLOCK && waits < LOCK_WAITS; waits++) {
+		poll(NULL, 0, BREATH_MS);
+		r = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return r;
+}
+
 static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
 {
 	char *name = NULL;
@@ -614,7 +628,7 @@ static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
 	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock_fd < 0)
 		return socket_error(reason, "cannot open", s->lock_path);
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB)) {
+	if (file_lock(s->lock_fd)) {
 		if (errno != EWOULDBLOCK)
 			return socket_error(reason, "cannot lock", s->lock_path);
 		nnb_because(reason, "%s: another instance serves it", s->socket);
@@ -748,6 +762,8 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 		r = -ENOMEM;
 	else
 		r = bind_socket(s, reason);
+	if (!r && config->prober > 0) /* if that fails, a thread that never ends keeps the lock of a killed service */
+		nnb__prober_keep(config->prober, s->lock_fd);
 	if (!r) {
 		s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		r = s->stop_fd < 0 ? -errno : 0;
@@ -832,8 +848,10 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 		unlink(s->socket); /* the socket belongs to this process: it was made under the lock */
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
-	if (s->lock_fd >= 0)
+	if (s->lock_fd >= 0) {
+		flock(s->lock_fd, LOCK_UN); /* the prober has it, too */
 		close(s->lock_fd); /* the file stays: otherwise two processes could lock two files of one name */
+	}
 	nnb__lanes_fini(&s->lanes);
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-enum { N = 64, SERVICE = 64999, APP = 65000, PAGE = 4096, HELD_MOST = 16, NEVER_MS = 30000, LIMIT = 16 };
+enum { N = 64, SERVICE = 64979, APP = 64980, PAGE = 4096, HELD_MOST = 16, NEVER_MS = 30000, LIMIT = 16 };
 #define MS UINT64_C(1000000)
 #define STOP_NS (2000 * MS)
 
@@ -34,8 +34,8 @@ static void fuse_reply(int fd, uint64_t unique, const void *data, size_t bytes)
 	must(writev(fd, parts, data ? 2 : 1) > 0);
 }
 
-/* Serve one file, "page", which has NB pages; a READ is never answered. */
-static _Noreturn void fuse_serve(int fd)
+/* Serve one file, "page". A READ is never answered, nor a FLUSH unless @flushes. */
+static _Noreturn void fuse_serve(int fd, bool flushes)
 {
 	static uint64_t request[(1 << 17) / sizeof(uint64_t)];
 	const struct fuse_in_header *head = (const void *)request;
@@ -64,6 +64,8 @@ static _Noreturn void fuse_serve(int fd)
 			fuse_reply(fd, head->unique, &is, sizeof(is));
 		else if (head->opcode == FUSE_OPEN)
 			fuse_reply(fd, head->unique, &opened, sizeof(opened));
+		else if (head->opcode == FUSE_FLUSH && !flushes)
+			continue;
 		else if (head->opcode != FUSE_READ && head->opcode != FUSE_FORGET && head->opcode != FUSE_INTERRUPT)
 			fuse_reply(fd, head->unique, NULL, 0);
 	}
@@ -78,7 +80,7 @@ static void become(uid_t user)
 }
 
 /* Mount the file system on @dir, for this process and its children, and serve it. The server; -1: we may not. */
-static pid_t fuse_start(const char *dir)
+static pid_t fuse_start(const char *dir, bool flushes)
 {
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	char options[128];
@@ -94,7 +96,7 @@ static pid_t fuse_start(const char *dir)
 	pid = fork();
 	if (!pid) {
 		become(APP);
-		fuse_serve(fd);
+		fuse_serve(fd, flushes);
 	}
 	must(pid > 0);
 	close(fd);
@@ -261,6 +263,25 @@ static _Noreturn void scene_cache(const char *socket_path, const char *path)
 	scene_stay();
 }
 
+/* A cache file that never answers when it is closed. */
+static _Noreturn void scene_flush(const char *socket_path, const char *path)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_remote *remote;
+	struct nnb_client *client;
+	struct nnb_cache cache = { .n_model_files = 1, .n_data_files = 1 };
+	int file;
+
+	become(APP);
+	client = opened(socket_path);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	must(file >= 0);
+	cache.model_files = cache.data_files = &file;
+	scene_report('C');
+	nnb_remote_prepare(client, m, &ordinary, &cache, &remote, NULL);
+	scene_stay();
+}
+
 /* ---- tests ---- */
 
 struct fixture {
@@ -270,7 +291,7 @@ struct fixture {
 	struct child app;
 };
 
-static int set_up(void **state)
+static int set_up_with(void **state, bool flushes)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -279,11 +300,21 @@ static int set_up(void **state)
 	snprintf(f->dir, sizeof(f->dir), "%s/fuse", f->s.dir);
 	snprintf(f->page, sizeof(f->page), "%s/page", f->dir);
 	assert_int_equal(mkdir(f->dir, 0755), 0);
-	f->server = fuse_start(f->dir);
+	f->server = fuse_start(f->dir, flushes);
 	if (f->server > 0)
 		service_run_as(&f->s, SERVICE);
 	service_admit_other_users(&f->s);
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_with(state, true);
+}
+
+static int set_up_without_flush(void **state)
+{
+	return set_up_with(state, false);
 }
 
 /* End the file system: then all that waits for its pages ends, too. */
@@ -402,6 +433,31 @@ static void a_stop_while_a_cache_file_is_held(void **state)
 	service_stops_in_time(f);
 }
 
+/* A thread of the service waits for ever for the file that it closes. The service is killed, and a new one starts. */
+static void a_file_is_never_closed(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	pid_t stuck;
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, "flush", &f->s, f->page);
+	assert_int_equal(app_says(f), 'C');
+	usleep(500 * 1000); /* it prepares the model, and the service closes the file */
+	visit_service(&f->s, m, N);
+	stuck = f->s.pid;
+	kill(stuck, SIGKILL);
+	f->s.pid = 0;
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	print_message("the service before has %s\n", waitpid(stuck, NULL, WNOHANG) ? "ended" : "not ended yet");
+	app_end(f);
+	waitpid(stuck, NULL, 0);
+	nnb_model_free(m);
+}
+
 /* A file beyond RLIMIT_FSIZE is an error of that file. */
 static void a_cache_file_is_beyond_the_limit(void **state)
 {
@@ -440,12 +496,15 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_service_is_killed_beside_held_locks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_whose_lock_is_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stop_while_a_cache_file_is_held, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_is_never_closed, set_up_without_flush, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_is_beyond_the_limit, set_up, tear_down),
 	};
 
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		if (!strcmp(argv[2], "queues"))
 			scene_queues(argv[3], argv[4]);
+		if (!strcmp(argv[2], "flush"))
+			scene_flush(argv[3], argv[4]);
 		scene_cache(argv[3], argv[4]);
 	}
 	return cmocka_run_group_tests_name("service: files of apps", cases, NULL, NULL);
