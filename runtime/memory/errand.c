@@ -279,7 +279,7 @@ static void descriptors_close(int sock)
 {
 	int nothing;
 
-	if (dup2(sock, 3) < 0)
+	if (dup2(sock, 3) < 0 || chdir("/"))
 		_exit(1);
 	syscall(SYS_close_range, 4U, ~0U, 0U);
 	nothing = open("/dev/null", O_RDWR);
@@ -478,19 +478,27 @@ unsigned nnb__errands_left(struct nnb__errands *e)
 	return n;
 }
 
-/* End an idle worker of any app, or forget those that have ended. The lock is held. */
-static void place_make(void)
+/*
+ * Make a place for another worker, in place of one that has ended, or of an idle one. 0; -EAGAIN: all are at work;
+ * -EBUSY: all were left behind. The lock is held.
+ */
+static int place_make(void)
 {
+	unsigned left = 0;
+
 	assert(nnb__is_locked(&lock));
 	for (struct nnb__errands *e = all; e && n_workers >= workers_most; e = e->next) {
-		left_behind(e);
+		left += left_behind(e);
 		for (int i = 0; i < NNB__ERRAND_WORKERS && n_workers >= workers_most; i++)
 			if (e->workers[i].state == IDLE)
 				worker_end(&e->workers[i]);
 	}
+	if (n_workers < workers_most)
+		return 0;
+	return left < workers_most ? -EAGAIN : -EBUSY;
 }
 
-/* Have the prober start @w. 0 or -errno. The lock is held. */
+/* Have the prober start @w. 0; -EAGAIN: later, maybe; another -errno. The lock is held. */
 static int worker_start(struct worker *w)
 {
 	char what = A_WORKER;
@@ -498,10 +506,9 @@ static int worker_start(struct worker *w)
 	int pair[2], r;
 
 	assert(nnb__is_locked(&lock) && w->state == NONE);
-	if (n_workers >= workers_most)
-		place_make();
-	if (n_workers >= workers_most)
-		return -EBUSY;
+	r = place_make();
+	if (r)
+		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	p.fd = pair[1];
@@ -511,7 +518,7 @@ static int worker_start(struct worker *w)
 		close(pair[0]);
 		if (r == -EPIPE)
 			waitpid(prober_pid, NULL, WNOHANG); /* it has ended */
-		return r == -EAGAIN ? -EBUSY : -EIO;
+		return r == -EAGAIN ? r : -EIO;
 	}
 	*w = (struct worker){ .state = BUSY, .sock = pair[0], .process = -1 };
 	n_workers++;
@@ -531,7 +538,7 @@ static bool is_wanted(const struct nnb__errand_wait *wait)
 /* Take the place of an idle worker, or start one. 0 and *ret, BUSY; or -errno. */
 static int worker_take(struct nnb__errands *e, const struct nnb__errand_wait *wait, uint64_t until, struct worker **ret)
 {
-	int r = -ETIMEDOUT;
+	int r;
 
 	pthread_mutex_lock(&lock);
 	for (;;) {
@@ -551,14 +558,14 @@ static int worker_take(struct nnb__errands *e, const struct nnb__errand_wait *wa
 			empty = w->state == NONE ? w : empty;
 			idle = w->state == IDLE ? w : idle;
 		}
-		if (idle || empty) {
-			r = idle ? 0 : worker_start(empty);
-			*ret = idle ? idle : empty;
-			if (idle)
-				idle->state = BUSY;
-			break;
-		}
+		r = idle ? 0 : empty ? worker_start(empty) : -EAGAIN;
+		if (idle)
+			idle->state = BUSY;
+		*ret = idle ? idle : empty;
 		now = nnb__now();
+		if (r != -EAGAIN)
+			break;
+		r = -ETIMEDOUT;
 		if (now >= until)
 			break;
 		slice = time_min(until, now + SLICE_NS);

@@ -68,7 +68,7 @@ struct nnb__errand_wait {
  * The calls. Any thread; nothing of them waits for another app's errand. The result of the system call, or -errno:
  *   -ETIMEDOUT  no answer within the limit, or no free worker
  *   -ECANCELED  goes_on has returned false
- *   -EBUSY      the app has left NNB__ERRAND_LEFT workers behind, or all workers of all apps are at work
+ *   -EBUSY      the app has left NNB__ERRAND_LEFT workers behind, or all apps together as many as there may be
  *   -EIO        the worker has ended, or could not be started; or the call itself failed with this
  * After the first two the call may still happen, at any later time.
  */

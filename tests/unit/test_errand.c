@@ -427,7 +427,7 @@ static void *write_and_read(void *arg)
 	unsigned char out[512], in[512];
 	int fd = file_new();
 
-	for (unsigned i = 0; i < 200; i++) {
+	for (unsigned i = 0; i < 100; i++) {
 		memset(out, (int)(i * 16 + m->index), sizeof(out));
 		assert_int_equal(nnb__errand_write(m->errands, fd, i, out, sizeof(out), &ordinary), sizeof(out));
 		assert_int_equal(nnb__errand_read(m->errands, fd, i, in, sizeof(in), &ordinary), sizeof(in));
@@ -437,24 +437,35 @@ static void *write_and_read(void *arg)
 	return NULL;
 }
 
-/* More threads than an app may have workers share these. */
-static void many_threads_have_errands(void **state)
+/* More threads than there may be workers share these: of one app, or @of_many. */
+static void threads_share_workers(bool of_many, int most)
 {
-	struct nnb__errands *e = nnb__errands_of(1);
 	struct many each[2 * NNB__ERRAND_WORKERS];
 	pthread_t threads[2 * NNB__ERRAND_WORKERS];
 	pid_t found[WORKERS];
 
-	(void)state;
 	for (unsigned i = 0; i < 2 * NNB__ERRAND_WORKERS; i++) {
-		each[i] = (struct many){ e, i };
+		each[i] = (struct many){ nnb__errands_of(of_many ? i : 1), i };
 		assert_int_equal(pthread_create(&threads[i], NULL, write_and_read, &each[i]), 0);
 	}
 	for (unsigned i = 0; i < 2 * NNB__ERRAND_WORKERS; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
-	assert_true(workers(found) <= NNB__ERRAND_WORKERS);
-	nnb__errands_unref(e);
+	assert_true(workers(found) <= most);
+	for (unsigned i = 0; i < 2 * NNB__ERRAND_WORKERS; i++)
+		nnb__errands_unref(each[i].errands);
 	await_workers(0);
+}
+
+static void many_threads_have_errands(void **state)
+{
+	(void)state;
+	threads_share_workers(false, NNB__ERRAND_WORKERS);
+}
+
+static void many_apps_have_errands(void **state)
+{
+	(void)state;
+	threads_share_workers(true, WORKERS);
 }
 
 /* ---- the end ---- */
@@ -547,7 +558,8 @@ int main(void)
 		cmocka_unit_test(a_worker_holds_no_file),    cmocka_unit_test(an_idle_worker_dies),
 		cmocka_unit_test(a_worker_dies_at_work),     cmocka_unit_test(a_worker_does_not_answer),
 		cmocka_unit_test(workers_are_left_behind),   cmocka_unit_test(all_apps_have_a_limit),
-		cmocka_unit_test(many_threads_have_errands), cmocka_unit_test(the_prober_dies),
+		cmocka_unit_test(many_threads_have_errands), cmocka_unit_test(many_apps_have_errands),
+		cmocka_unit_test(the_prober_dies),
 	};
 	int sock, r = death_ends_all();
 
