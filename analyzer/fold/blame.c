@@ -27,7 +27,8 @@ struct ledger {
 	bool hopeless;   /* at best it takes longer than there was time when it was submitted */
 	bool stop_decides;
 
-	struct amount stopped;              /* the part of its waits in which the service stood still */
+	struct amount stopped; /* the part of its waits in which the service stood still */
+	int64_t maybe_stopped; /* the late part of what is of no cause, because the service may have stood still */
 	struct amount delay[BSA_DELAYS];    /* the rest of its thread's run-queue delay, by part */
 	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
 	/* its late part: without and with an effect on the times at which other executions had lanes */
@@ -221,6 +222,8 @@ static void rank_rows(struct ledger *l, enum bsa_cause too)
 			b->saved = 0;
 		else if (stop && b->cause == BSA_CAUSE_STOPPED)
 			b->saved = 1;
+		else if (b->cause == BSA_CAUSE_STOPPED && b->late_ns + l->maybe_stopped >= l->x->lateness)
+			b->saved = -1;
 		else if (late && whole && l->alone[b->cause] && !l->entangled[b->cause])
 			b->saved = l->alone[b->cause] >= l->x->lateness;
 		else
@@ -448,6 +451,20 @@ static struct amount charge_stopped(struct ledger *l, struct amount took, struct
 }
 
 /*
+ * Charge to no cause what of @took, which began at @began, was between the service's last event before a stop and the
+ * stop, and return the rest. Nothing shows when the service stood still first.
+ */
+static struct amount charge_maybe_stopped(struct ledger *l, struct amount took, uint64_t began, uint64_t length)
+{
+	struct amount maybe = smaller_amount(time_of_stops(l, began, length, STOP_MAYBE),
+	                                     (struct amount){ not_below_zero(took.late), not_below_zero(took.spent) });
+
+	charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
+	l->maybe_stopped += maybe.late;
+	return amount_less(took, maybe);
+}
+
+/*
  * Would it have met its deadline if the service had not stood still? All that was under way then would have come
  * earlier by that time. What was given up would have met it for certain only if there had been time for all of it,
  * whatever it had done before.
@@ -502,9 +519,11 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 		if (w->occupancy == BSA_HELD)
 			add_row(l, w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, w->blocker, w->blocker_app,
 			        part);
-		else if (w->occupancy == BSA_IDLE)
+		else if (w->occupancy == BSA_IDLE) {
+			if (from < w->ended)
+				part = charge_maybe_stopped(l, part, from, w->ended - from);
 			idle = (struct amount){ idle.late + part.late, idle.spent + part.spent };
-		else
+		} else
 			charge_cause(l,
 			             w->cause == BSA_CAUSE_STALLED || w->cause == BSA_MACHINE_BUSY ? w->cause
 			                                                                           : BSA_CAUSE_UNKNOWN,
@@ -512,6 +531,7 @@ static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uin
 	}
 	if (kind == BSA_WAIT_QUEUE && l->x->idle) {
 		left = charge_stopped(l, left, amount_less(stopped_time(l, began, l->x->phase[BSA_QUEUE]), l->stopped));
+		left = charge_maybe_stopped(l, left, began, l->x->phase[BSA_QUEUE]);
 		return (struct amount){ idle.late + left.late, idle.spent + left.spent };
 	}
 	charge_cause(l, BSA_CAUSE_UNKNOWN, left);
@@ -615,7 +635,7 @@ static void charge_lanes(struct ledger *l, struct amount took)
 	struct amount stopped = stopped_time(l, x->at[BSA_DISPATCHED],
 	                                     x->phase[BSA_RUN] + (uint64_t)usable_ns(x->phase[BSA_PREEMPTED]));
 	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, x->at[BSA_DISPATCHED], amount_less(took, run));
-	struct amount own, rest, out, busy, waited = l->stopped;
+	struct amount own, rest, out, busy, maybe, waited = l->stopped;
 	int64_t usual, off;
 
 	l->charged = BSA_PART_HAND;
@@ -632,13 +652,24 @@ static void charge_lanes(struct ledger *l, struct amount took)
 		charge_cause(l, BSA_COLD, rest);
 		return;
 	}
+	/* As much of what is beyond the typical as the service may have stood still before a stop. */
+	maybe = smaller_amount(time_of_stops(l, x->at[BSA_DISPATCHED], x->phase[BSA_RUN], STOP_MAYBE),
+	                       (struct amount){ not_below_zero(rest.late), rest.spent });
 	off = x->cpu == BSA_NEVER ? 0 : usable_ns(run_of(x)) - usable_ns(x->cpu);
 	off = not_below_zero(off - not_below_zero(stopped.late - waited.late));
 	out = smaller_amount((struct amount){ off, off }, (struct amount){ not_below_zero(rest.late), rest.spent });
 	busy = smaller_amount(l->delay[BSA_DELAY_RUN], out);
 	charge_cause(l, BSA_MACHINE_BUSY, busy);
-	charge_cause(l, BSA_OFF_CORE, amount_less(out, busy));
-	charge_cause(l, BSA_SLOW_COMPUTE, amount_less(rest, out));
+	rest = amount_less(rest, out);
+	out = amount_less(out, busy);
+	if (x->cpu == BSA_NEVER)
+		rest = amount_less(rest, maybe);
+	else
+		out = amount_less(out, maybe = smaller_amount(maybe, out));
+	charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
+	l->maybe_stopped += maybe.late;
+	charge_cause(l, BSA_OFF_CORE, out);
+	charge_cause(l, BSA_SLOW_COMPUTE, rest);
 }
 
 /* ---- both ledgers ---- */
@@ -646,18 +677,13 @@ static void charge_lanes(struct ledger *l, struct amount took)
 static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount took)
 {
 	const struct bsa_execution *x = l->x;
-	struct amount idle, maybe, none = { 0 };
+	struct amount idle, none = { 0 };
 
 	switch (phase) {
 	case BSA_PREPARE:
 		charge_giver(l, phase, took, x->request.blocked, BSA_CLIENT, &none);
 		break;
 	case BSA_SEND:
-		/* The service read the request after the stop. Nothing shows when it stood still first. */
-		maybe = smaller_amount(time_of_stops(l, x->at[BSA_REQUEST_WRITTEN], x->phase[BSA_SEND], STOP_MAYBE),
-		                       took);
-		charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
-		took = amount_less(took, maybe);
 		charge_phase(l, phase, took, bsa_taker_cause(x, x->request.slept));
 		break;
 	case BSA_RETURN:
@@ -748,6 +774,10 @@ static int64_t charge_phases(struct ledger *l)
 		l->charged = BSA_PARTS;
 		if (phase != BSA_QUEUE && phase != BSA_RUN)
 			took = charge_stopped(l, took, stopped_time(l, began, length));
+		/* What the service did, or did not do; its request was read after the stop. */
+		if (phase == BSA_SEND || phase == BSA_DECODE || phase == BSA_SLOTS || phase == BSA_REPLY ||
+		    phase == BSA_SIGNAL)
+			took = charge_maybe_stopped(l, took, began, length);
 		l->is_alone = is_alone(l, phase);
 		if (phase < BSA_QUEUE)
 			l->charged = BSA_PART_BEFORE;

@@ -639,6 +639,41 @@ static const struct row rows[] = {
 	  .stops = { { 100, 400 } },
 	  .ledgers = "stopped 300 110 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
 	             "own_run 0 50, too_tight -10 0" },
+	{ .name = "stopped later on: no hand-over of an idle lane is known to be late",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { IDLE(310) },
+	  .stops = { { 250, 345, 60 } },
+	  .ledgers = "unknown 190 150 primary perhaps, stopped 95 0 perhaps, handover 15 20 perhaps, polled_late 0 20, "
+	             "service 0 10, client 0 10, too_tight -10 0" },
+	{ .name = "stopped later on: the one wait of the queue",
+	  .more[BSA_QUEUE] = 300,
+	  .stops = { { 250, 345, 60 } },
+	  .ledgers = "unknown 190 150 primary perhaps, stopped 95 0 perhaps, handover 15 20 perhaps, polled_late 0 20, "
+	             "service 0 10, client 0 10, too_tight -10 0" },
+	{ .name = "stopped later on: the run was on no cpu, and why is not known",
+	  .more[BSA_RUN] = 300,
+	  .cpu = 90,
+	  .stops = { { 300, 400, 250 } },
+	  .ledgers = "off_core 150 60 primary, stopped 100 0, unknown 50 0 perhaps, handover 0 10, polled_late 0 20, "
+	             "service 0 10, client 0 10, own_run 0 100, too_tight -10 0" },
+	{ .name = "stopped later on: and its cpu time was not read",
+	  .more[BSA_RUN] = 300,
+	  .stops = { { 300, 400, 250 } },
+	  .ledgers =
+	          "slow_compute 150 60 primary, stopped 100 0, unknown 50 0 perhaps, handover 0 10, polled_late 0 20, "
+	          "service 0 10, client 0 10, own_run 0 100, too_tight -10 0" },
+	{ .name = "stopped later on: the service answers late",
+	  .more[BSA_REPLY] = 300,
+	  .stops = { { 300, 400, 170 } },
+	  .ledgers = "unknown 130 40 primary perhaps, stopped 100 0 perhaps, service 70 30, handover 0 10, polled_late "
+	             "0 20, "
+	             "client 0 10, own_run 0 100, too_tight -10 0" },
+	{ .name = "stopped later on: with the time before, that may be all that it was late by",
+	  .more[BSA_RUN] = 300,
+	  .cpu = 90,
+	  .stops = { { 300, 400, 100 } },
+	  .ledgers = "unknown 200 60 primary perhaps, stopped 100 0 perhaps, handover 0 10, polled_late 0 20, "
+	             "service 0 10, client 0 10, own_run 0 100, too_tight -10 0" },
 	{ .name = "given up after a stop: there had been time for all of it",
 	  .deadline = 600,
 	  .more[BSA_SEND] = 600,
