@@ -281,6 +281,8 @@ done <<'END'
 2|--search tries policies, preemption, deadline modes and lanes itself|whatif --search --policy edf good.db
 2|--advise tries single changes|whatif --advise --step 1ms good.db
 2|--without: '' is not valid; write APP or APP/MODEL|whatif --without '' good.db
+2|--rate camera=2000x: '2000x' is not valid; write a factor from 0.001x to 1000x|whatif --rate camera=2000x missing.db
+2|--priority: 'camera' is not valid; write APP=VALUE or APP/MODEL=VALUE|whatif --priority camera missing.db
 2|--rate: '' is not valid; write APP=VALUE or APP/MODEL=VALUE|whatif --rate '' good.db
 2|--phase: no 'bogus'; there are e2e, overhead,|latency --phase bogus good.db
 2|--without: there is no 'nobody' in the recording|whatif --search --without nobody good.db

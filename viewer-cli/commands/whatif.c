@@ -191,27 +191,16 @@ static struct bsv_lists lists_of(const struct bsv_texts *texts)
 	return (struct bsv_lists){ .of = texts->of, .n = texts->n };
 }
 
-static int replays_read(struct replays *t, const struct options *o, bool quiet, struct bsv_input *input,
-                        struct bsa_err *err)
+static int replays_read(struct replays *t, const struct options *o, const struct bsv_name_in_words *said, bool quiet,
+                        struct bsv_input *input, struct bsa_err *err)
 {
-	const struct bsv_name_in_words said = { .policy = o->policy,
-		                                .preempt = o->preempt,
-		                                .deadlines = o->deadlines,
-		                                .lanes = o->lanes,
-		                                .step_ns = o->step.given ? (uint64_t)o->step.value : 0,
-		                                .priority = lists_of(&o->priority),
-		                                .deadline = lists_of(&o->deadline),
-		                                .speed = lists_of(&o->speed),
-		                                .rate = lists_of(&o->rate),
-		                                .without = lists_of(&o->without),
-		                                .submit = lists_of(&o->submit) };
 	int r;
 
 	bsa_db_own_queries(input->db, true);
 	r = bsv_past_read(&t->past, input->db, input->with, input->began, &t->cannot, err);
 	if (r >= 0)
-		r = bsv_whatif_read(&t->change, &t->past, &said, &t->cannot, err);
-	if (r >= 0 && !t->cannot && said.deadline.n && t->past.rules.deadlines == 3 && !said.deadlines)
+		r = bsv_whatif_read(&t->change, &t->past, said, &t->cannot, err);
+	if (r >= 0 && !t->cannot && said->deadline.n && t->past.rules.deadlines == 3 && !said->deadlines)
 		t->cannot = "the recording does not contain the service's treatment of deadlines: add --deadline-mode";
 	if (r < 0 || t->cannot)
 		return r;
@@ -541,6 +530,17 @@ static int whatif_run(const struct bsv_call *call, struct bsa_err *err)
 	struct replays t = { 0 };
 	const struct options *o = call->options;
 	const char *which = o->search ? "search" : "advise";
+	const struct bsv_name_in_words said = { .policy = o->policy,
+		                                .preempt = o->preempt,
+		                                .deadlines = o->deadlines,
+		                                .lanes = o->lanes,
+		                                .step_ns = o->step.given ? (uint64_t)o->step.value : 0,
+		                                .priority = lists_of(&o->priority),
+		                                .deadline = lists_of(&o->deadline),
+		                                .speed = lists_of(&o->speed),
+		                                .rate = lists_of(&o->rate),
+		                                .without = lists_of(&o->without),
+		                                .submit = lists_of(&o->submit) };
 	bool rules = o->policy || o->preempt || o->deadlines || o->lanes;
 	bool changes = o->priority.n || o->deadline.n || o->speed.n || o->rate.n || o->without.n || o->submit.n ||
 	               o->step.given;
@@ -559,9 +559,11 @@ static int whatif_run(const struct bsv_call *call, struct bsa_err *err)
 	if (o->advise && changes)
 		return bsa_fail(err, BSA_E_USAGE, "--advise tries single changes: leave other changes out");
 
-	r = bsv_input_open(&input, operand, call, err);
+	r = bsv_whatif_check(&said, err);
 	if (r >= 0)
-		r = replays_read(&t, o, call->common.quiet, &input, err);
+		r = bsv_input_open(&input, operand, call, err);
+	if (r >= 0)
+		r = replays_read(&t, o, &said, call->common.quiet, &input, err);
 	if (r >= 0) {
 		a = bsv_answer_new(call, &input);
 		r = print_answer(a, &t, o, &input, call->known_as ? call->known_as : operand, err);

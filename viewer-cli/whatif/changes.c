@@ -99,10 +99,11 @@ static int value_unreadable(const struct one *one, const char *wanted, struct bs
 	                one->value, wanted);
 }
 
-/* Each of a list with commas. */
+/* Each of a list with commas. @p NULL: only find out whether they can be read. */
 static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, const char *option, const char *list,
                    setter set, const char **cannot, struct bsa_err *err)
 {
+	struct bsv_group_change unused = { .speed = 1 };
 	int r = 0;
 
 	do { /* an empty list names no app: a script's variable may be unset */
@@ -121,12 +122,14 @@ static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, cons
 		memcpy(one.who, list, equals);
 		if (equals < n)
 			memcpy(one.value, list + equals + 1, n - equals - 1);
-		for (size_t i = 0; r >= 0 && i < p->n_groups; i++)
+		if (!p)
+			r = set(&unused, &(struct bsv_past_group){ .closed = false }, &one, cannot, err);
+		for (size_t i = 0; p && r >= 0 && i < p->n_groups; i++)
 			if (is_meant(&p->groups[i], one.who, by_model)) {
 				any = true;
 				r = set(&ret->groups[i], &p->groups[i], &one, cannot, err);
 			}
-		if (!any)
+		if (p && !any)
 			r = unknown_who(p, &one, by_model, err);
 		list += n + (list[n] == ',');
 	} while (r >= 0 && *list);
@@ -294,8 +297,9 @@ size_t bsv_whatif_cut_runs(const struct bsv_whatif_change *change, const struct 
 	return cut;
 }
 
-int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_name_in_words *said,
-                    const char **cannot, struct bsa_err *err)
+/* Read all lists into @ret, of the groups of @p, as set_all does. */
+static int set_lists(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_name_in_words *said,
+                     const char **cannot, struct bsa_err *err)
 {
 	const struct {
 		const char *option;
@@ -305,6 +309,24 @@ int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, con
 		        { "speed", said->speed, set_speed },          { "rate", said->rate, set_rate },
 		        { "without", said->without, set_without },    { "submit", said->submit, set_submit } };
 	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < sizeof(changes) / sizeof(*changes); i++)
+		for (size_t k = 0; r >= 0 && k < changes[i].lists.n; k++)
+			r = set_all(ret, p, changes[i].option, changes[i].lists.of[k], changes[i].set, cannot, err);
+	return r;
+}
+
+int bsv_whatif_check(const struct bsv_name_in_words *said, struct bsa_err *err)
+{
+	const char *cannot;
+
+	return set_lists(NULL, NULL, said, &cannot, err);
+}
+
+int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_name_in_words *said,
+                    const char **cannot, struct bsa_err *err)
+{
+	int r;
 
 	*ret = (struct bsv_whatif_change){ .groups = calloc(p->n_groups + 1, sizeof(*ret->groups)) };
 	if (!ret->groups)
@@ -322,9 +344,7 @@ int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, con
 		ret->rules.deadlines = (uint32_t)said->deadlines - 1;
 	if (said->lanes)
 		ret->rules.lanes = said->lanes;
-	for (size_t i = 0; r >= 0 && i < sizeof(changes) / sizeof(*changes); i++)
-		for (size_t k = 0; r >= 0 && k < changes[i].lists.n; k++)
-			r = set_all(ret, p, changes[i].option, changes[i].lists.of[k], changes[i].set, cannot, err);
+	r = set_lists(ret, p, said, cannot, err);
 	return r < 0 ? r : check_differences(ret, p, err);
 }
 

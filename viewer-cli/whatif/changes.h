@@ -18,6 +18,9 @@ struct bsv_name_in_words {
 	struct bsv_lists priority, deadline, speed, rate, without, submit;
 };
 
+/* Can all of it be read, whatever the recording has? BSA_E_USAGE: no. */
+int bsv_whatif_check(const struct bsv_name_in_words *said, struct bsa_err *err);
+
 /*
  * BSA_E_USAGE: it names what is not there, or cannot be read. *cannot: it is well formed, and the
  * recording does not show what would come of it; borrowed for good; otherwise left alone. *ret is
