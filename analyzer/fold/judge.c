@@ -679,6 +679,17 @@ static bool is_missed_and_met(const struct bsa_exec *x)
 	       exec_end_of(x) <= fact->deadline;
 }
 
+static struct tiling tiling_of(const struct bsa_exec *x)
+{
+	if (bsa_exec_is_trial(x))
+		return TILING(tried);
+	if (bsa_exec_launched(x))
+		return TILING(launched);
+	if (bsa_exec_was_left(x))
+		return TILING(left);
+	return has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
+}
+
 void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -697,14 +708,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 		fact->deadline = fact->duration = 0;
 		fact->missed_at = BSA_NEVER;
 	}
-	if (bsa_exec_is_trial(x))
-		t = TILING(tried);
-	else if (bsa_exec_launched(x))
-		t = TILING(launched);
-	else if (bsa_exec_was_left(x))
-		t = TILING(left);
-	else
-		t = has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
+	t = tiling_of(x);
 	whole = drop_absurd(f, x, t);
 	if (!whole)
 		first = bsa_exec_first_seen(x);
