@@ -52,8 +52,8 @@ struct bsv_case {
 	size_t n_fired;
 	struct bsv_case_cause causes[BSV_CASE_CAUSES]; /* the first is what the case is about */
 	size_t n_causes;
-	uint64_t unnamed; /* executions without a name of their app or model, because the events with it are missing */
-	uint64_t again;   /* how often the same cause came again, within the cooldown */
+	uint64_t unnamed;   /* executions whose app or model has no name, because no event with it was recorded */
+	uint64_t again;     /* how often the same cause came again, within the cooldown */
 	int64_t again_last; /* CLOCK_REALTIME, ns; 0: never */
 	int64_t gap;        /* time without a session daemon before the case, in which nothing was watched; 0: none */
 	uint64_t bytes;
