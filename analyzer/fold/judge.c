@@ -47,6 +47,11 @@ static const struct tile left[] = {
 	{ BSA_RESULT_WRITTEN, BSA_REPLY },
 };
 
+/* Its client could not send the request. */
+static const struct tile unsent[] = {
+	{ BSA_RETURNED, BSA_SEND },
+};
+
 /* A trial run is ready when it begins. */
 static const struct tile tried[] = {
 	{ BSA_ENQUEUED, BSA_SLOTS },
@@ -57,6 +62,8 @@ static const struct tile tried[] = {
 static const uint8_t lacks_answered[] = { BSA_FENCE, BSA_SIGNAL }, lacks_fenced[] = { BSA_SIGNAL },
 		     lacks_launched[] = { BSA_REPLY, BSA_RETURN, BSA_FINISH },
 		     lacks_left[] = { BSA_FENCE, BSA_RETURN, BSA_FINISH, BSA_SIGNAL },
+		     lacks_unsent[] = { BSA_PREPARE,   BSA_DECODE, BSA_FENCE,  BSA_SLOTS,  BSA_QUEUE, BSA_RUN,
+	                                BSA_PREEMPTED, BSA_REPLY,  BSA_RETURN, BSA_FINISH, BSA_SIGNAL },
 		     lacks_tried[] = { BSA_PREPARE, BSA_SEND,   BSA_DECODE, BSA_FENCE,
 	                               BSA_REPLY,   BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
 
@@ -68,6 +75,7 @@ static_assert(COUNT(answered) + COUNT(lacks_answered) + 1 == BSA_PHASES, "phases
 static_assert(COUNT(fenced) + COUNT(lacks_fenced) + 1 == BSA_PHASES, "phases of a fenced execution");
 static_assert(COUNT(launched) + COUNT(lacks_launched) + 1 == BSA_PHASES, "phases of a launch");
 static_assert(COUNT(left) + COUNT(lacks_left) + 1 == BSA_PHASES, "phases of an execution that its client left");
+static_assert(COUNT(unsent) + COUNT(lacks_unsent) == BSA_PHASES, "phases of an execution that was not sent");
 static_assert(COUNT(tried) + COUNT(lacks_tried) + 1 == BSA_PHASES, "phases of a trial run");
 
 static bool has_boundary(const struct bsa_exec *x, enum bsa_boundary b)
@@ -118,6 +126,19 @@ bool bsa_exec_was_left(const struct bsa_exec *x)
 static bool is_lost(const struct bsa_fold *f, uint64_t began, uint64_t ended)
 {
 	return bsa_losses_touch(&f->losses, began, ended);
+}
+
+/*
+ * With full detail: its client's call failed before it had sent the request, as where the connection had ended, or the
+ * service did not take it. Neither a loss nor the service's events hide that it was sent.
+ */
+static bool was_unsent(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return !f->options.horizon_ns && !x->has_client && !x->has_service && !bsa_exec_is_trial(x) && !x->late_start &&
+	       x->returned != BSA_STATUS_UNKNOWN && x->returned != BSA_STATUS_NONE && has_boundary(x, BSA_SUBMITTED) &&
+	       has_boundary(x, BSA_RETURNED) && x->fact.at[BSA_SUBMITTED] <= x->fact.at[BSA_RETURNED] &&
+	       !has_boundary(x, BSA_REQUEST_WRITTEN) && !has_boundary(x, BSA_RESULT_READ) &&
+	       !(x->heard & BSA_HEARD_SERVICE) && !is_lost(f, x->fact.at[BSA_SUBMITTED], x->fact.at[BSA_RETURNED]);
 }
 
 /* ---- boundaries ---- */
@@ -639,6 +660,10 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 	bool ended = has_boundary(x, BSA_RUN_ENDED),
 	     on_lane = has_boundary(x, BSA_DISPATCHED) || fact->phase[BSA_RUN] != BSA_NEVER;
 
+	if (was_unsent(f, x)) { /* its service had nothing of it to count */
+		fact->bypassed = BSA_COUNT_UNKNOWN;
+		return;
+	}
 	if (!x->has_service && (looks == BSA_NEVER || found == BSA_NEVER || is_lost(f, looks, found)))
 		fact->lookups = fact->misses = BSA_COUNT_UNKNOWN;
 	if (!x->has_service && (!ended || !on_lane || fact->phase[BSA_RUN] == BSA_NEVER))
@@ -679,7 +704,7 @@ static bool is_missed_and_met(const struct bsa_exec *x)
 	       exec_end_of(x) <= fact->deadline;
 }
 
-static struct tiling tiling_of(const struct bsa_exec *x)
+static struct tiling tiling_of(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	if (bsa_exec_is_trial(x))
 		return TILING(tried);
@@ -687,6 +712,8 @@ static struct tiling tiling_of(const struct bsa_exec *x)
 		return TILING(launched);
 	if (bsa_exec_was_left(x))
 		return TILING(left);
+	if (was_unsent(f, x))
+		return TILING(unsent);
 	return has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
 }
 
@@ -708,7 +735,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 		fact->deadline = fact->duration = 0;
 		fact->missed_at = BSA_NEVER;
 	}
-	t = tiling_of(x);
+	t = tiling_of(f, x);
 	whole = drop_absurd(f, x, t);
 	if (!whole)
 		first = bsa_exec_first_seen(x);
