@@ -636,6 +636,7 @@ static void charge_lanes(struct ledger *l, struct amount took)
 	                                     x->phase[BSA_RUN] + (uint64_t)usable_ns(x->phase[BSA_PREEMPTED]));
 	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, x->at[BSA_DISPATCHED], amount_less(took, run));
 	struct amount own, rest, out, busy, maybe, waited = l->stopped;
+	bool known = x->cpu != BSA_NEVER;
 	int64_t usual, off;
 
 	l->charged = BSA_PART_HAND;
@@ -655,21 +656,24 @@ static void charge_lanes(struct ledger *l, struct amount took)
 	/* As much of what is beyond the typical as the service may have stood still before a stop. */
 	maybe = smaller_amount(time_of_stops(l, x->at[BSA_DISPATCHED], x->phase[BSA_RUN], STOP_MAYBE),
 	                       (struct amount){ not_below_zero(rest.late), rest.spent });
-	off = x->cpu == BSA_NEVER ? 0 : usable_ns(run_of(x)) - usable_ns(x->cpu);
-	off = not_below_zero(off - not_below_zero(stopped.late - waited.late));
+	/* Where no cpu time was read, only the time for which the thread was ready may be known to be off the cpu. */
+	off = known ? not_below_zero(usable_ns(run_of(x)) - usable_ns(x->cpu) -
+	                             not_below_zero(stopped.late - waited.late))
+	            : l->delay[BSA_DELAY_RUN].late;
 	out = smaller_amount((struct amount){ off, off }, (struct amount){ not_below_zero(rest.late), rest.spent });
 	busy = smaller_amount(l->delay[BSA_DELAY_RUN], out);
 	charge_cause(l, BSA_MACHINE_BUSY, busy);
 	rest = amount_less(rest, out);
 	out = amount_less(out, busy);
-	if (x->cpu == BSA_NEVER)
-		rest = amount_less(rest, maybe);
+	maybe = smaller_amount(maybe, known ? out : (struct amount){ not_below_zero(rest.late), rest.spent });
+	if (known)
+		out = amount_less(out, maybe);
 	else
-		out = amount_less(out, maybe = smaller_amount(maybe, out));
+		rest = amount_less(rest, maybe);
 	charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
 	l->maybe_stopped += maybe.late;
 	charge_cause(l, BSA_OFF_CORE, out);
-	charge_cause(l, BSA_SLOW_COMPUTE, rest);
+	charge_cause(l, known ? BSA_SLOW_COMPUTE : BSA_LONG_RUN, rest);
 }
 
 /* ---- both ledgers ---- */

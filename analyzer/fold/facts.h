@@ -133,7 +133,8 @@ enum bsa_cause {
 	BSA_SUBMITTED_LATE,
 	BSA_MACHINE_BUSY,
 	BSA_CAUSE_STALLED,
-	BSA_CAUSE_STOPPED, /* databases hold these numbers: append only */
+	BSA_CAUSE_STOPPED,
+	BSA_LONG_RUN, /* databases hold these numbers: append only */
 	BSA_CAUSES
 };
 

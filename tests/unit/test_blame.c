@@ -22,7 +22,7 @@ static const char *const causes[BSA_CAUSES] = {
 	"too_big",  "too_tight",      "queued_behind", "inversion",  "crowded_out",  "hogged",     "preempted",
 	"redo",     "handover",       "cold",          "woken_late", "polled_late",  "queue_full", "slow_compute",
 	"off_core", "service",        "client",        "dependency", "bad_estimate", "own_run",    "unused",
-	"unknown",  "submitted_late", "machine_busy",  "stalled",    "stopped",
+	"unknown",  "submitted_late", "machine_busy",  "stalled",    "stopped",      "long_run",
 };
 
 /* The typical phases, 200 ns in all. They are equal for burst, sync and async. */
@@ -531,9 +531,9 @@ static const struct row rows[] = {
 	  .ledgers = "off_core 280 60 primary, slow_compute 20 0, handover 0 10, polled_late 0 20, service 0 10, "
 	             "client 0 10, "
 	             "own_run 0 100, too_tight -10 0" },
-	{ .name = "slow_compute: the cpu time is unknown",
+	{ .name = "long_run: the cpu time is unknown, so that nothing is said of cpus",
 	  .more[BSA_RUN] = 50,
-	  .ledgers = "slow_compute 50 50 primary saved, handover 0 10, polled_late 0 20, service 0 20, client 0 10, "
+	  .ledgers = "long_run 50 50 primary saved, handover 0 10, polled_late 0 20, service 0 20, client 0 10, "
 	             "own_run 0 100, too_tight -10 0" },
 	{ .name = "service: decoding, warm slots, answering",
 	  .more = { [BSA_DECODE] = 20, [BSA_SLOTS] = 20, [BSA_REPLY] = 20 },
@@ -564,13 +564,13 @@ static const struct row rows[] = {
 	  .estimate = 130,
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
-	             "perhaps, slow_compute 10 10, own_run 0 130, too_tight -80 0" },
+	             "perhaps, long_run 10 10, own_run 0 130, too_tight -80 0" },
 	{ .name = "without an estimate of its own, the model's is typical",
 	  .few = 4,
 	  .usual_run = 130,
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
-	             "perhaps, slow_compute 10 10, own_run 0 130, too_tight -80 0" },
+	             "perhaps, long_run 10 10, own_run 0 130, too_tight -80 0" },
 	{ .name = "a recorded run is typical rather than its estimate, and so it is not too_big",
 	  .few = 4,
 	  .runs = 3,
@@ -578,7 +578,7 @@ static const struct row rows[] = {
 	  .estimate = 400,
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
-	             "perhaps, slow_compute 10 10, own_run 0 130, too_tight -80 0" },
+	             "perhaps, long_run 10 10, own_run 0 130, too_tight -80 0" },
 	{ .name = "a run that is shorter than its estimate is typical of itself, and so it is not too_big",
 	  .few = 4,
 	  .estimate = 400,
@@ -591,7 +591,7 @@ static const struct row rows[] = {
 	  .more[BSA_SEND] = 30,
 	  .ledgers = "too_tight 210 0 primary perhaps, polled_late 30 70 perhaps, handover 0 10, service 0 20, client "
 	             "0 10, "
-	             "own_run 0 100, slow_compute -220 0" },
+	             "own_run 0 100, long_run -220 0" },
 	{ .name = "with nothing to compare with, its own run is typical",
 	  .few = 4,
 	  .more[BSA_RUN] = 40,
@@ -719,7 +719,7 @@ static const struct row rows[] = {
 	{ .name = "the service's side alone: from when it took the request to when it answered",
 	  .service_only = true,
 	  .more[BSA_RUN] = 300,
-	  .ledgers = "slow_compute 300 60 primary saved, handover 0 10, service 0 10, own_run 0 100, too_tight -50 0" },
+	  .ledgers = "long_run 300 60 primary saved, handover 0 10, service 0 10, own_run 0 100, too_tight -50 0" },
 
 	/* ---- given up ---- */
 	{ .name = "aborted while it ran: up to when it was given up",

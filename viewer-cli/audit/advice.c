@@ -135,6 +135,8 @@ static const struct {
 	{ "woken_late", is_call, "A burst: its messages are polled for." },
 	{ "off_core", applies_always,
 	  "Look what its thread waits for in the run: pages of its app's memory that are not there, or a device." },
+	{ "long_run", applies_always,
+	  "Record once more with burstscope record --kernel: how long its thread waited for a cpu is known then." },
 	{ "machine_busy", applies_always,
 	  "A higher scheduling priority for nnburstd, or less other work on the machine." },
 	{ "machine", applies_always, "A higher scheduling priority for nnburstd, or less other work on the machine." },

@@ -140,7 +140,8 @@ slept AS ( -- the runs that were waited for were on no cpu, and mostly had not a
 placed AS (
 	SELECT a.*, x.status IS @status:MISSED_DEADLINE_PERSISTENT@ AS persistent, a.part > 0 AND 2 * a.part >= a.parts AND a.part >= a.lateness AS is_most,
 		a.is_unrun AND NOT a.is_asleep AS is_held,
-		CASE WHEN a.says = 1 AND a.blamed IN (@blamed:app@, @blamed:apps@, @blamed:queued_behind@, @blamed:inversion@) THEN 1
+		CASE WHEN a.blamed = @blamed:long_run@ THEN 7 -- it may have computed, slept, or waited for a cpu: it is the doing of none that is known
+			WHEN a.says = 1 AND a.blamed IN (@blamed:app@, @blamed:apps@, @blamed:queued_behind@, @blamed:inversion@) THEN 1
 			WHEN a.says = 1 AND a.blamed = @blamed:machine@ THEN 2
 			WHEN a.says = 1 THEN 3
 			WHEN a.blamed = -1 AND (a.is_primary AND a.n_other = 0 OR a.cause = @cause:too_big@ AND a.part > 0 AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@) THEN 4
