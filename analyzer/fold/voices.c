@@ -159,8 +159,8 @@ enum {
 	LOOKED_AT = 8, /* executions of a stream */
 	SLEPT_PART =
 		10, /* the thread of a run slept: it had a cpu, or waited for one, for less than one tenth of a pause */
-	/* on busy machines the single thread that the free lane was for had no cpu for up to 160 ms */
-	IDLED_LEAST_NS = 300000000,
+	/* on busy machines a thread that had to take a free lane, or to take one away, had no cpu for up to 160 ms */
+	NO_CPU_LEAST_NS = 300000000,
 	PROBATION_NS = 1000000000, /* apps whose executions stalled are on probation, and wait behind others */
 };
 
@@ -257,7 +257,7 @@ static bool read_pause(const struct bsa_fold *f, unsigned i, struct bsa_pause *r
 		                          .went_on = true };
 	ret->idled = s && s->tells_ready && !s->listing && s->rules.policy != BSA_POLICY_NATIVE &&
 	             ret->n_holders < s->rules.lanes && ret->n_ready > s->rules.lanes - ret->n_holders &&
-	             f->now - v->heard[i] >= IDLED_LEAST_NS &&
+	             f->now - v->heard[i] >= NO_CPU_LEAST_NS &&
 	             (!v->stalled[i] || v->heard[i] - v->stalled[i] >= PROBATION_NS);
 	if (!ret->idled)
 		ret->ready = 0;
@@ -292,6 +292,15 @@ static uint64_t published_by(const struct bsa_exec *x)
 	return read - spun - slept;
 }
 
+/*
+ * Of @silent, the thread of a run had a cpu, or waited for one, for at most @ready: all of its run may lie in that time.
+ * Whether the rest is long enough to show that nothing took its lane away.
+ */
+static bool run_slept(uint64_t silent, uint64_t ready)
+{
+	return ready < silent / SLEPT_PART || silent - ready >= NO_CPU_LEAST_NS;
+}
+
 /* @x is over. Returns whether it was of @p. */
 static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 {
@@ -321,7 +330,7 @@ static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 	if (cpu > p->cpu_most)
 		p->cpu_most = cpu;
 	/* A driver may wait for its device: so the run is no usual one. */
-	if (cpu < silent / SLEPT_PART && delay < silent / SLEPT_PART - cpu && estimate_of(x) &&
+	if (cpu < silent && delay < silent - cpu && run_slept(silent, cpu + delay) && estimate_of(x) &&
 	    estimate_of(x) <= silent / SILENT_RUNS)
 		p->slept = true;
 	p->holders[holder] = p->holders[--p->n_holders];
