@@ -12,6 +12,6 @@ ends AS (
 meant AS (
 	SELECT app_id, iif(path = 'burst', model_id, NULL) AS model_id, count(DISTINCT stream_id) AS n,
 		min(deadline - coalesce(submitted, request_read, enqueued)) AS budget_ns
-	FROM picked WHERE (@selection@) AND EXISTS (SELECT 1 FROM ends) GROUP BY 1, 2)
+	FROM picked WHERE (@selection@) AND app_id IN (SELECT app_id FROM ends) GROUP BY 1, 2)
 SELECT ifnull(sum(e.ns > @open@), 0) AS n_long, ifnull(sum(e.ns > m.budget_ns), 0) AS n_due
 FROM ends e JOIN meant m ON m.app_id = e.app_id AND m.model_id IS e.model_id AND e.nth <= m.n

@@ -2,7 +2,8 @@
 -- that are incomplete or were not answered. no_client: seen from the service alone and not above so far, because the client's part is missing.
 -- no_service: that side, which was not recorded, would show the time. Of an execution whose beginning was not recorded (quality head) a phase counts if
 -- the service was seen from reading the request to the end of the run, and a latency if that part alone is above the bound; otherwise it is unknown. An
--- execution under way at the end of the recording, where that end is known, counts with its time so far, if that is above the bound.
+-- execution under way at the end of the recording, where that end is known, counts with its time so far, if that is above the bound. (LIMIT -1 is no limit: without it,
+-- SQLite would compute each of these columns again wherever one of the next relations names it.)
 @with@,
 meant AS (
 	SELECT complete, status, sides, quality, quality = 'head' AS head, iif(quality = 'head', @least@, @value@) AS value,
@@ -11,7 +12,7 @@ meant AS (
 		ifnull(@ended@ - coalesce(submitted, request_read, enqueued) > @open@, quality = 'head') AS long_open,
 		CASE WHEN @latency@ AND quality = 'open' AND iif(path = 'fenced', signalled, returned) IS NULL
 			THEN (SELECT t.recorded_until FROM trace t WHERE t.id = trace_id) - submitted END AS so_far
-	FROM picked WHERE @selection@
+	FROM picked WHERE @selection@ LIMIT -1
 ),
 seen AS (
 	SELECT told AND status IS 'NONE' AS answered, CASE WHEN so_far > @bound@ THEN so_far END AS so_far, value, in_part, head, (complete OR head) AND status IS NOT NULL AND status IS NOT 'NONE' AS given_up,
