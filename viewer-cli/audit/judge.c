@@ -6,6 +6,7 @@
 
 #include "audit/hidden.h"
 #include "audit/judge.h"
+#include "audit/kept.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
 #include "base/scoped.h"
@@ -471,8 +472,17 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	return 0;
 }
 
-int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
-              struct bsa_err *err)
+/* The sentences of a judgement are in it. */
+static void judgement_copy(struct bsv_judgement *ret, const struct bsv_judgement *from)
+{
+	*ret = *from;
+	for (size_t i = 0; i < ret->n; i++)
+		if (ret->rules[i].why == from->why[i])
+			ret->rules[i].why = ret->why[i];
+}
+
+static int judge_anew(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input,
+                      const struct bsv_bounds *bounds, struct bsa_err *err)
 {
 	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts sharing = { .n = 0 };
 	bool by_lag = bounds && (bounds->lag.given || bounds->by_lag);
@@ -493,5 +503,25 @@ int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input 
 	}
 	if (r >= 0 && input->coverage.unchecked)
 		bsv_rules_unchecked(ret);
+	return r;
+}
+
+int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
+              struct bsa_err *err)
+{
+	bool bounded = bounds && (bounds->lag.given || bounds->by_lag || bounds->threshold.given ||
+	                          bounds->inversion.given || bounds->honoured_given);
+	struct bsv_kept *kept = bounded ? NULL : input->kept;
+	int r;
+
+	if (kept && kept->is_judged[audit]) {
+		judgement_copy(ret, &kept->judgements[audit]);
+		return 0;
+	}
+	r = judge_anew(ret, audit, input, bounds, err);
+	if (r >= 0 && kept) {
+		judgement_copy(&kept->judgements[audit], ret);
+		kept->is_judged[audit] = true;
+	}
 	return r;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "audit/hidden.h"
+#include "audit/kept.h"
 #include "audit/verdicts.h"
 #include "base/letters.h"
 #include "base/numbers.h"
@@ -566,7 +567,7 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 	return r;
 }
 
-int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
+static int read_facts(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
 {
 	bool timed = bsv_input_is_timed(input), native = false;
 	bsv_scoped_text *given_up_sql = NULL;
@@ -645,13 +646,32 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 	return bsv_pauses_read(&ret->pauses, input, err);
 }
 
+int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	struct bsv_kept *kept = input->kept;
+	int r = 0;
+
+	if (!kept || !kept->has_sharing)
+		r = read_facts(ret, input, err);
+	if (r < 0 || !kept)
+		return r;
+	if (!kept->has_sharing) {
+		kept->sharing = *ret;
+		kept->has_sharing = true;
+	}
+	*ret = kept->sharing;
+	ret->is_kept = true;
+	return 0;
+}
+
 void bsv_sharing_fini(struct bsv_sharing_facts *f)
 {
-	for (size_t i = 0; i < f->n; i++) {
+	for (size_t i = 0; !f->is_kept && i < f->n; i++) {
 		free(f->apps[i].name);
 		free(f->apps[i].taker);
 	}
-	free(f->apps);
+	if (!f->is_kept)
+		free(f->apps);
 	*f = (struct bsv_sharing_facts){ .n = 0 };
 }
 

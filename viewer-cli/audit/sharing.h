@@ -39,12 +39,13 @@ struct bsv_sharing_app {
 };
 
 struct bsv_sharing_facts {
-	struct bsv_sharing_app *apps; /* owned; apps of one service are adjacent */
+	struct bsv_sharing_app *apps; /* owned, unless is_kept; apps of one service are adjacent */
 	size_t n, services;           /* services: number of services recorded */
 	size_t played;                /* number of services that were replayed */
 	int64_t hidden; /* number of losses, and of executions and lanes not wholly recorded, in the asked time */
 	struct bsv_sight sight;
 	struct bsv_pauses pauses;
+	bool is_kept; /* others use the apps, too: audit/kept.h owns them */
 };
 
 /*

@@ -578,12 +578,14 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	/* A connection has temporary tables of the executions that its first command picked (reports/hidden.sql). */
 	ret->db_is_borrowed =
 		open && !open->picks && !call->asked.where && !call->asked.from.given && !call->asked.to.given;
-	if (!ret->path || !ret->known_as)
+	if (!ret->path || !ret->known_as) {
 		r = bsv_no_memory(err);
-	else if (ret->db_is_borrowed)
+	} else if (ret->db_is_borrowed) {
 		ret->db = open->db;
-	else
+		ret->kept = open->kept;
+	} else {
 		r = bsa_db_open(&ret->db, path, err);
+	}
 	if (r >= 0)
 		bsa_db_own_queries(ret->db, true);
 	if (r >= 0 && open)

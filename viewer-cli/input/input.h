@@ -8,6 +8,8 @@
 #include "base/coverage.h"
 #include "bsa/db.h"
 
+struct bsv_kept;
+
 struct bsv_input {
 	struct bsa_db *db;
 	bool db_is_borrowed; /* of bsv_call.open, until this input is closed */
@@ -28,6 +30,11 @@ struct bsv_input {
 	char *scope;       /* SQL: ids of the streams that alone were asked for when it was recorded; NULL: all */
 	char *with;        /* SQL, see below */
 	char *with_groups; /* SQL, see below; NULL: --where depends on single executions, or leaves none out */
+	/*
+	 * what the audits found out (audit/kept.h), while several commands answer about this input: those that
+	 * borrow its connection use it, too; NULL: nothing is kept. Borrowed
+	 */
+	struct bsv_kept *kept;
 };
 
 /*

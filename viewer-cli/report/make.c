@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "audit/kept.h"
 #include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
@@ -158,6 +159,10 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 		other.known_as = NULL;
 		r = bsv_input_open(&m.other, wanted->compare, &other, err);
 	}
+	if (r >= 0) /* a page has many answers about each */
+		m.input.kept = bsv_kept_new();
+	if (r >= 0 && wanted->compare)
+		m.other.kept = bsv_kept_new();
 	if (r >= 0 && wanted->compare && bsv_output_is(m.input.path, m.other.path))
 		r = bsa_fail(
 			err, BSA_E_USAGE,
@@ -179,6 +184,8 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 		                   : write_page(&m, stdout, err);
 	if (r >= 0 && part && !m.executions && !call->common.quiet)
 		fprintf(stderr, "the timeline and the charts of the page are empty: no execution fits \"%s\"\n", part);
+	bsv_kept_free(m.other.kept);
+	bsv_kept_free(m.input.kept);
 	bsv_input_close(&m.other);
 	bsv_input_close(&m.input);
 	return r;

@@ -1,0 +1,16 @@
+/* kept.c -- see kept.h. */
+#include "audit/kept.h"
+
+#include <stdlib.h>
+
+struct bsv_kept *bsv_kept_new(void)
+{
+	return calloc(1, sizeof(struct bsv_kept));
+}
+
+void bsv_kept_free(struct bsv_kept *kept)
+{
+	if (kept)
+		bsv_sharing_fini(&kept->sharing);
+	free(kept);
+}

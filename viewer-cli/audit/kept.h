@@ -1,0 +1,25 @@
+/*
+ * kept.h -- what the audits found out about an input, while several commands answer about it: a report has ten answers,
+ * and some of them rest on the same facts.
+ */
+#ifndef BSV_AUDIT_KEPT_H
+#define BSV_AUDIT_KEPT_H
+
+#include "audit/sharing.h"
+#include "audit/verdicts.h"
+
+/* Of all executions, and judged by the rules' own limits: nothing is kept of an input that picks executions. */
+struct bsv_kept {
+	bool is_judged[BSV_PRIORITY + 1]; /* by enum bsv_audit */
+	struct bsv_judgement judgements[BSV_PRIORITY + 1];
+	bool has_sharing;
+	struct bsv_sharing_facts sharing;
+};
+
+/* For bsv_input.kept; owned by the caller. NULL: no memory, and so nothing is kept. */
+struct bsv_kept *bsv_kept_new(void);
+
+/* Accepts NULL. No input may use @kept any more. */
+void bsv_kept_free(struct bsv_kept *kept);
+
+#endif
