@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "render/render.h"
 
 enum { WORST = 10 };
 
@@ -207,12 +208,54 @@ static struct bsv_report_part *doers_ask(struct bsv_report *report)
 				      { "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { NULL, NULL } });
 }
 
+/* Take the figures from the totals. */
+static int totals_read(struct misses *m, struct bsv_report *report, struct bsa_err *err)
+{
+	struct bsv_missed *t = &m->missed;
+	struct bsv_rows *total;
+	int r = bsv_report_read(&total, report, m->totals, err);
+
+	if (r >= 0)
+		r = bsv_rows_step(total, err);
+	if (r <= 0)
+		return r;
+	t->deadlines = bsv_rows_get(total, 1, 0);
+	t->missed = bsv_rows_get(total, 2, 0);
+	t->unknown = bsv_rows_get(total, 8, 0);
+	t->unseen = bsv_rows_get(total, 9, 0);
+	/* Where --where, --from and --to leave no execution, nothing is known of deadlines. */
+	m->none = report->input.picks && !t->deadlines && !t->unknown && !bsv_rows_get(total, 0, 0);
+	return 0;
+}
+
+/*
+ * Take the same figures from the victims, all of which a table needs anyway, and not the totals. n_missed follows
+ * n_deadlines; n_unknown and n_unseen are the last columns.
+ */
+static int victims_add_up(struct misses *m, struct bsv_report *report, enum by by, struct bsa_err *err)
+{
+	struct bsv_missed *t = &m->missed;
+	struct bsv_rows *victims;
+	int r = bsv_report_read(&victims, report, m->victims, err);
+
+	while (r >= 0 && (r = bsv_rows_step(victims, err)) > 0) {
+		const size_t n_deadlines = by == BY_APP ? 1 : 3, n_columns = bsv_rows_columns(victims);
+
+		t->deadlines += bsv_rows_get(victims, n_deadlines, 0);
+		t->missed += bsv_rows_get(victims, n_deadlines + 1, 0);
+		t->unknown += bsv_rows_get(victims, n_columns - 2, 0);
+		t->unseen += bsv_rows_get(victims, n_columns - 1, 0);
+	}
+	return r >= 0 && report->input.picks && !t->deadlines && !t->unknown ? totals_read(m, report, err) : r;
+}
+
 /* Read the parts from which titles and notes take their figures. */
 static int misses_read(struct misses *m, struct bsv_report *report, enum by by, struct bsa_err *err)
 {
-	struct bsv_rows *causes, *victims, *culprits, *without, *undecided, *total;
+	struct bsv_rows *causes, *culprits, *without, *undecided;
 	struct bsv_missed *t = &m->missed;
-	int r = bsv_report_read(&victims, report, m->victims, err);
+	int r = report->call->asked.format == BSV_TABLE ? victims_add_up(m, report, by, err)
+	                                                : totals_read(m, report, err);
 
 	if (r >= 0)
 		r = bsv_report_read(&causes, report, m->causes, err);
@@ -225,23 +268,7 @@ static int misses_read(struct misses *m, struct bsv_report *report, enum by by, 
 	if (r < 0)
 		return r;
 
-	/* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
 	t->lost = report->input.coverage.losses > 0;
-	while ((r = bsv_rows_step(victims, err)) > 0) {
-		const size_t n_deadlines = by == BY_APP ? 1 : 3, n_columns = bsv_rows_columns(victims);
-
-		t->deadlines += bsv_rows_get(victims, n_deadlines, 0);
-		t->missed += bsv_rows_get(victims, n_deadlines + 1, 0);
-		t->unknown += bsv_rows_get(victims, n_columns - 2, 0);
-		t->unseen += bsv_rows_get(victims, n_columns - 1, 0);
-	}
-	/* Where --where, --from and --to leave no execution, nothing is known of deadlines. */
-	if (r >= 0 && report->input.picks && !t->deadlines && !t->unknown) {
-		r = bsv_report_read(&total, report, m->totals, err);
-		m->none = r >= 0 && bsv_rows_step(total, NULL) > 0 && !bsv_rows_get(total, 0, 0);
-	}
-	if (r < 0)
-		return r;
 	m->headline = headline_of(report, m, causes, culprits);
 	m->blamed = rows_total(culprits, 3);
 	m->replayed = bsv_rows_step(without, NULL) > 0;
