@@ -13,7 +13,8 @@
  *           them: by the ends of their sockets, and by the signal that the kernel sends when a parent dies, because
  *           a thread that never ends keeps the sockets of a dead process open. A worker ends with the service's end
  *           of its socket.
- *           The prober also has the service's lock file, and unlocks it when the service's main thread has ended.
+ *           The prober also has the service's lock file. It looks every 0.2 s whether the main thread of the service
+ *           exits, and unlocks the file then: that thread itself may wait for ever for a file that it closes.
  * CRASH     If the prober dies (for lack of memory, say), errands fail: the service cannot fork another one beside its
  *           threads, and calls without a limit would be worse.
  * TRUST     The file may be anything, and change at any time. A worker touches no page of it.
@@ -48,6 +49,8 @@
 
 enum { STUCK_LOOKS = 3, STUCK_LOOK_US = 1000 };
 
+enum { SERVICE_LOOK_MS = 200 }; /* between two looks of the prober whether the service exits */
+enum { STOP_WAITS = 200, STOP_WAIT_US = 1000 };
 enum { A_WORKER, A_LOCK }; /* what a descriptor is for that the prober receives */
 
 enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE };
@@ -245,15 +248,44 @@ static void lock_keep(int fd)
 	kept_lock = fd;
 }
 
+/*
+ * Whether the main thread of the service is exiting. The kernel sends no signal and closes no file before that thread
+ * has closed all, and the file of an app can make it wait for ever.
+ */
+static bool service_exits(pid_t service)
+{
+	enum { EXITING = 4 }; /* PF_EXITING */
+	unsigned long flags = 0;
+	char path[64], text[256];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", service);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')'); /* "PID (NAME) STATE PARENT GROUP SESSION TTY GROUP FLAGS ..." */
+	return at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 && flags & EXITING;
+}
+
 /* Start a worker on each socket that comes, and keep the last lock file that comes. */
 static _Noreturn void prober_run(int sock)
 {
-	const pid_t self = getpid();
+	const pid_t self = getpid(), service = getppid();
 	char what;
 
 	for (;;) {
 		struct packet in = { .head = &what, .head_bytes = 1 };
+		struct pollfd p = { .fd = sock, .events = POLLIN };
 
+		if (poll(&p, 1, SERVICE_LOOK_MS) <= 0) {
+			if (service_exits(service))
+				prober_end(0);
+			continue;
+		}
 		if (packet_receive(sock, &in, 0) <= 0)
 			prober_end(0);
 		if (in.fd >= 0 && what == A_LOCK) {
@@ -332,6 +364,13 @@ int nnb__prober_keep(int sock, int fd)
 	const struct packet p = { .head = &what, .head_bytes = 1, .fd = fd };
 
 	return packet_send(sock, &p, MSG_DONTWAIT);
+}
+
+void nnb__prober_stop(int sock)
+{
+	shutdown(sock, SHUT_RDWR);
+	for (int waits = 0; waits < STOP_WAITS && !waitpid(prober_pid, NULL, WNOHANG); waits++)
+		usleep(STOP_WAIT_US);
 }
 
 /* ---- places ---- */

@@ -34,6 +34,9 @@ enum {
  */
 int nnb__prober_start(int *ret);
 
+/* End the prober and wait for its end, 0.2 s at most, so that no zombie is left to a process 1 that does not reap. */
+void nnb__prober_stop(int prober);
+
 /*
  * Have the prober unlock @fd (flock) when this process dies: a thread that never ends keeps all files of the process
  * open, and locked. The process itself unlocks it if it closes it. Replaces the one before. 0 or -errno.

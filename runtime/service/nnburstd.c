@@ -340,6 +340,8 @@ static int clients_serve(const struct options *o)
 	}
 	if (r == -EBUSY) {
 		fputs("nnburstd: a client's execution or file has not ended in 1.5 s; leaving it\n", stderr);
+		if (o->config.prober > 0)
+			nnb_service_prober_stop(o->config.prober);
 		_exit(DONE);
 	}
 	nnb_service_close(running);
@@ -541,6 +543,8 @@ int main(int argc, char **argv)
 		status = open_device(&o);
 	if (!status)
 		status = clients_serve(&o);
+	if (o.config.prober > 0)
+		nnb_service_prober_stop(o.config.prober);
 	nnb_device_unref(o.config.device);
 	free(path);
 	return status;

@@ -709,6 +709,11 @@ int nnb_service_prober(int *ret)
 	return nnb__prober_start(ret);
 }
 
+void nnb_service_prober_stop(int prober)
+{
+	nnb__prober_stop(prober);
+}
+
 /*
  * The most workers of all apps together (memory/errand.h). A worker takes two descriptors here, and a process: all
  * together at most an eighth of the service's own quarter of threads, and half of that of descriptors.

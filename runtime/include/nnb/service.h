@@ -67,6 +67,9 @@ struct nnb_service_config {
  */
 NNB_PUBLIC int nnb_service_prober(int *ret);
 
+/* Before the process exits: end the prober, and wait for its end, 0.2 s at most. */
+NNB_PUBLIC void nnb_service_prober_stop(int prober);
+
 /*
  * Bind and listen. 0, and the caller owns *ret; -EADDRINUSE: another instance listens on that socket; another -errno. A
  * socket on which no process listens is replaced.
