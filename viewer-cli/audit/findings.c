@@ -145,10 +145,11 @@ static int add_silences(struct bsv_findings *f, struct bsv_input *input, bool sh
  * was stopped and went on.
  */
 struct starved {
-	double held;        /* the app that held the lane for most of it */
-	double idle;        /* at least: the lane was empty */
-	double unrun;       /* at least: the run on the lane had no cpu */
-	double asleep;      /* of unrun: its thread had not asked for a cpu either */
+	double held;   /* the app that held the lane for most of it */
+	double idle;   /* at least: the lane was empty */
+	double unrun;  /* at least: the run on the lane had no cpu */
+	double asleep; /* of unrun: its thread had not asked for a cpu either */
+	double unread; /* in runs that took ten times as long as usual, and whose cpu time was not read: perhaps stops */
 	double unknown;     /* at least: it is not known who held the lane */
 	int64_t all_ns;     /* these waits */
 	int64_t most_ns;    /* the longest of them */
@@ -181,7 +182,7 @@ static bool is_starved_by_sleep(const struct starved *s)
 static bool is_starved_by_holder(const struct starved *s)
 {
 	return !is_starved_by_silence(s) && !is_starved_by_machine(s) && !is_starved_by_sleep(s) && s->hog &&
-	       s->held >= 50;
+	       s->held - s->unread >= 50;
 }
 
 /* "; hog held the lane 77 % of that time". Owned by the caller; NULL: no memory. */
@@ -201,6 +202,11 @@ static char *starved_text(const struct starved *s)
 			"; %s held the lane %.0f %% of that time, but the run was on no cpu for %.0f %%, and mostly "
 			"had not asked for one",
 			hog ? hog : "a run", s->held, s->unrun);
+	if (!is_starved_by_holder(s) && s->hog && s->held >= 50)
+		return bsv_text(
+			"; %s held the lane %.0f %% of that time, but for %.0f %% in runs that took ten times as long "
+			"as usual, and whose cpu time was not read: the service may have been stopped",
+			hog, s->held, s->unread);
 	if (is_starved_by_holder(s))
 		return bsv_text("; %s held the lane %.0f %% of that time", hog, s->held);
 	if (s->unknown >= 50)
@@ -244,9 +250,9 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 	                        : !holder ? NULL
 	                        : by->own ? bsv_text("%s itself", by->hog)
 	                                  : bsv_text_copy(by->hog),
-			.certainty = holder && by->held >= 90 ? BSV_SURE
-	                             : holder || machine      ? BSV_LIKELY
-	                                                      : BSV_CLAIMS_NOTHING,
+			.certainty = holder && by->held - by->unread >= 90 ? BSV_SURE
+	                             : holder || machine                   ? BSV_LIKELY
+	                                                                   : BSV_CLAIMS_NOTHING,
 			.misses = -1,
 			.first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN),
 			.last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN),
@@ -309,6 +315,8 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 		starved.idle = percent * (double)(by.idle_ns > idle_too ? by.idle_ns - idle_too : 0);
 		starved.unrun = percent * (double)(by.unrun_ns > stopped ? by.unrun_ns - stopped : 0);
 		starved.asleep = percent * (double)(by.asleep_ns > stopped ? by.asleep_ns - stopped : 0);
+		/* as a part of the waits that were looked at, and no run is counted twice for a stop that is left out */
+		starved.unread = percent * (double)(by.unread_ns > stopped ? by.unread_ns - stopped : 0);
 		starved.unknown = percent * (double)by.unknown_ns;
 		if (hog && starved.stopped_ns)
 			starved.held = percent * (double)by.held_ns;

@@ -13,14 +13,19 @@ WHERE stored_deadline_miss.rowid = k.miss;
 
 -- Where a run held the lane, and was on no cpu for as much of the wait as the execution is late, the wait is the machine's as well as that run's. A replay without
 -- the run is a replay without what stopped it, too: a service that stands still stops every run. So such a replay proves nothing (docs/figures.md, Saved).
+-- Where the cpu time of that run was not read, and it took 100 ms or more, and ten times as long as usual, a stop of the service, or a thread that slept, may be why:
+-- then all of the wait beyond the usual run counts as such time.
 CREATE TEMP VIEW unrun AS -- for how long at least the run that was waited for was on no cpu; NULL: unknown, or no wait
-SELECT c.execution_id, c.nth, c.cause, c.culprit_app_id AS app_id, h.model_id,
-	iif(((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:queued_behind@) | (1 << @cause:inversion@)) >> c.cause & 1,
-		max(c.late_ns - h.cpu_ns, 0), NULL) AS ns,
+SELECT execution_id, nth, cause, app_id, model_id, iif(is_wait, coalesce(max(late_ns - cpu_ns, 0), unread_ns), NULL) AS ns,
 	-- of that, for how long at least its thread had not asked for a cpu: it waited for a page, say
-	iif(((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:queued_behind@) | (1 << @cause:inversion@)) >> c.cause & 1,
-		max(c.late_ns - h.cpu_ns - h.run_delay_ns, 0), NULL) AS asleep_ns
-FROM stored_miss_cause c LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id;
+	iif(is_wait, coalesce(max(late_ns - cpu_ns - run_delay_ns, 0), unread_ns), NULL) AS asleep_ns
+FROM (
+	SELECT *, iif(cpu_ns IS NULL AND late_ns >= 100000000 AND late_ns > 10 * usual_ns, late_ns - usual_ns, NULL) AS unread_ns
+	FROM (
+		SELECT c.execution_id, c.nth, c.cause, c.culprit_app_id AS app_id, h.model_id, c.late_ns, h.cpu_ns, h.run_delay_ns,
+			((1 << @cause:crowded_out@) | (1 << @cause:hogged@) | (1 << @cause:preempted@) | (1 << @cause:queued_behind@) | (1 << @cause:inversion@)) >> c.cause & 1 AS is_wait,
+			coalesce((SELECT min(t.p50_ns) FROM stored_typical t WHERE t.model_id = h.model_id AND t.phase = @phase:run@), (SELECT m.estimate_ns FROM stored_model m WHERE m.id = h.model_id)) AS usual_ns
+		FROM stored_miss_cause c LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id));
 CREATE TEMP TABLE delay AS -- delays of a miss added up, and its lateness
 SELECT execution_id, total(max(late_ns, 0)) AS parts, total(late_ns) AS lateness FROM stored_miss_cause GROUP BY 1;
 CREATE UNIQUE INDEX temp.delay_of ON delay(execution_id);
