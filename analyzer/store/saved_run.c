@@ -148,7 +148,8 @@ struct saved {
 	bool holes_known;
 	struct bsa_without_call *window;
 	struct bsa_without_world world;
-	sqlite3_stmt *handed, *update, *name;
+	sqlite3_stmt *handed, *update, *name, *stopped;
+	int64_t trace, instance; /* the service that is replayed */
 	uint64_t played, allowed, each;
 	uint64_t *ids;
 };
@@ -182,6 +183,7 @@ struct saved *bsa_saved_free(struct saved *v)
 		sqlite3_finalize(v->handed);
 		sqlite3_finalize(v->update);
 		sqlite3_finalize(v->name);
+		sqlite3_finalize(v->stopped);
 		free(v);
 	}
 	return NULL;
@@ -610,6 +612,7 @@ struct question {
 	struct bsa_without *without;
 	struct asked *asked;
 	const struct bsa_without_call *victim;
+	bool stopped; /* the service stood still in that time: what had happened then without something, no replay tells */
 };
 
 /* -1, stored as NULL: the replay cannot decide, or is too expensive. */
@@ -625,7 +628,7 @@ static int answer_question(struct question *q, const struct bsa_without_change *
 	if (!bsa_without_ask(q->without, change, &ret))
 		saved_no_memory(q->v);
 	q->v->played += bsa_without_played(q->without) - before;
-	return ret;
+	return ret == 1 && q->stopped ? -1 : ret;
 }
 
 static int64_t null_or(int said)
@@ -828,6 +831,12 @@ static void replay_miss(struct saved *v, const struct waiting *w)
 	v->played += bsa_without_played(without);
 	q.without = without;
 	q.victim = &v->window[v->world.victim];
+	sqlite3_reset(v->stopped);
+	sqlite3_bind_int64(v->stopped, 1, v->trace);
+	sqlite3_bind_int64(v->stopped, 2, v->instance);
+	sqlite3_bind_int64(v->stopped, 3, (int64_t)q.victim->answered);
+	sqlite3_bind_int64(v->stopped, 4, w->begins);
+	q.stopped = bsa_store_step(v->s, v->stopped);
 	name_queue(&q);
 	answer_apps(&q); /* first, because the budget of replays may end, and people ask for apps first */
 	for (uint8_t cause = 0; cause < BSA_CAUSES; cause++)
@@ -1275,6 +1284,8 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(v->s, executions_sql);
 
+	v->trace = trace;
+	v->instance = instance;
 	read_holes(v, trace, instance);
 	learn_models(v, trace);
 	if (!q || v->s->code)
@@ -1371,6 +1382,8 @@ int bsa_saved_run(struct saved *v)
 	v->handed = bsa_store_prepare(v->s, handed_sql);
 	v->update = bsa_store_prepare(v->s, update_sql);
 	v->name = bsa_store_prepare(v->s, name_sql);
+	v->stopped = bsa_store_prepare(v->s, "SELECT 1 FROM silence WHERE went_on AND trace_id = ?1 AND instance = ?2 "
+	                                     "AND coalesce(heard, began) < ?3 AND ended > ?4 LIMIT 1");
 	if (v->s->code)
 		return v->s->code;
 
