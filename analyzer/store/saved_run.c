@@ -612,7 +612,7 @@ struct question {
 	struct bsa_without *without;
 	struct asked *asked;
 	const struct bsa_without_call *victim;
-	bool stopped; /* the service stood still in that time: what had happened then without something, no replay tells */
+	bool stopped; /* the service stood still in that time: no replay tells what it had done without something */
 };
 
 /* -1, stored as NULL: the replay cannot decide, or is too expensive. */

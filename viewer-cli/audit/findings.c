@@ -141,20 +141,20 @@ static int add_silences(struct bsv_findings *f, struct bsv_input *input, bool sh
 /* ---- starvation ---- */
 
 /*
- * Starvation of one app and model, in percent of all its waits that were too long, without the time in which the service
- * was stopped and went on.
+ * Starvation of one app and model, in percent of all its waits that were too long; stops of the
+ * service are left out of these.
  */
 struct starved {
-	double held;   /* the app that held the lane for most of it */
-	double idle;   /* at least: the lane was empty */
-	double unrun;  /* at least: the run on the lane had no cpu */
-	double asleep; /* of unrun: its thread had not asked for a cpu either */
-	double unread; /* in runs that took ten times as long as usual, and whose cpu time was not read: perhaps stops */
+	double held;        /* the app that held the lane for most of it */
+	double idle;        /* at least: the lane was empty */
+	double unrun;       /* at least: the run on the lane had no cpu */
+	double asleep;      /* of unrun: its thread had not asked for a cpu either */
+	double unread;      /* in runs ten times as long as usual whose cpu time was not read: perhaps stops */
 	double unknown;     /* at least: it is not known who held the lane */
 	int64_t all_ns;     /* these waits */
 	int64_t most_ns;    /* the longest of them */
 	int64_t stopped_ns; /* what is left out of them */
-	/* in percent of the longest waits, with the stops: no event of the service was recorded, though it had requests */
+	/* in percent of the longest waits, with the stops: no event of the service, though it had requests */
 	double silent;
 	bool paused;     /* for most of that, it went on afterwards */
 	const char *hog; /* NULL if no app is known to have held the lane */
@@ -295,7 +295,7 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 		r = bsv_starved_by(&by, input, app, text_named(rows, "model"), hog, err);
 		if (r < 0)
 			break;
-		/* Mostly silence: then the figures are of all of the waits, and no app is blamed for any of them. */
+		/* Mostly silence: the figures are of all of the waits then, and no app is blamed. */
 		starved =
 			(struct starved){ .silent = by.all_ns > 0 ? 100 * (double)by.silent_ns / (double)by.all_ns : 0,
 			                  .paused = 2 * by.paused_ns > by.silent_ns,
@@ -315,7 +315,7 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 		starved.idle = percent * (double)(by.idle_ns > idle_too ? by.idle_ns - idle_too : 0);
 		starved.unrun = percent * (double)(by.unrun_ns > stopped ? by.unrun_ns - stopped : 0);
 		starved.asleep = percent * (double)(by.asleep_ns > stopped ? by.asleep_ns - stopped : 0);
-		/* as a part of the waits that were looked at, and no run is counted twice for a stop that is left out */
+		/* no run counts for a stop that is left out */
 		starved.unread = percent * (double)(by.unread_ns > stopped ? by.unread_ns - stopped : 0);
 		starved.unknown = percent * (double)by.unknown_ns;
 		if (hog && starved.stopped_ns)

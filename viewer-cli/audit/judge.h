@@ -20,7 +20,7 @@ struct bsv_starved_by {
 	int64_t silent_ns;  /* the service was silent, at the end of the recording, or it was stopped */
 	int64_t paused_ns;  /* of these: it was stopped, and went on */
 	int64_t asleep_ns;  /* of unrun_ns: its thread had not asked for a cpu either */
-	/* runs held the lane that took ten times as long as usual, and whose cpu time was not read: perhaps a stop is why */
+	/* the lane was held by runs ten times as long as usual whose cpu time was not read: perhaps stops */
 	int64_t unread_ns;
 	int64_t all_ns; /* waits that these times are parts of */
 
