@@ -1,5 +1,7 @@
 /* explain.c -- burstscope explain: explains one execution: where its time went, and what delayed it. */
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,6 +269,27 @@ static bool is_held_by_another(const struct bsv_explained *x, const struct bsv_e
 	return false;
 }
 
+static int held_read(struct asked *a, struct bsa_err *err)
+{
+	struct bsv_explained *x = &a->kept.x;
+	char id[24];
+	bsv_scoped_text *sql = NULL;
+	bsv_scoped_rows *rows = NULL;
+	int r;
+
+	snprintf(id, sizeof(id), "%" PRId64, a->id);
+	sql = bsv_fill(bsv_sql_explain_held, (const struct bsv_placeholder[]){
+						     { "relations", a->input.with }, { "id", id }, { NULL, NULL } });
+	r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		x->held = named_integer(rows, "waited_ns");
+		x->off = named_integer(rows, "off_ns");
+		x->asleep = named_integer(rows, "asleep_ns");
+	}
+	return r;
+}
+
 static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsv_settings settings = { .known = false };
@@ -287,21 +310,26 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 	}
 	if (x->n_causes && call->asked.format == BSV_TABLE) /* the drawing alone has it */
 		r = bsv_settings_read(&settings, &a->input, err);
+	if (x->n_causes && call->asked.format == BSV_TABLE && r >= 0)
+		r = held_read(a, err);
 	for (size_t i = 0; i < x->n_causes && call->asked.format == BSV_TABLE && r >= 0; i++) {
 		const struct bsv_explained_cause *cause = &x->causes[i];
 		const char *found = NULL, *own;
 
 		if (!cause->primary)
 			continue;
-		own = bsv_advice(
-			&(struct bsv_advised){ cause->cause, x->path, x->who.priority, cause->culprit.priority },
-			&settings);
+		/* Where the run had no cpu, the machine can do better, or nobody knows what the run waited for. */
+		own = bsv_explained_unrun(x) && bsv_explained_slept(x)
+		              ? NULL
+		              : bsv_advice(&(struct bsv_advised){ bsv_explained_unrun(x) ? "machine" : cause->cause,
+		                                                  x->path, x->who.priority, cause->culprit.priority },
+		                           &settings);
 
 		/*
 		 * The advice of summary against the culprit is the advice here, too; otherwise the
 		 * advice is about the cause alone.
 		 */
-		if (settings.known && !settings.fair && is_held_by_another(x, cause))
+		if (settings.known && !settings.fair && !bsv_explained_unrun(x) && is_held_by_another(x, cause))
 			r = bsv_findings_holder_advice(&found, &a->input, cause->culprit.app, err);
 		x->advised_by_finding = found && (!own || strcmp(found, own) != 0);
 		x->advice = found ? found : own;

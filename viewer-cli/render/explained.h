@@ -68,8 +68,13 @@ struct bsv_explained {
 	int64_t lead, lead_met;
 	int64_t cold, redo, run, losses;      /* losses: intervals of lost events that touch it */
 	int64_t typical_n, typical_estimated; /* how many executions are behind what is typical */
-	int64_t typical_runs;    /* how many recorded runs the typical run is the median of; BSV_UNKNOWN: an estimate */
-	const char *advice;      /* about the primary cause */
+	int64_t typical_runs; /* how many recorded runs the typical run is the median of; BSV_UNKNOWN: an estimate */
+	const char *advice;   /* about the primary cause */
+	/*
+	 * How long it waited for the run that is the primary cause, how long of that the run was on no cpu, and how
+	 * long of that its thread had not asked for one. 0: the run had a cpu for most of the delay, or none is known.
+	 */
+	int64_t held, off, asleep;
 	bool advised_by_finding; /* whether the advice is that of a finding of burstscope summary */
 	bool verbose;
 
@@ -81,6 +86,17 @@ struct bsv_explained {
 	struct bsv_explained_without *without;
 	size_t n_phases, n_stretches, n_preemptions, n_waits, n_causes, n_without;
 };
+
+/* Was the run that it waited for on no cpu for most of the delay? And had its thread mostly not asked for one? */
+static inline bool bsv_explained_unrun(const struct bsv_explained *x)
+{
+	return x->held > 0;
+}
+
+static inline bool bsv_explained_slept(const struct bsv_explained *x)
+{
+	return x->asleep > 0 && 2 * x->asleep >= x->off;
+}
 
 /* 0, or negative. */
 int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err);
