@@ -8,8 +8,8 @@
  * answers. Without names: all floods but those that are known to break a bar.
  *
  * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s
- * for each answer, 3 s for a page of ten, or for a comparison of two recordings: of cpu time, because what else the
- * machine does is no fault of burstscope.
+ * for each answer, 2 s for nine rules, 3 s for a page of ten, or for a comparison of two recordings: of cpu time,
+ * because what else the machine does is no fault of burstscope.
  * $NNB_FLOOD_MS is another bar for answers: one that finds what grows with the square, on a machine that is busy, or
  * in a build that is slow. $NNB_FLOOD_IMPORT_MS is one for the cpu time of imports; without it, they have none.
  */
@@ -45,7 +45,7 @@ static const char *burstscope;
 static double most_ms = MOST_MS; /* for an answer */
 static double most_import_ms;    /* 0: any */
 static off_t empty;              /* bytes of a database of nothing */
-static char dir[PATH], trace[PATH], db[PATH];
+static char dir[PATH], trace[PATH], db[PATH], slo[PATH];
 
 /* ---- files ---- */
 
@@ -154,6 +154,17 @@ static void write_trace(const struct flood *f, unsigned n)
 
 /* ---- floods ---- */
 
+/* Rules of each kind that reads executions, and the verdicts. */
+static const char rules[] = "coverage >= 99 %\n"
+			    "executions >= 100\n"
+			    "p50 e2e <= 20ms\n"
+			    "p99 queue <= 40ms\n"
+			    "p50 overhead share of path=burst warm <= 60 %\n"
+			    "miss ratio <= 5 %\n"
+			    "starvation none\n"
+			    "fairness\n"
+			    "priority\n";
+
 static const char *const questions[][ARGS] = {
 	{ "summary" },
 	{ "misses" },
@@ -172,12 +183,18 @@ static const char *const questions[][ARGS] = {
 	/* no sums are stored for a part of the recording */
 	{ "misses", "--from", "10ms" },
 	{ "fairness", "--from", "10ms" },
+	{ "check", "--slo", slo },
 	{ "report" },
 	{ "diff", db },
 };
 
-/* A page has the answers of ten commands, and diff reads two recordings: their bar is so many times that of one. */
-enum { LARGE_TIMES = 3 };
+/* The bar of an answer, as a multiple of the usual one: a page has ten answers, and diff reads two recordings. */
+static double bars_of(const char *command)
+{
+	if (!strcmp(command, "report") || !strcmp(command, "diff"))
+		return 3;
+	return strcmp(command, "check") ? 1 : 2; /* each rule reads all executions */
+}
 
 static bool import(const struct flood *f, unsigned n)
 {
@@ -200,6 +217,14 @@ static bool import(const struct flood *f, unsigned n)
 	return good;
 }
 
+static void write_rules(void)
+{
+	FILE *to = fopen(slo, "we");
+
+	if (!to || fputs(rules, to) < 0 || fclose(to))
+		exit(5);
+}
+
 /* A trace of one event. */
 static void measure_nothing(void)
 {
@@ -220,8 +245,7 @@ static bool ask(void)
 		const char *name = questions[i][0];
 		struct ran ran = run(questions[i], db);
 		double took = ran.status < 0 ? LONGEST_S * 1e3 : ran.cpu_ms; /* below 0: ended by its alarm */
-		bool large = !strcmp(name, "report") || !strcmp(name, "diff");
-		double one = large ? took / LARGE_TIMES : took;
+		double one = took / bars_of(name);
 
 		if (one > most) {
 			most = one;
@@ -262,6 +286,8 @@ int main(int argc, char **argv)
 		return 5;
 	snprintf(trace, sizeof(trace), "%.100s/trace", dir);
 	snprintf(db, sizeof(db), "%.100s/x.db", dir);
+	snprintf(slo, sizeof(slo), "%.100s/rules.slo", dir);
+	write_rules();
 	printf("%-18s %7s %9s %9s %6s %7s %8s %3s %8s\n", "flood", "n", "trace MiB", "db MiB", "ratio", "MiB", "s",
 	       "st", "answer ms");
 	measure_nothing();
