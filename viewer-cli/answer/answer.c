@@ -505,34 +505,6 @@ static void show_sql(const struct bsv_answer *a, const struct part *parts, size_
 	}
 }
 
-/*
- * Begin the query of @part, if it has one. Where its first rows alone are printed, SQLite is told so: it keeps no others
- * while it sorts. A table counts the others, and a user's own query stays as it is.
- */
-static int part_begin(const struct bsv_answer *a, struct part *part, struct bsa_err *err)
-{
-	unsigned most = a->call->asked.limit ? a->call->asked.limit : a->call->most;
-	bsv_scoped_text *first = NULL;
-	int r = 0;
-
-	if (part->sql && most && a->call->asked.format != BSV_TABLE && !part->raw) {
-		char number[16];
-
-		snprintf(number, sizeof(number), "%u", most);
-		first = bsv_fill(
-			bsv_sql_first_rows,
-			(const struct bsv_placeholder[]){ { "rows", part->sql }, { "most", number }, { NULL, NULL } });
-		if (!first)
-			return bsv_no_memory(err);
-		r = bsv_rows_query(&part->rows, a->input->db, first, err);
-	} else if (part->sql) {
-		r = bsv_rows_query(&part->rows, a->input->db, part->sql, err);
-	}
-	if (r >= 0)
-		bsv_rows_limit(part->rows, most);
-	return r;
-}
-
 int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 {
 	static const int statuses[] = {
@@ -541,7 +513,8 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 	FILE *to = a && a->to ? a->to : stdout;
 	const struct bsv_verdict *v;
 	struct part *parts;
-	unsigned flags;
+	unsigned flags, most;
+	char number[16];
 	size_t n;
 	int r;
 
@@ -555,14 +528,30 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		show_sql(a, parts, n);
 		return BSV_DONE;
 	}
+	most = a->call->asked.limit ? a->call->asked.limit : a->call->most;
+	snprintf(number, sizeof(number), "%u", most);
 	for (size_t i = 0; i < n; i++) {
+		bsv_scoped_text *first = NULL;
 		struct part *p = &parts[i];
 
 		if (p->hidden && !a->call->asked.part && a->call->asked.format == BSV_TABLE)
 			continue; /* nothing reads it */
-		r = part_begin(a, p, err);
-		if (r >= 0)
-			r = bsv_rows_peek(p->rows, err);
+		/*
+		 * Where the first rows alone are printed, SQLite is told so: it keeps no others while it sorts. A table
+		 * counts the others, and a user's own query stays as it is.
+		 */
+		if (p->sql && most && a->call->asked.format != BSV_TABLE && !p->raw)
+			first = bsv_fill(bsv_sql_first_rows, (const struct bsv_placeholder[]){ { "rows", p->sql },
+			                                                                       { "most", number },
+			                                                                       { NULL, NULL } });
+		else
+			first = p->sql ? strdup(p->sql) : NULL;
+		if (p->sql)
+			r = first ? bsv_rows_query(&p->rows, a->input->db, first, err) : bsv_no_memory(err);
+		if (r < 0)
+			return r;
+		bsv_rows_limit(p->rows, most);
+		r = bsv_rows_peek(p->rows, err);
 		if (r < 0)
 			return r;
 	}

@@ -482,13 +482,20 @@ static void judgement_copy(struct bsv_judgement *ret, const struct bsv_judgement
 			ret->rules[i].why = ret->why[i];
 }
 
-static int judge_anew(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input,
-                      const struct bsv_bounds *bounds, struct bsa_err *err)
+int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
+              struct bsa_err *err)
 {
+	bool bounded = bounds && (bounds->lag.given || bounds->by_lag || bounds->threshold.given ||
+	                          bounds->inversion.given || bounds->honoured_given);
+	struct bsv_kept *kept = bounded ? NULL : input->kept;
 	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts sharing = { .n = 0 };
 	bool by_lag = bounds && (bounds->lag.given || bounds->by_lag);
 	int r = 0;
 
+	if (kept && kept->is_judged[audit]) {
+		judgement_copy(ret, &kept->judgements[audit]);
+		return 0;
+	}
 	switch (audit) {
 	case BSV_FAIRNESS:
 		r = by_lag ? judge_lag(ret, input, bounds, err) : bsv_sharing_read(&sharing, input, err);
@@ -504,22 +511,6 @@ static int judge_anew(struct bsv_judgement *ret, enum bsv_audit audit, struct bs
 	}
 	if (r >= 0 && input->coverage.unchecked)
 		bsv_rules_unchecked(ret);
-	return r;
-}
-
-int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
-              struct bsa_err *err)
-{
-	bool bounded = bounds && (bounds->lag.given || bounds->by_lag || bounds->threshold.given ||
-	                          bounds->inversion.given || bounds->honoured_given);
-	struct bsv_kept *kept = bounded ? NULL : input->kept;
-	int r;
-
-	if (kept && kept->is_judged[audit]) {
-		judgement_copy(ret, &kept->judgements[audit]);
-		return 0;
-	}
-	r = judge_anew(ret, audit, input, bounds, err);
 	if (r >= 0 && kept) {
 		judgement_copy(&kept->judgements[audit], ret);
 		kept->is_judged[audit] = true;

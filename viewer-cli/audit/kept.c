@@ -10,7 +10,9 @@ struct bsv_kept *bsv_kept_new(void)
 
 void bsv_kept_free(struct bsv_kept *kept)
 {
-	if (kept)
-		bsv_sharing_fini(&kept->sharing);
+	if (!kept)
+		return;
+	kept->sharing.is_kept = false; /* the last user is gone */
+	bsv_sharing_fini(&kept->sharing);
 	free(kept);
 }

@@ -567,13 +567,18 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 	return r;
 }
 
-static int read_facts(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
+int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
 {
+	struct bsv_kept *kept = input->kept;
 	bool timed = bsv_input_is_timed(input), native = false;
 	bsv_scoped_text *given_up_sql = NULL;
 	bsv_scoped_rows *steps = NULL, *asleep = NULL, *given_up = NULL, *sight = NULL;
 	int r;
 
+	if (kept && kept->has_sharing) {
+		*ret = kept->sharing;
+		return 0;
+	}
 	*ret = (struct bsv_sharing_facts){ .n = 0 };
 	given_up_sql = bsv_input_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
 	if (!given_up_sql)
@@ -643,25 +648,13 @@ static int read_facts(struct bsv_sharing_facts *ret, const struct bsv_input *inp
 		                         .losses = bsv_rows_get(sight, 3, 0),
 		                         .partly = bsv_rows_get(sight, 4, 0) };
 	ret->hidden = bsv_rows_get(sight, 2, 0);
-	return bsv_pauses_read(&ret->pauses, input, err);
-}
-
-int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
-{
-	struct bsv_kept *kept = input->kept;
-	int r = 0;
-
-	if (!kept || !kept->has_sharing)
-		r = read_facts(ret, input, err);
-	if (r < 0 || !kept)
-		return r;
-	if (!kept->has_sharing) {
+	r = bsv_pauses_read(&ret->pauses, input, err);
+	if (r >= 0 && kept) {
+		ret->is_kept = true;
 		kept->sharing = *ret;
 		kept->has_sharing = true;
 	}
-	*ret = kept->sharing;
-	ret->is_kept = true;
-	return 0;
+	return r;
 }
 
 void bsv_sharing_fini(struct bsv_sharing_facts *f)
