@@ -1,4 +1,9 @@
--- slo_coverage: one row: complete executions, those that a loss touches, and those without their beginning, which count as neither (quality head). Leaves
+-- slo_coverage: one row: executions that are known in full, those that a loss touches, and those without their beginning, which count as neither (quality head).
+-- Known in full is, too, what the client gave up before it was answered, if the service ended it later, sent no result, and nothing was lost since. Leaves
 -- out executions that were under way when the recording ended.
-@with@
-SELECT coalesce(sum(complete), 0) AS n, coalesce(sum(quality IN ('gap', 'tail')), 0) AS n_unknown, coalesce(sum(quality = 'head'), 0) AS n_head FROM picked WHERE path IS NOT 'prepare'
+@with@,
+judged AS (
+	SELECT complete, quality, quality = 'tail' AND sides = 'both' AND status <> 'NONE' AND submitted IS NOT NULL AND returned IS NOT NULL AND run_ended IS NOT NULL
+		AND result_written IS NULL AND NOT EXISTS (SELECT 1 FROM loss l WHERE l.trace_id = x.trace_id AND l.ended >= x.submitted) AS given_up
+	FROM picked x WHERE path IS NOT 'prepare')
+SELECT coalesce(sum(complete OR given_up), 0) AS n, coalesce(sum(quality IN ('gap', 'tail') AND NOT given_up), 0) AS n_unknown, coalesce(sum(quality = 'head'), 0) AS n_head FROM judged

@@ -209,7 +209,10 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " missed", open ? "at least " : "", c->over,
 	         c->n + open);
 	if (!c->n && !c->over && !untold) {
-		if (c->perhaps)
+		if (c->unknown)
+			result_end(ret, BSV_CANNOT_TELL,
+			           "%" PRId64 " had a deadline, and whether they met it is not known", c->unknown);
+		else if (c->perhaps)
 			result_end(ret, BSV_CANNOT_TELL,
 			           "no execution with a deadline was recorded; whether %" PRId64 " of %" PRId64
 			           " had one was not recorded",

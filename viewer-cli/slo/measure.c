@@ -220,8 +220,8 @@ static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *ru
 	return r < 0 ? r : read_hidden(ret, rule, input, 0, true, err);
 }
 
-static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
-                           struct bsa_err *err)
+static int measure_streaks(struct bsv_slo_result *ret, int64_t *ret_executions, const struct bsv_slo_rule *rule,
+                           struct bsv_input *input, struct bsa_err *err)
 {
 	__attribute__((cleanup(bsv_slo_streaks_fini))) struct bsv_slo_streaks s = { .window = NULL };
 	bsv_scoped_rows *rows = NULL;
@@ -229,6 +229,7 @@ static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule
 	int64_t stream = INT64_MIN, seq = 0;
 	int r = read_misses(&c, rule, input, err);
 
+	*ret_executions = r < 0 ? -1 : c.executions;
 	if (r >= 0 && bsv_slo_streaks_init(&s, rule) < 0)
 		r = bsv_no_memory(err);
 	if (r >= 0)
@@ -424,6 +425,21 @@ static int explain_missing_name(struct bsv_slo_result *ret, struct bsv_input *in
 	return r;
 }
 
+/* The rule selects no execution. */
+static int explain_selection(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                             struct bsa_err *err)
+{
+	int r = 0;
+
+	ret->outcome = BSV_CANNOT_TELL;
+	snprintf(ret->why, sizeof(ret->why), "the recording has no such execution");
+	if (rule->of.model)
+		r = explain_missing_name(ret, input, "model", rule->of.model, err);
+	if (r >= 0 && rule->of.app)
+		r = explain_missing_name(ret, input, "app", rule->of.app, err);
+	return r < 0 ? r : 0;
+}
+
 int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
                     struct bsv_input *baseline, struct bsa_err *err)
 {
@@ -432,7 +448,8 @@ int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
 
 	switch (rule->kind) {
 	case BSV_SLO_STREAK:
-		return measure_streaks(ret, rule, input, err);
+		r = measure_streaks(ret, &c.executions, rule, input, err);
+		return r < 0 || c.executions ? r : explain_selection(ret, rule, input, err);
 	case BSV_SLO_COVERAGE:
 		return measure_coverage(ret, rule, input, err);
 	case BSV_SLO_STARVATION:
@@ -459,12 +476,5 @@ int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
 	if (r < 0 || c.executions || rule->kind == BSV_SLO_EXECUTIONS)
 		return r < 0 ? r : 0;
 
-	/* The rule selects no execution. */
-	ret->outcome = BSV_CANNOT_TELL;
-	snprintf(ret->why, sizeof(ret->why), "the recording has no such execution");
-	if (rule->of.model)
-		r = explain_missing_name(ret, input, "model", rule->of.model, err);
-	if (r >= 0 && rule->of.app)
-		r = explain_missing_name(ret, input, "app", rule->of.app, err);
-	return r < 0 ? r : 0;
+	return explain_selection(ret, rule, input, err);
 }
