@@ -659,9 +659,8 @@ static const struct row rows[] = {
 	{ .name = "stopped later on: and its cpu time was not read",
 	  .more[BSA_RUN] = 300,
 	  .stops = { { 300, 400, 250 } },
-	  .ledgers =
-	          "slow_compute 150 60 primary, stopped 100 0, unknown 50 0 perhaps, handover 0 10, polled_late 0 20, "
-	          "service 0 10, client 0 10, own_run 0 100, too_tight -10 0" },
+	  .ledgers = "long_run 150 60 primary, stopped 100 0, unknown 50 0 perhaps, handover 0 10, polled_late 0 20, "
+	             "service 0 10, client 0 10, own_run 0 100, too_tight -10 0" },
 	{ .name = "stopped later on: the service answers late",
 	  .more[BSA_REPLY] = 300,
 	  .stops = { { 300, 400, 170 } },
