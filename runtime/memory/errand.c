@@ -684,56 +684,78 @@ static int packet_await(const struct worker *w, const struct nnb__errand_wait *w
 	}
 }
 
-/* Receive the answer, and before it the first message of a worker, which has its pidfd. 0, or as packet_await. */
+/* Receive the first message of @w, which has its pidfd. False: it has ended. */
+static bool worker_greet(struct worker *w)
+{
+	struct request hello = { 0 };
+	struct packet first = { .head = &hello, .head_bytes = sizeof(hello) };
+
+	if (packet_receive(w->sock, &first, MSG_DONTWAIT) <= 0)
+		return false;
+	w->pid = (pid_t)hello.n;
+	w->process = first.fd;
+	return true;
+}
+
+/* Receive the answer, and before it the first message of a worker. 0, or as packet_await. */
 static int answer_await(struct worker *w, struct packet *in, const struct nnb__errand_wait *wait, uint64_t until)
 {
 	for (;;) {
-		struct request hello = { 0 };
-		struct packet first = { .head = &hello, .head_bytes = sizeof(hello) };
 		int r = packet_await(w, wait, until);
 
 		if (r)
 			return r;
 		if (w->pid)
 			return packet_receive(w->sock, in, MSG_DONTWAIT) >= (ssize_t)in->head_bytes ? 0 : -EIO;
-		if (packet_receive(w->sock, &first, MSG_DONTWAIT) <= 0)
+		if (!worker_greet(w))
 			return -EIO;
-		w->pid = (pid_t)hello.n;
-		w->process = first.fd;
 	}
+}
+
+static uint64_t limit_of(const struct nnb__errand_wait *wait)
+{
+	uint64_t now = nnb__now();
+
+	return wait->limit_ns < UINT64_MAX - now ? now + wait->limit_ns : UINT64_MAX;
+}
+
+/* Wait for the answer of @w to a call that was sent, and give the worker back. */
+static struct answer errand_end(struct worker *w, uint32_t call, void *data, uint32_t n,
+                                const struct nnb__errand_wait *wait, uint64_t until)
+{
+	struct answer a = { .result = -EIO };
+	struct packet in = { .head = &a, .head_bytes = sizeof(a), .data = data, .data_bytes = n, .fd = -1 };
+	int r = answer_await(w, &in, wait, until);
+
+	if (r)
+		a = (struct answer){ .result = r };
+	if (r == -ETIMEDOUT && call == TRY && worker_is_stuck(w))
+		a.blocked_ns = wait->limit_ns;
+	worker_give(w, r);
+	return a;
 }
 
 /* Have a worker make the call. The answer; a->result is -errno as in the header. */
 static struct answer errand_run(struct nnb__errands *e, struct request q, int fd, void *data,
                                 const struct nnb__errand_wait *wait)
 {
-	struct answer a = { .result = -EIO };
 	struct packet out = { .head = &q, .head_bytes = sizeof(q), .data = data, .fd = fd };
-	struct packet in = { .head = &a, .head_bytes = sizeof(a), .data = data, .fd = -1 };
-	uint64_t until = nnb__now();
+	uint64_t until;
 	struct worker *w;
 	int r;
 
 	assert(q.n <= NNB__ERRAND_BYTES);
 	if (!e)
 		return call_make(&q, fd, data);
-	until = wait->limit_ns < UINT64_MAX - until ? until + wait->limit_ns : UINT64_MAX;
+	until = limit_of(wait);
 	r = worker_take(e, wait, until, &w);
 	if (r)
 		return (struct answer){ .result = r };
 	out.data_bytes = q.call == WRITE ? q.n : 0;
-	in.data_bytes = q.call == READ ? q.n : 0;
-	r = packet_send(w->sock, &out, MSG_DONTWAIT);
-	if (!r)
-		r = answer_await(w, &in, wait, until);
-	else
-		r = -EIO;
-	if (r)
-		a = (struct answer){ .result = r };
-	if (r == -ETIMEDOUT && q.call == TRY && worker_is_stuck(w))
-		a.blocked_ns = wait->limit_ns;
-	worker_give(w, r);
-	return a;
+	if (!packet_send(w->sock, &out, MSG_DONTWAIT))
+		return errand_end(w, q.call, data, q.call == READ ? q.n : 0, wait, until);
+	worker_give(w, -EIO);
+	return (struct answer){ .result = -EIO };
 }
 
 /* ---- errands ---- */
@@ -741,6 +763,44 @@ static struct answer errand_run(struct nnb__errands *e, struct request q, int fd
 int nnb__errand_try(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret_blocked_ns)
 {
 	struct answer a = errand_run(e, (struct request){ .call = TRY }, fd, NULL, wait);
+
+	*ret_blocked_ns = a.blocked_ns;
+	return (int)a.result;
+}
+
+int nnb__errand_try_begin(struct nnb__errands *e, int fd)
+{
+	const struct nnb__errand_wait none = { 0 };
+	struct request q = { .call = TRY };
+	struct packet out = { .head = &q, .head_bytes = sizeof(q), .fd = fd };
+	struct worker *w;
+	int r = worker_take(e, &none, 0, &w);
+
+	if (r)
+		return r == -ETIMEDOUT ? -EBUSY : r;
+	if (!packet_send(w->sock, &out, MSG_DONTWAIT))
+		return (int)(w - e->workers);
+	worker_give(w, -EIO);
+	return -EIO;
+}
+
+bool nnb__errand_try_has_ended(struct nnb__errands *e, int trial)
+{
+	struct worker *w = &e->workers[trial];
+	struct pollfd p = { .fd = w->sock, .events = POLLIN };
+
+	assert(w->state == BUSY);
+	while (poll(&p, 1, 0) > 0)
+		if (w->pid || !worker_greet(w))
+			return true;
+	return false;
+}
+
+int nnb__errand_try_end(struct nnb__errands *e, int trial, const struct nnb__errand_wait *wait,
+                        uint64_t *ret_blocked_ns)
+{
+	struct worker *w = &e->workers[trial];
+	struct answer a = errand_end(w, TRY, NULL, 0, wait, limit_of(wait));
 
 	*ret_blocked_ns = a.blocked_ns;
 	return (int)a.result;

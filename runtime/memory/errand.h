@@ -84,6 +84,15 @@ struct nnb__errand_wait {
 int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait,
                     uint64_t *ret_blocked_ns);
 
+/*
+ * The same in two parts, to try a file beside another call on it. Begin: the number of the trial, or -errno as above,
+ * without a wait. Each trial that has begun must be ended, by one thread, once; @errands are not NULL.
+ */
+int nnb__errand_try_begin(struct nnb__errands *errands, int fd);
+bool nnb__errand_try_has_ended(struct nnb__errands *errands, int trial); /* its end would not wait */
+int nnb__errand_try_end(struct nnb__errands *errands, int trial, const struct nnb__errand_wait *wait,
+                        uint64_t *ret_blocked_ns);
+
 /* fcntl(F_ADD_SEALS). 0 or -errno. */
 int nnb__errand_seal(struct nnb__errands *errands, int fd, int seals, const struct nnb__errand_wait *wait);
 
