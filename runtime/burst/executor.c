@@ -382,7 +382,7 @@ static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct 
 	if (!r)
 		return NNB_STATUS_NONE;
 	nnb__emit_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_GENERAL_FAILURE, 0);
-	return NNB_STATUS_GENERAL_FAILURE;
+	return r == -EBUSY ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE;
 }
 
 /*

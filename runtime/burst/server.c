@@ -24,6 +24,7 @@
 #include "burst/server.h"
 #include "burst/slots.h"
 #include "fmq/queue.h"
+#include "memory/gate.h"
 #include "model/status.h"
 #include "nnb/burst.h"
 #include "trace/own.h"
@@ -41,6 +42,7 @@ struct nnb_burst_server {
 	void (*taken)(void *arg);
 	struct nnb_burst_executor executor;
 	struct nnb_fmq *request, *result;
+	struct nnb__gate *gate; /* of the thread that made it; the app outlives the burst */
 	pthread_t thread;
 	bool joined;
 	bool answers_first; /* sending a result waits for no client; constant while the thread runs */
@@ -239,6 +241,7 @@ static void *server_thread(void *arg)
 	bool spoilt = false;
 	int r;
 
+	nnb__gate_enter(s->gate, &s->stopping);
 	s->request->before_sleep = before_sleep;
 	s->request->before_sleep_arg = s;
 
@@ -304,9 +307,15 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
                                     struct nnb_reason *reason)
 {
 	size_t capacity;
+	int r = queue_attach(&s->request, c->request, sizeof(struct nnb_request_datum), c->window_ns);
 
-	if (queue_attach(&s->request, c->request, sizeof(struct nnb_request_datum), c->window_ns) ||
-	    queue_attach(&s->result, c->result, sizeof(struct nnb_result_datum), c->window_ns)) {
+	if (!r)
+		r = queue_attach(&s->result, c->result, sizeof(struct nnb_result_datum), c->window_ns);
+	if (r == -EBUSY) {
+		nnb_because(reason, NNB__GATE_REASON);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	if (r) {
 		nnb_because(reason, "a queue cannot be attached, or is not one that a burst can use");
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
@@ -364,6 +373,7 @@ enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret, const struct
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	s->callback = c->callback;
+	s->gate = nnb__gate_mine();
 	s->taken = c->taken;
 	s->executor = c->executor;
 	if (!s->executor.admit)

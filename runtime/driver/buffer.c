@@ -26,6 +26,7 @@
 
 #include "base/lock.h"
 #include "driver/device.h"
+#include "memory/gate.h"
 #include "memory/handle.h"
 #include "model/reason.h"
 #include "model/roles.h"
@@ -460,9 +461,14 @@ static void get_bytes(const struct nnb_buffer *b, void *to, uint64_t bytes)
 static enum nnb_status map_other(struct nnb_mapping **ret, const struct nnb_memory *memory, bool to_write,
                                  struct nnb_reason *reason)
 {
+	int r;
+
 	if (nnb_memory_check(memory) == -EINVAL)
 		return REFUSED(reason, "the memory's handle does not match its kind");
-	if (nnb_map(ret, memory))
+	r = nnb_map(ret, memory);
+	if (r == -EBUSY)
+		return nnb_because(reason, NNB__GATE_REASON), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	if (r)
 		return FAILED(reason, "the memory (%s) cannot be mapped", memory->name);
 	if (to_write ? nnb_mapping_writable(*ret) : nnb_mapping_readable(*ret))
 		return NNB_STATUS_NONE;

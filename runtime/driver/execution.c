@@ -11,12 +11,14 @@
  *              fails, whatever it computed.
  */
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sys.h"
 #include "driver/device.h"
 #include "driver/execution.h"
+#include "memory/gate.h"
 #include "memory/handle.h"
 #include "model/reason.h"
 #include "model/request.h"
@@ -205,9 +207,17 @@ static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory
 	return r;
 }
 
+static enum nnb_status pools_refused(struct nnb_reason *reason)
+{
+	nnb_because(reason, NNB__GATE_REASON);
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
 static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_request *request,
                                   struct nnb_mapping *const *mappings, struct nnb_reason *reason)
 {
+	int r;
+
 	assert(!e->run && !e->n_mappings);
 	if (!room_for_pools(e, request->n_pools))
 		return execution_no_memory(reason);
@@ -233,12 +243,16 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 			assert(nnb_mapping_size(mappings[i]) >=
 			       request->pools[i].size); /* otherwise the checks above would not apply to the mapping */
 			e->mappings[i] = mappings[i];
-		} else if (map_pool(e, i, &request->pools[i])) {
+		} else if ((r = map_pool(e, i, &request->pools[i])) == -EBUSY) {
+			return pools_refused(reason);
+		} else if (r) {
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, request->pools[i].name);
 			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
 		}
 		e->files |= nnb__mapping_is_file(e->mappings[i]);
 		e->n_mappings++;
+		if (e->mappings[i] && !nnb__mapping_passes(e->mappings[i]))
+			return pools_refused(reason);
 	}
 	return NNB_STATUS_NONE;
 }

@@ -66,9 +66,10 @@ struct nnb_fmq {
 	struct nnb_fmq_desc desc; /* owns its fds */
 	void *map[NNB_FMQ_MAX_FDS];
 	size_t map_bytes[NNB_FMQ_MAX_FDS];
-	bool shut;       /* set once, by any thread, atomically */
-	uint64_t number; /* the queue's number in traces, the same through all handles: its ring's inode */
-	uint8_t kind;    /* enum nbt_queue */
+	struct nnb__gate *gate; /* of the app whose files they are; NULL: none */
+	bool shut;              /* set once, by any thread, atomically */
+	uint64_t number;        /* the queue's number in traces, the same through all handles: its ring's inode */
+	uint8_t kind;           /* enum nbt_queue */
 
 	/* Called before the reader sleeps, because nothing came while it polled; takes microseconds. NULL: nothing. */
 	void (*before_sleep)(void *arg);

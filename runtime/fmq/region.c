@@ -21,6 +21,7 @@
 #include "base/sealed.h"
 #include "base/sys.h"
 #include "memory/errand.h"
+#include "memory/gate.h"
 #include "queue.h"
 #include "trace/open.h"
 
@@ -113,6 +114,7 @@ static int desc_check(const struct nnb_fmq_desc *d, size_t elem_size)
 /* Keep our own reference to file @i and map as much of it as the grantors need. */
 static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 {
+	struct nnb__gate_call call;
 	uint64_t bytes;
 	uint64_t end = 0;
 	void *p;
@@ -139,13 +141,18 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 	}
 	if (!end)
 		return 0;
+	r = nnb__gate_open(q->gate, q->desc.fds[i], true, &call);
+	if (r)
+		return r;
 	p = mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_SHARED, q->desc.fds[i], 0);
 	if (p == MAP_FAILED && (errno == EPERM || errno == EACCES) && !q->synchronized) {
 		q->read_only = true;
 		p = mmap(NULL, end, PROT_READ, MAP_SHARED, q->desc.fds[i], 0);
 	}
-	if (p == MAP_FAILED)
-		return -errno;
+	r = p == MAP_FAILED ? -errno : 0;
+	nnb__gate_close(q->gate, &call, !r);
+	if (r)
+		return r;
 	q->map[i] = p;
 	q->map_bytes[i] = end;
 	return 0;
@@ -227,6 +234,7 @@ int nnb_fmq_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, const 
 	memset(q, 0, sizeof(*q));
 	q->desc = *desc;
 	q->desc.n_fds = 0;
+	q->gate = nnb__gate_ref(nnb__gate_mine());
 	q->synchronized = desc->flags == NNB_FMQ_SYNCHRONIZED;
 	for (unsigned i = 0; i < desc->n_fds; i++) {
 		r = map_file(q, i, desc->fds[i]);
@@ -254,9 +262,11 @@ struct nnb_fmq *nnb_fmq_free(struct nnb_fmq *q)
 		return NULL;
 	for (unsigned i = 0; i < q->desc.n_fds; i++) {
 		if (q->map[i])
-			munmap(q->map[i], q->map_bytes[i]);
-		close(q->desc.fds[i]);
+			nnb__gate_unmap(q->gate, q->map[i], q->map_bytes[i], q->desc.fds[i], 1);
+		else
+			close(q->desc.fds[i]);
 	}
+	nnb__gate_unref(q->gate);
 	free(q);
 	return NULL;
 }

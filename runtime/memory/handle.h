@@ -25,6 +25,9 @@ bool nnb__mapping_flush_waits(const struct nnb_mapping *mapping);
 /* nnb_mapping_flush, for the pages of the bytes from @from to before @to. */
 int nnb__mapping_flush(struct nnb_mapping *mapping, uint64_t from, uint64_t to);
 
+/* May an execution use the mapping now, though its file may be cut (gate.h)? Call this without a lane: it may wait. */
+bool nnb__mapping_passes(const struct nnb_mapping *mapping);
+
 /*
  * Begin and end accesses of this process's CPUs to a dma-buf, which is not coherent with its device otherwise; each
  * begin has its end. Do nothing for other mappings.

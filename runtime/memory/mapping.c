@@ -39,10 +39,11 @@
 #include <unistd.h>
 
 #include "base/sealed.h"
+#include "memory/gate.h"
 #include "memory/handle.h"
 #include "memory/tear.h"
 
-enum { UNMAP_PART = 1 << 19 };
+enum { UNMAP_PART = 1 << 19, MAPPINGS = 2 /* the file's pages, and the page of zeroes */ };
 
 struct nnb_mapping {
 	_Atomic uint32_t holders;
@@ -53,9 +54,13 @@ struct nnb_mapping {
 	uint64_t file, device; /* st_ino, st_dev */
 	bool on_disk;          /* its file system writes pages back, to a disk or elsewhere: not tmpfs, no dma-buf */
 	void *data;
-	size_t bytes; /* the file's pages; 0: nothing is mapped */
+	size_t bytes;           /* the file's pages; 0: nothing is mapped */
+	struct nnb__gate *gate; /* of the app whose file it is; NULL: none */
 
-	/* for an mmap_fd whose file can be truncated, and for a dma-buf; otherwise watch is NULL and fd is -1 */
+	/*
+	 * For an mmap_fd whose file can be truncated, and for a dma-buf; otherwise watch is NULL, and fd is -1 unless
+	 * there is a gate.
+	 */
 	struct nnb__watch *watch;
 	int fd;
 	bool dma_buf;
@@ -167,10 +172,11 @@ static void mapping_discard(struct nnb_mapping *m)
 		for (size_t at = 0; m->bytes > UNMAP_PART && at < m->bytes; at += UNMAP_PART)
 			madvise((char *)m->data + at, m->bytes - at < UNMAP_PART ? m->bytes - at : UNMAP_PART,
 			        MADV_DONTNEED);
-		munmap(m->data, m->bytes + page_bytes());
-	}
-	if (m->fd >= 0)
+		nnb__gate_unmap(m->gate, m->data, m->bytes + page_bytes(), m->fd, MAPPINGS);
+	} else if (m->fd >= 0) {
 		close(m->fd);
+	}
+	nnb__gate_unref(m->gate);
 	pthread_mutex_destroy(&m->mending);
 	free(m);
 }
@@ -181,6 +187,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	int fd = memory->fds[0];
 	struct statfs fs;
 	struct stat st;
+	struct nnb__gate_call call;
 	uint64_t bytes;
 	int r;
 
@@ -194,7 +201,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 		m->prot = nnb__handle_prot(memory);
 		m->offset = nnb__handle_offset(memory);
 	}
-	if (nnb__mapping_is_file(m)) {
+	if (nnb__mapping_is_file(m) || m->gate) {
 		fd = m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		if (fd < 0)
 			return -errno;
@@ -207,15 +214,21 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	m->file = st.st_ino;
 	m->device = st.st_dev;
 	m->on_disk = !m->dma_buf && fs.f_type != TMPFS_MAGIC;
+	r = nnb__gate_open(m->gate, fd, true, &call);
+	if (r)
+		return r;
 	r = map_pages(m, fd);
+	nnb__gate_close(m->gate, &call, !r);
 	if (r || !nnb__mapping_is_file(m))
 		return r;
 	nnb__mapping_access_begin(m);
 	/* watch the mapping, unless no access to it can fault: the file may have been cut first, and sealed then */
 	if (m->dma_buf || nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
-		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
-	close(m->fd); /* was kept to map the file again, which is never needed */
-	m->fd = -1;
+		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot, m->gate, m->fd);
+	if (!m->gate) {
+		close(m->fd); /* was kept to map the file again, which is never needed */
+		m->fd = -1;
+	}
 	return 0;
 }
 
@@ -231,6 +244,7 @@ static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory
 		return -ENOMEM;
 	m->kind = nnb_memory_kind(memory);
 	m->fd = -1;
+	m->gate = nnb__gate_ref(nnb__gate_mine());
 	pthread_mutex_init(&m->mending, NULL);
 	r = mapping_build(m, memory);
 	if (r < 0) {
@@ -355,6 +369,11 @@ bool nnb__mapping_is_file(const struct nnb_mapping *m)
 	return m->kind == NNB_MEMORY_MMAP_FD || m->dma_buf;
 }
 
+bool nnb__mapping_passes(const struct nnb_mapping *m)
+{
+	return !m->watch || nnb__gate_passes(m->gate, m->fd);
+}
+
 /* ---- dma-bufs ---- */
 
 static void dma_buf_sync(const struct nnb_mapping *m, uint64_t edge)
@@ -391,19 +410,21 @@ void nnb__mapping_access_end(const struct nnb_mapping *m)
 static void mapping_mend(struct nnb_mapping *m)
 {
 	uint32_t tears = nnb__watch_tears(m->watch);
+	struct nnb__gate_call call;
 	void *p;
 
 	assert(m->fd >= 0 && m->bytes); /* a watched mapping keeps its file */
 	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
-	    file_holds(m, m->fd) < 0)
+	    file_holds(m, m->fd) < 0 || nnb__gate_open(m->gate, m->fd, false, &call))
 		return;
 	p = mmap(NULL, m->bytes, m->prot, MAP_SHARED, m->fd, (off_t)m->offset);
 	if (p == MAP_FAILED)
-		return;
-	if (mremap(p, m->bytes, m->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, m->data) == MAP_FAILED)
+		;
+	else if (mremap(p, m->bytes, m->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, m->data) == MAP_FAILED)
 		munmap(p, m->bytes);
 	else
 		atomic_store_explicit(&m->mended, tears, memory_order_release); /* (3) */
+	nnb__gate_close(m->gate, &call, 0);
 }
 
 uint32_t nnb_mapping_mark(struct nnb_mapping *m)

@@ -46,12 +46,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/gate.h"
+
 enum { CHUNK = 64, RESERVE_PAGES = 128, ROOM_TRIES = 100000, DROP_BYTES = 4 << 20 };
 
 struct nnb__watch {
 	_Atomic uint64_t state; /* generation << 32 | tears */
 	_Atomic uintptr_t start, end;
 	_Atomic int prot;
+	struct nnb__gate *_Atomic gate; /* with fd, its file: constant while the watch is live */
+	_Atomic int fd;
 	_Atomic uint32_t busy; /* handlers between counting and having put the zeroes in place */
 	_Atomic bool taken;
 };
@@ -193,9 +197,11 @@ static bool watch_covers(const struct nnb__watch *w, uint64_t state, uintptr_t a
 static bool contain_in(struct nnb__watch *w, uintptr_t address)
 {
 	uint64_t state = atomic_load_explicit(&w->state, memory_order_acquire); /* (2) */
+	struct nnb__gate *gate;
 	bool counted = false;
+	struct nnb__gate_call call;
 	uint64_t torn; /* the same generation, one tear more */
-	bool zeroes;
+	bool zeroes = false;
 
 	if (!watch_covers(w, state, address))
 		return false;
@@ -205,7 +211,12 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn, memory_order_acq_rel,
 		                                                  memory_order_acquire); /* (4) */
 	}
-	zeroes = counted && put_zeroes(w);
+	gate = atomic_load_explicit(&w->gate, memory_order_acquire); /* (2): as start and end */
+	if (counted) {
+		nnb__gate_tear_begins(gate, atomic_load_explicit(&w->fd, memory_order_acquire), &call);
+		zeroes = put_zeroes(w);
+		nnb__gate_tear_ends(gate, &call);
+	}
 	atomic_fetch_sub_explicit(&w->busy, 1, memory_order_release); /* (5) */
 	return zeroes;
 }
@@ -290,7 +301,7 @@ static struct chunk *chunk_after(struct chunk *c)
 	return next;
 }
 
-int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot)
+int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot, struct nnb__gate *gate, int fd)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct nnb__watch *w = NULL;
@@ -312,6 +323,8 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 	atomic_store_explicit(&w->start, (uintptr_t)start, memory_order_release); /* (1) */
 	atomic_store_explicit(&w->end, (uintptr_t)start + bytes, memory_order_release);
 	atomic_store_explicit(&w->prot, prot, memory_order_release);
+	atomic_store_explicit(&w->gate, gate, memory_order_release);
+	atomic_store_explicit(&w->fd, fd, memory_order_release);
 	atomic_store_explicit(&w->state, next_generation(state), memory_order_release);
 	*ret = w;
 	return 0;

@@ -13,13 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct nnb__gate;
 struct nnb__watch;
 
 /*
  * Watch @bytes, whole pages, mapped from @start with @prot and not yet touched. 0 and *ret owned
  * (nnb__watch_end), or -ENOMEM: no memory, or the process has nearly as many mappings as it may.
+ * @gate and its file @fd, borrowed until the end, hear of tears; NULL: none.
  */
-int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot);
+int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot, struct nnb__gate *gate, int fd);
 
 /* Call this before the pages are unmapped, when no thread uses them any more. NULL is fine. */
 void nnb__watch_end(struct nnb__watch *watch);

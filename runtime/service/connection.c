@@ -96,6 +96,7 @@ static void *serve_channel(void *arg)
 	struct nnb__channel *ch = arg;
 
 	nnb__errands_enter(ch->connection->app->errands);
+	nnb__gate_enter(ch->connection->app->gate, &ch->connection->closing);
 	pthread_mutex_lock(&ch->connection->lock);
 	assert(!ch->thread_known);
 	ch->thread = pthread_self();
@@ -372,8 +373,10 @@ static void *connection_run(void *arg)
 	/* Each message to a life line is one packet. If a client splits one, the service waits at most HURRY_NS for
 	 * the rest, and does not watch the client's process meanwhile. */
 	struct nnb__message in = { .budget = nnb__budget_of(c->app), .rest_ns = HURRY_NS }, out = { 0 };
-	int r = client_greet(c, &in, &out);
+	int r;
 
+	nnb__gate_enter(c->app->gate, &c->closing);
+	r = client_greet(c, &in, &out);
 	while (!r)
 		r = serve_life(c, &in, &out);
 	/* Why the connection ends, after serving its life line has returned @r. */

@@ -346,6 +346,7 @@ static void *execute_beside(void *arg)
 {
 	struct nnb__job *j = arg;
 
+	nnb__gate_enter(j->connection->app->gate, &j->connection->closing);
 	nnb__job_execute(j, NULL);
 	nnb__job_forget(j); /* its files are no longer charged, and sending the event may take long */
 	/* before the event, because the client may launch another one when it arrives */

@@ -209,6 +209,7 @@ static void *execute_behind_fences(void *arg)
 	struct nnb__message m = { 0 };
 	uint64_t now;
 
+	nnb__gate_enter(j->connection->app->gate, &j->connection->closing);
 	j->result.timing = NNB_NO_TIMING;
 	j->result.status = wait_for_fences(j);
 	for (uint32_t i = 0; i < f->n; i++) {

@@ -22,6 +22,7 @@
 #include "options/options.h"
 #include "options/quantity.h"
 #include "service/command_line.h"
+#include "service/last.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
 enum { LARGEST_LIMIT = 1000000, LANES_MAX = 64, APPS_SHOWN = 64 };
@@ -320,6 +321,14 @@ static void prober_start(struct options *o)
 		            "because no process can be started that would wait in its place");
 }
 
+/* Exit, though files of clients are still mapped or waited for. */
+static _Noreturn void service_leave(const struct options *o)
+{
+	if (o->config.prober > 0)
+		nnb_service_prober_stop(o->config.prober);
+	last_exit(DONE);
+}
+
 static int clients_serve(const struct options *o)
 {
 	struct nnb_reason why = { "" };
@@ -340,11 +349,11 @@ static int clients_serve(const struct options *o)
 	}
 	if (r == -EBUSY) {
 		fputs("nnburstd: a client's execution or file has not ended in 1.5 s; leaving it\n", stderr);
-		if (o->config.prober > 0)
-			nnb_service_prober_stop(o->config.prober);
-		_exit(DONE);
+		service_leave(o);
 	}
 	nnb_service_close(running);
+	if (nnb_service_mapped() && !r)
+		service_leave(o);
 	if (!r)
 		return DONE;
 	error_print(strerror(-r), "serving");

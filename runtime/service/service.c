@@ -40,7 +40,7 @@
 #define SO_PEERPIDFD 77
 #endif
 
-enum { CONNECTIONS = 256, BACKLOG = 64 };
+enum { CONNECTIONS = 256, BACKLOG = 64, LATE_FILES = 2 /* of a burst or a pool: what it has mapped */ };
 #define CALLBACK_NS UINT64_C(10000000000)
 #define WORK_NS UINT64_C(60000000000)
 #define FAREWELL_NS UINT64_C(1500000000) /* limit of the time in which a stopping service waits for its threads */
@@ -232,6 +232,16 @@ enum nnb_status nnb__app_take(struct nnb__app *app, enum nnb__resource resource,
 	return nnb__app_take_if(app, resource, n, true, reason);
 }
 
+/* Charge the app for @n of *@due, if all limits allow it. The lock is held. */
+static void late_lend(struct nnb__app *app, enum nnb__resource resource, uint64_t *due, uint64_t n)
+{
+	struct asked ask = { .n = n < *due ? n : *due };
+
+	assert(nnb__is_locked(&app->service->lock));
+	if (ask.n && resource_lend(app, resource, &ask))
+		*due -= ask.n;
+}
+
 /* The lock is held. */
 static void resource_give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
@@ -243,6 +253,10 @@ static void resource_give(struct nnb__app *app, enum nnb__resource resource, uin
 	assert(n <= app->held[resource] && n <= s->held[resource]);
 	app->held[resource] -= n;
 	s->held[resource] -= n;
+	if (app->late) { /* what is still mapped takes the place of what this stood for */
+		late_lend(app, NNB__FILES, &app->late_files, n * LATE_FILES);
+		late_lend(app, NNB__BYTES, &app->late_bytes, n);
+	}
 }
 
 void nnb__app_give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
@@ -343,6 +357,73 @@ enum nnb_status nnb__new_id(struct nnb_service *s, uint32_t *ret, struct nnb_rea
 
 /* ---- apps and connections ---- */
 
+/* Processes of one user can end each other anyway: where apps are processes, nothing bounds what their files cost. */
+static bool has_gates(const struct nnb_service *s)
+{
+	return s->config.prober > 0 && s->config.identity == NNB_APP_UID;
+}
+
+/* Free an app without connections, which holds nothing. The lock is held. */
+static void forget_app(struct nnb_service *s, struct nnb__app *app)
+{
+	struct nnb__app **at = &s->apps;
+
+	assert(nnb__is_locked(&s->lock));
+	if (app->held[NNB__CONNECTIONS] || app->late)
+		return;
+	for (int r = 0; r < NNB__N_RESOURCES; r++)
+		assert(!app->held[r]); /* an object is gone before its connection is */
+	while (*at != app)
+		at = &(*at)->next;
+	*at = app->next;
+	assert(s->guaranteed >= app->guaranteed);
+	s->guaranteed -= app->guaranteed;
+	nnb__desk_fini(&app->desk);
+	nnb__gate_unref(app->gate);
+	nnb__errands_unref(app->errands);
+	free(app);
+}
+
+/* As nnb__gate_keeper wants it. What finds no room beside the charge of its user comes in its place (resource_give). */
+static void late_hold(void *arg, uint32_t files, uint64_t bytes)
+{
+	struct nnb__app *app = arg;
+
+	pthread_mutex_lock(&app->service->lock);
+	app->late++;
+	app->late_files += files;
+	app->late_bytes += bytes;
+	late_lend(app, NNB__FILES, &app->late_files, UINT64_MAX);
+	late_lend(app, NNB__BYTES, &app->late_bytes, UINT64_MAX);
+	pthread_mutex_unlock(&app->service->lock);
+}
+
+/* Give back @n, of which *@due has not been charged. The lock is held. */
+static void late_give(struct nnb__app *app, enum nnb__resource resource, uint64_t *due, uint64_t n)
+{
+	uint64_t never = *due < n ? *due : n;
+
+	*due -= never;
+	if (n > never)
+		resource_give(app, resource, n - never);
+}
+
+static void late_release(void *arg, uint32_t files, uint64_t bytes)
+{
+	struct nnb__app *app = arg;
+	struct nnb_service *s = app->service;
+
+	pthread_mutex_lock(&s->lock);
+	assert(app->late);
+	late_give(app, NNB__FILES, &app->late_files, files);
+	late_give(app, NNB__BYTES, &app->late_bytes, bytes);
+	if (!--app->late)
+		forget_app(s, app);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static const struct nnb__gate_keeper gate_keeper = { .hold = late_hold, .release = late_release };
+
 static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 {
 	struct nnb__app *app = s->apps;
@@ -357,6 +438,7 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 		return NULL;
 	app->service = s;
 	app->key = key;
+	app->gate = has_gates(s) ? nnb__gate_of(key, &gate_keeper, app) : NULL;
 	app->guaranteed = s->guaranteed < NNB__QUOTA_APPS;
 	s->guaranteed += app->guaranteed;
 	for (int of = 0; of < NNB__N_MACHINE; of++)
@@ -366,26 +448,6 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 	app->next = s->apps;
 	s->apps = app;
 	return app;
-}
-
-/* Free an app without connections, which holds nothing. The lock is held. */
-static void forget_app(struct nnb_service *s, struct nnb__app *app)
-{
-	struct nnb__app **at = &s->apps;
-
-	assert(nnb__is_locked(&s->lock));
-	if (app->held[NNB__CONNECTIONS])
-		return;
-	for (int r = 0; r < NNB__N_RESOURCES; r++)
-		assert(!app->held[r]); /* an object is gone before its connection is */
-	while (*at != app)
-		at = &(*at)->next;
-	*at = app->next;
-	assert(s->guaranteed >= app->guaranteed);
-	s->guaranteed -= app->guaranteed;
-	nnb__desk_fini(&app->desk);
-	nnb__errands_unref(app->errands);
-	free(app);
 }
 
 uint32_t nnb__apps_counts(struct nnb_service *s, struct nnb__app *only, struct nnb_app_counts **ret)
@@ -754,6 +816,14 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 		return r;
 	}
 	nnb__stalls_init(&s->stalls, &s->lanes);
+	if (has_gates(s)) {
+		r = nnb__gates_begin();
+		if (r) {
+			nnb_because(reason, "no thread that unmaps files");
+			nnb_service_close(s);
+			return r;
+		}
+	}
 	s->config.lanes = s->lanes.policy.lanes;
 	nnb__subuids_init(&s->subuids, config->identity == NNB_APP_UID ? config->subuid : NULL, "/etc/passwd");
 	r = nnb__subuids_refresh(&s->subuids);
@@ -815,6 +885,8 @@ int nnb_service_run(struct nnb_service *s)
 	/* disconnect all clients, and wait until their connections have ended */
 	at = (struct timespec){ (time_t)(until / 1000000000), (long)(until % 1000000000) };
 	atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
+	if (has_gates(s))
+		nnb__gates_leave(0);
 	pthread_mutex_lock(&s->lock);
 	for (struct nnb__connection *c = s->connections; c; c = c->next)
 		shutdown(c->life, SHUT_RDWR);
@@ -823,6 +895,8 @@ int nnb_service_run(struct nnb_service *s)
 	left = s->connections;
 	pthread_mutex_unlock(&s->lock);
 	nnb__stalls_end(&s->stalls);
+	if (has_gates(s))
+		left |= !nnb__gates_leave(until);
 	if (!nnb__sweeper_wait(&s->sweeper, until) || left) {
 		unlink(s->socket);
 		/* a thread that never ends keeps the file open after the exit */
@@ -830,6 +904,11 @@ int nnb_service_run(struct nnb_service *s)
 		return -EBUSY;
 	}
 	return r;
+}
+
+uint64_t nnb_service_mapped(void)
+{
+	return nnb__gates_mapped();
 }
 
 void nnb_service_stop(struct nnb_service *s)

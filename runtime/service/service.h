@@ -16,6 +16,7 @@
 
 #include "burst/map.h"
 #include "memory/errand.h"
+#include "memory/gate.h"
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "sched/stalls.h"
@@ -71,6 +72,9 @@ struct nnb__app {
 	struct nnb__desk desk;         /* its calls about whole models */
 	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
 	struct nnb__errands *errands;  /* calls on its files that may not return; NULL: the service makes them itself */
+	struct nnb__gate *gate;        /* what maps its files; NULL: none */
+	/* What of its files waits to be unmapped: the mappings; and what they take and is not charged yet. */
+	uint64_t late, late_files, late_bytes;
 };
 
 enum nnb__counter {

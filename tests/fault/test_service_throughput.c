@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <linux/falloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,6 +37,8 @@ enum {
 	CONNECTIONS = 20, /* more than an app may have */
 	ASKERS = 12,      /* concurrent calls of each process that asks about models */
 	READERS = 8,      /* threads of each process that reads the service's command line */
+	HOLDERS = 2,      /* processes of each attacker that map its file HELD_MAPS times */
+	HELD_MAPS = 60000,
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	ASKED = 3000, /* operations of its model */
 #else
@@ -471,6 +474,53 @@ static void reads_the_command_line(void)
 	reads(path);
 }
 
+/* Map a page of @fd very often, and punch it in a loop: the kernel visits all these mappings for each punch. */
+static void hold_the_lock_of(int fd)
+{
+	const struct sched_param none = { 0 };
+
+	for (unsigned i = 0; i < HOLDERS; i++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (unsigned k = 0; k < HELD_MAPS; k++)
+			if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, (off_t)(k & 1) * 4096) == MAP_FAILED)
+				break;
+		must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
+		for (;;)
+			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 8192);
+	}
+}
+
+/* The service maps and unmaps a file whose lock is held, for calls and for slots of a burst. */
+static void holds_the_lock_of_its_file(void)
+{
+	struct nnb_remote *remote = ready(must_open(), SMALL);
+	int fd = memfd_create("held", MFD_CLOEXEC);
+	struct nnb_burst *burst;
+
+	must(fd >= 0 && ftruncate(fd, 8192) == 0);
+	if (nnb_remote_burst(remote, NULL, &burst, NULL)) /* nothing of this app may be mapped now */
+		burst = NULL;
+	hold_the_lock_of(fd);
+	report_round(UNDER_WAY); /* a call may take seconds */
+	for (;;) {
+		struct nnb_memory memory;
+		struct nnb_pool *pool;
+		struct io io;
+
+		must(nnb_memory_mmap_fd(&memory, fd, (uint64_t)SMALL * 8, PROT_READ | PROT_WRITE, 0) == 0);
+		must(nnb_pool_from(&pool, &memory) == 0);
+		nnb_memory_close(&memory);
+		io_init_on(&io, SMALL, pool);
+		nnb_remote_execute(remote, &io.call, NULL, NULL);
+		if (burst)
+			nnb_burst_execute(burst, &io.call, &io.answer, NULL);
+		io_fini(&io);
+		did_one(true);
+	}
+}
+
 static const struct attack {
 	const char *name;
 	void (*goes)(void);
@@ -498,6 +548,7 @@ static const struct attack {
 	{ "asks about models on many channels", asks_about_models, "answers" },
 	{ "takes all it may have", takes_all_it_may_have, "times all" },
 	{ "reads the service's command line", reads_the_command_line, "attempts", .of_strangers = true },
+	{ "holds the lock of its file", holds_the_lock_of_its_file, "rounds", .of_strangers = true },
 };
 
 /* ---- the victim ---- */

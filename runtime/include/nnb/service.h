@@ -71,6 +71,12 @@ NNB_PUBLIC int nnb_service_prober(int *ret);
 NNB_PUBLIC void nnb_service_prober_stop(int prober);
 
 /*
+ * The number of mappings of apps' files that nnb_service_run has left, for the kernel to unmap when the process
+ * exits; 0 without a prober.
+ */
+NNB_PUBLIC uint64_t nnb_service_mapped(void);
+
+/*
  * Bind and listen. 0, and the caller owns *ret; -EADDRINUSE: another instance listens on that socket; another -errno. A
  * socket on which no process listens is replaced.
  */

@@ -1,0 +1,53 @@
+/*
+ * last.c -- exits without a wait for the files that this process has mapped.
+ *
+ * The memory of a process is unmapped by the last process that has it, before its exit is seen. So a child that shares
+ * the memory (CLONE_VM) has it unmapped after this process's exit was seen.
+ *
+ * CONCURRENCY  The child runs while this thread waits, and beside the other threads until they are ended. It has a
+ *           stack of its own, and makes system calls only.
+ */
+#include "service/last.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { STACK = 64 << 10, WAIT_US = 50, WAITS = 4000 };
+
+static atomic_bool is_apart; /* the child has no files of this process any more */
+
+static int stay(void *arg)
+{
+	struct pollfd parent = { .fd = (int)syscall(SYS_pidfd_open, (pid_t)(intptr_t)arg, 0), .events = POLLIN };
+
+	if (parent.fd > 0)
+		syscall(SYS_close_range, 0U, (unsigned)parent.fd - 1, 0U);
+	syscall(SYS_close_range, (unsigned)parent.fd + 1, ~0U, 0U);
+	atomic_store_explicit(&is_apart, true, memory_order_release);
+	while (parent.fd >= 0 && syscall(SYS_poll, &parent, 1UL, -1) < 0) /* readable once all its threads have ended */
+		;
+	syscall(SYS_exit_group, 0);
+	return 0;
+}
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { HAS_CHILD = 0 }; /* the sanitizer's clone() has the child read this thread's stack, which is gone by then */
+#else
+enum { HAS_CHILD = 1 };
+#endif
+
+_Noreturn void last_exit(int status)
+{
+	static unsigned char stack[STACK] __attribute__((aligned(64)));
+	int pid = HAS_CHILD ? clone(stay, stack + sizeof(stack), CLONE_VM | SIGCHLD, (void *)(intptr_t)getpid()) : -1;
+
+	for (int i = 0; pid > 0 && i < WAITS && !atomic_load_explicit(&is_apart, memory_order_acquire); i++)
+		usleep(WAIT_US);
+	_exit(status);
+}

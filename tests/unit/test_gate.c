@@ -1,0 +1,290 @@
+/*
+ * test_gate.c -- what may be mapped of an app whose files' locks were held. The test stands in for the workers
+ * (memory/errand.h): it says for how long they are blocked. A call of nnb__gate_open and nnb__gate_close with a sleep
+ * between them is a slow one.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/sys.h"
+#include "memory/errand.h"
+#include "memory/gate.h"
+
+#define MS UINT64_C(1000000)
+
+enum { SLOW_US = 100 * 1000, PAGE = 4096 };
+
+static int file;
+static struct nnb__gate *g, *other;
+
+/* ---- the workers ---- */
+
+static atomic_uint blocked_ms, tries;
+
+static int answer(uint64_t *ret_blocked_ns)
+{
+	*ret_blocked_ns = atomic_load(&blocked_ms) * MS;
+	atomic_fetch_add(&tries, 1);
+	return 0;
+}
+
+struct nnb__errands *nnb__errands_of(uint32_t key)
+{
+	static int some[8];
+
+	return (struct nnb__errands *)(void *)&some[key % 8];
+}
+
+struct nnb__errands *nnb__errands_unref(struct nnb__errands *errands)
+{
+	(void)errands;
+	return NULL;
+}
+
+unsigned nnb__errands_left(struct nnb__errands *errands)
+{
+	(void)errands;
+	return 0;
+}
+
+int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret_blocked_ns)
+{
+	(void)errands, (void)fd, (void)wait;
+	return answer(ret_blocked_ns);
+}
+
+int nnb__errand_try_begin(struct nnb__errands *errands, int fd)
+{
+	(void)errands, (void)fd;
+	return 0;
+}
+
+bool nnb__errand_try_has_ended(struct nnb__errands *errands, int trial)
+{
+	(void)errands, (void)trial;
+	return true;
+}
+
+int nnb__errand_try_end(struct nnb__errands *errands, int trial, const struct nnb__errand_wait *wait,
+                        uint64_t *ret_blocked_ns)
+{
+	(void)errands, (void)trial, (void)wait;
+	return answer(ret_blocked_ns);
+}
+
+/* ---- what an app is charged ---- */
+
+static atomic_uint files_held;
+static atomic_ullong bytes_held;
+
+static void hold(void *app, uint32_t files, uint64_t bytes)
+{
+	assert_ptr_equal(app, &file);
+	atomic_fetch_add(&files_held, files);
+	atomic_fetch_add(&bytes_held, bytes);
+}
+
+static void release(void *app, uint32_t files, uint64_t bytes)
+{
+	assert_ptr_equal(app, &file);
+	atomic_fetch_sub(&files_held, files);
+	atomic_fetch_sub(&bytes_held, bytes);
+}
+
+static const struct nnb__gate_keeper keeper = { hold, release };
+
+/* ---- the rules ---- */
+
+static int map_once(struct nnb__gate *gate, unsigned us)
+{
+	struct nnb__gate_call call;
+	int r = nnb__gate_open(gate, file, true, &call);
+
+	if (r)
+		return r;
+	usleep(us);
+	nnb__gate_close(gate, &call, 0);
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	static uint32_t key;
+
+	(void)state;
+	key += 2;
+	atomic_store(&blocked_ms, 0);
+	g = nnb__gate_of(key, &keeper, &file);
+	other = nnb__gate_of(key + 1, NULL, NULL);
+	return !g || !other;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	nnb__gate_unref(g);
+	nnb__gate_unref(other);
+	return 0;
+}
+
+/* Make @g suspected. */
+static void become_suspected(void)
+{
+	atomic_store(&blocked_ms, 20);
+	assert_int_equal(map_once(g, SLOW_US), 0);
+	atomic_store(&blocked_ms, 0);
+}
+
+/* Calls take long, and no lock is held: nothing is tried before a call, and nothing refused. */
+static void who_holds_no_lock_is_not_tried(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(map_once(g, SLOW_US), 0);
+	usleep(SLOW_US); /* what was tried beside them is over */
+	before = atomic_load(&tries);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(map_once(g, 0), 0);
+	assert_true(atomic_load(&tries) - before < 500); /* some are slow where others have the cpus */
+}
+
+static void a_file_whose_lock_is_held_is_refused(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	become_suspected();
+	assert_int_equal(map_once(g, 0), 0); /* its lock is free */
+	atomic_store(&blocked_ms, 20);
+	began = nnb__now();
+	assert_int_equal(map_once(g, 0), -EBUSY);
+	began = nnb__now() - began;
+	assert_true(began >= 1000 * MS && began < 20000 * MS); /* it waits first */
+	assert_int_equal(map_once(other, 0), 0);
+	atomic_store(&blocked_ms, 0);
+	assert_int_equal(map_once(g, 0), 0);
+}
+
+/* A worker was blocked beside a call that followed a good trial: nothing is mapped for 50 times as long. */
+static void a_strike_lasts_longer_than_a_call(void **state)
+{
+	struct nnb__gate_call call;
+	uint64_t began;
+
+	(void)state;
+	become_suspected();
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&blocked_ms, 100);
+	usleep(SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	atomic_store(&blocked_ms, 0);
+	began = nnb__now();
+	assert_int_equal(map_once(g, 0), -EBUSY);
+	assert_true(nnb__now() - began < 1000 * MS); /* at once */
+	assert_int_equal(map_once(other, 0), 0);
+	while (map_once(g, 0))
+		usleep(10000);
+	began = nnb__now() - began;
+	assert_true(began >= 3000 * MS); /* of 5 s; a map waits for the last 2 */
+}
+
+static void what_cannot_be_unmapped_stays_charged(void **state)
+{
+	void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	struct nnb__gate_call call;
+
+	(void)state;
+	assert_ptr_not_equal(p, MAP_FAILED);
+	become_suspected();
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	nnb__gate_close(g, &call, 1);
+	atomic_store(&blocked_ms, 20);
+	nnb__gate_unmap(g, p, PAGE, dup(file), 2);
+	assert_int_equal(atomic_load(&files_held), 2);
+	assert_int_equal(atomic_load(&bytes_held), PAGE);
+	usleep(3 * SLOW_US);
+	assert_int_equal(msync(p, PAGE, MS_ASYNC), 0); /* it is mapped */
+	atomic_store(&blocked_ms, 0);
+	while (atomic_load(&files_held))
+		usleep(1000);
+	assert_int_equal(atomic_load(&bytes_held), 0);
+	assert_int_equal(msync(p, PAGE, MS_ASYNC), -1);
+}
+
+static atomic_bool gone;
+
+static void *set_gone(void *arg)
+{
+	(void)arg;
+	usleep(SLOW_US);
+	atomic_store(&gone, true);
+	return NULL;
+}
+
+static void a_wait_ends_with_its_app(void **state)
+{
+	pthread_t thread;
+	uint64_t began;
+
+	(void)state;
+	become_suspected();
+	atomic_store(&blocked_ms, 20);
+	nnb__gate_enter(g, &gone);
+	assert_int_equal(pthread_create(&thread, NULL, set_gone, NULL), 0);
+	began = nnb__now();
+	assert_int_equal(map_once(g, 0), -EBUSY);
+	assert_true(nnb__now() - began < 1500 * MS);
+	nnb__gate_enter(NULL, NULL);
+	pthread_join(thread, NULL);
+}
+
+/* Only after a slow tear, and only of a suspected app. */
+static void executions_over_torn_pages_are_tried(void **state)
+{
+	struct nnb__gate_call call;
+
+	(void)state;
+	assert_true(nnb__gate_passes(g, file));
+	nnb__gate_tear_begins(g, file, &call);
+	usleep(SLOW_US);
+	nnb__gate_tear_ends(g, &call);
+	atomic_store(&blocked_ms, 20);
+	usleep(SLOW_US);
+	assert_true(nnb__gate_passes(other, file));
+	nnb__gate_tear_begins(g, file, &call);
+	usleep(SLOW_US);
+	nnb__gate_tear_ends(g, &call);
+	assert_false(nnb__gate_passes(g, file));
+	atomic_store(&blocked_ms, 0);
+	while (!nnb__gate_passes(g, file))
+		usleep(1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(who_holds_no_lock_is_not_tried, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_whose_lock_is_held_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_strike_lasts_longer_than_a_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_unmapped_stays_charged, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_wait_ends_with_its_app, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(executions_over_torn_pages_are_tried, set_up, tear_down),
+	};
+
+	file = memfd_create("file", MFD_CLOEXEC);
+	if (file < 0 || ftruncate(file, PAGE) || nnb__gates_begin())
+		return 1;
+	return cmocka_run_group_tests_name("gates", tests, NULL, NULL);
+}
