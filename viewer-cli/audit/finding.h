@@ -35,7 +35,7 @@ enum { BSV_FAILS_DEADLINES = 1, BSV_FAILS_FAIRNESS = 2, BSV_FAILS_PRIORITY = 4, 
 struct bsv_finding {
 	/*
 	 * name of the finding: a cause, machine, starvation, inversion, unfair, late_preparation,
-	 * burst_per_call, silent; or the rows that no finding covers: others, several, untold
+	 * burst_per_call, failing, silent; or the rows that no finding covers: others, several, untold
 	 */
 	char *finding;
 	char *what;     /* sentence for people: the harm, the victim and the culprit; names in it come from strangers */

@@ -597,6 +597,59 @@ static int add_preparations(struct bsv_findings *f, struct bsv_input *input, str
 	return r < 0 ? r : 0;
 }
 
+/* ---- apps whose every execution fails ---- */
+
+enum failing_column {
+	FAILING_APP,
+	FAILING_N,
+	FAILING_STATUSES,
+	FAILING_LEFT,
+	FAILING_LEAST,
+	FAILING_MOST,
+	FAILING_FIRST,
+	FAILING_LAST
+};
+
+static int add_failing(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_input_rows(&rows, input, bsv_sql_summary_failing, NULL, err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		const char *app = bsv_rows_cell(rows, FAILING_APP).text,
+			   *statuses = bsv_rows_cell(rows, FAILING_STATUSES).text;
+		int64_t n = bsv_rows_get(rows, FAILING_N, 0), left = bsv_rows_get(rows, FAILING_LEFT, 0);
+		char all[BSV_COUNT_MAX], some[BSV_COUNT_MAX], least[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
+		bsv_scoped_text *gave_up = NULL;
+
+		bsv_count(all, (uint64_t)n);
+		bsv_count(some, (uint64_t)left);
+		bsv_duration(least, bsv_rows_get(rows, FAILING_LEAST, 0));
+		bsv_duration(most, bsv_rows_get(rows, FAILING_MOST, 0));
+		/* ": its client gave up 30 before the answer, after 15 ms to 19 ms" */
+		gave_up = left ? bsv_text(": its client gave up %s before the answer, after %s%s%s",
+		                          left == n ? "each" : some, least, strcmp(least, most) ? " to " : "",
+		                          strcmp(least, most) ? most : "")
+		               : strdup("");
+		r = bsv_finding_add(
+			f,
+			(struct bsv_finding){ .finding = strdup("failing"),
+		                              .what = gave_up ? bsv_text("all %s %s of %s failed (%s)%s", all,
+		                                                         n == 1 ? "execution" : "executions",
+		                                                         app ? app : "an unknown app",
+		                                                         statuses ? statuses : "", gave_up)
+		                                              : NULL,
+		                              .who = bsv_text_copy(app),
+		                              .misses = -1,
+		                              .first_at = bsv_rows_get(rows, FAILING_FIRST, BSV_WHEN_UNKNOWN),
+		                              .last_at = bsv_rows_get(rows, FAILING_LAST, BSV_WHEN_UNKNOWN),
+		                              .lost_ns = -1,
+		                              .see = "timeline" },
+			err);
+	}
+	return r < 0 ? r : 0;
+}
+
 /* ---- habits ---- */
 
 static int add_habits(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
@@ -648,6 +701,8 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 		r = add_silences(ret, input, false, err);
 	if (r >= 0) /* those that come later may be merged into these */
 		r = bsv_missed_add(ret, input, &judgements[BSV_FAIRNESS], err);
+	if (r >= 0)
+		r = add_failing(ret, input, err);
 	if (r >= 0)
 		r = add_preparations(ret, input, err);
 	if (r >= 0)

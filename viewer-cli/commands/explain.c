@@ -269,39 +269,26 @@ static bool is_held_by_another(const struct bsv_explained *x, const struct bsv_e
 	return false;
 }
 
-static int held_read(struct asked *a, struct bsa_err *err)
-{
-	struct bsv_explained *x = &a->kept.x;
-	char id[24];
-	bsv_scoped_text *sql = NULL;
-	bsv_scoped_rows *rows = NULL;
-	int r;
-
-	snprintf(id, sizeof(id), "%" PRId64, a->id);
-	sql = bsv_fill(bsv_sql_explain_held, (const struct bsv_placeholder[]){
-						     { "relations", a->input.with }, { "id", id }, { NULL, NULL } });
-	r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
-
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		x->held = named_integer(rows, "waited_ns");
-		x->off = named_integer(rows, "off_ns");
-		x->asleep = named_integer(rows, "asleep_ns");
-	}
-	return r;
-}
-
 static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsv_settings settings = { .known = false };
 	struct kept *k = &a->kept;
 	struct bsv_explained *x = &k->x;
+	char id[24];
+	bsv_scoped_text *sql = NULL;
+	bsv_scoped_rows *held = NULL;
 	int r = 0;
 
+	snprintf(id, sizeof(id), "%" PRId64, a->id);
+	sql = bsv_fill(bsv_sql_explain_held, (const struct bsv_placeholder[]){
+						     { "relations", a->input.with }, { "id", id }, { NULL, NULL } });
+	if (!sql)
+		return bsv_no_memory(err);
 	for (size_t i = 0; i < N_PARTS; i++) {
-		bsv_scoped_text *sql = bsv_which_fill(&a->input, parts[i].sql, a->id);
+		bsv_scoped_text *part = bsv_which_fill(&a->input, parts[i].sql, a->id);
 		bsv_scoped_rows *rows = NULL;
 
-		r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
+		r = part ? bsv_rows_query(&rows, a->input.db, part, err) : bsv_no_memory(err);
 		while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
 			if (!parts[i].take(k, rows))
 				return bsv_no_memory(err);
@@ -311,7 +298,12 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 	if (x->n_causes && call->asked.format == BSV_TABLE) /* the drawing alone has it */
 		r = bsv_settings_read(&settings, &a->input, err);
 	if (x->n_causes && call->asked.format == BSV_TABLE && r >= 0)
-		r = held_read(a, err);
+		r = bsv_rows_query(&held, a->input.db, sql, err);
+	if (held && r >= 0 && (r = bsv_rows_step(held, err)) > 0) {
+		x->held = named_integer(held, "waited_ns");
+		x->off = named_integer(held, "off_ns");
+		x->asleep = named_integer(held, "asleep_ns");
+	}
 	for (size_t i = 0; i < x->n_causes && call->asked.format == BSV_TABLE && r >= 0; i++) {
 		const struct bsv_explained_cause *cause = &x->causes[i];
 		const char *found = NULL, *own;

@@ -609,7 +609,7 @@ static int add_headlines(struct summary *s, const struct bsv_rows *who, struct b
 	fprintf(line.to, "by app: %s", text_of(who, WHO_APP_NAMES) ? text_of(who, WHO_APP_NAMES) : "none");
 	if (more > 0)
 		fprintf(line.to, ", and %" PRId64 " more", more);
-	fprintf(line.to, "; by answer: %s", text_of(who, WHO_STATUSES) ? text_of(who, WHO_STATUSES) : "none");
+	fprintf(line.to, "; by status: %s", text_of(who, WHO_STATUSES) ? text_of(who, WHO_STATUSES) : "none");
 	r = add_headline(&h, "executions", NULL, sentence_end(&line), "latency", err);
 	if (r >= 0)
 		r = headline_latency(&h, err);

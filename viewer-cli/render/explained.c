@@ -157,6 +157,8 @@ static void draw_quality(const struct bsv_drawing *d)
 	for (size_t i = 0; i < sizeof(whys) / sizeof(*whys); i++)
 		if (bsv_is(x->quality, whys[i].quality))
 			why = whys[i].why;
+	if (bsv_is(x->quality, "tail") && bsv_known(x->left) && !x->losses)
+		why = "the app's call failed before it was answered, and the service sent no answer";
 	bsv_explained_print(d, BSV_UNSURE_PAINT,
 	                    "NOT COMPLETE: %s; phases without a duration are unknown, and nothing is guessed", why);
 	if (x->losses > 0)

@@ -224,17 +224,6 @@ static void draw_late_start(const struct bsv_drawing *d)
 		bsv_explained_print(d, BSV_PLAIN, "  without that it would have been submitted too late, too");
 }
 
-/* Where the run that it waited for was on no cpu for most of the delay. */
-static void draw_held(const struct bsv_drawing *d)
-{
-	const struct bsv_explained *x = d->x;
-
-	if (bsv_explained_unrun(x))
-		bsv_explained_print(d, BSV_PLAIN, "  that run was on no cpu for %.0f %% of that time or more%s",
-		                    100. * (double)x->off / (double)x->held,
-		                    bsv_explained_slept(x) ? ", and mostly had not asked for one" : "");
-}
-
 int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
 {
 	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
@@ -251,7 +240,11 @@ int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct b
 			bsv_explained_print(&d, BSV_PLAIN, "  %s", bsv_cause_text(x->causes[i].cause));
 			if (bsv_is(x->causes[i].cause, "submitted_late"))
 				draw_late_start(&d);
-			draw_held(&d);
+			if (bsv_explained_unrun(x))
+				bsv_explained_print(&d, BSV_PLAIN,
+				                    "  that run was on no cpu for %.0f %% of that time or more%s",
+				                    100. * (double)x->off / (double)x->held,
+				                    bsv_explained_slept(x) ? ", and mostly had not asked for one" : "");
 			break;
 		}
 	draw_saved(&d);

@@ -27,5 +27,5 @@ SELECT x.id, iif(s.number IS NULL, '?', printf('0x%x', s.number)) || '/' || x.se
 	x.submit_delay_ns, x.submit_gap_ns, x.submit_turns,
 	(SELECT l.lead_ns FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_ns,
 	(SELECT l.met FROM late_start l WHERE l.execution_id = x.id AND l.delay_ns IS NOT NULL) AS lead_met,
-	CASE WHEN x.status <> 'NONE' AND x.signalled IS NULL AND (x.returned < x.result_written OR x.miss = 'late') THEN x.returned - @began@ END AS left_at
+	CASE WHEN x.status <> 'NONE' AND x.signalled IS NULL AND (x.returned < x.result_written OR x.miss = 'late' OR x.quality = 'tail' AND x.result_written IS NULL AND x.result_read IS NULL) THEN x.returned - @began@ END AS left_at
 FROM one x LEFT JOIN stream s ON s.id = x.stream_id LEFT JOIN apps a ON a.id = x.app_id LEFT JOIN models m ON m.id = x.model_id

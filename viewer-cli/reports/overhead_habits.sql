@@ -1,5 +1,6 @@
 -- overhead_habits: one row per app and model whose bursts are made for one or two executions each: the time to make and free them, per execution,
--- beside the time of the execution from end to end. Leaves out apps with less than 8 such bursts, and apps for which it is less than 5 % of that
+-- beside the time of the execution from end to end. Leaves out apps with less than 8 such bursts, those of which half of the executions
+-- or more failed (a burst whose execution its client gave up is of no more use), and apps for which it is less than 5 % of that
 -- time. If the client was not recorded, the service's work for the bursts is a lower bound.
 WITH made AS (
 	SELECT stream_id, max(kind IN ('burst_make', 'burst_configure')) AS is_new, max(kind = 'burst_make') AS by_client,
@@ -18,5 +19,7 @@ SELECT a.name AS app, nullif(u.model, '') AS model, u.n_bursts, u.n AS n_executi
 	CAST(t.e2e_ns AS INTEGER) AS e2e_mean_ns, CAST(u.ns AS INTEGER) AS sum_ns, u.by_client,
 	u.first - @began@ AS first_at, u.last - @began@ AS last_at
 FROM used u LEFT JOIN took t ON t.app_id IS u.app_id AND t.model = ifnull(u.model, '') LEFT JOIN app a ON a.id = u.app_id
-WHERE t.e2e_ns IS NULL OR u.ns * 20 >= t.e2e_ns * u.n
+WHERE (t.e2e_ns IS NULL OR u.ns * 20 >= t.e2e_ns * u.n)
+	AND 2 * ifnull((SELECT sum(c.n) FROM execution_count c WHERE c.app_id IS u.app_id AND c.model = ifnull(u.model, '') AND c.path = 'burst'
+		AND c.status NOT IN ('NONE', 'MISSED_DEADLINE_TRANSIENT', 'MISSED_DEADLINE_PERSISTENT')), 0) < u.n
 ORDER BY sum_ns DESC, app, model
