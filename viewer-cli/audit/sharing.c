@@ -103,11 +103,6 @@ double bsv_sharing_got(const struct bsa_shared *of)
 	return (double)of->ideal_work_ns / (double)of->work_ns;
 }
 
-static double percent_slower(int64_t is, int64_t ideal)
-{
-	return ideal > 0 ? 100 * ((double)is / (double)ideal - 1) : is > 0 ? (double)INFINITY : 0;
-}
-
 /*
  * Would the figure be beyond its limit, too, if no other app had ever held a lane that the app waited for? Then others
  * have not made it so. @more: by how much it is beyond, of all time that the app waited. Not of a native service, which
@@ -141,9 +136,8 @@ static void keep_worse(struct finding *worst, const struct finding *f)
 static void judge_response(struct finding *worst, const struct bsv_sharing_app *a, const char *figure, int64_t is,
                            int64_t ideal)
 {
-	struct finding f = {
-		.app = a, .figure = figure, .is = is, .ideal = ideal, .slower = percent_slower(is, ideal)
-	};
+	double ratio = ideal > 0 ? (double)is / (double)ideal : is > 0 ? (double)INFINITY : 1;
+	struct finding f = { .app = a, .figure = figure, .is = is, .ideal = ideal, .slower = 100 * (ratio - 1) };
 	double more = (double)is - (double)ideal, steps = a->step_ns < 0 ? 0 : STEPS * (double)a->step_ns;
 
 	f.unknown = a->step_ns < 0 && f.slower > SLOWER_PERCENT;
@@ -186,20 +180,22 @@ static void judge_without_refused(struct doubt *ret, const struct bsv_sharing_ap
 static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 {
 	struct finding due = { .app = a, .figure = DEADLINES, .is = a->of.met, .ideal = a->of.ideal_met_least };
+	double got = bsv_sharing_got(&a->of);
 
 	if (a->unseen) { /* the replay assumed whole runs, or 1 ms: the true ideal may be more or less */
 		worst->unknown |= is_judged_by_work(a) || is_judged_by_deadlines(a) || is_judged_by_responses(a);
 		return;
 	}
 	/* Would it have got enough if none of its executions had slept? That may be its own doing, as for its pages. */
-	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN && a->native &&
+	if (is_judged_by_work(a) && got < LESS_THAN && a->native &&
 	    (double)a->of.ideal_work_ns >= LESS_THAN * (double)(a->of.work_ns - a->asleep_ns))
 		worst->asleep = worst->asleep ? worst->asleep : a;
-	else if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
+	/* Of an app that got nothing, no number says how much slower it was. */
+	else if (is_judged_by_work(a) && got < LESS_THAN)
 		keep_worse(worst,
 		           &(struct finding){ .app = a,
-		                              .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
-		                              .near = LESS_THAN / (bsv_sharing_got(&a->of) + 1e-9),
+		                              .slower = got > 0 ? 100 / got - 100 : (double)INFINITY,
+		                              .near = LESS_THAN / (got + 1e-9),
 		                              .failed = true,
 		                              .is_own = is_own(a, work_beyond(a->of.work_ns, a->of.ideal_work_ns)) });
 
