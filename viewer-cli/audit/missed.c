@@ -342,6 +342,10 @@ static char *replayed_text(const struct missed *m)
 		late = "; why the thread came late is not recorded";
 	if (is_short(m) && m->proved == m->n)
 		return bsv_text("no replay could meet %s%s", one ? "it" : "them", late);
+	if (is_kind(m, "thread") && m->proved)
+		return bsv_text("in %s of %s nothing else can have decided; in the others the whole machine may have "
+		                "stood still, or something else may have counted, too%s",
+		                n, of, late);
 	if (is_short(m) && m->proved)
 		return bsv_text("no replay could meet %s of %s, and no replay can tell of the others%s", n, of, late);
 	if (is_short(m))

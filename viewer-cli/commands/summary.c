@@ -523,8 +523,8 @@ static char *doings_text(const struct bsv_findings *findings)
 }
 
 /*
- * "12 refused or stopped by the service before the deadline, 9 stopped by the service at the deadline"; "":
- * none was missed. Owned by the caller.
+ * "12 refused or stopped by the service before the deadline, 9 refused or stopped by the service at the deadline or
+ * after it"; "": none was missed. Owned by the caller.
  */
 static char *missed_how(const struct bsv_rows *who)
 {
@@ -532,7 +532,7 @@ static char *missed_how(const struct bsv_rows *who)
 		enum who_column column;
 		const char *says;
 	} kinds[] = { { WHO_REFUSED, "refused or stopped by the service before the deadline" },
-		      { WHO_GIVEN_UP, "stopped by the service at the deadline" },
+		      { WHO_GIVEN_UP, "refused or stopped by the service at the deadline or after it" },
 		      { WHO_LATE, "answered after the deadline or not at all" },
 		      { WHO_LEFT, "failed for the app after the deadline, before the service had answered" } };
 	char n[BSV_COUNT_MAX];
