@@ -293,7 +293,7 @@ static uint64_t published_by(const struct bsa_exec *x)
 }
 
 /*
- * Of @silent, the thread of a run had a cpu, or waited for one, for at most @ready: all of its run may lie in that time.
+ * Of @silent, the thread of a run had a cpu, or waited for one, for at most @ready: all of its run may lie in it.
  * Whether the rest is long enough to show that nothing took its lane away.
  */
 static bool run_slept(uint64_t silent, uint64_t ready)
