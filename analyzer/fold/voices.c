@@ -292,15 +292,6 @@ static uint64_t published_by(const struct bsa_exec *x)
 	return read - spun - slept;
 }
 
-/*
- * Of @silent, the thread of a run had a cpu, or waited for one, for at most @ready: all of its run may lie in it.
- * Whether the rest is long enough to show that nothing took its lane away.
- */
-static bool run_slept(uint64_t silent, uint64_t ready)
-{
-	return ready < silent / SLEPT_PART || silent - ready >= NO_CPU_LEAST_NS;
-}
-
 /* @x is over. Returns whether it was of @p. */
 static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 {
@@ -329,8 +320,12 @@ static bool pause_take(struct bsa_pause *p, const struct bsa_exec *x)
 		return false;
 	if (cpu > p->cpu_most)
 		p->cpu_most = cpu;
-	/* A driver may wait for its device: so the run is no usual one. */
-	if (cpu < silent && delay < silent - cpu && run_slept(silent, cpu + delay) && estimate_of(x) &&
+	/*
+	 * All of the time in which its thread had a cpu, or waited for one, may lie in the silence: is the rest long
+	 * enough to show that nothing took its lane away? A driver may wait for its device: so the run is no usual one.
+	 */
+	if (cpu < silent && delay < silent - cpu &&
+	    (cpu + delay < silent / SLEPT_PART || silent - cpu - delay >= NO_CPU_LEAST_NS) && estimate_of(x) &&
 	    estimate_of(x) <= silent / SILENT_RUNS)
 		p->slept = true;
 	p->holders[holder] = p->holders[--p->n_holders];
