@@ -57,6 +57,15 @@ finds()
 }
 
 finds ran 'hog held the lane 83 % of that time"' '"hog"'
+
+# The next step is at the longest wait, not at the first one.
+sqlite3 held.db 'INSERT INTO stored_starvation SELECT execution_id, app_id, model_id, began + 100000000, gap_ns + 1, bypassed, top_culprit_app_id, 1, open FROM stored_starvation'
+next=$(sqlite3 held.db 'SELECT printf("timeline --from %.3fs", (max(w.began) - t.began - 20000000) / 1e9) FROM stored_starvation w CROSS JOIN trace t')
+grep -qF "$next" <<<"$("$burstscope" summary held.db)" || {
+	echo "unheld.sh: held: the next step is not $next"
+	failures=$((failures + 1))
+}
+
 finds waited 'but the run had no cpu for 83 %' '"the machine"'
 finds slept 'but the run was on no cpu for 83 %, and mostly had not asked for one' null
 

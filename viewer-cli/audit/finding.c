@@ -85,12 +85,12 @@ void bsv_findings_rest_last(struct bsv_findings *f)
 char *bsv_finding_next(const struct bsv_finding *of)
 {
 	const int64_t around = 20000000, second = 1000000000;
-	int64_t from = of->first_at > around ? of->first_at - around : 0;
+	int64_t at = of->worst_at ? of->worst_at : of->first_at, from = at > around ? at - around : 0;
 
 	if (of->first_at == BSV_WHEN_UNKNOWN)
 		return bsv_text("burstscope %s", of->see);
 	return bsv_text("burstscope timeline --from %.3fs --to %.3fs", (double)from / (double)second,
-	                (double)(of->first_at + 10 * around) / (double)second);
+	                (double)(at + 10 * around) / (double)second);
 }
 
 char *bsv_finding_fails(const struct bsv_finding *of)

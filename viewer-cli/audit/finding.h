@@ -54,6 +54,7 @@ struct bsv_finding {
 	 * recording; BSV_WHEN_UNKNOWN
 	 */
 	int64_t first_at, last_at;
+	int64_t worst_at;   /* begin of the worst of them, where the next step looks; 0: it looks at the first one */
 	int64_t lost_ns;    /* time lost; below 0: unknown */
 	const char *see;    /* command that shows details */
 	const char *advice; /* what may help; NULL if no advice is known */

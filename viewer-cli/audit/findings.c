@@ -153,6 +153,7 @@ struct starved {
 	double unknown;     /* at least: it is not known who held the lane */
 	int64_t all_ns;     /* these waits */
 	int64_t most_ns;    /* the longest of them */
+	int64_t worst_at;   /* when the longest began, stops included */
 	int64_t stopped_ns; /* what is left out of them */
 	/* in percent of the longest waits, with the stops: no event of the service, though it had requests */
 	double silent;
@@ -256,6 +257,7 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 			.misses = -1,
 			.first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN),
 			.last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN),
+			.worst_at = by->worst_at,
 			.lost_ns = by->all_ns,
 			.see = "starvation",
 			.fails = fails ? BSV_FAILS_STARVATION : 0,
@@ -302,7 +304,8 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 			                  .hog = hog,
 			                  .own = app && hog && !strcmp(app, hog),
 			                  .all_ns = all,
-			                  .most_ns = get_named(rows, "max_ns", 0) };
+			                  .most_ns = get_named(rows, "max_ns", 0),
+			                  .worst_at = by.longest_at };
 		if (by.stopped_ns && !is_starved_by_silence(&starved)) {
 			starved.all_ns -= by.stopped_ns;
 			starved.most_ns = by.most_ns;

@@ -243,6 +243,8 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 		                bsv_rows_get(rows, 2, 0), err);
 		if (r < 0)
 			return r;
+		if (!ret->all_ns)
+			ret->longest_at = bsv_rows_get(rows, 3, 0);
 		ret->idle_ns += bsv_rows_get(unheld, 0, 0);
 		ret->unknown_ns += bsv_rows_get(unheld, 1, 0);
 		ret->unrun_ns += bsv_rows_get(unheld, 2, 0);

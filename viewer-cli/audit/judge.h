@@ -22,7 +22,8 @@ struct bsv_starved_by {
 	int64_t asleep_ns;  /* of unrun_ns: its thread had not asked for a cpu either */
 	/* the lane was held by runs ten times as long as usual whose cpu time was not read: perhaps stops */
 	int64_t unread_ns;
-	int64_t all_ns; /* waits that these times are parts of */
+	int64_t all_ns;     /* waits that these times are parts of */
+	int64_t longest_at; /* when the longest of these waits began, since the start of the recording */
 
 	/* of all its waits that were too long: the service was stopped, and went on; 0: never */
 	int64_t stopped_ns;
