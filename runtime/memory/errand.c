@@ -37,6 +37,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -53,7 +54,7 @@ enum { SERVICE_LOOK_MS = 200 }; /* between two looks of the prober whether the s
 enum { STOP_WAITS = 200, STOP_WAIT_US = 1000 };
 enum { A_WORKER, A_LOCK }; /* what a descriptor is for that the prober receives */
 
-enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE };
+enum call { TRY, SEAL, TRUNCATE, SIZE, SYSTEM, READ, WRITE };
 
 struct request {
 	uint64_t at; /* or the seals, or the size to be */
@@ -164,6 +165,14 @@ static int64_t file_size(int fd)
 	return S_ISREG(st.st_mode) ? st.st_size : -EINVAL;
 }
 
+static int64_t file_system(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 ? -errno
+	                            : (int64_t)(uint32_t)fs.f_type; /* a number of 32 bits, also if it is signed */
+}
+
 static struct answer call_make(const struct request *q, int fd, void *data)
 {
 	struct answer a = { 0 };
@@ -174,6 +183,9 @@ static struct answer call_make(const struct request *q, int fd, void *data)
 		return a;
 	case SIZE:
 		a.result = file_size(fd);
+		return a;
+	case SYSTEM:
+		a.result = file_system(fd);
 		return a;
 	case SEAL:
 		a.result = fcntl(fd, F_ADD_SEALS, (int)q->at);
@@ -819,6 +831,16 @@ int nnb__errand_truncate(struct nnb__errands *e, int fd, uint64_t bytes, const s
 int nnb__errand_size(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret)
 {
 	struct answer a = errand_run(e, (struct request){ .call = SIZE }, fd, NULL, wait);
+
+	if (a.result < 0)
+		return (int)a.result;
+	*ret = (uint64_t)a.result;
+	return 0;
+}
+
+int nnb__errand_system(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret)
+{
+	struct answer a = errand_run(e, (struct request){ .call = SYSTEM }, fd, NULL, wait);
 
 	if (a.result < 0)
 		return (int)a.result;

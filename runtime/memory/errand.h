@@ -102,6 +102,9 @@ int nnb__errand_truncate(struct nnb__errands *errands, int fd, uint64_t bytes, c
 /* fstat: 0 and the size of a regular file; -EINVAL: it is none; another -errno. */
 int nnb__errand_size(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret);
 
+/* fstatfs: 0 and the magic number of the file system; or -errno. */
+int nnb__errand_system(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret);
+
 /* pread and pwrite of @n bytes, NNB__ERRAND_BYTES at most. The number of bytes, which may be less; or -errno. */
 ssize_t nnb__errand_read(struct nnb__errands *errands, int fd, uint64_t at, void *data, size_t n,
                          const struct nnb__errand_wait *wait);

@@ -60,6 +60,9 @@ struct nnb__gate *nnb__gate_unref(struct nnb__gate *gate); /* NULL is fine. Retu
 void nnb__gate_enter(struct nnb__gate *gate, const atomic_bool *gone);
 struct nnb__gate *nnb__gate_mine(void); /* borrowed; NULL: none */
 
+/* The errands of its app, borrowed while the caller has a reference of the gate. NULL: none */
+struct nnb__errands *nnb__gate_errands(struct nnb__gate *gate);
+
 /* A call under way. */
 struct nnb__gate_call {
 	uint64_t began;

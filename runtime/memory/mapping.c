@@ -39,11 +39,18 @@
 #include <unistd.h>
 
 #include "base/sealed.h"
+#include "memory/errand.h"
 #include "memory/gate.h"
 #include "memory/handle.h"
 #include "memory/tear.h"
 
 enum { UNMAP_PART = 1 << 19, MAPPINGS = 2 /* the file's pages, and the page of zeroes */ };
+
+#define SYSTEM_NS UINT64_C(1000000000) /* limit of the wait for a stranger's file system */
+
+/* File systems that this kernel serves by itself, from memory or from disks that it has. */
+static const uint32_t of_kernel[] = { TMPFS_MAGIC,       RAMFS_MAGIC,      EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,
+	                              BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, DMA_BUF_MAGIC };
 
 struct nnb_mapping {
 	_Atomic uint32_t holders;
@@ -75,6 +82,28 @@ static uint64_t page_bytes(void)
 }
 
 /* ---- files ---- */
+
+/*
+ * Whether this kernel alone answers for the file @fd. To map or unmap a file of another file system, of FUSE or NFS, say,
+ * may wait for its server, with the lock held on the memory map of the whole process, and no signal ends that wait; a
+ * stacked one (overlayfs) may lie over such a file. So a worker asks (errand.h), for an app behind a gate.
+ */
+static int file_is_of_kernel(const struct nnb_mapping *m, int fd)
+{
+	const struct nnb__errand_wait wait = { .limit_ns = SYSTEM_NS };
+	uint64_t magic;
+	int r;
+
+	if (!m->gate || fcntl(fd, F_GET_SEALS) >= 0) /* in memory: of tmpfs, or of hugetlbfs, which is refused later */
+		return 0;
+	r = nnb__errand_system(nnb__gate_errands(m->gate), fd, &wait, &magic);
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < sizeof(of_kernel) / sizeof(of_kernel[0]); i++)
+		if (magic == of_kernel[i])
+			return 0;
+	return -EPERM;
+}
 
 /* The size of a file that can be mapped page by page. */
 static int file_bytes(int fd, uint64_t *ret)
@@ -192,6 +221,9 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	int r;
 
 	assert(memory->n_fds == 1);
+	r = file_is_of_kernel(m, fd);
+	if (r)
+		return r;
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
 	if (m->kind == NNB_MEMORY_ASHMEM || fstatfs(fd, &fs) < 0)

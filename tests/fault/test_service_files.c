@@ -42,6 +42,7 @@ static _Noreturn void fuse_serve(int fd, bool flushes)
 	struct fuse_attr attr = { .nlink = 1, .uid = APP, .gid = APP, .blksize = PAGE };
 	const struct fuse_init_out begun = { .major = 7, .minor = 31, .max_write = 1 << 16, .max_background = 16 };
 	const struct fuse_open_out opened = { .fh = 1 };
+	const struct fuse_statfs_out system = { .st = { .bsize = PAGE } };
 
 	for (;;) {
 		ssize_t n = read(fd, request, sizeof(request));
@@ -62,6 +63,8 @@ static _Noreturn void fuse_serve(int fd, bool flushes)
 			fuse_reply(fd, head->unique, &entry, sizeof(entry));
 		else if (head->opcode == FUSE_GETATTR)
 			fuse_reply(fd, head->unique, &is, sizeof(is));
+		else if (head->opcode == FUSE_STATFS)
+			fuse_reply(fd, head->unique, &system, sizeof(system));
 		else if (head->opcode == FUSE_OPEN)
 			fuse_reply(fd, head->unique, &opened, sizeof(opened));
 		else if (head->opcode == FUSE_FLUSH && !flushes)
@@ -79,14 +82,14 @@ static void become(uid_t user)
 	must(getppid() != 1);
 }
 
-/* Mount the file system on @dir, for this process and its children, and serve it. The server; -1: we may not. */
-static pid_t fuse_start(const char *dir, bool flushes)
+/* Mount the file system on @dir with @more options, for this process and its children, and serve it. The server; -1: we may not. */
+static pid_t fuse_start(const char *dir, bool flushes, const char *more)
 {
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	char options[128];
 	pid_t pid;
 
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%d,group_id=%d", fd, APP, APP);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%d,group_id=%d%s", fd, APP, APP, more);
 	if (fd < 0 || geteuid() || unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("pages", dir, "fuse", MS_NOSUID | MS_NODEV, options)) {
 		if (fd >= 0)
@@ -263,6 +266,29 @@ static _Noreturn void scene_cache(const char *socket_path, const char *path)
 	scene_stay();
 }
 
+/* A pool in the file: it is refused. */
+static _Noreturn void scene_pool(const char *socket_path, const char *path)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_reason why = { "" };
+	struct nnb_remote *remote;
+	struct nnb_client *client;
+	struct nnb_memory memory;
+	struct nnb_pool *pool;
+	struct io io;
+	int file;
+
+	become(APP);
+	client = opened(socket_path);
+	must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	must(file >= 0 && nnb_memory_mmap_fd(&memory, file, PAGE, PROT_READ | PROT_WRITE, 0) == 0);
+	must(nnb_pool_from(&pool, &memory) == 0);
+	io_init_on(&io, N, pool);
+	scene_report(nnb_remote_execute(remote, &io.call, &io.answer, &why) == NNB_STATUS_GENERAL_FAILURE ? 'G' : '?');
+	scene_stay();
+}
+
 /* A cache file that never answers when it is closed. */
 static _Noreturn void scene_flush(const char *socket_path, const char *path)
 {
@@ -291,7 +317,7 @@ struct fixture {
 	struct child app;
 };
 
-static int set_up_with(void **state, bool flushes)
+static int set_up_with(void **state, bool flushes, const char *more)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -300,7 +326,7 @@ static int set_up_with(void **state, bool flushes)
 	snprintf(f->dir, sizeof(f->dir), "%s/fuse", f->s.dir);
 	snprintf(f->page, sizeof(f->page), "%s/page", f->dir);
 	assert_int_equal(mkdir(f->dir, 0755), 0);
-	f->server = fuse_start(f->dir, flushes);
+	f->server = fuse_start(f->dir, flushes, more);
 	if (f->server > 0)
 		service_run_as(&f->s, SERVICE);
 	service_admit_other_users(&f->s);
@@ -309,12 +335,18 @@ static int set_up_with(void **state, bool flushes)
 
 static int set_up(void **state)
 {
-	return set_up_with(state, true);
+	return set_up_with(state, true, "");
+}
+
+/* Other users may enter the file system, too. */
+static int set_up_for_all(void **state)
+{
+	return set_up_with(state, true, ",allow_other");
 }
 
 static int set_up_without_flush(void **state)
 {
-	return set_up_with(state, false);
+	return set_up_with(state, false, "");
 }
 
 /* End the file system: then all that waits for its pages ends, too. */
@@ -433,6 +465,22 @@ static void a_stop_while_a_cache_file_is_held(void **state)
 	service_stops_in_time(f);
 }
 
+/* To map or unmap such a file could keep the lock of the service's memory map for ever: none is mapped. */
+static void a_pool_in_a_file_system_of_an_app(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, "pool", &f->s, f->page);
+	assert_int_equal(app_says(f), 'G');
+	visit_service(&f->s, m, N);
+	service_stops_in_time(f);
+	nnb_model_free(m);
+}
+
 /* A thread of the service waits for ever for the file that it closes. The service is killed, and a new one starts. */
 static void a_file_is_never_closed(void **state)
 {
@@ -496,6 +544,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_service_is_killed_beside_held_locks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_whose_lock_is_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stop_while_a_cache_file_is_held, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_pool_in_a_file_system_of_an_app, set_up_for_all, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_is_never_closed, set_up_without_flush, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_is_beyond_the_limit, set_up, tear_down),
 	};
@@ -505,6 +554,8 @@ int main(int argc, char **argv)
 			scene_queues(argv[3], argv[4]);
 		if (!strcmp(argv[2], "flush"))
 			scene_flush(argv[3], argv[4]);
+		if (!strcmp(argv[2], "pool"))
+			scene_pool(argv[3], argv[4]);
 		scene_cache(argv[3], argv[4]);
 	}
 	return cmocka_run_group_tests_name("service: files of apps", cases, NULL, NULL);
