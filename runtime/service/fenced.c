@@ -239,7 +239,7 @@ static void *execute_behind_fences(void *arg)
 	nnb__event_send(j->connection, &m);
 	nnb__trace_refused(&j->trace, j->result.status);
 	late_signal_emit(j);
-	nnb__trace_at(&j->trace, NNB__AT_RESULT_WRITTEN);
+	nnb__trace_result(&j->trace);
 	NNB__EMIT(&j->trace, fence_signal, .status = (uint8_t)j->result.status);
 	nnb__trace_end(&j->trace);
 	signal_fence(j);

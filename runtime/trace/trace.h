@@ -289,12 +289,18 @@ static inline void nnb__trace_idle(const struct nnb__trace *t)
 		nnb__reference_measure();
 }
 
-/* The answer is about to be published in a queue, which emits its own event. */
-static inline void nnb__trace_replies(struct nnb__trace *t)
+/* The result is complete, and about to be published: by a queue, on a socket, or by a fence. */
+static inline void nnb__trace_result(struct nnb__trace *t)
 {
 	if (__builtin_expect(t->reads_delay, 0))
 		nnb__trace_emit_delays(t);
 	nnb__trace_at(t, NNB__AT_RESULT_WRITTEN);
+}
+
+/* The answer is about to be published in a queue, which emits its own event. */
+static inline void nnb__trace_replies(struct nnb__trace *t)
+{
+	nnb__trace_result(t);
 	t->at[NNB__RESULT_BLOCKED] = 0;
 }
 

@@ -64,6 +64,7 @@ struct exec {
 	uint64_t stretch, last_ns, run_ns, preempted_ns, redo_ns, end_redo_ns, cpu_ns;
 	uint64_t lookups, misses, fetches, preemptions, missed_deadlines, deadline;
 	bool told_returned; /* reported by deadline_miss */
+	bool has_delay;
 	uint64_t request_slept, result_blocked, result_slept, delay_ns, gap_ns, turns;
 	/* the values in exec_client and exec_service */
 	bool has_client, has_service;
@@ -970,6 +971,9 @@ static void of_exec(struct exec *x, const struct text_event *e)
 	case NBT_EVENT_exec_delay:
 		if (x->at[ENDED] == NEVER)
 			wrong(x, "exec_delay before it ended");
+		if (x->has_delay)
+			surely_wrong(x, "exec_delay twice");
+		x->has_delay = true;
 		break;
 	case NBT_EVENT_exec_return:
 		reached(x, RETURNED, e->at);
@@ -977,6 +981,8 @@ static void of_exec(struct exec *x, const struct text_event *e)
 		break;
 	case NBT_EVENT_fence_signal:
 		reached(x, SIGNALLED, e->at);
+		if (x->at[ENDED] != NEVER && x->cpu_ns != NEVER && !x->has_delay)
+			wrong(x, "its cpu time was read, and it has no exec_delay");
 		break;
 	case NBT_EVENT_deadline_miss:
 		on_missed(x, e);

@@ -163,6 +163,9 @@ static void say_service(uint64_t exec, enum path path, const struct times *t)
 	         "fmq_write: " EXEC ", queue = ( <unknown> : container = %d ), items = 3, used = 0, "
 	         "blocked_ns = 11 }",
 	         exec, path ? 3 : 1);
+	if (path == PATH_FENCED && !t->miss)
+		add_line(&full, t->signal - 1,
+		         "exec_delay: " EXEC ", delays = [ [0] = 1, [1] = 2, [2] = 3 ], reference_ns = 0 }", exec);
 	if (path == PATH_FENCED)
 		add_line(&full, t->signal, "fence_signal: " EXEC ", status = " NAMED("none", "0") " }", exec);
 	add_line(&compact, last + 4,
@@ -533,6 +536,7 @@ static const struct wrong {
 	  "lookups: 2 in full, 3 in compact" },
 	{ "compact: another count of preemptions", &compact, "exec_service", "preemptions = 1", "preemptions = 1",
 	  "preemptions = 0", 0, "preemptions: 1 in full, 0 in compact" },
+	{ "its delays come after its fence is signalled", &full, "exec_delay", "", "", "", 9, "it has no exec_delay" },
 	{ "compact: it slept longer", &compact, "exec_client", "", "[3] = 90", "[3] = 91", 0,
 	  "slept_ns of the result" },
 	{ "compact: it was kept from the cpu longer", &compact, "exec_client", "", "delay_ns = 17", "delay_ns = 18", 0,
