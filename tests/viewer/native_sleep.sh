@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # native_sleep.sh BURSTSCOPE TRACE_FROM_TEXT -- an app of a service with policy native that got much less than its share is
 # wronged only where its executions waited for a cpu. Where they slept, as for pages of their own app, the verdict of fairness
-# is that it cannot tell. The service began before its recording.
+# is that it cannot tell. The service began before its recording. Nor does an execution of it wait for a lane.
 set -euo pipefail
 burstscope=$1 trace_from_text=$2
 tmp=$(mktemp -d)
@@ -45,4 +45,26 @@ expect waited 9ms 'FAIL: .*meek got'
 expect both 5ms 'FAIL: .*meek got'
 # Each sleep ends by a wait for a cpu: of an app that slept for half of its work, more than the sleep may be its own doing.
 expect mostly 3ms 'cannot tell: meek got'
+
+# Nor has that service lanes to wait for: an execution that was not begun for 2 s had no cpu.
+"$trace_from_text" queue <<-EOF
+1 service_state pid=9 policy=native lanes=1 instance=1
++1 client_connect conn=0x100001 pid=1 uid=1 app=1 name=camera
++1 model_prepare model=0x100001 conn=0x100001 name=net step_ns=1us
++1 stream_open stream=0x100001 conn=0x100001 path=async model=0x100001
++1 sched_enqueue exec=0x100001:1 model=0x100001 app=1 priority=low
++2s sched_dispatch exec=0x100001:1 lane=254
++1000 exec_end exec=0x100001:1 lane=254 status=none
+EOF
+"$burstscope" import -q -o queue.db queue || (($? == 3))
+for threshold in '' '--threshold=1s'; do
+	said=$("$burstscope" starvation $threshold queue.db || true)
+	grep -q '^verdict: cannot tell: policy native has no lanes' <<<"$said" && continue
+	echo "native_sleep.sh: queue $threshold: $said"
+	failures=$((failures + 1))
+done
+if "$burstscope" summary --format json queue.db | grep '"finding":"starvation"'; then
+	echo 'native_sleep.sh: queue: starvation was found'
+	failures=$((failures + 1))
+fi
 ((failures == 0))

@@ -182,8 +182,12 @@ char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_qu
 {
 	const char *only = input->picks ? bsv_sql_starved_picked : "";
 	char ns[24];
-	const struct bsv_placeholder longer[] = { { "threshold", ns }, { NULL, NULL } };
-	const struct bsv_placeholder stored[] = { { "only", only }, { NULL, NULL } };
+	const struct bsv_placeholder longer[] = { { "threshold", ns },
+		                                  { "on_lanes", bsv_sql_starved_on_lanes },
+		                                  { NULL, NULL } };
+	const struct bsv_placeholder stored[] = { { "only", only },
+		                                  { "on_lanes", bsv_sql_starved_on_lanes },
+		                                  { NULL, NULL } };
 
 	if (!threshold->given)
 		return bsv_fill(bsv_sql_starved, stored);

@@ -1,5 +1,5 @@
--- starved_longer: one row per episode of starvation, by a given threshold; for a WITH. From the waits, which are cut where the lane changed hands:
--- waits that touch are one. The number of bypassing executions is known if the execution was off lanes only once, or if the import stored it.
+-- starved_longer: one row per episode of starvation, by a given threshold, on lanes; for a WITH. From the waits, which are cut where the lane changed
+-- hands: waits that touch are one. The number of bypassing executions is known if the execution was off lanes only once, or if the import stored it.
 -- Who held the lane for less than 1 % of an episode is no culprit.
 SELECT w.execution_id, w.app_id, w.model, w.began, w.gap_ns,
 		coalesce((SELECT s.bypassed FROM starvation s WHERE s.execution_id = w.execution_id AND s.began = w.began),
@@ -23,4 +23,4 @@ SELECT w.execution_id, w.app_id, w.model, w.began, w.gap_ns,
 					WHERE p.queue_ns + p.preempted_ns > @threshold@ OR p.queue_ns IS NULL OR p.preempted_ns IS NULL))
 			GROUP BY execution_id, nth, blocker_app_id)
 		WHERE gap_ns > @threshold@)
-	w WHERE place = 1
+	w WHERE w.place = 1 AND @on_lanes@

@@ -1,2 +1,2 @@
--- starved_picked: the end of a query of episodes s: those of picked executions.
-WHERE EXISTS (SELECT 1 FROM picked p WHERE p.id = s.execution_id)
+-- starved_picked: the end of a condition on episodes w: those of picked executions.
+AND EXISTS (SELECT 1 FROM picked p WHERE p.id = w.execution_id)
