@@ -625,6 +625,30 @@ static void priority_is_judged_by_inversions_and_choices(void **state)
 	}
 }
 
+/* The figure is the wait that the reason names, and not the longest one of those that count. */
+static void a_probation_that_may_be_why_is_the_figure(void **state)
+{
+	const struct bsv_bounds lax = { .inversion = { true, MS(4) } };
+	const struct bsv_priority_facts f = { .inversions = 1,
+		                              .dur_ns = MS(2),
+		                              .stretch_ns = MS(3),
+		                              .inversions_on_probation = 1,
+		                              .on_probation_ns = MS(12),
+		                              MIXED,
+		                              SEEN };
+	struct bsv_judgement j;
+
+	(void)state;
+	bsv_rule_priority(&j, &f, NULL);
+	expect_outcome("beyond its limit", j.rules[0].outcome, BSV_CANNOT_TELL);
+	assert_true(j.rules[0].figure == (double)MS(12));
+	assert_true(isnan(j.rules[0].bound)); /* that of the wait is not known here */
+	bsv_rule_priority(&j, &f, &lax);
+	expect_outcome("beyond the one that is given", j.rules[0].outcome, BSV_CANNOT_TELL);
+	assert_true(j.rules[0].figure == (double)MS(12));
+	assert_true(j.rules[0].bound == (double)MS(4));
+}
+
 static void bounds_of_priority_can_be_given(void **state)
 {
 	const struct bsv_bounds strict = { .inversion = { true, MS(1) }, .honoured_given = true, .honoured = 100 };
@@ -833,6 +857,7 @@ int main(void)
 		cmocka_unit_test(starvation_is_judged_by_episodes),
 		cmocka_unit_test(a_threshold_that_is_given_is_named),
 		cmocka_unit_test(priority_is_judged_by_inversions_and_choices),
+		cmocka_unit_test(a_probation_that_may_be_why_is_the_figure),
 		cmocka_unit_test(a_failure_names_the_first_waiting_app),
 		cmocka_unit_test(what_may_be_hidden_is_named),
 		cmocka_unit_test(a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only),

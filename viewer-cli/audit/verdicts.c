@@ -379,6 +379,9 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (f->on_probation_ns > 0 && (!given || (double)f->on_probation_ns > bound)) {
+		v->figure = (double)f->on_probation_ns;
+		if (!given)
+			v->bound = (double)NAN; /* that wait was beyond its own limit, which is not in the facts */
 		rule_explain(
 			j, rule,
 			"urgent work waited %s while its own app's less urgent work held a lane, and while the app was "
