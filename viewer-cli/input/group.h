@@ -42,8 +42,10 @@ void bsv_times_fini(struct bsv_times *t);
 
 /* Complete executions with the status NONE, ordered by number. */
 struct bsv_group {
-	char *app, *model, *path, *sides; /* names come from strangers; "" where unknown */
-	int cold;                         /* 1: cold; 0: warm; -1: unknown, on paths other than burst */
+	const char *app, *model, *path; /* names come from strangers; "" where unknown; owned by the tally */
+	char *sides;
+	size_t tally; /* index of the tally that the executions belong to */
+	int cold;     /* 1: cold; 0: warm; -1: unknown, on paths other than burst */
 	size_t n;
 	int64_t *at;              /* n elements: start of each execution */
 	int64_t *ns[BSV_PHASES];  /* n elements each; NULL: the phase is 0 in all executions */
@@ -76,6 +78,7 @@ struct bsv_tally {
 	uint8_t *endings; /* n elements: enum bsv_ending */
 	/* number of executions that may or may not have missed a deadline; and whose ending is unknown */
 	size_t unsure, unsure_ended;
+	size_t read;  /* number of tallies that were read before this one */
 	bool touched; /* as in bsv_group */
 	double hidden;
 };

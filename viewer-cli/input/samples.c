@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/scoped.h"
 #include "base/template.h"
 #include "base/vector.h"
@@ -72,21 +72,10 @@ struct reading {
 	size_t *rooms;            /* elements in each group's arrays */
 	struct filling *fillings; /* one for each tally */
 	struct names apps, models;
-	void *kinds;   /* tree of struct kind */
-	void *places;  /* tree of struct place */
-	void *tallied; /* tree of struct tally_place */
-	struct kind *latest;
-};
-
-/* A group in the tree of places. It holds a copy, because the groups move when their array grows. */
-struct place {
-	struct bsv_group group; /* copy of the group's key */
-	size_t at;
-};
-
-struct tally_place {
-	struct bsv_tally tally;
-	size_t at;
+	struct kind *kinds;
+	size_t n_kinds, latest; /* latest: index of the latest row's kind */
+	/* index + 1 of each kind, by a hash of it; of each group and tally, by a hash of its names */
+	struct bsv_map kind_at, group_at, tally_at;
 };
 
 static int int_order(int64_t a, int64_t b)
@@ -94,34 +83,20 @@ static int int_order(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-static int kind_order(const void *x, const void *y)
+static bool kind_equal(const struct kind *a, const struct kind *b)
 {
-	const struct kind *a = x, *b = y;
-	int r = int_order(a->model, b->model);
-
-	r = r ? r : int_order(a->app, b->app);
-	r = r ? r : int_order(a->cold, b->cold);
-	r = r ? r : int_order(a->path, b->path);
-	return r ? r : int_order(a->sides, b->sides);
+	return a->model == b->model && a->app == b->app && a->cold == b->cold && a->path == b->path &&
+	       a->sides == b->sides;
 }
 
-static int place_order(const void *x, const void *y)
-{
-	const struct place *a = x, *b = y;
-
-	return bsv_group_compare(&a->group, &b->group);
-}
-
-static int tally_place_order(const void *x, const void *y)
-{
-	const struct tally_place *a = x, *b = y;
-
-	return bsv_tally_compare(&a->tally, &b->tally);
-}
-
+/* The order of bsv_group_compare, if the tallies are in the order of bsv_tally_compare. */
 static int group_order(const void *x, const void *y)
 {
-	return bsv_group_compare(x, y);
+	const struct bsv_group *a = x, *b = y;
+	int r = int_order((int64_t)a->tally, (int64_t)b->tally);
+
+	r = r ? r : a->cold - b->cold;
+	return r ? r : strcmp(a->sides, b->sides);
 }
 
 static int tally_order(const void *x, const void *y)
@@ -176,33 +151,27 @@ static int names_read(struct names *ret, struct bsa_db *db, const char *sql, str
 
 /* ---- groups ---- */
 
-/* The index of the group that executions like @like belong to. SIZE_MAX: no memory. */
+/* The index of the group of the tally @tally that executions like @like belong to. SIZE_MAX: no memory. */
 static size_t group_of(struct reading *r, const struct bsv_group *like)
 {
-	struct place *wanted = malloc(sizeof(*wanted)), **found;
+	int64_t whole[] = { (int64_t)like->tally, like->cold };
+	uint64_t key = bsv_map_text(bsv_map_text(0, whole, sizeof(whole)), like->sides, strlen(like->sides)), *at;
 	struct bsv_samples *to = r->to;
 	struct bsv_group *g;
 
-	if (!wanted)
-		return SIZE_MAX;
-	*wanted = (struct place){ *like, to->n };
-	found = tsearch(wanted, &r->places, place_order);
-	if (!found || *found != wanted) {
-		free(wanted);
-		return found ? (*found)->at : SIZE_MAX;
-	}
-
+	while ((at = bsv_map_at(&r->group_at, key)) && *at && group_order(&to->groups[*at - 1], like))
+		key++;
+	if (!at || *at)
+		return at ? *at - 1 : SIZE_MAX;
 	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)) ||
 	    !bsv_array_grow(&r->rooms, to->n, sizeof(*r->rooms)))
 		return SIZE_MAX;
 	g = &to->groups[to->n];
-	*g = (struct bsv_group){ strdup(like->app),   strdup(like->model), strdup(like->path),
-		                 strdup(like->sides), like->cold,          .n = 0 };
+	*g = *like;
+	g->sides = strdup(like->sides);
 	r->rooms[to->n++] = 0;
-	if (!g->app || !g->model || !g->path || !g->sides)
-		return SIZE_MAX;
-	wanted->group = *g;
-	return wanted->at;
+	*at = to->n;
+	return g->sides ? to->n - 1 : SIZE_MAX;
 }
 
 /* ---- tallies ---- */
@@ -210,30 +179,26 @@ static size_t group_of(struct reading *r, const struct bsv_group *like)
 /* The index of the tally that executions like @like belong to. SIZE_MAX: no memory. */
 static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 {
-	struct tally_place *wanted = malloc(sizeof(*wanted)), **found;
+	const char *names[] = { like->app, like->model, like->path };
 	struct bsv_samples *to = r->to;
 	size_t n = to->n_tallies;
 	struct bsv_tally *t;
+	uint64_t key = 0, *at;
 
-	if (!wanted)
-		return SIZE_MAX;
-	*wanted = (struct tally_place){ *like, n };
-	found = tsearch(wanted, &r->tallied, tally_place_order);
-	if (!found || *found != wanted) {
-		free(wanted);
-		return found ? (*found)->at : SIZE_MAX;
-	}
-
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		key = bsv_map_text(key, names[i], strlen(names[i]));
+	while ((at = bsv_map_at(&r->tally_at, key)) && *at && bsv_tally_compare(&to->tallies[*at - 1], like))
+		key++;
+	if (!at || *at)
+		return at ? *at - 1 : SIZE_MAX;
 	if (!bsv_array_grow(&to->tallies, n, sizeof(*to->tallies)) ||
 	    !bsv_array_grow(&r->fillings, n, sizeof(*r->fillings)))
 		return SIZE_MAX;
 	t = &to->tallies[n];
-	*t = (struct bsv_tally){ strdup(like->app), strdup(like->model), strdup(like->path), .n = 0 };
+	*t = (struct bsv_tally){ strdup(like->app), strdup(like->model), strdup(like->path), .n = 0, .read = n };
 	r->fillings[to->n_tallies++] = (struct filling){ 0 };
-	if (!t->app || !t->model || !t->path)
-		return SIZE_MAX;
-	wanted->tally = *t;
-	return wanted->at;
+	*at = to->n_tallies;
+	return t->app && t->model && t->path ? n : SIZE_MAX;
 }
 
 static int tally_ending(struct bsv_tally *t, int64_t at, unsigned ending)
@@ -288,30 +253,30 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 		               .cold = bsa_query_type(q, COLD) == BSA_NULL ? -1 : (int)bsa_query_get_int(q, COLD),
 		               .path = first_letter(q, PATH),
 		               .sides = first_letter(q, SIDES) };
+	const int64_t whole[] = { wanted.app, wanted.model, wanted.cold, wanted.path, wanted.sides };
+	uint64_t key, *at;
 	const char *path;
-	struct bsv_tally like;
-	struct kind *kept, **found;
 
-	if (r->latest && !kind_order(r->latest, &wanted))
-		return r->latest;
-	found = tfind(&wanted, &r->kinds, kind_order);
-	if (found)
-		return r->latest = *found;
+	if (r->n_kinds && kind_equal(&r->kinds[r->latest], &wanted))
+		return &r->kinds[r->latest];
+	key = bsv_map_text(0, whole, sizeof(whole));
+	while ((at = bsv_map_at(&r->kind_at, key)) && *at && !kind_equal(&r->kinds[*at - 1], &wanted))
+		key++;
+	if (!at || (!*at && !bsv_array_grow(&r->kinds, r->n_kinds, sizeof(*r->kinds))))
+		return NULL;
+	if (*at)
+		return &r->kinds[r->latest = *at - 1];
 	path = bsa_query_get_string(q, PATH, NULL);
-	like = (struct bsv_tally){ .app = (char *)sample_name_of(&r->apps, wanted.app),
-		                   .model = (char *)sample_name_of(&r->models, wanted.model),
-		                   .path = (char *)(path ? path : "") };
 	wanted.group = SIZE_MAX; /* set when the first execution joins a group */
-	wanted.tally = tally_of(r, &like);
-	kept = wanted.tally == SIZE_MAX ? NULL : malloc(sizeof(*kept));
-	if (!kept)
+	wanted.tally = tally_of(r, &(struct bsv_tally){ .app = (char *)sample_name_of(&r->apps, wanted.app),
+	                                                .model = (char *)sample_name_of(&r->models, wanted.model),
+	                                                .path = (char *)(path ? path : "") });
+	if (wanted.tally == SIZE_MAX)
 		return NULL;
-	*kept = wanted;
-	if (!tsearch(kept, &r->kinds, kind_order)) {
-		free(kept);
-		return NULL;
-	}
-	return r->latest = kept;
+	r->latest = r->n_kinds;
+	r->kinds[r->n_kinds++] = wanted;
+	*at = r->n_kinds;
+	return &r->kinds[r->latest];
 }
 
 /* Find the group of the kind's complete and answered executions. False: no memory. */
@@ -323,6 +288,7 @@ static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query
 		                  .model = t->model,
 		                  .path = t->path,
 		                  .sides = (char *)(sides ? sides : ""),
+		                  .tally = k->tally,
 		                  .cold = k->cold };
 
 	if (k->group == SIZE_MAX)
@@ -442,9 +408,10 @@ static void reading_fini(struct reading *r)
 {
 	names_fini(&r->apps);
 	names_fini(&r->models);
-	tdestroy(r->kinds, free);
-	tdestroy(r->places, free);
-	tdestroy(r->tallied, free);
+	bsv_map_fini(&r->kind_at);
+	bsv_map_fini(&r->group_at);
+	bsv_map_fini(&r->tally_at);
+	free(r->kinds);
 	free(r->rooms);
 	for (size_t i = 0; i < r->to->n_tallies; i++)
 		free(r->fillings[i].open_at);
@@ -480,6 +447,34 @@ static int tallies_set_hidden(struct reading *r, struct bsv_input *input, struct
 	return s;
 }
 
+/*
+ * Order tallies and groups by name. A group is part of a tally: what may hide executions of the tally may hide
+ * executions of the group.
+ */
+static int samples_order(struct bsv_samples *s, struct bsa_err *err)
+{
+	size_t *places =
+		malloc((s->n_tallies + 1) * sizeof(*places)); /* place of each tally, in the order of reading */
+
+	if (!places)
+		return bsv_no_memory(err);
+	if (s->n_tallies > 1)
+		qsort(s->tallies, s->n_tallies, sizeof(*s->tallies), tally_order);
+	for (size_t i = 0; i < s->n_tallies; i++)
+		places[s->tallies[i].read] = i;
+	for (size_t i = 0; i < s->n; i++) {
+		struct bsv_group *g = &s->groups[i];
+
+		g->tally = places[g->tally];
+		g->touched = s->tallies[g->tally].touched;
+		g->hidden = s->tallies[g->tally].hidden;
+	}
+	free(places);
+	if (s->n > 1)
+		qsort(s->groups, s->n, sizeof(*s->groups), group_order);
+	return 0;
+}
+
 char *bsv_samples_sql(const struct bsv_input *input)
 {
 	char ended[24];
@@ -508,22 +503,7 @@ int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bs
 		r = read_rows(&reading, input->db, sql, err);
 	if (r >= 0)
 		r = tallies_set_hidden(&reading, input, err);
-	/* A group is part of a tally: what may hide executions of the tally may hide executions of the group. */
-	for (size_t i = 0; i < ret->n; i++) {
-		struct bsv_group *g = &ret->groups[i];
-		struct tally_place like = { .tally = { .app = g->app, .model = g->model, .path = g->path } }, **found;
-
-		found = tfind(&like, &reading.tallied, tally_place_order);
-		if (!found)
-			continue;
-		g->touched = ret->tallies[(*found)->at].touched;
-		g->hidden = ret->tallies[(*found)->at].hidden;
-	}
-	if (ret->n)
-		qsort(ret->groups, ret->n, sizeof(*ret->groups), group_order);
-	if (ret->n_tallies > 1)
-		qsort(ret->tallies, ret->n_tallies, sizeof(*ret->tallies), tally_order);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : samples_order(ret, err);
 }
 
 void bsv_samples_fini(struct bsv_samples *s)
@@ -533,9 +513,6 @@ void bsv_samples_fini(struct bsv_samples *s)
 
 		for (int p = 0; p < BSV_PHASES; p++)
 			free(g->ns[p]);
-		free(g->app);
-		free(g->model);
-		free(g->path);
 		free(g->sides);
 		free(g->at);
 		bsv_times_fini(&g->cpu);

@@ -62,6 +62,7 @@ struct work {
 	struct test *tests;
 	size_t n_tests, tests_room;
 	int64_t *pool_a, *pool_b, *scratch; /* each has room for all executions of the largest group */
+	struct computed *computed;          /* cpu times of one group at a time */
 };
 
 bool bsv_pair_has(const struct bsv_pair *p, int phase)
@@ -305,15 +306,15 @@ static void compute_test(struct work *w, struct bsv_change *change, struct compu
 /* There is a test only if every recording that has the group allows an estimate. */
 static int compute_tests(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
 {
-	struct computed *c = calloc(1, sizeof(*c));
-	int r = c ? 1 : -1;
+	struct computed *c = w->computed;
+	int r = 1;
 
+	c->n_a = c->n = 0; /* not the arrays, of 35 KiB: a comparison may have 100 000 groups */
 	p->compute = (struct bsv_change){ NAN, NAN, NAN, NAN, NAN, NAN, BSV_TOO_FEW };
 	for (size_t i = 0; r > 0 && i < n; i++)
 		r = compute_sight(w, c, &entries[i]);
 	if (r > 0 && p->a && p->b)
 		compute_test(w, &p->compute, c);
-	free(c);
 	return r < 0 ? -1 : 0;
 }
 
@@ -673,27 +674,31 @@ static void mix_and_speed(struct bsv_comparison *c)
 
 /* ---- groups of all recordings side by side ---- */
 
-static int entry_order(const void *x, const void *y)
+static int entry_order(const struct entry *a, const struct entry *b)
 {
-	const struct entry *a = x, *b = y;
-	int r = a->group ? bsv_group_compare(a->group, b->group) : bsv_tally_compare(a->tally, b->tally);
-
-	r = r ? r : a->in_b - b->in_b;
-	return r ? r : (a->recording > b->recording) - (a->recording < b->recording);
+	return a->group ? bsv_group_compare(a->group, b->group) : bsv_tally_compare(a->tally, b->tally);
 }
 
-static size_t entries_fill(struct entry *to, const struct bsv_side *s, bool in_b, bool tallies)
+/*
+ * Merge the groups (or tallies) of a recording into the @n ordered entries at @to, which have room for them: from the
+ * end, because the room is there. Of equal ones, those of an earlier recording stay first.
+ */
+static size_t entries_merge(struct entry *to, size_t n, const struct bsv_samples *from, struct entry like, bool tallies)
 {
-	size_t n = 0;
+	size_t left = tallies ? from->n_tallies : from->n, all = n + left;
 
-	for (size_t i = 0; i < s->n; i++) {
-		const struct bsv_samples *from = s->of[i];
-
-		for (size_t k = 0; k < (tallies ? from->n_tallies : from->n); k++)
-			to[n++] = (struct entry){ tallies ? NULL : &from->groups[k], tallies ? &from->tallies[k] : NULL,
-				                  i, in_b };
+	while (left) {
+		like.group = tallies ? NULL : &from->groups[left - 1];
+		like.tally = tallies ? &from->tallies[left - 1] : NULL;
+		if (n && entry_order(&to[n - 1], &like) > 0) {
+			to[n + left - 1] = to[n - 1];
+			n--;
+		} else {
+			to[n + left - 1] = like;
+			left--;
+		}
 	}
-	return n;
+	return all;
 }
 
 /*
@@ -712,10 +717,11 @@ static struct entry *entries_new(const struct bsv_side *a, const struct bsv_side
 	ret = malloc(n * sizeof(*ret));
 	if (!ret)
 		return NULL;
-	*ret_n = entries_fill(ret, a, false, tallies);
-	*ret_n += entries_fill(ret + *ret_n, b, true, tallies);
-	if (*ret_n)
-		qsort(ret, *ret_n, sizeof(*ret), entry_order);
+	*ret_n = 0;
+	for (size_t i = 0; i < a->n; i++)
+		*ret_n = entries_merge(ret, *ret_n, a->of[i], (struct entry){ .recording = i }, tallies);
+	for (size_t i = 0; i < b->n; i++)
+		*ret_n = entries_merge(ret, *ret_n, b->of[i], (struct entry){ .recording = i, .in_b = true }, tallies);
 	return ret;
 }
 
@@ -724,8 +730,7 @@ static size_t run_of(const struct entry *e, size_t n)
 {
 	size_t ret = 1;
 
-	while (ret < n &&
-	       !(e->group ? bsv_group_compare(e->group, e[ret].group) : bsv_tally_compare(e->tally, e[ret].tally)))
+	while (ret < n && !entry_order(e, &e[ret]))
 		ret++;
 	return ret;
 }
@@ -736,6 +741,7 @@ static int compare_groups(struct work *w, const struct entry *e, size_t n, size_
 		struct bsv_pair *p = &w->c->pairs[w->c->n++];
 		size_t run = run_of(e + i, n - i);
 		long double sum_a = 0, sum_b = 0;
+		bool has[BSV_PHASES] = { false };
 
 		for (size_t k = i; k < i + run; k++) {
 			const struct bsv_group **first = e[k].in_b ? &p->b : &p->a;
@@ -744,6 +750,8 @@ static int compare_groups(struct work *w, const struct entry *e, size_t n, size_
 			*(e[k].in_b ? &p->n_b : &p->n_a) += e[k].group->n;
 			++*(e[k].in_b ? &p->of_b : &p->of_a);
 			*(e[k].in_b ? &sum_b : &sum_a) += (long double)e[k].group->sum[BSV_E2E];
+			for (int phase = 0; phase < BSV_PHASES; phase++)
+				has[phase] |= e[k].group->ns[phase] != NULL;
 		}
 		p->share_a = all_a ? (double)p->n_a / (double)all_a : 0;
 		p->share_b = all_b ? (double)p->n_b / (double)all_b : 0;
@@ -753,6 +761,8 @@ static int compare_groups(struct work *w, const struct entry *e, size_t n, size_
 		p->tested = p->a && p->b;
 		w->c->common += p->tested;
 		for (int phase = 0; p->tested && phase < BSV_PHASES; phase++) {
+			if (!has[phase]) /* 0 in all executions, and so is what compares them */
+				continue;
 			pool_phase(w->pool_a, e + i, run, false, phase, w->scratch);
 			pool_phase(w->pool_b, e + i, run, true, phase, w->scratch);
 			p->cliff[phase] = bsv_cliff(w->pool_a, p->n_a, w->pool_b, p->n_b);
@@ -781,9 +791,10 @@ static int work_alloc(struct work *w, const struct entry *groups, size_t n_group
 	w->pool_a = malloc(most * sizeof(*w->pool_a));
 	w->pool_b = malloc(most * sizeof(*w->pool_b));
 	w->scratch = malloc(most * sizeof(*w->scratch));
+	w->computed = malloc(sizeof(*w->computed));
 	w->tests = calloc(runs + 1, sizeof(*w->tests));
 	w->tests_room = runs;
-	return w->pool_a && w->pool_b && w->scratch && w->tests ? 0 : -1;
+	return w->pool_a && w->pool_b && w->scratch && w->computed && w->tests ? 0 : -1;
 }
 
 int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const struct bsv_side *b,
@@ -818,6 +829,7 @@ int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const stru
 	free(w.pool_a);
 	free(w.pool_b);
 	free(w.scratch);
+	free(w.computed);
 	free(w.tests);
 	return r < 0 ? bsa_fail(err, BSA_E_ENV, "no memory") : 0;
 }

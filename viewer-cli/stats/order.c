@@ -38,7 +38,7 @@ void bsv_sort(int64_t *values, size_t n, int64_t *scratch)
 	int64_t *from = values, *to = scratch;
 
 	if (n < SHORT) {
-		if (n)
+		if (n > 1)
 			qsort(values, n, sizeof(*values), bsv_by_integer);
 		return;
 	}
