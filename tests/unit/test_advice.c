@@ -81,6 +81,24 @@ static const struct row {
 	  { .known = true },
 	  "A burst" },
 	{ "woken late, a fence", { .cause = "woken_late", .path = "fenced" }, { .known = true }, NULL },
+	{ "woken late, a burst, which cost a deadline: as summary advises against the machine",
+	  { .cause = "woken_late", .path = "burst", .is_miss = true },
+	  { .known = true },
+	  "less other work" },
+	{ "woken late, a call, which cost a deadline",
+	  { .cause = "woken_late", .path = "sync", .is_miss = true },
+	  { .known = true },
+	  "less other work" },
+	{ "a lane handed over late, which cost a deadline",
+	  { .cause = "handover", .is_miss = true },
+	  { .known = false },
+	  "less other work" },
+	{ "a slow run, which cost a deadline",
+	  { .cause = "slow_compute", .is_miss = true },
+	  { .known = false },
+	  "less other work" },
+	{ "a slow run, on which no deadline depended", { .cause = "slow_compute" }, { .known = true }, NULL },
+	{ "read late", { .cause = "polled_late" }, { .known = false }, "less other work" },
 	{ "a busy machine", { .cause = "machine_busy" }, { .known = false }, "less other work" },
 	{ "service, a call", { .cause = "service", .path = "sync" }, { .known = true }, "a call costs more" },
 	{ "service, a burst: it is one already", { .cause = "service", .path = "burst" }, { .known = true }, NULL },
@@ -155,7 +173,7 @@ static void advice_never_repeats_a_setting(void **state)
 						                        .polls_always = bits & 64,
 						                        .lost = bits & 128 };
 					const struct bsv_advised a = { causes[c], paths[p], priorities[q % 4],
-						                       priorities[q / 4] };
+						                       priorities[q / 4], false };
 
 					check(&a, &s);
 				}
@@ -168,7 +186,7 @@ static void bursts_are_advised_only_for_calls_without_one(void **state)
 		for (size_t p = 0; p < N_OF(paths); p++)
 			for (unsigned bits = 0; bits < 4; bits++) {
 				const struct bsv_settings s = { .known = bits & 1, .polls_always = bits & 2 };
-				const struct bsv_advised a = { causes[c], paths[p], NULL, NULL };
+				const struct bsv_advised a = { causes[c], paths[p], NULL, NULL, false };
 				const char *says = bsv_advice(&a, &s);
 				bool is_call = paths[p] && !strcmp(paths[p], "sync");
 				bool costs = !strcmp(causes[c], "woken_late") || !strcmp(causes[c], "service");

@@ -83,11 +83,20 @@ static bool is_call(const struct bsv_advised *a, const struct bsv_settings *s)
 	return text_is(a->path, "sync");
 }
 
+static bool is_miss(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)s;
+	return a->is_miss;
+}
+
 static bool has_lost(const struct bsv_advised *a, const struct bsv_settings *s)
 {
 	(void)a;
 	return s->lost;
 }
+
+/* Against what the machine did to a missed deadline; docs/figures.md, Whose doing, has its causes. */
+#define LESS_LOAD "A higher scheduling priority for nnburstd, or less other work on the machine."
 
 /* The advice for a cause is the first row whose condition holds. */
 static const struct {
@@ -100,7 +109,8 @@ static const struct {
 	{ "submitted_late", applies_always,
 	  "Submit it earlier; where its thread meant to, and was run late: less other work on the machine." },
 	{ "thread", applies_always,
-	  "Submit it earlier: its thread did not wait for a cpu; it computed, or waited for something else." },
+	  "Submit it earlier: its thread did not wait for a cpu; it computed, waited for something else, or was "
+	  "stopped." },
 	{ "queued_behind", is_outranked,
 	  "Raise the priority of its model: the model that it waited for has a higher one." },
 	{ "queued_behind", has_lanes, "Fewer executions at a time, or a model that runs shorter, or one more lane." },
@@ -130,6 +140,10 @@ static const struct {
 	  "What stopped the service's process (SIGSTOP, a debugger, a frozen cgroup), or what had all cpus then." },
 	{ "stopped", applies_always,
 	  "What stopped the service's process (SIGSTOP, a debugger, a frozen cgroup), or what had all cpus then." },
+	{ "woken_late", is_miss, LESS_LOAD },
+	{ "handover", is_miss, LESS_LOAD },
+	{ "slow_compute", is_miss, LESS_LOAD },
+	{ "polled_late", applies_always, LESS_LOAD },
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (nnburstd --spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },
@@ -137,9 +151,8 @@ static const struct {
 	  "Look what its thread waits for in the run: pages of its app's memory that are not there, or a device." },
 	{ "long_run", applies_always,
 	  "Record once more with burstscope record --kernel: how long its thread waited for a cpu is known then." },
-	{ "machine_busy", applies_always,
-	  "A higher scheduling priority for nnburstd, or less other work on the machine." },
-	{ "machine", applies_always, "A higher scheduling priority for nnburstd, or less other work on the machine." },
+	{ "machine_busy", applies_always, LESS_LOAD },
+	{ "machine", applies_always, LESS_LOAD },
 	{ "service", is_call, "A burst: a call costs more of it." },
 	{ "unknown", has_lost, "Larger buffers: burstscope doctor." },
 };

@@ -21,6 +21,7 @@ struct bsv_settings {
 /* The case that needs advice. Texts are borrowed; NULL: unknown, or not applicable. */
 struct bsv_advised {
 	const char *cause, *path, *priority, *culprit_priority;
+	bool is_miss; /* the cause of a missed deadline, and not of overhead */
 };
 
 int bsv_settings_read(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err);

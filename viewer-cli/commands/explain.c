@@ -314,7 +314,8 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 		own = bsv_explained_unrun(x) && bsv_explained_slept(x)
 		              ? NULL
 		              : bsv_advice(&(struct bsv_advised){ bsv_explained_unrun(x) ? "machine" : cause->cause,
-		                                                  x->path, x->who.priority, cause->culprit.priority },
+		                                                  x->path, x->who.priority, cause->culprit.priority,
+		                                                  true },
 		                           &settings);
 
 		/*
