@@ -43,6 +43,11 @@ sqlite3 unfair.db 'INSERT INTO stored_starvation SELECT execution_id, app_id, mo
 holds "meek's usual waited for a lane up to 200.0 ms at a time, too long in 2 waits of 1 execution, 350.0 ms in all; hog held" "$burstscope" summary --format json unfair.db
 holds 'for too long, up to 200.0 ms at a time;' "$burstscope" starvation --format json unfair.db
 
+# "mostly" is more than half of the misses.
+holds "4 of them crowded_out: it waited while another app held the lane (mostly 写真帳's faces)" "$burstscope" misses camera.db
+cp camera.db half.db
+sqlite3 half.db 'UPDATE stored_miss_stat SET misses = 8 WHERE cause = 4'
+holds "8 of them crowded_out: it waited while another app held the lane (most often 写真帳's faces)" "$burstscope" misses half.db
 holds 'waiting while 写真帳' "$burstscope" summary --format json camera.db
 holds 'whose doing: 写真帳 7 (likely)' "$burstscope" summary --format json camera.db
 sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 1 WHERE blamed = 32 AND cause = 5'

@@ -47,15 +47,18 @@ struct misses {
 	const char *unresolved; /* a sentence about the undecided misses; NULL: replays decide all */
 };
 
-/* The app that held the lanes in most misses of @cause; "": none, or unknown. */
-static const char *main_culprit(struct bsv_report *report, struct bsv_rows *rows, const char *cause)
+/* The app that held the lanes in most of the @n misses of @cause; "": none, or unknown. */
+static const char *main_culprit(struct bsv_report *report, struct bsv_rows *rows, const char *cause, int64_t n)
 {
 	while (bsv_rows_step(rows, NULL) > 0) {
 		const char *app = bsv_rows_cell(rows, 0).text, *model = bsv_rows_cell(rows, 1).text;
 		const char *of = bsv_rows_cell(rows, 2).text;
 
-		if (app && model && of && !strcmp(of, cause) && bsv_rows_get(rows, 3, 0))
-			return bsv_report_text(report, " (mostly %s's %s)", app, model);
+		int64_t by = bsv_rows_get(rows, 3, 0);
+
+		if (app && model && of && !strcmp(of, cause) && by)
+			return bsv_report_text(report, " (%s %s's %s)", 2 * by > n ? "mostly" : "most often", app,
+			                       model);
 	}
 	return "";
 }
@@ -78,6 +81,7 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	char misses[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
 	const struct bsv_missed *t = &m->missed;
 	const char *cause = "", *first;
+	int64_t n;
 
 	if (m->none)
 		return "no execution fits";
@@ -103,9 +107,10 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	if (bsv_rows_step(causes, NULL) > 0)
 		cause = bsv_rows_cell(causes, 0).text;
 	cause = cause ? cause : ""; /* NULL: a cause that this version does not know */
+	n = bsv_rows_get(causes, 1, 0);
 	return bsv_report_text(report, "%s; %s of them %s: %s%s", first ? first : "",
-	                       *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(causes, 1, 0)) : "none", cause,
-	                       bsv_cause_text(cause), main_culprit(report, culprits, cause));
+	                       *cause ? bsv_count(misses, (uint64_t)n) : "none", cause, bsv_cause_text(cause),
+	                       main_culprit(report, culprits, cause, n));
 }
 
 /*
@@ -354,7 +359,9 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		"whatever their primary cause, so it may be above misses. unsure: number of misses for which the "
 		"replay cannot tell; - if it is certain that too little time was left at the submission. lost: time "
 		"beyond the typical one, "
-		"added up over the misses; executions that waited at the same time count once each.");
+		"added up over the misses; executions that waited at the same time count once each. Of a refused "
+		"execution, lost has the whole queue that it would have waited for; the culprit of that, if any, is "
+		"the execution there that had waited longest.");
 	if (m->unresolved)
 		bsv_answer_note(report->answer, "%s", m->unresolved);
 	if (m->blamed < t->missed)
