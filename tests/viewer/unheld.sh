@@ -45,6 +45,8 @@ expect ran 2500ms 500ms 'the lane was held mostly by hog$' '' cpu_ns=2400000000
 expect waited 2500ms 500ms 'but the run had no cpu for 83 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,2400000000,0' cpu_ns=1000000
 expect slept 2500ms 500ms 'but the run had no cpu for 83 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,1000000,0' cpu_ns=1000000
 
+expect computed 2500ms 500ms 'but the run had no cpu for 53 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,1600000000,0' cpu_ns=900000000
+
 # finds NAME WORDS DOER: the finding of starvation in that recording.
 finds()
 {
@@ -67,6 +69,8 @@ grep -qF "$next" <<<"$("$burstscope" summary held.db)" || {
 }
 
 finds waited 'but the run had no cpu for 83 %' '"the machine"'
+# Without the load on the machine, the cpu time of hog is beyond the limit, too.
+finds computed 'hog held the lane 83 % of that time: its runs had no cpu for 53 %, but their cpu time alone is longer than a wait may take"' '"hog"'
 finds slept 'but the run was on no cpu for 83 %, and mostly had not asked for one' null
 
 # Camera waits for 3 s: for 1.4 s hog computes on the lane, and for 1 s, in hog's next run, the service is stopped, which the

@@ -151,6 +151,7 @@ struct starved {
 	double asleep;      /* of unrun: its thread had not asked for a cpu either */
 	double unread;      /* in runs ten times as long as usual whose cpu time was not read: perhaps stops */
 	double unknown;     /* at least: it is not known who held the lane */
+	double computed;    /* in waits that the cpu time of the holder makes too long by itself */
 	int64_t all_ns;     /* these waits */
 	int64_t most_ns;    /* the longest of them */
 	int64_t worst_at;   /* when the longest began, stops included */
@@ -168,15 +169,22 @@ static bool is_starved_by_silence(const struct starved *s)
 	return s->silent >= 50;
 }
 
+/* An idle machine would not have helped: the holder computed for longer than a wait may take. */
+static bool is_starved_by_work(const struct starved *s)
+{
+	return !is_starved_by_silence(s) && s->hog && s->held - s->unread >= 50 && s->computed >= 50;
+}
+
 static bool is_starved_by_machine(const struct starved *s)
 {
-	return !is_starved_by_silence(s) && s->idle + s->unrun - s->asleep >= 50;
+	return !is_starved_by_silence(s) && !is_starved_by_work(s) && s->idle + s->unrun - s->asleep >= 50;
 }
 
 /* The run that held the lane was on no cpu, and not because others had it: it waited for a page, or was stopped. */
 static bool is_starved_by_sleep(const struct starved *s)
 {
-	return !is_starved_by_silence(s) && !is_starved_by_machine(s) && s->idle + s->unrun >= 50;
+	return !is_starved_by_silence(s) && !is_starved_by_work(s) && !is_starved_by_machine(s) &&
+	       s->idle + s->unrun >= 50;
 }
 
 /* A holder for less is not to blame. */
@@ -186,33 +194,40 @@ static bool is_starved_by_holder(const struct starved *s)
 	       s->held - s->unread >= 50;
 }
 
-/* "; hog held the lane 77 % of that time". Owned by the caller; NULL: no memory. */
-static char *starved_text(const struct starved *s)
+/*
+ * "; hog held the lane 77 % of that time". @time: "time" or "sum", what the shares are of. Owned by
+ * the caller; NULL: no memory.
+ */
+static char *starved_text(const struct starved *s, const char *time)
 {
 	const char *hog = s->own ? "work of its own app" : s->hog;
 
 	if (is_starved_by_silence(s))
-		return bsv_text("; no event of the service was recorded for %.0f %% of that time", s->silent);
+		return bsv_text("; no event of the service was recorded for %.0f %% of that %s", s->silent, time);
 	if (is_starved_by_machine(s) && s->unrun < 1)
-		return bsv_text("; the lane was empty for %.0f %% of that time", s->idle);
+		return bsv_text("; the lane was empty for %.0f %% of that %s", s->idle, time);
 	if (is_starved_by_machine(s))
-		return bsv_text("; %s held the lane %.0f %% of that time, but the run had no cpu for %.0f %%",
-		                hog ? hog : "a run", s->held, s->unrun);
+		return bsv_text("; %s held the lane %.0f %% of that %s, but the run had no cpu for %.0f %%",
+		                hog ? hog : "a run", s->held, time, s->unrun);
 	if (is_starved_by_sleep(s))
 		return bsv_text(
-			"; %s held the lane %.0f %% of that time, but the run was on no cpu for %.0f %%, and mostly "
+			"; %s held the lane %.0f %% of that %s, but the run was on no cpu for %.0f %%, and mostly "
 			"had not asked for one",
-			hog ? hog : "a run", s->held, s->unrun);
+			hog ? hog : "a run", s->held, time, s->unrun);
 	if (!is_starved_by_holder(s) && s->hog && s->held >= 50)
 		return bsv_text(
-			"; %s held the lane %.0f %% of that time, but for %.0f %% in runs that took ten times as long "
+			"; %s held the lane %.0f %% of that %s, but for %.0f %% in runs that took ten times as long "
 			"as usual, and whose cpu time was not read: the service may have been stopped",
-			hog, s->held, s->unread);
+			hog, s->held, time, s->unread);
+	if (is_starved_by_holder(s) && s->idle + s->unrun >= 50)
+		return bsv_text("; %s held the lane %.0f %% of that %s: its runs had no cpu for %.0f %%, but their "
+		                "cpu time alone is longer than a wait may take",
+		                hog, s->held, time, s->unrun);
 	if (is_starved_by_holder(s))
-		return bsv_text("; %s held the lane %.0f %% of that time", hog, s->held);
+		return bsv_text("; %s held the lane %.0f %% of that %s", hog, s->held, time);
 	if (s->unknown >= 50)
-		return bsv_text("; it is not known who held the lane for %.0f %% of that time", s->unknown);
-	return s->hog ? bsv_text("; no app held the lane for half of that time: %s longest, %.0f %%", hog, s->held)
+		return bsv_text("; it is not known who held the lane for %.0f %% of that %s", s->unknown, time);
+	return s->hog ? bsv_text("; no app held the lane for half of that %s: %s longest, %.0f %%", time, hog, s->held)
 	              : strdup("");
 }
 
@@ -226,7 +241,7 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 	uint64_t executions = (uint64_t)get_named(rows, "n_executions", 0);
 	char times[BSV_COUNT_MAX], of[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT],
 		stopped[BSV_DURATION_TEXT];
-	bsv_scoped_text *held = starved_text(by), *waits = NULL,
+	bsv_scoped_text *held = starved_text(by, episodes == 1 ? "time" : "sum"), *waits = NULL,
 			*without = by->stopped_ns ? bsv_text(", without %s in which the service was stopped, or hung, "
 	                                                     "or had no cpu",
 	                                                     bsv_duration(stopped, by->stopped_ns))
@@ -251,9 +266,9 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, cons
 	                        : !holder ? NULL
 	                        : by->own ? bsv_text("%s itself", by->hog)
 	                                  : bsv_text_copy(by->hog),
-			.certainty = holder && by->held - by->unread >= 90 ? BSV_SURE
-	                             : holder || machine                   ? BSV_LIKELY
-	                                                                   : BSV_CLAIMS_NOTHING,
+			.certainty = holder && by->held - by->unread >= 90 && by->idle + by->unrun < 50 ? BSV_SURE
+	                             : holder || machine                                                ? BSV_LIKELY
+	                                                 : BSV_CLAIMS_NOTHING,
 			.misses = -1,
 			.first_at = get_named(rows, "first_at", BSV_WHEN_UNKNOWN),
 			.last_at = get_named(rows, "last_at", BSV_WHEN_UNKNOWN),
@@ -301,6 +316,8 @@ static int add_starvation(struct bsv_findings *f, struct bsv_input *input, const
 		starved =
 			(struct starved){ .silent = by.all_ns > 0 ? 100 * (double)by.silent_ns / (double)by.all_ns : 0,
 			                  .paused = 2 * by.paused_ns > by.silent_ns,
+			                  .computed =
+			                          by.all_ns > 0 ? 100 * (double)by.computed_ns / (double)by.all_ns : 0,
 			                  .hog = hog,
 			                  .own = app && hog && !strcmp(app, hog),
 			                  .all_ns = all,

@@ -256,6 +256,7 @@ int bsv_starved_by(struct bsv_starved_by *ret, struct bsv_input *input, const ch
 		ret->paused_ns += bsv_rows_get(unheld, 4, 0);
 		ret->asleep_ns += bsv_rows_get(unheld, 5, 0);
 		ret->unread_ns += bsv_rows_get(unheld, 6, 0);
+		ret->computed_ns += bsv_rows_get(unheld, 7, 0) ? bsv_rows_get(rows, 2, 0) : 0;
 		ret->all_ns += bsv_rows_get(rows, 2, 0);
 	}
 	return r;

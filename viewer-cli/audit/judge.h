@@ -22,6 +22,8 @@ struct bsv_starved_by {
 	int64_t asleep_ns;  /* of unrun_ns: its thread had not asked for a cpu either */
 	/* the lane was held by runs ten times as long as usual whose cpu time was not read: perhaps stops */
 	int64_t unread_ns;
+	/* waits that the cpu time of the app that held the lane longest makes too long, whatever else had a cpu */
+	int64_t computed_ns;
 	int64_t all_ns;     /* waits that these times are parts of */
 	int64_t longest_at; /* when the longest of these waits began, since the start of the recording */
 
