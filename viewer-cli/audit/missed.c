@@ -242,7 +242,8 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 		         bsv_duration_beside(takes, run, budget), guessed ? " by the service's estimate" : "",
 		         bsv_duration_beside(had, budget, run));
 	else if (is_kind(m, "too_big") && budget >= 0) /* the service refused all, and knows more than the recording */
-		snprintf(m->budget, sizeof(m->budget), ": %s%.*s is %s, and how long its run takes was not recorded",
+		snprintf(m->budget, sizeof(m->budget),
+		         ": %s%.*s is %s, too short by the service's answer; no run was recorded",
 		         one ? "its budget" : "the budget of ", one ? 0 : bsv_cut(name, NAME_MOST), name,
 		         bsv_duration(had, budget));
 	return m->who && m->missed;

@@ -73,7 +73,8 @@ static int make_directory(struct bsv_recording *r, struct bsa_err *err)
 		n++;
 	closedir(d);
 	if (n == 3) /* an entry beside . and .. */
-		return bsa_fail(err, BSA_E_USAGE, "%s is not empty; say with -o which directory to make", r->name);
+		return bsa_fail(err, BSA_E_USAGE, "%s is not empty; name another directory with -o, or remove it",
+		                r->name);
 	/* another user could put a link there, behind which root's consumer daemon would write */
 	if (bsv_check_owner(r->directory, r->name, err) < 0)
 		return BSA_E_ENV;
