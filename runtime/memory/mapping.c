@@ -84,9 +84,9 @@ static uint64_t page_bytes(void)
 /* ---- files ---- */
 
 /*
- * Whether this kernel alone answers for the file @fd. To map or unmap a file of another file system, of FUSE or NFS, say,
- * may wait for its server, with the lock held on the memory map of the whole process, and no signal ends that wait; a
- * stacked one (overlayfs) may lie over such a file. So a worker asks (errand.h), for an app behind a gate.
+ * Whether this kernel alone answers for the file @fd. To map or unmap a file of another file system, of FUSE or NFS,
+ * say, may wait for its server, with the lock held on the memory map of the whole process, and no signal ends that
+ * wait; a stacked one (overlayfs) may lie over such a file. So a worker asks (errand.h), for an app behind a gate.
  */
 static int file_is_of_kernel(const struct nnb_mapping *m, int fd)
 {

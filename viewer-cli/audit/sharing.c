@@ -187,8 +187,8 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 		return;
 	}
 	/*
-	 * Would it have got enough if none of its executions had slept? That may be its own doing, as for its pages. And
-	 * each sleep ends by a wait for a cpu: so more may be, where it slept for half of its work.
+	 * Would it have got enough if none of its executions had slept? That may be its own doing, as for its pages.
+	 * And each sleep ends by a wait for a cpu: so more may be, where it slept for half of its work.
 	 */
 	if (is_judged_by_work(a) && got < LESS_THAN && a->native &&
 	    ((double)a->of.ideal_work_ns >= LESS_THAN * (double)(a->of.work_ns - a->asleep_ns) ||
