@@ -510,11 +510,13 @@ struct bsv_rows *bsv_changes_phases(struct bsv_changes *c, size_t *ret_n)
 	return rows;
 }
 
-struct bsv_rows *bsv_changes_mix(struct bsv_changes *c)
+struct bsv_rows *bsv_changes_mix(struct bsv_changes *c, size_t *ret_n)
 {
 	struct bsv_rows *rows = part_rows(c, MIX, mix_columns, N_OF(mix_columns), 0);
+	bool idle = c->found->n == 1 || (!c->found->by_mix && !c->found->by_speed);
 
-	for (size_t i = 0; rows && i < c->found->n; i++) {
+	*ret_n = c->people && idle ? 0 : c->found->n;
+	for (size_t i = 0; rows && i < *ret_n; i++) {
 		const struct bsv_pair *p = c->order[i];
 
 		add_group(c, rows, p);

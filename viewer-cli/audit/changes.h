@@ -44,7 +44,8 @@ struct bsv_rows *bsv_changes_tests(struct bsv_changes *c);
 
 /* One row per group. */
 struct bsv_rows *bsv_changes_groups(struct bsv_changes *c);
-struct bsv_rows *bsv_changes_mix(struct bsv_changes *c);
+/* *ret_n: number of rows. People get none if neither mix nor speed moved the mean, or there is but one group. */
+struct bsv_rows *bsv_changes_mix(struct bsv_changes *c, size_t *ret_n);
 
 /*
  * One row per app, model and path. *ret_n: number of rows. People get those with deadlines, or with

@@ -510,8 +510,9 @@ static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_
 	                "phases of executions near the changed percentile; sum: the change of their mean", rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer, "phases");
-	bsv_answer_rows(answer, "mix", bsv_changes_mean(c), bsv_changes_mix(c));
-	if (c->people && (w->found.n == 1 || (!w->found.by_mix && !w->found.by_speed)))
+	rows = bsv_changes_mix(c, &n);
+	bsv_answer_rows(answer, "mix", bsv_changes_mean(c), rows);
+	if (c->people && !n)
 		bsv_answer_hide(answer, "mix");
 	rows = settings_rows(w, &n);
 	bsv_answer_rows(answer, "settings", "differing settings", rows);
