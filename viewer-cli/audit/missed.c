@@ -230,7 +230,8 @@ static bool victim_add(struct missed *m, const struct bsv_rows *rows)
 	/* Compare the time that the execution had with the time that it takes, or that others have. */
 	if (is_late(m) && budget <= 0)
 		snprintf(m->budget, sizeof(m->budget),
-		         ": half of them were submitted %s or more after their deadlines%s%s%s",
+		         m->n == 1 ? ": it was submitted %s after its deadline%s%s%s"
+		                   : ": half of them were submitted %s or more after their deadlines%s%s%s",
 		         bsv_duration(had, -budget), usual > 0 ? "; it usually is submitted " : "",
 		         usual > 0 ? bsv_duration(takes, usual) : "", usual > 0 ? " before" : "");
 	else if (is_late(m) && usual >= 0)
