@@ -309,6 +309,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	                                                    .unknown_ns = unheld ? bsv_rows_get(unheld, 1, 0) : 0,
 	                                                    .unrun_ns = unheld ? bsv_rows_get(unheld, 2, 0) : 0,
 	                                                    .silent_ns = unheld ? bsv_rows_get(unheld, 3, 0) : 0,
+	                                                    .silent_idle_ns = unheld ? bsv_rows_get(unheld, 8, 0) : 0,
 	                                                    .recorded = bsv_rows_get(rows, 10, 0),
 	                                                    .sight = sight_read(rows, 11) },
 	                    bounds);

@@ -246,7 +246,8 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 {
 	double percent = f->max_gap_ns > 0 ? 100 / (double)f->max_gap_ns : 0;
 	/* A silent service does not run what is on the lane. */
-	int64_t held = longer_of(f->holder_ns - f->silent_ns, 0), unrun = longer_of(f->unrun_ns - f->silent_ns, 0);
+	int64_t silent = f->silent_ns - f->silent_idle_ns, idle = f->idle_ns - f->silent_idle_ns;
+	int64_t held = longer_of(f->holder_ns - silent, 0), unrun = longer_of(f->unrun_ns - silent, 0);
 	size_t length;
 
 	*to = 0;
@@ -260,11 +261,11 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 		         percent * (double)unrun);
 	else if (f->holder && 2 * held > f->max_gap_ns)
 		snprintf(to, HELD_TEXT, "; the lane was held mostly by %.*s", bsv_cut(f->holder, NAME_MOST), f->holder);
-	else if (f->unknown_ns > f->idle_ns && f->unknown_ns >= held)
+	else if (f->unknown_ns > idle && f->unknown_ns >= held)
 		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of that time",
 		         percent * (double)f->unknown_ns);
-	else if (f->idle_ns > 0 && f->idle_ns >= held)
-		snprintf(to, HELD_TEXT, "; the lane was empty for %.0f %% of that time", percent * (double)f->idle_ns);
+	else if (idle > 0 && idle >= held)
+		snprintf(to, HELD_TEXT, "; the lane was empty for %.0f %% of that time", percent * (double)idle);
 	else if (f->holder)
 		snprintf(to, HELD_TEXT, "; %.*s held the lane longest, %.0f %% of that time",
 		         bsv_cut(f->holder, NAME_MOST), f->holder, percent * (double)held);

@@ -127,7 +127,8 @@ struct bsv_starvation_facts {
 	const char *victim, *holder;
 	int64_t holder_ns, idle_ns, unknown_ns; /* for max_gap_ns: the holder had the lane; no app had it; unknown */
 	int64_t silent_ns; /* of max_gap_ns: no event of the service was recorded, until the end, or it was stopped */
-	int64_t unrun_ns;  /* part of max_gap_ns: at least this long the run that had the lane was on no cpu */
+	int64_t silent_idle_ns; /* of silent_ns: no app had the lane */
+	int64_t unrun_ns;       /* part of max_gap_ns: at least this long the run that had the lane was on no cpu */
 	struct bsv_sight sight;
 };
 
