@@ -351,23 +351,33 @@ static int64_t answered_run(const struct ledger *l)
 static void find_typical(struct ledger *l)
 {
 	const struct bsa_typical *t = l->m->typical;
-	int64_t run, own = answered_run(l);
+	int64_t run = usable_ns(t->phase[BSA_RUN]), own = answered_run(l), needs = usable_ns(l->x->cpu);
+	bool estimated = l->x->estimate && l->x->estimate != BSA_NEVER;
 
 	if (t->n < BSA_TYPICAL_MIN) {
 		/* An estimate is used only if no run was recorded: it may be from when the machine was busy. */
-		run = usable_ns(t->phase[BSA_RUN]);
 		if (!t->runs) {
 			/* its own is what the service has learnt since the model was prepared */
-			if (l->x->estimate && l->x->estimate != BSA_NEVER)
+			if (estimated)
 				run = usable_ns(l->x->estimate);
 			if (own && (!run || own < run)) /* the only run there is to go by */
 				run = own;
 		}
-		l->typical[BSA_RUN] = run;
-		return;
+	} else {
+		for (int phase = 0; phase < BSA_PHASES; phase++)
+			l->typical[phase] = usable_ns(t->phase[phase]);
 	}
-	for (int phase = 0; phase < BSA_PHASES; phase++)
-		l->typical[phase] = usable_ns(t->phase[phase]);
+	/*
+	 * Its run had a cpu for less than half of its time, and the service's estimate is far below the usual run: so
+	 * with policy native, where runs share the cpus. Then what the run needs is typical.
+	 */
+	if (estimated && l->x->cpu != BSA_NEVER) {
+		if (needs < usable_ns(l->x->estimate))
+			needs = usable_ns(l->x->estimate);
+		if (needs < run / 2 && needs < usable_ns(bsa_own_run(l->x)) / 2)
+			run = needs;
+	}
+	l->typical[BSA_RUN] = run;
 }
 
 /* ---- stretches of time ---- */

@@ -571,6 +571,20 @@ static const struct row rows[] = {
 	  .more[BSA_RUN] = 40,
 	  .ledgers = "polled_late 40 30 primary perhaps, client 30 10 perhaps, service 20 20 perhaps, handover 10 10 "
 	             "perhaps, long_run 10 10, own_run 0 130, too_tight -80 0" },
+	{ .name = "a run that had a cpu for a small part of it is not too_big, though such runs are usual",
+	  .usual_run = 1000,
+	  .more = { [BSA_RUN] = 900 },
+	  .cpu = 60,
+	  .estimate = 50,
+	  .ledgers = "off_core 940 100 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
+	             "own_run 0 60, too_tight -50 0" },
+	{ .name = "a driver that waits for its device is too_big, and its estimate says so",
+	  .usual_run = 1000,
+	  .more = { [BSA_RUN] = 900 },
+	  .cpu = 60,
+	  .estimate = 900,
+	  .ledgers = "too_big 890 0 primary perhaps, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
+	             "own_run 0 160" },
 	{ .name = "a recorded run is typical rather than its estimate, and so it is not too_big",
 	  .few = 4,
 	  .runs = 3,
