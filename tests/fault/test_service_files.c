@@ -82,7 +82,10 @@ static void become(uid_t user)
 	must(getppid() != 1);
 }
 
-/* Mount the file system on @dir with @more options, for this process and its children, and serve it. The server; -1: we may not. */
+/*
+ * Mount the file system on @dir with @more options, for this process and its children, and serve it. The server; -1: we
+ * may not.
+ */
 static pid_t fuse_start(const char *dir, bool flushes, const char *more)
 {
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
