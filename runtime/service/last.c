@@ -30,8 +30,8 @@ static int stay(void *arg)
 		syscall(SYS_close_range, 0U, (unsigned)parent.fd - 1, 0U);
 	syscall(SYS_close_range, (unsigned)parent.fd + 1, ~0U, 0U);
 	atomic_store_explicit(&is_apart, true, memory_order_release);
-	while (parent.fd >= 0 && syscall(SYS_poll, &parent, 1UL, -1) < 0) /* readable once all its threads have ended */
-		;
+	while (parent.fd >= 0 && syscall(SYS_ppoll, &parent, 1UL, NULL, NULL, 0UL) < 0)
+		; /* readable once all its threads have ended */
 	syscall(SYS_exit_group, 0);
 	return 0;
 }
