@@ -13,7 +13,7 @@
 
 #include "frame.h"
 #include "kernels/look.h"
-#include "operand.h"
+#include "saturated.h"
 
 /* ---- time ---- */
 

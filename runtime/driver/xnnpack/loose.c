@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "kernels/look.h"
-#include "operand.h"
+#include "saturated.h"
 
 enum {
 	ALIGNMENT = 64,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "operand.h"
+#include "saturated.h"
 
 /* One bit a dimension; the shapes have been checked with these axes. */
 static uint32_t axes_in(const struct site *s, uint32_t k)

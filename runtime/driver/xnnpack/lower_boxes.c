@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "operand.h"
+#include "saturated.h"
 
 enum nnb_status nnbx_run_bbox_transform(const struct site *s)
 {

@@ -1,6 +1,7 @@
 /* lower_quantized_lstm.c -- LSTM cells whose operands are quantised. */
 #include "kernels/quantized_lstm.h"
 #include "operand.h"
+#include "saturated.h"
 
 /* An input that may be left out: then it is nowhere. */
 static struct nnbx_tensor tensor_given(const struct site *s, uint32_t k)

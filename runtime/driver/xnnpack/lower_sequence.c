@@ -8,6 +8,7 @@
 
 #include "kernels/sequence.h"
 #include "operand.h"
+#include "saturated.h"
 
 /* Scratch memory that is given out from the front. */
 struct bench {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "operand.h"
+#include "saturated.h"
 
 /* Scratch: the input and the filter as floats. */
 uint64_t nnbx_wide_conv_bytes(const struct site *s)

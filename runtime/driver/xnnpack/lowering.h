@@ -12,6 +12,12 @@
 /* Run the operation in plain C. Every operation can. */
 typedef enum nnb_status run_fn(const struct site *site);
 
+/* The status of a kernel that returns whether it did well. */
+static inline enum nnb_status status_of(bool well)
+{
+	return well ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE;
+}
+
 /*
  * Create the XNNPACK operator for @site, and note in @step how it is set up. Returns the status of XNNPACK: anything
  * but success and "no memory" means that XNNPACK cannot compute this operation, and the plain kernel will.

@@ -77,31 +77,4 @@ static inline uint32_t axis_in(const struct site *s, uint32_t k, uint32_t rank)
 	return (uint32_t)(axis < 0 ? axis + (int32_t)rank : axis);
 }
 
-static inline uint64_t saturated_product(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static inline uint64_t saturated_sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* Elements of a shape that may be a stranger's. */
-static inline uint64_t saturated_elements(const struct nnb_shape *shape)
-{
-	uint64_t n = shape->omitted ? 0 : 1;
-
-	for (uint32_t d = 0; d < shape->rank; d++)
-		n = saturated_product(n, shape->dims[d]);
-	return n;
-}
-
-static inline enum nnb_status status_of(bool well)
-{
-	return well ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE;
-}
-
 #endif

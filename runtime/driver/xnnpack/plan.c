@@ -20,7 +20,7 @@
 
 #include "arena.h"
 #include "kernels/look.h"
-#include "operand.h"
+#include "saturated.h"
 
 enum {
 	PLANS_MAX = 4,       /* limit of the plans kept for shapes that no run uses now */

@@ -4,8 +4,8 @@
 #include <assert.h>
 
 #include "lowering.h"
-#include "operand.h"
 #include "packing.h"
+#include "saturated.h"
 #include "seen.h"
 #include "tiles.h"
 
