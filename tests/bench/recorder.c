@@ -13,6 +13,12 @@
 
 enum { COMMAND_MAX = 4096 };
 
+static _Noreturn void command_failed(const char *command)
+{
+	fprintf(stderr, "%s: this has failed: %s\n", program_invocation_short_name, command);
+	exit(5);
+}
+
 /* The programs that are executed have to be found again, wherever we are. */
 void recorder_inside(const char *script, char **argv)
 {
@@ -23,20 +29,17 @@ void recorder_inside(const char *script, char **argv)
 		return;
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		die("this program");
-	for (argv++; *argv && n < 15; argv++)
+	for (argv++; *argv; argv++) {
+		if (n == 15)
+			command_failed("to pass on so many arguments");
 		args[n++] = *argv;
+	}
 	execv(script, args);
 	die(script);
 }
 
-static _Noreturn void failed(const char *command)
-{
-	fprintf(stderr, "%s: this has failed: %s\n", program_invocation_short_name, command);
-	exit(5);
-}
-
 /* Its output is shown only if it fails. */
-static void run(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void command_run(const char *format, ...)
 {
 	char command[COMMAND_MAX];
 	int n = snprintf(command, sizeof(command), "{ ");
@@ -46,16 +49,16 @@ static void run(const char *format, ...)
 	n += vsnprintf(command + n, sizeof(command) - (size_t)n, format, args);
 	va_end(args);
 	if ((size_t)n + 80 > sizeof(command))
-		failed(command);
+		command_failed(command);
 	snprintf(command + n, sizeof(command) - (size_t)n,
 	         "; } >$NNB_TRACES/said 2>&1 || { cat $NNB_TRACES/said >&2; false; }");
 	fflush(NULL);
 	if (system(command) != 0)
-		failed(command);
+		command_failed(command);
 }
 
 /* The numbers that a command prints, @n of them. */
-static void ask(uint64_t ret[], int n, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void command_ask(uint64_t ret[], int n, const char *format, ...)
 {
 	char command[COMMAND_MAX];
 	va_list args;
@@ -67,12 +70,12 @@ static void ask(uint64_t ret[], int n, const char *format, ...)
 	fflush(NULL);
 	f = popen(command, "re");
 	if (!f)
-		failed(command);
+		command_failed(command);
 	for (int i = 0; i < n; i++)
 		if (fscanf(f, "%" SCNu64, &ret[i]) != 1)
-			failed(command);
+			command_failed(command);
 	if (pclose(f) != 0)
-		failed(command);
+		command_failed(command);
 }
 
 void recorder_start(const char *session, const char *buffers, const char *const events[], const pid_t *pids,
@@ -81,49 +84,56 @@ void recorder_start(const char *session, const char *buffers, const char *const 
 	char list[COMMAND_MAX / 2];
 	size_t at = 0;
 
-	for (size_t i = 0; i < n_pids; i++)
+	for (size_t i = 0; i < n_pids; i++) {
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%d", i ? "," : "", (int)pids[i]);
-	run("lttng --no-sessiond create %s --output=$NNB_TRACES/%s", session, session);
-	run("lttng --no-sessiond enable-channel --userspace --session %s %s all", session, buffers);
+		if (at >= sizeof(list))
+			command_failed("lttng track: too many processes for one command");
+	}
+	command_run("lttng --no-sessiond create %s --output=$NNB_TRACES/%s", session, session);
+	command_run("lttng --no-sessiond enable-channel --userspace --session %s %s all", session, buffers);
 	for (; *events; events++)
-		run("lttng --no-sessiond enable-event --userspace --session %s --channel all %s", session, *events);
-	run("lttng --no-sessiond track --userspace --session %s --vpid=%s", session, list);
-	run("lttng --no-sessiond start %s", session);
+		command_run("lttng --no-sessiond enable-event --userspace --session %s --channel all %s", session,
+		            *events);
+	command_run("lttng --no-sessiond track --userspace --session %s --vpid=%s", session, list);
+	command_run("lttng --no-sessiond start %s", session);
 }
 
 void recorder_stop(const char *session, struct recorded *ret)
 {
-	run("lttng --no-sessiond stop %s", session);
-	ask(&ret->lost, 1,
-	    "lttng --no-sessiond list %s | awk '/Discarded events:/ { n += $3; found = 1 } END { if (found) print n + "
-	    "0 }'",
-	    session);
-	run("lttng --no-sessiond destroy %s", session);
-	ask(&ret->events, 1,
-	    "babeltrace2 $NNB_TRACES/%s --component=sink.utils.counter --params=step=+0 | awk '/ Event messages/ { "
-	    "print $1 }'",
-	    session);
-	ask(&ret->bytes, 1,
-	    "find $NNB_TRACES/%s -name 'all_*' -type f -printf '%%s\\n' | awk '{ n += $1 } END { print n }'", session);
+	command_run("lttng --no-sessiond stop %s", session);
+	command_ask(&ret->lost, 1,
+	            "lttng --no-sessiond list %s | awk '/Discarded events:/ { n += $3; found = 1 } END { if (found) "
+	            "print n + "
+	            "0 }'",
+	            session);
+	command_run("lttng --no-sessiond destroy %s", session);
+	command_ask(
+		&ret->events, 1,
+		"babeltrace2 $NNB_TRACES/%s --component=sink.utils.counter --params=step=+0 | awk '/ Event messages/ { "
+		"print $1 }'",
+		session);
+	command_ask(&ret->bytes, 1,
+	            "find $NNB_TRACES/%s -name 'all_*' -type f -printf '%%s\\n' | awk '{ n += $1 } END { print n }'",
+	            session);
 }
 
 void recorder_per_execution(const char *session, unsigned skip, unsigned *ret_fewest, unsigned *ret_most)
 {
 	uint64_t numbers[2];
 
-	ask(numbers, 2,
-	    "babeltrace2 $NNB_TRACES/%s | sed -nE 's/.*[ {]exec = ([0-9]+).*/\\1/p' | awk '"
-	    "!($1 \"\" in n) { order[++all] = $1 \"\" } { n[$1 \"\"]++ } END {"
-	    " for (i = %u + 1; i <= all; i++) {"
-	    "  if (!fewest || n[order[i]] < fewest) fewest = n[order[i]];"
-	    "  if (n[order[i]] > most) most = n[order[i]] }"
-	    " print fewest + 0, most + 0 }'",
-	    session, skip);
+	command_ask(numbers, 2,
+	            "babeltrace2 $NNB_TRACES/%s | sed -nE 's/.*[ {]exec = ([0-9]+).*/\\1/p' | awk '"
+	            "!($1 \"\" in n) { order[++all] = $1 \"\" } { n[$1 \"\"]++ } END {"
+	            " for (i = %u + 1; i <= all; i++) {"
+	            "  if (!fewest || n[order[i]] < fewest) fewest = n[order[i]];"
+	            "  if (n[order[i]] > most) most = n[order[i]] }"
+	            " print fewest + 0, most + 0 }'",
+	            session, skip);
 	*ret_fewest = (unsigned)numbers[0];
 	*ret_most = (unsigned)numbers[1];
 }
 
 void recorder_forget(const char *session)
 {
-	run("rm -r $NNB_TRACES/%s", session);
+	command_run("rm -r $NNB_TRACES/%s", session);
 }
