@@ -460,6 +460,13 @@ static struct amount charge_stopped(struct ledger *l, struct amount took, struct
 	return amount_less(took, stopped);
 }
 
+/* Charge to no cause @maybe, time in which the service may have stood still. */
+static void charge_maybe(struct ledger *l, struct amount maybe)
+{
+	charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
+	l->maybe_stopped += maybe.late;
+}
+
 /*
  * Charge to no cause what of @took, which began at @began, was between the service's last event before a stop and the
  * stop, and return the rest. Nothing shows when the service stood still first.
@@ -469,8 +476,7 @@ static struct amount charge_maybe_stopped(struct ledger *l, struct amount took, 
 	struct amount maybe = smaller_amount(time_of_stops(l, began, length, STOP_MAYBE),
 	                                     (struct amount){ not_below_zero(took.late), not_below_zero(took.spent) });
 
-	charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
-	l->maybe_stopped += maybe.late;
+	charge_maybe(l, maybe);
 	return amount_less(took, maybe);
 }
 
@@ -680,8 +686,7 @@ static void charge_lanes(struct ledger *l, struct amount took)
 		out = amount_less(out, maybe);
 	else
 		rest = amount_less(rest, maybe);
-	charge_cause(l, BSA_CAUSE_UNKNOWN, maybe);
-	l->maybe_stopped += maybe.late;
+	charge_maybe(l, maybe);
 	charge_cause(l, BSA_OFF_CORE, out);
 	charge_cause(l, known ? BSA_SLOW_COMPUTE : BSA_LONG_RUN, rest);
 }

@@ -157,9 +157,12 @@ static void await(struct awaited *a, const struct bsa_exec *x)
 
 enum {
 	LOOKED_AT = 8, /* executions of a stream */
-	SLEPT_PART =
-		10, /* the thread of a run slept: it had a cpu, or waited for one, for less than one tenth of a pause */
-	/* on busy machines a thread that had to take a free lane, or to take one away, had no cpu for up to 160 ms */
+	/*
+	 * The thread of a run slept: it had a cpu, or waited for one, for less than one tenth of a pause, or did
+	 * neither for NO_CPU_LEAST_NS of it. On busy machines a thread that had to take a free lane, or to take one
+	 * away, had no cpu for up to 160 ms.
+	 */
+	SLEPT_PART = 10,
 	NO_CPU_LEAST_NS = 300000000,
 	PROBATION_NS = 1000000000, /* apps whose executions stalled are on probation, and wait behind others */
 };

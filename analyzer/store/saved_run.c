@@ -320,6 +320,9 @@ static const char update_sql[] = "UPDATE stored_miss_cause SET saved = ?3 WHERE 
 static const char name_sql[] = "UPDATE stored_miss_cause SET culprit_execution_id = ?3, culprit_app_id = ?4 "
 			       "WHERE execution_id = ?1 AND nth = ?2";
 
+static const char stopped_sql[] = "SELECT 1 FROM silence WHERE went_on AND trace_id = ?1 AND instance = ?2 "
+				  "AND coalesce(heard, began) < ?3 AND ended > ?4 LIMIT 1";
+
 static int64_t column_integer(sqlite3_stmt *q, int column)
 {
 	return sqlite3_column_int64(q, column);
@@ -1382,8 +1385,7 @@ int bsa_saved_run(struct saved *v)
 	v->handed = bsa_store_prepare(v->s, handed_sql);
 	v->update = bsa_store_prepare(v->s, update_sql);
 	v->name = bsa_store_prepare(v->s, name_sql);
-	v->stopped = bsa_store_prepare(v->s, "SELECT 1 FROM silence WHERE went_on AND trace_id = ?1 AND instance = ?2 "
-	                                     "AND coalesce(heard, began) < ?3 AND ended > ?4 LIMIT 1");
+	v->stopped = bsa_store_prepare(v->s, stopped_sql);
 	if (v->s->code)
 		return v->s->code;
 

@@ -13,8 +13,8 @@ WHERE stored_deadline_miss.rowid = k.miss;
 
 -- Where a run held the lane, and was on no cpu for as much of the wait as the execution is late, the wait is the machine's as well as that run's. A replay without
 -- the run is a replay without what stopped it, too: a service that stands still stops every run. So such a replay proves nothing (docs/figures.md, Saved).
--- Where the cpu time of that run was not read, and it took 100 ms or more, and ten times as long as usual, a stop of the service, or a thread that slept, may be why:
--- then all of the wait beyond the usual run counts as such time.
+-- Where the cpu time of that run was not read, and the late part of the wait for it is 100 ms or more, and more than ten usual runs, a stop of the service, or a
+-- thread that slept, may be why: then all of that part beyond the usual run counts as such time.
 CREATE TEMP VIEW unrun AS -- for how long at least the run that was waited for was on no cpu; NULL: unknown, or no wait
 SELECT execution_id, nth, cause, app_id, model_id, iif(is_wait, coalesce(max(late_ns - cpu_ns, 0), unread_ns), NULL) AS ns,
 	-- of that, for how long at least its thread had not asked for a cpu: it waited for a page, say
