@@ -92,4 +92,24 @@ sqlite3 camera.db "INSERT INTO stored_late_start SELECT $id, NULL, NULL, NULL, 5
 holds 'submitted 4.000 ms earlier, without that: met' "$burstscope" explain "$id" camera.db
 sqlite3 camera.db 'UPDATE stored_late_start SET lead_ns = NULL, met = 0'
 holds 'without that it would have been submitted too late, too' "$burstscope" explain "$id" camera.db
+
+# Of four apps whose every execution failed, three are findings, as of any other kind; the only execution of one is no "all".
+{
+	echo 'usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us'
+	echo '0 service_state pid=100 policy=fifo preempt_mode=none lanes=1 contract=2 deadlines=advise'
+	for i in 1 2 3 4; do
+		echo "0 client_connect conn=$i pid=1$i uid=100$i app=$i name=broken-$i"
+		echo "0 model_prepare model=$i conn=$i name=faces priority=medium ops=10 estimate_ns=100us step_ns=10us"
+		echo "0 stream_open stream=$i conn=$i path=burst model=$i"
+	done
+	for i in 1 2 3 4; do
+		for ((j = 1; j < i || j == 1; j++)); do
+			echo "$((10 * i + j))ms $i:$j status=2"
+		done
+	done
+} | "$trace_from_text" -e full -s failing failing
+"$burstscope" import -q -o failing.db failing
+holds 'all 3 executions of broken-4 failed (GENERAL_FAILURE 3)' "$burstscope" summary --format json failing.db
+holds 'the only execution of broken-1 failed (GENERAL_FAILURE 1)' "$burstscope" summary --format json failing.db
+lacks 'broken-2 failed' "$burstscope" summary --format json failing.db
 ((failures == 0))

@@ -633,29 +633,32 @@ enum failing_column {
 static int add_failing(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_input_rows(&rows, input, bsv_sql_summary_failing, NULL, err);
+	int r = bsv_input_rows(&rows, input, bsv_sql_summary_failing, NULL, err), n_added = 0;
 
-	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+	while (r >= 0 && n_added++ < BSV_FOUND_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
 		const char *app = bsv_rows_cell(rows, FAILING_APP).text,
 			   *statuses = bsv_rows_cell(rows, FAILING_STATUSES).text;
 		int64_t n = bsv_rows_get(rows, FAILING_N, 0), left = bsv_rows_get(rows, FAILING_LEFT, 0);
-		char all[BSV_COUNT_MAX], some[BSV_COUNT_MAX], least[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
+		char all[BSV_COUNT_MAX + 32], some[BSV_COUNT_MAX], least[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
+		const char *given_up = n == 1 ? "it" : left == n ? "each" : some;
 		bsv_scoped_text *gave_up = NULL;
 
-		bsv_count(all, (uint64_t)n);
+		bsv_count(some, (uint64_t)n);
+		if (n == 1)
+			snprintf(all, sizeof(all), "the only execution");
+		else
+			snprintf(all, sizeof(all), "all %s executions", some);
 		bsv_count(some, (uint64_t)left);
 		bsv_duration(least, bsv_rows_get(rows, FAILING_LEAST, 0));
 		bsv_duration(most, bsv_rows_get(rows, FAILING_MOST, 0));
 		/* ": its client gave up 30 before the answer, after 15 ms to 19 ms" */
-		gave_up = left ? bsv_text(": its client gave up %s before the answer, after %s%s%s",
-		                          left == n ? "each" : some, least, strcmp(least, most) ? " to " : "",
-		                          strcmp(least, most) ? most : "")
+		gave_up = left ? bsv_text(": its client gave up %s before the answer, after %s%s%s", given_up, least,
+		                          strcmp(least, most) ? " to " : "", strcmp(least, most) ? most : "")
 		               : strdup("");
 		r = bsv_finding_add(
 			f,
 			(struct bsv_finding){ .finding = strdup("failing"),
-		                              .what = gave_up ? bsv_text("all %s %s of %s failed (%s)%s", all,
-		                                                         n == 1 ? "execution" : "executions",
+		                              .what = gave_up ? bsv_text("%s of %s failed (%s)%s", all,
 		                                                         app ? app : "an unknown app",
 		                                                         statuses ? statuses : "", gave_up)
 		                                              : NULL,

@@ -210,8 +210,8 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 	         c->n + open);
 	if (!c->n && !c->over && !untold) {
 		if (c->unknown)
-			result_end(ret, BSV_CANNOT_TELL,
-			           "%" PRId64 " had a deadline, and whether they met it is not known", c->unknown);
+			result_end(ret, BSV_CANNOT_TELL, "%" PRId64 " had a deadline, and whether %s is not known",
+			           c->unknown, bsv_plural((uint64_t)c->unknown, "it was met", "they met it"));
 		else if (c->perhaps)
 			result_end(ret, BSV_CANNOT_TELL,
 			           "no execution with a deadline was recorded; whether %" PRId64 " of %" PRId64
