@@ -295,15 +295,20 @@ static void members_of_the_wrong_type_are_ignored_and_lists_are_cut(void **state
 
 	snprintf(path, sizeof(path), "%s/case.json", p->directory);
 	f = fopen(path, "w");
-	fputs("{\"burstscope_case\": 1, \"summary\": 5, \"again\": [], \"fired\": {}, \"causes\": [3", f);
+	fputs("{\"burstscope_case\": 1, \"summary\": 5, \"again\": [], \"unnamed_executions\": -3, \"bytes\": \"-1\", "
+	      "\"fired\": {}, \"causes\": [3",
+	      f);
 	for (int i = 0; i < 50; i++)
-		fputs(", {\"finding\": null, \"app\": \"a\"}", f);
+		fputs(", {\"finding\": null, \"app\": \"a\", \"n\": -2}", f);
 	fputs("]}", f);
 	fclose(f);
 	assert_int_equal(bsv_case_read(&c, p->directory, NULL), 0);
 	assert_null(c.summary);
 	assert_int_equal(c.n_fired, 0);
 	assert_int_equal(c.n_causes, BSV_CASE_CAUSES);
+	assert_int_equal(c.unnamed, 0); /* a negative number of things is none */
+	assert_int_equal(c.bytes, 0);
+	assert_int_equal(c.causes[0].n, 0);
 	bsv_case_fini(&c);
 }
 

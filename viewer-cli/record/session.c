@@ -423,8 +423,9 @@ struct progress {
  * completes its packet: while a program is stopped, a sixth of that is enough. Returns the time in
  * ms that was enough; 0: no.
  */
-static uint64_t is_stuck(struct progress *p, const char *directory, uint64_t limit_ms)
+static uint64_t stuck_for_ms(struct progress *p, const char *directory, uint64_t limit_ms)
 {
+	const uint64_t sixth_ms = (limit_ms + 5) / 6; /* never 0, which is the answer no */
 	uint64_t now = bsv_now(), every = (limit_ms < 8 * LOOK_MS ? limit_ms / 8 : LOOK_MS) * 1000000, bytes;
 	struct bsv_program stopped[BSV_PROGRAMS_MOST];
 
@@ -437,7 +438,7 @@ static uint64_t is_stuck(struct progress *p, const char *directory, uint64_t lim
 	p->bytes = bytes;
 	if (now - p->grew_at >= limit_ms * 1000000)
 		return limit_ms;
-	return now - p->grew_at >= limit_ms / 6 * 1000000 && bsv_programs_stopped(stopped) ? limit_ms / 6 : 0;
+	return now - p->grew_at >= sixth_ms * 1000000 && bsv_programs_stopped(stopped) ? sixth_ms : 0;
 }
 
 /* Write the events recorded so far to files. They are there when nothing is pending. */
@@ -455,7 +456,7 @@ int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 		return session_failed(s, "stop", r, err);
 	while ((r = s->lttng->data_pending(s->name)) == 1) {
 		if (!s->stuck_ms)
-			s->stuck_ms = is_stuck(&progress, s->directory, limit_ms);
+			s->stuck_ms = stuck_for_ms(&progress, s->directory, limit_ms);
 		if (s->stuck_ms)
 			break;
 		nanosleep(&a_while, NULL);

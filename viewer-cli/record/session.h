@@ -72,8 +72,7 @@ int bsv_session_check(const struct bsv_session *s, struct bsa_err *err);
 /*
  * Stop it, and wait until everything is in files. BSA_E_ENV: the daemon has gone; or something is
  * left to write, and nothing was written for limit_ms, or for a sixth of it while a program is
- * stopped. After such a failure, the next call fails at
- * once while data is pending.
+ * stopped. After such a failure, the next call fails at once while data is pending.
  */
 int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);
 

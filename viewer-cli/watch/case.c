@@ -282,6 +282,14 @@ static int64_t member_number(const json_t *of, const char *name, int64_t otherwi
 	return json_is_string(v) ? (int64_t)strtoll(json_string_value(v), NULL, 10) : otherwise;
 }
 
+/* The same of a number of things: 0 where the file has a negative one. */
+static uint64_t member_count(const json_t *of, const char *name)
+{
+	int64_t n = member_number(of, name, 0);
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
 static void read_fired(struct bsv_case *ret, const json_t *list)
 {
 	const json_t *of, *exec;
@@ -295,7 +303,7 @@ static void read_fired(struct bsv_case *ret, const json_t *list)
 		if (!on || ret->n_fired == BSV_CONDITIONS_MOST)
 			continue;
 		snprintf(f->on, sizeof(f->on), "%s", on);
-		f->n = (uint64_t)member_number(of, "events", 0);
+		f->n = member_count(of, "events");
 		f->from = member_number(of, "from_ns", 0);
 		f->to = member_number(of, "to_ns", 0);
 		json_array_foreach(json_object_get(of, "execs"), j,
@@ -346,11 +354,11 @@ int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *e
 		                  .after = member_number(json, "after_ns", 0),
 		                  .recorded = member_number(json, "recorded_ns", -1),
 		                  .held = member_number(json, "held_ns", -1),
-		                  .unnamed = (uint64_t)member_number(json, "unnamed_executions", 0),
-		                  .again = (uint64_t)member_number(json, "again", 0),
+		                  .unnamed = member_count(json, "unnamed_executions"),
+		                  .again = member_count(json, "again"),
 		                  .again_last = member_number(json, "again_last_ns", 0),
 		                  .gap = member_number(json, "gap_ns", 0),
-		                  .bytes = (uint64_t)member_number(json, "bytes", 0) };
+		                  .bytes = member_count(json, "bytes") };
 	snprintf(ret->name, sizeof(ret->name), "%s", name ? name + 1 : directory);
 	if (strstr(ret->name, BSV_CASE_HALF))
 		*strstr(ret->name, BSV_CASE_HALF) = 0;
@@ -370,7 +378,7 @@ int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *e
 			                                                .model = member_text(of, "model"),
 			                                                .culprit = member_text(of, "culprit"),
 			                                                .what = member_text(of, "what"),
-			                                                .n = (uint64_t)member_number(of, "n", 0) };
+			                                                .n = member_count(of, "n") };
 	}
 	json_decref(json);
 	return 0;
