@@ -16,10 +16,10 @@ struct bsv_kept {
 	struct bsv_sharing_facts sharing;
 };
 
-/* For bsv_input.kept; owned by the caller. NULL: no memory, and so nothing is kept. */
+/* For bsv_input.kept of an input that picks nothing; owned by the caller. NULL: no memory, and so nothing is kept. */
 struct bsv_kept *bsv_kept_new(void);
 
-/* Accepts NULL. No input may use @kept any more. */
-void bsv_kept_free(struct bsv_kept *kept);
+/* Accepts NULL. No input may use @kept any more. Returns NULL. */
+struct bsv_kept *bsv_kept_free(struct bsv_kept *kept);
 
 #endif

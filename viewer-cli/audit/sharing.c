@@ -4,6 +4,7 @@
  */
 #include "audit/sharing.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -194,10 +195,9 @@ static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 	    ((double)a->of.ideal_work_ns >= LESS_THAN * (double)(a->of.work_ns - a->asleep_ns) ||
 	     a->asleep_ns >= a->of.work_ns / 2))
 		worst->asleep = worst->asleep ? worst->asleep : a;
-	/* Of an app that got nothing, no number says how much slower it was. */
 	else if (is_judged_by_work(a) && got < LESS_THAN)
 		keep_worse(worst,
-		           &(struct finding){ .app = a,
+		           &(struct finding){ .app = a, /* if it got nothing, no number says how much slower it was */
 		                              .slower = got > 0 ? 100 / got - 100 : (double)INFINITY,
 		                              .near = LESS_THAN / (got + 1e-9),
 		                              .failed = true,
@@ -567,30 +567,14 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 	return r;
 }
 
-int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
+/* The longest step of the models of each service. *ret_native: the policy of a service with apps of @ret is native. */
+static int read_steps(struct bsv_sharing_facts *ret, bool *ret_native, const struct bsv_input *input,
+                      struct bsa_err *err)
 {
-	struct bsv_kept *kept = input->kept;
-	bool timed = bsv_input_is_timed(input), native = false;
-	bsv_scoped_text *given_up_sql = NULL;
-	bsv_scoped_rows *steps = NULL, *asleep = NULL, *given_up = NULL, *sight = NULL;
-	int r;
+	bsv_scoped_rows *steps = NULL;
+	bool native = false;
+	int r = bsv_rows_query(&steps, input->db, bsv_sql_sharing_steps, err);
 
-	if (kept && kept->has_sharing) {
-		*ret = kept->sharing;
-		return 0;
-	}
-	*ret = (struct bsv_sharing_facts){ .n = 0 };
-	given_up_sql = bsv_input_fill(input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored, NULL);
-	if (!given_up_sql)
-		return bsv_no_memory(err);
-	if (timed)
-		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
-	else
-		r = read_stored(ret, input, err);
-
-	/* The longest step of the models of each service. */
-	if (r >= 0)
-		r = bsv_rows_query(&steps, input->db, bsv_sql_sharing_steps, err);
 	while (r >= 0 && (r = bsv_rows_step(steps, err)) > 0) {
 		int64_t trace = bsv_rows_get(steps, 0, 0), instance = bsv_rows_get(steps, 1, 0);
 		bool played = false;
@@ -607,6 +591,31 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 		ret->services++;
 		ret->played += played;
 	}
+	if (r >= 0)
+		*ret_native = native;
+	return r;
+}
+
+int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	static const struct bsv_placeholder hidden[] = { { "hidden", "hidden_waits" }, { NULL, NULL } };
+	struct bsv_kept *kept = input->kept;
+	bsv_scoped_rows *asleep = NULL, *given_up = NULL, *sight = NULL;
+	bool timed = bsv_input_is_timed(input), native = false;
+	int r;
+
+	assert(!kept || !input->picks);
+	if (kept && kept->has_sharing) {
+		*ret = kept->sharing;
+		return 0;
+	}
+	*ret = (struct bsv_sharing_facts){ .n = 0 };
+	if (timed)
+		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
+	else
+		r = read_stored(ret, input, err);
+	if (r >= 0)
+		r = read_steps(ret, &native, input, err);
 	if (r >= 0)
 		r = read_names(ret, input, err);
 
@@ -625,7 +634,8 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 
 	/* How many executions of each app were given up. */
 	if (r >= 0)
-		r = bsv_rows_query(&given_up, input->db, given_up_sql, err);
+		r = bsv_input_rows(&given_up, input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored,
+		                   NULL, err);
 	while (r >= 0 && (r = bsv_rows_step(given_up, err)) > 0)
 		for (size_t from = 0; from < ret->n;) {
 			struct bsv_sharing_app *a = app_of_service(ret, &from, bsv_rows_get(given_up, 0, -1));
@@ -638,9 +648,7 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 	if (r >= 0)
 		r = bsv_hidden_make(input, err);
 	if (r >= 0)
-		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight,
-		                  (const struct bsv_placeholder[]){ { "hidden", "hidden_waits" }, { NULL, NULL } },
-		                  err);
+		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight, hidden, err);
 	if (r <= 0)
 		return r;
 	ret->sight = (struct bsv_sight){ .service = bsv_rows_get(sight, 0, 0),

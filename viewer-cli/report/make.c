@@ -150,6 +150,7 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
                   struct bsa_err *err)
 {
 	struct making m = { .call = call, .wanted = wanted };
+	struct bsv_kept *kept = NULL, *others = NULL;
 	bsv_scoped_text *part = part_asked(call);
 	int r = bsv_input_open(&m.input, input, call, err);
 
@@ -159,10 +160,11 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 		other.known_as = NULL;
 		r = bsv_input_open(&m.other, wanted->compare, &other, err);
 	}
-	if (r >= 0) /* a page has many answers about each */
-		m.input.kept = bsv_kept_new();
-	if (r >= 0 && wanted->compare)
-		m.other.kept = bsv_kept_new();
+	/* A page has many answers about each. */
+	if (r >= 0 && !m.input.picks)
+		m.input.kept = kept = bsv_kept_new();
+	if (r >= 0 && wanted->compare && !m.other.picks)
+		m.other.kept = others = bsv_kept_new();
 	if (r >= 0 && wanted->compare && bsv_output_is(m.input.path, m.other.path))
 		r = bsa_fail(
 			err, BSA_E_USAGE,
@@ -184,9 +186,9 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 		                   : write_page(&m, stdout, err);
 	if (r >= 0 && part && !m.executions && !call->common.quiet)
 		fprintf(stderr, "the timeline and the charts of the page are empty: no execution fits \"%s\"\n", part);
-	bsv_kept_free(m.other.kept);
-	bsv_kept_free(m.input.kept);
 	bsv_input_close(&m.other);
 	bsv_input_close(&m.input);
+	bsv_kept_free(others);
+	bsv_kept_free(kept);
 	return r;
 }
