@@ -67,11 +67,10 @@ static int groups_find_stored(struct bsv_groups *g, struct bsv_input *input, str
 	return 0;
 }
 
-int bsv_groups_ask(struct bsv_groups *ret, const char *by, struct bsa_err *err)
+int bsv_groups_parse(struct bsv_groups *ret, const char *by, struct bsa_err *err)
 {
 	struct bsv_groups g = { .by = 0 };
 
-	*ret = g;
 	/* Words with commas between them. */
 	for (const char *at = by ? by : "app,model,path";; at++) {
 		size_t n = strcspn(at, ",");
@@ -104,31 +103,36 @@ int bsv_groups_read(struct bsv_groups *g, struct bsv_input *input, struct bsa_er
 {
 	static const char *const who[] = { bsv_sql_key_of_all, bsv_sql_key_of_app, bsv_sql_key_of_model,
 		                           bsv_sql_key_of_app_model };
+	struct bsv_groups of = { .by = g->by };
 	bsv_scoped_text *key = NULL;
+	int r;
 
 	key = bsv_fill(bsv_sql_key_of_group,
 	               (const struct bsv_placeholder[]){
-			       { "who", g->by & BSV_BY_BURST ? bsv_sql_key_of_burst : who[g->by & APP_MODEL] },
-			       { "path", g->by & BSV_BY_PATH ? bsv_sql_key_path : "" },
-			       { "priority", g->by & BSV_BY_PRIORITY ? bsv_sql_key_priority : "" },
+			       { "who", of.by & BSV_BY_BURST ? bsv_sql_key_of_burst : who[of.by & APP_MODEL] },
+			       { "path", of.by & BSV_BY_PATH ? bsv_sql_key_path : "" },
+			       { "priority", of.by & BSV_BY_PRIORITY ? bsv_sql_key_priority : "" },
 			       { NULL, NULL },
 		       });
 	if (!key)
 		return bsv_no_memory(err);
-	assert(strlen(key) < sizeof(g->key));
-	snprintf(g->key, sizeof(g->key), "%s", key);
-	snprintf(g->kind, sizeof(g->kind), "%s", g->by & BSV_BY_APP ? bsv_sql_kind_of_app : bsv_sql_kind_of_any);
+	assert(strlen(key) < sizeof(of.key));
+	snprintf(of.key, sizeof(of.key), "%s", key);
+	snprintf(of.kind, sizeof(of.kind), "%s", of.by & BSV_BY_APP ? bsv_sql_kind_of_app : bsv_sql_kind_of_any);
 
 	for (unsigned i = 0; i < N_WORDS; i++)
-		if (g->by & 1u << i) {
-			text_append(g->names, sizeof(g->names), ", ", words[i].name);
-			text_append(g->stored_names, sizeof(g->stored_names), ", ", words[i].stored);
-			text_append(g->order, sizeof(g->order), ", ", words[i].word);
-			g->keys++;
+		if (of.by & 1u << i) {
+			text_append(of.names, sizeof(of.names), ", ", words[i].name);
+			text_append(of.stored_names, sizeof(of.stored_names), ", ", words[i].stored);
+			text_append(of.order, sizeof(of.order), ", ", words[i].word);
+			of.keys++;
 		}
-	g->keys++; /* start */
-	assert(*g->names && *g->order);
-	return groups_find_stored(g, input, err);
+	of.keys++; /* start */
+	assert(*of.names && *of.order);
+	r = groups_find_stored(&of, input, err);
+	if (r >= 0)
+		*g = of;
+	return r;
 }
 
 char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, const char *stored, const char *picked,

@@ -20,10 +20,13 @@ struct bsv_groups {
 		order[256]; /* SQL, see bsv_groups_sql */
 };
 
-/* @by is the value of --by; NULL: app, model and path. BSA_E_USAGE: it names an unknown word. */
-int bsv_groups_ask(struct bsv_groups *ret, const char *by, struct bsa_err *err);
+/* Parse @by, the value of --by; NULL: app, model and path. BSA_E_USAGE: it names an unknown word. */
+int bsv_groups_parse(struct bsv_groups *ret, const char *by, struct bsa_err *err);
 
-/* The same groups in a recording. */
+/*
+ * Fill in the rest of @g, which bsv_groups_parse has made, for the recording @input: its SQL, and what phase_stat has
+ * of the groups. Call this again for another recording. @g is untouched on failure.
+ */
 int bsv_groups_read(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err);
 
 /*

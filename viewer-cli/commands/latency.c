@@ -134,7 +134,7 @@ static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	__attribute__((cleanup(latency_fini))) struct latency l = { .call = call, .phase = phases[o->phase] };
 	bool few;
-	int r = bsv_groups_ask(&l.groups, o->by, err);
+	int r = bsv_groups_parse(&l.groups, o->by, err);
 
 	if (r >= 0)
 		r = bsv_input_open(&l.input, call->operands[0], call, err);

@@ -164,7 +164,7 @@ static int overhead_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *options_given = call->options;
 	__attribute__((cleanup(overhead_fini))) struct overhead o = { .answer = NULL };
-	int r = bsv_groups_ask(&o.groups, options_given->by, err);
+	int r = bsv_groups_parse(&o.groups, options_given->by, err);
 
 	if (r >= 0)
 		r = bsv_input_open(&o.input, call->operands[0], call, err);
