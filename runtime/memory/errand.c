@@ -4,7 +4,8 @@
  * BOUND     A caller waits until its limit at most, for a free worker and for the answer. A worker that has not
  *           answered is killed. If a call keeps the worker where no signal ends it, the worker stays and counts
  *           against its app. An app has few workers, and all apps together have a limit. A worker holds no file but
- *           that of its errand.
+ *           that of its errand. Trials have workers and limits of their own, so that an app that keeps all others at
+ *           work, or has left them behind, is tried nevertheless (gate.c).
  * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
  *           no file of an app is closed there. A caller whose worker is BUSY uses the socket of that worker without
  *           the lock. The worker has one errand at a time, so its next message is the answer.
@@ -49,6 +50,7 @@
 #define SLICE_NS UINT64_C(20000000) /* between two questions whether the caller still wants the answer */
 
 enum { STUCK_LOOKS = 3, STUCK_LOOK_US = 1000 };
+#define STUCK_NS UINT64_C(10000000000) /* what was killed and has not ended for so long has not only no cpu */
 
 enum { SERVICE_LOOK_MS = 200 }; /* between two looks of the prober whether the service exits */
 enum { STOP_WAITS = 200, STOP_WAIT_US = 1000 };
@@ -134,7 +136,7 @@ static ssize_t packet_receive(int sock, struct packet *p, int flags)
 static int file_try(int fd, uint64_t *ret_blocked_ns)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint64_t delay = nnb__cpu_delay(), cpu = nnb__cpu_now(), began = nnb__now(), busy;
+	uint64_t delay = nnb__cpu_delay(), cpu = nnb__cpu_now(), began = nnb__now(), busy, delayed;
 	struct rusage before, after;
 	void *p;
 	int r;
@@ -147,8 +149,9 @@ static int file_try(int fd, uint64_t *ret_blocked_ns)
 	getrusage(RUSAGE_THREAD, &after);
 	*ret_blocked_ns = nnb__now() - began;
 	busy = nnb__cpu_now() - cpu;
-	if (delay != UINT64_MAX)
-		busy += nnb__cpu_delay() - delay;
+	delayed = nnb__cpu_delay();
+	if (delay != UINT64_MAX && delayed != UINT64_MAX)
+		busy += delayed - delay;
 	/* A thread that has not slept was only without a cpu, also where the kernel does not count that time. */
 	if (after.ru_nvcsw == before.ru_nvcsw || busy > *ret_blocked_ns)
 		busy = *ret_blocked_ns;
@@ -255,9 +258,11 @@ static void prober_end(int signal)
 
 static void lock_keep(int fd)
 {
-	if (kept_lock >= 0)
-		close(kept_lock);
-	kept_lock = fd;
+	int before = kept_lock;
+
+	kept_lock = fd; /* first: the handler may run at any moment, and unlocks this one */
+	if (before >= 0)
+		close(before);
 }
 
 /*
@@ -389,25 +394,39 @@ void nnb__prober_stop(int sock)
 
 enum state { NONE, IDLE, BUSY, LEFT };
 
+enum kind { CALLS, TRIALS, KINDS };
+
 struct worker {
 	enum state state;
+	enum kind kind; /* if it has a process */
 	int sock;
-	pid_t pid;   /* 0: its first message has not come */
-	int process; /* its pidfd; -1: not known */
+	pid_t pid;      /* 0: its first message has not come */
+	int process;    /* its pidfd; -1: not known */
+	uint64_t began; /* of its last errand */
+	bool is_stuck;  /* it slept where no signal ends the sleep when it was left behind. Of trials only */
 };
 
 struct nnb__errands {
 	struct nnb__errands *next;
 	uint32_t key;
 	uint32_t refs;
-	struct worker workers[NNB__ERRAND_WORKERS];
+	struct worker workers[NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS];
+};
+
+/* Which workers of an app are of a kind, and how many of these it may leave behind. */
+static const struct {
+	int first, end;
+	unsigned left;
+} places[KINDS] = {
+	[CALLS] = { 0, NNB__ERRAND_WORKERS, NNB__ERRAND_LEFT },
+	[TRIALS] = { NNB__ERRAND_WORKERS, NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS, NNB__ERRAND_TRIERS },
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of this */
 static pthread_cond_t some_idle = PTHREAD_COND_INITIALIZER;
 static struct nnb__errands *all;
-static unsigned n_workers, workers_most;
-static int prober = -1; /* written once, before any errands exist */
+static unsigned n_workers[KINDS], workers_most[KINDS]; /* of all apps */
+static int prober = -1;                                /* written once, before any errands exist */
 
 static _Thread_local struct nnb__errands *mine;
 
@@ -416,20 +435,21 @@ void nnb__errands_begin(int sock, unsigned workers)
 	pthread_mutex_lock(&lock);
 	if (prober < 0) {
 		prober = sock;
-		workers_most = workers;
+		workers_most[CALLS] = workers;
+		workers_most[TRIALS] = workers / 2 > NNB__ERRAND_TRIERS ? workers / 2 : NNB__ERRAND_TRIERS;
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-/* The lock is held, or no other thread uses @w. */
+/* The lock is held. */
 static void worker_end(struct worker *w)
 {
-	assert(nnb__is_locked(&lock) && n_workers);
+	assert(nnb__is_locked(&lock) && n_workers[w->kind]);
+	n_workers[w->kind]--;
 	close(w->sock);
 	if (w->process >= 0)
 		close(w->process);
 	*w = (struct worker){ .state = NONE, .sock = -1, .process = -1 };
-	n_workers--;
 }
 
 /* A worker has all its sockets closed once it has ended, however long that takes. */
@@ -440,13 +460,13 @@ static bool worker_has_ended(const struct worker *w)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Forget the workers that were left behind and have ended. Returns the number of the others. The lock is held. */
-static unsigned left_behind(struct nnb__errands *e)
+/* Forget the workers of a kind that were left behind and have ended. Returns the number of the others. Locked. */
+static unsigned left_behind(struct nnb__errands *e, enum kind kind)
 {
 	unsigned n = 0;
 
 	assert(nnb__is_locked(&lock));
-	for (int i = 0; i < NNB__ERRAND_WORKERS; i++) {
+	for (int i = places[kind].first; i < places[kind].end; i++) {
 		if (e->workers[i].state == LEFT && worker_has_ended(&e->workers[i]))
 			worker_end(&e->workers[i]);
 		n += e->workers[i].state == LEFT;
@@ -462,7 +482,7 @@ static void errands_forget(void)
 	assert(nnb__is_locked(&lock));
 	while (*at) {
 		struct nnb__errands *e = *at;
-		bool stays = left_behind(e) || e->refs;
+		bool stays = left_behind(e, CALLS) + left_behind(e, TRIALS) || e->refs;
 
 		if (stays) {
 			at = &e->next;
@@ -500,7 +520,7 @@ struct nnb__errands *nnb__errands_unref(struct nnb__errands *e)
 	pthread_mutex_lock(&lock);
 	assert(e->refs);
 	if (!--e->refs) {
-		for (int i = 0; i < NNB__ERRAND_WORKERS; i++)
+		for (int i = 0; i < places[TRIALS].end; i++)
 			if (e->workers[i].state == IDLE)
 				worker_end(&e->workers[i]);
 		errands_forget();
@@ -524,40 +544,42 @@ unsigned nnb__errands_left(struct nnb__errands *e)
 	unsigned n;
 
 	pthread_mutex_lock(&lock);
-	n = left_behind(e);
+	n = left_behind(e, CALLS);
 	pthread_mutex_unlock(&lock);
 	return n;
 }
 
 /*
  * Make a place for another worker, in place of one that has ended, or of an idle one. 0; -EAGAIN: all are at work;
- * -EBUSY: all were left behind. The lock is held.
+ * -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial never gets -EBUSY
+ * here. The lock is held.
  */
-static int place_make(void)
+static int place_make(enum kind kind)
 {
+	const unsigned most = workers_most[kind];
 	unsigned left = 0;
 
 	assert(nnb__is_locked(&lock));
-	for (struct nnb__errands *e = all; e && n_workers >= workers_most; e = e->next) {
-		left += left_behind(e);
-		for (int i = 0; i < NNB__ERRAND_WORKERS && n_workers >= workers_most; i++)
+	for (struct nnb__errands *e = all; e && n_workers[kind] >= most; e = e->next) {
+		left += left_behind(e, kind);
+		for (int i = places[kind].first; i < places[kind].end && n_workers[kind] >= most; i++)
 			if (e->workers[i].state == IDLE)
 				worker_end(&e->workers[i]);
 	}
-	if (n_workers < workers_most)
+	if (n_workers[kind] < most)
 		return 0;
-	return left < workers_most ? -EAGAIN : -EBUSY;
+	return kind == TRIALS || left < most ? -EAGAIN : -EBUSY;
 }
 
 /* Have the prober start @w. 0; -EAGAIN: later, maybe; another -errno. The lock is held. */
-static int worker_start(struct worker *w)
+static int worker_start(struct worker *w, enum kind kind)
 {
 	char what = A_WORKER;
 	struct packet p = { .head = &what, .head_bytes = 1 };
 	int pair[2], r;
 
 	assert(nnb__is_locked(&lock) && w->state == NONE);
-	r = place_make();
+	r = place_make(kind);
 	if (r)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -571,8 +593,8 @@ static int worker_start(struct worker *w)
 			waitpid(prober_pid, NULL, WNOHANG); /* it has ended */
 		return r == -EAGAIN ? r : -EIO;
 	}
-	*w = (struct worker){ .state = BUSY, .sock = pair[0], .process = -1 };
-	n_workers++;
+	*w = (struct worker){ .state = BUSY, .kind = kind, .sock = pair[0], .process = -1 };
+	n_workers[kind]++;
 	return 0;
 }
 
@@ -586,8 +608,18 @@ static bool is_wanted(const struct nnb__errand_wait *wait)
 	return !wait->goes_on || wait->goes_on();
 }
 
+/*
+ * Whether @w, which was left behind, counts against its app. One that has made a trial was killed soon, and may only
+ * have had no cpu to end: that is no fault of the app.
+ */
+static bool worker_counts(const struct worker *w)
+{
+	return w->state == LEFT && (w->kind == CALLS || w->is_stuck || nnb__now() - w->began >= STUCK_NS);
+}
+
 /* Take the place of an idle worker, or start one. 0 and *ret, BUSY; or -errno. */
-static int worker_take(struct nnb__errands *e, const struct nnb__errand_wait *wait, uint64_t until, struct worker **ret)
+static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb__errand_wait *wait, uint64_t until,
+                       struct worker **ret)
 {
 	int r;
 
@@ -596,24 +628,29 @@ static int worker_take(struct nnb__errands *e, const struct nnb__errand_wait *wa
 		struct worker *empty = NULL, *idle = NULL;
 		uint64_t now, slice;
 		struct timespec at;
+		unsigned left = 0;
 
-		if (left_behind(e) >= NNB__ERRAND_LEFT) {
-			r = -EBUSY;
-			break;
-		}
-		for (int i = 0; i < NNB__ERRAND_WORKERS; i++) {
+		left_behind(e, kind);
+		for (int i = places[kind].first; i < places[kind].end; i++) {
 			struct worker *w = &e->workers[i];
 
 			if (w->state == IDLE && worker_has_ended(w)) /* for lack of memory, say */
 				worker_end(w);
+			left += worker_counts(w);
 			empty = w->state == NONE ? w : empty;
 			idle = w->state == IDLE ? w : idle;
 		}
-		r = idle ? 0 : empty ? worker_start(empty) : -EAGAIN;
-		if (idle)
-			idle->state = BUSY;
-		*ret = idle ? idle : empty;
+		if (left >= places[kind].left) {
+			r = -EBUSY;
+			break;
+		}
+		r = idle ? 0 : empty ? worker_start(empty, kind) : -EAGAIN;
 		now = nnb__now();
+		if (!r) {
+			*ret = idle ? idle : empty;
+			(*ret)->state = BUSY;
+			(*ret)->began = now;
+		}
 		if (r != -EAGAIN)
 			break;
 		r = -ETIMEDOUT;
@@ -741,8 +778,9 @@ static struct answer errand_end(struct worker *w, uint32_t call, void *data, uin
 
 	if (r)
 		a = (struct answer){ .result = r };
-	if (r == -ETIMEDOUT && call == TRY && worker_is_stuck(w))
-		a.blocked_ns = wait->limit_ns;
+	w->is_stuck = call == TRY && (r == -ETIMEDOUT || r == -ECANCELED) && worker_is_stuck(w);
+	if (w->is_stuck)
+		a.blocked_ns = nnb__now() - w->began;
 	worker_give(w, r);
 	return a;
 }
@@ -760,7 +798,7 @@ static struct answer errand_run(struct nnb__errands *e, struct request q, int fd
 	if (!e)
 		return call_make(&q, fd, data);
 	until = limit_of(wait);
-	r = worker_take(e, wait, until, &w);
+	r = worker_take(e, q.call == TRY ? TRIALS : CALLS, wait, until, &w);
 	if (r)
 		return (struct answer){ .result = r };
 	out.data_bytes = q.call == WRITE ? q.n : 0;
@@ -786,10 +824,10 @@ int nnb__errand_try_begin(struct nnb__errands *e, int fd)
 	struct request q = { .call = TRY };
 	struct packet out = { .head = &q, .head_bytes = sizeof(q), .fd = fd };
 	struct worker *w;
-	int r = worker_take(e, &none, 0, &w);
+	int r = worker_take(e, TRIALS, &none, 0, &w);
 
 	if (r)
-		return r == -ETIMEDOUT ? -EBUSY : r;
+		return r;
 	if (!packet_send(w->sock, &out, MSG_DONTWAIT))
 		return (int)(w - e->workers);
 	worker_give(w, -EIO);

@@ -20,8 +20,9 @@
 
 enum {
 	NNB__ERRAND_BYTES = 1 << 16, /* the most that one call reads or writes */
-	NNB__ERRAND_WORKERS = 4,     /* processes of one app */
-	NNB__ERRAND_LEFT = 2         /* workers that an app may leave behind before its errands fail */
+	NNB__ERRAND_WORKERS = 4,     /* processes of one app, for all calls but trials */
+	NNB__ERRAND_LEFT = 2,        /* of these, an app may leave so many behind before its errands fail */
+	NNB__ERRAND_TRIERS = 2       /* further processes of one app, for trials */
 };
 
 /* The limit for one call on a file that may be on a slow disk. */
@@ -39,13 +40,13 @@ void nnb__prober_stop(int prober);
 
 /*
  * Have the prober unlock @fd (flock) when this process dies: a thread that never ends keeps all files of the process
- * open, and locked. The process itself unlocks it if it closes it. Replaces the one before. 0 or -errno.
+ * open, and locked. The process must unlock it (flock) before it closes it. Replaces the one before. 0 or -errno.
  */
 int nnb__prober_keep(int prober, int fd);
 
 /*
  * Use the prober of that socket, borrowed until the process ends. @workers: the limit of processes of all apps
- * together. Call this before nnb__errands_of; only the first call has an effect.
+ * together; half as many more may make trials. Call this before nnb__errands_of; only the first call has an effect.
  */
 void nnb__errands_begin(int prober, unsigned workers);
 
@@ -58,7 +59,7 @@ struct nnb__errands *nnb__errands_unref(struct nnb__errands *errands); /* NULL i
 void nnb__errands_enter(struct nnb__errands *errands);
 struct nnb__errands *nnb__errands_mine(void); /* borrowed; NULL: none */
 
-/* The workers of @errands that were left behind and have not ended. */
+/* The workers of @errands that were left behind and have not ended, but for those that make trials. */
 unsigned nnb__errands_left(struct nnb__errands *errands);
 
 /* How long a caller waits for an errand. */
@@ -72,21 +73,23 @@ struct nnb__errand_wait {
  *   -ETIMEDOUT  no answer within the limit, or no free worker
  *   -ECANCELED  goes_on has returned false
  *   -EBUSY      the app has left NNB__ERRAND_LEFT workers behind, or all apps together as many as there may be
- *   -EIO        the worker has ended, or could not be started; or the call itself failed with this
- * After the first two the call may still happen, at any later time.
+ *   -EIO        the worker has ended, or could not be started
+ * The call itself may have failed with any of these, too. After the first two it may still happen, at any later time.
  */
 
 /*
  * Map one page of @fd and unmap it again. 0, and *ret_blocked_ns: for how long the worker slept in these two calls;
- * time in which it was ready and had no cpu does not count. After -ETIMEDOUT, *ret_blocked_ns is the limit if the
- * worker still sleeps in the kernel, and 0 if it may only have had no cpu.
+ * time in which it was ready and had no cpu does not count. After -ETIMEDOUT, *ret_blocked_ns is the time since the
+ * trial began if the worker still sleeps in the kernel, and 0 if it may only have had no cpu, or there was no worker.
+ * -EBUSY: all workers that the app may have for trials were left behind, asleep in the kernel.
  */
 int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait,
                     uint64_t *ret_blocked_ns);
 
 /*
- * The same in two parts, to try a file beside another call on it. Begin: the number of the trial, or -errno as above,
- * without a wait. Each trial that has begun must be ended, by one thread, once; @errands are not NULL.
+ * The same in two parts, to try a file beside another call on it. Begin: the number of the trial, or -errno as above
+ * (-ETIMEDOUT: no worker is free), without a wait. Each trial that has begun must be ended, by one thread, once;
+ * @errands are not NULL.
  */
 int nnb__errand_try_begin(struct nnb__errands *errands, int fd);
 bool nnb__errand_try_has_ended(struct nnb__errands *errands, int trial); /* its end would not wait */

@@ -21,19 +21,24 @@
  *           list of gates and their late mappings. Neither is held for a call that takes long. References are
  *           atomic; the last is dropped under the list's lock. Times of gates are atomic, and hints: relaxed.
  * FLIGHTS   A call under way is a flight, in a place of its gate; a signal handler can begin one. (1) begin: claim
- *           the place, store the fd, then the time, release; (2) the watcher loads the time, acquire, then the fd,
- *           duplicates it, and loads the time again: the same time => the call had not ended, so the fd was its
- *           file's. The watcher sleeps while nothing is called: a call stores that it is there, then loads whether
- *           the watcher is idle; the watcher stores that it is idle, then loads whether there are calls (both
- *           sequentially consistent), so one of them sees the other.
- * WAITS     A wait ends when its app is gone, or the service stops (wait_is_over), within SLICE_NS.
+ *           the place, (1a) fence, store the fd, then the time, release; (2) the watcher loads the time, acquire, then
+ *           the fd, duplicates it, and loads the time again: the same time => the call had not ended, so the fd was
+ *           its file's, because of (1a). The watcher sleeps while nothing is called: a call stores that it is there,
+ *           then loads whether the watcher is idle; the watcher stores that it is idle, then loads whether there are
+ *           calls (both sequentially consistent), so one of them sees the other.
+ * WAITS     A wait ends when its app is gone, or the service stops (wait_is_over), within SLICE_NS. A trial beside a
+ *           call does not: the watcher takes its answer, or gives it up WAIT_NS after the call. The app's next call
+ *           waits for that.
  * CHARGES   What is left to the reaper stays charged to its app (struct nnb__gate_keeper), so an app that opens and
  *           closes faster than the reaper works comes to its limits. The reaper does not wait for the end of a
- *           strike, because the app may be gone by then, but for a lock that was free in QUIET rounds: who holds it
- *           again and again would have to take it within the microseconds that follow a second without. Each gate
- *           has a list of its own, and the reaper visits all of them in turn and waits LOOK_NS for one at most.
- * CRASH     Without a worker (errand.c), no file is known to be held: files of suspected apps are mapped as those
- *           of others.
+ *           strike, because the app may be gone by then, but for a lock that was free in all trials of QUIET_NS,
+ *           without a strike: who holds it again and again would have to take it within the microseconds that follow.
+ *           Each gate has a list of its own, and the reaper visits all of them in turn and waits LOOK_NS for one at
+ *           most.
+ * CRASH     If workers end or cannot be started (errand.c), no file is known to be held: files of suspected apps are
+ *           mapped as those of others. If no worker is free, nothing is judged, and files of suspected apps are not
+ *           mapped. An app whose workers for trials were all left behind, asleep in the kernel, holds locks: each slow
+ *           call of it is taken for blocked, for as long as it took.
  */
 #include "memory/gate.h"
 
@@ -61,14 +66,15 @@
 #define AGAIN_NS (10 * MS)         /* between two trials of a file whose lock is held */
 #define WATCH_NS (1000 * MS)       /* how long the watcher stays awake after the last call */
 #define FOREVER UINT64_MAX
-#define REAP_NS (50 * MS) /* between two rounds of the reaper, if a lock is held */
+#define REAP_NS (50 * MS)    /* between two rounds of the reaper, if a lock is held */
+#define QUIET_NS (1000 * MS) /* of good trials, before the reaper unmaps a file of an app with strikes */
 
 enum {
 	COST = 50, /* times as long as the worker was blocked */
 	STRIKES_MAX = 5,
 	SILENCE = 4, /* times as long does a map wait for a worker that may have no cpu */
 	REAP_STEP_US = 200,
-	QUIET = 20, /* rounds in which the reaper finds a lock free, before it believes that of an app with strikes */
+	BESIDE_US = 500,     /* between two looks at a trial beside a call */
 	REAPED_AT_ONCE = 64, /* mappings of one app */
 	FLIGHTS = 4          /* calls of one app under way: one, and tears */
 };
@@ -88,16 +94,21 @@ struct nnb__gate {
 	pthread_mutex_t lock;
 	pthread_cond_t turn_ends;
 	bool turn_taken; /* under the lock */
-	/* The trial beside a call, from which nothing has followed yet; NONE. Changes under the lock. */
+	/*
+	 * The trial beside a call, from which nothing has followed yet, with a reference to this gate; NONE, BLIND.
+	 * Changes under the lock.
+	 */
 	_Atomic int beside;
-	/* When that call began, and the last call beside which a lock was held; under the lock. */
-	uint64_t beside_call, judged_call;
-	uint64_t quiet; /* rounds of the reaper that found its locks free, one after another; the reaper's */
-	int reaping;    /* the reaper's trial, or NONE; the reaper's */
+	/* Under the lock: that call's place, when it began, and when the trial is given up; 0: not while it goes on. */
+	unsigned beside_flight;
+	uint64_t beside_call, beside_until;
+	uint64_t quiet_since;   /* since then each trial of the reaper was good; 0: the last was not. The reaper's */
+	uint32_t quiet_strikes; /* of that time. The reaper's */
+	int reaping;            /* the reaper's trial, or NONE; the reaper's */
 	struct nnb__errands *errands; /* while there are references; under the list's lock */
 
 	/* under the list's lock */
-	struct late *late, **late_end;
+	struct late *late, **late_tail;
 	uint64_t n_late; /* with the one that is being unmapped */
 	const struct nnb__gate_keeper *keeper;
 	void *app;
@@ -105,8 +116,8 @@ struct nnb__gate {
 	struct {
 		_Atomic uint64_t began; /* 0: free; CLAIMED */
 		_Atomic int fd;
+		uint64_t judged; /* the last call here beside which a lock was held: when it began. Under the lock */
 	} flights[FLIGHTS];
-	_Atomic uint64_t n_flights; /* so far */
 
 	_Atomic uint64_t suspected_until, refused_until;
 	_Atomic uint64_t tore_until; /* executions over pages that can tear are tried until then; 0: not at all */
@@ -115,6 +126,7 @@ struct nnb__gate {
 
 #define CLAIMED UINT64_C(1) /* no time */
 #define NONE (-1)           /* no trial */
+#define BLIND (-2)          /* no trial, because all workers that could make one were left behind */
 
 /* A mapping that waits for the reaper. */
 struct late {
@@ -132,7 +144,8 @@ static struct nnb__gate *gates;
 static uint64_t n_late; /* of all gates; under the list's lock */
 static bool begun;      /* written once, before any gate exists */
 static atomic_bool leaving;
-static _Atomic uint32_t idle; /* the watcher sleeps */
+static _Atomic uint32_t idle;      /* the watcher sleeps */
+static _Atomic uint64_t n_flights; /* so far */
 static _Atomic uint64_t mapped;
 static _Thread_local struct nnb__gate *mine;
 static _Thread_local const atomic_bool *mine_gone;
@@ -202,26 +215,26 @@ static void turn_end(struct nnb__gate *g)
 
 /* ---- times ---- */
 
-static uint64_t load(const _Atomic uint64_t *time)
+static uint64_t time_load(const _Atomic uint64_t *time)
 {
 	return atomic_load_explicit(time, memory_order_relaxed);
 }
 
-static void store(_Atomic uint64_t *time, uint64_t value)
+static void time_store(_Atomic uint64_t *time, uint64_t value)
 {
 	atomic_store_explicit(time, value, memory_order_relaxed);
 }
 
 static bool gate_suspects(const struct nnb__gate *g)
 {
-	uint64_t until = load(&g->suspected_until);
+	uint64_t until = time_load(&g->suspected_until);
 
 	return until && nnb__now() < until;
 }
 
 static bool gate_refuses(const struct nnb__gate *g)
 {
-	uint64_t until = load(&g->refused_until);
+	uint64_t until = time_load(&g->refused_until);
 
 	return until && nnb__now() < until;
 }
@@ -234,28 +247,28 @@ static void gate_strike(struct nnb__gate *g, uint64_t blocked)
 
 	if (!gate_suspects(g)) {
 		atomic_store_explicit(&g->strikes, 0, memory_order_relaxed);
-		store(&g->suspected_until, now + SUSPECTED_NS);
+		time_store(&g->suspected_until, now + SUSPECTED_NS);
 		return;
 	}
 	strikes = atomic_fetch_add_explicit(&g->strikes, 1, memory_order_relaxed);
 	now += blocked * COST << (strikes < STRIKES_MAX ? strikes : STRIKES_MAX);
-	if (load(&g->refused_until) < now)
-		store(&g->refused_until, now);
-	store(&g->suspected_until, now + SUSPECTED_NS);
+	if (time_load(&g->refused_until) < now)
+		time_store(&g->refused_until, now);
+	time_store(&g->suspected_until, now + SUSPECTED_NS);
 }
 
 /* ---- trials ---- */
 
-/* What an errand of @g means that has ended with @r. */
-static enum trial trial_of(struct nnb__gate *g, int r, uint64_t blocked)
+/* What a trial means that has ended with @r. */
+static enum trial trial_of(int r, uint64_t blocked)
 {
 	switch (r) {
 	case -ECANCELED:
 		return OVER;
 	case -ETIMEDOUT:
 		return blocked ? HELD : SILENT;
-	case -EBUSY:
-		return nnb__errands_left(g->errands) >= NNB__ERRAND_LEFT ? HELD : SILENT;
+	case -EBUSY: /* all workers were left behind, each of them blocked by a file of this app */
+		return HELD;
 	default:
 		return blocked >= BLOCKED_NS ? HELD : FREE;
 	}
@@ -271,38 +284,70 @@ static enum trial trial_run(struct nnb__gate *g, int fd, uint64_t until)
 	if (!g->errands)
 		return FREE;
 	r = nnb__errand_try(g->errands, fd, &wait, &blocked);
-	return trial_of(g, r, blocked);
+	return trial_of(r, blocked);
 }
 
-/* Take what the worker has found beside a call of @g, if it has ended, or @waits; and draw the consequence. */
-static void beside_end(struct nnb__gate *g, bool waits)
+/* Whether what was found beside a call of @g can be taken now. @trial: what is there. The lock of @g is held. */
+static bool beside_is_over(struct nnb__gate *g, int trial)
 {
-	const struct nnb__errand_wait wait = { .limit_ns = waits ? WAIT_NS : 0, .goes_on = wait_goes_on };
+	uint64_t now;
+
+	if (trial >= 0 && nnb__errand_try_has_ended(g->errands, trial))
+		return true;
+	if (time_load(&g->flights[g->beside_flight].began) == g->beside_call)
+		return false;
+	now = nnb__now();
+	if (!g->beside_until)
+		g->beside_until = now + WAIT_NS;
+	return trial == BLIND || now >= g->beside_until;
+}
+
+/*
+ * Take what the worker has found beside a call of @g, and draw the consequence. False: the worker has not answered
+ * yet; the watcher asks again. The lock of the list is not held.
+ */
+static bool beside_end(struct nnb__gate *g)
+{
+	const struct nnb__errand_wait none = { 0 };
 	uint64_t blocked, call;
-	bool is_first;
+	bool is_over = true, is_first = false;
+	unsigned flight;
 	int trial, r;
 
 	if (atomic_load_explicit(&g->beside, memory_order_relaxed) == NONE)
-		return;
+		return true;
 	pthread_mutex_lock(&g->lock);
 	trial = atomic_load_explicit(&g->beside, memory_order_relaxed);
-	if (trial != NONE && !waits && !nnb__errand_try_has_ended(g->errands, trial))
-		trial = NONE;
-	if (trial != NONE)
-		atomic_store_explicit(&g->beside, NONE, memory_order_relaxed);
+	flight = g->beside_flight;
 	call = g->beside_call;
+	if (trial != NONE && (is_over = beside_is_over(g, trial)))
+		atomic_store_explicit(&g->beside, NONE, memory_order_relaxed);
 	pthread_mutex_unlock(&g->lock);
-	if (trial == NONE)
-		return;
-	r = nnb__errand_try_end(g->errands, trial, &wait, &blocked);
-	if (trial_of(g, r, blocked) != HELD)
-		return;
-	pthread_mutex_lock(&g->lock);
-	is_first = g->judged_call != call; /* several trials beside one call are one strike */
-	g->judged_call = call;
-	pthread_mutex_unlock(&g->lock);
+	if (trial == NONE || !is_over)
+		return is_over;
+	blocked = nnb__now() - call;
+	r = trial == BLIND ? -EBUSY : nnb__errand_try_end(g->errands, trial, &none, &blocked);
+	if (trial_of(r, blocked) == HELD) {
+		pthread_mutex_lock(&g->lock);
+		is_first = g->flights[flight].judged != call; /* several trials beside one call are one strike */
+		g->flights[flight].judged = call;
+		pthread_mutex_unlock(&g->lock);
+	}
 	if (is_first)
 		gate_strike(g, blocked);
+	nnb__gate_unref(g);
+	return true;
+}
+
+/* Wait until nothing is to be found beside a call of @g. False: that is not so by @until, or the wait is over. */
+static bool beside_await(struct nnb__gate *g, uint64_t until)
+{
+	while (!beside_end(g))
+		if (nnb__now() >= until || wait_is_over())
+			return false;
+		else
+			usleep(BESIDE_US);
+	return true;
 }
 
 /* ---- flights ---- */
@@ -329,9 +374,10 @@ static void flight_begin(struct nnb__gate *g, int fd, struct nnb__gate_call *cal
 	}
 	if (call->flight == FLIGHTS) /* the others are watched */
 		return;
+	atomic_thread_fence(memory_order_release); /* (1a) */
 	atomic_store_explicit(&g->flights[call->flight].fd, fd, memory_order_relaxed);
 	atomic_store_explicit(&g->flights[call->flight].began, call->began, memory_order_release); /* (1) */
-	atomic_fetch_add_explicit(&g->n_flights, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&n_flights, 1, memory_order_seq_cst);
 	watcher_wake();
 }
 
@@ -341,14 +387,15 @@ static void flight_end(struct nnb__gate *g, const struct nnb__gate_call *call)
 		atomic_store_explicit(&g->flights[call->flight].began, 0, memory_order_release);
 }
 
-/* A file that a call of @g has been at for TICK_NS by now, duplicated; -1: none. */
-static int file_of_slow_flight(struct nnb__gate *g, uint64_t *ret_began)
+/* A file that a call of @g has been at for TICK_NS by now, duplicated; -1: none. *ret_flight is the call's place. */
+static int file_of_slow_flight(struct nnb__gate *g, uint64_t *ret_began, unsigned *ret_flight)
 {
 	for (unsigned i = 0; i < FLIGHTS; i++) {
 		uint64_t began = atomic_load_explicit(&g->flights[i].began, memory_order_acquire); /* (2) */
 		int fd;
 
 		*ret_began = began;
+		*ret_flight = i;
 		if (began <= CLAIMED || nnb__now() - began < TICK_NS)
 			continue;
 		fd = fcntl(atomic_load_explicit(&g->flights[i].fd, memory_order_relaxed), F_DUPFD_CLOEXEC, 3);
@@ -361,10 +408,12 @@ static int file_of_slow_flight(struct nnb__gate *g, uint64_t *ret_began)
 	return -1;
 }
 
-static bool has_slow_flight(struct nnb__gate *g)
+static bool gate_is_slow(struct nnb__gate *g)
 {
+	if (atomic_load_explicit(&g->beside, memory_order_relaxed) != NONE)
+		return true;
 	for (unsigned i = 0; i < FLIGHTS; i++) {
-		uint64_t began = load(&g->flights[i].began);
+		uint64_t began = time_load(&g->flights[i].began);
 
 		if (began > CLAIMED && nnb__now() - began >= TICK_NS)
 			return true;
@@ -375,45 +424,61 @@ static bool has_slow_flight(struct nnb__gate *g)
 /* Have a worker try the file of a slow call beside it, and take what another one has found. The watcher's. */
 static void gate_watch(struct nnb__gate *g)
 {
+	unsigned flight;
 	uint64_t began;
 	int fd, trial;
 
-	beside_end(g, false);
-	if (!g->errands || atomic_load_explicit(&g->beside, memory_order_relaxed) != NONE)
+	if (!beside_end(g) || !g->errands)
 		return;
-	fd = file_of_slow_flight(g, &began);
+	fd = file_of_slow_flight(g, &began, &flight);
 	if (fd < 0)
 		return;
 	trial = nnb__errand_try_begin(g->errands, fd);
 	nnb__close(fd);
-	if (trial < 0)
+	if (trial < 0 && trial_of(trial, 0) == HELD)
+		trial = BLIND;
+	else if (trial < 0)
 		return;
 	pthread_mutex_lock(&g->lock);
+	g->beside_flight = flight;
 	g->beside_call = began;
-	atomic_store_explicit(&g->beside, trial, memory_order_relaxed);
+	g->beside_until = 0;
+	atomic_store_explicit(&nnb__gate_ref(g)->beside, trial, memory_order_relaxed);
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* Watch all gates that need it. Returns the number of flights so far. */
-static uint64_t gates_watch(void)
+/* The gates for which @is_wanted, each with a reference, and *ret_n, their number. Owned; NULL: none, or no memory. */
+static struct nnb__gate **gates_find(bool (*is_wanted)(struct nnb__gate *g), uint64_t *ret_n)
 {
-	struct nnb__gate *slow[16];
-	uint64_t flights = 0;
-	unsigned n = 0;
+	struct nnb__gate **found = NULL;
+	uint64_t most = 0, n = 0;
 
 	pthread_mutex_lock(&list);
-	for (struct nnb__gate *g = gates; g; g = g->next) {
-		flights += atomic_load_explicit(&g->n_flights, memory_order_seq_cst);
-		if (n < sizeof(slow) / sizeof(slow[0]) &&
-		    (has_slow_flight(g) || atomic_load_explicit(&g->beside, memory_order_relaxed) != NONE))
-			slow[n++] = nnb__gate_ref(g);
-	}
+	for (struct nnb__gate *g = gates; g; g = g->next)
+		most += is_wanted(g);
+	if (most)
+		found = calloc(most, sizeof(struct nnb__gate *));
+	for (struct nnb__gate *g = gates; found && g && n < most; g = g->next)
+		if (is_wanted(g))
+			found[n++] = nnb__gate_ref(g);
 	pthread_mutex_unlock(&list);
-	for (unsigned i = 0; i < n; i++) {
+	*ret_n = n;
+	return found;
+}
+
+/* Watch all gates that need it; *ret_any: there are some. Returns the number of flights so far. */
+static uint64_t gates_watch(bool *ret_any)
+{
+	uint64_t flights = atomic_load_explicit(&n_flights, memory_order_seq_cst), n;
+	struct nnb__gate **slow = gates_find(gate_is_slow, &n);
+
+	*ret_any = n;
+	for (uint64_t i = 0; i < n; i++) {
 		gate_watch(slow[i]);
 		nnb__gate_unref(slow[i]);
 	}
-	return flights + n;
+	free(slow);
+	return flights;
 }
 
 static void *watch(void *arg)
@@ -423,17 +488,18 @@ static void *watch(void *arg)
 	(void)arg;
 	for (;;) {
 		uint64_t now, flights;
+		bool any;
 
 		usleep(TICK_NS / 1000);
-		flights = gates_watch();
+		flights = gates_watch(&any);
 		now = nnb__now();
-		if (flights != before)
+		if (any || flights != before)
 			since = now;
 		before = flights;
 		if (now - since < WATCH_NS)
 			continue;
 		atomic_store_explicit(&idle, 1, memory_order_seq_cst);
-		if (gates_watch() == before)
+		if (gates_watch(&any) == before && !any)
 			while (atomic_load_explicit(&idle, memory_order_relaxed))
 				nnb__futex_wait(&idle, 1, UINT32_MAX, UINT64_MAX);
 		atomic_store_explicit(&idle, 0, memory_order_relaxed);
@@ -444,13 +510,6 @@ static void *watch(void *arg)
 
 /* ---- calls ---- */
 
-/* A call of @g ends, whose turn is held: the next one must know what a worker has found beside this one. */
-static void call_end(struct nnb__gate *g, const struct nnb__gate_call *call)
-{
-	flight_end(g, call);
-	beside_end(g, true);
-}
-
 /* Try @fd's file until its lock is free, for @most at most. The turn of @g is held. */
 static enum trial free_await(struct nnb__gate *g, int fd, uint64_t most)
 {
@@ -458,7 +517,7 @@ static enum trial free_await(struct nnb__gate *g, int fd, uint64_t most)
 	enum trial r;
 
 	for (;;) {
-		refused_until = load(&g->refused_until);
+		refused_until = time_load(&g->refused_until);
 		if (refused_until > now && (refused_until > held_until || !pause_until(refused_until)))
 			return HELD;
 		r = trial_run(g, fd, until);
@@ -470,18 +529,18 @@ static enum trial free_await(struct nnb__gate *g, int fd, uint64_t most)
 
 /*
  * Take the turn of @g, once the lock of @fd's file is free as far as another process can find out. -EBUSY: it is
- * held for longer than @most, or a wait is over. An app that is not suspected waits for its turn for as long as it
- * takes.
+ * held for longer than WAIT_NS, or a wait is over. An app that is not suspected waits for its turn for as long as it
+ * takes. A thread that does not wait, because it may have a lane, has MEND_NS, and SILENCE times as long for a worker.
  */
-static int turn_when_free(struct nnb__gate *g, int fd, uint64_t most)
+static int turn_when_free(struct nnb__gate *g, int fd, bool waits)
 {
-	uint64_t began = nnb__now();
+	uint64_t most = waits ? WAIT_NS : MEND_NS, until = nnb__now() + most;
 
-	while (!turn_take(g, nnb__now() + SLICE_NS))
-		if (wait_is_over() || (gate_suspects(g) && nnb__now() - began > most))
+	while (!turn_take(g, waits ? nnb__now() + SLICE_NS : until))
+		if (!waits || wait_is_over() || (gate_suspects(g) && nnb__now() > until))
 			return -EBUSY;
-	beside_end(g, true);
-	if (!gate_suspects(g) || free_await(g, fd, most) == FREE)
+	/* this call must know what was found beside the last one */
+	if (beside_await(g, waits ? FOREVER : until) && (!gate_suspects(g) || free_await(g, fd, most) == FREE))
 		return 0;
 	turn_end(g);
 	return -EBUSY;
@@ -494,7 +553,7 @@ int nnb__gate_open(struct nnb__gate *g, int fd, bool waits, struct nnb__gate_cal
 	*call = (struct nnb__gate_call){ 0 };
 	if (!g)
 		return 0;
-	r = turn_when_free(g, fd, waits ? WAIT_NS : MEND_NS);
+	r = turn_when_free(g, fd, waits);
 	if (!r)
 		flight_begin(g, fd, call);
 	return r;
@@ -504,7 +563,7 @@ void nnb__gate_close(struct nnb__gate *g, const struct nnb__gate_call *call, uns
 {
 	if (!g)
 		return;
-	call_end(g, call);
+	flight_end(g, call);
 	if (more)
 		atomic_fetch_add_explicit(&mapped, more, memory_order_relaxed);
 	turn_end(g);
@@ -517,7 +576,7 @@ static void unmap_now(struct nnb__gate *g, void *start, size_t bytes, int fd)
 
 	flight_begin(g, fd, &call);
 	munmap(start, bytes);
-	call_end(g, &call);
+	flight_end(g, &call);
 	atomic_fetch_sub_explicit(&mapped, 1, memory_order_relaxed);
 }
 
@@ -538,8 +597,8 @@ static bool unmap_later(struct nnb__gate *g, void *start, size_t bytes, int fd, 
 	if (keeper)
 		keeper->hold(app, l->files, bytes); /* before it can be reaped */
 	pthread_mutex_lock(&list);
-	*g->late_end = l;
-	g->late_end = &l->next;
+	*g->late_tail = l;
+	g->late_tail = &l->next;
 	g->n_late++;
 	n_late++;
 	pthread_cond_broadcast(&reaper_turns);
@@ -567,15 +626,16 @@ static void file_close(int fd)
 static bool unmap_soon(struct nnb__gate *g, void *start, size_t bytes, int fd)
 {
 	uint64_t until = nnb__now() + WAIT_NS;
-	bool goes = true;
+	bool goes;
 
 	if (gate_suspects(g) && (gate_refuses(g) || has_late(g)))
 		return false;
 	while (!turn_take(g, nnb__now() + SLICE_NS))
 		if (wait_is_over() || (gate_suspects(g) && nnb__now() > until))
 			return false;
-	if (gate_suspects(g))
-		goes = !gate_refuses(g) && !has_late(g) && trial_run(g, fd, until) == FREE;
+	goes = beside_await(g, FOREVER);
+	if (goes && gate_suspects(g))
+		goes = !gate_refuses(g) && !has_late(g) && trial_run(g, fd, nnb__now() + WAIT_NS) == FREE;
 	if (goes)
 		unmap_now(g, start, bytes, fd);
 	turn_end(g);
@@ -615,22 +675,23 @@ void nnb__gate_tear_ends(struct nnb__gate *g, const struct nnb__gate_call *call)
 	flight_end(g, call);
 	now = nnb__now();
 	if (now - call->began >= TICK_NS)
-		store(&g->tore_until, now + SUSPECTED_NS);
+		time_store(&g->tore_until, now + SUSPECTED_NS);
 }
 
 bool nnb__gate_passes(struct nnb__gate *g, int fd)
 {
-	uint64_t until = g ? load(&g->tore_until) : 0, now;
+	uint64_t until = g ? time_load(&g->tore_until) : 0, now;
 
 	if (!until)
 		return true;
 	now = nnb__now();
 	if (now >= until)
 		return true;
-	beside_end(g, true);
+	if (!beside_await(g, FOREVER))
+		return false;
 	if (!gate_suspects(g))
 		return true;
-	if (turn_when_free(g, fd, WAIT_NS))
+	if (turn_when_free(g, fd, true))
 		return false;
 	turn_end(g);
 	return true;
@@ -639,7 +700,7 @@ bool nnb__gate_passes(struct nnb__gate *g, int fd)
 /* ---- the reaper ---- */
 
 /* What the reaper knows of @l is done with: it is unmapped, or left to the exit. */
-static void late_end(struct late *l)
+static void late_finish(struct late *l)
 {
 	struct nnb__gate *g = l->gate;
 	const struct nnb__gate_keeper *keeper;
@@ -671,7 +732,7 @@ static struct late *late_take(struct nnb__gate *g)
 	if (l) {
 		g->late = l->next;
 		if (!l->next)
-			g->late_end = &g->late;
+			g->late_tail = &g->late;
 	}
 	pthread_mutex_unlock(&list);
 	return l;
@@ -682,7 +743,7 @@ static void late_put_back(struct nnb__gate *g, struct late *l)
 	pthread_mutex_lock(&list);
 	l->next = g->late;
 	if (!l->next)
-		g->late_end = &l->next;
+		g->late_tail = &l->next;
 	g->late = l;
 	pthread_mutex_unlock(&list);
 }
@@ -704,7 +765,7 @@ static enum trial late_try(struct nnb__gate *g, const struct late *l)
 	if (trial == NONE) {
 		trial = nnb__errand_try_begin(g->errands, l->fd);
 		if (trial < 0)
-			return trial_of(g, trial, 0);
+			return trial_of(trial, 0);
 		g->reaping = trial;
 	} else {
 		return SILENT;
@@ -716,7 +777,7 @@ static enum trial late_try(struct nnb__gate *g, const struct late *l)
 	}
 	g->reaping = NONE;
 	r = nnb__errand_try_end(g->errands, trial, &none, &blocked);
-	return trial_of(g, r, blocked);
+	return trial_of(r, blocked);
 }
 
 /* End the reaper's trial of a file of @g that is not unmapped any more, or not soon. */
@@ -730,6 +791,21 @@ static void late_give_up(struct nnb__gate *g)
 	g->reaping = NONE;
 }
 
+/* Whether @l can be unmapped now. The turn of @g is held. */
+static bool late_is_free(struct nnb__gate *g, const struct late *l)
+{
+	enum trial r = late_try(g, l);
+	uint32_t strikes = atomic_load_explicit(&g->strikes, memory_order_relaxed);
+	uint64_t now = nnb__now();
+
+	if (!g->quiet_since || strikes != g->quiet_strikes)
+		g->quiet_since = now;
+	if (r != FREE)
+		g->quiet_since = 0;
+	g->quiet_strikes = strikes;
+	return r == FREE && (!strikes || now - g->quiet_since >= QUIET_NS);
+}
+
 /* Unmap some late mappings of @g. Returns whether it can go on at once. */
 static bool gate_reap(struct nnb__gate *g)
 {
@@ -741,44 +817,35 @@ static bool gate_reap(struct nnb__gate *g)
 		if (left)
 			late_give_up(g);
 		if (!left && turn_take(g, 0)) {
-			enum trial r = late_try(g, l);
-			uint32_t strikes = atomic_load_explicit(&g->strikes, memory_order_relaxed);
-
-			is_free = r == FREE && (!strikes || g->quiet >= QUIET);
-			g->quiet = r == FREE ? g->quiet + 1 : 0;
+			is_free = beside_end(g) && late_is_free(g, l);
 			if (is_free)
 				unmap_now(g, l->start, l->bytes, l->fd);
-			if (atomic_load_explicit(&g->strikes, memory_order_relaxed) > strikes)
-				g->quiet = 0;
 			turn_end(g);
 		}
 		if (!is_free) {
 			late_put_back(g, l);
 			return false;
 		}
-		late_end(l);
+		late_finish(l);
 	}
 	return true;
+}
+
+static bool gate_is_late(struct nnb__gate *g)
+{
+	return g->late;
 }
 
 /* Visit all gates once. Returns whether one of them can go on at once. */
 static bool gates_reap(void)
 {
 	bool goes_on = false;
-	uint64_t n = 0, i = 0;
-	struct nnb__gate **some;
+	uint64_t n;
+	struct nnb__gate **some = gates_find(gate_is_late, &n);
 
-	pthread_mutex_lock(&list);
-	for (const struct nnb__gate *g = gates; g; g = g->next)
-		n += g->late != NULL;
-	some = calloc(n + 1, sizeof(struct nnb__gate *));
-	for (struct nnb__gate *g = gates; some && g; g = g->next)
-		if (g->late)
-			some[i++] = nnb__gate_ref(g);
-	pthread_mutex_unlock(&list);
-	for (uint64_t k = 0; k < i; k++) {
-		goes_on |= gate_reap(some[k]);
-		nnb__gate_unref(some[k]);
+	for (uint64_t i = 0; i < n; i++) {
+		goes_on |= gate_reap(some[i]);
+		nnb__gate_unref(some[i]);
 	}
 	free(some);
 	return goes_on;
@@ -818,11 +885,15 @@ static int thread_start(void *(*run)(void *arg))
 
 int nnb__gates_begin(void)
 {
-	int r;
+	static bool watched;
+	int r = 0;
 
+	atomic_store_explicit(&leaving, false, memory_order_relaxed); /* an earlier service has left */
 	if (begun)
 		return 0;
-	r = thread_start(watch);
+	if (!watched)
+		r = thread_start(watch);
+	watched = !r;
 	if (!r)
 		r = thread_start(reap);
 	begun = !r;
@@ -849,7 +920,10 @@ uint64_t nnb__gates_mapped(void)
 	return atomic_load_explicit(&mapped, memory_order_relaxed);
 }
 
-/* Free the gates that nobody uses, and of which nothing need be remembered. The lock of the list is held. */
+/*
+ * Free the gates that nobody uses, and of which nothing need be remembered: slow tears count for suspected apps alone.
+ * The lock of the list is held.
+ */
 static void gates_forget(void)
 {
 	struct nnb__gate **at = &gates;
@@ -857,7 +931,7 @@ static void gates_forget(void)
 	while (*at) {
 		struct nnb__gate *g = *at;
 
-		if (load(&g->refs) || gate_suspects(g)) {
+		if (time_load(&g->refs) || gate_suspects(g)) {
 			at = &g->next;
 			continue;
 		}
@@ -877,7 +951,7 @@ static struct nnb__gate *gate_new(uint32_t key)
 	g->key = key;
 	g->reaping = NONE;
 	atomic_store_explicit(&g->beside, NONE, memory_order_relaxed);
-	g->late_end = &g->late;
+	g->late_tail = &g->late;
 	pthread_mutex_init(&g->lock, NULL);
 	pthread_cond_init(&g->turn_ends, NULL);
 	g->next = gates;
@@ -919,8 +993,7 @@ struct nnb__gate *nnb__gate_ref(struct nnb__gate *g)
 
 struct nnb__gate *nnb__gate_unref(struct nnb__gate *g)
 {
-	const struct nnb__errand_wait none = { 0 };
-	uint64_t refs = g ? load(&g->refs) : 0, blocked;
+	uint64_t refs = g ? time_load(&g->refs) : 0;
 
 	while (refs > 1)
 		if (atomic_compare_exchange_weak_explicit(&g->refs, &refs, refs - 1, memory_order_acq_rel,
@@ -929,13 +1002,10 @@ struct nnb__gate *nnb__gate_unref(struct nnb__gate *g)
 	if (!g)
 		return NULL;
 	pthread_mutex_lock(&list);
-	assert(load(&g->refs));
-	if (atomic_fetch_sub_explicit(&g->refs, 1, memory_order_acq_rel) == 1) { /* no one has its turn */
-		int trial = atomic_exchange_explicit(&g->beside, NONE, memory_order_relaxed);
-
-		if (trial != NONE)
-			nnb__errand_try_end(g->errands, trial, &none, &blocked);
-		late_give_up(g);
+	assert(time_load(&g->refs));
+	if (atomic_fetch_sub_explicit(&g->refs, 1, memory_order_acq_rel) == 1) {
+		/* no trial is under way: one beside a call has a reference, and so has each late mapping */
+		assert(atomic_load_explicit(&g->beside, memory_order_relaxed) == NONE && g->reaping == NONE);
 		g->errands = nnb__errands_unref(g->errands);
 	}
 	pthread_mutex_unlock(&list);

@@ -777,8 +777,9 @@ void nnb_service_prober_stop(int prober)
 }
 
 /*
- * The most workers of all apps together (memory/errand.h). A worker takes two descriptors here, and a process: all
- * together at most an eighth of the service's own quarter of threads, and half of that of descriptors.
+ * The most workers of all apps together, of which half as many more may make trials (memory/errand.h). A worker takes
+ * two descriptors here, and a process: all together at most a fifth of the service's own quarter of threads, and three
+ * quarters of that of descriptors.
  */
 static unsigned workers_most(const struct nnb_service *s)
 {

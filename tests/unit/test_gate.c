@@ -30,12 +30,24 @@ static struct nnb__gate *g, *other;
 /* ---- the workers ---- */
 
 static atomic_uint blocked_ms, tries;
+static atomic_int result, begins; /* of a trial; what nnb__errand_try_begin returns, if not 0 */
+static atomic_bool never_ends;    /* no worker answers. Its trial is given up with -ETIMEDOUT */
+static _Atomic uint64_t trial_began;
+
+/* All answers are good again, and come at once. */
+static void workers_answer(void)
+{
+	atomic_store(&blocked_ms, 0);
+	atomic_store(&result, 0);
+	atomic_store(&begins, 0);
+	atomic_store(&never_ends, false);
+}
 
 static int answer(uint64_t *ret_blocked_ns)
 {
 	*ret_blocked_ns = atomic_load(&blocked_ms) * MS;
 	atomic_fetch_add(&tries, 1);
-	return 0;
+	return atomic_load(&result);
 }
 
 struct nnb__errands *nnb__errands_of(uint32_t key)
@@ -51,35 +63,38 @@ struct nnb__errands *nnb__errands_unref(struct nnb__errands *errands)
 	return NULL;
 }
 
-unsigned nnb__errands_left(struct nnb__errands *errands)
-{
-	(void)errands;
-	return 0;
-}
-
 int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret_blocked_ns)
 {
 	(void)errands, (void)fd, (void)wait;
-	return answer(ret_blocked_ns);
+	if (!atomic_load(&begins))
+		return answer(ret_blocked_ns);
+	*ret_blocked_ns = 0;
+	return atomic_load(&begins);
 }
 
 int nnb__errand_try_begin(struct nnb__errands *errands, int fd)
 {
 	(void)errands, (void)fd;
-	return 0;
+	atomic_store(&trial_began, nnb__now());
+	return atomic_load(&begins);
 }
 
 bool nnb__errand_try_has_ended(struct nnb__errands *errands, int trial)
 {
 	(void)errands, (void)trial;
-	return true;
+	return !atomic_load(&never_ends);
 }
 
 int nnb__errand_try_end(struct nnb__errands *errands, int trial, const struct nnb__errand_wait *wait,
                         uint64_t *ret_blocked_ns)
 {
-	(void)errands, (void)trial, (void)wait;
-	return answer(ret_blocked_ns);
+	(void)errands, (void)trial;
+	if (atomic_load(&never_ends) && wait->goes_on && !wait->goes_on())
+		return -ECANCELED;
+	if (!atomic_load(&never_ends))
+		return answer(ret_blocked_ns);
+	*ret_blocked_ns = nnb__now() - atomic_load(&trial_began);
+	return -ETIMEDOUT;
 }
 
 /* ---- what an app is charged ---- */
@@ -123,7 +138,7 @@ static int set_up(void **state)
 
 	(void)state;
 	key += 2;
-	atomic_store(&blocked_ms, 0);
+	workers_answer();
 	g = nnb__gate_of(key, &keeper, &file);
 	other = nnb__gate_of(key + 1, NULL, NULL);
 	return !g || !other;
@@ -272,6 +287,176 @@ static void executions_over_torn_pages_are_tried(void **state)
 		usleep(1000);
 }
 
+/* Whether a map of @g is refused at once: it is, while a strike lasts for longer than a map waits. */
+static bool is_refused_at_once(void)
+{
+	uint64_t began = nnb__now();
+
+	return map_once(g, 0) == -EBUSY && nnb__now() - began < 1000 * MS;
+}
+
+/*
+ * No trial can begin, because all workers were left behind: a slow call makes the app suspected, the next one is a
+ * strike that counts for as long as that call took.
+ */
+static void who_left_all_workers_behind_is_judged(void **state)
+{
+	struct nnb__gate_call call;
+
+	(void)state;
+	atomic_store(&begins, -EBUSY);
+	assert_int_equal(map_once(g, SLOW_US), 0);
+	atomic_store(&begins, 0);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&begins, -EBUSY);
+	usleep(2 * SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	workers_answer();
+	assert_true(is_refused_at_once());
+	assert_int_equal(map_once(other, 0), 0);
+}
+
+/* No worker is free: that is no fault of the app. */
+static void without_a_free_worker_nothing_is_judged(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		atomic_store(&begins, -ETIMEDOUT);
+		assert_int_equal(map_once(g, SLOW_US), 0);
+		assert_int_equal(map_once(g, 0), 0);
+		workers_answer();
+		assert_int_equal(map_once(g, 0), 0);
+	}
+}
+
+/* The worker does not answer while the call goes on, nor soon after it: the trial is given up, and is a strike. */
+static void a_trial_without_an_answer_is_given_up(void **state)
+{
+	struct nnb__gate_call call;
+	uint64_t began;
+
+	(void)state;
+	become_suspected();
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&never_ends, true);
+	usleep(SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	began = nnb__now();
+	assert_int_equal(map_once(g, 0), -EBUSY); /* it waits for the trial first */
+	assert_true(nnb__now() - began < 20000 * MS);
+	workers_answer();
+	assert_true(is_refused_at_once());
+}
+
+/* A client that hangs up does not take the trial beside its last call with it. */
+static void who_hangs_up_is_judged(void **state)
+{
+	struct nnb__gate_call call;
+
+	(void)state;
+	become_suspected();
+	atomic_store(&gone, true);
+	nnb__gate_enter(g, &gone);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&never_ends, true);
+	usleep(SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), -EBUSY);
+	nnb__gate_enter(NULL, NULL);
+	atomic_store(&blocked_ms, 1000);
+	atomic_store(&never_ends, false);
+	usleep(SLOW_US); /* the watcher asks for the answer */
+	workers_answer();
+	assert_true(is_refused_at_once());
+}
+
+/* A thread that may have a lane waits neither for a trial nor for a turn. */
+static void who_has_a_lane_does_not_wait(void **state)
+{
+	struct nnb__gate_call call, second;
+	uint64_t began;
+
+	(void)state;
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&never_ends, true);
+	began = nnb__now();
+	assert_int_equal(nnb__gate_open(g, file, false, &second), -EBUSY); /* the turn */
+	assert_true(nnb__now() - began < 1000 * MS);
+	usleep(SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	began = nnb__now();
+	assert_int_equal(nnb__gate_open(g, file, false, &second), -EBUSY); /* the trial beside that call */
+	assert_true(nnb__now() - began < 1000 * MS);
+	workers_answer();
+	while (nnb__gate_open(g, file, false, &second))
+		usleep(1000);
+	nnb__gate_close(g, &second, 0);
+}
+
+/* More apps than 16 wait, and the oldest one is the one whose lock is held. */
+static void each_of_many_apps_is_watched(void **state)
+{
+	enum { APPS = 20 };
+	struct nnb__gate *apps[APPS];
+	struct nnb__gate_call calls[APPS], call;
+
+	(void)state;
+	become_suspected();
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	for (uint32_t i = 0; i < APPS; i++) {
+		apps[i] = nnb__gate_of(1000 + i, NULL, NULL);
+		assert_int_equal(nnb__gate_open(apps[i], file, true, &calls[i]), 0);
+	}
+	usleep(SLOW_US);
+	atomic_store(&blocked_ms, 1000);
+	usleep(SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	workers_answer();
+	for (unsigned i = 0; i < APPS; i++) {
+		nnb__gate_close(apps[i], &calls[i], 0);
+		nnb__gate_unref(apps[i]);
+	}
+	assert_true(is_refused_at_once());
+}
+
+/* A mapping of an app with strikes is unmapped after a second of good trials, and no sooner. */
+static void strikes_make_the_reaper_wait(void **state)
+{
+	void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	struct nnb__gate_call call;
+	uint64_t began;
+
+	(void)state;
+	assert_ptr_not_equal(p, MAP_FAILED);
+	become_suspected();
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&blocked_ms, 100);
+	usleep(SLOW_US);
+	nnb__gate_close(g, &call, 1);
+	atomic_store(&blocked_ms, 0);
+	began = nnb__now();
+	nnb__gate_unmap(g, p, PAGE, dup(file), 2);
+	assert_int_equal(atomic_load(&files_held), 2);
+	while (atomic_load(&files_held))
+		usleep(1000);
+	assert_true(nnb__now() - began >= 1000 * MS);
+}
+
+/* After the service has left, nothing is unmapped; a later service of the process has gates again. */
+static void gates_begin_again(void **state)
+{
+	void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+
+	(void)state;
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_true(nnb__gates_leave(nnb__now()));
+	nnb__gate_unmap(g, p, PAGE, -1, 2);
+	assert_int_equal(msync(p, PAGE, MS_ASYNC), 0);
+	assert_int_equal(nnb__gates_begin(), 0);
+	nnb__gate_unmap(g, p, PAGE, -1, 2);
+	assert_int_equal(msync(p, PAGE, MS_ASYNC), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +466,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_unmapped_stays_charged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wait_ends_with_its_app, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(executions_over_torn_pages_are_tried, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_left_all_workers_behind_is_judged, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_a_free_worker_nothing_is_judged, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_trial_without_an_answer_is_given_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_hangs_up_is_judged, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_has_a_lane_does_not_wait, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_of_many_apps_is_watched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(strikes_make_the_reaper_wait, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gates_begin_again, set_up, tear_down),
 	};
 
 	file = memfd_create("file", MFD_CLOEXEC);

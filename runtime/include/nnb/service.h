@@ -71,8 +71,8 @@ NNB_PUBLIC int nnb_service_prober(int *ret);
 NNB_PUBLIC void nnb_service_prober_stop(int prober);
 
 /*
- * The number of mappings of apps' files that nnb_service_run has left, for the kernel to unmap when the process
- * exits; 0 without a prober.
+ * The number of mappings of apps' files that there are, of all services of the process. After nnb_service_run, the
+ * kernel unmaps them when the process exits. 0 without a prober.
  */
 NNB_PUBLIC uint64_t nnb_service_mapped(void);
 
