@@ -719,7 +719,9 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 	result->timing = NNB_NO_TIMING;
 	if (x->repeats && x->changes == p->changes && x->shapes == result->shapes) {
 		assert(x->execution);
-		result->status = nnb_execution_restart(x->execution);
+		result->status = nnb__execution_passes(x->execution, reason);
+		if (!result->status)
+			result->status = nnb_execution_restart(x->execution);
 	} else {
 		result->status = execution_begin(x, p, result, reason);
 		x->repeats = !result->status && x->cached && nnb__execution_repeats(x->execution);

@@ -213,6 +213,17 @@ static enum nnb_status pools_refused(struct nnb_reason *reason)
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
+enum nnb_status nnb__execution_passes(const struct nnb_execution *e, struct nnb_reason *reason)
+{
+	bool passes = true;
+
+	for (uint32_t i = 0; e->files && passes && i < e->n_mappings; i++)
+		passes = !e->mappings[i] || nnb__mapping_passes(e->mappings[i]);
+	for (uint32_t i = 0; e->files && passes && i < e->prepared->model->n_pools; i++)
+		passes = nnb__mapping_passes(e->prepared->graph->mappings[i]);
+	return passes ? NNB_STATUS_NONE : pools_refused(reason);
+}
+
 static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_request *request,
                                   struct nnb_mapping *const *mappings, struct nnb_reason *reason)
 {
@@ -251,10 +262,8 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 		}
 		e->files |= nnb__mapping_is_file(e->mappings[i]);
 		e->n_mappings++;
-		if (e->mappings[i] && !nnb__mapping_passes(e->mappings[i]))
-			return pools_refused(reason);
 	}
-	return NNB_STATUS_NONE;
+	return nnb__execution_passes(e, reason);
 }
 
 /* ---- arguments ---- */

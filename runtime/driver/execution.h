@@ -15,6 +15,13 @@
 bool nnb__execution_repeats(const struct nnb_execution *execution);
 
 /*
+ * Whether the execution may use the files of its request and of its model now, though these may be cut (memory/gate.h).
+ * NONE or RESOURCE_EXHAUSTED_TRANSIENT. It may wait for seconds: call this without a lane, before nnb_execution_restart
+ * for a further request. nnb_execution_begin asks this.
+ */
+enum nnb_status nnb__execution_passes(const struct nnb_execution *execution, struct nnb_reason *reason);
+
+/*
  * Would the execution compute the same if it started over? False if an output overlaps an input or a pool of the
  * model's constants, even by two mappings of one file, or if there are too many of them to compare.
  */
