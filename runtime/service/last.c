@@ -1,11 +1,11 @@
 /*
  * last.c -- exits without a wait for the files that this process has mapped.
  *
- * The memory of a process is unmapped by the last process that has it, before its exit is seen. So a child that shares
- * the memory (CLONE_VM) has it unmapped after this process's exit was seen.
+ * The kernel unmaps the memory in the last process that uses it, before that process's exit is seen. A child that
+ * shares the memory (CLONE_VM) is that last process, so the exit of this one is seen at once.
  *
  * CONCURRENCY  The child runs while this thread waits, and beside the other threads until they are ended. It has a
- *           stack of its own, and makes system calls only.
+ *           stack of its own, and makes system calls only, which may change the errno of this thread.
  */
 #include "service/last.h"
 
@@ -30,8 +30,9 @@ static int stay(void *arg)
 		syscall(SYS_close_range, 0U, (unsigned)parent.fd - 1, 0U);
 	syscall(SYS_close_range, (unsigned)parent.fd + 1, ~0U, 0U);
 	atomic_store_explicit(&is_apart, true, memory_order_release);
-	while (parent.fd >= 0 && syscall(SYS_ppoll, &parent, 1UL, NULL, NULL, 0UL) < 0)
-		; /* readable once all its threads have ended */
+	while (parent.fd >= 0 &&
+	       syscall(SYS_ppoll, &parent, 1UL, NULL, NULL, 0UL) < 0) /* readable once all its threads have ended */
+		;
 	syscall(SYS_exit_group, 0);
 	return 0;
 }
@@ -45,7 +46,7 @@ enum { HAS_CHILD = 1 };
 _Noreturn void last_exit(int status)
 {
 	static unsigned char stack[STACK] __attribute__((aligned(64)));
-	int pid = HAS_CHILD ? clone(stay, stack + sizeof(stack), CLONE_VM | SIGCHLD, (void *)(intptr_t)getpid()) : -1;
+	pid_t pid = HAS_CHILD ? clone(stay, stack + sizeof(stack), CLONE_VM | SIGCHLD, (void *)(intptr_t)getpid()) : -1;
 
 	for (int i = 0; pid > 0 && i < WAITS && !atomic_load_explicit(&is_apart, memory_order_acquire); i++)
 		usleep(WAIT_US);
