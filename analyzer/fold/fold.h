@@ -16,6 +16,7 @@
 struct bsa_fold_options {
 	/* how late a summary (exec_service) may report a lane; 0: these traces have no summaries */
 	uint64_t horizon_ns;
+	bool goes_on;           /* records still come, and what is known by now cannot wait for them: pending.h */
 	uint64_t window_ns;     /* window of app_lag; 0: 100 ms */
 	uint64_t starvation_ns; /* 0: BSA_FOLD_STARVATION_NS */
 	uint32_t under_way_max; /* 0: 32768 executions */

@@ -138,7 +138,7 @@ static void note_heard(struct bsa_fold *f, unsigned instance, uint64_t at)
 	struct bsa_heard *heard = &p->heard[instance];
 	uint64_t decided = p->n_gaps - p->n_gaps_kept;
 
-	if (!f->voices.heard[instance] && !heard->last.gap && f->voices.n_heard)
+	if (!f->options.goes_on && !f->voices.heard[instance] && !heard->last.gap && f->voices.n_heard)
 		heard->new_since = p->n_gaps;
 	if (heard->first.gap <= decided)
 		heard->first = heard->last;
@@ -245,7 +245,8 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 		gap = gap_without_stop(p, instance, e, 0);
 		if (gap > p->asked)
 			p->asked = gap;
-		gap = gap_without_stop(p, instance, e, BSA_PENDING_SETTLES);
+		if (!f->options.goes_on)
+			gap = gap_without_stop(p, instance, e, BSA_PENDING_SETTLES);
 	}
 	if (bsa_event_is_repeated(e))
 		release_gaps(f, HIDES);

@@ -15,9 +15,11 @@
  *         new sessions just before. So the event counts if the service was heard at least BSA_PENDING_SETTLES before
  *         it, and since the gap (a summary: before it read its request), and was there before the gap. Until one of
  *         the two is seen, the records after the gap are held back. A gap before the first event hides nothing. At
- *         the end any such event counts: before LTTng stops a session, it tells the process that it began. With
- *         neither, at the end or after KEPT_MAX bytes, a gap is a hole if there is a service whose lanes it could
- *         hide, unless a rotation accounts for it.
+ *         the end any such event counts: before LTTng stops a session, it tells the process that it began. And in a
+ *         recording that goes on any counts at once, whichever service it is of: one that has nothing to do, or a
+ *         session that is stopped, may bring no other for ever, and figures cannot wait. An import of the same is
+ *         not so quick. With neither, at the end or after KEPT_MAX bytes, a gap is a hole if there is a service
+ *         whose lanes it could hide, unless a rotation accounts for it.
  *
  * All other losses are certain. A time that hides nothing is dropped, and not reported.
  */

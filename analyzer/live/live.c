@@ -305,7 +305,8 @@ static struct bsa_facts facts_of(struct bsa_live *l)
 
 static int begin_fold(struct bsa_live *l, struct bsa_err *err)
 {
-	const struct bsa_fold_options options = { .horizon_ns = l->options.compact ? horizon_ns : 0,
+	const struct bsa_fold_options options = { .goes_on = true,
+		                                  .horizon_ns = l->options.compact ? horizon_ns : 0,
 		                                  .starvation_ns = l->options.starvation_ns,
 		                                  .tenants_max = TENANTS_MAX,
 		                                  .last = l->last };
