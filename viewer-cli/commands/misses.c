@@ -81,7 +81,7 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	char misses[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_RECORDED_TEXT];
 	const struct bsv_missed *t = &m->missed;
 	const char *cause = "", *first;
-	int64_t n;
+	int64_t n = 0;
 
 	if (m->none)
 		return "no execution fits";
@@ -104,10 +104,11 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 	if (!t->missed)
 		return first;
 
-	if (bsv_rows_step(causes, NULL) > 0)
+	if (bsv_rows_step(causes, NULL) > 0) {
 		cause = bsv_rows_cell(causes, 0).text;
+		n = bsv_rows_get(causes, 1, 0);
+	}
 	cause = cause ? cause : ""; /* NULL: a cause that this version does not know */
-	n = bsv_rows_get(causes, 1, 0);
 	return bsv_report_text(report, "%s; %s of them %s: %s%s", first ? first : "",
 	                       *cause ? bsv_count(misses, (uint64_t)n) : "none", cause, bsv_cause_text(cause),
 	                       main_culprit(report, culprits, cause, n));
