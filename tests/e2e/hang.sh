@@ -69,7 +69,7 @@ serve_no_more
 judged known FAIL
 is_said known 'NO EVENT of any program in the last [0-9.]+ s, with executions under way'
 is_said known ' 1 +silent +no event of the service \(pid [0-9]+\) was recorded in the last [0-9.]+ s, while clients waited for [0-9]+ answers, longest for [0-9.]+ s: .*; it hung, or had died: '
-is_said known ' starvation +bg.s mobilenet-640 waited .*; no event of the service was recorded for [0-9]+ % of that time'
+is_said known ' starvation +bg.s mobilenet-640 waited .*; no event of the service was recorded for [0-9]+ % of that (time|sum)'
 ! grep -q ' held the lane ' "$tmp/known.summary" || wrong "known: an app is blamed: $(<"$tmp/known.summary")"
 [[ $("$burstscope" sql "$tmp/known.db" --format csv \
 	"SELECT count(*) > 0 FROM execution WHERE quality = 'open' AND miss = 'late' AND lateness_ns IS NULL" | tail -1) == 1 ]] ||
