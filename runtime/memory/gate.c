@@ -529,8 +529,9 @@ static enum trial free_await(struct nnb__gate *g, int fd, uint64_t most)
 
 /*
  * Take the turn of @g, once the lock of @fd's file is free as far as another process can find out. -EBUSY: it is
- * held for longer than WAIT_NS, or a wait is over. An app that is not suspected waits for its turn for as long as it
- * takes. A thread that does not wait, because it may have a lane, has MEND_NS, and SILENCE times as long for a worker.
+ * held for longer than WAIT_NS. -ECANCELED: the wait is over. An app that is not suspected waits for its turn for as
+ * long as it takes. A thread that does not wait, because it may have a lane, has MEND_NS, and SILENCE times as long
+ * for a worker.
  */
 static int turn_when_free(struct nnb__gate *g, int fd, bool waits)
 {
@@ -538,12 +539,12 @@ static int turn_when_free(struct nnb__gate *g, int fd, bool waits)
 
 	while (!turn_take(g, waits ? nnb__now() + SLICE_NS : until))
 		if (!waits || wait_is_over() || (gate_suspects(g) && nnb__now() > until))
-			return -EBUSY;
+			return wait_is_over() ? -ECANCELED : -EBUSY;
 	/* this call must know what was found beside the last one */
 	if (beside_await(g, waits ? FOREVER : until) && (!gate_suspects(g) || free_await(g, fd, most) == FREE))
 		return 0;
 	turn_end(g);
-	return -EBUSY;
+	return wait_is_over() ? -ECANCELED : -EBUSY;
 }
 
 int nnb__gate_open(struct nnb__gate *g, int fd, bool waits, struct nnb__gate_call *call)

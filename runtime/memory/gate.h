@@ -70,8 +70,9 @@ struct nnb__gate_call {
 };
 
 /*
- * Before mapping @fd. 0: call nnb__gate_close afterwards, at once, while @fd is open; -EBUSY: do not map it. @waits:
- * it may wait for seconds, because this thread has no lane. NULL is fine.
+ * Before mapping @fd. 0: call nnb__gate_close afterwards, at once, while @fd is open; -EBUSY: do not map it;
+ * -ECANCELED: nor that, because the app is gone or the service stops. @waits: it may wait for seconds, because this
+ * thread has no lane. NULL is fine.
  */
 int nnb__gate_open(struct nnb__gate *gate, int fd, bool waits, struct nnb__gate_call *call);
 /* @more: the number of mappings that have been made meanwhile. */

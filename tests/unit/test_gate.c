@@ -259,7 +259,7 @@ static void a_wait_ends_with_its_app(void **state)
 	nnb__gate_enter(g, &gone);
 	assert_int_equal(pthread_create(&thread, NULL, set_gone, NULL), 0);
 	began = nnb__now();
-	assert_int_equal(map_once(g, 0), -EBUSY);
+	assert_int_equal(map_once(g, 0), -ECANCELED);
 	assert_true(nnb__now() - began < 1500 * MS);
 	nnb__gate_enter(NULL, NULL);
 	pthread_join(thread, NULL);
@@ -361,7 +361,7 @@ static void who_hangs_up_is_judged(void **state)
 	atomic_store(&never_ends, true);
 	usleep(SLOW_US);
 	nnb__gate_close(g, &call, 0);
-	assert_int_equal(nnb__gate_open(g, file, true, &call), -EBUSY);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), -ECANCELED);
 	nnb__gate_enter(NULL, NULL);
 	atomic_store(&blocked_ms, 1000);
 	atomic_store(&never_ends, false);
