@@ -174,7 +174,7 @@ static struct bsa_execution execution_of(const struct world_of_calls *w, const s
 		.miss = answered ? BSA_MISS_LATE : BSA_MISS_ABORTED,
 		.missed_at = answered ? BSA_NEVER : over,
 		.deadline = submitted(c, d) + c->budget,
-		.cpu = BSA_NEVER,
+		.cpu = ran ? d->ran : BSA_NEVER,
 		.estimate = BSA_NEVER,
 		.redo = answered && d->ran > own ? d->ran - own : 0,
 		.preemptions = ran ? d->stretches - 1 : 0,
