@@ -245,6 +245,20 @@ static void the_service_stops_in_time(void **state)
 		child_kill(&attackers[i]);
 }
 
+/* The service has ended. */
+static int tear_down(void **state)
+{
+	struct one_app *f = *state;
+
+	nnb_remote_release(f->remote);
+	nnb_client_close(f->client);
+	nnb_model_free(f->adds);
+	io_fini(&f->io);
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
@@ -256,7 +270,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 #define TEST(f) add_test(f, set_up, one_app_tear_down, NULL, "%s", #f)
-	add_test(the_service_stops_in_time, set_up, NULL, NULL, "%s", "the_service_stops_in_time");
+	add_test(the_service_stops_in_time, set_up, tear_down, NULL, "%s", "the_service_stops_in_time");
 	TEST(who_holds_no_lock_is_never_refused);
 	return _cmocka_run_group_tests("service: locks of files", tests, n_tests, NULL, NULL);
 }
