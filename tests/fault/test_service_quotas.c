@@ -432,7 +432,8 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	n = app_counts(client);
 	print_message("of %ju threads apps have %ju; the service has %u\n", (uintmax_t)n.threads.limit,
 	              (uintmax_t)n.threads.all, service_footprint(&f->s).threads);
-	assert_int_equal(n.threads.limit, TASKS - 1); /* one has nnburstd-prober, a process of that user */
+	/* One has nnburstd-prober, a process of that user; that of the service before may not have ended yet. */
+	assert_in_range(n.threads.limit, TASKS - 2, TASKS - 1);
 	assert_true(n.threads.all > TASKS / 4 && n.threads.all <= TASKS / 4 * 3);
 	assert_int_equal(n.threads.app, 2); /* one for the connection, one for a channel */
 	longest_visit(&f->s, m, client);
