@@ -323,7 +323,10 @@ static _Noreturn void prober_run(int sock)
 	}
 }
 
-/* Keep @sock alone, as descriptor 3: whoever reads what the service prints waits for no worker. */
+/*
+ * Keep only @sock, as descriptor 3. A program that reads the service's output until its end must not wait for workers,
+ * so they do not have that file.
+ */
 static void descriptors_close(int sock)
 {
 	int nothing;

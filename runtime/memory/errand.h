@@ -102,7 +102,7 @@ int nnb__errand_seal(struct nnb__errands *errands, int fd, int seals, const stru
 /* ftruncate. 0 or -errno. */
 int nnb__errand_truncate(struct nnb__errands *errands, int fd, uint64_t bytes, const struct nnb__errand_wait *wait);
 
-/* fstat: 0 and the size of a regular file; -EINVAL: it is none; another -errno. */
+/* fstat. 0, and *ret is the size; -EINVAL: @fd is no regular file; or the -errno of fstat. */
 int nnb__errand_size(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret);
 
 /* fstatfs: 0 and the magic number of the file system; or -errno. */

@@ -922,8 +922,8 @@ uint64_t nnb__gates_mapped(void)
 }
 
 /*
- * Free the gates that nobody uses, and of which nothing need be remembered: slow tears count for suspected apps alone.
- * The lock of the list is held.
+ * Free the gates without references whose apps are not suspected: what is known of slow tears matters only for
+ * suspected apps. The lock of the list is held.
  */
 static void gates_forget(void)
 {

@@ -115,7 +115,7 @@ static void apps_of_one_name_and_two_users_are_kept_apart(void **state)
 	expect_limit_of_second(*state, "camera", "camera");
 }
 
-/* An execution of @model of @app: 0 is none. */
+/* An execution of @model of @app; 0: it has none. */
 static void is_executed(struct bsa_store *s, uint32_t app, uint32_t model)
 {
 	static uint64_t id;

@@ -306,7 +306,7 @@ static void members_of_the_wrong_type_are_ignored_and_lists_are_cut(void **state
 	assert_null(c.summary);
 	assert_int_equal(c.n_fired, 0);
 	assert_int_equal(c.n_causes, BSV_CASE_CAUSES);
-	assert_int_equal(c.unnamed, 0); /* a negative number of things is none */
+	assert_int_equal(c.unnamed, 0); /* a case with a negative number is read as 0 */
 	assert_int_equal(c.bytes, 0);
 	assert_int_equal(c.causes[0].n, 0);
 	bsv_case_fini(&c);

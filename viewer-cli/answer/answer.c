@@ -537,8 +537,8 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		if (p->hidden && !a->call->asked.part && a->call->asked.format == BSV_TABLE)
 			continue; /* nothing reads it */
 		/*
-		 * Where the first rows alone are printed, SQLite is told so: it keeps no others while it sorts. A table
-		 * counts the others, and a user's own query stays as it is.
+		 * If only the first rows are printed, the query gets a LIMIT, so that SQLite keeps no others while it
+		 * sorts. A table gets none, because it counts the others; nor does a user's own query.
 		 */
 		if (p->sql && most && a->call->asked.format != BSV_TABLE && !p->raw)
 			first = bsv_fill(bsv_sql_first_rows, (const struct bsv_placeholder[]){ { "rows", p->sql },

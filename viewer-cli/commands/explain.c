@@ -310,7 +310,7 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 
 		if (!cause->primary)
 			continue;
-		/* Where the run had no cpu, the machine can do better, or nobody knows what the run waited for. */
+		/* If the run waited for a cpu, the advice is about the machine; if it slept, no advice is known. */
 		own = bsv_explained_unrun(x) && bsv_explained_slept(x)
 		              ? NULL
 		              : bsv_advice(&(struct bsv_advised){ bsv_explained_unrun(x) ? "machine" : cause->cause,

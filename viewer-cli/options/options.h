@@ -18,7 +18,10 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 /* May an answer of @command, which has its parts, have @part? */
 bool bsv_options_has_part(const struct bsv_command *command, const char *part);
 
-/* Refuse @part, which is none of the @n names that are @stride bytes apart: BSA_E_USAGE with the nearest, or all. */
+/*
+ * Fill @err for @part, which is not among the @n names; the pointers to them are @stride bytes apart. The message
+ * suggests the most similar name, or lists all. Returns BSA_E_USAGE.
+ */
 int bsv_options_no_part(const char *part, const char *const *names, size_t n, size_t stride, struct bsa_err *err);
 
 /* Pass each option of @command to @take, in the order of its help. */
