@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/suspicion.h"
+
 struct nnb__gate;
 
 /* Why a request that has files mapped is RESOURCE_EXHAUSTED_TRANSIENT. */
@@ -65,8 +67,7 @@ struct nnb__errands *nnb__gate_errands(struct nnb__gate *gate);
 
 /* A call under way. */
 struct nnb__gate_call {
-	uint64_t began;
-	unsigned flight; /* its place among those that are watched */
+	struct nnb__flight flight;
 };
 
 /*
