@@ -19,12 +19,14 @@
 #include "base/sys.h"
 #include "memory/errand.h"
 #include "memory/gate.h"
+#include "memory/suspicion.h"
 
 #define MS UINT64_C(1000000)
 
 enum { SLOW_US = 100 * 1000, PAGE = 4096 };
 
 static int file;
+static uint32_t g_key; /* of the app @g; the one after it is that of @other */
 static struct nnb__gate *g, *other;
 
 /* ---- the workers ---- */
@@ -134,13 +136,11 @@ static int map_once(struct nnb__gate *gate, unsigned us)
 
 static int set_up(void **state)
 {
-	static uint32_t key;
-
 	(void)state;
-	key += 2;
+	g_key += 2;
 	workers_answer();
-	g = nnb__gate_of(key, &keeper, &file);
-	other = nnb__gate_of(key + 1, NULL, NULL);
+	g = nnb__gate_of(g_key, &keeper, &file);
+	other = nnb__gate_of(g_key + 1, NULL, NULL);
 	return !g || !other;
 }
 
@@ -152,12 +152,41 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Make @g suspected. */
-static void become_suspected(void)
+/* What is known of @gate's app. The caller owns a reference. */
+static struct nnb__suspicion *known(const struct nnb__gate *gate)
 {
+	return nnb__suspicion_of(gate == g ? g_key : g_key + 1);
+}
+
+/* Make @gate suspected: a worker is blocked beside a call. */
+static void become_suspected(struct nnb__gate *gate)
+{
+	struct nnb__suspicion *s = known(gate);
+	struct nnb__gate_call call;
+
+	assert_int_equal(nnb__gate_open(gate, file, true, &call), 0);
 	atomic_store(&blocked_ms, 20);
-	assert_int_equal(map_once(g, SLOW_US), 0);
-	atomic_store(&blocked_ms, 0);
+	while (!nnb__is_suspected(s))
+		usleep(1000);
+	nnb__gate_close(gate, &call, 0);
+	workers_answer();
+	nnb__suspicion_unref(s);
+}
+
+/* A worker is blocked for @ms beside a call of @g, which is suspected. */
+static void strike(unsigned ms)
+{
+	struct nnb__suspicion *s = known(g);
+	uint32_t before = nnb__suspicion_strikes(s);
+	struct nnb__gate_call call;
+
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&blocked_ms, ms);
+	while (nnb__suspicion_strikes(s) == before)
+		usleep(1000);
+	nnb__gate_close(g, &call, 0);
+	workers_answer();
+	nnb__suspicion_unref(s);
 }
 
 /* Calls take long, and no lock is held: nothing is tried before a call, and nothing refused. */
@@ -180,7 +209,7 @@ static void a_file_whose_lock_is_held_is_refused(void **state)
 	uint64_t began;
 
 	(void)state;
-	become_suspected();
+	become_suspected(g);
 	assert_int_equal(map_once(g, 0), 0); /* its lock is free */
 	atomic_store(&blocked_ms, 20);
 	began = nnb__now();
@@ -195,16 +224,11 @@ static void a_file_whose_lock_is_held_is_refused(void **state)
 /* A worker was blocked beside a call that followed a good trial: nothing is mapped for 50 times as long. */
 static void a_strike_lasts_longer_than_a_call(void **state)
 {
-	struct nnb__gate_call call;
 	uint64_t began;
 
 	(void)state;
-	become_suspected();
-	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
-	atomic_store(&blocked_ms, 100);
-	usleep(SLOW_US);
-	nnb__gate_close(g, &call, 0);
-	atomic_store(&blocked_ms, 0);
+	become_suspected(g);
+	strike(100);
 	began = nnb__now();
 	assert_int_equal(map_once(g, 0), -EBUSY);
 	assert_true(nnb__now() - began < 1000 * MS); /* at once */
@@ -222,7 +246,7 @@ static void what_cannot_be_unmapped_stays_charged(void **state)
 
 	(void)state;
 	assert_ptr_not_equal(p, MAP_FAILED);
-	become_suspected();
+	become_suspected(g);
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
 	nnb__gate_close(g, &call, 1);
 	atomic_store(&blocked_ms, 20);
@@ -254,7 +278,7 @@ static void a_wait_ends_with_its_app(void **state)
 	uint64_t began;
 
 	(void)state;
-	become_suspected();
+	become_suspected(g);
 	atomic_store(&blocked_ms, 20);
 	nnb__gate_enter(g, &gone);
 	assert_int_equal(pthread_create(&thread, NULL, set_gone, NULL), 0);
@@ -336,7 +360,7 @@ static void a_trial_without_an_answer_is_given_up(void **state)
 	uint64_t began;
 
 	(void)state;
-	become_suspected();
+	become_suspected(g);
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
 	atomic_store(&never_ends, true);
 	usleep(SLOW_US);
@@ -354,7 +378,7 @@ static void who_hangs_up_is_judged(void **state)
 	struct nnb__gate_call call;
 
 	(void)state;
-	become_suspected();
+	become_suspected(g);
 	atomic_store(&gone, true);
 	nnb__gate_enter(g, &gone);
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
@@ -401,7 +425,7 @@ static void each_of_many_apps_is_watched(void **state)
 	struct nnb__gate_call calls[APPS], call;
 
 	(void)state;
-	become_suspected();
+	become_suspected(g);
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
 	for (uint32_t i = 0; i < APPS; i++) {
 		apps[i] = nnb__gate_of(1000 + i, NULL, NULL);
@@ -419,27 +443,143 @@ static void each_of_many_apps_is_watched(void **state)
 	assert_true(is_refused_at_once());
 }
 
+/* Unmap @n mappings of @gate. */
+static void unmap_pages(struct nnb__gate *gate, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+
+		assert_ptr_not_equal(p, MAP_FAILED);
+		nnb__gate_unmap(gate, p, PAGE, gate == g ? dup(file) : -1, 2);
+	}
+}
+
+/* Wait until the reaper has unmapped all of @g's. */
+static void await_reaped(void)
+{
+	while (atomic_load(&files_held))
+		usleep(1000);
+}
+
 /* A mapping of an app with strikes is unmapped after a second of good trials, and no sooner. */
 static void strikes_make_the_reaper_wait(void **state)
 {
-	void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
-	struct nnb__gate_call call;
 	uint64_t began;
 
 	(void)state;
-	assert_ptr_not_equal(p, MAP_FAILED);
-	become_suspected();
-	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
-	atomic_store(&blocked_ms, 100);
-	usleep(SLOW_US);
-	nnb__gate_close(g, &call, 1);
-	atomic_store(&blocked_ms, 0);
+	become_suspected(g);
+	strike(100);
 	began = nnb__now();
-	nnb__gate_unmap(g, p, PAGE, dup(file), 2);
+	unmap_pages(g, 1);
 	assert_int_equal(atomic_load(&files_held), 2);
-	while (atomic_load(&files_held))
-		usleep(1000);
+	await_reaped();
 	assert_true(nnb__now() - began >= 1000 * MS);
+}
+
+/* Nor does it count good trials from before the strike. */
+static void good_trials_before_a_strike_do_not_count(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	become_suspected(g);
+	atomic_store(&blocked_ms, 20);
+	unmap_pages(g, 100);
+	assert_int_equal(atomic_load(&files_held), 200);
+	workers_answer();
+	await_reaped();
+	strike(20);
+	began = nnb__now();
+	unmap_pages(g, 1);
+	await_reaped();
+	assert_true(nnb__now() - began >= 1000 * MS);
+}
+
+/* Nor is its second shorter while the reaper has so much to do for another app that its rounds follow each other. */
+static void another_app_does_not_make_the_reaper_hurry(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	become_suspected(other);
+	become_suspected(g);
+	strike(100);
+	atomic_store(&blocked_ms, 20);
+	unmap_pages(other, 4000);
+	began = nnb__now();
+	unmap_pages(g, 1);
+	assert_int_equal(atomic_load(&files_held), 2);
+	workers_answer();
+	await_reaped();
+	assert_true(nnb__now() - began >= 1000 * MS);
+}
+
+/* For how long the strikes of @g refuse its maps from now on, in ms. */
+static uint64_t refused_ms(void)
+{
+	struct nnb__suspicion *s = known(g);
+	uint64_t until = nnb__suspicion_refuse_until(s), now = nnb__now();
+
+	nnb__suspicion_unref(s);
+	return until > now ? (until - now) / MS : 0;
+}
+
+/* Each further strike counts twice as much, up to 32 times: 50 times 10 ms, 20, 40, 80, 160, 320 and 320. */
+static void each_strike_counts_twice_as_much(void **state)
+{
+	static const uint64_t ms[] = { 500, 1000, 2000, 4000, 8000, 16000, 16000 };
+	struct nnb__suspicion *s = known(g);
+
+	(void)state;
+	become_suspected(g);
+	assert_int_equal(nnb__suspicion_strikes(s), 0);
+	assert_int_equal(refused_ms(), 0);
+	atomic_store(&blocked_ms, 10);
+	for (unsigned i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+		struct nnb__flight flight;
+		uint64_t began = nnb__now();
+
+		nnb__flight_begin(s, file, &flight); /* the gate would wait */
+		while (nnb__suspicion_strikes(s) == i)
+			usleep(1000);
+		nnb__flight_end(s, &flight);
+		assert_int_equal(nnb__suspicion_strikes(s), i + 1);
+		assert_true(refused_ms() <= ms[i]);
+		assert_true(refused_ms() + (nnb__now() - began) / MS + 1 >= ms[i]);
+	}
+	nnb__suspicion_unref(s);
+}
+
+/* A strike counts for all the time that the worker slept: in the call, and in the two seconds after it. */
+static void a_strike_counts_all_of_a_long_call(void **state)
+{
+	struct nnb__gate_call call;
+
+	(void)state;
+	become_suspected(g);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&never_ends, true);
+	usleep(10 * SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	assert_int_equal(map_once(g, 0), -EBUSY);
+	workers_answer();
+	assert_true(refused_ms() >= UINT64_C(50) * (10 * SLOW_US / 1000 + 2000) - 5000); /* less what has passed */
+}
+
+/* Without a worker it counts for as long as the call took. */
+static void a_strike_without_a_worker_counts_all_of_a_long_call(void **state)
+{
+	struct nnb__gate_call call;
+
+	(void)state;
+	become_suspected(g);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	atomic_store(&begins, -EBUSY);
+	usleep(10 * SLOW_US);
+	nnb__gate_close(g, &call, 0);
+	assert_int_equal(map_once(g, 0), -EBUSY);
+	workers_answer();
+	assert_true(refused_ms() >= UINT64_C(50) * (10 * SLOW_US / 1000) - 5000);
 }
 
 /* After the service has left, nothing is unmapped; a later service of the process has gates again. */
@@ -473,6 +613,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_has_a_lane_does_not_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_of_many_apps_is_watched, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(strikes_make_the_reaper_wait, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(good_trials_before_a_strike_do_not_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_app_does_not_make_the_reaper_hurry, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_strike_counts_twice_as_much, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_strike_counts_all_of_a_long_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_strike_without_a_worker_counts_all_of_a_long_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gates_begin_again, set_up, tear_down),
 	};
 
