@@ -37,7 +37,7 @@ static void append_fragment(const struct reading *r, char **to, const char *name
 {
 	const char *at = NULL;
 
-	for (size_t i = 0; i < r->file->n_fragments && !at; i++)
+	for (size_t i = r->file->n_fragments; i-- > 0 && !at;)
 		if (!strcmp(r->file->fragments[i].name, name))
 			at = r->file->fragments[i].lines;
 	if (!at)

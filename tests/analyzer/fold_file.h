@@ -15,7 +15,8 @@
  *
  * A case about both forms of events has no answer: behind a line /full are the boundaries, and behind a line /compact
  * the summaries of the same executions. The lines before those belong to both. Names of fragments are capitals; a
- * file sees the fragments of the files that are read before it. A file that cannot be read as such ends the program.
+ * file sees the fragments of the files that are read before it. Of several fragments with the same name, the last one
+ * before the case counts. A file that cannot be read as such ends the program.
  */
 #ifndef ANALYZER_FOLD_FILE_H
 #define ANALYZER_FOLD_FILE_H
