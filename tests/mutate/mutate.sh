@@ -31,7 +31,7 @@ scratch
 # TARGET.sh sets these.
 mutated=() # sources that defects are planted in
 others=()  # sources that the tests need, too
-tests=()   # sources with a main(): a test program each
+tests=()   # sources with a main(): a test program each; NAME_arguments, an array, has the arguments of the program NAME
 flags=()   # for the compiler
 link=()    # for the linker
 bar=       # the least score of a sample, in percent
@@ -109,6 +109,14 @@ builds()
 	done
 }
 
+# limited_test SECONDS NAME: runs a test program as limited does.
+limited_test()
+{
+	local -n arguments=$2_arguments
+
+	limited "$1" "$tmp/$2" ${arguments[@]+"${arguments[@]}"}
+}
+
 declare -A limits # of each test program, in cpu seconds
 
 fails()
@@ -117,7 +125,7 @@ fails()
 
 	for test in "${tests[@]}"; do
 		test=$(basename "$test" .c)
-		limited "${limits[$test]}" "$tmp/$test" && continue
+		limited_test "${limits[$test]}" "$test" && continue
 		failed=$(sed -n 's/^\[  FAILED  \] //p' "$tmp/said" | head -1)
 		by="$test: ${failed:-a crash, or more than ${limits[$test]} s}"
 		return 0
@@ -136,7 +144,7 @@ builds
 TIMEFORMAT=%0U
 for test in "${tests[@]}"; do
 	test=$(basename "$test" .c)
-	if ! { time limited 300 "$tmp/$test"; } 2>"$tmp/time"; then
+	if ! { time limited_test 300 "$test"; } 2>"$tmp/time"; then
 		cat "$tmp/said"
 		broken "$test fails without a defect"
 		judged
