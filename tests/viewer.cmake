@@ -51,7 +51,7 @@ if(TARGET burstscope)
     MANUAL="${PROJECT_SOURCE_DIR}/docs/man/burstscope-slo.5")
   nnb_fuzz(fuzz_slo 4096 -dict=${CMAKE_CURRENT_SOURCE_DIR}/fuzz/slo.dict)
   if(TARGET fuzz_slo)
-    target_link_libraries(fuzz_slo PRIVATE viewer_parts)
+    target_link_libraries(fuzz_slo PRIVATE viewer_counted) # viewer_parts has the rules, too, and 150 sources more
   endif()
 endif()
 
