@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
+#include "input/fill.h"
 #include "render/render.h"
 
 enum { WORST = 10 };
@@ -121,8 +122,7 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 enum { VICTIMS_PLACEHOLDERS = 8 };
 
 struct placeholders {
-	struct bsv_placeholder causes[2], ledgers[2], undecided[2], culprits[2], kinds[2], worst[2],
-		victims[VICTIMS_PLACEHOLDERS];
+	struct bsv_placeholder causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_PLACEHOLDERS];
 };
 
 /* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
@@ -147,17 +147,15 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 {
 	bool some = report->input.picks, each = some || report->input.unsure_deadlines || report->input.unsure_outcomes;
 	const char *picked = fill_unknown(report, bsv_sql_misses_kinds_picked);
-	const char *causes = some ? stats_of(report, bsv_sql_miss_stat_picked) : bsv_sql_misses_stored;
-	const char *ledgers = some ? stats_of(report, bsv_sql_miss_ledger_picked) : bsv_sql_misses_stored;
-	const char *undecided = some ? stats_of(report, bsv_sql_miss_unsure_picked) : bsv_sql_misses_stored;
+	const char *causes = !some                          ? bsv_sql_misses_stored
+	                     : report->call->asked.show_sql ? stats_of(report, bsv_sql_miss_stat_picked)
+	                                                    : bsv_sql_misses_sums_kept;
 	const char *culprits = some ? stats_of(report, bsv_sql_culprit_stat_picked) : bsv_sql_culprits_stored;
 	const char *had =
 		each ? bsv_report_text(report, "%s%s", picked, fill_unknown(report, bsv_sql_misses_had_deadline))
 		     : bsv_sql_misses_kinds;
 	struct placeholders ret = {
 		.causes = { { "stats", causes } },
-		.ledgers = { { "stats", ledgers } },
-		.undecided = { { "stats", undecided } },
 		.culprits = { { "stats", culprits } },
 		.kinds = { { "kinds", each ? picked : bsv_sql_misses_kinds } },
 		.worst = { { "most", bsv_report_text(report, "%d", WORST) } },
@@ -283,19 +281,34 @@ static int misses_read(struct misses *m, struct bsv_report *report, enum by by, 
 	return 0;
 }
 
+/* Add up the picked misses by cause, once for all parts that have such sums. */
+static int sums_make(struct bsv_report *report, struct bsa_err *err)
+{
+	const struct bsv_placeholder placeholders[] = { { "stats", bsv_sql_miss_stat_picked }, { NULL, NULL } };
+	bsv_scoped_text *sql = NULL;
+
+	if (!report->input.picks || report->call->asked.show_sql)
+		return 0;
+	sql = bsv_input_fill(&report->input, bsv_sql_misses_sums_made, placeholders);
+	return sql ? bsa_db_make_temporary(report->input.db, sql, err) : bsv_no_memory(err);
+}
+
 static int misses_ask(struct misses *m, struct bsv_report *report, enum by by, struct bsa_err *err)
 {
 	const struct placeholders placeholders = placeholders_make(report, by);
+	int r = sums_make(report, err);
 
+	if (r < 0)
+		return r;
 	m->causes = bsv_report_ask(report, "causes", bsv_sql_misses_causes, placeholders.causes);
 	m->doers = by == BY_CAUSE ? doers_ask(report) : NULL;
 	m->victims =
 		bsv_report_ask(report, by == BY_APP ? "apps" : "models", bsv_sql_misses_victims, placeholders.victims);
 	m->culprits = bsv_report_ask(report, "culprits", bsv_sql_misses_culprits, placeholders.culprits);
 	m->without = bsv_report_ask(report, "without", bsv_sql_misses_without, NULL);
-	m->undecided = bsv_report_ask(report, "undecided", bsv_sql_misses_undecided, placeholders.undecided);
+	m->undecided = bsv_report_ask(report, "undecided", bsv_sql_misses_undecided, placeholders.causes);
 	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, placeholders.worst);
-	m->ledgers = bsv_report_ask(report, "ledgers", bsv_sql_misses_ledger, placeholders.ledgers);
+	m->ledgers = bsv_report_ask(report, "ledgers", bsv_sql_misses_ledger, placeholders.causes);
 	m->totals = bsv_report_ask(report, "totals", bsv_sql_misses_total, placeholders.kinds);
 	return misses_read(m, report, by, err);
 }

@@ -1,8 +1,10 @@
 -- misses_stats: sums of misses, of rows; for a WITH.
 stats AS (
 @rows@)
--- misses_had_deadline: a condition more on executions: they had, or may have had, a deadline.
- AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)
+-- misses_sums_kept: the sums of misses by cause that misses_sums_made keeps; for a WITH.
+stats AS (SELECT * FROM picked_miss_stat)
+-- misses_had_deadline: a condition more on executions: they had, or may have had, a deadline. (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
+ AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@) LIMIT -1
 -- victims_by_app: the columns that differ between the victims of misses, by app.
 app_id
 -- victims_by_model: the columns that differ between the victims of misses, by app, model and priority.
