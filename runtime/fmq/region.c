@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/close.h"
 #include "base/sealed.h"
 #include "base/sys.h"
 #include "memory/errand.h"
@@ -264,7 +265,7 @@ struct nnb_fmq *nnb_fmq_free(struct nnb_fmq *q)
 		if (q->map[i])
 			nnb__gate_unmap(q->gate, q->map[i], q->map_bytes[i], q->desc.fds[i], 1);
 		else
-			close(q->desc.fds[i]);
+			nnb__close(q->desc.fds[i]);
 	}
 	nnb__gate_unref(q->gate);
 	free(q);
