@@ -573,6 +573,14 @@ void nnb__gate_enter(struct nnb__gate *g, const atomic_bool *gone)
 	nnb__wait_enter(gone);
 }
 
+struct nnb__gate *nnb__gate_swap(struct nnb__gate *g)
+{
+	struct nnb__gate *before = mine;
+
+	mine = g;
+	return before;
+}
+
 struct nnb__gate *nnb__gate_mine(void)
 {
 	return mine;

@@ -62,6 +62,12 @@ struct nnb__gate *nnb__gate_unref(struct nnb__gate *gate); /* NULL is fine. Retu
 void nnb__gate_enter(struct nnb__gate *gate, const atomic_bool *gone);
 struct nnb__gate *nnb__gate_mine(void); /* borrowed; NULL: none */
 
+/*
+ * The same, and *gone stays as it is. Returns the gate of before. With NULL, this thread maps a file of the service's own
+ * meanwhile.
+ */
+struct nnb__gate *nnb__gate_swap(struct nnb__gate *gate);
+
 /* The errands of its app, borrowed while the caller has a reference of the gate. NULL: none */
 struct nnb__errands *nnb__gate_errands(struct nnb__gate *gate);
 

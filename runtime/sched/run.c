@@ -25,6 +25,7 @@
 
 #include "base/sys.h"
 #include "driver/execution.h"
+#include "memory/gate.h"
 #include "model/reason.h"
 #include "policy/terms.h"
 
@@ -695,6 +696,17 @@ static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, 
 	return cpu;
 }
 
+/* Map a pool of the service's own, which waits for no file of the app. NULL: it cannot be mapped. */
+static struct nnb_mapping *map_own(const struct nnb_memory *pool)
+{
+	struct nnb__gate *gate = nnb__gate_swap(NULL);
+	struct nnb_mapping *mapping;
+	int r = nnb_map(&mapping, pool);
+
+	nnb__gate_swap(gate);
+	return r ? NULL : mapping;
+}
+
 void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t until)
 {
 	const struct nnb_model *m = nnb_prepared_model(prepared);
@@ -708,8 +720,7 @@ void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t un
 	r->times = NULL; /* no times exist yet by which to judge the trial runs */
 	if (until && op_ns && fixed && !seed_request(m, &request, &pool)) {
 		until = nnb__now() + SEED_AT_MOST_NS < until ? nnb__now() + SEED_AT_MOST_NS : until;
-		if (nnb_map(&mapping, &pool))
-			mapping = NULL;
+		mapping = map_own(&pool);
 		for (int i = 0; mapping && i < SEEDS && (whole || !i); i++) {
 			ns = seed_once(r, prepared, &request, mapping, op_ns, until, &whole, &look_ns);
 			if (whole || !ever)

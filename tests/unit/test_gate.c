@@ -582,6 +582,18 @@ static void a_strike_without_a_worker_counts_all_of_a_long_call(void **state)
 	assert_true(refused_ms() >= UINT64_C(50) * (10 * SLOW_US / 1000) - 5000);
 }
 
+/* A thread maps what is the service's own behind no gate, and is behind that of its app again. */
+static void a_thread_goes_out_of_its_gate_and_back(void **state)
+{
+	(void)state;
+	nnb__gate_enter(g, NULL);
+	assert_ptr_equal(nnb__gate_swap(NULL), g);
+	assert_null(nnb__gate_mine());
+	assert_null(nnb__gate_swap(g));
+	assert_ptr_equal(nnb__gate_mine(), g);
+	nnb__gate_enter(NULL, NULL);
+}
+
 /* After the service has left, nothing is unmapped; a later service of the process has gates again. */
 static void gates_begin_again(void **state)
 {
@@ -618,6 +630,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_strike_counts_twice_as_much, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_strike_counts_all_of_a_long_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_strike_without_a_worker_counts_all_of_a_long_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_thread_goes_out_of_its_gate_and_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gates_begin_again, set_up, tear_down),
 	};
 
