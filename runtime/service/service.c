@@ -69,7 +69,7 @@ static const struct {
 	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30, 0, 0, 0 },
 	[NNB__ASYNC] = { "asynchronous executions", 64, 0, 0, 0 },
 	[NNB__THREADS] = { "threads of asynchronous executions", UINT64_MAX, 2, 2, 1 },
-	[NNB__FILES] = { "files of queues", UINT64_MAX, 1, 1, 0 },
+	[NNB__FILES] = { "files of queues, or to be unmapped", UINT64_MAX, 1, 1, 0 },
 	[NNB__ARRIVING] = { "file descriptors of a message", UINT64_MAX, 1, 0, 0 },
 };
 
@@ -253,7 +253,11 @@ static void resource_give(struct nnb__app *app, enum nnb__resource resource, uin
 	assert(n <= app->held[resource] && n <= s->held[resource]);
 	app->held[resource] -= n;
 	s->held[resource] -= n;
-	if (app->late) { /* what is still mapped takes the place of what this stood for */
+	/*
+	 * What is still mapped takes the place of what this stood for. Only bursts and pools stood for files, and only
+	 * bytes for bytes; to offer their room after anything else lends no more than there is.
+	 */
+	if (app->late) {
 		late_lend(app, NNB__FILES, &app->late_files, n * LATE_FILES);
 		late_lend(app, NNB__BYTES, &app->late_bytes, n);
 	}

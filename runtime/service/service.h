@@ -39,8 +39,12 @@ enum nnb__resource {
 	NNB__POOLS,
 	NNB__BYTES,
 	NNB__ASYNC,
-	NNB__THREADS,  /* threads of asynchronous executions, until the client is notified. No limit of their own */
-	NNB__FILES,    /* files of bursts' queues, beyond one for each queue. No limit of their own */
+	NNB__THREADS, /* threads of asynchronous executions, until the client is notified. No limit of their own */
+	/*
+	 * files of bursts' queues, beyond one for each queue; and files that wait to be unmapped, after what had them
+	 * is gone. No limit of their own
+	 */
+	NNB__FILES,
 	NNB__ARRIVING, /* file descriptors of messages that are received and parsed. No limit of its own */
 	NNB__N_RESOURCES
 };
