@@ -27,6 +27,7 @@
 #include "record/owner.h"
 #include "record/packets.h"
 #include "record/room.h"
+#include "record/scope.h"
 #include "record/scratch.h"
 #include "record/session.h"
 #include "record/sizing.h"
@@ -569,6 +570,22 @@ static void a_session_is_stale_once_its_process_has_ended_in_this_pid_namespace(
 	assert_false(bsv_session_is_stale("mine"));
 }
 
+/* A stopped program matters to a recording only if it may emit events of it. */
+static void a_scope_leaves_out_processes(void **state)
+{
+	const struct bsv_scope all = { .app = "" }, one = { .pid = 7, .service = 8 }, named = { .app = "camera" };
+
+	(void)state;
+	for (int is_service = 0; is_service < 2; is_service++) {
+		assert_true(bsv_scope_has_process(&all, 9, is_service));
+		assert_true(bsv_scope_has_process(&named, 9, is_service));
+		assert_false(bsv_scope_has_process(&one, 9, is_service));
+	}
+	assert_true(bsv_scope_has_process(&one, 7, false));
+	assert_true(bsv_scope_has_process(&one, 8, true));
+	assert_false(bsv_scope_has_process(&one, 8, false));
+}
+
 /* ---- a shared daemon ---- */
 
 static void a_daemon_that_cannot_be_noted_is_not_taken_for_one_that_runs(void **state)
@@ -788,6 +805,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_powers_of_two_that_hold_what_was_asked_for),
+		cmocka_unit_test(a_scope_leaves_out_processes),
 		cmocka_unit_test(room_is_for_each_cpu_and_each_user_and_of_what_there_is_less_of),
 		cmocka_unit_test(a_workload_that_writes_more_gets_buffers_for_two_seconds_of_it),
 		cmocka_unit_test(advice_holds_what_was_held_and_what_was_lost_and_half_of_that_more),

@@ -40,6 +40,13 @@ bool bsv_scope_is_set(const struct bsv_scope *s)
 	return *s->app || s->pid || s->service;
 }
 
+bool bsv_scope_has_process(const struct bsv_scope *s, pid_t pid, bool is_service)
+{
+	uint32_t only = is_service ? s->service : s->pid;
+
+	return !only || (uint32_t)pid == only;
+}
+
 static bool is_uid(const char *app)
 {
 	return *app && !app[strspn(app, "0123456789")];

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { BSV_SCOPE_NAME = 64, BSV_SCOPE_FILTER = 256, BSV_SCOPE_SIDED = 7, BSV_SCOPE_TEXT = 512, BSV_SCOPE_EVENT = 48 };
 
@@ -51,6 +52,9 @@ struct bsv_scope {
 int bsv_scope_read(struct bsv_scope *ret, const char *service, const char *app, unsigned pid, struct bsa_err *err);
 
 bool bsv_scope_is_set(const struct bsv_scope *s);
+
+/* Whether the process @pid may emit events that are recorded, as far as its pid tells. */
+bool bsv_scope_has_process(const struct bsv_scope *s, pid_t pid, bool is_service);
 
 /*
  * Was there no process with the pid that was asked for? It may be one of another host, or a number

@@ -418,12 +418,23 @@ struct progress {
 	uint64_t bytes, looked_at, grew_at;
 };
 
+/* The programs that are stopped and whose events may be in the recording. */
+static unsigned programs_stopped(const struct bsv_session *s, struct bsv_program ret[BSV_PROGRAMS_MOST])
+{
+	unsigned n = bsv_programs_stopped(ret), kept = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (bsv_scope_has_process(&s->scope, ret[i].pid, !strcmp(ret[i].name, "nnburstd")))
+			ret[kept++] = ret[i];
+	return kept;
+}
+
 /*
  * Has LTTng written nothing for @limit_ms? A program that is stopped while it emits an event never
  * completes its packet: while a program is stopped, a sixth of that is enough. Returns the time in
  * ms that was enough; 0: no.
  */
-static uint64_t stuck_for_ms(struct progress *p, const char *directory, uint64_t limit_ms)
+static uint64_t stuck_for_ms(const struct bsv_session *s, struct progress *p, uint64_t limit_ms)
 {
 	const uint64_t sixth_ms = (limit_ms + 5) / 6; /* never 0, which is the answer no */
 	uint64_t now = bsv_now(), every = (limit_ms < 8 * LOOK_MS ? limit_ms / 8 : LOOK_MS) * 1000000, bytes;
@@ -432,13 +443,13 @@ static uint64_t stuck_for_ms(struct progress *p, const char *directory, uint64_t
 	if (now - p->looked_at < every)
 		return 0;
 	p->looked_at = now;
-	bytes = bsv_directory_bytes(directory);
+	bytes = bsv_directory_bytes(s->directory);
 	if (bytes != p->bytes)
 		p->grew_at = now;
 	p->bytes = bytes;
 	if (now - p->grew_at >= limit_ms * 1000000)
 		return limit_ms;
-	return now - p->grew_at >= sixth_ms * 1000000 && bsv_programs_stopped(stopped) ? sixth_ms : 0;
+	return now - p->grew_at >= sixth_ms * 1000000 && programs_stopped(s, stopped) ? sixth_ms : 0;
 }
 
 /* Write the events recorded so far to files. They are there when nothing is pending. */
@@ -456,7 +467,7 @@ int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 		return session_failed(s, "stop", r, err);
 	while ((r = s->lttng->data_pending(s->name)) == 1) {
 		if (!s->stuck_ms)
-			s->stuck_ms = stuck_for_ms(&progress, s->directory, limit_ms);
+			s->stuck_ms = stuck_for_ms(s, &progress, limit_ms);
 		if (s->stuck_ms)
 			break;
 		nanosleep(&a_while, NULL);
@@ -470,7 +481,7 @@ int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 
 	/* stuck */
 	bsv_duration(silent, (int64_t)s->stuck_ms * 1000000);
-	n = bsv_programs_stopped(stopped);
+	n = programs_stopped(s, stopped);
 	if (!n)
 		return bsa_fail(err, BSA_E_ENV,
 		                "LTTng holds recorded events back, and has written nothing to %s for %s: is the disk "
