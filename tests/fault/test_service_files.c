@@ -9,6 +9,7 @@
 
 #include "nnb/memory.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <grp.h>
 #include <linux/fuse.h>
@@ -129,17 +130,19 @@ static void *lock_hold(void *arg)
 	return NULL;
 }
 
-static bool is_in_pwrite(int tid)
+/* Whether that thread of the process @pid is in the system call @number. */
+static bool thread_is_in(pid_t pid, int tid, long number)
 {
 	char path[64], text[64] = "";
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	must(fd >= 0);
-	(void)!read(fd, text, sizeof(text) - 1);
-	close(fd);
-	return strtol(text, NULL, 10) == SYS_pwrite64;
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		*text = '\0';
+	if (fd >= 0)
+		close(fd);
+	return *text >= '0' && *text <= '9' && strtol(text, NULL, 10) == number;
 }
 
 /* Hold the lock of @fd's inode from here on. */
@@ -153,7 +156,7 @@ static void file_hold(int fd)
 	h->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	h->page = (unsigned char *)pages + n_held++ * PAGE;
 	must(h->fd >= 0 && pthread_create(&thread, NULL, lock_hold, h) == 0);
-	while (!h->tid || !is_in_pwrite(h->tid))
+	while (!h->tid || !thread_is_in(getpid(), h->tid, SYS_pwrite64))
 		poll_pause();
 }
 
@@ -380,6 +383,72 @@ static int tear_down(void **state)
 	return 0;
 }
 
+/* Start the service, and the app with this scene. Skips the test where there is no file system. */
+static void app_begin(struct fixture *f, const char *scene)
+{
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, scene, &f->s, f->page);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[256];
+	const char *after_name;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	after_name = strrchr(text, ')'); /* "PID (NAME) STATE PARENT ..." */
+	return after_name && strlen(after_name) > 4 ? (pid_t)strtol(after_name + 4, NULL, 10) : 0;
+}
+
+static bool process_is_in(pid_t pid, long number)
+{
+	char path[64];
+	struct dirent *d;
+	bool is = false;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (threads && !is && (d = readdir(threads)))
+		is = thread_is_in(pid, atoi(d->d_name), number);
+	if (threads)
+		closedir(threads);
+	return is;
+}
+
+/* Whether a thread of the service or of one of its workers, which are children of its child, is in that system call. */
+static bool service_is_in(const struct service *s, long number)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *d;
+	bool is = false;
+
+	assert_non_null(all);
+	while (!is && (d = readdir(all))) {
+		pid_t pid = (pid_t)atoi(d->d_name);
+
+		is = pid > 0 && (pid == s->pid || parent_of(parent_of(pid)) == s->pid) && process_is_in(pid, number);
+	}
+	closedir(all);
+	return is;
+}
+
+static void service_comes_into(const struct service *s, long number)
+{
+	for (uint64_t end = now_ns() + NEVER_MS * MS; !service_is_in(s, number); poll_pause())
+		if (now_ns() >= end)
+			fail_msg("the service never comes into system call %ld", number);
+}
+
 /* The next byte that the app reports; -1: none came for a long time. */
 static int app_says(struct fixture *f)
 {
@@ -403,10 +472,7 @@ static void queues_whose_locks_are_held(void **state)
 	struct fixture *f = *state;
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
 
-	if (f->server < 0)
-		skip();
-	service_start(&f->s, OPTIONS("--app-identity", "uid"));
-	child_start(&f->app, "queues", &f->s, f->page);
+	app_begin(f, "queues");
 	for (int i = 0; i < 4; i++) {
 		int took = app_says(f);
 
@@ -426,10 +492,7 @@ static void a_service_is_killed_beside_held_locks(void **state)
 	struct fixture *f = *state;
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
 
-	if (f->server < 0)
-		skip();
-	service_start(&f->s, OPTIONS("--app-identity", "uid"));
-	child_start(&f->app, "queues", &f->s, f->page);
+	app_begin(f, "queues");
 	assert_in_range(app_says(f), 90, 200);
 	service_kill(&f->s);
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
@@ -442,10 +505,7 @@ static void a_cache_file_whose_lock_is_held(void **state)
 	struct fixture *f = *state;
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
 
-	if (f->server < 0)
-		skip();
-	service_start(&f->s, OPTIONS("--app-identity", "uid"));
-	child_start(&f->app, "cache", &f->s, f->page);
+	app_begin(f, "cache");
 	assert_int_equal(app_says(f), 'H');
 	visit_service(&f->s, m, N);
 	assert_int_equal(app_says(f), 'P');
@@ -459,12 +519,9 @@ static void a_stop_while_a_cache_file_is_held(void **state)
 {
 	struct fixture *f = *state;
 
-	if (f->server < 0)
-		skip();
-	service_start(&f->s, OPTIONS("--app-identity", "uid"));
-	child_start(&f->app, "cache", &f->s, f->page);
+	app_begin(f, "cache");
 	assert_int_equal(app_says(f), 'H');
-	usleep(500 * 1000); /* it prepares the model, and waits for the file */
+	service_comes_into(&f->s, SYS_ftruncate); /* it has prepared the model, and waits for the file */
 	service_stops_in_time(f);
 }
 
@@ -474,10 +531,7 @@ static void a_pool_in_a_file_system_of_an_app(void **state)
 	struct fixture *f = *state;
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
 
-	if (f->server < 0)
-		skip();
-	service_start(&f->s, OPTIONS("--app-identity", "uid"));
-	child_start(&f->app, "pool", &f->s, f->page);
+	app_begin(f, "pool");
 	assert_int_equal(app_says(f), 'G');
 	visit_service(&f->s, m, N);
 	service_stops_in_time(f);
@@ -491,12 +545,9 @@ static void a_file_is_never_closed(void **state)
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
 	pid_t stuck;
 
-	if (f->server < 0)
-		skip();
-	service_start(&f->s, OPTIONS("--app-identity", "uid"));
-	child_start(&f->app, "flush", &f->s, f->page);
+	app_begin(f, "flush");
 	assert_int_equal(app_says(f), 'C');
-	usleep(500 * 1000); /* it prepares the model, and the service closes the file */
+	service_comes_into(&f->s, SYS_close); /* it has the file, and waits for the answer to FLUSH */
 	visit_service(&f->s, m, N);
 	stuck = f->s.pid;
 	kill(stuck, SIGKILL);
