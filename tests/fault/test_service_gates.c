@@ -5,14 +5,10 @@
  * Apps are users here: for root only. With NNB_SOAK_SECONDS, the number of calls is that of a long test.
  */
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/falloc.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "fault/lock_holder.h"
 #include "service_helpers.h"
 
 enum {
@@ -23,8 +19,6 @@ enum {
 	CALLS_LONG = 4000,
 	BUFFER_MIB = 32,
 	BUFFER_MIB_LONG = 512,
-	HOLDERS = 2, /* processes of each attacker that map its file HELD_MAPS times */
-	HELD_MAPS = 60000,
 	STOP_MS = 2000,
 	UIDS = 65000
 };
@@ -34,13 +28,6 @@ static const char *where;
 static bool is_long(void)
 {
 	return getenv("NNB_SOAK_SECONDS");
-}
-
-static void become_user(uid_t user)
-{
-	must(setgroups(0, NULL) == 0 && setgid(user) == 0 && setuid(user) == 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process loses this setting when it changes its user */
-	must(getppid() != 1);
 }
 
 static struct nnb_client *opened(void)
@@ -86,24 +73,6 @@ static void takes_buffers(void)
 	}
 }
 
-/* Map a page of @fd very often, and punch it in a loop: the kernel visits all these mappings for each punch. */
-static void hold_the_lock_of(int fd)
-{
-	const struct sched_param none = { 0 };
-
-	for (unsigned i = 0; i < HOLDERS; i++) {
-		if (fork())
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (unsigned k = 0; k < HELD_MAPS; k++)
-			if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, (off_t)(k & 1) * 4096) == MAP_FAILED)
-				break;
-		must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
-		for (;;)
-			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 8192);
-	}
-}
-
 static struct nnb_pool *pool_in(int fd)
 {
 	struct nnb_memory memory;
@@ -115,27 +84,14 @@ static struct nnb_pool *pool_in(int fd)
 	return pool;
 }
 
-/* The service maps and unmaps a file whose lock is held, for calls and for slots of a burst. */
+static void begins(void)
+{
+	scene_report('.');
+}
+
 static void holds_the_lock_of_its_file(void)
 {
-	struct nnb_remote *remote = ready(opened(), vector_model(NNB_ADD, N, 1));
-	int fd = memfd_create("held", MFD_CLOEXEC);
-	struct nnb_burst *burst;
-
-	must(fd >= 0 && ftruncate(fd, N * sizeof(float) * 2) == 0);
-	if (nnb_remote_burst(remote, NULL, &burst, NULL)) /* nothing of this app may be mapped now */
-		burst = NULL;
-	hold_the_lock_of(fd);
-	scene_report('.');
-	for (;;) {
-		struct io io;
-
-		io_init_on(&io, N, pool_in(fd));
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
-		if (burst)
-			nnb_burst_execute(burst, &io.call, &io.answer, NULL);
-		io_fini(&io);
-	}
+	lock_hold(ready(opened(), vector_model(NNB_ADD, N, 1)), N, begins, NULL);
 }
 
 static const struct scene {

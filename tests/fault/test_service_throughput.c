@@ -8,9 +8,7 @@
  * (NNB_SOAK_SECONDS), which gives each row some seconds; results are judged always.
  */
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
-#include <linux/falloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,6 +20,7 @@
 #include <unistd.h>
 
 #include "fault/hostile_models.h"
+#include "fault/lock_holder.h"
 #include "loop_models.h"
 #include "nnb/fence.h"
 #include "service_helpers.h"
@@ -37,8 +36,6 @@ enum {
 	CONNECTIONS = 20, /* more than an app may have */
 	ASKERS = 12,      /* concurrent calls of each process that asks about models */
 	READERS = 8,      /* threads of each process that reads the service's command line */
-	HOLDERS = 2,      /* processes of each attacker that map its file HELD_MAPS times */
-	HELD_MAPS = 60000,
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	ASKED = 3000, /* operations of its model */
 #else
@@ -85,14 +82,6 @@ static void did_one(bool real)
 static unsigned attackers(void)
 {
 	return geteuid() ? 1 : ATTACKERS;
-}
-
-static void become_user(uid_t user)
-{
-	if (user)
-		must(setgroups(0, NULL) == 0 && setgid(user) == 0 && setuid(user) == 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process loses this setting when it changes its user */
-	must(getppid() != 1);
 }
 
 static struct nnb_client *opened(void)
@@ -474,51 +463,19 @@ static void reads_the_command_line(void)
 	reads(path);
 }
 
-/* Map a page of @fd very often, and punch it in a loop: the kernel visits all these mappings for each punch. */
-static void hold_the_lock_of(int fd)
+static void begins(void)
 {
-	const struct sched_param none = { 0 };
-
-	for (unsigned i = 0; i < HOLDERS; i++) {
-		if (fork())
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (unsigned k = 0; k < HELD_MAPS; k++)
-			if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, (off_t)(k & 1) * 4096) == MAP_FAILED)
-				break;
-		must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
-		for (;;)
-			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 8192);
-	}
+	report_round(UNDER_WAY); /* a call may take seconds */
 }
 
-/* The service maps and unmaps a file whose lock is held, for calls and for slots of a burst. */
+static void goes_on(void)
+{
+	did_one(true);
+}
+
 static void holds_the_lock_of_its_file(void)
 {
-	struct nnb_remote *remote = ready(must_open(), SMALL);
-	int fd = memfd_create("held", MFD_CLOEXEC);
-	struct nnb_burst *burst;
-
-	must(fd >= 0 && ftruncate(fd, 8192) == 0);
-	if (nnb_remote_burst(remote, NULL, &burst, NULL)) /* nothing of this app may be mapped now */
-		burst = NULL;
-	hold_the_lock_of(fd);
-	report_round(UNDER_WAY); /* a call may take seconds */
-	for (;;) {
-		struct nnb_memory memory;
-		struct nnb_pool *pool;
-		struct io io;
-
-		must(nnb_memory_mmap_fd(&memory, fd, (uint64_t)SMALL * 8, PROT_READ | PROT_WRITE, 0) == 0);
-		must(nnb_pool_from(&pool, &memory) == 0);
-		nnb_memory_close(&memory);
-		io_init_on(&io, SMALL, pool);
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
-		if (burst)
-			nnb_burst_execute(burst, &io.call, &io.answer, NULL);
-		io_fini(&io);
-		did_one(true);
-	}
+	lock_hold(ready(must_open(), SMALL), SMALL, begins, goes_on);
 }
 
 static const struct attack {

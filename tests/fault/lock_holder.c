@@ -1,0 +1,80 @@
+/*
+ * lock_holder.c -- an app of another user that holds the lock of its file, for long and again and again.
+ *
+ * Its processes map a page of the file very often, and punch that page in a loop: for each punch the kernel visits all
+ * these mappings, with the file's lock (i_mmap_rwsem) held. They are of SCHED_IDLE, so a visit can take seconds.
+ */
+#include "lock_holder.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/falloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "service_helpers.h"
+
+enum { HOLDERS = 2, HELD_MAPS = 60000, PAGE = 4096 };
+
+void become_user(uid_t user)
+{
+	if (user)
+		must(setgroups(0, NULL) == 0 && setgid(user) == 0 && setuid(user) == 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process loses this setting when it changes its user */
+	must(getppid() != 1);
+}
+
+static void file_punch(int fd)
+{
+	const struct sched_param none = { 0 };
+
+	for (unsigned i = 0; i < HOLDERS; i++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (unsigned k = 0; k < HELD_MAPS; k++)
+			if (mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)(k & 1) * PAGE) == MAP_FAILED)
+				break;
+		must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
+		for (;;)
+			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)2 * PAGE);
+	}
+}
+
+static struct nnb_pool *pool_in(int fd, uint32_t n)
+{
+	struct nnb_memory memory;
+	struct nnb_pool *pool;
+
+	must(nnb_memory_mmap_fd(&memory, fd, (uint64_t)n * sizeof(float) * 2, PROT_READ | PROT_WRITE, 0) == 0);
+	must(nnb_pool_from(&pool, &memory) == 0);
+	nnb_memory_close(&memory);
+	return pool;
+}
+
+void lock_hold(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
+{
+	const uint64_t needs = (uint64_t)n * sizeof(float) * 2, punched = 2 * PAGE;
+	int fd = memfd_create("held", MFD_CLOEXEC);
+	struct nnb_burst *burst;
+
+	must(fd >= 0 && ftruncate(fd, (off_t)(needs > punched ? needs : punched)) == 0);
+	if (nnb_remote_burst(remote, NULL, &burst, NULL)) /* nothing of this app may be mapped now */
+		burst = NULL;
+	file_punch(fd);
+	begins();
+	for (;;) {
+		struct io io;
+
+		io_init_on(&io, n, pool_in(fd, n));
+		nnb_remote_execute(remote, &io.call, NULL, NULL);
+		if (burst)
+			nnb_burst_execute(burst, &io.call, &io.answer, NULL);
+		io_fini(&io);
+		if (goes_on)
+			goes_on();
+	}
+}
