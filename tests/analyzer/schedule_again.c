@@ -53,7 +53,7 @@ static uint64_t waits_since(const struct sim *s, uint32_t i, uint64_t at)
 	return 0;
 }
 
-size_t sim_tell_again(const struct sim *s, uint64_t at, struct sim_event *ret)
+size_t sim_tell_again(const struct sim *s, uint64_t at, bool knows_waits, struct sim_event *ret)
 {
 	size_t n = 0;
 
@@ -77,7 +77,7 @@ size_t sim_tell_again(const struct sim *s, uint64_t at, struct sim_event *ret)
 		if (state < 0)
 			continue;
 		e.phase = (uint8_t)state;
-		if (state == BSA_STATE_QUEUED || state == BSA_STATE_PREEMPTED)
+		if ((state == BSA_STATE_QUEUED && knows_waits) || state == BSA_STATE_PREEMPTED)
 			e.ready_ns = waits_since(s, i, at);
 		ret[n++] = (struct sim_event){ .event = { at, 1, BSA_exec_state, sizeof(struct bsa_event) + sizeof(e) },
 			                       .of.exec_state = e };

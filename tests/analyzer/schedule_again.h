@@ -9,9 +9,10 @@
 
 /*
  * The events that services emit at @at, into @ret, which has room for n_events + n_execs of them: what exists then,
- * in the order in which it came, then the state of each execution that a service has. Returns how many events there
+ * in the order in which it came, then the state of each execution that a service has. @knows_waits: for each execution
+ * that waits, they know since when; otherwise only for those that have been on a lane. Returns how many events there
  * are.
  */
-size_t sim_tell_again(const struct sim *s, uint64_t at, struct sim_event *ret);
+size_t sim_tell_again(const struct sim *s, uint64_t at, bool knows_waits, struct sim_event *ret);
 
 #endif
