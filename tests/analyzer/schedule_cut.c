@@ -238,7 +238,7 @@ static bool make_stop(struct cut *c, struct sim *s, uint64_t *series)
 	}
 	c->n_holes = 1;
 	until = told_again_at(c, s, h->until + sim_random(series, 2) * sim_random(series, lag + 1));
-	c->n_own += sim_tell_again(s, until, c->own + c->n_own);
+	c->n_own += sim_tell_again(s, until, true, c->own + c->n_own);
 	return h->events[0] || h->events[1];
 }
 
@@ -408,7 +408,7 @@ static bool make(struct cut *c, struct sim *s, const struct cut_target *target, 
 	case CUT_LATE_SERVICE:
 		c->from = s->began + length_of(s) / 10 + sim_random(series, length_of(s) * 8 / 10 + 1);
 		drop_outside(c, s, c->kind == CUT_LATE ? 0 : silent_for(c, s, series), 0);
-		c->n_own += sim_tell_again(s, c->from, c->own + c->n_own);
+		c->n_own += sim_tell_again(s, c->from, true, c->own + c->n_own);
 		return true;
 	case CUT_EARLY:
 	case CUT_EARLY_SERVICE:
