@@ -5,7 +5,7 @@
  *           answered is killed. If a call keeps the worker where no signal ends it, the worker stays and counts
  *           against its app. An app has few workers, and all apps together have a limit. A worker holds no file but
  *           that of its errand. Trials have workers and limits of their own, so that an app that keeps all others at
- *           work, or has left them behind, is tried nevertheless (gate.c).
+ *           work, or has left them behind, is tried nevertheless (suspicion.c); and some apps are guaranteed one.
  * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
  *           no file of an app is closed there. A caller whose worker is BUSY uses the socket of that worker without
  *           the lock. The worker has one errand at a time, so its next message is the answer.
@@ -410,6 +410,7 @@ struct worker {
 };
 
 struct nnb__errands {
+	bool is_guaranteed; /* it may have a process for trials beyond the limit of all apps */
 	struct nnb__errands *next;
 	uint32_t key;
 	uint32_t refs;
@@ -429,6 +430,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of this *
 static pthread_cond_t some_idle = PTHREAD_COND_INITIALIZER;
 static struct nnb__errands *all;
 static unsigned n_workers[KINDS], workers_most[KINDS]; /* of all apps */
+static unsigned n_guaranteed, guaranteed_most;         /* apps */
 static int prober = -1;                                /* written once, before any errands exist */
 
 static _Thread_local struct nnb__errands *mine;
@@ -441,6 +443,14 @@ void nnb__errands_begin(int sock, unsigned workers)
 		workers_most[CALLS] = workers;
 		workers_most[TRIALS] = workers / 2 > NNB__ERRAND_TRIERS ? workers / 2 : NNB__ERRAND_TRIERS;
 	}
+	pthread_mutex_unlock(&lock);
+}
+
+void nnb__trials_guarantee(unsigned apps)
+{
+	pthread_mutex_lock(&lock);
+	if (!guaranteed_most)
+		guaranteed_most = apps;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -492,6 +502,7 @@ static void errands_forget(void)
 			continue;
 		}
 		*at = e->next;
+		n_guaranteed -= e->is_guaranteed;
 		free(e);
 	}
 }
@@ -507,6 +518,8 @@ struct nnb__errands *nnb__errands_of(uint32_t key)
 		e = e->next;
 	if (!e && prober >= 0 && (e = calloc(1, sizeof(*e)))) {
 		e->key = key;
+		e->is_guaranteed = n_guaranteed < guaranteed_most;
+		n_guaranteed += e->is_guaranteed;
 		e->next = all;
 		all = e;
 	}
@@ -552,37 +565,71 @@ unsigned nnb__errands_left(struct nnb__errands *e)
 	return n;
 }
 
+/* The lock is held. */
+static unsigned workers_of(const struct nnb__errands *e, enum kind kind)
+{
+	unsigned n = 0;
+
+	assert(nnb__is_locked(&lock));
+	for (int i = places[kind].first; i < places[kind].end; i++)
+		n += e->workers[i].state != NONE;
+	return n;
+}
+
+/* The workers of a kind that the limit of all apps does not count: one of each app that is guaranteed one. Locked. */
+static unsigned workers_beyond(enum kind kind)
+{
+	unsigned n = 0;
+
+	for (const struct nnb__errands *e = all; e && kind == TRIALS; e = e->next)
+		n += e->is_guaranteed && workers_of(e, kind);
+	return n;
+}
+
+/* The lock is held. */
+static bool is_full(enum kind kind)
+{
+	return n_workers[kind] >= workers_most[kind] + workers_beyond(kind);
+}
+
+/* Whether @e has @n workers of a kind, so that the next one, if @n is 0, or that one counts against no limit. Locked. */
+static bool is_within_guarantee(const struct nnb__errands *e, enum kind kind, unsigned n)
+{
+	return kind == TRIALS && e->is_guaranteed && workers_of(e, kind) == n;
+}
+
 /*
- * Make a place for another worker, in place of one that has ended, or of an idle one. 0; -EAGAIN: all are at work;
+ * Make a place for another worker of @app, in place of one that has ended, or of an idle one. 0; -EAGAIN: all are at work;
  * -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial never gets -EBUSY
  * here. The lock is held.
  */
-static int place_make(enum kind kind)
+static int place_make(const struct nnb__errands *app, enum kind kind)
 {
-	const unsigned most = workers_most[kind];
 	unsigned left = 0;
 
 	assert(nnb__is_locked(&lock));
-	for (struct nnb__errands *e = all; e && n_workers[kind] >= most; e = e->next) {
+	if (is_within_guarantee(app, kind, 0))
+		return 0;
+	for (struct nnb__errands *e = all; e && is_full(kind); e = e->next) {
 		left += left_behind(e, kind);
-		for (int i = places[kind].first; i < places[kind].end && n_workers[kind] >= most; i++)
-			if (e->workers[i].state == IDLE)
+		for (int i = places[kind].first; i < places[kind].end && is_full(kind); i++)
+			if (e->workers[i].state == IDLE && !is_within_guarantee(e, kind, 1)) /* that makes no place */
 				worker_end(&e->workers[i]);
 	}
-	if (n_workers[kind] < most)
+	if (!is_full(kind))
 		return 0;
-	return kind == TRIALS || left < most ? -EAGAIN : -EBUSY;
+	return kind == TRIALS || left < workers_most[kind] ? -EAGAIN : -EBUSY;
 }
 
-/* Have the prober start @w. 0; -EAGAIN: later, maybe; another -errno. The lock is held. */
-static int worker_start(struct worker *w, enum kind kind)
+/* Have the prober start @w of @app. 0; -EAGAIN: later, maybe; another -errno. The lock is held. */
+static int worker_start(const struct nnb__errands *app, struct worker *w, enum kind kind)
 {
 	char what = A_WORKER;
 	struct packet p = { .head = &what, .head_bytes = 1 };
 	int pair[2], r;
 
 	assert(nnb__is_locked(&lock) && w->state == NONE);
-	r = place_make(kind);
+	r = place_make(app, kind);
 	if (r)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -620,6 +667,18 @@ static bool worker_counts(const struct worker *w)
 	return w->state == LEFT && (w->kind == CALLS || w->is_stuck || nnb__now() - w->began >= STUCK_NS);
 }
 
+unsigned nnb__errands_stuck(struct nnb__errands *e)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&lock);
+	left_behind(e, TRIALS);
+	for (int i = places[TRIALS].first; i < places[TRIALS].end; i++)
+		n += worker_counts(&e->workers[i]);
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
 /* Take the place of an idle worker, or start one. 0 and *ret, BUSY; or -errno. */
 static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb__errand_wait *wait, uint64_t until,
                        struct worker **ret)
@@ -647,7 +706,9 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 			r = -EBUSY;
 			break;
 		}
-		r = idle ? 0 : empty ? worker_start(empty, kind) : -EAGAIN;
+		r = idle ? 0 : empty ? worker_start(e, empty, kind) : -EAGAIN;
+		if (r == -EAGAIN && kind == TRIALS && empty && left) /* it is one of those that leave no place */
+			r = -EBUSY;
 		now = nnb__now();
 		if (!r) {
 			*ret = idle ? idle : empty;

@@ -50,6 +50,12 @@ int nnb__prober_keep(int prober, int fd);
  */
 void nnb__errands_begin(int prober, unsigned workers);
 
+/*
+ * Each of the first @apps apps may have a process for trials beyond the limit of all apps, whatever others have left
+ * behind. After nnb__errands_begin, and as that.
+ */
+void nnb__trials_guarantee(unsigned apps);
+
 /* The workers of app @key. The caller owns a reference. NULL: there is no prober, or no memory. Any thread. */
 struct nnb__errands;
 struct nnb__errands *nnb__errands_of(uint32_t key);
@@ -61,6 +67,9 @@ struct nnb__errands *nnb__errands_mine(void); /* borrowed; NULL: none */
 
 /* The workers of @errands that were left behind and have not ended, but for those that make trials. */
 unsigned nnb__errands_left(struct nnb__errands *errands);
+
+/* The workers that were left behind by trials, asleep in the kernel, and have not ended. */
+unsigned nnb__errands_stuck(struct nnb__errands *errands);
 
 /* How long a caller waits for an errand. */
 struct nnb__errand_wait {
@@ -81,7 +90,8 @@ struct nnb__errand_wait {
  * Map one page of @fd and unmap it again. 0, and *ret_blocked_ns: for how long the worker slept in these two calls;
  * time in which it was ready and had no cpu does not count. After -ETIMEDOUT, *ret_blocked_ns is the time since the
  * trial began if the worker still sleeps in the kernel, and 0 if it may only have had no cpu, or there was no worker.
- * -EBUSY: all workers that the app may have for trials were left behind, asleep in the kernel.
+ * -EBUSY: all workers that the app may have for trials were left behind, asleep in the kernel; or one was, and the limit
+ * of all apps allows no other.
  */
 int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait,
                     uint64_t *ret_blocked_ns);

@@ -5,7 +5,8 @@
  *           map. So it is never judged. While a call of an app takes TICK_NS or more, a worker maps and unmaps the
  *           same file: a process that works for this app alone, and so has no lock in common with another. If the
  *           worker sleeps for BLOCKED_NS meanwhile (a time in which it is ready and has no cpu does not count), the
- *           file's lock is held. Then its app is suspected for SUSPECTED_NS. If that happens to a suspected app, whose
+ *           file's lock is held. Then its app is suspected for SUSPECTED_NS, and for as long as the app has left workers
+ *           behind. If that happens to a suspected app, whose
  *           files are tried before each call, the lock was taken between the trial and the call: a strike. For COST
  *           times as long as the worker was blocked, nothing of the app may be mapped or unmapped, and for twice as
  *           many times after each further strike (up to COST << STRIKES_MAX). So the others wait for one call each
@@ -87,6 +88,7 @@ struct nnb__suspicion {
 	_Atomic uint64_t suspected_until, refused_until;
 	_Atomic uint64_t tore_until; /* SUSPECTED_NS after the last slow tear */
 	_Atomic uint32_t strikes;    /* since the app is suspected */
+	atomic_bool leaves;          /* perhaps it has left workers behind, asleep in the kernel; a hint: relaxed */
 };
 
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
@@ -113,9 +115,22 @@ static bool time_is_ahead(const _Atomic uint64_t *time)
 	return until && nnb__now() < until;
 }
 
-bool nnb__is_suspected(const struct nnb__suspicion *s)
+/* Whether workers are asleep in the kernel that were left behind: the app holds the locks of files now. */
+static bool has_stuck_workers(struct nnb__suspicion *s)
 {
-	return time_is_ahead(&s->suspected_until);
+	bool has;
+
+	if (!atomic_load_explicit(&s->leaves, memory_order_relaxed))
+		return false;
+	has = nnb__errands_stuck(s->errands);
+	if (!has)
+		atomic_store_explicit(&s->leaves, false, memory_order_relaxed);
+	return has;
+}
+
+bool nnb__is_suspected(struct nnb__suspicion *s)
+{
+	return time_is_ahead(&s->suspected_until) || has_stuck_workers(s);
 }
 
 uint64_t nnb__suspicion_refuse_until(const struct nnb__suspicion *s)
@@ -139,7 +154,7 @@ static void suspicion_strike(struct nnb__suspicion *s, uint64_t blocked)
 	uint64_t now = nnb__now();
 	uint32_t strikes;
 
-	if (!nnb__is_suspected(s)) {
+	if (!time_is_ahead(&s->suspected_until)) {
 		atomic_store_explicit(&s->strikes, 0, memory_order_relaxed);
 		time_store(&s->suspected_until, now + SUSPECTED_NS);
 		return;
@@ -154,14 +169,16 @@ static void suspicion_strike(struct nnb__suspicion *s, uint64_t blocked)
 /* ---- trials before a call ---- */
 
 /* What a trial means that has ended with @r. */
-static enum nnb__tried trial_of(int r, uint64_t blocked)
+static enum nnb__tried trial_of(struct nnb__suspicion *s, int r, uint64_t blocked)
 {
+	if (r == -EBUSY || ((r == -ETIMEDOUT || r == -ECANCELED) && blocked))
+		atomic_store_explicit(&s->leaves, true, memory_order_relaxed);
 	switch (r) {
 	case -ECANCELED:
 		return NNB__TRIED_OVER;
 	case -ETIMEDOUT:
 		return blocked ? NNB__TRIED_HELD : NNB__TRIED_SILENT;
-	case -EBUSY: /* all workers were left behind, each of them blocked by a file of this app */
+	case -EBUSY: /* workers were left behind, each of them blocked by a file of this app, and there is no other */
 		return NNB__TRIED_HELD;
 	default:
 		return blocked >= BLOCKED_NS ? NNB__TRIED_HELD : NNB__TRIED_FREE;
@@ -182,7 +199,7 @@ enum nnb__tried nnb__suspicion_try(struct nnb__suspicion *s, int fd, uint64_t un
 	if (!s->errands)
 		return NNB__TRIED_FREE;
 	r = nnb__errand_try(s->errands, fd, &wait, &blocked);
-	return trial_of(r, blocked);
+	return trial_of(s, r, blocked);
 }
 
 enum nnb__tried nnb__suspicion_look(struct nnb__suspicion *s, int fd, uint64_t until)
@@ -202,7 +219,7 @@ enum nnb__tried nnb__suspicion_look(struct nnb__suspicion *s, int fd, uint64_t u
 		return NNB__TRIED_SILENT;
 	trial = nnb__errand_try_begin(s->errands, fd);
 	if (trial < 0)
-		return trial_of(trial, 0);
+		return trial_of(s, trial, 0);
 	s->looking = trial;
 	while (!nnb__errand_try_has_ended(s->errands, trial)) {
 		if (nnb__now() >= until || nnb__wait_is_over())
@@ -211,7 +228,7 @@ enum nnb__tried nnb__suspicion_look(struct nnb__suspicion *s, int fd, uint64_t u
 	}
 	s->looking = NONE;
 	r = nnb__errand_try_end(s->errands, trial, &none, &blocked);
-	return trial_of(r, blocked);
+	return trial_of(s, r, blocked);
 }
 
 void nnb__suspicion_look_end(struct nnb__suspicion *s)
@@ -262,7 +279,7 @@ bool nnb__suspicion_settle(struct nnb__suspicion *s)
 		return is_over;
 	blocked = nnb__now() - call;
 	r = trial == BLIND ? -EBUSY : nnb__errand_try_end(s->errands, trial, &none, &blocked);
-	if (trial_of(r, blocked) == NNB__TRIED_HELD) {
+	if (trial_of(s, r, blocked) == NNB__TRIED_HELD) {
 		pthread_mutex_lock(&s->lock);
 		is_first = s->flights[flight].judged != call; /* several trials beside one call are one strike */
 		s->flights[flight].judged = call;
@@ -381,7 +398,7 @@ static void suspicion_watch(struct nnb__suspicion *s)
 		return;
 	trial = nnb__errand_try_begin(s->errands, fd);
 	nnb__close(fd);
-	if (trial < 0 && trial_of(trial, 0) == NNB__TRIED_HELD)
+	if (trial < 0 && trial_of(s, trial, 0) == NNB__TRIED_HELD)
 		trial = BLIND;
 	else if (trial < 0)
 		return;
@@ -513,8 +530,10 @@ struct nnb__suspicion *nnb__suspicion_of(uint32_t key)
 		apps_forget();
 		s = suspicion_new(key);
 	}
-	if (s && !s->errands)
+	if (s && !s->errands) {
 		s->errands = nnb__errands_of(key);
+		atomic_store_explicit(&s->leaves, s->errands, memory_order_relaxed);
+	}
 	nnb__suspicion_ref(s);
 	pthread_mutex_unlock(&list);
 	return s;
@@ -542,6 +561,7 @@ struct nnb__suspicion *nnb__suspicion_unref(struct nnb__suspicion *s)
 	if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
 		/* no trial is under way: one beside a call has a reference, and so has who looks */
 		assert(atomic_load_explicit(&s->beside, memory_order_relaxed) == NONE && s->looking == NONE);
+		atomic_store_explicit(&s->leaves, false, memory_order_relaxed); /* asked again if the app comes back */
 		s->errands = nnb__errands_unref(s->errands);
 	}
 	pthread_mutex_unlock(&list);

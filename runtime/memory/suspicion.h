@@ -61,8 +61,11 @@ bool nnb__suspicion_await(struct nnb__suspicion *suspicion, uint64_t until);
 
 /* ---- what is known ---- */
 
-/* The app has held the lock of a file lately: each file must be tried before it is mapped or unmapped. */
-bool nnb__is_suspected(const struct nnb__suspicion *suspicion);
+/*
+ * The app has held the lock of a file lately, or has left workers behind: each file must be tried before it is mapped or
+ * unmapped.
+ */
+bool nnb__is_suspected(struct nnb__suspicion *suspicion);
 
 /* Until when nothing of the app is mapped or unmapped; a time that has passed, or 0: that is allowed. */
 uint64_t nnb__suspicion_refuse_until(const struct nnb__suspicion *suspicion);

@@ -3,11 +3,13 @@
  * worker.
  *
  * A file whose inode lock is held without an end is a memfd that another thread writes to from a page that this process
- * must provide itself (userfaultfd), which root may do.
+ * must provide itself (userfaultfd), which root may do. One that keeps a trial without an end is in a FUSE file system of
+ * this process, which root may mount: to map a file for direct access waits for its pages that are being read.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,8 +22,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +36,7 @@
 #include "memory/errand.h"
 
 #define MS UINT64_C(1000000)
-enum { PAGE = 4096, WORKERS = 6, PATIENCE_MS = 20000 };
+enum { PAGE = 4096, WORKERS = 6, GUARANTEED = 3, PATIENCE_MS = 20000 };
 
 static const struct nnb__errand_wait ordinary = { .limit_ns = 20000 * MS }, brief = { .limit_ns = 100 * MS };
 
@@ -418,6 +423,225 @@ static void all_apps_have_a_limit(void **state)
 	await_workers(0);
 }
 
+/* ---- a file whose trials do not end ---- */
+
+#define DIRECT_MMAP (UINT64_C(1) << 36) /* FUSE_DIRECT_IO_ALLOW_MMAP, which older headers do not have */
+
+struct page_fs {
+	int dev, mount, cached, direct; /* descriptors, the last two of one file */
+	pthread_t server, reader;
+	atomic_bool maps, answers; /* the kernel maps direct files; reads are answered, with an error */
+	_Atomic uint64_t read;     /* the number of the read that waits; 0: none yet */
+};
+
+static void fs_reply(const struct page_fs *f, uint64_t unique, int error, const void *data, size_t bytes)
+{
+	struct fuse_out_header head = { (uint32_t)(sizeof(head) + bytes), error, unique };
+	struct iovec parts[2] = { { &head, sizeof(head) }, { (void *)(uintptr_t)data, bytes } };
+
+	(void)!writev(f->dev, parts, bytes ? 2 : 1); /* the request may have been given up */
+}
+
+static void *fs_serve(void *arg)
+{
+	static uint64_t request[(1 << 17) / sizeof(uint64_t)];
+	const struct fuse_in_header *head = (const void *)request;
+	const struct fuse_init_in *init = (const void *)(head + 1);
+	struct page_fs *f = arg;
+	unsigned opened = 0;
+
+	for (;;) {
+		ssize_t n = read(f->dev, request, sizeof(request));
+		struct fuse_attr attr = { .nlink = 1, .blksize = PAGE, .size = PAGE };
+
+		if (n < 0 && (errno == EINTR || errno == ENOENT))
+			continue;
+		if (n <= 0)
+			return NULL; /* unmounted */
+		attr.ino = head->opcode == FUSE_LOOKUP ? 2 : head->nodeid;
+		attr.mode = attr.ino == 1 ? S_IFDIR | 0755 : S_IFREG | 0644;
+		if (head->opcode == FUSE_INIT) {
+			const struct fuse_init_out out = { .major = 7,
+				                           .minor = 36,
+				                           .max_write = 1 << 16,
+				                           .max_background = 16,
+				                           .flags = FUSE_INIT_EXT,
+				                           .flags2 = (uint32_t)(DIRECT_MMAP >> 32) };
+
+			f->maps = init->minor >= 36 && init->flags2 & out.flags2;
+			fs_reply(f, head->unique, 0, &out, sizeof(out));
+		} else if (head->opcode == FUSE_LOOKUP) {
+			const struct fuse_entry_out out = {
+				.nodeid = 2, .attr_valid = 3600, .entry_valid = 3600, .attr = attr
+			};
+
+			fs_reply(f, head->unique, 0, &out, sizeof(out));
+		} else if (head->opcode == FUSE_GETATTR) {
+			const struct fuse_attr_out out = { .attr_valid = 3600, .attr = attr };
+
+			fs_reply(f, head->unique, 0, &out, sizeof(out));
+		} else if (head->opcode == FUSE_OPEN) {
+			const struct fuse_open_out out = { .fh = 1, .open_flags = opened++ ? FOPEN_DIRECT_IO : 0 };
+
+			fs_reply(f, head->unique, 0, &out, sizeof(out));
+		} else if (head->opcode == FUSE_READ && !f->answers) {
+			f->read = head->unique;
+		} else if (head->opcode != FUSE_FORGET && head->opcode != FUSE_INTERRUPT) {
+			fs_reply(f, head->unique, head->opcode == FUSE_READ ? -EIO : -ENOSYS, NULL, 0);
+		}
+	}
+}
+
+static void *fs_read(void *arg)
+{
+	const struct page_fs *f = arg;
+	char byte;
+
+	(void)!pread(f->cached, &byte, 1, 0); /* keeps the page locked */
+	return NULL;
+}
+
+static void fs_end(struct page_fs *f)
+{
+	f->answers = true;
+	fs_reply(f, f->read, -EIO, NULL, 0);
+	assert_int_equal(pthread_join(f->reader, NULL), 0);
+}
+
+static void fs_close(const struct page_fs *f)
+{
+	close(f->cached);
+	close(f->direct);
+	close(f->mount);
+	assert_int_equal(pthread_join(f->server, NULL), 0);
+	close(f->dev);
+}
+
+/* False: this process may not, or this kernel does not map such files. */
+static bool fs_begin(struct page_fs *f)
+{
+	int fs = fsopen("fuse", FSOPEN_CLOEXEC), r;
+	char dev[16];
+
+	*f = (struct page_fs){ .dev = open("/dev/fuse", O_RDWR | O_CLOEXEC) };
+	snprintf(dev, sizeof(dev), "%d", f->dev);
+	r = fs < 0 || f->dev < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "fd", dev, 0) ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "rootmode", "40755", 0) ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "user_id", "0", 0) ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "group_id", "0", 0) || fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+	f->mount = r ? -1 : fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	if (fs >= 0)
+		close(fs);
+	if (f->mount < 0) {
+		if (f->dev >= 0)
+			close(f->dev);
+		return false;
+	}
+	assert_int_equal(pthread_create(&f->server, NULL, fs_serve, f), 0);
+	f->cached = openat(f->mount, "page", O_RDONLY | O_CLOEXEC);
+	f->direct = openat(f->mount, "page", O_RDONLY | O_CLOEXEC);
+	assert_true(f->cached >= 0 && f->direct >= 0);
+	assert_int_equal(pthread_create(&f->reader, NULL, fs_read, f), 0);
+	while (!f->read)
+		usleep(1000);
+	if (f->maps)
+		return true;
+	fs_end(f);
+	fs_close(f);
+	return false;
+}
+
+/* A trial of @e does not end: @left of its workers were left behind before. */
+static void try_and_leave(struct nnb__errands *e, int fd, unsigned left)
+{
+	uint64_t blocked = 0;
+
+	assert_int_equal(nnb__errands_stuck(e), left);
+	assert_int_equal(nnb__errand_try(e, fd, &brief, &blocked), -ETIMEDOUT);
+	assert_true(blocked >= brief.limit_ns);
+	assert_int_equal(nnb__errands_stuck(e), left + 1);
+}
+
+static void await_none_stuck(struct nnb__errands *e)
+{
+	uint64_t end = nnb__now() + PATIENCE_MS * MS;
+
+	while (nnb__errands_stuck(e)) {
+		assert_true(nnb__now() < end);
+		usleep(1000);
+	}
+}
+
+/* Its worker has slept since the trial began, however late that is asked. */
+static void a_trial_is_given_up(void **state)
+{
+	const struct nnb__errand_wait none = { 0 };
+	struct nnb__errands *e = nnb__errands_of(1);
+	uint64_t began = nnb__now(), blocked = 0;
+	struct page_fs fs;
+	int trial;
+
+	(void)state;
+	if (!fs_begin(&fs)) {
+		nnb__errands_unref(e);
+		skip();
+	}
+	trial = nnb__errand_try_begin(e, fs.direct);
+	assert_true(trial >= 0);
+	usleep(500 * 1000);
+	assert_false(nnb__errand_try_has_ended(e, trial));
+	assert_int_equal(nnb__errand_try_end(e, trial, &none, &blocked), -ETIMEDOUT);
+	assert_true(blocked >= 500 * MS && blocked <= nnb__now() - began);
+	fs_end(&fs);
+	await_none_stuck(e);
+	nnb__errands_unref(e);
+	await_workers(0);
+	fs_close(&fs);
+}
+
+/*
+ * Apps whose trials do not end leave two workers behind each, and take all that there may be (half of WORKERS), but for
+ * one of each app that is guaranteed one: the others are tried nevertheless.
+ */
+static void some_apps_are_always_tried(void **state)
+{
+	struct nnb__errands *e[GUARANTEED + 2];
+	int fd = file_new();
+	struct page_fs fs;
+	uint64_t blocked;
+
+	(void)state;
+	if (!fs_begin(&fs)) {
+		close(fd);
+		skip();
+	}
+	for (unsigned i = 0; i < GUARANTEED + 2; i++)
+		e[i] = nnb__errands_of(20 + i);
+	for (unsigned i = 0; i < GUARANTEED - 1; i++)
+		for (unsigned left = 0; left < NNB__ERRAND_TRIERS; left++)
+			try_and_leave(e[i], fs.direct, left);
+	try_and_leave(e[GUARANTEED], fs.direct, 0); /* the last one of all apps */
+	assert_int_equal(nnb__errand_try(e[0], fd, &brief, &blocked), -EBUSY);
+	assert_int_equal(nnb__errand_try(e[GUARANTEED], fd, &brief, &blocked), -EBUSY); /* its own fault */
+	assert_int_equal(nnb__errand_try(e[GUARANTEED + 1], fd, &brief, &blocked), -ETIMEDOUT);
+	assert_int_equal(blocked, 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(nnb__errand_try(e[GUARANTEED - 1], fd, &ordinary, &blocked), 0);
+	try_and_leave(e[GUARANTEED - 1], fs.direct, 0);
+	assert_int_equal(nnb__errand_try(e[GUARANTEED - 1], fd, &brief, &blocked), -EBUSY);
+
+	fs_end(&fs);
+	for (unsigned i = 0; i < GUARANTEED + 2; i++)
+		await_none_stuck(e[i]);
+	for (unsigned i = 0; i < GUARANTEED + 2; i++)
+		assert_int_equal(nnb__errand_try(e[i], fd, &ordinary, &blocked), 0);
+	for (unsigned i = 0; i < GUARANTEED + 2; i++)
+		nnb__errands_unref(e[i]);
+	await_workers(0);
+	fs_close(&fs);
+	close(fd);
+}
+
 struct many {
 	struct nnb__errands *errands;
 	unsigned index;
@@ -560,6 +784,7 @@ int main(void)
 		cmocka_unit_test(a_worker_holds_no_file),    cmocka_unit_test(an_idle_worker_dies),
 		cmocka_unit_test(a_worker_dies_at_work),     cmocka_unit_test(a_worker_does_not_answer),
 		cmocka_unit_test(workers_are_left_behind),   cmocka_unit_test(all_apps_have_a_limit),
+		cmocka_unit_test(a_trial_is_given_up),       cmocka_unit_test(some_apps_are_always_tried),
 		cmocka_unit_test(many_threads_have_errands), cmocka_unit_test(many_apps_have_errands),
 		cmocka_unit_test(the_prober_dies),
 	};
@@ -572,5 +797,6 @@ int main(void)
 	if (nnb__prober_start(&sock))
 		return 1;
 	nnb__errands_begin(sock, WORKERS);
+	nnb__trials_guarantee(GUARANTEED);
 	return cmocka_run_group_tests_name("errands", tests, NULL, NULL);
 }

@@ -33,6 +33,7 @@ static struct nnb__gate *g, *other;
 
 static atomic_uint blocked_ms, tries;
 static atomic_int result, begins; /* of a trial; what nnb__errand_try_begin returns, if not 0 */
+static atomic_uint stuck;         /* workers that were left behind */
 static atomic_bool never_ends;    /* no worker answers. Its trial is given up with -ETIMEDOUT */
 static _Atomic uint64_t trial_began;
 
@@ -43,6 +44,7 @@ static void workers_answer(void)
 	atomic_store(&result, 0);
 	atomic_store(&begins, 0);
 	atomic_store(&never_ends, false);
+	atomic_store(&stuck, 0);
 }
 
 static int answer(uint64_t *ret_blocked_ns)
@@ -63,6 +65,12 @@ struct nnb__errands *nnb__errands_unref(struct nnb__errands *errands)
 {
 	(void)errands;
 	return NULL;
+}
+
+unsigned nnb__errands_stuck(struct nnb__errands *errands)
+{
+	(void)errands;
+	return atomic_load(&stuck);
 }
 
 int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret_blocked_ns)
@@ -338,6 +346,47 @@ static void who_left_all_workers_behind_is_judged(void **state)
 	workers_answer();
 	assert_true(is_refused_at_once());
 	assert_int_equal(map_once(other, 0), 0);
+}
+
+/* While workers that it has left behind have not ended, also if it went and came back meanwhile. */
+static void who_leaves_workers_behind_is_suspected(void **state)
+{
+	struct nnb__suspicion *s;
+	unsigned before;
+
+	(void)state;
+	nnb__gate_unref(g);
+	atomic_store(&stuck, 1);
+	g = nnb__gate_of(g_key, &keeper, &file);
+	s = known(g);
+	assert_true(nnb__is_suspected(s));
+	assert_int_equal(map_once(g, 0), 0); /* it is tried */
+	atomic_store(&blocked_ms, 20);
+	assert_int_equal(map_once(g, 0), -EBUSY);
+	workers_answer();
+	assert_false(nnb__is_suspected(s));
+	before = atomic_load(&tries);
+	assert_int_equal(map_once(g, 0), 0);
+	assert_int_equal(atomic_load(&tries), before);
+	nnb__suspicion_unref(s);
+}
+
+/* After a trial that left its worker behind, this is so for longer than the suspicion of a lock that was held. */
+static void a_trial_that_leaves_its_worker_behind_is_remembered(void **state)
+{
+	struct nnb__suspicion *s = known(g);
+
+	(void)state;
+	assert_false(nnb__is_suspected(s));
+	atomic_store(&stuck, 1);
+	assert_false(nnb__is_suspected(s)); /* nothing tells yet */
+	atomic_store(&result, -ETIMEDOUT);
+	atomic_store(&blocked_ms, 20);
+	assert_int_equal(nnb__suspicion_try(s, file, nnb__now()), NNB__TRIED_HELD);
+	assert_true(nnb__is_suspected(s));
+	workers_answer();
+	assert_false(nnb__is_suspected(s));
+	nnb__suspicion_unref(s);
 }
 
 /* No worker is free: that is no fault of the app. */
@@ -619,6 +668,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_wait_ends_with_its_app, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(executions_over_torn_pages_are_tried, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_left_all_workers_behind_is_judged, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_leaves_workers_behind_is_suspected, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_trial_that_leaves_its_worker_behind_is_remembered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_free_worker_nothing_is_judged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_trial_without_an_answer_is_given_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_hangs_up_is_judged, set_up, tear_down),
