@@ -31,11 +31,12 @@ if ((EUID == 0)); then
 	mount -t tmpfs own /var/run/lttng && mount -t tmpfs own /dev/shm || { echo "skipped: nothing may be mounted"; exit 77; }
 fi
 
-# consumers: the pids of the consumer daemons here, which write for the session daemon.
+# consumers: the pids of the consumer daemons here, which write for the session daemon. pgrep would read the command line of every process of the
+# machine, and hang as long as one of them hangs with the lock of its memory held.
 consumers()
 {
 	local pid
-	for pid in $(pgrep -x lttng-consumerd); do
+	for pid in $(grep -lxs lttng-consumerd /proc/[0-9]*/comm | cut -d / -f 3); do
 		if ((EUID == 0)); then
 			[[ $(readlink "/proc/$pid/ns/mnt") != "$(readlink /proc/self/ns/mnt)" ]] || echo "$pid"
 		else

@@ -3,7 +3,8 @@
 # were, the files of a killed one do not hinder the next one, which removes them, and a recording can be read up to the
 # kill.
 #
-# $NNB_KILLS of each (5); with $NNB_SOAK_SECONDS, as many more as there is time for.
+# $NNB_KILLS of each (5); with $NNB_SOAK_SECONDS, as many more as there is time for. A session daemon that does not answer any more is counted, and
+# replaced.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
@@ -31,7 +32,17 @@ whole()
 	[[ ! $found ]] || wrong "$1: $(head -5 <<<"$found")"
 }
 
+# lttng ARGUMENT...: for a minute at most, because the session daemon may never answer.
+lttng() { timeout 60 lttng "$@"; }
+
 sessions() { lttng --no-sessiond list 2>/dev/null | grep -c 'burstscope-' || true; }
+
+# completes WHAT COMMAND...: run the command, with its output in $tmp/stdout and $tmp/said; WHAT must happen within a minute. The status is the command's.
+completes()
+{
+	"${@:2}" >"$tmp/stdout" 2>"$tmp/said" &
+	await_end $! "$1" 2>"$tmp/null"
+}
 
 # ---- recorders ----
 
@@ -56,7 +67,7 @@ readable()
 {
 	local status=0
 
-	"$burstscope" import -o killed.db "$1" >"$tmp/stdout" 2>"$tmp/said" || status=$?
+	completes "an import of $1 ends" "$burstscope" import -o killed.db "$1" || status=$?
 	case $status in
 	0 | 3) whole killed.db ;;
 	4) [[ $(wc -l <"$tmp/said") == 1 ]] || wrong "import $1: $(<"$tmp/said")" ;;
@@ -65,10 +76,43 @@ readable()
 	rm -f killed.db*
 }
 
+# sessiond_answers: false if the session daemon does not answer within a minute.
+sessiond_answers()
+{
+	local status=0
+
+	lttng --no-sessiond list >"$tmp/null" 2>&1 || status=$?
+	((status != 124))
+}
+
+# replace_sessiond: start another session daemon in place of one that does not answer, and print in which system calls that one waits: LTTng
+# hangs, and burstscope has lost nothing.
+replace_sessiond()
+{
+	local thread
+
+	hangs=$((hangs + 1))
+	echo 'lttng-sessiond does not answer, and is replaced; its threads wait in'
+	for thread in "/proc/$sessiond/task"/*; do echo "  $(<"$thread/comm"): $(<"$thread/wchan")"; done
+	kill -9 "$sessiond" $(consumers)
+	await_end "$sessiond" 'lttng-sessiond ends after SIGKILL' 2>"$tmp/null" || true
+	start_sessiond
+}
+
 # records: a recorder that is not killed must record all 33 events, and leave no session of killed ones.
 records()
 {
-	"$burstscope" record -o good -- "$many" "$provider" 10 >"$tmp/stdout" 2>"$tmp/said" || wrong "record after a kill: $(<"$tmp/said")"
+	local before=$failures status=0
+
+	completes 'a recording ends' "$burstscope" record -o good -- "$many" "$provider" 10 || status=$?
+	if ! sessiond_answers; then
+		failures=$before
+		replace_sessiond
+		rm -rf good good.db
+		remove_killed
+		return
+	fi
+	((status == 0)) || wrong "record after a kill: $(<"$tmp/said")"
 	grep -qE '^recorded .*, 33 events,' "$tmp/said" || wrong "record after a kill: $(<"$tmp/said")"
 	[[ $(sessions) == 0 ]] || wrong "a killed recorder's session is left"
 	rm -rf good good.db
@@ -84,19 +128,20 @@ end_sessiond()
 	((failures == before)) || grep -aE 'chunks are leaked|Failed to open stream file' "$tmp/sessiond.log" | sort | uniq -c || true
 }
 
-record_kills=0
+recorders=0 record_kills=0 hangs=0
 start_sessiond
 while more "$record_kills" 60; do
-	"$burstscope" record -o "killed-$record_kills" -- "$many" "$provider" 3000 >"$tmp/stdout" 2>"$tmp/said" &
+	"$burstscope" record -o "killed-$recorders" -- "$many" "$provider" 3000 >"$tmp/stdout" 2>"$tmp/said" &
 	recorder=$!
 	after_ms $((RANDOM % 700))
 	kill -9 "$recorder" 2>"$tmp/null" || true
 	status=0
 	await_end "$recorder" 'a recorder ends' 2>"$tmp/null" || status=$?
 	((status == 137 || status == 0)) || wrong "a recorder that is killed ends with $status: $(<"$tmp/said")"
-	[[ ! -d killed-$record_kills ]] || readable "killed-$record_kills"
-	record_kills=$((record_kills + 1))
-	((record_kills % 5)) || records
+	[[ ! -d killed-$recorders ]] || readable "killed-$recorders"
+	recorders=$((recorders + 1))
+	((status == 0)) || record_kills=$((record_kills + 1))
+	((recorders % 5)) || records
 done
 records
 end_sessiond
@@ -116,43 +161,58 @@ trace()
 	stop_sessiond
 }
 
+# child_of PID: its child, or PID itself if there is none.
+child_of()
+{
+	local child
+
+	child=$(grep -lxs "PPid:[[:blank:]]*$1" /proc/[0-9]*/status | cut -d / -f 3) || true
+	echo "${child:-$1}"
+}
+
 mkdir "$tmp/scratch"
 trace short 10
 trace long 20000
-(import "$tmp/long")
+completes 'an import ends' import "$tmp/long"
 began=$(date +%s%N)
-(import "$tmp/long")
-takes_ms=$((($(date +%s%N) - began) / 1000000))
+completes 'an import ends' import "$tmp/long"
+within_ms=$((($(date +%s%N) - began) / 1000000)) # of which the kill comes
 whole "$tmp/out/db"
 new=$(sqlite3 "$tmp/out/db" 'SELECT count(*) FROM stream')
-(import "$tmp/short")
+completes 'an import ends' import "$tmp/short"
 old=$(sha256sum "$tmp/out/db")
-import_kills=0 stopped=0
-while more "$import_kills" 100; do
+stopped=0 ended=0
+while more "$stopped" 100; do
 	import "$tmp/long" >"$tmp/stdout" 2>"$tmp/said" &
 	importer=$!
-	after_ms $((RANDOM % (takes_ms + 20)))
+	after_ms $((RANDOM % within_ms))
 	victim=$importer
-	((RANDOM % 2)) || victim=$(pgrep -P "$importer" || true)
-	[[ ! $victim ]] || kill -9 "$victim" 2>"$tmp/null" || true
+	((RANDOM % 2)) || victim=$(child_of "$importer")
+	kill -9 $victim 2>"$tmp/null" || true
 	status=0
 	await_end "$importer" 'an importer ends' 2>"$tmp/null" || status=$?
-	import_kills=$((import_kills + 1))
 	((status == 0 || status == 5 || status == 137)) || wrong "an importer that is killed ends with $status: $(<"$tmp/said")"
-	((status == 0)) || stopped=$((stopped + 1))
+	# The times follow the load of the machine, so that about one importer of eleven ends before it is killed: the others are killed at any time, also
+	# at their end.
+	if ((status)); then
+		stopped=$((stopped + 1)) within_ms=$((within_ms + (within_ms + 199) / 200))
+	else
+		ended=$((ended + 1)) within_ms=$((within_ms * 19 / 20 + 1))
+	fi
 	if [[ $(sha256sum "$tmp/out/db") != "$old" ]]; then # the import was faster
 		whole "$tmp/out/db"
 		[[ $(sqlite3 "$tmp/out/db" 'SELECT count(*) FROM stream') == "$new" ]] || wrong 'half a database is there'
-		(import "$tmp/short") || wrong 'an import after a kill fails'
+		completes 'an import after a kill ends' import "$tmp/short" || wrong "an import after a kill fails: $(<"$tmp/said")"
 		old=$(sha256sum "$tmp/out/db")
 	fi
 done
-(import "$tmp/short") || wrong 'an import after kills fails'
+completes 'an import after kills ends' import "$tmp/short" || wrong "an import after kills fails: $(<"$tmp/said")"
 [[ $(ls -A "$tmp/out") == db ]] || wrong "kills leave $(ls -A "$tmp/out")"
 [[ ! $(ls -A "$tmp/scratch") ]] || wrong "kills leave $(ls -A "$tmp/scratch")"
-((stopped)) || wrong 'no import was killed'
 
 echo "counted: $record_kills killed recorders"
+echo "counted: $((recorders - record_kills)) recorders that ended before"
 echo "counted: $stopped killed importers"
-echo "counted: $((import_kills - stopped)) importers that ended before"
+echo "counted: $ended importers that ended before"
+echo "counted: $hangs session daemons that did not answer"
 ((failures == 0)) || exit 1
