@@ -14,7 +14,7 @@ enum { NUMBER_TEXT = 24 };
 
 char *bsv_unknown_deadlines(const struct bsv_input *input)
 {
-	if (!input->unsure_deadlines)
+	if (!input->coverage.unsure_deadlines)
 		return bsv_text("0");
 	return bsv_fill(bsv_sql_count_if,
 	                (const struct bsv_placeholder[]){ { "condition", bsv_sql_deadline_unknown }, { NULL, NULL } });
@@ -32,9 +32,9 @@ char *bsv_outcome_unknown(const struct bsv_input *input)
 
 char *bsv_unseen_outcomes(const struct bsv_input *input)
 {
-	bsv_scoped_text *condition = input->unsure_outcomes ? bsv_outcome_unknown(input) : NULL;
+	bsv_scoped_text *condition = input->coverage.unsure_outcomes ? bsv_outcome_unknown(input) : NULL;
 
-	if (!input->unsure_outcomes)
+	if (!input->coverage.unsure_outcomes)
 		return bsv_text("0");
 	return condition ? bsv_fill(bsv_sql_count_if,
 	                            (const struct bsv_placeholder[]){ { "condition", condition }, { NULL, NULL } })

@@ -44,6 +44,8 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.headless = bsa_query_get_int(q, 22),
 		.timeless = bsa_query_get_int(q, 23),
 		.joined_streams = bsa_query_get_int(q, 24),
+		.unsure_deadlines = bsa_query_get_int(q, 25),
+		.unsure_outcomes = bsa_query_get_int(q, 26),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");

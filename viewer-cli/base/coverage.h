@@ -27,6 +27,8 @@ struct bsv_coverage {
 	int64_t services;          /* number of services that had executions, if any two had at once; otherwise 1 */
 	/* number of losses that stand for a trace not checked for completeness; not part of uncounted */
 	int64_t unchecked;
+	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
+	bool unsure_outcomes;  /* whether some deadlines may or may not have been met */
 };
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err);

@@ -145,7 +145,8 @@ static const char *stats_of(struct bsv_report *report, const char *rows)
 
 static struct placeholders placeholders_make(struct bsv_report *report, enum by by)
 {
-	bool some = report->input.picks, each = some || report->input.unsure_deadlines || report->input.unsure_outcomes;
+	bool some = report->input.picks,
+	     each = some || report->input.coverage.unsure_deadlines || report->input.coverage.unsure_outcomes;
 	const char *picked = fill_unknown(report, bsv_sql_misses_kinds_picked);
 	const char *causes = !some                          ? bsv_sql_misses_stored
 	                     : report->call->asked.show_sql ? stats_of(report, bsv_sql_miss_stat_picked)

@@ -544,9 +544,7 @@ static int read_whole(struct bsv_input *input, struct bsa_err *err)
 	input->began = bsv_rows_get(times, 0, 0);
 	input->ended = bsv_rows_get(times, 1, 0);
 	input->executions = bsv_rows_get(times, 2, 0);
-	input->unsure_deadlines = bsv_rows_get(times, 3, 0);
-	input->unsure_outcomes = bsv_rows_get(times, 4, 0);
-	input->over_by = bsv_rows_get(times, 5, input->ended);
+	input->over_by = bsv_rows_get(times, 3, input->ended);
 	return 0;
 }
 
@@ -557,8 +555,6 @@ static void copy_whole(struct bsv_input *input, const struct bsv_input *open)
 	input->began = open->began;
 	input->ended = open->ended;
 	input->executions = open->executions;
-	input->unsure_deadlines = open->unsure_deadlines;
-	input->unsure_outcomes = open->unsure_outcomes;
 	input->over_by = open->over_by;
 }
 

@@ -19,9 +19,7 @@ struct bsv_input {
 	int64_t began, ended; /* start and end of the recording: the first event of any trace, and the last, or later */
 	int64_t over_by;      /* the recording was over by then; ended, or later where its end is not known */
 	int64_t executions;   /* number of executions in the recording */
-	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
-	bool unsure_outcomes;  /* whether some deadlines may or may not have been met */
-	int64_t from, to;      /* asked time, on the clock of the database; INT64_MIN, INT64_MAX: no limit */
+	int64_t from, to;     /* asked time, on the clock of the database; INT64_MIN, INT64_MAX: no limit */
 	/*
 	 * whether --where, --from, --to or the recording's scope leave executions out: then figures
 	 * stored for all executions do not hold

@@ -1,7 +1,13 @@
 -- coverage: one row: traces, events, losses by kind, executions and waits that the import added up, and services that ran at once: what every answer
 -- rests on. services: 1, if no two had executions at once, as where one was killed and another one begun; streams are looked at only if there was
--- more than one service.
-SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_events), 0) AS lost_events,
+-- more than one service. unsure_deadlines, unsure_outcomes: whether executions may have had deadlines that were not recorded, and whether deadlines may
+-- have been met or not. One pass over execution_count finds all that it has: of many apps, it has many rows.
+WITH counted AS (
+	SELECT sum(n) FILTER (WHERE sides = 'service' AND path IS NOT 'prepare') AS service_alone, sum(n) FILTER (WHERE sides = 'client') AS client_alone,
+		sum(n) FILTER (WHERE quality = 'head') AS headless, max(sides = 'service' OR quality IN ('gap', 'tail')) AS unsure_deadlines,
+		max(deadlines > 0 AND miss IS NULL AND (sides = 'service' OR quality <> 'complete' OR path = 'fenced' AND status IS NULL)) AS unsure_outcomes
+	FROM execution_count)
+SELECT count(t.id) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_events), 0) AS lost_events,
 	ifnull(sum(lost_packets), 0) AS lost_packets, (SELECT count(*) FROM loss) AS losses, ifnull(sum(cut), 0) AS cut,
 	(SELECT count(*) FROM loss WHERE events IS NULL AND packets IS NULL AND cause <> 'unchecked') AS uncounted,
 	(SELECT group_concat(cause, ', ') FROM (SELECT DISTINCT cause FROM loss WHERE events IS NULL AND packets IS NULL AND cause <> 'unchecked' ORDER BY cause)) AS causes,
@@ -10,8 +16,8 @@ SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_eve
 	(SELECT count(*) FROM loss WHERE cause = 'unusable') AS unusable_losses, ifnull(sum(impostor_events), 0) AS impostors,
 	ifnull((SELECT value FROM meta WHERE key = 'service_uid'), -1) AS service_uid,
 	ifnull((SELECT value FROM meta WHERE key = 'service_rival_uid'), -1) AS rival_uid,
-	(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'service' AND path IS NOT 'prepare') AS service_alone,
-	(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'client') AS client_alone,
+	ifnull(c.service_alone, 0) AS service_alone,
+	ifnull(c.client_alone, 0) AS client_alone,
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key IN ('joined_statistics', 'joined_counts')) AS executions,
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_interference') AS waits,
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_causes') AS causes,
@@ -22,7 +28,8 @@ SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_eve
 				ORDER BY min(opened) ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ended_before
 			FROM stream WHERE executions > 0 AND number IS NOT NULL AND opened IS NOT NULL GROUP BY trace_id, number >> 20))
 	END AS services,
-	(SELECT ifnull(sum(n), 0) FROM execution_count WHERE quality = 'head') AS headless,
+	ifnull(c.headless, 0) AS headless,
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'timeless') AS timeless,
-	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_streams') AS streams
-FROM trace
+	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_streams') AS streams,
+	ifnull(c.unsure_deadlines, 0) AS unsure_deadlines, ifnull(c.unsure_outcomes, 0) AS unsure_outcomes
+FROM counted c LEFT JOIN trace t
