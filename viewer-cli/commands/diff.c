@@ -148,6 +148,8 @@ static int read_recording(struct side *side, struct recording *one, struct bsa_e
 
 	/* Read the models by name; at most MODELS_MOST. */
 	r = bsa_query_new(&q, one->input.db, bsv_sql_diff_models, err);
+	if (r >= 0)
+		bsa_query_int(q, ":most", MODELS_MOST);
 	while (r >= 0 && side->n_models < MODELS_MOST && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 0, NULL), *is = bsa_query_get_string(q, 1, NULL);
 		struct model *m = &side->models[side->n_models++];
