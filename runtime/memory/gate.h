@@ -63,8 +63,8 @@ void nnb__gate_enter(struct nnb__gate *gate, const atomic_bool *gone);
 struct nnb__gate *nnb__gate_mine(void); /* borrowed; NULL: none */
 
 /*
- * The same, and *gone stays as it is. Returns the gate of before. With NULL, this thread maps a file of the service's own
- * meanwhile.
+ * The same, and *gone stays as it is. Returns the gate of before. With NULL, this thread maps a file of the service's
+ * own meanwhile.
  */
 struct nnb__gate *nnb__gate_swap(struct nnb__gate *gate);
 
