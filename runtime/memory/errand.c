@@ -592,16 +592,19 @@ static bool is_full(enum kind kind)
 	return n_workers[kind] >= workers_most[kind] + workers_beyond(kind);
 }
 
-/* Whether @e has @n workers of a kind, so that the next one, if @n is 0, or that one counts against no limit. Locked. */
+/*
+ * Whether @e has @n workers of a kind, so that the next one, if @n is 0, or that one counts against no limit.
+ * Locked.
+ */
 static bool is_within_guarantee(const struct nnb__errands *e, enum kind kind, unsigned n)
 {
 	return kind == TRIALS && e->is_guaranteed && workers_of(e, kind) == n;
 }
 
 /*
- * Make a place for another worker of @app, in place of one that has ended, or of an idle one. 0; -EAGAIN: all are at work;
- * -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial never gets -EBUSY
- * here. The lock is held.
+ * Make a place for another worker of @app, in place of one that has ended, or of an idle one. 0; -EAGAIN: all
+ * are at work; -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial
+ * never gets -EBUSY here. The lock is held.
  */
 static int place_make(const struct nnb__errands *app, enum kind kind)
 {

@@ -2,9 +2,10 @@
  * test_errand.c -- calls on files, made by workers: what they return, and how long they take, whatever becomes of the
  * worker.
  *
- * A file whose inode lock is held without an end is a memfd that another thread writes to from a page that this process
- * must provide itself (userfaultfd), which root may do. One that keeps a trial without an end is in a FUSE file system of
- * this process, which root may mount: to map a file for direct access waits for its pages that are being read.
+ * A file whose inode lock is held without an end is a memfd that another thread writes to from a page that this
+ * process must provide itself (userfaultfd), which root may do. One that keeps a trial without an end is in a
+ * FUSE file system of this process, which root may mount: to map a file for direct access waits for its pages
+ * that are being read.
  */
 #include <dirent.h>
 #include <errno.h>
