@@ -64,8 +64,8 @@ static uint64_t open_since(const struct bsa_execution *x)
 }
 
 /*
- * The part that the service saw of the latency of @x, whose submission was not recorded. The rule is that of
- * slo_percentile.sql.
+ * The part that the service saw of the latency of @x, whose submission was not recorded. The rule is slo_seen_ns of
+ * viewer-cli/reports/fragments/executions.sql.
  */
 static uint64_t seen_of(const struct bsa_execution *x)
 {

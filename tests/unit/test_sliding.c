@@ -136,7 +136,7 @@ static void compare_window(const struct world *w, uint64_t end, const char *data
 		const struct bsv_slid *is = &w->verdicts[i].of[end % WINDOWS_MAX];
 
 		assert_true(is->from == from);
-		assert_int_equal(bsv_slo_measure(&wanted, &w->slo.rules[i], &input, NULL, &err), 0);
+		assert_int_equal(bsv_slo_measure(&wanted, &w->slo.rules[i], 1, &input, NULL, &err), 0);
 		if (is->result.outcome != wanted.outcome || is->result.n != wanted.n || is->lost ||
 		    (strncmp(wanted.why, "there is no ", 12) && strcmp(is->result.why, wanted.why)))
 			fail_msg("%s, %s, from %" PRIu64 " to %" PRIu64 ": %s: %s (n %" PRId64

@@ -200,7 +200,7 @@ static struct bsv_slo_result measure(const char *story, const char *rule, struct
 	struct bsa_err err = { "" };
 
 	if (bsv_slo_parse(&slo, rule, strlen(rule), &err) < 0 ||
-	    bsv_slo_measure(&ret, &slo.rules[0], input, baseline, &err) < 0)
+	    bsv_slo_measure(&ret, &slo.rules[0], 1, input, baseline, &err) < 0)
 		fail_msg("%s: %s: %s", story, rule, err.text);
 	bsv_slo_fini(&slo);
 	return ret;

@@ -265,10 +265,10 @@ static int check_run(const struct bsv_call *call, struct bsa_err *err)
 	w.results = calloc(w.slo.n, sizeof(*w.results));
 	if (!w.results)
 		return bsv_no_memory(err);
+	r = bsv_slo_measure(w.results, w.slo.rules, w.slo.n, &w.input, &w.baseline, err);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < w.slo.n; i++) {
-		r = bsv_slo_measure(&w.results[i], &w.slo.rules[i], &w.input, &w.baseline, err);
-		if (r < 0)
-			return bsa_wrap(err, r, "line %u", w.slo.rules[i].line);
 		w.failed += w.results[i].outcome == BSV_FAIL;
 		w.unsure += w.results[i].outcome == BSV_CANNOT_TELL;
 		w.idle += w.results[i].outcome == BSV_PASS && w.results[i].idle;

@@ -1,6 +1,6 @@
 /*
  * sliding.c -- counts executions by window, and judges a window when it is complete. It counts of
- * an execution what slo_percentile.sql and slo_misses.sql count.
+ * an execution what slo/counting.c counts.
  */
 #include "conditions/sliding.h"
 
@@ -124,7 +124,7 @@ static bool is_overdue(const struct bsv_slo_rule *rule, const struct bsa_live_ex
 	return (double)(until - x->open_since) > rule->bound;
 }
 
-/* The rules are those of slo_percentile.sql. */
+/* The rules are those of slo/counting.c. */
 static void count_time(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, const struct bsa_live_execution *x,
                        uint64_t until)
 {

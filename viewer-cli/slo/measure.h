@@ -1,5 +1,5 @@
 /*
- * measure.h -- measures what a rule needs in a database, and has it judged.
+ * measure.h -- measures what rules need in a database, and has them judged.
  */
 #ifndef BSV_SLO_MEASURE_H
 #define BSV_SLO_MEASURE_H
@@ -7,10 +7,10 @@
 #include "slo/judge.h"
 
 /*
- * Judge @rule. @baseline may be NULL if @rule does not mention a baseline. 0, or the code of the failure, with a
- * sentence in @err.
+ * Judge @n @rules, and set @ret of each. @baseline may be NULL if none of them mentions a baseline. 0, or the code of the
+ * failure, with a sentence in @err.
  */
-int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rules, size_t n, struct bsv_input *input,
                     struct bsv_input *baseline, struct bsa_err *err);
 
 /* The SQL of @rule, owned by the caller. NULL: no memory; "": an audit, whose own command shows its SQL. */

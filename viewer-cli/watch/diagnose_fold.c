@@ -274,7 +274,7 @@ int bsv_diagnose_rule(struct bsv_diagnosing *d, struct bsa_err *err)
 		return 0;
 	}
 	if (r >= 0)
-		r = bsv_slo_measure(&w.result, w.slo.rules, &w.input, NULL, err);
+		r = bsv_slo_measure(&w.result, w.slo.rules, 1, &w.input, NULL, err);
 	if (r < 0 || (w.whole && w.result.outcome == BSV_PASS))
 		return r;
 	/*
