@@ -119,11 +119,23 @@ bool bsv_obeyed(uint32_t letter)
 	return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || IN(letter, turning) || IN(letter, unseen);
 }
 
+/* The number of bytes before the first that is no printable letter of ASCII, @bytes at most. */
+static size_t plain_letters(const char *s, size_t bytes)
+{
+	size_t n = 0;
+
+	while (n < bytes && s[n] >= 0x20 && s[n] < 0x7f)
+		n++;
+	return n;
+}
+
 int bsv_width(const char *s)
 {
-	size_t n = strlen(s);
-	int width = 0;
+	size_t n = strlen(s), plain = plain_letters(s, n);
+	int width = (int)plain;
 
+	s += plain;
+	n -= plain;
 	while (n) {
 		uint32_t c;
 		size_t length = bsv_letter(s, n, &c);
@@ -144,6 +156,11 @@ char *bsv_printable(const char *s, size_t bytes, int most)
 	if (!ret)
 		return NULL;
 	assert(most >= 0);
+	if ((!most || bytes <= (size_t)most) && plain_letters(s, bytes) == bytes) { /* nearly always */
+		memcpy(ret, s, bytes);
+		ret[bytes] = 0;
+		return ret;
+	}
 	while (bytes) {
 		uint32_t c;
 		size_t length = bsv_letter(s, bytes, &c);

@@ -26,6 +26,7 @@ struct column {
 	struct bsv_extent extent;
 	bool right, text, marked, id;
 	bool lines;             /* line breaks in a text begin new lines */
+	bool judges;            /* has verdicts, which are painted */
 	int content, head_word; /* as wide as what is in it; as the longest word of its head */
 	int sentence;           /* the least width in which a sentence goes on in the next line */
 	int natural, width;     /* natural: with all of its head in a line */
@@ -87,9 +88,12 @@ static bool has_few_samples(const struct table *t, const struct bsv_cell *row, s
 /* The width of the widest line of @text. */
 static int lines_width(const char *text)
 {
-	char *copy = strdup(text), *rest = copy;
+	char *copy, *rest;
 	int width = 0;
 
+	if (!strchr(text, '\n'))
+		return bsv_width(text);
+	rest = copy = strdup(text);
 	for (char *line; copy && (line = strsep(&rest, "\n"));) {
 		int of = bsv_width(line);
 
@@ -153,6 +157,7 @@ static bool measure_columns(struct table *t)
 		}
 		c->id = of->class && !strcmp(of->class, "id");
 		c->lines = of->class && !strcmp(of->class, "lines");
+		c->judges = !strcmp(of->name, "verdict") || !strcmp(of->name, "result");
 		c->right |= !t->raw && of->class && strcmp(of->class, "text") && strcmp(of->class, "label") && !c->text;
 		/* p99 of fewer than 100 is only the longest. */
 		c->samples = strstr(of->name, "p999") ? 10 * MARKED_BELOW : strstr(of->name, "p99") ? MARKED_BELOW : 0;
@@ -350,6 +355,15 @@ static size_t fill_block(struct table *t, size_t from)
 
 /* ---- printing ---- */
 
+static void print_blanks(FILE *to, int n)
+{
+	static const char blanks[] = "                                ";
+	const int most = sizeof(blanks) - 1;
+
+	for (; n > 0; n -= most)
+		fwrite(blanks, 1, (size_t)(n < most ? n : most), to);
+}
+
 static void print_padded(struct table *t, size_t column, const char *s, size_t bytes, int paint)
 {
 	static const struct {
@@ -363,24 +377,25 @@ static void print_padded(struct table *t, size_t column, const char *s, size_t b
 		{ "inconclusive", BSV_UNSURE_PAINT },
 		{ "cannot tell", BSV_UNSURE_PAINT },
 	};
-	const char *name = bsv_rows_column(t->rows, column)->name;
-	bool judges = !strcmp(name, "verdict") || !strcmp(name, "result");
 	const struct column *c = &t->columns[column];
-	char *shown = strndup(s, bytes);
+	bsv_scoped_text *part = s[bytes] ? strndup(s, bytes) : NULL;
+	const char *shown = s[bytes] ? part : s;
 	int pad;
 
 	if (!shown)
 		return;
-	for (size_t i = 0; judges && !paint && i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; c->judges && !paint && i < sizeof(words) / sizeof(*words); i++)
 		if (!strcasecmp(shown, words[i].word)) /* painted where it stands alone */
 			paint = words[i].paint;
 	pad = c->width - bsv_width(shown);
 	pad = pad > 0 ? pad : 0;
-	if (*shown)
-		fprintf(t->to, "%*s%s%s%s", t->pending + (c->right ? pad : 0), "", bsv_paint_on(t->screen, paint),
-		        shown, bsv_paint_off(t->screen, paint));
+	if (*shown) { /* no format: a table may have a million cells */
+		print_blanks(t->to, t->pending + (c->right ? pad : 0));
+		fputs(bsv_paint_on(t->screen, paint), t->to);
+		fputs(shown, t->to);
+		fputs(bsv_paint_off(t->screen, paint), t->to);
+	}
 	t->pending = (*shown ? c->right ? 0 : pad : t->pending + c->width) + GAP;
-	free(shown);
 }
 
 static void print_end(struct table *t)
