@@ -322,6 +322,16 @@ int64_t bsa_query_get_int(const struct bsa_query *q, size_t column)
 	return sqlite3_column_int64(q->stmt, (int)column);
 }
 
+bool bsa_query_read_int(int64_t *ret, const struct bsa_query *q, size_t column)
+{
+	sqlite3_value *value = sqlite3_column_value(q->stmt, (int)column);
+
+	if (sqlite3_value_type(value) != SQLITE_INTEGER)
+		return false;
+	*ret = sqlite3_value_int64(value);
+	return true;
+}
+
 double bsa_query_get_real(const struct bsa_query *q, size_t column)
 {
 	return sqlite3_column_double(q->stmt, (int)column);

@@ -14,7 +14,8 @@
 
 #include "base/scoped.h"
 
-enum { PACK_ROWS = 65536, COMPRESSION = 4, MOST_WIDTH = 8 };
+/* COLUMN_ROOM: columns that are a power of two apart would compete for the same few lines of a cache. */
+enum { PACK_ROWS = 65536, COLUMN_ROOM = PACK_ROWS + 8, COMPRESSION = 4, MOST_WIDTH = 8 };
 
 /* Rows on their way into the page. */
 struct block {
@@ -30,7 +31,7 @@ struct bsv_pack {
 	const char *name;
 	const struct bsv_pack_column *columns;
 	size_t n_columns, n;    /* n: rows that wait to be written */
-	uint64_t *codes;        /* PACK_ROWS of each column, one column after the other */
+	uint64_t *codes;        /* COLUMN_ROOM of each column, one column after the other */
 	int64_t *last;          /* last value of each delta column */
 	struct block blocks[2]; /* two: one is being filled, the other is being written */
 	size_t turn;            /* the one to be filled next */
@@ -46,7 +47,7 @@ static bool block_is_whole(const struct block *b)
 
 struct bsv_pack *bsv_pack_new(FILE *to, const char *name, const struct bsv_pack_column *columns, size_t n_columns)
 {
-	size_t most = n_columns * PACK_ROWS * MOST_WIDTH;
+	size_t most = n_columns * COLUMN_ROOM * MOST_WIDTH;
 	struct bsv_pack *p = malloc(sizeof(*p));
 
 	if (!p)
@@ -147,7 +148,7 @@ static int write_rows(struct bsv_pack *p, struct bsa_err *err)
 		return 0;
 	b->filled = 0;
 	for (size_t c = 0; c < p->n_columns; c++) {
-		const uint64_t *codes = p->codes + c * PACK_ROWS;
+		const uint64_t *codes = p->codes + c * COLUMN_ROOM;
 		unsigned char *to = b->planes + b->filled;
 		uint64_t all = 0;
 		unsigned width = 0;
@@ -180,7 +181,7 @@ static int write_rows(struct bsv_pack *p, struct bsa_err *err)
 int bsv_pack_row(struct bsv_pack *p, const int64_t *values, struct bsa_err *err)
 {
 	for (size_t c = 0; c < p->n_columns; c++) {
-		uint64_t *code = &p->codes[c * PACK_ROWS + p->n];
+		uint64_t *code = &p->codes[c * COLUMN_ROOM + p->n];
 
 		if (p->columns[c].delta) {
 			*code = zigzag_code(values[c] - p->last[c]);

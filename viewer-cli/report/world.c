@@ -21,6 +21,12 @@ struct labels {
 	size_t latest[COLUMNS_MOST]; /* latest word of each column: most rows have the same word as the row before */
 };
 
+static void labels_fini(struct labels *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->of[i]);
+}
+
 /* Ids of apps or of models that packs refer to: the page has their names. */
 struct named {
 	uint8_t *of; /* a bit each, by id */
@@ -52,19 +58,34 @@ struct world {
 
 void bsv_page_text(FILE *to, const char *text)
 {
-	fputc('"', to);
+	putc_unlocked('"', to); /* a page may have many names, and one thread at a time writes to it */
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 
 		if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f)
 			fprintf(to, "\\u%04x", c);
 		else
-			fputc(c, to);
+			putc_unlocked(c, to);
 	}
-	fputc('"', to);
+	putc_unlocked('"', to);
 }
 
 /* ---- rows into packs ---- */
+
+/* Is the row for the page? */
+typedef bool keeps_row(struct world *w, const int64_t *values);
+
+typedef int compares_rows(const void *a, const void *b);
+
+/* Rows of one execution, which are sorted before they are packed. */
+struct together {
+	compares_rows *compares; /* NULL: rows are packed in the order of the query */
+	int64_t *rows;           /* ROW_SIZE numbers each: the values of the row, and last its place in the query */
+	size_t n, room;
+	struct labels words; /* of these rows: the page numbers its own in the order in which they are packed */
+};
+
+enum { ROW_SIZE = COLUMNS_MOST + 1 };
 
 /* The conversion of a query's column. Text becomes the number of a label. */
 struct reading {
@@ -73,7 +94,11 @@ struct reading {
 	/* the relation of the ids of each column; NULL: these are no ids with a name */
 	struct named *names[COLUMNS_MOST];
 	size_t n;
+	size_t began; /* the column that the times of a row are relative to; SIZE_MAX: there is none */
+	bool is_time[COLUMNS_MOST], is_word[COLUMNS_MOST];
 	int64_t values[COLUMNS_MOST];
+	keeps_row *keeps; /* NULL: each row is for the page */
+	struct together together;
 };
 
 static int64_t label_number(struct labels *l, size_t column, const char *text)
@@ -95,30 +120,38 @@ static int64_t label_number(struct labels *l, size_t column, const char *text)
 	return (int64_t)i;
 }
 
-/* A number that is absurd is unknown to the page: it would not survive a browser's arithmetic. */
-static int64_t cell_value(struct labels *l, const struct bsa_query *q, size_t column)
+/*
+ * The value of @column, a number less @since. A number that is absurd is unknown to the page: it would not survive a
+ * browser's arithmetic.
+ */
+static int64_t cell_since(struct labels *l, const struct bsa_query *q, size_t column, int64_t since)
 {
 	static const int64_t most = (int64_t)1 << 51;
 	int64_t value;
 
-	switch (bsa_query_type(q, column)) {
-	case BSA_STRING:
-		return label_number(l, column, bsa_query_get_string(q, column, NULL));
-	case BSA_INT:
-		value = bsa_query_get_int(q, column);
-		return value <= most && value >= -most ? value : BSV_PACK_NULL;
-	default:
+	if (!bsa_query_read_int(&value, q, column))
+		return bsa_query_type(q, column) == BSA_STRING
+		               ? label_number(l, column, bsa_query_get_string(q, column, NULL))
+		               : BSV_PACK_NULL;
+	if (__builtin_sub_overflow(value, since, &value))
 		return BSV_PACK_NULL;
-	}
+	return value <= most && value >= -most ? value : BSV_PACK_NULL;
 }
 
-/* @deltas: names of columns that are never NULL, with a space around each. */
-static bool is_delta(const char *deltas, const char *name)
+static int64_t cell_value(struct labels *l, const struct bsa_query *q, size_t column)
 {
-	const char *at = strstr(deltas, name);
+	return cell_since(l, q, column, 0);
+}
+
+/* Is @name one of @names, which have a space around each? */
+static bool is_among(const char *names, const char *name)
+{
 	size_t n = strlen(name);
 
-	return at && at > deltas && at[-1] == ' ' && at[n] == ' ';
+	for (const char *at = names; (at = strstr(at, name)); at += n)
+		if (at > names && at[-1] == ' ' && at[n] == ' ')
+			return true;
+	return false;
 }
 
 static int name_id(struct named *named, int64_t id, struct bsa_err *err)
@@ -147,29 +180,93 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Is the row for the page? */
-typedef bool keeps_row(struct world *w, const int64_t *values);
+static int row_pack(struct world *w, struct reading *r, const int64_t *values)
+{
+	int result = 0;
 
-static int pack_rows(struct world *w, struct reading *r, struct bsa_query *q, keeps_row *keeps)
+	for (size_t c = 0; result >= 0 && c < r->n; c++)
+		if (r->names[c])
+			result = name_id(r->names[c], values[c], w->err);
+	return result >= 0 ? bsv_pack_row(r->pack, values, w->err) : result;
+}
+
+/* Sort the rows that were put together, and pack them. */
+static int together_pack(struct world *w, struct reading *r)
+{
+	struct together *t = &r->together;
+	int result = 0;
+
+	if (t->n > 1)
+		qsort(t->rows, t->n, ROW_SIZE * sizeof(*t->rows), t->compares);
+	for (size_t i = 0; result >= 0 && i < t->n; i++) {
+		int64_t *row = t->rows + i * ROW_SIZE;
+
+		for (size_t c = 0; c < r->n; c++)
+			if (r->is_word[c] && row[c] != BSV_PACK_NULL)
+				row[c] = label_number(&w->labels, c, t->words.of[row[c]]);
+		if (!r->keeps || r->keeps(w, row))
+			result = row_pack(w, r, row);
+	}
+	t->n = 0;
+	return result;
+}
+
+/* Put a row to the others of its execution, which is its first column; those of another one are packed before. */
+static int together_add(struct world *w, struct reading *r)
+{
+	struct together *t = &r->together;
+	int result = t->n && t->rows[0] != r->values[0] ? together_pack(w, r) : 0;
+	int64_t *row;
+
+	if (t->n == t->room) {
+		size_t room = t->room ? 2 * t->room : 32;
+		int64_t *rows = reallocarray(t->rows, room, ROW_SIZE * sizeof(*rows));
+
+		if (!rows)
+			return bsv_no_memory(w->err);
+		t->rows = rows;
+		t->room = room;
+	}
+	row = t->rows + t->n * ROW_SIZE;
+	memcpy(row, r->values, r->n * sizeof(*row));
+	row[COLUMNS_MOST] = (int64_t)t->n++;
+	return result;
+}
+
+/* The values of the row at hand. Times are relative to its beginning, which is relative to that of the recording. */
+static void read_values(struct world *w, struct reading *r, const struct bsa_query *q)
+{
+	int64_t began = 0;
+	bool has_began = r->began < r->n && bsa_query_read_int(&began, q, r->began);
+	struct labels *labels = r->together.compares ? &r->together.words : &w->labels;
+
+	for (size_t c = 0; c < r->n; c++) {
+		if (c == r->began)
+			r->values[c] = cell_since(labels, q, c, w->input->began);
+		else if (!r->is_time[c])
+			r->values[c] = cell_value(labels, q, c);
+		else
+			r->values[c] = has_began ? cell_since(labels, q, c, began) : BSV_PACK_NULL;
+		if (r->columns[c].delta && r->values[c] == BSV_PACK_NULL)
+			r->values[c] = 0;
+	}
+}
+
+static int pack_rows(struct world *w, struct reading *r, struct bsa_query *q)
 {
 	int result;
 
 	while ((result = bsa_query_step(q, w->err)) > 0) {
-		for (size_t c = 0; c < r->n; c++) {
-			r->values[c] = cell_value(&w->labels, q, c);
-			if (r->columns[c].delta && r->values[c] == BSV_PACK_NULL)
-				r->values[c] = 0;
-		}
-		if (keeps && !keeps(w, r->values))
-			continue;
-		for (size_t c = 0; result >= 0 && c < r->n; c++)
-			if (r->names[c])
-				result = name_id(r->names[c], r->values[c], w->err);
-		if (result >= 0)
-			result = bsv_pack_row(r->pack, r->values, w->err);
+		read_values(w, r, q);
+		if (r->together.compares)
+			result = together_add(w, r);
+		else if (!r->keeps || r->keeps(w, r->values))
+			result = row_pack(w, r, r->values);
 		if (result < 0)
 			return result;
 	}
+	if (result >= 0)
+		result = together_pack(w, r);
 	return result < 0 ? result : bsv_pack_end(r->pack, w->err);
 }
 
@@ -187,12 +284,20 @@ static char *report_text(const struct world *w, const char *template)
 	return filled ? bsv_text("%s%s", in->with, filled) : NULL;
 }
 
-/* The rows of the report @template that @keeps wants (NULL: all) become the pack @name. */
-static int pack_report(struct world *w, const char *name, const char *template, const char *deltas, keeps_row *keeps)
+/* A pack of the page: the rows of the report @template that @keeps wants (NULL: all). */
+struct wanted {
+	const char *name, *template;
+	const char *deltas; /* columns that are never NULL, with a space around each */
+	const char *times;  /* columns that the query has as times, and the page from the column began on; NULL: none */
+	keeps_row *keeps;
+	compares_rows *compares; /* sorts rows with an equal first column, see struct together; NULL: not needed */
+};
+
+static int pack_wanted(struct world *w, const struct wanted *wanted)
 {
-	bsv_scoped_text *sql = report_text(w, template);
+	bsv_scoped_text *sql = report_text(w, wanted->template);
 	bsv_scoped_query *q = NULL;
-	struct reading r = { 0 };
+	struct reading r = { .began = SIZE_MAX, .keeps = wanted->keeps, .together = { .compares = wanted->compares } };
 	int result = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
 
 	if (result < 0)
@@ -202,24 +307,37 @@ static int pack_report(struct world *w, const char *name, const char *template, 
 	for (size_t c = 0; c < r.n; c++) {
 		const char *column = bsa_query_name(q, c);
 
-		r.columns[c] = (struct bsv_pack_column){ column, is_delta(deltas, column) };
+		r.columns[c] = (struct bsv_pack_column){ column, is_among(wanted->deltas, column) };
+		if (wanted->times && !strcmp(column, "began"))
+			r.began = c;
+		r.is_time[c] = wanted->times && is_among(wanted->times, column);
+		r.is_word[c] = ends_with(column, "_word");
 		if (ends_with(column, "app_id"))
 			r.names[c] = &w->named_apps;
 		else
 			r.names[c] = ends_with(column, "model_id") ? &w->named_models : NULL;
 	}
 	/* [["name", is it a delta column?],...]; the numbers of columns called ..._word are places of labels. */
-	fprintf(w->packs, "<script type=\"application/json\" data-columns=\"%s%s\">[", name, w->suffix);
+	fprintf(w->packs, "<script type=\"application/json\" data-columns=\"%s%s\">[", wanted->name, w->suffix);
 	for (size_t c = 0; c < r.n; c++) {
 		fputs(c ? ",[" : "[", w->packs);
 		bsv_page_text(w->packs, r.columns[c].name);
 		fprintf(w->packs, ",%d]", r.columns[c].delta);
 	}
 	fputs("]</script>\n", w->packs);
-	r.pack = bsv_pack_new(w->packs, name, r.columns, r.n);
-	result = r.pack ? pack_rows(w, &r, q, keeps) : bsv_no_memory(w->err);
+	r.pack = bsv_pack_new(w->packs, wanted->name, r.columns, r.n);
+	result = r.pack ? pack_rows(w, &r, q) : bsv_no_memory(w->err);
 	bsv_pack_free(r.pack);
+	free(r.together.rows);
+	labels_fini(&r.together.words);
 	return result;
+}
+
+static int pack_report(struct world *w, const char *name, const char *template, const char *deltas, keeps_row *keeps)
+{
+	const struct wanted wanted = { .name = name, .template = template, .deltas = deltas, .keeps = keeps };
+
+	return pack_wanted(w, &wanted);
 }
 
 /* ---- which executions ---- */
@@ -268,6 +386,20 @@ enum {
 };
 enum { SLICE_EXECUTION = 2, SLICE_BEGAN, SLICE_DURATION };
 enum { HELD_EXECUTION, HELD_BEGAN, HELD_DURATION };
+/* Columns of report_causes. */
+enum { CAUSE_LATE_NS = 4, CAUSE_IS_PRIMARY = 6 };
+
+/* The primary cause first, then those that cost most. */
+static int causes_compare(const void *a, const void *b)
+{
+	static const size_t falling[] = { CAUSE_IS_PRIMARY, CAUSE_LATE_NS };
+	const int64_t *x = a, *y = b;
+
+	for (size_t i = 0; i < sizeof(falling) / sizeof(*falling); i++)
+		if (x[falling[i]] != y[falling[i]])
+			return x[falling[i]] > y[falling[i]] ? -1 : 1;
+	return x[COLUMNS_MOST] < y[COLUMNS_MOST] ? -1 : 1;
+}
 
 /* Adds a stretch of a lane to the bins that it is in. */
 static void add_held(struct world *w, int64_t id, int64_t began, int64_t ended)
@@ -363,14 +495,24 @@ static int hold_all(struct world *w)
 
 static int write_packs(struct world *w)
 {
-	int r = pack_report(w, "executions", bsv_sql_report_executions, " id began ", keeps_execution);
+	static const struct wanted executions = { .name = "executions",
+		                                  .template = bsv_sql_report_executions,
+		                                  .deltas = " id began ",
+		                                  .times = " dispatched run_ended ended enqueued deadline ",
+		                                  .keeps = keeps_execution };
+	static const struct wanted causes = { .name = "causes",
+		                              .template = bsv_sql_report_causes,
+		                              .deltas = " execution_id ",
+		                              .keeps = keeps_first,
+		                              .compares = causes_compare };
+	int r = pack_wanted(w, &executions);
 
 	if (r >= 0 && w->input->picks)
 		r = hold_all(w);
 	if (r >= 0)
 		r = pack_report(w, "slices", bsv_sql_report_slices, " execution_id began ", keeps_slice);
 	if (r >= 0)
-		r = pack_report(w, "causes", bsv_sql_report_causes, " execution_id ", keeps_first);
+		r = pack_wanted(w, &causes);
 	if (r >= 0)
 		r = pack_report(w, "without", bsv_sql_report_without, " execution_id ", keeps_first);
 	if (r >= 0)
@@ -508,8 +650,7 @@ int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, const char *
 	if (r >= 0)
 		r = write_first(w);
 	*ret = w->shown;
-	for (size_t i = 0; i < w->labels.n; i++)
-		free(w->labels.of[i]);
+	labels_fini(&w->labels);
 	free(w->named_apps.of);
 	free(w->named_models.of);
 	free(w->apps);

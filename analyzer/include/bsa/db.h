@@ -102,6 +102,8 @@ size_t bsa_query_find(const struct bsa_query *q, const char *name);
  */
 enum bsa_type bsa_query_type(const struct bsa_query *q, size_t column);
 int64_t bsa_query_get_int(const struct bsa_query *q, size_t column);
+/* Both at once: is it BSA_INT, and which? For queries of millions of cells. */
+bool bsa_query_read_int(int64_t *ret, const struct bsa_query *q, size_t column);
 double bsa_query_get_real(const struct bsa_query *q, size_t column);
 const char *bsa_query_get_string(const struct bsa_query *q, size_t column, size_t *ret_bytes);
 
