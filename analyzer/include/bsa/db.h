@@ -9,10 +9,10 @@
  *                          has everything; an aggregate
  *   duration(ns)           as text, with the unit that fits: '1.25 ms'
  *   miss_sums(execution_id, cause, is_primary, late_ns, budget_ns, saved, persistent, replayed, met)
- *                          rows of miss_cause, those of an execution one after the other, added up by cause; an
- *                          aggregate. persistent: whether the status of the execution is; replayed, met: whether
- *                          miss_without has a row of the cause, and its met. JSON: an array for each cause, of the
- *                          columns of miss_stat from cause and n to worst_ns, late_ns, budget_ns and unsure
+ *                          rows of miss_cause, added up by cause; an aggregate. The rows of an execution come one
+ *                          after the other. persistent: whether its status is; replayed: whether miss_without has
+ *                          a row of the cause, and met is its met. JSON: an array for each cause: cause, n, misses,
+ *                          persistent, saved, lost_ns, worst_ns, late_ns, budget_ns and unsure, as in miss_stat
  */
 #ifndef BSA_DB_H
 #define BSA_DB_H
