@@ -2,10 +2,9 @@
  * test_errand.c -- calls on files, made by workers: what they return, and how long they take, whatever becomes of the
  * worker.
  *
- * A file whose inode lock is held without an end is a memfd that another thread writes to from a page that this
- * process must provide itself (userfaultfd), which root may do. One that keeps a trial without an end is in a
- * FUSE file system of this process, which root may mount: to map a file for direct access waits for its pages
- * that are being read.
+ * A file whose inode lock is held without an end is a memfd that another thread writes to from a page that this process
+ * must provide itself (userfaultfd), which root may do. One that keeps a trial without an end is in a FUSE file system
+ * of the test, which root may mount: to map a file for direct access waits for its pages that are being read.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -77,12 +76,15 @@ static int children_of(pid_t parent, pid_t ret[WORKERS])
 	return n;
 }
 
+static pid_t no_prober; /* another child of this process; 0: none */
+
 static pid_t prober(void)
 {
 	pid_t found[WORKERS];
+	int n = children_of(getpid(), found);
 
-	assert_int_equal(children_of(getpid(), found), 1);
-	return found[0];
+	assert_int_equal(n, no_prober ? 2 : 1);
+	return found[no_prober && found[0] == no_prober];
 }
 
 static int workers(pid_t ret[WORKERS])
@@ -428,68 +430,89 @@ static void all_apps_have_a_limit(void **state)
 
 #define DIRECT_MMAP (UINT64_C(1) << 36) /* FUSE_DIRECT_IO_ALLOW_MMAP, which older headers do not have */
 
+/*
+ * The server is a process of its own, and the only one that has the device: whoever waits for it is killed by no signal
+ * before the device is closed, and the server ends with this process.
+ */
 struct page_fs {
-	int dev, mount, cached, direct; /* descriptors, the last two of one file */
-	pthread_t server, reader;
-	atomic_bool maps, answers; /* the kernel maps direct files; reads are answered, with an error */
-	_Atomic uint64_t read;     /* the number of the read that waits; 0: none yet */
+	int mount, cached, direct; /* descriptors, the last two of one file */
+	pid_t server;
+	pthread_t reader;
+	struct served {
+		atomic_bool maps, answers; /* the kernel maps direct files; reads are answered, with an error */
+		_Atomic uint64_t read;     /* the number of the read that waits; 0: none */
+	} * served;                        /* shared with the server */
 };
 
-static void fs_reply(const struct page_fs *f, uint64_t unique, int error, const void *data, size_t bytes)
+static void fs_reply(int dev, uint64_t unique, int error, const void *data, size_t bytes)
 {
 	struct fuse_out_header head = { (uint32_t)(sizeof(head) + bytes), error, unique };
 	struct iovec parts[2] = { { &head, sizeof(head) }, { (void *)(uintptr_t)data, bytes } };
 
-	(void)!writev(f->dev, parts, bytes ? 2 : 1); /* the request may have been given up */
+	(void)!writev(dev, parts, bytes ? 2 : 1); /* the request may have been given up */
 }
 
-static void *fs_serve(void *arg)
+static void fs_answer(int dev, const struct fuse_in_header *head, struct served *to)
+{
+	struct fuse_attr attr = { .nlink = 1, .blksize = PAGE, .size = PAGE };
+	const struct fuse_init_in *init = (const void *)(head + 1);
+	static unsigned opened;
+
+	attr.ino = head->opcode == FUSE_LOOKUP ? 2 : head->nodeid;
+	attr.mode = attr.ino == 1 ? S_IFDIR | 0755 : S_IFREG | 0644;
+	if (head->opcode == FUSE_INIT) {
+		const struct fuse_init_out out = { .major = 7,
+			                           .minor = 36,
+			                           .max_write = 1 << 16,
+			                           .max_background = 16,
+			                           .flags = FUSE_INIT_EXT,
+			                           .flags2 = (uint32_t)(DIRECT_MMAP >> 32) };
+
+		to->maps = init->minor >= 36 && init->flags2 & out.flags2;
+		fs_reply(dev, head->unique, 0, &out, sizeof(out));
+	} else if (head->opcode == FUSE_LOOKUP) {
+		const struct fuse_entry_out out = {
+			.nodeid = 2, .attr_valid = 3600, .entry_valid = 3600, .attr = attr
+		};
+
+		fs_reply(dev, head->unique, 0, &out, sizeof(out));
+	} else if (head->opcode == FUSE_GETATTR) {
+		const struct fuse_attr_out out = { .attr_valid = 3600, .attr = attr };
+
+		fs_reply(dev, head->unique, 0, &out, sizeof(out));
+	} else if (head->opcode == FUSE_OPEN) {
+		const struct fuse_open_out out = { .fh = 1, .open_flags = opened++ ? FOPEN_DIRECT_IO : 0 };
+
+		fs_reply(dev, head->unique, 0, &out, sizeof(out));
+	} else if (head->opcode == FUSE_READ && !to->answers) {
+		to->read = head->unique;
+	} else if (head->opcode != FUSE_FORGET && head->opcode != FUSE_INTERRUPT) {
+		fs_reply(dev, head->unique, head->opcode == FUSE_READ ? -EIO : -ENOSYS, NULL, 0);
+	}
+}
+
+static _Noreturn void fs_serve(int dev, pid_t parent, struct served *to)
 {
 	static uint64_t request[(1 << 17) / sizeof(uint64_t)];
-	const struct fuse_in_header *head = (const void *)request;
-	const struct fuse_init_in *init = (const void *)(head + 1);
-	struct page_fs *f = arg;
-	unsigned opened = 0;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || dup2(dev, 3) < 0)
+		_exit(1);
+	syscall(SYS_close_range, 4U, ~0U, 0U);
 	for (;;) {
-		ssize_t n = read(f->dev, request, sizeof(request));
-		struct fuse_attr attr = { .nlink = 1, .blksize = PAGE, .size = PAGE };
+		struct pollfd p = { .fd = 3, .events = POLLIN };
+		ssize_t n;
 
+		if (to->answers && to->read)
+			fs_reply(3, atomic_exchange(&to->read, 0), -EIO, NULL, 0);
+		if (poll(&p, 1, 10) <= 0)
+			continue;
+		n = read(3, request, sizeof(request));
 		if (n < 0 && (errno == EINTR || errno == ENOENT))
 			continue;
 		if (n <= 0)
-			return NULL; /* unmounted */
-		attr.ino = head->opcode == FUSE_LOOKUP ? 2 : head->nodeid;
-		attr.mode = attr.ino == 1 ? S_IFDIR | 0755 : S_IFREG | 0644;
-		if (head->opcode == FUSE_INIT) {
-			const struct fuse_init_out out = { .major = 7,
-				                           .minor = 36,
-				                           .max_write = 1 << 16,
-				                           .max_background = 16,
-				                           .flags = FUSE_INIT_EXT,
-				                           .flags2 = (uint32_t)(DIRECT_MMAP >> 32) };
-
-			f->maps = init->minor >= 36 && init->flags2 & out.flags2;
-			fs_reply(f, head->unique, 0, &out, sizeof(out));
-		} else if (head->opcode == FUSE_LOOKUP) {
-			const struct fuse_entry_out out = {
-				.nodeid = 2, .attr_valid = 3600, .entry_valid = 3600, .attr = attr
-			};
-
-			fs_reply(f, head->unique, 0, &out, sizeof(out));
-		} else if (head->opcode == FUSE_GETATTR) {
-			const struct fuse_attr_out out = { .attr_valid = 3600, .attr = attr };
-
-			fs_reply(f, head->unique, 0, &out, sizeof(out));
-		} else if (head->opcode == FUSE_OPEN) {
-			const struct fuse_open_out out = { .fh = 1, .open_flags = opened++ ? FOPEN_DIRECT_IO : 0 };
-
-			fs_reply(f, head->unique, 0, &out, sizeof(out));
-		} else if (head->opcode == FUSE_READ && !f->answers) {
-			f->read = head->unique;
-		} else if (head->opcode != FUSE_FORGET && head->opcode != FUSE_INTERRUPT) {
-			fs_reply(f, head->unique, head->opcode == FUSE_READ ? -EIO : -ENOSYS, NULL, 0);
-		}
+			_exit(0); /* unmounted */
+		fs_answer(3, (const void *)request, to);
 	}
 }
 
@@ -504,8 +527,7 @@ static void *fs_read(void *arg)
 
 static void fs_end(struct page_fs *f)
 {
-	f->answers = true;
-	fs_reply(f, f->read, -EIO, NULL, 0);
+	f->served->answers = true;
 	assert_int_equal(pthread_join(f->reader, NULL), 0);
 }
 
@@ -514,38 +536,48 @@ static void fs_close(const struct page_fs *f)
 	close(f->cached);
 	close(f->direct);
 	close(f->mount);
-	assert_int_equal(pthread_join(f->server, NULL), 0);
-	close(f->dev);
+	kill(f->server, SIGKILL);
+	assert_int_equal(waitpid(f->server, NULL, 0), f->server);
+	munmap(f->served, PAGE);
+	no_prober = 0;
 }
 
 /* False: this process may not, or this kernel does not map such files. */
 static bool fs_begin(struct page_fs *f)
 {
-	int fs = fsopen("fuse", FSOPEN_CLOEXEC), r;
-	char dev[16];
+	int fs = fsopen("fuse", FSOPEN_CLOEXEC), dev = open("/dev/fuse", O_RDWR | O_CLOEXEC), r;
+	const pid_t self = getpid();
+	char number[16];
 
-	*f = (struct page_fs){ .dev = open("/dev/fuse", O_RDWR | O_CLOEXEC) };
-	snprintf(dev, sizeof(dev), "%d", f->dev);
-	r = fs < 0 || f->dev < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "fd", dev, 0) ||
+	*f = (struct page_fs){ .mount = -1 };
+	snprintf(number, sizeof(number), "%d", dev);
+	r = fs < 0 || dev < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "fd", number, 0) ||
 	    fsconfig(fs, FSCONFIG_SET_STRING, "rootmode", "40755", 0) ||
 	    fsconfig(fs, FSCONFIG_SET_STRING, "user_id", "0", 0) ||
 	    fsconfig(fs, FSCONFIG_SET_STRING, "group_id", "0", 0) || fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-	f->mount = r ? -1 : fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	if (!r)
+		f->mount = fsmount(fs, FSMOUNT_CLOEXEC, 0);
 	if (fs >= 0)
 		close(fs);
-	if (f->mount < 0) {
-		if (f->dev >= 0)
-			close(f->dev);
-		return false;
+	if (f->mount >= 0) {
+		f->served = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		assert_ptr_not_equal(f->served, MAP_FAILED);
+		f->server = no_prober = fork();
+		if (!f->server)
+			fs_serve(dev, self, f->served);
+		assert_true(f->server > 0);
 	}
-	assert_int_equal(pthread_create(&f->server, NULL, fs_serve, f), 0);
+	if (dev >= 0)
+		close(dev);
+	if (f->mount < 0)
+		return false;
 	f->cached = openat(f->mount, "page", O_RDONLY | O_CLOEXEC);
 	f->direct = openat(f->mount, "page", O_RDONLY | O_CLOEXEC);
 	assert_true(f->cached >= 0 && f->direct >= 0);
 	assert_int_equal(pthread_create(&f->reader, NULL, fs_read, f), 0);
-	while (!f->read)
+	while (!f->served->read)
 		usleep(1000);
-	if (f->maps)
+	if (f->served->maps)
 		return true;
 	fs_end(f);
 	fs_close(f);
@@ -711,7 +743,12 @@ static void the_prober_dies(void **state)
 	while (nnb__errand_truncate(e, fd, 1, &ordinary) != -EIO)
 		assert_true(nnb__now() - began < PATIENCE_MS * MS);
 	assert_int_equal(nnb__errand_truncate(other, fd, 1, &ordinary), -EIO);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no zombie */
+	/* no zombie stays; the prober may be about to become one */
+	while (!waitid(P_ALL, 0, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT)) {
+		assert_true(nnb__now() - began < PATIENCE_MS * MS);
+		assert_int_equal(nnb__errand_truncate(e, fd, 1, &ordinary), -EIO);
+		usleep(1000);
+	}
 	nnb__errands_unref(e);
 	nnb__errands_unref(other);
 	close(fd);
