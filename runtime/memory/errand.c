@@ -576,7 +576,7 @@ static unsigned workers_of(const struct nnb__errands *e, enum kind kind)
 	return n;
 }
 
-/* The workers of a kind that the limit of all apps does not count: one of each app that is guaranteed one. Locked. */
+/* The workers of a kind that count against no limit of all apps: one of each app that is guaranteed one. Locked. */
 static unsigned workers_beyond(enum kind kind)
 {
 	unsigned n = 0;
@@ -592,10 +592,7 @@ static bool is_full(enum kind kind)
 	return n_workers[kind] >= workers_most[kind] + workers_beyond(kind);
 }
 
-/*
- * Whether @e has @n workers of a kind, so that the next one, if @n is 0, or that one counts against no limit.
- * Locked.
- */
+/* Whether @e has @n workers of a kind, and the next one (@n is 0), or that one, is guaranteed. Locked. */
 static bool is_within_guarantee(const struct nnb__errands *e, enum kind kind, unsigned n)
 {
 	return kind == TRIALS && e->is_guaranteed && workers_of(e, kind) == n;

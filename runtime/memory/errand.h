@@ -87,11 +87,11 @@ struct nnb__errand_wait {
  */
 
 /*
- * Map one page of @fd and unmap it again. 0, and *ret_blocked_ns: for how long the worker slept in these two
- * calls; time in which it was ready and had no cpu does not count. After -ETIMEDOUT, *ret_blocked_ns is the
- * time since the trial began if the worker still sleeps in the kernel, and 0 if it may only have had no cpu, or
- * there was no worker. -EBUSY: all workers that the app may have for trials were left behind, asleep in the
- * kernel; or one was, and the limit of all apps allows no other.
+ * Map one page of @fd and unmap it again. 0, and *ret_blocked_ns: for how long the worker slept in these two calls;
+ * time in which it was ready and had no cpu does not count. After -ETIMEDOUT, *ret_blocked_ns is the time since the
+ * trial began if the worker still sleeps in the kernel, and 0 if it may only have had no cpu, or there was no worker.
+ * -EBUSY: all workers that the app may have for trials were left behind, asleep in the kernel; or one was, and the
+ * limit of all apps allows no other.
  */
 int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait,
                     uint64_t *ret_blocked_ns);

@@ -1,16 +1,16 @@
 /*
  * suspicion.c -- whether an app holds the locks of its files: what its own workers find out.
  *
- * BOUND     The time of a call in this process can be another app's, because all of them wait for the same
- *           memory map. So it is never judged. While a call of an app takes TICK_NS or more, a worker maps and
- *           unmaps the same file: a process that works for this app alone, and so has no lock in common with
- *           another. If the worker sleeps for BLOCKED_NS meanwhile (a time in which it is ready and has no cpu
- *           does not count), the file's lock is held. Then its app is suspected for SUSPECTED_NS, and for as
- *           long as the app has left workers behind. If that happens to a suspected app, whose files are tried
- *           before each call, the lock was taken between the trial and the call: a strike. For COST times as
- *           long as the worker was blocked, nothing of the app may be mapped or unmapped, and for twice as many
- *           times after each further strike (up to COST << STRIKES_MAX). So the others wait for one call each
- *           time that an app becomes suspected, and for a COST-th of the time while it goes on.
+ * BOUND     The time of a call in this process can be another app's, because all of them wait for the same memory
+ *           map. So it is never judged. While a call of an app takes TICK_NS or more, a worker maps and unmaps the
+ *           same file: a process that works for this app alone, and so has no lock in common with another. If the
+ *           worker sleeps for BLOCKED_NS meanwhile (a time in which it is ready and has no cpu does not count), the
+ *           file's lock is held. Then its app is suspected for SUSPECTED_NS, and while it has left workers behind. If
+ *           that happens to a suspected app, whose files are tried before each call, the lock was taken between the
+ *           trial and the call: a strike. For COST times as long as the worker was blocked, nothing of the app may be
+ *           mapped or unmapped, and for twice as many times after each further strike (up to COST << STRIKES_MAX). So
+ *           the others wait for one call each time that an app becomes suspected, and for a COST-th of the time while
+ *           it goes on.
  * TEARS     A signal handler replaces a torn mapping, and cannot try the file before. It is watched as a call is, and
  *           a slow one is remembered.
  * CONCURRENCY  Any thread. The lock of a suspicion guards who ends the trial beside a call. The lock of the list

@@ -62,8 +62,8 @@ bool nnb__suspicion_await(struct nnb__suspicion *suspicion, uint64_t until);
 /* ---- what is known ---- */
 
 /*
- * The app has held the lock of a file lately, or has left workers behind: each file must be tried before it is
- * mapped or unmapped.
+ * The app has held the lock of a file lately, or has left workers behind: each file must be tried before it is mapped
+ * or unmapped.
  */
 bool nnb__is_suspected(struct nnb__suspicion *suspicion);
 

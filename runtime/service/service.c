@@ -796,9 +796,9 @@ static unsigned workers_most(const struct nnb_service *s)
 }
 
 /*
- * The apps that may have a worker more for trials, whatever others have left behind: as many as have guaranteed
- * parts of other limits (quota.h), and at most an eighth of the service's own quarter of descriptors, and a
- * 32nd of that of threads.
+ * The apps that may have a worker more for trials, whatever others have left behind: as many as have guaranteed parts
+ * of other limits (quota.h), and at most an eighth of the service's own quarter of descriptors, and a 32nd of that of
+ * threads.
  */
 static unsigned trials_guaranteed(const struct nnb_service *s)
 {
