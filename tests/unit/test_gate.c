@@ -29,12 +29,22 @@ static int file;
 static uint32_t g_key; /* of the app @g; the one after it is that of @other */
 static struct nnb__gate *g, *other;
 
+static uint64_t patience_ends; /* of the test that runs */
+
+/* Between two looks at what must come. */
+static void nap(void)
+{
+	assert_true(nnb__now() < patience_ends);
+	usleep(1000);
+}
+
 /* ---- the workers ---- */
 
 static atomic_uint blocked_ms, tries;
-static atomic_int result, begins; /* of a trial; what nnb__errand_try_begin returns, if not 0 */
-static atomic_uint stuck;         /* workers that were left behind */
-static atomic_bool never_ends;    /* no worker answers. Its trial is given up with -ETIMEDOUT */
+static atomic_uint n_begun, n_not_begun; /* trials beside calls, and those that could not begin */
+static atomic_int result, begins;        /* of a trial; what nnb__errand_try_begin returns, if not 0 */
+static atomic_uint stuck;                /* workers that were left behind */
+static atomic_bool never_ends;           /* no worker answers. Its trial is given up with -ETIMEDOUT */
 static _Atomic uint64_t trial_began;
 
 /* All answers are good again, and come at once. */
@@ -86,7 +96,12 @@ int nnb__errand_try_begin(struct nnb__errands *errands, int fd)
 {
 	(void)errands, (void)fd;
 	atomic_store(&trial_began, nnb__now());
-	return atomic_load(&begins);
+	if (atomic_load(&begins)) {
+		atomic_fetch_add(&n_not_begun, 1);
+		return atomic_load(&begins);
+	}
+	atomic_fetch_add(&n_begun, 1);
+	return 0;
 }
 
 bool nnb__errand_try_has_ended(struct nnb__errands *errands, int trial)
@@ -146,6 +161,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	g_key += 2;
+	patience_ends = nnb__now() + 30000 * MS;
 	workers_answer();
 	g = nnb__gate_of(g_key, &keeper, &file);
 	other = nnb__gate_of(g_key + 1, NULL, NULL);
@@ -158,6 +174,13 @@ static int tear_down(void **state)
 	nnb__gate_unref(g);
 	nnb__gate_unref(other);
 	return 0;
+}
+
+/* Wait until there are more than @before of these: until the watcher has asked for a trial. */
+static void await_more(const atomic_uint *n, unsigned before)
+{
+	while (atomic_load(n) == before)
+		nap();
 }
 
 /* What is known of @gate's app. The caller owns a reference. */
@@ -175,8 +198,9 @@ static void become_suspected(struct nnb__gate *gate)
 	assert_int_equal(nnb__gate_open(gate, file, true, &call), 0);
 	atomic_store(&blocked_ms, 20);
 	while (!nnb__is_suspected(s))
-		usleep(1000);
+		nap();
 	nnb__gate_close(gate, &call, 0);
+	assert_true(nnb__suspicion_await(s, UINT64_MAX));
 	workers_answer();
 	nnb__suspicion_unref(s);
 }
@@ -191,7 +215,7 @@ static void strike(unsigned ms)
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
 	atomic_store(&blocked_ms, ms);
 	while (nnb__suspicion_strikes(s) == before)
-		usleep(1000);
+		nap();
 	nnb__gate_close(g, &call, 0);
 	workers_answer();
 	nnb__suspicion_unref(s);
@@ -242,7 +266,7 @@ static void a_strike_lasts_longer_than_a_call(void **state)
 	assert_true(nnb__now() - began < 1000 * MS); /* at once */
 	assert_int_equal(map_once(other, 0), 0);
 	while (map_once(g, 0))
-		usleep(10000);
+		nap();
 	began = nnb__now() - began;
 	assert_true(began >= 3000 * MS); /* of 5 s; a map waits for the last 2 */
 }
@@ -265,7 +289,7 @@ static void what_cannot_be_unmapped_stays_charged(void **state)
 	assert_int_equal(msync(p, PAGE, MS_ASYNC), 0); /* it is mapped */
 	atomic_store(&blocked_ms, 0);
 	while (atomic_load(&files_held))
-		usleep(1000);
+		nap();
 	assert_int_equal(atomic_load(&bytes_held), 0);
 	assert_int_equal(msync(p, PAGE, MS_ASYNC), -1);
 }
@@ -301,6 +325,7 @@ static void a_wait_ends_with_its_app(void **state)
 static void executions_over_torn_pages_are_tried(void **state)
 {
 	struct nnb__gate_call call;
+	unsigned before;
 
 	(void)state;
 	assert_true(nnb__gate_passes(g, file));
@@ -310,13 +335,14 @@ static void executions_over_torn_pages_are_tried(void **state)
 	atomic_store(&blocked_ms, 20);
 	usleep(SLOW_US);
 	assert_true(nnb__gate_passes(other, file));
+	before = atomic_load(&n_begun);
 	nnb__gate_tear_begins(g, file, &call);
-	usleep(SLOW_US);
+	await_more(&n_begun, before);
 	nnb__gate_tear_ends(g, &call);
 	assert_false(nnb__gate_passes(g, file));
 	atomic_store(&blocked_ms, 0);
 	while (!nnb__gate_passes(g, file))
-		usleep(1000);
+		nap();
 }
 
 /* Whether a map of @g is refused at once: it is, while a strike lasts for longer than a map waits. */
@@ -334,15 +360,18 @@ static bool is_refused_at_once(void)
 static void who_left_all_workers_behind_is_judged(void **state)
 {
 	struct nnb__gate_call call;
+	unsigned before;
 
 	(void)state;
-	atomic_store(&begins, -EBUSY);
-	assert_int_equal(map_once(g, SLOW_US), 0);
-	atomic_store(&begins, 0);
-	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
-	atomic_store(&begins, -EBUSY);
-	usleep(2 * SLOW_US);
-	nnb__gate_close(g, &call, 0);
+	for (int i = 0; i < 2; i++) {
+		atomic_store(&begins, 0);
+		assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+		before = atomic_load(&n_not_begun);
+		atomic_store(&begins, -EBUSY);
+		await_more(&n_not_begun, before);
+		usleep(SLOW_US);
+		nnb__gate_close(g, &call, 0);
+	}
 	workers_answer();
 	assert_true(is_refused_at_once());
 	assert_int_equal(map_once(other, 0), 0);
@@ -392,10 +421,16 @@ static void a_trial_that_leaves_its_worker_behind_is_remembered(void **state)
 /* No worker is free: that is no fault of the app. */
 static void without_a_free_worker_nothing_is_judged(void **state)
 {
+	struct nnb__gate_call call;
+	unsigned before;
+
 	(void)state;
 	for (int i = 0; i < 2; i++) {
+		before = atomic_load(&n_not_begun);
 		atomic_store(&begins, -ETIMEDOUT);
-		assert_int_equal(map_once(g, SLOW_US), 0);
+		assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+		await_more(&n_not_begun, before);
+		nnb__gate_close(g, &call, 0);
 		assert_int_equal(map_once(g, 0), 0);
 		workers_answer();
 		assert_int_equal(map_once(g, 0), 0);
@@ -407,11 +442,14 @@ static void a_trial_without_an_answer_is_given_up(void **state)
 {
 	struct nnb__gate_call call;
 	uint64_t began;
+	unsigned before;
 
 	(void)state;
 	become_suspected(g);
-	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	before = atomic_load(&n_begun);
 	atomic_store(&never_ends, true);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	await_more(&n_begun, before);
 	usleep(SLOW_US);
 	nnb__gate_close(g, &call, 0);
 	began = nnb__now();
@@ -424,23 +462,28 @@ static void a_trial_without_an_answer_is_given_up(void **state)
 /* A client that hangs up does not take the trial beside its last call with it. */
 static void who_hangs_up_is_judged(void **state)
 {
+	struct nnb__suspicion *s = known(g);
 	struct nnb__gate_call call;
+	unsigned before;
 
 	(void)state;
 	become_suspected(g);
 	atomic_store(&gone, true);
 	nnb__gate_enter(g, &gone);
-	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	before = atomic_load(&n_begun);
 	atomic_store(&never_ends, true);
-	usleep(SLOW_US);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	await_more(&n_begun, before);
 	nnb__gate_close(g, &call, 0);
 	assert_int_equal(nnb__gate_open(g, file, true, &call), -ECANCELED);
 	nnb__gate_enter(NULL, NULL);
 	atomic_store(&blocked_ms, 1000);
 	atomic_store(&never_ends, false);
-	usleep(SLOW_US); /* the watcher asks for the answer */
+	while (!nnb__suspicion_strikes(s)) /* the watcher asks for the answer */
+		nap();
 	workers_answer();
 	assert_true(is_refused_at_once());
+	nnb__suspicion_unref(s);
 }
 
 /* A thread that may have a lane waits neither for a trial nor for a turn. */
@@ -448,21 +491,23 @@ static void who_has_a_lane_does_not_wait(void **state)
 {
 	struct nnb__gate_call call, second;
 	uint64_t began;
+	unsigned before;
 
 	(void)state;
-	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	before = atomic_load(&n_begun);
 	atomic_store(&never_ends, true);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
 	began = nnb__now();
 	assert_int_equal(nnb__gate_open(g, file, false, &second), -EBUSY); /* the turn */
 	assert_true(nnb__now() - began < 1000 * MS);
-	usleep(SLOW_US);
+	await_more(&n_begun, before);
 	nnb__gate_close(g, &call, 0);
 	began = nnb__now();
 	assert_int_equal(nnb__gate_open(g, file, false, &second), -EBUSY); /* the trial beside that call */
 	assert_true(nnb__now() - began < 1000 * MS);
 	workers_answer();
 	while (nnb__gate_open(g, file, false, &second))
-		usleep(1000);
+		nap();
 	nnb__gate_close(g, &second, 0);
 }
 
@@ -472,6 +517,7 @@ static void each_of_many_apps_is_watched(void **state)
 	enum { APPS = 20 };
 	struct nnb__gate *apps[APPS];
 	struct nnb__gate_call calls[APPS], call;
+	struct nnb__suspicion *s = known(g);
 
 	(void)state;
 	become_suspected(g);
@@ -482,9 +528,11 @@ static void each_of_many_apps_is_watched(void **state)
 	}
 	usleep(SLOW_US);
 	atomic_store(&blocked_ms, 1000);
-	usleep(SLOW_US);
+	while (!nnb__suspicion_strikes(s))
+		nap();
 	nnb__gate_close(g, &call, 0);
 	workers_answer();
+	nnb__suspicion_unref(s);
 	for (unsigned i = 0; i < APPS; i++) {
 		nnb__gate_close(apps[i], &calls[i], 0);
 		nnb__gate_unref(apps[i]);
@@ -507,7 +555,7 @@ static void unmap_pages(struct nnb__gate *gate, unsigned n)
 static void await_reaped(void)
 {
 	while (atomic_load(&files_held))
-		usleep(1000);
+		nap();
 }
 
 /* A mapping of an app with strikes is unmapped after a second of good trials, and no sooner. */
@@ -590,7 +638,7 @@ static void each_strike_counts_twice_as_much(void **state)
 
 		nnb__flight_begin(s, file, &flight); /* the gate would wait */
 		while (nnb__suspicion_strikes(s) == i)
-			usleep(1000);
+			nap();
 		nnb__flight_end(s, &flight);
 		assert_int_equal(nnb__suspicion_strikes(s), i + 1);
 		assert_true(refused_ms() <= ms[i]);
@@ -603,11 +651,14 @@ static void each_strike_counts_twice_as_much(void **state)
 static void a_strike_counts_all_of_a_long_call(void **state)
 {
 	struct nnb__gate_call call;
+	unsigned before;
 
 	(void)state;
 	become_suspected(g);
-	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	before = atomic_load(&n_begun);
 	atomic_store(&never_ends, true);
+	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	await_more(&n_begun, before);
 	usleep(10 * SLOW_US);
 	nnb__gate_close(g, &call, 0);
 	assert_int_equal(map_once(g, 0), -EBUSY);
@@ -619,11 +670,14 @@ static void a_strike_counts_all_of_a_long_call(void **state)
 static void a_strike_without_a_worker_counts_all_of_a_long_call(void **state)
 {
 	struct nnb__gate_call call;
+	unsigned before;
 
 	(void)state;
 	become_suspected(g);
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
+	before = atomic_load(&n_not_begun);
 	atomic_store(&begins, -EBUSY);
+	await_more(&n_not_begun, before);
 	usleep(10 * SLOW_US);
 	nnb__gate_close(g, &call, 0);
 	assert_int_equal(map_once(g, 0), -EBUSY);
