@@ -599,9 +599,9 @@ static bool is_within_guarantee(const struct nnb__errands *e, enum kind kind, un
 }
 
 /*
- * Make a place for another worker of @app, in place of one that has ended, or of an idle one. 0; -EAGAIN: all
- * are at work; -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial
- * never gets -EBUSY here. The lock is held.
+ * Make a place for another worker of @app, in place of one that has ended, or of an idle one. 0; -EAGAIN: all are at
+ * work; -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial never gets
+ * -EBUSY here. The lock is held.
  */
 static int place_make(const struct nnb__errands *app, enum kind kind)
 {
