@@ -137,10 +137,42 @@ void nnb__burst_hang_up(struct nnb__burst *b)
 		nnb__burst_server_halt(b->server);
 }
 
-void nnb__burst_unref(struct nnb__burst *b)
+/* The burst counts from here on. */
+static void burst_enlist(struct nnb__burst *b)
+{
+	struct nnb_service *s = b->connection->service;
+
+	pthread_mutex_lock(&s->bursts_lock);
+	b->next = s->bursts;
+	b->from = &s->bursts;
+	if (b->next)
+		b->next->from = &b->next;
+	s->bursts = b;
+	pthread_mutex_unlock(&s->bursts_lock);
+}
+
+/* The burst has ended: its counts become the service's. */
+static void burst_delist(struct nnb__burst *b)
 {
 	struct nnb_service *s = b->connection->service;
 	struct nnb_burst_counts counts;
+
+	nnb_burst_server_counts(b->server, &counts);
+	pthread_mutex_lock(&s->bursts_lock);
+	assert(*b->from == b);
+	*b->from = b->next;
+	if (b->next)
+		b->next->from = b->from;
+	nnb__service_count(s, NNB__BURST_REQUESTS, counts.requests);
+	nnb__service_count(s, NNB__BURST_MALFORMED, counts.malformed);
+	nnb__service_count(s, NNB__SLOT_LOOKUPS, counts.lookups);
+	nnb__service_count(s, NNB__SLOT_MISSES, counts.misses);
+	pthread_mutex_unlock(&s->bursts_lock);
+}
+
+void nnb__burst_unref(struct nnb__burst *b)
+{
+	struct nnb_service *s = b->connection->service;
 	unsigned refs;
 	uint64_t began;
 
@@ -152,11 +184,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 	if (b->server) {
 		began = nnb__span_begin();
 		nnb_burst_server_stop(b->server);
-		nnb_burst_server_counts(b->server, &counts);
-		nnb__service_count(s, NNB__BURST_REQUESTS, counts.requests);
-		nnb__service_count(s, NNB__BURST_MALFORMED, counts.malformed);
-		nnb__service_count(s, NNB__SLOT_LOOKUPS, counts.lookups);
-		nnb__service_count(s, NNB__SLOT_MISSES, counts.misses);
+		burst_delist(b);
 		nnb_burst_server_free(b->server);
 		nnb__emit_burst_end(b, began);
 		performance_hold(s, false);
@@ -204,6 +232,8 @@ static enum nnb_status burst_start(struct nnb__burst *b, const struct nnb_fmq_de
 	status = nnb_burst_server_new(&b->server, &c, reason);
 	if (status)
 		performance_hold(s, false);
+	else
+		burst_enlist(b);
 	return status;
 }
 

@@ -187,6 +187,26 @@ static struct nnb_budget budget_of(const struct nnb__app *app, enum nnb__machine
 		                    .app = (app->of_machine[of].units + unit - 1) / unit };
 }
 
+/* What all bursts have done, with those that have ended. */
+static void bursts_count(struct nnb_service *s, struct nnb_service_counts *ret)
+{
+	pthread_mutex_lock(&s->bursts_lock); /* not the service's lock, for which executions wait */
+	ret->burst_requests = atomic_load_explicit(&s->counters[NNB__BURST_REQUESTS], memory_order_relaxed);
+	ret->burst_malformed = atomic_load_explicit(&s->counters[NNB__BURST_MALFORMED], memory_order_relaxed);
+	ret->slot_lookups = atomic_load_explicit(&s->counters[NNB__SLOT_LOOKUPS], memory_order_relaxed);
+	ret->slot_misses = atomic_load_explicit(&s->counters[NNB__SLOT_MISSES], memory_order_relaxed);
+	for (const struct nnb__burst *b = s->bursts; b; b = b->next) {
+		struct nnb_burst_counts counts;
+
+		nnb_burst_server_counts(b->server, &counts);
+		ret->burst_requests += counts.requests;
+		ret->burst_malformed += counts.malformed;
+		ret->slot_lookups += counts.lookups;
+		ret->slot_misses += counts.misses;
+	}
+	pthread_mutex_unlock(&s->bursts_lock);
+}
+
 static void call_counts(struct nnb__channel *ch)
 {
 	struct nnb_service *s = ch->connection->service;
@@ -197,12 +217,9 @@ static void call_counts(struct nnb__channel *ch)
 		nnb__call_malformed(ch);
 		return;
 	}
+	bursts_count(s, &n);
 	for (int i = 0; i < NNB__N_COUNTERS; i++)
 		counters[i] = atomic_load_explicit(&s->counters[i], memory_order_relaxed);
-	n.burst_requests = counters[NNB__BURST_REQUESTS];
-	n.burst_malformed = counters[NNB__BURST_MALFORMED];
-	n.slot_lookups = counters[NNB__SLOT_LOOKUPS];
-	n.slot_misses = counters[NNB__SLOT_MISSES];
 	n.sync_executions = counters[NNB__SYNC];
 	n.async_executions = counters[NNB__ASYNCS];
 	n.fenced_executions = counters[NNB__FENCEDS];
@@ -216,24 +233,6 @@ static void call_counts(struct nnb__channel *ch)
 	n.mappings = budget_of(ch->connection->app, NNB__MAPPINGS);
 	n.memory = budget_of(ch->connection->app, NNB__MEMORY);
 	n.threads = budget_of(ch->connection->app, NNB__TASKS);
-	for (struct nnb__connection *c = s->connections; c; c = c->next) {
-		struct nnb_burst_counts counts;
-
-		pthread_mutex_lock(&c->lock);
-		for (uint32_t i = 0; i < c->bursts.n; i++) {
-			const struct nnb__burst *b = c->bursts.items[i];
-
-			if (!b)
-				continue;
-			assert(b->server);
-			nnb_burst_server_counts(b->server, &counts);
-			n.burst_requests += counts.requests;
-			n.burst_malformed += counts.malformed;
-			n.slot_lookups += counts.lookups;
-			n.slot_misses += counts.misses;
-		}
-		pthread_mutex_unlock(&c->lock);
-	}
 	pthread_mutex_unlock(&s->lock);
 	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
 	nnb__put_counts(&ch->out, &n);

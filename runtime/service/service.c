@@ -820,6 +820,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	nnb__sweeper_init(&s->sweeper);
 	s->listener = s->lock_fd = s->stop_fd = -1;
 	pthread_mutex_init(&s->emitting, NULL);
+	pthread_mutex_init(&s->bursts_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	config_apply(s, config);
@@ -945,7 +946,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 {
 	if (!s)
 		return NULL;
-	assert(!s->connections && !s->apps);
+	assert(!s->connections && !s->apps && !s->bursts);
 	if (s->listener >= 0)
 		nnb__close(s->listener);
 	if (s->bound)
@@ -960,6 +961,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->emitting);
+	pthread_mutex_destroy(&s->bursts_lock);
 	nnb__sweeper_fini(&s->sweeper);
 	nnb__ids_fini(&s->ids);
 	nnb__subuids_fini(&s->subuids);

@@ -112,6 +112,13 @@ struct nnb_service {
 	struct nnb__subuids subuids; /* owned by the thread that accepts connections */
 	struct nnb__stalls stalls;
 
+	/*
+	 * Guards the list, and moves the counts of a burst that ends to the counters. Its users visit all bursts of all
+	 * apps, so no execution waits for it. The last lock that a thread takes.
+	 */
+	pthread_mutex_t bursts_lock;
+	struct nnb__burst *bursts; /* all bursts with a server */
+
 	pthread_mutex_t lock; /* guards the following fields */
 	pthread_cond_t fewer; /* signalled when a connection has ended */
 	struct nnb__app *apps;
@@ -223,6 +230,7 @@ struct nnb__budget nnb__model_budget(struct nnb__model *model);
 /* ---- bursts: with a reference count, too ---- */
 
 struct nnb__burst {
+	struct nnb__burst *next, **from; /* the service's list */
 	atomic_uint refs;
 	struct nnb__connection *connection;
 	struct nnb__model *model;
