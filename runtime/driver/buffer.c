@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/pages.h"
 #include "driver/device.h"
 #include "memory/gate.h"
 #include "memory/handle.h"
@@ -217,10 +218,10 @@ int nnb_plain_buffer_new(void *device, const struct nnb_driver_buffer *what, voi
 	(void)device;
 	if (what->bytes > INT64_MAX / 2)
 		return -ENOMEM;
-	p = mmap(NULL, with_slack(what->bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
-	         0);
+	p = mmap(NULL, with_slack(what->bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return -errno;
+	nnb__pages_make(p, with_slack(what->bytes));
 	*ret = p;
 	return 0;
 }
@@ -228,6 +229,7 @@ int nnb_plain_buffer_new(void *device, const struct nnb_driver_buffer *what, voi
 void nnb_plain_buffer_free(void *device, void *buffer, uint64_t bytes)
 {
 	(void)device;
+	nnb__pages_drop(buffer, with_slack(bytes));
 	munmap(buffer, with_slack(bytes));
 }
 

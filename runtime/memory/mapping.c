@@ -38,13 +38,14 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "base/pages.h"
 #include "base/sealed.h"
 #include "memory/errand.h"
 #include "memory/gate.h"
 #include "memory/handle.h"
 #include "memory/tear.h"
 
-enum { UNMAP_PART = 1 << 19, MAPPINGS = 2 /* the file's pages, and the page of zeroes */ };
+enum { MAPPINGS = 2 /* the file's pages, and the page of zeroes */ };
 
 #define SYSTEM_NS UINT64_C(1000000000) /* limit of the wait for a stranger's file system */
 
@@ -194,13 +195,7 @@ static void mapping_discard(struct nnb_mapping *m)
 	nnb__mapping_access_end(m);
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes) {
-		/*
-		 * To map or unmap anything, in any thread of the process, the kernel waits until a munmap has given
-		 * all its pages back, which takes 150 us a MiB: so they are given back part by part before.
-		 */
-		for (size_t at = 0; m->bytes > UNMAP_PART && at < m->bytes; at += UNMAP_PART)
-			madvise((char *)m->data + at, m->bytes - at < UNMAP_PART ? m->bytes - at : UNMAP_PART,
-			        MADV_DONTNEED);
+		nnb__pages_drop(m->data, m->bytes);
 		nnb__gate_unmap(m->gate, m->data, m->bytes + page_bytes(), m->fd, MAPPINGS);
 	} else if (m->fd >= 0) {
 		close(m->fd);

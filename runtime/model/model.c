@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "model/parts.h"
 #include "model/patience.h"
 #include "nnb/model.h"
@@ -56,7 +57,7 @@ struct nnb_model *nnb_model_free(struct nnb_model *m)
 	free(m->operands);
 	free(m->inputs);
 	free(m->outputs);
-	free(m->values);
+	nnb__free_large(m->values);
 	free(m->pools);
 	free(m);
 	return NULL;

@@ -13,11 +13,15 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "packing.h"
 
-enum { MEMORY_SHARE = 4 /* the device's memory is this part of the machine's */ };
+enum {
+	MEMORY_SHARE = 4, /* the device's memory is this part of the machine's */
+	PART = 1 << 19    /* bytes that are given back at once */
+};
 
 static _Thread_local struct nnbx_tally *tally __attribute__((tls_model("initial-exec")));
 
@@ -35,6 +39,29 @@ void nnbx_give_back(const struct nnb_account *account, uint64_t bytes)
 {
 	if (account && account->give_back && bytes)
 		account->give_back(account->arg, bytes);
+}
+
+/* The caller unmaps or frees these pages next. */
+static void pages_drop(char *start, size_t bytes)
+{
+	for (size_t at = 0; bytes > PART && at < bytes; at += PART)
+		madvise(start + at, bytes - at < PART ? bytes - at : PART, MADV_DONTNEED);
+}
+
+void nnbx_unmap(void *start, size_t bytes)
+{
+	pages_drop(start, bytes);
+	munmap(start, bytes);
+}
+
+void nnbx_free_large(void *p)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = p ? malloc_usable_size(p) : 0;
+	uintptr_t start = ((uintptr_t)p + page - 1) / page * page;
+
+	if (bytes > 2 * PART)
+		pages_drop((char *)start, ((uintptr_t)p + bytes - start) / page * page);
+	free(p);
 }
 
 void nnbx_tally_begin(struct nnbx_tally *t)
@@ -94,7 +121,7 @@ static void tally_deallocate(void *context, void *p)
 	nnbx_packing_freed(p);
 	if (p)
 		tally_take(malloc_usable_size(p));
-	free(p);
+	nnbx_free_large(p);
 }
 
 /* A block that was tallied, unless there is none: the thread may look while XNNPACK fills it. */

@@ -30,4 +30,11 @@ void nnbx_tally_end(void);
 /* For xnn_initialize. The first to initialise XNNPACK in a process decides: if another has, nothing is tallied. */
 extern const struct xnn_allocator nnbx_allocator;
 
+/*
+ * As munmap, and free. While the kernel gives back all pages of one munmap, 150 us a MiB, no other thread of the
+ * process can map or unmap anything: these give them back part by part before.
+ */
+void nnbx_unmap(void *start, size_t bytes);
+void nnbx_free_large(void *p);
+
 #endif

@@ -105,7 +105,7 @@ static void frame_free(struct plan_frame *f)
 	account = &f->plans->graph->account;
 	bytes = f->bytes;
 	if (f->arena != MAP_FAILED)
-		munmap(f->arena, f->arena_bytes);
+		nnbx_unmap(f->arena, f->arena_bytes);
 	free(f);
 	nnbx_give_back(account, bytes);
 }
