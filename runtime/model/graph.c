@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "base/sys.h"
 #include "model/cost.h"
 #include "model/ops.h"
@@ -342,7 +343,7 @@ struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
 	free(g->constants);
 	free(g->shapes);
 	free(g->last_reader);
-	free(g->copies);
+	nnb__free_large(g->copies);
 	free(g);
 	return NULL;
 }

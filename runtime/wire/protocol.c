@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/pages.h"
 #include "base/saturating.h"
 #include "base/sealed.h"
 #include "base/sys.h"
@@ -58,7 +59,7 @@ void nnb__message_drop_body(struct nnb__message *m)
 	m->bytes = m->at = 0;
 	if (!m->borrowed)
 		return;
-	free(m->body);
+	nnb__free_large(m->body);
 	m->body = NULL;
 	m->room = 0;
 	assert(m->budget.give);
@@ -71,7 +72,7 @@ void nnb__message_trim(struct nnb__message *m)
 	assert(!m->received && !m->borrowed);
 	if (m->room <= 2 * (size_t)NNB__INLINE_MAX)
 		return;
-	free(m->body);
+	nnb__free_large(m->body);
 	m->body = NULL;
 	m->bytes = m->at = m->room = 0;
 }
