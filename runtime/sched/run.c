@@ -30,8 +30,10 @@
 #include "policy/terms.h"
 
 enum {
-	SEEDS = 3,            /* trial runs that measure a model ... */
-	ESTIMATED_WITHIN = 8, /* the factor by which an estimate may be wrong (model/cost.h) */
+	SEEDS = 3,              /* trial runs that measure a model ... */
+	TOUCHED_BYTES = 4096,   /* of their memory: at most a page */
+	TOUCHED_PART = 1 << 19, /* between two readings of the clock */
+	ESTIMATED_WITHIN = 8,   /* the factor by which an estimate may be wrong (model/cost.h) */
 	/* looks for each check of the cpu time: some ms apart, without reading the clock in between */
 	LOOKS_A_CHECK = 256
 };
@@ -707,6 +709,30 @@ static struct nnb_mapping *map_own(const struct nnb_memory *pool)
 	return r ? NULL : mapping;
 }
 
+/* When trial runs, or what they need, have taken long enough: @until at the latest. */
+static uint64_t seed_end(uint64_t until)
+{
+	uint64_t end = nnb__now() + SEED_AT_MOST_NS;
+
+	return end < until ? end : until;
+}
+
+/*
+ * Make the pages of the mapping before the runs have a lane, but not for longer than @until: a run that makes them
+ * looks much less often than one that computes, and the executions that wait for its lane wait for that.
+ */
+static void seed_touch(const struct nnb__runner *r, struct nnb_mapping *mapping, uint64_t until)
+{
+	volatile char *data = nnb_mapping_data(mapping);
+	uint64_t bytes = nnb_mapping_size(mapping);
+
+	for (uint64_t at = 0; at < bytes; at += TOUCHED_BYTES) {
+		if (at % TOUCHED_PART == 0 && (nnb__now() >= until || run_is_cancelled(r)))
+			return;
+		data[at] = 0;
+	}
+}
+
 void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t until)
 {
 	const struct nnb_model *m = nnb_prepared_model(prepared);
@@ -719,8 +745,10 @@ void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t un
 
 	r->times = NULL; /* no times exist yet by which to judge the trial runs */
 	if (until && op_ns && fixed && !seed_request(m, &request, &pool)) {
-		until = nnb__now() + SEED_AT_MOST_NS < until ? nnb__now() + SEED_AT_MOST_NS : until;
 		mapping = map_own(&pool);
+		if (mapping)
+			seed_touch(r, mapping, seed_end(until));
+		until = seed_end(until);
 		for (int i = 0; mapping && i < SEEDS && (whole || !i); i++) {
 			ns = seed_once(r, prepared, &request, mapping, op_ns, until, &whole, &look_ns);
 			if (whole || !ever)
