@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +28,7 @@
 #include "service_helpers.h"
 
 enum {
+	FIRST_USER = 65000,
 	ATTACKERS = 2, /* as root, two processes of another user, which are one app; otherwise each process is an app */
 	N = 1 << 14,   /* elements of the victim's model */
 	HEAVY = 1 << 20,  /* elements of the attackers' model */
@@ -36,11 +39,26 @@ enum {
 	CONNECTIONS = 20, /* more than an app may have */
 	ASKERS = 12,      /* concurrent calls of each process that asks about models */
 	READERS = 8,      /* threads of each process that reads the service's command line */
+	TORN = 1 << 16,   /* elements of the model whose pool is torn */
+	TRICKLED = 250,   /* descriptors of a message, each in a packet of its own */
+	FILES_AT_ONCE = 64,
+	USERS = 64,    /* users of the attacks of many users */
+	CALLERS = 24,  /* concurrent calls of each process that executes large requests */
+	LAUNCHED = 70, /* asynchronous executions, more than an app may have under way */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	ASKED = 3000, /* operations of its model */
+	FILES = 192,  /* files of each process that takes files: all of them are as many as an app may have */
+	OUTPUTS = 500,
+	HUGE = HEAVY,     /* elements of a huge model */
+	BUFFER = 4 << 20, /* elements of a large buffer */
 #else
 	ASKED = 100000,
+	FILES = 2048,
+	OUTPUTS = 20000, /* outputs of the model of large requests */
+	HUGE = 16 << 20,
+	BUFFER = 64 << 20,
 #endif
+	CONNECTS = 5, /* connections of the victim in each measurement, at equal distances */
 	/* in turns with and without the attack: for each, the kernel places threads anew, which changes the rate up
 	 * to 5x */
 	MEASUREMENTS = 9
@@ -79,11 +97,6 @@ static void did_one(bool real)
 		atomic_fetch_add_explicit(did, 1, memory_order_relaxed);
 }
 
-static unsigned attackers(void)
-{
-	return geteuid() ? 1 : ATTACKERS;
-}
-
 static struct nnb_client *opened(void)
 {
 	struct nnb_client *client;
@@ -114,12 +127,24 @@ static void report_round(unsigned n)
 		scene_report('.');
 }
 
-static void burns(void)
+static void *burns_alone(void *unused)
 {
+	(void)unused;
 	for (volatile unsigned i = 0;; i++) {
 		report_round(i);
 		did_one(i % 1000 == 0);
 	}
+	return NULL;
+}
+
+/* $NNB_BURNERS threads burn, as many as the attack has. */
+static void burns(void)
+{
+	pthread_t thread;
+
+	for (int i = 1; i < atoi(getenv("NNB_BURNERS")); i++)
+		must(pthread_create(&thread, NULL, burns_alone, NULL) == 0);
+	burns_alone(NULL);
 }
 
 static void floods(void)
@@ -132,9 +157,8 @@ static void floods(void)
 		did_one(nnb_remote_execute(remote, &io.call, NULL, NULL) == NNB_STATUS_NONE);
 }
 
-static void floods_by_burst(void)
+static void *floods_its_burst(void *remote)
 {
-	struct nnb_remote *remote = ready(must_open(), SMALL);
 	struct nnb_burst *burst;
 	struct io io;
 
@@ -142,6 +166,23 @@ static void floods_by_burst(void)
 	io_init(&io, SMALL);
 	for (unsigned n = 1;; n++, report_round(n))
 		did_one(nnb_burst_execute(burst, &io.call, &io.answer, NULL) == NNB_STATUS_NONE);
+	return NULL;
+}
+
+/* Each thread has a burst, and so has a thread in the service. */
+static void floods_by_many_bursts(void)
+{
+	struct nnb_remote *remote = ready(must_open(), SMALL);
+	pthread_t thread;
+
+	for (unsigned i = 1; i < CALLERS; i++)
+		must(pthread_create(&thread, NULL, floods_its_burst, remote) == 0);
+	floods_its_burst(remote);
+}
+
+static void floods_by_burst(void)
+{
+	floods_its_burst(ready(must_open(), SMALL));
 }
 
 static void prepares(void)
@@ -155,6 +196,128 @@ static void prepares(void)
 			did_one(true);
 			nnb_remote_release(remote);
 		}
+}
+
+/* A huge model and a tiny one by turns: memory comes and goes. */
+static void prepares_huge_and_tiny(void)
+{
+	struct nnb_model *models[] = { vector_model(NNB_MUL, HUGE, 1), vector_model(NNB_ADD, 1, 1) };
+	struct nnb_client *client = must_open();
+	struct nnb_remote *remote;
+
+	for (unsigned n = 1;; n++, report_round(n))
+		if (!nnb_remote_prepare(client, models[n % 2], NULL, NULL, &remote, NULL)) {
+			did_one(true);
+			nnb_remote_release(remote);
+		}
+}
+
+/* Memory of the device comes and goes. */
+static void takes_buffers(void)
+{
+	const struct nnb_buffer_role role = { 0, 0, 1.0F };
+	const struct nnb_buffer_desc desc = { .rank = 1, .dims = { BUFFER }, .inputs = &role, .n_inputs = 1 };
+	struct nnb_client *client = must_open();
+	struct nnb_remote *remote;
+
+	must(nnb_remote_prepare(client, vector_model_of_any_length(), NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	for (unsigned n = 1;; n++, report_round(n)) {
+		struct nnb_remote_buffer *buffer;
+
+		if (!nnb_remote_buffer_new(&buffer, client, &remote, 1, &desc, false, NULL)) {
+			did_one(true);
+			nnb_remote_buffer_free(buffer);
+		}
+	}
+}
+
+static atomic_uint n_under_way;
+
+static void launched_ends(void *arg, const struct nnb_result *result)
+{
+	(void)arg;
+	did_one(!result->status);
+	atomic_fetch_sub(&n_under_way, 1);
+}
+
+/* As many asynchronous executions as an app may have under way. */
+static void floods_asynchronously(void)
+{
+	struct nnb_remote *remote = ready(must_open(), SMALL);
+	struct io io;
+
+	io_init(&io, SMALL);
+	for (unsigned n = 1;; n++, report_round(n)) {
+		while (atomic_load(&n_under_way) >= LAUNCHED)
+			poll_pause();
+		atomic_fetch_add(&n_under_way, 1);
+		nnb_remote_execute_async(remote, &io.call, launched_ends, NULL, NULL);
+	}
+}
+
+/* y[i] = x + x for each of @n outputs. */
+static struct nnb_model *model_of_outputs(uint32_t n)
+{
+	uint32_t *outputs = calloc(n, sizeof(*outputs)), x, act;
+	struct nnb_model *m;
+
+	must(outputs && nnb_model_new(&m, "many outputs", NNB_HAL_1_0) == 0);
+	x = float_tensor(m, 1);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	for (uint32_t i = 0; i < n; i++) {
+		outputs[i] = float_tensor(m, 1);
+		must(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ x, x, act }, 3, &outputs[i], 1) >= 0);
+	}
+	must(nnb_model_finish(m, &x, 1, outputs, n) == 0);
+	free(outputs);
+	return m;
+}
+
+static struct nnb_pool *large_pool;
+static atomic_uint n_large;
+
+static void *executes_large_requests(void *remote)
+{
+	struct nnb_argument in = { .location = { 0, 0, 4 } }, *out = calloc(OUTPUTS, sizeof(*out));
+	struct nnb_call call = {
+		.inputs = &in, .outputs = out, .pools = &large_pool, .n_inputs = 1, .n_outputs = OUTPUTS, .n_pools = 1
+	};
+
+	must(out != NULL);
+	for (uint32_t i = 0; i < OUTPUTS; i++)
+		out[i] = (struct nnb_argument){ .location = { 0, 4 * (i + 1), 4 } };
+	for (;;) {
+		did_one(nnb_remote_execute(remote, &call, NULL, NULL) == NNB_STATUS_NONE);
+		report_round(UNDER_WAY * (atomic_fetch_add(&n_large, 1) + 1));
+	}
+	return NULL;
+}
+
+/* The service takes large requests apart on many channels at once. */
+static void executes_large_requests_at_once(void)
+{
+	struct nnb_remote *remote;
+	pthread_t thread;
+
+	must(nnb_remote_prepare(must_open(), model_of_outputs(OUTPUTS), NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	must(nnb_pool_new(&large_pool, 4 * (OUTPUTS + 1)) == 0);
+	for (unsigned i = 1; i < CALLERS; i++)
+		must(pthread_create(&thread, NULL, executes_large_requests, remote) == 0);
+	executes_large_requests(remote);
+}
+
+static void opens_bursts(void)
+{
+	struct nnb_remote *remote = ready(must_open(), SMALL);
+
+	for (unsigned n = 1;; n++, report_round(n)) {
+		struct nnb_burst *burst;
+
+		if (nnb_remote_burst(remote, NULL, &burst, NULL))
+			continue;
+		did_one(true);
+		nnb_burst_free(burst);
+	}
 }
 
 /*
@@ -282,6 +445,35 @@ static void asks_about_models(void)
 	asks(client);
 }
 
+static void *asks_counts(void *client)
+{
+	struct nnb_service_counts counts;
+	struct nnb_app_counts app;
+	uint32_t n_apps;
+
+	for (;;) {
+		did_one(nnb_client_counts(client, &counts, NULL) == NNB_STATUS_NONE);
+		did_one(nnb_client_apps(client, &app, 1, &n_apps, NULL) == NNB_STATUS_NONE);
+		report_round(atomic_fetch_add(&n_asked, 1) + 1);
+	}
+	return NULL;
+}
+
+/* Ask what all apps hold, on many channels at once, with as many bursts as an app may have. */
+static void asks_for_counts(void)
+{
+	struct nnb_client *client = must_open();
+	struct nnb_remote *remote = ready(client, SMALL);
+	struct nnb_burst *burst;
+	pthread_t thread;
+
+	while (!nnb_remote_burst(remote, NULL, &burst, NULL))
+		;
+	for (unsigned i = 1; i < ASKERS; i++)
+		must(pthread_create(&thread, NULL, asks_counts, client) == 0);
+	asks_counts(client);
+}
+
 /* Take connections, models and bursts until the service refuses all; then free them. */
 static void takes_all_it_may_have(void)
 {
@@ -324,6 +516,102 @@ static void connects(void)
 	}
 }
 
+/* Each process connects, has a burst, and ends without a goodbye. */
+static void dies_again_and_again(void)
+{
+	for (unsigned n = 1;; n++, report_round(n)) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			alarm(1); /* it has threads that did not come with it, and their locks */
+			struct nnb_client *client = opened();
+			struct nnb_burst *burst;
+
+			if (client && !nnb_remote_burst(ready(client, SMALL), NULL, &burst, NULL))
+				did_one(true);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* A connection that the client library knows nothing of; -1: there is none. */
+static int connected(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	must(fd >= 0);
+	strcpy(at.sun_path, where);
+	if (!connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Have as many connections as an app may have, without a word; then close them. */
+static void says_nothing(void)
+{
+	for (unsigned n = 1;; n++, report_round(n)) {
+		int fds[CONNECTIONS];
+
+		for (unsigned i = 0; i < CONNECTIONS; i++) {
+			fds[i] = connected();
+			did_one(fds[i] >= 0);
+		}
+		for (unsigned i = 0; i < CONNECTIONS; i++)
+			if (fds[i] >= 0)
+				close(fds[i]);
+	}
+}
+
+/* Send a packet of the protocol of nnburstd(8), with one descriptor. */
+static bool packet_send(int sock, uint16_t type, uint32_t n_fds, int fd)
+{
+	struct {
+		uint32_t magic;
+		uint16_t type, flags;
+		uint32_t bytes, n_fds;
+	} header = { 0x43424e4e, type, 0, 0, n_fds };
+	struct iovec iov = { &header, sizeof(header) };
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+	};
+
+	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, MSG_NOSIGNAL) >= 0;
+}
+
+/* A hello that comes in as many packets as it has descriptors, and is none in the end. */
+static void trickles(void)
+{
+	enum { HELLO = 1, MORE = 65 };
+	int fd = memfd_create("trickled", MFD_CLOEXEC);
+
+	for (unsigned n = 1;; n++, report_round(n)) {
+		int sock = connected();
+		char none;
+
+		if (sock < 0)
+			continue;
+		if (packet_send(sock, HELLO, TRICKLED, fd)) {
+			unsigned sent = 1;
+
+			while (sent < TRICKLED && packet_send(sock, MORE, 1, fd))
+				sent++;
+			did_one(sent == TRICKLED);
+		}
+		while (recv(sock, &none, 1, 0) > 0) /* until the service has closed it */
+			;
+		close(sock);
+	}
+}
+
 static void is_refused(void)
 {
 	for (int i = 0; i < CONNECTIONS; i++)
@@ -337,54 +625,70 @@ static void is_refused(void)
 	}
 }
 
-static struct nnb_pool *file_pool(int fd)
+static struct nnb_pool *file_pool(int fd, uint32_t n)
 {
 	struct nnb_memory memory;
 	struct nnb_pool *pool;
 
-	must(fd >= 0 && ftruncate(fd, (off_t)SMALL * 8) == 0);
-	must(nnb_memory_mmap_fd(&memory, fd, (uint64_t)SMALL * 8, PROT_READ | PROT_WRITE, 0) == 0);
+	must(fd >= 0 && ftruncate(fd, (off_t)n * 8) == 0);
+	must(nnb_memory_mmap_fd(&memory, fd, (uint64_t)n * 8, PROT_READ | PROT_WRITE, 0) == 0);
 	must(nnb_pool_from(&pool, &memory) == 0);
+	nnb_memory_close(&memory);
 	return pool;
 }
 
-/* The file that the service computes on is truncated, and grows again. */
+/* A file that a burst has mapped is truncated, and the service computes on it; then it grows again. */
 static void tears(void)
 {
 	int fd = memfd_create("torn", MFD_CLOEXEC);
-	struct nnb_pool *pool = file_pool(fd);
-	struct nnb_remote *remote = ready(must_open(), SMALL);
+	struct nnb_remote *remote = ready(must_open(), TORN);
+	struct nnb_pool *pool = file_pool(fd, TORN);
+	struct nnb_burst *burst;
 	struct io io;
+	bool whole;
 
-	io_init_on(&io, SMALL, pool);
+	must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
+	io_init_on(&io, TORN, pool);
 	for (unsigned n = 1;; n++, report_round(n)) {
+		must(ftruncate(fd, (off_t)TORN * 8) == 0);
+		whole = !nnb_burst_execute(burst, &io.call, &io.answer, NULL);
 		must(ftruncate(fd, 0) == 0);
-		did_one(nnb_remote_execute(remote, &io.call, NULL, NULL) != NNB_STATUS_NONE);
-		must(ftruncate(fd, (off_t)SMALL * 8) == 0);
-		nnb_remote_execute(remote, &io.call, NULL, NULL);
+		did_one(nnb_burst_execute(burst, &io.call, &io.answer, NULL) == NNB_STATUS_GENERAL_FAILURE && whole);
+		nnb_remote_execute(remote, &io.call, NULL, NULL); /* refuses to map it */
 	}
 }
 
-/* A burst learns files until it has as many as allowed; then make a new burst. */
+/* A burst learns new files with each execution, until the app has as many as allowed; then all of them are freed. */
 static void takes_files(void)
 {
 	struct nnb_remote *remote = ready(must_open(), SMALL);
-	struct nnb_burst *burst = NULL;
-	struct io io;
+	static struct nnb_pool *pools[FILES];
 
-	for (unsigned i = 0;; i++, report_round(i)) {
-		int fd = memfd_create("file", MFD_CLOEXEC);
+	for (unsigned n = 1;; n++) {
+		struct nnb_burst *burst = NULL;
+		unsigned has = 0;
+		bool may = !nnb_remote_burst(remote, NULL, &burst, NULL);
 
-		if (i % 500 == 0) {
-			nnb_burst_free(burst);
-			if (nnb_remote_burst(remote, NULL, &burst, NULL))
-				burst = NULL;
+		while (may && has < FILES) {
+			struct io io;
+
+			for (unsigned i = 0; i < FILES_AT_ONCE; i++) {
+				int fd = memfd_create("file", MFD_CLOEXEC);
+
+				pools[has + i] = file_pool(fd, SMALL);
+				close(fd);
+			}
+			io_init_on(&io, SMALL, pools[has]);
+			io.call.pools = &pools[has];
+			io.call.n_pools = FILES_AT_ONCE;
+			has += FILES_AT_ONCE;
+			may = !nnb_burst_execute(burst, &io.call, &io.answer, NULL);
+			did_one(may);
 		}
-		io_init_on(&io, SMALL, file_pool(fd));
-		if (burst)
-			did_one(nnb_burst_execute(burst, &io.call, &io.answer, NULL) == NNB_STATUS_NONE);
-		io_fini(&io);
-		close(fd);
+		nnb_burst_free(burst);
+		while (has)
+			nnb_pool_free(pools[--has]);
+		report_round(UNDER_WAY * n); /* each round takes long, so one is enough */
 	}
 }
 
@@ -483,6 +787,8 @@ static const struct attack {
 	void (*goes)(void);
 	const char *counts; /* what it does */
 	double least;       /* the limit, where it is not one half: a known gap */
+	unsigned users;     /* each has one process; 0: ATTACKERS processes of one user */
+	unsigned threads;   /* of each process, and as many of each that burns; 0: one */
 	bool of_strangers;  /* the service prevents it only where other users may connect: root alone can be these */
 } attacks[] = {
 	{ "burns cpu time", burns, "1000 rounds" },
@@ -492,17 +798,29 @@ static const struct attack {
 	 */
 	{ "floods with long executions", floods, "executions", 0.04 },
 	{ "floods with short ones by burst", floods_by_burst, "executions" },
+	{ "floods by many bursts at once", floods_by_many_bursts, "executions", .threads = CALLERS },
+	{ "floods with asynchronous ones", floods_asynchronously, "executions" },
+	{ "executes large requests at once", executes_large_requests_at_once, "executions" },
+	{ "64 users flood by burst", floods_by_burst, "executions", .users = USERS, .of_strangers = true },
 	{ "prepares again and again", prepares, "models" },
+	{ "prepares huge and tiny models in turn", prepares_huge_and_tiny, "models" },
+	{ "takes large buffers", takes_buffers, "buffers" },
+	{ "opens bursts again and again", opens_bursts, "bursts" },
 	{ "connects again and again", connects, "connections" },
+	{ "64 users connect again and again", connects, "connections", .users = USERS, .of_strangers = true },
+	{ "dies again and again", dies_again_and_again, "deaths" },
+	{ "connects and says nothing", says_nothing, "connections" },
+	{ "sends a message bit by bit", trickles, "messages" },
 	{ "is refused again and again", is_refused, "refusals" },
 	{ "tears its files", tears, "torn executions" },
-	{ "takes files and mappings", takes_files, "files" },
+	{ "takes files and mappings", takes_files, "times 64 files" },
 	{ "scribbles into shared memory", scribbles, "scribbled mappings" },
 	/* A busy machine costs as much: the victim waits for some 30 us, and its cycle takes some 200 to 600. */
 	{ "executes branches within branches", branches, "executions", 0.2 },
 	{ "executes shapes that it computes", computes_shapes, "executions", 0.2 },
 	{ "waits for fences that nothing signals", waits_for_no_signal, "refusals while all wait" },
 	{ "asks about models on many channels", asks_about_models, "answers" },
+	{ "asks for counts on many channels", asks_for_counts, "answers", .threads = ASKERS },
 	{ "takes all it may have", takes_all_it_may_have, "times all" },
 	{ "reads the service's command line", reads_the_command_line, "attempts", .of_strangers = true },
 	{ "holds the lock of its file", holds_the_lock_of_its_file, "rounds", .of_strangers = true },
@@ -555,15 +873,18 @@ static double per_s(const struct measured *m)
 static void measure(struct one_app *f, unsigned ms, struct measured *sum)
 {
 	uint64_t began = now_ns(), until = began + ms * MS, n = 0, spent = 0, slowest = 0;
+	unsigned connects = 0;
 
-	while (now_ns() < until) {
-		if (n++ % 256 == 0) {
+	for (uint64_t now = began; now < until; now = now_ns()) {
+		/* as many connections in each measurement, whatever the throughput: the slowest of more is slower */
+		if (now - began >= connects * (ms * MS / CONNECTS)) {
 			uint64_t ns = connect_ns(f);
 
+			connects++;
 			spent += ns;
 			slowest = ns > slowest ? ns : slowest;
 		}
-		if (n % 2)
+		if (++n % 2)
 			expect_sync(f->remote, &f->io, NNB_ADD);
 		else
 			expect_burst(f->burst, &f->io, NNB_ADD);
@@ -573,15 +894,30 @@ static void measure(struct one_app *f, unsigned ms, struct measured *sum)
 	sum->connect_ns += slowest;
 }
 
-static void measure_beside(struct one_app *f, const struct attack *a, unsigned ms, struct measured *sum)
+static unsigned processes_of(const struct attack *a)
 {
-	uint64_t before, until;
-	struct child c[ATTACKERS];
+	return a->users ? a->users : geteuid() ? 1 : ATTACKERS;
+}
 
-	for (unsigned i = 0; i < attackers(); i++) {
-		child_start(&c[i], a->name, &f->s, geteuid() ? "0" : "65000");
-		assert_int_equal(child_read(&c[i]), '.');
+/* Measure beside as many processes that do as @a as the attack @like has. */
+static void measure_beside(struct one_app *f, const struct attack *a, const struct attack *like, unsigned ms,
+                           struct measured *sum)
+{
+	unsigned n = processes_of(like);
+	char burners[16];
+	uint64_t before, until;
+	struct child c[USERS];
+
+	snprintf(burners, sizeof(burners), "%u", like->threads ? like->threads : 1);
+	setenv("NNB_BURNERS", burners, 1);
+	for (unsigned i = 0; i < n; i++) {
+		char user[16];
+
+		snprintf(user, sizeof(user), "%d", geteuid() ? 0 : FIRST_USER + (like->users ? (int)i : 0));
+		child_start(&c[i], a->name, &f->s, user);
 	}
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(child_read(&c[i]), '.');
 	before = atomic_load(did);
 	measure(f, ms, sum);
 	sum->did += atomic_load(did) - before;
@@ -591,7 +927,7 @@ static void measure_beside(struct one_app *f, const struct attack *a, unsigned m
 		poll_pause();
 	if (atomic_load(did) == before)
 		fail_msg("\"%s\" does nothing: no %s", a->name, a->counts);
-	for (unsigned i = 0; i < attackers(); i++)
+	for (unsigned i = 0; i < n; i++)
 		child_kill(&c[i]);
 	app_comes_to_hold(f->client, all.connections, 1);
 }
@@ -621,8 +957,8 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 		if (!is_measured(&attacks[row]))
 			continue;
 		for (unsigned i = 0; i < times; i++) {
-			measure_beside(f, &attacks[0], ms, &cpu);
-			measure_beside(f, &attacks[row], ms, &it);
+			measure_beside(f, &attacks[0], &attacks[row], ms, &cpu);
+			measure_beside(f, &attacks[row], &attacks[row], ms, &it);
 		}
 		ratio = per_s(&it) / per_s(&cpu);
 		slower = ((double)it.connect_ns - (double)cpu.connect_ns) / times / 1e6;
