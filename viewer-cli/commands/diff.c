@@ -22,7 +22,7 @@
 #include "input/settings.h"
 #include "render/render.h"
 
-enum { WHY_TEXT = 160 };
+enum { WHY_TEXT = 160, READ_KIB = 8192 };
 
 enum { NAME_MAX_WIDTH = 40, MODELS_MOST = 64, LEAST = 3, MARGIN = 25, BUSIER = 3 /* percent of the time on lanes */ };
 
@@ -125,7 +125,10 @@ static int read_recording(struct side *side, struct recording *one, struct bsa_e
 {
 	bsv_scoped_text *hosts = NULL, *before = NULL;
 	bsv_scoped_query *q = NULL;
-	int r = bsv_samples_read(&one->samples, &one->input, err);
+	int r;
+
+	bsa_db_memory(one->input.db, READ_KIB); /* nearly all is read once, and in order */
+	r = bsv_samples_read(&one->samples, &one->input, err);
 
 	if (r >= 0)
 		r = bsv_settings_add(&side->settings, &one->input, err);

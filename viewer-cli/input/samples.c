@@ -1,4 +1,9 @@
-/* samples.c -- reads executions in one pass, and puts each into its group. */
+/*
+ * samples.c -- reads executions in one pass, and puts each into its group.
+ *
+ * A recording may have 100 000 groups of one execution each. So names, and arrays with FEW elements at most, are parts of
+ * chunks, which are freed together; an array that grows beyond that is allocated alone.
+ */
 #include "input/samples.h"
 
 #include <assert.h>
@@ -39,7 +44,13 @@ enum {
 
 enum { HUNG_NS = 100000000, HUNG_TIMES = 2, HEADS_USUAL = 16 };
 
-enum { ROOM_FIRST = 4 /* executions of a group: a recording may have 100 000 groups of one */ };
+enum { FEW = 2, CHUNK_BYTES = 1 << 16 };
+
+struct bsv_samples_chunk {
+	struct bsv_samples_chunk *before;
+	size_t used;
+	char bytes[];
+};
 
 /* The key of a row: rows with the same ids and letters belong to the same group and the same tally. */
 struct kind {
@@ -49,11 +60,11 @@ struct kind {
 	size_t group, tally;
 };
 
-/* Names by id. */
+/* Names by id. The texts are in chunks of the samples. */
 struct names {
 	struct name {
 		int64_t id;
-		char *text;
+		const char *text;
 	} * of;
 	size_t n;
 };
@@ -69,7 +80,6 @@ struct filling {
 
 struct reading {
 	struct bsv_samples *to;
-	size_t *rooms;            /* elements in each group's arrays */
 	struct filling *fillings; /* one for each tally */
 	struct names apps, models;
 	struct kind *kinds;
@@ -104,15 +114,71 @@ static int tally_order(const void *x, const void *y)
 	return bsv_tally_compare(x, y);
 }
 
-/* ---- names ---- */
+/* ---- memory ---- */
 
-static void names_fini(struct names *n)
+/* @bytes zeros, freed with @s. NULL: no memory. */
+static void *chunk_alloc(struct bsv_samples *s, size_t bytes)
 {
-	for (size_t i = 0; i < n->n; i++)
-		free(n->of[i].text);
-	free(n->of);
-	*n = (struct names){ NULL, 0 };
+	struct bsv_samples_chunk *c = s->chunks;
+	size_t most = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+	void *ret;
+
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (!c || c->used + bytes > CHUNK_BYTES) {
+		c = calloc(1, sizeof(*c) + most + 8);
+		if (!c)
+			return NULL;
+		c->before = s->chunks;
+		s->chunks = c;
+	}
+	ret = c->bytes + c->used;
+	c->used += bytes;
+	return ret;
 }
+
+static const char *chunk_text(struct bsv_samples *s, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	char *ret = chunk_alloc(s, bytes);
+
+	return ret ? memcpy(ret, text, bytes) : NULL;
+}
+
+/* The number of elements for which an array of @n has room. */
+static size_t few_room(size_t n)
+{
+	size_t room = FEW;
+
+	while (room < n)
+		room *= 2;
+	return n ? room : 0;
+}
+
+/* @array of @n elements of @size bytes, with room for one more; new elements are 0. NULL: no memory. */
+static void *few_grow(struct bsv_samples *s, void *array, size_t n, size_t size)
+{
+	void *larger;
+
+	if (!n)
+		return chunk_alloc(s, FEW * size);
+	if (n < FEW || (n & (n - 1)))
+		return array;
+	larger = n == FEW ? malloc(2 * n * size) : reallocarray(array, 2 * n, size);
+	if (!larger)
+		return NULL;
+	if (n == FEW)
+		memcpy(larger, array, n * size);
+	memset((char *)larger + n * size, 0, n * size);
+	return larger;
+}
+
+static void few_free(void *array, size_t n)
+{
+	if (n > FEW)
+		free(array);
+}
+
+/* ---- names ---- */
 
 static int by_id(const void *x, const void *y)
 {
@@ -123,15 +189,16 @@ static int by_id(const void *x, const void *y)
 
 static const char *sample_name_of(const struct names *n, int64_t id)
 {
-	struct name wanted = { id, NULL };
+	const struct name wanted = { id, NULL };
 	const struct name *found = n->n ? bsearch(&wanted, n->of, n->n, sizeof(*n->of), by_id) : NULL;
 
 	return found ? found->text : "";
 }
 
-static int names_read(struct names *ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
+static int names_read(struct names *ret, struct bsv_samples *to, struct bsa_db *db, const char *sql, struct bsa_err *err)
 {
 	bsv_scoped_query *q = NULL;
+	bool ordered = true;
 	int r = bsa_query_new(&q, db, sql, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
@@ -140,11 +207,13 @@ static int names_read(struct names *ret, struct bsa_db *db, const char *sql, str
 		if (!bsv_array_grow(&ret->of, ret->n, sizeof(*ret->of)))
 			return bsv_no_memory(err);
 		ret->of[ret->n].id = bsa_query_get_int(q, 0);
-		ret->of[ret->n].text = strdup(text ? text : "");
-		if (!ret->of[ret->n++].text)
+		ret->of[ret->n].text = chunk_text(to, text ? text : "");
+		if (!ret->of[ret->n].text)
 			return bsv_no_memory(err);
+		ordered &= !ret->n || ret->of[ret->n - 1].id <= ret->of[ret->n].id;
+		ret->n++;
 	}
-	if (ret->n)
+	if (!ordered)
 		qsort(ret->of, ret->n, sizeof(*ret->of), by_id);
 	return r;
 }
@@ -163,20 +232,18 @@ static size_t group_of(struct reading *r, const struct bsv_group *like)
 		key++;
 	if (!at || *at)
 		return at ? *at - 1 : SIZE_MAX;
-	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)) ||
-	    !bsv_array_grow(&r->rooms, to->n, sizeof(*r->rooms)))
+	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)))
 		return SIZE_MAX;
 	g = &to->groups[to->n];
 	*g = *like;
-	g->sides = strdup(like->sides);
-	r->rooms[to->n++] = 0;
-	*at = to->n;
+	g->sides = chunk_text(to, like->sides);
+	*at = ++to->n;
 	return g->sides ? to->n - 1 : SIZE_MAX;
 }
 
 /* ---- tallies ---- */
 
-/* The index of the tally that executions like @like belong to. SIZE_MAX: no memory. */
+/* The index of the tally that executions like @like belong to, whose names are in chunks. SIZE_MAX: no memory. */
 static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 {
 	const char *names[] = { like->app, like->model, like->path };
@@ -195,22 +262,30 @@ static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 	    !bsv_array_grow(&r->fillings, n, sizeof(*r->fillings)))
 		return SIZE_MAX;
 	t = &to->tallies[n];
-	*t = (struct bsv_tally){ strdup(like->app), strdup(like->model), strdup(like->path), .n = 0, .read = n };
+	*t = (struct bsv_tally){ like->app, like->model, chunk_text(to, like->path), .n = 0, .read = n };
 	r->fillings[to->n_tallies++] = (struct filling){ 0 };
 	*at = to->n_tallies;
-	return t->app && t->model && t->path ? n : SIZE_MAX;
+	return t->path ? n : SIZE_MAX;
 }
 
-static int tally_ending(struct bsv_tally *t, int64_t at, unsigned ending)
+static int tally_ending(struct bsv_samples *s, struct bsv_tally *t, int64_t at, unsigned ending)
 {
-	if (!bsv_array_grow(&t->at, t->n, sizeof(*t->at)) || !bsv_array_grow(&t->endings, t->n, sizeof(*t->endings)))
+	int64_t *ats = few_grow(s, t->at, t->n, sizeof(*t->at));
+	uint8_t *endings;
+
+	if (!ats)
 		return -1;
+	t->at = ats;
+	endings = few_grow(s, t->endings, t->n, sizeof(*t->endings));
+	if (!endings)
+		return -1;
+	t->endings = endings;
 	t->at[t->n] = at;
 	t->endings[t->n++] = (uint8_t)ending;
 	return 0;
 }
 
-static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_query *q)
+static int tally_take(struct bsv_samples *s, struct bsv_tally *t, struct filling *f, const struct bsa_query *q)
 {
 	const char *status = bsa_query_get_string(q, STATUS, NULL), *quality = bsa_query_get_string(q, QUALITY, NULL);
 	bool answered = status && !strcmp(status, "NONE"), missed = bsa_query_get_int(q, MISSED) != 0;
@@ -235,7 +310,7 @@ static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_q
 		ending |= BSV_ENDED | (answered ? BSV_DUE | BSV_ANSWERED : missed ? 0 : BSV_DUE | BSV_UNANSWERED);
 	if (answered && e2e > f->longest_ns)
 		f->longest_ns = e2e;
-	return tally_ending(t, at, ending);
+	return tally_ending(s, t, at, ending);
 }
 
 static char first_letter(const struct bsa_query *q, size_t column)
@@ -268,9 +343,9 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 		return &r->kinds[r->latest = *at - 1];
 	path = bsa_query_get_string(q, PATH, NULL);
 	wanted.group = SIZE_MAX; /* set when the first execution joins a group */
-	wanted.tally = tally_of(r, &(struct bsv_tally){ .app = (char *)sample_name_of(&r->apps, wanted.app),
-	                                                .model = (char *)sample_name_of(&r->models, wanted.model),
-	                                                .path = (char *)(path ? path : "") });
+	wanted.tally = tally_of(r, &(struct bsv_tally){ .app = sample_name_of(&r->apps, wanted.app),
+	                                                .model = sample_name_of(&r->models, wanted.model),
+	                                                .path = path ? path : "" });
 	if (wanted.tally == SIZE_MAX)
 		return NULL;
 	r->latest = r->n_kinds;
@@ -287,7 +362,7 @@ static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query
 	struct bsv_group like = { .app = t->app,
 		                  .model = t->model,
 		                  .path = t->path,
-		                  .sides = (char *)(sides ? sides : ""),
+		                  .sides = sides ? sides : "",
 		                  .tally = k->tally,
 		                  .cold = k->cold };
 
@@ -296,27 +371,30 @@ static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query
 	return k->group != SIZE_MAX;
 }
 
-static int group_grow(struct bsv_group *g, size_t *room)
+/* Make room for one more execution of the group. -1: no memory. */
+static int group_grow(struct bsv_samples *s, struct bsv_group *g)
 {
-	size_t more = *room ? 2 * *room : ROOM_FIRST;
-	int64_t *at = realloc(g->at, more * sizeof(*at));
+	int64_t *at = few_grow(s, g->at, g->n, sizeof(*at));
 
 	if (!at)
 		return -1;
 	g->at = at;
-
 	for (int p = 0; p < BSV_PHASES; p++) {
-		int64_t *values;
+		int64_t *values = g->ns[p] ? few_grow(s, g->ns[p], g->n, sizeof(*values)) : NULL;
 
-		if (!g->ns[p])
-			continue;
-		values = realloc(g->ns[p], more * sizeof(*values));
-		if (!values)
+		if (g->ns[p] && !values)
 			return -1;
 		g->ns[p] = values;
 	}
-	*room = more;
 	return 0;
+}
+
+/* A phase that was 0 in all executions of the group so far. NULL: no memory. */
+static int64_t *phase_new(struct bsv_samples *s, const struct bsv_group *g)
+{
+	size_t room = few_room(g->n + 1);
+
+	return room <= FEW ? chunk_alloc(s, FEW * sizeof(int64_t)) : calloc(room, sizeof(int64_t));
 }
 
 /* A duration, limited to 2^61 ns (73 years), so that the difference of two does not overflow. */
@@ -328,9 +406,9 @@ static int64_t cell_length(const struct bsa_query *q, size_t column)
 	return ns > most ? most : ns < -most ? -most : ns;
 }
 
-static int group_take(struct bsv_group *g, size_t *room, const struct bsa_query *q)
+static int group_take(struct bsv_samples *s, struct bsv_group *g, const struct bsa_query *q)
 {
-	if (g->n == *room && group_grow(g, room) < 0)
+	if (group_grow(s, g) < 0)
 		return -1;
 	for (int p = 0; p < BSV_PHASES; p++) {
 		int64_t value;
@@ -341,13 +419,13 @@ static int group_take(struct bsv_group *g, size_t *room, const struct bsa_query 
 		else
 			value = cell_length(q, p == BSV_E2E ? E2E : (size_t)(PREPARE + p - BSV_PREPARE));
 		if (value && !g->ns[p]) { /* NULL until now, because all values were 0 */
-			g->ns[p] = calloc(*room, sizeof(*g->ns[p]));
+			g->ns[p] = phase_new(s, g);
 			if (!g->ns[p])
 				return -1;
 		}
 		if (g->ns[p])
 			g->ns[p][g->n] = value;
-		g->sum[p] += value;
+		g->sum_e2e += p == BSV_E2E ? value : 0;
 	}
 	g->at[g->n++] = bsa_query_get_int(q, AT);
 	return 0;
@@ -381,7 +459,7 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 		    !bsv_times_add(&to->references, cell_length(q, REFERENCE), bsa_query_get_int(q, AT)))
 			return bsv_no_memory(err);
 		k = kind_of(r, q);
-		if (!k || tally_take(&to->tallies[k->tally], &r->fillings[k->tally], q) < 0)
+		if (!k || tally_take(to, &to->tallies[k->tally], &r->fillings[k->tally], q) < 0)
 			return bsv_no_memory(err);
 		if (!bsa_query_get_int(q, COMPLETE)) {
 			to->in_parts++;
@@ -391,7 +469,7 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 			to->given_up++;
 			continue;
 		}
-		if (!kind_group(r, k, q) || group_take(&to->groups[k->group], &r->rooms[k->group], q) < 0)
+		if (!kind_group(r, k, q) || group_take(to, &to->groups[k->group], q) < 0)
 			return bsv_no_memory(err);
 		to->executions++;
 		if (bsa_query_type(q, CPU) == BSA_NULL)
@@ -406,13 +484,12 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 
 static void reading_fini(struct reading *r)
 {
-	names_fini(&r->apps);
-	names_fini(&r->models);
+	free(r->apps.of);
+	free(r->models.of);
 	bsv_map_fini(&r->kind_at);
 	bsv_map_fini(&r->group_at);
 	bsv_map_fini(&r->tally_at);
 	free(r->kinds);
-	free(r->rooms);
 	for (size_t i = 0; i < r->to->n_tallies; i++)
 		free(r->fillings[i].open_at);
 	free(r->fillings);
@@ -440,7 +517,7 @@ static int tallies_set_hidden(struct reading *r, struct bsv_input *input, struct
 			double ns = (double)input->ended - (double)f->open_at[k];
 
 			if (ns > HUNG_NS && ns > HUNG_TIMES * (double)f->longest_ns &&
-			    tally_ending(t, f->open_at[k], BSV_ENDED | BSV_DUE | BSV_UNANSWERED) < 0)
+			    tally_ending(to, t, f->open_at[k], BSV_ENDED | BSV_DUE | BSV_UNANSWERED) < 0)
 				return bsv_no_memory(err);
 		}
 	}
@@ -496,9 +573,9 @@ int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bs
 	memset(ret, 0, sizeof(*ret));
 	if (!sql)
 		return bsv_no_memory(err);
-	r = names_read(&reading.apps, input->db, bsv_sql_sample_apps, err);
+	r = names_read(&reading.apps, ret, input->db, bsv_sql_sample_apps, err);
 	if (r >= 0)
-		r = names_read(&reading.models, input->db, bsv_sql_sample_models, err);
+		r = names_read(&reading.models, ret, input->db, bsv_sql_sample_models, err);
 	if (r >= 0)
 		r = read_rows(&reading, input->db, sql, err);
 	if (r >= 0)
@@ -512,19 +589,19 @@ void bsv_samples_fini(struct bsv_samples *s)
 		struct bsv_group *g = &s->groups[i];
 
 		for (int p = 0; p < BSV_PHASES; p++)
-			free(g->ns[p]);
-		free(g->sides);
-		free(g->at);
+			few_free(g->ns[p], g->n);
+		few_free(g->at, g->n);
 		bsv_times_fini(&g->cpu);
 		free(g->delay);
 		free(g->run);
 	}
 	for (size_t i = 0; i < s->n_tallies; i++) {
-		free(s->tallies[i].app);
-		free(s->tallies[i].model);
-		free(s->tallies[i].path);
-		free(s->tallies[i].at);
-		free(s->tallies[i].endings);
+		few_free(s->tallies[i].at, s->tallies[i].n);
+		few_free(s->tallies[i].endings, s->tallies[i].n);
+	}
+	for (struct bsv_samples_chunk *c = s->chunks, *before; c; c = before) {
+		before = c->before;
+		free(c);
 	}
 	bsv_times_fini(&s->references);
 	free(s->tallies);

@@ -7,6 +7,8 @@
 #include "input/group.h"
 #include "input/input.h"
 
+struct bsv_samples_chunk;
+
 struct bsv_samples {
 	struct bsv_group *groups; /* groups ordered by name */
 	size_t n;
@@ -17,6 +19,7 @@ struct bsv_samples {
 	bool full;                   /* whether some executions were recorded in full detail */
 	struct bsv_times references; /* reference computations (execution.reference_ns) of all picked executions */
 	__int128 run_ns, cpu_ns;     /* time on a lane, and on a cpu, of executions whose cpu time was read */
+	struct bsv_samples_chunk *chunks; /* memory of names, and of arrays with few elements; owned */
 };
 
 /* Read the picked executions of @input. *ret is owned by the caller, for bsv_samples_fini, also after an error. */

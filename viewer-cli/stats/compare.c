@@ -749,7 +749,7 @@ static int compare_groups(struct work *w, const struct entry *e, size_t n, size_
 			*first = *first ? *first : e[k].group;
 			*(e[k].in_b ? &p->n_b : &p->n_a) += e[k].group->n;
 			++*(e[k].in_b ? &p->of_b : &p->of_a);
-			*(e[k].in_b ? &sum_b : &sum_a) += (long double)e[k].group->sum[BSV_E2E];
+			*(e[k].in_b ? &sum_b : &sum_a) += (long double)e[k].group->sum_e2e;
 			for (int phase = 0; phase < BSV_PHASES; phase++)
 				has[phase] |= e[k].group->ns[phase] != NULL;
 		}
