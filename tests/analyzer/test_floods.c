@@ -12,6 +12,7 @@
  * because what else the machine does is no fault of burstscope.
  * $NNB_FLOOD_MS is another bar for answers: one that finds what grows with the square, on a machine that is busy, or
  * in a build that is slow. $NNB_FLOOD_IMPORT_MS is one for the cpu time of imports; without it, they have none.
+ * With $NNB_FLOOD_TIMES, each answer is asked so many times, and the median of its cpu time is printed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -236,6 +237,33 @@ static void measure_nothing(void)
 	unlink(db);
 }
 
+static int by_ms(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The cpu time of an answer; with $NNB_FLOOD_TIMES the median of so many, which is printed. */
+static double ask_one(const char *const *args)
+{
+	enum { TIMES_MOST = 99 };
+	const char *given = getenv("NNB_FLOOD_TIMES");
+	int times = given ? atoi(given) : 1;
+	double ms[TIMES_MOST];
+
+	times = times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : times;
+	for (int i = 0; i < times; i++) {
+		struct ran ran = run(args, db);
+
+		ms[i] = ran.status < 0 ? LONGEST_S * 1e3 : ran.cpu_ms; /* below 0: ended by its alarm */
+	}
+	qsort(ms, (size_t)times, sizeof(*ms), by_ms);
+	if (given)
+		printf("\n%8.0f ms: %s %s", ms[times / 2], args[0], args[1] && !strchr(args[1], '/') ? args[1] : "");
+	return ms[times / 2];
+}
+
 static bool ask(void)
 {
 	const char *slowest = "";
@@ -243,9 +271,7 @@ static bool ask(void)
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
 		const char *name = questions[i][0];
-		struct ran ran = run(questions[i], db);
-		double took = ran.status < 0 ? LONGEST_S * 1e3 : ran.cpu_ms; /* below 0: ended by its alarm */
-		double one = took / bars_of(name);
+		double took = ask_one(questions[i]), one = took / bars_of(name);
 
 		if (one > most) {
 			most = one;
