@@ -43,13 +43,13 @@ void bsv_times_fini(struct bsv_times *t);
 /* Complete executions with the status NONE, ordered by number. */
 struct bsv_group {
 	const char *app, *model, *path, *sides; /* names come from strangers; "" where unknown */
-	size_t tally; /* index of the tally that the executions belong to */
-	int cold;     /* 1: cold; 0: warm; -1: unknown, on paths other than burst */
+	size_t tally;                           /* index of the tally that the executions belong to */
+	int cold;                               /* 1: cold; 0: warm; -1: unknown, on paths other than burst */
 	size_t n;
-	int64_t *at;              /* n elements: start of each execution */
-	int64_t *ns[BSV_PHASES];  /* n elements each; NULL: the phase is 0 in all executions */
-	__int128 sum_e2e;         /* wide enough for hostile durations */
-	struct bsv_times cpu;     /* cpu times of the executions whose cpu time was read */
+	int64_t *at;             /* n elements: start of each execution */
+	int64_t *ns[BSV_PHASES]; /* n elements each; NULL: the phase is 0 in all executions */
+	__int128 sum_e2e;        /* wide enough for hostile durations */
+	struct bsv_times cpu;    /* cpu times of the executions whose cpu time was read */
 	/* cpu.n elements each, owned: for how long the thread of the run was ready without a cpu; length of the run */
 	int64_t *delay, *run;
 	bool touched;  /* whether a loss may hide executions of this group */

@@ -1,8 +1,8 @@
 /*
  * samples.c -- reads executions in one pass, and puts each into its group.
  *
- * A recording may have 100 000 groups of one execution each. So names, and arrays with FEW elements at most, are parts of
- * chunks, which are freed together; an array that grows beyond that is allocated alone.
+ * A recording may have 100 000 groups of one execution each. So names, and arrays with FEW elements at most, are
+ * parts of chunks, which are freed together; an array that grows beyond that is allocated alone.
  */
 #include "input/samples.h"
 
@@ -195,7 +195,8 @@ static const char *sample_name_of(const struct names *n, int64_t id)
 	return found ? found->text : "";
 }
 
-static int names_read(struct names *ret, struct bsv_samples *to, struct bsa_db *db, const char *sql, struct bsa_err *err)
+static int names_read(struct names *ret, struct bsv_samples *to, struct bsa_db *db, const char *sql,
+                      struct bsa_err *err)
 {
 	bsv_scoped_query *q = NULL;
 	bool ordered = true;

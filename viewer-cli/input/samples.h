@@ -14,11 +14,11 @@ struct bsv_samples {
 	size_t n;
 	struct bsv_tally *tallies; /* tallies ordered by name: of all executions, also of those in no group */
 	size_t n_tallies;
-	size_t executions;           /* number of executions in all groups */
-	size_t given_up, in_parts;   /* number of executions left out: without an answer; not complete */
-	bool full;                   /* whether some executions were recorded in full detail */
-	struct bsv_times references; /* reference computations (execution.reference_ns) of all picked executions */
-	__int128 run_ns, cpu_ns;     /* time on a lane, and on a cpu, of executions whose cpu time was read */
+	size_t executions;                /* number of executions in all groups */
+	size_t given_up, in_parts;        /* number of executions left out: without an answer; not complete */
+	bool full;                        /* whether some executions were recorded in full detail */
+	struct bsv_times references;      /* reference computations (execution.reference_ns) of all picked executions */
+	__int128 run_ns, cpu_ns;          /* time on a lane, and on a cpu, of executions whose cpu time was read */
 	struct bsv_samples_chunk *chunks; /* memory of names, and of arrays with few elements; owned */
 };
 

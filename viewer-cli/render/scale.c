@@ -169,7 +169,8 @@ void bsv_scaled(char to[BSV_SCALED_TEXT], const struct bsv_scale *scale, struct 
 {
 	double value = cell_number(cell) / scale->of, least;
 
-	if (cell.type == BSA_INT && (scale->decimals < 0 || (!scale->decimals && scale->of == 1 && fabs(value) < 1e15))) {
+	if (cell.type == BSA_INT &&
+	    (scale->decimals < 0 || (!scale->decimals && scale->of == 1 && fabs(value) < 1e15))) {
 		integer_text(to, cell.integer);
 		return;
 	}

@@ -351,10 +351,11 @@ static bool is_above(const struct tallied *t, int64_t value)
 
 /*
  * Executions that are incomplete or were not answered are left out, and counted. no_client: seen from the service alone
- * and not above so far, because the client's part is missing. no_service: that side, which was not recorded, would show the
- * time. Of an execution whose beginning was not recorded a phase counts if the service was seen from reading the request
- * to the end of the run, and a latency if that part alone is above the bound; otherwise it is unknown. An execution under
- * way at the end of the recording, where that end is known, counts with its time so far, if that is above the bound.
+ * and not above so far, because the client's part is missing. no_service: that side, which was not recorded, would show
+ * the time. Of an execution whose beginning was not recorded a phase counts if the service was seen from reading the
+ * request to the end of the run, and a latency if that part alone is above the bound; otherwise it is unknown. An
+ * execution under way at the end of the recording, where that end is known, counts with its time so far, if that is
+ * above the bound.
  */
 static bool percentile_take(struct tallied *t, const struct seen *x, const struct bsa_query *q)
 {

@@ -1,6 +1,6 @@
 /*
- * counting.h -- counts what rules are about in the executions of an input: in one pass for several rules, because most of
- * the time is spent on reading executions.
+ * counting.h -- counts what rules are about in the executions of an input: in one pass for several rules, because
+ * most of the time is spent on reading executions.
  */
 #ifndef BSV_SLO_COUNTING_H
 #define BSV_SLO_COUNTING_H
@@ -24,7 +24,7 @@ int bsv_slo_count(struct bsv_slo_counting *of, size_t n, const struct bsv_input 
 /* The SQL that bsv_slo_count runs for @rule alone. The caller owns it; NULL: no memory. */
 char *bsv_slo_count_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input);
 
-/* The condition on executions that @rule selects, such as "app = 'camera' AND cold". The caller owns it; NULL: no memory. */
+/* The condition on executions that a rule selects, "app = 'camera' AND cold". The caller owns it; NULL: no memory. */
 char *bsv_slo_selection_sql(const struct bsv_slo_selection *of);
 
 /* The expression of what @rule judges of an execution whose latency is @e2e. The caller owns it; NULL: no memory. */

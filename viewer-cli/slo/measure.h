@@ -7,8 +7,8 @@
 #include "slo/judge.h"
 
 /*
- * Judge @n @rules, and set @ret of each. @baseline may be NULL if none of them mentions a baseline. 0, or the code of the
- * failure, with a sentence in @err.
+ * Judge @n @rules, and set @ret of each. @baseline may be NULL if none of them mentions a baseline. 0, or the code of
+ * the failure, with a sentence in @err.
  */
 int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rules, size_t n, struct bsv_input *input,
                     struct bsv_input *baseline, struct bsa_err *err);
