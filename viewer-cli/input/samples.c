@@ -144,16 +144,6 @@ static const char *chunk_text(struct bsv_samples *s, const char *text)
 	return ret ? memcpy(ret, text, bytes) : NULL;
 }
 
-/* The number of elements for which an array of @n has room. */
-static size_t few_room(size_t n)
-{
-	size_t room = FEW;
-
-	while (room < n)
-		room *= 2;
-	return n ? room : 0;
-}
-
 /* @array of @n elements of @size bytes, with room for one more; new elements are 0. NULL: no memory. */
 static void *few_grow(struct bsv_samples *s, void *array, size_t n, size_t size)
 {
@@ -393,8 +383,10 @@ static int group_grow(struct bsv_samples *s, struct bsv_group *g)
 /* A phase that was 0 in all executions of the group so far. NULL: no memory. */
 static int64_t *phase_new(struct bsv_samples *s, const struct bsv_group *g)
 {
-	size_t room = few_room(g->n + 1);
+	size_t room = FEW;
 
+	while (room <= g->n)
+		room *= 2;
 	return room <= FEW ? chunk_alloc(s, FEW * sizeof(int64_t)) : calloc(room, sizeof(int64_t));
 }
 

@@ -156,9 +156,9 @@ static char *columns_text(const struct columns *columns)
 /* Columns of executions that only some rules need, each after a comma. Owned by the caller; NULL: no memory. */
 static char *more_columns(const struct pass *p)
 {
-	bool wanted[] = { false, false, false, false, false, false, false }, phases[BSV_PHASES] = { false };
+	bool wanted[6] = { false }, phases[BSV_PHASES] = { false };
 	static const char *const names[] = {
-		"app", "model", "priority", "cold", "deadline", "miss, request_spun_ns", "run_ns, redo_ns"
+		"app", "model", "priority", "cold", bsv_sql_slo_deadline_columns, bsv_sql_slo_run_columns
 	};
 	char *ret = bsv_text("%s", "");
 
@@ -171,8 +171,7 @@ static char *more_columns(const struct pass *p)
 		wanted[2] |= p->rules[i].selection && of->priority;
 		wanted[3] |= p->rules[i].selection && of->cold >= 0;
 		wanted[4] |= has_deadlines(rule);
-		wanted[5] |= has_deadlines(rule);
-		wanted[6] |=
+		wanted[5] |=
 			rule->kind == BSV_SLO_OVERHEAD || (rule->kind == BSV_SLO_TIME && rule->phase == BSV_OVERHEAD);
 		if (rule->kind == BSV_SLO_TIME && rule->phase != BSV_OVERHEAD && rule->phase != BSV_E2E)
 			phases[rule->phase] = true;
@@ -181,7 +180,7 @@ static char *more_columns(const struct pass *p)
 		if (wanted[i])
 			text_append(&ret, ", ", names[i]);
 	for (int phase = 0; phase < BSV_PHASES; phase++)
-		if (phases[phase] && !(phase == BSV_RUN && wanted[6])) {
+		if (phases[phase] && !(phase == BSV_RUN && wanted[5])) {
 			text_append(&ret, ", ", bsv_phase_names[phase]);
 			text_append(&ret, "_ns", "");
 		}
@@ -421,28 +420,23 @@ static void coverage_take(struct bsv_slo_kept *k, const struct seen *x, const st
 	k->headless += x->head;
 }
 
-static struct seen row_read(const struct bsa_query *q)
-{
-	return (struct seen){ .complete = bsa_query_get_int(q, COMPLETE),
-		              .head = bsa_query_get_int(q, HEAD),
-		              .lost = bsa_query_get_int(q, LOST),
-		              .open = bsa_query_get_int(q, OPEN),
-		              .ended = bsa_query_get_int(q, ENDED),
-		              .answered = bsa_query_get_int(q, ANSWERED),
-		              .service = bsa_query_get_int(q, SERVICE),
-		              .client = bsa_query_get_int(q, CLIENT),
-		              .has_e2e = bsa_query_get_int(q, HAS_E2E),
-		              .seen_run = bsa_query_get_int(q, SEEN),
-		              .has_waited = bsa_query_type(q, WAITED) != BSA_NULL,
-		              .has_so_far = bsa_query_type(q, SO_FAR) != BSA_NULL,
-		              .waited = bsa_query_get_int(q, WAITED),
-		              .so_far = bsa_query_get_int(q, SO_FAR) };
-}
-
 /* Count the execution that @q is at. False: no memory. */
 static bool row_take(struct pass *p, const struct bsa_query *q)
 {
-	const struct seen x = row_read(q);
+	const struct seen x = { .complete = bsa_query_get_int(q, COMPLETE),
+		                .head = bsa_query_get_int(q, HEAD),
+		                .lost = bsa_query_get_int(q, LOST),
+		                .open = bsa_query_get_int(q, OPEN),
+		                .ended = bsa_query_get_int(q, ENDED),
+		                .answered = bsa_query_get_int(q, ANSWERED),
+		                .service = bsa_query_get_int(q, SERVICE),
+		                .client = bsa_query_get_int(q, CLIENT),
+		                .has_e2e = bsa_query_get_int(q, HAS_E2E),
+		                .seen_run = bsa_query_get_int(q, SEEN),
+		                .has_waited = bsa_query_type(q, WAITED) != BSA_NULL,
+		                .has_so_far = bsa_query_type(q, SO_FAR) != BSA_NULL,
+		                .waited = bsa_query_get_int(q, WAITED),
+		                .so_far = bsa_query_get_int(q, SO_FAR) };
 
 	for (size_t i = 0; i < p->n; i++) {
 		struct tallied *t = &p->rules[i];

@@ -294,16 +294,6 @@ static int measure_audit(struct bsv_slo_result *ret, const struct bsv_slo_rule *
 	return 0;
 }
 
-/* @kept: with the numbers of executions. */
-static void measure_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_slo_kept kept,
-                             const struct bsv_coverage *c)
-{
-	kept.events = c->events;
-	kept.lost_events = c->lost_events;
-	kept.lost_known = !c->lost_packets && (!c->losses || c->lost_events);
-	bsv_slo_judge_coverage(ret, rule, &kept);
-}
-
 /* ---- rules that select no execution ---- */
 
 /* If the recording has no @what named @wanted, explain that in @ret->why, with the nearest name. */
@@ -353,6 +343,7 @@ static int measure_counted(struct bsv_slo_result *ret, struct bsv_slo_counting *
                            struct measured *in, struct measured *baseline, struct bsa_err *err)
 {
 	const struct bsv_slo_rule *rule = of->rule;
+	const struct bsv_coverage *c = &in->input->coverage;
 	int r = rule->kind == BSV_SLO_COVERAGE ? 0 : read_unseen(of, in, err);
 
 	if (r >= 0 && rule->baseline)
@@ -361,7 +352,10 @@ static int measure_counted(struct bsv_slo_result *ret, struct bsv_slo_counting *
 		return r;
 	switch (rule->kind) {
 	case BSV_SLO_COVERAGE:
-		measure_coverage(ret, rule, of->kept, &in->input->coverage);
+		of->kept.events = c->events;
+		of->kept.lost_events = c->lost_events;
+		of->kept.lost_known = !c->lost_packets && (!c->losses || c->lost_events);
+		bsv_slo_judge_coverage(ret, rule, &of->kept);
 		return 0;
 	case BSV_SLO_EXECUTIONS:
 		bsv_slo_judge_executions(ret, rule, &of->counts);

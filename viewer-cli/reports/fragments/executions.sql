@@ -20,6 +20,10 @@ deadline IS NOT NULL AS had_deadline, miss IS NOT NULL AS missed,
 	miss IS NULL AND deadline IS NOT NULL AND (quality IN ('gap', 'tail') OR quality = 'open' AND deadline < @ended@) AS unsure,
 	deadline IS NULL AND miss IS NOT NULL OR @deadline_unknown@ AS perhaps,
 	@outcome_unknown@ AND quality IN ('complete', 'head') AS untold, path IS 'fenced' AS fenced
+-- slo_deadline_columns: the columns of executions that slo_deadlines needs beside the others.
+deadline, miss, request_spun_ns
+-- slo_run_columns: the columns of executions that an overhead needs beside the others.
+run_ns, redo_ns
 -- slo_no_deadlines: the same columns, where no rule is about deadlines.
 0 AS had_deadline, 0 AS missed, 0 AS unsure, 0 AS perhaps, 0 AS untold, 0 AS fenced
 -- slo_given_up: whether the client gave an execution up, for a rule about coverage.
