@@ -380,16 +380,6 @@ static int group_grow(struct bsv_samples *s, struct bsv_group *g)
 	return 0;
 }
 
-/* A phase that was 0 in all executions of the group so far. NULL: no memory. */
-static int64_t *phase_new(struct bsv_samples *s, const struct bsv_group *g)
-{
-	size_t room = FEW;
-
-	while (room <= g->n)
-		room *= 2;
-	return room <= FEW ? chunk_alloc(s, FEW * sizeof(int64_t)) : calloc(room, sizeof(int64_t));
-}
-
 /* A duration, limited to 2^61 ns (73 years), so that the difference of two does not overflow. */
 static int64_t cell_length(const struct bsa_query *q, size_t column)
 {
@@ -412,7 +402,11 @@ static int group_take(struct bsv_samples *s, struct bsv_group *g, const struct b
 		else
 			value = cell_length(q, p == BSV_E2E ? E2E : (size_t)(PREPARE + p - BSV_PREPARE));
 		if (value && !g->ns[p]) { /* NULL until now, because all values were 0 */
-			g->ns[p] = phase_new(s, g);
+			size_t room = FEW;
+
+			while (room <= g->n)
+				room *= 2;
+			g->ns[p] = room == FEW ? chunk_alloc(s, FEW * sizeof(int64_t)) : calloc(room, sizeof(int64_t));
 			if (!g->ns[p])
 				return -1;
 		}

@@ -355,15 +355,6 @@ static size_t fill_block(struct table *t, size_t from)
 
 /* ---- printing ---- */
 
-static void print_blanks(FILE *to, int n)
-{
-	static const char blanks[] = "                                ";
-	const int most = sizeof(blanks) - 1;
-
-	for (; n > 0; n -= most)
-		fwrite(blanks, 1, (size_t)(n < most ? n : most), to);
-}
-
 static void print_padded(struct table *t, size_t column, const char *s, size_t bytes, int paint)
 {
 	static const struct {
@@ -390,7 +381,8 @@ static void print_padded(struct table *t, size_t column, const char *s, size_t b
 	pad = c->width - bsv_width(shown);
 	pad = pad > 0 ? pad : 0;
 	if (*shown) { /* no format: a table may have a million cells */
-		print_blanks(t->to, t->pending + (c->right ? pad : 0));
+		for (int blanks = t->pending + (c->right ? pad : 0); blanks > 0; blanks--)
+			putc(' ', t->to);
 		fputs(bsv_paint_on(t->screen, paint), t->to);
 		fputs(shown, t->to);
 		fputs(bsv_paint_off(t->screen, paint), t->to);

@@ -246,18 +246,6 @@ static void pass_fini(struct pass *p)
 		free(p->rules[i].values);
 }
 
-/* The column of what @rule judges of an execution. Owned by the caller; NULL: no memory. */
-static char *value_column(const struct bsv_slo_rule *rule)
-{
-	bsv_scoped_text *value = bsv_slo_value_sql(rule, "e2e_ns"),
-			*least = bsv_slo_value_sql(rule, bsv_sql_slo_seen_ns);
-
-	return value && least ? bsv_fill(bsv_sql_slo_value, (const struct bsv_placeholder[]){ { "least", least },
-	                                                                                      { "value", value },
-	                                                                                      { NULL, NULL } })
-	                      : NULL;
-}
-
 /* Plan the pass for the rules of @of. */
 static int pass_plan(struct pass *p, const struct bsv_input *input, struct bsv_slo_counting *of, size_t n,
                      struct bsa_err *err)
@@ -277,8 +265,17 @@ static int pass_plan(struct pass *p, const struct bsv_input *input, struct bsv_s
 		of[p->n].counts = (struct bsv_slo_counts){ .figure = NAN };
 		of[p->n].kept = (struct bsv_slo_kept){ .events = 0 };
 		t->selection = column_place(&p->selections, bsv_slo_selection_sql(selection_of(rule)));
-		if (has_value(rule))
-			t->value = column_place(&p->values, value_column(rule));
+		if (has_value(rule)) {
+			bsv_scoped_text *value = bsv_slo_value_sql(rule, "e2e_ns"),
+					*least = bsv_slo_value_sql(rule, bsv_sql_slo_seen_ns);
+
+			if (value && least)
+				t->value = column_place(&p->values,
+				                        bsv_fill(bsv_sql_slo_value,
+				                                 (const struct bsv_placeholder[]){ { "least", least },
+				                                                                   { "value", value },
+				                                                                   { NULL, NULL } }));
+		}
 		if (!everything || !t->selection || (has_value(rule) && !t->value))
 			return bsv_no_memory(err);
 		alike &= t->selection == 1;
@@ -410,16 +407,6 @@ static void misses_take(struct bsv_slo_counting *of, const struct bsa_query *q)
 	c->no_service += untold && fenced;
 }
 
-/* Known in full is, too, what the client gave up; what may be given up counts as neither. */
-static void coverage_take(struct bsv_slo_kept *k, const struct seen *x, const struct bsa_query *q)
-{
-	bool given_up = bsa_query_get_int(q, GIVEN_UP);
-
-	k->executions += x->complete || given_up;
-	k->lost_executions += x->lost && !given_up && bsa_query_type(q, GIVEN_UP) != BSA_NULL;
-	k->headless += x->head;
-}
-
 /* Count the execution that @q is at. False: no memory. */
 static bool row_take(struct pass *p, const struct bsa_query *q)
 {
@@ -446,9 +433,15 @@ static bool row_take(struct pass *p, const struct bsa_query *q)
 		t->of->counts.executions++;
 		if (has_deadlines(t->of->rule))
 			misses_take(t->of, q);
-		else if (t->of->rule->kind == BSV_SLO_COVERAGE)
-			coverage_take(&t->of->kept, &x, q);
-		else if (t->value && !percentile_take(t, &x, q))
+		else if (t->of->rule->kind == BSV_SLO_COVERAGE) {
+			/* Known in full is, too, what was given up; what may have been counts as neither. */
+			bool given_up = bsa_query_get_int(q, GIVEN_UP),
+			     may_be = bsa_query_type(q, GIVEN_UP) == BSA_NULL;
+
+			t->of->kept.executions += x.complete || given_up;
+			t->of->kept.lost_executions += x.lost && !given_up && !may_be;
+			t->of->kept.headless += x.head;
+		} else if (t->value && !percentile_take(t, &x, q))
 			return false;
 	}
 	return true;
