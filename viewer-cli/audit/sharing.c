@@ -596,13 +596,33 @@ static int read_steps(struct bsv_sharing_facts *ret, bool *ret_native, const str
 	return r;
 }
 
-/* For how long executions slept, where no stalls are recorded. */
-static int read_asleep(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
+int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	bsv_scoped_rows *asleep = NULL;
-	int r = bsv_input_rows(&asleep, input, bsv_sql_sharing_asleep, NULL, err);
+	static const struct bsv_placeholder hidden[] = { { "hidden", "hidden_waits" }, { NULL, NULL } };
+	struct bsv_kept *kept = input->kept;
+	bsv_scoped_rows *asleep = NULL, *given_up = NULL, *sight = NULL;
+	bool timed = bsv_input_is_timed(input), native = false;
+	int r;
 
-	while (r >= 0 && (r = bsv_rows_step(asleep, err)) > 0)
+	assert(!kept || !input->picks);
+	if (kept && kept->has_sharing) {
+		*ret = kept->sharing;
+		return 0;
+	}
+	*ret = (struct bsv_sharing_facts){ .n = 0 };
+	if (timed)
+		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
+	else
+		r = read_stored(ret, input, err);
+	if (r >= 0)
+		r = read_steps(ret, &native, input, err);
+	if (r >= 0)
+		r = read_names(ret, input, err);
+
+	/* For how long executions slept, where no stalls are recorded. */
+	if (r >= 0 && native)
+		r = bsv_input_rows(&asleep, input, bsv_sql_sharing_asleep, NULL, err);
+	while (r >= 0 && native && (r = bsv_rows_step(asleep, err)) > 0)
 		for (size_t from = 0; from < ret->n;) {
 			const struct bsa_shared service = ret->apps[from].of;
 			struct bsv_sharing_app *a = app_of_service(ret, &from, bsv_rows_get(asleep, 2, -1));
@@ -611,16 +631,11 @@ static int read_asleep(struct bsv_sharing_facts *ret, const struct bsv_input *in
 			    service.instance == bsv_rows_get(asleep, 1, 0))
 				a->asleep_ns = bsv_rows_get(asleep, 3, 0);
 		}
-	return r;
-}
 
-/* How many executions of each app were given up. */
-static int read_given_up(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
-{
-	const char *sql = bsv_input_is_timed(input) ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored;
-	bsv_scoped_rows *given_up = NULL;
-	int r = bsv_input_rows(&given_up, input, sql, NULL, err);
-
+	/* How many executions of each app were given up. */
+	if (r >= 0)
+		r = bsv_input_rows(&given_up, input, timed ? bsv_sql_sharing_given_up : bsv_sql_sharing_given_up_stored,
+		                   NULL, err);
 	while (r >= 0 && (r = bsv_rows_step(given_up, err)) > 0)
 		for (size_t from = 0; from < ret->n;) {
 			struct bsv_sharing_app *a = app_of_service(ret, &from, bsv_rows_get(given_up, 0, -1));
@@ -628,16 +643,10 @@ static int read_given_up(struct bsv_sharing_facts *ret, const struct bsv_input *
 			if (a)
 				a->given_up = bsv_rows_get(given_up, 1, 0);
 		}
-	return r;
-}
 
-/* How much of the time was observed. 0: there is no row. */
-static int read_sight(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
-{
-	static const struct bsv_placeholder hidden[] = { { "hidden", "hidden_waits" }, { NULL, NULL } };
-	bsv_scoped_rows *sight = NULL;
-	int r = bsv_hidden_make(input, err);
-
+	/* How much of the time was observed. */
+	if (r >= 0)
+		r = bsv_hidden_make(input, err);
 	if (r >= 0)
 		r = bsv_input_row(&sight, input, bsv_sql_sharing_sight, hidden, err);
 	if (r <= 0)
@@ -647,37 +656,6 @@ static int read_sight(struct bsv_sharing_facts *ret, const struct bsv_input *inp
 		                         .losses = bsv_rows_get(sight, 3, 0),
 		                         .partly = bsv_rows_get(sight, 4, 0) };
 	ret->hidden = bsv_rows_get(sight, 2, 0);
-	return r;
-}
-
-int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
-{
-	struct bsv_kept *kept = input->kept;
-	bool native = false;
-	int r;
-
-	assert(!kept || !input->picks);
-	if (kept && kept->has_sharing) {
-		*ret = kept->sharing;
-		return 0;
-	}
-	*ret = (struct bsv_sharing_facts){ .n = 0 };
-	if (bsv_input_is_timed(input))
-		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
-	else
-		r = read_stored(ret, input, err);
-	if (r >= 0)
-		r = read_steps(ret, &native, input, err);
-	if (r >= 0)
-		r = read_names(ret, input, err);
-	if (r >= 0 && native)
-		r = read_asleep(ret, input, err);
-	if (r >= 0)
-		r = read_given_up(ret, input, err);
-	if (r >= 0)
-		r = read_sight(ret, input, err);
-	if (r <= 0)
-		return r;
 	r = bsv_pauses_read(&ret->pauses, input, err);
 	if (r >= 0 && kept) {
 		ret->is_kept = true;
