@@ -58,7 +58,7 @@ struct tallied {
 	struct bsv_slo_counting *of;
 	size_t selection, value; /* columns; 0: all rows; no value */
 	bool latency, to_the_end;
-	int64_t *values; /* of the percentile; reals as order_of_real has them */
+	int64_t *values; /* of the percentile; reals by order_flip */
 	size_t n_values;
 };
 
@@ -301,18 +301,15 @@ static int pass_plan(struct pass *p, const struct bsv_input *input, struct bsv_s
 
 /* ---- percentiles ---- */
 
-/* Integers in the order of the reals that they stand for, and back. */
-static int64_t order_of_real(double real)
+/* Of the bits of a real, an integer in the order of reals; and back. */
+static int64_t order_flip(int64_t bits)
 {
-	int64_t bits;
-
-	memcpy(&bits, &real, sizeof(bits));
 	return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
 static double real_of_order(int64_t order)
 {
-	int64_t bits = order < 0 ? order ^ INT64_MAX : order;
+	int64_t bits = order_flip(order);
 	double real;
 
 	memcpy(&real, &bits, sizeof(real));
@@ -357,18 +354,21 @@ static bool percentile_take(struct tallied *t, const struct seen *x, const struc
 {
 	struct bsv_slo_counts *c = &t->of->counts;
 	bool real = t->of->rule->kind == BSV_SLO_OVERHEAD, has = bsa_query_type(q, t->value) != BSA_NULL;
-	int64_t value = !has   ? 0
-	                : real ? order_of_real(bsa_query_get_real(q, t->value))
-	                       : bsa_query_get_int(q, t->value);
+	double share = has && real ? bsa_query_get_real(q, t->value) : 0;
+	int64_t value = has && !real ? bsa_query_get_int(q, t->value) : 0;
 	bool in_part = t->to_the_end && (x->service || (x->head && !x->has_e2e));
 	bool told = x->complete || (x->head && (x->seen_run || (t->to_the_end && x->has_e2e)));
 	bool long_open =
 		x->has_waited ? t->of->rule->kind == BSV_SLO_TIME && x->waited > (long double)t->of->bound : x->head;
 	bool so_far = t->latency && x->has_so_far, still = so_far && x->so_far > (long double)t->of->bound;
-	bool answered = told && x->answered, below = has && !is_above(t, value);
-	bool no_client =
-		(answered && in_part && !x->head && below) || (x->complete && x->service && x->answered && !has);
+	bool answered = told && x->answered, below, no_client;
 
+	if (has && real) {
+		memcpy(&value, &share, sizeof(value));
+		value = order_flip(value);
+	}
+	below = has && !is_above(t, value);
+	no_client = (answered && in_part && !x->head && below) || (x->complete && x->service && x->answered && !has);
 	c->given_up += (x->complete || x->head) && x->ended && !x->answered;
 	c->no_service += x->complete && x->client && (!x->ended || (x->answered && !has));
 	c->no_client += no_client;
