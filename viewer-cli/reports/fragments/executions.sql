@@ -28,7 +28,7 @@ run_ns, redo_ns
 0 AS had_deadline, 0 AS missed, 0 AS unsure, 0 AS perhaps, 0 AS untold, 0 AS fenced
 -- slo_given_up: whether the client gave an execution up, for a rule about coverage.
 quality = 'tail' AND sides = 'both' AND status <> 'NONE' AND submitted IS NOT NULL AND returned IS NOT NULL AND run_ended IS NOT NULL
-	AND result_written IS NULL AND NOT EXISTS (SELECT 1 FROM loss l WHERE l.trace_id = x.trace_id AND l.ended >= x.submitted)
+	AND result_written IS NULL AND NOT EXISTS (SELECT 1 FROM last_loss l WHERE l.trace_id = x.trace_id AND l.ended >= x.submitted)
 -- slo_overhead_percent: the part of a latency that is overhead.
 100.0 * (@e2e@ - (run_ns - ifnull(redo_ns, 0))) / nullif(@e2e@, 0)
 -- slo_overhead_ns: the overhead of a latency.
