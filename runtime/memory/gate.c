@@ -325,12 +325,12 @@ static void late_finish(struct late *l)
 	pthread_mutex_lock(&list);
 	keeper = g->keeper;
 	app = g->app;
+	g->n_late--; /* with the last one, release may free the app, and another app of that key may begin */
 	pthread_mutex_unlock(&list);
 	if (keeper)
 		keeper->release(app, l->files, l->bytes);
 	pthread_mutex_lock(&list);
-	g->n_late--;
-	n_late--;
+	n_late--; /* not before, because nnb__gates_leave waits for release, too */
 	pthread_cond_broadcast(&reaper_turns);
 	pthread_mutex_unlock(&list);
 	nnb__gate_unref(g);
