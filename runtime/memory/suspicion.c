@@ -62,6 +62,7 @@ enum {
 #define CLAIMED UINT64_C(1) /* no time */
 #define NONE (-1)           /* no trial */
 #define BLIND (-2)          /* no trial, because all workers that could make one were left behind */
+#define TAKEN (-3)          /* a thread has the trial: it begins it, or takes what it has found */
 
 struct nnb__suspicion {
 	struct nnb__suspicion *next; /* under the list's lock, with the key */
@@ -71,8 +72,8 @@ struct nnb__suspicion {
 
 	pthread_mutex_t lock;
 	/*
-	 * The trial beside a call, from which nothing has followed yet, with a reference to this; NONE, BLIND. Changes
-	 * under the lock.
+	 * The trial beside a call, from which nothing has followed yet, with a reference to this; NONE, BLIND, TAKEN.
+	 * Changes under the lock.
 	 */
 	_Atomic int beside;
 	/* Under the lock: that call's place, when it began, and when the trial is given up; 0: not while it goes on. */
@@ -258,6 +259,16 @@ static bool beside_is_over(struct nnb__suspicion *s, int trial)
 	return trial == BLIND || now >= s->beside_until;
 }
 
+/* Give the trial back, as @trial. Drops the reference of the thread that had it, if there is none any more. */
+static void beside_give(struct nnb__suspicion *s, int trial)
+{
+	pthread_mutex_lock(&s->lock);
+	atomic_store_explicit(&s->beside, trial, memory_order_relaxed);
+	pthread_mutex_unlock(&s->lock);
+	if (trial == NONE)
+		nnb__suspicion_unref(s);
+}
+
 bool nnb__suspicion_settle(struct nnb__suspicion *s)
 {
 	const struct nnb__errand_wait none = { 0 };
@@ -272,8 +283,8 @@ bool nnb__suspicion_settle(struct nnb__suspicion *s)
 	trial = atomic_load_explicit(&s->beside, memory_order_relaxed);
 	flight = s->beside_flight;
 	call = s->beside_call;
-	if (trial != NONE && (is_over = beside_is_over(s, trial)))
-		atomic_store_explicit(&s->beside, NONE, memory_order_relaxed);
+	if (trial != NONE && (is_over = trial != TAKEN && beside_is_over(s, trial)))
+		atomic_store_explicit(&s->beside, TAKEN, memory_order_relaxed);
 	pthread_mutex_unlock(&s->lock);
 	if (trial == NONE || !is_over)
 		return is_over;
@@ -287,7 +298,7 @@ bool nnb__suspicion_settle(struct nnb__suspicion *s)
 	}
 	if (is_first)
 		suspicion_strike(s, blocked);
-	nnb__suspicion_unref(s);
+	beside_give(s, NONE);
 	return true;
 }
 
@@ -396,18 +407,17 @@ static void suspicion_watch(struct nnb__suspicion *s)
 	fd = file_of_slow_flight(s, &began, &flight);
 	if (fd < 0)
 		return;
-	trial = nnb__errand_try_begin(s->errands, fd);
-	nnb__close(fd);
-	if (trial < 0 && trial_of(s, trial, 0) == NNB__TRIED_HELD)
-		trial = BLIND;
-	else if (trial < 0)
-		return;
 	pthread_mutex_lock(&s->lock);
 	s->beside_flight = flight;
 	s->beside_call = began;
 	s->beside_until = 0;
-	atomic_store_explicit(&nnb__suspicion_ref(s)->beside, trial, memory_order_relaxed);
+	atomic_store_explicit(&nnb__suspicion_ref(s)->beside, TAKEN, memory_order_relaxed);
 	pthread_mutex_unlock(&s->lock);
+	trial = nnb__errand_try_begin(s->errands, fd);
+	nnb__close(fd);
+	if (trial < 0)
+		trial = trial_of(s, trial, 0) == NNB__TRIED_HELD ? BLIND : NONE;
+	beside_give(s, trial);
 }
 
 /* The next app after @before, a reference that is dropped, with which the watcher has to do; NULL: the first, none. */
