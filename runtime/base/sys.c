@@ -184,3 +184,15 @@ int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits)
 {
 	return nnb__futex_wake_some(word, INT_MAX, bits);
 }
+
+/* By /proc/thread-self, because /proc/self is empty if the first thread has ended. */
+bool nnb__is_eventfd(int fd)
+{
+	static const char wanted[] = "anon_inode:[eventfd]";
+	char path[64], is[sizeof(wanted)];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", fd);
+	n = readlink(path, is, sizeof(is));
+	return n == sizeof(wanted) - 1 && !memcmp(is, wanted, sizeof(wanted) - 1);
+}

@@ -92,4 +92,7 @@ int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits);
 /* Wake @most of them at most. */
 int nnb__futex_wake_some(_Atomic uint32_t *word, int most, uint32_t bits);
 
+/* Whether @fd is an eventfd. Does not wait, whatever it is. */
+bool nnb__is_eventfd(int fd);
+
 #endif

@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -46,18 +45,6 @@ int nnb_fence_new(int *ret)
 	return 0;
 }
 
-/* Uses /proc/thread-self, because /proc/self is empty if the first thread has ended. */
-static bool is_eventfd(int fd)
-{
-	static const char wanted[] = "anon_inode:[eventfd]";
-	char path[64], is[sizeof(wanted)];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", fd);
-	n = readlink(path, is, sizeof(is));
-	return n == sizeof(wanted) - 1 && !memcmp(is, wanted, sizeof(wanted) - 1);
-}
-
 /* The state of an fd that is an eventfd. */
 static int state_of(int fence)
 {
@@ -75,7 +62,7 @@ static int state_of(int fence)
 
 int nnb_fence_state(int fence)
 {
-	return is_eventfd(fence) ? state_of(fence) : -EINVAL;
+	return nnb__is_eventfd(fence) ? state_of(fence) : -EINVAL;
 }
 
 int nnb_fence_signal(int fence, bool failed)
@@ -145,7 +132,7 @@ int nnb__fence_wait(const int *fences, uint32_t n, uint64_t until, int line, int
 	int r;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!is_eventfd(fences[i]))
+		if (!nnb__is_eventfd(fences[i]))
 			return -EINVAL;
 	fds = calloc((size_t)n + FENCES, sizeof(*fds));
 	if (!fds)
