@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/offer.h"
 #include "client/client.h"
 
 static void put_desc(struct nnb__message *m, const struct nnb_fmq_desc *desc)
@@ -79,12 +80,12 @@ static enum nnb_status line_configure(void *arg, const struct nnb_burst_callback
 	struct nnb__line *l = arg;
 	struct nnb__channel *ch;
 	enum nnb_status status;
-	int pair[2];
+	int pair[2], r;
 
 	l->callback = *callback;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		return nnb__status_lost(l->client, -errno, reason);
-	}
+	r = nnb__offer_new(pair);
+	if (r)
+		return nnb__status_lost(l->client, r, reason);
 	l->sock = pair[0];
 	status = nnb__channel_take(l->client, NNB__BURST, 0, &ch, reason);
 	if (!status) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/offer.h"
 #include "base/sys.h"
 #include "client/client.h"
 #include "model/status.h"
@@ -75,30 +76,34 @@ enum nnb_status nnb__status_lost(const struct nnb_client *c, int r, struct nnb_r
 	}
 }
 
-/* Make a pair of sockets, and send one of them to the service, which answers calls on it. */
-static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
+enum nnb_status nnb__client_offer(struct nnb_client *c, struct nnb__message *out, struct nnb__message *in, int *ret,
+                                  struct nnb_reason *reason)
 {
-	enum nnb_status status;
-	int pair[2], r;
+	int pair[2], r = nnb__offer_new(pair);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		nnb_because(reason, "no socket: %s", strerror(errno));
+	if (r) {
+		nnb_because(reason, "no socket: %s", strerror(-r));
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	ch->sock = pair[0];
-	nnb__message_begin(&ch->out, NNB__CHANNEL);
-	nnb__put_fd(&ch->out, pair[1]);
+	*ret = pair[0];
+	nnb__put_fd(out, pair[1]);
 	pthread_mutex_lock(&c->life_lock);
-	r = nnb__message_send(c->life, &ch->out);
+	r = nnb__message_send(c->life, out);
 	close(pair[1]);
 	if (!r) {
-		r = nnb__message_receive(c->life, &ch->in);
+		r = nnb__message_receive(c->life, in);
 		if (r) /* a late answer would be read as the answer to the next call */
 			shutdown(c->life, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&c->life_lock);
-	status = r ? nnb__status_lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
-	return status;
+	return r ? nnb__status_lost(c, r, reason) : nnb__answer_status(in, reason);
+}
+
+/* Make a socket, and offer its other end to the service, which answers calls on it. */
+static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
+{
+	nnb__message_begin(&ch->out, NNB__CHANNEL);
+	return nnb__client_offer(c, &ch->out, &ch->in, &ch->sock, reason);
 }
 
 static struct nnb__channel *take_idle(struct nnb_client *c)

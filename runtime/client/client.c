@@ -141,22 +141,14 @@ static int errno_of(enum nnb_status status)
 static int service_greet(struct nnb_client *c, const char *name, struct nnb_reason *reason)
 {
 	struct nnb__message m = { 0 };
-	int pair[2], r;
+	int r;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		r = -errno;
-		nnb_because(reason, "no socket: %s", strerror(-r));
-		return r;
-	}
-	c->events = pair[0];
 	nnb__socket_timeout(c->life, c->timeout_ns);
 	nnb__message_begin(&m, NNB__HELLO);
 	nnb__put_u32(&m, NNB__PROTOCOL);
 	nnb__put_u32(&m, c->hal);
 	nnb__put_text(&m, name);
-	nnb__put_fd(&m, pair[1]);
 	r = nnb__message_send(c->life, &m); /* a service that refuses the connection sends its answer all the same */
-	close(pair[1]);
 	if (!r || r == -EPIPE)
 		r = nnb__message_receive(c->life, &m);
 	if (r == -ECONNRESET) /* the service closed the socket before it read the message: its answer is still there */
@@ -195,6 +187,19 @@ int nnb__client_watch(struct nnb_client *c, int fd, uint64_t tag)
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
 
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Offer the socket on which the service sends what is done. */
+static int events_offer(struct nnb_client *c, struct nnb_reason *reason)
+{
+	struct nnb__message out = { 0 }, in = { 0 };
+	enum nnb_status status;
+
+	nnb__message_begin(&out, NNB__EVENTS);
+	status = nnb__client_offer(c, &out, &in, &c->events, reason);
+	nnb__message_fini(&out);
+	nnb__message_fini(&in);
+	return errno_of(status);
 }
 
 static int events_start(struct nnb_client *c)
@@ -245,6 +250,8 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 		nnb_because(reason, "%s: %s", config->socket ? config->socket : at.sun_path, strerror(-r));
 	if (!r)
 		r = service_greet(c, config->name ? config->name : program_invocation_short_name, reason);
+	if (!r)
+		r = events_offer(c, reason);
 	if (!r) {
 		r = events_start(c);
 		if (r)

@@ -103,6 +103,13 @@ uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const s
 /* ---- channel.c ---- */
 
 /*
+ * Offer the service a socket with the message @out. NONE, and *ret is our end; or the service's answer @in is another
+ * status, or it has none. *ret may be owned by the caller all the same.
+ */
+enum nnb_status nnb__client_offer(struct nnb_client *client, struct nnb__message *out, struct nnb__message *in,
+                                  int *ret, struct nnb_reason *reason);
+
+/*
  * A channel to call on: fill its out. Where the service allows us no more of them, wait for one of ours, so long.
  * @timeout_ns: 0: the client's.
  */

@@ -6,6 +6,11 @@
  *           against its app. An app has few workers, and all apps together have a limit. A worker holds no file but
  *           that of its errand. Trials have workers and limits of their own, so that an app that keeps all others at
  *           work, or has left them behind, is tried nevertheless (suspicion.c); and some apps are guaranteed one.
+ *           Messages with files have workers and limits of their own, too. A porter, which receives these, also has
+ *           the sockets of the app (arrival.c). It is never killed while the service lives, because the service would
+ *           be the last one to close them. A porter that is not needed any more, or was left behind and comes back,
+ *           stays until nothing can be in the queues of its sockets; no one counts it then, but each has a socket
+ *           that the app is charged for.
  * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
  *           no file of an app is closed there. A caller whose worker is BUSY uses the socket of that worker without
  *           the lock. The worker has one errand at a time, so its next message is the answer.
@@ -13,7 +18,8 @@
  *           each socket that it receives, and ignores SIGCHLD, so that no zombie stays. The service's death ends all of
  *           them: by the ends of their sockets, and by the signal that the kernel sends when a parent dies, because
  *           a thread that never ends keeps the sockets of a dead process open. A worker ends with the service's end
- *           of its socket.
+ *           of its socket. The prober itself ends when all threads of the service have: until then its workers have
+ *           the sockets that these threads close. A service that has closed all of them ends the prober itself.
  *           The prober also has the service's lock file. It looks every 0.2 s whether the main thread of the service
  *           exits, and unlocks the file then: that thread itself may wait for ever for a file that it closes.
  * CRASH     If the prober dies (for lack of memory, say), errands fail: the service cannot fork another one beside its
@@ -38,7 +44,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -46,64 +51,64 @@
 
 #include "base/lock.h"
 #include "base/sys.h"
+#include "memory/arrival.h"
 
 #define SLICE_NS UINT64_C(20000000) /* between two questions whether the caller still wants the answer */
 
 enum { STUCK_LOOKS = 3, STUCK_LOOK_US = 1000 };
+#define CLOSE_NS UINT64_C(1000000000)  /* for refused files; then it is left behind */
 #define STUCK_NS UINT64_C(10000000000) /* what was killed and has not ended for so long has not only no cpu */
 
 enum { SERVICE_LOOK_MS = 200 }; /* between two looks of the prober whether the service exits */
 enum { STOP_WAITS = 200, STOP_WAIT_US = 1000 };
-enum { A_WORKER, A_LOCK }; /* what a descriptor is for that the prober receives */
+enum { A_WORKER, A_LOCK, THE_END }; /* what the prober receives: a descriptor for that; or the service ends soon */
 
-enum call { TRY, SEAL, TRUNCATE, SIZE, SYSTEM, READ, WRITE };
+enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE, HOLD, RECEIVE };
+
+enum { HEADER_MOST = 64 }; /* what a client's packet may have beside NNB__ERRAND_BYTES */
 
 struct request {
 	uint64_t at; /* or the seals, or the size to be */
-	uint32_t n;
+	uint32_t n;  /* bytes, or the files to receive */
 	uint32_t call;
 };
 
 struct answer {
-	int64_t result;      /* of the call, or -errno */
-	uint64_t blocked_ns; /* of TRY */
+	int64_t result;         /* of the call, or -errno */
+	uint64_t blocked_ns;    /* of TRY */
+	uint32_t lost, refused; /* of RECEIVE: more files came than were wanted; some are refused, and closed now */
 };
 
-/* A message on a worker's socket: a head, up to NNB__ERRAND_BYTES of data, and a descriptor. */
+/* A message on a worker's socket: a head, data of up to two parts, and descriptors. */
 struct packet {
-	void *head, *data;
-	size_t head_bytes, data_bytes;
-	int fd; /* -1: none */
+	struct iovec parts[3];
+	unsigned n_parts;
+	int *fds;
+	uint32_t n_fds; /* to be sent; or the room for those that are received, and then their number */
 };
 
 /* ---- packets ---- */
 
 union control {
 	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
+	char room[CMSG_SPACE(sizeof(int) * NNB__ARRIVAL_FDS)];
 };
 
-static struct msghdr message_of(struct iovec parts[2], const struct packet *p)
-{
-	parts[0] = (struct iovec){ p->head, p->head_bytes };
-	parts[1] = (struct iovec){ p->data, p->data_bytes };
-	return (struct msghdr){ .msg_iov = parts, .msg_iovlen = p->data_bytes ? 2 : 1 };
-}
-
 /* 0 or -errno. */
-static int packet_send(int sock, const struct packet *p, int flags)
+static int packet_send(int sock, struct packet *p, int flags)
 {
-	union control control = {
-		.head = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) }
-	};
-	struct iovec parts[2];
-	struct msghdr m = message_of(parts, p);
+	const size_t bytes = p->n_fds * sizeof(int);
+	struct msghdr m = { .msg_iov = p->parts, .msg_iovlen = p->n_parts };
+	union control control;
 	ssize_t n;
 
-	if (p->fd >= 0) {
-		memcpy(CMSG_DATA(&control.head), &p->fd, sizeof(p->fd));
+	if (bytes) {
+		control.head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			                         .cmsg_type = SCM_RIGHTS,
+			                         .cmsg_len = CMSG_LEN(bytes) };
+		memcpy(CMSG_DATA(&control.head), p->fds, bytes);
 		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
+		m.msg_controllen = CMSG_SPACE(bytes);
 	}
 	do
 		n = sendmsg(sock, &m, MSG_NOSIGNAL | flags);
@@ -111,22 +116,26 @@ static int packet_send(int sock, const struct packet *p, int flags)
 	return n < 0 ? -errno : 0;
 }
 
-/* The number of bytes, with the head in @p filled, and p->fd, owned, or -1; 0: the socket's end; or -errno. */
+/* The number of bytes, with the parts and descriptors of @p filled; 0: the socket's end; or -errno. */
 static ssize_t packet_receive(int sock, struct packet *p, int flags)
 {
+	struct msghdr m = { .msg_iov = p->parts, .msg_iovlen = p->n_parts };
 	union control control;
-	struct iovec parts[2];
-	struct msghdr m = message_of(parts, p);
 	ssize_t n;
 
-	m.msg_control = &control;
-	m.msg_controllen = sizeof(control);
+	if (p->n_fds) {
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_LEN(p->n_fds * sizeof(int));
+	}
 	do
 		n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC | flags);
 	while (n < 0 && errno == EINTR);
-	p->fd = -1;
-	if (n > 0 && m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_type == SCM_RIGHTS)
-		memcpy(&p->fd, CMSG_DATA(&control.head), sizeof(p->fd));
+	if (n > 0 && p->n_fds && m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_type == SCM_RIGHTS) {
+		p->n_fds = (uint32_t)((control.head.cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(p->fds, CMSG_DATA(&control.head), p->n_fds * sizeof(int));
+	} else {
+		p->n_fds = 0;
+	}
 	return n < 0 ? -errno : n;
 }
 
@@ -168,14 +177,6 @@ static int64_t file_size(int fd)
 	return S_ISREG(st.st_mode) ? st.st_size : -EINVAL;
 }
 
-static int64_t file_system(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) < 0 ? -errno
-	                            : (int64_t)(uint32_t)fs.f_type; /* a number of 32 bits, also if it is signed */
-}
-
 static struct answer call_make(const struct request *q, int fd, void *data)
 {
 	struct answer a = { 0 };
@@ -186,9 +187,6 @@ static struct answer call_make(const struct request *q, int fd, void *data)
 		return a;
 	case SIZE:
 		a.result = file_size(fd);
-		return a;
-	case SYSTEM:
-		a.result = file_system(fd);
 		return a;
 	case SEAL:
 		a.result = fcntl(fd, F_ADD_SEALS, (int)q->at);
@@ -210,30 +208,91 @@ static struct answer call_make(const struct request *q, int fd, void *data)
 
 /* ---- the processes ---- */
 
+/* Has the messages of its clients, and holds their sockets. */
+static struct nnb__held held;
+
+/*
+ * Receive a packet from @client, answer with it, and close what does not stay here: after the answer, because that may
+ * wait. What is refused is closed before the next errand all the same, so a second answer tells when that is done.
+ * False: the service has ended.
+ */
+static bool arrival_answer(int sock, const struct request *q, int client, unsigned char *data)
+{
+	static struct nnb__arrival in;
+	struct answer a;
+	struct packet out = { .parts = { { &a, sizeof(a) } }, .n_parts = 1, .fds = in.fds };
+	bool sent;
+
+	nnb__arrival_receive(client, q->n, data, NNB__ERRAND_BYTES + HEADER_MOST, &in);
+	a = (struct answer){ .result = in.bytes, .lost = in.lost, .refused = in.n_refused > 0 };
+	if (in.bytes > 0) {
+		out.parts[out.n_parts++] = (struct iovec){ data, (size_t)in.bytes };
+		out.n_fds = in.n;
+	}
+	sent = !packet_send(sock, &out, 0);
+	for (uint32_t i = 0, line = 0; i < in.n; i++) {
+		bool is_line = line < in.n_lines && in.lines[line] == in.fds[i];
+
+		line += is_line;
+		if (!is_line || nnb__held_add(&held, in.fds[i]))
+			close(in.fds[i]);
+	}
+	for (uint32_t i = 0; i < in.n_refused; i++)
+		close(in.refused[i]);
+	out = (struct packet){ .parts = { { &a, sizeof(a) } }, .n_parts = 1 };
+	return sent && (!in.n_refused || !packet_send(sock, &out, 0));
+}
+
+/* The service has no more errands for this worker. Stay until nothing is held. */
+static _Noreturn void worker_linger(int sock)
+{
+	close(sock); /* so that the service does not count it any more */
+	nnb__held_wait(&held, -1);
+	_exit(0);
+}
+
 static _Noreturn void worker_run(int sock)
 {
-	static unsigned char data[NNB__ERRAND_BYTES];
+	static unsigned char data[NNB__ERRAND_BYTES + HEADER_MOST];
 	struct request q = { .n = (uint32_t)getpid() };
-	struct packet first = { .head = &q, .head_bytes = sizeof(q), .fd = (int)syscall(SYS_pidfd_open, getpid(), 0) };
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	struct packet first = { .parts = { { &q, sizeof(q) } }, .n_parts = 1, .fds = &fd, .n_fds = fd >= 0 };
 
 	if (packet_send(sock, &first, 0))
 		_exit(1);
-	if (first.fd >= 0)
-		close(first.fd);
+	if (fd >= 0)
+		close(fd);
 	for (;;) {
-		struct packet in = { .head = &q, .head_bytes = sizeof(q), .data = data, .data_bytes = sizeof(data) };
-		ssize_t n = packet_receive(sock, &in, 0);
-		struct answer a;
-		struct packet out = { .head = &a, .head_bytes = sizeof(a), .data = data, .fd = -1 };
+		struct packet in = { .parts = { { &q, sizeof(q) }, { data, NNB__ERRAND_BYTES } },
+			             .n_parts = 2,
+			             .fds = &fd,
+			             .n_fds = 1 };
+		struct answer a = { 0 };
+		struct packet out = { .parts = { { &a, sizeof(a) }, { data, 0 } }, .n_parts = 2 };
+		ssize_t n;
 
-		if (n < (ssize_t)sizeof(q) || in.fd < 0 || q.n > sizeof(data))
-			_exit(0);
-		a = call_make(&q, in.fd, data);
-		close(in.fd); /* before the answer, because it may wait, too */
+		nnb__held_wait(&held, sock);
+		n = packet_receive(sock, &in, 0);
+		if (n < (ssize_t)sizeof(q) || !in.n_fds || q.n > NNB__ERRAND_BYTES)
+			worker_linger(sock);
+		if (q.call == RECEIVE) {
+			bool goes_on = arrival_answer(sock, &q, fd, data);
+
+			close(fd); /* it is held, or the service has it */
+			if (!goes_on)
+				worker_linger(sock);
+			continue;
+		}
+		if (q.call == HOLD) {
+			a.result = nnb__held_add(&held, fd);
+		} else {
+			a = call_make(&q, fd, data);
+			close(fd); /* before the answer, because it may wait, too */
+		}
 		if (q.call == READ && a.result > 0)
-			out.data_bytes = (size_t)a.result;
+			out.parts[1].iov_len = (size_t)a.result;
 		if (packet_send(sock, &out, 0))
-			_exit(0);
+			worker_linger(sock);
 	}
 }
 
@@ -246,13 +305,19 @@ static void die_with(pid_t parent, int signal)
 }
 
 static volatile sig_atomic_t kept_lock = -1; /* in the prober: a duplicate of the service's lock file */
+static struct pollfd of_service = { .fd = -1, .events = POLLIN }; /* in the prober: its pidfd */
 
-/* The service has ended, as far as it can end. */
+/*
+ * The service has ended, as far as it can end. Its workers end with the prober: not before all threads of the service
+ * have, which close its sockets.
+ */
 static void prober_end(int signal)
 {
 	(void)signal;
 	if (kept_lock >= 0)
 		flock(kept_lock, LOCK_UN);
+	while (of_service.fd >= 0 && poll(&of_service, 1, -1) < 0 && errno == EINTR)
+		;
 	_exit(0);
 }
 
@@ -294,8 +359,10 @@ static _Noreturn void prober_run(int sock)
 	const pid_t self = getpid(), service = getppid();
 	char what;
 
+	of_service.fd = (int)syscall(SYS_pidfd_open, service, 0);
 	for (;;) {
-		struct packet in = { .head = &what, .head_bytes = 1 };
+		int fd;
+		struct packet in = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
 		struct pollfd p = { .fd = sock, .events = POLLIN };
 
 		if (poll(&p, 1, SERVICE_LOOK_MS) <= 0) {
@@ -305,21 +372,25 @@ static _Noreturn void prober_run(int sock)
 		}
 		if (packet_receive(sock, &in, 0) <= 0)
 			prober_end(0);
-		if (in.fd >= 0 && what == A_LOCK) {
-			lock_keep(in.fd);
+		if (what == THE_END)
+			_exit(0);
+		if (in.n_fds && what == A_LOCK) {
+			lock_keep(fd);
 			continue;
 		}
-		if (in.fd >= 0 && !fork()) {
+		if (in.n_fds && !fork()) {
 			die_with(self, SIGKILL);
 			lock_keep(-1);
+			if (of_service.fd >= 0)
+				close(of_service.fd);
 			prctl(PR_SET_NAME, "nnburstd-errand");
-			if (dup2(in.fd, sock) < 0)
+			if (dup2(fd, sock) < 0)
 				_exit(1);
-			close(in.fd);
+			close(fd);
 			worker_run(sock);
 		}
-		if (in.fd >= 0)
-			close(in.fd);
+		if (in.n_fds)
+			close(fd);
 	}
 }
 
@@ -381,23 +452,27 @@ int nnb__prober_start(int *ret)
 int nnb__prober_keep(int sock, int fd)
 {
 	char what = A_LOCK;
-	const struct packet p = { .head = &what, .head_bytes = 1, .fd = fd };
+	struct packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
 
 	return packet_send(sock, &p, MSG_DONTWAIT);
 }
 
 void nnb__prober_stop(int sock)
 {
-	shutdown(sock, SHUT_RDWR);
+	char what = THE_END;
+	struct packet p = { .parts = { { &what, 1 } }, .n_parts = 1 };
+
+	packet_send(sock, &p, MSG_DONTWAIT);
 	for (int waits = 0; waits < STOP_WAITS && !waitpid(prober_pid, NULL, WNOHANG); waits++)
 		usleep(STOP_WAIT_US);
 }
 
 /* ---- places ---- */
 
-enum state { NONE, IDLE, BUSY, LEFT };
+/* CLOSING: it closes files that it has refused, and tells when that is done. */
+enum state { NONE, IDLE, BUSY, CLOSING, LEFT };
 
-enum kind { CALLS, TRIALS, KINDS };
+enum kind { CALLS, TRIALS, PORTERS, KINDS };
 
 struct worker {
 	enum state state;
@@ -405,7 +480,7 @@ struct worker {
 	int sock;
 	pid_t pid;      /* 0: its first message has not come */
 	int process;    /* its pidfd; -1: not known */
-	uint64_t began; /* of its last errand */
+	uint64_t began; /* of its last errand, or of its closing */
 	bool is_stuck;  /* it slept where no signal ends the sleep when it was left behind. Of trials only */
 };
 
@@ -414,7 +489,7 @@ struct nnb__errands {
 	struct nnb__errands *next;
 	uint32_t key;
 	uint32_t refs;
-	struct worker workers[NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS];
+	struct worker workers[NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS + NNB__ERRAND_PORTERS];
 };
 
 /* Which workers of an app are of a kind, and how many of these it may leave behind. */
@@ -424,6 +499,8 @@ static const struct {
 } places[KINDS] = {
 	[CALLS] = { 0, NNB__ERRAND_WORKERS, NNB__ERRAND_LEFT },
 	[TRIALS] = { NNB__ERRAND_WORKERS, NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS, NNB__ERRAND_TRIERS },
+	[PORTERS] = { NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS,
+	              NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS + NNB__ERRAND_PORTERS, NNB__ERRAND_PORTERS },
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of this */
@@ -442,6 +519,7 @@ void nnb__errands_begin(int sock, unsigned workers)
 		prober = sock;
 		workers_most[CALLS] = workers;
 		workers_most[TRIALS] = workers / 2 > NNB__ERRAND_TRIERS ? workers / 2 : NNB__ERRAND_TRIERS;
+		workers_most[PORTERS] = 2 * workers;
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -473,6 +551,19 @@ static bool worker_has_ended(const struct worker *w)
 	return poll(&p, 1, 0) > 0;
 }
 
+/*
+ * Leave @w behind. One that holds sockets of the app is not killed: the service would be the last one to close them.
+ * The lock is held.
+ */
+static void worker_leave(struct worker *w)
+{
+	assert(nnb__is_locked(&lock));
+	w->state = LEFT;
+	if (w->kind != PORTERS && w->process >= 0)
+		syscall(SYS_pidfd_send_signal, w->process, SIGKILL, NULL, 0);
+	shutdown(w->sock, SHUT_WR); /* one that has not begun yet ends after this errand */
+}
+
 /* Forget the workers of a kind that were left behind and have ended. Returns the number of the others. Locked. */
 static unsigned left_behind(struct nnb__errands *e, enum kind kind)
 {
@@ -495,7 +586,7 @@ static void errands_forget(void)
 	assert(nnb__is_locked(&lock));
 	while (*at) {
 		struct nnb__errands *e = *at;
-		bool stays = left_behind(e, CALLS) + left_behind(e, TRIALS) || e->refs;
+		bool stays = left_behind(e, CALLS) + left_behind(e, TRIALS) + left_behind(e, PORTERS) || e->refs;
 
 		if (stays) {
 			at = &e->next;
@@ -505,6 +596,33 @@ static void errands_forget(void)
 		n_guaranteed -= e->is_guaranteed;
 		free(e);
 	}
+}
+
+/* Take the second answer of @w, which closes files; or leave it behind, if that takes long. The lock is held. */
+static void worker_closes(struct worker *w)
+{
+	struct answer a;
+	struct packet p = { .parts = { { &a, sizeof(a) } }, .n_parts = 1 };
+	ssize_t n = packet_receive(w->sock, &p, MSG_DONTWAIT);
+
+	assert(nnb__is_locked(&lock));
+	if (n > 0)
+		w->state = IDLE;
+	else if (n != -EAGAIN)
+		worker_end(w);
+	else if (nnb__now() - w->began >= CLOSE_NS)
+		worker_leave(w);
+}
+
+/* No one uses @w any more. The lock is held. */
+static void worker_dismiss(struct worker *w)
+{
+	if (w->state == CLOSING)
+		worker_closes(w);
+	if (w->state == CLOSING)
+		worker_leave(w);
+	if (w->state == IDLE)
+		worker_end(w);
 }
 
 struct nnb__errands *nnb__errands_of(uint32_t key)
@@ -536,9 +654,8 @@ struct nnb__errands *nnb__errands_unref(struct nnb__errands *e)
 	pthread_mutex_lock(&lock);
 	assert(e->refs);
 	if (!--e->refs) {
-		for (int i = 0; i < places[TRIALS].end; i++)
-			if (e->workers[i].state == IDLE)
-				worker_end(&e->workers[i]);
+		for (int i = 0; i < places[PORTERS].end; i++)
+			worker_dismiss(&e->workers[i]);
 		errands_forget();
 	}
 	pthread_mutex_unlock(&lock);
@@ -625,8 +742,8 @@ static int place_make(const struct nnb__errands *app, enum kind kind)
 static int worker_start(const struct nnb__errands *app, struct worker *w, enum kind kind)
 {
 	char what = A_WORKER;
-	struct packet p = { .head = &what, .head_bytes = 1 };
 	int pair[2], r;
+	struct packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &pair[1], .n_fds = 1 };
 
 	assert(nnb__is_locked(&lock) && w->state == NONE);
 	r = place_make(app, kind);
@@ -634,7 +751,6 @@ static int worker_start(const struct nnb__errands *app, struct worker *w, enum k
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	p.fd = pair[1];
 	r = packet_send(prober, &p, MSG_DONTWAIT);
 	close(pair[1]);
 	if (r) {
@@ -664,7 +780,7 @@ static bool is_wanted(const struct nnb__errand_wait *wait)
  */
 static bool worker_counts(const struct worker *w)
 {
-	return w->state == LEFT && (w->kind == CALLS || w->is_stuck || nnb__now() - w->began >= STUCK_NS);
+	return w->state == LEFT && (w->kind != TRIALS || w->is_stuck || nnb__now() - w->began >= STUCK_NS);
 }
 
 unsigned nnb__errands_stuck(struct nnb__errands *e)
@@ -696,6 +812,8 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 		for (int i = places[kind].first; i < places[kind].end; i++) {
 			struct worker *w = &e->workers[i];
 
+			if (w->state == CLOSING)
+				worker_closes(w);
 			if (w->state == IDLE && worker_has_ended(w)) /* for lack of memory, say */
 				worker_end(w);
 			left += worker_counts(w);
@@ -757,18 +875,16 @@ static bool worker_is_stuck(const struct worker *w)
 	return true;
 }
 
-/* The errand is over with @r, the result of answer_await. */
-static void worker_give(struct worker *w, int r)
+/* The errand is over with @r, the result of answer_await. @closes: the worker closes files still. */
+static void worker_give(struct worker *w, int r, bool closes)
 {
 	pthread_mutex_lock(&lock);
 	assert(w->state == BUSY);
 	if (!r) {
-		w->state = IDLE;
+		w->state = closes ? CLOSING : IDLE;
+		w->began = closes ? nnb__now() : w->began;
 	} else if (r == -ETIMEDOUT || r == -ECANCELED) {
-		w->state = LEFT;
-		if (w->process >= 0)
-			syscall(SYS_pidfd_send_signal, w->process, SIGKILL, NULL, 0);
-		shutdown(w->sock, SHUT_WR); /* one that has not begun yet ends after this errand */
+		worker_leave(w);
 	} else {
 		worker_end(w);
 	}
@@ -801,12 +917,13 @@ static int packet_await(const struct worker *w, const struct nnb__errand_wait *w
 static bool worker_greet(struct worker *w)
 {
 	struct request hello = { 0 };
-	struct packet first = { .head = &hello, .head_bytes = sizeof(hello) };
+	int fd;
+	struct packet first = { .parts = { { &hello, sizeof(hello) } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
 
 	if (packet_receive(w->sock, &first, MSG_DONTWAIT) <= 0)
 		return false;
 	w->pid = (pid_t)hello.n;
-	w->process = first.fd;
+	w->process = first.n_fds ? fd : -1;
 	return true;
 }
 
@@ -819,7 +936,7 @@ static int answer_await(struct worker *w, struct packet *in, const struct nnb__e
 		if (r)
 			return r;
 		if (w->pid)
-			return packet_receive(w->sock, in, MSG_DONTWAIT) >= (ssize_t)in->head_bytes ? 0 : -EIO;
+			return packet_receive(w->sock, in, MSG_DONTWAIT) >= (ssize_t)sizeof(struct answer) ? 0 : -EIO;
 		if (!worker_greet(w))
 			return -EIO;
 	}
@@ -832,51 +949,79 @@ static uint64_t limit_of(const struct nnb__errand_wait *wait)
 	return wait->limit_ns < UINT64_MAX - now ? now + wait->limit_ns : UINT64_MAX;
 }
 
+/* What comes with an answer. */
+struct spoils {
+	struct iovec parts[2];
+	unsigned n_parts;
+	int *fds;
+	uint32_t n_fds; /* as in struct packet */
+};
+
 /* Wait for the answer of @w to a call that was sent, and give the worker back. */
-static struct answer errand_end(struct worker *w, uint32_t call, void *data, uint32_t n,
-                                const struct nnb__errand_wait *wait, uint64_t until)
+static struct answer errand_end(struct worker *w, uint32_t call, struct spoils *s, const struct nnb__errand_wait *wait,
+                                uint64_t until)
 {
 	struct answer a = { .result = -EIO };
-	struct packet in = { .head = &a, .head_bytes = sizeof(a), .data = data, .data_bytes = n, .fd = -1 };
+	struct packet in = { .parts = { { &a, sizeof(a) }, s->parts[0], s->parts[1] },
+		             .n_parts = 1 + s->n_parts,
+		             .fds = s->fds,
+		             .n_fds = s->n_fds };
 	int r = answer_await(w, &in, wait, until);
 
+	s->n_fds = r ? 0 : in.n_fds;
 	if (r)
 		a = (struct answer){ .result = r };
 	w->is_stuck = call == TRY && (r == -ETIMEDOUT || r == -ECANCELED) && worker_is_stuck(w);
 	if (w->is_stuck)
 		a.blocked_ns = nnb__now() - w->began;
-	worker_give(w, r);
+	worker_give(w, r, a.refused);
 	return a;
 }
 
-/* Have a worker make the call. The answer; a->result is -errno as in the header. */
-static struct answer errand_run(struct nnb__errands *e, struct request q, int fd, void *data,
+static enum kind kind_of(uint32_t call)
+{
+	return call == TRY ? TRIALS : call == HOLD || call == RECEIVE ? PORTERS : CALLS;
+}
+
+/* Have a worker make the call. @data: what it writes. The answer; a->result is -errno as in the header. */
+static struct answer errand_run(struct nnb__errands *e, struct request q, int fd, void *data, struct spoils *s,
                                 const struct nnb__errand_wait *wait)
 {
-	struct packet out = { .head = &q, .head_bytes = sizeof(q), .data = data, .fd = fd };
-	uint64_t until;
+	struct packet out = { .parts = { { &q, sizeof(q) }, { data, data ? q.n : 0 } },
+		              .n_parts = data ? 2 : 1,
+		              .fds = &fd,
+		              .n_fds = 1 };
+	uint64_t until = limit_of(wait);
 	struct worker *w;
 	int r;
 
 	assert(q.n <= NNB__ERRAND_BYTES);
-	if (!e)
-		return call_make(&q, fd, data);
-	until = limit_of(wait);
-	r = worker_take(e, q.call == TRY ? TRIALS : CALLS, wait, until, &w);
-	if (r)
-		return (struct answer){ .result = r };
-	out.data_bytes = q.call == WRITE ? q.n : 0;
-	if (!packet_send(w->sock, &out, MSG_DONTWAIT))
-		return errand_end(w, q.call, data, q.call == READ ? q.n : 0, wait, until);
-	worker_give(w, -EIO);
-	return (struct answer){ .result = -EIO };
+	r = worker_take(e, kind_of(q.call), wait, until, &w);
+	if (!r && packet_send(w->sock, &out, MSG_DONTWAIT)) {
+		r = -EIO;
+		worker_give(w, r, false);
+	}
+	if (!r)
+		return errand_end(w, q.call, s, wait, until);
+	s->n_fds = 0;
+	return (struct answer){ .result = r };
+}
+
+/* Have a worker make the call, or make it here. */
+static struct answer call_run(struct nnb__errands *e, struct request q, int fd, void *data,
+                              const struct nnb__errand_wait *wait)
+{
+	struct spoils s = { .parts = { { data, q.n } }, .n_parts = q.call == READ };
+
+	assert(q.n <= NNB__ERRAND_BYTES);
+	return e ? errand_run(e, q, fd, q.call == WRITE ? data : NULL, &s, wait) : call_make(&q, fd, data);
 }
 
 /* ---- errands ---- */
 
 int nnb__errand_try(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret_blocked_ns)
 {
-	struct answer a = errand_run(e, (struct request){ .call = TRY }, fd, NULL, wait);
+	struct answer a = call_run(e, (struct request){ .call = TRY }, fd, NULL, wait);
 
 	*ret_blocked_ns = a.blocked_ns;
 	return (int)a.result;
@@ -886,7 +1031,7 @@ int nnb__errand_try_begin(struct nnb__errands *e, int fd)
 {
 	const struct nnb__errand_wait none = { 0 };
 	struct request q = { .call = TRY };
-	struct packet out = { .head = &q, .head_bytes = sizeof(q), .fd = fd };
+	struct packet out = { .parts = { { &q, sizeof(q) } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
 	struct worker *w;
 	int r = worker_take(e, TRIALS, &none, 0, &w);
 
@@ -894,7 +1039,7 @@ int nnb__errand_try_begin(struct nnb__errands *e, int fd)
 		return r;
 	if (!packet_send(w->sock, &out, MSG_DONTWAIT))
 		return (int)(w - e->workers);
-	worker_give(w, -EIO);
+	worker_give(w, -EIO, false);
 	return -EIO;
 }
 
@@ -914,7 +1059,8 @@ int nnb__errand_try_end(struct nnb__errands *e, int trial, const struct nnb__err
                         uint64_t *ret_blocked_ns)
 {
 	struct worker *w = &e->workers[trial];
-	struct answer a = errand_end(w, TRY, NULL, 0, wait, limit_of(wait));
+	struct spoils none = { 0 };
+	struct answer a = errand_end(w, TRY, &none, wait, limit_of(wait));
 
 	*ret_blocked_ns = a.blocked_ns;
 	return (int)a.result;
@@ -922,17 +1068,17 @@ int nnb__errand_try_end(struct nnb__errands *e, int trial, const struct nnb__err
 
 int nnb__errand_seal(struct nnb__errands *e, int fd, int seals, const struct nnb__errand_wait *wait)
 {
-	return (int)errand_run(e, (struct request){ .call = SEAL, .at = (uint64_t)seals }, fd, NULL, wait).result;
+	return (int)call_run(e, (struct request){ .call = SEAL, .at = (uint64_t)seals }, fd, NULL, wait).result;
 }
 
 int nnb__errand_truncate(struct nnb__errands *e, int fd, uint64_t bytes, const struct nnb__errand_wait *wait)
 {
-	return (int)errand_run(e, (struct request){ .call = TRUNCATE, .at = bytes }, fd, NULL, wait).result;
+	return (int)call_run(e, (struct request){ .call = TRUNCATE, .at = bytes }, fd, NULL, wait).result;
 }
 
 int nnb__errand_size(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret)
 {
-	struct answer a = errand_run(e, (struct request){ .call = SIZE }, fd, NULL, wait);
+	struct answer a = call_run(e, (struct request){ .call = SIZE }, fd, NULL, wait);
 
 	if (a.result < 0)
 		return (int)a.result;
@@ -940,27 +1086,37 @@ int nnb__errand_size(struct nnb__errands *e, int fd, const struct nnb__errand_wa
 	return 0;
 }
 
-int nnb__errand_system(struct nnb__errands *e, int fd, const struct nnb__errand_wait *wait, uint64_t *ret)
+int nnb__errand_hold(struct nnb__errands *e, int sock, const struct nnb__errand_wait *wait)
 {
-	struct answer a = errand_run(e, (struct request){ .call = SYSTEM }, fd, NULL, wait);
+	struct spoils none = { 0 };
 
-	if (a.result < 0)
-		return (int)a.result;
-	*ret = (uint64_t)a.result;
-	return 0;
+	return (int)errand_run(e, (struct request){ .call = HOLD }, sock, NULL, &none, wait).result;
+}
+
+ssize_t nnb__errand_receive(struct nnb__errands *e, int sock, const struct nnb__errand_wait *wait,
+                            struct nnb__delivery *d)
+{
+	struct spoils s = { .parts = { d->parts[0], d->parts[1] }, .n_parts = 2, .fds = d->fds, .n_fds = d->n_fds };
+	struct answer a;
+
+	assert(d->n_fds <= NNB__ARRIVAL_FDS);
+	a = errand_run(e, (struct request){ .call = RECEIVE, .n = d->n_fds }, sock, NULL, &s, wait);
+	d->n_fds = s.n_fds;
+	d->lost = a.lost;
+	return a.result;
 }
 
 ssize_t nnb__errand_read(struct nnb__errands *e, int fd, uint64_t at, void *data, size_t n,
                          const struct nnb__errand_wait *wait)
 {
-	return errand_run(e, (struct request){ .call = READ, .at = at, .n = (uint32_t)n }, fd, data, wait).result;
+	return call_run(e, (struct request){ .call = READ, .at = at, .n = (uint32_t)n }, fd, data, wait).result;
 }
 
 ssize_t nnb__errand_write(struct nnb__errands *e, int fd, uint64_t at, const void *data, size_t n,
                           const struct nnb__errand_wait *wait)
 {
 	/* the worker has the data in its own memory: nothing here changes them */
-	return errand_run(e, (struct request){ .call = WRITE, .at = at, .n = (uint32_t)n }, fd, (void *)(uintptr_t)data,
-	                  wait)
+	return call_run(e, (struct request){ .call = WRITE, .at = at, .n = (uint32_t)n }, fd, (void *)(uintptr_t)data,
+	                wait)
 	        .result;
 }

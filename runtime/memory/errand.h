@@ -5,7 +5,7 @@
  * who has a FUSE file system can hold that lock for ever: a write to the file from a page that the file system never
  * delivers (docs/security.md). So the service has such calls made by a worker, another process, and waits for its
  * answer with a time limit. A worker that does not answer in time is killed and left behind, and counts against its
- * app until it has ended.
+ * app until it has ended. Porters are workers that receive messages with files; they are not killed.
  *
  * Every function returns within its time limit, and takes NULL in place of the errands: then this thread makes the
  * call itself, without a time limit (a program that has no prober, and trusts the files).
@@ -17,12 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 enum {
 	NNB__ERRAND_BYTES = 1 << 16, /* the most that one call reads or writes */
 	NNB__ERRAND_WORKERS = 4,     /* processes of one app, for all calls but trials */
 	NNB__ERRAND_LEFT = 2,        /* of these, an app may leave so many behind before its errands fail */
-	NNB__ERRAND_TRIERS = 2       /* further processes of one app, for trials */
+	NNB__ERRAND_TRIERS = 2,      /* further processes of one app, for trials */
+	NNB__ERRAND_PORTERS = 2      /* and for messages with files, all of which may be left behind */
 };
 
 /* The limit for one call on a file that may be on a slow disk. */
@@ -46,7 +48,8 @@ int nnb__prober_keep(int prober, int fd);
 
 /*
  * Use the prober of that socket, borrowed until the process ends. @workers: the limit of processes of all apps
- * together; half as many more may make trials. Call this before nnb__errands_of; only the first call has an effect.
+ * together; half as many more may make trials, and twice as many more may be porters. Call this before
+ * nnb__errands_of; only the first call has an effect.
  */
 void nnb__errands_begin(int prober, unsigned workers);
 
@@ -115,13 +118,33 @@ int nnb__errand_truncate(struct nnb__errands *errands, int fd, uint64_t bytes, c
 /* fstat. 0, and *ret is the size; -EINVAL: @fd is no regular file; or the -errno of fstat. */
 int nnb__errand_size(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret);
 
-/* fstatfs: 0 and the magic number of the file system; or -errno. */
-int nnb__errand_system(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret);
-
 /* pread and pwrite of @n bytes, NNB__ERRAND_BYTES at most. The number of bytes, which may be less; or -errno. */
 ssize_t nnb__errand_read(struct nnb__errands *errands, int fd, uint64_t at, void *data, size_t n,
                          const struct nnb__errand_wait *wait);
 ssize_t nnb__errand_write(struct nnb__errands *errands, int fd, uint64_t at, const void *data, size_t n,
                           const struct nnb__errand_wait *wait);
+
+/*
+ * What a client sends with files, of any kind, is received by a worker (memory/arrival.h), which also has every socket
+ * of the client as long as something may be in its queue. These two take no NULL in place of the errands.
+ */
+
+/* Hold @sock, which was accepted. 0 or -errno. */
+int nnb__errand_hold(struct nnb__errands *errands, int sock, const struct nnb__errand_wait *wait);
+
+/* A packet of a client. */
+struct nnb__delivery {
+	struct iovec parts[2]; /* where to put it */
+	int *fds;              /* the files, owned by the caller */
+	uint32_t n_fds;        /* how many may come, and then how many came */
+	bool lost;             /* more came than might */
+};
+
+/*
+ * Receive the packet that is in the queue of @sock. The number of bytes; 0: the socket's end; or -errno. After
+ * -ETIMEDOUT and -ECANCELED, the packet may still be received, and is lost then.
+ */
+ssize_t nnb__errand_receive(struct nnb__errands *errands, int sock, const struct nnb__errand_wait *wait,
+                            struct nnb__delivery *delivery);
 
 #endif

@@ -562,11 +562,6 @@ struct nnb__gate *nnb__gate_unref(struct nnb__gate *g)
 	return NULL;
 }
 
-struct nnb__errands *nnb__gate_errands(struct nnb__gate *g)
-{
-	return g ? nnb__suspicion_errands(g->suspicion) : NULL;
-}
-
 void nnb__gate_enter(struct nnb__gate *g, const atomic_bool *gone)
 {
 	mine = g;

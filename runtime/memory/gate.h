@@ -68,9 +68,6 @@ struct nnb__gate *nnb__gate_mine(void); /* borrowed; NULL: none */
  */
 struct nnb__gate *nnb__gate_swap(struct nnb__gate *gate);
 
-/* The errands of its app, borrowed while the caller has a reference of the gate. NULL: none */
-struct nnb__errands *nnb__gate_errands(struct nnb__gate *gate);
-
 /* A call under way. */
 struct nnb__gate_call {
 	struct nnb__flight flight;

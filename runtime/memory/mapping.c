@@ -11,9 +11,10 @@
  *           A mark is the tears that the mapping is mended of, not those there are: a thread that marks a mapping
  *           that is still torn finds it torn in the end, though another thread may mend it meanwhile.
  * CRASH     A mapping goes with its process; what was written is in the file, synced or not.
- * TRUST     A memfd that is sealed against shrinking holds its size from when the seal was seen: no access to it
- *           can fault, and a mmap_fd is unwatched if it is such a memfd. Any other file can be cut while it is mapped:
- *           tear.c. A file of huge pages is refused,
+ * TRUST     With --app-identity uid, only files come here that passed memory/arrival.c. A memfd that is
+ *           sealed against shrinking holds its size from when the seal was seen: no access to it can fault, and a
+ *           mmap_fd is unwatched if it is such a memfd. Any other file can be cut while it is mapped: tear.c. A file
+ *           of huge pages is refused,
  *           because mmap rounds its length up, beyond what is accounted for here. Whether mmap lets the file be
  *           mapped is its owner's choice at any moment (F_SEAL_WRITE), and a fixed mmap that fails may leave
  *           nothing in its place: so no file is ever mapped straight over what is there.
@@ -40,18 +41,11 @@
 
 #include "base/pages.h"
 #include "base/sealed.h"
-#include "memory/errand.h"
 #include "memory/gate.h"
 #include "memory/handle.h"
 #include "memory/tear.h"
 
 enum { MAPPINGS = 2 /* the file's pages, and the page of zeroes */ };
-
-#define SYSTEM_NS UINT64_C(1000000000) /* limit of the wait for a stranger's file system */
-
-/* File systems that this kernel serves by itself, from memory or from disks that it has. */
-static const uint32_t of_kernel[] = { TMPFS_MAGIC,       RAMFS_MAGIC,      EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,
-	                              BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, DMA_BUF_MAGIC };
 
 struct nnb_mapping {
 	_Atomic uint32_t holders;
@@ -83,28 +77,6 @@ static uint64_t page_bytes(void)
 }
 
 /* ---- files ---- */
-
-/*
- * Whether this kernel alone answers for the file @fd. To map or unmap a file of another file system, of FUSE or NFS,
- * say, may wait for its server, with the lock held on the memory map of the whole process, and no signal ends that
- * wait; a stacked one (overlayfs) may lie over such a file. So a worker asks (errand.h), for an app behind a gate.
- */
-static int file_is_of_kernel(const struct nnb_mapping *m, int fd)
-{
-	const struct nnb__errand_wait wait = { .limit_ns = SYSTEM_NS };
-	uint64_t magic;
-	int r;
-
-	if (!m->gate || fcntl(fd, F_GET_SEALS) >= 0) /* in memory: of tmpfs, or of hugetlbfs, which is refused later */
-		return 0;
-	r = nnb__errand_system(nnb__gate_errands(m->gate), fd, &wait, &magic);
-	if (r < 0)
-		return r;
-	for (unsigned i = 0; i < sizeof(of_kernel) / sizeof(of_kernel[0]); i++)
-		if (magic == of_kernel[i])
-			return 0;
-	return -EPERM;
-}
 
 /* The size of a file that can be mapped page by page. */
 static int file_bytes(int fd, uint64_t *ret)
@@ -216,9 +188,6 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	int r;
 
 	assert(memory->n_fds == 1);
-	r = file_is_of_kernel(m, fd);
-	if (r)
-		return r;
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
 	if (m->kind == NNB_MEMORY_ASHMEM || fstatfs(fd, &fs) < 0)

@@ -577,8 +577,3 @@ struct nnb__suspicion *nnb__suspicion_unref(struct nnb__suspicion *s)
 	pthread_mutex_unlock(&list);
 	return NULL;
 }
-
-struct nnb__errands *nnb__suspicion_errands(const struct nnb__suspicion *s)
-{
-	return s->errands;
-}

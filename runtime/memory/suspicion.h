@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct nnb__errands;
-
 /* What a trial has found. */
 enum nnb__tried {
 	NNB__TRIED_FREE,   /* the file's lock is free, as far as another process can find out */
@@ -33,9 +31,6 @@ struct nnb__suspicion;
 struct nnb__suspicion *nnb__suspicion_of(uint32_t key);
 struct nnb__suspicion *nnb__suspicion_ref(struct nnb__suspicion *suspicion);   /* NULL is fine */
 struct nnb__suspicion *nnb__suspicion_unref(struct nnb__suspicion *suspicion); /* NULL is fine. Returns NULL. */
-
-/* The errands of the app, borrowed while the caller has a reference. NULL: none; then each trial finds a free lock. */
-struct nnb__errands *nnb__suspicion_errands(const struct nnb__suspicion *suspicion);
 
 /* ---- calls that are watched ---- */
 
@@ -78,7 +73,7 @@ bool nnb__suspicion_tears(const struct nnb__suspicion *suspicion);
 
 /* ---- trials before a call ---- */
 
-/* Try the file @fd until @until. */
+/* Try the file @fd until @until. Without a prober (memory/errand.h), each trial finds a free lock. */
 enum nnb__tried nnb__suspicion_try(struct nnb__suspicion *suspicion, int fd, uint64_t until);
 
 /*

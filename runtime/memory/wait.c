@@ -31,9 +31,14 @@ bool nnb__waits_have_ended(void)
 	return atomic_load_explicit(&ended, memory_order_relaxed);
 }
 
+bool nnb__wait_app_stays(void)
+{
+	return !mine_gone || !atomic_load_explicit(mine_gone, memory_order_relaxed);
+}
+
 bool nnb__wait_is_over(void)
 {
-	return nnb__waits_have_ended() || (mine_gone && atomic_load_explicit(mine_gone, memory_order_relaxed));
+	return nnb__waits_have_ended() || !nnb__wait_app_stays();
 }
 
 uint64_t nnb__wait_slice(uint64_t now, uint64_t until)

@@ -21,6 +21,9 @@ bool nnb__waits_have_ended(void);
 /* Whether this thread must not wait any more. */
 bool nnb__wait_is_over(void);
 
+/* Whether *gone is not set; waits of other threads may have ended. */
+bool nnb__wait_app_stays(void);
+
 /* When to ask again whether a wait until @until is over. Times are of nnb__now. */
 uint64_t nnb__wait_slice(uint64_t now, uint64_t until);
 

@@ -190,7 +190,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 		performance_hold(s, false);
 	}
 	nnb__message_fini(&b->message);
-	nnb__close(b->line);
+	nnb__line_close(b->model->app->porters, b->line);
 	burst_discharge(b->model, b->more_files, b->bytes);
 	nnb__model_unref(b->model);
 	nnb__id_give(&s->ids, b->id);
@@ -227,7 +227,6 @@ static enum nnb_status burst_start(struct nnb__burst *b, const struct nnb_fmq_de
 		nnb_because(reason, "no memory for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	nnb__socket_hide_sender(b->line);
 	performance_hold(s, true);
 	status = nnb_burst_server_new(&b->server, &c, reason);
 	if (status)
@@ -253,7 +252,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	if (status) {
-		nnb__close(line);
+		nnb__line_close(c->app->porters, line);
 		nnb__model_unref(model);
 		return status;
 	}
@@ -265,6 +264,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	b->line = line;
 	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);
+	b->message.porters = c->app->porters;
 	status = nnb__new_id(c->service, &b->id, reason);
 	if (!status)
 		status = burst_start(b, request, result, reason);

@@ -92,8 +92,8 @@ static void call_burst(struct nnb__channel *ch)
 		return;
 	extended = nnb__get_u32(&ch->in);
 	if (get_desc(&ch->in, &request) && get_desc(&ch->in, &result))
-		line = nnb__get_fd(&ch->in);
-	if (line >= 0 && nnb__message_taken(&ch->in) && nnb__is_line(line) && extended <= nnb__has_qos(c)) {
+		line = nnb__get_line(&ch->in);
+	if (line >= 0 && nnb__message_taken(&ch->in) && extended <= nnb__has_qos(c)) {
 		status = nnb__burst_new(&b, c, model, extended, &request, &result, line, &why);
 		if (!status)
 			status = keep_burst(c, b, &ch->made_burst, &why);
@@ -105,7 +105,7 @@ static void call_burst(struct nnb__channel *ch)
 	} else {
 		nnb__model_unref(model);
 		if (line >= 0)
-			nnb__close(line);
+			nnb__line_close(c->app->porters, line);
 		nnb__call_malformed(ch);
 	}
 	nnb_fmq_desc_close(&request);

@@ -9,7 +9,8 @@
  * CRASH     The sockets of a dead client are closed, so its life line ends. The service also watches the client's
  *           process, because the client's end of the life line can outlive it in a queue of the service.
  * TRUST     A socket on which the protocol is violated is closed: a channel, or the life line and with it the
- *           connection.
+ *           connection. Where the app has porters (memory/errand.h), they have each of its sockets, too, before the
+ *           client can send a file on it: the life line takes files from the hello on, the others come from a porter.
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,7 +23,9 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/offer.h"
 #include "base/sys.h"
+#include "memory/wait.h"
 #include "service/service.h"
 
 /* limit of the time for the hello, for the rest of a message on a channel, and for an event to have room */
@@ -50,7 +53,7 @@ static void channel_end(struct nnb__channel *ch)
 	nnb__message_fini(&ch->in);
 	nnb__message_fini(&ch->out);
 	nnb__app_give(c->app, NNB__BYTES, ch->owed);
-	nnb__close(ch->sock);
+	nnb__line_close(c->app->porters, ch->sock);
 	nnb__app_give(c->app, NNB__CHANNELS, 1);
 	pthread_mutex_lock(&c->lock);
 	assert(c->n_channels);
@@ -130,10 +133,10 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 	struct nnb__channel *ch = NULL;
 	enum nnb_status status = NNB_STATUS_INVALID_ARGUMENT;
 
-	if (nnb__is_line(sock))
+	if (sock >= 0)
 		status = nnb__app_take(c->app, NNB__CHANNELS, 1, reason);
 	else
-		nnb_because(reason, "the file is not a socket of the kind for channels");
+		nnb_because(reason, "the file is no offer of a socket");
 	if (!status) {
 		ch = calloc(1, sizeof(*ch));
 		if (!ch)
@@ -142,13 +145,14 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 			nnb__app_give(c->app, NNB__CHANNELS, 1);
 	}
 	if (status) {
-		nnb__close(sock);
+		if (sock >= 0)
+			nnb__line_close(c->app->porters, sock);
 		return status;
 	}
-	nnb__socket_hide_sender(sock);
 	ch->connection = c;
 	ch->sock = sock;
 	ch->in.budget = nnb__budget_of(c->app);
+	ch->in.porters = c->app->porters;
 	ch->in.rest_ns = PATIENCE_NS;
 	pthread_mutex_lock(&c->lock);
 	ch->next = c->channels;
@@ -164,6 +168,24 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	return NNB_STATUS_NONE;
+}
+
+/* Send on @sock from now on what is done. Takes ownership of @sock. */
+static enum nnb_status open_events(struct nnb__connection *c, int sock, struct nnb_reason *reason)
+{
+	bool good;
+
+	pthread_mutex_lock(&c->events_lock);
+	good = sock >= 0 && c->events < 0;
+	if (good)
+		c->events = sock;
+	pthread_mutex_unlock(&c->events_lock);
+	if (good)
+		return NNB_STATUS_NONE;
+	nnb_because(reason, sock < 0 ? "the file is no offer of a socket" : "the connection has a socket for events");
+	if (sock >= 0)
+		nnb__line_close(c->app->porters, sock);
+	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
 void nnb__event_send(struct nnb__connection *c, struct nnb__message *m)
@@ -202,7 +224,7 @@ static int life_wait(const struct nnb__connection *c, int timeout_ms)
 	return fds[0].revents ? -ECONNRESET : 0;
 }
 
-/* Receive the client's hello: version, HAL, name, and the socket for events. 0 or -errno. */
+/* Receive the client's hello: version, HAL, name. 0 or -errno. */
 static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32_t *version)
 {
 	int r = life_wait(c, PATIENCE_NS / 1000000);
@@ -218,8 +240,7 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 		return 0; /* client_greet refuses it; the other fields of that version are unknown */
 	c->hal = nnb__get_u32(in);
 	nnb__get_text(in, c->name, sizeof(c->name));
-	c->events = nnb__get_fd(in);
-	return in->type == NNB__HELLO && nnb__message_taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
+	return in->type == NNB__HELLO && nnb__message_taken(in) ? 0 : -EBADMSG;
 }
 
 /*
@@ -238,6 +259,17 @@ static int answer_refused(struct nnb__connection *c, const struct nnb__message *
 {
 	nnb__answer_begin(out, in->refused, &in->why);
 	return life_answer(c, out);
+}
+
+/* From now on the client may send files on the life line, which another process has, too (memory/arrival.h). */
+static int life_hold(const struct nnb__connection *c)
+{
+	const struct nnb__errand_wait wait = { .limit_ns = NNB__ERRAND_FILE_NS, .goes_on = nnb__wait_app_stays };
+	int r = c->app->porters ? nnb__errand_hold(c->app->porters, c->life, &wait) : 0;
+
+	if (!r)
+		nnb__socket_take_files(c->life, true);
+	return r;
 }
 
 static int client_greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
@@ -259,6 +291,12 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 		nnb__answer_begin(out, NNB_STATUS_INVALID_ARGUMENT, &why);
 		life_answer(c, out);
 		return -EBADMSG;
+	}
+	if (life_hold(c)) {
+		nnb_because(&why, "no process is free that would receive the client's files");
+		nnb__answer_begin(out, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
+		life_answer(c, out);
+		return -EBUSY;
 	}
 	nnb__answer_begin(out, NNB_STATUS_NONE, NULL);
 	device = c->service->config.device;
@@ -284,6 +322,7 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
 	struct nnb_reason why = { "" };
+	enum nnb_status status;
 	int r, sock;
 
 	nnb__message_begin(in, 0); /* ends the charge for the last message */
@@ -305,13 +344,14 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 		return r;
 	if (in->type == NNB__BYE && nnb__message_taken(in))
 		return -ESHUTDOWN;
-	sock = nnb__get_fd(in);
-	if (in->type != NNB__CHANNEL || !nnb__message_taken(in)) {
+	sock = nnb__get_line(in);
+	if ((in->type != NNB__CHANNEL && in->type != NNB__EVENTS) || !nnb__message_taken(in)) {
 		if (sock >= 0)
-			nnb__close(sock);
+			nnb__line_close(c->app->porters, sock);
 		return -EBADMSG;
 	}
-	nnb__answer_begin(out, open_channel(c, sock, &why), &why);
+	status = in->type == NNB__CHANNEL ? open_channel(c, sock, &why) : open_events(c, sock, &why);
+	nnb__answer_begin(out, status, &why);
 	return life_answer(c, out);
 }
 
@@ -351,9 +391,9 @@ static void close_sockets(struct nnb__connection *c)
 {
 	int life = nnb__connection_retire(c);
 
-	nnb__close(life);
+	nnb__line_close(c->app->porters, life);
 	if (c->events >= 0)
-		nnb__close(c->events);
+		nnb__line_close(c->app->porters, c->events);
 	if (c->process >= 0)
 		close(c->process);
 }
@@ -372,7 +412,8 @@ static void *connection_run(void *arg)
 	struct nnb__table bursts, buffers, models;
 	/* Each message to a life line is one packet. If a client splits one, the service waits at most HURRY_NS for
 	 * the rest, and does not watch the client's process meanwhile. */
-	struct nnb__message in = { .budget = nnb__budget_of(c->app), .rest_ns = HURRY_NS }, out = { 0 };
+	struct nnb__message in = { .budget = nnb__budget_of(c->app), .porters = c->app->porters, .rest_ns = HURRY_NS },
+			    out = { 0 };
 	int r;
 
 	nnb__gate_enter(c->app->gate, &c->closing);

@@ -321,14 +321,6 @@ static void prober_start(struct options *o)
 		            "because no process can be started that would wait in its place");
 }
 
-/* Exit, though files of clients are still mapped or waited for. */
-static _Noreturn void service_leave(const struct options *o)
-{
-	if (o->config.prober > 0)
-		nnb_service_prober_stop(o->config.prober);
-	last_exit(DONE);
-}
-
 static int clients_serve(const struct options *o)
 {
 	struct nnb_reason why = { "" };
@@ -347,13 +339,18 @@ static int clients_serve(const struct options *o)
 		pthread_kill(waits, SIGTERM); /* if the thread still waits */
 		pthread_join(waits, NULL);
 	}
+	/* Exit, though clients' executions or files are waited for: the prober ends later, because its workers have the
+	 * sockets of these clients, too. */
 	if (r == -EBUSY) {
 		fputs("nnburstd: a client's execution or file has not ended in 1.5 s; leaving it\n", stderr);
-		service_leave(o);
+		last_exit(DONE);
 	}
 	nnb_service_close(running);
-	if (nnb_service_mapped() && !r)
-		service_leave(o);
+	if (nnb_service_mapped() && !r) { /* files of clients are still mapped */
+		if (o->config.prober > 0)
+			nnb_service_prober_stop(o->config.prober);
+		last_exit(DONE);
+	}
 	if (!r)
 		return DONE;
 	error_print(strerror(-r), "serving");

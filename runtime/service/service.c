@@ -11,11 +11,13 @@
  *           replace the socket, because its owner is dead. A thread that never ends keeps the file open in a dead
  *           process, so the prober (memory/errand.h) unlocks it then.
  * TRUST     The kernel identifies a client (SO_PEERCRED). Everything that a client may hold is counted before it is
- *           made.
+ *           made. Clients that are users can send no files before they are let in, so closing what is in the backlog,
+ *           or was refused, waits for no file of theirs (Linux 6.16).
  */
 #include "service/service.h"
 #include "base/close.h"
 #include "base/lock.h"
+#include "base/offer.h"
 #include "base/sys.h"
 #include "trace/open.h"
 
@@ -449,6 +451,7 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 		app->of_machine[of].guaranteed = app->guaranteed;
 	nnb__desk_init(&app->desk, s->config.limits.preparations);
 	app->errands = s->config.prober > 0 ? nnb__errands_of(key) : NULL;
+	app->porters = has_gates(s) ? app->errands : NULL;
 	app->next = s->apps;
 	s->apps = app;
 	return app;
@@ -660,6 +663,8 @@ static int socket_listen(struct nnb_service *s, const char *name, struct nnb_rea
 	s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->listener < 0)
 		return socket_error(reason, "no socket", s->socket);
+	if (has_gates(s))
+		nnb__socket_take_files(s->listener, false);
 	if (bind(s->listener, (struct sockaddr *)&at, sizeof(at)))
 		return socket_error(reason, "cannot bind", s->socket);
 	if (chmod(name, mode) || listen(s->listener, BACKLOG) || rename(name, s->socket)) {

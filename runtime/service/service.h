@@ -76,6 +76,7 @@ struct nnb__app {
 	struct nnb__desk desk;         /* its calls about whole models */
 	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
 	struct nnb__errands *errands;  /* calls on its files that may not return; NULL: the service makes them itself */
+	struct nnb__errands *porters;  /* the same, if they receive its messages with files; NULL: the service does */
 	struct nnb__gate *gate;        /* what maps its files; NULL: none */
 	/* What of its files waits to be unmapped: the mappings; and what they take and is not charged yet. */
 	uint64_t late, late_files, late_bytes;

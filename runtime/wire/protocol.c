@@ -11,7 +11,11 @@
  *           with a budget peeks at the header first, and charges for the fds that it announces: the kernel gets room
  *           for no more, and drops the rest. The kernel charges fds in a queue to the user who sent them, until they
  *           are received. So the service sends none: otherwise a client that does not read its answers could keep the
- *           service from sending fds to others. A peer that made a socket can keep a duplicate of it, and change its
+ *           service from sending fds to others. The last one to close a file may wait for ever, also if the file was
+ *           in a packet and was never received (memory/arrival.h). So a receiver that has porters looks at each packet
+ *           before it takes it from the queue, and has a porter take one that has fds. No other process can have put
+ *           another packet into its place meanwhile, because the receiver's end is its own (base/offer.h), and its
+ *           porters'. A peer that made a socket can keep a duplicate of it, and change its
  *           options. So a limit of time (nnb__message.until) is no option of the socket: the receiver and the sender
  *           do not block in their calls, and poll.
  */
@@ -28,20 +32,21 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/offer.h"
 #include "base/pages.h"
 #include "base/saturating.h"
 #include "base/sealed.h"
 #include "base/sys.h"
 #include "base/vector.h"
+#include "memory/wait.h"
 #include "model/reason.h"
 
 enum { LARGE = 1, PARTS = 2 };
 
+#define EMPTY_NS UINT64_C(500000000) /* limit of the wait for one message that is left when a socket is closed */
+
 #ifndef SCM_PIDFD
 #define SCM_PIDFD 4 /* Linux 6.5 */
-#endif
-#ifndef SO_PASSPIDFD
-#define SO_PASSPIDFD 76 /* likewise */
 #endif
 
 struct header {
@@ -669,64 +674,99 @@ static int collect_fds(struct nnb__message *m, struct msghdr *msg)
 	return r;
 }
 
-/* How many fds the next packet may bring, as its header has it. 0 or -errno. */
-static int peek_fds(int sock, uint64_t until, uint32_t *ret)
+/* Look at the next packet, which stays where it is: its header, and whether it has fds, or credentials. 0 or -errno. */
+static int packet_look(int sock, uint64_t until, struct header *h, bool *ret_loaded)
 {
-	struct header h = { 0 };
-	struct iovec iov = { &h, sizeof(h) };
+	struct iovec iov = { h, sizeof(*h) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t n = packet_take(sock, &msg, MSG_PEEK, until);
 
-	if (n < 0)
-		return (int)n;
-	*ret = min_u32(h.n_fds, NNB__PACKET_FDS);
-	*ret = min_u32(*ret + !!(h.flags & LARGE), NNB__PACKET_FDS);
-	return 0;
+	*ret_loaded = msg.msg_flags & MSG_CTRUNC;
+	return n < 0 ? (int)n : 0;
 }
 
-/* One packet: its header, its body behind what there is, its fds likewise, of which there are @most. */
-static int receive_packet(int sock, struct nnb__message *m, struct header *h, uint32_t most)
+/* Have a porter receive a packet that has fds, of which @most may come. The bytes, or -errno. */
+static ssize_t packet_fetch(int sock, struct nnb__message *m, const struct iovec iov[2], uint32_t most, bool *lost)
 {
-	struct iovec iov[2] = { { h, sizeof(*h) }, { m->body + m->bytes, m->room - m->bytes } };
-	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2 };
-	uint32_t before = m->n_fds;
+	const struct nnb__errand_wait wait = { .limit_ns = NNB__ERRAND_FILE_NS, .goes_on = nnb__wait_app_stays };
+	int fds[NNB__PACKET_FDS];
+	struct nnb__delivery d = { .parts = { iov[0], iov[1] }, .fds = fds, .n_fds = most };
+	ssize_t n = nnb__errand_receive(m->porters, sock, &wait, &d);
+
+	*lost = d.lost;
+	if (d.n_fds && !room_for_fds(m, d.n_fds)) {
+		while (d.n_fds)
+			close(fds[--d.n_fds]);
+		return -EBADMSG;
+	}
+	if (d.n_fds)
+		memcpy(m->fds + m->n_fds, fds, d.n_fds * sizeof(int));
+	m->n_fds += d.n_fds;
+	return n == -EMSGSIZE ? -EBADMSG : n;
+}
+
+/* Receive a packet that may have @most fds. The bytes, or -errno. */
+static ssize_t packet_receive(int sock, struct nnb__message *m, const struct iovec iov[2], uint32_t most, bool loaded,
+                              bool *lost)
+{
+	struct msghdr msg = { .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = 2 };
 	union control control;
 	ssize_t n;
 	int r;
 
-	assert(most <= NNB__PACKET_FDS && m->bytes <= m->room);
-	msg.msg_control = control.bytes;
+	if (m->porters && loaded)
+		return packet_fetch(sock, m, iov, most, lost);
 	/*
 	 * A receiver that charges for fds offers the kernel room for @most and no byte more, because the kernel fills
-	 * spare room with fds. Any other receiver has room for credentials and a pidfd, too (union control).
+	 * spare room with fds. Any other receiver has room for credentials and a pidfd, too (union control). One that
+	 * has porters offers none: it has looked, and no other process receives from the socket.
 	 */
-	msg.msg_controllen = sizeof(union control);
-	if (m->budget.take_fds)
-		msg.msg_controllen = most ? CMSG_LEN(sizeof(int) * most) : 0;
+	if (!m->porters) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(union control);
+		if (m->budget.take_fds)
+			msg.msg_controllen = most ? CMSG_LEN(sizeof(int) * most) : 0;
+	}
 	n = packet_take(sock, &msg, MSG_CMSG_CLOEXEC, m->ends);
 	if (n < 0)
+		return n;
+	*lost = msg.msg_flags & MSG_CTRUNC;
+	r = m->porters ? 0 : collect_fds(m, &msg);
+	return r ? r : msg.msg_flags & MSG_TRUNC ? -EBADMSG : n;
+}
+
+/* One packet: its header, its body behind what there is, its fds likewise, of which there are @most. */
+static int receive_packet(int sock, struct nnb__message *m, struct header *h, uint32_t most, bool loaded)
+{
+	const struct iovec iov[2] = { { h, sizeof(*h) }, { m->body + m->bytes, m->room - m->bytes } };
+	uint32_t before = m->n_fds;
+	bool lost = false;
+	ssize_t n;
+
+	assert(most <= NNB__PACKET_FDS && m->bytes <= m->room);
+	n = packet_receive(sock, m, iov, most, loaded, &lost);
+	if (n < 0)
 		return (int)n;
-	r = collect_fds(m, &msg);
-	if (r)
-		return r;
 	if (n == 0)
 		return -ECONNRESET;
-	if (n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || msg.msg_flags & MSG_TRUNC)
+	if (n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC)
 		return -EBADMSG;
-	if (msg.msg_flags & MSG_CTRUNC &&
-	    m->n_fds - before < most) /* beyond those that were to come, any may be lost */
+	if (lost && m->n_fds - before < most) /* beyond those that were to come, any may be lost */
 		return -EBADMSG;
 	m->bytes += (size_t)n - sizeof(*h);
 	return 0;
 }
 
 /* One packet of a message that is refused: its header, and nothing of what it brings. */
-static int drop_packet(int sock, uint64_t until, struct header *h)
+static int drop_packet(int sock, struct nnb__message *m, struct header *h)
 {
-	struct iovec iov = { h, sizeof(*h) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	ssize_t n = packet_take(sock, &msg, 0, until);
+	struct iovec iov[2] = { { h, sizeof(*h) }, { NULL, 0 } };
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 1 };
+	bool loaded = false, lost;
+	ssize_t n = m->porters ? packet_look(sock, m->ends, h, &loaded) : 0;
 
+	if (!n)
+		n = loaded ? packet_fetch(sock, m, iov, 0, &lost) : packet_take(sock, &msg, 0, m->ends);
 	if (n < 0)
 		return (int)n;
 	if (n == 0)
@@ -788,8 +828,13 @@ static int receive_fds(int sock, struct nnb__message *m, uint32_t most)
 	struct header h = { 0 };
 	uint32_t before = m->n_fds;
 	size_t bytes = m->bytes;
-	int r = room_for(m, 1) ? receive_packet(sock, m, &h, min_u32(most, NNB__PACKET_FDS)) : -ENOMEM;
+	bool loaded = false;
+	int r = room_for(m, 1) ? 0 : -ENOMEM;
 
+	if (!r && m->porters)
+		r = packet_look(sock, m->ends, &h, &loaded);
+	if (!r)
+		r = receive_packet(sock, m, &h, min_u32(most, NNB__PACKET_FDS), loaded);
 	if (!r && (h.type != NNB__MORE || m->bytes != bytes || m->n_fds == before || m->n_fds - before > most))
 		r = -EBADMSG;
 	return r;
@@ -800,7 +845,7 @@ static int receive_part(int sock, struct nnb__message *m)
 {
 	struct header h = { 0 };
 	size_t bytes = m->bytes;
-	int r = room_for(m, NNB__INLINE_MAX) ? receive_packet(sock, m, &h, 0) : -ENOMEM;
+	int r = room_for(m, NNB__INLINE_MAX) ? receive_packet(sock, m, &h, 0, false) : -ENOMEM;
 
 	if (!r && (h.type != NNB__MORE || m->bytes == bytes || m->n_fds))
 		r = -EBADMSG;
@@ -816,7 +861,7 @@ static int pass_over(int sock, struct nnb__message *m, uint32_t n_fds)
 	while (!r && n_fds) {
 		struct header h = { 0 };
 
-		r = drop_packet(sock, m->ends, &h);
+		r = drop_packet(sock, m, &h);
 		if (!r && (h.type != NNB__MORE || !h.n_fds || h.n_fds > n_fds))
 			r = -EBADMSG;
 		n_fds -= r ? 0 : h.n_fds;
@@ -833,43 +878,54 @@ static void message_arrives(struct nnb__message *m)
 		m->ends = rest;
 }
 
+/* The number of fds that come in packets behind one with this header. */
+static uint32_t fds_behind(const struct header *h)
+{
+	return h->n_fds - min_u32(h->n_fds, NNB__PACKET_FDS - !!(h->flags & LARGE));
+}
+
 /*
- * The fds of the next packet are charged for. 0 and how many; -EDQUOT: they are not, and the message has been passed
- * over.
+ * The fds of the next packet are charged for. 0, how many, and whether it has any; -EDQUOT: they are not, and the
+ * message has been passed over.
  */
-static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret)
+static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret, bool *ret_loaded)
 {
 	struct header h = { 0 };
 	int r;
 
 	*ret = NNB__PACKET_FDS;
+	*ret_loaded = false;
 	if (!m->budget.take_fds)
 		return 0;
-	r = peek_fds(sock, m->ends, ret);
+	r = packet_look(sock, m->ends, &h, ret_loaded);
+	*ret = min_u32(h.n_fds, NNB__PACKET_FDS);
+	*ret = min_u32(*ret + !!(h.flags & LARGE), NNB__PACKET_FDS);
 	if (r || !*ret)
 		return r;
 	if (!borrow_fds(m, *ret))
 		return 0;
 	message_arrives(m);
-	r = drop_packet(sock, m->ends, &h);
-	return r ? r : pass_over(sock, m, h.n_fds - min_u32(h.n_fds, NNB__PACKET_FDS - !!(h.flags & LARGE)));
+	r = drop_packet(sock, m, &h);
+	return r ? r : pass_over(sock, m, fds_behind(&h));
 }
 
 int nnb__message_receive(int sock, struct nnb__message *m)
 {
 	struct header h = { 0 };
 	uint32_t most;
+	bool loaded;
 	int r;
 
+	assert(!m->porters || m->budget.take_fds);
 	nnb__message_begin(m, 0);
 	m->received = true;
 	m->ends = m->until;
 	if (!room_for(m, NNB__INLINE_MAX))
 		return -ENOMEM;
-	r = expect_fds(sock, m, &most);
+	r = expect_fds(sock, m, &most, &loaded);
 	if (r)
 		return r;
-	r = receive_packet(sock, m, &h, most);
+	r = receive_packet(sock, m, &h, most, loaded);
 	message_arrives(m);
 	if (!r &&
 	    (h.n_fds > NNB__FDS_MAX || h.bytes > NNB__BODY_MAX || h.flags & ~(m->budget.take ? LARGE : LARGE | PARTS)))
@@ -890,21 +946,56 @@ int nnb__message_receive(int sock, struct nnb__message *m)
 	return r;
 }
 
-void nnb__socket_hide_sender(int sock)
-{
-	const int off = 0;
-
-	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
-	setsockopt(sock, SOL_SOCKET, SO_PASSPIDFD, &off, sizeof(off)); /* unknown to older kernels */
-}
-
-bool nnb__is_line(int fd)
+/* Whether @fd is a socket of the kind that carries messages, so that shutdown ends every wait on it. */
+static bool is_line(int fd)
 {
 	int domain = 0, type = 0;
 	socklen_t size = sizeof(int);
 
 	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) && domain == AF_UNIX &&
 	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_SEQPACKET;
+}
+
+int nnb__get_line(struct nnb__message *m)
+{
+	int fd = nnb__get_fd(m), sock = -1;
+
+	if (fd < 0 || (m->porters && is_line(fd))) /* accepted by a porter, which lets no other socket pass */
+		return fd;
+	if (!m->porters && nnb__is_offer(fd))
+		sock = nnb__offer_accept(fd);
+	nnb__close(fd);
+	return sock < 0 ? -1 : sock;
+}
+
+/* Receive all that is in the queue of @sock, which has been shut down. */
+static void line_empty(struct nnb__errands *porters, int sock)
+{
+	const struct nnb__errand_wait wait = { .limit_ns = EMPTY_NS };
+	const int on = 1;
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	ssize_t n = 0;
+
+	/* so that any message counts as one that has fds (memory/arrival.c) */
+	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+	while (n >= 0) {
+		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+		struct nnb__delivery none = { .parts = { iov, { NULL, 0 } } };
+
+		n = recvmsg(sock, &msg, MSG_PEEK | MSG_DONTWAIT);
+		if (n <= 0 && !(msg.msg_flags & MSG_CTRUNC))
+			break;
+		n = nnb__errand_receive(porters, sock, &wait, &none);
+	}
+}
+
+void nnb__line_close(struct nnb__errands *porters, int sock)
+{
+	shutdown(sock, SHUT_RDWR);
+	if (porters)
+		line_empty(porters, sock);
+	nnb__close(sock);
 }
 
 void nnb__socket_timeout(int sock, uint64_t ns)

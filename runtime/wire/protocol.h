@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 #include "burst/executor.h"
+#include "memory/errand.h"
 #include "nnb/buffer.h"
 #include "nnb/counts.h"
 
 enum {
-	NNB__PROTOCOL = 8,           /* its version */
+	NNB__PROTOCOL = 9,           /* its version */
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
@@ -28,10 +29,11 @@ enum {
 
 enum nnb__type {
 	/* on the life line, from the client */
-	/* version u32, hal u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
+	/* version u32, hal u32, name -> an answer: struct nnb_service_info. No files can be sent before that */
 	NNB__HELLO = 1,
-	NNB__CHANNEL, /* fd: a socket to answer calls on -> an answer */
+	NNB__CHANNEL, /* fd: the offer (base/offer.h) of a socket to answer calls on -> an answer */
 	NNB__BYE,     /* the client disconnects; without this message it has died. No answer */
+	NNB__EVENTS,  /* fd: the offer of a socket to send on what is done -> an answer */
 
 	/* on a channel, from the client; each is answered */
 	NNB__COUNTS = 16, /* -> the fields of struct nnb_service_counts */
@@ -42,7 +44,8 @@ enum nnb__type {
 	NNB__EXECUTE,            /* model's id, number u32, measure, terms, request -> result */
 	/* model's id, number u32, measure, terms, request, serial u64 -> ; u32: NNB__DONE will come */
 	NNB__EXECUTE_ASYNC,
-	NNB__BURST,       /* model's id, extended u32, two descriptors; fd: where to ask for memories -> id u32 */
+	/* model's id, extended u32, two descriptors; fd: the offer of a socket to ask for memories -> id u32 */
+	NNB__BURST,
 	NNB__BURST_CLOSE, /* burst's id -> */
 	NNB__FREE_MEMORY, /* burst's id, slot -> */
 	/* model's id, number u32, measure, terms, request, duration u64, n u32, serial u64; n fences, then its own
@@ -74,7 +77,12 @@ struct nnb__message {
 	int *fds;           /* received: owned until a reader takes them, then -1. To be sent: borrowed */
 	uint32_t n_fds, room_fds, fds_at;
 	bool received;
-	bool failed;               /* a field was missing, or there was no memory for it */
+	bool failed; /* a field was missing, or there was no memory for it */
+	/*
+	 * Who receives the packets that come with files (memory/errand.h), until the app of this thread is gone
+	 * (memory/wait.h). The peer has no duplicate of the socket. NULL: this thread does.
+	 */
+	struct nnb__errands *porters;
 	struct nnb__budget budget; /* lends the memory of a large message while it is received and parsed */
 	uint64_t borrowed;
 	uint32_t arriving;       /* fds that are charged until the next message begins */
@@ -186,11 +194,16 @@ int nnb__send_without_fds(int sock, struct nnb__message *m);
  */
 int nnb__message_receive(int sock, struct nnb__message *m);
 
-/* Whether @fd is a socket of the kind that carries messages, so that shutdown ends every wait on it. */
-bool nnb__is_line(int fd);
+/*
+ * As nnb__get_fd, for an offer of a socket (base/offer.h): the socket. -1: the message has no more files, or this one
+ * is no offer, and is closed; then only m->failed shows which.
+ */
+int nnb__get_line(struct nnb__message *m);
 
-/* Switch off that the kernel adds the sender's credentials or pidfd to messages on @sock, which a peer has made. */
-void nnb__socket_hide_sender(int sock);
+/*
+ * Shut down @sock, and close it: what is in its queue still, with the help of @porters. NULL: this thread closes that.
+ */
+void nnb__line_close(struct nnb__errands *porters, int sock);
 
 /*
  * Limit how long nnb__message_receive waits for each packet on @sock, and nnb__message_send for room; 0: no limit. A

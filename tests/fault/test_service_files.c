@@ -7,6 +7,8 @@
  */
 #include "service_helpers.h"
 
+#include "nnb/buffer.h"
+#include "nnb/fence.h"
 #include "nnb/memory.h"
 
 #include <dirent.h>
@@ -20,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 
 enum { N = 64, SERVICE = 64979, APP = 64980, PAGE = 4096, HELD_MOST = 16, NEVER_MS = 30000, LIMIT = 16 };
 #define MS UINT64_C(1000000)
@@ -35,13 +38,23 @@ static void fuse_reply(int fd, uint64_t unique, const void *data, size_t bytes)
 	must(writev(fd, parts, data ? 2 : 1) > 0);
 }
 
-/* Serve one file, "page". A READ is never answered, nor a FLUSH unless @flushes. */
-static _Noreturn void fuse_serve(int fd, bool flushes)
+/*
+ * What is never answered besides READ. WRITES: what is written stays in memory until it is sent by WRITE (a writeback
+ * cache), for which closing a file waits, also one that was sent and never received.
+ */
+enum never { NOTHING, FLUSHES, WRITES };
+
+/* Serve one file, "page". */
+static _Noreturn void fuse_serve(int fd, enum never never)
 {
 	static uint64_t request[(1 << 17) / sizeof(uint64_t)];
 	const struct fuse_in_header *head = (const void *)request;
 	struct fuse_attr attr = { .nlink = 1, .uid = APP, .gid = APP, .blksize = PAGE };
-	const struct fuse_init_out begun = { .major = 7, .minor = 31, .max_write = 1 << 16, .max_background = 16 };
+	const struct fuse_init_out begun = { .major = 7,
+		                             .minor = 31,
+		                             .flags = never == WRITES ? FUSE_WRITEBACK_CACHE : 0,
+		                             .max_write = 1 << 16,
+		                             .max_background = 16 };
 	const struct fuse_open_out opened = { .fh = 1 };
 	const struct fuse_statfs_out system = { .st = { .bsize = PAGE } };
 
@@ -68,7 +81,8 @@ static _Noreturn void fuse_serve(int fd, bool flushes)
 			fuse_reply(fd, head->unique, &system, sizeof(system));
 		else if (head->opcode == FUSE_OPEN)
 			fuse_reply(fd, head->unique, &opened, sizeof(opened));
-		else if (head->opcode == FUSE_FLUSH && !flushes)
+		else if ((head->opcode == FUSE_FLUSH && never == FLUSHES) ||
+		         (head->opcode == FUSE_WRITE && never == WRITES))
 			continue;
 		else if (head->opcode != FUSE_READ && head->opcode != FUSE_FORGET && head->opcode != FUSE_INTERRUPT)
 			fuse_reply(fd, head->unique, NULL, 0);
@@ -87,7 +101,7 @@ static void become(uid_t user)
  * Mount the file system on @dir with @more options, for this process and its children, and serve it. The server; -1: we
  * may not.
  */
-static pid_t fuse_start(const char *dir, bool flushes, const char *more)
+static pid_t fuse_start(const char *dir, enum never never, const char *more)
 {
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	char options[128];
@@ -103,7 +117,7 @@ static pid_t fuse_start(const char *dir, bool flushes, const char *more)
 	pid = fork();
 	if (!pid) {
 		become(APP);
-		fuse_serve(fd, flushes);
+		fuse_serve(fd, never);
 	}
 	must(pid > 0);
 	close(fd);
@@ -198,6 +212,60 @@ static void queues_hold(const struct msghdr *m)
 		}
 }
 
+/* ---- messages with files that do not belong there ---- */
+
+enum how {
+	IN_PLACE,  /* of each file of the message */
+	BESIDE,    /* one more, which is not announced */
+	ANNOUNCED, /* one more, which the header announces */
+	CUT,       /* in place; and the header announces more than come */
+	N_HOWS
+};
+
+static int foreign = -1; /* the file that goes into each message from now on */
+static enum how foreign_how;
+
+/* The header of a message (nnburstd(8)). */
+struct header {
+	uint32_t magic;
+	uint16_t type, flags;
+	uint32_t bytes, n_fds;
+};
+
+static ssize_t foreign_send(int sock, const struct msghdr *m, int flags)
+{
+	static _Thread_local union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(64 * sizeof(int))];
+	} control;
+	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	struct msghdr changed = *m;
+	struct iovec parts[4];
+	struct header h;
+	int fds[64];
+	size_t n;
+
+	if (!c || c->cmsg_type != SCM_RIGHTS || m->msg_iovlen > N_OF(parts) || m->msg_iov[0].iov_len != sizeof(h))
+		return real_sendmsg(sock, m, flags);
+	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	must(n + 1 <= N_OF(fds));
+	memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	for (size_t i = 0; i < n; i++)
+		fds[i] = foreign_how == IN_PLACE || foreign_how == CUT ? foreign : fds[i];
+	if (foreign_how == BESIDE || foreign_how == ANNOUNCED)
+		fds[n++] = foreign;
+	memcpy(parts, m->msg_iov, m->msg_iovlen * sizeof(parts[0]));
+	memcpy(&h, parts[0].iov_base, sizeof(h));
+	h.n_fds += foreign_how == ANNOUNCED ? 1 : foreign_how == CUT ? 300 : 0;
+	parts[0].iov_base = &h;
+	control.head = (struct cmsghdr){ CMSG_LEN(n * sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+	memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
+	changed.msg_iov = parts;
+	changed.msg_control = &control;
+	changed.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	return real_sendmsg(sock, &changed, flags);
+}
+
 /* Replaces the C library's sendmsg: the library's messages go through here. */
 __attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct msghdr *m, int flags)
 {
@@ -205,7 +273,24 @@ __attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct ms
 		find_sendmsg();
 	if (holds_queues)
 		queues_hold(m);
-	return real_sendmsg(sock, m, flags);
+	return foreign >= 0 ? foreign_send(sock, m, flags) : real_sendmsg(sock, m, flags);
+}
+
+/* Send @file with a message on @sock, as of a client that opens a channel. 0 or the errno. */
+static int file_send(int sock, int file)
+{
+	const struct header h = { 0x43424e4e, 2, 0, 0, 1 };
+	struct iovec part = { (void *)(uintptr_t)&h, sizeof(h) };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	const struct msghdr m = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
+
+	memcpy(CMSG_DATA(&control.head), &file, sizeof(file));
+	return real_sendmsg(sock, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
 static struct nnb_client *opened(const char *socket_path)
@@ -295,22 +380,165 @@ static _Noreturn void scene_pool(const char *socket_path, const char *path)
 	scene_stay();
 }
 
-/* A cache file that never answers when it is closed. */
-static _Noreturn void scene_flush(const char *socket_path, const char *path)
+/* The messages that carry files. */
+enum carrier { EVENTS, CHANNEL, MODEL, LARGE_MODEL, CACHE, POOL, BURST, SLOT, FENCE, BUFFER, N_CARRIERS };
+enum { CARRIED = N_CARRIERS * N_HOWS };
+
+static struct nnb_client *opened_for(const char *socket_path)
+{
+	const struct nnb_client_config config = { .socket = socket_path, .timeout_ns = 5000 * MS };
+	struct nnb_client *client = NULL;
+
+	nnb_client_open(&client, &config, NULL);
+	return client;
+}
+
+/* A process of user APP + 1 + @i sends one such message. What comes of it is its own affair. */
+static void file_carry(const char *socket_path, int file, enum carrier what, enum how how)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1), *large = vector_model(NNB_ADD, N, 1);
+	const struct nnb_cache cache = {
+		.model_files = &file, .data_files = &file, .n_model_files = 1, .n_data_files = 1
+	};
+	const struct nnb_buffer_role role = { 0, 0, 1 };
+	const struct nnb_buffer_desc kept = { .inputs = &role, .n_inputs = 1 };
+	struct nnb_client *client = what == EVENTS ? NULL : opened_for(socket_path);
+	struct nnb_remote_buffer *buffer;
+	struct nnb_remote *remote = NULL, *other;
+	struct nnb_service_counts counts;
+	struct nnb_burst *burst = NULL;
+	struct nnb_fenced *fenced;
+	struct io io;
+	int fence, signalled;
+
+	must(what == EVENTS || client);
+	io_init(&io, N);
+	while (what == LARGE_MODEL && large->n_operands < 4000) /* of no use, but more than a packet */
+		must(nnb_model_operand(large, &(struct nnb_operand){ .type = NNB_FLOAT32 }) >= 0);
+	if (what > CHANNEL)
+		must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	if (what == SLOT)
+		must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
+	foreign_how = how;
+	foreign = file;
+	if (what == EVENTS)
+		opened_for(socket_path);
+	else if (what == CHANNEL)
+		nnb_client_counts(client, &counts, NULL);
+	else if (what == MODEL || what == LARGE_MODEL)
+		nnb_remote_prepare(client, what == MODEL ? m : large, &ordinary, NULL, &other, NULL);
+	else if (what == CACHE)
+		nnb_remote_prepare(client, m, &ordinary, &cache, &other, NULL);
+	else if (what == POOL)
+		nnb_remote_execute(remote, &io.call, &io.answer, NULL);
+	else if (what == BURST)
+		nnb_remote_burst(remote, NULL, &burst, NULL);
+	else if (what == SLOT)
+		nnb_burst_execute(burst, &io.call, &io.answer, NULL);
+	else if (what == FENCE && !nnb_fence_new(&signalled) && !nnb_fence_signal(signalled, false))
+		nnb_remote_execute_fenced(remote, &io.call,
+		                          &(struct nnb_fenced_how){ .wait_for = &signalled, .n_wait_for = 1 }, &fenced,
+		                          &fence, NULL);
+	else if (what == BUFFER && !nnb_remote_buffer_new(&buffer, client, &remote, 1, &kept, false, NULL))
+		nnb_remote_buffer_copy_from(buffer, nnb_pool_memory(io.pool), 0, NULL, NULL);
+	foreign = -1;
+}
+
+/* Each message that carries files, with a file that never answers when it is closed. */
+static _Noreturn void scene_carriers(const char *socket_path, const char *path)
+{
+	for (int i = 0; i < CARRIED; i++) {
+		pid_t pid = fork();
+		int file;
+
+		must(pid >= 0);
+		if (pid)
+			continue;
+		become((uid_t)(APP + 1 + i));
+		file = open(path, O_RDWR | O_CLOEXEC);
+		must(file >= 0);
+		file_carry(socket_path, file, (enum carrier)(i / N_HOWS), (enum how)(i % N_HOWS));
+		scene_report('C');
+		scene_stay();
+	}
+	scene_stay();
+}
+
+static struct nnb_remote *executes;
+
+static void *execute(void *arg)
+{
+	struct io *io = arg;
+
+	nnb_remote_execute(executes, &io->call, &io->answer, NULL);
+	return NULL;
+}
+
+static bool is_connected_socket(int fd)
+{
+	struct sockaddr_storage at;
+	socklen_t size = sizeof(at);
+
+	return !getpeername(fd, (struct sockaddr *)&at, &size) && at.ss_family == AF_UNIX;
+}
+
+/*
+ * Files lie in the queues of all sockets of a client, one of which the service reads after an execution only. Nobody
+ * else has them, and their pages are never written back.
+ */
+static _Noreturn void scene_leftovers(const char *socket_path, const char *path)
 {
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
 	struct nnb_remote *remote;
 	struct nnb_client *client;
-	struct nnb_cache cache = { .n_model_files = 1, .n_data_files = 1 };
-	int file;
+	struct nnb_burst *burst;
+	static char page[PAGE];
+	pthread_t thread;
+	struct io io;
+	int dirty, sent = 0;
 
 	become(APP);
 	client = opened(socket_path);
+	must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
+	io_init(&io, N);
+	executes = remote;
+	must(pthread_create(&thread, NULL, execute, &io) == 0);
+	dirty = open(path, O_RDWR | O_CLOEXEC);
+	must(dirty >= 0);
+	usleep(300 * 1000); /* the execution has begun, and does not end */
+	for (int fd = 3; fd < 64; fd++) {
+		int file;
+
+		if (!is_connected_socket(fd))
+			continue;
+		file = open(path, O_RDWR | O_CLOEXEC);
+		must(file >= 0);
+		sent += file_send(fd, file) == 0;
+		close(file);
+	}
+	must(pwrite(dirty, page, PAGE, 0) == PAGE);
+	scene_report((char)sent);
+	scene_stay();
+}
+
+/* Connections that the service has not accepted take no file, where the kernel can refuse it (Linux 6.16). */
+static _Noreturn void scene_backlog(const char *socket_path, const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int file, refused = 0;
+
+	become(APP);
+	strcpy(at.sun_path, socket_path);
 	file = open(path, O_RDWR | O_CLOEXEC);
 	must(file >= 0);
-	cache.model_files = cache.data_files = &file;
-	scene_report('C');
-	nnb_remote_prepare(client, m, &ordinary, &cache, &remote, NULL);
+	for (int i = 0; i < 20; i++) {
+		int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+		must(sock >= 0 && connect(sock, (const struct sockaddr *)&at, sizeof(at)) == 0);
+		refused += file_send(sock, file) == EPERM;
+	}
+	scene_report((char)refused);
 	scene_stay();
 }
 
@@ -323,7 +551,7 @@ struct fixture {
 	struct child app;
 };
 
-static int set_up_with(void **state, bool flushes, const char *more)
+static int set_up_with(void **state, enum never never, const char *more)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -332,7 +560,7 @@ static int set_up_with(void **state, bool flushes, const char *more)
 	snprintf(f->dir, sizeof(f->dir), "%s/fuse", f->s.dir);
 	snprintf(f->page, sizeof(f->page), "%s/page", f->dir);
 	assert_int_equal(mkdir(f->dir, 0755), 0);
-	f->server = fuse_start(f->dir, flushes, more);
+	f->server = fuse_start(f->dir, never, more);
 	if (f->server > 0)
 		service_run_as(&f->s, SERVICE);
 	service_admit_other_users(&f->s);
@@ -341,18 +569,23 @@ static int set_up_with(void **state, bool flushes, const char *more)
 
 static int set_up(void **state)
 {
-	return set_up_with(state, true, "");
+	return set_up_with(state, NOTHING, "");
 }
 
 /* Other users may enter the file system, too. */
 static int set_up_for_all(void **state)
 {
-	return set_up_with(state, true, ",allow_other");
+	return set_up_with(state, NOTHING, ",allow_other");
 }
 
 static int set_up_without_flush(void **state)
 {
-	return set_up_with(state, false, "");
+	return set_up_with(state, FLUSHES, ",allow_other");
+}
+
+static int set_up_without_write(void **state)
+{
+	return set_up_with(state, WRITES, ",allow_other");
 }
 
 /* End the file system: then all that waits for its pages ends, too. */
@@ -538,26 +771,118 @@ static void a_pool_in_a_file_system_of_an_app(void **state)
 	nnb_model_free(m);
 }
 
-/* A thread of the service waits for ever for the file that it closes. The service is killed, and a new one starts. */
-static void a_file_is_never_closed(void **state)
+enum { KILL_NS = 1000 * 1000 * 1000 };
+
+/* The process of the service must be gone soon after SIGKILL. */
+static void service_dies_in_time(struct fixture *f)
+{
+	uint64_t began = now_ns();
+
+	service_kill(&f->s);
+	print_message("the kill took %ju ms\n", (uintmax_t)((now_ns() - began) / MS));
+	assert_true(now_ns() - began < KILL_NS);
+}
+
+/* Start the service, and have all messages sent; other apps have what they had. */
+static void carriers_send(struct fixture *f, struct nnb_model *m)
+{
+	service_start(&f->s, OPTIONS("--app-identity", "uid", "--subuid", "none"));
+	visit_service(&f->s, m, N);
+	child_start(&f->app, "carriers", &f->s, f->page);
+	for (int i = 0; i < CARRIED; i++)
+		assert_int_equal(app_says(f), 'C');
+	visit_service(&f->s, m, N);
+}
+
+static void files_that_are_never_closed(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
-	pid_t stuck;
 
-	app_begin(f, "flush");
-	assert_int_equal(app_says(f), 'C');
-	service_comes_into(&f->s, SYS_close); /* it has the file, and waits for the answer to FLUSH */
-	visit_service(&f->s, m, N);
-	stuck = f->s.pid;
-	kill(stuck, SIGKILL);
-	f->s.pid = 0;
+	if (f->server < 0)
+		skip();
+	carriers_send(f, m);
+	service_stops_in_time(f);
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	visit_service(&f->s, m, N);
-	print_message("the service before has %s\n", waitpid(stuck, NULL, WNOHANG) ? "ended" : "not ended yet");
-	app_end(f);
-	waitpid(stuck, NULL, 0);
 	nnb_model_free(m);
+}
+
+static void a_service_is_killed_beside_files_that_are_never_closed(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	if (f->server < 0)
+		skip();
+	carriers_send(f, m);
+	service_dies_in_time(f);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+}
+
+/* A client has files in the queues of its sockets, and an execution under way. */
+static void leftovers_send(struct fixture *f, struct nnb_model *m)
+{
+	int sent;
+
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	atomic_store(&f->s.gate->hold_runs, 1);
+	child_start(&f->app, "leftovers", &f->s, f->page);
+	sent = app_says(f);
+	atomic_store(&f->s.gate->hold_runs, 0);
+	print_message("%d files are in queues\n", sent);
+	assert_true(sent >= 4); /* life line, events, channel, and the burst's line */
+	visit_service(&f->s, m, N);
+}
+
+static void files_that_are_never_received(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	if (f->server < 0)
+		skip();
+	leftovers_send(f, m);
+	service_stops_in_time(f);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+}
+
+static void a_service_is_killed_beside_files_that_are_never_received(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	if (f->server < 0)
+		skip();
+	leftovers_send(f, m);
+	service_dies_in_time(f);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+}
+
+static void files_on_connections_that_are_not_accepted(void **state)
+{
+	struct fixture *f = *state;
+	int refused;
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	kill(f->s.pid, SIGSTOP);
+	child_start(&f->app, "backlog", &f->s, f->page);
+	refused = app_says(f);
+	kill(f->s.pid, SIGCONT);
+	print_message("%d of 20 files were refused\n", refused);
+	assert_true(refused == 20 || refused == 0); /* 0: before Linux 6.16 */
+	if (refused)
+		service_stops_in_time(f);
+	else
+		service_kill(&f->s);
 }
 
 /* A file beyond RLIMIT_FSIZE is an error of that file. */
@@ -599,15 +924,26 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_cache_file_whose_lock_is_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stop_while_a_cache_file_is_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_pool_in_a_file_system_of_an_app, set_up_for_all, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_is_never_closed, set_up_without_flush, tear_down),
+		cmocka_unit_test_setup_teardown(files_that_are_never_closed, set_up_without_flush, tear_down),
+		cmocka_unit_test_setup_teardown(a_service_is_killed_beside_files_that_are_never_closed,
+		                                set_up_without_flush, tear_down),
+		cmocka_unit_test_setup_teardown(files_that_are_never_received, set_up_without_write, tear_down),
+		cmocka_unit_test_setup_teardown(a_service_is_killed_beside_files_that_are_never_received,
+		                                set_up_without_write, tear_down),
+		cmocka_unit_test_setup_teardown(files_on_connections_that_are_not_accepted, set_up_without_write,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_is_beyond_the_limit, set_up, tear_down),
 	};
 
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		if (!strcmp(argv[2], "queues"))
 			scene_queues(argv[3], argv[4]);
-		if (!strcmp(argv[2], "flush"))
-			scene_flush(argv[3], argv[4]);
+		if (!strcmp(argv[2], "carriers"))
+			scene_carriers(argv[3], argv[4]);
+		if (!strcmp(argv[2], "leftovers"))
+			scene_leftovers(argv[3], argv[4]);
+		if (!strcmp(argv[2], "backlog"))
+			scene_backlog(argv[3], argv[4]);
 		if (!strcmp(argv[2], "pool"))
 			scene_pool(argv[3], argv[4]);
 		scene_cache(argv[3], argv[4]);

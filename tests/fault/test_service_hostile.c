@@ -28,6 +28,7 @@ enum { N = 64, BODY_MAX = 1 << 16, FDS_MAX = 600, PACKET_FDS = 253 };
 enum {
 	HELLO = 1,
 	CHANNEL,
+	EVENTS = 4,
 	COUNTS = 16,
 	SUPPORTED,
 	PREPARE,
@@ -213,8 +214,6 @@ struct evil {
 	uint64_t seed;
 	struct sockaddr_un at;
 	int life, events, line;
-	int their_line; /* the service's end of the line, if keeps_lines */
-	bool keeps_lines;
 	int channels[SOCKETS_MAX];
 	unsigned n_channels;
 	uint32_t model_id, burst_id, buffer_id;
@@ -267,10 +266,16 @@ static int connected(const struct evil *e)
 	return fd;
 }
 
-/* A pair of sockets, whose first end belongs to the client. */
+/* A socket, and the offer of its other end: one that listens, and to which the first is connected. */
 static bool pair(int ret[2])
 {
-	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret) == 0;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t size = sizeof(at);
+
+	for (int i = 0; i < 2; i++)
+		ret[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	return !bind(ret[1], (struct sockaddr *)&at, sizeof(at.sun_family)) && !listen(ret[1], 1) &&
+	       !getsockname(ret[1], (struct sockaddr *)&at, &size) && !connect(ret[0], (struct sockaddr *)&at, size);
 }
 
 static int introduce(struct evil *e)
@@ -283,16 +288,21 @@ static int introduce(struct evil *e)
 	if (e->life < 0 || !pair(ends))
 		return -1;
 	begin(&e->out, HELLO);
-	put_u32(&e->out, 8);
+	put_u32(&e->out, 9);
 	put_u32(&e->out, NNB_HAL_1_3);
 	put_text(&e->out, "evil");
-	put_fd(&e->out, ends[1]);
 	send_out(e->life, &e->out);
+	status = answer(e->life, e->patience);
+	if (status == NNB_STATUS_NONE) {
+		begin(&e->out, EVENTS);
+		put_fd(&e->out, ends[1]);
+		send_out(e->life, &e->out);
+		status = answer(e->life, e->patience);
+	}
 	close(ends[1]);
 	if (e->events >= 0)
 		close(e->events);
 	e->events = ends[0];
-	status = answer(e->life, e->patience);
 	return status;
 }
 
@@ -314,11 +324,10 @@ static void introduce_as(struct evil *e, uint32_t version, bool hal, bool more)
 	put_text(&e->out, "other");
 	if (more)
 		put_u64(&e->out, version);
-	put_fd(&e->out, e->pool.fds[0]);
 	must(send_out(fd, &e->out));
 	n = receive(fd, buf, sizeof(buf) - 1, PROMPT);
 	must(n > (int)sizeof(struct header) + 8);
-	snprintf(sentence, sizeof(sentence), "the service speaks version 8 of the protocol, and not %u", version);
+	snprintf(sentence, sizeof(sentence), "the service speaks version 9 of the protocol, and not %u", version);
 	must(memmem(buf, (size_t)n, sentence, strlen(sentence)));
 	close(fd);
 }
@@ -526,9 +535,7 @@ static void call_sent(struct evil *e, uint16_t type)
 {
 	if (type != BURST)
 		return;
-	e->their_line = e->out.fds[e->out.n_fds - 1];
-	if (!e->keeps_lines)
-		close(e->their_line);
+	close(e->out.fds[e->out.n_fds - 1]);
 }
 
 /* Send a valid call, and wait for its answer. */
@@ -805,13 +812,18 @@ static void never_reads_answers(struct evil *e)
 			break;
 }
 
-/* The client connects both ends, so that its answers come back to it as calls. */
+/*
+ * The client offers a connected socket, of which it would keep a duplicate; and its own end, so that answers would
+ * come back as calls.
+ */
 static void calls_itself(struct evil *e)
 {
-	int ends[2];
+	int ends[2], connected_ends[2];
 
 	must(pair(ends));
-	must(offer_channel(e, ends[0]) == 0);
+	must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, connected_ends) == 0);
+	must(offer_channel(e, connected_ends[1]) == NNB_STATUS_INVALID_ARGUMENT);
+	must(offer_channel(e, ends[0]) == NNB_STATUS_INVALID_ARGUMENT);
 	must(offer_channel(e, ends[1]) == 0);
 	begin(&e->out, ANSWER);
 	put_u32(&e->out, 0);
@@ -1429,7 +1441,7 @@ static void speaks_other_versions(struct evil *e)
 {
 	introduce_as(e, 3, false, false);
 	introduce_as(e, 6, true, false);
-	introduce_as(e, 9, true, true);
+	introduce_as(e, 10, true, true);
 }
 
 /*
@@ -1852,15 +1864,6 @@ static void expect_end(int sock)
 	must(recv(sock, buf, sizeof(buf), 0) <= 0);
 }
 
-/* The options of a socket are those of all its duplicates. */
-static void take_limits_off(int sock)
-{
-	const struct timeval none = { 0 };
-
-	must(setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none)) == 0);
-	must(setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none)) == 0);
-}
-
 /*
  * In a process of its own: execute asynchronously, and do not read the events, until the service closes the
  * connection. A slow service may reach its limit of executions before the events fill their socket: then go on.
@@ -1899,9 +1902,7 @@ static void stall(struct evil *e, const char *socket_path)
 	must(send_packet(other.life, &h, NULL, 0, e->pool.fds, 1)); /* the second fd never comes */
 	h.type = SUPPORTED;
 	must(send_packet(other.channels[0], &h, NULL, 0, e->pool.fds, 1));
-	e->keeps_lines = true;
 	must(call(e, BURST, PROMPT) == NNB_STATUS_NONE);
-	take_limits_off(e->their_line);
 	write_request(e, 0);
 	must(receive_query(e, PROMPT));
 	must(read_result(e, PROMPT) == NNB_STATUS_GENERAL_FAILURE);

@@ -26,7 +26,7 @@ struct header {
 	uint32_t bytes, n_fds;
 };
 
-enum { MAGIC = 0x43424e4e, HELLO = 1, CHANNEL = 2, PROTOCOL = 8 };
+enum { MAGIC = 0x43424e4e, HELLO = 1, CHANNEL = 2, PROTOCOL = 9 };
 
 /* Returns the child's pid, or 0 in the child. @pid: 0, or the one that the child must have. */
 static pid_t fork_as(pid_t pid)
@@ -76,7 +76,7 @@ static bool read_nothing(int sock)
 	const struct {
 		struct header h;
 		uint32_t version, hal, name_bytes;
-	} hello = { { MAGIC, HELLO, 0, 12, 1 }, PROTOCOL, 0, 0 };
+	} hello = { { MAGIC, HELLO, 0, 12, 0 }, PROTOCOL, 0, 0 };
 	const struct header call = { MAGIC, CHANNEL, 0, 0, 1 };
 	const struct timeval patience = { .tv_usec = 300000 };
 	struct {
@@ -86,7 +86,7 @@ static bool read_nothing(int sock)
 	int pair[2];
 	bool sent = !setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) &&
 	            !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) &&
-	            send_with_fd(sock, &hello, sizeof(hello), pair[0]) &&
+	            send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) &&
 	            recv(sock, &answer, sizeof(answer), MSG_PEEK) == sizeof(answer) && !answer.status;
 
 	while (sent && send_with_fd(sock, &call, sizeof(call), pair[0]))

@@ -566,14 +566,17 @@ static void says_nothing(void)
 	}
 }
 
-/* Send a packet of the protocol of nnburstd(8), with one descriptor. */
+/* Of the protocol of nnburstd(8). */
+struct packet_header {
+	uint32_t magic;
+	uint16_t type, flags;
+	uint32_t bytes, n_fds;
+};
+
+/* Send a packet with one descriptor. */
 static bool packet_send(int sock, uint16_t type, uint32_t n_fds, int fd)
 {
-	struct {
-		uint32_t magic;
-		uint16_t type, flags;
-		uint32_t bytes, n_fds;
-	} header = { 0x43424e4e, type, 0, 0, n_fds };
+	struct packet_header header = { 0x43424e4e, type, 0, 0, n_fds };
 	struct iovec iov = { &header, sizeof(header) };
 	union {
 		struct cmsghdr align;
@@ -587,10 +590,26 @@ static bool packet_send(int sock, uint16_t type, uint32_t n_fds, int fd)
 	return sendmsg(sock, &msg, MSG_NOSIGNAL) >= 0;
 }
 
-/* A hello that comes in as many packets as it has descriptors, and is none in the end. */
+/* Introduce this client, which can send descriptors from then on. */
+static bool is_let_in(int sock)
+{
+	const struct {
+		struct packet_header head;
+		uint32_t version, hal, name_bytes;
+	} hello = { { 0x43424e4e, 1, 0, 12, 0 }, 9, 0, 0 };
+	struct {
+		struct packet_header head;
+		uint32_t status;
+	} answer;
+
+	return send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) >= 0 &&
+	       recv(sock, &answer, sizeof(answer), 0) == sizeof(answer) && !answer.status;
+}
+
+/* A channel that comes in as many packets as it has descriptors, and is none in the end. */
 static void trickles(void)
 {
-	enum { HELLO = 1, MORE = 65 };
+	enum { CHANNEL = 2, MORE = 65 };
 	int fd = memfd_create("trickled", MFD_CLOEXEC);
 
 	for (unsigned n = 1;; n++, report_round(n)) {
@@ -599,7 +618,7 @@ static void trickles(void)
 
 		if (sock < 0)
 			continue;
-		if (packet_send(sock, HELLO, TRICKLED, fd)) {
+		if (is_let_in(sock) && packet_send(sock, CHANNEL, TRICKLED, fd)) {
 			unsigned sent = 1;
 
 			while (sent < TRICKLED && packet_send(sock, MORE, 1, fd))

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # errand.sh -- for mutate.sh: the workers, and their test, which as root has files that keep a worker asleep.
 mutated=(runtime/memory/errand.c)
-others=(runtime/base/sys.c)
+others=(runtime/base/{offer,sys}.c runtime/memory/arrival.c)
 tests=(tests/unit/test_errand.c)
 flags=("-I$tree/runtime/include" "-I$tree/runtime" "-I$tree/tests")
 link=(-lcmocka -lpthread)

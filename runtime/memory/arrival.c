@@ -1,0 +1,183 @@
+/*
+ * arrival.c -- receives what a client sends with files, in a process that works for that app alone.
+ *
+ * TRUST     The files may be anything. What is asked about a file in a file system may wait for that file system, and
+ *           so may closing it. Nothing of what passes waits when it is closed: files in memory, files of file systems
+ *           that this kernel serves by itself, eventfds, dma-bufs, and sockets that no other process had before.
+ * PROGRESS  A socket that is held has been shut down once, by the service or by its client; then nothing more can be
+ *           put into its queue. Once it is also empty, closing it waits for nothing, whoever is last. It is looked at
+ *           EMPTY_MS later, and again, until the service has emptied it. SO_PASSCRED has the kernel show of any
+ *           message, also of an empty one, that it is there: at the end of a socket it shows nothing.
+ */
+#include "memory/arrival.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/offer.h"
+#include "base/sys.h"
+#include "base/vector.h"
+
+enum { EMPTY_MS = 50 };
+#define MS UINT64_C(1000000)
+
+/* ---- files ---- */
+
+/*
+ * File systems that this kernel serves by itself, from memory or from disks that it has. In another one, of FUSE or
+ * NFS, say, also mapping and unmapping may wait for its server, with the lock held on the memory map of the whole
+ * process; a stacked one (overlayfs) may lie over such a file.
+ */
+static const uint32_t of_kernel[] = { TMPFS_MAGIC,     RAMFS_MAGIC,       EXT4_SUPER_MAGIC,
+	                              XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC };
+
+static bool is_of_kernel(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	if ((uint32_t)fs.f_type == DMA_BUF_MAGIC)
+		return true;
+	for (unsigned i = 0; i < sizeof(of_kernel) / sizeof(of_kernel[0]); i++)
+		if ((uint32_t)fs.f_type == of_kernel[i])
+			return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	return false;
+}
+
+/* Put what the service gets for @fd into @ret. False: nothing can come in its place. */
+static bool file_judge(int fd, struct nnb__arrival *ret)
+{
+	bool is_in_memory = fcntl(fd, F_GET_SEALS) >= 0, is_offer = !is_in_memory && nnb__is_offer(fd);
+	int sock = is_offer ? nnb__offer_accept(fd) : -1;
+
+	if (sock >= 0) {
+		close(fd);
+		ret->lines[ret->n_lines++] = ret->fds[ret->n++] = sock;
+		return true;
+	}
+	if (is_in_memory || (!is_offer && (nnb__is_eventfd(fd) || is_of_kernel(fd)))) {
+		ret->fds[ret->n++] = fd;
+		return true;
+	}
+	ret->refused[ret->n_refused++] = fd;
+	/* an epoll has no size, no seals and no bytes, cannot be mapped, and is no fence and no socket */
+	sock = epoll_create1(EPOLL_CLOEXEC);
+	if (sock >= 0)
+		ret->fds[ret->n++] = sock;
+	return sock >= 0;
+}
+
+void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, struct nnb__arrival *ret)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int) * NNB__ARRIVAL_FDS)];
+	} control;
+	struct iovec iov = { data, room };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int fds[NNB__ARRIVAL_FDS];
+	uint32_t n = 0;
+
+	ret->n = ret->n_lines = ret->n_refused = 0;
+	ret->lost = false;
+	if (most) {
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_LEN(sizeof(int) * (most < NNB__ARRIVAL_FDS ? most : NNB__ARRIVAL_FDS));
+	}
+	do
+		ret->bytes = recvmsg(sock, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (ret->bytes < 0 && errno == EINTR);
+	if (ret->bytes < 0) {
+		ret->bytes = -errno;
+		return;
+	}
+	ret->lost = m.msg_flags & MSG_CTRUNC;
+	if (m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_level == SOL_SOCKET &&
+	    control.head.cmsg_type == SCM_RIGHTS) {
+		n = (uint32_t)((control.head.cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(fds, CMSG_DATA(&control.head), n * sizeof(int));
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!file_judge(fds[i], ret))
+			ret->bytes = -EMFILE;
+	if (m.msg_flags & MSG_TRUNC)
+		ret->bytes = -EMSGSIZE;
+}
+
+/* ---- sockets ---- */
+
+int nnb__held_add(struct nnb__held *held, int sock)
+{
+	if (!NNB__RESERVE(held->at, held->room, held->n + 1, 8))
+		return -ENOMEM;
+	held->at[held->n++] = (struct pollfd){ .fd = sock }; /* tells of its end only */
+	return 0;
+}
+
+/* Whether a message is in the queue of @sock, which has been shut down. */
+static bool has_message(int sock)
+{
+	const int on = 1;
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+	return recvmsg(sock, &m, MSG_PEEK | MSG_DONTWAIT) > 0 || m.msg_flags & MSG_CTRUNC;
+}
+
+/* Close the sockets that have been shut down and are empty. */
+static void held_close(struct nnb__held *held)
+{
+	unsigned n = 0;
+
+	held->n_shut = 0;
+	for (unsigned i = 0; i < held->n; i++) {
+		struct pollfd p = held->at[i];
+
+		if (p.fd < 0 && !has_message(~p.fd)) {
+			close(~p.fd);
+			continue;
+		}
+		held->n_shut += p.fd < 0;
+		held->at[n++] = p;
+	}
+	held->n = n;
+}
+
+void nnb__held_wait(struct nnb__held *held, int sock)
+{
+	while (held->n) {
+		const unsigned n = held->n;
+		bool comes = false;
+
+		if (sock >= 0 && nnb__held_add(held, sock))
+			return; /* no memory: wait on the socket alone */
+		if (sock >= 0)
+			held->at[n].events = POLLIN;
+		poll(held->at, held->n, held->n_shut ? EMPTY_MS : -1);
+		comes = held->n > n && held->at[n].revents;
+		held->n = n;
+		for (unsigned i = 0; i < n; i++)
+			if (held->at[i].fd >= 0 && held->at[i].revents) {
+				held->look_at = held->n_shut++ ? held->look_at : nnb__now() + EMPTY_MS * MS;
+				held->at[i].fd = ~held->at[i].fd; /* poll passes over it */
+			}
+		if (held->n_shut && nnb__now() >= held->look_at) {
+			held_close(held);
+			held->look_at = nnb__now() + EMPTY_MS * MS;
+		}
+		if (comes)
+			return;
+	}
+}
