@@ -15,9 +15,8 @@
  *           in a packet and was never received (memory/arrival.h). So a receiver that has porters looks at each packet
  *           before it takes it from the queue, and has a porter take one that has fds. No other process can have put
  *           another packet into its place meanwhile, because the receiver's end is its own (base/offer.h), and its
- *           porters'. A peer that made a socket can keep a duplicate of it, and change its
- *           options. So a limit of time (nnb__message.until) is no option of the socket: the receiver and the sender
- *           do not block in their calls, and poll.
+ *           porters'. A limit of time (nnb__message.until) holds whatever options a socket
+ *           has: the receiver and the sender do not block in their calls, and poll.
  */
 #include "wire/protocol.h"
 
