@@ -20,10 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -727,6 +729,64 @@ static void many_apps_have_errands(void **state)
 	threads_share_workers(true, WORKERS);
 }
 
+/* ---- files of clients ---- */
+
+/* Send a byte with these files on @sock. */
+static void files_send(int sock, const int *fds, unsigned n)
+{
+	struct iovec part = { "x", 1 };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(4 * sizeof(int))];
+	} control = { .head = { CMSG_LEN(n * sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = &control,
+		            .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+
+	memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
+	assert_int_equal(sendmsg(sock, &m, 0), 1);
+}
+
+/* A file in memory and an eventfd arrive as they are, and a pipe does not; more than are wanted are told. */
+static void a_porter_receives_files(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	int ends[2], ways[2], got[4];
+	char byte = 0;
+	struct nnb__delivery d = { .parts = { { &byte, 1 } }, .fds = got, .n_fds = 3 };
+	struct stat sent, came;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(pipe2(ways, O_CLOEXEC), 0);
+	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), -EAGAIN);
+	for (uint32_t most = 3; most >= 2; most--) {
+		const int fds[] = { file_new(), eventfd(0, EFD_CLOEXEC), ways[0] };
+
+		files_send(ends[0], fds, 3);
+		d.n_fds = most;
+		assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), 1);
+		assert_int_equal(byte, 'x');
+		assert_int_equal(d.n_fds, most);
+		assert_int_equal(d.lost, most < 3);
+		assert_true(!fstat(fds[0], &sent) && !fstat(got[0], &came));
+		assert_true(sent.st_ino == came.st_ino && nnb__is_eventfd(got[1]));
+		assert_true(most < 3 || (!fstat(got[2], &came) && !S_ISFIFO(came.st_mode)));
+		for (uint32_t i = 0; i < most; i++)
+			close(got[i]);
+		close(fds[0]);
+		close(fds[1]);
+	}
+	for (int i = 0; i < 2; i++) {
+		close(ends[i]);
+		close(ways[i]);
+	}
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
 /* ---- the end ---- */
 
 /* Without a prober, errands fail, and nothing waits. The last test. */
@@ -824,7 +884,7 @@ int main(void)
 		cmocka_unit_test(workers_are_left_behind),   cmocka_unit_test(all_apps_have_a_limit),
 		cmocka_unit_test(a_trial_is_given_up),       cmocka_unit_test(some_apps_are_always_tried),
 		cmocka_unit_test(many_threads_have_errands), cmocka_unit_test(many_apps_have_errands),
-		cmocka_unit_test(the_prober_dies),
+		cmocka_unit_test(a_porter_receives_files),   cmocka_unit_test(the_prober_dies),
 	};
 	int sock, r = death_ends_all();
 
