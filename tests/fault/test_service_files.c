@@ -185,7 +185,7 @@ static void pages_map(const char *path)
 }
 
 /* The locks of the queues in the next message are held. */
-static bool holds_queues;
+static atomic_bool holds_queues;
 static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
 
 /* Not at the first message: see test_service_quotas.c. */
@@ -222,8 +222,8 @@ enum how {
 	N_HOWS
 };
 
-static int foreign = -1; /* the file that goes into each message from now on */
-static enum how foreign_how;
+static atomic_int foreign = -1; /* the file that goes into each message from now on */
+static _Atomic enum how foreign_how;
 
 /* The header of a message (nnburstd(8)). */
 struct header {
