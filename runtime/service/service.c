@@ -786,13 +786,13 @@ void nnb_service_prober_stop(int prober)
 }
 
 /*
- * The most workers of all apps together, of which half as many more may make trials (memory/errand.h). A worker takes
- * two descriptors here, and a process: all together at most a fifth of the service's own quarter of threads, and three
- * quarters of that of descriptors.
+ * The most workers of all apps together; half as many more may make trials, and twice as many more may be porters
+ * (memory/errand.h). A worker takes two descriptors here, and a process: all together at most seven tenths of the
+ * service's own quarter of descriptors, and seven sixteenths of that of threads.
  */
 static unsigned workers_most(const struct nnb_service *s)
 {
-	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 16, tasks = s->quotas[NNB__TASKS].limit / 32;
+	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 40, tasks = s->quotas[NNB__TASKS].limit / 32;
 
 	most = tasks < most ? tasks : most;
 	if (most < NNB__ERRAND_WORKERS)
