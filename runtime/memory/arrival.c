@@ -5,9 +5,9 @@
  *           so may closing it. Nothing of what passes waits when it is closed: files in memory, files of file systems
  *           that this kernel serves by itself, eventfds, dma-bufs, and sockets that no other process had before.
  * PROGRESS  A socket that is held has been shut down once, by the service or by its client; then nothing more can be
- *           put into its queue. Once it is also empty, closing it waits for nothing, whoever is last. It is looked at
- *           EMPTY_MS later, and again, until the service has emptied it. SO_PASSCRED has the kernel show of any
- *           message, also of an empty one, that it is there: at the end of a socket it shows nothing.
+ *           put into its queue. Once its queue is empty, too, no process that closes the socket waits. The worker
+ *           looks at the socket every EMPTY_MS, until the service has emptied it. With SO_PASSCRED, the kernel adds
+ *           credentials to each message, also to an empty one, and none to the end of a socket.
  */
 #include "memory/arrival.h"
 

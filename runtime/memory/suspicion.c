@@ -259,7 +259,7 @@ static bool beside_is_over(struct nnb__suspicion *s, int trial)
 	return trial == BLIND || now >= s->beside_until;
 }
 
-/* Give the trial back, as @trial. Drops the reference of the thread that had it, if there is none any more. */
+/* The calling thread, which had the trial, leaves @trial in its place. With NONE, the trial's reference is dropped. */
 static void beside_give(struct nnb__suspicion *s, int trial)
 {
 	pthread_mutex_lock(&s->lock);

@@ -483,8 +483,8 @@ static bool is_connected_socket(int fd)
 }
 
 /*
- * Files lie in the queues of all sockets of a client, one of which the service reads after an execution only. Nobody
- * else has them, and their pages are never written back.
+ * A client sends a file on each of its sockets, and closes it. The service does not read the channel before the
+ * execution on it ends, so the file stays in the queue. The file system never writes the pages of these files back.
  */
 static _Noreturn void scene_leftovers(const char *socket_path, const char *path)
 {

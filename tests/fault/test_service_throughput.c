@@ -536,7 +536,7 @@ static void dies_again_and_again(void)
 	}
 }
 
-/* A connection that the client library knows nothing of; -1: there is none. */
+/* Connect to the service without the client library. -1: there is no connection. */
 static int connected(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -606,7 +606,7 @@ static bool is_let_in(int sock)
 	       recv(sock, &answer, sizeof(answer), 0) == sizeof(answer) && !answer.status;
 }
 
-/* A channel that comes in as many packets as it has descriptors, and is none in the end. */
+/* Ask for a channel in as many packets as there are descriptors, none of which is an offer of a socket. */
 static void trickles(void)
 {
 	enum { CHANNEL = 2, MORE = 65 };

@@ -433,8 +433,8 @@ static void all_apps_have_a_limit(void **state)
 #define DIRECT_MMAP (UINT64_C(1) << 36) /* FUSE_DIRECT_IO_ALLOW_MMAP, which older headers do not have */
 
 /*
- * The server is a process of its own, and the only one that has the device: whoever waits for it is killed by no signal
- * before the device is closed, and the server ends with this process.
+ * The server is a process of its own, and only it has the device open. No signal ends a process that waits for the
+ * file system, until the device is closed. The server ends with this process, and that closes the device.
  */
 struct page_fs {
 	int mount, cached, direct; /* descriptors, the last two of one file */
@@ -749,7 +749,7 @@ static void files_send(int sock, const int *fds, unsigned n)
 	assert_int_equal(sendmsg(sock, &m, 0), 1);
 }
 
-/* A file in memory and an eventfd arrive as they are, and a pipe does not; more than are wanted are told. */
+/* A porter passes a file in memory and an eventfd on, and no pipe; it reports that more files came than were wanted. */
 static void a_porter_receives_files(void **state)
 {
 	struct nnb__errands *e = nnb__errands_of(1);

@@ -94,7 +94,7 @@ struct reading {
 	/* the relation of the ids of each column; NULL: these are no ids with a name */
 	struct named *names[COLUMNS_MOST];
 	size_t n;
-	size_t began; /* the column that the times of a row are relative to; SIZE_MAX: there is none */
+	size_t began; /* the column with a row's beginning, from which its other times count; SIZE_MAX: none */
 	bool is_time[COLUMNS_MOST], is_word[COLUMNS_MOST];
 	int64_t values[COLUMNS_MOST];
 	keeps_row *keeps; /* NULL: each row is for the page */
