@@ -50,7 +50,9 @@ NNB_PUBLIC int fstatfs(int fd, struct statfs *ret)
 	return r;
 }
 
-NNB_PUBLIC void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+/* TSan maps memory with it before TSan can be called. */
+__attribute__((no_sanitize("thread"))) NNB_PUBLIC void *mmap(void *at, size_t bytes, int prot, int flags, int fd,
+                                                             off_t offset)
 {
 	if (!(flags & MAP_ANONYMOUS) && is_fake(fd) && (uint64_t)offset + bytes > fake.bytes) {
 		errno = EINVAL; /* the kernel's own error */

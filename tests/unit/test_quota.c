@@ -172,6 +172,7 @@ static void other_processes_of_the_user_leave_less_threads(void **state)
 	int status, ends[2];
 	pid_t pid, other;
 	uid_t user = 40000 + (uid_t)getpid() % 20000; /* a user that no other test has */
+	uint64_t most;
 	char byte;
 
 	(void)state;
@@ -190,7 +191,11 @@ static void other_processes_of_the_user_leave_less_threads(void **state)
 			close(ends[1]);
 			_exit(read(ends[0], &byte, 1) != 0);
 		}
-		if (nnb__machine_threads(&name) != 59)
+		most = nnb__machine_threads(&name);
+#ifdef __SANITIZE_THREAD__ /* which may have a thread of its own in @other by now */
+		most += most == 58;
+#endif
+		if (most != 59)
 			_exit(3);
 		close(ends[1]);
 		_exit(waitpid(other, &status, 0) != other || status ? 4 : 0);
