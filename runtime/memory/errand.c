@@ -783,12 +783,12 @@ static bool worker_counts(const struct worker *w)
 	return w->state == LEFT && (w->kind != TRIALS || w->is_stuck || nnb__now() - w->began >= STUCK_NS);
 }
 
-unsigned nnb__errands_stuck(struct nnb__errands *e)
+unsigned nnb__errands_stuck(struct nnb__errands *e, unsigned *ret_left)
 {
 	unsigned n = 0;
 
 	pthread_mutex_lock(&lock);
-	left_behind(e, TRIALS);
+	*ret_left = left_behind(e, TRIALS);
 	for (int i = places[TRIALS].first; i < places[TRIALS].end; i++)
 		n += worker_counts(&e->workers[i]);
 	pthread_mutex_unlock(&lock);

@@ -71,8 +71,11 @@ struct nnb__errands *nnb__errands_mine(void); /* borrowed; NULL: none */
 /* The workers of @errands that were left behind and have not ended, but for those that make trials. */
 unsigned nnb__errands_left(struct nnb__errands *errands);
 
-/* The workers that were left behind by trials, asleep in the kernel, and have not ended. */
-unsigned nnb__errands_stuck(struct nnb__errands *errands);
+/*
+ * The workers that were left behind by trials, asleep in the kernel, and have not ended. *ret_left: with those of which
+ * it is not known yet whether they are asleep or only have no cpu.
+ */
+unsigned nnb__errands_stuck(struct nnb__errands *errands, unsigned *ret_left);
 
 /* How long a caller waits for an errand. */
 struct nnb__errand_wait {

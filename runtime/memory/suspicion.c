@@ -7,16 +7,16 @@
  *           worker sleeps for BLOCKED_NS meanwhile (a time in which it is ready and has no cpu does not count), the
  *           file's lock is held. Then its app is suspected for SUSPECTED_NS, and while it has left workers behind. If
  *           that happens to a suspected app, whose files are tried before each call, the lock was taken between the
- *           trial and the call: a strike. For COST times as long as the worker was blocked, nothing of the app may be
- *           mapped or unmapped, and for twice as many times after each further strike (up to COST << STRIKES_MAX). So
- *           the others wait for one call each time that an app becomes suspected, and for a COST-th of the time while
- *           it goes on.
+ *           trial and the call: a strike. For COST times as long as workers were blocked beside that call, nothing of
+ *           the app may be mapped or unmapped, and for twice as many times after each further strike (up to COST <<
+ *           STRIKES_MAX). So the others wait for one call each time that an app becomes suspected, and for a COST-th
+ *           of the time while it goes on.
  * TEARS     A signal handler replaces a torn mapping, and cannot try the file before. It is watched as a call is, and
  *           a slow one is remembered.
- * CONCURRENCY  Any thread. The lock of a suspicion guards who ends the trial beside a call. The lock of the list
- *           guards the list of apps and their errands. Neither is held for a call that takes long, and the second one
- *           is never taken under the first. References are atomic; the last is dropped under the list's lock. Times
- *           are atomic, and hints: relaxed.
+ * CONCURRENCY  Any thread. The lock of a suspicion guards the trial beside a call, so that one thread takes what it
+ *           has found, and what follows from that. The lock of the list guards the list of apps and their errands.
+ *           Neither is held for a call that takes long, and the second one is never taken under the first. References
+ *           are atomic; the last is dropped under the list's lock. Times are atomic, and hints: relaxed.
  * FLIGHTS   A call under way is a flight, in a place of its app; a signal handler can begin one. (1) begin: claim
  *           the place, (1a) fence, store the fd, then the time, release; (2) the watcher loads the time, acquire, then
  *           the fd, duplicates it, and loads the time again: the same time => the call had not ended, so the fd was
@@ -26,8 +26,9 @@
  * WAITS     No thread waits for a trial beside a call, unless it asks (nnb__suspicion_await): the watcher takes its
  *           answer, or gives it up WAIT_NS after the call, also after the app is gone.
  * CRASH     If workers end or cannot be started (errand.c), no file is known to be held: all trials find a free lock.
- *           If no worker is free, nothing is judged. An app whose workers for trials were all left behind, asleep in
- *           the kernel, holds locks: each slow call of it is taken for blocked, for as long as it took.
+ *           If no worker is free, nothing is judged, and no slow call either while the process has no free file
+ *           descriptor: to try a file takes a duplicate. An app whose workers for trials were all left behind, asleep
+ *           in the kernel, holds locks: each slow call of it is taken for blocked, for as long as it took.
  */
 #include "memory/suspicion.h"
 
@@ -82,14 +83,22 @@ struct nnb__suspicion {
 	struct {
 		_Atomic uint64_t began; /* 0: free; CLAIMED */
 		_Atomic int fd;
-		uint64_t judged; /* the last call here beside which a lock was held: when it began. Under the lock */
+		/* Under the lock, of the last call here beside which a lock was held: */
+		uint64_t judged;  /* when it began */
+		uint64_t blocked; /* for how long workers were blocked beside it */
+		uint64_t cost; /* for how many times as long nothing may be mapped. 0: it has made the app suspected */
 	} flights[FLIGHTS];
 	int looking; /* the trial of nnb__suspicion_look, or NONE; its caller's */
 
 	_Atomic uint64_t suspected_until, refused_until;
 	_Atomic uint64_t tore_until; /* SUSPECTED_NS after the last slow tear */
 	_Atomic uint32_t strikes;    /* since the app is suspected */
-	atomic_bool leaves;          /* perhaps it has left workers behind, asleep in the kernel; a hint: relaxed */
+	/*
+	 * How many trials may have left a worker behind; and after so many of these, no worker was left any more. Equal:
+	 * the workers need not be asked for. Relaxed: a trial is counted after its worker was left, and the count is read
+	 * before the workers are asked for, which takes a lock.
+	 */
+	_Atomic uint32_t n_left, n_left_gone;
 };
 
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
@@ -119,14 +128,15 @@ static bool time_is_ahead(const _Atomic uint64_t *time)
 /* Whether workers are asleep in the kernel that were left behind: the app holds the locks of files now. */
 static bool has_stuck_workers(struct nnb__suspicion *s)
 {
-	bool has;
+	uint32_t n_left = atomic_load_explicit(&s->n_left, memory_order_relaxed);
+	unsigned left, stuck;
 
-	if (!atomic_load_explicit(&s->leaves, memory_order_relaxed))
+	if (n_left == atomic_load_explicit(&s->n_left_gone, memory_order_relaxed))
 		return false;
-	has = nnb__errands_stuck(s->errands);
-	if (!has)
-		atomic_store_explicit(&s->leaves, false, memory_order_relaxed);
-	return has;
+	stuck = nnb__errands_stuck(s->errands, &left);
+	if (!left)
+		atomic_store_explicit(&s->n_left_gone, n_left, memory_order_relaxed);
+	return stuck;
 }
 
 bool nnb__is_suspected(struct nnb__suspicion *s)
@@ -149,31 +159,14 @@ bool nnb__suspicion_tears(const struct nnb__suspicion *s)
 	return time_is_ahead(&s->tore_until);
 }
 
-/* The worker was blocked for @blocked beside a call: its file's lock is held. */
-static void suspicion_strike(struct nnb__suspicion *s, uint64_t blocked)
-{
-	uint64_t now = nnb__now();
-	uint32_t strikes;
-
-	if (!time_is_ahead(&s->suspected_until)) {
-		atomic_store_explicit(&s->strikes, 0, memory_order_relaxed);
-		time_store(&s->suspected_until, now + SUSPECTED_NS);
-		return;
-	}
-	strikes = atomic_fetch_add_explicit(&s->strikes, 1, memory_order_relaxed);
-	now += blocked * COST << (strikes < STRIKES_MAX ? strikes : STRIKES_MAX);
-	if (time_load(&s->refused_until) < now)
-		time_store(&s->refused_until, now);
-	time_store(&s->suspected_until, now + SUSPECTED_NS);
-}
-
 /* ---- trials before a call ---- */
 
 /* What a trial means that has ended with @r. */
 static enum nnb__tried trial_of(struct nnb__suspicion *s, int r, uint64_t blocked)
 {
-	if (r == -EBUSY || ((r == -ETIMEDOUT || r == -ECANCELED) && blocked))
-		atomic_store_explicit(&s->leaves, true, memory_order_relaxed);
+	/* a worker that seems to have had no cpu may turn out to be asleep */
+	if (r == -EBUSY || r == -ETIMEDOUT || r == -ECANCELED)
+		atomic_fetch_add_explicit(&s->n_left, 1, memory_order_relaxed);
 	switch (r) {
 	case -ECANCELED:
 		return NNB__TRIED_OVER;
@@ -269,11 +262,35 @@ static void beside_give(struct nnb__suspicion *s, int trial)
 		nnb__suspicion_unref(s);
 }
 
+/*
+ * Workers were blocked for @blocked beside the call that began at @call in that flight: its file's lock is held. The
+ * lock of @s is held.
+ */
+static void suspicion_judge(struct nnb__suspicion *s, unsigned flight, uint64_t call, uint64_t blocked,
+                            bool was_suspected)
+{
+	uint64_t now = nnb__now(), until;
+	uint32_t strikes = nnb__suspicion_strikes(s);
+	bool is_first = s->flights[flight].judged != call; /* several trials beside one call are one strike */
+
+	if (is_first) {
+		s->flights[flight].judged = call;
+		s->flights[flight].cost = was_suspected ? COST << (strikes < STRIKES_MAX ? strikes : STRIKES_MAX) : 0;
+	}
+	s->flights[flight].blocked = blocked;
+	until = now + blocked * s->flights[flight].cost;
+	if (s->flights[flight].cost && time_load(&s->refused_until) < until)
+		time_store(&s->refused_until, until);
+	time_store(&s->suspected_until, now + SUSPECTED_NS);
+	if (is_first)
+		atomic_store_explicit(&s->strikes, was_suspected ? strikes + 1 : 0, memory_order_relaxed);
+}
+
 bool nnb__suspicion_settle(struct nnb__suspicion *s)
 {
 	const struct nnb__errand_wait none = { 0 };
 	uint64_t blocked, call;
-	bool is_over = true, is_first = false;
+	bool is_over = true, was_suspected;
 	unsigned flight;
 	int trial, r;
 
@@ -288,16 +305,17 @@ bool nnb__suspicion_settle(struct nnb__suspicion *s)
 	pthread_mutex_unlock(&s->lock);
 	if (trial == NONE || !is_over)
 		return is_over;
+	was_suspected = nnb__is_suspected(s); /* asked before this trial can leave a worker behind */
 	blocked = nnb__now() - call;
 	r = trial == BLIND ? -EBUSY : nnb__errand_try_end(s->errands, trial, &none, &blocked);
 	if (trial_of(s, r, blocked) == NNB__TRIED_HELD) {
 		pthread_mutex_lock(&s->lock);
-		is_first = s->flights[flight].judged != call; /* several trials beside one call are one strike */
-		s->flights[flight].judged = call;
+		if (trial != BLIND &&
+		    s->flights[flight].judged == call) /* earlier trials beside this call count, too */
+			blocked += s->flights[flight].blocked;
+		suspicion_judge(s, flight, call, blocked, was_suspected);
 		pthread_mutex_unlock(&s->lock);
 	}
-	if (is_first)
-		suspicion_strike(s, blocked);
 	beside_give(s, NONE);
 	return true;
 }
@@ -381,7 +399,7 @@ static int file_of_slow_flight(struct nnb__suspicion *s, uint64_t *ret_began, un
 	return -1;
 }
 
-/* Whether the watcher has to do with @s: a call is slow, or there is a trial beside one. */
+/* Whether the watcher must look at @s: a call is slow, or there is a trial beside one. */
 static bool suspicion_is_due(struct nnb__suspicion *s)
 {
 	if (atomic_load_explicit(&s->beside, memory_order_relaxed) != NONE)
@@ -420,7 +438,7 @@ static void suspicion_watch(struct nnb__suspicion *s)
 	beside_give(s, trial);
 }
 
-/* The next app after @before, a reference that is dropped, with which the watcher has to do; NULL: the first, none. */
+/* The next app after @before, a reference that is dropped, that the watcher must look at; NULL: the first, none. */
 static struct nnb__suspicion *due_after(struct nnb__suspicion *before)
 {
 	struct nnb__suspicion *s;
@@ -542,7 +560,8 @@ struct nnb__suspicion *nnb__suspicion_of(uint32_t key)
 	}
 	if (s && !s->errands) {
 		s->errands = nnb__errands_of(key);
-		atomic_store_explicit(&s->leaves, s->errands, memory_order_relaxed);
+		if (s->errands) /* it may have left workers behind when it was here before */
+			atomic_fetch_add_explicit(&s->n_left, 1, memory_order_relaxed);
 	}
 	nnb__suspicion_ref(s);
 	pthread_mutex_unlock(&list);
@@ -569,9 +588,11 @@ struct nnb__suspicion *nnb__suspicion_unref(struct nnb__suspicion *s)
 	pthread_mutex_lock(&list);
 	assert(time_load(&s->refs));
 	if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
-		/* no trial is under way: one beside a call has a reference, and so has who looks */
+		/* no trial is under way: one beside a call has a reference, and so has the thread that looks */
 		assert(atomic_load_explicit(&s->beside, memory_order_relaxed) == NONE && s->looking == NONE);
-		atomic_store_explicit(&s->leaves, false, memory_order_relaxed); /* asked again if the app comes back */
+		/* the workers are asked for again if the app comes back */
+		atomic_store_explicit(&s->n_left_gone, atomic_load_explicit(&s->n_left, memory_order_relaxed),
+		                      memory_order_relaxed);
 		s->errands = nnb__errands_unref(s->errands);
 	}
 	pthread_mutex_unlock(&list);

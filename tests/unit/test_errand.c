@@ -586,23 +586,32 @@ static bool fs_begin(struct page_fs *f)
 	return false;
 }
 
+/* The workers of @e for trials that were left behind, asleep. */
+static unsigned stuck_of(struct nnb__errands *e)
+{
+	unsigned left = 0, stuck = nnb__errands_stuck(e, &left);
+
+	assert_true(left >= stuck);
+	return stuck;
+}
+
 /* A trial of @e does not end: @left of its workers were left behind before. */
 static void try_and_leave(struct nnb__errands *e, int fd, unsigned left)
 {
 	const struct nnb__errand_wait until_asleep = { .limit_ns = 500 * MS }; /* however busy the machine is */
 	uint64_t blocked = 0;
 
-	assert_int_equal(nnb__errands_stuck(e), left);
+	assert_int_equal(stuck_of(e), left);
 	assert_int_equal(nnb__errand_try(e, fd, &until_asleep, &blocked), -ETIMEDOUT);
 	assert_true(blocked >= until_asleep.limit_ns);
-	assert_int_equal(nnb__errands_stuck(e), left + 1);
+	assert_int_equal(stuck_of(e), left + 1);
 }
 
 static void await_none_stuck(struct nnb__errands *e)
 {
 	uint64_t end = nnb__now() + PATIENCE_MS * MS;
 
-	while (nnb__errands_stuck(e)) {
+	while (stuck_of(e)) {
 		assert_true(nnb__now() < end);
 		usleep(1000);
 	}

@@ -43,23 +43,30 @@ static void nap(void)
 static atomic_uint blocked_ms, tries;
 static atomic_uint n_begun, n_not_begun; /* trials beside calls, and those that could not begin */
 static atomic_int result, begins;        /* of a trial; what nnb__errand_try_begin returns, if not 0 */
-static atomic_uint stuck;                /* workers that were left behind */
+static atomic_uint left, stuck;          /* workers that were left behind; those of them that are asleep */
 static atomic_bool never_ends;           /* no worker answers. Its trial is given up with -ETIMEDOUT */
 static _Atomic uint64_t trial_began;
+static void (*_Atomic while_asked)(void); /* called once while it is asked how many @g has left; NULL: nothing */
+
+static atomic_uint blocked_once_ms; /* the next worker of @g is blocked for so much longer */
 
 /* All answers are good again, and come at once. */
 static void workers_answer(void)
 {
 	atomic_store(&blocked_ms, 0);
+	atomic_store(&blocked_once_ms, 0);
 	atomic_store(&result, 0);
 	atomic_store(&begins, 0);
 	atomic_store(&never_ends, false);
+	atomic_store(&left, 0);
 	atomic_store(&stuck, 0);
 }
 
-static int answer(uint64_t *ret_blocked_ns)
+static int answer(struct nnb__errands *errands, uint64_t *ret_blocked_ns)
 {
 	*ret_blocked_ns = atomic_load(&blocked_ms) * MS;
+	if (errands == nnb__errands_of(g_key))
+		*ret_blocked_ns += atomic_exchange(&blocked_once_ms, 0) * MS;
 	atomic_fetch_add(&tries, 1);
 	return atomic_load(&result);
 }
@@ -77,17 +84,24 @@ struct nnb__errands *nnb__errands_unref(struct nnb__errands *errands)
 	return NULL;
 }
 
-unsigned nnb__errands_stuck(struct nnb__errands *errands)
+unsigned nnb__errands_stuck(struct nnb__errands *errands, unsigned *ret_left)
 {
-	(void)errands;
-	return atomic_load(&stuck);
+	unsigned asleep = atomic_load(&stuck);
+	void (*call)(void) = NULL;
+
+	*ret_left = asleep + atomic_load(&left);
+	if (errands == nnb__errands_of(g_key))
+		call = atomic_exchange(&while_asked, NULL);
+	if (call)
+		call();
+	return asleep;
 }
 
 int nnb__errand_try(struct nnb__errands *errands, int fd, const struct nnb__errand_wait *wait, uint64_t *ret_blocked_ns)
 {
-	(void)errands, (void)fd, (void)wait;
+	(void)fd, (void)wait;
 	if (!atomic_load(&begins))
-		return answer(ret_blocked_ns);
+		return answer(errands, ret_blocked_ns);
 	*ret_blocked_ns = 0;
 	return atomic_load(&begins);
 }
@@ -113,11 +127,11 @@ bool nnb__errand_try_has_ended(struct nnb__errands *errands, int trial)
 int nnb__errand_try_end(struct nnb__errands *errands, int trial, const struct nnb__errand_wait *wait,
                         uint64_t *ret_blocked_ns)
 {
-	(void)errands, (void)trial;
+	(void)trial;
 	if (atomic_load(&never_ends) && wait->goes_on && !wait->goes_on())
 		return -ECANCELED;
 	if (!atomic_load(&never_ends))
-		return answer(ret_blocked_ns);
+		return answer(errands, ret_blocked_ns);
 	*ret_blocked_ns = nnb__now() - atomic_load(&trial_began);
 	return -ETIMEDOUT;
 }
@@ -222,7 +236,7 @@ static void strike(unsigned ms)
 	struct nnb__gate_call call;
 
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
-	atomic_store(&blocked_ms, ms);
+	atomic_store(&blocked_once_ms, ms);
 	while (nnb__suspicion_strikes(s) == before)
 		nap();
 	nnb__gate_close(g, &call, 0);
@@ -424,6 +438,50 @@ static void a_trial_that_leaves_its_worker_behind_is_remembered(void **state)
 	assert_true(nnb__is_suspected(s));
 	workers_answer();
 	assert_false(nnb__is_suspected(s));
+	nnb__suspicion_unref(s);
+}
+
+/* A worker that is killed may only have had no cpu. If it turns out later that it is asleep, it counts then. */
+static void a_worker_that_turns_out_to_be_asleep_counts(void **state)
+{
+	struct nnb__suspicion *s = known(g);
+
+	(void)state;
+	atomic_store(&left, 1);
+	atomic_store(&result, -ETIMEDOUT);
+	assert_int_equal(nnb__suspicion_try(s, file, nnb__now()), NNB__TRIED_SILENT);
+	assert_false(nnb__is_suspected(s));
+	atomic_store(&left, 0);
+	atomic_store(&stuck, 1);
+	assert_true(nnb__is_suspected(s));
+	workers_answer();
+	assert_false(nnb__is_suspected(s));
+	nnb__suspicion_unref(s);
+}
+
+/* Another thread's trial leaves its worker behind while a thread has just been told that there are none. */
+static void worker_leave(void)
+{
+	struct nnb__suspicion *s = known(g);
+
+	atomic_store(&result, -ETIMEDOUT);
+	atomic_store(&blocked_ms, 20);
+	assert_int_equal(nnb__suspicion_try(s, file, nnb__now()), NNB__TRIED_HELD);
+	nnb__suspicion_unref(s);
+}
+
+static void a_worker_left_meanwhile_is_remembered(void **state)
+{
+	struct nnb__suspicion *s = known(g);
+
+	(void)state;
+	atomic_store(&result, -ETIMEDOUT);
+	assert_int_equal(nnb__suspicion_try(s, file, nnb__now()), NNB__TRIED_SILENT);
+	atomic_store(&while_asked, worker_leave);
+	assert_false(nnb__is_suspected(s));
+	assert_null(atomic_load(&while_asked));
+	atomic_store(&stuck, 1);
+	assert_true(nnb__is_suspected(s));
 	nnb__suspicion_unref(s);
 }
 
@@ -640,19 +698,108 @@ static void each_strike_counts_twice_as_much(void **state)
 	become_suspected(g);
 	assert_int_equal(nnb__suspicion_strikes(s), 0);
 	assert_int_equal(refused_ms(), 0);
-	atomic_store(&blocked_ms, 10);
 	for (unsigned i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
 		struct nnb__flight flight;
 		uint64_t began = nnb__now();
 
 		nnb__flight_begin(s, file, &flight); /* the gate would wait */
+		atomic_store(&blocked_once_ms, 10);
 		while (nnb__suspicion_strikes(s) == i)
 			nap();
 		nnb__flight_end(s, &flight);
+		assert_true(nnb__suspicion_await(s, UINT64_MAX)); /* another trial beside that call */
 		assert_int_equal(nnb__suspicion_strikes(s), i + 1);
 		assert_true(refused_ms() <= ms[i]);
 		assert_true(refused_ms() + (nnb__now() - began) / MS + 1 >= ms[i]);
 	}
+	nnb__suspicion_unref(s);
+}
+
+/* A worker is blocked for 10 ms beside a call, and the next one beside the same call for 1 s: one strike, of both. */
+static void a_strike_counts_all_trials_beside_a_call(void **state)
+{
+	struct nnb__suspicion *s = known(g);
+	struct nnb__flight flight;
+	uint64_t began;
+
+	(void)state;
+	become_suspected(g);
+	nnb__flight_begin(s, file, &flight); /* the gate would wait */
+	atomic_store(&blocked_once_ms, 10);
+	while (!nnb__suspicion_strikes(s))
+		nap();
+	began = nnb__now();
+	atomic_store(&blocked_once_ms, 1000);
+	while (refused_ms() < 1000)
+		nap();
+	nnb__flight_end(s, &flight);
+	assert_int_equal(nnb__suspicion_strikes(s), 1);
+	assert_true(refused_ms() <= 50 * 1010);
+	assert_true(refused_ms() + (nnb__now() - began) / MS + 1 >= UINT64_C(50) * 1010);
+	nnb__suspicion_unref(s);
+}
+
+/* Nor does one strike become two, or one that made the app suspected become a strike. */
+static void what_made_an_app_suspected_refuses_nothing(void **state)
+{
+	struct nnb__suspicion *s = known(g);
+	struct nnb__flight flight;
+	unsigned before;
+
+	(void)state;
+	nnb__flight_begin(s, file, &flight);
+	atomic_store(&blocked_ms, 20);
+	while (!nnb__is_suspected(s))
+		nap();
+	before = atomic_load(&tries);
+	await_more(&tries, before + 1);
+	nnb__flight_end(s, &flight);
+	assert_true(nnb__suspicion_await(s, UINT64_MAX));
+	assert_int_equal(nnb__suspicion_strikes(s), 0);
+	assert_int_equal(refused_ms(), 0);
+	nnb__suspicion_unref(s);
+}
+
+/* An app that is suspected because of a worker that it has left behind is tried before each call, too: a strike. */
+static void who_has_left_a_worker_behind_gets_a_strike(void **state)
+{
+	struct nnb__suspicion *s = known(g);
+	struct nnb__flight flight;
+
+	(void)state;
+	atomic_store(&stuck, 1);
+	atomic_store(&result, -ETIMEDOUT);
+	nnb__suspicion_try(s, file, nnb__now());
+	atomic_store(&result, 0);
+	assert_true(nnb__is_suspected(s));
+	nnb__flight_begin(s, file, &flight);
+	atomic_store(&blocked_once_ms, 10);
+	while (!nnb__suspicion_strikes(s))
+		nap();
+	nnb__flight_end(s, &flight);
+	assert_true(nnb__suspicion_refuse_until(s));
+	nnb__suspicion_unref(s);
+}
+
+/* The worker that is left behind beside the first slow call does not make this call a strike. */
+static void the_first_worker_that_is_left_behind_is_no_strike(void **state)
+{
+	struct nnb__suspicion *s = known(g);
+	struct nnb__flight flight;
+	unsigned before;
+
+	(void)state;
+	assert_false(nnb__is_suspected(s));
+	before = atomic_load(&n_begun);
+	atomic_store(&never_ends, true);
+	nnb__flight_begin(s, file, &flight);
+	await_more(&n_begun, before);
+	atomic_store(&stuck, 1); /* nothing tells yet */
+	nnb__flight_end(s, &flight);
+	assert_true(nnb__suspicion_await(s, UINT64_MAX));
+	assert_true(nnb__is_suspected(s));
+	assert_int_equal(nnb__suspicion_strikes(s), 0);
+	assert_int_equal(nnb__suspicion_refuse_until(s), 0);
 	nnb__suspicion_unref(s);
 }
 
@@ -733,6 +880,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_left_all_workers_behind_is_judged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_leaves_workers_behind_is_suspected, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_trial_that_leaves_its_worker_behind_is_remembered, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_worker_that_turns_out_to_be_asleep_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_worker_left_meanwhile_is_remembered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_free_worker_nothing_is_judged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_trial_without_an_answer_is_given_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_hangs_up_is_judged, set_up, tear_down),
@@ -742,6 +891,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(good_trials_before_a_strike_do_not_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_app_does_not_make_the_reaper_hurry, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_strike_counts_twice_as_much, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_strike_counts_all_trials_beside_a_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_made_an_app_suspected_refuses_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_has_left_a_worker_behind_gets_a_strike, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_first_worker_that_is_left_behind_is_no_strike, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_strike_counts_all_of_a_long_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_strike_without_a_worker_counts_all_of_a_long_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_thread_goes_out_of_its_gate_and_back, set_up, tear_down),
