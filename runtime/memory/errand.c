@@ -482,6 +482,7 @@ struct worker {
 	int process;    /* its pidfd; -1: not known */
 	uint64_t began; /* of its last errand, or of its closing */
 	bool is_stuck;  /* it slept where no signal ends the sleep when it was left behind. Of trials only */
+	bool is_beyond; /* its app is guaranteed this one: it does not count against the limit of all apps */
 };
 
 struct nnb__errands {
@@ -506,7 +507,7 @@ static const struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of this */
 static pthread_cond_t some_idle = PTHREAD_COND_INITIALIZER;
 static struct nnb__errands *all;
-static unsigned n_workers[KINDS], workers_most[KINDS]; /* of all apps */
+static unsigned n_workers[KINDS], workers_most[KINDS]; /* of all apps, without those that are beyond */
 static unsigned n_guaranteed, guaranteed_most;         /* apps */
 static int prober = -1;                                /* written once, before any errands exist */
 
@@ -535,8 +536,8 @@ void nnb__trials_guarantee(unsigned apps)
 /* The lock is held. */
 static void worker_end(struct worker *w)
 {
-	assert(nnb__is_locked(&lock) && n_workers[w->kind]);
-	n_workers[w->kind]--;
+	assert(nnb__is_locked(&lock) && (w->is_beyond || n_workers[w->kind]));
+	n_workers[w->kind] -= !w->is_beyond;
 	close(w->sock);
 	if (w->process >= 0)
 		close(w->process);
@@ -683,70 +684,58 @@ unsigned nnb__errands_left(struct nnb__errands *e)
 }
 
 /* The lock is held. */
-static unsigned workers_of(const struct nnb__errands *e, enum kind kind)
-{
-	unsigned n = 0;
-
-	assert(nnb__is_locked(&lock));
-	for (int i = places[kind].first; i < places[kind].end; i++)
-		n += e->workers[i].state != NONE;
-	return n;
-}
-
-/* The workers of a kind that count against no limit of all apps: one of each app that is guaranteed one. Locked. */
-static unsigned workers_beyond(enum kind kind)
-{
-	unsigned n = 0;
-
-	for (const struct nnb__errands *e = all; e && kind == TRIALS; e = e->next)
-		n += e->is_guaranteed && workers_of(e, kind);
-	return n;
-}
-
-/* The lock is held. */
 static bool is_full(enum kind kind)
 {
-	return n_workers[kind] >= workers_most[kind] + workers_beyond(kind);
+	return n_workers[kind] >= workers_most[kind];
 }
 
-/* Whether @e has @n workers of a kind, and the next one (@n is 0), or that one, is guaranteed. Locked. */
-static bool is_within_guarantee(const struct nnb__errands *e, enum kind kind, unsigned n)
+/* Whether the next worker of @e may be beyond the limit of all apps. The lock is held. */
+static bool is_guaranteed_one(const struct nnb__errands *e, enum kind kind)
 {
-	return kind == TRIALS && e->is_guaranteed && workers_of(e, kind) == n;
+	bool has = false;
+
+	for (int i = places[kind].first; i < places[kind].end; i++)
+		has |= e->workers[i].is_beyond;
+	return kind == TRIALS && e->is_guaranteed && !has;
 }
+
+enum { NO_PLACE = 1 }; /* a condition: the limit of all apps allows no other worker now */
 
 /*
- * Make a place for another worker of @app, in place of one that has ended, or of an idle one. 0; -EAGAIN: all are at
- * work; -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial never gets
- * -EBUSY here. The lock is held.
+ * Make a place for another worker, in place of one that has ended, or of an idle one. 0; NO_PLACE; -EBUSY: all were
+ * left behind. That is not the fault of the app whose file is tried, so a trial never gets -EBUSY here. The lock is
+ * held.
  */
-static int place_make(const struct nnb__errands *app, enum kind kind)
+static int place_make(enum kind kind)
 {
 	unsigned left = 0;
 
 	assert(nnb__is_locked(&lock));
-	if (is_within_guarantee(app, kind, 0))
-		return 0;
 	for (struct nnb__errands *e = all; e && is_full(kind); e = e->next) {
-		left += left_behind(e, kind);
-		for (int i = places[kind].first; i < places[kind].end && is_full(kind); i++)
-			if (e->workers[i].state == IDLE && !is_within_guarantee(e, kind, 1)) /* that makes no place */
-				worker_end(&e->workers[i]);
+		left_behind(e, kind);
+		for (int i = places[kind].first; i < places[kind].end && is_full(kind); i++) {
+			struct worker *w = &e->workers[i];
+
+			left += w->state == LEFT && !w->is_beyond;
+			if (w->state == IDLE && !w->is_beyond) /* the end of one that is beyond makes no place */
+				worker_end(w);
+		}
 	}
 	if (!is_full(kind))
 		return 0;
-	return kind == TRIALS || left < workers_most[kind] ? -EAGAIN : -EBUSY;
+	return kind == TRIALS || left < workers_most[kind] ? NO_PLACE : -EBUSY;
 }
 
-/* Have the prober start @w of @app. 0; -EAGAIN: later, maybe; another -errno. The lock is held. */
+/* Have the prober start @w of @app. 0; NO_PLACE; -EAGAIN: later, maybe; another -errno. The lock is held. */
 static int worker_start(const struct nnb__errands *app, struct worker *w, enum kind kind)
 {
+	const bool is_beyond = is_guaranteed_one(app, kind);
 	char what = A_WORKER;
 	int pair[2], r;
 	struct packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &pair[1], .n_fds = 1 };
 
 	assert(nnb__is_locked(&lock) && w->state == NONE);
-	r = place_make(app, kind);
+	r = is_beyond ? 0 : place_make(kind);
 	if (r)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -759,8 +748,8 @@ static int worker_start(const struct nnb__errands *app, struct worker *w, enum k
 			waitpid(prober_pid, NULL, WNOHANG); /* it has ended */
 		return r == -EAGAIN ? r : -EIO;
 	}
-	*w = (struct worker){ .state = BUSY, .kind = kind, .sock = pair[0], .process = -1 };
-	n_workers[kind]++;
+	*w = (struct worker){ .state = BUSY, .kind = kind, .sock = pair[0], .process = -1, .is_beyond = is_beyond };
+	n_workers[kind] += !is_beyond;
 	return 0;
 }
 
@@ -825,8 +814,8 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 			break;
 		}
 		r = idle ? 0 : empty ? worker_start(e, empty, kind) : -EAGAIN;
-		if (r == -EAGAIN && kind == TRIALS && empty && left) /* it is one of those that leave no place */
-			r = -EBUSY;
+		if (r == NO_PLACE) /* a worker of @e for trials is one of those that leave no place */
+			r = kind == TRIALS && left ? -EBUSY : -EAGAIN;
 		now = nnb__now();
 		if (!r) {
 			*ret = idle ? idle : empty;

@@ -55,7 +55,7 @@ void nnb__errands_begin(int prober, unsigned workers);
 
 /*
  * Each of the first @apps apps may have a process for trials beyond the limit of all apps, whatever others have left
- * behind. After nnb__errands_begin, and as that.
+ * behind. Call this after nnb__errands_begin and before nnb__errands_of; only the first call has an effect.
  */
 void nnb__trials_guarantee(unsigned apps);
 

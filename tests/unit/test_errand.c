@@ -34,11 +34,14 @@
 
 #include <cmocka.h>
 
+#include "base.h"
 #include "base/sys.h"
 #include "memory/errand.h"
 
 #define MS UINT64_C(1000000)
 enum { PAGE = 4096, WORKERS = 6, GUARANTEED = 3, PATIENCE_MS = 20000 };
+
+static int prober_sock; /* of this process */
 
 static const struct nnb__errand_wait ordinary = { .limit_ns = 20000 * MS }, brief = { .limit_ns = 100 * MS };
 
@@ -687,6 +690,72 @@ static void some_apps_are_always_tried(void **state)
 	close(fd);
 }
 
+/* The same with workers that are at work, whose trials were not ended: also where no file keeps a trial. */
+static void each_of_the_first_apps_has_a_place_for_a_trial(void **state)
+{
+	enum { LAST = GUARANTEED - 1, OTHERS = WORKERS / 2 - LAST };
+	struct nnb__errands *e[GUARANTEED + OTHERS + 1];
+	int fd = file_new(), trials[GUARANTEED + OTHERS][NNB__ERRAND_TRIERS];
+	const struct nnb__errand_wait *wait = &ordinary;
+	uint64_t blocked;
+
+	(void)state;
+	for (unsigned i = 0; i < N_OF(e); i++)
+		e[i] = nnb__errands_of(30 + i);
+	for (unsigned i = 0; i < LAST; i++)
+		for (unsigned k = 0; k < NNB__ERRAND_TRIERS; k++)
+			assert_true((trials[i][k] = nnb__errand_try_begin(e[i], fd)) >= 0);
+	for (unsigned i = GUARANTEED; i < GUARANTEED + OTHERS; i++)
+		assert_true((trials[i][0] = nnb__errand_try_begin(e[i], fd)) >= 0);
+	assert_int_equal(nnb__errand_try_begin(e[GUARANTEED], fd), -ETIMEDOUT);
+	assert_int_equal(nnb__errand_try_begin(e[GUARANTEED + OTHERS], fd), -ETIMEDOUT);
+	assert_true((trials[LAST][0] = nnb__errand_try_begin(e[LAST], fd)) >= 0);
+	assert_int_equal(nnb__errand_try_begin(e[LAST], fd), -ETIMEDOUT);
+
+	for (unsigned i = 0; i < LAST; i++)
+		for (unsigned k = 0; k < NNB__ERRAND_TRIERS; k++)
+			assert_int_equal(nnb__errand_try_end(e[i], trials[i][k], wait, &blocked), 0);
+	for (unsigned i = LAST; i < GUARANTEED + OTHERS; i++)
+		assert_int_equal(nnb__errand_try_end(e[i], trials[i][0], wait, &blocked), 0);
+	for (unsigned i = 0; i < N_OF(e); i++)
+		assert_int_equal(nnb__errand_try(e[i], fd, wait, &blocked), 0);
+	for (unsigned i = 0; i < N_OF(e); i++)
+		nnb__errands_unref(e[i]);
+	await_workers(0);
+	close(fd);
+}
+
+/* The prober takes no message now: that is no fault of an app that has left one worker for trials behind. */
+static void a_prober_that_is_late_is_no_fault_of_an_app(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	int fd = file_new(), r = 0, trial;
+	struct page_fs fs;
+	uint64_t blocked;
+
+	(void)state;
+	if (!fs_begin(&fs)) {
+		nnb__errands_unref(e);
+		close(fd);
+		skip();
+	}
+	try_and_leave(e, fs.direct, 0);
+	kill(prober(), SIGSTOP);
+	while (!r)
+		r = nnb__prober_keep(prober_sock, fd);
+	assert_int_equal(r, -EAGAIN);
+	trial = nnb__errand_try_begin(e, fd);
+	kill(prober(), SIGCONT);
+	assert_int_equal(trial, -ETIMEDOUT);
+	assert_int_equal(nnb__errand_try(e, fd, &ordinary, &blocked), 0);
+	fs_end(&fs);
+	await_none_stuck(e);
+	nnb__errands_unref(e);
+	await_workers(0);
+	fs_close(&fs);
+	close(fd);
+}
+
 struct many {
 	struct nnb__errands *errands;
 	unsigned index;
@@ -888,23 +957,32 @@ static int death_ends_all(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_without_a_worker),    cmocka_unit_test(calls_by_a_worker),
-		cmocka_unit_test(a_worker_holds_no_file),    cmocka_unit_test(an_idle_worker_dies),
-		cmocka_unit_test(a_worker_dies_at_work),     cmocka_unit_test(a_worker_does_not_answer),
-		cmocka_unit_test(workers_are_left_behind),   cmocka_unit_test(all_apps_have_a_limit),
-		cmocka_unit_test(a_trial_is_given_up),       cmocka_unit_test(some_apps_are_always_tried),
-		cmocka_unit_test(many_threads_have_errands), cmocka_unit_test(many_apps_have_errands),
-		cmocka_unit_test(a_porter_receives_files),   cmocka_unit_test(the_prober_dies),
+		cmocka_unit_test(calls_without_a_worker),
+		cmocka_unit_test(calls_by_a_worker),
+		cmocka_unit_test(a_worker_holds_no_file),
+		cmocka_unit_test(an_idle_worker_dies),
+		cmocka_unit_test(a_worker_dies_at_work),
+		cmocka_unit_test(a_worker_does_not_answer),
+		cmocka_unit_test(workers_are_left_behind),
+		cmocka_unit_test(all_apps_have_a_limit),
+		cmocka_unit_test(a_trial_is_given_up),
+		cmocka_unit_test(some_apps_are_always_tried),
+		cmocka_unit_test(each_of_the_first_apps_has_a_place_for_a_trial),
+		cmocka_unit_test(a_prober_that_is_late_is_no_fault_of_an_app),
+		cmocka_unit_test(many_threads_have_errands),
+		cmocka_unit_test(many_apps_have_errands),
+		cmocka_unit_test(a_porter_receives_files),
+		cmocka_unit_test(the_prober_dies),
 	};
-	int sock, r = death_ends_all();
+	int r = death_ends_all();
 
 	if (r) {
 		fprintf(stderr, "the death of a process leaves its prober or its worker: %d\n", r);
 		return 1;
 	}
-	if (nnb__prober_start(&sock))
+	if (nnb__prober_start(&prober_sock))
 		return 1;
-	nnb__errands_begin(sock, WORKERS);
+	nnb__errands_begin(prober_sock, WORKERS);
 	nnb__trials_guarantee(GUARANTEED);
 	return cmocka_run_group_tests_name("errands", tests, NULL, NULL);
 }
