@@ -1,6 +1,6 @@
 /*
- * base.h -- what tests, fuzzers and benchmarks share: the length of an array, time, files, the order of numbers, and
- * series of numbers that are the same in every run.
+ * base.h -- what tests, fuzzers and benchmarks share: the length of an array, time, processes, files, the order of
+ * numbers, and series of numbers that are the same in every run.
  */
 #ifndef TESTS_BASE_H
 #define TESTS_BASE_H
@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <time.h>
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -41,6 +43,40 @@ static inline uint64_t thread_cpu_ns(void)
 static inline void nap(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = MS / 5 }, NULL);
+}
+
+/* ---- processes ---- */
+
+/* The state of a process, as in /proc, and its parent, if @ret_parent is not NULL; 0: there is no such process. */
+static inline char process_state(pid_t pid, pid_t *ret_parent)
+{
+	char path[64], text[256], state = 0;
+	const char *after_name;
+	FILE *file;
+	int parent = 0;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	text[n] = '\0';
+	if (file)
+		fclose(file);
+	after_name = strrchr(text, ')'); /* "PID (NAME) STATE PARENT ..." */
+	if (!after_name || sscanf(after_name + 1, " %c %d", &state, &parent) < 2)
+		return 0;
+	if (ret_parent)
+		*ret_parent = parent;
+	return state;
+}
+
+/* 0: there is no such process. */
+static inline pid_t parent_of(pid_t pid)
+{
+	pid_t parent = 0;
+
+	process_state(pid, &parent);
+	return parent;
 }
 
 /* ---- files ---- */

@@ -629,23 +629,6 @@ static void app_begin(struct fixture *f, const char *scene)
 	child_start(&f->app, scene, &f->s, f->page);
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	char path[64], text[256];
-	const char *after_name;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	after_name = strrchr(text, ')'); /* "PID (NAME) STATE PARENT ..." */
-	return after_name && strlen(after_name) > 4 ? (pid_t)strtol(after_name + 4, NULL, 10) : 0;
-}
-
 static bool process_is_in(pid_t pid, long number)
 {
 	char path[64];
