@@ -5,8 +5,8 @@
  *           answered is killed. If a call keeps the worker where no signal ends it, the worker stays and counts
  *           against its app. An app has few workers, and all apps together have a limit. A worker holds no file but
  *           that of its errand. Trials have workers and limits of their own, so that an app that keeps all others at
- *           work, or has left them behind, is tried nevertheless (suspicion.c); and some apps are guaranteed one.
- *           Messages with files have workers and limits of their own, too. A porter, which receives these, also has
+ *           work, or has left them behind, is tried nevertheless (suspicion.c). Messages with files have workers and
+ *           limits of their own, too. Some apps are guaranteed one of each. A porter, which receives messages, also has
  *           the sockets of the app (arrival.c). It is never killed while the service lives, because the service would
  *           be the last one to close them. A porter that is not needed any more, or was left behind and comes back,
  *           stays until nothing can be in the queues of its sockets; no one counts it then, but each has a socket
@@ -486,7 +486,7 @@ struct worker {
 };
 
 struct nnb__errands {
-	bool is_guaranteed; /* it may have a process for trials beyond the limit of all apps */
+	bool is_guaranteed; /* it may have a process for trials, and a porter, beyond the limits of all apps */
 	struct nnb__errands *next;
 	uint32_t key;
 	uint32_t refs;
@@ -525,7 +525,7 @@ void nnb__errands_begin(int sock, unsigned workers)
 	pthread_mutex_unlock(&lock);
 }
 
-void nnb__trials_guarantee(unsigned apps)
+void nnb__errands_guarantee(unsigned apps)
 {
 	pthread_mutex_lock(&lock);
 	if (!guaranteed_most)
@@ -696,7 +696,7 @@ static bool is_guaranteed_one(const struct nnb__errands *e, enum kind kind)
 
 	for (int i = places[kind].first; i < places[kind].end; i++)
 		has |= e->workers[i].is_beyond;
-	return kind == TRIALS && e->is_guaranteed && !has;
+	return kind != CALLS && e->is_guaranteed && !has;
 }
 
 enum { NO_PLACE = 1 }; /* a condition: the limit of all apps allows no other worker now */

@@ -54,10 +54,11 @@ int nnb__prober_keep(int prober, int fd);
 void nnb__errands_begin(int prober, unsigned workers);
 
 /*
- * Each of the first @apps apps may have a process for trials beyond the limit of all apps, whatever others have left
- * behind. Call this after nnb__errands_begin and before nnb__errands_of; only the first call has an effect.
+ * Each of the first @apps apps may have a process for trials, and a porter, beyond the limits of all apps, whatever
+ * others have left behind. Call this after nnb__errands_begin and before nnb__errands_of; only the first call has an
+ * effect.
  */
-void nnb__trials_guarantee(unsigned apps);
+void nnb__errands_guarantee(unsigned apps);
 
 /* The workers of app @key. The caller owns a reference. NULL: there is no prober, or no memory. Any thread. */
 struct nnb__errands;

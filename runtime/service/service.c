@@ -801,13 +801,13 @@ static unsigned workers_most(const struct nnb_service *s)
 }
 
 /*
- * The apps that may have a worker more for trials, whatever others have left behind: as many as have guaranteed parts
- * of other limits (quota.h), and at most an eighth of the service's own quarter of descriptors, and a 32nd of that of
- * threads.
+ * The apps that may have a worker more for trials, and a porter more, whatever others have left behind: as many as have
+ * guaranteed parts of other limits (quota.h). These workers take at most a sixth of the service's own quarter of
+ * descriptors, and a 16th of that of threads.
  */
-static unsigned trials_guaranteed(const struct nnb_service *s)
+static unsigned apps_guaranteed(const struct nnb_service *s)
 {
-	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 64, tasks = s->quotas[NNB__TASKS].limit / 128;
+	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 96, tasks = s->quotas[NNB__TASKS].limit / 128;
 
 	most = tasks < most ? tasks : most;
 	return most < NNB__QUOTA_APPS ? (unsigned)most : NNB__QUOTA_APPS;
@@ -831,7 +831,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	config_apply(s, config);
 	if (config->prober > 0) {
 		nnb__errands_begin(config->prober, workers_most(s));
-		nnb__trials_guarantee(trials_guaranteed(s));
+		nnb__errands_guarantee(apps_guaranteed(s));
 	}
 	nnb__ids_init(&s->ids, s->instance);
 	r = nnb__lanes_init(&s->lanes, config->policy, config->preempt, config->deadlines, config->lanes);

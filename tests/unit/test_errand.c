@@ -883,6 +883,58 @@ static void a_porter_receives_files(void **state)
 	await_workers(0);
 }
 
+/* Have a porter of @e hold @sock, and stop it: it is left behind by the next message. Returns its pid. */
+static pid_t porter_leave(struct nnb__errands *e, int sock, int n_before)
+{
+	const struct nnb__errand_wait none = { 0 };
+	struct nnb__delivery d = { 0 };
+	pid_t found[WORKERS_FOUND], porter = 0;
+
+	assert_int_equal(nnb__errand_hold(e, sock, &ordinary), 0);
+	assert_int_equal(workers(found), n_before + 1);
+	for (int i = 0; i <= n_before; i++)
+		porter = process_state(found[i], NULL) == 'T' ? porter : found[i];
+	kill(porter, SIGSTOP);
+	while (process_state(porter, NULL) != 'T')
+		usleep(1000);
+	assert_int_equal(nnb__errand_receive(e, sock, &none, &d), -ETIMEDOUT);
+	return porter;
+}
+
+/*
+ * Apps whose porters are stuck take all that there may be (twice WORKERS), but for one of each app that is guaranteed
+ * one.
+ */
+static void each_of_the_first_apps_has_a_porter(void **state)
+{
+	enum { LAST = GUARANTEED - 1, OTHERS = WORKERS - LAST / 2, STUCK = 2 * (LAST + OTHERS) };
+	struct nnb__errands *e[GUARANTEED + OTHERS + 1];
+	pid_t porters[STUCK];
+	int ends[2], n = 0;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	for (unsigned i = 0; i < N_OF(e); i++)
+		e[i] = nnb__errands_of(40 + i);
+	for (unsigned i = 0; i < GUARANTEED + OTHERS; i++)
+		for (unsigned k = 0; k < NNB__ERRAND_PORTERS && i != LAST; k++, n++)
+			porters[n] = porter_leave(e[i], ends[1], n);
+	assert_int_equal(n, STUCK);
+	assert_int_equal(nnb__errand_hold(e[0], ends[1], &brief), -EBUSY); /* its own fault */
+	assert_int_equal(nnb__errand_hold(e[GUARANTEED + OTHERS], ends[1], &brief), -EBUSY);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(nnb__errand_hold(e[LAST], ends[1], &ordinary), 0);
+
+	for (int i = 0; i < STUCK; i++)
+		kill(porters[i], SIGCONT);
+	close(ends[0]);
+	close(ends[1]);
+	await_workers(1);
+	for (unsigned i = 0; i < N_OF(e); i++)
+		nnb__errands_unref(e[i]);
+	await_workers(0);
+}
+
 /* ---- the end ---- */
 
 /* Without a prober, errands fail, and nothing waits. The last test. */
@@ -989,6 +1041,7 @@ int main(void)
 		cmocka_unit_test(many_threads_have_errands),
 		cmocka_unit_test(many_apps_have_errands),
 		cmocka_unit_test(a_porter_receives_files),
+		cmocka_unit_test(each_of_the_first_apps_has_a_porter),
 		cmocka_unit_test(the_prober_dies),
 	};
 	int r = death_ends_all();
@@ -1000,6 +1053,6 @@ int main(void)
 	if (nnb__prober_start(&prober_sock))
 		return 1;
 	nnb__errands_begin(prober_sock, WORKERS);
-	nnb__trials_guarantee(GUARANTEED);
+	nnb__errands_guarantee(GUARANTEED);
 	return cmocka_run_group_tests_name("errands", tests, NULL, NULL);
 }
