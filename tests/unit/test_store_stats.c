@@ -621,6 +621,115 @@ static char *ask(struct bsa_db *db, const char *sql)
 	return text;
 }
 
+/* Causes of missed deadlines, added up: execution, cause, primary, late, budget, saved, persistent, replayed, met. */
+static void causes_add_up(void **state)
+{
+#define SUMS(rows)                                                                                                \
+	"SELECT miss_sums(column1, column2, column3, column4, column5, column6, column7, column8, column9) FROM " \
+	"(VALUES " rows ")"
+	/* each: cause, n, misses, persistent, saved, lost, worst, late, budget, unsure */
+	static const struct {
+		const char *what, *sql, *gives;
+	} rows[] = {
+		{ "one cause", SUMS("(1, 'hogged', 1, 500, -20, 1, 0, 0, NULL)"),
+		  "[[\"hogged\",1,1,0,1,500,500,500,-20,0]]" },
+		{ "two executions",
+		  SUMS("(1, 'hogged', 1, 500, 1, 1, 0, 0, NULL), (1, 'client', 0, 30, 2, 0, 0, 0, NULL), "
+		       "(2, 'hogged', 0, 700, 4, 0, 1, 0, NULL), (2, 'client', 1, 40, 8, 0, 1, 0, NULL)"),
+		  "[[\"hogged\",2,1,0,1,1200,700,1200,5,0],[\"client\",2,1,1,0,70,40,70,10,0]]" },
+		{ "the status is not known",
+		  SUMS("(1, 'hogged', 1, 500, 0, 0, NULL, 0, NULL), (1, 'client', 0, 30, 0, 0, NULL, 0, NULL)"),
+		  "[[\"hogged\",1,1,null,0,500,500,500,0,0],[\"client\",1,0,0,0,30,30,30,0,0]]" },
+		{ "the status of one is not known",
+		  SUMS("(1, 'hogged', 1, 5, 0, 0, NULL, 0, NULL), (2, 'hogged', 1, 5, 0, 0, 1, 0, NULL)"),
+		  "[[\"hogged\",2,2,1,0,10,5,10,0,0]]" },
+		{ "a cause without a name is never unsure", SUMS("(1, NULL, 1, 7, 0, NULL, 0, 0, NULL)"),
+		  "[[null,1,1,0,0,7,7,7,0,0]]" },
+		{ "several rows of a cause",
+		  SUMS("(1, 'hogged', 0, 500, 10, 0, 0, 0, NULL), (1, 'hogged', 1, -100, 5, 0, 0, 0, NULL)"),
+		  "[[\"hogged\",1,1,0,0,400,400,400,15,0]]" },
+		{ "of one of which nothing is known",
+		  SUMS("(1, 'hogged', 1, 500, 10, 0, 0, 0, NULL), (1, 'hogged', 0, -100, 5, NULL, 0, 0, NULL)"),
+		  "[[\"hogged\",1,1,0,0,400,400,400,15,1]]" },
+		{ "and another one would have saved it",
+		  SUMS("(1, 'hogged', 1, 5, 0, NULL, 0, 0, NULL), (1, 'hogged', 0, 5, 0, 1, 0, 0, NULL), "
+		       "(1, 'hogged', 0, 5, 0, 0, 0, 0, NULL)"),
+		  "[[\"hogged\",1,1,0,1,15,15,15,0,0]]" },
+		{ "a secondary cause is not unsure", SUMS("(1, 'hogged', 0, 5, 0, NULL, 0, 0, NULL)"),
+		  "[[\"hogged\",1,0,0,0,5,5,5,0,0]]" },
+		{ "how late is not known", SUMS("(1, 'hogged', 1, NULL, 3, 0, 0, 0, NULL)"),
+		  "[[\"hogged\",1,1,0,0,null,null,0,3,0]]" },
+		{ "how late is known of one",
+		  SUMS("(1, 'hogged', 1, NULL, 0, 0, 0, 0, NULL), "
+		       "(2, 'hogged', 1, -9, 0, 0, 0, 0, NULL)"),
+		  "[[\"hogged\",2,2,0,0,0,-9,-9,0,0]]" },
+		{ "time that was not used",
+		  SUMS("(1, 'unused', 0, -300, 0, 0, 0, 0, NULL), (2, 'unused', 0, -200, 0, 0, 0, 0, NULL)"),
+		  "[[\"unused\",2,0,0,0,0,-200,-500,0,0]]" },
+		{ "a replay does not tell", SUMS("(1, 'hogged', 1, 5, 0, 1, 0, 1, NULL)"),
+		  "[[\"hogged\",1,1,0,0,5,5,5,0,1]]" },
+		{ "a replay meets it", SUMS("(1, 'hogged', 1, 5, 0, NULL, 0, 1, 1)"),
+		  "[[\"hogged\",1,1,0,1,5,5,5,0,0]]" },
+		{ "a replay misses it", SUMS("(1, 'hogged', 1, 5, 0, 1, 0, 1, 0)"),
+		  "[[\"hogged\",1,1,0,0,5,5,5,0,0]]" },
+		{ "too little time, and another cause may have saved it",
+		  SUMS("(1, 'too_tight', 1, 5, 0, NULL, 1, 0, NULL), (1, 'client', 0, 5, 0, NULL, 1, 0, NULL)"),
+		  "[[\"too_tight\",1,1,1,0,5,5,5,0,1],[\"client\",1,0,0,0,5,5,5,0,0]]" },
+		{ "too little time, and no other cause may",
+		  SUMS("(1, 'client', 0, 5, 0, 0, 0, 0, NULL), (1, 'submitted_late', 1, 5, 0, NULL, 0, 0, NULL)"),
+		  "[[\"client\",1,0,0,0,5,5,5,0,0],[\"submitted_late\",1,1,0,0,5,5,5,0,0]]" },
+		{ "too little time, and nobody knows the other cause",
+		  SUMS("(1, NULL, 0, 7, 0, NULL, 0, 0, NULL), (1, 'too_tight', 1, 3, 0, NULL, 0, 0, NULL)"),
+		  "[[null,1,0,0,0,7,7,7,0,0],[\"too_tight\",1,1,0,0,3,3,3,0,0]]" },
+		{ "the cause of another execution saves nothing here",
+		  SUMS("(1, 'client', 0, 5, 0, 1, 0, 0, NULL), (2, 'too_tight', 1, 3, 0, NULL, 0, 0, NULL)"),
+		  "[[\"client\",1,0,0,1,5,5,5,0,0],[\"too_tight\",1,1,0,0,3,3,3,0,0]]" },
+		{ "too big, and the service answered so",
+		  SUMS("(1, 'too_big', 1, 5, 0, NULL, 1, 0, NULL), (1, 'client', 0, 5, 0, 1, 1, 0, NULL)"),
+		  "[[\"too_big\",1,1,1,0,5,5,5,0,0],[\"client\",1,0,0,1,5,5,5,0,0]]" },
+		{ "too big, and the service did not answer so",
+		  SUMS("(1, 'too_big', 1, 5, 0, NULL, 0, 0, NULL), (1, 'client', 0, 5, 0, 1, 0, 0, NULL)"),
+		  "[[\"too_big\",1,1,0,0,5,5,5,0,1],[\"client\",1,0,0,1,5,5,5,0,0]]" },
+		{ "too big, and the service's answer is not known",
+		  SUMS("(1, 'too_big', 1, 5, 0, NULL, NULL, 0, NULL), (1, 'client', 0, 5, 0, 1, NULL, 0, NULL)"),
+		  "[[\"too_big\",1,1,null,0,5,5,5,0,1],[\"client\",1,0,0,1,5,5,5,0,0]]" },
+		{ "rows of an execution that are apart count as two executions",
+		  SUMS("(1, 'hogged', 1, 5, 0, 0, 0, 0, NULL), (2, 'hogged', 1, 5, 0, 0, 0, 0, NULL), "
+		       "(1, 'hogged', 0, 5, 0, 1, 0, 0, NULL)"),
+		  "[[\"hogged\",3,2,0,1,15,5,15,0,0]]" },
+		{ "more causes than there are",
+		  "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) SELECT "
+		  "json_array_length(miss_sums(1, char(97 + i / 26, 97 + i % 26), 0, 1, 0, 0, 0, 0, NULL)) FROM n",
+		  "100" },
+		{ "no row", "SELECT miss_sums(1, 'hogged', 1, 5, 0, 0, 0, 0, NULL) WHERE 0", "[]" },
+		{ "a sum over executions is too large",
+		  SUMS("(1, 'hogged', 1, 9223372036854775807, 0, 0, 0, 0, NULL), "
+		       "(2, 'hogged', 1, 1, 0, 0, 0, 0, NULL)"),
+		  "! integer overflow" },
+		{ "a sum over rows is too small",
+		  SUMS("(1, 'hogged', 1, -9223372036854775808, 0, 0, 0, 0, NULL), "
+		       "(1, 'hogged', 1, -1, 0, 0, 0, 0, NULL)"),
+		  "! integer overflow" },
+		{ "a budget is too large",
+		  SUMS("(1, 'hogged', 1, 1, 9223372036854775807, 0, 0, 0, NULL), "
+		       "(2, 'hogged', 1, 1, 1, 0, 0, 0, NULL)"),
+		  "! integer overflow" },
+		{ "no cause", SUMS("(1, 'No\"cause', 1, 1, 0, 0, 0, 0, NULL)"),
+		  "! miss_sums: the second value is no cause" },
+	};
+#undef SUMS
+	const char *path = *state;
+	struct bsa_db *db = NULL;
+	struct bsa_err err = { "" };
+
+	stored_finish(stored_new(path, "a", false));
+	assert_int_equal(bsa_db_open(&db, path, &err), 0);
+	for (size_t i = 0; i < N_OF(rows); i++)
+		if (strcmp(ask(db, rows[i].sql), rows[i].gives))
+			fail_msg("%s: %s, not %s", rows[i].what, ask(db, rows[i].sql), rows[i].gives);
+	bsa_db_close(db);
+}
+
 static void functions_of_queries(void **state)
 {
 #define OF(list) " FROM (SELECT column1 x FROM (VALUES " list "))"
@@ -722,6 +831,7 @@ int main(void)
 		T(a_recorded_run_is_typical_rather_than_an_estimate),
 		T(a_wait_is_starvation_if_it_is_long_for_its_model),
 		T(causes_are_those_of_blame),
+		T(causes_add_up),
 		T(functions_of_queries),
 		T(percentile_of_many_in_any_order),
 	};

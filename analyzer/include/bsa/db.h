@@ -9,10 +9,11 @@
  *                          has everything; an aggregate
  *   duration(ns)           as text, with the unit that fits: '1.25 ms'
  *   miss_sums(execution_id, cause, is_primary, late_ns, budget_ns, saved, persistent, replayed, met)
- *                          rows of miss_cause, added up by cause; an aggregate. The rows of an execution come one
- *                          after the other. persistent: whether its status is; replayed: whether miss_without has
- *                          a row of the cause, and met is its met. JSON: an array for each cause: cause, n, misses,
- *                          persistent, saved, lost_ns, worst_ns, late_ns, budget_ns and unsure, as in miss_stat
+ *                          rows of miss_cause, added up by cause; an aggregate. The rows of an execution must come
+ *                          one after the other: rows that are apart count as two executions. persistent: whether
+ *                          its status is; replayed: whether miss_without has a row of the cause, and met is its
+ *                          met. JSON: an array for each cause: cause, n, misses, persistent, saved, lost_ns,
+ *                          worst_ns, late_ns, budget_ns and unsure, as in miss_stat
  */
 #ifndef BSA_DB_H
 #define BSA_DB_H
