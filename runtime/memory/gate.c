@@ -11,14 +11,16 @@
  * CONCURRENCY  Any thread. A gate has a turn for its calls, so that of an app one thread at a time is in the
  *           kernel, and those behind it see what it found. Only threads of that app wait for it; the reaper tries.
  *           A gate's lock guards the turn. The lock of the list guards the list of gates and their late mappings.
- *           Neither is held for a call that takes long; the locks of suspicion.c come after the list's. References are
- *           atomic; the last is dropped under the list's lock.
+ *           Neither is held for a call that takes long. The lock of a keeper's app (the service's) comes before the
+ *           list's, and the locks of suspicion.c come after it. References are atomic; the last is dropped under the
+ *           list's lock.
  * WAITS     A wait ends when its app is gone, or the service stops (wait.h), within 20 ms. A trial beside a call does
  *           not: the app's next call waits for that.
  * CHARGES   What is left to the reaper stays charged to its app (struct nnb__gate_keeper), so an app that opens and
  *           closes faster than the reaper works comes to its limits. The reaper does not wait for the end of a
  *           strike, because the app may be gone by then, but for a lock that was free in all trials of QUIET_NS,
- *           without a strike: who holds it again and again would have to take it within the microseconds that follow.
+ *           without a strike. An app that takes the lock again and again must leave it alone for so long, and then
+ *           take it in the microseconds between the last trial and the unmap.
  *           Each gate has a list of its own, and the reaper visits all of them in turn and waits LOOK_NS for one at
  *           most.
  * CRASH     If workers end or cannot be started (errand.c), all trials find a free lock: files of suspected apps are

@@ -30,14 +30,14 @@
 #include "policy/terms.h"
 
 enum {
-	SEEDS = 3,              /* trial runs that measure a model ... */
+	SEEDS = 3,              /* trial runs that measure a model */
 	TOUCHED_BYTES = 4096,   /* of their memory: at most a page */
 	TOUCHED_PART = 1 << 19, /* between two readings of the clock */
 	ESTIMATED_WITHIN = 8,   /* the factor by which an estimate may be wrong (model/cost.h) */
 	/* looks for each check of the cpu time: some ms apart, without reading the clock in between */
 	LOOKS_A_CHECK = 256
 };
-#define SEED_AT_MOST_NS 100000000 /* ... and the time after which no more are begun */
+#define SEED_AT_MOST_NS 100000000 /* for touching their memory, and again for beginning them */
 
 /* The stretches of a trial run between two looks or checkpoints: their sum, and that of their squares. */
 struct stretches {
@@ -709,7 +709,7 @@ static struct nnb_mapping *map_own(const struct nnb_memory *pool)
 	return r ? NULL : mapping;
 }
 
-/* When trial runs, or what they need, have taken long enough: @until at the latest. */
+/* When trial runs that begin now, or the touching of their memory, have taken long enough: @until at the latest. */
 static uint64_t seed_end(uint64_t until)
 {
 	uint64_t end = nnb__now() + SEED_AT_MOST_NS;

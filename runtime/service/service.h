@@ -114,8 +114,9 @@ struct nnb_service {
 	struct nnb__stalls stalls;
 
 	/*
-	 * Guards the list, and moves the counts of a burst that ends to the counters. Its users visit all bursts of all
-	 * apps, so no execution waits for it. The last lock that a thread takes.
+	 * Guards the list of bursts. burst_delist holds it while it adds the counts of a burst that ends to the
+	 * counters, so that each burst is counted once. No execution waits for this lock, because a thread that has it
+	 * may visit all bursts of all apps. The last lock that a thread takes.
 	 */
 	pthread_mutex_t bursts_lock;
 	struct nnb__burst *bursts; /* all bursts with a server */
