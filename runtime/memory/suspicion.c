@@ -94,9 +94,9 @@ struct nnb__suspicion {
 	_Atomic uint64_t tore_until; /* SUSPECTED_NS after the last slow tear */
 	_Atomic uint32_t strikes;    /* since the app is suspected */
 	/*
-	 * How many trials may have left a worker behind; and after so many of these, no worker was left any more. Equal:
-	 * the workers need not be asked for. Relaxed: a trial is counted after its worker was left, and the count is read
-	 * before the workers are asked for, which takes a lock.
+	 * How many trials may have left a worker behind; and after so many of these, no worker was left any more.
+	 * Equal: the workers need not be asked for. Relaxed: a trial is counted after its worker was left, and the
+	 * count is read before the workers are asked for, which takes a lock.
 	 */
 	_Atomic uint32_t n_left, n_left_gone;
 };
