@@ -1,17 +1,20 @@
 /*
- * base.h -- what tests, fuzzers and benchmarks share: the length of an array, time, processes, files, the order of
- * numbers, and series of numbers that are the same in every run.
+ * base.h -- what tests, fuzzers and benchmarks share: the length of an array, time, processes, sockets, files, the
+ * order of numbers, and series of numbers that are the same in every run.
  */
 #ifndef TESTS_BASE_H
 #define TESTS_BASE_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -77,6 +80,24 @@ static inline pid_t parent_of(pid_t pid)
 
 	process_state(pid, &parent);
 	return parent;
+}
+
+/* ---- sockets ---- */
+
+/* Send @n bytes as a packet with the descriptor @fd. False: errno has the error. */
+static inline bool fd_send(int sock, const void *bytes, size_t n, int fd, int flags)
+{
+	struct iovec part = { (void *)(uintptr_t)bytes, n };
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	const struct msghdr m = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
+
+	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	return sendmsg(sock, &m, MSG_NOSIGNAL | flags) == (ssize_t)n;
 }
 
 /* ---- files ---- */

@@ -284,17 +284,8 @@ __attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct ms
 static int file_send(int sock, int file)
 {
 	const struct header h = { 0x43424e4e, 2, 0, 0, 1 };
-	struct iovec part = { (void *)(uintptr_t)&h, sizeof(h) };
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	const struct msghdr m = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
 
-	memcpy(CMSG_DATA(&control.head), &file, sizeof(file));
-	return real_sendmsg(sock, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
+	return fd_send(sock, &h, sizeof(h), file, MSG_DONTWAIT) ? 0 : errno;
 }
 
 static struct nnb_client *opened(const char *socket_path)

@@ -54,22 +54,6 @@ static int exit_status(pid_t child)
  */
 enum messages { NOTHING, HALF, UNREAD, N_MESSAGES };
 
-/* Send @bytes of a message, with one fd. False: sending failed. */
-static bool send_with_fd(int sock, const void *bytes, size_t n, int fd)
-{
-	struct iovec iov = { (void *)(uintptr_t)bytes, n };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
-	};
-
-	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, MSG_NOSIGNAL) >= 0;
-}
-
 /* Send hello on @sock, and then ask for channels until the service hangs up or takes no more. Read no answer. */
 static bool read_nothing(int sock)
 {
@@ -89,7 +73,7 @@ static bool read_nothing(int sock)
 	            send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) &&
 	            recv(sock, &answer, sizeof(answer), MSG_PEEK) == sizeof(answer) && !answer.status;
 
-	while (sent && send_with_fd(sock, &call, sizeof(call), pair[0]))
+	while (sent && fd_send(sock, &call, sizeof(call), pair[0], 0))
 		;
 	return sent && (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET);
 }

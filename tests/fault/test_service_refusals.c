@@ -70,18 +70,9 @@ static int lingering(void)
 /* Send a packet of @type with @fd. Does not wait. */
 static void send_fd(int sock, uint16_t type, int fd)
 {
-	struct header h = { MAGIC, type, 0, 0, 1 };
-	struct iovec iov = { &h, sizeof(h) };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
+	const struct header h = { MAGIC, type, 0, 0, 1 };
 
-	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	sendmsg(sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	fd_send(sock, &h, sizeof(h), fd, MSG_DONTWAIT);
 }
 
 static void *close_it(void *fd)

@@ -577,17 +577,8 @@ struct packet_header {
 static bool packet_send(int sock, uint16_t type, uint32_t n_fds, int fd)
 {
 	struct packet_header header = { 0x43424e4e, type, 0, 0, n_fds };
-	struct iovec iov = { &header, sizeof(header) };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
-	};
 
-	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, MSG_NOSIGNAL) >= 0;
+	return fd_send(sock, &header, sizeof(header), fd, 0);
 }
 
 /* Introduce this client, which can send descriptors from then on. */

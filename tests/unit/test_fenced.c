@@ -705,22 +705,6 @@ static void an_execution_behind_a_failure_fails(void **state)
 
 /* ---- more than one process ---- */
 
-static bool send_fd(int sock, int fd)
-{
-	char byte = '.';
-	struct iovec iov = { &byte, 1 };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
-
-	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, 0) == 1;
-}
-
 static int receive_fd(int sock)
 {
 	char byte;
@@ -755,7 +739,7 @@ static void launch_a_chain(void *arg)
 
 	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = o->socket }, NULL) == 0);
 	chain_launch(&o->chain, client, o->fence);
-	must(send_fd(o->ends[1], o->chain.launched[CHAIN - 1].fence));
+	must(fd_send(o->ends[1], ".", 1, o->chain.launched[CHAIN - 1].fence, 0));
 	scene_stay();
 }
 

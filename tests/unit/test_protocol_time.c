@@ -75,17 +75,8 @@ static void take_limits_off(const struct fixture *f)
 static bool send_fd(int sock, uint16_t type, uint32_t announced)
 {
 	struct header h = { .magic = NNB__MAGIC, .type = type, .n_fds = announced };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	struct iovec iov = { &h, sizeof(h) };
-	const struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
 
-	memcpy(CMSG_DATA(&control.align), &(int){ STDIN_FILENO }, sizeof(int));
-	return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(h);
+	return fd_send(sock, &h, sizeof(h), STDIN_FILENO, MSG_DONTWAIT);
 }
 
 static void expect_receive_ends(struct fixture *f, uint64_t least_ms)
