@@ -490,9 +490,13 @@ static _Noreturn void scene_leftovers(const char *socket_path, const char *path)
 	static char page[PAGE];
 	pthread_t thread;
 	struct io io;
-	int dirty, sent = 0;
+	int dirty, signal, sent = 0;
+	sigset_t begun;
 
 	become(APP);
+	sigemptyset(&begun);
+	sigaddset(&begun, SIGUSR1);
+	must(pthread_sigmask(SIG_BLOCK, &begun, NULL) == 0); /* before the execution, and in all threads */
 	client = opened(socket_path);
 	must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
 	must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
@@ -501,7 +505,7 @@ static _Noreturn void scene_leftovers(const char *socket_path, const char *path)
 	must(pthread_create(&thread, NULL, execute, &io) == 0);
 	dirty = open(path, O_RDWR | O_CLOEXEC);
 	must(dirty >= 0);
-	usleep(300 * 1000); /* the execution has begun, and does not end */
+	must(sigwait(&begun, &signal) == 0); /* the execution has begun, and does not end */
 	for (int fd = 3; fd < 64; fd++) {
 		int file;
 
@@ -808,6 +812,8 @@ static void leftovers_send(struct fixture *f, struct nnb_model *m)
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	atomic_store(&f->s.gate->hold_runs, 1);
 	child_start(&f->app, "leftovers", &f->s, f->page);
+	await(&f->s.gate->held_runs, 1);
+	kill(f->app.pid, SIGUSR1);
 	sent = app_says(f);
 	atomic_store(&f->s.gate->hold_runs, 0);
 	print_message("%d files are in queues\n", sent);
