@@ -26,7 +26,7 @@
 enum { SLOW_US = 100 * 1000, PAGE = 4096 };
 
 static int file;
-static uint32_t g_key; /* of the app @g; the one after it is that of @other */
+static _Atomic uint32_t g_key; /* of the app @g; the one after it is that of @other */
 static struct nnb__gate *g, *other;
 
 static uint64_t patience_ends; /* of the test that runs */
