@@ -17,6 +17,7 @@
 #include <sqlite3.h>
 
 #include "analyzer/case_file.h"
+#include "analyzer/checker.h"
 #include "analyzer/ctf_writer.h"
 #include "analyzer/imported.h"
 #include "analyzer/script.h"
@@ -37,6 +38,7 @@ struct one {
 };
 
 static char directory[PATH_SIZE];
+static struct checker *checker;
 
 /*
  * Short forms in questions: executions by STREAM:SEQ, apps by name, us instead of ns.
@@ -152,12 +154,16 @@ static void ask(const char *file, sqlite3 *db, const struct question *q)
 }
 
 /* The rules of every database hold of this one. */
-static void ask_what_always_holds(sqlite3 *db)
+static void keeps_the_rules(const char *path)
 {
-	struct question always = { .sql = script_read_file(CHECK_SQL), .answer = "" };
+	char broken[1024], copy[PATH_SIZE + 16];
 
-	ask(CHECK_SQL, db, &always);
-	free(always.sql);
+	if (!checker) {
+		snprintf(copy, sizeof(copy), "%s.checked", directory); /* beside the directory, which clear() empties */
+		checker = checker_new(CHECK_SQL, copy);
+	}
+	if (checker_objects(checker, path, broken, sizeof(broken)))
+		fail_msg("%s: %s", CHECK_SQL, broken);
 }
 
 static void ask_all(const char *file, const struct a_case *c, const char *path, unsigned forms, bool always)
@@ -169,9 +175,9 @@ static void ask_all(const char *file, const struct a_case *c, const char *path, 
 	for (size_t i = 0; i < c->n_questions; i++)
 		if (c->questions[i].forms & forms)
 			ask(file, db, &c->questions[i]);
-	if (always)
-		ask_what_always_holds(db);
 	sqlite3_close(db);
+	if (always)
+		keeps_the_rules(path);
 }
 
 static void answers_exactly(void **state)
@@ -275,15 +281,17 @@ int main(int argc, char **argv)
 	const char *tmp = getenv("TMPDIR");
 	int failed = argc < 2;
 
-	asked = argv + 2;
-	if (argc == 5 && !strcmp(argv[1], "--ask"))
-		return cmocka_run_group_tests(that_one, NULL, NULL);
 	snprintf(directory, sizeof(directory), "%s/cases.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(directory))
 		abort();
-	for (int i = 1; i < argc; i++)
-		failed += run_file(argv[i]) != 0;
+	asked = argv + 2;
+	if (argc == 5 && !strcmp(argv[1], "--ask"))
+		failed = cmocka_run_group_tests(that_one, NULL, NULL);
+	else
+		for (int i = 1; i < argc; i++)
+			failed += run_file(argv[i]) != 0;
 	clear();
 	rmdir(directory);
+	checker_free(checker);
 	return failed != 0;
 }

@@ -32,6 +32,7 @@
 #include <sqlite3.h>
 
 #include "analyzer/case_file.h"
+#include "analyzer/checker.h"
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
 #include "analyzer/mutated.h"
@@ -46,7 +47,7 @@
 #define ROUNDS 150
 #endif
 
-enum { TRACES_MAX = 512, SAID = 1024, PATH_SIZE = 512, FAILED_MAX = 20, JUDGES_MAX = 32, APART_MAX = 64 };
+enum { TRACES_MAX = 512, SAID = 1024, PATH_SIZE = 512, FAILED_MAX = 20, APART_MAX = 64 };
 
 struct trace {
 	char path[PATH_SIZE];
@@ -409,119 +410,16 @@ static int import_bytes(const struct trace *t, uint64_t seed, const char *output
 
 /* ---- and judged ---- */
 
-/*
- * To compile check.sql takes SQLite ten times longer than to run it on such a small database. A compiled statement
- * holds for all databases whose schema is the same, down to the numbers of the root pages. So every database is
- * copied into the same file, and the statement is that of a connection which has seen another one with its schema
- * there.
- */
-struct judge {
-	char *schema; /* all of sqlite_schema */
-	sqlite3 *db;
-	sqlite3_stmt *check;
-	uint64_t used; /* the round */
-};
+static struct checker *checker;
 
-static char *check; /* check.sql */
-static struct judge judges[JUDGES_MAX];
-static struct judge reads_schema; /* of any database: the root of sqlite_schema is always the first page */
-static uint64_t compiled;
-
-static void judge_open(struct judge *j, const char *path, const char *sql)
+static void checker_begin(void)
 {
-	assert_int_equal(sqlite3_open_v2(path, &j->db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	if (sqlite3_prepare_v2(j->db, sql, -1, &j->check, NULL))
-		fail_msg("%s", sqlite3_errmsg(j->db));
-}
+	char copy[PATH_SIZE];
 
-static void judge_close(struct judge *j)
-{
-	sqlite3_finalize(j->check);
-	sqlite3_close(j->db);
-	free(j->schema);
-	*j = (struct judge){ 0 };
-}
-
-/* The copy has a change counter that no other copy had, by which all connections notice that it is another one. */
-static void copy_database(const char *from, const char *to, uint64_t counter)
-{
-	const uint8_t big_endian[] = { (uint8_t)(counter >> 24), (uint8_t)(counter >> 16), (uint8_t)(counter >> 8),
-		                       (uint8_t)counter };
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	struct stat st;
-	ssize_t n;
-
-	assert_true(in >= 0 && out >= 0 && !fstat(in, &st) && st.st_size > 100);
-	for (off_t at = 0; at < st.st_size; at += n) {
-		n = copy_file_range(in, NULL, out, NULL, (size_t)(st.st_size - at), 0);
-		assert_true(n > 0);
-	}
-	assert_int_equal(ftruncate(out, st.st_size), 0);
-	assert_int_equal(pwrite(out, big_endian, sizeof(big_endian), 24), sizeof(big_endian));
-	assert_int_equal(pwrite(out, big_endian, sizeof(big_endian), 92), sizeof(big_endian));
-	close(in);
-	close(out);
-}
-
-/* Of malloc. */
-static char *schema_of(const char *path)
-{
-	char *ret;
-
-	if (!reads_schema.db)
-		judge_open(&reads_schema, path,
-		           "SELECT group_concat(quote(type) || quote(name) || quote(tbl_name) || quote(rootpage) || "
-		           "quote(sql), char(10)) FROM sqlite_schema");
-	assert_int_equal(sqlite3_step(reads_schema.check), SQLITE_ROW);
-	ret = strdup((const char *)sqlite3_column_text(reads_schema.check, 0));
-	assert_non_null(ret);
-	sqlite3_reset(reads_schema.check);
-	return ret;
-}
-
-static struct judge *judge_of(const char *path, uint64_t round)
-{
-	char *schema = schema_of(path);
-	struct judge *oldest = judges;
-
-	for (struct judge *j = judges; j < judges + JUDGES_MAX; j++) {
-		if (j->schema && !strcmp(j->schema, schema)) {
-			free(schema);
-			j->used = round;
-			return j;
-		}
-		if (j->used < oldest->used)
-			oldest = j;
-	}
-	judge_close(oldest);
-	judge_open(oldest, path, check);
-	oldest->schema = schema;
-	oldest->used = round;
-	compiled++;
-	return oldest;
-}
-
-/* The first promise that the database breaks, in @ret; false: it keeps all. */
-static bool broken_promise(const char *path, char *ret, size_t size)
-{
-	static uint64_t round;
-	static char copy[PATH_SIZE];
-	struct judge *j;
-	int status;
-
-	if (!*copy)
-		snprintf(copy, sizeof(copy), "%s/judged", scratch);
-	copy_database(path, copy, ++round);
-	j = judge_of(copy, round);
-	status = sqlite3_step(j->check);
-	if (status == SQLITE_ROW)
-		snprintf(ret, size, "%s: %s: %s", (const char *)sqlite3_column_text(j->check, 0),
-		         (const char *)sqlite3_column_text(j->check, 1),
-		         (const char *)sqlite3_column_text(j->check, 2));
-	else if (status != SQLITE_DONE)
-		fail_msg("%s", sqlite3_errmsg(j->db));
-	sqlite3_reset(j->check);
-	return status == SQLITE_ROW;
+	if (checker)
+		return;
+	snprintf(copy, sizeof(copy), "%s/judged", scratch);
+	checker = checker_new(CHECK_SQL, copy);
 }
 
 typedef int how(const struct trace *t, uint64_t seed, const char *output, char *said, struct bsa_err *err);
@@ -537,7 +435,7 @@ static int one_round(how *import, uint64_t seed)
 
 	if (r && r != BSA_E_INPUT)
 		fail_msg("round %" PRIu64 ": %s (%s)", seed, err.text, said);
-	ret = r ? 1 : broken_promise(output, wrong, sizeof(wrong)) ? -1 : 0;
+	ret = r ? 1 : checker_objects(checker, output, wrong, sizeof(wrong)) ? -1 : 0;
 	if (ret < 0)
 		print_error("round %" PRIu64 " (%s): %s\n after%s\n", seed, t->path, wrong, said);
 	if (getenv("NNB_SEED"))
@@ -570,7 +468,7 @@ static void rounds(how *import)
 	time_t began = time(NULL);
 
 	add_traces();
-	check = check ? check : read_file(CHECK_SQL);
+	checker_begin();
 	if (getenv("NNB_SEED")) {
 		assert_true(one_round(import, number("NNB_SEED", 0)) >= 0);
 		return;
@@ -582,7 +480,7 @@ static void rounds(how *import)
 		broken += r < 0;
 	}
 	print_message("counted: %" PRIu64 " mutated traces\n", done);
-	print_message("check.sql was compiled %" PRIu64 " times\n", compiled);
+	print_message("check.sql was compiled %" PRIu64 " times\n", checker_compiled(checker));
 	print_message("%" PRIu64 " mutated traces: %" PRIu64 " refused, %" PRIu64 " broke an invariant\n", done,
 	              refused, broken);
 	assert_int_equal(broken, 0);
@@ -599,16 +497,16 @@ static void a_database_is_judged_by_what_it_has_now(void **state)
 
 	(void)state;
 	add_traces();
-	check = check ? check : read_file(CHECK_SQL);
+	checker_begin();
 	for (int broken = 0; broken < 4; broken++) {
 		if (import_fields(&traces[0], 0, output, said, &err))
 			fail_msg("%s", err.text);
-		assert_false(broken_promise(output, wrong, sizeof(wrong)));
+		assert_false(checker_objects(checker, output, wrong, sizeof(wrong)));
 		assert_int_equal(sqlite3_open(output, &db), SQLITE_OK);
 		assert_int_equal(sqlite3_exec(db, "REPLACE INTO meta VALUES('latest_miss', 12345)", NULL, NULL, NULL),
 		                 SQLITE_OK);
 		sqlite3_close(db);
-		assert_true(broken_promise(output, wrong, sizeof(wrong)));
+		assert_true(checker_objects(checker, output, wrong, sizeof(wrong)));
 	}
 	unlink(output);
 }
@@ -649,10 +547,7 @@ int main(int argc, char **argv)
 	r = cmocka_run_group_tests(all, folders_make, folders_remove);
 	for (size_t i = 0; i < n_traces; i++)
 		records_fini(&traces[i].records);
-	for (struct judge *j = judges; j < judges + JUDGES_MAX; j++)
-		judge_close(j);
-	judge_close(&reads_schema);
+	checker_free(checker);
 	bsa_decode_free(keeps_plugins);
-	free(check);
 	return r;
 }
