@@ -128,8 +128,10 @@ struct placeholders {
 /* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
 static const char *fill_unknown(struct bsv_report *report, const char *sql)
 {
-	bsv_scoped_text *unseen = bsv_outcome_unknown(&report->input);
-	const struct bsv_placeholder placeholders[] = { { "unknown", bsv_sql_deadline_unknown },
+	const struct bsv_coverage *c = &report->input.coverage;
+	bsv_scoped_text *unseen = c->unsure_outcomes ? bsv_outcome_unknown(&report->input) : strdup("0");
+	const struct bsv_placeholder placeholders[] = { { "unknown",
+		                                          c->unsure_deadlines ? bsv_sql_deadline_unknown : "0" },
 		                                        { "unseen", unseen },
 		                                        { NULL, NULL } };
 
@@ -143,22 +145,59 @@ static const char *stats_of(struct bsv_report *report, const char *rows)
 	                                        (const struct bsv_placeholder[]){ { "rows", rows }, { NULL, NULL } }));
 }
 
+/* Executions for which @condition holds, to be added to kinds. Owned by the caller; NULL: no memory. */
+static char *unsure_kinds(const char *condition, const char *unknown, const char *unseen)
+{
+	return bsv_fill(bsv_sql_misses_and_unsure, (const struct bsv_placeholder[]){ { "condition", condition },
+	                                                                             { "unknown", unknown },
+	                                                                             { "unseen", unseen },
+	                                                                             { NULL, NULL } });
+}
+
+/*
+ * The kinds of a whole recording, for sums and by victim: the stored counts, and one by one only the executions of
+ * which these do not tell enough. Where the import counted executions under no app, the counts do not tell whose
+ * deadlines they had.
+ */
+static void whole_kinds(struct bsv_report *report, const char **ret_all, const char **ret_had)
+{
+	const struct bsv_coverage *c = &report->input.coverage;
+	bsv_scoped_text *n_unknown = bsv_unknown_deadlines(&report->input),
+			*n_unseen = bsv_unseen_outcomes(&report->input),
+			*condition = bsv_outcome_unknown(&report->input);
+	bsv_scoped_text *sums = bsv_fill(bsv_sql_misses_and_sums,
+	                                 (const struct bsv_placeholder[]){ { "n_unknown", n_unknown ? n_unknown : "" },
+	                                                                   { "n_unseen", n_unseen ? n_unseen : "" },
+	                                                                   { NULL, NULL } });
+	bsv_scoped_text *unknown = c->unsure_deadlines ? unsure_kinds(bsv_sql_deadline_unknown, "1", "0") : strdup("");
+	bsv_scoped_text *unseen = c->unsure_outcomes ? unsure_kinds(condition ? condition : "", "0", "1") : strdup("");
+
+	*ret_all = *ret_had = bsv_sql_misses_kinds;
+	if (!c->unsure_deadlines && !c->unsure_outcomes)
+		return;
+	*ret_all = *ret_had = NULL; /* no memory */
+	if (!n_unknown || !n_unseen || !condition || !sums || !unknown || !unseen)
+		return;
+	*ret_all = bsv_report_text(report, "%s%s", bsv_sql_misses_kinds, sums);
+	*ret_had = bsv_report_text(report, "%s%s%s",
+	                           c->joined_executions ? bsv_sql_misses_kinds_had : bsv_sql_misses_kinds, unknown,
+	                           unseen);
+}
+
 static struct placeholders placeholders_make(struct bsv_report *report, enum by by)
 {
-	bool some = report->input.picks,
-	     each = some || report->input.coverage.unsure_deadlines || report->input.coverage.unsure_outcomes;
-	const char *picked = fill_unknown(report, bsv_sql_misses_kinds_picked);
+	bool some = report->input.picks;
 	const char *causes = !some                          ? bsv_sql_misses_stored
 	                     : report->call->asked.show_sql ? stats_of(report, bsv_sql_miss_stat_picked)
 	                                                    : bsv_sql_misses_sums_kept;
 	const char *culprits = some ? stats_of(report, bsv_sql_culprit_stat_picked) : bsv_sql_culprits_stored;
-	const char *had =
-		each ? bsv_report_text(report, "%s%s", picked, fill_unknown(report, bsv_sql_misses_had_deadline))
-		     : bsv_sql_misses_kinds;
+	const char *kinds = some ? fill_unknown(report, bsv_sql_misses_kinds_picked) : NULL;
+	const char *had = some ? bsv_report_text(report, "%s%s", kinds ? kinds : "",
+	                                         fill_unknown(report, bsv_sql_misses_had_deadline))
+	                       : NULL;
 	struct placeholders ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
-		.kinds = { { "kinds", each ? picked : bsv_sql_misses_kinds } },
 		.worst = { { "most", bsv_report_text(report, "%d", WORST) } },
 	};
 	const struct bsv_placeholder keys[] = {
@@ -167,7 +206,7 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 	const char *why =
 		bsv_report_keep(report, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
 	const struct bsv_placeholder by_model[VICTIMS_PLACEHOLDERS] = {
-		{ "kinds", had },
+		{ "kinds", NULL },
 		{ "why", why },
 		{ "group", "app, model and priority" },
 		{ "keys", bsv_sql_victims_by_model },
@@ -176,13 +215,17 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 		{ "order", bsv_sql_victims_model_order },
 	};
 	const struct bsv_placeholder by_app[VICTIMS_PLACEHOLDERS] = {
-		{ "kinds", had },   { "why", why },
+		{ "kinds", NULL },  { "why", why },
 		{ "group", "app" }, { "keys", bsv_sql_victims_by_app },
 		{ "names", "" },    { "same_w", bsv_sql_victims_same_app },
 		{ "order", "" },
 	};
 
 	memcpy(ret.victims, by == BY_APP ? by_app : by_model, sizeof(by_model));
+	if (!some)
+		whole_kinds(report, &kinds, &had);
+	ret.kinds[0] = (struct bsv_placeholder){ "kinds", kinds };
+	ret.victims[0] = (struct bsv_placeholder){ "kinds", had };
 	return ret;
 }
 

@@ -5,6 +5,11 @@ stats AS (
 stats AS (SELECT * FROM picked_miss_stat)
 -- misses_had_deadline: a condition more on executions: they had, or may have had, a deadline. (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
  AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@) LIMIT -1
+-- misses_and_unsure: more kinds: the executions for which a condition holds, one by one, that something is not known of; they are counted elsewhere.
+UNION ALL SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), '') AS model, priority, NULL, NULL, 0, 0, @unknown@, @unseen@
+	FROM execution p WHERE @condition@
+-- misses_and_sums: more kinds: how many executions something is not known of.
+UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, 0, 0, @n_unknown@, @n_unseen@
 -- victims_by_app: the columns that differ between the victims of misses, by app.
 app_id
 -- victims_by_model: the columns that differ between the victims of misses, by app, model and priority.
