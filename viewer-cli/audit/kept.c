@@ -3,9 +3,17 @@
 
 #include <stdlib.h>
 
-struct bsv_kept *bsv_kept_new(void)
+#include "base/template.h"
+
+struct bsv_kept *bsv_kept_new(const struct bsv_input *input)
 {
-	return calloc(1, sizeof(struct bsv_kept));
+	struct bsv_kept *ret = calloc(1, sizeof(*ret));
+
+	if (!ret)
+		return NULL;
+	ret->n_unknown = ret->n_unseen = -1;
+	bsa_db_make_temporary(input->db, bsv_sql_kept_counts, NULL); /* without it, queries ask the view */
+	return ret;
 }
 
 struct bsv_kept *bsv_kept_free(struct bsv_kept *kept)

@@ -12,12 +12,17 @@
 struct bsv_kept {
 	bool is_judged[BSV_PRIORITY + 1]; /* by enum bsv_audit */
 	struct bsv_judgement judgements[BSV_PRIORITY + 1];
+	/* number of executions that may or may not have had a deadline, and met theirs; -1: not counted yet */
+	int64_t n_unknown, n_unseen;
 	bool has_sharing;
 	struct bsv_sharing_facts sharing;
 };
 
-/* For bsv_input.kept of an input that picks nothing; owned by the caller. NULL: no memory, and so nothing is kept. */
-struct bsv_kept *bsv_kept_new(void);
+/*
+ * For bsv_input.kept of @input, which picks nothing; owned by the caller. NULL: no memory, and so nothing is kept.
+ * execution_count, which a dozen queries scan, is computed once, for the connection of @input.
+ */
+struct bsv_kept *bsv_kept_new(const struct bsv_input *input);
 
 /* Accepts NULL. No input may use @kept any more. Returns NULL. */
 struct bsv_kept *bsv_kept_free(struct bsv_kept *kept);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "audit/kept.h"
 #include "base/numbers.h"
 #include "base/scoped.h"
 #include "base/template.h"
@@ -12,12 +13,26 @@
 
 enum { NUMBER_TEXT = 24 };
 
+/*
+ * SQL: the number of executions for which @condition holds; that is the number itself where *kept, of several answers,
+ * has it. Owned by the caller; NULL: no memory.
+ */
+static char *number_sql(const struct bsv_input *input, const char *condition, int64_t *kept)
+{
+	const struct bsv_placeholder placeholders[] = { { "condition", condition }, { NULL, NULL } };
+	bsv_scoped_rows *rows = NULL;
+	bsv_scoped_text *asked = kept && *kept < 0 ? bsv_fill(bsv_sql_count_of, placeholders) : NULL;
+
+	if (asked && bsv_rows_query(&rows, input->db, asked, NULL) >= 0 && bsv_rows_step(rows, NULL) > 0)
+		*kept = bsv_rows_get(rows, 0, -1);
+	return kept && *kept >= 0 ? bsv_text("%" PRId64, *kept) : bsv_fill(bsv_sql_count_if, placeholders);
+}
+
 char *bsv_unknown_deadlines(const struct bsv_input *input)
 {
 	if (!input->coverage.unsure_deadlines)
 		return bsv_text("0");
-	return bsv_fill(bsv_sql_count_if,
-	                (const struct bsv_placeholder[]){ { "condition", bsv_sql_deadline_unknown }, { NULL, NULL } });
+	return number_sql(input, bsv_sql_deadline_unknown, input->kept ? &input->kept->n_unknown : NULL);
 }
 
 char *bsv_outcome_unknown(const struct bsv_input *input)
@@ -36,9 +51,7 @@ char *bsv_unseen_outcomes(const struct bsv_input *input)
 
 	if (!input->coverage.unsure_outcomes)
 		return bsv_text("0");
-	return condition ? bsv_fill(bsv_sql_count_if,
-	                            (const struct bsv_placeholder[]){ { "condition", condition }, { NULL, NULL } })
-	                 : NULL;
+	return condition ? number_sql(input, condition, input->kept ? &input->kept->n_unseen : NULL) : NULL;
 }
 
 const char *bsv_recorded(char to[BSV_RECORDED_TEXT], int64_t n, bool lost)

@@ -162,9 +162,9 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 	}
 	/* A page has many answers about each. */
 	if (r >= 0 && !m.input.picks)
-		m.input.kept = kept = bsv_kept_new();
+		m.input.kept = kept = bsv_kept_new(&m.input);
 	if (r >= 0 && wanted->compare && !m.other.picks)
-		m.other.kept = others = bsv_kept_new();
+		m.other.kept = others = bsv_kept_new(&m.other);
 	if (r >= 0 && wanted->compare && bsv_output_is(m.input.path, m.other.path))
 		r = bsa_fail(
 			err, BSA_E_USAGE,

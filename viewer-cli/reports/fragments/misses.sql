@@ -10,6 +10,8 @@ UNION ALL SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.mod
 	FROM execution p WHERE @condition@
 -- misses_and_sums: more kinds: how many executions something is not known of.
 UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, 0, 0, @n_unknown@, @n_unseen@
+-- count_of: a statement: the number of executions for which a condition holds.
+SELECT count(*) FROM execution WHERE @condition@
 -- victims_by_app: the columns that differ between the victims of misses, by app.
 app_id
 -- victims_by_model: the columns that differ between the victims of misses, by app, model and priority.
