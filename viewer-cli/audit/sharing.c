@@ -541,15 +541,26 @@ static struct bsv_sharing_app *app_of_service(struct bsv_sharing_facts *f, size_
 	return least < *from && f->apps[least].of.app == id ? &f->apps[least] : NULL;
 }
 
+const char *bsv_sharing_pairs(const struct bsv_input *input, bool apart)
+{
+	if (!input->picks)
+		return bsv_sql_waits_by_holder;
+	return apart ? bsv_sql_waits_by_holder_picked : bsv_sql_waits_by_holder_kept;
+}
+
 static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
 {
-	const struct bsv_placeholder placeholders[] = {
-		{ "takers", input->picks ? bsv_sql_waits_by_holder_picked : bsv_sql_waits_by_holder }, { NULL, NULL }
-	};
+	const struct bsv_placeholder pairs[] = { { "pairs", bsv_sql_waits_by_holder_picked }, { NULL, NULL } };
+	const struct bsv_placeholder placeholders[] = { { "takers", bsv_sharing_pairs(input, false) }, { NULL, NULL } };
+	bsv_scoped_text *made = input->picks ? bsv_input_fill(input, bsv_sql_waits_by_holder_made, pairs) : NULL;
 	bsv_scoped_text *sql = bsv_input_fill(input, bsv_sql_sharing_names, placeholders);
 	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+	int r = sql && (made || !input->picks) ? 0 : bsv_no_memory(err);
 
+	if (r >= 0 && made)
+		r = bsa_db_make_temporary(input->db, made, err);
+	if (r >= 0)
+		r = bsv_rows_query(&rows, input->db, sql, err);
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
 		for (size_t from = 0; r >= 0 && from < f->n;) {
 			struct bsv_sharing_app *a = app_of_service(f, &from, bsv_rows_get(rows, 0, -1));

@@ -54,6 +54,12 @@ struct bsv_sharing_facts {
  */
 int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err);
 
+/*
+ * SQL: how long apps waited for apps, of the picked executions, for a FROM: bsv_sharing_read has made a temporary table
+ * of that. @apart: for people, who have no such table.
+ */
+const char *bsv_sharing_pairs(const struct bsv_input *input, bool apart);
+
 /* Accepts a struct that is all 0. */
 void bsv_sharing_fini(struct bsv_sharing_facts *facts);
 

@@ -139,9 +139,9 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 		                                   { "slow", report->input.picks ? bsv_sql_fairness_slowdown_picked
 		                                                                 : bsv_sql_fairness_slowdown },
 		                                   { NULL, NULL } };
-	const struct bsv_placeholder of_pairs[] = { { "pairs", report->input.picks ? bsv_sql_waits_by_holder_picked
-		                                                                   : bsv_sql_waits_by_holder },
-		                                    { NULL, NULL } };
+	const struct bsv_placeholder of_pairs[] = {
+		{ "pairs", bsv_sharing_pairs(&report->input, report->call->asked.show_sql) }, { NULL, NULL }
+	};
 	const struct bsv_placeholder of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
 	const struct bsv_placeholder of_listed[] = { { "windows", listed ? listed : cut }, { NULL, NULL } };
 
