@@ -161,12 +161,13 @@ static const char sorted_sql[] = " ORDER BY ready, x.id";
 
 /*
  * IN, not EXISTS: SQLite reads the stretches of the execution once, and not again for each of its waits. One that was
- * preempted n times has n of both.
+ * preempted n times has n of both. Few waits are for an idle lane (?3), and only for these are stretches looked up.
  */
 static const char handed_sql[] =
-	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 AND (w.began + w.dur_ns IN (?2, ?4) OR "
+	"SELECT w.dur_ns FROM stored_wait w WHERE w.execution_id = ?1 AND ifnull(w.bits >> ?5 & ?6, ?3) = ?3 "
+	"AND (w.began + w.dur_ns IN (?2, ?4) OR "
 	"w.began + w.dur_ns IN (SELECT l.began FROM stored_slice l WHERE l.execution_id = ?1)) "
-	"UNION ALL SELECT min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
+	"UNION ALL SELECT min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began) FROM "
 	"stored_wait_run r "
 	"CROSS JOIN stored_occupancy o ON o.id = r.last_id WHERE r.execution_id = ?1 AND o.occupancy = ?3 "
 	"AND (r.began + r.dur_ns IN (?2, ?4) OR "
@@ -222,10 +223,10 @@ static void take_hands(struct reading *r, sqlite3_stmt *q, struct bsa_sharing_ca
 		sqlite3_bind_int64(r->handed, 4, sqlite3_column_int64(q, ENDED));
 	else
 		sqlite3_bind_null(r->handed, 4);
+	sqlite3_bind_int64(r->handed, 5, AT_wait_occupancy);
+	sqlite3_bind_int64(r->handed, 6, ALL_wait_occupancy);
 	while (sqlite3_step(r->handed) == SQLITE_ROW)
-		if (column_is_null(r->handed, 1) ||
-		    unpack_wait(sqlite3_column_int64(r->handed, 1)).occupancy == BSA_IDLE)
-			add_hand(c, column_length(r->handed, 0));
+		add_hand(c, column_length(r->handed, 0));
 }
 
 /* Where no wait tells when it was ready again, it may have been so at once, or never. */
