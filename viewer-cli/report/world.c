@@ -83,6 +83,7 @@ struct together {
 	int64_t *rows;           /* ROW_SIZE numbers each: the values of the row, and last its place in the query */
 	size_t n, room;
 	struct labels words; /* of these rows: the page numbers its own in the order in which they are packed */
+	int64_t numbers[LABELS_MOST]; /* the page's number of each word, and 1; 0: it has none yet */
 };
 
 enum { ROW_SIZE = COLUMNS_MOST + 1 };
@@ -202,8 +203,13 @@ static int together_pack(struct world *w, struct reading *r)
 		int64_t *row = t->rows + i * ROW_SIZE;
 
 		for (size_t c = 0; c < r->n; c++)
-			if (r->is_word[c] && row[c] != BSV_PACK_NULL)
-				row[c] = label_number(&w->labels, c, t->words.of[row[c]]);
+			if (r->is_word[c] && row[c] != BSV_PACK_NULL) {
+				int64_t *number = &t->numbers[row[c]];
+
+				if (!*number)
+					*number = 1 + label_number(&w->labels, c, t->words.of[row[c]]);
+				row[c] = *number - 1;
+			}
 		if (!r->keeps || r->keeps(w, row))
 			result = row_pack(w, r, row);
 	}
