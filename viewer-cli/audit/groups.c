@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/kept.h"
 #include "base/nearest.h"
 #include "base/numbers.h"
 #include "base/rows.h"
@@ -44,26 +45,40 @@ static void text_append(char *to, size_t room, const char *separator, const char
 /* A percentile cannot be computed from percentiles: is each group one group of phase_stat? */
 static int groups_find_stored(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err)
 {
+	struct bsv_kept *kept = input->kept;
+	int64_t counts[BSV_GROUPS_COUNTS] = { 0 };
 	bsv_scoped_rows *rows = NULL;
 	char same[128] = "", *sql;
 	int r;
 
-	for (unsigned i = 0; i < N_WORDS; i++)
-		if (g->by & 1u << i)
-			text_append(same, sizeof(same), ", ", words[i].same);
-	sql = bsv_fill(bsv_sql_groups_stored, (const struct bsv_placeholder[]){ { "same", same }, { NULL, NULL } });
-	if (!sql)
-		return bsv_no_memory(err);
-	r = bsv_rows_query(&rows, input->db, sql, err);
-	free(sql);
-	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	if (r < 0)
-		return r;
-	g->n = bsv_rows_get(rows, 0, 0);
-	g->answered = bsv_rows_get(rows, 1, 0);
-	g->stored = bsv_input_with_groups(input) && !(g->by & BSV_BY_BURST) && bsv_rows_get(rows, 2, 0) <= 1;
-	g->paired = g->stored && bsv_rows_get(rows, 3, 0) == 0;
+	if (kept && kept->has_groups && kept->groups_by == g->by) {
+		memcpy(counts, kept->groups, sizeof(counts));
+	} else {
+		for (unsigned i = 0; i < N_WORDS; i++)
+			if (g->by & 1u << i)
+				text_append(same, sizeof(same), ", ", words[i].same);
+		sql = bsv_fill(bsv_sql_groups_stored,
+		               (const struct bsv_placeholder[]){ { "same", same }, { NULL, NULL } });
+		if (!sql)
+			return bsv_no_memory(err);
+		r = bsv_rows_query(&rows, input->db, sql, err);
+		free(sql);
+		if (r >= 0)
+			r = bsv_rows_step(rows, err);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < BSV_GROUPS_COUNTS; i++)
+			counts[i] = bsv_rows_get(rows, i, 0);
+	}
+	if (kept) {
+		kept->has_groups = true;
+		kept->groups_by = g->by;
+		memcpy(kept->groups, counts, sizeof(counts));
+	}
+	g->n = counts[0];
+	g->answered = counts[1];
+	g->stored = bsv_input_with_groups(input) && !(g->by & BSV_BY_BURST) && counts[2] <= 1;
+	g->paired = g->stored && counts[3] == 0;
 	return 0;
 }
 

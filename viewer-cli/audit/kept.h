@@ -8,12 +8,17 @@
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
 
+enum { BSV_GROUPS_COUNTS = 4 }; /* columns of groups_stored.sql */
+
 /* Of all executions, and judged by the rules' own limits: nothing is kept of an input that picks executions. */
 struct bsv_kept {
 	bool is_judged[BSV_PRIORITY + 1]; /* by enum bsv_audit */
 	struct bsv_judgement judgements[BSV_PRIORITY + 1];
 	/* number of executions that may or may not have had a deadline, and met theirs; -1: not counted yet */
 	int64_t n_unknown, n_unseen;
+	bool has_groups;
+	unsigned groups_by; /* the words of --by of which @groups are the counts: audit/groups.h */
+	int64_t groups[BSV_GROUPS_COUNTS];
 	bool has_sharing;
 	struct bsv_sharing_facts sharing;
 };
