@@ -63,10 +63,24 @@ static inline bool counter_misaligned(const struct nnb_fmq *q, uint64_t counter)
 	return q->elem_pow2 ? counter & (q->elem_size - 1) : counter % q->elem_size;
 }
 
-/* Like counter_misaligned for the bytes between two counters, at most a ring's: 32 bits divide faster. */
+/*
+ * The whole elements in the bytes between two counters, at most a ring's. Multiplies where possible, because a received
+ * message waits for the result, and a division takes several times as long.
+ */
+static inline uint32_t whole_elements(const struct nnb_fmq *q, uint32_t bytes)
+{
+#ifdef __SIZEOF_INT128__
+	return q->elem_inverse ? (uint32_t)((unsigned __int128)q->elem_inverse * bytes >> 64) : bytes;
+#else
+	return bytes / (uint32_t)q->elem_size;
+#endif
+}
+
+/* Like counter_misaligned, for the same bytes. */
 static inline bool bytes_misaligned(const struct nnb_fmq *q, uint32_t bytes)
 {
-	return q->elem_pow2 ? bytes & (uint32_t)(q->elem_size - 1) : bytes % (uint32_t)q->elem_size;
+	return q->elem_pow2 ? bytes & (uint32_t)(q->elem_size - 1)
+	                    : whole_elements(q, bytes) * (uint32_t)q->elem_size != bytes;
 }
 
 /* Could an honest pair of parties have left these counters? */
@@ -196,18 +210,18 @@ static size_t before_the_wrap(const struct nnb_fmq *q, size_t at, size_t bytes)
 	return bytes < q->ring_bytes - at ? bytes : q->ring_bytes - at;
 }
 
-/* The @n elements from the side's position on, as one or two regions. */
+/* The @n > 0 elements from the side's position on, as one or two regions. */
 static inline void lay_out(const struct nnb_fmq *q, const struct nnb_fmq_end *e, size_t n, struct nnb_fmq_tx *ret)
 {
-	size_t to_end = q->ring_bytes - e->at;
-	size_t first = n;
+	size_t to_end = q->ring_bytes - e->at, first;
 
-	assert(e->at < q->ring_bytes && n <= q->capacity);
-	if (unlikely(n * q->elem_size > to_end))
-		first = to_end / q->elem_size;
-	ret->first = (struct nnb_fmq_region){ n ? q->ring + e->at : NULL, first };
-	ret->second = (struct nnb_fmq_region){ first < n ? q->ring : NULL, n - first };
-	ret->elem_size = q->elem_size;
+	*ret = (struct nnb_fmq_tx){ .first = { q->ring + e->at, n }, .elem_size = q->elem_size };
+	if (likely(n * q->elem_size <= to_end))
+		return;
+	first = to_end / q->elem_size;
+	assert(first < n && n <= q->capacity);
+	ret->first.n = first;
+	ret->second = (struct nnb_fmq_region){ q->ring, n - first };
 }
 
 /* Open a transaction of the @n elements that are @ready for the side, or leave it empty. Returns @ready. */
@@ -215,7 +229,7 @@ static inline int open_tx(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, i
 {
 	struct nnb_fmq_end *e = &q->end[side];
 
-	if (unlikely(ready)) {
+	if (unlikely(ready || !n)) {
 		e->begun = 0;
 		*ret = (struct nnb_fmq_tx){ .elem_size = q->elem_size };
 		return ready;
@@ -751,7 +765,7 @@ int nnb_fmq_begin_receive(struct nnb_fmq *q, uint64_t timeout_ns, struct nnb_fmq
 	struct nnb_fmq_end *e = &q->end[NNB_FMQ_READER];
 	int r = wait_ready(q, NNB_FMQ_READER, 1, own_flag(q), NNB_FMQ_NOT_EMPTY, timeout_ns);
 
-	return open_tx(q, NNB_FMQ_READER, r ? 0 : (uint32_t)(e->theirs - e->mine) / (uint32_t)q->elem_size, r, ret);
+	return open_tx(q, NNB_FMQ_READER, r ? 0 : whole_elements(q, (uint32_t)(e->theirs - e->mine)), r, ret);
 }
 
 int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n)
@@ -760,8 +774,10 @@ int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n)
 		return -EOPNOTSUPP;
 	if (n > q->end[NNB_FMQ_WRITER].begun)
 		return -EINVAL;
-	publish_cpu(q, NNB_FMQ_WRITER); /* a receiver that waits for this must not poll on this cpu */
 	counter_publish(q, n);
+	/* A receiver that waits for the next message must not poll on this cpu. Afterwards, because this one is waited
+	 * for already. */
+	publish_cpu(q, NNB_FMQ_WRITER);
 	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_EMPTY);
 	return 0;
 }

@@ -55,6 +55,8 @@ struct nnb_fmq {
 	size_t ring_bytes;
 	size_t elem_size;
 	size_t capacity;
+	uint64_t
+		elem_inverse; /* 2^64 / elem_size, rounded up: divides 32 bits exactly by a multiplication; 0: size 1 */
 	bool elem_pow2;
 	bool synchronized;
 	bool read_only;

@@ -190,6 +190,7 @@ static void take_places(struct nnb_fmq *q, uint64_t window_ns)
 
 	q->elem_size = q->desc.quantum;
 	q->elem_pow2 = (q->elem_size & (q->elem_size - 1)) == 0;
+	q->elem_inverse = q->elem_size > 1 ? UINT64_MAX / q->elem_size + 1 : 0;
 	q->capacity = extent / q->elem_size;
 	assert(q->capacity); /* desc_check */
 	q->ring_bytes = q->capacity * q->elem_size;
