@@ -15,7 +15,9 @@
  *           nothing and takes no lock.
  * CRASH     The thread that detects the death of the service calls nnb_burst_dead, which ends the wait for a result. A
  *           sleeping thread also wakes once a second to check, in case a hostile service has undone the wake.
- * TRUST     Results are parsed as untrusted data. The shapes that the service reports are checked against the model.
+ * TRUST     Results are parsed as untrusted data, from a copy. The shapes that the service reports are checked against
+ *           the model. A result is compared with the last one where it lies; if they are equal, the last answer, which
+ *           was checked, is given again, and nothing more is read.
  */
 #include <assert.h>
 #include <errno.h>
@@ -24,6 +26,7 @@
 #include <stdlib.h>
 
 #include "burst/pool.h"
+#include "burst/repeat.h"
 #include "burst/result.h"
 #include "burst/slots.h"
 #include "fmq/queue.h"
@@ -48,7 +51,17 @@ struct nnb_burst {
 	const struct nnb_pool **pools;
 	int32_t *by_pool;
 	uint32_t n_pools, room;
-	uint32_t generation;            /* generation of the slots at the last lookup */
+	uint32_t generation; /* generation of the slots at the last lookup */
+	/* the last request, which is copied to the queue if the next call repeats it; n_packet 0: none */
+	struct nnb_request_datum *packet;
+	uint32_t n_packet;
+	/*
+	 * The result of that request, and the answer that it became, for a result that repeats it: NONE without
+	 * timing, and the shapes. n_heard 0: none. Room for any result, and for one shape for each output of the model.
+	 */
+	uint32_t n_heard, n_shapes, room_shapes;
+	struct nnb_result_datum *heard;
+	struct nnb_output_shape *shapes;
 	uint32_t stream, model;         /* numbers of the burst and its model in traces */
 	struct nnb__own own;            /* if neither the service nor its server numbers the burst */
 	uint32_t sent;                  /* requests: their numbers */
@@ -76,6 +89,9 @@ static void burst_unref(struct nnb_burst *b)
 	nnb__slots_fini(&b->slots);
 	free(b->by_pool);
 	free(b->pools);
+	free(b->packet);
+	free(b->heard);
+	free(b->shapes);
 	nnb__own_end(&b->own);
 	free(b);
 }
@@ -98,6 +114,16 @@ static int make_queue(struct nnb_fmq **ret, size_t elem_size, uint32_t capacity,
 	};
 
 	return c.capacity > NNB_BURST_CAPACITY_MAX ? -EINVAL : nnb_fmq_new(ret, &c);
+}
+
+/* Room for the last request and its result. */
+static int make_packets(struct nnb_burst *b)
+{
+	b->room_shapes = b->service.model ? b->service.model->n_outputs : 0;
+	b->packet = calloc(b->room, sizeof(*b->packet));
+	b->heard = calloc(nnb_fmq_capacity(b->result), sizeof(*b->heard));
+	b->shapes = calloc((size_t)b->room_shapes + 1, sizeof(*b->shapes));
+	return b->packet && b->heard && b->shapes ? 0 : -ENOMEM;
 }
 
 /* The burst's number in traces: from the service, from its server through the queue, or from this process. */
@@ -148,7 +174,7 @@ static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_
 		b->room = (uint32_t)nnb_fmq_capacity(b->request);
 		b->by_pool = calloc(b->room, sizeof(*b->by_pool));
 		b->pools = calloc(b->room, sizeof(*b->pools));
-		r = b->by_pool && b->pools ? 0 : -ENOMEM;
+		r = b->by_pool && b->pools ? make_packets(b) : -ENOMEM;
 	}
 	if (r) {
 		nnb_because(reason, "no queues for a burst: error %d", -r);
@@ -274,7 +300,7 @@ static int slots_lookup(struct nnb_burst *b, const struct nnb_call *call, uint64
 	int r;
 
 	assert(call->n_pools <= b->room); /* the request fits the packet, so its pools fit the lists */
-	if (__builtin_expect(same_pools(b, call), 1)) {
+	if (__builtin_expect(b->n_packet || same_pools(b, call), 1)) {
 		if (nbt_on(NBT_EVENT_slot_lookup))
 			emit_same_lookups(b, exec);
 		return 0;
@@ -290,12 +316,34 @@ static int slots_lookup(struct nnb_burst *b, const struct nnb_call *call, uint64
 	return 0;
 }
 
+/* Write the packet of @n datums, unless it only repeats the last one. */
+static void write_packet(struct nnb_burst *b, const struct nnb_call *call, size_t n)
+{
+	const struct nnb_fmq_tx packet = { .first = { b->packet, n }, .elem_size = sizeof(*b->packet) };
+	struct nnb_request request;
+
+	if (__builtin_expect(b->n_packet, 1)) {
+		nnb__packet_set_terms(b->packet, n, &call->terms);
+		return;
+	}
+	request = nnb__call_request(call);
+	nnb_packet_request_build(&packet, &request, b->by_pool, call->measure, &call->terms);
+	b->n_packet = (uint32_t)n;
+	b->n_heard = 0;
+}
+
+static size_t packet_size(const struct nnb_call *call)
+{
+	struct nnb_request request = nnb__call_request(call);
+
+	return nnb_packet_request_size(&request, &call->terms);
+}
+
 /* 0: it may have been delivered. Otherwise it certainly was not, and it has no number. */
 static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
                         struct nnb_reason *reason)
 {
-	struct nnb_request request = nnb__call_request(call);
-	size_t n = nnb_packet_request_size(&request, &call->terms);
+	size_t n = b->n_packet ? b->n_packet : packet_size(call);
 	struct nnb_fmq_tx tx;
 	int r;
 
@@ -312,7 +360,8 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 		nnb_because(reason, "the burst cannot carry the request: error %d", r);
 		return r;
 	}
-	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure, &call->terms);
+	write_packet(b, call, n);
+	nnb__tx_write(&tx, b->packet);
 	nnb__fmq_hands_over(&tx);
 	b->sent++;
 	nnb__call_writes(t);
@@ -355,39 +404,111 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 	return r;
 }
 
-/* Parse what came. A malformed result is GENERAL_FAILURE, and no reason to fall back (B-18). */
-static void result_receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
-                           struct nnb_result *result, struct nnb_reason *reason)
+/* A result that equals the last one is not parsed and checked again. */
+static bool repeats_result(const struct nnb_burst *b, const struct nnb_fmq_tx *tx, const struct nnb_answer *answer)
+{
+	size_t n = tx->first.n + tx->second.n;
+
+	return n == b->n_heard && n && (!b->n_shapes || (answer && answer->shapes)) && nnb__tx_equals(tx, b->heard, n);
+}
+
+/* @answer: as nnb__answer_none left it. */
+static void repeat_answer(const struct nnb_burst *b, struct nnb_answer *answer)
+{
+	if (!answer)
+		return;
+	answer->n_shapes = b->n_shapes;
+	for (uint32_t i = 0; i < b->n_shapes; i++)
+		answer->shapes[i] = b->shapes[i];
+}
+
+/* Keep what a result became, if the same result would become the same again. b->heard is that result. */
+static void keep_answer(struct nnb_burst *b, size_t n, const struct nnb_call *call, const struct nnb_result *result)
+{
+	if (!b->n_packet || result->status || call->measure || result->n_shapes > b->room_shapes ||
+	    (result->n_shapes && !result->shapes))
+		return;
+	for (uint32_t i = 0; i < result->n_shapes; i++)
+		b->shapes[i] = result->shapes[i];
+	b->n_shapes = result->n_shapes;
+	b->n_heard = (uint32_t)n;
+}
+
+/* Parse a result, and check it. A malformed one is GENERAL_FAILURE, and no reason to fall back (B-18). */
+static enum nnb_status take_result(struct nnb_burst *b, const struct nnb_call *call, const struct nnb_fmq_tx *tx,
+                                   struct nnb_answer *answer, struct nnb_reason *reason)
+{
+	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE,
+		                     .timing = NNB_NO_TIMING,
+		                     .shapes = answer ? answer->shapes : NULL };
+	size_t n = tx->first.n + tx->second.n;
+	const struct nnb_fmq_tx copy = { .first = { b->heard, n }, .elem_size = tx->elem_size };
+	enum nnb_status status;
+	bool parsed;
+
+	b->n_heard = 0;
+	nnb__tx_read(tx, b->heard);
+	parsed = !nnb_packet_result_parse(&result, call->n_outputs, &copy, reason);
+	nnb_fmq_commit_read(b->result, n);
+	status = nnb__answer_from_result(b->service.model, call, &result, answer, reason);
+	if (parsed)
+		keep_answer(b, n, call, &result);
+	return status;
+}
+
+/* Receive the answer. */
+static enum nnb_status result_receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
+                                      struct nnb_answer *answer, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
 	int r = wait_for_result(b, call->timeout_ns, t, &tx);
 
 	if (__builtin_expect(!r, 1)) {
 		nnb__fmq_expects_write(b->request); /* a burst is likely to be asked for the same again, soon */
-		if (nnb_packet_result_parse(result, call->n_outputs, &tx, reason))
-			result->status = NNB_STATUS_GENERAL_FAILURE;
-		nnb_fmq_commit_read(b->result, tx.first.n + tx.second.n);
-		return;
+		if (__builtin_expect(!repeats_result(b, &tx, answer), 0))
+			return take_result(b, call, &tx, answer, reason);
+		nnb_fmq_commit_read(b->result, b->n_heard);
+		repeat_answer(b, answer);
+		return NNB_STATUS_NONE;
 	}
 	nnb_because(reason, r == -ESHUTDOWN          ? "the service is gone"
 	                    : r == NNB_FMQ_TIMED_OUT ? "no answer in time: the burst is given up"
 	                                             : "the counters of the result queue are invalid");
 	nnb_burst_dead(b); /* an answer that comes now would be taken for the next one's */
-	result->status = NNB_STATUS_GENERAL_FAILURE;
+	return NNB_STATUS_GENERAL_FAILURE;
+}
+
+/* Execute, as the only call in flight. */
+static enum nnb_status execute_alone(struct nnb_burst *b, const struct nnb_call *call, struct nnb_answer *answer,
+                                     struct nnb_reason *reason)
+{
+	struct nnb__call_trace trace;
+	enum nnb_status status;
+
+	if (__builtin_expect(!nnb__packet_repeats(b->packet, b->n_packet, call) || !same_pools(b, call), 0)) {
+		b->n_packet = 0;
+		if (!nnb__call_packable(call, reason))
+			return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	if (__builtin_expect(!send_request(b, call, &trace, reason), 1)) {
+		status = result_receive(b, call, &trace, answer, reason);
+		if (answer)
+			answer->exec = trace.exec;
+		nnb__call_end(&trace, status);
+		return status;
+	}
+	status = b->service.execute(b->service.arg, call, answer, reason);
+	if (answer)
+		answer->fallback = true;
+	return status;
 }
 
 enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *call, struct nnb_answer *answer,
                                   struct nnb_reason *reason)
 {
-	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE,
-		                     .timing = NNB_NO_TIMING,
-		                     .shapes = answer ? answer->shapes : NULL };
-	struct nnb__call_trace trace;
 	enum nnb_status status;
 
 	nnb__answer_none(answer);
-	if (!nnb__call_packable(call, reason))
-		return NNB_STATUS_INVALID_ARGUMENT;
 	if ((call->terms.deadline_ns || call->terms.loop_timeout_ns) && !b->service.extended) {
 		nnb_because(reason, "this burst carries no deadlines");
 		return NNB_STATUS_INVALID_ARGUMENT;
@@ -396,17 +517,7 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 		nnb_because(reason, "the burst is executing already");
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
-	if (__builtin_expect(!send_request(b, call, &trace, reason), 1)) {
-		result_receive(b, call, &trace, &result, reason);
-		status = nnb__answer_from_result(b->service.model, call, &result, answer, reason);
-		if (answer)
-			answer->exec = trace.exec;
-		nnb__call_end(&trace, status);
-	} else {
-		status = b->service.execute(b->service.arg, call, answer, reason);
-		if (answer)
-			answer->fallback = true;
-	}
+	status = execute_alone(b, call, answer, reason);
 	assert(atomic_load_explicit(&b->in_flight, memory_order_relaxed));
 	atomic_store_explicit(&b->in_flight, false, memory_order_release); /* (1) */
 	return status;

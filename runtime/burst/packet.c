@@ -21,51 +21,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct nnb_request_datum) == 24, "a request's datum is the HAL's");
-_Static_assert(sizeof(struct nnb_result_datum) == 24, "a result's datum is the HAL's");
+#include "burst/repeat.h"
+
+enum { DATUM_BYTES = 24 };
+_Static_assert(sizeof(struct nnb_request_datum) == DATUM_BYTES, "a request's datum is the HAL's");
+_Static_assert(sizeof(struct nnb_result_datum) == DATUM_BYTES, "a result's datum is the HAL's");
 _Static_assert(offsetof(struct nnb_request_datum, operand.rank) == 20, "fields are where the HAL's are");
+_Static_assert(offsetof(struct nnb_request_datum, operand.rank) - offsetof(struct nnb_request_datum, operand.pool) ==
+                       sizeof(struct nnb_location),
+               "an argument's location is a part of its datum");
 _Static_assert(offsetof(struct nnb_result_datum, operand.rank) == 12, "fields are where the HAL's are");
 
 #define MALFORMED(reason, ...) (nnb_because(reason, __VA_ARGS__), -EBADMSG)
 
-/* Walks a transaction, a datum at a time. */
+/* Walks a transaction, a datum at a time. Datums of both kinds have the same size. */
 struct cursor {
-	unsigned char *at, *second;
-	size_t left, left_second; /* elements left in this region, and in the next */
+	unsigned char *at, *end, *second; /* the next datum; the end of this region; the next region */
+	size_t n_second;                  /* datums of the next region; 0 once the cursor is there */
 };
 
-static struct cursor cursor_of(const struct nnb_fmq_tx *tx)
+static inline struct cursor cursor_of(const struct nnb_fmq_tx *tx)
 {
-	struct cursor c = { tx->first.base, tx->second.base, tx->first.n, tx->second.n };
+	unsigned char *first = tx->first.base, *end = tx->first.n ? first + tx->first.n * DATUM_BYTES : first;
 
-	return c;
+	return (struct cursor){ first, end, tx->second.base, tx->second.n };
 }
 
-static size_t tx_datums(const struct nnb_fmq_tx *tx)
+static inline size_t tx_datums(const struct nnb_fmq_tx *tx)
 {
 	return tx->first.n + tx->second.n;
 }
 
+static inline void cursor_enter_second(struct cursor *c)
+{
+	assert(c->n_second);
+	c->at = c->second;
+	c->end = c->second + c->n_second * DATUM_BYTES;
+	c->n_second = 0;
+}
+
 /* The place of the next datum, which must exist. */
-static inline void *cursor_next(struct cursor *c, size_t bytes)
+static inline void *cursor_next(struct cursor *c)
 {
 	unsigned char *at;
 
-	if (__builtin_expect(!c->left, 0)) {
-		c->at = c->second;
-		c->left = c->left_second;
-		c->left_second = 0;
-	}
-	assert(c->left > 0);
+	if (__builtin_expect(c->at == c->end, 0))
+		cursor_enter_second(c);
 	at = c->at;
-	c->at += bytes;
-	c->left--;
+	c->at += DATUM_BYTES;
 	return at;
 }
 
 static inline bool cursor_at_end(const struct cursor *c)
 {
-	return !c->left && !c->left_second;
+	return c->at == c->end && !c->n_second;
 }
 
 /* ---- requests: building ---- */
@@ -93,7 +102,7 @@ size_t nnb_packet_request_size(const struct nnb_request *r, const struct nnb_ter
 /* The next datum, of which the caller writes every field that is not zero, straight into the queue. */
 static inline struct nnb_request_datum *new_request(struct cursor *c, uint8_t kind)
 {
-	struct nnb_request_datum *d = cursor_next(c, sizeof(*d));
+	struct nnb_request_datum *d = cursor_next(c);
 
 	d->kind = kind;
 	memset(d->zero, 0, sizeof(d->zero));
@@ -108,7 +117,7 @@ static inline void put_number(struct cursor *c, uint8_t kind, uint32_t n)
 	memset(&d->words[1], 0, sizeof(d->words) - sizeof(d->words[0]));
 }
 
-static void put_arguments(struct cursor *c, const struct nnb_argument *a, uint32_t n, uint8_t kind)
+static inline void put_arguments(struct cursor *c, const struct nnb_argument *a, uint32_t n, uint8_t kind)
 {
 	for (uint32_t i = 0; i < n; i++, a++) {
 		struct nnb_request_datum *d = new_request(c, kind);
@@ -123,6 +132,15 @@ static void put_arguments(struct cursor *c, const struct nnb_argument *a, uint32
 		for (uint32_t k = 0; k < a->rank; k++)
 			put_number(c, kind + 1, a->dims[k]);
 	}
+}
+
+static inline void put_terms(struct nnb_request_datum *d, const struct nnb_terms *terms)
+{
+	d->terms.deadline_low = (uint32_t)terms->deadline_ns;
+	d->terms.deadline_high = (uint32_t)(terms->deadline_ns >> 32);
+	d->terms.loop_low = (uint32_t)terms->loop_timeout_ns;
+	d->terms.loop_high = (uint32_t)(terms->loop_timeout_ns >> 32);
+	d->words[4] = 0;
 }
 
 void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_request *r, const int32_t *slots,
@@ -141,15 +159,73 @@ void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_requ
 	for (uint32_t i = 0; i < r->n_pools; i++)
 		put_number(&c, NNB_REQUEST_SLOT, (uint32_t)slots[i]);
 	put_number(&c, NNB_REQUEST_MEASURE, measure);
-	if (has_terms(terms)) {
-		d = new_request(&c, NNB_REQUEST_TERMS);
-		d->terms.deadline_low = (uint32_t)terms->deadline_ns;
-		d->terms.deadline_high = (uint32_t)(terms->deadline_ns >> 32);
-		d->terms.loop_low = (uint32_t)terms->loop_timeout_ns;
-		d->terms.loop_high = (uint32_t)(terms->loop_timeout_ns >> 32);
-		d->words[4] = 0;
-	}
+	if (has_terms(terms))
+		put_terms(new_request(&c, NNB_REQUEST_TERMS), terms);
 	assert(cursor_at_end(&c)); /* nnb_packet_request_size counted the same datums */
+}
+
+/* ---- requests: repeating ---- */
+
+/* Do the datums from @d on have these arguments? Returns the datum behind them; NULL: they differ. */
+static inline const struct nnb_request_datum *same_arguments(const struct nnb_request_datum *d,
+                                                             const struct nnb_argument *a, uint32_t n)
+{
+	for (const struct nnb_argument *end = a + n; a != end; a++, d++) {
+		if (memcmp(&d->operand.pool, &a->location, sizeof(a->location)) != 0 || d->operand.rank != a->rank ||
+		    d->operand.no_value != a->no_value)
+			return NULL;
+		for (uint32_t k = 0; k < a->rank; k++)
+			if ((++d)->dimension != a->dims[k])
+				return NULL;
+	}
+	return d;
+}
+
+bool nnb__packet_repeats(const struct nnb_request_datum *packet, size_t n, const struct nnb_call *call)
+{
+	const struct nnb_request_datum *d = packet;
+
+	if (!n || d->packet.n_inputs != call->n_inputs || d->packet.n_outputs != call->n_outputs ||
+	    d->packet.n_pools != call->n_pools)
+		return false;
+	d = same_arguments(d + 1, call->inputs, call->n_inputs);
+	if (d)
+		d = same_arguments(d, call->outputs, call->n_outputs);
+	if (!d)
+		return false;
+	d += call->n_pools; /* the slots */
+	return d->measure == call->measure && (d + 1 != packet + n) == has_terms(&call->terms);
+}
+
+void nnb__packet_set_terms(struct nnb_request_datum *packet, size_t n, const struct nnb_terms *terms)
+{
+	if (has_terms(terms))
+		put_terms(&packet[n - 1], terms);
+}
+
+/* ---- whole packets ---- */
+
+bool nnb__tx_equals(const struct nnb_fmq_tx *tx, const void *packet, size_t n)
+{
+	size_t first = n < tx->first.n ? n : tx->first.n;
+
+	return !memcmp(tx->first.base, packet, first * DATUM_BYTES) &&
+	       (n == first ||
+	        !memcmp(tx->second.base, (const char *)packet + first * DATUM_BYTES, (n - first) * DATUM_BYTES));
+}
+
+void nnb__tx_write(const struct nnb_fmq_tx *tx, const void *packet)
+{
+	memcpy(tx->first.base, packet, tx->first.n * DATUM_BYTES);
+	if (tx->second.n)
+		memcpy(tx->second.base, (const char *)packet + tx->first.n * DATUM_BYTES, tx->second.n * DATUM_BYTES);
+}
+
+void nnb__tx_read(const struct nnb_fmq_tx *tx, void *packet)
+{
+	memcpy(packet, tx->first.base, tx->first.n * DATUM_BYTES);
+	if (tx->second.n)
+		memcpy((char *)packet + tx->first.n * DATUM_BYTES, tx->second.base, tx->second.n * DATUM_BYTES);
 }
 
 /* ---- requests: parsing ---- */
@@ -264,29 +340,12 @@ static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_rea
 	return parse_terms(&from, &ret->terms, ret->extended, reason);
 }
 
-/* memcmp of a transaction's first @n datums. */
-static inline bool tx_equals(const struct nnb_fmq_tx *tx, const struct nnb_request_datum *to, size_t n)
-{
-	size_t first = n < tx->first.n ? n : tx->first.n;
-
-	return !memcmp(tx->first.base, to, first * sizeof(*to)) &&
-	       (n == first || !memcmp(tx->second.base, to + first, (n - first) * sizeof(*to)));
-}
-
-/* Is the request equal to the last one, except perhaps for its terms? Then parse the terms. */
-static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *tx, size_t n)
+/* Parse the terms, the last datum of a request that is the same otherwise. */
+static __attribute__((noinline)) bool parse_new_terms(struct nnb_packet_request *r, const struct nnb_fmq_tx *tx)
 {
 	struct nnb_request_datum last;
 	struct reader from = { &last, &last + 1 };
-	bool terms;
 
-	if (n != r->n_datums || !n)
-		return false;
-	terms = r->datums[n - 1].kind == NNB_REQUEST_TERMS;
-	if (!tx_equals(tx, r->datums, n - terms))
-		return false;
-	if (!terms)
-		return true;
 	memcpy(&last,
 	       (const char *)(tx->second.n ? tx->second.base : tx->first.base) +
 	               ((tx->second.n ? tx->second.n : tx->first.n) - 1) * sizeof(last),
@@ -295,26 +354,41 @@ static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *
 	return !parse_terms(&from, &r->terms, true, NULL);
 }
 
-int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fmq_tx *tx, struct nnb_reason *reason)
+/* Is the request equal to the last one, except perhaps for its terms? Then parse the terms. */
+static inline bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *tx, size_t n)
 {
-	size_t n = tx_datums(tx);
+	bool terms;
+
+	if (n != r->n_datums || !n)
+		return false;
+	terms = r->datums[n - 1].kind == NNB_REQUEST_TERMS;
+	return nnb__tx_equals(tx, r->datums, n - terms) && (!terms || parse_new_terms(r, tx));
+}
+
+/* Parse a packet that differs from the last one. */
+static __attribute__((noinline)) int parse_changed(struct nnb_packet_request *ret, const struct nnb_fmq_tx *tx,
+                                                   size_t n, struct nnb_reason *reason)
+{
 	int r;
 
-	if (same_request(ret, tx, n))
-		return 0;
 	ret->changes++;
 	ret->n_datums = 0;
 	if (!n)
 		return MALFORMED(reason, "it is empty");
 	if (n > ret->room)
 		return MALFORMED(reason, "%zu datums, but the queue has room for %u", n, ret->room);
-	memcpy(ret->datums, tx->first.base, tx->first.n * sizeof(*ret->datums));
-	if (tx->second.n)
-		memcpy(ret->datums + tx->first.n, tx->second.base, tx->second.n * sizeof(*ret->datums));
+	nnb__tx_read(tx, ret->datums);
 	r = parse_copy(ret, (uint32_t)n, reason);
 	if (!r)
 		ret->n_datums = (uint32_t)n;
 	return r;
+}
+
+int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fmq_tx *tx, struct nnb_reason *reason)
+{
+	size_t n = tx_datums(tx);
+
+	return __builtin_expect(same_request(ret, tx, n), 1) ? 0 : parse_changed(ret, tx, n, reason);
 }
 
 /* ---- results: building ---- */
@@ -330,10 +404,10 @@ size_t nnb_packet_result_size(const struct nnb_result *r)
 
 static inline struct nnb_result_datum *new_result(struct cursor *c, uint8_t kind)
 {
-	struct nnb_result_datum *d = cursor_next(c, sizeof(*d));
+	struct nnb_result_datum *d = cursor_next(c);
 
+	memset(d, 0, sizeof(*d)); /* as a whole: two stores */
 	d->kind = kind;
-	memset(d->zero, 0, sizeof(d->zero));
 	return d;
 }
 
@@ -350,19 +424,15 @@ void nnb_packet_result_build(const struct nnb_fmq_tx *tx, const struct nnb_resul
 	d->packet.size = (uint32_t)tx_datums(tx);
 	d->packet.status = r->status;
 	d->packet.n_operands = r->n_shapes;
-	d->packet.zero = 0;
 	for (uint32_t i = 0; i < r->n_shapes; i++) {
 		const struct nnb_output_shape *s = &r->shapes[i];
 
 		d = new_result(&c, NNB_RESULT_OPERAND);
 		d->operand.sufficient = s->sufficient;
-		memset(d->operand.zero, 0, sizeof(d->operand.zero));
 		assert(s->rank <= NNB_RANK_MAX);
 		d->operand.rank = s->rank;
-		d->words[1] = 0;
 		for (uint32_t k = 0; k < s->rank; k++) {
 			d = new_result(&c, NNB_RESULT_DIMENSION);
-			d->words[0] = d->words[1] = 0;
 			d->dimension = s->dims[k];
 		}
 	}
@@ -378,7 +448,7 @@ static inline bool take_result(struct cursor *c, uint8_t kind, struct nnb_result
 {
 	if (__builtin_expect(cursor_at_end(c), 0))
 		return false;
-	memcpy(ret, cursor_next(c, sizeof(*ret)), sizeof(*ret));
+	memcpy(ret, cursor_next(c), sizeof(*ret));
 	__asm__("" : "+m"(*ret)); /* a compiler must not read the original again: from here on, code reads the copy */
 	return ret->kind == kind;
 }

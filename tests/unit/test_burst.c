@@ -351,6 +351,112 @@ static void a_new_deadline_does_not_make_a_new_request(void **state)
 	nnb_burst_free(b);
 }
 
+/* ---- a call is compared with the last one ---- */
+
+static void no_input(struct sum *s)
+{
+	s->call.n_inputs = 0;
+}
+
+static void no_output(struct sum *s)
+{
+	s->call.n_outputs = 0;
+}
+
+static void one_pool(struct sum *s)
+{
+	s->call.n_pools = 1;
+}
+
+static void pool_of_null(struct sum *s)
+{
+	s->pools[1] = NULL;
+}
+
+static void an_omitted_input(struct sum *s)
+{
+	s->in.no_value = true;
+}
+
+static void a_pool_too_far(struct sum *s)
+{
+	s->out.location.pool = 2;
+}
+
+static void an_offset_too_far(struct sum *s)
+{
+	s->out.location.offset += 4;
+}
+
+static void a_length_too_small(struct sum *s)
+{
+	s->in.location.length--;
+}
+
+static void a_rank_too_large(struct sum *s)
+{
+	s->in.rank = NNB_RANK_MAX + 1;
+}
+
+static void another_dimension(struct sum *s)
+{
+	s->in.rank = 1;
+	s->in.dims[0] = LENGTH + 1;
+}
+
+static void (*const spoilers[])(struct sum *s) = { no_input,          no_output,          one_pool,
+	                                           pool_of_null,      an_omitted_input,   a_pool_too_far,
+	                                           an_offset_too_far, a_length_too_small, a_rank_too_large,
+	                                           another_dimension };
+
+static void a_call_that_differs_in_one_field_is_another_request(void **state)
+{
+	struct bench *t = *state;
+	struct nnb_burst *b = desk_burst(&t->desk, NULL);
+	struct sum other = t->sum;
+
+	for (size_t i = 0; i < N_OF(spoilers); i++) {
+		for (int k = 0; k < 3; k++)
+			expect_sum(b, &t->sum, false);
+		sum_init(&other, t->sum.pools[0], t->sum.pools[1]);
+		spoilers[i](&other);
+		expect_failure(b, &other.call, NNB_STATUS_INVALID_ARGUMENT);
+		sum_init(&other, t->sum.pools[1], t->sum.pools[0]);
+		expect_sum(b, &other, false);
+		other.out.rank = 1;
+		other.out.dims[0] = LENGTH;
+		expect_sum(b, &other, false);
+	}
+	nnb_burst_free(b);
+}
+
+static void a_repeated_result_reaches_every_answer(void **state)
+{
+	struct bench *t = *state;
+	struct nnb_burst *b = desk_burst(&t->desk, NULL);
+	struct nnb_output_shape shapes[4];
+	struct nnb_answer answer;
+
+	for (size_t i = 0; i < 32; i++) {
+		bool has_shapes = i % 8 < 4;
+
+		memset(shapes, 0xff, sizeof(shapes));
+		answer = (struct nnb_answer){ .shapes = has_shapes ? &shapes[i % 4] : NULL, .n_shapes = 7 };
+		assert_int_equal(burst_execute(b, &t->sum.call, i % 8 == 7 ? NULL : &answer, NULL), NNB_STATUS_NONE);
+		if (i % 8 == 7)
+			continue;
+		assert_int_equal(answer.n_shapes, 1);
+		assert_true(answer.timing.on_device_ns == UINT64_MAX && answer.timing.in_driver_ns == UINT64_MAX);
+		assert_false(answer.fallback);
+		if (!has_shapes)
+			continue;
+		assert_int_equal(shapes[i % 4].rank, 1);
+		assert_int_equal(shapes[i % 4].dims[0], LENGTH);
+		assert_true(shapes[i % 4].sufficient);
+	}
+	nnb_burst_free(b);
+}
+
 static void a_burst_that_has_not_agreed_to_terms_takes_none(void **state)
 {
 	struct bench *t = *state;
@@ -1150,6 +1256,8 @@ int main(void)
 	TEST(a_request_that_fails_does_not_fall_back);
 	TEST(terms_reach_the_executor_by_burst_and_by_fallback);
 	TEST(a_new_deadline_does_not_make_a_new_request);
+	TEST(a_call_that_differs_in_one_field_is_another_request);
+	TEST(a_repeated_result_reaches_every_answer);
 	TEST(a_burst_that_has_not_agreed_to_terms_takes_none);
 	TEST(a_request_that_is_not_admitted_is_answered_at_once);
 	TEST(a_local_burst_and_its_fallback_keep_deadlines);
