@@ -44,7 +44,8 @@ struct span {
 struct nnb_execution {
 	struct nnb_prepared *prepared;
 	struct nnb_execution *next_idle;
-	void *run; /* the driver's run; NULL: it has not begun, or has ended */
+	void *run;                 /* the driver's run; NULL: it has not begun, or has ended */
+	struct nnb_run driver_run; /* what the driver gets when a run begins, each time until the next binding */
 	uint32_t next_op;
 	uint32_t n_mappings, room; /* mappings of the request's pools */
 	bool mapped_here;          /* the execution owns the mappings; otherwise it borrows them */
@@ -217,9 +218,11 @@ enum nnb_status nnb__execution_passes(const struct nnb_execution *e, struct nnb_
 {
 	bool passes = true;
 
-	for (uint32_t i = 0; e->files && passes && i < e->n_mappings; i++)
+	if (!e->files)
+		return NNB_STATUS_NONE;
+	for (uint32_t i = 0; passes && i < e->n_mappings; i++)
 		passes = !e->mappings[i] || nnb__mapping_passes(e->mappings[i]);
-	for (uint32_t i = 0; e->files && passes && i < e->prepared->model->n_pools; i++)
+	for (uint32_t i = 0; passes && i < e->prepared->model->n_pools; i++)
 		passes = nnb__mapping_passes(e->prepared->graph->mappings[i]);
 	return passes ? NNB_STATUS_NONE : pools_refused(reason);
 }
@@ -393,8 +396,10 @@ static enum nnb_status fit_buffers(struct nnb_execution *e, struct nnb_reason *r
 }
 
 /* Give the leases back. @well: the execution succeeded, and the buffers hold its outputs. */
-static void leave_buffers(struct nnb_execution *e, bool well)
+static inline void leave_buffers(struct nnb_execution *e, bool well)
 {
+	if (!e->n_uses)
+		return;
 	nnb__buffers_give(e->prepared, e->uses, e->n_uses, well ? e->now : NULL);
 	e->n_uses = 0;
 }
@@ -463,9 +468,8 @@ static enum nnb_status open_images(struct nnb_execution *e, const struct nnb_req
 }
 
 /* @well: the execution succeeded. */
-static void close_images(struct nnb_execution *e, bool well)
+static __attribute__((noinline)) void close_all_images(struct nnb_execution *e, bool well)
 {
-	assert(!e->run); /* the driver's run uses the buffers until it ends */
 	while (e->n_images) {
 		const struct image *image = &e->open_images[--e->n_images];
 
@@ -474,9 +478,16 @@ static void close_images(struct nnb_execution *e, bool well)
 	}
 }
 
+static inline void close_images(struct nnb_execution *e, bool well)
+{
+	assert(!e->run); /* the driver's run uses the buffers until it ends */
+	if (e->n_images)
+		close_all_images(e, well);
+}
+
 /* ---- files ---- */
 
-static bool mappings_torn(const struct nnb_execution *e)
+static __attribute__((noinline)) bool mappings_torn(const struct nnb_execution *e)
 {
 	const struct nnb__graph *g = e->prepared->graph;
 
@@ -490,24 +501,32 @@ static bool mappings_torn(const struct nnb_execution *e)
 }
 
 /* Until accesses_end, the CPU may access the request's dma-bufs. Both functions may be called twice. */
-static void accesses_begin(struct nnb_execution *e)
+static __attribute__((noinline)) void begin_accesses(struct nnb_execution *e)
 {
-	if (!e->files || e->accesses)
-		return;
 	e->accesses = true;
 	for (uint32_t i = 0; i < e->n_mappings; i++)
 		if (e->mappings[i])
 			nnb__mapping_access_begin(e->mappings[i]);
 }
 
-static void accesses_end(struct nnb_execution *e)
+static inline void accesses_begin(struct nnb_execution *e)
 {
-	if (!e->accesses)
-		return;
+	if (e->files && !e->accesses)
+		begin_accesses(e);
+}
+
+static __attribute__((noinline)) void end_accesses(struct nnb_execution *e)
+{
 	e->accesses = false;
 	for (uint32_t i = 0; i < e->n_mappings; i++)
 		if (e->mappings[i])
 			nnb__mapping_access_end(e->mappings[i]);
+}
+
+static inline void accesses_end(struct nnb_execution *e)
+{
+	if (e->accesses)
+		end_accesses(e);
 }
 
 /* ---- shapes ---- */
@@ -691,33 +710,43 @@ static enum nnb_status place_output(void *arg, uint32_t output, void **ret)
 
 /* ---- the life of an execution ---- */
 
-static enum nnb_status begin_run(struct nnb_execution *e)
+static __attribute__((noinline)) void mark_mappings(struct nnb_execution *e)
 {
-	struct nnb_run run = {
+	for (uint32_t i = 0; i < e->n_mappings; i++)
+		e->marks[i] = e->mappings[i] ? nnb_mapping_mark(e->mappings[i]) : 0;
+	for (uint32_t i = 0; i < e->prepared->model->n_pools; i++)
+		e->marks[e->room + i] = nnb_mapping_mark(e->prepared->graph->mappings[i]);
+}
+
+static void run_describe(struct nnb_execution *e)
+{
+	e->driver_run = (struct nnb_run){
 		.shapes = e->now, .inputs = e->inputs, .outputs = e->outputs, .look = &e->look, .terms = &e->terms
 	};
+	if (is_late(e)) {
+		e->driver_run.found = e->shapes;
+		e->driver_run.place = place_output;
+		e->driver_run.arg = e;
+		e->driver_run.loops = &e->loops;
+	}
+	if (e->n_uses || e->n_images) {
+		e->driver_run.inputs_kept = e->kept;
+		e->driver_run.outputs_kept = e->kept + e->prepared->model->n_inputs;
+	}
+}
+
+static enum nnb_status begin_run(struct nnb_execution *e)
+{
 	enum nnb_status status;
 
 	assert(!e->run);
-	if (is_late(e)) {
+	if (is_late(e))
 		memcpy(e->shapes, e->asked, e->prepared->model->n_operands * sizeof(*e->shapes));
-		run.found = e->shapes;
-		run.place = place_output;
-		run.arg = e;
-		run.loops = &e->loops;
-	}
-
-	if (e->n_uses || e->n_images) {
-		run.inputs_kept = e->kept;
-		run.outputs_kept = e->kept + e->prepared->model->n_inputs;
-	}
 	e->next_op = 0;
 	accesses_begin(e);
-	for (uint32_t i = 0; e->files && i < e->n_mappings; i++)
-		e->marks[i] = e->mappings[i] ? nnb_mapping_mark(e->mappings[i]) : 0;
-	for (uint32_t i = 0; e->files && i < e->prepared->model->n_pools; i++)
-		e->marks[e->room + i] = nnb_mapping_mark(e->prepared->graph->mappings[i]);
-	status = e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
+	if (e->files)
+		mark_mappings(e);
+	status = e->prepared->device->driver->run_begin(e->prepared->handle, &e->driver_run, &e->run);
 	if (status) /* a burst may free a mapping before the next call for @e */
 		accesses_end(e);
 	return status;
@@ -789,8 +818,10 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 		status = fit_buffers(e, reason);
 	if (!status && e->images)
 		status = open_images(e, request, reason);
-	if (!status)
+	if (!status) {
+		run_describe(e);
 		status = begin_run(e);
+	}
 	if (status)
 		execution_unbind(e);
 	return status;
@@ -871,6 +902,8 @@ void nnb__execution_look(struct nnb_execution *e, bool (*goes_on)(void *arg), vo
 void nnb__execution_loops(struct nnb_execution *e, uint64_t timeout_ns,
                           void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg)
 {
+	if (!is_late(e)) /* it has no loops, and the driver does not get the address */
+		return;
 	if (!timeout_ns)
 		timeout_ns = NNB_LOOP_DEFAULT_NS;
 	e->loops.timeout_ns = timeout_ns < NNB_LOOP_MAX_NS ? timeout_ns : NNB_LOOP_MAX_NS;

@@ -62,17 +62,32 @@ struct run {
 	uint64_t last;               /* if watched: time of the last checkpoint, or of the start on the lane */
 	uint64_t longest;            /* if watched: longest time between two checkpoints */
 	enum nnb_status stopped;
-	bool inside;               /* the run was stopped inside an operation */
-	bool off_lane;             /* the run was stopped inside an operation, and has lost its lane */
-	struct nnb_reason *reason; /* the reason of a failure inside an operation */
-	uint64_t carry;            /* trial runs: time of the current operation before the run yielded */
-	bool broken;               /* the run has been off its lane in between */
-	bool timed;                /* read the clock: when it begins and ends, and is off its lane */
-	uint64_t ended, off_ns;    /* end of the run, and the time off its lane in between; 0: it is not timed */
+	bool inside;                 /* the run was stopped inside an operation */
+	bool off_lane;               /* the run was stopped inside an operation, and has lost its lane */
+	struct nnb_reason *reason;   /* the reason of a failure inside an operation */
+	uint64_t carry;              /* trial runs: time of the current operation before the run yielded */
+	bool broken;                 /* the run has been off its lane in between */
+	struct nnb__times_now times; /* of the runner's times, when the run began */
+	bool timed;                  /* read the clock: when it begins and ends, and is off its lane */
+	uint64_t ended, off_ns;      /* end of the run, and the time off its lane in between; 0: it is not timed */
 	/* after starting over, for events: operations before redo_until are done again, since redo_from */
 	uint32_t redo_until;
 	uint64_t redo_from, redo_ns;
 };
+
+/*
+ * *run = { 0 }. For a whole struct of this size gcc chooses a string instruction, which starts slowly; for pieces, a few
+ * stores.
+ */
+static inline void run_clear(struct run *run)
+{
+	enum { PIECE = 64, PIECES = sizeof(*run) / PIECE, REST = sizeof(*run) % PIECE };
+	char *at = (char *)run;
+
+	for (int i = 0; i < PIECES; i++)
+		memset(at + (size_t)i * PIECE, 0, PIECE);
+	memset(at + (size_t)PIECES * PIECE, 0, REST);
+}
 
 void nnb__runner_init(struct nnb__runner *r, struct nnb__lanes *lanes, struct nnb__lane_app *app,
                       struct nnb__times *times, uint32_t priority, const atomic_bool *cancelled)
@@ -502,32 +517,40 @@ static void trace_ended(struct run *run, enum nnb_status status, bool on_lane, u
 	nnb__trace_ended(t, status, nnb_execution_next_op(run->execution), cpu);
 }
 
+/* A timed run begins on its lane. */
+static __attribute__((noinline)) void begin_times(struct run *run, uint64_t *ret_began)
+{
+	const struct nnb__seat *seat = &run->runner->seat;
+
+	*ret_began = nnb__now();
+	run->last = seat->lanes && seat->job.since && !run->op_ns ? seat->job.since : *ret_began;
+}
+
 /* Wait for a lane, then run on it. If the run is timed, *began is the time of the start. */
 static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *began, struct nnb_reason *reason)
 {
 	struct nnb__runner *r = run->runner;
 	struct nnb__trace *t = r->seat.trace;
-	bool counts = r->seat.lanes && nbt_on(NBT_EVENT_sched_enqueue), on_lane = true, asked, is_long;
+	bool counts = r->seat.lanes && nbt_on(NBT_EVENT_sched_enqueue), on_lane = true, asked;
 	uint32_t ahead = counts ? nnb__lanes_announce(&r->seat) : 0;
-	uint64_t lost_at, estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0,
-			  cpu;
+	uint64_t lost_at, cpu;
 	enum nnb_status status;
 
 	nnb__trace_delayed(t, NNB__DELAY_DECODE);
-	nnb__trace_enqueued(t, estimate, r->seat.job.floor_ns, ahead);
+	nnb__trace_enqueued(t, run->times.estimate_ns, r->seat.job.floor_ns, ahead);
 	if (r->seat.lanes) {
 		status = wait_status(run, nnb__lanes_take(&r->seat, until), reason);
 		if (status)
 			return status;
 	}
 	/* read the thread's cpu time if the model runs long enough to afford that (docs/events.md) */
-	asked = t->exec && (t->compact || nbt_on(NBT_EVENT_exec_end));
-	is_long = r->times && nnb__times_is_long(r->times);
+	asked = run->times.is_long && t->exec && (t->compact || nbt_on(NBT_EVENT_exec_end));
 	nnb__trace_dispatched(t, r->seat.job.lane == NNB__NO_LANE ? NNB__NO_LANES : (uint32_t)r->seat.job.lane);
-	nnb__trace_reads_delay(t, is_long);
-	cpu = asked && is_long ? nnb__cpu_now() : NNB__NEVER_REACHED;
-	*began = run->timed ? nnb__now() : 0;
-	run->last = r->seat.lanes && r->seat.job.since && !run->op_ns ? r->seat.job.since : *began;
+	nnb__trace_reads_delay(t, run->times.is_long);
+	cpu = asked ? nnb__cpu_now() : NNB__NEVER_REACHED;
+	*began = 0;
+	if (__builtin_expect(run->timed, 0)) /* every run that is watched is timed */
+		begin_times(run, began);
 	if (run->timed && *began >= until)
 		status = run_late(run, NBT_stage_queue, "a lane came too late to meet the deadline", reason);
 	else
@@ -547,14 +570,17 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *be
 }
 
 /* If outputs overlap inputs, a second attempt would read outputs of the first: forbid starting over. */
-static void prepare_to_leave(struct run *run)
+static __attribute__((noinline)) uint32_t restarts_before(const struct run *run)
+{
+	return nnb__execution_can_restart(run->execution) ? 0 : NNB__RESTARTS_MAX;
+}
+
+static inline void prepare_to_leave(struct run *run)
 {
 	struct nnb__seat *seat = &run->runner->seat;
+	bool starts_over = seat->lanes && seat->lanes->policy.preempt == NNB_PREEMPT_RESTART;
 
-	seat->job.restarts = 0;
-	if (seat->lanes && seat->lanes->policy.preempt == NNB_PREEMPT_RESTART &&
-	    !nnb__execution_can_restart(run->execution))
-		seat->job.restarts = NNB__RESTARTS_MAX;
+	seat->job.restarts = starts_over ? restarts_before(run) : 0;
 }
 
 /*
@@ -578,22 +604,26 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
                          uint64_t *on_device_ns, struct nnb_reason *reason)
 {
 	uint64_t deadline = terms->deadline_ns ? terms->deadline_ns : NNB__NEVER;
-	struct run run = { .runner = r,
-		           .execution = e,
-		           .deadline = nnb__given_up_for(r->deadlines, deadline),
-		           .loop_ns = terms->loop_timeout_ns,
-		           .asked_ns = terms->deadline_ns,
-		           .stop_at = NNB__NEVER };
 	uint64_t began, until;
 	enum nnb_status status;
+	struct run run;
 
+	run_clear(&run);
+	run.runner = r;
+	run.execution = e;
+	run.deadline = nnb__given_up_for(r->deadlines, deadline);
+	run.loop_ns = terms->loop_timeout_ns;
+	run.asked_ns = terms->deadline_ns;
+	run.stop_at = NNB__NEVER;
+	if (r->times)
+		run.times = nnb__times_now(r->times);
 	if (r->seat.trace == &r->untraced) /* a runner may run again */
 		nnb__trace_begin(&r->untraced, 0);
 	r->seat.job.deadline_ns = terms->deadline_ns ? nnb__ordered_by(deadline, nnb__now()) : NNB__NEVER;
-	r->seat.job.floor_ns = least_left(r, 0);
+	r->seat.job.floor_ns = run.times.least_ns;
 	until = nnb__waits_until(r->deadlines, deadline, r->seat.job.floor_ns);
-	run.watched = r->times && nnb__times_is_long(r->times);
-	run.timed = on_device_ns || terms->deadline_ns || (r->times && nnb__times_due(r->times));
+	run.watched = run.times.is_long;
+	run.timed = run.watched || on_device_ns || terms->deadline_ns || (r->times && nnb__times_due(r->times));
 	prepare_to_leave(&run);
 	status = run_on_lane(&run, until, &began, reason);
 	if (!status)

@@ -55,6 +55,15 @@ bool nnb__times_is_long(const struct nnb__times *t)
 	return nnb__estimate_is_long(&e);
 }
 
+struct nnb__times_now nnb__times_now(const struct nnb__times *t)
+{
+	struct nnb__estimate e = times_estimate(t);
+
+	return (struct nnb__times_now){ .estimate_ns = e.lately_ns,
+		                        .least_ns = nnb__estimate_least(&e),
+		                        .is_long = nnb__estimate_is_long(&e) };
+}
+
 bool nnb__times_due(struct nnb__times *t)
 {
 	unsigned n = atomic_load_explicit(&t->runs, memory_order_relaxed);

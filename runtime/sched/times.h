@@ -37,6 +37,14 @@ bool nnb__times_due(struct nnb__times *times);
 
 bool nnb__times_is_long(const struct nnb__times *times);
 
+/* What is known of a model's runs when one begins. All zeroes: nothing. */
+struct nnb__times_now {
+	uint64_t estimate_ns, least_ns; /* least_ns: nnb__times_least of all operations */
+	bool is_long;                   /* nnb__times_is_long */
+};
+
+struct nnb__times_now nnb__times_now(const struct nnb__times *times);
+
 /* Learn that a run without preemption took @ns. */
 void nnb__times_learn(struct nnb__times *times, uint64_t ns);
 
