@@ -358,19 +358,26 @@ static inline bool take_binding(struct executor *x)
 	                                               memory_order_relaxed);
 }
 
-static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
+/* The slots are not those of the last request, or the binding is not usable any more. */
+static __attribute__((noinline)) uint32_t bind_again(struct executor *x, const int32_t *slots, uint32_t n, int32_t *ret)
 {
-	struct executor *x = arg;
 	uint32_t n_missing;
 
-	if (__builtin_expect(take_binding(x) && binding_is_for(x, slots, n), 1))
-		return 0;
 	pthread_mutex_lock(&x->lock);
 	n_missing = bind_all(x, slots, n, ret);
 	assert(n_missing <= n && (!n_missing || !x->n_bound));
 	atomic_store_explicit(&x->state, n_missing ? IDLE : BUSY, memory_order_release); /* (4) */
 	pthread_mutex_unlock(&x->lock);
 	return n_missing ? sort_and_unique(ret, n_missing) : 0;
+}
+
+static uint32_t executor_missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
+{
+	struct executor *x = arg;
+
+	if (__builtin_expect(take_binding(x) && binding_is_for(x, slots, n), 1))
+		return 0;
+	return bind_again(x, slots, n, ret);
 }
 
 static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct entry *e)
@@ -593,7 +600,8 @@ static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request
  * Fail a request without executing it. An error in the request, as far as its known slots show, takes precedence; if
  * there is none, outputs in known buffers become uninitialised, as after a failed execution.
  */
-static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_request *p, struct nnb_reason *reason)
+static __attribute__((noinline)) enum nnb_status request_fail(struct executor *x, const struct nnb_packet_request *p,
+                                                              struct nnb_reason *reason)
 {
 	struct nnb_memory *pools = calloc((size_t)p->n_slots + 1, sizeof(*pools));
 	struct nnb_request request = request_without_pools(p);
@@ -629,6 +637,8 @@ static enum nnb_status executor_admit(void *arg, const struct nnb_packet_request
 	enum nnb_status status, wrong;
 
 	request_set(x, p);
+	if (__builtin_expect(!p->terms.deadline_ns, 1)) /* nnb__admit admits it */
+		return NNB_STATUS_NONE;
 	status = nnb__admit(&x->runner, &p->terms, reason);
 	if (__builtin_expect(!status, 1))
 		return status;
@@ -636,8 +646,8 @@ static enum nnb_status executor_admit(void *arg, const struct nnb_packet_request
 	return wrong ? wrong : status;
 }
 
-static enum nnb_status execution_begin(struct executor *x, const struct nnb_packet_request *p,
-                                       struct nnb_result *result, struct nnb_reason *reason)
+static __attribute__((noinline)) enum nnb_status execution_begin(struct executor *x, const struct nnb_packet_request *p,
+                                                                 struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct nnb_request request = request_without_pools(p);
 	enum nnb_status status;
@@ -679,7 +689,7 @@ static enum nnb_status execution_begin(struct executor *x, const struct nnb_pack
  * If @status is TRANSIENT, the budget has no room for the driver's buffers of the execution now. Return PERSISTENT if
  * it could never have room for them and the request's pools together, and @status else.
  */
-static enum nnb_status exhaustion_status(const struct executor *x, enum nnb_status status)
+static __attribute__((noinline)) enum nnb_status exhaustion_status(const struct executor *x, enum nnb_status status)
 {
 	uint64_t bytes;
 	uint32_t pools = 0;
@@ -706,6 +716,18 @@ static void executor_answered(void *arg)
 
 	if (__builtin_expect(x->runner.seat.heir != NULL, 0))
 		nnb__lanes_wake(&x->runner.seat);
+}
+
+/* The execution has ended, and the executor does not keep its binding. */
+static __attribute__((noinline)) void binding_leave(struct executor *x)
+{
+	/* before unmapping, which takes as long as the app's pools are large, and leaves the lane idle */
+	executor_answered(x);
+	pthread_mutex_lock(&x->lock);
+	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread clears BUSY */
+	binding_clear(x);
+	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
+	pthread_mutex_unlock(&x->lock);
 }
 
 static void executor_execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result,
@@ -747,13 +769,7 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
 	                                            memory_order_relaxed))
 		return;
-	executor_answered(
-		x); /* before unmapping, which takes as long as the app's pools are large, and leaves the lane idle */
-	pthread_mutex_lock(&x->lock);
-	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread clears BUSY */
-	binding_clear(x);
-	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
-	pthread_mutex_unlock(&x->lock);
+	binding_leave(x);
 }
 
 static void executor_set_stream(void *arg, uint32_t stream)

@@ -100,21 +100,28 @@ static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, st
 	return status;
 }
 
+/* @n: how many slots are missing. */
+static __attribute__((noinline, cold)) void emit_lookups(struct nnb_burst_server *s, uint32_t n, enum nbt_look look)
+{
+	const struct nnb_packet_request *p = &s->packet;
+
+	for (uint32_t i = 0; i < p->n_slots; i++)
+		nnb__trace_lookup(&s->trace, p->slots[i],
+		                  !bsearch(&p->slots[i], s->missing, n, sizeof(p->slots[0]), nnb__by_slot), look);
+}
+
 /*
  * Write the request's slots that the executor does not know into s->missing, and return their number. Emits each
  * lookup.
  */
-static uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
+static inline uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
 {
 	const struct nnb_packet_request *p = &s->packet;
 	uint32_t n = s->executor.missing(s->executor.arg, p->slots, p->n_slots, s->missing);
 
 	assert(n <= p->n_slots);
 	if (nbt_on(NBT_EVENT_slot_lookup))
-		for (uint32_t i = 0; i < p->n_slots; i++)
-			nnb__trace_lookup(&s->trace, p->slots[i],
-			                  !bsearch(&p->slots[i], s->missing, n, sizeof(p->slots[0]), nnb__by_slot),
-			                  look);
+		emit_lookups(s, n, look);
 	return n;
 }
 

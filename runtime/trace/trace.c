@@ -68,16 +68,8 @@ void nnb__trace_emit_delays(struct nnb__trace *t)
 	t->reads_delay = false;
 }
 
-void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
+void nnb__trace_emit_end(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
 {
-	assert(!t->ended);
-	nnb__trace_at(t, NNB__AT_RUN_ENDED);
-	atomic_store_explicit(&t->phase, NBT_phase_ended, memory_order_relaxed); /* before its lane is another's */
-	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
-	t->ended = true;
-	t->status = (uint8_t)status;
-	t->ops = (uint16_t)ops_run;
-	t->at[NNB__CPU] = cpu_ns;
 	if (t->numbers) {
 		/*
 		 * An execution that ends with a later number sees all executions that became ready before @t ended:
@@ -93,11 +85,11 @@ void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops
 	          .cpu_ns = cpu_ns, .redo_ns = t->redo_ns, .nth_over = t->nth_over, .n_ready = t->n_ready);
 }
 
-void nnb__trace_end(struct nnb__trace *t)
+void nnb__trace_emit_compact(struct nnb__trace *t)
 {
 	struct nbt_exec_service e;
 
-	if (t->compact && t->exec && nbt_on(NBT_EVENT_exec_service)) {
+	if (t->exec && nbt_on(NBT_EVENT_exec_service)) {
 		e = (struct nbt_exec_service){ .exec = t->exec,
 			                       .model = t->who.model,
 			                       .app = t->who.app,
@@ -119,7 +111,6 @@ void nnb__trace_end(struct nnb__trace *t)
 		memcpy(e.delays, t->delays, sizeof(e.delays));
 		nbt__seam.emit[NBT_EVENT_exec_service](&e);
 	}
-	atomic_store_explicit(&t->exec, 0, memory_order_relaxed);
 }
 
 void nnb__trace_emit_state(const struct nnb__trace *t)

@@ -95,7 +95,7 @@ struct nnb__trace {
 
 static inline void nnb__trace_at(struct nnb__trace *t, int boundary)
 {
-	if (t->compact)
+	if (__builtin_expect(t->compact, 0))
 		t->at[boundary] = nnb__now() - t->began;
 }
 
@@ -153,7 +153,7 @@ void nnb__trace_begin_trial(struct nnb__trace *t, uint64_t exec);
  */
 static inline bool nnb__trace_asks(const struct nnb__trace *t)
 {
-	return t->compact || nbt_on(NBT_EVENT_fmq_read);
+	return __builtin_expect(t->compact, 0) || nbt_on(NBT_EVENT_fmq_read);
 }
 
 void nnb__trace_taken(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
@@ -263,8 +263,23 @@ static inline void nnb__trace_resumed(struct nnb__trace *t, uint32_t lane, uint3
 	atomic_store_explicit(&t->on_lane, true, memory_order_release);
 }
 
+/* The part of nnb__trace_ended for executions that are recorded. */
+void nnb__trace_emit_end(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns);
+
 /* Call once for every request that was read, before another execution can run on its lane. */
-void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns);
+static inline void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
+{
+	assert(!t->ended);
+	nnb__trace_at(t, NNB__AT_RUN_ENDED);
+	atomic_store_explicit(&t->phase, NBT_phase_ended, memory_order_relaxed); /* before its lane is another's */
+	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
+	t->ended = true;
+	t->status = (uint8_t)status;
+	t->ops = (uint16_t)ops_run;
+	t->at[NNB__CPU] = cpu_ns;
+	if (__builtin_expect(t->numbers != NULL, 0) || nbt_on(NBT_EVENT_exec_end))
+		nnb__trace_emit_end(t, status, ops_run, cpu_ns);
+}
 
 /* The execution ends without a lane. Does nothing if nnb__trace_ended was called. */
 static inline void nnb__trace_refused(struct nnb__trace *t, enum nnb_status status)
@@ -313,8 +328,15 @@ static inline void nnb__trace_answers(struct nnb__trace *t, enum nbt_queue queue
 	NNB__EMIT(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
 }
 
+void nnb__trace_emit_compact(struct nnb__trace *t);
+
 /* The execution is over on this side: emit the compact event. */
-void nnb__trace_end(struct nnb__trace *t);
+static inline void nnb__trace_end(struct nnb__trace *t)
+{
+	if (__builtin_expect(t->compact, 0))
+		nnb__trace_emit_compact(t);
+	atomic_store_explicit(&t->exec, 0, memory_order_relaxed);
+}
 
 /* Emit that the execution is under way, for a trace session that has begun. Any thread. */
 void nnb__trace_emit_state(const struct nnb__trace *t);
