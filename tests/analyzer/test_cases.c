@@ -2,6 +2,8 @@
  * test_cases.c -- FILE...: each case of each file (case_file.h), its events full, compact and both, as records, and
  * of either form as a trace on disk, imported; then the database answers its questions, exactly.
  *
+ * Its executions, read by bsa/executions.h, are those of the view execution, column by column.
+ *
  * --ask DB NUMBER FILE: that database answers what the case with that number (from 0) asks, of compact events.
  */
 #include <setjmp.h>
@@ -22,6 +24,7 @@
 #include "analyzer/imported.h"
 #include "analyzer/script.h"
 #include "analyzer/timeline.h"
+#include "bsa/executions.h"
 #include "bsa/import.h"
 
 enum { PATH_SIZE = 512, NAME_SIZE = 400, GOT_MAX = 16384, N_WAYS = 5 };
@@ -166,6 +169,93 @@ static void keeps_the_rules(const char *path)
 		fail_msg("%s: %s", CHECK_SQL, broken);
 }
 
+/* ---- the executions, read one after the other, are those of the view ---- */
+
+#define NUMBERS(NUMBER)                                                                                                \
+	NUMBER(id)                                                                                                     \
+	NUMBER(trace_id)                                                                                               \
+	NUMBER(app_id) NUMBER(model_id) NUMBER(cold) NUMBER(submitted) NUMBER(request_written) NUMBER(request_read)    \
+		NUMBER(decoded) NUMBER(fenced) NUMBER(enqueued) NUMBER(dispatched) NUMBER(run_ended)                   \
+			NUMBER(result_written) NUMBER(result_read) NUMBER(returned) NUMBER(signalled) NUMBER(deadline) \
+				NUMBER(e2e_ns) NUMBER(prepare_ns) NUMBER(send_ns) NUMBER(decode_ns) NUMBER(fence_ns)   \
+					NUMBER(slots_ns) NUMBER(queue_ns) NUMBER(run_ns) NUMBER(preempted_ns)          \
+						NUMBER(reply_ns) NUMBER(return_ns) NUMBER(finish_ns) NUMBER(signal_ns) \
+							NUMBER(redo_ns) NUMBER(cpu_ns) NUMBER(request_spun_ns)         \
+								NUMBER(run_delay_ns) NUMBER(reference_ns)
+#define TEXTS(TEXT) TEXT(path) TEXT(priority) TEXT(status) TEXT(miss) TEXT(quality) TEXT(sides)
+
+static void same_number(sqlite3_stmt *s, int column, int64_t is)
+{
+	bool null = sqlite3_column_type(s, column) == SQLITE_NULL;
+
+	if (null ? is != BSA_NULL_INT : is != sqlite3_column_int64(s, column))
+		fail_msg("%s is %s, and was read as %lld", sqlite3_column_name(s, column),
+		         null ? "NULL" : (const char *)sqlite3_column_text(s, column), (long long)is);
+}
+
+static void same_text(sqlite3_stmt *s, int column, const char *is)
+{
+	const char *wanted = (const char *)sqlite3_column_text(s, column);
+
+	if (wanted ? !is || strcmp(wanted, is) : !!is)
+		fail_msg("%s is %s, and was read as %s", sqlite3_column_name(s, column), wanted ? wanted : "NULL",
+		         is ? is : "NULL");
+}
+
+/* @condition: what is picked of them; NULL: all. Returns how many there are. */
+static unsigned read_as_the_view_has_them(sqlite3 *db, struct bsa_db *from, const char *condition)
+{
+#define NAMED(name) #name ", "
+	static const char columns[] = NUMBERS(NAMED) TEXTS(NAMED);
+	char sql[2048], picked[256];
+	struct bsa_executions *e = NULL;
+	struct bsa_execution_row x;
+	struct bsa_err err = { "" };
+	sqlite3_stmt *s = NULL;
+	unsigned n = 0;
+
+	snprintf(picked, sizeof(picked), "SELECT id FROM execution WHERE %s", condition ? condition : "1");
+	snprintf(sql, sizeof(sql),
+	         "SELECT %scomplete, coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, "
+	         "dispatched, "
+	         "run_ended, result_written, result_read, returned, signalled, missed_at) AS began "
+	         "FROM execution WHERE %s ORDER BY id",
+	         columns, condition ? condition : "1");
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+	if (bsa_executions_new(&e, from, condition ? picked : NULL, &err))
+		fail_msg("%s", err.text);
+	for (; sqlite3_step(s) == SQLITE_ROW; n++) {
+		int at = 0;
+
+		if (bsa_executions_step(e, &x, &err) != 1)
+			fail_msg("execution %s was not read %s", (const char *)sqlite3_column_text(s, 0), err.text);
+#define COMPARE_NUMBER(name) same_number(s, at++, x.name);
+#define COMPARE_TEXT(name) same_text(s, at++, x.name);
+		NUMBERS(COMPARE_NUMBER)
+		TEXTS(COMPARE_TEXT)
+		assert_int_equal(x.complete, sqlite3_column_int(s, at++));
+		same_number(s, at, x.began);
+	}
+	assert_int_equal(bsa_executions_step(e, &x, &err), 0);
+	bsa_executions_free(e);
+	sqlite3_finalize(s);
+	return n;
+}
+
+static void executions_are_those_of_the_view(const char *path, sqlite3 *db)
+{
+	struct bsa_db *from = NULL;
+	struct bsa_err err = { "" };
+	unsigned all;
+
+	if (bsa_db_open(&from, path, &err))
+		fail_msg("%s", err.text);
+	all = read_as_the_view_has_them(db, from, NULL);
+	assert_int_equal(all, read_as_the_view_has_them(db, from, "id % 2") +
+	                              read_as_the_view_has_them(db, from, "NOT id % 2"));
+	bsa_db_close(from);
+}
+
 static void ask_all(const char *file, const struct a_case *c, const char *path, unsigned forms, bool always)
 {
 	sqlite3 *db = NULL;
@@ -175,6 +265,7 @@ static void ask_all(const char *file, const struct a_case *c, const char *path, 
 	for (size_t i = 0; i < c->n_questions; i++)
 		if (c->questions[i].forms & forms)
 			ask(file, db, &c->questions[i]);
+	executions_are_those_of_the_view(path, db);
 	sqlite3_close(db);
 	if (always)
 		keeps_the_rules(path);
