@@ -64,24 +64,33 @@ static struct bsv_map_place *map_place(const struct bsv_map *m, uint64_t key)
 	return &m->places[i];
 }
 
+bool bsv_map_reserve(struct bsv_map *m, size_t n)
+{
+	struct bsv_map larger = { .room = m->room ? m->room : FIRST_ROOM };
+
+	while (n * 4 >= larger.room * 3)
+		larger.room *= 2;
+	if (larger.room == m->room)
+		return true;
+	larger.places = calloc(larger.room, sizeof(*larger.places));
+	if (!larger.places)
+		return false;
+	for (size_t i = 0; i < m->room; i++)
+		if (m->places[i].value) {
+			*map_place(&larger, m->places[i].key) = m->places[i];
+			larger.n++;
+		}
+	free(m->places);
+	*m = larger;
+	return true;
+}
+
 uint64_t *bsv_map_at(struct bsv_map *m, uint64_t key)
 {
 	struct bsv_map_place *place;
 
-	if (m->n * 4 >= m->room * 3) {
-		struct bsv_map larger = { .room = m->room ? 2 * m->room : FIRST_ROOM };
-
-		larger.places = calloc(larger.room, sizeof(*larger.places));
-		if (!larger.places)
-			return NULL;
-		for (size_t i = 0; i < m->room; i++)
-			if (m->places[i].value) {
-				*map_place(&larger, m->places[i].key) = m->places[i];
-				larger.n++;
-			}
-		free(m->places);
-		*m = larger;
-	}
+	if (m->n * 4 >= m->room * 3 && !bsv_map_reserve(m, m->n))
+		return NULL;
 	place = map_place(m, key);
 	if (!place->value) {
 		/*

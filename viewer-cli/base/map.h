@@ -15,6 +15,7 @@
 #ifndef BSV_BASE_MAP_H
 #define BSV_BASE_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ void bsv_map_fini(struct bsv_map *m);
 
 /* Remove all keys. The memory stays: as many keys as there were can be added, and bsv_map_at does not fail. */
 void bsv_map_clear(struct bsv_map *m);
+
+/* Make room for @n keys, which are then added without another allocation. False: no memory. */
+bool bsv_map_reserve(struct bsv_map *m, size_t n);
 
 /* The value of @key, to be changed, borrowed until the next call; 0 if the key is new. NULL: no memory. */
 uint64_t *bsv_map_at(struct bsv_map *m, uint64_t key);

@@ -609,6 +609,19 @@ int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *er
 	                input->known_as);
 }
 
+int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_text *picked = NULL;
+
+	if (input->picks) {
+		picked = bsv_fill(bsv_sql_picked_ids,
+		                  (const struct bsv_placeholder[]){ { "with", input->with }, { NULL, NULL } });
+		if (!picked)
+			return bsv_no_memory(err);
+	}
+	return bsa_executions_new(ret, input->db, picked, err);
+}
+
 void bsv_input_close(struct bsv_input *input)
 {
 	if (input->db_is_borrowed)

@@ -7,6 +7,7 @@
 #include "base/command.h"
 #include "base/coverage.h"
 #include "bsa/db.h"
+#include "bsa/executions.h"
 
 struct bsv_kept;
 
@@ -57,6 +58,12 @@ bool bsv_input_is_timed(const struct bsv_input *input);
 
 /* The length of the recording in ns; INT64_MAX where a database claims more. */
 int64_t bsv_input_length(const struct bsv_input *input);
+
+/*
+ * Read the picked executions, for an answer that needs no more of them than bsa_executions_step gives. *ret is owned by
+ * the caller.
+ */
+int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *input, struct bsa_err *err);
 
 /* An input that is closed at the end of its scope. */
 #define bsv_scoped_input __attribute__((cleanup(bsv_input_close))) struct bsv_input

@@ -17,34 +17,14 @@
 #include "base/scoped.h"
 #include "base/template.h"
 #include "base/vector.h"
+#include "input/execution.h"
 #include "input/holes.h"
-
-/* Columns of reports/samples.sql. */
-enum {
-	APP,
-	MODEL,
-	PATH,
-	COLD,
-	SIDES,
-	COMPLETE,
-	STATUS,
-	FULL,
-	E2E,
-	PREPARE,
-	REDO = PREPARE + BSV_PHASES - BSV_PREPARE,
-	CPU,
-	AT,
-	HAD_DEADLINE,
-	MISSED,
-	MISS_UNKNOWN,
-	QUALITY,
-	REFERENCE,
-	DELAY
-};
 
 enum { HUNG_NS = 100000000, HUNG_TIMES = 2, HEADS_USUAL = 16 };
 
-enum { FEW = 2, CHUNK_BYTES = 1 << 16 };
+enum { KINDS_FEW = 8 };
+
+enum { FEW = 1, CHUNK_BYTES = 1 << 16 };
 
 struct bsv_samples_chunk {
 	struct bsv_samples_chunk *before;
@@ -58,6 +38,7 @@ struct kind {
 	int cold;
 	char path, sides; /* first letters of path and sides, which are unique */
 	size_t group, tally;
+	size_t before; /* index + 1 of the one before, of the same model; 0: none */
 };
 
 /* Names by id. The texts are in chunks of the samples. */
@@ -65,12 +46,15 @@ struct names {
 	struct name {
 		int64_t id;
 		const char *text;
+		uint32_t kind,
+			kinds; /* of a model: index + 1 of the latest of its first KINDS_FEW kinds; number of these */
 	} * of;
 	size_t n;
 };
 
 /* State of a tally while rows are read. */
 struct filling {
+	size_t group;       /* index + 1 of the latest group; 0: none */
 	size_t gone;        /* number of executions that were lost in part */
 	size_t heads;       /* number of executions that began before the recording; a few are normal */
 	int64_t longest_ns; /* longest execution that was answered */
@@ -81,11 +65,15 @@ struct filling {
 struct reading {
 	struct bsv_samples *to;
 	struct filling *fillings; /* one for each tally */
+	size_t *before;           /* of each group: index + 1 of the one before, of the same tally; 0: none */
 	struct names apps, models;
 	struct kind *kinds;
 	size_t n_kinds, latest; /* latest: index of the latest row's kind */
-	/* index + 1 of each kind, by a hash of it; of each group and tally, by a hash of its names */
-	struct bsv_map kind_at, group_at, tally_at;
+	/*
+	 * index + 1: of each kind that its model does not have (names), by a hash of it; of each tally, by a
+	 * hash of its names. With 100 000 kinds, a look-up mostly waits for memory.
+	 */
+	struct bsv_map kind_at, tally_at;
 };
 
 static int int_order(int64_t a, int64_t b)
@@ -136,14 +124,6 @@ static void *chunk_alloc(struct bsv_samples *s, size_t bytes)
 	return ret;
 }
 
-static const char *chunk_text(struct bsv_samples *s, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	char *ret = chunk_alloc(s, bytes);
-
-	return ret ? memcpy(ret, text, bytes) : NULL;
-}
-
 /* @array of @n elements of @size bytes, with room for one more; new elements are 0. NULL: no memory. */
 static void *few_grow(struct bsv_samples *s, void *array, size_t n, size_t size)
 {
@@ -177,12 +157,15 @@ static int by_id(const void *x, const void *y)
 	return int_order(a->id, b->id);
 }
 
-static const char *sample_name_of(const struct names *n, int64_t id)
+/* The name with the id. NULL: none. Borrowed from @n. */
+static struct name *name_find(const struct names *n, int64_t id)
 {
-	const struct name wanted = { id, NULL };
-	const struct name *found = n->n ? bsearch(&wanted, n->of, n->n, sizeof(*n->of), by_id) : NULL;
+	const struct name wanted = { .id = id };
+	size_t place = n->n ? (size_t)id - (size_t)n->of[0].id : 0; /* if no id is missing */
 
-	return found ? found->text : "";
+	if (place < n->n && n->of[place].id == id)
+		return &n->of[place];
+	return n->n ? bsearch(&wanted, n->of, n->n, sizeof(*n->of), by_id) : NULL;
 }
 
 static int names_read(struct names *ret, struct bsv_samples *to, struct bsa_db *db, const char *sql,
@@ -193,14 +176,14 @@ static int names_read(struct names *ret, struct bsv_samples *to, struct bsa_db *
 	int r = bsa_query_new(&q, db, sql, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
-		const char *text = bsa_query_get_string(q, 1, NULL);
+		size_t bytes;
+		const char *text = bsa_query_get_string(q, 1, &bytes);
+		char *own = chunk_alloc(to, bytes + 1);
 
-		if (!bsv_array_grow(&ret->of, ret->n, sizeof(*ret->of)))
+		if (!own || !bsv_array_grow(&ret->of, ret->n, sizeof(*ret->of)))
 			return bsv_no_memory(err);
-		ret->of[ret->n].id = bsa_query_get_int(q, 0);
-		ret->of[ret->n].text = chunk_text(to, text ? text : "");
-		if (!ret->of[ret->n].text)
-			return bsv_no_memory(err);
+		memcpy(own, text ? text : "", bytes);
+		ret->of[ret->n] = (struct name){ .id = bsa_query_get_int(q, 0), .text = own };
 		ordered &= !ret->n || ret->of[ret->n - 1].id <= ret->of[ret->n].id;
 		ret->n++;
 	}
@@ -209,38 +192,14 @@ static int names_read(struct names *ret, struct bsv_samples *to, struct bsa_db *
 	return r;
 }
 
-/* ---- groups ---- */
-
-/* The index of the group of the tally @tally that executions like @like belong to. SIZE_MAX: no memory. */
-static size_t group_of(struct reading *r, const struct bsv_group *like)
-{
-	int64_t whole[] = { (int64_t)like->tally, like->cold };
-	uint64_t key = bsv_map_text(bsv_map_text(0, whole, sizeof(whole)), like->sides, strlen(like->sides)), *at;
-	struct bsv_samples *to = r->to;
-	struct bsv_group *g;
-
-	while ((at = bsv_map_at(&r->group_at, key)) && *at && group_order(&to->groups[*at - 1], like))
-		key++;
-	if (!at || *at)
-		return at ? *at - 1 : SIZE_MAX;
-	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)))
-		return SIZE_MAX;
-	g = &to->groups[to->n];
-	*g = *like;
-	g->sides = chunk_text(to, like->sides);
-	*at = ++to->n;
-	return g->sides ? to->n - 1 : SIZE_MAX;
-}
-
 /* ---- tallies ---- */
 
-/* The index of the tally that executions like @like belong to, whose names are in chunks. SIZE_MAX: no memory. */
+/* The index of the tally that executions like @like belong to. SIZE_MAX: no memory. */
 static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 {
 	const char *names[] = { like->app, like->model, like->path };
 	struct bsv_samples *to = r->to;
 	size_t n = to->n_tallies;
-	struct bsv_tally *t;
 	uint64_t key = 0, *at;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -252,11 +211,10 @@ static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 	if (!bsv_array_grow(&to->tallies, n, sizeof(*to->tallies)) ||
 	    !bsv_array_grow(&r->fillings, n, sizeof(*r->fillings)))
 		return SIZE_MAX;
-	t = &to->tallies[n];
-	*t = (struct bsv_tally){ like->app, like->model, chunk_text(to, like->path), .n = 0, .read = n };
+	to->tallies[n] = (struct bsv_tally){ like->app, like->model, like->path, .n = 0, .read = n };
 	r->fillings[to->n_tallies++] = (struct filling){ 0 };
 	*at = to->n_tallies;
-	return t->path ? n : SIZE_MAX;
+	return n;
 }
 
 static int tally_ending(struct bsv_samples *s, struct bsv_tally *t, int64_t at, unsigned ending)
@@ -276,18 +234,31 @@ static int tally_ending(struct bsv_samples *s, struct bsv_tally *t, int64_t at, 
 	return 0;
 }
 
-static int tally_take(struct bsv_samples *s, struct bsv_tally *t, struct filling *f, const struct bsa_query *q)
+/* An integer; 0: NULL. */
+static int64_t known(int64_t value)
 {
-	const char *status = bsa_query_get_string(q, STATUS, NULL), *quality = bsa_query_get_string(q, QUALITY, NULL);
-	bool answered = status && !strcmp(status, "NONE"), missed = bsa_query_get_int(q, MISSED) != 0;
-	bool unsure = bsa_query_get_int(q, MISS_UNKNOWN) != 0;
-	int64_t at = bsa_query_get_int(q, AT), e2e = bsa_query_get_int(q, E2E);
+	return value == BSA_NULL_INT ? 0 : value;
+}
+
+/* @ended: the recording was over by then. */
+static int tally_take(struct bsv_samples *s, struct bsv_tally *t, struct filling *f, const struct bsa_execution_row *x,
+                      int64_t ended)
+{
+	const char *status = x->status;
+	bool answered = bsv_is(status, "NONE"), missed = x->miss, open = bsv_is(x->quality, "open");
+	bool had_deadline = x->deadline != BSA_NULL_INT, lost = bsv_lost_in_part(x), unsure;
+	int64_t at = known(x->began), e2e = known(x->e2e_ns);
 	unsigned ending = 0;
 
-	f->gone += quality && (!strcmp(quality, "gap") || !strcmp(quality, "tail"));
-	f->heads += quality && !strcmp(quality, "head");
+	/* miss_unknown of reports/samples.sql */
+	unsure = had_deadline ? lost || (open && x->deadline < ended) ||
+	                                (x->complete && !status && bsv_is(x->path, "fenced"))
+	                      : bsv_deadline_unknown(x);
+	unsure = unsure && !missed;
+	f->gone += lost;
+	f->heads += bsv_is(x->quality, "head");
 	t->unsure += unsure;
-	if (!status && quality && !strcmp(quality, "open") && !missed && !unsure) {
+	if (!status && open && !missed && !unsure) {
 		/* Keep the start of an execution still under way: whether it hangs is known when all rows were read. */
 		if (!bsv_array_grow(&f->open_at, f->n_open, sizeof(*f->open_at)))
 			return -1;
@@ -295,7 +266,7 @@ static int tally_take(struct bsv_samples *s, struct bsv_tally *t, struct filling
 		return 0;
 	}
 	t->unsure_ended += !status;
-	if (bsa_query_get_int(q, HAD_DEADLINE) && !unsure)
+	if ((had_deadline || missed) && !unsure)
 		ending |= BSV_HAD_DEADLINE | (missed ? BSV_MISSED : 0);
 	if (status)
 		ending |= BSV_ENDED | (answered ? BSV_DUE | BSV_ANSWERED : missed ? 0 : BSV_DUE | BSV_UNANSWERED);
@@ -304,52 +275,62 @@ static int tally_take(struct bsv_samples *s, struct bsv_tally *t, struct filling
 	return tally_ending(s, t, at, ending);
 }
 
-static char first_letter(const struct bsa_query *q, size_t column)
+/* The kind of the execution. The latest kind is tried first, because neighbours often have the same. */
+static struct kind *kind_of(struct reading *r, const struct bsa_execution_row *x)
 {
-	const char *text = bsa_query_get_string(q, column, NULL);
-
-	return text ? *text : 0;
-}
-
-/* The kind of the row. The latest kind is tried first, because neighbours often have the same. */
-static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
-{
-	struct kind wanted = { .app = bsa_query_get_int(q, APP),
-		               .model = bsa_query_get_int(q, MODEL),
-		               .cold = bsa_query_type(q, COLD) == BSA_NULL ? -1 : (int)bsa_query_get_int(q, COLD),
-		               .path = first_letter(q, PATH),
-		               .sides = first_letter(q, SIDES) };
+	struct kind wanted = { .app = known(x->app_id),
+		               .model = known(x->model_id),
+		               .cold = x->cold == BSA_NULL_INT ? -1 : (int)x->cold,
+		               .path = x->path ? *x->path : 0,
+		               .sides = x->sides ? *x->sides : 0 };
 	const int64_t whole[] = { wanted.app, wanted.model, wanted.cold, wanted.path, wanted.sides };
-	uint64_t key, *at;
-	const char *path;
+	struct name *app, *model;
+	uint64_t key, *at = NULL;
 
 	if (r->n_kinds && kind_equal(&r->kinds[r->latest], &wanted))
 		return &r->kinds[r->latest];
-	key = bsv_map_text(0, whole, sizeof(whole));
-	while ((at = bsv_map_at(&r->kind_at, key)) && *at && !kind_equal(&r->kinds[*at - 1], &wanted))
-		key++;
-	if (!at || (!*at && !bsv_array_grow(&r->kinds, r->n_kinds, sizeof(*r->kinds))))
+	model = name_find(&r->models, wanted.model);
+	for (size_t k = model ? model->kind : 0; k; k = r->kinds[k - 1].before)
+		if (kind_equal(&r->kinds[k - 1], &wanted))
+			return &r->kinds[r->latest = k - 1];
+	if (!model || model->kinds == KINDS_FEW) {
+		key = bsv_map_text(0, whole, sizeof(whole));
+		while ((at = bsv_map_at(&r->kind_at, key)) && *at && !kind_equal(&r->kinds[*at - 1], &wanted))
+			key++;
+		if (!at)
+			return NULL;
+		if (*at)
+			return &r->kinds[r->latest = *at - 1];
+	}
+	if (!bsv_array_grow(&r->kinds, r->n_kinds, sizeof(*r->kinds)) || r->n_kinds == UINT32_MAX)
 		return NULL;
-	if (*at)
-		return &r->kinds[r->latest = *at - 1];
-	path = bsa_query_get_string(q, PATH, NULL);
 	wanted.group = SIZE_MAX; /* set when the first execution joins a group */
-	wanted.tally = tally_of(r, &(struct bsv_tally){ .app = sample_name_of(&r->apps, wanted.app),
-	                                                .model = sample_name_of(&r->models, wanted.model),
-	                                                .path = path ? path : "" });
+	app = name_find(&r->apps, wanted.app);
+	wanted.tally = tally_of(r, &(struct bsv_tally){ .app = app ? app->text : "",
+	                                                .model = model ? model->text : "",
+	                                                .path = x->path ? x->path : "" });
 	if (wanted.tally == SIZE_MAX)
 		return NULL;
-	r->latest = r->n_kinds;
-	r->kinds[r->n_kinds++] = wanted;
-	*at = r->n_kinds;
+	r->latest = r->n_kinds++;
+	if (at) {
+		*at = r->n_kinds;
+	} else {
+		wanted.before = model->kind;
+		model->kind = (uint32_t)r->n_kinds;
+		model->kinds++;
+	}
+	r->kinds[r->latest] = wanted;
 	return &r->kinds[r->latest];
 }
 
-/* Find the group of the kind's complete and answered executions. False: no memory. */
-static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query *q)
+/* ---- groups ---- */
+
+/* Set the group of the kind's complete and answered executions. False: no memory. */
+static bool kind_group(struct reading *r, struct kind *k, const char *sides)
 {
-	const char *sides = bsa_query_get_string(q, SIDES, NULL);
-	const struct bsv_tally *t = &r->to->tallies[k->tally];
+	struct bsv_samples *to = r->to;
+	const struct bsv_tally *t = &to->tallies[k->tally];
+	size_t *latest = &r->fillings[k->tally].group;
 	struct bsv_group like = { .app = t->app,
 		                  .model = t->model,
 		                  .path = t->path,
@@ -357,13 +338,32 @@ static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query
 		                  .tally = k->tally,
 		                  .cold = k->cold };
 
-	if (k->group == SIZE_MAX)
-		k->group = group_of(r, &like);
-	return k->group != SIZE_MAX;
+	if (k->group != SIZE_MAX)
+		return true;
+	/* A tally has few groups: by cold and sides. */
+	for (k->group = *latest; k->group && group_order(&to->groups[k->group - 1], &like);)
+		k->group = r->before[k->group - 1];
+	if (k->group--)
+		return true;
+	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)) ||
+	    !bsv_array_grow(&r->before, to->n, sizeof(*r->before)))
+		return false;
+	to->groups[to->n] = like;
+	r->before[to->n] = *latest;
+	k->group = to->n;
+	*latest = ++to->n;
+	return true;
 }
 
-/* Make room for one more execution of the group. -1: no memory. */
-static int group_grow(struct bsv_samples *s, struct bsv_group *g)
+/* A duration, limited to 2^61 ns (73 years), so that the difference of two does not overflow; 0: NULL. */
+static int64_t length_of(int64_t ns)
+{
+	static const int64_t most = INT64_C(1) << 61;
+
+	return ns == BSA_NULL_INT ? 0 : ns > most ? most : ns < -most ? -most : ns;
+}
+
+static int group_take(struct bsv_samples *s, struct bsv_group *g, const struct bsa_execution_row *x)
 {
 	int64_t *at = few_grow(s, g->at, g->n, sizeof(*at));
 
@@ -371,101 +371,78 @@ static int group_grow(struct bsv_samples *s, struct bsv_group *g)
 		return -1;
 	g->at = at;
 	for (int p = 0; p < BSV_PHASES; p++) {
-		int64_t *values = g->ns[p] ? few_grow(s, g->ns[p], g->n, sizeof(*values)) : NULL;
-
-		if (g->ns[p] && !values)
-			return -1;
-		g->ns[p] = values;
-	}
-	return 0;
-}
-
-/* A duration, limited to 2^61 ns (73 years), so that the difference of two does not overflow. */
-static int64_t cell_length(const struct bsa_query *q, size_t column)
-{
-	static const int64_t most = INT64_C(1) << 61;
-	int64_t ns = bsa_query_get_int(q, column);
-
-	return ns > most ? most : ns < -most ? -most : ns;
-}
-
-static int group_take(struct bsv_samples *s, struct bsv_group *g, const struct bsa_query *q)
-{
-	if (group_grow(s, g) < 0)
-		return -1;
-	for (int p = 0; p < BSV_PHASES; p++) {
-		int64_t value;
+		int64_t value, *values = g->ns[p];
+		size_t room = FEW;
 
 		if (p == BSV_OVERHEAD)
-			value = cell_length(q, E2E) -
-			        (cell_length(q, PREPARE + BSV_RUN - BSV_PREPARE) - cell_length(q, REDO));
+			value = length_of(x->e2e_ns) - (length_of(x->run_ns) - length_of(x->redo_ns));
 		else
-			value = cell_length(q, p == BSV_E2E ? E2E : (size_t)(PREPARE + p - BSV_PREPARE));
-		if (value && !g->ns[p]) { /* NULL until now, because all values were 0 */
-			size_t room = FEW;
-
-			while (room <= g->n)
-				room *= 2;
-			g->ns[p] = room == FEW ? chunk_alloc(s, FEW * sizeof(int64_t)) : calloc(room, sizeof(int64_t));
-			if (!g->ns[p])
-				return -1;
-		}
-		if (g->ns[p])
-			g->ns[p][g->n] = value;
+			value = length_of(bsv_phase_of(x, (enum bsv_phase)p));
+		if (!values && !value) /* NULL as long as all values are 0 */
+			continue;
+		while (!values && room <= g->n)
+			room *= 2;
+		if (values)
+			values = few_grow(s, values, g->n, sizeof(*values));
+		else
+			values = room == FEW ? chunk_alloc(s, FEW * sizeof(*values)) : calloc(room, sizeof(*values));
+		if (!values)
+			return -1;
+		g->ns[p] = values;
+		values[g->n] = value;
 		g->sum_e2e += p == BSV_E2E ? value : 0;
 	}
-	g->at[g->n++] = bsa_query_get_int(q, AT);
+	g->at[g->n++] = known(x->began);
 	return 0;
 }
 
 /* Add an execution whose cpu time was read. False: no memory. */
-static bool group_take_run(struct bsv_group *g, const struct bsa_query *q)
+static bool group_take_run(struct bsv_group *g, const struct bsa_execution_row *x)
 {
 	size_t n = g->cpu.n;
 
-	if (!bsv_times_add(&g->cpu, cell_length(q, CPU), bsa_query_get_int(q, AT)) ||
+	if (!bsv_times_add(&g->cpu, length_of(x->cpu_ns), known(x->began)) ||
 	    !bsv_array_grow(&g->delay, n, sizeof(*g->delay)) || !bsv_array_grow(&g->run, n, sizeof(*g->run)))
 		return false;
-	g->delay[n] = cell_length(q, DELAY);
-	g->run[n] = cell_length(q, PREPARE + BSV_RUN - BSV_PREPARE);
+	g->delay[n] = length_of(x->run_delay_ns);
+	g->run[n] = length_of(x->run_ns);
 	return true;
 }
 
-static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, struct bsa_err *err)
+static int read_rows(struct reading *r, const struct bsv_input *input, struct bsa_err *err)
 {
-	bsv_scoped_query *q = NULL;
+	struct bsa_executions *from = NULL;
 	struct bsv_samples *to = r->to;
-	int s = bsa_query_new(&q, db, sql, err);
+	struct bsa_execution_row x;
+	int s = bsv_input_executions(&from, input, err);
 
-	while (s >= 0 && (s = bsa_query_step(q, err)) > 0) {
-		const char *status = bsa_query_get_string(q, STATUS, NULL);
+	while (s >= 0 && (s = bsa_executions_step(from, &x, err)) > 0) {
 		struct kind *k;
+		bool taken;
 
-		to->full |= bsa_query_get_int(q, FULL) != 0;
-		if (bsa_query_type(q, REFERENCE) != BSA_NULL &&
-		    !bsv_times_add(&to->references, cell_length(q, REFERENCE), bsa_query_get_int(q, AT)))
-			return bsv_no_memory(err);
-		k = kind_of(r, q);
-		if (!k || tally_take(to, &to->tallies[k->tally], &r->fillings[k->tally], q) < 0)
-			return bsv_no_memory(err);
-		if (!bsa_query_get_int(q, COMPLETE)) {
-			to->in_parts++;
+		if (bsv_is(x.path, "prepare"))
 			continue;
+		to->full |= x.request_spun_ns != BSA_NULL_INT;
+		taken = x.reference_ns == BSA_NULL_INT ||
+		        bsv_times_add(&to->references, length_of(x.reference_ns), known(x.began));
+		k = taken ? kind_of(r, &x) : NULL;
+		taken = k && tally_take(to, &to->tallies[k->tally], &r->fillings[k->tally], &x, input->over_by) >= 0;
+		if (taken && x.complete && bsv_is(x.status, "NONE")) {
+			taken = kind_group(r, k, x.sides) && group_take(to, &to->groups[k->group], &x) >= 0;
+			to->executions++;
+			if (taken && x.cpu_ns != BSA_NULL_INT) {
+				to->run_ns += known(x.run_ns);
+				to->cpu_ns += x.cpu_ns;
+				taken = group_take_run(&to->groups[k->group], &x);
+			}
+		} else {
+			to->in_parts += !x.complete;
+			to->given_up += x.complete;
 		}
-		if (!status || strcmp(status, "NONE")) {
-			to->given_up++;
-			continue;
-		}
-		if (!kind_group(r, k, q) || group_take(to, &to->groups[k->group], q) < 0)
-			return bsv_no_memory(err);
-		to->executions++;
-		if (bsa_query_type(q, CPU) == BSA_NULL)
-			continue;
-		to->run_ns += bsa_query_get_int(q, PREPARE + BSV_RUN - BSV_PREPARE);
-		to->cpu_ns += bsa_query_get_int(q, CPU);
-		if (!group_take_run(&to->groups[k->group], q))
-			return bsv_no_memory(err);
+		if (!taken)
+			s = bsv_no_memory(err);
 	}
+	bsa_executions_free(from);
 	return s;
 }
 
@@ -474,7 +451,7 @@ static void reading_fini(struct reading *r)
 	free(r->apps.of);
 	free(r->models.of);
 	bsv_map_fini(&r->kind_at);
-	bsv_map_fini(&r->group_at);
+	free(r->before);
 	bsv_map_fini(&r->tally_at);
 	free(r->kinds);
 	for (size_t i = 0; i < r->to->n_tallies; i++)
@@ -554,17 +531,17 @@ char *bsv_samples_sql(const struct bsv_input *input)
 int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bsa_err *err)
 {
 	__attribute__((cleanup(reading_fini))) struct reading reading = { .to = ret };
-	bsv_scoped_text *sql = bsv_samples_sql(input);
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	if (!sql)
-		return bsv_no_memory(err);
 	r = names_read(&reading.apps, ret, input->db, bsv_sql_sample_apps, err);
 	if (r >= 0)
 		r = names_read(&reading.models, ret, input->db, bsv_sql_sample_models, err);
+	/* Each model may have a tally of its own: a map that doubles again and again would place each tally twice. */
+	if (r >= 0 && !bsv_map_reserve(&reading.tally_at, reading.models.n))
+		r = bsv_no_memory(err);
 	if (r >= 0)
-		r = read_rows(&reading, input->db, sql, err);
+		r = read_rows(&reading, input, err);
 	if (r >= 0)
 		r = tallies_set_hidden(&reading, input, err);
 	return r < 0 ? r : samples_order(ret, err);

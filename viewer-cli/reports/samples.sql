@@ -1,5 +1,6 @@
 -- samples: one row per picked execution, with its phases and its ending. miss_unknown: whether it missed a deadline was not recorded. Leaves out trial runs
 -- of models; a comparison also leaves out incomplete executions.
+-- diff --show-sql prints this; input/samples.c makes the same of executions that it reads without SQL (bsa/executions.h).
 @with@
 SELECT app_id, model_id, path, cold, sides, complete, status, request_spun_ns IS NOT NULL AS full,
 	e2e_ns, prepare_ns, send_ns, decode_ns, fence_ns, slots_ns, queue_ns, run_ns, preempted_ns, reply_ns, return_ns, finish_ns,

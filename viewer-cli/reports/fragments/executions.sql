@@ -38,3 +38,6 @@ CASE WHEN o.occupancy = 'unknown' THEN 'unknown' WHEN o.occupancy = 'idle' THEN 
 	WHEN r.app_id IS NULL OR o.blocker_app_id IS NULL THEN 'unknown'
 	WHEN r.app_id <> o.blocker_app_id THEN iif(o.hogging, 'hogged', 'crowded_out')
 	WHEN r.level IS NULL OR o.level IS NULL THEN 'unknown' WHEN o.level < r.level THEN 'inversion' ELSE 'queued_behind' END
+-- picked_ids: the ids of the picked executions.
+@with@
+SELECT id FROM picked
