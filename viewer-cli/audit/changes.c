@@ -532,28 +532,22 @@ struct bsv_rows *bsv_changes_mix(struct bsv_changes *c, size_t *ret_n)
 
 /* ---- order ---- */
 
-/* The total time in what changed. */
-static double changed_time(const struct bsv_pair *p)
-{
-	return p->tested ? fabs(p->latency[BSV_P50].b - p->latency[BSV_P50].a) * (double)p->n_b : 0;
-}
-
-static int importance_rank(const struct bsv_pair *p)
-{
-	if (!p->tested)
-		return 3;
-	return any_changed(p) ? 0 : p->latency[BSV_P50].verdict == BSV_TOO_FEW ? 2 : 1;
-}
+/* A pair, and what its place depends on: beside each other, because each is compared with many. */
+struct ranked {
+	struct bsv_pair *pair;
+	double time; /* total time in what changed */
+	int rank;
+};
 
 static int by_importance(const void *x, const void *y)
 {
-	const struct bsv_pair *a = *(struct bsv_pair *const *)x, *b = *(struct bsv_pair *const *)y;
+	const struct ranked *a = x, *b = y;
 
-	if (importance_rank(a) != importance_rank(b))
-		return importance_rank(a) - importance_rank(b);
-	if (changed_time(a) != changed_time(b))
-		return changed_time(a) > changed_time(b) ? -1 : 1;
-	return (a > b) - (a < b);
+	if (a->rank != b->rank)
+		return a->rank - b->rank;
+	if (a->time != b->time)
+		return a->time > b->time ? -1 : 1;
+	return (a->pair > b->pair) - (a->pair < b->pair);
 }
 
 /* @worse: the sign of a change for the worse. */
@@ -577,16 +571,31 @@ static void count_one(struct bsv_changes_count *to, const struct bsv_change *of,
 
 int bsv_changes_init(struct bsv_changes *ret, const struct bsv_comparison *found, bool people, struct bsa_err *err)
 {
+	struct ranked *ranked = malloc((found->n + 1) * sizeof(*ranked));
+
 	memset(ret, 0, sizeof(*ret));
 	ret->found = found;
 	ret->people = people;
 	ret->order = malloc((found->n + 1) * sizeof(*ret->order));
-	if (!ret->order)
+	if (!ranked || !ret->order) {
+		free(ranked);
 		return bsv_no_memory(err);
-	for (size_t i = 0; i < found->n; i++)
-		ret->order[i] = &found->pairs[i];
+	}
 	assert(found->common <= found->n);
-	qsort(ret->order, found->n, sizeof(*ret->order), by_importance);
+	for (size_t i = 0; i < found->n; i++) {
+		struct bsv_pair *p = &found->pairs[i];
+		const struct bsv_change *median = &p->latency[BSV_P50];
+
+		ranked[i] = (struct ranked){ .pair = p, .rank = 3 };
+		if (!p->tested)
+			continue;
+		ranked[i].time = fabs(median->b - median->a) * (double)p->n_b;
+		ranked[i].rank = any_changed(p) ? 0 : median->verdict == BSV_TOO_FEW ? 2 : 1;
+	}
+	qsort(ranked, found->n, sizeof(*ranked), by_importance);
+	for (size_t i = 0; i < found->n; i++)
+		ret->order[i] = ranked[i].pair;
+	free(ranked);
 
 	/*
 	 * Groups that are only in B cannot be compared: they are counted as groups, not as tests,

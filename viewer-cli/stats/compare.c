@@ -27,6 +27,7 @@ struct entry {
 	const struct bsv_tally *tally;
 	size_t recording;
 	bool in_b;
+	bool again; /* the group, or the tally, is that of the entry before */
 };
 
 /* The value of a test in one recording, and how far hidden executions may move it. */
@@ -93,6 +94,14 @@ static double margin_of(const struct test *t, double by)
 }
 
 /* ---- several recordings, and hidden executions ---- */
+
+/* Not the arrays, which are read up to n: a comparison may have 100 000 groups. */
+static void sightings_clear(struct sightings *s)
+{
+	s->n_a = s->n_b = 0;
+	s->low_a = s->high_a = s->low_b = s->high_b = 0;
+	s->touched = s->hides = false;
+}
 
 static void sightings_add(struct sightings *s, bool in_b, const struct sighting *one)
 {
@@ -196,12 +205,13 @@ static double mean_of(const struct bsv_estimate *e, size_t n)
 
 static int latency_tests(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
 {
-	struct sightings s[BSV_LATENCIES] = { 0 };
+	struct sightings s[BSV_LATENCIES];
 	bool tested[BSV_LATENCIES];
 
 	for (int i = 0; i < BSV_LATENCIES; i++) {
 		size_t least = i == BSV_P99 ? BSV_TAILED_MIN : BSV_COMPARED_MIN;
 
+		sightings_clear(&s[i]);
 		p->latency[i].verdict = samples_verdict(p->n_a, p->n_b, least, p->a, p->b);
 		tested[i] = p->latency[i].verdict == BSV_SAME;
 	}
@@ -393,9 +403,12 @@ static double per_second(const struct entry *entries, size_t n, bool in_b)
 
 static void ending_tests(struct work *w, struct bsv_ending_pair *p, const struct entry *entries, size_t n)
 {
-	struct sightings misses = { 0 }, answers = { 0 }, failures = { 0 };
+	struct sightings misses, answers, failures;
 	bool missed, answered, failed;
 
+	sightings_clear(&misses);
+	sightings_clear(&answers);
+	sightings_clear(&failures);
 	for (size_t i = 0; i < n; i++) {
 		const struct bsv_tally *t = entries[i].tally;
 		bool in_b = entries[i].in_b;
@@ -688,9 +701,13 @@ static size_t entries_merge(struct entry *to, size_t n, const struct bsv_samples
 	size_t left = tallies ? from->n_tallies : from->n, all = n + left;
 
 	while (left) {
+		int order;
+
 		like.group = tallies ? NULL : &from->groups[left - 1];
 		like.tally = tallies ? &from->tallies[left - 1] : NULL;
-		if (n && entry_order(&to[n - 1], &like) > 0) {
+		order = n ? entry_order(&to[n - 1], &like) : -1;
+		like.again = !order; /* no two of a recording are equal */
+		if (order > 0) {
 			to[n + left - 1] = to[n - 1];
 			n--;
 		} else {
@@ -730,7 +747,7 @@ static size_t run_of(const struct entry *e, size_t n)
 {
 	size_t ret = 1;
 
-	while (ret < n && !entry_order(e, &e[ret]))
+	while (ret < n && e[ret].again)
 		ret++;
 	return ret;
 }
