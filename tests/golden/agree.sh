@@ -420,6 +420,52 @@ for db in own.db camera.db after.db; do
 		WHERE x.miss = 'late' AND x.complete AND c.cause IN ('too_big', 'too_tight') ORDER BY x.id LIMIT 6" | tail -n +2)
 done
 
+# ---- rules: check counts what the query that it shows counts, and many rules at once as each alone ----
+
+# counts DB RULE QUERY: figure and n of the rule, as QUERY has them of what check shows, which stands for @.
+counts()
+{
+	local db=$1 rule=$2 query=$3 shown answer
+
+	printf '%s\n' "$rule" >rule.slo
+	shown=$("$burstscope" check --slo rule.slo --show-sql "$db")
+	answer=$("$burstscope" check -q --format csv --slo rule.slo "$db" | tail -1 | cut -d , -f 4,7) || true
+	looked=$((looked + 1))
+	[[ $(sql "$db" "${query/@/"($shown)"}" | tail -1) == "$answer" ]] || wrong "$db: check of $rule: $answer is not what its query counts: $(sql "$db" "SELECT * FROM ($shown)")"
+}
+
+for db in camera.db lossy.db killed.db hung.db both.db; do
+	for rule in 'p50 e2e <= 20ms' 'p99 e2e <= 100us' 'p100 e2e of path=sync <= 1us' 'p90 queue of app=camera <= 1ms' 'p50 run of warm <= 1us' \
+		'p50 queue of cold <= 1s' 'p95 finish of priority=medium <= 1ns' 'p50 overhead of path=burst <= 1ms'; do
+		counts "$db" "$rule" 'SELECT CAST(figure AS INTEGER), n FROM @'
+	done
+	for rule in 'miss ratio <= 5 %' 'miss ratio of path=burst <= 90 %' 'miss ratio of app=camera <= 0 %'; do
+		counts "$db" "$rule" "SELECT 100.0 * n_missed / nullif(n, 0), n FROM (SELECT *, n_deadlines - n_unknown - n_no_client - n_no_service AS n FROM @)"
+	done
+	counts "$db" 'executions of app=camera >= 5' 'SELECT n_executions, n_executions FROM @'
+done
+
+# More rules than one pass counts: the answers of each alone, one after the other.
+for bound in 1ns 10us 100us 300us 1ms 20ms 1s; do
+	printf '%s\n' "p50 e2e <= $bound" "p99 queue of app=camera <= $bound" "p90 run of model=tracker warm <= $bound" "p100 e2e of path=sync <= $bound" \
+		"p50 overhead of app=photos <= $bound" "p10 slots of cold <= $bound" "p99 e2e of app=nobody <= $bound" "p75 e2e of app=camera model=tracker path=burst warm <= $bound"
+done >many.slo
+for percent in 1 2 5 10 20 50 90 99; do
+	printf '%s\n' "coverage >= $percent %" "miss ratio <= $percent %" "miss ratio of path=burst <= $percent %" "at most 2 misses in any 1$percent of app=camera" \
+		"executions of priority=medium >= $percent" "p50 overhead share of path=burst warm <= $percent %" "miss ratio of app=camera <= $percent %" 'starvation none' fairness
+done >>many.slo
+(($(wc -l <many.slo) == 128)) || wrong "$(wc -l <many.slo) rules"
+for db in camera.db lossy.db; do
+	"$burstscope" check -q --format csv --slo many.slo "$db" | sed '1d; s/^[0-9]*,//' >left || true
+	while IFS= read -r rule; do
+		printf '%s\n' "$rule" >rule.slo
+		"$burstscope" check -q --format csv --slo rule.slo "$db" | sed '1d; s/^[0-9]*,//' || true
+	done <many.slo >right
+	looked=$((looked + 1))
+	cmp -s left right || wrong "$db: check of 128 rules is not what it says of each alone: $(diff left right | head -4)"
+	[[ $(cut -d , -f 2 left | sort -u | tr '\n' ' ') == *FAIL*PASS* ]] || wrong "$db: rules that pass, and rules that fail: $(cut -d , -f 2 left | sort | uniq -c)"
+done
+
 # That it would notice.
 if (failures=0; same camera.db "SELECT count(*) = SELECT count(*) + 1 FROM miss_cause" misses --part ledgers; ((failures == 0))) >/dev/null; then
 	wrong 'what does not agree was not noticed'

@@ -21,13 +21,4 @@ bool bsv_slo_is_counted(const struct bsv_slo_rule *rule);
 /* Count for @n rules. 0, or the code of the failure, with a sentence in @err. */
 int bsv_slo_count(struct bsv_slo_counting *of, size_t n, const struct bsv_input *input, struct bsa_err *err);
 
-/* The SQL that bsv_slo_count runs for @rule alone. The caller owns it; NULL: no memory. */
-char *bsv_slo_count_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input);
-
-/* The condition on executions that a rule selects, "app = 'camera' AND cold". The caller owns it; NULL: no memory. */
-char *bsv_slo_selection_sql(const struct bsv_slo_selection *of);
-
-/* The expression of what @rule judges of an execution whose latency is @e2e. The caller owns it; NULL: no memory. */
-char *bsv_slo_value_sql(const struct bsv_slo_rule *rule, const char *e2e);
-
 #endif

@@ -1,4 +1,4 @@
-/* measure.c -- runs the SQL of each kind of rule, and passes the counts to the judge. */
+/* measure.c -- has the executions counted, asks SQL for what hides others, and passes the counts to the judge. */
 #include "slo/measure.h"
 
 #include <inttypes.h>
@@ -19,31 +19,71 @@
 
 enum { WANTED_MOST = 100 }; /* bytes of a name in a sentence */
 
+#define NOTHING INT64_MIN
 #define FOREVER 0x1p62 /* ns: longer than any execution takes */
 
 /* ---- SQL ---- */
+
+/* A condition such as "app = 'camera' AND cold". The caller owns it; NULL: no memory. */
+static char *selection_sql(const struct bsv_slo_selection *of)
+{
+	static const char *const names[] = { "app", "model", "path", "priority" };
+	const char *const values[] = { of->app, of->model, of->path, of->priority };
+	const char *start = of->cold < 0 ? "" : of->cold ? bsv_sql_slo_cold : bsv_sql_slo_warm;
+	char *text =
+		bsv_fill(bsv_sql_slo_selection, (const struct bsv_placeholder[]){ { "start", start }, { NULL, NULL } });
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		text = bsv_and_equal(text, names[i], values[i]);
+	return text;
+}
+
+/*
+ * The SQL expression of the value whose percentile @rule asks for, where @e2e is the latency. The
+ * caller owns it; NULL: no memory.
+ */
+static char *value_sql(const struct bsv_slo_rule *rule, const char *e2e)
+{
+	const struct bsv_placeholder placeholders[] = { { "e2e", e2e }, { NULL, NULL } };
+
+	if (rule->kind == BSV_SLO_OVERHEAD)
+		return bsv_fill(bsv_sql_slo_overhead_percent, placeholders);
+	if (rule->phase == BSV_OVERHEAD)
+		return bsv_fill(bsv_sql_slo_overhead_ns, placeholders);
+	return rule->phase == BSV_E2E ? bsv_text("%s", e2e) : bsv_text("%s_ns", bsv_phase_names[rule->phase]);
+}
 
 /* @template, filled with the parts of @rule. @bound: ns or percent. The caller owns the text; NULL: no memory. */
 static char *template_fill(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input,
                            double bound)
 {
-	bsv_scoped_text *selection = bsv_slo_selection_sql(&rule->of), *outcome = bsv_outcome_unknown(input),
-			*value = bsv_slo_value_sql(rule, "e2e_ns");
-	char began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
-	const struct bsv_placeholder placeholders[] = { { "with", input->with },
-		                                        { "value", value },
-		                                        { "began", began },
-		                                        { "ended", ended },
-		                                        { "from", from },
-		                                        { "to", to },
-		                                        { "open", open },
-		                                        { "selection", selection },
-		                                        { "outcome_unknown", outcome },
-		                                        { "deadline_unknown", bsv_sql_deadline_unknown },
-		                                        { NULL, NULL } };
+	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_outcome_unknown(input),
+			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, bsv_sql_slo_seen_ns);
+	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
+	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
+	const struct bsv_placeholder placeholders[] = {
+		{ "with", input->with },
+		{ "value", value },
+		{ "least", least },
+		{ "percent", percent },
+		{ "bound", limit },
+		{ "began", began },
+		{ "ended", ended },
+		{ "from", from },
+		{ "to", to },
+		{ "open", open },
+		{ "selection", selection },
+		{ "outcome_unknown", outcome },
+		{ "deadline_unknown", bsv_sql_deadline_unknown },
+		{ "to_the_end", to_the_end ? "1" : "0" },
+		{ "latency", rule->kind == BSV_SLO_TIME && rule->phase == BSV_E2E ? "1" : "0" },
+		{ NULL, NULL }
+	};
 
-	if (!selection || !outcome || !value)
+	if (!selection || !outcome || !value || !least)
 		return NULL;
+	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
+	snprintf(limit, sizeof(limit), "%.17g", bound);
 	snprintf(began, sizeof(began), "%" PRId64, input->began);
 	snprintf(ended, sizeof(ended), "%" PRId64, input->over_by);
 	/* the smallest number cannot be written as a literal of SQL */
@@ -56,9 +96,20 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 
 char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input)
 {
-	if (rule->kind == BSV_SLO_STREAK)
+	switch (rule->kind) {
+	case BSV_SLO_TIME:
+	case BSV_SLO_OVERHEAD:
+	case BSV_SLO_EXECUTIONS:
+		return template_fill(bsv_sql_slo_percentile, rule, input, rule->bound);
+	case BSV_SLO_MISSES:
+		return template_fill(bsv_sql_slo_misses, rule, input, rule->bound);
+	case BSV_SLO_STREAK:
 		return template_fill(bsv_sql_slo_streaks, rule, input, rule->bound);
-	return bsv_slo_is_counted(rule) ? bsv_slo_count_sql(rule, input) : strdup("");
+	case BSV_SLO_COVERAGE:
+		return template_fill(bsv_sql_slo_coverage, rule, input, rule->bound);
+	default:
+		return strdup("");
+	}
 }
 
 /* Run @template, and step to its first row. The caller owns *ret. */
@@ -110,37 +161,42 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 	return 0;
 }
 
-/* Set the number of executions that may be under way at the end, and late: beyond the bound, or @due for a deadline. */
-static int read_hidden(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, struct bsv_input *input, double bound,
-                       bool due, struct bsa_err *err)
-{
-	bsv_scoped_rows *rows = NULL;
-	int r = first_row(&rows, bsv_sql_slo_hidden, rule, input, bound, err);
-
-	if (r >= 0)
-		c->hidden = bsv_rows_get(rows, due, 0);
-	return r;
-}
-
 /* An input that several rules are measured in. */
 struct measured {
 	struct bsv_input *input;
-	int ends; /* 1: an execution may be under way at the end of the recording without an event; -1: not asked yet */
+	bool asked; /* whether longest is known */
+	/* ns that an execution may be under way at the end of the recording without any event; NOTHING: none may be */
+	int64_t longest;
 };
 
 /* Add to the counts of @of what losses and the end of the recording hide. */
 static int read_unseen(struct bsv_slo_counting *of, struct measured *in, struct bsa_err *err)
 {
 	const struct bsv_slo_rule *rule = of->rule;
-	bool due = rule->kind == BSV_SLO_MISSES || rule->kind == BSV_SLO_STREAK;
-	bsv_scoped_rows *rows = NULL;
+	const struct bsv_slo_counts *c = &of->counts;
+	bool due = rule->kind == BSV_SLO_MISSES || rule->kind == BSV_SLO_STREAK, any;
+	bsv_scoped_rows *rows = NULL, *hidden = NULL;
 	int r = read_vanished(&of->counts, rule, in->input, err);
 
-	if (r >= 0 && in->ends < 0) {
+	if (r >= 0 && !in->asked) {
 		r = first_row(&rows, bsv_sql_slo_ends, rule, in->input, 0, err);
-		in->ends = r >= 0 && bsv_rows_get(rows, 0, 0);
+		in->longest = r > 0 ? bsv_rows_get(rows, 0, NOTHING) : NOTHING;
+		in->asked = r >= 0;
 	}
-	return r < 0 || !in->ends ? r : read_hidden(&of->counts, rule, in->input, of->bound, due, err);
+	/*
+	 * Count the executions that may be under way and late: beyond the bound, or beyond a deadline. The query
+	 * reads all executions again, so ask it only if some had a deadline, or if the bound is that short.
+	 */
+	if (due)
+		any = in->longest != NOTHING && c->n + c->unknown + c->no_client + c->no_service > 0;
+	else
+		any = rule->kind == BSV_SLO_TIME && in->longest > (long double)of->bound;
+	if (r < 0 || !any)
+		return r;
+	r = first_row(&hidden, bsv_sql_slo_hidden, rule, in->input, of->bound, err);
+	if (r >= 0)
+		of->counts.hidden = bsv_rows_get(hidden, due, 0);
+	return r;
 }
 
 static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const struct bsv_slo_rule *rule,
@@ -400,7 +456,7 @@ int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rules
                     struct bsv_input *baseline, struct bsa_err *err)
 {
 	struct bsv_slo_counting *of = calloc(2 * n + 1, sizeof(*of)), *base = of + n;
-	struct measured in = { input, -1 }, then = { baseline, -1 };
+	struct measured in = { .input = input }, then = { .input = baseline };
 	size_t n_of = 0, at = 0;
 	int r = of ? 0 : bsv_no_memory(err);
 

@@ -10,25 +10,6 @@ path IS NOT 'prepare'@start@
  AND NOT cold
 -- slo_seen_ns: the least latency of an execution whose submission was not recorded: what was seen of it.
 ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, run_ended)) - request_read)
--- slo_value: what a rule judges of an execution; the least that it can be, where the beginning was not recorded.
-iif(quality = 'head', @least@, @value@)
--- slo_so_far: the time that an execution has taken so far that is under way at the end of the recording, where that end is known.
-CASE WHEN quality = 'open' AND iif(path = 'fenced', signalled, returned) IS NULL
-	THEN (SELECT t.recorded_until FROM trace t WHERE t.id = x.trace_id) - submitted END
--- slo_deadlines: what rules about deadlines count of an execution.
-deadline IS NOT NULL AS had_deadline, miss IS NOT NULL AS missed,
-	miss IS NULL AND deadline IS NOT NULL AND (quality IN ('gap', 'tail') OR quality = 'open' AND deadline < @ended@) AS unsure,
-	deadline IS NULL AND miss IS NOT NULL OR @deadline_unknown@ AS perhaps,
-	@outcome_unknown@ AND quality IN ('complete', 'head') AS untold, path IS 'fenced' AS fenced
--- slo_deadline_columns: the columns of executions that slo_deadlines needs beside the others.
-deadline, miss, request_spun_ns
--- slo_run_columns: the columns of executions that an overhead needs beside the others.
-run_ns, redo_ns
--- slo_no_deadlines: the same columns, where no rule is about deadlines.
-0 AS had_deadline, 0 AS missed, 0 AS unsure, 0 AS perhaps, 0 AS untold, 0 AS fenced
--- slo_given_up: whether the client gave an execution up, for a rule about coverage.
-quality = 'tail' AND sides = 'both' AND status <> 'NONE' AND submitted IS NOT NULL AND returned IS NOT NULL AND run_ended IS NOT NULL
-	AND result_written IS NULL AND NOT EXISTS (SELECT 1 FROM last_loss l WHERE l.trace_id = x.trace_id AND l.ended >= x.submitted)
 -- slo_overhead_percent: the part of a latency that is overhead.
 100.0 * (@e2e@ - (run_ns - ifnull(redo_ns, 0))) / nullif(@e2e@, 0)
 -- slo_overhead_ns: the overhead of a latency.
@@ -41,3 +22,6 @@ CASE WHEN o.occupancy = 'unknown' THEN 'unknown' WHEN o.occupancy = 'idle' THEN 
 -- picked_ids: the ids of the picked executions.
 @with@
 SELECT id FROM picked
+-- slo_traces: one row per trace: the end of its recording, and of its last loss.
+SELECT t.id, t.recorded_until, l.ended FROM trace t LEFT JOIN (SELECT trace_id, max(ended) AS ended FROM loss GROUP BY trace_id) l ON l.trace_id = t.id
+ORDER BY t.id
