@@ -332,21 +332,19 @@ static void write_packet(struct nnb_burst *b, const struct nnb_call *call, size_
 	b->n_heard = 0;
 }
 
-static size_t packet_size(const struct nnb_call *call)
-{
-	struct nnb_request request = nnb__call_request(call);
-
-	return nnb_packet_request_size(&request, &call->terms);
-}
-
 /* 0: it may have been delivered. Otherwise it certainly was not, and it has no number. */
 static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
                         struct nnb_reason *reason)
 {
-	size_t n = b->n_packet ? b->n_packet : packet_size(call);
+	struct nnb_request request;
+	size_t n = b->n_packet;
 	struct nnb_fmq_tx tx;
 	int r;
 
+	if (!n) {
+		request = nnb__call_request(call);
+		n = nnb_packet_request_size(&request, &call->terms);
+	}
 	if (atomic_load_explicit(&b->dead, memory_order_relaxed) || n > b->room)
 		return -EPIPE;
 	r = nnb_fmq_begin_write(b->request, n, &tx);

@@ -76,8 +76,8 @@ struct run {
 };
 
 /*
- * *run = { 0 }. For a whole struct of this size gcc chooses a string instruction, which starts slowly; for pieces, a few
- * stores.
+ * *run = { 0 }. For a whole struct of this size gcc chooses a string instruction, which starts slowly; for pieces,
+ * a few stores.
  */
 static inline void run_clear(struct run *run)
 {
@@ -517,15 +517,6 @@ static void trace_ended(struct run *run, enum nnb_status status, bool on_lane, u
 	nnb__trace_ended(t, status, nnb_execution_next_op(run->execution), cpu);
 }
 
-/* A timed run begins on its lane. */
-static __attribute__((noinline)) void begin_times(struct run *run, uint64_t *ret_began)
-{
-	const struct nnb__seat *seat = &run->runner->seat;
-
-	*ret_began = nnb__now();
-	run->last = seat->lanes && seat->job.since && !run->op_ns ? seat->job.since : *ret_began;
-}
-
 /* Wait for a lane, then run on it. If the run is timed, *began is the time of the start. */
 static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *began, struct nnb_reason *reason)
 {
@@ -549,8 +540,10 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *be
 	nnb__trace_reads_delay(t, run->times.is_long);
 	cpu = asked ? nnb__cpu_now() : NNB__NEVER_REACHED;
 	*began = 0;
-	if (__builtin_expect(run->timed, 0)) /* every run that is watched is timed */
-		begin_times(run, began);
+	if (__builtin_expect(run->timed, 0)) { /* every run that is watched is timed */
+		*began = nnb__now();
+		run->last = r->seat.lanes && r->seat.job.since && !run->op_ns ? r->seat.job.since : *began;
+	}
 	if (run->timed && *began >= until)
 		status = run_late(run, NBT_stage_queue, "a lane came too late to meet the deadline", reason);
 	else
