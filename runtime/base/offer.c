@@ -15,11 +15,23 @@
 
 enum { WAITING = 16 }; /* connections of other users that may come first */
 
+void nnb__socket_take_files(int sock, bool takes)
+{
+	const int is = takes;
+
+	setsockopt(sock, SOL_SOCKET, SO_PASSRIGHTS, &is, sizeof(is)); /* unknown to older kernels */
+}
+
 static int line_socket(void)
 {
 	return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 }
 
+/*
+ * Another user may connect to an offer, whose name everybody can read. That connection must not bring files: closing
+ * the offer closes it, too, with what is in its queue. So an offer takes no files, nor does a connection before it is
+ * accepted.
+ */
 int nnb__offer_new(int ret[2])
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -27,6 +39,7 @@ int nnb__offer_new(int ret[2])
 	int offer = line_socket(), own = line_socket(), r = 0;
 
 	/* a name that the kernel chooses, which is nowhere in the file system */
+	nnb__socket_take_files(offer, false);
 	if (offer < 0 || own < 0 || bind(offer, (struct sockaddr *)&at, sizeof(sa_family_t)) ||
 	    listen(offer, WAITING) || getsockname(offer, (struct sockaddr *)&at, &size) ||
 	    connect(own, (struct sockaddr *)&at, size))
@@ -79,16 +92,10 @@ int nnb__offer_accept(int offer)
 		if (is_of_one_user(offer, sock)) {
 			setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
 			setsockopt(sock, SOL_SOCKET, SO_PASSPIDFD, &off, sizeof(off));
+			nnb__socket_take_files(sock, true);
 			return sock;
 		}
 		close(sock);
 	}
 	return -EPERM;
-}
-
-void nnb__socket_take_files(int sock, bool takes)
-{
-	const int is = takes;
-
-	setsockopt(sock, SOL_SOCKET, SO_PASSRIGHTS, &is, sizeof(is)); /* unknown to older kernels */
 }
