@@ -15,18 +15,20 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/offer.h"
 #include "base/sys.h"
 #include "base/vector.h"
 
-enum { EMPTY_MS = 50 };
+enum { EMPTY_MS = 50, ACCEPT_MS = 500, ACCEPT_NEXT_MS = 10 };
 #define MS UINT64_C(1000000)
 
 /* ---- files ---- */
@@ -77,6 +79,33 @@ static bool file_judge(int fd, struct nnb__arrival *ret)
 	return sock >= 0;
 }
 
+static void accept_ends(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * An offer has its connection before it is sent. One that has none would keep the porter for as long as that does not
+ * come, also when its app is gone. So the wait for all offers of a message ends after ACCEPT_MS, and for each of the
+ * others after ACCEPT_NEXT_MS: a signal that comes before its wait is followed by another.
+ */
+static void accepts_limit(bool on)
+{
+	const struct sigaction ends = { .sa_handler = accept_ends }; /* no SA_RESTART */
+	const struct itimerval limit = { .it_value = { 0, ACCEPT_MS * 1000 },
+		                         .it_interval = { 0, ACCEPT_NEXT_MS * 1000 } };
+	const struct itimerval none = { .it_value = { 0, 0 } };
+	sigset_t own;
+
+	if (on) {
+		sigaction(SIGALRM, &ends, NULL);
+		sigemptyset(&own);
+		sigaddset(&own, SIGALRM);
+		sigprocmask(SIG_UNBLOCK, &own, NULL);
+	}
+	setitimer(ITIMER_REAL, on ? &limit : &none, NULL);
+}
+
 void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, struct nnb__arrival *ret)
 {
 	union {
@@ -102,14 +131,16 @@ void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, stru
 		return;
 	}
 	ret->lost = m.msg_flags & MSG_CTRUNC;
-	if (m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_level == SOL_SOCKET &&
-	    control.head.cmsg_type == SCM_RIGHTS) {
-		n = (uint32_t)((control.head.cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		memcpy(fds, CMSG_DATA(&control.head), n * sizeof(int));
-	}
+	for (struct cmsghdr *c = m.msg_controllen ? CMSG_FIRSTHDR(&m) : NULL; c; c = CMSG_NXTHDR(&m, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) { /* credentials may come before it */
+			n = (uint32_t)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+			memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+		}
+	accepts_limit(true);
 	for (uint32_t i = 0; i < n; i++)
 		if (!file_judge(fds[i], ret))
 			ret->bytes = -EMFILE;
+	accepts_limit(false);
 	if (m.msg_flags & MSG_TRUNC)
 		ret->bytes = -EMSGSIZE;
 }

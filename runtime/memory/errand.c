@@ -562,7 +562,11 @@ static void worker_leave(struct worker *w)
 	w->state = LEFT;
 	if (w->kind != PORTERS && w->process >= 0)
 		syscall(SYS_pidfd_send_signal, w->process, SIGKILL, NULL, 0);
-	shutdown(w->sock, SHUT_WR); /* one that has not begun yet ends after this errand */
+	/*
+	 * One that has not begun yet ends after this errand. An answer of a porter would stay in the queue with its
+	 * files, so it cannot come any more; then the porter ends, too.
+	 */
+	shutdown(w->sock, w->kind == PORTERS ? SHUT_RD : SHUT_WR);
 }
 
 /* Forget the workers of a kind that were left behind and have ended. Returns the number of the others. Locked. */
@@ -931,6 +935,14 @@ static int answer_await(struct worker *w, struct packet *in, const struct nnb__e
 	}
 }
 
+/* No answer of the porter @w can come from now on. Receive the one that came before, as answer_await does. */
+static bool answered_late(struct worker *w, struct packet *in)
+{
+	shutdown(w->sock, SHUT_RD);
+	return (w->pid || worker_greet(w)) &&
+	       packet_receive(w->sock, in, MSG_DONTWAIT) >= (ssize_t)sizeof(struct answer);
+}
+
 static uint64_t limit_of(const struct nnb__errand_wait *wait)
 {
 	uint64_t now = nnb__now();
@@ -956,9 +968,10 @@ static struct answer errand_end(struct worker *w, uint32_t call, struct spoils *
 		             .fds = s->fds,
 		             .n_fds = s->n_fds };
 	int r = answer_await(w, &in, wait, until);
+	bool answers = !r || (w->kind == PORTERS && (r == -ETIMEDOUT || r == -ECANCELED) && answered_late(w, &in));
 
-	s->n_fds = r ? 0 : in.n_fds;
-	if (r)
+	s->n_fds = answers ? in.n_fds : 0;
+	if (!answers)
 		a = (struct answer){ .result = r };
 	w->is_stuck = call == TRY && (r == -ETIMEDOUT || r == -ECANCELED) && worker_is_stuck(w);
 	if (w->is_stuck)
@@ -1092,7 +1105,8 @@ ssize_t nnb__errand_receive(struct nnb__errands *e, int sock, const struct nnb__
 	a = errand_run(e, (struct request){ .call = RECEIVE, .n = d->n_fds }, sock, NULL, &s, wait);
 	d->n_fds = s.n_fds;
 	d->lost = a.lost;
-	return a.result;
+	/* a porter has more room than the caller may have */
+	return a.result > (int64_t)(d->parts[0].iov_len + d->parts[1].iov_len) ? -EMSGSIZE : a.result;
 }
 
 ssize_t nnb__errand_read(struct nnb__errands *e, int fd, uint64_t at, void *data, size_t n,

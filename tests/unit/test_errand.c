@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -29,14 +30,20 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base.h"
+#include "base/offer.h"
 #include "base/sys.h"
 #include "memory/errand.h"
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* Linux 6.16 */
+#endif
 
 enum { PAGE = 4096, WORKERS = 6, GUARANTEED = 3, WORKERS_FOUND = 32, PATIENCE_MS = 20000 };
 
@@ -883,11 +890,73 @@ static void a_porter_receives_files(void **state)
 	await_workers(0);
 }
 
+/* What a porter has received, and has no room here, is an error. */
+static void a_message_is_larger_than_the_room(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	const int file = file_new();
+	char room[2] = { 0, 'y' };
+	struct nnb__delivery d = { .parts = { { room, 0 } }, .n_fds = 1 };
+	int ends[2], got;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	files_send(ends[0], &file, 1);
+	d.fds = &got;
+	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), -EMSGSIZE);
+	assert_int_equal(d.n_fds, 1);
+	close(got);
+	d.parts[0].iov_len = 1;
+	files_send(ends[0], &file, 1);
+	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), 1);
+	assert_true(d.n_fds == 1 && room[0] == 'x' && room[1] == 'y');
+	close(got);
+	close(file);
+	close(ends[0]);
+	close(ends[1]);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+/* An offer to which nobody has connected, and whose listener stays, keeps no porter. */
+static void no_one_connects_to_an_offer(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	const int offers[] = { socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0),
+		               socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) };
+	struct sockaddr any = { .sa_family = AF_UNIX };
+	int ends[2], got[2];
+	char byte;
+	struct nnb__delivery d = { .parts = { { &byte, 1 } }, .fds = got, .n_fds = 2 };
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(bind(offers[i], &any, sizeof(sa_family_t)), 0);
+		assert_int_equal(listen(offers[i], 1), 0);
+	}
+	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	files_send(ends[0], offers, 2);
+	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), 1);
+	assert_int_equal(d.n_fds, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_true(!nnb__is_offer(got[i]));
+		close(got[i]);
+		close(offers[i]);
+	}
+	close(ends[0]);
+	close(ends[1]);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
 /* Have a porter of @e hold @sock, and stop it: it is left behind by the next message. Returns its pid. */
 static pid_t porter_leave(struct nnb__errands *e, int sock, int n_before)
 {
 	const struct nnb__errand_wait none = { 0 };
-	struct nnb__delivery d = { 0 };
+	int file;
+	struct nnb__delivery d = { .fds = &file, .n_fds = 1 };
 	pid_t found[WORKERS_FOUND], porter = 0;
 
 	assert_int_equal(nnb__errand_hold(e, sock, &ordinary), 0);
@@ -899,6 +968,61 @@ static pid_t porter_leave(struct nnb__errands *e, int sock, int n_before)
 		usleep(1000);
 	assert_int_equal(nnb__errand_receive(e, sock, &none, &d), -ETIMEDOUT);
 	return porter;
+}
+
+/*
+ * A porter answers after it was left behind: no file stays in the queue of its socket, where this process would be the
+ * last one to close it.
+ */
+static void a_porter_answers_late(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	const int file = file_new();
+	char path[64];
+	int ends[2], other;
+	pid_t porter;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	other = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(other >= 0 && !flock(file, LOCK_EX)); /* until the last duplicate of @file is closed */
+	files_send(ends[0], &file, 1);
+	close(file);
+	porter = porter_leave(e, ends[1], 0);
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
+	kill(porter, SIGCONT);
+	for (uint64_t end = nnb__now() + PATIENCE_MS * MS; flock(other, LOCK_EX | LOCK_NB); usleep(1000))
+		assert_true(nnb__now() < end);
+	close(other);
+	close(ends[0]);
+	close(ends[1]);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+/* What another process sends to a connection of an offer that is not accepted yet brings no file. */
+static void strangers_connect_to_an_offer(void **state)
+{
+	struct sockaddr_un at;
+	socklen_t size = sizeof(at);
+	const int stranger = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), file = file_new();
+	int pair[2], end;
+
+	(void)state;
+	assert_int_equal(nnb__offer_new(pair), 0);
+	assert_int_equal(getsockname(pair[1], (struct sockaddr *)&at, &size), 0);
+	assert_int_equal(connect(stranger, (struct sockaddr *)&at, size), 0);
+	if (!getsockopt(pair[1], SOL_SOCKET, SO_PASSRIGHTS, &end, &(socklen_t){ sizeof(end) }))
+		assert_false(fd_send(stranger, "x", 1, file, 0));
+	end = nnb__offer_accept(pair[1]);
+	assert_true(end >= 0);
+	assert_true(fd_send(pair[0], "x", 1, file, 0));
+	close(end);
+	close(pair[0]);
+	close(pair[1]);
+	close(stranger);
+	close(file);
 }
 
 /*
@@ -1041,6 +1165,10 @@ int main(void)
 		cmocka_unit_test(many_threads_have_errands),
 		cmocka_unit_test(many_apps_have_errands),
 		cmocka_unit_test(a_porter_receives_files),
+		cmocka_unit_test(a_message_is_larger_than_the_room),
+		cmocka_unit_test(no_one_connects_to_an_offer),
+		cmocka_unit_test(a_porter_answers_late),
+		cmocka_unit_test(strangers_connect_to_an_offer),
 		cmocka_unit_test(each_of_the_first_apps_has_a_porter),
 		cmocka_unit_test(the_prober_dies),
 	};
