@@ -2,8 +2,9 @@
  * arrival.c -- receives what a client sends with files, in a process that works for that app alone.
  *
  * TRUST     The files may be anything. What is asked about a file in a file system may wait for that file system, and
- *           so may closing it. Nothing of what passes waits when it is closed: files in memory, files of file systems
- *           that this kernel serves by itself, eventfds, dma-bufs, and sockets that no other process had before.
+ *           so may closing it. What passes are files in memory, files of file systems that this kernel serves by
+ *           itself, eventfds, dma-bufs, and sockets that no other process had before. To close one may wait only if it
+ *           is an eventfd in an epoll that is busy, or in a mount tree that ends with it (docs/security.md).
  * PROGRESS  A socket that is held has been shut down once, by the service or by its client; then nothing more can be
  *           put into its queue. Once its queue is empty, too, no process that closes the socket waits. The worker
  *           looks at the socket every EMPTY_MS, until the service has emptied it. With SO_PASSCRED, the kernel adds
