@@ -21,17 +21,19 @@ static_assert(BSA_NULL_INT == NOTHING, "the same number is NULL");
 	COLUMN(base)                                                                                                   \
 	COLUMN(trace_id)                                                                                               \
 	COLUMN(app_id)                                                                                                 \
-	COLUMN(model_id) COLUMN(submitted) COLUMN(request_written) COLUMN(request_read) COLUMN(decoded) COLUMN(fenced) \
-		COLUMN(enqueued) COLUMN(dispatched) COLUMN(run_ended) COLUMN(result_written) COLUMN(result_read)       \
-			COLUMN(returned) COLUMN(signalled) COLUMN(preempted_ns) COLUMN(redo_ns) COLUMN(cpu_ns)         \
-				COLUMN(request_spun_ns) COLUMN(deadline) COLUMN(run_delay_ns) COLUMN(reference_ns)
-#define PHASE_COLUMNS(COLUMN)                                                                                \
-	COLUMN(e2e_ns)                                                                                       \
-	COLUMN(prepare_ns)                                                                                   \
-	COLUMN(send_ns)                                                                                      \
-	COLUMN(decode_ns)                                                                                    \
-	COLUMN(fence_ns) COLUMN(slots_ns) COLUMN(queue_ns) COLUMN(run_ns) COLUMN(reply_ns) COLUMN(return_ns) \
-		COLUMN(finish_ns) COLUMN(signal_ns)
+	COLUMN(model_id)                                                                                               \
+	COLUMN(submitted) COLUMN(request_written) COLUMN(request_read) COLUMN(decoded) COLUMN(fenced) COLUMN(enqueued) \
+		COLUMN(dispatched) COLUMN(run_ended) COLUMN(result_written) COLUMN(result_read) COLUMN(returned)       \
+			COLUMN(signalled) COLUMN(preempted_ns) COLUMN(redo_ns) COLUMN(cpu_ns) COLUMN(request_spun_ns)  \
+				COLUMN(deadline) COLUMN(run_delay_ns) COLUMN(reference_ns)
+#define PHASE_COLUMNS(COLUMN)                                                                                 \
+	COLUMN(e2e_ns)                                                                                        \
+	COLUMN(prepare_ns)                                                                                    \
+	COLUMN(send_ns)                                                                                       \
+	COLUMN(decode_ns)                                                                                     \
+	COLUMN(fence_ns)                                                                                      \
+	COLUMN(slots_ns) COLUMN(queue_ns) COLUMN(run_ns) COLUMN(reply_ns) COLUMN(return_ns) COLUMN(finish_ns) \
+		COLUMN(signal_ns)
 
 #define LISTED(name) ", x." #name
 #define READ(name) row.name = cell(q, at++);
