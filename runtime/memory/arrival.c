@@ -168,6 +168,19 @@ static bool has_message(int sock)
 	return recvmsg(sock, &m, MSG_PEEK | MSG_DONTWAIT) > 0 || m.msg_flags & MSG_CTRUNC;
 }
 
+void nnb__line_drain(int sock)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	shutdown(sock, SHUT_RDWR);
+	while (has_message(sock)) {
+		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+		recvmsg(sock, &m, MSG_DONTWAIT); /* without room for its files, which the kernel closes */
+	}
+}
+
 /* Close the sockets that have been shut down and are empty. */
 static void held_close(struct nnb__held *held)
 {

@@ -35,6 +35,12 @@ int nnb__held_add(struct nnb__held *held, int sock);
  */
 void nnb__held_wait(struct nnb__held *held, int sock);
 
+/*
+ * Shut @sock down and take all messages out of its queue, of any size, and close their files. Waits as long as these
+ * files do.
+ */
+void nnb__line_drain(int sock);
+
 struct nnb__arrival {
 	ssize_t bytes; /* of the packet; 0: the socket's end; or -errno. -EMSGSIZE: it is longer than there was room */
 	bool lost;     /* more files came than were wanted */

@@ -63,7 +63,7 @@ enum { SERVICE_LOOK_MS = 200 }; /* between two looks of the prober whether the s
 enum { STOP_WAITS = 200, STOP_WAIT_US = 1000 };
 enum { A_WORKER, A_LOCK, THE_END }; /* what the prober receives: a descriptor for that; or the service ends soon */
 
-enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE, HOLD, RECEIVE };
+enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE, HOLD, RECEIVE, EMPTY };
 
 enum { HEADER_MOST = 64 }; /* what a client's packet may have beside NNB__ERRAND_BYTES */
 
@@ -285,6 +285,9 @@ static _Noreturn void worker_run(int sock)
 		}
 		if (q.call == HOLD) {
 			a.result = nnb__held_add(&held, fd);
+		} else if (q.call == EMPTY) {
+			nnb__line_drain(fd);
+			close(fd);
 		} else {
 			a = call_make(&q, fd, data);
 			close(fd); /* before the answer, because it may wait, too */
@@ -982,7 +985,7 @@ static struct answer errand_end(struct worker *w, uint32_t call, struct spoils *
 
 static enum kind kind_of(uint32_t call)
 {
-	return call == TRY ? TRIALS : call == HOLD || call == RECEIVE ? PORTERS : CALLS;
+	return call == TRY ? TRIALS : call >= HOLD ? PORTERS : CALLS;
 }
 
 /* Have a worker make the call. @data: what it writes. The answer; a->result is -errno as in the header. */
@@ -1093,6 +1096,13 @@ int nnb__errand_hold(struct nnb__errands *e, int sock, const struct nnb__errand_
 	struct spoils none = { 0 };
 
 	return (int)errand_run(e, (struct request){ .call = HOLD }, sock, NULL, &none, wait).result;
+}
+
+int nnb__errand_empty(struct nnb__errands *e, int sock, const struct nnb__errand_wait *wait)
+{
+	struct spoils none = { 0 };
+
+	return (int)errand_run(e, (struct request){ .call = EMPTY }, sock, NULL, &none, wait).result;
 }
 
 ssize_t nnb__errand_receive(struct nnb__errands *e, int sock, const struct nnb__errand_wait *wait,

@@ -130,11 +130,17 @@ ssize_t nnb__errand_write(struct nnb__errands *errands, int fd, uint64_t at, con
 
 /*
  * What a client sends with files, of any kind, is received by a worker (memory/arrival.h), which also has every socket
- * of the client as long as something may be in its queue. These two take no NULL in place of the errands.
+ * of the client as long as something may be in its queue. These three take no NULL in place of the errands.
  */
 
 /* Hold @sock, which was accepted. 0 or -errno. */
 int nnb__errand_hold(struct nnb__errands *errands, int sock, const struct nnb__errand_wait *wait);
+
+/*
+ * Shut @sock down and close all that is in its queue. 0 or -errno. After -ETIMEDOUT and -ECANCELED that happens later:
+ * @sock may be closed.
+ */
+int nnb__errand_empty(struct nnb__errands *errands, int sock, const struct nnb__errand_wait *wait);
 
 /* A packet of a client. */
 struct nnb__delivery {

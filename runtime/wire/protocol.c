@@ -42,7 +42,7 @@
 
 enum { LARGE = 1, PARTS = 2 };
 
-#define EMPTY_NS UINT64_C(500000000) /* limit of the wait for one message that is left when a socket is closed */
+#define EMPTY_NS UINT64_C(500000000) /* limit of the wait for what is left in a socket that is closed */
 
 #ifndef SCM_PIDFD
 #define SCM_PIDFD 4 /* Linux 6.5 */
@@ -55,6 +55,50 @@ struct header {
 };
 
 _Static_assert(sizeof(struct header) == 16, "the header has no padding");
+
+/* ---- sockets that come with messages ---- */
+
+/* Whether @fd is a socket of the kind that carries messages, so that shutdown ends every wait on it. */
+static bool is_line(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t size = sizeof(int);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) && domain == AF_UNIX &&
+	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_SEQPACKET;
+}
+
+/* Release what is in the queue of @sock, which has been shut down. A porter does that, because it may wait. */
+static void line_empty(struct nnb__errands *porters, int sock)
+{
+	const struct nnb__errand_wait wait = { .limit_ns = EMPTY_NS };
+	const int on = 1;
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	/* so that any message counts as one that has fds, also an empty one (memory/arrival.c) */
+	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+	if (recvmsg(sock, &msg, MSG_PEEK | MSG_DONTWAIT) > 0 || msg.msg_flags & MSG_CTRUNC)
+		nnb__errand_empty(porters, sock, &wait);
+}
+
+void nnb__line_close(struct nnb__errands *porters, int sock)
+{
+	shutdown(sock, SHUT_RDWR);
+	if (porters)
+		line_empty(porters, sock);
+	nnb__close(sock);
+}
+
+/* Close a file that came with @m. Porters hold a socket until it has been shut down and is empty. */
+static void file_drop(const struct nnb__message *m, int fd)
+{
+	if (m->porters && is_line(fd))
+		nnb__line_close(m->porters, fd);
+	else
+		nnb__close(fd);
+}
 
 /* ---- messages ---- */
 
@@ -85,7 +129,7 @@ void nnb__message_begin(struct nnb__message *m, uint16_t type)
 {
 	for (uint32_t i = 0; m->received && i < m->n_fds; i++)
 		if (m->fds[i] >= 0)
-			nnb__close(m->fds[i]);
+			file_drop(m, m->fds[i]);
 	nnb__message_drop_body(m);
 	if (m->arriving)
 		m->budget.give_fds(m->budget.arg, m->arriving);
@@ -277,7 +321,8 @@ void nnb__get_text(struct nnb__message *m, char *to, size_t room)
 	m->at += n;
 }
 
-int nnb__get_fd(struct nnb__message *m)
+/* The next file, whatever it is; -1: the message has no more. */
+static int fd_take(struct nnb__message *m)
 {
 	int fd;
 
@@ -288,6 +333,18 @@ int nnb__get_fd(struct nnb__message *m)
 	}
 	fd = m->fds[m->fds_at];
 	m->fds[m->fds_at++] = -1;
+	return fd;
+}
+
+int nnb__get_fd(struct nnb__message *m)
+{
+	int fd = fd_take(m);
+
+	/* no socket is wanted here, and who refuses it only closes it: a porter would hold it for ever */
+	if (fd >= 0 && m->porters && is_line(fd)) {
+		shutdown(fd, SHUT_RDWR);
+		line_empty(m->porters, fd);
+	}
 	return fd;
 }
 
@@ -695,7 +752,7 @@ static ssize_t packet_fetch(int sock, struct nnb__message *m, const struct iovec
 	*lost = d.lost;
 	if (d.n_fds && !room_for_fds(m, d.n_fds)) {
 		while (d.n_fds)
-			close(fds[--d.n_fds]);
+			file_drop(m, fds[--d.n_fds]);
 		return -EBADMSG;
 	}
 	if (d.n_fds)
@@ -817,7 +874,7 @@ static int fetch_large(struct nnb__message *m, uint32_t bytes)
 		else if (n == 0 || errno != EINTR)
 			r = -EBADMSG;
 	}
-	close(fd);
+	file_drop(m, fd);
 	return r == -EPERM || r == -EBADF ? -EBADMSG : r;
 }
 
@@ -945,19 +1002,9 @@ int nnb__message_receive(int sock, struct nnb__message *m)
 	return r;
 }
 
-/* Whether @fd is a socket of the kind that carries messages, so that shutdown ends every wait on it. */
-static bool is_line(int fd)
-{
-	int domain = 0, type = 0;
-	socklen_t size = sizeof(int);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) && domain == AF_UNIX &&
-	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_SEQPACKET;
-}
-
 int nnb__get_line(struct nnb__message *m)
 {
-	int fd = nnb__get_fd(m), sock = -1;
+	int fd = fd_take(m), sock = -1;
 
 	if (fd < 0 || (m->porters && is_line(fd))) /* accepted by a porter, which lets no other socket pass */
 		return fd;
@@ -965,36 +1012,6 @@ int nnb__get_line(struct nnb__message *m)
 		sock = nnb__offer_accept(fd);
 	nnb__close(fd);
 	return sock < 0 ? -1 : sock;
-}
-
-/* Receive all that is in the queue of @sock, which has been shut down. */
-static void line_empty(struct nnb__errands *porters, int sock)
-{
-	const struct nnb__errand_wait wait = { .limit_ns = EMPTY_NS };
-	const int on = 1;
-	char byte;
-	struct iovec iov = { &byte, 1 };
-	ssize_t n = 0;
-
-	/* so that any message counts as one that has fds (memory/arrival.c) */
-	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-	while (n >= 0) {
-		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-		struct nnb__delivery none = { .parts = { iov, { NULL, 0 } } };
-
-		n = recvmsg(sock, &msg, MSG_PEEK | MSG_DONTWAIT);
-		if (n <= 0 && !(msg.msg_flags & MSG_CTRUNC))
-			break;
-		n = nnb__errand_receive(porters, sock, &wait, &none);
-	}
-}
-
-void nnb__line_close(struct nnb__errands *porters, int sock)
-{
-	shutdown(sock, SHUT_RDWR);
-	if (porters)
-		line_empty(porters, sock);
-	nnb__close(sock);
 }
 
 void nnb__socket_timeout(int sock, uint64_t ns)

@@ -25,6 +25,7 @@
 #include <sys/un.h>
 
 enum { N = 64, SERVICE = 64979, APP = 64980, PAGE = 4096, HELD_MOST = 16, NEVER_MS = 30000, LIMIT = 16 };
+enum { LONG = 70000, LONG_ONES = 20, OFFERED = 32 };
 #define MS UINT64_C(1000000)
 #ifdef __SANITIZE_THREAD__ /* TSan lets a process with threads sleep for a second before it exits */
 #define STOP_NS (3000 * MS)
@@ -541,6 +542,62 @@ static _Noreturn void scene_backlog(const char *socket_path, const char *path)
 	scene_stay();
 }
 
+/*
+ * The offer of a socket that has a message in its queue; of more than one, because a message may have the offer more
+ * than once, and an offer without a connection keeps a porter.
+ */
+static int offer_new(void)
+{
+	int offer = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t size = sizeof(at);
+
+	must(offer >= 0 && bind(offer, (struct sockaddr *)&at, sizeof(sa_family_t)) == 0);
+	must(listen(offer, OFFERED) == 0 && getsockname(offer, (struct sockaddr *)&at, &size) == 0);
+	for (int i = 0; i < OFFERED; i++) {
+		int own = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0); /* the end of this process closes it */
+
+		must(own >= 0 && connect(own, (struct sockaddr *)&at, size) == 0 && send(own, "x", 1, 0) == 1);
+	}
+	return offer;
+}
+
+/* Leave packets that the service never receives on each socket of a client. */
+static void long_packets_send(const char *socket_path)
+{
+	static char packet[LONG];
+	struct nnb_service_counts counts;
+
+	must(nnb_client_counts(opened(socket_path), &counts, NULL) == NNB_STATUS_NONE);
+	for (int fd = 3; fd < 64; fd++)
+		for (int i = 0; i < 3 && is_connected_socket(fd); i++)
+			send(fd, packet, sizeof(packet), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/*
+ * An app leaves sockets that are not empty, each time in one more process: LONG_ONES times with packets that are too
+ * long, and with offers where none is wanted. Each process is the whole app.
+ */
+static _Noreturn void scene_unread(const char *socket_path)
+{
+	for (int i = 0; i < LONG_ONES + N_CARRIERS * CUT; i++) {
+		const int carried = i - LONG_ONES;
+		pid_t pid = fork();
+
+		must(pid >= 0);
+		if (!pid && carried < 0)
+			long_packets_send(socket_path);
+		else if (!pid)
+			file_carry(socket_path, offer_new(), (enum carrier)(carried / CUT), (enum how)(carried % CUT));
+		if (!pid)
+			_exit(0);
+		must(waitpid(pid, NULL, 0) == pid);
+		usleep(20000); /* the next one has porters of its own */
+	}
+	scene_report('U');
+	scene_stay();
+}
+
 /* ---- tests ---- */
 
 struct fixture {
@@ -869,6 +926,42 @@ static void files_on_connections_that_are_not_accepted(void **state)
 		service_kill(&f->s);
 }
 
+/* The workers of the service: children of its child. */
+static int workers_of(const struct service *s)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *d;
+	int n = 0;
+
+	assert_non_null(all);
+	while ((d = readdir(all))) {
+		pid_t pid = (pid_t)atoi(d->d_name);
+
+		n += pid > 0 && parent_of(parent_of(pid)) == s->pid;
+	}
+	closedir(all);
+	return n;
+}
+
+/* No porter stays when its app is gone, whatever that has left in its sockets. */
+static void sockets_that_are_not_read(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	uint64_t end;
+
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&f->app, "unread", &f->s, f->page);
+	assert_int_equal(app_says(f), 'U');
+	print_message("%d workers at the end of the app\n", workers_of(&f->s));
+	for (end = now_ns() + NEVER_MS * MS; workers_of(&f->s); poll_pause())
+		if (now_ns() >= end)
+			fail_msg("%d workers stay", workers_of(&f->s));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+	assert_int_equal(service_stop(&f->s), 0);
+}
+
 /* A file beyond RLIMIT_FSIZE is an error of that file. */
 static void a_cache_file_is_beyond_the_limit(void **state)
 {
@@ -916,6 +1009,7 @@ int main(int argc, char **argv)
 		                                set_up_without_write, tear_down),
 		cmocka_unit_test_setup_teardown(files_on_connections_that_are_not_accepted, set_up_without_write,
 		                                tear_down),
+		cmocka_unit_test_setup_teardown(sockets_that_are_not_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_is_beyond_the_limit, set_up, tear_down),
 	};
 
@@ -928,6 +1022,8 @@ int main(int argc, char **argv)
 			scene_leftovers(argv[3], argv[4]);
 		if (!strcmp(argv[2], "backlog"))
 			scene_backlog(argv[3], argv[4]);
+		if (!strcmp(argv[2], "unread"))
+			scene_unread(argv[3]);
 		if (!strcmp(argv[2], "pool"))
 			scene_pool(argv[3], argv[4]);
 		scene_cache(argv[3], argv[4]);

@@ -951,6 +951,37 @@ static void no_one_connects_to_an_offer(void **state)
 	await_workers(0);
 }
 
+enum { LONG = 70000 }; /* bytes of a packet that is longer than any that the service receives */
+
+/* A porter empties a socket, whatever is in its queue, and does not hold it any longer. */
+static void a_porter_empties_a_socket(void **state)
+{
+	struct nnb__errands *e = nnb__errands_of(1);
+	struct pollfd of_file = { 0 };
+	static char packet[LONG];
+	int ends[2], ways[2];
+	char byte;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(pipe2(ways, O_CLOEXEC), 0);
+	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(send(ends[0], packet, i ? 0 : LONG, MSG_DONTWAIT), i ? 0 : LONG);
+	files_send(ends[0], &ways[0], 1);
+	close(ways[0]);
+	assert_int_equal(nnb__errand_empty(e, ends[1], &ordinary), 0);
+	of_file.fd = ways[1];
+	assert_true(poll(&of_file, 1, 0) == 1 && of_file.revents & POLLERR); /* no one has the file */
+	assert_int_equal(recv(ends[1], &byte, 1, MSG_DONTWAIT), 0);
+	assert_true(send(ends[0], packet, 1, MSG_NOSIGNAL) < 0 && errno == EPIPE);
+	close(ends[0]);
+	close(ends[1]);
+	close(ways[1]);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
 /* Have a porter of @e hold @sock, and stop it: it is left behind by the next message. Returns its pid. */
 static pid_t porter_leave(struct nnb__errands *e, int sock, int n_before)
 {
@@ -1169,6 +1200,7 @@ int main(void)
 		cmocka_unit_test(no_one_connects_to_an_offer),
 		cmocka_unit_test(a_porter_answers_late),
 		cmocka_unit_test(strangers_connect_to_an_offer),
+		cmocka_unit_test(a_porter_empties_a_socket),
 		cmocka_unit_test(each_of_the_first_apps_has_a_porter),
 		cmocka_unit_test(the_prober_dies),
 	};
