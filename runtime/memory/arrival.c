@@ -7,8 +7,9 @@
  *           is an eventfd in an epoll that is busy, or in a mount tree that ends with it (docs/security.md).
  * PROGRESS  A socket that is held has been shut down once, by the service or by its client; then nothing more can be
  *           put into its queue. Once its queue is empty, too, no process that closes the socket waits. The worker
- *           looks at the socket every EMPTY_MS, until the service has emptied it. With SO_PASSCRED, the kernel adds
- *           credentials to each message, also to an empty one, and none to the end of a socket.
+ *           looks at the socket every EMPTY_MS, until the service has had it emptied, or the app is gone and the
+ *           worker empties it itself (errand.c). With SO_PASSCRED, the kernel adds credentials to each message, also
+ *           to an empty one, and none to the end of a socket.
  */
 #include "memory/arrival.h"
 
@@ -179,6 +180,17 @@ void nnb__line_drain(int sock)
 
 		recvmsg(sock, &m, MSG_DONTWAIT); /* without room for its files, which the kernel closes */
 	}
+}
+
+void nnb__held_drain(struct nnb__held *held)
+{
+	while (held->n) {
+		const int fd = held->at[--held->n].fd, sock = fd < 0 ? ~fd : fd;
+
+		nnb__line_drain(sock);
+		close(sock);
+	}
+	held->n_shut = 0;
 }
 
 /* Close the sockets that have been shut down and are empty. */

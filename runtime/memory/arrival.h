@@ -41,6 +41,9 @@ void nnb__held_wait(struct nnb__held *held, int sock);
  */
 void nnb__line_drain(int sock);
 
+/* Drain all that is held, and let go of it. The service uses none of it any more. */
+void nnb__held_drain(struct nnb__held *held);
+
 struct nnb__arrival {
 	ssize_t bytes; /* of the packet; 0: the socket's end; or -errno. -EMSGSIZE: it is longer than there was room */
 	bool lost;     /* more files came than were wanted */

@@ -8,12 +8,14 @@
  *           work, or has left them behind, is tried nevertheless (suspicion.c). Messages with files have workers and
  *           limits of their own, too. Some apps are guaranteed one of each. A porter, which receives messages, also has
  *           the sockets of the app (arrival.c). It is never killed while the service lives, because the service would
- *           be the last one to close them. A porter that is not needed any more, or was left behind and comes back,
- *           stays until nothing can be in the queues of its sockets; no one counts it then, but each has a socket
- *           that the app is charged for.
+ *           be the last one to close them. When its app is gone, a porter shuts its sockets down, takes all out of
+ *           their queues, however long that takes, and ends; it counts until then. A porter whose place another app
+ *           takes, or that was left behind and comes back, is not counted any more: it stays until its sockets have
+ *           been shut down and are empty, and does the same when its app is gone.
  * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
  *           no file of an app is closed there. A caller whose worker is BUSY uses the socket of that worker without
- *           the lock. The worker has one errand at a time, so its next message is the answer.
+ *           the lock. The worker has one errand at a time, so its next message is the answer. A thread of its own
+ *           closes what is left here of porters that end with their apps.
  * PROCESSES  The prober is forked while the service has one thread and no file of an app. The prober forks a worker for
  *           each socket that it receives, and ignores SIGCHLD, so that no zombie stays. The service's death ends all of
  *           them: by the ends of their sockets, and by the signal that the kernel sends when a parent dies, because
@@ -37,6 +39,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
@@ -56,14 +59,19 @@
 #define SLICE_NS UINT64_C(20000000) /* between two questions whether the caller still wants the answer */
 
 enum { STUCK_LOOKS = 3, STUCK_LOOK_US = 1000 };
-#define CLOSE_NS UINT64_C(1000000000)  /* for refused files; then it is left behind */
-#define STUCK_NS UINT64_C(10000000000) /* what was killed and has not ended for so long has not only no cpu */
+#define CLOSE_NS UINT64_C(1000000000)   /* for refused files; then it is left behind */
+#define GOING_LOOK_NS UINT64_C(1000000) /* between two looks whether a porter that is about to end has ended */
+#define STUCK_NS UINT64_C(10000000000)  /* what was killed and has not ended for so long has not only no cpu */
+
+enum { REAP_US = 5000 }; /* between two looks whether porters have ended whose apps are gone */
 
 enum { SERVICE_LOOK_MS = 200 }; /* between two looks of the prober whether the service exits */
 enum { STOP_WAITS = 200, STOP_WAIT_US = 1000 };
 enum { A_WORKER, A_LOCK, THE_END }; /* what the prober receives: a descriptor for that; or the service ends soon */
 
-enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE, HOLD, RECEIVE, EMPTY };
+enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE, HOLD, RECEIVE, EMPTY, APP };
+
+enum { LINGER_LOOK_MS = 50 }; /* between two looks, where there is no memory to wait better */
 
 enum { HEADER_MOST = 64 }; /* what a client's packet may have beside NNB__ERRAND_BYTES */
 
@@ -234,7 +242,9 @@ static bool arrival_answer(int sock, const struct request *q, int client, unsign
 		bool is_line = line < in.n_lines && in.lines[line] == in.fds[i];
 
 		line += is_line;
-		if (!is_line || nnb__held_add(&held, in.fds[i]))
+		if (is_line && !sent)
+			nnb__line_drain(in.fds[i]); /* the service does not have it, and never shuts it down */
+		if (!is_line || !sent || nnb__held_add(&held, in.fds[i]))
 			close(in.fds[i]);
 	}
 	for (uint32_t i = 0; i < in.n_refused; i++)
@@ -243,11 +253,28 @@ static bool arrival_answer(int sock, const struct request *q, int client, unsign
 	return sent && (!in.n_refused || !packet_send(sock, &out, 0));
 }
 
-/* The service has no more errands for this worker. Stay until nothing is held. */
+static int gone = -1; /* in a porter: an eventfd that is signalled when its app is gone */
+
+static bool app_is_gone(int wait_ms)
+{
+	struct pollfd p = { .fd = gone, .events = POLLIN };
+
+	return poll(&p, 1, wait_ms) > 0;
+}
+
+/*
+ * The service has no more errands for this worker. Stay until nothing is held. When the app is gone, the service uses
+ * no socket of the app any more, and what is in a queue still is this worker's to close.
+ */
 static _Noreturn void worker_linger(int sock)
 {
-	close(sock); /* so that the service does not count it any more */
-	nnb__held_wait(&held, -1);
+	if (!app_is_gone(0)) { /* otherwise the service counts this worker until all is closed */
+		close(sock);
+		do
+			nnb__held_wait(&held, gone);
+		while (held.n && !app_is_gone(LINGER_LOOK_MS));
+	}
+	nnb__held_drain(&held);
 	_exit(0);
 }
 
@@ -275,6 +302,10 @@ static _Noreturn void worker_run(int sock)
 		n = packet_receive(sock, &in, 0);
 		if (n < (ssize_t)sizeof(q) || !in.n_fds || q.n > NNB__ERRAND_BYTES)
 			worker_linger(sock);
+		if (q.call == APP) {
+			gone = fd;
+			continue;
+		}
 		if (q.call == RECEIVE) {
 			bool goes_on = arrival_answer(sock, &q, fd, data);
 
@@ -485,6 +516,7 @@ struct worker {
 	int process;    /* its pidfd; -1: not known */
 	uint64_t began; /* of its last errand, or of its closing */
 	bool is_stuck;  /* it slept where no signal ends the sleep when it was left behind. Of trials only */
+	bool is_going;  /* its app is gone, and it ends once it has closed all that is left. Of porters only */
 	bool is_beyond; /* its app is guaranteed this one: it does not count against the limit of all apps */
 };
 
@@ -493,6 +525,7 @@ struct nnb__errands {
 	struct nnb__errands *next;
 	uint32_t key;
 	uint32_t refs;
+	int gone; /* an eventfd that its porters have, too, and that is signalled when no one uses this; -1: none yet */
 	struct worker workers[NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS + NNB__ERRAND_PORTERS];
 };
 
@@ -572,6 +605,17 @@ static void worker_leave(struct worker *w)
 	shutdown(w->sock, w->kind == PORTERS ? SHUT_RD : SHUT_WR);
 }
 
+/*
+ * Whether @w, which was left behind, counts against its app. One that has made a trial was killed soon, and may only
+ * have had no cpu to end: that is no fault of the app. Nor is it that a porter whose app was gone is about to end.
+ */
+static bool worker_counts(const struct worker *w)
+{
+	const uint64_t grace = w->kind == TRIALS && !w->is_stuck ? STUCK_NS : w->is_going ? CLOSE_NS : 0;
+
+	return w->state == LEFT && (!grace || nnb__now() - w->began >= grace);
+}
+
 /* Forget the workers of a kind that were left behind and have ended. Returns the number of the others. Locked. */
 static unsigned left_behind(struct nnb__errands *e, enum kind kind)
 {
@@ -622,15 +666,104 @@ static void worker_closes(struct worker *w)
 		worker_leave(w);
 }
 
-/* No one uses @w any more. The lock is held. */
+/*
+ * No one uses @w any more. A porter closes what is in the queues of its app's sockets before it ends, and counts until
+ * then: against the limit of all apps, whether its app is guaranteed one or not. The lock is held.
+ */
 static void worker_dismiss(struct worker *w)
 {
 	if (w->state == CLOSING)
 		worker_closes(w);
 	if (w->state == CLOSING)
 		worker_leave(w);
+	if (w->state == IDLE && w->kind == PORTERS) {
+		n_workers[PORTERS] += w->is_beyond;
+		w->is_beyond = false;
+		w->is_going = true;
+		w->began = nnb__now();
+		w->state = LEFT;
+		shutdown(w->sock, SHUT_WR); /* it sees the end of its socket, and has no answer to send */
+	}
 	if (w->state == IDLE)
 		worker_end(w);
+}
+
+static bool reaps; /* the thread that forgets porters whose apps are gone is there; the lock guards it */
+
+/* Whether a porter is about to end. One that has not ended for long is forgotten later (errands_forget). Locked. */
+static bool is_any_going(void)
+{
+	const uint64_t now = nnb__now();
+
+	assert(nnb__is_locked(&lock));
+	for (struct nnb__errands *e = all; e; e = e->next)
+		for (int i = places[PORTERS].first; i < places[PORTERS].end; i++)
+			if (e->workers[i].is_going && now - e->workers[i].began < STUCK_NS)
+				return true;
+	return false;
+}
+
+static void *errands_reap(void *arg)
+{
+	bool goes_on = true;
+
+	while (goes_on) {
+		usleep(REAP_US);
+		pthread_mutex_lock(&lock);
+		errands_forget();
+		goes_on = reaps = is_any_going();
+		pthread_mutex_unlock(&lock);
+	}
+	return arg;
+}
+
+/* Close the descriptors of porters soon after they have ended, even if no other app comes. The lock is held. */
+static void errands_reap_soon(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	assert(nnb__is_locked(&lock));
+	if (reaps || !is_any_going())
+		return;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	reaps = !pthread_create(&thread, &attr, errands_reap, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+/* The app of @e is gone: dismiss its workers. The lock is held. */
+static void errands_quit(struct nnb__errands *e)
+{
+	const uint64_t one = 1;
+	bool left = false;
+
+	assert(nnb__is_locked(&lock) && !e->refs);
+	if (e->gone >= 0) {
+		(void)!write(e->gone, &one, sizeof(one)); /* first: a porter asks at the end of its socket */
+		close(e->gone);
+	}
+	e->gone = -1;
+	for (int i = 0; i < places[PORTERS].end; i++) {
+		worker_dismiss(&e->workers[i]);
+		left |= e->workers[i].state == LEFT && !e->workers[i].is_going;
+	}
+	if (!left) { /* another app may be guaranteed now what this one was */
+		n_guaranteed -= e->is_guaranteed;
+		e->is_guaranteed = false;
+	}
+	errands_forget();
+	errands_reap_soon();
+}
+
+/* An app comes, or comes back before all its workers have ended. The lock is held. */
+static void errands_enlist(struct nnb__errands *e)
+{
+	assert(nnb__is_locked(&lock) && !e->refs);
+	if (e->is_guaranteed || n_guaranteed >= guaranteed_most)
+		return;
+	e->is_guaranteed = true;
+	n_guaranteed++;
 }
 
 struct nnb__errands *nnb__errands_of(uint32_t key)
@@ -644,11 +777,12 @@ struct nnb__errands *nnb__errands_of(uint32_t key)
 		e = e->next;
 	if (!e && prober >= 0 && (e = calloc(1, sizeof(*e)))) {
 		e->key = key;
-		e->is_guaranteed = n_guaranteed < guaranteed_most;
-		n_guaranteed += e->is_guaranteed;
+		e->gone = -1;
 		e->next = all;
 		all = e;
 	}
+	if (e && !e->refs)
+		errands_enlist(e);
 	if (e)
 		e->refs++;
 	pthread_mutex_unlock(&lock);
@@ -661,11 +795,8 @@ struct nnb__errands *nnb__errands_unref(struct nnb__errands *e)
 		return NULL;
 	pthread_mutex_lock(&lock);
 	assert(e->refs);
-	if (!--e->refs) {
-		for (int i = 0; i < places[PORTERS].end; i++)
-			worker_dismiss(&e->workers[i]);
-		errands_forget();
-	}
+	if (!--e->refs)
+		errands_quit(e);
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }
@@ -723,7 +854,7 @@ static int place_make(enum kind kind)
 		for (int i = places[kind].first; i < places[kind].end && is_full(kind); i++) {
 			struct worker *w = &e->workers[i];
 
-			left += w->state == LEFT && !w->is_beyond;
+			left += worker_counts(w) && !w->is_beyond;
 			if (w->state == IDLE && !w->is_beyond) /* the end of one that is beyond makes no place */
 				worker_end(w);
 		}
@@ -733,8 +864,21 @@ static int place_make(enum kind kind)
 	return kind == TRIALS || left < workers_most[kind] ? NO_PLACE : -EBUSY;
 }
 
+/* Give the porter at the other end of @sock what tells it that @e are gone. One without it waits for its sockets alone. */
+static void porter_enlist(struct nnb__errands *e, int sock)
+{
+	struct request q = { .call = APP };
+	struct packet out = { .parts = { { &q, sizeof(q) } }, .n_parts = 1, .fds = &e->gone, .n_fds = 1 };
+
+	assert(nnb__is_locked(&lock));
+	if (e->gone < 0)
+		e->gone = eventfd(0, EFD_CLOEXEC);
+	if (e->gone >= 0)
+		packet_send(sock, &out, MSG_DONTWAIT);
+}
+
 /* Have the prober start @w of @app. 0; NO_PLACE; -EAGAIN: later, maybe; another -errno. The lock is held. */
-static int worker_start(const struct nnb__errands *app, struct worker *w, enum kind kind)
+static int worker_start(struct nnb__errands *app, struct worker *w, enum kind kind)
 {
 	const bool is_beyond = is_guaranteed_one(app, kind);
 	char what = A_WORKER;
@@ -757,6 +901,8 @@ static int worker_start(const struct nnb__errands *app, struct worker *w, enum k
 	}
 	*w = (struct worker){ .state = BUSY, .kind = kind, .sock = pair[0], .process = -1, .is_beyond = is_beyond };
 	n_workers[kind] += !is_beyond;
+	if (kind == PORTERS)
+		porter_enlist(app, pair[0]);
 	return 0;
 }
 
@@ -768,15 +914,6 @@ static uint64_t time_min(uint64_t a, uint64_t b)
 static bool is_wanted(const struct nnb__errand_wait *wait)
 {
 	return !wait->goes_on || wait->goes_on();
-}
-
-/*
- * Whether @w, which was left behind, counts against its app. One that has made a trial was killed soon, and may only
- * have had no cpu to end: that is no fault of the app.
- */
-static bool worker_counts(const struct worker *w)
-{
-	return w->state == LEFT && (w->kind != TRIALS || w->is_stuck || nnb__now() - w->began >= STUCK_NS);
 }
 
 unsigned nnb__errands_stuck(struct nnb__errands *e, unsigned *ret_left)
@@ -802,7 +939,7 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 		struct worker *empty = NULL, *idle = NULL;
 		uint64_t now, slice;
 		struct timespec at;
-		unsigned left = 0;
+		unsigned left = 0, going = 0;
 
 		left_behind(e, kind);
 		for (int i = places[kind].first; i < places[kind].end; i++) {
@@ -813,6 +950,7 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 			if (w->state == IDLE && worker_has_ended(w)) /* for lack of memory, say */
 				worker_end(w);
 			left += worker_counts(w);
+			going += w->is_going;
 			empty = w->state == NONE ? w : empty;
 			idle = w->state == IDLE ? w : idle;
 		}
@@ -834,7 +972,7 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 		r = -ETIMEDOUT;
 		if (now >= until)
 			break;
-		slice = time_min(until, now + SLICE_NS);
+		slice = time_min(until, now + (going ? GOING_LOOK_NS : SLICE_NS));
 		at = (struct timespec){ (time_t)(slice / 1000000000), (long)(slice % 1000000000) };
 		pthread_cond_clockwait(&some_idle, &lock, CLOCK_MONOTONIC, &at);
 		pthread_mutex_unlock(&lock);

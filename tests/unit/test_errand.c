@@ -982,23 +982,164 @@ static void a_porter_empties_a_socket(void **state)
 	await_workers(0);
 }
 
-/* Have a porter of @e hold @sock, and stop it: it is left behind by the next message. Returns its pid. */
-static pid_t porter_leave(struct nnb__errands *e, int sock, int n_before)
+/* Stop the only worker that is not stopped, of @n_before + 1. Returns its pid. */
+static pid_t porter_stop(int n_before)
 {
-	const struct nnb__errand_wait none = { 0 };
-	int file;
-	struct nnb__delivery d = { .fds = &file, .n_fds = 1 };
 	pid_t found[WORKERS_FOUND], porter = 0;
 
-	assert_int_equal(nnb__errand_hold(e, sock, &ordinary), 0);
 	assert_int_equal(workers(found), n_before + 1);
 	for (int i = 0; i <= n_before; i++)
 		porter = process_state(found[i], NULL) == 'T' ? porter : found[i];
 	kill(porter, SIGSTOP);
 	while (process_state(porter, NULL) != 'T')
 		usleep(1000);
+	return porter;
+}
+
+/* Have a porter of @e hold @sock, and stop it: it is left behind by the next message. Returns its pid. */
+static pid_t porter_leave(struct nnb__errands *e, int sock, int n_before)
+{
+	const struct nnb__errand_wait none = { 0 };
+	int file;
+	struct nnb__delivery d = { .fds = &file, .n_fds = 1 };
+	pid_t porter;
+
+	assert_int_equal(nnb__errand_hold(e, sock, &ordinary), 0);
+	porter = porter_stop(n_before);
 	assert_int_equal(nnb__errand_receive(e, sock, &none, &d), -ETIMEDOUT);
 	return porter;
+}
+
+/* A socket that @e's porter holds, that is not shut down, and that has a message with @file, or without one (-1). */
+static int socket_leave(struct nnb__errands *e, int file)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	if (file >= 0)
+		files_send(ends[0], &file, 1);
+	else
+		assert_int_equal(send(ends[0], "x", 1, 0), 1);
+	close(ends[1]);
+	return ends[0];
+}
+
+/* However often an app comes and goes: what it leaves in its sockets is closed, and its porters end. */
+static void porters_end_with_their_app(void **state)
+{
+	enum { ROUNDS = 20 };
+	int ways[2], left[ROUNDS];
+
+	(void)state;
+	assert_int_equal(pipe2(ways, O_CLOEXEC), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct nnb__errands *e = nnb__errands_of(1); /* comes back before its porters have ended */
+
+		left[i] = socket_leave(e, i % 2 ? -1 : ways[0]);
+		nnb__errands_unref(e);
+	}
+	close(ways[0]);
+	await_workers(0);
+	assert_int_equal(poll(&(struct pollfd){ .fd = ways[1] }, 1, 0), 1); /* no one has the file */
+	close(ways[1]);
+	for (int i = 0; i < ROUNDS; i++)
+		close(left[i]);
+}
+
+static pid_t going[NNB__ERRAND_PORTERS];
+
+static bool porters_go_on(void)
+{
+	for (int i = 0; i < NNB__ERRAND_PORTERS; i++)
+		kill(going[i], SIGCONT);
+	return true;
+}
+
+/*
+ * Those that do not end when their app is gone count against it when it comes back, but not before they had time to
+ * end.
+ */
+static void porters_that_do_not_end_count(void **state)
+{
+	const struct nnb__errand_wait meanwhile = { .limit_ns = PATIENCE_MS * MS, .goes_on = porters_go_on };
+	struct nnb__errands *e;
+	int ends[2], left;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	for (int ends_soon = 0; ends_soon < 2; ends_soon++) {
+		for (int i = 0; i < NNB__ERRAND_PORTERS; i++) {
+			e = nnb__errands_of(1);
+			left = socket_leave(e, -1);
+			going[i] = porter_stop(i);
+			nnb__errands_unref(e);
+			close(left);
+		}
+		e = nnb__errands_of(1);
+		assert_int_equal(nnb__errand_hold(e, ends[1], ends_soon ? &meanwhile : &ordinary),
+		                 ends_soon ? 0 : -EBUSY);
+		porters_go_on();
+		nnb__errands_unref(e);
+		await_workers(0);
+	}
+	for (int i = 0; i < 2; i++)
+		close(ends[i]);
+}
+
+/* One that was left behind and comes back: when its app is still there, and when it is gone. */
+static void a_porter_that_was_left_behind_ends(void **state)
+{
+	(void)state;
+	for (int gone_first = 0; gone_first < 2; gone_first++) {
+		struct nnb__errands *e = nnb__errands_of(1);
+		int ends[2], left;
+		pid_t porter;
+
+		left = socket_leave(e, -1);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+		porter = porter_leave(e, ends[1], 0);
+		if (gone_first)
+			nnb__errands_unref(e);
+		kill(porter, SIGCONT);
+		if (!gone_first) {
+			usleep(100000);
+			assert_int_equal(send(left, "x", 1, MSG_NOSIGNAL), 1); /* it may be in use */
+			nnb__errands_unref(e);
+		}
+		await_workers(0);
+		assert_true(send(left, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE);
+		for (int i = 0; i < 2; i++)
+			close(ends[i]);
+		close(left);
+	}
+}
+
+/* One whose place another app has taken. */
+static void a_porter_whose_place_was_taken_ends(void **state)
+{
+	struct nnb__errands *e[GUARANTEED + 2 * WORKERS], *app;
+	int sockets[2 * WORKERS], left;
+
+	(void)state;
+	for (unsigned i = 0; i < N_OF(e); i++)
+		e[i] = nnb__errands_of(60 + i);
+	app = nnb__errands_of(1); /* the newest: its porter is the first that leaves its place */
+	for (int i = 1; i < 2 * WORKERS; i++)
+		sockets[i] = socket_leave(e[GUARANTEED + i], -1);
+	left = socket_leave(app, -1);
+	await_workers(2 * WORKERS);
+	sockets[0] = socket_leave(e[GUARANTEED], -1);
+	await_workers(2 * WORKERS + 1);
+	nnb__errands_unref(app);
+	await_workers(2 * WORKERS);
+	assert_true(send(left, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE);
+	for (unsigned i = 0; i < N_OF(e); i++)
+		nnb__errands_unref(e[i]);
+	await_workers(0);
+	for (int i = 0; i < 2 * WORKERS; i++)
+		close(sockets[i]);
+	close(left);
 }
 
 /*
@@ -1201,6 +1342,10 @@ int main(void)
 		cmocka_unit_test(a_porter_answers_late),
 		cmocka_unit_test(strangers_connect_to_an_offer),
 		cmocka_unit_test(a_porter_empties_a_socket),
+		cmocka_unit_test(porters_end_with_their_app),
+		cmocka_unit_test(porters_that_do_not_end_count),
+		cmocka_unit_test(a_porter_that_was_left_behind_ends),
+		cmocka_unit_test(a_porter_whose_place_was_taken_ends),
 		cmocka_unit_test(each_of_the_first_apps_has_a_porter),
 		cmocka_unit_test(the_prober_dies),
 	};
