@@ -949,10 +949,22 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 		l->x->duration &&
 		(decoded == BSA_NEVER || (l->x->deadline >= decoded && l->x->deadline - decoded >= l->x->duration));
 
-	if (l->budget <= 0)
+	int64_t needed = l->hopeless ? least_total(l) : l->budget + excess;
+	bool usually_fits = usual < ABSURD && usable_ns(usual) >= needed;
+
+	/*
+	 * Where the service alone was recorded, the budget counts from when the service took the request, which may
+	 * have been submitted in time, and delivered late. Only if others of its model usually are taken with too
+	 * little time as well, the deadline is known to be too early.
+	 */
+	if (l->x->sides == BSA_SIDES_SERVICE) {
+		bool usually_short = usual < ABSURD && !usually_fits;
+
+		if (l->budget <= 0 || (!is_of_duration && excess > 0 && (l->hopeless ? !usually_short : usually_fits)))
+			return BSA_CAUSE_UNKNOWN;
+	} else if (l->budget <= 0 || (l->hopeless && !is_of_duration && usually_fits)) {
 		return BSA_SUBMITTED_LATE;
-	if (l->hopeless && !is_of_duration && usual < ABSURD && usable_ns(usual) >= least_total(l))
-		return BSA_SUBMITTED_LATE;
+	}
 	/* Its run alone was not too long if it was done within the budget. */
 	if (answered_run(l) && answered_run(l) <= l->budget)
 		return BSA_TOO_TIGHT;
@@ -977,7 +989,8 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	if (!find_span(&l)) {
 		/* By how much it was late is unknown, as where the client alone saw that it was given up. */
 		bsa_blame_unknown(l.x, ret);
-		if (l.x->lateness != BSA_LATENESS_UNKNOWN || !is_between(-(int64_t)ABSURD, l.budget, 0))
+		if (l.x->lateness != BSA_LATENESS_UNKNOWN || !is_between(-(int64_t)ABSURD, l.budget, 0) ||
+		    l.x->sides == BSA_SIDES_SERVICE)
 			return 1;
 		/* A deadline that had passed before is the cause all the same. */
 		ret->cause = BSA_SUBMITTED_LATE;

@@ -201,6 +201,10 @@ SELECT 'the budget ledger of a miss sums to its budget', e.id,
 FROM execution e JOIN blame b USING (id)
 WHERE b.no_budget = 0 AND b.budget_ns != e.deadline - ifnull(e.submitted, e.request_read)
 UNION ALL
+SELECT 'who was submitted too late was seen to be submitted', e.id, NULL
+FROM execution e JOIN miss_cause c ON c.execution_id = e.id
+WHERE c.cause = 'submitted_late' AND (e.submitted IS NULL OR e.sides = 'service')
+UNION ALL
 SELECT 'a miss has one primary cause', id, primaries FROM blame WHERE primaries != 1
 UNION ALL
 SELECT 'only a miss has causes', b.id, NULL FROM blame b LEFT JOIN execution e USING (id) WHERE e.miss IS NULL

@@ -81,46 +81,51 @@ static void answer_text(char to[BSV_TEXT_MOST], const struct bsv_explained *x)
 		snprintf(to, BSV_TEXT_MOST, "answered %s", x->status);
 }
 
+void bsv_explained_taken(char to[BSV_TAKEN_TEXT], const struct bsv_explained *x)
+{
+	int64_t budget = bsv_minus(x->deadline, x->submitted);
+	char time[BSV_DURATION_TEXT];
+
+	snprintf(to, BSV_TAKEN_TEXT, "taken %s %s its deadline", bsv_duration(time, budget < 0 ? -budget : budget),
+	         budget < 0 ? "after" : "before");
+}
+
 static void draw_deadline(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
 	char spare[BSV_DURATION_TEXT];
 
 	if (x->miss) {
-		char late[BSV_DURATION_TEXT], budget[BSV_DURATION_TEXT] = "unknown";
+		char late[BSV_DURATION_TEXT], had[BSV_DURATION_TEXT] = "unknown", budget[BSV_TAKEN_TEXT];
 		int64_t by = bsv_known(x->lateness) ? x->lateness : 0;
 
 		if (bsv_known(bsv_minus(x->deadline, x->submitted)))
-			bsv_duration(budget, bsv_minus(x->deadline, x->submitted));
+			bsv_duration(had, bsv_minus(x->deadline, x->submitted));
+		snprintf(budget, sizeof(budget), "its budget was %s", had);
+		if (bsv_is(x->sides, "service") && bsv_known(bsv_minus(x->deadline, x->submitted)))
+			bsv_explained_taken(budget, x);
 		bsv_duration(late, by < 0 ? -by : by);
 		if (!bsv_known(x->lateness) && bsv_is(x->miss, "late") && bsv_is(x->quality, "open"))
-			bsv_explained_print(
-				d, BSV_BAD,
-				"LATE: past its deadline, and still under way when the recording ended; its "
-				"budget was %s",
-				budget);
+			bsv_explained_print(d, BSV_BAD,
+			                    "LATE: past its deadline, and still under way when the recording ended; %s",
+			                    budget);
 		else if (!bsv_known(x->lateness))
-			bsv_explained_print(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
+			bsv_explained_print(d, BSV_BAD, "MISSED: given up, when is unknown; %s", budget);
 		else if (bsv_is(x->miss, "late") && bsv_known(x->left))
 			bsv_explained_print(
 				d, BSV_BAD,
-				"LATE by %s: the app's call failed then, before the service had answered; its "
-				"budget was %s",
-				late, budget);
+				"LATE by %s: the app's call failed then, before the service had answered; %s", late,
+				budget);
 		else if (bsv_is(x->miss, "late"))
-			bsv_explained_print(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late,
-			                    budget);
+			bsv_explained_print(d, BSV_BAD, "LATE by %s: done after its deadline; %s", late, budget);
 		else if (bsv_is(x->miss, "aborted"))
-			bsv_explained_print(d, BSV_BAD, "LATE by %s: given up after its deadline; its budget was %s",
-			                    late, budget);
+			bsv_explained_print(d, BSV_BAD, "LATE by %s: given up after its deadline; %s", late, budget);
 		else if (by >= 0)
-			bsv_explained_print(
-				d, BSV_BAD,
-				"REFUSED before its deadline: it was expected to be late by %s; its budget was %s",
-				late, budget);
-		else
-			bsv_explained_print(d, BSV_BAD, "REFUSED %s before its deadline; its budget was %s", late,
+			bsv_explained_print(d, BSV_BAD,
+			                    "REFUSED before its deadline: it was expected to be late by %s; %s", late,
 			                    budget);
+		else
+			bsv_explained_print(d, BSV_BAD, "REFUSED %s before its deadline; %s", late, budget);
 	} else if (!bsv_known(x->deadline))
 		bsv_explained_print(d, BSV_PLAIN, "it had no deadline that the service knew of");
 	else if (x->status && !bsv_is(x->status, "NONE"))

@@ -123,6 +123,12 @@ static bool cause_saves(const struct bsv_explained_cause *c)
 	return c->saved == 1;
 }
 
+/* Is it that the execution had too little time? */
+static bool is_of_budget(const char *cause)
+{
+	return bsv_is(cause, "submitted_late") || bsv_is(cause, "too_tight") || bsv_is(cause, "too_big");
+}
+
 static void draw_saved(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -132,8 +138,7 @@ static void draw_saved(const struct bsv_drawing *d)
 
 	for (size_t i = 0; i < x->n_causes; i++) {
 		const struct bsv_explained_cause *c = &x->causes[i];
-		bool budget = bsv_is(c->cause, "submitted_late") || bsv_is(c->cause, "too_tight") ||
-		              bsv_is(c->cause, "too_big");
+		bool budget = is_of_budget(c->cause);
 
 		n += cause_saves(c);
 		unknown += !bsv_known(c->saved);
@@ -203,8 +208,19 @@ static void draw_late_start(const struct bsv_drawing *d)
 	char waited[BSV_DURATION_TEXT], gap[BSV_DURATION_TEXT], lead[BSV_DURATION_TEXT];
 	const struct bsv_explained *x = d->x;
 	int64_t budget = bsv_minus(x->deadline, x->submitted);
+	char taken[BSV_TAKEN_TEXT];
 
-	/* How much time there was, next to what others have. */
+	/* How much time there was, next to what others have; where the service alone was recorded, when it took it. */
+	if (bsv_is(x->sides, "service") && bsv_known(budget)) {
+		bsv_explained_taken(taken, x);
+		if (budget > 0 && bsv_known(x->usual_budget))
+			bsv_explained_print(d, BSV_PLAIN, "  %s; others of this model had %s", taken,
+			                    bsv_duration(usual, x->usual_budget));
+		else
+			bsv_explained_print(d, BSV_PLAIN, "  %s", taken);
+		bsv_explained_print(d, BSV_PLAIN, "  when it was submitted is unknown");
+		return;
+	}
 	if (bsv_known(budget) && budget <= 0)
 		bsv_explained_print(d, BSV_PLAIN, "  its deadline had passed %s before it was submitted",
 		                    bsv_duration(had, -budget));
@@ -229,6 +245,7 @@ int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct b
 	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
 	char text[2 * BSV_TEXT_MOST];
 	int r = draw_ledger(x, to, screen, err);
+	bool served = bsv_is(x->sides, "service");
 
 	if (r < 0)
 		return r;
@@ -237,8 +254,13 @@ int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct b
 		if (x->causes[i].primary) {
 			cause_text(text, &x->causes[i]);
 			bsv_explained_print(&d, BSV_BAD, "primary cause: %s", text);
-			bsv_explained_print(&d, BSV_PLAIN, "  %s", bsv_cause_text(x->causes[i].cause));
-			if (bsv_is(x->causes[i].cause, "submitted_late"))
+			bsv_explained_print(&d, BSV_PLAIN, "  %s",
+			                    served && bsv_is(x->causes[i].cause, "too_tight")
+			                            ? "less time was left to its deadline when the service took it "
+			                              "than it usually takes"
+			                            : bsv_cause_text(x->causes[i].cause));
+			if (bsv_is(x->causes[i].cause, "submitted_late") ||
+			    (served && (is_of_budget(x->causes[i].cause) || bsv_is(x->causes[i].cause, "unknown"))))
 				draw_late_start(&d);
 			if (bsv_explained_unrun(x))
 				bsv_explained_print(&d, BSV_PLAIN,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
 #include "render/bars.h"
 #include "render/cells.h"
 #include "render/explained.h"
@@ -52,6 +53,14 @@ void bsv_explained_print(const struct bsv_drawing *d, int paint, const char *for
 
 /* "743: mobilenet of camera, high", as far as it is known, with printable names; "" for an unknown execution. */
 void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who);
+
+enum { BSV_TAKEN_TEXT = BSV_DURATION_TEXT + 48 };
+
+/*
+ * "taken 20 ms before its deadline": what is known of the budget where the service alone was recorded. Deadline and
+ * request_read (submitted) are known.
+ */
+void bsv_explained_taken(char to[BSV_TAKEN_TEXT], const struct bsv_explained *x);
 
 /* Phases, lanes, waits, preemptions. 0, or negative. */
 int bsv_explained_bars(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err);
