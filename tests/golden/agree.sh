@@ -300,6 +300,14 @@ one launched <launched.lines
 for rule in 'miss ratio of path=fenced <= 1 %' 'miss ratio <= 45 %' 'at most 1 misses in any 10 of path=fenced' 'p50 e2e of path=fenced <= 5s' 'p50 run of path=sync <= 5s'; do
 	[[ $(outcome "$rule" launched.db) == INCONCLUSIVE ]] || wrong "launched: $rule: $(<answer)"
 done
+# A client does not know priorities and slots: the executions may all be of the one that a rule selects.
+for rule in 'executions of priority=low >= 17' 'executions of app=nobody >= 1' 'executions of priority=high path=sync >= 5'; do
+	[[ $(outcome "$rule" launched.db) == INCONCLUSIVE ]] || wrong "launched: $rule: $(<answer)"
+done
+for rule in 'executions >= 18' 'executions of priority=low >= 18' 'executions of priority=high path=sync >= 6' 'executions of warm >= 1'; do
+	[[ $(outcome "$rule" launched.db) == FAIL ]] || wrong "launched: $rule: $(<answer)"
+done
+[[ $(outcome 'executions of path=sync >= 5' launched.db) == PASS ]] || wrong "launched: a client knows paths: $(<answer)"
 [[ $(outcome 'miss ratio of path=sync <= 20 %' launched.db) == PASS ]] || wrong "launched: the client sees a call's answer: $(<answer)"
 for command in misses summary; do
 	ends 0 'at least 0 of 17 deadlines were missed; whether 12 of them were met is not known' $command launched.db
@@ -442,7 +450,9 @@ for db in camera.db lossy.db killed.db hung.db both.db; do
 	for rule in 'miss ratio <= 5 %' 'miss ratio of path=burst <= 90 %' 'miss ratio of app=camera <= 0 %'; do
 		counts "$db" "$rule" "SELECT 100.0 * n_missed / nullif(n, 0), n FROM (SELECT *, n_deadlines - n_unknown - n_no_client - n_no_service AS n FROM @)"
 	done
-	counts "$db" 'executions of app=camera >= 5' 'SELECT n_executions, n_executions FROM @'
+	for rule in 'executions of app=camera >= 5' 'executions >= 5' 'executions of model=tracker cold >= 5' 'executions of path=sync priority=low >= 5'; do
+		counts "$db" "$rule" 'SELECT n_executions, n_executions FROM @'
+	done
 done
 
 # More rules than one pass counts: the answers of each alone, one after the other.

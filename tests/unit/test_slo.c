@@ -737,6 +737,10 @@ static void executions_may_be_asked_for(void **ctx)
 		{ { .executions = 98, .vanished = 1 }, BSV_FAIL },
 		{ { .executions = 0, .vanished = -1 }, BSV_CANNOT_TELL },
 		{ { .executions = 100, .vanished = -1 }, BSV_PASS },
+		{ { .executions = 99, .unsure = 1 }, BSV_CANNOT_TELL },
+		{ { .executions = 98, .unsure = 1 }, BSV_FAIL },
+		{ { .executions = 98, .unsure = 1, .vanished = 1 }, BSV_CANNOT_TELL },
+		{ { .executions = 100, .unsure = 1 }, BSV_PASS },
 	};
 
 	(void)ctx;

@@ -17,16 +17,23 @@ enum {
 	VALUES_MOST = 1 << 22 /* values that a pass keeps for percentiles, if it is of several rules */
 };
 
-/* The ids of apps or models that have a name, in their order. */
+/* The ids of apps or models, in their order. */
 struct ids {
 	int64_t *of;
 	size_t n;
 };
 
+/* Those that have a name, and those whose name is unknown. */
+struct named {
+	struct ids are, may_be;
+};
+
+enum selected { NO, UNSURE, YES };
+
 /* What a rule needs while executions are read. */
 struct tallied {
 	struct bsv_slo_counting *of;
-	struct ids apps, models; /* those that it selects by name */
+	struct named apps, models; /* those that it selects by name */
 	struct bsv_slo_values values;
 };
 
@@ -56,8 +63,8 @@ static bool has_deadlines(const struct bsv_slo_rule *rule)
 }
 
 /* Read the ids of the apps or models (@what) with the name @name; NULL: none is asked for. */
-static int ids_read(struct ids *ret, const struct bsv_input *input, const char *what, const char *name,
-                    struct bsa_err *err)
+static int named_read(struct named *ret, const struct bsv_input *input, const char *what, const char *unnamed,
+                      const char *name, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = NULL;
 	bsv_scoped_query *q = NULL;
@@ -65,15 +72,19 @@ static int ids_read(struct ids *ret, const struct bsv_input *input, const char *
 
 	if (!name)
 		return 0;
-	sql = bsv_fill(bsv_sql_slo_ids, (const struct bsv_placeholder[]){
-						{ "relations", input->with }, { "what", what }, { NULL, NULL } });
+	sql = bsv_fill(bsv_sql_slo_ids, (const struct bsv_placeholder[]){ { "relations", input->with },
+	                                                                  { "what", what },
+	                                                                  { "unnamed", unnamed },
+	                                                                  { NULL, NULL } });
 	r = sql ? bsa_query_new(&q, input->db, sql, err) : bsv_no_memory(err);
 	if (r >= 0)
 		bsa_query_string(q, ":name", name);
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
-		if (!bsv_array_grow(&ret->of, ret->n, sizeof(*ret->of)))
+		struct ids *ids = bsa_query_get_int(q, 1) ? &ret->may_be : &ret->are;
+
+		if (!bsv_array_grow(&ids->of, ids->n, sizeof(*ids->of)))
 			return bsv_no_memory(err);
-		ret->of[ret->n++] = bsa_query_get_int(q, 0);
+		ids->of[ids->n++] = bsa_query_get_int(q, 0);
 	}
 	return r;
 }
@@ -90,25 +101,58 @@ static bool ids_have(const struct ids *ids, int64_t id)
 	return ids->n && bsearch(&id, ids->of, ids->n, sizeof(id), int_order);
 }
 
-static bool is_selected(const struct tallied *t, const struct bsa_execution_row *x)
+static enum selected selected_by_name(const char *wanted, const struct named *named, int64_t id)
+{
+	if (!wanted || ids_have(&named->are, id))
+		return YES;
+	return id == BSA_NULL_INT || ids_have(&named->may_be, id) ? UNSURE : NO;
+}
+
+static enum selected selected_by_text(const char *wanted, const char *text)
+{
+	if (!wanted || bsv_is(text, wanted))
+		return YES;
+	return text ? NO : UNSURE;
+}
+
+static enum selected selected_by_cold(int wanted, const struct bsa_execution_row *x)
+{
+	if (wanted < 0 || x->cold == wanted)
+		return YES;
+	return x->cold != BSA_NULL_INT || (x->path && !bsv_is(x->path, "burst")) ? NO : UNSURE;
+}
+
+/* Does the rule select @x? As the condition may_select of SQL. */
+static enum selected rule_selects(const struct tallied *t, const struct bsa_execution_row *x)
 {
 	const struct bsv_slo_selection *of = &t->of->rule->of;
+	enum selected by[] = { selected_by_name(of->app, &t->apps, x->app_id),
+		               selected_by_name(of->model, &t->models, x->model_id),
+		               selected_by_text(of->path, x->path), selected_by_text(of->priority, x->priority),
+		               selected_by_cold(of->cold, x) };
+	enum selected all = YES;
 
 	if (t->of->rule->kind == BSV_SLO_COVERAGE)
-		return true;
-	return (of->cold < 0 || x->cold == of->cold) && (!of->path || bsv_is(x->path, of->path)) &&
-	       (!of->priority || bsv_is(x->priority, of->priority)) && (!of->app || ids_have(&t->apps, x->app_id)) &&
-	       (!of->model || ids_have(&t->models, x->model_id));
+		return YES;
+	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++)
+		all = by[i] < all ? by[i] : all;
+	return all;
 }
 
 /* ---- a pass ---- */
+
+static void named_fini(struct named *n)
+{
+	free(n->are.of);
+	free(n->may_be.of);
+}
 
 static void pass_fini(struct pass *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->rules[i].values.of);
-		free(p->rules[i].apps.of);
-		free(p->rules[i].models.of);
+		named_fini(&p->rules[i].apps);
+		named_fini(&p->rules[i].models);
 	}
 	free(p->traces);
 }
@@ -138,9 +182,9 @@ static int pass_init(struct pass *p, const struct bsv_input *input, struct bsv_s
 		*t = (struct tallied){ .of = &of[p->n++] };
 		t->of->counts = (struct bsv_slo_counts){ .figure = NAN };
 		t->of->kept = (struct bsv_slo_kept){ .events = 0 };
-		r = ids_read(&t->apps, input, "app", rule->of.app, err);
+		r = named_read(&t->apps, input, "app", bsv_sql_slo_unnamed_apps, rule->of.app, err);
 		if (r >= 0)
-			r = ids_read(&t->models, input, "model", rule->of.model, err);
+			r = named_read(&t->models, input, "model", bsv_sql_slo_unnamed_models, rule->of.model, err);
 	}
 	return r;
 }
@@ -176,8 +220,10 @@ static bool row_take(struct pass *p, const struct bsa_execution_row *x)
 
 	for (size_t i = 0; i < p->n; i++) {
 		struct tallied *t = &p->rules[i];
+		enum selected is = rule_selects(t, x);
 
-		if (!is_selected(t, x))
+		t->of->counts.unsure += is == UNSURE && t->of->rule->kind == BSV_SLO_EXECUTIONS;
+		if (is != YES)
 			continue;
 		t->of->counts.executions++;
 		if (has_deadlines(t->of->rule))

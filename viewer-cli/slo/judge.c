@@ -118,7 +118,7 @@ static void result_begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *
 /* End as undecided: @seen, and the executions that could change the verdict. */
 static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const char *seen)
 {
-	enum { PARTS = 6 };
+	enum { PARTS = 7 };
 	char parts[PARTS][96] = { "" };
 	const char *gap = "";
 
@@ -137,6 +137,9 @@ static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_count
 	if (c->hidden)
 		snprintf(parts[5], sizeof(parts[5]), "%" PRId64 " that may be under way at the end, without an event",
 		         c->hidden);
+	if (c->unsure)
+		snprintf(parts[6], sizeof(parts[6]),
+		         "%" PRId64 " that the rule may select: what it selects by is not known", c->unsure);
 	result_end(ret, BSV_CANNOT_TELL, "%s; these could change the verdict: ", seen);
 	for (int i = 0; i < PARTS; i++) {
 		size_t at = strlen(ret->why);
@@ -246,15 +249,20 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
                               const struct bsv_slo_counts *c)
 {
+	char seen[128];
+
 	result_begin(ret, rule, c);
 	ret->class = "count";
 	ret->n = c->executions;
 	ret->figure = (double)c->executions;
+	snprintf(seen, sizeof(seen), "%" PRId64 " %s, and %.15g is the least", c->executions,
+	         bsv_plural((uint64_t)c->executions, "execution", "executions"), rule->bound);
 	if (ret->figure >= rule->bound)
 		result_end(ret, BSV_PASS, "executions of any status count");
-	else if (c->vanished >= 0 && ret->figure + (double)c->vanished < rule->bound)
-		result_end(ret, BSV_FAIL, "%" PRId64 " %s, and %.15g is the least; executions of any status count",
-		           c->executions, bsv_plural((uint64_t)c->executions, "execution", "executions"), rule->bound);
+	else if (c->vanished >= 0 && ret->figure + (double)c->vanished + (double)c->unsure < rule->bound)
+		result_end(ret, BSV_FAIL, "%s; executions of any status count", seen);
+	else if (c->unsure)
+		end_undecided(ret, c, seen);
 	else
 		result_end(ret, BSV_CANNOT_TELL, "events were lost: there may have been more");
 }

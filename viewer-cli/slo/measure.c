@@ -38,6 +38,36 @@ static char *selection_sql(const struct bsv_slo_selection *of)
 	return text;
 }
 
+/* @all, and that the @what of an execution has the name @name; NULL where its name is unknown. Takes @all. */
+static char *and_of(char *all, const char *what, const char *unnamed, const char *name)
+{
+	bsv_scoped_text *before = NULL, *quoted = NULL, *more = NULL;
+
+	if (!all || !name)
+		return all;
+	before = all;
+	quoted = bsv_quoted(name);
+	more = quoted ? bsv_fill(bsv_sql_slo_is_of, (const struct bsv_placeholder[]){ { "what", what },
+	                                                                              { "unnamed", unnamed },
+	                                                                              { "value", quoted },
+	                                                                              { NULL, NULL } })
+	              : NULL;
+	return more ? bsv_text("%s%s", before, more) : NULL;
+}
+
+/* As selection_sql, but NULL of an execution of which what the rule selects by is unknown. */
+static char *may_select_sql(const struct bsv_slo_selection *of)
+{
+	const char *start = of->cold < 0 ? "" : of->cold ? bsv_sql_slo_is_cold : bsv_sql_slo_is_warm;
+	char *text =
+		bsv_fill(bsv_sql_slo_selection, (const struct bsv_placeholder[]){ { "start", start }, { NULL, NULL } });
+
+	text = and_of(text, "app", bsv_sql_slo_unnamed_apps, of->app);
+	text = and_of(text, "model", bsv_sql_slo_unnamed_models, of->model);
+	text = bsv_and_equal(text, "path", of->path);
+	return bsv_and_equal(text, "priority", of->priority);
+}
+
 /*
  * The SQL expression of the value whose percentile @rule asks for, where @e2e is the latency. The
  * caller owns it; NULL: no memory.
@@ -57,8 +87,9 @@ static char *value_sql(const struct bsv_slo_rule *rule, const char *e2e)
 static char *template_fill(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input,
                            double bound)
 {
-	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_outcome_unknown(input),
-			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, bsv_sql_slo_seen_ns);
+	bsv_scoped_text *selection = selection_sql(&rule->of), *may_select = may_select_sql(&rule->of),
+			*outcome = bsv_outcome_unknown(input), *value = value_sql(rule, "e2e_ns"),
+			*least = value_sql(rule, bsv_sql_slo_seen_ns);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
 	const struct bsv_placeholder placeholders[] = {
@@ -73,6 +104,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		{ "to", to },
 		{ "open", open },
 		{ "selection", selection },
+		{ "may_select", may_select },
 		{ "outcome_unknown", outcome },
 		{ "deadline_unknown", bsv_sql_deadline_unknown },
 		{ "to_the_end", to_the_end ? "1" : "0" },
@@ -80,7 +112,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		{ NULL, NULL }
 	};
 
-	if (!selection || !outcome || !value || !least)
+	if (!selection || !may_select || !outcome || !value || !least)
 		return NULL;
 	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
 	snprintf(limit, sizeof(limit), "%.17g", bound);
@@ -99,8 +131,9 @@ char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input
 	switch (rule->kind) {
 	case BSV_SLO_TIME:
 	case BSV_SLO_OVERHEAD:
-	case BSV_SLO_EXECUTIONS:
 		return template_fill(bsv_sql_slo_percentile, rule, input, rule->bound);
+	case BSV_SLO_EXECUTIONS:
+		return template_fill(bsv_sql_slo_executions, rule, input, rule->bound);
 	case BSV_SLO_MISSES:
 		return template_fill(bsv_sql_slo_misses, rule, input, rule->bound);
 	case BSV_SLO_STREAK:
@@ -155,8 +188,9 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 	if (c->strangers < 0 || (most >= 0 && c->strangers > most))
 		c->strangers = most;
 	c->vanished = most;
-	if (most >= 0 && !c->open_ended && c->executions && !__builtin_add_overflow(holes, c->strangers, &sum) &&
-	    sum < most)
+	/* the streams of executions that the rule may select are not looked at */
+	if (most >= 0 && !c->open_ended && c->executions && !c->unsure &&
+	    !__builtin_add_overflow(holes, c->strangers, &sum) && sum < most)
 		c->vanished = sum;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * taking.h -- what a rule counts of one execution. The queries slo_percentile, slo_misses and slo_coverage, which
- * check --show-sql prints, count the same.
+ * taking.h -- what a rule counts of one execution. The queries slo_executions, slo_percentile, slo_misses and
+ * slo_coverage, which check --show-sql prints, count the same.
  */
 #ifndef BSV_SLO_TAKING_H
 #define BSV_SLO_TAKING_H

@@ -8,6 +8,16 @@ path IS NOT 'prepare'@start@
  AND cold
 -- slo_warm: a condition more on executions.
  AND NOT cold
+-- slo_is_of: a condition more on executions, on the name of their app or model; NULL: the name was not recorded. @unnamed@: slo_unnamed_apps, or slo_unnamed_models.
+ AND iif(@what@ <> @value@ AND @what@_id IN (@unnamed@), NULL, @what@ = @value@)
+-- slo_unnamed_apps: apps whose name was not recorded.
+SELECT id FROM app WHERE name = ''
+-- slo_unnamed_models: models whose name was not recorded.
+SELECT id FROM model WHERE name IN ('', 'model ' || number)
+-- slo_is_cold: a condition more on executions; NULL: unknown. Those that are no bursts are neither cold nor warm.
+ AND iif(path <> 'burst', 0, cold)
+-- slo_is_warm: a condition more on executions.
+ AND iif(path <> 'burst', 0, NOT cold)
 -- slo_seen_ns: the least latency of an execution whose submission was not recorded: what was seen of it.
 ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, run_ended)) - request_read)
 -- slo_overhead_percent: the part of a latency that is overhead.
