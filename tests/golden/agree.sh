@@ -442,6 +442,38 @@ counts()
 	[[ $(sql "$db" "${query/@/"($shown)"}" | tail -1) == "$answer" ]] || wrong "$db: check of $rule: $answer is not what its query counts: $(sql "$db" "SELECT * FROM ($shown)")"
 }
 
+# Two runs of a stream that was not recorded: trial runs, or executions. And one execution.
+one_of_full trials <<'END'
+0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1
+0 client_connect conn=1 pid=11 uid=1001 app=1 name=phone
+1000000 sched_enqueue exec=7:1 model=8 app=1 priority=low
+1010000 sched_dispatch exec=7:1 lane=0
+1100000 exec_end exec=7:1 lane=0
+2000000 sched_enqueue exec=7:2 model=8 app=1 priority=low
+2010000 sched_dispatch exec=7:2 lane=0
+2100000 exec_end exec=7:2 lane=0
+3000000 exec_submit exec=2:1 model=8 path=sync
+3010000 fmq_read exec=2:1 queue=request
+3100000 sched_enqueue exec=2:1 model=8 app=1 priority=low
+3110000 sched_dispatch exec=2:1 lane=0
+3200000 exec_end exec=2:1 lane=0
+3300000 exec_return exec=2:1
+END
+for rule in 'executions of priority=low >= 2' 'executions >= 3'; do
+	[[ $(outcome "$rule" trials.db) == INCONCLUSIVE ]] || wrong "trials: $rule: $(<answer)"
+	grep -q ' 2 that may be trial runs' answer || wrong "trials: $rule does not say why: $(<answer)"
+done
+for rule in 'executions >= 4' 'executions of priority=high >= 1' 'executions of path=sync priority=low >= 4'; do
+	[[ $(outcome "$rule" trials.db) == FAIL ]] || wrong "trials: $rule: $(<answer)"
+done
+[[ $(outcome 'executions of app=phone path=sync >= 1' trials.db) == PASS ]] || wrong "trials: one is an execution: $(<answer)"
+for rule in 'executions >= 1' 'executions of path=burst >= 1' 'executions of priority=low >= 1' 'executions of app=phone warm >= 1'; do
+	counts trials.db "$rule" 'SELECT n_executions, n_executions FROM @'
+	counts launched.db "$rule" 'SELECT n_executions, n_executions FROM @'
+done
+echo 'executions of priority=low >= 1' >rule.slo
+[[ $(sql trials.db "$("$burstscope" check --slo rule.slo --show-sql trials.db)" | tail -1) == 1,0,2 ]] || wrong 'trials: what the query counts'
+
 for db in camera.db lossy.db killed.db hung.db both.db; do
 	for rule in 'p50 e2e <= 20ms' 'p99 e2e <= 100us' 'p100 e2e of path=sync <= 1us' 'p90 queue of app=camera <= 1ms' 'p50 run of warm <= 1us' \
 		'p50 queue of cold <= 1s' 'p95 finish of priority=medium <= 1ns' 'p50 overhead of path=burst <= 1ms'; do

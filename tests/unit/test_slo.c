@@ -741,6 +741,9 @@ static void executions_may_be_asked_for(void **ctx)
 		{ { .executions = 98, .unsure = 1 }, BSV_FAIL },
 		{ { .executions = 98, .unsure = 1, .vanished = 1 }, BSV_CANNOT_TELL },
 		{ { .executions = 100, .unsure = 1 }, BSV_PASS },
+		{ { .executions = 99, .trials = 1 }, BSV_CANNOT_TELL },
+		{ { .executions = 97, .trials = 1, .unsure = 1 }, BSV_FAIL },
+		{ { .executions = 98, .trials = 1, .unsure = 1 }, BSV_CANNOT_TELL },
 	};
 
 	(void)ctx;

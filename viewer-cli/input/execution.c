@@ -61,6 +61,17 @@ bool bsv_lost_in_part(const struct bsa_execution_row *x)
 	return bsv_is(x->quality, "gap") || bsv_is(x->quality, "tail");
 }
 
+bool bsv_may_be_trial(const struct bsa_execution_row *x)
+{
+	const int64_t asked[] = { x->submitted,      x->request_written, x->request_read, x->decoded,   x->fenced,
+		                  x->result_written, x->result_read,     x->returned,     x->signalled, x->deadline };
+
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++)
+		if (asked[i] != BSA_NULL_INT)
+			return false;
+	return !x->path && !x->miss && bsv_is(x->sides, "service");
+}
+
 bool bsv_deadline_unknown(const struct bsa_execution_row *x)
 {
 	return x->deadline == BSA_NULL_INT && x->submitted == BSA_NULL_INT && !bsv_is(x->sides, "client") &&

@@ -28,6 +28,9 @@ int64_t bsv_latency_seen(const struct bsa_execution_row *x);
 /* Does a loss hide a part of it? */
 bool bsv_lost_in_part(const struct bsa_execution_row *x);
 
+/* A trial run may be all that it is: its path was not recorded, and no app is known to have asked for it. */
+bool bsv_may_be_trial(const struct bsa_execution_row *x);
+
 /* Whether there was a deadline was not recorded. */
 bool bsv_deadline_unknown(const struct bsa_execution_row *x);
 

@@ -209,6 +209,7 @@ static bool row_take(struct pass *p, const struct bsa_execution_row *x)
 		                  .seen_run = x->request_read != BSA_NULL_INT && x->run_ended != BSA_NULL_INT,
 		                  .waited = bsv_minus(p->input->over_by, first),
 		                  .so_far = BSA_NULL_INT };
+	bool may_be_trial = bsv_may_be_trial(x);
 	const struct traced *trace =
 		p->n_traces ? bsearch(&x->trace_id, p->traces, p->n_traces, sizeof(*p->traces), int_order) : NULL;
 
@@ -222,6 +223,10 @@ static bool row_take(struct pass *p, const struct bsa_execution_row *x)
 		struct tallied *t = &p->rules[i];
 		enum selected is = rule_selects(t, x);
 
+		if (t->of->rule->kind == BSV_SLO_EXECUTIONS && is != NO && may_be_trial) {
+			t->of->counts.trials++;
+			continue;
+		}
 		t->of->counts.unsure += is == UNSURE && t->of->rule->kind == BSV_SLO_EXECUTIONS;
 		if (is != YES)
 			continue;

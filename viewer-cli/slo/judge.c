@@ -118,7 +118,7 @@ static void result_begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *
 /* End as undecided: @seen, and the executions that could change the verdict. */
 static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const char *seen)
 {
-	enum { PARTS = 7 };
+	enum { PARTS = 8 };
 	char parts[PARTS][96] = { "" };
 	const char *gap = "";
 
@@ -140,6 +140,8 @@ static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_count
 	if (c->unsure)
 		snprintf(parts[6], sizeof(parts[6]),
 		         "%" PRId64 " that the rule may select: what it selects by is not known", c->unsure);
+	if (c->trials)
+		snprintf(parts[7], sizeof(parts[7]), "%" PRId64 " that may be trial runs", c->trials);
 	result_end(ret, BSV_CANNOT_TELL, "%s; these could change the verdict: ", seen);
 	for (int i = 0; i < PARTS; i++) {
 		size_t at = strlen(ret->why);
@@ -259,9 +261,10 @@ void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_r
 	         bsv_plural((uint64_t)c->executions, "execution", "executions"), rule->bound);
 	if (ret->figure >= rule->bound)
 		result_end(ret, BSV_PASS, "executions of any status count");
-	else if (c->vanished >= 0 && ret->figure + (double)c->vanished + (double)c->unsure < rule->bound)
+	else if (c->vanished >= 0 &&
+	         ret->figure + (double)c->vanished + (double)c->unsure + (double)c->trials < rule->bound)
 		result_end(ret, BSV_FAIL, "%s; executions of any status count", seen);
-	else if (c->unsure)
+	else if (c->unsure + c->trials)
 		end_undecided(ret, c, seen);
 	else
 		result_end(ret, BSV_CANNOT_TELL, "events were lost: there may have been more");

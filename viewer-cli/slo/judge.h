@@ -28,6 +28,7 @@ struct bsv_slo_result {
 struct bsv_slo_counts {
 	int64_t executions; /* executions that the rule selects, recorded in full or not */
 	int64_t unsure; /* executions that it may select: what it selects by is unknown. Of a rule about their number */
+	int64_t trials; /* of such a rule: what it may select, but may be trial runs; in neither of the two above */
 	int64_t n, over;    /* executions judged; those of them above the bound, or missed */
 	int64_t unknown;    /* executions that are known to have run, but not with which result */
 	int64_t vanished;   /* upper bound of executions that a loss hides entirely; -1: no bound known */

@@ -105,6 +105,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		{ "open", open },
 		{ "selection", selection },
 		{ "may_select", may_select },
+		{ "may_be_trial", bsv_sql_may_be_trial },
 		{ "outcome_unknown", outcome },
 		{ "deadline_unknown", bsv_sql_deadline_unknown },
 		{ "to_the_end", to_the_end ? "1" : "0" },
@@ -189,7 +190,7 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 		c->strangers = most;
 	c->vanished = most;
 	/* the streams of executions that the rule may select are not looked at */
-	if (most >= 0 && !c->open_ended && c->executions && !c->unsure &&
+	if (most >= 0 && !c->open_ended && c->executions && !c->unsure && !c->trials &&
 	    !__builtin_add_overflow(holes, c->strangers, &sum) && sum < most)
 		c->vanished = sum;
 	return 0;

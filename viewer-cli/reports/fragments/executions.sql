@@ -18,6 +18,9 @@ SELECT id FROM model WHERE name IN ('', 'model ' || number)
  AND iif(path <> 'burst', 0, cold)
 -- slo_is_warm: a condition more on executions.
  AND iif(path <> 'burst', 0, NOT cold)
+-- may_be_trial: a condition on executions: a trial run may be all that it is: its path was not recorded, and no app is known to have asked for it.
+path IS NULL AND miss IS NULL AND sides IS 'service'
+	AND coalesce(submitted, request_written, request_read, decoded, fenced, result_written, result_read, returned, signalled, deadline) IS NULL
 -- slo_seen_ns: the least latency of an execution whose submission was not recorded: what was seen of it.
 ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, run_ended)) - request_read)
 -- slo_overhead_percent: the part of a latency that is overhead.
