@@ -406,10 +406,14 @@ void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	ret->n = executions;
 	ret->bound = rule->bound;
 	ret->figure = of_events < of_executions ? of_events : of_executions;
-	if (ret->figure < rule->bound)
+	if (ret->figure < rule->bound) {
 		result_end(ret, BSV_FAIL, "%s", seen);
-	else if (!k->lost_known)
+	} else if (!executions) {
+		ret->figure = NAN;
+		result_end(ret, BSV_CANNOT_TELL, "no execution counts: %s", seen);
+	} else if (!k->lost_known) {
 		result_end(ret, BSV_CANNOT_TELL, "events were lost, and LTTng did not count them");
-	else
+	} else {
 		result_end(ret, BSV_PASS, "%s", seen);
+	}
 }
