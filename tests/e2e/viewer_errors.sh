@@ -265,6 +265,8 @@ done <<'END'
 2|no execution missed its deadline in good.db, among the picked executions|explain worst --where "miss IS NULL" good.db
 4|contains no executions|explain worst none.db
 4|contains no executions|timeline none.db
+4|contains no executions|summary --verdict none.db
+4|contains no executions|fairness --verdict none.db
 2|neither an execution|timeline --around nowhere good.db
 2|there is no execution 99999 in good.db|timeline --around 99999 good.db
 2|--around 1h is after the end of the recording|timeline --around 1h good.db

@@ -742,6 +742,8 @@ static int summary_run(const struct bsv_call *call, struct bsa_err *err)
 	__attribute__((cleanup(summary_fini))) struct summary s = { .call = call };
 	int r = bsv_input_open(&s.input, call->operands[0], call, err);
 
+	if (r >= 0 && call->asked.verdict) /* no rule holds of nothing */
+		r = bsv_input_needs_executions(&s.input, err);
 	if (r < 0)
 		return r;
 	s.people = call->asked.format == BSV_TABLE && !call->asked.show_sql;
@@ -777,7 +779,7 @@ const struct bsv_command bsv_summary = {
 	.more = "The first part, diagnosis, lists the problems: missed deadlines by their doers, the most frequent "
 		"first, then inversions, starvation, apps that got less than their share, and last the main cause "
 		"of overhead. What one app does to others is one finding. --verdict is the worst verdict of "
-		"fairness, priority and starvation.\n",
+		"fairness, priority and starvation; like these it needs executions.\n",
 	.min = 0,
 	.max = 1,
 	.parts = (const char *const[]){ "trust", "diagnosis", "audits", "executions", "missed", NULL },
