@@ -144,8 +144,11 @@ void bsa_on_buffer_allocate(struct bsa_fold *f, const struct bsa_buffer_allocate
 		return;
 	}
 	if (b && b->fact.allocated != BSA_NEVER) {
-		if (e->since && b->fact.bytes == e->bytes)
+		/* A repetition has the time of the allocation; the memory may have grown since, or been taken away. */
+		if (e->since && bsa_fold_since(f, e->since) <= b->fact.allocated) {
+			b->fact.bytes = e->bytes > b->fact.bytes ? e->bytes : b->fact.bytes;
 			return;
+		}
 		buffer_end(f, b); /* another one, of the same number */
 	}
 	b = buffer_of(f, e->buffer);
