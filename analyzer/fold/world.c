@@ -787,12 +787,19 @@ void bsa_on_app_span(struct bsa_fold *f, const struct bsa_app_span *e)
 		bsa_fold_absurd(f);
 		return;
 	}
-	if (e->owner == BSA_OWNER_STREAM)
+	if (e->owner == BSA_OWNER_STREAM && e->owner_id && e->kind == BSA_SPAN_BURST_CONFIGURE) {
+		/* Keep the stream even if its stream_open was lost, so that a repetition is recognized. */
+		s = bsa_stream_of(f, (uint32_t)e->owner_id);
+		if (!s || s->configured)
+			return;
+		s->configured = true;
+	} else if (e->owner == BSA_OWNER_STREAM) {
 		s = bsa_table_find(&f->world.streams, (uint32_t)e->owner_id);
-	else if (e->owner == BSA_OWNER_CONNECTION)
+	} else if (e->owner == BSA_OWNER_CONNECTION) {
 		c = bsa_table_find(&f->world.connections, (uint32_t)e->owner_id);
-	else if (e->owner == BSA_OWNER_PROCESS)
+	} else if (e->owner == BSA_OWNER_PROCESS) {
 		fact.pid = (uint32_t)e->owner_id;
+	}
 	if (s)
 		bsa_stream_name(f, s);
 	fact.stream = s ? s->fact.id : 0;

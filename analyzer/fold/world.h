@@ -100,6 +100,7 @@ struct bsa_stream_known {
 	uint64_t quiet_since;     /* all executions before the oldest one under way were over at this time */
 	uint8_t heard;
 	bool told, closed;
+	bool configured; /* its burst_configure was reported; the service repeats it with its state */
 	bool unnamed;    /* not reported: too many streams have an execution of one event, and nothing else */
 	bool left;       /* the stream is freed with its last execution */
 	bool replaced;   /* replaced by another stream of that number, and in no table */
