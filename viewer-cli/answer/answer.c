@@ -512,9 +512,9 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 	};
 	FILE *to = a && a->to ? a->to : stdout;
 	const struct bsv_verdict *v;
+	const char *long_part; /* of which only the first rows are printed; NULL: none */
 	struct part *parts;
-	unsigned flags, most;
-	char number[16];
+	unsigned flags;
 	size_t n;
 	int r;
 
@@ -528,11 +528,14 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		show_sql(a, parts, n);
 		return BSV_DONE;
 	}
-	most = a->call->asked.limit ? a->call->asked.limit : a->call->most;
-	snprintf(number, sizeof(number), "%u", most);
+	long_part = a->call->asked.format == BSV_TABLE && !a->call->asked.part ? a->call->command->long_part : NULL;
 	for (size_t i = 0; i < n; i++) {
 		bsv_scoped_text *first = NULL;
 		struct part *p = &parts[i];
+		unsigned most = a->call->asked.limit                       ? a->call->asked.limit
+		                : long_part && !strcmp(p->name, long_part) ? BSV_LONG_PART_ROWS
+		                                                           : a->call->most;
+		char number[16];
 
 		if (p->hidden && !a->call->asked.part && a->call->asked.format == BSV_TABLE)
 			continue; /* nothing reads it */
@@ -540,6 +543,7 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		 * If only the first rows are printed, the query gets a LIMIT, so that SQLite keeps no others while it
 		 * sorts. A table gets none, because it counts the others; nor does a user's own query.
 		 */
+		snprintf(number, sizeof(number), "%u", most);
 		if (p->sql && most && a->call->asked.format != BSV_TABLE && !p->raw)
 			first = bsv_fill(bsv_sql_first_rows, (const struct bsv_placeholder[]){ { "rows", p->sql },
 			                                                                       { "most", number },

@@ -104,12 +104,16 @@ struct bsv_call {
 	const struct bsv_input *open;
 };
 
+enum { BSV_LONG_PART_ROWS = 10 /* of bsv_command.long_part */ };
+
 struct bsv_command {
 	const char *name, *operands, *says, *examples, *more;
 	const struct bsv_option *options;
 	size_t options_size, min, max; /* min, max: number of operands */
 	unsigned asks;                 /* enum bsv_asks */
 	const char *const *parts;      /* with BSV_ASK_FORMAT: names of all parts that an answer may have, then NULL */
+	/* a table of all parts has only the first BSV_LONG_PART_ROWS rows of this part; --limit decides otherwise */
+	const char *long_part;
 	/* the command answers for the whole recording, also where only a part was asked for (record/scope.h) */
 	bool whole;
 	/* the exit status is 3, without --verdict too, where the recording does not say enough for an answer */

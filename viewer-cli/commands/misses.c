@@ -13,8 +13,6 @@
 #include "input/fill.h"
 #include "render/render.h"
 
-enum { WORST = 10 };
-
 enum by { BY_CAUSE, BY_MODEL, BY_APP };
 
 static const char *const bys[] = { "cause", "model", "app", NULL };
@@ -122,7 +120,7 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 enum { VICTIMS_PLACEHOLDERS = 8 };
 
 struct placeholders {
-	struct bsv_placeholder causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_PLACEHOLDERS];
+	struct bsv_placeholder causes[2], culprits[2], kinds[2], victims[VICTIMS_PLACEHOLDERS];
 };
 
 /* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
@@ -198,7 +196,6 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 	struct placeholders ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
-		.worst = { { "most", bsv_report_text(report, "%d", WORST) } },
 	};
 	const struct bsv_placeholder keys[] = {
 		{ "keys", by == BY_APP ? bsv_sql_victims_by_app : bsv_sql_victims_by_model }, { NULL, NULL }
@@ -351,7 +348,7 @@ static int misses_ask(struct misses *m, struct bsv_report *report, enum by by, s
 	m->culprits = bsv_report_ask(report, "culprits", bsv_sql_misses_culprits, placeholders.culprits);
 	m->without = bsv_report_ask(report, "without", bsv_sql_misses_without, NULL);
 	m->undecided = bsv_report_ask(report, "undecided", bsv_sql_misses_undecided, placeholders.causes);
-	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, placeholders.worst);
+	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, NULL);
 	m->ledgers = bsv_report_ask(report, "ledgers", bsv_sql_misses_ledger, placeholders.causes);
 	m->totals = bsv_report_ask(report, "totals", bsv_sql_misses_total, placeholders.kinds);
 	return misses_read(m, report, by, err);
@@ -485,6 +482,8 @@ const struct bsv_command bsv_misses = {
 	.more = "Parts: causes, doers, models (or apps), culprits, without, undecided, worst, ledgers, totals. The "
 		"cause that "
 		"costs most deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
+		"A table of all parts has the first 10 rows of worst, unless --limit is given; --part worst, CSV and "
+		"JSON have all.\n"
 		"Late: answered after the deadline or not at all, or the app's call failed after it and before the "
 		"answer; "
 		"aborted: stopped at the deadline; predicted: stopped "
@@ -499,6 +498,7 @@ const struct bsv_command bsv_misses = {
 	.max = 1,
 	.parts = (const char *const[]){ "causes", "doers", "apps", "models", "culprits", "without", "undecided",
 	                                "worst", "ledgers", "totals", "preparations", NULL },
+	.long_part = "worst",
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_ANY,
 	.run = misses_run,
 };
