@@ -711,6 +711,15 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 		bsv_answer_rows(s->answer, "missed", "missed", rows);
 		r = rows ? 0 : bsv_no_memory(err);
 	}
+	if (s->call->asked.verdict) {
+		bsv_scoped_text *what = missed_text(who, s->input.coverage.losses > 0);
+
+		bsv_answer_note(
+			s->answer,
+			"The verdict is the worst of fairness, priority and starvation. Deadlines are not judged "
+			"here, but by burstscope check: %s.",
+			what ? what : "");
+	}
 	add_next(s, bsv_rows_get(who, WHO_MISSED, 0));
 	return r;
 }
@@ -776,10 +785,11 @@ const struct bsv_command bsv_summary = {
 		    "  burstscope summary bursts.db\n"
 		    "  burstscope summary --format json bursts.db | jq '.rows[0]'\n"
 		    "  burstscope summary --verdict bursts.db\n",
-	.more = "The first part, diagnosis, lists the problems: missed deadlines by their doers, the most frequent "
+	.more = "The part diagnosis lists the problems: missed deadlines by their doers, the most frequent "
 		"first, then inversions, starvation, apps that got less than their share, and last the main cause "
 		"of overhead. What one app does to others is one finding. --verdict is the worst verdict of "
-		"fairness, priority and starvation; like these it needs executions.\n",
+		"fairness, priority and starvation; like these it needs executions. burstscope check judges "
+		"deadlines.\n",
 	.min = 0,
 	.max = 1,
 	.parts = (const char *const[]){ "trust", "diagnosis", "audits", "executions", "missed", NULL },
