@@ -864,7 +864,10 @@ static int place_make(enum kind kind)
 	return kind == TRIALS || left < workers_most[kind] ? NO_PLACE : -EBUSY;
 }
 
-/* Give the porter at the other end of @sock what tells it that @e are gone. One without it waits for its sockets alone. */
+/*
+ * Give the porter at the other end of @sock what tells it that the app of @e is gone. One without it waits for its
+ * sockets alone.
+ */
 static void porter_enlist(struct nnb__errands *e, int sock)
 {
 	struct request q = { .call = APP };
