@@ -741,7 +741,10 @@ static int packet_look(int sock, uint64_t until, struct header *h, bool *ret_loa
 	return n < 0 ? (int)n : 0;
 }
 
-/* Have a porter receive a packet that has fds, of which @most may come. The bytes, or -errno. */
+/*
+ * Have a porter receive a packet that has fds, of which @most may come. The bytes, or -errno: -EMSGSIZE: it is longer
+ * than there is room.
+ */
 static ssize_t packet_fetch(int sock, struct nnb__message *m, const struct iovec iov[2], uint32_t most, bool *lost)
 {
 	const struct nnb__errand_wait wait = { .limit_ns = NNB__ERRAND_FILE_NS, .goes_on = nnb__wait_app_stays };
@@ -758,7 +761,7 @@ static ssize_t packet_fetch(int sock, struct nnb__message *m, const struct iovec
 	if (d.n_fds)
 		memcpy(m->fds + m->n_fds, fds, d.n_fds * sizeof(int));
 	m->n_fds += d.n_fds;
-	return n == -EMSGSIZE ? -EBADMSG : n;
+	return n;
 }
 
 /* Receive a packet that may have @most fds. The bytes, or -errno. */
@@ -770,8 +773,10 @@ static ssize_t packet_receive(int sock, struct nnb__message *m, const struct iov
 	ssize_t n;
 	int r;
 
-	if (m->porters && loaded)
-		return packet_fetch(sock, m, iov, most, lost);
+	if (m->porters && loaded) {
+		n = packet_fetch(sock, m, iov, most, lost);
+		return n == -EMSGSIZE ? -EBADMSG : n;
+	}
 	/*
 	 * A receiver that charges for fds offers the kernel room for @most and no byte more, because the kernel fills
 	 * spare room with fds. Any other receiver has room for credentials and a pidfd, too (union control). One that
@@ -823,6 +828,8 @@ static int drop_packet(int sock, struct nnb__message *m, struct header *h)
 
 	if (!n)
 		n = loaded ? packet_fetch(sock, m, iov, 0, &lost) : packet_take(sock, &msg, 0, m->ends);
+	if (loaded && n == -EMSGSIZE) /* there is room for the header alone, which has been looked at */
+		n = sizeof(*h);
 	if (n < 0)
 		return (int)n;
 	if (n == 0)
