@@ -250,6 +250,10 @@ ends 0 "phone's backup: 1 of 2 preparations missed their deadline (1 late, the w
 looked=$((looked + 1))
 grep -q '^phone,backup,2,1,1,0,200000,' answer || wrong "preparations: $(<answer)"
 
+# No execution: no rule holds of nothing.
+printf '%s\n' 'starvation none' fairness priority 'priority honoured >= 90 %' 'coverage >= 99 %' 'p50 e2e <= 1s' 'miss ratio <= 1 %' >of_nothing.slo
+ends 3 'verdict: cannot tell: no rule failed, and 7 of 7 are inconclusive' check --slo of_nothing.slo prepared.db
+
 # ---- one side alone ----
 
 for i in 1 2 3 4 5; do

@@ -363,6 +363,11 @@ static int measure_audit(struct bsv_slo_result *ret, const struct bsv_slo_rule *
 		bounds.honoured_given = true;
 	else
 		bounds.inversion = bound;
+	*ret = (struct bsv_slo_result){ .outcome = BSV_CANNOT_TELL, .figure = NAN, .bound = NAN, .n = -1 };
+	if (!input->executions) {
+		snprintf(ret->why, sizeof(ret->why), "the recording contains no executions");
+		return 0;
+	}
 	r = bsv_judge(&j, audit, input, &bounds, err);
 	if (r < 0)
 		return r;
