@@ -401,7 +401,7 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	f->facts.execution(f->facts.ctx, &x->fact);
 	if (f->voices.n_pauses)
 		bsa_voices_over(f, x);
-	if (x->fact.quality == BSA_QUALITY_HEAD)
+	if (x->fact.quality == BSA_QUALITY_HEAD && !bsa_exec_is_trial(x))
 		count_headless(f, x);
 	if (x->fact.quality == BSA_QUALITY_HEAD && is_unasked(x))
 		f->unasked = (struct bsa_unasked){ x->fact.at[BSA_REQUEST_READ], x->fact.trace };

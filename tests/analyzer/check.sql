@@ -122,6 +122,10 @@ WHERE b.first_id IS NULL
    OR b.began > min(ifnull(e.submitted, e.request_read), ifnull(e.request_read, e.submitted))
    OR b.ended < max(ifnull(e.returned, 0), ifnull(e.signalled, 0), ifnull(e.run_ended, 0), ifnull(e.result_written, 0))
 UNION ALL
+SELECT 'who is counted as begun in the recording has no recorded beginning, and is no trial run', sum(value), h.n
+FROM meta, (SELECT ifnull(sum(n), 0) AS n FROM execution_count WHERE quality = 'head') h
+WHERE key IN ('app_not_yet', 'app_no_more', 'began_inside') HAVING sum(value) > h.n
+UNION ALL
 SELECT 'the latest miss is known', value, NULL FROM meta WHERE key = 'latest_miss'
    AND value IS NOT (SELECT id FROM execution WHERE miss IS NOT NULL AND lateness_ns IS NOT NULL ORDER BY coalesce(deadline < submitted, 0), lateness_ns DESC, id LIMIT 1)
 UNION ALL
