@@ -473,10 +473,47 @@ static void a_failed_execution_met_no_deadline(void **state)
 	}
 }
 
+/* The service alone was recorded: when the execution was submitted is unknown. */
+static void what_the_service_took_too_late_is_not_called_submitted_late(void **state)
+{
+	static const struct {
+		int64_t taken, usual;
+		const char *cause, *says;
+	} rows[] = {
+		{ 15000, BSV_UNKNOWN, "unknown",
+		  "  taken 5.000 us after its deadline\n  when it was submitted is unknown" },
+		{ 8000, 9000, "unknown",
+		  "  taken 2.000 us before its deadline; others of this model had 9.000 us\n  when it was submitted is "
+		  "unknown" },
+		{ 8000, BSV_UNKNOWN, "too_tight", "  less time was left to its deadline when the service took it" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct sample *s = late(1);
+		char *text;
+
+		s->x.sides = "service";
+		s->x.submitted = rows[i].taken;
+		s->x.usual_budget = rows[i].usual;
+		s->causes[0].cause = rows[i].cause;
+		s->causes[0].primary = true;
+		text = drawn(&s->x, 120, false);
+		if (!strstr(text, rows[i].says))
+			fail_msg("no \"%s\" in: %s", rows[i].says, text);
+		assert_null(strstr(text, "submitted_late"));
+		assert_null(strstr(text, "before it was submitted"));
+		assert_null(strstr(text, "budget was"));
+		free(text);
+		free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failed_execution_met_no_deadline),
+		cmocka_unit_test(what_the_service_took_too_late_is_not_called_submitted_late),
 		cmocka_unit_test(the_printed_rows_sum_to_the_printed_lateness),
 		cmocka_unit_test(a_ledger_that_does_not_sum_is_marked_wrong),
 		cmocka_unit_test(each_stretch_is_drawn_to_scale),
