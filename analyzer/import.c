@@ -212,6 +212,7 @@ static int pass_finish(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 		ret->repeated += d.repeated;
 		ret->doubtful += d.doubtful;
 		ret->wrong_indices += d.wrong_indices;
+		ret->begun_later += !d.from_start;
 	}
 
 	bsa_importer_kernel(p->importer, p->n_kernels, p->n_left_out, p->machine ? bsa_machine_amended(p->machine) : 0);

@@ -448,6 +448,7 @@ struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i)
 	sum.repeated = d->inputs.list[i].files.repeated;
 	sum.doubtful = d->inputs.list[i].files.doubtful;
 	sum.wrong_indices = d->inputs.list[i].files.wrong_indices;
+	sum.from_start = d->inputs.list[i].from_start;
 	sum.cut = d->inputs.list[i].cut;
 	for (unsigned k = 0; k < READERS_MAX; k++)
 		bsa_counts_add(&sum, &d->readers[k].counts[i]);

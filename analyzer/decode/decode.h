@@ -69,6 +69,7 @@ struct bsa_decoded {
 	uint64_t lost_events, lost_packets; /* at least */
 	uint64_t began, ended;              /* raw time of the first and the last event; BSA_NEVER: no event */
 	uint64_t repeated, doubtful;        /* packets that were left out: there already; in contradiction to others */
+	bool from_start; /* no packet was overwritten, or is in another directory, before the first of each stream */
 	uint64_t wrong_indices; /* number of index files that contradict their stream files, and were ignored */
 	bool cut;               /* a packet is not whole, or cannot be read: what was before it has been read */
 };

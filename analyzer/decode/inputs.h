@@ -46,6 +46,7 @@ struct bsa_input {
 	uint32_t pid;              /* the process of all its events; 0: unknown, or several */
 	uint64_t unknown_fields;
 	struct bsa_recipe *recipe; /* to read it without babeltrace2; NULL: it has to be read by that */
+	bool from_start;           /* every stream begins with its packet 0, and there is one */
 	bool cut;                  /* parts that the trace's metadata or index names are missing */
 };
 

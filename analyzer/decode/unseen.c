@@ -179,6 +179,19 @@ static bool has_a_head(const struct recording *r, size_t input)
 	return false;
 }
 
+/* Whether the trace has streams, and all of them begin with their packet 0. */
+static bool has_all_heads(const struct recording *r, size_t input)
+{
+	bool any = false;
+
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++) {
+		if (s->input == input && s->stretches[0].number)
+			return false;
+		any |= s->input == input;
+	}
+	return any;
+}
+
 /*
  * Packets before the first one of a stream were lost for certain if another stream begins with its packet 0. Where none
  * does, the trace alone may be a snapshot's or a rotation's under another name. Neither is one of which burstscope
@@ -426,6 +439,7 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 
 		if (!trace_bounds(&r, i, &trace))
 			continue;
+		inputs->list[i].from_start = has_all_heads(&r, i);
 		find_heads(&r, &trace);
 		find_tails(&r, &trace);
 		ret->began = trace.began < ret->began ? trace.began : ret->began;

@@ -703,6 +703,34 @@ static const struct packet_row three[PACKETS_MAX] = {
 };
 static const char three_told[] = "events 20 50 150 250, 0 repeated, 0 doubtful";
 
+/* A ring overwrites its oldest packets, and the first packet that it still has does not have number 0. */
+static void a_ring_that_overwrote_nothing_is_known_from_its_first_packets(void **state)
+{
+	static const struct {
+		struct packet_row rows[PACKETS_MAX];
+		bool from_start;
+	} rings[] = {
+		{ { { 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 }, { 1, 0, 10, 300, 20 } }, true },
+		{ { { 0, 0, 10, 100, 50 }, { 0, 2, 200, 300, 250 }, { 1, 0, 10, 300, 20 } }, true }, /* a loss later */
+		{ { { 0, 1, 100, 200, 150 }, { 1, 0, 10, 300, 20 } }, false },
+		{ { { 0, 0, 10, 100, 50 }, { 1, 1, 100, 300, 120 } }, false },
+		{ { { 0, 1, 100, 200, 150 }, { 1, 1, 100, 300, 120 } }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rings); i++) {
+		struct bsa_decode *d = NULL;
+		const char *path;
+
+		folder_begin(NULL);
+		path = folder_at("trace");
+		write_packets(path, rings[i].rows);
+		assert_int_equal(bsa_decode_open(&d, &path, 1, NULL, NULL), 0);
+		assert_int_equal(bsa_decode_decoded(d, 0).from_start, rings[i].from_start);
+		bsa_decode_free(d);
+	}
+}
+
 enum { INDEX_HEAD = 16, INDEX_ROW = 72 };
 
 static void row_twice(struct file *index)
@@ -1385,6 +1413,7 @@ int main(void)
 		T(a_packet_is_read_once_of_however_many_files),
 		T(a_file_of_headers_is_read_in_the_time_of_any_other),
 		T(the_recorder_s_note_gives_the_end_of_the_recording),
+		T(a_ring_that_overwrote_nothing_is_known_from_its_first_packets),
 		T(the_recorder_s_note_shows_that_all_heads_are_lost),
 		T(indices_show_that_all_heads_are_lost),
 		T(the_recorder_s_note_gives_the_number_of_streams),

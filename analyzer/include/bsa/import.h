@@ -41,6 +41,7 @@ struct bsa_imported {
 		doubtful; /* packets that were left out: there already; in contradiction to others of their stream */
 	uint64_t wrong_indices; /* index files that contradict their stream files, and were ignored */
 	uint64_t unreadable;    /* traces of users or processes that cannot be read, and are left out */
+	uint64_t begun_later;   /* traces whose first packets were overwritten, or may have been */
 	uint64_t holes;         /* times that were not recorded, and that no tracer counts as lost */
 };
 
