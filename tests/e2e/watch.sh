@@ -137,6 +137,14 @@ for finding in too_big death '(DEAD_OBJECT|GENERAL_FAILURE)'; do
 	"$burstscope" cases --format csv cases | grep -Eq ",$finding," || wrong "no case of $finding: $("$burstscope" cases cases)"
 	grep -Eqx "$finding" hooks || wrong "--exec was not run for $finding: $(<hooks)"
 done
+# The ring of the first case is not full: the watcher has all since its beginning, whenever the apps began.
+python3 - cases/*/case.json <<'PYTHON' >held 2>&1 || wrong "what was recorded before a case: $(<held)"
+import json, sys
+cases = [json.load(open(name)) for name in sys.argv[1:]]
+assert cases[0]['watched_ns'] is not None, cases[0]
+for c in cases:
+    assert c['watched_ns'] is None or c['recorded_ns'] >= c['watched_ns'] and c['held_ns'] <= c['recorded_ns'], c
+PYTHON
 ! grep -q 'no page' hooks || wrong '--exec is run before the case is whole'
 "$burstscope" cases --by cause --format csv cases | grep -q '^too_big,1,[1-9]' || wrong "cases --by cause: $("$burstscope" cases --by cause cases)"
 "$burstscope" summary "$(ls -d cases/*/trace.db | head -n 1)" >sum 2>&1 || wrong "a case cannot be asked: $(<sum)"

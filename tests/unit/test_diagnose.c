@@ -159,6 +159,59 @@ static void a_case_says_that_names_were_not_recorded(void **state)
 	bsv_case_fini(&c);
 }
 
+/* What @c, whose watcher had recorded for @watched, holds before it of the database at @path. */
+static void diagnose_watched(struct bsv_case *c, const char *path, int64_t watched)
+{
+	struct bsa_err err = { "" };
+	bool met;
+
+	*c = (struct bsv_case){ .at = AT, .before = 40, .after = 40, .n_fired = 1, .watched = watched };
+	strcpy(c->fired[0].on, "error");
+	if (bsv_diagnose(c, path, &met, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+/* Apps that had just started are no reason for a larger buffer: the time before their first event was recorded. */
+static void the_time_without_events_before_the_first_one_is_held(void **state)
+{
+	struct bsa_store *s = stored_new(*state, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsv_case c;
+	int64_t first;
+	char *line;
+
+	fails_to_prepare(s, 1, "camera", 10);
+	stored_finish(s);
+	diagnose_watched(&c, *state, -1);
+	first = c.held;
+	assert_int_equal(first, AT - 5); /* of stored_new */
+	assert_int_equal(c.recorded, first);
+	bsv_case_fini(&c);
+
+	diagnose_watched(&c, *state, 60);
+	assert_int_equal(c.held, 60);
+	assert_int_equal(c.recorded, 60);
+	line = bsv_case_line(&c);
+	assert_null(strstr(line, "were recorded"));
+	free(line);
+	bsv_case_fini(&c);
+
+	/* no event can be older than the watcher, but the clocks are read at different times */
+	diagnose_watched(&c, *state, first - 1);
+	assert_int_equal(c.held, first);
+	bsv_case_fini(&c);
+
+	s = stored_new(*state, "b", true);
+	facts = bsa_store_facts(s);
+	fails_to_prepare(s, 1, "camera", 10);
+	FACT(lost, bsa_lost, { .began = 10, .ended = 20, .events = 3, .packets = BSA_NEVER, .trace = 1 });
+	stored_finish(s);
+	diagnose_watched(&c, *state, 60);
+	assert_int_equal(c.held, AT - 20);
+	assert_int_equal(c.recorded, 60);
+	bsv_case_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +222,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(apps_of_one_name_and_two_users_are_kept_apart, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_case_says_that_names_were_not_recorded, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(the_time_without_events_before_the_first_one_is_held, stored_setup,
 		                                stored_teardown),
 	};
 

@@ -225,6 +225,7 @@ static json_t *case_to_json(const struct bsv_case *c)
 	json_object_set_new(ret, "caught_ns", large_number(c->caught));
 	json_object_set_new(ret, "at_ns", large_number(c->at));
 	json_object_set_new(ret, "before_ns", json_integer(c->before));
+	json_object_set_new(ret, "watched_ns", c->watched < 0 ? json_null() : json_integer(c->watched));
 	json_object_set_new(ret, "recorded_ns", c->recorded < 0 ? json_null() : json_integer(c->recorded));
 	json_object_set_new(ret, "held_ns", c->held < 0 ? json_null() : json_integer(c->held));
 	json_object_set_new(ret, "after_ns", json_integer(c->after));
@@ -352,6 +353,7 @@ int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *e
 		                  .at = member_number(json, "at_ns", 0),
 		                  .before = member_number(json, "before_ns", 0),
 		                  .after = member_number(json, "after_ns", 0),
+		                  .watched = member_number(json, "watched_ns", -1),
 		                  .recorded = member_number(json, "recorded_ns", -1),
 		                  .held = member_number(json, "held_ns", -1),
 		                  .unnamed = member_count(json, "unnamed_executions"),

@@ -46,6 +46,7 @@ struct bsv_case {
 	int64_t caught;      /* CLOCK_REALTIME, ns */
 	int64_t at;          /* CLOCK_MONOTONIC: when the first event was heard of */
 	int64_t before, after;
+	int64_t watched;  /* how long before @at the recording had begun, all of which is there; below 0: unknown */
 	int64_t recorded; /* how long before @at the recording begins, whole or not; below 0: unknown */
 	int64_t held;     /* how long before @at the recording begins, as far as it is whole; below 0: unknown */
 	struct bsv_case_fired fired[BSV_CONDITIONS_MOST];

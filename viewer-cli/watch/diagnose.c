@@ -272,7 +272,8 @@ int64_t bsv_diagnose_when(const struct bsv_case *c, struct bsv_input *input, str
 
 /*
  * From the latest beginning of a cpu's buffer on, all is there, except for the names of apps and
- * models, if the events that have them came before.
+ * models, if the events that have them came before. If nothing was written over, all is there since
+ * the watcher began, although the first event may have come later, because nothing happened before.
  */
 static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 {
@@ -281,6 +282,8 @@ static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 	                       (const struct bsv_value[]){ { ":at", d->at, NULL }, { 0 } }, err);
 	int64_t from = d->input.began;
 
+	if (d->c->watched >= 0 && d->at - d->c->watched < from)
+		from = d->at - d->c->watched;
 	d->c->recorded = from <= d->at ? d->at - from : -1;
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);

@@ -70,7 +70,7 @@ static int make_case(struct bsv_case *c, const char *directory)
 {
 	char database[PATH_MAX], known_as[PATH_MAX], page[PATH_MAX];
 	const struct bsa_import_options wanted = { .traces = &directory, .n_traces = 1, .output = database };
-	struct bsa_imported imported;
+	struct bsa_imported imported = { .begun_later = 1 }; /* of a trace that is not imported, it is not known */
 	const size_t n = strlen(directory), half = strlen(BSV_CASE_HALF);
 	bool is_half = n > half && !strcmp(directory + n - half, BSV_CASE_HALF);
 	bsv_scoped_text *final = strndup(directory, is_half ? n - half : n); /* as it is called when it is finished */
@@ -84,6 +84,8 @@ static int make_case(struct bsv_case *c, const char *directory)
 		r = final ? path_in(final, "trace.db", known_as, &err) : bsv_no_memory(&err);
 	if (r >= 0 && access(database, F_OK)) /* a session at a relay daemon has no trace, but a database at once */
 		r = bsv_import_apart(&wanted, &imported, &err);
+	if (imported.begun_later)
+		c->watched = -1;
 	if (r >= 0)
 		r = bsv_diagnose(c, database, &met, &err);
 	if (r >= 0 && !met)

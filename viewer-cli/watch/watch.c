@@ -307,8 +307,11 @@ static void begin_case(struct watching *w, const char *on)
 		                     .before = w->o->before,
 		                     .after = w->o->after,
 		                     .held = -1,
+		                     .watched = -1,
 		                     .recorded = -1,
 		                     .gap = w->gap };
+	if (!w->o->url && w->next.at > w->armed_at)
+		w->next.watched = w->next.at - w->armed_at;
 	w->gap = 0;
 	w->fired_at = bsv_now_signed();
 	w->due = w->fired_at + w->o->after;
