@@ -159,7 +159,7 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 	struct bsv_recording recording = { .directory = NULL };
 	struct bsv_recorded done = { .bytes = 0 };
 	const char *const words[] = { "--quiet", "--socket", d->socket, "--duration", d->duration, SCENARIO, NULL };
-	bsv_scoped_text *as = bsv_text("burstscope record -o %s -- nnburst-load", trace);
+	bsv_scoped_text *as = bsv_text("burstscope record --service %s -o %s -- nnburst-load", d->socket, trace);
 	int r = bsv_recording_plan(&recording, &wanted, err);
 
 	printf("\n%s$ nnburstd --socket %s --app-identity pid --lanes 1 --policy %s --deadline advise &%s\n",
@@ -169,6 +169,8 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 		r = bsv_recording_start(&recording, err);
 	if (r >= 0)
 		r = service_start(d, policy, err);
+	if (r >= 0)
+		bsv_recording_is_of_service(&recording, d->daemon.pid);
 	if (r >= 0)
 		/* printed as the one burstscope command that does the same */
 		r = as ? program_run(d, as, d->load, words, BSV_DONE, true, err) : bsv_no_memory(err);
@@ -381,7 +383,8 @@ const struct bsv_command bsv_demo = {
 		    "  burstscope demo --for 10s -o shown\n",
 	.more = "The demo starts nnburstd and the apps of the scenario demo (nnburst-load(1)), records them, and "
 		"analyses the recording with several commands, each of which it prints. Then it does the same with "
-		"another policy. The recordings are kept; all programs that it started are stopped.\n",
+		"another policy. Other services that run meanwhile are left out of the recordings. The recordings "
+		"are kept; all programs that it started are stopped.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

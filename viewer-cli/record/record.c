@@ -269,6 +269,12 @@ static void keep_settings(const struct bsv_recording *r)
 	bsv_recording_note(r, r->directory);
 }
 
+void bsv_recording_is_of_service(struct bsv_recording *r, pid_t pid)
+{
+	r->options.scope.service = (uint32_t)pid;
+	keep_settings(r);
+}
+
 static int check_disk(struct bsv_recording *r, struct bsa_err *err)
 {
 	uint64_t held = bsv_buffers_size(r->session.buffers) * r->machine.cpus;

@@ -53,6 +53,12 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 /* Record from now on, as planned. Signals are best held, see workload.h. BSA_E_USAGE: the directory; BSA_E_ENV. */
 int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err);
 
+/*
+ * The recording is about service @pid, which was started after the recording. LTTng records other services, too, but
+ * the import leaves them out.
+ */
+void bsv_recording_is_of_service(struct bsv_recording *r, pid_t pid);
+
 /* Write into @directory how it is recorded, for an import of a part of it from there: a snapshot. */
 void bsv_recording_note(const struct bsv_recording *r, const char *directory);
 
