@@ -167,8 +167,9 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 	bsv_answer_note(
 		report->answer,
 		"Ratio, of lane time: received by entitled; max lag: at most so much lane time was the app entitled "
-		"to and did not get since it was last idle. Without --bound the verdict judges got and the response "
-		"times or deadlines, not the ratio.");
+		"to and did not get since it was last idle; a hand-over counts when it is over, among the apps that "
+		"have work then. Without --bound the verdict judges got and the response times or deadlines, not the "
+		"ratio.");
 	bsv_answer_note(report->answer,
 	                "Min ratio, median ratio: of windows, Jain's index: 1 if all apps got the same part of their "
 	                "fair share, and 1/n if one of n apps got everything; see also --part windows");
