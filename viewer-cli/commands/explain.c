@@ -378,7 +378,8 @@ const struct bsv_command bsv_explain = {
 		    "  burstscope explain worst -v                 # with both ledgers\n",
 	.more = "EXEC is an execution.id; STREAM/SEQ, as in the trace; worst, the most late miss; or slowest, the "
 		"longest from end to end. worst and slowest choose among the executions that --where, --from and "
-		"--to pick.\n"
+		"--to pick. Where there is no such execution, or worst and no deadline was missed, the exit status is "
+		"2.\n"
 		"\n"
 		"The late ledger shows how much each cause contributed to the lateness; its rows add up to the "
 		"lateness. Typical times are medians over warm executions of the same model and path that found a "

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "base/scoped.h"
 #include "render/explained_own.h"
 
@@ -83,18 +84,17 @@ static void add_typical(const struct bsv_drawing *d)
 	else if (x->typical_estimated == 1)
 		snprintf(text, sizeof(text),
 		         "* no whole run of this model and path was recorded: typical is the run that the service "
-		         "estimated, and 0 for all else");
+		         "estimated, and 0 for the other phases");
 	else if (is_run_alone(x) && !x->typical_n)
 		snprintf(text, sizeof(text),
-		         "* none like it was warm and found a free lane: typical is the median run on a lane of all "
-		         "%" PRId64 ", and 0 for all else",
+		         "* no warm execution of this model and path found a free lane: typical is, for the run, the "
+		         "median of all %" PRId64 " that ran, and 0 for the other phases",
 		         x->typical_runs);
 	else if (is_run_alone(x))
 		snprintf(text, sizeof(text),
-		         "* only %" PRId64
-		         " like it found a free lane, warm: typical is the median run on a lane of all "
-		         "%" PRId64 ", and 0 for all else",
-		         x->typical_n, x->typical_runs);
+		         "* only %" PRId64 " warm %s of this model and path found a free lane: typical is, for the "
+		         "run, the median of all %" PRId64 " that ran, and 0 for the other phases",
+		         x->typical_n, bsv_plural((uint64_t)x->typical_n, "execution", "executions"), x->typical_runs);
 	else
 		snprintf(text, sizeof(text),
 		         "typical: the median of %" PRId64 " of this model and path, warm and with a free lane",

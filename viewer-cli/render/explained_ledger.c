@@ -151,8 +151,8 @@ static void draw_saved(const struct bsv_drawing *d)
 		                    unrecorded ? "cannot tell, because not all of it was recorded"
 		                    : short_of_time && !other_may_save
 		                            ? "only more time, because at best it takes longer than it had"
-		                    : unknown ? "cannot tell: the recording does not say enough for a replay without "
-		                                "each of them"
+		                    : unknown ? "cannot tell: for some of these causes, the recording lacks what a "
+		                                "replay without them needs"
 		                              : "no single cause would have");
 		return;
 	}
