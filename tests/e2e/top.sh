@@ -32,7 +32,7 @@ if ((EUID == 0)) && command -v setpriv >/dev/null; then
 	stop_service
 fi
 "$burstscope" top --once >out 2>err || wrong "top without a service ends with $?: $(<err)"
-grep -q '^no service has been heard: is nnburstd running?' out || wrong "top without a service: $(<out)"
+grep -q '^no service has emitted an event: it is idle, or not running' out || wrong "top without a service: $(<out)"
 
 # ---- a reader that closes the output ends top as it ends the other commands; top removes its session ----
 status=0

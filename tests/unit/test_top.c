@@ -139,7 +139,7 @@ static void figures_are_those_of_the_window(void **state)
 	const struct bsv_view v = view();
 
 	(void)state;
-	shows(&v, "220/s; lanes 0.80 of 2, 0.20 waiting; lag 15.0 ms; no event lost\n");
+	shows(&v, "220/s; lanes 0.80 of 2, 0.20 waiting; age 15.0 ms; no event lost\n");
 	shows(&v, "10 of 1101 missed in 5 s: crowded_out 7, queued_behind 2, 1 not explained yet\n");
 	shows(&v, "camera    face         100 1.25 ms 9.96 ms  150% 0.80 0.20    10    0  ▁▂▄▄▅▆▇█▇");
 	shows(&v, "batch     net          120 1.00 ms 1.00 ms   50%    0    0     0    0 ██");
@@ -154,7 +154,7 @@ static void unknown_figures_are_shown_as_unknown(void **state)
 	(void)state;
 	v.figures = &none;
 	shows(&v, "its own session, compact; lanes unknown\n");
-	shows(&v, "-/s; lanes - of -, - waiting; lag -; no loss seen yet\n");
+	shows(&v, "-/s; lanes - of -, - waiting; age -; no loss seen yet\n");
 	shows(&v, "misses unknown: no event has arrived yet\n");
 	shows(&v, "(no execution of the last seconds has been seen)\n");
 	v.unheard = "no service has been heard";
@@ -172,7 +172,7 @@ static void misses_that_are_held_back_are_not_denied(void **state)
 	some.n_rows = 0;
 	v.figures = &some;
 	v.held_back = true;
-	shows(&v, "-/s; lanes - of 2, - waiting; lag -; no loss seen yet\n"
+	shows(&v, "-/s; lanes - of 2, - waiting; age -; no loss seen yet\n"
 	          "misses in the last 5 s unknown: LTTng holds back events (no switch timer)\n");
 	shows(&v, "(no execution of the last seconds has been seen)\n");
 	some.n_rows = 1;
@@ -181,7 +181,7 @@ static void misses_that_are_held_back_are_not_denied(void **state)
 	v.held_back = false;
 	shows(&v, "no deadline missed in the last 5 s\n");
 	some.n_rows = 0;
-	shows(&v, "0/s; lanes 0.00 of 2, 0.00 waiting; lag 15.0 ms; no event lost\n"
+	shows(&v, "0/s; lanes 0.00 of 2, 0.00 waiting; age 15.0 ms; no event lost\n"
 	          "no deadline missed in the last 5 s\n");
 	shows(&v, "(nothing was executed in the last seconds)\n");
 }

@@ -524,7 +524,7 @@ static const char *unheard_text(const struct top *t)
 	if (t->o->session)
 		return "no service has been heard; without a switch timer LTTng writes full buffers";
 	return geteuid() ? "no service of this user has been heard; only root can record other users'"
-	                 : "no service has been heard: is nnburstd running?";
+	                 : "no service has emitted an event: it is idle, or not running";
 }
 
 static struct bsv_view view_of(const struct top *t)

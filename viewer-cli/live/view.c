@@ -348,8 +348,8 @@ static void make_first(const struct bsv_view *v, const struct bsa_live_row *all,
 		fputs("; PAUSED", to);
 }
 
-/* By clocks of two hosts that do not agree the time of a figure may be to come: then the lag is unknown. */
-static uint64_t lag_of(const struct bsv_view *v)
+/* By clocks of two hosts that do not agree the time of a figure may be to come: then the age is unknown. */
+static uint64_t age_of(const struct bsv_view *v)
 {
 	const struct bsa_live_state *s = &v->figures->state;
 
@@ -368,7 +368,7 @@ static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all
 {
 	const struct bsa_live_state *s = &v->figures->state;
 	bool unknown = nothing_known(v, all);
-	char each[CELL] = "-", held[CELL] = "-", waiting[CELL] = "-", lanes[CELL] = "-", lag[CELL];
+	char each[CELL] = "-", held[CELL] = "-", waiting[CELL] = "-", lanes[CELL] = "-", age[CELL];
 
 	if (!unknown) {
 		number_text(each, rate_of(v, all->executions));
@@ -377,8 +377,8 @@ static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all
 	}
 	if (s->lanes)
 		snprintf(lanes, sizeof(lanes), "%u", s->lanes);
-	duration_text(lag, lag_of(v));
-	fprintf(to, "%s/s; lanes %s of %s, %s waiting; lag %s; ", each, held, lanes, waiting, lag);
+	duration_text(age, age_of(v));
+	fprintf(to, "%s/s; lanes %s of %s, %s waiting; age %s; ", each, held, lanes, waiting, age);
 	if (s->lost_events || s->lost_packets)
 		fprintf(to, "LOST %" PRIu64 " events, %" PRIu64 " packets", s->lost_events, s->lost_packets);
 	else
@@ -484,7 +484,7 @@ static const char *const help[] = {
 	"MISS     missed deadlines; the line above has their causes",
 	"SLOT     slots that the service did not know",
 	"TREND    executions, by half seconds",
-	"lag      age of the newest complete figures",
+	"age      how old the newest complete figures are",
 	"man burstscope-top says more.",
 };
 
@@ -674,7 +674,7 @@ void bsv_view_json(const struct bsv_view *v, bool final, FILE *to)
 	fputc(',', to);
 	json_digits("at_ns", v->now, to);
 	json_digits("until_ns", s->until && !v->held_back ? s->until : BSA_LIVE_UNKNOWN, to);
-	json_number("lag_ns", lag_of(v), to);
+	json_number("lag_ns", age_of(v), to);
 	json_number("counted_p50_ns", s->counted_p50_ns, to);
 	json_number("counted_p99_ns", s->counted_p99_ns, to);
 	json_number("window_ns", s->window_ns, to);
