@@ -730,30 +730,35 @@ static void a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only(void
 	} rows[] = {
 		{ "all of it", "hog", MS(200), 0, 0, "; the lane was held mostly by hog", 0, 0 },
 		{ "just more than half", "hog", MS(100) + 1, MS(90), 0, "; the lane was held mostly by hog", 0, 0 },
-		{ "half", "hog", MS(100), MS(10), MS(9), "; hog held the lane longest, 50 % of that time", 0, 0 },
-		{ "idle as long", "hog", MS(100), MS(100), 0, "; the lane was empty for 50 % of that time", 0, 0 },
-		{ "nearly none", "imp", MS(4), MS(196), 0, "; the lane was empty for 98 % of that time", 0, 0 },
-		{ "no holder", NULL, 0, MS(196), MS(4), "; the lane was empty for 98 % of that time", 0, 0 },
-		{ "one of many", "hog", MS(60), MS(50), MS(40), "; hog held the lane longest, 30 % of that time", 0,
+		{ "half", "hog", MS(100), MS(10), MS(9), "; hog held the lane longest, 50 % of the longest wait", 0,
 		  0 },
-		{ "unknown", "cam", MS(9), MS(20), MS(170), "; it is unknown who held the lane for 85 % of that time",
+		{ "idle as long", "hog", MS(100), MS(100), 0, "; the lane was empty for 50 % of the longest wait", 0,
+		  0 },
+		{ "nearly none", "imp", MS(4), MS(196), 0, "; the lane was empty for 98 % of the longest wait", 0, 0 },
+		{ "no holder", NULL, 0, MS(196), MS(4), "; the lane was empty for 98 % of the longest wait", 0, 0 },
+		{ "one of many", "hog", MS(60), MS(50), MS(40), "; hog held the lane longest, 30 % of the longest wait",
 		  0, 0 },
+		{ "unknown", "cam", MS(9), MS(20), MS(170),
+		  "; it is unknown who held the lane for 85 % of the longest wait", 0, 0 },
 		{ "nothing to say", NULL, 0, 0, 0, "", 0, 0 },
 		{ "the service is silent for most of it", "hog", MS(200), 0, 0,
-		  "; no event of the service was recorded for 75 % of that time", MS(150), 0 },
+		  "; no event of the service was recorded for 75 % of the longest wait", MS(150), 0 },
 		{ "it is silent for half of it", "hog", MS(200), 0, 0,
-		  "; hog held the lane longest, 50 % of that time; no event of the service was recorded for 50 % of "
-		  "that time",
+		  "; hog held the lane longest, 50 % of the longest wait; no event of the service was recorded for 50 "
+		  "% of "
+		  "the longest wait",
 		  MS(100), 0 },
 		{ "hog may have held the lane for most of the rest", "hog", MS(200), 0, 0,
-		  "; the lane was held mostly by hog; no event of the service was recorded for 40 % of that time",
+		  "; the lane was held mostly by hog; no event of the service was recorded for 40 % of the longest "
+		  "wait",
 		  MS(80), 0 },
 		{ "the lane was empty while the service was silent", "hog", MS(120), MS(80), 0,
-		  "; the lane was held mostly by hog; no event of the service was recorded for 40 % of that time",
+		  "; the lane was held mostly by hog; no event of the service was recorded for 40 % of the longest "
+		  "wait",
 		  MS(80), MS(80) },
 		{ "it was empty before, too", "hog", MS(40), MS(160), 0,
-		  "; the lane was empty for 50 % of that time; no event of the service was recorded for 40 % of "
-		  "that time",
+		  "; the lane was empty for 50 % of the longest wait; no event of the service was recorded for 40 % of "
+		  "the longest wait",
 		  MS(80), MS(60) },
 	};
 

@@ -39,13 +39,13 @@ expect()
 }
 
 expect held 2500ms 500ms 'the lane was held mostly by hog'
-expect idle 500ms 2500ms 'the lane was empty for 83 % of that time'
-expect unknown 500ms 2400ms 'it is unknown who held the lane for 83 % of that time' '+100ms loss ended=3s events=5 cpu=1'
+expect idle 500ms 2500ms 'the lane was empty for 83 % of the longest wait'
+expect unknown 500ms 2400ms 'it is unknown who held the lane for 83 % of the longest wait' '+100ms loss ended=3s events=5 cpu=1'
 expect ran 2500ms 500ms 'the lane was held mostly by hog$' '' cpu_ns=2400000000
-expect waited 2500ms 500ms 'but the run had no cpu for 83 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,2400000000,0' cpu_ns=1000000
-expect slept 2500ms 500ms 'but the run had no cpu for 83 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,1000000,0' cpu_ns=1000000
+expect waited 2500ms 500ms 'but the run had no cpu for 83 % of the longest wait' '+1 exec_delay exec=0x100002:1 delays=0,2400000000,0' cpu_ns=1000000
+expect slept 2500ms 500ms 'but the run had no cpu for 83 % of the longest wait' '+1 exec_delay exec=0x100002:1 delays=0,1000000,0' cpu_ns=1000000
 
-expect computed 2500ms 500ms 'but the run had no cpu for 53 % of that time' '+1 exec_delay exec=0x100002:1 delays=0,1600000000,0' cpu_ns=900000000
+expect computed 2500ms 500ms 'but the run had no cpu for 53 % of the longest wait' '+1 exec_delay exec=0x100002:1 delays=0,1600000000,0' cpu_ns=900000000
 
 # finds NAME WORDS DOER: the finding of starvation in that recording.
 finds()
@@ -106,12 +106,12 @@ EOF
 "$trace_from_text" stopped <stopped.text
 "$burstscope" import -q -o stopped.db stopped || (($? == 3))
 finds stopped 'camera'"'"'s net waited for a lane up to 2.000 s, too long in 1 wait, without 1.000 s in which the service was stopped, or hung, or had no cpu; hog held the lane 70 % of that time"' '"hog"'
-"$burstscope" starvation --threshold 1s stopped.db | grep -q '^verdict: FAIL: .*; hog held the lane longest, 47 % of that time; no event of the service was recorded for 33 % of that time' ||
+"$burstscope" starvation --threshold 1s stopped.db | grep -q '^verdict: FAIL: .*; hog held the lane longest, 47 % of the longest wait; no event of the service was recorded for 33 % of the longest wait' ||
 	{ echo 'unheld.sh: stopped: the verdict does not leave the stop out'; "$burstscope" starvation --threshold 1s stopped.db | grep '^verdict' || true; failures=$((failures + 1)); }
 # Without that run the lane is empty in the stop, and hog ran all the time that it had the lane.
 grep -v 'exec=0x100002:2' stopped.text | "$trace_from_text" empty
 "$burstscope" import -q -o empty.db empty || (($? == 3))
-"$burstscope" starvation --threshold 1s empty.db | grep -q '^verdict: FAIL: .*; hog held the lane longest, 47 % of that time; no event of the service was recorded for 33 % of that time' ||
+"$burstscope" starvation --threshold 1s empty.db | grep -q '^verdict: FAIL: .*; hog held the lane longest, 47 % of the longest wait; no event of the service was recorded for 33 % of the longest wait' ||
 	{ echo 'unheld.sh: empty: the stop is taken off the time of hog'; "$burstscope" starvation --threshold 1s empty.db | grep '^verdict' || true; failures=$((failures + 1)); }
 # Hog's run usually takes 1 ms, had the lane for 2.5 s, and its cpu time was not read: a stop may be why.
 "$trace_from_text" unread <<-EOF

@@ -47,15 +47,18 @@ char *bsv_finding_when(const struct bsv_finding *of)
 {
 	const char *unit = of->last_at >= 1000000000 ? "s" : "ms";
 	double each = of->last_at >= 1000000000 ? 1e9 : 1e6;
-	char first[BSV_DURATION_TEXT];
+	char first[BSV_DURATION_TEXT], from[32], to[32];
 
 	if (of->first_at == BSV_WHEN_UNKNOWN)
 		return strdup("");
 	bsv_duration(first, of->first_at);
 	if (of->last_at == BSV_WHEN_UNKNOWN || of->first_at == of->last_at)
 		return bsv_text("at %s of the recording", first);
-	return bsv_text("from %.3f to %.3f %s of the recording", (double)of->first_at / each,
-	                (double)of->last_at / each, unit);
+	snprintf(from, sizeof(from), "%.3f", (double)of->first_at / each);
+	snprintf(to, sizeof(to), "%.3f", (double)of->last_at / each);
+	if (!strcmp(from, to))
+		return bsv_text("at %s %s of the recording", from, unit);
+	return bsv_text("from %s to %s %s of the recording", from, to, unit);
 }
 
 const char *bsv_certainty_name(enum bsv_certainty certainty)

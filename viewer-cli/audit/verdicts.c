@@ -252,27 +252,27 @@ static const char *held_text(char to[HELD_TEXT], const struct bsv_starvation_fac
 
 	*to = 0;
 	if (2 * f->silent_ns > f->max_gap_ns)
-		snprintf(to, HELD_TEXT, "; no event of the service was recorded for %.0f %% of that time",
+		snprintf(to, HELD_TEXT, "; no event of the service was recorded for %.0f %% of the longest wait",
 		         percent * (double)f->silent_ns);
 	else if (2 * unrun > f->max_gap_ns)
 		snprintf(to, HELD_TEXT,
-		         "; the lane was held mostly by %.*s, but the run had no cpu for %.0f %% of that time",
+		         "; the lane was held mostly by %.*s, but the run had no cpu for %.0f %% of the longest wait",
 		         f->holder ? bsv_cut(f->holder, NAME_MOST) : NAME_MOST, f->holder ? f->holder : "an app",
 		         percent * (double)unrun);
 	else if (f->holder && 2 * held > f->max_gap_ns)
 		snprintf(to, HELD_TEXT, "; the lane was held mostly by %.*s", bsv_cut(f->holder, NAME_MOST), f->holder);
 	else if (f->unknown_ns > idle && f->unknown_ns >= held)
-		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of that time",
+		snprintf(to, HELD_TEXT, "; it is unknown who held the lane for %.0f %% of the longest wait",
 		         percent * (double)f->unknown_ns);
 	else if (idle > 0 && idle >= held)
-		snprintf(to, HELD_TEXT, "; the lane was empty for %.0f %% of that time", percent * (double)idle);
+		snprintf(to, HELD_TEXT, "; the lane was empty for %.0f %% of the longest wait", percent * (double)idle);
 	else if (f->holder)
-		snprintf(to, HELD_TEXT, "; %.*s held the lane longest, %.0f %% of that time",
+		snprintf(to, HELD_TEXT, "; %.*s held the lane longest, %.0f %% of the longest wait",
 		         bsv_cut(f->holder, NAME_MOST), f->holder, percent * (double)held);
 	length = strlen(to);
 	if (f->silent_ns > 0 && 2 * f->silent_ns <= f->max_gap_ns)
 		snprintf(to + length, HELD_TEXT - length,
-		         "; no event of the service was recorded for %.0f %% of that time",
+		         "; no event of the service was recorded for %.0f %% of the longest wait",
 		         percent * (double)f->silent_ns);
 	return to;
 }
