@@ -46,7 +46,7 @@ trace camera camera
 trace unfair unfair
 
 # A trace is imported once, into a database beside it.
-asked 178 'camera is a trace: importing it into '"$tmp/there/camera.db" camera
+asked 178 'importing camera into '"$tmp/there/camera.db" camera
 [[ -f camera.db ]] || wrong 'no database beside the trace'
 grep -q '178 executions' "$tmp/said" || wrong "it does not say what came of it: $(<"$tmp/said")"
 made=$(inode camera.db)
@@ -65,7 +65,7 @@ asked 178 '' cases/20261123-030600-042
 
 # The database is made again when the trace has changed since.
 newer camera
-asked 178 'importing it into' camera
+asked 178 'importing camera into' camera
 [[ $(inode camera.db) != "$made" ]] || wrong 'not made again, though the trace is newer'
 older camera
 
@@ -73,12 +73,12 @@ older camera
 
 # A database of another build may have any contents: it stays.
 printf '\x00\x00\x00\x00' | dd of=camera.db bs=1 seek=60 conv=notrunc status=none
-asked 178 "importing it into $tmp/cache/burstscope/camera-" camera
+asked 178 "importing camera into $tmp/cache/burstscope/camera-" camera
 asked 178 '' camera
 
 # Another program's file of that name stays; the database is made in the cache.
 echo 'my notes' >unfair.db
-asked 20 "importing it into $tmp/cache/burstscope/unfair-" unfair
+asked 20 "importing unfair into $tmp/cache/burstscope/unfair-" unfair
 [[ $(<unfair.db) == 'my notes' ]] || wrong 'a file that is not ours was replaced'
 asked 20 '' unfair
 # A database of ours with other traces stays, too.
@@ -104,7 +104,7 @@ find burstscope-cases -exec touch -d '2038-01-01' {} +
 asked 178 'reading camera, the newest recording here'
 touch -d '2037-06-01' camera.db
 asked 178 'reading camera.db, the newest recording here'
-unsaid 'importing it into'
+unsaid ', once'
 asked 178 '' -q
 newer unfair
 touch -d '2037-12-01' unfair/metadata
@@ -128,7 +128,7 @@ if [[ ${as:-} ]]; then
 	printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${as[*]}" "$run" >"$tmp/as"
 	chmod 755 "$tmp/as"
 	burstscope=$tmp/as
-	asked 178 "importing it into $tmp/cache/burstscope/camera-" camera
+	asked 178 "importing camera into $tmp/cache/burstscope/camera-" camera
 	asked 178 '' camera
 	[[ ! -e camera.db ]] || wrong 'made where nothing may be made'
 	status=0

@@ -272,9 +272,9 @@ static void what_is_too_much_is_refused(void **ctx)
 	assert_int_equal(bsv_slo_read(&slo, "/nowhere/rules", &err), BSA_E_INPUT);
 	assert_string_equal(err.text, "/nowhere/rules: No such file or directory");
 	assert_int_equal(bsv_slo_read(&slo, "/", &err), BSA_E_INPUT);
-	assert_string_equal(err.text, "/: it is not a regular file");
+	assert_string_equal(err.text, "/: it is not a regular file; write the rules to a file");
 	assert_int_equal(bsv_slo_read(&slo, "/dev/zero", &err), BSA_E_INPUT);
-	assert_string_equal(err.text, "/dev/zero: it is not a regular file");
+	assert_string_equal(err.text, "/dev/zero: it is not a regular file; write the rules to a file");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", large);
 	assert_int_equal(ftruncate(large, (1 << 20) + 1), 0);
 	assert_int_equal(bsv_slo_read(&slo, path, &err), BSA_E_INPUT);
@@ -284,7 +284,7 @@ static void what_is_too_much_is_refused(void **ctx)
 	assert_int_equal(pipe(ends), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
 	assert_int_equal(bsv_slo_read(&slo, path, &err), BSA_E_INPUT);
-	assert_non_null(strstr(err.text, ": it is not a regular file"));
+	assert_non_null(strstr(err.text, ": it is not a regular file; write the rules to a file"));
 	close(ends[0]);
 	close(ends[1]);
 }

@@ -115,7 +115,8 @@ static int trace_database(const char *trace, char ret[PATH_MAX], const struct bs
 	int r;
 
 	if (!changed && errno == EACCES)
-		return bsa_fail(err, BSA_E_INPUT, "cannot read %s: %s", trace, strerror(errno));
+		return bsa_fail(err, BSA_E_INPUT, "cannot read %s%s: %s",
+		                access(trace, R_OK | X_OK) ? "" : "a directory below ", trace, strerror(EACCES));
 	if (!changed && errno == ENODATA)
 		return bsa_fail(err, BSA_E_INPUT,
 		                "%s: the streams of a trace are here, but not its file 'metadata', without which they "
@@ -137,7 +138,7 @@ static int trace_database(const char *trace, char ret[PATH_MAX], const struct bs
 		return 0;
 	}
 	if (!call->common.quiet)
-		print_notice(bsv_text("%s is a trace: importing it into %s, once", trace, ret));
+		print_notice(bsv_text("importing %s into %s, once", trace, ret));
 	r = bsv_importing(&options, call, err);
 	if (r >= 0)
 		name_as_given(trace, ret);

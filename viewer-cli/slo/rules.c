@@ -566,7 +566,8 @@ int bsv_slo_read(struct bsv_slo *ret, const char *path, struct bsa_err *err)
 	*ret = (struct bsv_slo){ NULL, 0 };
 	if (fd < 0)
 		return bsa_fail(err, BSA_E_INPUT, "%s: %s", path,
-		                error == EINVAL ? "it is not a regular file" : strerror(error));
+		                error == EINVAL ? "it is not a regular file; write the rules to a file"
+		                                : strerror(error));
 	if (!f)
 		close(fd);
 	if (!f || !text)
