@@ -668,7 +668,7 @@ const struct bsv_command bsv_diff = {
 	.operands = "A B | A... -- B...",
 	.says = "compare recordings: what changed, and is that noise?",
 	.examples = "  burstscope diff before.db after.db\n"
-		    "  burstscope diff --verdict a1.db a2.db a3.db -- b1.db b2.db b3.db || echo worse\n"
+		    "  burstscope diff --verdict a1.db a2.db a3.db -- b1.db b2.db b3.db; [ $? -ne 1 ] || echo worse\n"
 		    "  burstscope diff --where \"app = 'camera'\" --part phases before.db after.db\n",
 	.more = "Compares latency (p10, p50, p99) by app, model, path, and cold or warm; and misses and answers by "
 		"app, model and path. With --verdict the command fails if any of these is worse, and cannot tell "
