@@ -185,6 +185,7 @@ while IFS='|' read -r status words arguments; do
 	fails "$status" "$words" "${arguments[@]}"
 done <<'END'
 2|no command 'sumary'; did you mean 'summary'?|sumary
+2|no command 'nope'; see burstscope --help|help nope
 2|no command 'preempt'; did you mean 'preemptions'?|preempt
 2|no command 'frobnicate'; see burstscope --help|frobnicate
 2|did you mean 'burstscope summary good.db'?|good.db

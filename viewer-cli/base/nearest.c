@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LONGEST = 32, SHORTEST = 3, FAR = 4 }; /* FAR: of long words; in short words half of the letters must be right */
+/* FAR: of long words. Of short words half of the letters must be right, the first among them if no more are. */
+enum { LONGEST = 32, SHORTEST = 3, FAR = 4 };
 
 static unsigned smaller_of(unsigned a, unsigned b)
 {
@@ -40,7 +41,7 @@ const char *bsv_nearest(const char *word, const char *const *words, size_t n, si
 		bool is_beginning = length >= SHORTEST && !strncmp(each, word, length); /* all that the user typed */
 		unsigned d = is_beginning ? 1 : word_distance(word, each);
 
-		if (d < at) {
+		if (d < at && (2 * d < length || *each == *word)) {
 			at = d;
 			nearest = each;
 		}
