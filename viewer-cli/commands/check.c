@@ -135,18 +135,22 @@ static struct bsv_rows *word_rows(const struct work *w)
 		const struct bsv_slo_result *r = &w->results[i];
 		const char *unit = result_unit(r), *noun = "";
 		bool is_known = r->figure == r->figure;
+		bool is_slower_percent = w->slo.rules[i].kind == BSV_SLO_FAIRNESS && !w->slo.rules[i].bounded;
 
 		/* "4.2 ms", "3 %", "12" */
 		if (unit && !strcmp(unit, "ns"))
 			bsv_duration(text, bsv_whole(r->figure));
 		else
-			snprintf(text, sizeof(text), unit ? "%.4g %s" : "%.15g", r->figure, unit);
+			snprintf(text, sizeof(text), unit ? "%.4g %s" : "%.15g",
+			         is_slower_percent ? fabs(r->figure) : r->figure, unit);
 
 		/* subject of the figure, where neither its unit nor the rule has it */
 		if (w->slo.rules[i].kind == BSV_SLO_STARVATION)
 			noun = r->figure == 1 ? " wait" : " waits";
 		else if (w->slo.rules[i].kind == BSV_SLO_STREAK)
 			noun = r->figure == 1 ? " miss" : " misses";
+		else if (is_slower_percent)
+			noun = r->figure < 0 ? " quicker" : " slower";
 		snprintf(measured, sizeof(measured), "%s%s", text, noun);
 		bsv_rows_text(rows, bsv_slo_result_word(r));
 		bsv_rows_text(rows, w->slo.rules[i].text);
