@@ -39,7 +39,8 @@ int nnb__offer_new(int ret[2])
 	int offer = line_socket(), own = line_socket(), r = 0;
 
 	/* a name that the kernel chooses, which is nowhere in the file system */
-	nnb__socket_take_files(offer, false);
+	if (offer >= 0 && own >= 0) /* otherwise errno is theirs */
+		nnb__socket_take_files(offer, false);
 	if (offer < 0 || own < 0 || bind(offer, (struct sockaddr *)&at, sizeof(sa_family_t)) ||
 	    listen(offer, WAITING) || getsockname(offer, (struct sockaddr *)&at, &size) ||
 	    connect(own, (struct sockaddr *)&at, size))

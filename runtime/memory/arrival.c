@@ -134,7 +134,7 @@ void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, stru
 	}
 	ret->lost = m.msg_flags & MSG_CTRUNC;
 	for (struct cmsghdr *c = m.msg_controllen ? CMSG_FIRSTHDR(&m) : NULL; c; c = CMSG_NXTHDR(&m, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) { /* credentials may come before it */
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 			n = (uint32_t)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 			memcpy(fds, CMSG_DATA(c), n * sizeof(int));
 		}

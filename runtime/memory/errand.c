@@ -594,15 +594,20 @@ static bool worker_has_ended(const struct worker *w)
  */
 static void worker_leave(struct worker *w)
 {
+	char byte;
+
 	assert(nnb__is_locked(&lock));
 	w->state = LEFT;
 	if (w->kind != PORTERS && w->process >= 0)
 		syscall(SYS_pidfd_send_signal, w->process, SIGKILL, NULL, 0);
 	/*
 	 * One that has not begun yet ends after this errand. An answer of a porter would stay in the queue with its
-	 * files, so it cannot come any more; then the porter ends, too.
+	 * files, so it cannot come any more; then the porter ends, too. One that has just sent its second answer, which
+	 * has no files, waits for the end of its socket.
 	 */
 	shutdown(w->sock, w->kind == PORTERS ? SHUT_RD : SHUT_WR);
+	if (w->kind == PORTERS && recv(w->sock, &byte, 1, MSG_DONTWAIT) > 0)
+		worker_end(w);
 }
 
 /*
@@ -1120,7 +1125,8 @@ static struct answer errand_end(struct worker *w, uint32_t call, struct spoils *
 	w->is_stuck = call == TRY && (r == -ETIMEDOUT || r == -ECANCELED) && worker_is_stuck(w);
 	if (w->is_stuck)
 		a.blocked_ns = nnb__now() - w->began;
-	worker_give(w, r, a.refused);
+	/* who has answered late has nothing to send that would fail, and would wait for an errand: its socket ends */
+	worker_give(w, answers && r && !a.refused ? -EIO : r, a.refused);
 	return a;
 }
 

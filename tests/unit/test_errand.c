@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -1173,6 +1174,61 @@ static void a_porter_answers_late(void **state)
 	await_workers(0);
 }
 
+static pid_t stopped;
+
+/* The caller does not want the answer any more, when it has come. */
+static bool goes_on_until_it_answers(void)
+{
+	kill(stopped, SIGCONT);
+	for (uint64_t end = nnb__now() + PATIENCE_MS * MS; process_state(stopped, NULL) != 'S'; usleep(1000))
+		assert_true(nnb__now() < end);
+	return false;
+}
+
+/* An answer that comes between the end of the wait and that of the socket is taken, and its porter ends. */
+static void a_porter_answers_in_the_last_moment(void **state)
+{
+	const struct nnb__errand_wait wait = { .limit_ns = 20000 * MS, .goes_on = goes_on_until_it_answers };
+	struct nnb__errands *e = nnb__errands_of(1);
+	const int file = file_new();
+	pid_t found[WORKERS_FOUND];
+	int ends[2], got;
+	char byte;
+	struct nnb__delivery d = { .parts = { { &byte, 1 } }, .fds = &got, .n_fds = 1 };
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	assert_int_equal(workers(found), 1);
+	stopped = found[0];
+	kill(stopped, SIGSTOP);
+	while (process_state(stopped, NULL) != 'T')
+		usleep(1000);
+	files_send(ends[0], &file, 1);
+	assert_int_equal(nnb__errand_receive(e, ends[1], &wait, &d), 1);
+	assert_int_equal(d.n_fds, 1);
+	close(got);
+	close(file);
+	close(ends[0]);
+	close(ends[1]);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
+/* Without free descriptors there is no offer, for that reason. */
+static void an_offer_without_descriptors(void **state)
+{
+	struct rlimit is, none;
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &is), 0);
+	none = (struct rlimit){ 0, is.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(nnb__offer_new(pair), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &is), 0);
+}
+
 /* What another process sends to a connection of an offer that is not accepted yet brings no file. */
 static void strangers_connect_to_an_offer(void **state)
 {
@@ -1340,7 +1396,9 @@ int main(void)
 		cmocka_unit_test(a_message_is_larger_than_the_room),
 		cmocka_unit_test(no_one_connects_to_an_offer),
 		cmocka_unit_test(a_porter_answers_late),
+		cmocka_unit_test(a_porter_answers_in_the_last_moment),
 		cmocka_unit_test(strangers_connect_to_an_offer),
+		cmocka_unit_test(an_offer_without_descriptors),
 		cmocka_unit_test(a_porter_empties_a_socket),
 		cmocka_unit_test(porters_end_with_their_app),
 		cmocka_unit_test(porters_that_do_not_end_count),
