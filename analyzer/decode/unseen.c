@@ -170,26 +170,17 @@ static bool is_no_part(const struct bsa_input *of)
 	return !of->files.unindexed && !bsa_is_of_rotation(of->info.path);
 }
 
-/* Whether any stream of the trace begins with its packet 0. */
-static bool has_a_head(const struct recording *r, size_t input)
+/* The streams of the trace; *ret_headless: those that do not begin with their packet 0. */
+static size_t streams_of(const struct recording *r, size_t input, size_t *ret_headless)
 {
-	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
-		if (s->input == input && !s->stretches[0].number)
-			return true;
-	return false;
-}
+	size_t n = 0;
 
-/* Whether the trace has streams, and all of them begin with their packet 0. */
-static bool has_all_heads(const struct recording *r, size_t input)
-{
-	bool any = false;
-
+	*ret_headless = 0;
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++) {
-		if (s->input == input && s->stretches[0].number)
-			return false;
-		any |= s->input == input;
+		n += s->input == input;
+		*ret_headless += s->input == input && s->stretches[0].number;
 	}
-	return any;
+	return n;
 }
 
 /*
@@ -202,7 +193,8 @@ static void find_heads(struct recording *r, const struct covered *trace)
 {
 	const struct bsa_input *of = &r->inputs->list[trace->input];
 	uint64_t began = trace->began;
-	bool any = has_a_head(r, trace->input), known = any && is_no_ring(of);
+	size_t headless;
+	bool any = streams_of(r, trace->input, &headless) > headless, known = any && is_no_ring(of);
 
 	if (!any && (of->until || is_no_part(of)) && is_no_ring(of) && began)
 		add_unseen(r, trace->input, began - 1, began,
@@ -436,10 +428,11 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 		qsort(s->stretches, s->n, sizeof(*s->stretches), by_packet);
 	for (size_t i = first; i < inputs->n && !r.no_memory; i++) {
 		struct covered trace;
+		size_t headless;
 
 		if (!trace_bounds(&r, i, &trace))
 			continue;
-		inputs->list[i].from_start = has_all_heads(&r, i);
+		inputs->list[i].from_start = streams_of(&r, i, &headless) && !headless;
 		find_heads(&r, &trace);
 		find_tails(&r, &trace);
 		ret->began = trace.began < ret->began ? trace.began : ret->began;

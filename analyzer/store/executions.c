@@ -16,24 +16,28 @@
 static_assert(BSA_NULL_INT == NOTHING, "the same number is NULL");
 
 /* The columns that are read, after the id. */
-#define EXECUTION_COLUMNS(COLUMN)                                                                                      \
-	COLUMN(flags)                                                                                                  \
-	COLUMN(base)                                                                                                   \
-	COLUMN(trace_id)                                                                                               \
-	COLUMN(app_id)                                                                                                 \
-	COLUMN(model_id)                                                                                               \
-	COLUMN(submitted) COLUMN(request_written) COLUMN(request_read) COLUMN(decoded) COLUMN(fenced) COLUMN(enqueued) \
-		COLUMN(dispatched) COLUMN(run_ended) COLUMN(result_written) COLUMN(result_read) COLUMN(returned)       \
-			COLUMN(signalled) COLUMN(preempted_ns) COLUMN(redo_ns) COLUMN(cpu_ns) COLUMN(request_spun_ns)  \
-				COLUMN(deadline) COLUMN(run_delay_ns) COLUMN(reference_ns)
-#define PHASE_COLUMNS(COLUMN)                                                                                 \
-	COLUMN(e2e_ns)                                                                                        \
-	COLUMN(prepare_ns)                                                                                    \
-	COLUMN(send_ns)                                                                                       \
-	COLUMN(decode_ns)                                                                                     \
-	COLUMN(fence_ns)                                                                                      \
-	COLUMN(slots_ns) COLUMN(queue_ns) COLUMN(run_ns) COLUMN(reply_ns) COLUMN(return_ns) COLUMN(finish_ns) \
-		COLUMN(signal_ns)
+#define EXECUTION_COLUMNS(COLUMN)                                                                           \
+	COLUMN(flags)                                                                                       \
+	COLUMN(base)                                                                                        \
+	COLUMN(trace_id)                                                                                    \
+	COLUMN(app_id)                                                                                      \
+	COLUMN(model_id)                                                                                    \
+	COLUMN(submitted)                                                                                   \
+	COLUMN(request_written)                                                                             \
+	COLUMN(request_read)                                                                                \
+	COLUMN(decoded)                                                                                     \
+	COLUMN(fenced) COLUMN(enqueued) COLUMN(dispatched) COLUMN(run_ended) COLUMN(result_written)         \
+		COLUMN(result_read) COLUMN(returned) COLUMN(signalled) COLUMN(preempted_ns) COLUMN(redo_ns) \
+			COLUMN(cpu_ns) COLUMN(request_spun_ns) COLUMN(deadline) COLUMN(run_delay_ns)        \
+				COLUMN(reference_ns)
+#define PHASE_COLUMNS(COLUMN) \
+	COLUMN(e2e_ns)        \
+	COLUMN(prepare_ns)    \
+	COLUMN(send_ns)       \
+	COLUMN(decode_ns)     \
+	COLUMN(fence_ns)      \
+	COLUMN(slots_ns)      \
+	COLUMN(queue_ns) COLUMN(run_ns) COLUMN(reply_ns) COLUMN(return_ns) COLUMN(finish_ns) COLUMN(signal_ns)
 
 #define LISTED(name) ", x." #name
 #define READ(name) row.name = cell(q, at++);
@@ -53,19 +57,16 @@ static int64_t cell(const struct bsa_query *q, size_t column)
 	return bsa_query_read_int(&value, q, column) ? value : NOTHING;
 }
 
-/* What SQLite would make of a sum that is out of range, where it is read as an integer. */
-static int64_t limit_of(int64_t a)
-{
-	return a < 0 ? NOTHING + 1 : INT64_MAX;
-}
-
+/* A sum that is out of range is what SQLite would make of it, where it is read as an integer. */
 static int64_t plus(int64_t a, int64_t b)
 {
 	int64_t sum;
 
 	if (a == NOTHING || b == NOTHING)
 		return NOTHING;
-	return __builtin_add_overflow(a, b, &sum) || sum == NOTHING ? limit_of(a) : sum;
+	if (__builtin_add_overflow(a, b, &sum) || sum == NOTHING)
+		return a < 0 ? NOTHING + 1 : INT64_MAX;
+	return sum;
 }
 
 static int64_t minus(int64_t a, int64_t b)
@@ -73,21 +74,9 @@ static int64_t minus(int64_t a, int64_t b)
 	return b == NOTHING ? NOTHING : plus(a, -b);
 }
 
-static int64_t first_known(const int64_t *of, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (of[i] != NOTHING)
-			return of[i];
-	return NOTHING;
-}
-
-#define LABEL_OF(labels, number) label_of(of_##labels, sizeof(of_##labels) / sizeof(*of_##labels), number)
-
 /* NULL: the number has no name. */
-static const char *label_of(const char *const *names, size_t n, int64_t number)
-{
-	return (size_t)number < n ? names[number] : NULL;
-}
+#define LABEL_OF(labels, number) \
+	((size_t)(number) < sizeof(of_##labels) / sizeof(*of_##labels) ? of_##labels[number] : NULL)
 
 /* ---- rows ---- */
 
@@ -117,16 +106,6 @@ static int phases_seek(struct bsa_executions *e, struct bsa_execution_row *ret, 
 	return r < 0 ? r : 0;
 }
 
-/* When an execution of which no boundary is known was reported as a miss. */
-static int missed_seek(struct bsa_executions *e, struct bsa_execution_row *ret, struct bsa_err *err)
-{
-	static const char sql[] = "SELECT missed_at FROM stored_missed WHERE execution_id = :id";
-	int r = row_seek(&e->missed, e->db, sql, ret->id, err);
-
-	ret->began = r > 0 ? cell(e->missed, 0) : NOTHING;
-	return r < 0 ? r : 0;
-}
-
 /* The phases of an execution that are all times between two boundaries. */
 static void phases_set(struct bsa_execution_row *x, const struct bits_execution *bits)
 {
@@ -148,6 +127,7 @@ static void phases_set(struct bsa_execution_row *x, const struct bits_execution 
 	x->signal_ns = fenced ? minus(x->signalled, x->run_ended) : 0;
 }
 
+/* Negative: an error. */
 static int row_unpack(struct bsa_executions *e, struct bsa_execution_row *ret, struct bsa_err *err)
 {
 	const struct bsa_query *q = e->rows;
@@ -191,17 +171,22 @@ static int row_unpack(struct bsa_executions *e, struct bsa_execution_row *ret, s
 		.run_delay_ns = row.run_delay_ns,
 		.reference_ns = row.reference_ns,
 	};
-	ret->began =
-		first_known((const int64_t[]){ ret->submitted, ret->request_written, ret->request_read, ret->decoded,
-	                                       ret->fenced, ret->enqueued, ret->dispatched, ret->run_ended,
-	                                       ret->result_written, ret->result_read, ret->returned, ret->signalled },
-	                    12);
+	const int64_t boundaries[] = { ret->submitted,      ret->request_written, ret->request_read, ret->decoded,
+		                       ret->fenced,         ret->enqueued,        ret->dispatched,   ret->run_ended,
+		                       ret->result_written, ret->result_read,     ret->returned,     ret->signalled };
+
+	ret->began = NOTHING;
+	for (size_t i = sizeof(boundaries) / sizeof(*boundaries); i--;)
+		ret->began = boundaries[i] != NOTHING ? boundaries[i] : ret->began;
 	if (bits.plain)
 		phases_set(ret, &bits);
 	else
 		r = phases_seek(e, ret, err);
-	if (r >= 0 && ret->began == NOTHING && bits.miss)
-		r = missed_seek(e, ret, err);
+	if (r >= 0 && ret->began == NOTHING && bits.miss) { /* when it was reported as a miss, if that is known */
+		r = row_seek(&e->missed, e->db, "SELECT missed_at FROM stored_missed WHERE execution_id = :id", ret->id,
+		             err);
+		ret->began = r > 0 ? cell(e->missed, 0) : NOTHING;
+	}
 	return r;
 }
 
