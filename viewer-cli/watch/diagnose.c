@@ -154,7 +154,8 @@ static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
 		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
 	bsv_scoped_text *culprit = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
 	bsv_scoped_text *why = bsv_cause_with_culprit(phrase ? phrase : "for a reason that is not known here", culprit);
-	bsv_scoped_text *late = worst_ns > 0 ? bsv_text(" by up to %s", bsv_duration(worst, worst_ns)) : strdup("");
+	bsv_scoped_text *late =
+		worst_ns > 0 ? bsv_text(" by %s%s", n == 1 ? "" : "up to ", bsv_duration(worst, worst_ns)) : strdup("");
 	bsv_scoped_text *budget =
 		!strcmp(cause, "too_big") && budget_ns >= 0 && run_ns >= 0
 			? bsv_text(": its run takes %s%s, and its budget is %s", bsv_duration(run, run_ns),
