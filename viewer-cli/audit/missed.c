@@ -60,7 +60,8 @@ enum miss_column {
 	MISS_BUDGET,
 	MISS_RUN,
 	MISS_USUAL_BUDGET,
-	MISS_RUN_ESTIMATED
+	MISS_RUN_ESTIMATED,
+	MISS_MODELS_OF_BY_APP
 };
 
 /* Reasons of misses_undecided.sql, for "300 because ...". */
@@ -135,7 +136,7 @@ char *bsv_missed_undecided_whole(struct bsv_rows *rows, const struct bsv_input *
 /* One finding while its rows are read. */
 struct missed {
 	int64_t nth, n, proved, late_ns, first_at, last_at;
-	int64_t persistent, followed, stood, waited, held, hogged, outranked, by_model;
+	int64_t persistent, followed, stood, waited, held, hogged, outranked, by_model, models_of_by_app;
 	int64_t most;           /* for the sum of all smaller ones: the most that one of these has */
 	int64_t victims, named; /* number of victims; number of misses of those that are in @who */
 	char *kind;             /* as in miss_doers.sql */
@@ -411,7 +412,7 @@ static char *evidence_text(const struct missed *m, bool shares_known)
 		                              shares_known ? "" : "at least ", bsv_count(n, (uint64_t)m->hogged)));
 
 	/* The work of the culprit that most of the misses waited for, where the sentence does not name it. */
-	if (text && app && m->app && m->model && m->by_model < m->n)
+	if (text && app && m->app && m->model && m->by_model < m->n && m->models_of_by_app != 1)
 		bsv_text_join(&text, bsv_text("at least %s of them for its %s", bsv_count(n, (uint64_t)m->by_model),
 		                              m->model));
 	if (text && app && !m->app)
@@ -711,6 +712,7 @@ int bsv_missed_add(struct bsv_findings *f, struct bsv_input *input, const struct
 				             .hogged = bsv_rows_get(rows, MISS_HOGGED, 0),
 				             .outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0),
 				             .by_model = bsv_rows_get(rows, MISS_N_BY_MODEL, 0),
+				             .models_of_by_app = bsv_rows_get(rows, MISS_MODELS_OF_BY_APP, 0),
 				             .victims = bsv_rows_get(rows, MISS_VICTIMS, 0),
 				             .kind = text_copy(rows, MISS_KIND),
 				             .most = bsv_rows_get(rows, MISS_MOST, 0),

@@ -53,7 +53,8 @@ SELECT r.nth, r.kind, r.n, r.n_proved, r.late_ns, r.first - @began@ AS first_at,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run' AND t.runs > 0),
     (SELECT d.estimate_ns FROM model d WHERE d.id = v.model_id)) AS run_ns,
   (SELECT max(u.p50_ns) FROM usual_budget u WHERE r.kind IN ('submitted_late', 'thread') AND u.model_id = v.model_id) AS usual_budget_ns,
-  NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run' AND t.runs > 0) AS run_estimated
+  NOT EXISTS (SELECT 1 FROM typical t WHERE t.model_id = v.model_id AND t.phase = 'run' AND t.runs > 0) AS run_estimated,
+  (SELECT count(DISTINCT g.model) FROM execution_count g WHERE g.app_id = b.id) AS n_models_of_by_app
 FROM shown r LEFT JOIN apps by_app ON by_app.id = r.by_app_id LEFT JOIN apps of_app ON of_app.id = r.of_app_id LEFT JOIN causes c ON c.nth = r.nth AND c.kind = r.kind LEFT JOIN mostly w ON w.kind = r.kind LEFT JOIN nameless e ON e.kind = r.kind LEFT JOIN victims v ON v.nth = r.nth AND v.place <= 4
   LEFT JOIN holders m ON m.nth = r.nth AND m.place = 1 LEFT JOIN had h ON h.nth = v.nth AND h.app_id IS v.app_id
   LEFT JOIN apps a ON a.id = v.app_id LEFT JOIN apps b ON r.nth > 0 AND b.id = coalesce(r.by_app_id, r.of_app_id)
