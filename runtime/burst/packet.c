@@ -99,7 +99,7 @@ size_t nnb_packet_request_size(const struct nnb_request *r, const struct nnb_ter
 	       sum_ranks(r->inputs, r->n_inputs) + sum_ranks(r->outputs, r->n_outputs);
 }
 
-/* The next datum, of which the caller writes every field that is not zero, straight into the queue. */
+/* The next datum, of which the caller writes every field that is not zero. */
 static inline struct nnb_request_datum *new_request(struct cursor *c, uint8_t kind)
 {
 	struct nnb_request_datum *d = cursor_next(c);

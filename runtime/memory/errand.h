@@ -151,8 +151,9 @@ struct nnb__delivery {
 };
 
 /*
- * Receive the packet that is in the queue of @sock. The number of bytes; 0: the socket's end; or -errno. After
- * -ETIMEDOUT and -ECANCELED, the packet may still be received, and is lost then.
+ * Receive the packet that is in the queue of @sock. The number of bytes; 0: the socket's end; or -errno: -EMSGSIZE if
+ * the packet is longer than the parts, with its files all the same. After -ETIMEDOUT and -ECANCELED, the packet may
+ * still be received, and is lost then.
  */
 ssize_t nnb__errand_receive(struct nnb__errands *errands, int sock, const struct nnb__errand_wait *wait,
                             struct nnb__delivery *delivery);
