@@ -16,20 +16,15 @@
 static_assert(BSA_NULL_INT == NOTHING, "the same number is NULL");
 
 /* The columns that are read, after the id. */
-#define EXECUTION_COLUMNS(COLUMN)                                                                           \
-	COLUMN(flags)                                                                                       \
-	COLUMN(base)                                                                                        \
-	COLUMN(trace_id)                                                                                    \
-	COLUMN(app_id)                                                                                      \
-	COLUMN(model_id)                                                                                    \
-	COLUMN(submitted)                                                                                   \
-	COLUMN(request_written)                                                                             \
-	COLUMN(request_read)                                                                                \
-	COLUMN(decoded)                                                                                     \
-	COLUMN(fenced) COLUMN(enqueued) COLUMN(dispatched) COLUMN(run_ended) COLUMN(result_written)         \
-		COLUMN(result_read) COLUMN(returned) COLUMN(signalled) COLUMN(preempted_ns) COLUMN(redo_ns) \
-			COLUMN(cpu_ns) COLUMN(request_spun_ns) COLUMN(deadline) COLUMN(run_delay_ns)        \
-				COLUMN(reference_ns)
+/* clang-format off */
+#define EXECUTION_COLUMNS(COLUMN) \
+	COLUMN(flags) COLUMN(base) COLUMN(trace_id) COLUMN(app_id) \
+	COLUMN(model_id) COLUMN(submitted) COLUMN(request_written) COLUMN(request_read) \
+	COLUMN(decoded) COLUMN(fenced) COLUMN(enqueued) COLUMN(dispatched) \
+	COLUMN(run_ended) COLUMN(result_written) COLUMN(result_read) COLUMN(returned) \
+	COLUMN(signalled) COLUMN(preempted_ns) COLUMN(redo_ns) COLUMN(cpu_ns) \
+	COLUMN(request_spun_ns) COLUMN(deadline) COLUMN(run_delay_ns) COLUMN(reference_ns)
+/* clang-format on */
 #define PHASE_COLUMNS(COLUMN) \
 	COLUMN(e2e_ns)        \
 	COLUMN(prepare_ns)    \

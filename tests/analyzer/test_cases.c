@@ -171,23 +171,21 @@ static void keeps_the_rules(const char *path)
 
 /* ---- the executions, read one after the other, are those of the view ---- */
 
-#define NUMBERS(NUMBER)                                                                                             \
-	NUMBER(id)                                                                                                  \
-	NUMBER(trace_id)                                                                                            \
-	NUMBER(app_id)                                                                                              \
-	NUMBER(model_id)                                                                                            \
-	NUMBER(cold)                                                                                                \
-	NUMBER(submitted)                                                                                           \
-	NUMBER(request_written)                                                                                     \
-	NUMBER(request_read)                                                                                        \
-	NUMBER(decoded) NUMBER(fenced) NUMBER(enqueued) NUMBER(dispatched) NUMBER(run_ended) NUMBER(result_written) \
-		NUMBER(result_read) NUMBER(returned) NUMBER(signalled) NUMBER(deadline) NUMBER(e2e_ns)              \
-			NUMBER(prepare_ns) NUMBER(send_ns) NUMBER(decode_ns) NUMBER(fence_ns) NUMBER(slots_ns)      \
-				NUMBER(queue_ns) NUMBER(run_ns) NUMBER(preempted_ns) NUMBER(reply_ns)               \
-					NUMBER(return_ns) NUMBER(finish_ns) NUMBER(signal_ns) NUMBER(redo_ns)       \
-						NUMBER(cpu_ns) NUMBER(request_spun_ns) NUMBER(run_delay_ns)         \
-							NUMBER(reference_ns)
-#define TEXTS(TEXT) TEXT(path) TEXT(priority) TEXT(status) TEXT(miss) TEXT(quality) TEXT(sides)
+/* clang-format off */
+#define NUMBERS(NUMBER) \
+	NUMBER(id) NUMBER(trace_id) NUMBER(app_id) NUMBER(model_id) \
+	NUMBER(cold) NUMBER(submitted) NUMBER(request_written) NUMBER(request_read) \
+	NUMBER(decoded) NUMBER(fenced) NUMBER(enqueued) NUMBER(dispatched) \
+	NUMBER(run_ended) NUMBER(result_written) NUMBER(result_read) NUMBER(returned) \
+	NUMBER(signalled) NUMBER(deadline) NUMBER(e2e_ns) NUMBER(prepare_ns) \
+	NUMBER(send_ns) NUMBER(decode_ns) NUMBER(fence_ns) NUMBER(slots_ns) \
+	NUMBER(queue_ns) NUMBER(run_ns) NUMBER(preempted_ns) NUMBER(reply_ns) \
+	NUMBER(return_ns) NUMBER(finish_ns) NUMBER(signal_ns) NUMBER(redo_ns) \
+	NUMBER(cpu_ns) NUMBER(request_spun_ns) NUMBER(run_delay_ns) NUMBER(reference_ns)
+#define TEXTS(TEXT) \
+	TEXT(path) TEXT(priority) TEXT(status) TEXT(miss) \
+	TEXT(quality) TEXT(sides)
+/* clang-format on */
 
 static void same_number(sqlite3_stmt *s, int column, int64_t is)
 {
