@@ -35,7 +35,7 @@ tmux -L remote -f /dev/null new-session -d -x 120 -y 24 "stty -g >before; env TE
 	echo ended \$?; stty -g >after; cmp before after && echo as it was; exec sleep 1000"
 shows EXEC/S
 quietly lttng --no-sessiond regenerate statedump --session=far # services and apps emit their state again
-for words in "session far of host $(uname -n) at net://" punctual tardy submitted_late 'no event lost' 'lag '; do
+for words in "session far of host $(uname -n) at net://" punctual tardy submitted_late 'no event lost' 'age '; do
 	shows "$words"
 done
 tmux -L remote send-keys a
