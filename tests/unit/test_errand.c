@@ -922,7 +922,7 @@ static void a_message_is_larger_than_the_room(void **state)
 	await_workers(0);
 }
 
-/* An offer to which nobody has connected, and whose listener stays, keeps no porter. */
+/* An offer that has no connection, and whose listener stays open, keeps no porter. */
 static void no_one_connects_to_an_offer(void **state)
 {
 	struct nnb__errands *e = nnb__errands_of(1);

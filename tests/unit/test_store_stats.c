@@ -678,7 +678,7 @@ static void causes_add_up(void **state)
 		{ "too little time, and no other cause may",
 		  SUMS("(1, 'client', 0, 5, 0, 0, 0, 0, NULL), (1, 'submitted_late', 1, 5, 0, NULL, 0, 0, NULL)"),
 		  "[[\"client\",1,0,0,0,5,5,5,0,0],[\"submitted_late\",1,1,0,0,5,5,5,0,0]]" },
-		{ "too little time, and nobody knows the other cause",
+		{ "too little time, and the other cause is unknown",
 		  SUMS("(1, NULL, 0, 7, 0, NULL, 0, 0, NULL), (1, 'too_tight', 1, 3, 0, NULL, 0, 0, NULL)"),
 		  "[[null,1,0,0,0,7,7,7,0,0],[\"too_tight\",1,1,0,0,3,3,3,0,0]]" },
 		{ "the cause of another execution saves nothing here",
