@@ -123,7 +123,10 @@ void bsa_on_exec_submit(struct bsa_fold *f, const struct bsa_exec_submit *e)
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_CLIENT);
 
 	f->full = true;
-	if (!x || !reach_boundary(f, x, BSA_SUBMITTED))
+	if (!x)
+		return;
+	x->asked = true;
+	if (!reach_boundary(f, x, BSA_SUBMITTED))
 		return;
 	set_path(x, e->path);
 	set_model(f, x, e->model, BSA_SAID_BY_ASKING);

@@ -66,6 +66,7 @@ struct bsa_exec {
 	bool passed;
 	bool over; /* the execution is over, and waits for the schedule only */
 	bool evicted;
+	bool asked;    /* its exec_submit was recorded, not only a summary */
 	bool numbered; /* an event reported that it became ready, so its number is not missing */
 	bool late;     /* its summary came too late: the schedule lacks it */
 	bool silent;   /* its client reported its end, and no service was heard since: voices.h */

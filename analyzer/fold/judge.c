@@ -134,7 +134,7 @@ static bool is_lost(const struct bsa_fold *f, uint64_t began, uint64_t ended)
  */
 static bool was_unsent(const struct bsa_fold *f, const struct bsa_exec *x)
 {
-	return !f->options.horizon_ns && !x->has_client && !x->has_service && !bsa_exec_is_trial(x) && !x->late_start &&
+	return x->asked && !x->has_service && !bsa_exec_is_trial(x) && !x->late_start &&
 	       x->returned != BSA_STATUS_UNKNOWN && x->returned != BSA_STATUS_NONE && has_boundary(x, BSA_SUBMITTED) &&
 	       has_boundary(x, BSA_RETURNED) && x->fact.at[BSA_SUBMITTED] <= x->fact.at[BSA_RETURNED] &&
 	       !has_boundary(x, BSA_REQUEST_WRITTEN) && !has_boundary(x, BSA_RESULT_READ) &&
@@ -350,6 +350,8 @@ static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
 {
 	enum bsa_boundary first = first_of(x), last = last_of(x);
 
+	if (t.tiles == unsent)
+		return true;
 	if (x->fact.sides == BSA_SIDES_CLIENT)
 		return has_boundary(x, BSA_SUBMITTED) && has_boundary(x, BSA_REQUEST_WRITTEN) &&
 		       (has_boundary(x, BSA_RESULT_READ) || bsa_exec_was_left(x)) && has_boundary(x, BSA_RETURNED);
