@@ -338,7 +338,6 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 {
 	struct nnb_request request;
 	size_t n = b->n_packet;
-	struct nnb_fmq_tx tx;
 	int r;
 
 	if (!n) {
@@ -347,7 +346,7 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 	}
 	if (atomic_load_explicit(&b->dead, memory_order_relaxed) || n > b->room)
 		return -EPIPE;
-	r = nnb_fmq_begin_write(b->request, n, &tx);
+	r = nnb__fmq_room_for(b->request, n);
 	if (!r) {
 		NNB__CALL_BEGIN(t, nnb__exec_of(b->stream, b->sent + 1), .model = b->model, .path = NBT_path_burst,
 		                .deadline_ns = call->terms.deadline_ns, .pools = call->n_pools,
@@ -359,12 +358,11 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 		return r;
 	}
 	write_packet(b, call, n);
-	nnb__tx_write(&tx, b->packet);
-	nnb__fmq_hands_over(&tx);
 	b->sent++;
 	nnb__call_writes(t);
 	nnb__fmq_writes_for(b->request, t->exec);
-	return nnb_fmq_commit_write_and_wake(b->request, n);
+	nnb__fmq_send(b->request, b->packet, n);
+	return 0;
 }
 
 static void add_waited(const struct nnb_burst *b, struct nnb_fmq_waited *to)
@@ -377,8 +375,16 @@ static void add_waited(const struct nnb_burst *b, struct nnb_fmq_waited *to)
 	to->wakeups += last.wakeups;
 }
 
+/* The datums of the result that has come. */
+static uint32_t result_datums(const struct nnb_burst *b)
+{
+	const struct nnb_fmq_end *e = &b->result->end[NNB_FMQ_READER];
+
+	return (uint32_t)((e->theirs - e->mine) / sizeof(*b->heard));
+}
+
 /* Wait for a result. 0, or why there will be none. */
-static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb__call_trace *t, struct nnb_fmq_tx *ret)
+static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb__call_trace *t)
 {
 	struct nnb_fmq_waited waited = { 0 };
 	uint64_t left = timeout_ns ? timeout_ns : UINT64_MAX, turn;
@@ -386,7 +392,7 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 
 	for (;;) {
 		turn = left < LOOK_UP_NS ? left : LOOK_UP_NS;
-		r = nnb_fmq_begin_receive(b->result, turn, ret);
+		r = nnb__fmq_await(b->result, turn);
 		assert(turn <= left);
 		left -= timeout_ns ? turn : 0;
 		if (r != NNB_FMQ_TIMED_OUT || !left)
@@ -394,7 +400,7 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 		add_waited(b, &waited);
 	}
 	if (!r && nnb__call_listened(t, NBT_EVENT_fmq_read)) {
-		uint32_t n = (uint32_t)(ret->first.n + ret->second.n);
+		uint32_t n = result_datums(b);
 
 		add_waited(b, &waited);
 		nnb__call_hears(t, NBT_queue_result, n, n, &waited);
@@ -403,11 +409,10 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 }
 
 /* A result that equals the last one is not parsed and checked again. */
-static bool repeats_result(const struct nnb_burst *b, const struct nnb_fmq_tx *tx, const struct nnb_answer *answer)
+static inline bool repeats_result(const struct nnb_burst *b, const struct nnb_answer *answer)
 {
-	size_t n = tx->first.n + tx->second.n;
-
-	return n == b->n_heard && n && (!b->n_shapes || (answer && answer->shapes)) && nnb__tx_equals(tx, b->heard, n);
+	return b->n_heard && (!b->n_shapes || (answer && answer->shapes)) &&
+	       nnb__fmq_holds(b->result, b->heard, b->n_heard);
 }
 
 /* @answer: as nnb__answer_none left it. */
@@ -433,19 +438,22 @@ static void keep_answer(struct nnb_burst *b, size_t n, const struct nnb_call *ca
 }
 
 /* Parse a result, and check it. A malformed one is GENERAL_FAILURE, and no reason to fall back (B-18). */
-static enum nnb_status take_result(struct nnb_burst *b, const struct nnb_call *call, const struct nnb_fmq_tx *tx,
-                                   struct nnb_answer *answer, struct nnb_reason *reason)
+static enum nnb_status take_result(struct nnb_burst *b, const struct nnb_call *call, struct nnb_answer *answer,
+                                   struct nnb_reason *reason)
 {
 	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE,
 		                     .timing = NNB_NO_TIMING,
 		                     .shapes = answer ? answer->shapes : NULL };
-	size_t n = tx->first.n + tx->second.n;
-	const struct nnb_fmq_tx copy = { .first = { b->heard, n }, .elem_size = tx->elem_size };
+	struct nnb_fmq_tx tx, copy = { .elem_size = sizeof(*b->heard) };
 	enum nnb_status status;
 	bool parsed;
+	size_t n;
 
 	b->n_heard = 0;
-	nnb__tx_read(tx, b->heard);
+	nnb__fmq_open(b->result, 0, &tx);
+	n = tx.first.n + tx.second.n;
+	nnb__tx_read(&tx, b->heard);
+	copy.first = (struct nnb_fmq_region){ b->heard, n };
 	parsed = !nnb_packet_result_parse(&result, call->n_outputs, &copy, reason);
 	nnb_fmq_commit_read(b->result, n);
 	status = nnb__answer_from_result(b->service.model, call, &result, answer, reason);
@@ -458,14 +466,13 @@ static enum nnb_status take_result(struct nnb_burst *b, const struct nnb_call *c
 static enum nnb_status result_receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
                                       struct nnb_answer *answer, struct nnb_reason *reason)
 {
-	struct nnb_fmq_tx tx;
-	int r = wait_for_result(b, call->timeout_ns, t, &tx);
+	int r = wait_for_result(b, call->timeout_ns, t);
 
 	if (__builtin_expect(!r, 1)) {
 		nnb__fmq_expects_write(b->request); /* a burst is likely to be asked for the same again, soon */
-		if (__builtin_expect(!repeats_result(b, &tx, answer), 0))
-			return take_result(b, call, &tx, answer, reason);
-		nnb_fmq_commit_read(b->result, b->n_heard);
+		if (__builtin_expect(!repeats_result(b, answer), 0))
+			return take_result(b, call, answer, reason);
+		nnb__fmq_drop(b->result, b->n_heard);
 		repeat_answer(b, answer);
 		return NNB_STATUS_NONE;
 	}

@@ -214,13 +214,6 @@ bool nnb__tx_equals(const struct nnb_fmq_tx *tx, const void *packet, size_t n)
 	        !memcmp(tx->second.base, (const char *)packet + first * DATUM_BYTES, (n - first) * DATUM_BYTES));
 }
 
-void nnb__tx_write(const struct nnb_fmq_tx *tx, const void *packet)
-{
-	memcpy(tx->first.base, packet, tx->first.n * DATUM_BYTES);
-	if (tx->second.n)
-		memcpy(tx->second.base, (const char *)packet + tx->first.n * DATUM_BYTES, tx->second.n * DATUM_BYTES);
-}
-
 void nnb__tx_read(const struct nnb_fmq_tx *tx, void *packet)
 {
 	memcpy(packet, tx->first.base, tx->first.n * DATUM_BYTES);

@@ -19,8 +19,7 @@ void nnb__packet_set_terms(struct nnb_request_datum *packet, size_t n, const str
  */
 bool nnb__tx_equals(const struct nnb_fmq_tx *tx, const void *packet, size_t n);
 
-/* Copy all datums of @tx to or from @packet, which has room for them. */
-void nnb__tx_write(const struct nnb_fmq_tx *tx, const void *packet);
+/* Copy all datums of @tx to @packet, which has room for them. */
 void nnb__tx_read(const struct nnb_fmq_tx *tx, void *packet);
 
 #endif

@@ -53,6 +53,7 @@ struct nnb_burst_server {
 	/* owned by the thread */
 	struct nnb_packet_request packet;
 	struct nnb_output_shape *shapes;
+	struct nnb_result_datum *answer; /* the last result, as it was sent */
 	int32_t *missing;
 	uint32_t number;         /* number of requests read */
 	struct nnb__own own;     /* for a burst that no service numbers */
@@ -189,23 +190,23 @@ static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason
 static void result_send(struct nnb_burst_server *s, struct nnb_result *result)
 {
 	size_t n = nnb_packet_result_size(result);
-	struct nnb_fmq_tx tx;
+	struct nnb_fmq_tx tx = { .elem_size = sizeof(*s->answer) };
 
 	if (server_is_stopping(s))
 		return;
 	if (!s->packet.extended)
 		result->status = nnb__status_of_1_2(result->status);
-	if (nnb_fmq_begin_write(s->result, n, &tx)) {
+	if (nnb__fmq_room_for(s->result, n)) {
 		*result = (struct nnb_result){ .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
 		n = NNB_RESULT_MIN;
-		if (nnb_fmq_begin_write(s->result, n, &tx))
+		if (nnb__fmq_room_for(s->result, n))
 			return;
 	}
+	tx.first = (struct nnb_fmq_region){ s->answer, n };
 	nnb_packet_result_build(&tx, result);
-	nnb__fmq_hands_over(&tx);
 	nnb__trace_replies(&s->trace);
 	nnb__fmq_writes_for(s->result, s->trace.exec);
-	nnb_fmq_commit_write_and_wake(s->result, n);
+	nnb__fmq_send(s->result, s->answer, n);
 }
 
 static void request_serve(struct nnb_burst_server *s)
@@ -293,6 +294,7 @@ static struct nnb_burst_server *server_free(struct nnb_burst_server *s)
 	nnb_fmq_free(s->result);
 	nnb_packet_request_fini(&s->packet);
 	free(s->shapes);
+	free(s->answer);
 	free(s->missing);
 	s->executor.free(s->executor.arg);
 	nnb__own_end(&s->own);
@@ -333,8 +335,9 @@ static enum nnb_status server_start(struct nnb_burst_server *s, const struct nnb
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
 	s->shapes = calloc((size_t)c->n_outputs_max + 1, sizeof(*s->shapes));
+	s->answer = calloc(NNB_RESULT_MIN + (size_t)c->n_outputs_max * (1 + NNB_RANK_MAX), sizeof(*s->answer));
 	s->missing = calloc(capacity, sizeof(*s->missing));
-	if (!s->shapes || !s->missing || nnb_packet_request_init(&s->packet, capacity)) {
+	if (!s->shapes || !s->answer || !s->missing || nnb_packet_request_init(&s->packet, capacity)) {
 		nnb_because(reason, "no memory for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}

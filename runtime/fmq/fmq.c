@@ -27,6 +27,9 @@
  *           under way. Copies are relaxed atomics in this flavour, because they race by design.
  *           Sleeping: commit, then signal (event_flag.c 3); arm (4), then check again, then sleep. Shutting (region.c)
  *           stores shut and then changes the armed word, so that a sleeper finds one or the other.
+ *           nnb__fmq_send compares a message with the bytes at its place, where (4) allows it to write, and writes it
+ *           only if they differ. Equal bytes were published a lap before, so the reader that finds the new counter (2)
+ *           sees them. A hostile peer may change them in between, and then reads what it wrote itself.
  * PROGRESS  Without waiting: wait-free, no loop, lock, system call or allocation. Waiting: polls for the
  *           window, then sleeps. It does not poll if the peer was last seen on the same cpu, because polling
  *           would keep the peer from running. Signalling makes a system call only if a thread sleeps.
@@ -312,7 +315,6 @@ static inline void counter_publish(struct nnb_fmq *q, size_t n)
 	assert(!q->read_only);
 	if (nbt_on(NBT_EVENT_fmq_write))
 		write_emit(q, n);
-	w->wrote = (uint32_t)(n * q->elem_size);
 	counter_advance(q, w, n * q->elem_size);
 	atomic_store_explicit(q->wr, w->mine, memory_order_release); /* (1) */
 }
@@ -328,8 +330,11 @@ static void fetch_to_write(const unsigned char *from, size_t bytes)
 void nnb__fmq_expects_write(const struct nnb_fmq *q)
 {
 	const struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
-	size_t bytes = w->wrote < EXPECTED_MAX ? w->wrote : EXPECTED_MAX, first = before_the_wrap(q, w->at, bytes);
+	size_t bytes = w->wrote < EXPECTED_MAX ? w->wrote : EXPECTED_MAX, first;
 
+	if (!bytes)
+		return;
+	first = before_the_wrap(q, w->at, bytes);
 	fetch_to_write(q->ring + w->at, first);
 	fetch_to_write(q->ring, bytes - first);
 }
@@ -340,13 +345,6 @@ static void hand_over(const unsigned char *from, size_t bytes)
 
 	for (from -= (uintptr_t)from % CACHE_LINE; from < end; from += CACHE_LINE)
 		nnb__hand_over(from);
-}
-
-void nnb__fmq_hands_over(const struct nnb_fmq_tx *tx)
-{
-	hand_over(tx->first.base, tx->first.n * tx->elem_size);
-	if (tx->second.n)
-		hand_over(tx->second.base, tx->second.n * tx->elem_size);
 }
 
 int nnb_fmq_begin_write(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret)
@@ -760,12 +758,36 @@ int nnb_fmq_begin_read_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns
 	return open_tx(q, NNB_FMQ_READER, n, r, ret);
 }
 
-int nnb_fmq_begin_receive(struct nnb_fmq *q, uint64_t timeout_ns, struct nnb_fmq_tx *ret)
+int nnb__fmq_await(struct nnb_fmq *q, uint64_t timeout_ns)
+{
+	return wait_ready(q, NNB_FMQ_READER, 1, own_flag(q), NNB_FMQ_NOT_EMPTY, timeout_ns);
+}
+
+int nnb__fmq_open(struct nnb_fmq *q, int ready, struct nnb_fmq_tx *ret)
 {
 	struct nnb_fmq_end *e = &q->end[NNB_FMQ_READER];
-	int r = wait_ready(q, NNB_FMQ_READER, 1, own_flag(q), NNB_FMQ_NOT_EMPTY, timeout_ns);
 
-	return open_tx(q, NNB_FMQ_READER, r ? 0 : whole_elements(q, (uint32_t)(e->theirs - e->mine)), r, ret);
+	return open_tx(q, NNB_FMQ_READER, ready ? 0 : whole_elements(q, (uint32_t)(e->theirs - e->mine)), ready, ret);
+}
+
+void nnb__fmq_drop(struct nnb_fmq *q, size_t n)
+{
+	assert(q->synchronized && n * q->elem_size <= q->end[NNB_FMQ_READER].theirs - q->end[NNB_FMQ_READER].mine);
+	reader_release(q, n);
+}
+
+int nnb_fmq_begin_receive(struct nnb_fmq *q, uint64_t timeout_ns, struct nnb_fmq_tx *ret)
+{
+	return nnb__fmq_open(q, nnb__fmq_await(q, timeout_ns), ret);
+}
+
+static inline void message_publish(struct nnb_fmq *q, size_t n)
+{
+	counter_publish(q, n);
+	/* A receiver that waits for the next message must not poll on this cpu. Afterwards, because this one is waited
+	 * for already. */
+	publish_cpu(q, NNB_FMQ_WRITER);
+	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_EMPTY);
 }
 
 int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n)
@@ -774,12 +796,39 @@ int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n)
 		return -EOPNOTSUPP;
 	if (n > q->end[NNB_FMQ_WRITER].begun)
 		return -EINVAL;
-	counter_publish(q, n);
-	/* A receiver that waits for the next message must not poll on this cpu. Afterwards, because this one is waited
-	 * for already. */
-	publish_cpu(q, NNB_FMQ_WRITER);
-	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_EMPTY);
+	message_publish(q, n);
 	return 0;
+}
+
+/* Write a message at the writer's position that differs from the bytes there. */
+static __attribute__((noinline)) void message_put(struct nnb_fmq *q, const unsigned char *message, size_t bytes)
+{
+	struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+	size_t first = before_the_wrap(q, w->at, bytes);
+
+	memcpy(q->ring + w->at, message, first);
+	memcpy(q->ring, message + first, bytes - first);
+	hand_over(q->ring + w->at, first);
+	hand_over(q->ring, bytes - first);
+	w->wrote = (uint32_t)bytes;
+}
+
+int nnb__fmq_room_for(struct nnb_fmq *q, size_t n)
+{
+	return may_write(q, n);
+}
+
+void nnb__fmq_send(struct nnb_fmq *q, const void *message, size_t n)
+{
+	struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+	size_t bytes = n * q->elem_size;
+
+	assert(q->synchronized && q->has_flag && bytes <= q->ring_bytes - (w->mine - w->theirs));
+	if (likely(bytes <= q->ring_bytes - w->at && !memcmp(q->ring + w->at, message, bytes)))
+		w->wrote = 0;
+	else
+		message_put(q, message, bytes);
+	message_publish(q, n);
 }
 
 int nnb_fmq_commit_read_and_wake(struct nnb_fmq *q, size_t n)

@@ -5,6 +5,7 @@
 #include "nnb/fmq.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "event_flag.h"
 #include "nbt/nbt.h"
@@ -40,7 +41,7 @@ struct nnb_fmq_end {
 	size_t begun;                 /* elements of the open transaction */
 	uint32_t cpu;                 /* as last published */
 	bool settled;                 /* writer: has begun, mine is the counter */
-	uint32_t wrote;               /* writer: bytes of the last message */
+	uint32_t wrote;               /* writer: bytes of the last message; 0: they were in the ring already */
 	struct nnb_fmq_waited last, total;
 #ifndef NBT_OFF
 	/* writer: which execution the next message belongs to, 0: none; and how long it waited for room, at which
@@ -97,17 +98,47 @@ static inline void nnb__fmq_writes_for(struct nnb_fmq *q, uint64_t exec)
 }
 
 /*
- * For the thread that writes, which is about to compute a message like the last one: fetch the lines that this will
- * be written to. The peer's cache owns them since it read the previous lap. Without the fetch, our stores wait for
- * the lines, and the peer waits for our stores.
+ * nnb_fmq_begin_receive in two parts: wait for a message, then open it. @ready: as await returned it; open returns the
+ * same. Between them, a message that equals a known one can be dropped instead of opened.
  */
-void nnb__fmq_expects_write(const struct nnb_fmq *q);
+int nnb__fmq_await(struct nnb_fmq *q, uint64_t timeout_ns);
+int nnb__fmq_open(struct nnb_fmq *q, int ready, struct nnb_fmq_tx *ret);
 
 /*
- * For the thread that writes: @tx is filled, and is committed next. The peer finds its lines in a shared cache when
- * it finds the counter moved; otherwise it would wait for one way of the lines more.
+ * After await: does all that was received equal the @n elements of @message? Compares bytes where they lie, for a
+ * caller that then uses @message only: the peer may change them meanwhile. False if they wrap around the ring's end.
  */
-void nnb__fmq_hands_over(const struct nnb_fmq_tx *tx);
+static inline bool nnb__fmq_holds(const struct nnb_fmq *q, const void *message, size_t n)
+{
+	const struct nnb_fmq_end *e = &q->end[NNB_FMQ_READER];
+	size_t bytes = n * q->elem_size;
+
+	return e->theirs - e->mine == bytes && bytes <= q->ring_bytes - e->at &&
+	       memcmp(q->ring + e->at, message, bytes) == 0;
+}
+
+/* Consume @n received elements, without opening them. */
+void nnb__fmq_drop(struct nnb_fmq *q, size_t n);
+
+/* Is there room for a message of @n elements? 0, NNB_FMQ_FULL, -EMSGSIZE, -EACCES or -EBADMSG. */
+int nnb__fmq_room_for(struct nnb_fmq *q, size_t n);
+
+/*
+ * Write a message of @n elements, for which there is room, and wake its receiver. For a synchronized queue with an
+ * event flag.
+ *
+ * A burst sends the same message again and again, and if the ring's size is a multiple of the message's, its bytes are
+ * in the ring since the lap before. They are not written again then: the lines stay in the caches of both cpus, and
+ * only the counter's line moves.
+ */
+void nnb__fmq_send(struct nnb_fmq *q, const void *message, size_t n);
+
+/*
+ * For the thread that writes, which is about to compute a message like the last one: fetch the lines that this will
+ * be written to, if the last one was written. The peer's cache owns them since it read the previous lap. Without the
+ * fetch, our stores wait for the lines, and the peer waits for our stores.
+ */
+void nnb__fmq_expects_write(const struct nnb_fmq *q);
 
 /*
  * Seal the files of @q, so that no process can punch holes into them any more: while one does, a store into the hole

@@ -84,15 +84,15 @@ static void performance_hold(struct nnb_service *s, bool on)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The memory that the service keeps for requests as large as the queue, and for the shapes of all outputs. */
+/* The memory that the service keeps for requests as large as the queue, and for a result with all outputs. */
 static uint64_t burst_bytes(const struct nnb__model *m, const struct nnb_fmq_desc *request)
 {
 	const uint64_t datum = sizeof(struct nnb_argument) + sizeof(struct nnb_request_datum) + 2 * sizeof(int32_t);
+	const uint64_t output = sizeof(struct nnb_output_shape) + (1 + NNB_RANK_MAX) * sizeof(struct nnb_result_datum);
 	uint64_t room = request->quantum ? request->grantors[NNB_FMQ_RING].extent / request->quantum : 0;
 
 	room = room < NNB_BURST_CAPACITY_MAX ? room : NNB_BURST_CAPACITY_MAX; /* a larger queue is refused */
-	return nnb__charged_of(room * datum +
-	                       nnb_prepared_model(m->prepared)->n_outputs * (uint64_t)sizeof(struct nnb_output_shape));
+	return nnb__charged_of(room * datum + nnb_prepared_model(m->prepared)->n_outputs * output);
 }
 
 /* Charge the app for a burst of the model: the burst itself, @bytes, and the memory in which an execution computes. */

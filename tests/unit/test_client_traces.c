@@ -168,8 +168,10 @@ static void a_fallback_is_numbered_as_a_call_only(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
-	struct nnb_pool *pools[NNB_BURST_CAPACITY];
+	const struct nnb_burst_config narrow = { .request_capacity = 64 };
+	struct nnb_pool *pools[64];
 	struct nnb_call large = f->app.io.call;
+	struct nnb_burst *other;
 
 	assert_int_equal(execute(f, FALLEN), call + 1);
 	assert_int_equal(execute(f, SYNC), call + 2);
@@ -177,9 +179,11 @@ static void a_fallback_is_numbered_as_a_call_only(void **state)
 		pools[i] = f->app.io.pool;
 	large.pools = pools;
 	large.n_pools = N_OF(pools);
-	assert_none(nnb_burst_execute(f->app.burst, &large, &f->app.io.answer, &why));
+	assert_none(nnb_remote_burst(f->app.remote, &narrow, &other, &why));
+	assert_none(nnb_burst_execute(other, &large, &f->app.io.answer, &why));
 	assert_true(f->app.io.answer.fallback && f->app.io.answer.exec == call + 3);
 	assert_int_equal(execute(f, BURST), burst + 1);
+	nnb_burst_free(other);
 }
 
 static void a_call_refused_before_it_is_sent_has_no_number(void **state)

@@ -68,7 +68,11 @@ struct nnb_answer {
 
 struct nnb_burst;
 
-enum { NNB_BURST_CAPACITY = 1024, NNB_BURST_CAPACITY_MAX = 1 << 13 }; /* datums of a queue (B-8) */
+/*
+ * Datums of a queue (B-8). The default is a multiple of 4, 5, 6, 8, 9 and 10: a message of so many datums, sent again and
+ * again, comes to the same places in each lap of the ring, and is written only once.
+ */
+enum { NNB_BURST_CAPACITY = 1080, NNB_BURST_CAPACITY_MAX = 1 << 13 };
 
 struct nnb_burst_config {
 	uint32_t request_capacity, result_capacity; /* datums; 0: NNB_BURST_CAPACITY */
