@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/kept.h"
+
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -56,7 +58,7 @@ static bool start_timer(timer_t *ret)
 	return false;
 }
 
-void nnb__close(int fd)
+static void fd_close(int fd)
 {
 	sigset_t urgent, before;
 	struct stat st;
@@ -73,4 +75,12 @@ void nnb__close(int fd)
 	close(fd);
 	timer_delete(timer);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void nnb__close(int fd)
+{
+	struct nnb__kept *kept = nnb__kept_take(fd);
+
+	fd_close(fd);
+	nnb__kept_end(kept);
 }

@@ -11,7 +11,10 @@
 /* Let SIGURG interrupt system calls from now on: install a handler, unless the process has one. */
 void nnb__close_arm(void);
 
-/* Close @fd, whose thread sleeps for 0.2 ms at most if nnb__close_arm has been called in this process. */
+/*
+ * Close @fd, whose thread sleeps for 0.2 ms at most if nnb__close_arm has been called in this process. Each descriptor
+ * of a file of a client is closed by this, and duplicated by nnb__dup (base/kept.h).
+ */
 void nnb__close(int fd);
 
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/close.h"
 #include "base/sys.h"
 #include "driver/device.h"
 #include "driver/execution.h"
@@ -257,7 +258,7 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 	nnb__past_learn(&d->past, kind, nnb__cpu_now() - haste->cpu);
 	for (uint32_t i = 0; i < p->model->n_pools; i++) /* all pools are mapped now */
 		for (uint32_t k = 0; k < p->model->pools[i].n_fds; k++) {
-			close(p->model->pools[i].fds[k]);
+			nnb__close(p->model->pools[i].fds[k]);
 			p->model->pools[i].fds[k] = -1;
 		}
 	*ret = p;

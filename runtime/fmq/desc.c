@@ -16,6 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/close.h"
+
 #ifndef SCM_PIDFD
 #define SCM_PIDFD 4 /* Linux 6.5 */
 #endif
@@ -124,7 +126,7 @@ int nnb_fmq_desc_decode(struct nnb_fmq_desc *ret, const void *buf, size_t size, 
 void nnb_fmq_desc_close(struct nnb_fmq_desc *desc)
 {
 	for (unsigned i = 0; i < desc->n_fds; i++)
-		close(desc->fds[i]);
+		nnb__close(desc->fds[i]);
 	desc->n_fds = 0;
 }
 

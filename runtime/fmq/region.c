@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/kept.h"
 #include "base/sealed.h"
 #include "base/sys.h"
 #include "memory/errand.h"
@@ -122,9 +123,9 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 	int r;
 
 	assert(i == q->desc.n_fds && i < NNB_FMQ_MAX_FDS);
-	q->desc.fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	q->desc.fds[i] = nnb__dup(fd);
 	if (q->desc.fds[i] < 0)
-		return -errno;
+		return q->desc.fds[i];
 	r = nnb__sealed_bytes(q->desc.fds[i], &bytes);
 	if (r < 0)
 		return r;

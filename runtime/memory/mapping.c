@@ -39,6 +39,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "base/close.h"
+#include "base/kept.h"
 #include "base/pages.h"
 #include "base/sealed.h"
 #include "memory/gate.h"
@@ -170,7 +172,7 @@ static void mapping_discard(struct nnb_mapping *m)
 		nnb__pages_drop(m->data, m->bytes);
 		nnb__gate_unmap(m->gate, m->data, m->bytes + page_bytes(), m->fd, MAPPINGS);
 	} else if (m->fd >= 0) {
-		close(m->fd);
+		nnb__close(m->fd);
 	}
 	nnb__gate_unref(m->gate);
 	pthread_mutex_destroy(&m->mending);
@@ -198,9 +200,9 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 		m->offset = nnb__handle_offset(memory);
 	}
 	if (nnb__mapping_is_file(m) || m->gate) {
-		fd = m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		fd = m->fd = nnb__dup(fd);
 		if (fd < 0)
-			return -errno;
+			return fd;
 	}
 	r = file_holds(m, fd);
 	if (r)
@@ -222,7 +224,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	if (m->dma_buf || nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
 		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot, m->gate, m->fd);
 	if (!m->gate) {
-		close(m->fd); /* was kept to map the file again, which is never needed */
+		nnb__close(m->fd); /* was kept to map the file again, which is never needed */
 		m->fd = -1;
 	}
 	return 0;

@@ -9,12 +9,12 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/kept.h"
 #include "base/sealed.h"
 #include "memory/handle.h"
 
@@ -187,13 +187,6 @@ int nnb_memory_ashmem(struct nnb_memory *ret, uint64_t size)
 	return memory_finish(ret, &m);
 }
 
-static int memory_keep(int fd)
-{
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* not in the place of a closed standard stream */
-
-	return own < 0 ? -errno : own;
-}
-
 int nnb_memory_mmap_fd(struct nnb_memory *ret, int fd, uint64_t size, int prot, uint64_t offset)
 {
 	struct nnb_memory m = memory_begin(NNB_MEMORY_MMAP_FD, size);
@@ -205,7 +198,7 @@ int nnb_memory_mmap_fd(struct nnb_memory *ret, int fd, uint64_t size, int prot, 
 	r = nnb_memory_check(&m);
 	if (r < 0)
 		return r;
-	m.fds[0] = memory_keep(fd);
+	m.fds[0] = nnb__dup(fd);
 	if (m.fds[0] < 0)
 		return m.fds[0];
 	*ret = m;
@@ -239,7 +232,7 @@ int nnb_memory_hardware_buffer_blob_fd(struct nnb_memory *ret, int fd, uint64_t 
 	r = nnb_memory_check(&m);
 	if (r < 0)
 		return r;
-	m.fds[0] = memory_keep(fd);
+	m.fds[0] = nnb__dup(fd);
 	if (m.fds[0] < 0)
 		return m.fds[0];
 	*ret = m;
@@ -270,7 +263,7 @@ int nnb_memory_dup(struct nnb_memory *ret, const struct nnb_memory *memory)
 	strcpy(m.name, memory->name);
 	memcpy(m.ints, memory->ints, m.n_ints * sizeof(m.ints[0]));
 	while (m.n_fds < memory->n_fds) {
-		int fd = memory_keep(memory->fds[m.n_fds]);
+		int fd = nnb__dup(memory->fds[m.n_fds]);
 
 		if (fd < 0) {
 			nnb_memory_close(&m);

@@ -41,6 +41,7 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/kept.h"
 #include "base/sys.h"
 #include "memory/errand.h"
 #include "memory/wait.h"
@@ -389,7 +390,7 @@ static int file_of_slow_flight(struct nnb__suspicion *s, uint64_t *ret_began, un
 		*ret_flight = i;
 		if (began <= CLAIMED || nnb__now() - began < TICK_NS)
 			continue;
-		fd = fcntl(atomic_load_explicit(&s->flights[i].fd, memory_order_relaxed), F_DUPFD_CLOEXEC, 3);
+		fd = nnb__dup(atomic_load_explicit(&s->flights[i].fd, memory_order_relaxed));
 		atomic_thread_fence(memory_order_seq_cst);
 		if (fd >= 0 && atomic_load_explicit(&s->flights[i].began, memory_order_relaxed) == began)
 			return fd;

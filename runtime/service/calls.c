@@ -55,7 +55,7 @@ static bool get_desc(struct nnb__message *in, struct nnb_fmq_desc *ret)
 	in->at += bytes;
 	for (uint32_t i = 0; !good && i < n_fds; i++)
 		if (fds[i] >= 0)
-			close(fds[i]);
+			nnb__close(fds[i]);
 	return good;
 }
 

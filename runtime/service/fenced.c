@@ -21,6 +21,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/close.h"
+#include "base/kept.h"
 #include "base/lock.h"
 #include "base/saturating.h"
 #include "base/sys.h"
@@ -44,9 +46,9 @@ void nnb__fenced_free(struct nnb__fenced *f)
 		return;
 	for (uint32_t i = 0; i < f->n; i++)
 		if (f->wait_for[i] >= 0)
-			close(f->wait_for[i]);
+			nnb__close(f->wait_for[i]);
 	if (f->fence >= 0)
-		close(f->fence);
+		nnb__close(f->fence);
 	free(f);
 }
 
@@ -213,7 +215,7 @@ static void *execute_behind_fences(void *arg)
 	j->result.timing = NNB_NO_TIMING;
 	j->result.status = wait_for_fences(j);
 	for (uint32_t i = 0; i < f->n; i++) {
-		close(f->wait_for[i]);
+		nnb__close(f->wait_for[i]);
 		f->wait_for[i] = -1;
 	}
 	nnb__app_give(j->connection->app, NNB__POOLS, f->n);
@@ -264,7 +266,7 @@ static enum nnb_status fenced_launch(struct nnb__channel *ch, struct nnb__job *j
 		return status;
 	/* the channel keeps a descriptor of the fence: it fails the fence if the answer does not reach the client */
 	assert(ch->made_fence < 0);
-	ch->made_fence = fcntl(j->fenced->fence, F_DUPFD_CLOEXEC, 0);
+	ch->made_fence = nnb__dup(j->fenced->fence);
 	if (ch->made_fence >= 0) {
 		status = nnb__job_launch(j, execute_behind_fences, why);
 	} else {
@@ -325,6 +327,6 @@ void nnb__fenced_answered(struct nnb__channel *ch, bool arrived)
 		return;
 	if (!arrived)
 		nnb_fence_signal(ch->made_fence, true);
-	close(ch->made_fence);
+	nnb__close(ch->made_fence);
 	ch->made_fence = -1;
 }
