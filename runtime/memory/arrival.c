@@ -3,8 +3,10 @@
  *
  * TRUST     The files may be anything. What is asked about a file in a file system may wait for that file system, and
  *           so may closing it. What passes are files in memory, files of file systems that this kernel serves by
- *           itself, eventfds, dma-bufs, and sockets that no other process had before. To close one may wait only if it
- *           is an eventfd in an epoll that is busy, or in a mount tree that ends with it (docs/security.md).
+ *           itself, eventfds, dma-bufs, and sockets that no other process had before. To close one may wait if it is
+ *           in an epoll that is busy, or in a mount tree that ends with it, and if it is closed for the last time
+ *           (docs/security.md): so this process closes it last. The exceptions are these sockets, and files of the
+ *           kernel's own mount (memfds), which cannot be in an epoll, and whose mount does not end.
  * PROGRESS  A socket that is held has been shut down once, by the service or by its client; then nothing more can be
  *           put into its queue. Once its queue is empty, too, no process that closes the socket waits. The worker
  *           looks at the socket every EMPTY_MS, until the service has had it emptied, or the app is gone and the
@@ -20,6 +22,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -30,7 +33,7 @@
 #include "base/sys.h"
 #include "base/vector.h"
 
-enum { EMPTY_MS = 50, ACCEPT_MS = 500, ACCEPT_NEXT_MS = 10 };
+enum { EMPTY_MS = 50, ACCEPT_MS = 500, ACCEPT_NEXT_MS = 10, TOLD_AT_ONCE = 1024 };
 #define MS UINT64_C(1000000)
 
 /* ---- files ---- */
@@ -58,6 +61,31 @@ static bool is_of_kernel(int fd)
 	return false;
 }
 
+enum { NO_MOUNT = -1 };
+
+/* The number of the mount of @fd; NO_MOUNT: not known (before Linux 5.8). */
+static int64_t mount_of(int fd)
+{
+	struct statx s;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &s) || !(s.stx_mask & STATX_MNT_ID))
+		return NO_MOUNT;
+	return (int64_t)s.stx_mnt_id;
+}
+
+/* Whether @fd, a file in memory, is in the kernel's own mount of these: a memfd. */
+static bool is_memfd(int fd)
+{
+	static int64_t mount = NO_MOUNT;
+	int own = mount == NO_MOUNT ? memfd_create("nnb-mount", MFD_CLOEXEC) : -1;
+
+	if (own >= 0) {
+		mount = mount_of(own);
+		close(own);
+	}
+	return mount != NO_MOUNT && mount_of(fd) == mount;
+}
+
 /* Put what the service gets for @fd into @ret. False: nothing can come in its place. */
 static bool file_judge(int fd, struct nnb__arrival *ret)
 {
@@ -66,16 +94,19 @@ static bool file_judge(int fd, struct nnb__arrival *ret)
 
 	if (sock >= 0) {
 		close(fd);
+		ret->is_kept[ret->n] = false;
 		ret->lines[ret->n_lines++] = ret->fds[ret->n++] = sock;
 		return true;
 	}
 	if (is_in_memory || (!is_offer && (nnb__is_eventfd(fd) || is_of_kernel(fd)))) {
+		ret->is_kept[ret->n] = !is_in_memory || !is_memfd(fd);
 		ret->fds[ret->n++] = fd;
 		return true;
 	}
 	ret->refused[ret->n_refused++] = fd;
 	/* an epoll has no size, no seals and no bytes, cannot be mapped, and is no fence and no socket */
 	sock = epoll_create1(EPOLL_CLOEXEC);
+	ret->is_kept[ret->n] = false;
 	if (sock >= 0)
 		ret->fds[ret->n++] = sock;
 	return sock >= 0;
@@ -149,9 +180,15 @@ void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, stru
 
 /* ---- sockets ---- */
 
+/* Make room for @more sockets, and for two descriptors beside them (nnb__held_wait). */
+static bool held_reserve(struct nnb__held *held, unsigned more)
+{
+	return NNB__RESERVE(held->at, held->room, held->n + more + 2, 8);
+}
+
 int nnb__held_add(struct nnb__held *held, int sock)
 {
-	if (!NNB__RESERVE(held->at, held->room, held->n + 1, 8))
+	if (!held_reserve(held, 1))
 		return -ENOMEM;
 	held->at[held->n++] = (struct pollfd){ .fd = sock }; /* tells of its end only */
 	return 0;
@@ -182,6 +219,52 @@ void nnb__line_drain(int sock)
 	}
 }
 
+/*
+ * A pipe has so many numbers at least, in however few writes and reads: all its pages but one are full of them when
+ * there is no room for another.
+ */
+void nnb__held_begin(struct nnb__held *held, int pipe)
+{
+	const int bytes = fcntl(pipe, F_GETPIPE_SZ), page = (int)sysconf(_SC_PAGESIZE);
+
+	if (bytes < 2 * page || !held_reserve(held, 0)) {
+		close(pipe);
+		return;
+	}
+	held->told = pipe;
+	held->kept_most = (unsigned)(bytes - page) / sizeof(uint32_t);
+}
+
+/* Close the kept files of which the service has closed all its descriptors. */
+static void held_told(struct nnb__held *held)
+{
+	uint32_t numbers[TOLD_AT_ONCE];
+	ssize_t n = 0;
+
+	while (held->told && !held->is_over && (n = read(held->told, numbers, sizeof(numbers))) > 0)
+		for (size_t i = 0; i < (size_t)n / sizeof(numbers[0]); i++) {
+			close((int)numbers[i]);
+			held->n_kept--;
+		}
+	held->is_over |= held->told && !n;
+}
+
+bool nnb__held_keep(struct nnb__held *held, const bool *is_kept, uint32_t n)
+{
+	unsigned more = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		more += is_kept[i];
+	if (!more)
+		return true;
+	if (held->n_kept + more > held->kept_most)
+		held_told(held);
+	if (held->n_kept + more > held->kept_most)
+		return false;
+	held->n_kept += more;
+	return true;
+}
+
 void nnb__held_drain(struct nnb__held *held)
 {
 	while (held->n) {
@@ -191,6 +274,11 @@ void nnb__held_drain(struct nnb__held *held)
 		close(sock);
 	}
 	held->n_shut = 0;
+	while (held->n_kept)
+		if (held->is_over)
+			pause();
+		else if (poll(&(struct pollfd){ .fd = held->told, .events = POLLIN }, 1, -1) > 0)
+			held_told(held);
 }
 
 /* Close the sockets that have been shut down and are empty. */
@@ -214,17 +302,17 @@ static void held_close(struct nnb__held *held)
 
 void nnb__held_wait(struct nnb__held *held, int sock)
 {
-	while (held->n) {
+	while (held->n || held->n_kept) {
 		const unsigned n = held->n;
-		bool comes = false;
+		struct pollfd *own = &held->at[n]; /* there is room for these two */
+		bool comes;
 
-		if (sock >= 0 && nnb__held_add(held, sock))
-			return; /* no memory: wait on the socket alone */
-		if (sock >= 0)
-			held->at[n].events = POLLIN;
-		poll(held->at, held->n, held->n_shut ? EMPTY_MS : -1);
-		comes = held->n > n && held->at[n].revents;
-		held->n = n;
+		own[0] = (struct pollfd){ .fd = sock, .events = POLLIN };
+		own[1] = (struct pollfd){ .fd = held->n_kept && !held->is_over ? held->told : -1, .events = POLLIN };
+		poll(held->at, n + 2, held->n_shut ? EMPTY_MS : -1);
+		comes = own[0].revents;
+		if (own[1].revents)
+			held_told(held);
 		for (unsigned i = 0; i < n; i++)
 			if (held->at[i].fd >= 0 && held->at[i].revents) {
 				held->look_at = held->n_shut++ ? held->look_at : nnb__now() + EMPTY_MS * MS;

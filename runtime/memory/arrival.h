@@ -5,7 +5,9 @@
  * The last one to close a file may wait for ever for the file system that it is in: for an answer to FLUSH; in a FUSE
  * file system with a writeback cache, for its pages, also if the file was in a message and was never received. So the
  * service closes no file before it is known to be of a kind that does not wait, and no socket that may have such a file
- * in its queue while no other process has that socket, too (docs/security.md).
+ * in its queue while no other process has that socket, too (docs/security.md). Of files that do not wait, but for the
+ * last one to close them, this process keeps a duplicate until the service has closed its own: memfds do not even
+ * then.
  */
 #ifndef NNB_MEMORY_ARRIVAL_H
 #define NNB_MEMORY_ARRIVAL_H
@@ -19,19 +21,35 @@ enum { NNB__ARRIVAL_FDS = 253 /* of one packet, the kernel's limit */ };
 
 struct pollfd;
 
-/* Sockets that this process has until nothing can be in their queues any more. All zeroes: none. */
+/*
+ * What this process has for the service: sockets, until nothing can be in their queues any more, and files, until the
+ * service has closed and unmapped its own. All zeroes: nothing.
+ */
 struct nnb__held {
-	struct pollfd *at; /* those that have been shut down as ~fd */
+	struct pollfd *at; /* the sockets; those that have been shut down as ~fd */
 	unsigned n, room, n_shut;
 	uint64_t look_at; /* when to look at those */
+	/* a pipe from which come the numbers (u32, descriptors here) of kept files that the service has closed */
+	int told; /* 0: none. Then no file can be kept */
+	unsigned n_kept, kept_most;
+	bool is_over; /* the other end of the pipe is closed: the service ends, and then this process is killed */
 };
 
 /* Hold @sock, whose ownership is taken. 0 or -ENOMEM: the caller still owns it. */
 int nnb__held_add(struct nnb__held *held, int sock);
 
+/* Keep files from now on, as told by @pipe, whose ownership is taken. */
+void nnb__held_begin(struct nnb__held *held, int pipe);
+
+/*
+ * Those of @n files that @is_kept selects are kept from now on: their descriptors stay open. False: these are too many,
+ * and none is kept.
+ */
+bool nnb__held_keep(struct nnb__held *held, const bool *is_kept, uint32_t n);
+
 /*
  * Wait until there is something to receive on @sock, or its end; -1: until nothing is held. Lets go of sockets that
- * have been shut down and are empty.
+ * have been shut down and are empty, and of files that the service has closed.
  */
 void nnb__held_wait(struct nnb__held *held, int sock);
 
@@ -41,15 +59,19 @@ void nnb__held_wait(struct nnb__held *held, int sock);
  */
 void nnb__line_drain(int sock);
 
-/* Drain all that is held, and let go of it. The service uses none of it any more. */
+/*
+ * Drain all sockets that are held, which the service uses no more, and let go of them; and then of the files, once the
+ * service has closed its own.
+ */
 void nnb__held_drain(struct nnb__held *held);
 
 struct nnb__arrival {
 	ssize_t bytes; /* of the packet; 0: the socket's end; or -errno. -EMSGSIZE: it is longer than there was room */
 	bool lost;     /* more files came than were wanted */
 	uint32_t n, n_lines, n_refused;
-	int fds[NNB__ARRIVAL_FDS];   /* for the service: @n, owned */
-	int lines[NNB__ARRIVAL_FDS]; /* those of them that are sockets: @n_lines */
+	int fds[NNB__ARRIVAL_FDS];      /* for the service: @n, owned */
+	bool is_kept[NNB__ARRIVAL_FDS]; /* whether to close them last may wait */
+	int lines[NNB__ARRIVAL_FDS];    /* those of them that are sockets: @n_lines */
 	int refused
 		[NNB__ARRIVAL_FDS]; /* what came in place of some of them: @n_refused, owned. To close them may wait */
 };

@@ -52,6 +52,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kept.h"
 #include "base/lock.h"
 #include "base/sys.h"
 #include "memory/arrival.h"
@@ -65,11 +66,13 @@ enum { STUCK_LOOKS = 3, STUCK_LOOK_US = 1000 };
 
 enum { REAP_US = 5000 }; /* between two looks whether porters have ended whose apps are gone */
 
+enum { PROBER_SOCK = 3 };       /* the prober's end of its socket */
 enum { SERVICE_LOOK_MS = 200 }; /* between two looks of the prober whether the service exits */
 enum { STOP_WAITS = 200, STOP_WAIT_US = 1000 };
-enum { A_WORKER, A_LOCK, THE_END }; /* what the prober receives: a descriptor for that; or the service ends soon */
+/* What the prober receives: a descriptor for that, or of that, which it ends after; or the service ends soon. */
+enum { A_WORKER, A_LOCK, A_PROCESS, THE_END };
 
-enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE, HOLD, RECEIVE, EMPTY, APP };
+enum call { TRY, SEAL, TRUNCATE, SIZE, READ, WRITE, HOLD, RECEIVE, EMPTY, APP, KEEP };
 
 enum { LINGER_LOOK_MS = 50 }; /* between two looks, where there is no memory to wait better */
 
@@ -85,11 +88,18 @@ struct answer {
 	int64_t result;         /* of the call, or -errno */
 	uint64_t blocked_ns;    /* of TRY */
 	uint32_t lost, refused; /* of RECEIVE: more files came than were wanted; some are refused, and closed now */
+	uint32_t files;         /* of RECEIVE: the descriptors with this answer */
 };
 
-/* A message on a worker's socket: a head, data of up to two parts, and descriptors. */
+/*
+ * Behind the answer to RECEIVE, for each file that it may bring: the descriptor by which the porter keeps that file
+ * (base/kept.h), or this.
+ */
+#define NOT_KEPT UINT32_MAX
+
+/* A message on a worker's socket: a head, numbers of files, data of up to two parts, and descriptors. */
 struct packet {
-	struct iovec parts[3];
+	struct iovec parts[4];
 	unsigned n_parts;
 	int *fds;
 	uint32_t n_fds; /* to be sent; or the room for those that are received, and then their number */
@@ -216,7 +226,7 @@ static struct answer call_make(const struct request *q, int fd, void *data)
 
 /* ---- the processes ---- */
 
-/* Has the messages of its clients, and holds their sockets. */
+/* Has the messages of its clients, and holds their sockets, and their files. */
 static struct nnb__held held;
 
 /*
@@ -227,20 +237,31 @@ static struct nnb__held held;
 static bool arrival_answer(int sock, const struct request *q, int client, unsigned char *data)
 {
 	static struct nnb__arrival in;
+	static uint32_t numbers[NNB__ARRIVAL_FDS];
 	struct answer a;
 	struct packet out = { .parts = { { &a, sizeof(a) } }, .n_parts = 1, .fds = in.fds };
 	bool sent;
 
 	nnb__arrival_receive(client, q->n, data, NNB__ERRAND_BYTES + HEADER_MOST, &in);
+	if (in.bytes > 0 && !nnb__held_keep(&held, in.is_kept, in.n))
+		in.bytes = -EMFILE;
 	a = (struct answer){ .result = in.bytes, .lost = in.lost, .refused = in.n_refused > 0 };
 	if (in.bytes > 0) {
+		for (uint32_t i = 0; i < in.n; i++)
+			numbers[i] = in.is_kept[i] ? (uint32_t)in.fds[i] : NOT_KEPT;
+		out.parts[out.n_parts++] = (struct iovec){ numbers, q->n * sizeof(numbers[0]) };
 		out.parts[out.n_parts++] = (struct iovec){ data, (size_t)in.bytes };
-		out.n_fds = in.n;
+		out.n_fds = a.files = in.n;
 	}
 	sent = !packet_send(sock, &out, 0);
 	for (uint32_t i = 0, line = 0; i < in.n; i++) {
 		bool is_line = line < in.n_lines && in.lines[line] == in.fds[i];
 
+		if (in.bytes > 0 && in.is_kept[i]) {
+			if (sent)
+				continue;
+			held.n_kept--;
+		}
 		line += is_line;
 		if (is_line && !sent)
 			nnb__line_drain(in.fds[i]); /* the service does not have it, and never shuts it down */
@@ -264,7 +285,8 @@ static bool app_is_gone(int wait_ms)
 
 /*
  * The service has no more errands for this worker. Stay until nothing is held. When the app is gone, the service uses
- * no socket of the app any more, and what is in a queue still is this worker's to close.
+ * no socket of the app any more, and what is in a queue still is this worker's to close. If the service ends before it
+ * has closed its files, this worker is killed, after that.
  */
 static _Noreturn void worker_linger(int sock)
 {
@@ -272,7 +294,7 @@ static _Noreturn void worker_linger(int sock)
 		close(sock);
 		do
 			nnb__held_wait(&held, gone);
-		while (held.n && !app_is_gone(LINGER_LOOK_MS));
+		while ((held.n || held.n_kept) && !app_is_gone(LINGER_LOOK_MS));
 	}
 	nnb__held_drain(&held);
 	_exit(0);
@@ -304,6 +326,10 @@ static _Noreturn void worker_run(int sock)
 			worker_linger(sock);
 		if (q.call == APP) {
 			gone = fd;
+			continue;
+		}
+		if (q.call == KEEP) {
+			nnb__held_begin(&held, fd);
 			continue;
 		}
 		if (q.call == RECEIVE) {
@@ -341,17 +367,30 @@ static void die_with(pid_t parent, int signal)
 static volatile sig_atomic_t kept_lock = -1; /* in the prober: a duplicate of the service's lock file */
 static struct pollfd of_service = { .fd = -1, .events = POLLIN }; /* in the prober: its pidfd */
 
+static void process_await(struct pollfd *of)
+{
+	while (of->fd >= 0 && poll(of, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
 /*
  * The service has ended, as far as it can end. Its workers end with the prober: not before all threads of the service
- * have, which close its sockets.
+ * have, which close its sockets and files, and the process that unmaps what the service has left mapped, if there is
+ * one: its pidfd is in a message that the service has sent before it exited. Called while no message is being received.
  */
 static void prober_end(int signal)
 {
+	char what;
+	int fd;
+	struct packet in = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
+
 	(void)signal;
 	if (kept_lock >= 0)
 		flock(kept_lock, LOCK_UN);
-	while (of_service.fd >= 0 && poll(&of_service, 1, -1) < 0 && errno == EINTR)
-		;
+	process_await(&of_service);
+	for (; packet_receive(PROBER_SOCK, &in, MSG_DONTWAIT) > 0; in.n_fds = 1)
+		if (in.n_fds && what == A_PROCESS)
+			process_await(&(struct pollfd){ .fd = fd, .events = POLLIN });
 	_exit(0);
 }
 
@@ -388,18 +427,22 @@ static bool service_exits(pid_t service)
 }
 
 /* Start a worker on each socket that comes, and keep the last lock file that comes. */
-static _Noreturn void prober_run(int sock)
+static _Noreturn void prober_run(void)
 {
+	const struct timespec look = { 0, SERVICE_LOOK_MS * 1000000L };
+	const int sock = PROBER_SOCK;
 	const pid_t self = getpid(), service = getppid();
+	sigset_t none;
 	char what;
 
 	of_service.fd = (int)syscall(SYS_pidfd_open, service, 0);
+	sigemptyset(&none);
 	for (;;) {
 		int fd;
 		struct packet in = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
 		struct pollfd p = { .fd = sock, .events = POLLIN };
 
-		if (poll(&p, 1, SERVICE_LOOK_MS) <= 0) {
+		if (ppoll(&p, 1, &look, &none) <= 0) { /* prober_end runs here only */
 			if (service_exits(service))
 				prober_end(0);
 			continue;
@@ -408,6 +451,10 @@ static _Noreturn void prober_run(int sock)
 			prober_end(0);
 		if (what == THE_END)
 			_exit(0);
+		if (in.n_fds && what == A_PROCESS) {
+			process_await(&(struct pollfd){ .fd = fd, .events = POLLIN });
+			prober_end(0);
+		}
 		if (in.n_fds && what == A_LOCK) {
 			lock_keep(fd);
 			continue;
@@ -429,21 +476,21 @@ static _Noreturn void prober_run(int sock)
 }
 
 /*
- * Keep only @sock, as descriptor 3. A program that reads the service's output until its end must not wait for workers,
+ * Keep only @sock, as PROBER_SOCK. A program that reads the service's output until its end must not wait for workers,
  * so they do not have that file.
  */
 static void descriptors_close(int sock)
 {
 	int nothing;
 
-	if (dup2(sock, 3) < 0 || chdir("/"))
+	if (dup2(sock, PROBER_SOCK) < 0 || chdir("/"))
 		_exit(1);
-	syscall(SYS_close_range, 4U, ~0U, 0U);
+	syscall(SYS_close_range, PROBER_SOCK + 1U, ~0U, 0U);
 	nothing = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < 3; fd++) /* no file of an app gets these numbers */
-		if (dup2(nothing < 0 ? 3 : nothing, fd) < 0)
+		if (dup2(nothing < 0 ? PROBER_SOCK : nothing, fd) < 0)
 			_exit(1);
-	if (nothing > 3)
+	if (nothing > PROBER_SOCK)
 		close(nothing);
 }
 
@@ -464,15 +511,16 @@ int nnb__prober_start(int *ret)
 		sigemptyset(&own);
 		sigaddset(&own, SIGUSR2);
 		sigaction(SIGUSR2, &ends, NULL);
-		sigprocmask(SIG_UNBLOCK, &own, NULL);
+		sigprocmask(SIG_BLOCK, &own, NULL);
 		die_with(self, SIGUSR2);
 		sigaction(SIGCHLD, &ignored, NULL); /* no worker is waited for */
 		sigaction(SIGXFSZ, &ignored, NULL);
 		prctl(PR_SET_NAME, "nnburstd-prober");
 		descriptors_close(pair[1]);
-		prober_run(3);
+		prober_run();
 	}
 	r = pid < 0 ? -errno : 0;
+	sigaction(SIGPIPE, &ignored, NULL); /* a porter that has ended takes no number */
 	close(pair[1]);
 	if (r) {
 		close(pair[0]);
@@ -491,11 +539,26 @@ int nnb__prober_keep(int sock, int fd)
 	return packet_send(sock, &p, MSG_DONTWAIT);
 }
 
+int nnb__prober_follow(int sock, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r;
+	char what = A_PROCESS;
+	struct packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
+
+	if (fd < 0)
+		return -errno;
+	r = packet_send(sock, &p, MSG_DONTWAIT);
+	close(fd);
+	return r;
+}
+
 void nnb__prober_stop(int sock)
 {
 	char what = THE_END;
 	struct packet p = { .parts = { { &what, 1 } }, .n_parts = 1 };
 
+	if (nnb__kept_stays()) /* it ends once the files that its workers keep are unmapped */
+		return;
 	packet_send(sock, &p, MSG_DONTWAIT);
 	for (int waits = 0; waits < STOP_WAITS && !waitpid(prober_pid, NULL, WNOHANG); waits++)
 		usleep(STOP_WAIT_US);
@@ -518,6 +581,7 @@ struct worker {
 	bool is_stuck;  /* it slept where no signal ends the sleep when it was left behind. Of trials only */
 	bool is_going;  /* its app is gone, and it ends once it has closed all that is left. Of porters only */
 	bool is_beyond; /* its app is guaranteed this one: it does not count against the limit of all apps */
+	struct nnb__keeper *keeper; /* it keeps files; NULL: it cannot. Of porters only */
 };
 
 struct nnb__errands {
@@ -577,6 +641,7 @@ static void worker_end(struct worker *w)
 	close(w->sock);
 	if (w->process >= 0)
 		close(w->process);
+	nnb__keeper_unref(w->keeper);
 	*w = (struct worker){ .state = NONE, .sock = -1, .process = -1 };
 }
 
@@ -885,6 +950,24 @@ static void porter_enlist(struct nnb__errands *e, int sock)
 		packet_send(sock, &out, MSG_DONTWAIT);
 }
 
+/* Give the porter at the other end of @sock the pipe that tells it which files are closed here. NULL: it keeps none. */
+static struct nnb__keeper *keeper_start(int sock)
+{
+	struct request q = { .call = KEEP };
+	int ends[2];
+	struct packet out = { .parts = { { &q, sizeof(q) } }, .n_parts = 1, .fds = &ends[0], .n_fds = 1 };
+	struct nnb__keeper *keeper = NULL;
+
+	assert(nnb__is_locked(&lock));
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return NULL;
+	keeper = nnb__keeper_new(ends[1]);
+	if (keeper && packet_send(sock, &out, MSG_DONTWAIT))
+		keeper = nnb__keeper_unref(keeper);
+	close(ends[0]);
+	return keeper;
+}
+
 /* Have the prober start @w of @app. 0; NO_PLACE; -EAGAIN: later, maybe; another -errno. The lock is held. */
 static int worker_start(struct nnb__errands *app, struct worker *w, enum kind kind)
 {
@@ -909,8 +992,10 @@ static int worker_start(struct nnb__errands *app, struct worker *w, enum kind ki
 	}
 	*w = (struct worker){ .state = BUSY, .kind = kind, .sock = pair[0], .process = -1, .is_beyond = is_beyond };
 	n_workers[kind] += !is_beyond;
-	if (kind == PORTERS)
+	if (kind == PORTERS) {
 		porter_enlist(app, pair[0]);
+		w->keeper = keeper_start(pair[0]);
+	}
 	return 0;
 }
 
@@ -1101,25 +1186,45 @@ static uint64_t limit_of(const struct nnb__errand_wait *wait)
 
 /* What comes with an answer. */
 struct spoils {
-	struct iovec parts[2];
+	struct iovec parts[3];
 	unsigned n_parts;
 	int *fds;
-	uint32_t n_fds; /* as in struct packet */
+	uint32_t n_fds;          /* as in struct packet */
+	const uint32_t *numbers; /* of RECEIVE: by which the porter keeps these files, or NOT_KEPT; the first part */
 };
+
+/* @files came with an answer of the porter @w, or were sent and are lost. */
+static void files_keep(const struct worker *w, struct spoils *s, uint32_t files)
+{
+	for (uint32_t i = 0; i < files; i++) {
+		const uint32_t number = s->numbers[i];
+
+		if (number == NOT_KEPT || !w->keeper)
+			continue;
+		if (i < s->n_fds)
+			nnb__kept_add(w->keeper, s->fds[i],
+			              number); /* without memory, it is kept until the porter ends */
+		else
+			nnb__keeper_tell(w->keeper, number);
+	}
+}
 
 /* Wait for the answer of @w to a call that was sent, and give the worker back. */
 static struct answer errand_end(struct worker *w, uint32_t call, struct spoils *s, const struct nnb__errand_wait *wait,
                                 uint64_t until)
 {
 	struct answer a = { .result = -EIO };
-	struct packet in = { .parts = { { &a, sizeof(a) }, s->parts[0], s->parts[1] },
+	struct packet in = { .parts = { { &a, sizeof(a) }, s->parts[0], s->parts[1], s->parts[2] },
 		             .n_parts = 1 + s->n_parts,
 		             .fds = s->fds,
 		             .n_fds = s->n_fds };
+	const uint32_t most = s->n_fds;
 	int r = answer_await(w, &in, wait, until);
 	bool answers = !r || (w->kind == PORTERS && (r == -ETIMEDOUT || r == -ECANCELED) && answered_late(w, &in));
 
 	s->n_fds = answers ? in.n_fds : 0;
+	if (answers && a.files && a.files <= most)
+		files_keep(w, s, a.files);
 	if (!answers)
 		a = (struct answer){ .result = r };
 	w->is_stuck = call == TRY && (r == -ETIMEDOUT || r == -ECANCELED) && worker_is_stuck(w);
@@ -1255,7 +1360,12 @@ int nnb__errand_empty(struct nnb__errands *e, int sock, const struct nnb__errand
 ssize_t nnb__errand_receive(struct nnb__errands *e, int sock, const struct nnb__errand_wait *wait,
                             struct nnb__delivery *d)
 {
-	struct spoils s = { .parts = { d->parts[0], d->parts[1] }, .n_parts = 2, .fds = d->fds, .n_fds = d->n_fds };
+	uint32_t numbers[NNB__ARRIVAL_FDS];
+	struct spoils s = { .parts = { { numbers, d->n_fds * sizeof(numbers[0]) }, d->parts[0], d->parts[1] },
+		            .n_parts = 3,
+		            .fds = d->fds,
+		            .n_fds = d->n_fds,
+		            .numbers = numbers };
 	struct answer a;
 
 	assert(d->n_fds <= NNB__ARRIVAL_FDS);

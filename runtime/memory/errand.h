@@ -37,8 +37,14 @@ enum {
  */
 int nnb__prober_start(int *ret);
 
-/* End the prober and wait for its end, 0.2 s at most, so that no zombie is left to a process 1 that does not reap. */
+/*
+ * End the prober and wait for its end, 0.2 s at most, so that no zombie is left to a process 1 that does not reap. Does
+ * nothing if the files of apps stay mapped that its workers keep (base/kept.h).
+ */
 void nnb__prober_stop(int prober);
+
+/* The prober ends after the process @pid, too, because that shares the memory of this one. 0 or -errno. */
+int nnb__prober_follow(int prober, pid_t pid);
 
 /*
  * Have the prober unlock @fd (flock) when this process dies: a thread that never ends keeps all files of the process

@@ -37,6 +37,7 @@
 #include <unistd.h>
 
 #include "base/close.h"
+#include "base/kept.h"
 #include "base/sys.h"
 #include "memory/suspicion.h"
 #include "memory/wait.h"
@@ -272,9 +273,11 @@ static bool unmap_soon(struct nnb__gate *g, void *start, size_t bytes, int fd)
 
 void nnb__gate_unmap(struct nnb__gate *g, void *start, size_t bytes, int fd, uint32_t files)
 {
-	if (!g)
+	if (!g) {
 		munmap(start, bytes);
-	else if (!nnb__waits_have_ended()) { /* the kernel unmaps it after the exit */
+	} else if (nnb__waits_have_ended()) { /* the kernel unmaps it after the exit */
+		nnb__kept_stay(fd);
+	} else {
 		if (!unmap_soon(g, start, bytes, fd)) {
 			if (unmap_later(g, start, bytes, fd, files))
 				return;
@@ -388,8 +391,10 @@ static bool gate_reap(struct nnb__gate *g)
 	for (unsigned n = 0; n < REAPED_AT_ONCE && (l = late_take(g)); n++) {
 		bool left = nnb__waits_have_ended(), is_free = left;
 
-		if (left)
+		if (left) {
 			nnb__suspicion_look_end(g->suspicion);
+			nnb__kept_stay(l->fd);
+		}
 		if (!left && turn_take(g, 0)) {
 			is_free = nnb__suspicion_settle(g->suspicion) && late_is_free(g, l);
 			if (is_free)

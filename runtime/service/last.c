@@ -2,7 +2,9 @@
  * last.c -- exits without a wait for the files that this process has mapped.
  *
  * The kernel unmaps the memory in the last process that uses it, before that process's exit is seen. A child that
- * shares the memory (CLONE_VM) is that last process, so the exit of this one is seen at once.
+ * shares the memory (CLONE_VM) is that last process, so the exit of this one is seen at once. The prober ends after
+ * that child: until then its workers keep the files of apps that are mapped, so that the child is not the last process
+ * to close them.
  *
  * CONCURRENCY  The child runs while this thread waits, and beside the other threads until they are ended. It has a
  *           stack of its own, and makes system calls only, which may change the errno of this thread.
@@ -17,6 +19,8 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "nnb/service.h"
 
 enum { STACK = 64 << 10, WAIT_US = 50, WAITS = 4000 };
 
@@ -43,11 +47,13 @@ enum { HAS_CHILD = 0 }; /* the sanitizer's clone() has the child read this threa
 enum { HAS_CHILD = 1 };
 #endif
 
-_Noreturn void last_exit(int status)
+_Noreturn void last_exit(int status, int prober)
 {
 	static unsigned char stack[STACK] __attribute__((aligned(64)));
 	pid_t pid = HAS_CHILD ? clone(stay, stack + sizeof(stack), CLONE_VM | SIGCHLD, (void *)(intptr_t)getpid()) : -1;
 
+	if (pid > 0 && prober > 0)
+		nnb_service_prober_follow(prober, pid);
 	for (int i = 0; pid > 0 && i < WAITS && !atomic_load_explicit(&is_apart, memory_order_acquire); i++)
 		usleep(WAIT_US);
 	_exit(status);

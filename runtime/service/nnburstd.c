@@ -343,13 +343,13 @@ static int clients_serve(const struct options *o)
 	 * sockets of these clients, too. */
 	if (r == -EBUSY) {
 		fputs("nnburstd: a client's execution or file has not ended in 1.5 s; leaving it\n", stderr);
-		last_exit(DONE);
+		last_exit(DONE, o->config.prober);
 	}
 	nnb_service_close(running);
 	if (nnb_service_mapped() && !r) { /* files of clients are still mapped */
 		if (o->config.prober > 0)
 			nnb_service_prober_stop(o->config.prober);
-		last_exit(DONE);
+		last_exit(DONE, o->config.prober);
 	}
 	if (!r)
 		return DONE;

@@ -785,6 +785,11 @@ void nnb_service_prober_stop(int prober)
 	nnb__prober_stop(prober);
 }
 
+int nnb_service_prober_follow(int prober, int pid)
+{
+	return nnb__prober_follow(prober, pid);
+}
+
 /*
  * The most workers of all apps together; half as many more may make trials, and twice as many more may be porters
  * (memory/errand.h). A worker takes two descriptors here, and a process, and the porters of an app take one more

@@ -15,18 +15,29 @@
 #include <dlfcn.h>
 #include <grp.h>
 #include <linux/fuse.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 
 enum { N = 64, SERVICE = 64979, APP = 64980, PAGE = 4096, HELD_MOST = 16, NEVER_MS = 30000, LIMIT = 16 };
 enum { LONG = 70000, LONG_ONES = 20, OFFERED = 32 };
 #define MS UINT64_C(1000000)
+#ifndef OPEN_TREE_CLONE
+#define OPEN_TREE_CLONE 1
+#endif
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
 #ifdef __SANITIZE_THREAD__ /* TSan lets a process with threads sleep for a second before it exits */
 #define STOP_NS (3000 * MS)
 #else
@@ -49,22 +60,30 @@ static void fuse_reply(int fd, uint64_t unique, const void *data, size_t bytes)
  */
 enum never { NOTHING, FLUSHES, WRITES };
 
+/*
+ * Where the server reads its next request to after one of STATFS: HELD_MOST pages, which never come, so that it hangs.
+ * NULL: it does not.
+ */
+static void *hangs_in;
+
 /* Serve one file, "page". */
 static _Noreturn void fuse_serve(int fd, enum never never)
 {
 	static uint64_t request[(1 << 17) / sizeof(uint64_t)];
-	const struct fuse_in_header *head = (const void *)request;
+	const struct fuse_in_header *head;
 	struct fuse_attr attr = { .nlink = 1, .uid = APP, .gid = APP, .blksize = PAGE };
 	const struct fuse_init_out begun = { .major = 7,
 		                             .minor = 31,
 		                             .flags = never == WRITES ? FUSE_WRITEBACK_CACHE : 0,
-		                             .max_write = 1 << 16,
+		                             .max_write = PAGE,
 		                             .max_background = 16 };
 	const struct fuse_open_out opened = { .fh = 1 };
 	const struct fuse_statfs_out system = { .st = { .bsize = PAGE } };
+	bool has_statfs = false;
 
 	for (;;) {
-		ssize_t n = read(fd, request, sizeof(request));
+		void *into = has_statfs && hangs_in ? hangs_in : request;
+		ssize_t n = read(fd, into, into == request ? sizeof(request) : HELD_MOST * PAGE);
 		struct fuse_entry_out entry = { .nodeid = 2, .attr_valid = 3600, .entry_valid = 3600 };
 		struct fuse_attr_out is = { .attr_valid = 3600 };
 
@@ -72,6 +91,8 @@ static _Noreturn void fuse_serve(int fd, enum never never)
 			continue;
 		if (n <= 0)
 			_exit(0);
+		head = into;
+		has_statfs |= head->opcode == FUSE_STATFS;
 		attr.ino = head->opcode == FUSE_LOOKUP ? 2 : head->nodeid;
 		attr.mode = attr.ino == 1 ? S_IFDIR | 0755 : S_IFREG | 0644;
 		attr.size = HELD_MOST * PAGE;
@@ -598,6 +619,137 @@ static _Noreturn void scene_unread(const char *socket_path)
 	scene_stay();
 }
 
+/* ---- files that pass, and never close ---- */
+
+static int busy_epoll;
+
+static void *epoll_keep(void *arg)
+{
+	struct holder *h = arg;
+
+	h->tid = gettid();
+	epoll_wait(busy_epoll, (struct epoll_event *)(void *)h->page, 1, -1);
+	return NULL;
+}
+
+/*
+ * An eventfd in an epoll. The kernel hands its event over into a page that never comes, and holds the mutex of the
+ * epoll meanwhile. The last one to close the eventfd waits for that mutex.
+ */
+static int file_in_epoll(const char *path)
+{
+	static struct holder h;
+	struct epoll_event event = { .events = EPOLLIN };
+	int page = open(path, O_RDWR | O_CLOEXEC), file = eventfd(1, EFD_CLOEXEC);
+	pthread_t thread;
+
+	busy_epoll = epoll_create1(EPOLL_CLOEXEC);
+	must(page >= 0 && file >= 0 && epoll_ctl(busy_epoll, EPOLL_CTL_ADD, file, &event) == 0);
+	h.page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+	must(h.page != MAP_FAILED && pthread_create(&thread, NULL, epoll_keep, &h) == 0);
+	while (!h.tid || !thread_is_in(getpid(), h.tid, SYS_epoll_wait))
+		poll_pause();
+	return file;
+}
+
+/* Whether @pid sleeps elsewhere than where a FUSE server waits for its next request. */
+static bool server_hangs(pid_t pid)
+{
+	char path[64], text[64] = "";
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/wchan", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && *text != '0' && strncmp(text, "fuse_dev", 8) != 0;
+}
+
+/*
+ * The only file in a mount tree that was dissolved, below which another FUSE file system is mounted. The last one to
+ * close the file unmounts that, and waits for a request that its server has begun to read, into a page that never
+ * comes.
+ */
+static int file_of_tree(const char *path)
+{
+	struct statfs system;
+	int page = open(path, O_RDWR | O_CLOEXEC), tree, file, inner;
+	pid_t server;
+
+	must(page >= 0 && unshare(CLONE_NEWNS) == 0);
+	hangs_in = mmap(NULL, HELD_MOST * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+	must(hangs_in != MAP_FAILED);
+	must(mount("tree", "/mnt", "tmpfs", 0, NULL) == 0 && mkdir("/mnt/d", 0755) == 0);
+	server = fuse_start("/mnt/d", NOTHING, ",allow_other");
+	must(server > 0);
+	inner = open("/mnt/d/page", O_RDONLY | O_CLOEXEC);
+	must(inner >= 0 && close(inner) == 0); /* from now on the kernel knows that there is no FLUSH */
+	inner = open("/mnt/d/page", O_RDONLY | O_CLOEXEC);
+	tree = (int)syscall(SYS_open_tree, AT_FDCWD, "/mnt", OPEN_TREE_CLONE | AT_RECURSIVE | O_CLOEXEC);
+	must(inner >= 0 && tree >= 0);
+	file = openat(tree, "x", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	must(file >= 0 && ftruncate(file, PAGE) == 0);
+	must(statfs("/mnt/d", &system) == 0);
+	close(inner); /* RELEASE */
+	while (!server_hangs(server))
+		poll_pause();
+	must(umount2("/mnt/d", MNT_DETACH) == 0 && umount2("/mnt", MNT_DETACH) == 0 && close(tree) == 0);
+	return file;
+}
+
+/*
+ * A client sends the file on its channel, in a message of two, and closes its own. When it is told that the service has
+ * the file, it sends what ends the message, so that the service closes the file.
+ */
+static _Noreturn void scene_unclosed(const char *socket_path, const char *path, bool in_tree)
+{
+	const struct header two = { 0x43424e4e, 2, 0, 0, 2 };
+	struct nnb_service_counts counts;
+	struct nnb_client *client;
+	int file = in_tree ? file_of_tree(path) : -1, channel = -1, unread, signal;
+	sigset_t told;
+
+	become(APP);
+	sigemptyset(&told);
+	sigaddset(&told, SIGUSR1);
+	must(pthread_sigmask(SIG_BLOCK, &told, NULL) == 0);
+	if (!in_tree)
+		file = file_in_epoll(path);
+	client = opened(socket_path);
+	must(nnb_client_counts(client, &counts, NULL) == NNB_STATUS_NONE);
+	for (int fd = 3; fd < 64; fd++) /* the newest socket */
+		channel = is_connected_socket(fd) ? fd : channel;
+	must(channel >= 0 && fd_send(channel, &two, sizeof(two), file, 0));
+	close(file);
+	while (!ioctl(channel, SIOCOUTQ, &unread) && unread)
+		poll_pause();
+	scene_report('R');
+	must(sigwait(&told, &signal) == 0 && send(channel, "x", 1, MSG_NOSIGNAL) == 1);
+	scene_stay();
+}
+
+/* An execution with a pool in such a file. The end of this process closes the client's own. */
+static _Noreturn void scene_mapped(const char *socket_path, const char *path)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	int file = file_of_tree(path);
+	struct nnb_remote *remote;
+	struct nnb_memory memory;
+	struct nnb_pool *pool;
+	struct io io;
+
+	become(APP);
+	must(nnb_remote_prepare(opened(socket_path), m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	must(nnb_memory_mmap_fd(&memory, file, PAGE, PROT_READ | PROT_WRITE, 0) == 0);
+	must(nnb_pool_from(&pool, &memory) == 0);
+	io_init_on(&io, N, pool);
+	io_refresh(&io, 1);
+	nnb_remote_execute(remote, &io.call, &io.answer, NULL);
+	scene_stay();
+}
+
 /* ---- tests ---- */
 
 struct fixture {
@@ -926,8 +1078,25 @@ static void files_on_connections_that_are_not_accepted(void **state)
 		service_kill(&f->s);
 }
 
-/* The workers of the service: children of its child. */
-static int workers_of(const struct service *s)
+/* Whether a thread of @pid sleeps where no signal ends the sleep. */
+static bool process_is_stuck(pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	bool is = false;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (threads && !is && (d = readdir(threads)))
+		is = process_state(atoi(d->d_name), NULL) == 'D'; /* a thread has an entry of its own there */
+	if (threads)
+		closedir(threads);
+	return is;
+}
+
+/* The number of workers of the service, children of its child, whose state is one of @states; NULL: of all. */
+static int workers_in(const struct service *s, const char *states)
 {
 	DIR *all = opendir("/proc");
 	struct dirent *d;
@@ -936,11 +1105,147 @@ static int workers_of(const struct service *s)
 	assert_non_null(all);
 	while ((d = readdir(all))) {
 		pid_t pid = (pid_t)atoi(d->d_name);
+		char state = pid > 0 && parent_of(parent_of(pid)) == s->pid ? process_state(pid, NULL) : 0;
 
-		n += pid > 0 && parent_of(parent_of(pid)) == s->pid;
+		n += state && (!states || strchr(states, state));
 	}
 	closedir(all);
 	return n;
+}
+
+enum { LOOKS = 50 }; /* so that it is not for a moment only */
+
+/* Wait until no worker does anything: then the service has what it was sent. */
+static void workers_are_idle(const struct service *s)
+{
+	uint64_t end = now_ns() + NEVER_MS * MS;
+
+	for (int looks = 0; looks < LOOKS; poll_pause()) {
+		looks = workers_in(s, "RD") ? 0 : looks + 1;
+		assert_true(now_ns() < end);
+	}
+}
+
+/* Wait until a worker hangs. No thread of the service may. */
+static void a_worker_hangs(const struct service *s)
+{
+	uint64_t end = now_ns() + NEVER_MS * MS;
+	int looks = 0, stuck = 0;
+
+	while (looks < LOOKS) {
+		looks = workers_in(s, "D") ? looks + 1 : 0;
+		stuck = process_is_stuck(s->pid) ? stuck + 1 : 0;
+		if (stuck == LOOKS)
+			fail_msg("a thread of the service hangs");
+		if (now_ns() >= end)
+			fail_msg("no worker hangs");
+		poll_pause();
+	}
+}
+
+/* A client has the service close a file that never closes; other apps have what they had. */
+static void unclosed_send(struct fixture *f, const char *scene, struct nnb_model *m)
+{
+	app_begin(f, scene);
+	assert_int_equal(app_says(f), 'R');
+	workers_are_idle(&f->s);
+	kill(f->app.pid, SIGUSR1);
+	a_worker_hangs(&f->s);
+	visit_service(&f->s, m, N);
+}
+
+static void a_stop(struct fixture *f, const char *scene)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	unclosed_send(f, scene, m);
+	service_stops_in_time(f);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+}
+
+/* The file is open in the service when that is killed. */
+static void a_kill(struct fixture *f, const char *scene)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+
+	app_begin(f, scene);
+	assert_int_equal(app_says(f), 'R');
+	workers_are_idle(&f->s);
+	service_dies_in_time(f);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+}
+
+static void a_stop_beside_an_eventfd_in_a_busy_epoll(void **state)
+{
+	a_stop(*state, "epoll");
+}
+
+static void a_kill_beside_an_eventfd_in_a_busy_epoll(void **state)
+{
+	a_kill(*state, "epoll");
+}
+
+static void a_stop_beside_a_file_in_a_dissolved_tree(void **state)
+{
+	a_stop(*state, "tree");
+}
+
+static void a_kill_beside_a_file_in_a_dissolved_tree(void **state)
+{
+	a_kill(*state, "tree");
+}
+
+/* Whether a process of this test has that name. */
+static bool is_any_named(const char *name)
+{
+	DIR *all = opendir("/proc");
+	char path[300], text[32];
+	struct dirent *d;
+	bool is = false;
+
+	assert_non_null(all);
+	while (!is && (d = readdir(all))) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
+		file = atoi(d->d_name) > 0 && getpgid(atoi(d->d_name)) == getpgrp() ? fopen(path, "re") : NULL;
+		is = file && fgets(text, sizeof(text), file) && !strcmp(text, name);
+		if (file)
+			fclose(file);
+	}
+	closedir(all);
+	return is;
+}
+
+/* The stop leaves the execution, and what unmaps its pool, to another process (service/last.c): that ends, too. */
+static void a_stop_while_a_file_in_a_dissolved_tree_is_mapped(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	uint64_t end;
+
+	if (f->server < 0)
+		skip();
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	atomic_store(&f->s.gate->hold_runs, 1);
+	child_start(&f->app, "mapped", &f->s, f->page);
+	await(&f->s.gate->held_runs, 1);
+	kill(f->app.pid, SIGKILL);
+	child_end(&f->app);
+	f->app.pid = 0;
+	service_stops_in_time(f);
+	atomic_store(&f->s.gate->hold_runs, 0);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	visit_service(&f->s, m, N);
+	nnb_model_free(m);
+	assert_int_equal(service_stop(&f->s), 0);
+	for (end = now_ns() + NEVER_MS * MS; is_any_named("nnburstd\n"); poll_pause())
+		assert_true(now_ns() < end);
+	assert_true(is_any_named("nnburstd-errand\n")); /* a porter, which hangs */
 }
 
 /* No porter stays when its app is gone, whatever that has left in its sockets. */
@@ -953,10 +1258,10 @@ static void sockets_that_are_not_read(void **state)
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	child_start(&f->app, "unread", &f->s, f->page);
 	assert_int_equal(app_says(f), 'U');
-	print_message("%d workers at the end of the app\n", workers_of(&f->s));
-	for (end = now_ns() + NEVER_MS * MS; workers_of(&f->s); poll_pause())
+	print_message("%d workers at the end of the app\n", workers_in(&f->s, NULL));
+	for (end = now_ns() + NEVER_MS * MS; workers_in(&f->s, NULL); poll_pause())
 		if (now_ns() >= end)
-			fail_msg("%d workers stay", workers_of(&f->s));
+			fail_msg("%d workers stay", workers_in(&f->s, NULL));
 	visit_service(&f->s, m, N);
 	nnb_model_free(m);
 	assert_int_equal(service_stop(&f->s), 0);
@@ -1009,6 +1314,12 @@ int main(int argc, char **argv)
 		                                set_up_without_write, tear_down),
 		cmocka_unit_test_setup_teardown(files_on_connections_that_are_not_accepted, set_up_without_write,
 		                                tear_down),
+		cmocka_unit_test_setup_teardown(a_stop_beside_an_eventfd_in_a_busy_epoll, set_up_for_all, tear_down),
+		cmocka_unit_test_setup_teardown(a_kill_beside_an_eventfd_in_a_busy_epoll, set_up_for_all, tear_down),
+		cmocka_unit_test_setup_teardown(a_stop_beside_a_file_in_a_dissolved_tree, set_up_for_all, tear_down),
+		cmocka_unit_test_setup_teardown(a_kill_beside_a_file_in_a_dissolved_tree, set_up_for_all, tear_down),
+		cmocka_unit_test_setup_teardown(a_stop_while_a_file_in_a_dissolved_tree_is_mapped, set_up_for_all,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(sockets_that_are_not_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_is_beyond_the_limit, set_up, tear_down),
 	};
@@ -1024,6 +1335,10 @@ int main(int argc, char **argv)
 			scene_backlog(argv[3], argv[4]);
 		if (!strcmp(argv[2], "unread"))
 			scene_unread(argv[3]);
+		if (!strcmp(argv[2], "epoll") || !strcmp(argv[2], "tree"))
+			scene_unclosed(argv[3], argv[4], !strcmp(argv[2], "tree"));
+		if (!strcmp(argv[2], "mapped"))
+			scene_mapped(argv[3], argv[4]);
 		if (!strcmp(argv[2], "pool"))
 			scene_pool(argv[3], argv[4]);
 		scene_cache(argv[3], argv[4]);

@@ -38,6 +38,8 @@
 #include <cmocka.h>
 
 #include "base.h"
+#include "base/close.h"
+#include "base/kept.h"
 #include "base/offer.h"
 #include "base/sys.h"
 #include "memory/errand.h"
@@ -854,6 +856,22 @@ static void files_send(int sock, const int *fds, unsigned n)
 	assert_int_equal(sendmsg(sock, &m, 0), 1);
 }
 
+/* A pair of sockets, of which a porter of @e holds the second. */
+static void pair_hold(struct nnb__errands *e, int ret[2])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret), 0);
+	assert_int_equal(nnb__errand_hold(e, ret[1], &ordinary), 0);
+}
+
+/* Close a pair of sockets, the last one of app @e, and wait for the end of its workers. */
+static void app_leave(struct nnb__errands *e, const int ends[2])
+{
+	close(ends[0]);
+	close(ends[1]);
+	nnb__errands_unref(e);
+	await_workers(0);
+}
+
 /* A porter passes a file in memory and an eventfd on, and no pipe; it reports that more files came than were wanted. */
 static void a_porter_receives_files(void **state)
 {
@@ -881,7 +899,7 @@ static void a_porter_receives_files(void **state)
 		assert_true(sent.st_ino == came.st_ino && nnb__is_eventfd(got[1]));
 		assert_true(most < 3 || (!fstat(got[2], &came) && !S_ISFIFO(came.st_mode)));
 		for (uint32_t i = 0; i < most; i++)
-			close(got[i]);
+			nnb__close(got[i]);
 		close(fds[0]);
 		close(fds[1]);
 	}
@@ -891,6 +909,77 @@ static void a_porter_receives_files(void **state)
 	}
 	nnb__errands_unref(e);
 	await_workers(0);
+}
+
+/* Stop the only worker that is not stopped, of @n_before + 1, when it waits. Returns its pid. */
+static pid_t porter_stop(int n_before)
+{
+	pid_t found[WORKERS_FOUND], porter = 0;
+
+	assert_int_equal(workers(found), n_before + 1);
+	for (int i = 0; i <= n_before; i++)
+		porter = process_state(found[i], NULL) == 'T' ? porter : found[i];
+	while (process_state(porter, NULL) != 'S')
+		usleep(1000);
+	kill(porter, SIGSTOP);
+	while (process_state(porter, NULL) != 'T')
+		usleep(1000);
+	return porter;
+}
+
+/* A file of the tmpfs in /dev/shm that is locked until its last duplicate is closed. *ret_other: another file of it. */
+static int locked_file(bool in_memfd, int *ret_other)
+{
+	int file = in_memfd ? file_new() : open("/dev/shm", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	*ret_other = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(file >= 0 && *ret_other >= 0 && !flock(file, LOCK_EX));
+	return file;
+}
+
+static void await_unlocked(int other)
+{
+	for (uint64_t end = nnb__now() + PATIENCE_MS * MS; flock(other, LOCK_EX | LOCK_NB); usleep(1000))
+		assert_true(nnb__now() < end);
+}
+
+/*
+ * A porter keeps a file that it has passed until all duplicates here are closed, so that the porter closes it last. It
+ * keeps no memfd. When the app is gone, it stays for that.
+ */
+static void a_porter_keeps_files(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		const bool in_memfd = round == 2, app_goes = round == 1;
+		struct nnb__errands *e = nnb__errands_of(1);
+		int ends[2], got, own, other, file = locked_file(in_memfd, &other);
+		char byte;
+		struct nnb__delivery d = { .parts = { { &byte, 1 } }, .fds = &got, .n_fds = 1 };
+		pid_t porter;
+
+		pair_hold(e, ends);
+		files_send(ends[0], &file, 1);
+		close(file);
+		assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), 1);
+		own = nnb__dup(got);
+		nnb__close(got);
+		for (int i = 0; i < 2; i++)
+			close(ends[i]);
+		if (app_goes)
+			nnb__errands_unref(e);
+		porter = porter_stop(0);
+		nnb__close(own);
+		assert_int_equal(flock(other, LOCK_EX | LOCK_NB), in_memfd ? 0 : -1);
+		kill(porter, SIGCONT);
+		await_unlocked(other);
+		close(other);
+		if (!app_goes)
+			nnb__errands_unref(e);
+		await_workers(0);
+	}
 }
 
 /* What a porter has received, and has no room here, is an error. */
@@ -903,8 +992,7 @@ static void a_message_is_larger_than_the_room(void **state)
 	int ends[2], got;
 
 	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	pair_hold(e, ends);
 	files_send(ends[0], &file, 1);
 	d.fds = &got;
 	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), -EMSGSIZE);
@@ -916,10 +1004,7 @@ static void a_message_is_larger_than_the_room(void **state)
 	assert_true(d.n_fds == 1 && room[0] == 'x' && room[1] == 'y');
 	close(got);
 	close(file);
-	close(ends[0]);
-	close(ends[1]);
-	nnb__errands_unref(e);
-	await_workers(0);
+	app_leave(e, ends);
 }
 
 /* An offer that has no connection, and whose listener stays open, keeps no porter. */
@@ -948,10 +1033,7 @@ static void no_one_connects_to_an_offer(void **state)
 		close(got[i]);
 		close(offers[i]);
 	}
-	close(ends[0]);
-	close(ends[1]);
-	nnb__errands_unref(e);
-	await_workers(0);
+	app_leave(e, ends);
 }
 
 enum { LONG = 70000 }; /* bytes of a packet that is longer than any that the service receives */
@@ -985,20 +1067,6 @@ static void a_porter_empties_a_socket(void **state)
 	await_workers(0);
 }
 
-/* Stop the only worker that is not stopped, of @n_before + 1. Returns its pid. */
-static pid_t porter_stop(int n_before)
-{
-	pid_t found[WORKERS_FOUND], porter = 0;
-
-	assert_int_equal(workers(found), n_before + 1);
-	for (int i = 0; i <= n_before; i++)
-		porter = process_state(found[i], NULL) == 'T' ? porter : found[i];
-	kill(porter, SIGSTOP);
-	while (process_state(porter, NULL) != 'T')
-		usleep(1000);
-	return porter;
-}
-
 /* Have a porter of @e hold @sock, and stop it: it is left behind by the next message. Returns its pid. */
 static pid_t porter_leave(struct nnb__errands *e, int sock, int n_before)
 {
@@ -1018,8 +1086,7 @@ static int socket_leave(struct nnb__errands *e, int file)
 {
 	int ends[2];
 
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	pair_hold(e, ends);
 	if (file >= 0)
 		files_send(ends[0], &file, 1);
 	else
@@ -1090,6 +1157,18 @@ static void porters_that_do_not_end_count(void **state)
 		close(ends[i]);
 }
 
+/* Wait until @porter has no socket to this process any more, its descriptor 3. */
+static void await_lingering(pid_t porter)
+{
+	uint64_t end = nnb__now() + PATIENCE_MS * MS;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/3", porter);
+	for (struct stat st; !lstat(path, &st); usleep(1000))
+		assert_true(nnb__now() < end);
+	assert_int_not_equal(parent_of(porter), 0);
+}
+
 /* One that was left behind and comes back: when its app is still there, and when it is gone. */
 static void a_porter_that_was_left_behind_ends(void **state)
 {
@@ -1106,7 +1185,7 @@ static void a_porter_that_was_left_behind_ends(void **state)
 			nnb__errands_unref(e);
 		kill(porter, SIGCONT);
 		if (!gone_first) {
-			usleep(100000);
+			await_lingering(porter);
 			assert_int_equal(send(left, "x", 1, MSG_NOSIGNAL), 1); /* it may be in use */
 			nnb__errands_unref(e);
 		}
@@ -1152,28 +1231,19 @@ static void a_porter_whose_place_was_taken_ends(void **state)
 static void a_porter_answers_late(void **state)
 {
 	struct nnb__errands *e = nnb__errands_of(1);
-	const int file = file_new();
-	char path[64];
-	int ends[2], other;
+	int ends[2], other, file = locked_file(true, &other);
 	pid_t porter;
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	other = open(path, O_RDWR | O_CLOEXEC);
-	assert_true(other >= 0 && !flock(file, LOCK_EX)); /* until the last duplicate of @file is closed */
 	files_send(ends[0], &file, 1);
 	close(file);
 	porter = porter_leave(e, ends[1], 0);
 	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
 	kill(porter, SIGCONT);
-	for (uint64_t end = nnb__now() + PATIENCE_MS * MS; flock(other, LOCK_EX | LOCK_NB); usleep(1000))
-		assert_true(nnb__now() < end);
+	await_unlocked(other);
 	close(other);
-	close(ends[0]);
-	close(ends[1]);
-	nnb__errands_unref(e);
-	await_workers(0);
+	app_leave(e, ends);
 }
 
 static pid_t stopped;
@@ -1199,8 +1269,7 @@ static void a_porter_answers_in_the_last_moment(void **state)
 	struct nnb__delivery d = { .parts = { { &byte, 1 } }, .fds = &got, .n_fds = 1 };
 
 	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	assert_int_equal(nnb__errand_hold(e, ends[1], &ordinary), 0);
+	pair_hold(e, ends);
 	assert_int_equal(workers(found), 1);
 	stopped = found[0];
 	kill(stopped, SIGSTOP);
@@ -1211,10 +1280,7 @@ static void a_porter_answers_in_the_last_moment(void **state)
 	assert_int_equal(d.n_fds, 1);
 	close(got);
 	close(file);
-	close(ends[0]);
-	close(ends[1]);
-	nnb__errands_unref(e);
-	await_workers(0);
+	app_leave(e, ends);
 }
 
 /* Without free descriptors there is no offer, for that reason. */
@@ -1395,6 +1461,7 @@ int main(void)
 		cmocka_unit_test(many_threads_have_errands),
 		cmocka_unit_test(many_apps_have_errands),
 		cmocka_unit_test(a_porter_receives_files),
+		cmocka_unit_test(a_porter_keeps_files),
 		cmocka_unit_test(a_message_is_larger_than_the_room),
 		cmocka_unit_test(no_one_connects_to_an_offer),
 		cmocka_unit_test(a_porter_answers_late),

@@ -67,8 +67,14 @@ struct nnb_service_config {
  */
 NNB_PUBLIC int nnb_service_prober(int *ret);
 
-/* Before the process exits: end the prober, and wait for its end, 0.2 s at most. */
+/*
+ * Before the process exits: end the prober, and wait for its end, 0.2 s at most. Does nothing if files of apps stay
+ * mapped: then the prober ends once the kernel has unmapped them.
+ */
 NNB_PUBLIC void nnb_service_prober_stop(int prober);
+
+/* The prober ends after the process @pid, too, because that shares the memory of this one. 0 or -errno. */
+NNB_PUBLIC int nnb_service_prober_follow(int prober, int pid);
 
 /*
  * The number of mappings of apps' files that there are, of all services of the process. After nnb_service_run, the
