@@ -25,7 +25,7 @@ endif()
 
 # ---- verdicts: against the truth of simulated schedules, parts of which are not recorded ----
 if(TARGET burstscope)
-  nnb_test(test_verdict_oracle unit unit/test_verdict_oracle.c analyzer/judged.c analyzer/schedule_cut.c
+  nnb_test(test_verdict_oracle unit unit/test_verdict_oracle.c analyzer/group_truth.c analyzer/judged.c analyzer/schedule_cut.c
     analyzer/verdict_truth.c)
   target_link_libraries(test_verdict_oracle PRIVATE schedule_sim viewer_parts bsa_fold bsa_replay)
   target_link_options(test_verdict_oracle PRIVATE -Wl,--wrap=fsync) # thousands of databases, each read once

@@ -121,6 +121,8 @@ void bsa_live_execution_of(const struct bsa_live_calls *to, const struct bsa_row
 		.missed = x->miss != BSA_MISS_NONE,
 		.outcome_unknown = outcome_is_unknown(x, until),
 		.deadline_unknown = deadline_unknown,
+		.app_named = bsa_rows_app_named(rows, x->app),
+		.model_named = bsa_rows_model_named(rows, x->model),
 	};
 	unsigned known = 0;
 

@@ -554,6 +554,23 @@ void bsa_rows_app_name(const struct bsa_rows *r, uint32_t app, char ret[BSA_ROWS
 		snprintf(ret, BSA_ROWS_APP_TEXT, "app %u", name->key);
 }
 
+static bool names_know(const struct names *names, uint32_t id)
+{
+	const struct name *name = bsa_table_find(&names->table, id);
+
+	return name && *name->text;
+}
+
+bool bsa_rows_app_named(const struct bsa_rows *r, uint32_t app)
+{
+	return names_know(&r->apps, app);
+}
+
+bool bsa_rows_model_named(const struct bsa_rows *r, uint32_t model)
+{
+	return names_know(&r->models, model);
+}
+
 uint32_t bsa_rows_app_user(const struct bsa_rows *r, uint32_t app)
 {
 	const struct name *name = bsa_table_find(&r->apps.table, app);

@@ -49,6 +49,10 @@ void bsa_rows_advance(struct bsa_rows *r, uint64_t until);
 enum { BSA_ROWS_APP_TEXT = BSA_LIVE_NAME + 16 };
 void bsa_rows_app_name(const struct bsa_rows *r, uint32_t app, char ret[BSA_ROWS_APP_TEXT]);
 
+/* Was the name of @app, or @model, recorded? */
+bool bsa_rows_app_named(const struct bsa_rows *r, uint32_t app);
+bool bsa_rows_model_named(const struct bsa_rows *r, uint32_t model);
+
 /* BSA_LIVE_NOBODY: unknown. */
 uint32_t bsa_rows_app_user(const struct bsa_rows *r, uint32_t app);
 const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model); /* borrowed until the next fact */

@@ -12,6 +12,7 @@
 #include "fold/fold.h"
 #include "input/apart.h"
 #include "input/input.h"
+#include "slo/measure.h"
 #include "store/store.h"
 
 #define NEVER BSA_NEVER
@@ -189,7 +190,8 @@ static void refuse(struct judged *ret, const char *why)
 	}
 }
 
-void judged_make(struct judged *ret, const struct cut *c, uint64_t horizon_ns, const char *path)
+void judged_make(struct judged *ret, const struct cut *c, uint64_t horizon_ns, const char *path,
+                 const struct bsv_slo *slo)
 {
 	static const struct bsv_command command = { .name = "judged", .asks = BSV_ASK_WHEN };
 	struct bsv_call call = { .command = &command, .common = { .quiet = true } };
@@ -208,6 +210,11 @@ void judged_make(struct judged *ret, const struct cut *c, uint64_t horizon_ns, c
 		refuse(ret, err.text);
 	else
 		judge(ret, &input);
+	if (slo) {
+		ret->slo = calloc(slo->n, sizeof(*ret->slo));
+		if (!ret->slo || bsv_slo_measure(ret->slo, slo->rules, slo->n, &input, NULL, &err) < 0)
+			give_up("%s", err.text);
+	}
 	read_counts(ret, input.db);
 	bsv_input_close(&input);
 	unlink(path);
@@ -217,5 +224,7 @@ void judged_free(struct judged *j)
 {
 	collect_fini(&j->facts);
 	free(j->counts);
+	free(j->slo);
 	j->counts = NULL;
+	j->slo = NULL;
 }

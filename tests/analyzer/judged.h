@@ -8,6 +8,7 @@
 #include "analyzer/collect.h"
 #include "analyzer/schedule_cut.h"
 #include "audit/verdicts.h"
+#include "slo/judge.h"
 
 /* The figures that a database has of an execution. -1: NULL. */
 struct judged_counts {
@@ -29,10 +30,15 @@ struct judged {
 	struct judged_counts *counts;
 	size_t n_counts;
 	uint64_t latest_summary;
+	struct bsv_slo_result *slo; /* owned: one of each rule of the @slo that was passed */
 };
 
-/* The database is made at @path, where there is none, and removed. --from and --to are those of @c. */
-void judged_make(struct judged *ret, const struct cut *c, uint64_t horizon_ns, const char *path);
+/*
+ * The database is made at @path, where there is none, and removed. --from and --to are those of @c. @slo: rules to judge
+ * it by, too; NULL: none.
+ */
+void judged_make(struct judged *ret, const struct cut *c, uint64_t horizon_ns, const char *path,
+                 const struct bsv_slo *slo);
 void judged_free(struct judged *j);
 
 #endif

@@ -32,6 +32,7 @@ const char *cut_name(enum cut_kind kind)
 		[CUT_STOP] = "stopped process by process",
 		[CUT_LATE_SERVICE] = "late attach, service last",
 		[CUT_EARLY_SERVICE] = "early stop, service first",
+		[CUT_GROUPS] = "names and priorities",
 	};
 
 	return names[kind];
@@ -272,6 +273,22 @@ static bool make_heads(struct cut *c, struct sim *s, uint64_t *series)
 
 /* ---- from the middle on ---- */
 
+/* ---- what executions are grouped by ---- */
+
+/* Some events of connections, models and streams are lost, each in a hole of its own. */
+static bool make_groups(struct cut *c, struct sim *s, uint64_t *series)
+{
+	for (size_t i = 0; i < s->n_events && c->n_holes < CUT_HOLES_MAX; i++) {
+		struct sim_event *e = &s->events[i];
+		bool names = e->event.kind == BSA_client_connect || e->event.kind == BSA_model_prepare ||
+		             e->event.kind == BSA_stream_open;
+
+		if (names && is_recorded(c, e) && !sim_random(series, 3))
+			lose_between(c, s, e->event.at, e->event.at, e->cpu);
+	}
+	return c->n_holes > 0;
+}
+
 /* ---- one side ---- */
 
 static void drop_side(struct cut *c, struct sim *s, bool client)
@@ -435,6 +452,8 @@ static bool make(struct cut *c, struct sim *s, const struct cut_target *target, 
 		return make_asked(c, s, series);
 	case CUT_OUTSIDE:
 		return make_outside(c, s, series);
+	case CUT_GROUPS:
+		return make_groups(c, s, series);
 	case CUT_KINDS:
 		break;
 	}

@@ -29,6 +29,8 @@ enum cut_kind {
 	CUT_STOP,
 	CUT_LATE_SERVICE,  /* like CUT_LATE; the clients are recorded for some time before the service */
 	CUT_EARLY_SERVICE, /* like CUT_EARLY; the clients are recorded for some time after the service */
+	/* some of the events are lost that have names and priorities: of connections, models and streams */
+	CUT_GROUPS,
 	CUT_KINDS
 };
 

@@ -27,6 +27,7 @@
 
 #include <cmocka.h>
 
+#include "analyzer/group_truth.h"
 #include "analyzer/judged.h"
 #include "analyzer/schedule_truth.h"
 #include "analyzer/verdict_truth.h"
@@ -59,6 +60,8 @@ enum property {
 	WAITS_ARE_TRUE,
 	SHOWN_FAILS,
 	STANDS,
+	GROUP_NO_FALSE_PASS,
+	GROUP_NO_FALSE_FAIL,
 	PROPERTIES
 };
 
@@ -71,6 +74,8 @@ static const char *const property_names[PROPERTIES] = {
 	[WAITS_ARE_TRUE] = "a wait is told that did not happen, or not so",
 	[SHOWN_FAILS] = "a violation was recorded in full, but the verdict is not fail",
 	[STANDS] = "the hole lies outside the judged time, but the verdict changed",
+	[GROUP_NO_FALSE_PASS] = "check passes a rule about a group that was broken",
+	[GROUP_NO_FALSE_FAIL] = "check fails a rule about a group that was kept",
 };
 
 static const char *const rule_names[TRUTH_RULES] = { "lag", "starvation", "inversion", "honoured", "fairness" };
@@ -78,10 +83,20 @@ static const char *const rule_names[TRUTH_RULES] = { "lag", "starvation", "inver
 /* Checks of executions, numbered as rules are. */
 enum { BOUNDARIES, WAITS };
 
+/* Rules about groups, likewise. */
+static const char *const group_rules[] = { "percentile", "misses", "streak", "executions" };
+
+static unsigned group_rule(enum bsv_slo_kind kind)
+{
+	return kind == BSV_SLO_MISSES ? 1 : kind == BSV_SLO_STREAK ? 2 : kind == BSV_SLO_EXECUTIONS ? 3 : 0;
+}
+
 static const char *part_name(enum property p, unsigned rule)
 {
 	static const char *const parts[] = { "boundaries", "waits" };
 
+	if (p == GROUP_NO_FALSE_PASS || p == GROUP_NO_FALSE_FAIL)
+		return group_rules[rule];
 	return p == COMPLETE_IS_TRUE || p == COUNTS_ARE_TRUE || p == WAITS_ARE_TRUE ? parts[rule] : rule_names[rule];
 }
 
@@ -92,6 +107,8 @@ struct example {
 	size_t n_events;
 	char text[900];
 };
+
+static char path[64]; /* of the database */
 
 static struct score {
 	unsigned checks, wrong;
@@ -433,9 +450,49 @@ static void check_counts(const struct judged *j, const struct truth_world *w)
 	}
 }
 
-/* ---- one world ---- */
+/* ---- rules about groups ---- */
 
-static char path[64];
+static unsigned group_told[CUT_KINDS][3];
+
+/* Is all of the world to be judged, or what --from and --to ask for? */
+static bool judges_groups(enum cut_kind kind)
+{
+	return kind != CUT_LATE && kind != CUT_EARLY && kind != CUT_LATE_SERVICE && kind != CUT_EARLY_SERVICE;
+}
+
+/* Draw rules, judge the recording @c by them, too, and compare with the truth. */
+static void judge_with_groups(struct judged *ret, const struct truth_world *w, const struct cut *c, uint64_t horizon,
+                              uint64_t *series)
+{
+	struct group_truth truth[GROUP_RULES];
+	struct bsa_err err = { "" };
+	struct bsv_slo slo = { NULL, 0 };
+	char text[GROUP_RULES * (sizeof(truth->text) + 1)];
+	size_t at = 0;
+
+	group_truth_draw(truth, w, c, series);
+	for (size_t i = 0; i < GROUP_RULES; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s\n", truth[i].text);
+	if (bsv_slo_parse(&slo, text, at, &err) < 0)
+		fail_msg("%s: %s", text, err.text);
+	judged_make(ret, c, horizon, path, judges_groups(now.kind) ? &slo : NULL);
+	for (size_t i = 0; ret->slo && i < GROUP_RULES; i++) {
+		const struct bsv_slo_result *r = &ret->slo[i];
+		unsigned rule = group_rule(slo.rules[i].kind);
+
+		if (now.loud)
+			printf("%s: %s (%s); the truth:%s%s, %u executions\n", truth[i].text, bsv_slo_word(r->outcome),
+			       r->why, truth[i].broken ? " broken" : "", truth[i].kept ? " kept" : "", truth[i].n);
+		if (truth[i].broken)
+			CHECK(GROUP_NO_FALSE_PASS, rule, r->outcome != BSV_PASS, "%s: %s", truth[i].text, r->why);
+		if (truth[i].kept)
+			CHECK(GROUP_NO_FALSE_FAIL, rule, r->outcome != BSV_FAIL, "%s: %s", truth[i].text, r->why);
+		group_told[now.kind][r->outcome]++;
+	}
+	bsv_slo_fini(&slo);
+}
+
+/* ---- one world ---- */
 
 static struct sim_terms terms_of(uint64_t seed, uint64_t *series)
 {
@@ -448,15 +505,6 @@ static struct sim_terms terms_of(uint64_t seed, uint64_t *series)
 		                   .slow = slow[sim_random(series, 4)],
 		                   .summaries_late_ns = late[sim_random(series, 3)],
 		                   .no_ends = sim_random(series, 2) };
-}
-
-/* The database groups runs by the model's name, so each model gets a name of its own. */
-static void name_models(struct sim *s)
-{
-	for (size_t i = 0; i < s->n_events; i++)
-		if (s->events[i].event.kind == BSA_model_prepare)
-			snprintf(s->events[i].of.model_prepare.name, BSA_TEXT, "model %u",
-			         s->events[i].of.model_prepare.model);
 }
 
 static void show(const struct truth_world *w, const struct cut *c, const struct judged *j,
@@ -489,7 +537,7 @@ static void play_cut(const struct truth_world *w, struct sim *s, enum cut_kind k
 	if (!cut_make(&c, s, kind, now.forms, aims ? &target : NULL, &series))
 		return;
 	now.n_events = c.n_events;
-	judged_make(&j, &c, horizon, path);
+	judge_with_groups(&j, w, &c, horizon, &series);
 	truth_judge(truth, w, &c, horizon);
 	if (now.loud)
 		show(w, &c, &j, truth);
@@ -506,7 +554,7 @@ static void play_cut(const struct truth_world *w, struct sim *s, enum cut_kind k
 		cut_make(&none, s, CUT_NOTHING, now.forms, NULL, &series);
 		none.asked_from = from;
 		none.asked_until = until;
-		judged_make(&without, &none, horizon, path);
+		judged_make(&without, &none, horizon, path, NULL);
 		check_stands(&j, &without);
 		judged_free(&without);
 		cut_free(&none, s);
@@ -540,12 +588,12 @@ static void play_world(uint64_t seed, int only, bool loud)
 
 	now = (struct playing){ .seed = seed, .forms = forms[seed % 3] };
 	sim_play(&s, &terms);
-	name_models(&s);
+	group_names_give(&s); /* the database groups runs by the model's name */
 	truth_world_make(&w, &s);
 	if (!w.native) {
 		cut_make(&c, &s, CUT_NOTHING, now.forms, NULL, &series);
 		now.n_events = c.n_events;
-		judged_make(&whole, &c, horizon, path);
+		judge_with_groups(&whole, &w, &c, horizon, &series);
 		horizon = whole.latest_summary + CLIENTS_LATE;
 		truth_judge(truth, &w, &c, horizon);
 		now.loud = loud && only == CUT_NOTHING;
@@ -805,6 +853,21 @@ static void a_hole_outside_the_judged_time_changes_no_verdict(void **state)
 	judge_property(STANDS);
 }
 
+static void check_passes_a_rule_about_a_group_if_it_was_kept(void **state)
+{
+	(void)state;
+	judge_property(GROUP_NO_FALSE_PASS);
+}
+
+static void check_fails_a_rule_about_a_group_if_it_was_broken(void **state)
+{
+	(void)state;
+	judge_property(GROUP_NO_FALSE_FAIL);
+	for (unsigned k = 0; k < CUT_KINDS; k++)
+		print_message("  %-32s %u pass, %u fail, %u inconclusive\n", cut_name((enum cut_kind)k),
+		              group_told[k][BSV_PASS], group_told[k][BSV_FAIL], group_told[k][BSV_CANNOT_TELL]);
+}
+
 static void print_shares(void)
 {
 	print_message("%-32s %12s %12s %12s %12s %12s\n", "cannot tell, of decidable", rule_names[0], rule_names[1],
@@ -856,6 +919,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_reported_wait_happened),
 		cmocka_unit_test(a_violation_outside_holes_fails),
 		cmocka_unit_test(a_hole_outside_the_judged_time_changes_no_verdict),
+		cmocka_unit_test(check_passes_a_rule_about_a_group_if_it_was_kept),
+		cmocka_unit_test(check_fails_a_rule_about_a_group_if_it_was_broken),
 		cmocka_unit_test(a_small_hole_leaves_most_verdicts),
 	};
 	char dir[] = "/tmp/test_verdict_oracle.XXXXXX";

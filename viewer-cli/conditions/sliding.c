@@ -14,6 +14,7 @@ enum { LOSSES_MOST = 64, SILENCES_MOST = 16 };
 struct part {
 	uint64_t number; /* since the clock was 0 */
 	struct bsv_slo_counts counts;
+	struct bsv_slo_may_be may_be; /* the executions of counts.unsure */
 };
 
 struct span {
@@ -78,12 +79,35 @@ static bool text_is(const char *text, const char *wanted)
 	return text && !strcmp(text, wanted);
 }
 
-static bool is_meant(const struct bsv_slo_selection *of, const struct bsa_live_execution *x)
+enum selected { NO, UNSURE, YES };
+
+/* Is @text the @wanted one? @known: it was recorded. */
+static enum selected selected_by(const char *wanted, const char *text, bool known)
 {
-	if (of->cold >= 0 && x->cold != of->cold)
-		return false;
-	return (!of->app || text_is(x->app, of->app)) && (!of->model || text_is(x->model, of->model)) &&
-	       (!of->path || text_is(x->path, of->path)) && (!of->priority || text_is(x->priority, of->priority));
+	if (!wanted)
+		return YES;
+	return !known || !text ? UNSURE : text_is(text, wanted) ? YES : NO;
+}
+
+static enum selected selected_by_cold(int wanted, const struct bsa_live_execution *x)
+{
+	if (wanted < 0 || x->cold == wanted)
+		return YES;
+	return x->cold >= 0 || (x->path && !text_is(x->path, "burst")) ? NO : UNSURE;
+}
+
+/* Does the rule select @x? As rule_selects of slo/counting.c. */
+static enum selected rule_selects(const struct bsv_slo_selection *of, const struct bsa_live_execution *x)
+{
+	const enum selected by[] = { selected_by(of->app, x->app, x->app_named),
+		                     selected_by(of->model, x->model, x->model_named),
+		                     selected_by(of->path, x->path, true), selected_by(of->priority, x->priority, true),
+		                     selected_by_cold(of->cold, x) };
+	enum selected all = YES;
+
+	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++)
+		all = by[i] < all ? by[i] : all;
+	return all;
 }
 
 /* The execution's time beyond its useful run; NAN: unknown. */
@@ -177,8 +201,10 @@ void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_executio
 	const struct bsv_slo_rule *rule = s->options.rule;
 	uint64_t number = x->began / s->step;
 	struct part *p = &s->parts[number % s->n_parts];
+	enum selected is = rule_selects(&rule->of, x);
+	struct bsv_slo_counts one = { .executions = is == YES, .unsure = is == UNSURE };
 
-	if (!is_meant(&rule->of, x) || x->began == BSA_LIVE_UNKNOWN)
+	if (is == NO || x->began == BSA_LIVE_UNKNOWN)
 		return;
 	if (p->number > number || number + s->n_parts <= s->newest) {
 		s->too_late++;
@@ -188,11 +214,16 @@ void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_executio
 		*p = (struct part){ .number = number };
 	if (s->newest < number)
 		s->newest = number;
-	p->counts.executions++;
 	if (rule->kind == BSV_SLO_MISSES)
-		count_deadline(&p->counts, x, until);
+		count_deadline(&one, x, until);
 	else
-		count_time(&p->counts, rule, x, until);
+		count_time(&one, rule, x, until);
+	if (is == YES) {
+		bsv_slo_counts_add(&p->counts, &one);
+	} else {
+		p->counts.unsure++;
+		bsv_slo_may_be_add(&p->may_be, &one);
+	}
 	if (s->next > number + 1)
 		s->next = number + 1;
 }
@@ -255,6 +286,7 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 		/* Judge the window that ends with the part before. */
 		uint64_t first = s->next - BSV_SLIDING_PARTS;
 		struct bsv_slo_counts c = { .figure = NAN };
+		struct bsv_slo_may_be may_be = { .worst.n = 0 };
 		struct bsv_slid slid = { .from = first * s->step, .to = s->next * s->step };
 		const struct span *lost, *silence;
 
@@ -263,24 +295,17 @@ void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
 
 			if (p->number != i)
 				continue;
-			c.executions += p->counts.executions;
-			c.n += p->counts.n;
-			c.over += p->counts.over;
-			c.unknown += p->counts.unknown;
-			c.given_up += p->counts.given_up;
-			c.perhaps += p->counts.perhaps;
-			c.no_client += p->counts.no_client;
-			c.no_service += p->counts.no_service;
+			bsv_slo_counts_add(&c, &p->counts);
+			bsv_slo_counts_add(&may_be.worst, &p->may_be.worst);
+			bsv_slo_counts_add(&may_be.best, &p->may_be.best);
 		}
 		lost = latest_in(s->lost, s->n_lost, slid.from, slid.to);
 		silence = latest_in(s->silences, s->n_silences, slid.from, slid.to);
 		if (rule->kind == BSV_SLO_EXECUTIONS)
 			bsv_slo_judge_executions(&slid.result, rule, &c);
-		else if (rule->kind == BSV_SLO_MISSES)
-			bsv_slo_judge_misses(&slid.result, rule, &c);
 		else
-			bsv_slo_judge_percentile(&slid.result, rule, &c);
-		if (!c.executions && rule->kind != BSV_SLO_EXECUTIONS) {
+			bsv_slo_judge_group(&slid.result, rule, &c, &may_be);
+		if (!c.executions && !c.unsure && rule->kind != BSV_SLO_EXECUTIONS) {
 			slid.result.outcome = BSV_CANNOT_TELL;
 			snprintf(slid.result.why, sizeof(slid.result.why), "no execution is of that kind");
 		}

@@ -2,7 +2,8 @@
 -- that are incomplete or were not answered. no_client: seen from the service alone and not above so far, because the client's part is missing.
 -- no_service: that side, which was not recorded, would show the time. Of an execution whose beginning was not recorded (quality head) a phase counts if
 -- the service was seen from reading the request to the end of the run, and a latency if that part alone is above the bound; otherwise it is unknown. An
--- execution under way at the end of the recording, where that end is known, counts with its time so far, if that is above the bound. (LIMIT -1 is no limit: without it,
+-- execution under way at the end of the recording, where that end is known, counts with its time so far, if that is above the bound. unsure: executions that the rule may select,
+-- because what it selects by is unknown. (LIMIT -1 is no limit: without it,
 -- SQLite would compute each of these columns again wherever one of the next relations names it.)
 @with@,
 meant AS (
@@ -29,5 +30,6 @@ judged AS (
 )
 SELECT count(*) AS n_executions, count(value) FILTER (WHERE NOT ifnull(no_client, 0)) AS n, coalesce(sum(value > @bound@), 0) AS n_over,
 	percentile(value, @percent@) AS figure, coalesce(sum(given_up), 0) AS n_given_up, coalesce(sum(unknown), 0) AS n_unknown,
-	coalesce(sum(no_client), 0) AS n_no_client, coalesce(sum(no_service), 0) AS n_no_service
+	coalesce(sum(no_client), 0) AS n_no_client, coalesce(sum(no_service), 0) AS n_no_service,
+	(SELECT count(*) FROM picked WHERE (@may_select@) IS NULL) AS n_unsure
 FROM judged

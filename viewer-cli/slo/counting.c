@@ -181,6 +181,7 @@ static int pass_init(struct pass *p, const struct bsv_input *input, struct bsv_s
 
 		*t = (struct tallied){ .of = &of[p->n++] };
 		t->of->counts = (struct bsv_slo_counts){ .figure = NAN };
+		t->of->may_be = (struct bsv_slo_may_be){ .worst.n = 0 };
 		t->of->kept = (struct bsv_slo_kept){ .events = 0 };
 		r = named_read(&t->apps, input, "app", bsv_sql_slo_unnamed_apps, rule->of.app, err);
 		if (r >= 0)
@@ -190,6 +191,35 @@ static int pass_init(struct pass *p, const struct bsv_input *input, struct bsv_s
 }
 
 /* ---- executions ---- */
+
+/* Count the execution @s for one rule. @over_by: the recording was over by then. False: no memory. */
+static bool rule_take(struct tallied *t, const struct bsv_slo_seen *s, bool may_be_trial, int64_t over_by)
+{
+	struct bsv_slo_counting *of = t->of;
+	enum selected is = rule_selects(t, s->x);
+	struct bsv_slo_counts one = { .executions = is == YES, .unsure = is == UNSURE };
+	bool has_memory = true;
+
+	if (is == NO)
+		return true;
+	if (of->rule->kind == BSV_SLO_EXECUTIONS && may_be_trial) {
+		of->counts.trials++;
+		return true;
+	}
+	if (has_deadlines(of->rule))
+		bsv_slo_take_deadline(&one, s, over_by);
+	else if (of->rule->kind == BSV_SLO_COVERAGE)
+		bsv_slo_take_kept(&of->kept, s);
+	else if (has_value(of->rule))
+		has_memory = bsv_slo_take_value(&one, of, is == YES ? &t->values : NULL, s);
+	if (is == YES) {
+		bsv_slo_counts_add(&of->counts, &one);
+	} else {
+		of->counts.unsure++;
+		bsv_slo_may_be_add(&of->may_be, &one);
+	}
+	return has_memory;
+}
 
 /* Count the execution @x. False: no memory. */
 static bool row_take(struct pass *p, const struct bsa_execution_row *x)
@@ -219,25 +249,9 @@ static bool row_take(struct pass *p, const struct bsa_execution_row *x)
 	if (s.open && trace && (bsv_is(x->path, "fenced") ? x->signalled : x->returned) == BSA_NULL_INT)
 		s.so_far = bsv_minus(trace->recorded_until, x->submitted);
 
-	for (size_t i = 0; i < p->n; i++) {
-		struct tallied *t = &p->rules[i];
-		enum selected is = rule_selects(t, x);
-
-		if (t->of->rule->kind == BSV_SLO_EXECUTIONS && is != NO && may_be_trial) {
-			t->of->counts.trials++;
-			continue;
-		}
-		t->of->counts.unsure += is == UNSURE && t->of->rule->kind == BSV_SLO_EXECUTIONS;
-		if (is != YES)
-			continue;
-		t->of->counts.executions++;
-		if (has_deadlines(t->of->rule))
-			bsv_slo_take_deadline(&t->of->counts, &s, p->input->over_by);
-		else if (t->of->rule->kind == BSV_SLO_COVERAGE)
-			bsv_slo_take_kept(&t->of->kept, &s);
-		else if (has_value(t->of->rule) && !bsv_slo_take_value(t->of, &t->values, &s))
+	for (size_t i = 0; i < p->n; i++)
+		if (!rule_take(&p->rules[i], &s, may_be_trial, p->input->over_by))
 			return false;
-	}
 	return true;
 }
 

@@ -12,7 +12,8 @@ struct bsv_slo_counting {
 	double bound;                    /* ns or percent: the rule's, or what follows from a baseline */
 	/* set by bsv_slo_count, without what losses and the end of the recording hide */
 	struct bsv_slo_counts counts;
-	struct bsv_slo_kept kept; /* executions, lost_executions and headless, of a rule about coverage */
+	struct bsv_slo_may_be may_be; /* the executions of counts.unsure, except of a rule about their number */
+	struct bsv_slo_kept kept;     /* executions, lost_executions and headless, of a rule about coverage */
 };
 
 /* Does bsv_slo_count count for @rule? Otherwise an audit judges it. */

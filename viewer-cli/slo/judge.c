@@ -248,6 +248,71 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 		end_undecided(ret, c, seen);
 }
 
+/* ---- what may be of the group ---- */
+
+void bsv_slo_counts_add(struct bsv_slo_counts *to, const struct bsv_slo_counts *from)
+{
+	to->executions += from->executions;
+	to->unsure += from->unsure;
+	to->n += from->n;
+	to->over += from->over;
+	to->unknown += from->unknown;
+	to->given_up += from->given_up;
+	to->perhaps += from->perhaps;
+	to->no_client += from->no_client;
+	to->no_service += from->no_service;
+}
+
+void bsv_slo_may_be_add(struct bsv_slo_may_be *to, const struct bsv_slo_counts *counts)
+{
+	if (counts->over || !counts->n)
+		bsv_slo_counts_add(&to->worst, counts);
+	if (!counts->over)
+		bsv_slo_counts_add(&to->best, counts);
+}
+
+/* Set *ret to the verdict that all @ways have, which are of the rule with and without the executions of c->unsure. */
+static void result_of_ways(struct bsv_slo_result *ret, const struct bsv_slo_result ways[BSV_SLO_WAYS],
+                           const struct bsv_slo_counts *c)
+{
+	bool same = ways[BSV_SLO_WORST].outcome == ways[BSV_SLO_SURE].outcome &&
+	            ways[BSV_SLO_BEST].outcome == ways[BSV_SLO_SURE].outcome;
+
+	*ret = ways[BSV_SLO_SURE];
+	if (ret->outcome == BSV_CANNOT_TELL) {
+		size_t at = strlen(ret->why);
+
+		snprintf(ret->why + at, sizeof(ret->why) - at,
+		         "; the rule may select %" PRId64 " more: what it selects by is not known of them", c->unsure);
+	} else if (!same) {
+		end_undecided(ret, c, ways[BSV_SLO_SURE].why);
+	}
+}
+
+void bsv_slo_judge_group(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
+                         const struct bsv_slo_may_be *may_be)
+{
+	struct bsv_slo_counts counts[BSV_SLO_WAYS] = { *c, *c, *c };
+	struct bsv_slo_result ways[BSV_SLO_WAYS];
+
+	bsv_slo_counts_add(&counts[BSV_SLO_WORST], &may_be->worst);
+	bsv_slo_counts_add(&counts[BSV_SLO_BEST], &may_be->best);
+	for (int i = 0; i < BSV_SLO_WAYS; i++) {
+		counts[i].unsure = 0;
+		if (rule->kind == BSV_SLO_MISSES)
+			bsv_slo_judge_misses(&ways[i], rule, &counts[i]);
+		else
+			bsv_slo_judge_percentile(&ways[i], rule, &counts[i]);
+	}
+	if (!c->unsure) {
+		*ret = ways[BSV_SLO_SURE];
+		return;
+	}
+	result_of_ways(ret, ways, c);
+	if (rule->kind == BSV_SLO_MISSES) /* without the denominator there is no rate */
+		ret->figure = NAN;
+}
+
 void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
                               const struct bsv_slo_counts *c)
 {
@@ -286,7 +351,7 @@ void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	enum bsv_outcome outcome = beyond.high <= 0 ? BSV_PASS : beyond.low > 0 ? BSV_FAIL : BSV_CANNOT_TELL;
 	int64_t needed = fewest_needed(rule);
 	bool any, any_base;
-	int64_t u = count_unseen(c, &any), u_base = count_unseen(base, &any_base);
+	int64_t u = count_unseen(c, &any) + c->unsure, u_base = count_unseen(base, &any_base) + base->unsure;
 
 	needed = needed < BASELINE_FEWEST ? BASELINE_FEWEST : needed;
 	result_begin(ret, rule, c);
@@ -316,28 +381,37 @@ void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rul
 
 /* ---- streaks ---- */
 
-int bsv_slo_streaks_init(struct bsv_slo_streaks *s, const struct bsv_slo_rule *rule)
+int bsv_slo_streaks_init(struct bsv_slo_streaks ways[BSV_SLO_WAYS], const struct bsv_slo_rule *rule)
 {
-	*s = (struct bsv_slo_streaks){ .window = malloc(rule->window), .most = rule->most, .length = rule->window };
-	return s->window ? 0 : -1;
+	bool has_memory = true;
+
+	for (int i = 0; i < BSV_SLO_WAYS; i++) {
+		ways[i] = (struct bsv_slo_streaks){ .window = malloc(rule->window),
+			                            .most = rule->most,
+			                            .length = rule->window };
+		has_memory = has_memory && ways[i].window;
+	}
+	return has_memory ? 0 : -1;
 }
 
-void bsv_slo_streaks_fini(struct bsv_slo_streaks *s)
+void bsv_slo_streaks_fini(struct bsv_slo_streaks ways[BSV_SLO_WAYS])
 {
-	free(s->window);
-	s->window = NULL;
+	for (int i = 0; i < BSV_SLO_WAYS; i++) {
+		free(ways[i].window);
+		ways[i].window = NULL;
+	}
 }
 
-void bsv_slo_streaks_stream(struct bsv_slo_streaks *s)
+void bsv_slo_streaks_stream(struct bsv_slo_streaks ways[BSV_SLO_WAYS])
 {
-	s->held = s->at = s->missed = s->unknown = 0;
-	s->in_stream = 0;
+	for (int i = 0; i < BSV_SLO_WAYS; i++) {
+		ways[i].held = ways[i].at = ways[i].missed = ways[i].unknown = 0;
+		ways[i].in_stream = 0;
+	}
 }
 
-void bsv_slo_streaks_add(struct bsv_slo_streaks *s, enum bsv_slo_state state)
+static void way_add(struct bsv_slo_streaks *s, enum bsv_slo_state state)
 {
-	if (state == BSV_SLO_NOT_MEANT)
-		return;
 	if (s->held == s->length) {
 		s->missed -= s->window[s->at] == BSV_SLO_MISSED;
 		s->unknown -= s->window[s->at] == BSV_SLO_UNKNOWN;
@@ -354,8 +428,23 @@ void bsv_slo_streaks_add(struct bsv_slo_streaks *s, enum bsv_slo_state state)
 	s->most_ever = s->missed + s->unknown > s->most_ever ? s->missed + s->unknown : s->most_ever;
 }
 
-void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
-                           const struct bsv_slo_streaks *s)
+void bsv_slo_streaks_add(struct bsv_slo_streaks ways[BSV_SLO_WAYS], unsigned state)
+{
+	enum bsv_slo_state is = (enum bsv_slo_state)(state % BSV_SLO_MAY_BE);
+	bool sure = state < BSV_SLO_MAY_BE;
+
+	if (is == BSV_SLO_NOT_MEANT)
+		return;
+	if (sure)
+		way_add(&ways[BSV_SLO_SURE], is);
+	if (sure || is != BSV_SLO_MET)
+		way_add(&ways[BSV_SLO_WORST], is);
+	if (sure || is != BSV_SLO_MISSED)
+		way_add(&ways[BSV_SLO_BEST], is);
+}
+
+static void judge_way(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
+                      const struct bsv_slo_streaks *s)
 {
 	result_begin(ret, rule, c);
 	ret->class = "count";
@@ -386,6 +475,18 @@ void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule
 		           s->most_missed);
 	else
 		result_end(ret, BSV_PASS, "at most %u of %u in sequence", s->most_missed, s->length);
+}
+
+void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
+                           const struct bsv_slo_streaks ways[BSV_SLO_WAYS])
+{
+	struct bsv_slo_result results[BSV_SLO_WAYS];
+
+	for (int i = 0; i < BSV_SLO_WAYS; i++)
+		judge_way(&results[i], rule, c, &ways[i]);
+	*ret = results[BSV_SLO_SURE];
+	if (c->unsure)
+		result_of_ways(ret, results, c);
 }
 
 void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_kept *k)

@@ -27,8 +27,8 @@ struct bsv_slo_result {
 
 struct bsv_slo_counts {
 	int64_t executions; /* executions that the rule selects, recorded in full or not */
-	int64_t unsure; /* executions that it may select: what it selects by is unknown. Of a rule about their number */
-	int64_t trials; /* of such a rule: what it may select, but may be trial runs; in neither of the two above */
+	int64_t unsure;     /* executions that it may select: what it selects by is unknown. In no other number here */
+	int64_t trials; /* of a rule about their number: what it may select, but may be trial runs; in neither of these */
 	int64_t n, over;    /* executions judged; those of them above the bound, or missed */
 	int64_t unknown;    /* executions that are known to have run, but not with which result */
 	int64_t vanished;   /* upper bound of executions that a loss hides entirely; -1: no bound known */
@@ -42,9 +42,32 @@ struct bsv_slo_counts {
 	double figure;      /* NaN: no execution */
 };
 
+/* Add what was counted of executions; not what hides others, nor the figure. */
+void bsv_slo_counts_add(struct bsv_slo_counts *to, const struct bsv_slo_counts *from);
+
+/*
+ * What was counted of executions that a rule may select, because what it selects by is unknown. They decide as two
+ * groups do: worst, those that can break the rule, and best, those that can keep it; what may do either is in both.
+ * More misses or longer times never help a rule, so the verdict that holds without all of them, with worst alone and
+ * with best alone holds with any of them.
+ */
+struct bsv_slo_may_be {
+	struct bsv_slo_counts worst, best;
+};
+
+/* What a verdict is asked of: the executions that the rule selects for certain; and those, and worst; and those, and best. */
+enum bsv_slo_way { BSV_SLO_SURE, BSV_SLO_WORST, BSV_SLO_BEST, BSV_SLO_WAYS };
+
+/* Add one such execution, of which @counts was counted. */
+void bsv_slo_may_be_add(struct bsv_slo_may_be *to, const struct bsv_slo_counts *counts);
+
 void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
                               const struct bsv_slo_counts *c);
 void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c);
+
+/* Judge a percentile or a miss ratio by @c, and by what may be of the group, too. */
+void bsv_slo_judge_group(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
+                         const struct bsv_slo_may_be *may_be);
 void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
                               const struct bsv_slo_counts *c);
 
@@ -64,13 +87,16 @@ struct bsv_slo_streaks {
 
 enum bsv_slo_state { BSV_SLO_NOT_MEANT, BSV_SLO_MET, BSV_SLO_MISSED, BSV_SLO_UNKNOWN };
 
-/* Returns -1 without memory. Free with bsv_slo_streaks_fini. */
-int bsv_slo_streaks_init(struct bsv_slo_streaks *s, const struct bsv_slo_rule *rule);
-void bsv_slo_streaks_stream(struct bsv_slo_streaks *s); /* begin another stream */
-void bsv_slo_streaks_add(struct bsv_slo_streaks *s, enum bsv_slo_state state);
-void bsv_slo_streaks_fini(struct bsv_slo_streaks *s);
+enum { BSV_SLO_MAY_BE = 4 }; /* added to the state of an execution that the rule may select */
+
+/* Each function is of all ways together. Returns -1 without memory; call bsv_slo_streaks_fini even then. */
+int bsv_slo_streaks_init(struct bsv_slo_streaks ways[BSV_SLO_WAYS], const struct bsv_slo_rule *rule);
+void bsv_slo_streaks_stream(struct bsv_slo_streaks ways[BSV_SLO_WAYS]); /* begin another stream */
+/* @state: one of enum bsv_slo_state, or that and BSV_SLO_MAY_BE */
+void bsv_slo_streaks_add(struct bsv_slo_streaks ways[BSV_SLO_WAYS], unsigned state);
+void bsv_slo_streaks_fini(struct bsv_slo_streaks ways[BSV_SLO_WAYS]);
 void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
-                           const struct bsv_slo_streaks *s);
+                           const struct bsv_slo_streaks ways[BSV_SLO_WAYS]);
 
 /* Recorded and lost events and executions. */
 struct bsv_slo_kept {

@@ -69,6 +69,22 @@ static char *may_select_sql(const struct bsv_slo_selection *of)
 }
 
 /*
+ * The executions whose streams may have others that the rule selects, though no event of these was recorded. A
+ * stream is of one app and one path, and a burst's of one model; any other execution of a stream may be of any model.
+ */
+static char *hides_sql(const struct bsv_slo_selection *of)
+{
+	bsv_scoped_text *streams = may_select_sql(&(struct bsv_slo_selection){ of->app, NULL, of->path, NULL, -1 });
+	bsv_scoped_text *bursts =
+		may_select_sql(&(struct bsv_slo_selection){ NULL, of->model, NULL, of->priority, -1 });
+
+	if (!streams || !bursts)
+		return NULL;
+	return bsv_fill(bsv_sql_slo_hides, (const struct bsv_placeholder[]){
+						   { "streams", streams }, { "bursts", bursts }, { NULL, NULL } });
+}
+
+/*
  * The SQL expression of the value whose percentile @rule asks for, where @e2e is the latency. The
  * caller owns it; NULL: no memory.
  */
@@ -88,8 +104,8 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
                            double bound)
 {
 	bsv_scoped_text *selection = selection_sql(&rule->of), *may_select = may_select_sql(&rule->of),
-			*outcome = bsv_outcome_unknown(input), *value = value_sql(rule, "e2e_ns"),
-			*least = value_sql(rule, bsv_sql_slo_seen_ns);
+			*hides = hides_sql(&rule->of), *outcome = bsv_outcome_unknown(input),
+			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, bsv_sql_slo_seen_ns);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
 	const struct bsv_placeholder placeholders[] = {
@@ -105,6 +121,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		{ "open", open },
 		{ "selection", selection },
 		{ "may_select", may_select },
+		{ "hides", hides },
 		{ "may_be_trial", bsv_sql_may_be_trial },
 		{ "outcome_unknown", outcome },
 		{ "deadline_unknown", bsv_sql_deadline_unknown },
@@ -113,7 +130,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		{ NULL, NULL }
 	};
 
-	if (!selection || !may_select || !outcome || !value || !least)
+	if (!selection || !may_select || !hides || !outcome || !value || !least)
 		return NULL;
 	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
 	snprintf(limit, sizeof(limit), "%.17g", bound);
@@ -189,8 +206,8 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 	if (c->strangers < 0 || (most >= 0 && c->strangers > most))
 		c->strangers = most;
 	c->vanished = most;
-	/* the streams of executions that the rule may select are not looked at */
-	if (most >= 0 && !c->open_ended && c->executions && !c->unsure && !c->trials &&
+	/* of an execution whose stream is unknown, the stream's numbers are, too */
+	if (most >= 0 && !c->open_ended && !bsv_rows_get(rows, 5, 1) &&
 	    !__builtin_add_overflow(holes, c->strangers, &sum) && sum < most)
 		c->vanished = sum;
 	return 0;
@@ -223,7 +240,7 @@ static int read_unseen(struct bsv_slo_counting *of, struct measured *in, struct 
 	 * reads all executions again, so ask it only if some had a deadline, or if the bound is that short.
 	 */
 	if (due)
-		any = in->longest != NOTHING && c->n + c->unknown + c->no_client + c->no_service > 0;
+		any = in->longest != NOTHING && c->n + c->unknown + c->no_client + c->no_service + c->unsure > 0;
 	else
 		any = rule->kind == BSV_SLO_TIME && in->longest > (long double)of->bound;
 	if (r < 0 || !any)
@@ -237,10 +254,10 @@ static int read_unseen(struct bsv_slo_counting *of, struct measured *in, struct 
 static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const struct bsv_slo_rule *rule,
                            struct bsv_input *input, struct bsa_err *err)
 {
-	__attribute__((cleanup(bsv_slo_streaks_fini))) struct bsv_slo_streaks s = { .window = NULL };
+	struct bsv_slo_streaks ways[BSV_SLO_WAYS];
 	bsv_scoped_rows *rows = NULL;
 	int64_t stream = INT64_MIN, seq = 0;
-	int r = bsv_slo_streaks_init(&s, rule) < 0 ? bsv_no_memory(err) : 0;
+	int r = bsv_slo_streaks_init(ways, rule) < 0 ? bsv_no_memory(err) : 0;
 
 	if (r >= 0)
 		r = first_row(&rows, bsv_sql_slo_streaks, rule, input, 0, err);
@@ -249,16 +266,17 @@ static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_coun
 		uint64_t gap = at == stream && now > seq ? (uint64_t)now - (uint64_t)seq - 1 : 0;
 
 		if (at != stream)
-			bsv_slo_streaks_stream(&s);
+			bsv_slo_streaks_stream(ways);
 		/* The sequence number shows that so many executions are missing before this one. */
-		for (uint64_t i = 0; i < gap && i < s.length; i++)
-			bsv_slo_streaks_add(&s, BSV_SLO_UNKNOWN);
-		bsv_slo_streaks_add(&s, (enum bsv_slo_state)bsv_rows_get(rows, 2, 0));
+		for (uint64_t i = 0; i < gap && i < rule->window; i++)
+			bsv_slo_streaks_add(ways, BSV_SLO_UNKNOWN);
+		bsv_slo_streaks_add(ways, (unsigned)bsv_rows_get(rows, 2, 0));
 		stream = at;
 		seq = now;
 	}
 	if (r >= 0)
-		bsv_slo_judge_streaks(ret, rule, c, &s);
+		bsv_slo_judge_streaks(ret, rule, c, ways);
+	bsv_slo_streaks_fini(ways);
 	return r;
 }
 
@@ -459,15 +477,12 @@ static int measure_counted(struct bsv_slo_result *ret, struct bsv_slo_counting *
 	case BSV_SLO_STREAK:
 		r = measure_streaks(ret, &of->counts, rule, in->input, err);
 		break;
-	case BSV_SLO_MISSES:
-		bsv_slo_judge_misses(ret, rule, &of->counts);
-		break;
 	default:
 		if (rule->baseline)
 			return measure_baseline(ret, rule, of->counts, base->counts, in->input, baseline->input, err);
-		bsv_slo_judge_percentile(ret, rule, &of->counts);
+		bsv_slo_judge_group(ret, rule, &of->counts, &of->may_be);
 	}
-	return r < 0 || of->counts.executions ? r : explain_selection(ret, rule, in->input, err);
+	return r < 0 || of->counts.executions || of->counts.unsure ? r : explain_selection(ret, rule, in->input, err);
 }
 
 /* Count for the @n rules of @of, and for those of them with a baseline, in their order, into @base. */

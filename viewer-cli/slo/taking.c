@@ -76,10 +76,10 @@ static bool is_above(const struct bsv_slo_counting *c, int64_t value)
  * execution under way at the end of the recording, where that end is known, counts with its time so far, if that is
  * above the bound.
  */
-bool bsv_slo_take_value(struct bsv_slo_counting *of, struct bsv_slo_values *values, const struct bsv_slo_seen *x)
+bool bsv_slo_take_value(struct bsv_slo_counts *c, const struct bsv_slo_counting *of, struct bsv_slo_values *values,
+                        const struct bsv_slo_seen *x)
 {
 	const struct bsv_slo_rule *rule = of->rule;
-	struct bsv_slo_counts *c = &of->counts;
 	bool latency = rule->kind == BSV_SLO_TIME && rule->phase == BSV_E2E;
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	int64_t value = value_of(rule, x->x);
@@ -109,6 +109,8 @@ bool bsv_slo_take_value(struct bsv_slo_counting *of, struct bsv_slo_values *valu
 		return true;
 	c->n += !no_client;
 	c->over += is_above(of, value);
+	if (!values)
+		return true;
 	if (!bsv_array_grow(&values->of, values->n, sizeof(*values->of)))
 		return false;
 	values->of[values->n++] = value;

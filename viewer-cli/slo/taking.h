@@ -24,8 +24,9 @@ struct bsv_slo_values {
 	size_t n;
 };
 
-/* Count for a rule about a percentile, and keep the value. False: no memory. */
-bool bsv_slo_take_value(struct bsv_slo_counting *c, struct bsv_slo_values *values, const struct bsv_slo_seen *s);
+/* Count for the rule of @of, about a percentile, and keep the value in @values, unless that is NULL. False: no memory. */
+bool bsv_slo_take_value(struct bsv_slo_counts *c, const struct bsv_slo_counting *of, struct bsv_slo_values *values,
+                        const struct bsv_slo_seen *s);
 
 /* Count for a rule about deadlines. @ended: the recording was over by then. */
 void bsv_slo_take_deadline(struct bsv_slo_counts *c, const struct bsv_slo_seen *s, int64_t ended);

@@ -62,6 +62,7 @@ struct bsa_live_execution {
 	uint64_t seen_ns;
 	uint64_t preemptions, slot_lookups, slot_misses; /* BSA_LIVE_UNKNOWN: not all of them were recorded */
 	bool complete, deadline, missed, outcome_unknown, deadline_unknown;
+	bool app_named, model_named; /* the name in @app, or @model, was recorded */
 };
 
 /* A wait for a lane that is over. */
