@@ -476,6 +476,8 @@ struct bsa_left_out {
 		no_more;
 	uint64_t inside;     /* others without their beginning, of streams that were opened in the recording */
 	uint64_t streamless; /* executions of one event, whose streams are not reported because there are too many */
+	/* 1 << kind: no event of that kind, though others show that there were some: they were not recorded */
+	uint64_t absent;
 };
 
 struct bsa_facts {

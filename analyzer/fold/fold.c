@@ -249,6 +249,7 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 
 int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)
 {
+	f->n_of[e->kind]++;
 	if (!bsa_pending_take(f, e))
 		bsa_fold_take(f, e);
 	return f->failed;
@@ -330,6 +331,42 @@ int bsa_fold_finish(struct bsa_fold *f)
 	return f->failed;
 }
 
+/* So many events show that those of another kind were not recorded, though some of them need none. */
+enum { SHOWN_BY = 32 };
+
+/*
+ * The kinds without which answers are wrong. A session may not have enabled them, or a filter left them out: no loss
+ * shows that. @by: kinds of events that come with them, 1 << kind; @instead: the summary that has the same, or the kind
+ * itself. A native service dispatches nothing, so its sched_enqueue shows nothing.
+ */
+static const struct {
+	uint8_t kind, instead;
+	uint64_t by;
+} shown[] = {
+#define BY(kind) (UINT64_C(1) << BSA_##kind)
+	{ BSA_model_prepare, BSA_model_prepare,
+	  BY(sched_enqueue) | BY(sched_dispatch) | BY(sched_preempt) | BY(exec_service) },
+	{ BSA_sched_enqueue, BSA_exec_service,
+	  BY(sched_dispatch) | BY(sched_preempt) | BY(fence_wait) | BY(slot_fetch) },
+	{ BSA_sched_dispatch, BSA_exec_service, BY(sched_preempt) | BY(sched_resume) },
+	{ BSA_sched_preempt, BSA_exec_service, BY(sched_resume) },
+	{ BSA_sched_resume, BSA_exec_service, BY(sched_preempt) },
+	{ BSA_exec_end, BSA_exec_service, BY(sched_dispatch) | BY(sched_preempt) },
+	{ BSA_exec_submit, BSA_exec_client, BY(exec_return) },
+	{ BSA_exec_return, BSA_exec_client, BY(exec_submit) },
+#undef BY
+};
+
+/* How many events there were of the kinds @by. */
+static uint64_t count_of_kinds(const struct bsa_fold *f, uint64_t by)
+{
+	uint64_t n = 0;
+
+	for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
+		n += by >> kind & 1 ? f->n_of[kind] : 0;
+	return n;
+}
+
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 {
 	struct bsa_left_out mine = f->left_out, theirs = bsa_schedule_left_out(f->schedule);
@@ -341,6 +378,12 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	mine.parts += theirs.parts;
 	mine.untold += theirs.untold;
 	mine.unseen = bsa_numbers_unseen(f);
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+		if (!f->n_of[shown[i].kind] && !f->n_of[shown[i].instead] && count_of_kinds(f, shown[i].by) >= SHOWN_BY)
+			mine.absent |= UINT64_C(1) << shown[i].kind;
+	/* of the clients nothing is there, and of the service not what every execution has */
+	if (mine.absent >> BSA_sched_enqueue & 1 && !f->n_of[BSA_exec_submit] && !f->n_of[BSA_exec_client])
+		mine.absent |= UINT64_C(1) << BSA_exec_submit;
 	return mine;
 }
 

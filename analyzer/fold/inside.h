@@ -55,6 +55,7 @@ struct bsa_fold {
 	uint64_t holes;             /* number of losses that the tracer does not count */
 	int failed;                 /* 0, or -ENOMEM for ever */
 	struct bsa_unasked unasked; /* of the executions that are over */
+	uint64_t n_of[BSA_N_KINDS]; /* events of each kind */
 	bool any, finished;         /* any: an event was seen */
 	bool full;                  /* events of boundaries are recorded, not only summaries */
 	bool full_lanes;            /* a service recorded an execution's ready event, not only its summary */

@@ -311,6 +311,7 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.no_more += left_out->no_more;
 	s->left_out.inside += left_out->inside;
 	s->left_out.streamless += left_out->streamless;
+	s->left_out.absent |= left_out->absent;
 	if (s->left_out.unseen != BSA_NEVER)
 		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
@@ -371,6 +372,23 @@ void bsa_store_kernel(struct bsa_store *s, uint64_t read, uint64_t left_out, uin
 	write_number(s, "kernel_delays", (int64_t)delays);
 }
 
+/* The kinds of events that the fold may find absent. */
+static void write_absent(struct bsa_store *s)
+{
+	static const struct {
+		const char *key;
+		uint8_t kind;
+	} kinds[] = {
+#define K(name) { "absent_" #name, BSA_##name },
+		BSA_KINDS(K)
+#undef K
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (s->left_out.absent >> kinds[i].kind & 1)
+			write_number(s, kinds[i].key, 1);
+}
+
 /* Counts are added to those in the database; the version is that of the last writer. */
 static int write_meta(struct bsa_store *s)
 {
@@ -409,6 +427,7 @@ static int write_meta(struct bsa_store *s)
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
+	write_absent(s);
 	write_number(s, "service_uid", s->service_uid);
 	write_number(s, "service_rival_uid", s->rival_uid);
 	bsa_store_run(s, "REPLACE INTO meta VALUES('tool_version', 'burstscope " BSA_VERSION "')");

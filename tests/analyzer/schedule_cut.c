@@ -33,6 +33,7 @@ const char *cut_name(enum cut_kind kind)
 		[CUT_LATE_SERVICE] = "late attach, service last",
 		[CUT_EARLY_SERVICE] = "early stop, service first",
 		[CUT_GROUPS] = "names and priorities",
+		[CUT_KIND] = "one kind of events",
 	};
 
 	return names[kind];
@@ -43,7 +44,7 @@ bool cut_touches(const struct cut *c, uint64_t from, uint64_t until)
 	for (size_t i = 0; i < c->n_holes; i++)
 		if (c->holes[i].from <= until && c->holes[i].until >= from)
 			return true;
-	return false;
+	return c->kind == CUT_KIND;
 }
 
 /* ---- holes ---- */
@@ -289,6 +290,31 @@ static bool make_groups(struct cut *c, struct sim *s, uint64_t *series)
 	return c->n_holes > 0;
 }
 
+/*
+ * No event of a kind is recorded, as where a session did not enable it. Of few events nobody can tell that any is
+ * missing.
+ */
+static bool make_kind(struct cut *c, struct sim *s, uint64_t *series)
+{
+	static const unsigned kinds[] = { BSA_model_prepare, BSA_sched_enqueue, BSA_sched_preempt,
+		                          BSA_sched_resume,  BSA_exec_end,      BSA_exec_submit };
+	unsigned kind = kinds[sim_random(series, sizeof(kinds) / sizeof(*kinds))], n = 0, stops = 0, runs = 0;
+
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct sim_event *e = &s->events[i];
+
+		if (!is_recorded(c, e))
+			continue;
+		stops += e->event.kind == BSA_sched_resume;
+		runs += e->event.kind == BSA_sched_dispatch;
+		n += e->event.kind == kind;
+		e->lost = e->event.kind == kind;
+	}
+	if (kind == BSA_sched_preempt || kind == BSA_sched_resume)
+		runs = stops;
+	return n && runs >= 32 && c->forms == SIM_FULL;
+}
+
 /* ---- one side ---- */
 
 static void drop_side(struct cut *c, struct sim *s, bool client)
@@ -454,6 +480,8 @@ static bool make(struct cut *c, struct sim *s, const struct cut_target *target, 
 		return make_outside(c, s, series);
 	case CUT_GROUPS:
 		return make_groups(c, s, series);
+	case CUT_KIND:
+		return make_kind(c, s, series);
 	case CUT_KINDS:
 		break;
 	}

@@ -31,6 +31,7 @@ enum cut_kind {
 	CUT_EARLY_SERVICE, /* like CUT_EARLY; the clients are recorded for some time after the service */
 	/* some of the events are lost that have names and priorities: of connections, models and streams */
 	CUT_GROUPS,
+	CUT_KIND, /* no event of one kind is recorded, and no loss is told */
 	CUT_KINDS
 };
 

@@ -824,10 +824,44 @@ static void a_pass_with_nothing_to_judge_differs_from_a_pass(void **state)
 	assert_true(bsv_judged_nothing(&j));
 	bsv_rule_fairness(&j, &alone, NULL);
 	assert_true(bsv_judged_nothing(&j));
-	bsv_rules_unchecked(&j);
+	bsv_rules_check(&j, BSV_FAIRNESS, &(struct bsv_coverage){ .unchecked = 1 });
 	assert_false(bsv_judged_nothing(&j));
 	bsv_rule_fairness(&j, &two, NULL);
 	assert_false(bsv_judged_nothing(&j));
+}
+
+/* ---- kinds of events that were not recorded ---- */
+
+static void a_verdict_needs_its_kinds_of_events(void **state)
+{
+	static const struct {
+		enum bsv_audit audit;
+		const char *absent, *why; /* NULL: the verdict stands */
+	} rows[] = {
+		{ BSV_FAIRNESS, "", NULL },
+		{ BSV_FAIRNESS, "model_prepare", NULL },
+		{ BSV_FAIRNESS, "exec_end",
+		  "no exec_end was recorded, and that event tells when executions leave their lanes" },
+		{ BSV_STARVATION, "exec_submit, sched_resume",
+		  "no sched_resume was recorded, and that event tells when executions get their lanes back" },
+		{ BSV_STARVATION, "exec_return, exec_submit", NULL },
+		{ BSV_PRIORITY, "model_prepare",
+		  "no model_prepare was recorded, and that event tells after how long a model can be stopped" },
+	};
+	const struct bsv_fairness_facts facts = { LAG(2, 1, 0, MS(2)), SEEN };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_coverage c = { .traces = 1 };
+		struct bsv_judgement j;
+
+		snprintf(c.absent, sizeof(c.absent), "%s", rows[i].absent);
+		bsv_rule_fairness(&j, &facts, NULL);
+		bsv_rules_check(&j, rows[i].audit, &c);
+		assert_int_equal(j.rules[0].outcome, rows[i].why ? BSV_CANNOT_TELL : BSV_PASS);
+		if (rows[i].why)
+			assert_string_equal(j.rules[0].why, rows[i].why);
+	}
 }
 
 /* ---- the worst ---- */
@@ -877,6 +911,7 @@ int main(void)
 		cmocka_unit_test(a_failure_of_starvation_names_a_holder_of_most_of_the_wait_only),
 		cmocka_unit_test(bounds_of_priority_can_be_given),
 		cmocka_unit_test(a_pass_with_nothing_to_judge_differs_from_a_pass),
+		cmocka_unit_test(a_verdict_needs_its_kinds_of_events),
 		cmocka_unit_test(fail_is_worse_than_inconclusive),
 	};
 

@@ -519,8 +519,8 @@ int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input 
 		r = judge_priority(ret, input, bounds, err);
 		break;
 	}
-	if (r >= 0 && input->coverage.unchecked)
-		bsv_rules_unchecked(ret);
+	if (r >= 0)
+		bsv_rules_check(ret, audit, &input->coverage);
 	if (r >= 0 && kept) {
 		judgement_copy(&kept->judgements[audit], ret);
 		kept->is_judged[audit] = true;

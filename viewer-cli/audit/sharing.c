@@ -731,6 +731,5 @@ void bsv_rule_sharing_paused(struct bsv_judgement *ret, const struct bsv_sharing
 void bsv_judge_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *facts, const struct bsv_input *input)
 {
 	bsv_rule_sharing_paused(ret, facts);
-	if (input->coverage.unchecked)
-		bsv_rules_unchecked(ret);
+	bsv_rules_check(ret, BSV_FAIRNESS, &input->coverage);
 }

@@ -113,12 +113,17 @@ bool bsv_judged_nothing(const struct bsv_judgement *j)
 	return j->n;
 }
 
-void bsv_rules_unchecked(struct bsv_judgement *j)
+void bsv_rules_check(struct bsv_judgement *j, enum bsv_audit audit, const struct bsv_coverage *c)
 {
+	char why[BSV_LACKS_TEXT] = "unknown whether all was recorded: " BSV_UNCHECKED;
+	bool lacks = bsv_coverage_lacks(c, audit == BSV_PRIORITY ? BSV_OF_PRIORITY : BSV_OF_LANES, why);
+
+	if (!lacks && !c->unchecked)
+		return;
 	for (size_t i = 0; i < j->n; i++) {
 		j->rules[i].idle = false;
 		j->rules[i].outcome = BSV_CANNOT_TELL;
-		rule_explain(j, i, "unknown whether all was recorded: " BSV_UNCHECKED);
+		rule_explain(j, i, "%s", why);
 	}
 }
 

@@ -166,8 +166,11 @@ struct bsv_priority_facts {
 	struct bsv_sight sight;
 };
 
-/* No verdict is possible about a recording that may be incomplete. */
-void bsv_rules_unchecked(struct bsv_judgement *j);
+/*
+ * No verdict of @audit is possible about a recording that may be incomplete, or that lacks a kind of events which the
+ * verdict needs.
+ */
+void bsv_rules_check(struct bsv_judgement *j, enum bsv_audit audit, const struct bsv_coverage *c);
 
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds);
 void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_facts *f,

@@ -12,7 +12,7 @@
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {
 	bsv_scoped_query *q = NULL;
-	const char *causes;
+	const char *causes, *absent;
 	int r = bsa_query_new(&q, db, bsv_sql_coverage, err);
 
 	if (r >= 0)
@@ -49,7 +49,44 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
+	absent = bsa_query_get_string(q, 27, NULL);
+	snprintf(ret->absent, sizeof(ret->absent), "%s", absent ? absent : "");
 	return 0;
+}
+
+/*
+ * Which kinds of events an answer needs. Without one of them, times that nobody saw would be taken for the work, or the
+ * wait, of somebody. @or: a kind that has enough of it, too.
+ */
+static const struct {
+	unsigned subjects;
+	const char *kind, * or, *tells;
+} needs[] = {
+	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_enqueue", NULL, "when executions become ready" },
+	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_dispatch", NULL, "when executions get their lanes" },
+	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_preempt", NULL, "when executions lose their lanes" },
+	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_resume", NULL, "when executions get their lanes back" },
+	{ BSV_OF_LANES | BSV_OF_PRIORITY, "exec_end", NULL, "when executions leave their lanes" },
+	{ BSV_OF_PRIORITY, "model_prepare", NULL, "after how long a model can be stopped" },
+	{ BSV_OF_CALLS, "sched_enqueue", "exec_submit", "which executions there are" },
+	{ BSV_OF_DEADLINES, "exec_submit", NULL, "which deadlines executions have" },
+};
+
+/* Is @kind among the absent ones? No name is the beginning or the end of another one. */
+static bool is_absent(const struct bsv_coverage *c, const char *kind)
+{
+	return !kind || strstr(c->absent, kind);
+}
+
+bool bsv_coverage_lacks(const struct bsv_coverage *c, unsigned subjects, char to[BSV_LACKS_TEXT])
+{
+	for (size_t i = 0; *c->absent && i < sizeof(needs) / sizeof(*needs); i++)
+		if (needs[i].subjects & subjects && is_absent(c, needs[i].kind) && is_absent(c, needs[i].or)) {
+			snprintf(to, BSV_LACKS_TEXT, "no %s was recorded, and that event tells %s", needs[i].kind,
+			         needs[i].tells);
+			return true;
+		}
+	return false;
 }
 
 /* Describe the losses, as far as they are known. */
@@ -124,6 +161,9 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
 	         c->cut ? "; the end of some is missing" : "");
 	n = strlen(to);
+	if (*c->absent)
+		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; kinds of events that were not recorded: %s",
+		                      c->absent);
 	if (c->services > 1)
 		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; " BSV_SERVICES,
 		                      bsv_count(a, (uint64_t)c->services));

@@ -29,7 +29,24 @@ struct bsv_coverage {
 	int64_t unchecked;
 	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
 	bool unsure_outcomes;  /* whether some deadlines may or may not have been met */
+	char absent[160]; /* kinds of events that were not recorded, though there were some, after each other; "" */
 };
+
+/* What answers are about. */
+enum bsv_subject {
+	BSV_OF_LANES = 1,    /* who had the lanes, and who waited for them */
+	BSV_OF_PRIORITY = 2, /* and who could have had them earlier */
+	BSV_OF_CALLS = 4,    /* which executions there were */
+	BSV_OF_DEADLINES = 8 /* and which of them had a deadline */
+};
+
+enum { BSV_LACKS_TEXT = 160 };
+
+/*
+ * Does an answer about @subjects, of enum bsv_subject, need events of a kind that was not recorded? Then @to is a sentence with the kind's
+ * name: such an answer cannot be told.
+ */
+bool bsv_coverage_lacks(const struct bsv_coverage *c, unsigned subjects, char to[BSV_LACKS_TEXT]);
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err);
 

@@ -31,5 +31,6 @@ SELECT count(t.id) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_
 	ifnull(c.headless, 0) AS headless,
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'timeless') AS timeless,
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_streams') AS streams,
-	ifnull(c.unsure_deadlines, 0) AS unsure_deadlines, ifnull(c.unsure_outcomes, 0) AS unsure_outcomes
+	ifnull(c.unsure_deadlines, 0) AS unsure_deadlines, ifnull(c.unsure_outcomes, 0) AS unsure_outcomes,
+	(SELECT group_concat(substr(key, 8), ', ') FROM (SELECT key FROM meta WHERE key GLOB 'absent_*' ORDER BY key)) AS absent
 FROM counted c LEFT JOIN trace t

@@ -458,12 +458,22 @@ static int measure_counted(struct bsv_slo_result *ret, struct bsv_slo_counting *
 {
 	const struct bsv_slo_rule *rule = of->rule;
 	const struct bsv_coverage *c = &in->input->coverage;
+	bool of_deadlines = rule->kind == BSV_SLO_MISSES || rule->kind == BSV_SLO_STREAK;
+	char lacks[BSV_LACKS_TEXT];
 	int r = rule->kind == BSV_SLO_COVERAGE ? 0 : read_unseen(of, in, err);
 
 	if (r >= 0 && rule->baseline)
 		r = read_unseen(base, baseline, err);
 	if (r < 0)
 		return r;
+	if (rule->kind != BSV_SLO_COVERAGE &&
+	    bsv_coverage_lacks(c, of_deadlines ? BSV_OF_CALLS | BSV_OF_DEADLINES : BSV_OF_CALLS, lacks)) {
+		*ret = (struct bsv_slo_result){
+			.outcome = BSV_CANNOT_TELL, .figure = NAN, .bound = rule->bound, .n = -1
+		};
+		snprintf(ret->why, sizeof(ret->why), "%s", lacks);
+		return 0;
+	}
 	switch (rule->kind) {
 	case BSV_SLO_COVERAGE:
 		of->kept.events = c->events;
