@@ -38,6 +38,51 @@ same()
 	[[ $left == "$right" ]] || wrong "$db: burstscope $*: ${query%% = *} is $left, and ${query#* = } is $right"
 }
 
+# agrees QUERY COMMAND... --part NAME: the same, to be asked by all_agree. The first query has one row.
+agreements=() commands=()
+agrees()
+{
+	agreements+=("$1") commands+=("${*:2}")
+}
+
+# queries_of DB COMMAND...: the queries behind all parts of what the command shows, as queries["COMMAND... --part NAME"].
+declare -A queries=()
+queries_of()
+{
+	local part
+	local -a parts
+	"$burstscope" "${@:2}" --show-sql "$1" | sed 's/^-- part /\x00&/' >shown
+	mapfile -d '' -t parts <shown
+	for part in "${parts[@]:1}"; do
+		[[ $part =~ ^'-- part '([a-z_]+) ]]
+		queries[${*:2} --part ${BASH_REMATCH[1]}]=${part%;*}
+	done
+}
+
+# all_agree DB: what agrees was given. All is asked in one statement.
+all_agree()
+{
+	local db=$1 statement='' answer before i right
+	for i in "${!agreements[@]}"; do
+		right=${agreements[i]#* = }
+		[[ ${queries[${commands[i]}]-} ]] || { wrong "$db: burstscope ${commands[i]} shows no query"; continue; }
+		statement+=${statement:+ UNION ALL }
+		statement+="SELECT $i, EXISTS ($right) AND (${agreements[i]%% = *} FROM (${queries[${commands[i]}]})) IS ($right)"
+	done
+	answer=$(sql "$db" "$statement")
+	for i in "${!agreements[@]}"; do
+		if [[ $answer$'\n' == *$'\n'"$i,1"$'\n'* ]]; then
+			looked=$((looked + 1))
+			continue
+		fi
+		before=$failures
+		# shellcheck disable=SC2086 # words
+		same "$db" "${agreements[i]}" ${commands[i]}
+		((failures > before)) || wrong "$db: burstscope ${commands[i]}: ${agreements[i]} holds only if it is asked alone"
+	done
+	agreements=() commands=() queries=()
+}
+
 # all_but_so DB OPTION VALUE COMMAND...: the same, read from what is stored and counted from what the option picks, which is all.
 all_but_so()
 {
@@ -83,9 +128,16 @@ for trace in "$here"/*.trace; do
 done
 
 for db in *.db; do
-	for part in causes models culprits undecided worst ledgers totals; do
-		counted "$db" misses --part "$part"
+	for where in '' 'id > 0'; do # all parts that are shown of picked executions, too
+		"$burstscope" misses -q --format json ${where:+--where "$where"} "$db" | awk '{ sub(/^"parts":\[/, ""); sub(/[],}]*$/, "") }
+			/^("notes"|\{"name"):/ { left_out = /^("notes"|\{"name":"(doers|without|preparations)")/ } !left_out' >"misses${where:+ counted}"
 	done
+	looked=$((looked + 1))
+	for part in models culprits undecided worst ledgers totals; do
+		looked=$((looked + 1))
+		grep -q "^{\"name\":\"$part\"" misses || wrong "$db: burstscope misses shows no $part"
+	done
+	cmp -s misses 'misses counted' || wrong "$db: burstscope misses: is not the same counted: $(diff misses 'misses counted' | head -4)"
 	counted "$db" misses --by app
 	counted "$db" starvation --part episodes
 	counted "$db" priority --part inversions
@@ -100,57 +152,62 @@ for db in *.db; do
 	done
 
 	misses="FROM execution WHERE miss IS NOT NULL"
-	same "$db" "SELECT n_missed, n_late, n_aborted, n_predicted, n_persistent, n_deadlines, n_executions = SELECT count(*),
+	agrees "SELECT n_missed, n_late, n_aborted, n_predicted, n_persistent, n_deadlines, n_executions = SELECT count(*),
 		count(*) FILTER (WHERE miss = 'late'), count(*) FILTER (WHERE miss = 'aborted'), count(*) FILTER (WHERE miss = 'predicted'),
 		count(*) FILTER (WHERE status = 'MISSED_DEADLINE_PERSISTENT'), (SELECT count(deadline) FROM execution),
 		(SELECT count(*) FROM execution) $misses" misses --part totals
-	same "$db" "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) $misses" misses --part causes
-	same "$db" "SELECT coalesce(sum(n_saved), 0), coalesce(sum(n_unsure), 0) = SELECT count(*) FILTER (WHERE saved), count(*) FILTER (WHERE NOT saved AND unsure)
+	agrees "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) $misses" misses --part causes
+	agrees "SELECT coalesce(sum(n_saved), 0), coalesce(sum(n_unsure), 0) = SELECT count(*) FILTER (WHERE saved), count(*) FILTER (WHERE NOT saved AND unsure)
 		FROM (SELECT iif(w.execution_id IS NULL, max(c.saved) IS 1, w.met IS 1) AS saved, max(c.is_primary) AND c.cause NOT IN ('too_big', 'too_tight', 'submitted_late') AND iif(w.execution_id IS NULL, count(c.saved) < count(*), w.met IS NULL) AS unsure
 		FROM miss_cause c LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
 		GROUP BY c.execution_id, c.cause HAVING ifnull(sum(c.late_ns), 1) > 0)" \
 		misses --part causes
-	same "$db" "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) FROM (SELECT max(c.is_primary) AND c.cause NOT IN ('too_big', 'too_tight', 'submitted_late')
+	agrees "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) FROM (SELECT max(c.is_primary) AND c.cause NOT IN ('too_big', 'too_tight', 'submitted_late')
 			AND iif(w.execution_id IS NULL, max(c.saved) IS NOT 1 AND count(c.saved) < count(*), w.met IS NULL) AS unsure
 		FROM miss_cause c LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause GROUP BY c.execution_id, c.cause) WHERE unsure" \
 		misses --part undecided
-	same "$db" "SELECT count(*) FILTER (WHERE saved) = SELECT count(*) FROM (SELECT c.saved FROM miss_cause c JOIN execution x ON x.id = c.execution_id
+	agrees "SELECT count(*) FILTER (WHERE saved) = SELECT count(*) FROM (SELECT c.saved FROM miss_cause c JOIN execution x ON x.id = c.execution_id
 		WHERE c.is_primary AND x.lateness_ns IS NOT NULL) WHERE saved" \
 		misses --part worst
-	same "$db" "SELECT coalesce(sum(n_missed), 0), coalesce(sum(n_deadlines), 0) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
+	agrees "SELECT coalesce(sum(n_missed), 0), coalesce(sum(n_deadlines), 0) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
 		misses --part models
-	same "$db" "SELECT coalesce(sum(n_missed), 0), coalesce(sum(n_deadlines), 0) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
+	agrees "SELECT coalesce(sum(n_missed), 0), coalesce(sum(n_deadlines), 0) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
 		misses --by app --part apps
-	same "$db" "SELECT sum(late_ns) = SELECT sum(lateness_ns) $misses" misses --part ledgers
-	same "$db" "SELECT max(lateness_ns), min(lateness_ns), count(*) = SELECT max(lateness_ns), min(lateness_ns), count(lateness_ns) $misses" misses --part worst
-	same "$db" "SELECT sum(received_ns), max(max_lag_ns) = SELECT sum(received_ns), (SELECT max(max_lag_ns) FROM app_share)
+	agrees "SELECT sum(late_ns) = SELECT sum(lateness_ns) $misses" misses --part ledgers
+	agrees "SELECT max(lateness_ns), min(lateness_ns), count(*) = SELECT max(lateness_ns), min(lateness_ns), count(lateness_ns) $misses" misses --part worst
+	agrees "SELECT sum(received_ns), max(max_lag_ns) = SELECT sum(received_ns), (SELECT max(max_lag_ns) FROM app_share)
 		FROM app_lag" fairness --part apps
-	same "$db" "SELECT coalesce(sum(waited_ns), 0) = SELECT coalesce(sum(w.ended - w.began), 0) FROM wait w
+	agrees "SELECT coalesce(sum(waited_ns), 0) = SELECT coalesce(sum(w.ended - w.began), 0) FROM wait w
 		JOIN execution x ON x.id = w.execution_id WHERE w.blocker_app_id IS NOT NULL AND x.app_id IS NOT NULL" fairness --part interference
-	same "$db" "SELECT count(*), coalesce(sum(lag_ns), 0) = SELECT count(*), coalesce(sum(lag_ns), 0) FROM app_lag" fairness --part windows
-	same "$db" "SELECT coalesce(sum(n_inversions), 0), coalesce(sum(held_ns), 0), max(max_ns) = SELECT count(*), coalesce(sum(dur_ns), 0), max(dur_ns)
+	agrees "SELECT count(*), coalesce(sum(lag_ns), 0) = SELECT count(*), coalesce(sum(lag_ns), 0) FROM app_lag" fairness --part windows
+	agrees "SELECT coalesce(sum(n_inversions), 0), coalesce(sum(held_ns), 0), max(max_ns) = SELECT count(*), coalesce(sum(dur_ns), 0), max(dur_ns)
 		FROM inversion" priority --part inversions
 	verdict=$("$burstscope" priority -q --format json "$db" | grep -o '"name":"inversion_ns","figure":[0-9]*' | head -1 | grep -o '[0-9]*$' || true)
-	[[ -z $verdict || $verdict == 0 ]] || same "$db" "SELECT max(worst_ns IN ($verdict)) = SELECT 1" \
+	[[ -z $verdict || $verdict == 0 ]] || agrees "SELECT max(worst_ns IN ($verdict)) = SELECT 1" \
 		priority --part inversions
-	same "$db" "SELECT coalesce(sum(n_choices), 0) = SELECT count(*) FROM priority_choice" priority --part choices
-	same "$db" "SELECT count(*), coalesce(sum(gap_ns), 0), coalesce(sum(n_bypassed), 0), coalesce(sum(culprit_ns), 0) = SELECT count(*),
+	agrees "SELECT coalesce(sum(n_choices), 0) = SELECT count(*) FROM priority_choice" priority --part choices
+	agrees "SELECT count(*), coalesce(sum(gap_ns), 0), coalesce(sum(n_bypassed), 0), coalesce(sum(culprit_ns), 0) = SELECT count(*),
 		coalesce(sum(gap_ns), 0), coalesce(sum(bypassed), 0), coalesce(sum(top_culprit_ns), 0) FROM starvation" starvation --part episodes
-	same "$db" "SELECT coalesce(sum(n_episodes), 0), coalesce(sum(starved_ns), 0) = SELECT count(*), coalesce(sum(gap_ns), 0) FROM starvation" \
+	agrees "SELECT coalesce(sum(n_episodes), 0), coalesce(sum(starved_ns), 0) = SELECT count(*), coalesce(sum(gap_ns), 0) FROM starvation" \
 		starvation --part victims
-	same "$db" "SELECT coalesce(sum(n_times), 0), coalesce(sum(redo_ns), 0) = SELECT (SELECT count(*) FROM preemption),
+	agrees "SELECT coalesce(sum(n_times), 0), coalesce(sum(redo_ns), 0) = SELECT (SELECT count(*) FROM preemption),
 		coalesce(sum(redo_ns), 0) FROM execution WHERE preemptions > 0" preemptions --part pairs
-	same "$db" "SELECT coalesce(sum(n_executions), 0), coalesce(sum(preempted_ns), 0) = SELECT count(*), coalesce(sum(preempted_ns), 0)
+	agrees "SELECT coalesce(sum(n_executions), 0), coalesce(sum(preempted_ns), 0) = SELECT count(*), coalesce(sum(preempted_ns), 0)
 		FROM execution WHERE preemptions > 0" preemptions --part models
-	same "$db" "SELECT sum(n_executions), sum(n_lookups), sum(n_misses), sum(n_cold) = SELECT count(*), sum(slot_lookups), sum(slot_misses), sum(cold)
+	agrees "SELECT sum(n_executions), sum(n_lookups), sum(n_misses), sum(n_cold) = SELECT count(*), sum(slot_lookups), sum(slot_misses), sum(cold)
 		FROM execution WHERE path = 'burst'" slots --part models
-	same "$db" "SELECT coalesce(sum(n_misses), 0), coalesce(sum(map_ns), 0) = SELECT count(*), coalesce(sum(map_ns), 0) FROM slot_miss" slots --part cost
-	same "$db" "SELECT sum(n_executions), sum(n_bursts) = SELECT sum(executions), count(*) FROM burst WHERE executions > 0" slots --part bursts
-	same "$db" "SELECT coalesce(sum(n_pools), 0), coalesce(sum(bytes), 0) = SELECT count(*), coalesce(sum(bytes), 0) FROM pool_mapping" memory --part pools
-	same "$db" "SELECT coalesce(sum(n_buffers), 0), coalesce(sum(n_copied_to + n_copied_from + n_rejected), 0) = SELECT count(*),
+	agrees "SELECT coalesce(sum(n_misses), 0), coalesce(sum(map_ns), 0) = SELECT count(*), coalesce(sum(map_ns), 0) FROM slot_miss" slots --part cost
+	agrees "SELECT sum(n_executions), sum(n_bursts) = SELECT sum(executions), count(*) FROM burst WHERE executions > 0" slots --part bursts
+	agrees "SELECT coalesce(sum(n_pools), 0), coalesce(sum(bytes), 0) = SELECT count(*), coalesce(sum(bytes), 0) FROM pool_mapping" memory --part pools
+	agrees "SELECT coalesce(sum(n_buffers), 0), coalesce(sum(n_copied_to + n_copied_from + n_rejected), 0) = SELECT count(*),
 		(SELECT count(*) FROM buffer_use) FROM buffer" memory --part buffers
-	same "$db" "SELECT coalesce(sum(n_rejected), 0) = SELECT count(*) FROM buffer_use WHERE op = 'reject'" memory --part rejects
-	same "$db" "SELECT coalesce(sum(n_times), 0) = SELECT count(*) FROM resource_exhausted" memory --part exhausted
+	agrees "SELECT coalesce(sum(n_rejected), 0) = SELECT count(*) FROM buffer_use WHERE op = 'reject'" memory --part rejects
+	agrees "SELECT coalesce(sum(n_times), 0) = SELECT count(*) FROM resource_exhausted" memory --part exhausted
+	for command in misses 'misses --by app' fairness priority starvation preemptions slots memory; do
+		# shellcheck disable=SC2086 # words
+		queries_of "$db" $command
+	done
+	all_agree "$db"
 done
 
 # The threshold of the import is 100 ms where ten times a median run is less: then the waits come to the same episodes.
