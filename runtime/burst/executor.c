@@ -32,6 +32,11 @@
  *               if it is the server's thread and will execute), release => when (1) succeeds, the release is
  *               complete; while it is under way, the state has STALE, so (1) fails, and the server's thread waits for
  *               the lock
+ * AGAIN     executor_again runs the last execution once more, if all that it came to is still so: the same request
+ *           (`changes`), a binding that is not STALE and has its pools, an execution that repeats and uses no files, a
+ *           lane that its seat has kept since, and a model whose next run need not be timed. Each of these is a word
+ *           that whoever changes it writes: a thread that frees a slot sets STALE, one that wants the lane takes it
+ *           away ((6) of lanes.c). It is cancelled, yields and loses its lane like any run.
  * TRUST     The client chooses the slots: any numbers. The budget bounds the memory behind them to what the client
  *           may use.
  */
@@ -100,6 +105,7 @@ struct executor {
 	 * `changes` only if the last one had no mappings.
 	 */
 	bool repeats;
+	bool again; /* executor_again may run it: it also uses no files */
 	uint64_t changes;
 	const struct nnb_output_shape *shapes; /* only compared: the server's array, which still has the same shapes */
 };
@@ -730,11 +736,43 @@ static __attribute__((noinline)) void binding_leave(struct executor *x)
 	pthread_mutex_unlock(&x->lock);
 }
 
+/*
+ * The server's thread is done with the binding. The cached executor keeps it for the next request, unless it is STALE.
+ */
+static inline void binding_return(struct executor *x)
+{
+	unsigned busy = BUSY;
+
+	if (__builtin_expect(!x->cached || !atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE,
+	                                                                            memory_order_release, /* (2) */
+	                                                                            memory_order_relaxed),
+	                     0))
+		binding_leave(x);
+}
+
+static bool executor_again(void *arg, enum nnb_status *ret)
+{
+	struct executor *x = arg;
+	bool ran;
+
+	if (!x->again || !x->repeats || x->changes != x->asked->changes || !take_binding(x))
+		return false;
+	*ret = NNB_STATUS_NONE;
+	ran = x->n_bound == x->asked->n_slots; /* otherwise its pools were released meanwhile */
+	if (ran) {
+		*ret = nnb_execution_restart(x->execution);
+		ran = *ret || nnb__run_again(&x->runner, x->execution, ret);
+		if (*ret || !ran) /* no run of the driver is left, whose pools may go before the next one */
+			nnb__execution_give_up(x->execution);
+	}
+	binding_return(x);
+	return ran;
+}
+
 static void executor_execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result,
                              struct nnb_reason *reason)
 {
 	struct executor *x = arg;
-	unsigned busy;
 
 	if (__builtin_expect(x->asked != p, 0)) /* executor_admit has set it, unless the server does not call admit */
 		request_set(x, p);
@@ -762,14 +800,8 @@ static void executor_execute(void *arg, const struct nnb_packet_request *p, stru
 		result->n_shapes = 0; /* rule P-31: without an execution the client gets no shapes */
 		result->status = exhaustion_status(x, result->status);
 	}
-	/* The server's thread is done with the binding. The cached executor keeps it for the next request, unless it
-	 * is STALE. */
-	busy = BUSY;
-	if (__builtin_expect(x->cached, 1) &&
-	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
-	                                            memory_order_relaxed))
-		return;
-	binding_leave(x);
+	x->again = !result->status && x->repeats && !nnb__execution_uses_files(x->execution);
+	binding_return(x);
 }
 
 static void executor_set_stream(void *arg, uint32_t stream)
@@ -846,7 +878,8 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 		                            .emit_all = executor_emit_all,
 		                            .free = executor_free,
 		                            .set_stream = executor_set_stream,
-		                            .answered = executor_answered };
+		                            .answered = executor_answered,
+		                            .again = executor_again };
 	return 0;
 }
 

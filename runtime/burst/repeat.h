@@ -10,6 +10,12 @@
  */
 bool nnb__packet_repeats(const struct nnb_request_datum *packet, size_t n, const struct nnb_call *call);
 
+/* Does the request have a deadline, or a loop timeout? */
+static inline bool nnb__packet_has_terms(const struct nnb_packet_request *request)
+{
+	return request->terms.deadline_ns || request->terms.loop_timeout_ns;
+}
+
 /* Write other values into the terms of @packet, if it has terms. */
 void nnb__packet_set_terms(struct nnb_request_datum *packet, size_t n, const struct nnb_terms *terms);
 

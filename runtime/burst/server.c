@@ -5,12 +5,20 @@
  *           executor, which has its own locks. The thread stores the counts, and any thread may load them.
  * ORDERING  The queues order the packets. To stop: set stopping, then shut the queue, again and again until the
  *           thread has ended; the thread checks stopping before it answers (B-32: no stray result).
+ * THE SHORT WAY  A burst asks for the same again and again. Once a request was answered with NONE and needed no clock,
+ *           the thread keeps its bytes and those of the result (n_again). While no trace session is active, the next
+ *           request is compared with those bytes where it lies. If it equals them, the executor runs the same
+ *           execution again, and the result is sent again: nothing is parsed, looked up, admitted or built. The
+ *           executor refuses if anything has changed on its side, before it does anything (executor.c, AGAIN).
+ *           A difference of one bit, terms, MEASURE, a failure or a trace session leads to the long way, which
+ *           decides anew whether the next request may take the short one.
  * PROGRESS  The thread sleeps only for requests, or in the callback. It never waits for room: a client that has not
  *           read its last result gets none (B-16). A store into the result queue may wait for a client that takes
  *           pages out of its file. Where the server cannot seal the file, the executor wakes the thread that got its
  *           lane first, and the client is answered then (answers_first).
  * CRASH     If a client dies, the thread stays asleep; the part of the service that detects the death frees the server.
- * TRUST     A packet is parsed as untrusted data, and a malformed one is answered (B-18). Impossible counters are
+ * TRUST     A packet is parsed as untrusted data, and a malformed one is answered (B-18). On the short way, its bytes
+ *           are compared once, and only the kept ones are used. Impossible counters are
  *           answered once; if they are still impossible at the next check, the thread ends (B-15).
  */
 #include <assert.h>
@@ -21,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "burst/repeat.h"
 #include "burst/server.h"
 #include "burst/slots.h"
 #include "fmq/queue.h"
@@ -54,6 +63,7 @@ struct nnb_burst_server {
 	struct nnb_packet_request packet;
 	struct nnb_output_shape *shapes;
 	struct nnb_result_datum *answer; /* the last result, as it was sent */
+	uint32_t n_again;                /* datums of it, if the next request may be served_again; 0 otherwise */
 	int32_t *missing;
 	uint32_t number;         /* number of requests read */
 	struct nnb__own own;     /* for a burst that no service numbers */
@@ -162,17 +172,16 @@ static void begin_trace(struct nnb_burst_server *s, uint32_t items)
 }
 
 /*
- * Wait for a packet and parse all of it (B-14). 0; -EBADMSG: it is malformed; -EIO: the queue's counters are invalid;
- * another error: the queue was shut.
+ * Parse all of a packet (B-14), for which the queue is @ready. 0; -EBADMSG: it is malformed; -EIO: the queue's counters
+ * are invalid; another error: the queue was shut.
  */
-static int request_receive(struct nnb_burst_server *s, struct nnb_reason *reason)
+static int request_take(struct nnb_burst_server *s, int ready, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
-	int r = nnb_fmq_begin_receive(s->request, 0, &tx);
+	int r = nnb__fmq_open(s->request, ready, &tx);
 
 	if (r)
 		return r == -EBADMSG ? -EIO : r;
-	nnb__fmq_expects_write(s->result);
 	if (nbt_on(NBT_EVENT_service_state) && s->taken)
 		s->taken(s->callback.arg);
 	if (nnb__own_news(&s->own) && s->executor.emit_all)
@@ -233,6 +242,52 @@ static void request_serve(struct nnb_burst_server *s)
 		s->executor.answered(s->executor.arg);
 	result_send(s, &result);
 	s->executor.answered(s->executor.arg);
+	if (!result.status && s->executor.again && !s->packet.measure && !nnb__packet_has_terms(&s->packet) &&
+	    nnb__trace_was_silent(&s->trace))
+		s->n_again = (uint32_t)nnb_packet_result_size(&result);
+}
+
+/* Send what became of the last request once more. */
+static inline void answer_again(struct nnb_burst_server *s, enum nnb_status status)
+{
+	struct nnb_result result = { .status = status, .timing = NNB_NO_TIMING, .shapes = s->shapes };
+
+	if (__builtin_expect(!status && !server_is_stopping(s) && !nnb__fmq_room_for(s->result, s->n_again), 1)) {
+		nnb__fmq_writes_for(s->result, s->trace.exec);
+		nnb__fmq_send(s->result, s->answer, s->n_again);
+		return;
+	}
+	s->n_again = 0;
+	result.n_shapes = status ? 0 : s->packet.n_outputs;
+	result_send(s, &result);
+}
+
+/*
+ * The short way of a request that equals the last one, of which all is known: it was answered, needs no clock, and no
+ * trace session is active. It is compared where it lies; the executor runs the execution again, unless anything has
+ * changed since; and the last result is sent again. False: nothing has happened.
+ */
+static bool served_again(struct nnb_burst_server *s)
+{
+	enum nnb_status status;
+
+	if (!s->n_again || !nnb__trace_is_silent() || !nnb__fmq_holds(s->request, s->packet.datums, s->packet.n_datums))
+		return false;
+	nnb__trace_begin_again(&s->trace, nnb__exec_of(s->trace.who.stream, s->number + 1));
+	if (__builtin_expect(!s->executor.again(s->executor.arg, &status), 0)) {
+		nnb__trace_end_again(&s->trace);
+		return false;
+	}
+	s->number++;
+	nnb__fmq_drop(s->request, s->packet.n_datums);
+	counter_add(&s->requests, 1);
+	counter_add(&s->lookups, s->packet.n_slots);
+	if (__builtin_expect(!s->answers_first, 0))
+		s->executor.answered(s->executor.arg);
+	answer_again(s, status);
+	s->executor.answered(s->executor.arg);
+	nnb__trace_end_again(&s->trace);
+	return true;
 }
 
 /* The queue is empty and the thread is about to sleep, so it has time to measure the reference computation. */
@@ -254,7 +309,14 @@ static void *server_thread(void *arg)
 	s->request->before_sleep_arg = s;
 
 	for (;;) {
-		r = request_receive(s, NULL);
+		r = nnb__fmq_await(s->request, 0);
+		nnb__fmq_expects_write(s->result);
+		if (__builtin_expect(!r && served_again(s), 1)) {
+			spoilt = false;
+			continue;
+		}
+		s->n_again = 0;
+		r = request_take(s, r, NULL);
 		if (server_is_stopping(s) || (r && r != -EBADMSG && r != -EIO) || (r == -EIO && spoilt))
 			break;
 		spoilt = r == -EIO;

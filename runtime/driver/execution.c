@@ -1019,6 +1019,11 @@ bool nnb__execution_repeats(const struct nnb_execution *e)
 	return e->now == e->prepared->graph->shapes && !e->tokens && !e->images;
 }
 
+bool nnb__execution_uses_files(const struct nnb_execution *e)
+{
+	return e->files;
+}
+
 /* Find the mapping of the request that contains the address, and the offset in it. NULL: no mapping contains it. */
 static const struct nnb_mapping *mapping_around(const struct nnb_execution *e, const void *at, uint64_t *offset)
 {

@@ -14,6 +14,9 @@
  */
 bool nnb__execution_repeats(const struct nnb_execution *execution);
 
+/* Does the execution use files, of its request or of its model, which may be torn or flushed? */
+bool nnb__execution_uses_files(const struct nnb_execution *execution);
+
 /*
  * Whether the execution may use the files of its request and of its model now, though these may be cut (memory/gate.h).
  * NONE or RESOURCE_EXHAUSTED_TRANSIENT. It may wait for seconds: call this without a lane, before nnb_execution_restart

@@ -133,6 +133,12 @@ static inline bool nnb__lanes_lost(const struct nnb__seat *seat)
 	return __builtin_expect(atomic_load_explicit(&seat->hold, memory_order_relaxed) == NNB__HOLD_LOST, 0);
 }
 
+/* Does the seat keep its lane now? Another thread may take it away at any time. */
+static inline bool nnb__lanes_kept(const struct nnb__seat *seat)
+{
+	return __builtin_expect(atomic_load_explicit(&seat->hold, memory_order_relaxed) == NNB__HOLD_KEPT, 1);
+}
+
 /*
  * The execution ends, and cannot lose its lane any more; call nnb__lanes_give next. False: its lane was taken away
  * before. Then *ret_lost_at is when, the seat has no lane, and must not give one back.

@@ -634,6 +634,37 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	return NNB_STATUS_NONE;
 }
 
+bool nnb__run_again(struct nnb__runner *r, struct nnb_execution *e, enum nnb_status *ret)
+{
+	struct nnb__seat *seat = &r->seat;
+	bool on_lane = true;
+	uint64_t lost_at;
+	struct run run;
+
+	if (seat->lanes && !nnb__lanes_kept(seat))
+		return false;
+	if (r->times && !nnb__times_pass(r->times))
+		return false;
+	run_clear(&run);
+	run.runner = r;
+	run.execution = e;
+	run.deadline = run.stop_at = NNB__NEVER;
+	prepare_to_leave(&run);
+	*ret = seat->lanes ? wait_status(&run, nnb__lanes_take(seat, NNB__NEVER), NULL) : NNB_STATUS_NONE;
+	if (*ret)
+		return true;
+	*ret = run_observed(&run, &on_lane, NULL);
+	if (!seat->lanes)
+		return true;
+	if (on_lane && nnb__lanes_lost(seat) && !nnb__lanes_end(seat, &lost_at)) {
+		note_loss(&run);
+		on_lane = false;
+	}
+	if (on_lane)
+		nnb__lanes_give(seat);
+	return true;
+}
+
 /* ---- seeds ---- */
 
 /*

@@ -39,6 +39,13 @@ enum nnb_status nnb__admit(struct nnb__runner *runner, const struct nnb_terms *t
 enum nnb_status nnb__run(struct nnb__runner *runner, struct nnb_execution *execution, const struct nnb_terms *terms,
                          uint64_t *on_device_ns, struct nnb_reason *reason);
 
+/*
+ * Run an execution that was restarted like the last one of the runner, which nnb__run ran without a deadline and
+ * without a time to measure. True: *ret is its status, as of nnb__run. False: nothing has happened, because its lane is
+ * not kept, or the run must be timed; call nnb__run.
+ */
+bool nnb__run_again(struct nnb__runner *runner, struct nnb_execution *execution, enum nnb_status *ret);
+
 /* The memory that trial runs of a model take; 0: no trial run is possible. */
 uint64_t nnb__seed_bytes(const struct nnb_model *model);
 

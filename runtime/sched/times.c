@@ -73,6 +73,17 @@ bool nnb__times_due(struct nnb__times *t)
 	return nnb__estimate_due(&e, n);
 }
 
+bool nnb__times_pass(struct nnb__times *t)
+{
+	unsigned n = atomic_load_explicit(&t->runs, memory_order_relaxed);
+	struct nnb__estimate e = times_estimate(t);
+
+	if (nnb__estimate_due(&e, n))
+		return false;
+	atomic_store_explicit(&t->runs, n + 1, memory_order_relaxed);
+	return true;
+}
+
 void nnb__times_learn(struct nnb__times *t, uint64_t ns)
 {
 	struct nnb__estimate e = times_estimate(t);

@@ -35,6 +35,11 @@ void nnb__times_fini(struct nnb__times *times);
 /* Whether to time the next run (nnb__estimate_due). */
 bool nnb__times_due(struct nnb__times *times);
 
+/*
+ * Count a run that need not be timed. False: it must be, and is not counted: call nnb__times_due.
+ */
+bool nnb__times_pass(struct nnb__times *times);
+
 bool nnb__times_is_long(const struct nnb__times *times);
 
 /* What is known of a model's runs when one begins. All zeroes: nothing. */

@@ -136,6 +136,39 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 		nnb__trace_delays_begin(t);
 }
 
+/* Whether no trace session asks for any event of an execution that runs at once, on a lane that was kept. */
+static inline bool nnb__trace_is_silent(void)
+{
+	return !(nbt_on(NBT_EVENT_service_state) | nbt_on(NBT_EVENT_exec_service) | nbt_on(NBT_EVENT_exec_delay) |
+	         nbt_on(NBT_EVENT_fmq_read) | nbt_on(NBT_EVENT_fmq_write) | nbt_on(NBT_EVENT_request_decode) |
+	         nbt_on(NBT_EVENT_slot_lookup) | nbt_on(NBT_EVENT_sched_enqueue) | nbt_on(NBT_EVENT_sched_dispatch) |
+	         nbt_on(NBT_EVENT_checkpoint) | nbt_on(NBT_EVENT_op_end) | nbt_on(NBT_EVENT_sched_preempt) |
+	         nbt_on(NBT_EVENT_exec_end));
+}
+
+/* Is nothing of the execution recorded? */
+static inline bool nnb__trace_was_silent(const struct nnb__trace *t)
+{
+	return !t->compact && !t->has_delays && !t->numbers;
+}
+
+/*
+ * An execution of @exec begins on the same lane as the last one, and nothing of either is recorded: only what another
+ * thread may look for is kept. nnb__trace_ends_again ends it.
+ */
+static inline void nnb__trace_begin_again(struct nnb__trace *t, uint64_t exec)
+{
+	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
+	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
+	atomic_store_explicit(&t->on_lane, true, memory_order_release);
+}
+
+static inline void nnb__trace_end_again(struct nnb__trace *t)
+{
+	atomic_store_explicit(&t->on_lane, false, memory_order_relaxed);
+	atomic_store_explicit(&t->exec, 0, memory_order_relaxed);
+}
+
 /* The execution is on a lane: whether to read its delays from here on. @is_long: runs of its model are long enough. */
 static inline void nnb__trace_reads_delay(struct nnb__trace *t, bool is_long)
 {

@@ -1,7 +1,12 @@
-/* test_again.c -- a message that is in the ring already is not written again. */
+/*
+ * test_again.c -- the short way of a burst: a message that is in the ring already is not written again, and a request
+ * that equals the last one is executed again at less cost, until anything changes.
+ */
 #include "unit/burst_helpers.h"
 
+#include "burst/executor.h"
 #include "fmq/queue.h"
+#include "sched/run.h"
 
 /* ---- messages ---- */
 
@@ -86,6 +91,228 @@ static void a_full_queue_has_no_room(void **state)
 	nnb_fmq_free(q);
 }
 
+/* ---- executions ---- */
+
+struct fixture {
+	struct nnb__lanes lanes;
+	struct nnb__lane_app app, others;
+	struct nnb__times times;
+	struct nnb_prepared *prepared;
+	struct nnb_pool *pool;
+	struct sum sum;
+	struct nnb_burst_executor executor;
+	struct nnb_packet_request request;
+	struct nnb_output_shape shapes[1];
+	int32_t slots[2];
+};
+
+static void begin(struct fixture *f, bool cached)
+{
+	const struct nnb__burst_place place = { .lanes = &f->lanes, .app = &f->app, .times = &f->times };
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(nnb__lanes_init(&f->lanes, NNB_POLICY_FIFO, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1), 0);
+	nnb__times_init(&f->times, 1, true, NULL, 0, 0);
+	f->prepared = prepared_sum(DRIVER_NULL);
+	f->pool = new_pool();
+	sum_init(&f->sum, f->pool, f->pool);
+	f->slots[0] = 3;
+	f->slots[1] = 5;
+	f->request = (struct nnb_packet_request){ .inputs = &f->sum.in,
+		                                  .outputs = &f->sum.out,
+		                                  .slots = f->slots,
+		                                  .n_inputs = 1,
+		                                  .n_outputs = 1,
+		                                  .n_slots = 2 };
+	assert_int_equal(nnb__burst_executor(&f->executor, f->prepared, cached, &place), 0);
+}
+
+static void end(struct fixture *f)
+{
+	f->executor.free(f->executor.arg);
+	nnb_pool_free(f->pool);
+	nnb_prepared_unref(f->prepared);
+	nnb__times_fini(&f->times);
+	nnb__lanes_fini(&f->lanes);
+}
+
+/* The long way. */
+static void execute(struct fixture *f, const char *of)
+{
+	const struct nnb_burst_executor *x = &f->executor;
+	struct nnb_result result = { .shapes = f->shapes };
+	struct nnb_memory memories[2];
+	int32_t missing[2];
+	uint32_t n;
+
+	assert_int_equal(x->admit(x->arg, &f->request, NULL), NNB_STATUS_NONE);
+	n = x->missing(x->arg, f->slots, 2, missing);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(nnb_memory_dup(&memories[i], nnb_pool_memory(f->pool)), 0);
+	if (n) {
+		assert_int_equal(x->add(x->arg, missing, n, memories, NULL), NNB_STATUS_NONE);
+		assert_int_equal(x->missing(x->arg, f->slots, 2, missing), 0);
+	}
+	x->execute(x->arg, &f->request, &result, NULL);
+	if (result.status)
+		fail_msg("%s: %s", of, nnb_status_name(result.status));
+	x->answered(x->arg);
+}
+
+static bool runs_again(struct fixture *f)
+{
+	enum nnb_status status = NNB_STATUS_GENERAL_FAILURE;
+	bool ran = f->executor.again(f->executor.arg, &status);
+
+	f->executor.answered(f->executor.arg);
+	if (ran)
+		assert_int_equal(status, NNB_STATUS_NONE);
+	return ran;
+}
+
+/* The first executions of a model are timed, and so take the long way. */
+static void warm_up(struct fixture *f)
+{
+	for (unsigned i = 0; i < 100 && !runs_again(f); i++)
+		execute(f, "warming up");
+}
+
+static void expect_again(struct fixture *f, const char *of)
+{
+	warm_up(f);
+	if (!runs_again(f) && !runs_again(f)) { /* one in 64 is timed */
+		execute(f, of);
+		if (!runs_again(f))
+			fail_msg("%s: it does not run again", of);
+	}
+}
+
+static uint64_t executions(struct fixture *f)
+{
+	struct nnb_app_counts counts;
+
+	nnb__lanes_counts(&f->lanes, &f->app, &counts);
+	return counts.executions;
+}
+
+static void frees_a_slot_of_it(struct fixture *f)
+{
+	f->executor.remove(f->executor.arg, f->slots[0]);
+}
+
+static void has_another_request(struct fixture *f)
+{
+	f->request.changes++;
+}
+
+static void loses_its_lane(struct fixture *f)
+{
+	struct nnb__seat other;
+
+	nnb__seat_init(&other, &f->lanes, &f->others, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&other, NNB__NEVER), 0);
+	assert_false(runs_again(f)); /* it would be on the lane beside the other */
+	nnb__lanes_give(&other);
+}
+
+static const struct {
+	const char *name;
+	void (*happens)(struct fixture *f);
+} changes[] = { { "a slot is freed", frees_a_slot_of_it },
+	        { "another request", has_another_request },
+	        { "the lane is another's", loses_its_lane } };
+
+static void an_execution_runs_again_until_something_changes(void **state)
+{
+	struct fixture f;
+	uint64_t before;
+
+	(void)state;
+	begin(&f, true);
+	execute(&f, "first");
+	for (size_t i = 0; i < N_OF(changes); i++) {
+		expect_again(&f, changes[i].name);
+		changes[i].happens(&f);
+		if (runs_again(&f))
+			fail_msg("%s: it ran again all the same", changes[i].name);
+		execute(&f, changes[i].name);
+	}
+	warm_up(&f);
+	before = executions(&f);
+	for (unsigned i = 0; i < 1000; i++)
+		if (!runs_again(&f))
+			execute(&f, "timed");
+	assert_int_equal(executions(&f), before + 1000);
+	end(&f);
+}
+
+static void one_in_64_is_timed(void **state)
+{
+	unsigned timed = 0;
+	struct fixture f;
+
+	(void)state;
+	begin(&f, true);
+	execute(&f, "first");
+	warm_up(&f);
+	for (unsigned i = 0; i < 640; i++)
+		if (!runs_again(&f)) {
+			execute(&f, "timed");
+			timed++;
+		}
+	assert_int_equal(timed, 10);
+	end(&f);
+}
+
+/* The memory of a freed slot is given back at once, though the execution could have run again. */
+static void a_freed_slot_is_unmapped_at_once(void **state)
+{
+	struct fixture f;
+	unsigned mapped;
+
+	(void)state;
+	begin(&f, true);
+	mapped = count_memfd_mappings();
+	execute(&f, "first");
+	expect_again(&f, "before");
+	assert_int_equal(count_memfd_mappings(), mapped + 2);
+	f.executor.remove(f.executor.arg, 3);
+	assert_int_equal(count_memfd_mappings(), mapped + 1);
+	f.executor.remove(f.executor.arg, 5);
+	assert_int_equal(count_memfd_mappings(), mapped);
+	assert_false(runs_again(&f));
+	end(&f);
+}
+
+static void a_plain_executor_maps_each_time(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, false);
+	for (unsigned i = 0; i < 30; i++) {
+		execute(&f, "plain");
+		assert_false(runs_again(&f));
+	}
+	end(&f);
+}
+
+static void a_cancelled_execution_fails(void **state)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+	struct fixture f;
+
+	(void)state;
+	begin(&f, true);
+	execute(&f, "first");
+	expect_again(&f, "before");
+	f.executor.cancel(f.executor.arg);
+	for (unsigned i = 0; i < 2 && !f.executor.again(f.executor.arg, &status); i++)
+		;
+	assert_int_equal(status, NNB_STATUS_GENERAL_FAILURE);
+	end(&f);
+}
+
 #define TEST(t) add_test(t, NULL, NULL, NULL, "%s", #t)
 
 int main(void)
@@ -93,6 +320,11 @@ int main(void)
 	TEST(a_message_is_sent_again_wherever_it_lies);
 	TEST(a_spoilt_ring_is_written_again);
 	TEST(a_full_queue_has_no_room);
+	TEST(an_execution_runs_again_until_something_changes);
+	TEST(one_in_64_is_timed);
+	TEST(a_freed_slot_is_unmapped_at_once);
+	TEST(a_plain_executor_maps_each_time);
+	TEST(a_cancelled_execution_fails);
 	alarm(WATCHDOG_S);
 	return _cmocka_run_group_tests("again", tests, n_tests, NULL, NULL);
 }

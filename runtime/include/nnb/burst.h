@@ -69,8 +69,8 @@ struct nnb_answer {
 struct nnb_burst;
 
 /*
- * Datums of a queue (B-8). The default is a multiple of 4, 5, 6, 8, 9 and 10: a message of so many datums, sent again and
- * again, comes to the same places in each lap of the ring, and is written only once.
+ * Datums of a queue (B-8). The default is a multiple of 4, 5, 6, 8, 9 and 10: a message of so many datums that is sent
+ * again and again comes to the same places in each lap of the ring, and is written only once.
  */
 enum { NNB_BURST_CAPACITY = 1080, NNB_BURST_CAPACITY_MAX = 1 << 13 };
 
@@ -218,6 +218,14 @@ struct nnb_burst_executor {
 	 * the same execution. May be NULL.
 	 */
 	void (*answered)(void *arg);
+
+	/*
+	 * Execute the last request again: the server got the same bytes, without terms and without MEASURE, execute
+	 * answered NONE, and no trace session is active. Instead of admit, missing and execute. True: *ret is the
+	 * status; with NONE, the result is the last one. False: nothing has happened, and the server calls those. May be
+	 * NULL.
+	 */
+	bool (*again)(void *arg, enum nnb_status *ret);
 };
 
 /*
