@@ -22,6 +22,19 @@ objects()
 	planted=$((planted + 1))
 }
 
+# fails COMMAND...: the rule fails on all that is planted now, once for all of it; objected WORDS: it said so in these words.
+fails()
+{
+	local status=0
+	"$@" >"$tmp/said" 2>&1 || status=$?
+	((status == 1)) || broken "$rule ended with $status on planted violations: $(<"$tmp/said")"
+}
+objected()
+{
+	grep -qF -- "$1" "$tmp/said" || broken "$rule did not object with '$1': $(<"$tmp/said")"
+	planted=$((planted + 1))
+}
+
 # a FILE LINE...: a file below $tmp.
 a()
 {
@@ -155,11 +168,12 @@ docs)
 	"$here/docs.sh" "$tmp" >/dev/null || broken 'docs objects to parts of the soak that have their rows'
 	;;
 layers)
-	# One forbidden edge at a time: FILE HEADER WORDS.
+	# Forbidden edges: FILE HEADER WORDS. Each is a line of its file, and is named with it.
+	edges=()
 	while read -r file header words; do
-		a "$file" '/* planted */' "# include <$header>"
-		objects "$file:2: $header: $words" "$here/layers.sh" "$tmp"
-		rm "$tmp/$file"
+		[[ -e $tmp/$file ]] || a "$file" '/* planted */'
+		echo "# include <$header>" >>"$tmp/$file"
+		edges+=("$file:$(wc -l <"$tmp/$file"): $header: $words")
 	done <<-'EOF'
 		runtime/fmq/x.c sqlite3.h the runtime knows the seam
 		runtime/burst/x.c lttng/tracepoint.h only the provider
@@ -194,6 +208,9 @@ layers)
 		viewer-cli/record/x.c lttng/tracepoint.h record controls
 		viewer-cli/main.c cmocka.h tests depend on the rooms
 	EOF
+	fails "$here/layers.sh" "$tmp"
+	for words in "${edges[@]}"; do objected "$words"; done
+	rm -r "${tmp:?}"/{tracepoints,runtime,analyzer,viewer-cli}
 	a runtime/CMakeLists.txt 'add_library(x x.c)' 'target_link_libraries(x PRIVATE' '  PkgConfig::SQLITE3)'
 	objects 'runtime/CMakeLists.txt:2:' "$here/layers.sh" "$tmp"
 	rm "$tmp/runtime/CMakeLists.txt"
@@ -283,13 +300,15 @@ pages)
 	cp -r "$here/../../docs/man" "$tmp/docs/man"
 	"$here/pages.sh" "$program" "$tmp" >/dev/null || broken 'pages objects to the pages as they are'
 	mv "$tmp/docs/man/burstscope-misses.1.in" "$tmp/docs/man/burstscope-hits.1.in"
-	objects 'no page of burstscope misses' "$here/pages.sh" "$program" "$tmp"
-	objects 'burstscope-hits is a page of no command' "$here/pages.sh" "$program" "$tmp"
+	fails "$here/pages.sh" "$program" "$tmp"
+	objected 'no page of burstscope misses'
+	objected 'burstscope-hits is a page of no command'
 	rm "$tmp/docs/man/burstscope-hits.1.in"
 	a docs/man/burstscope-misses.1.in '.Dd November 21, 2026' '@head misses@' '.Xr nowhere 1' '@examples mises@' '.Bx' '.El'
-	objects 'has no @options misses@' "$here/pages.sh" "$program" "$tmp"
-	objects 'does not say the exit status' "$here/pages.sh" "$program" "$tmp"
-	objects 'unknown mark @examples mises@' "$here/pages.sh" "$program" "$tmp"
+	fails "$here/pages.sh" "$program" "$tmp"
+	objected 'has no @options misses@'
+	objected 'does not say the exit status'
+	objected 'unknown mark @examples mises@'
 	sed -i 's/mises/misses/' "$tmp/docs/man/burstscope-misses.1.in"
 	objects 'points to nowhere(1)' "$here/pages.sh" "$program" "$tmp"
 	;;
