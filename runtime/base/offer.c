@@ -2,6 +2,12 @@
 #include "base/offer.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -13,7 +19,15 @@
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
 #endif
 
-enum { WAITING = 16 }; /* connections of other users that may come first */
+/*
+ * All users can read the name of an offer in /proc/net/unix and connect to it, until nnb__offer_new has shut it. To
+ * keep its own connection out, they have to fill the queue, OFFERS times, each time between two system calls of a
+ * thread.
+ */
+enum {
+	BACKLOG = 4096, /* the kernel takes net.core.somaxconn, if that is less */
+	OFFERS = 64,
+};
 
 void nnb__socket_take_files(int sock, bool takes)
 {
@@ -28,23 +42,34 @@ static int line_socket(void)
 }
 
 /*
- * Another user may connect to an offer, whose name everybody can read. That connection must not bring files: closing
- * the offer closes it, too, with what is in its queue. So an offer takes no files, nor does a connection before it is
- * accepted.
+ * Make an offer and connect to it. -EAGAIN: strangers have filled the queue. A stranger's connection must not bring
+ * files: closing the offer closes it, too, with what is in its queue. So an offer takes no files, nor does a connection
+ * before it is accepted. Once the offer is shut, all who come later are refused.
  */
-int nnb__offer_new(int ret[2])
+static int offer_connect(int offer, int own)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	socklen_t size = sizeof(at);
-	int offer = line_socket(), own = line_socket(), r = 0;
+	uint64_t drawn; /* the kernel chooses from 2^20 names, all of which one user may take */
+	socklen_t size;
 
-	/* a name that the kernel chooses, which is nowhere in the file system */
-	if (offer >= 0 && own >= 0) /* otherwise errno is theirs */
-		nnb__socket_take_files(offer, false);
-	if (offer < 0 || own < 0 || bind(offer, (struct sockaddr *)&at, sizeof(sa_family_t)) ||
-	    listen(offer, WAITING) || getsockname(offer, (struct sockaddr *)&at, &size) ||
-	    connect(own, (struct sockaddr *)&at, size))
-		r = -errno;
+	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
+		return -errno;
+	/* a name that is nowhere in the file system */
+	size = offsetof(struct sockaddr_un, sun_path) + 1 +
+	       (socklen_t)snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, "nnburst-offer-%016" PRIx64, drawn);
+	nnb__socket_take_files(offer, false);
+	if (bind(offer, (const struct sockaddr *)&at, size) || listen(offer, BACKLOG) ||
+	    fcntl(own, F_SETFL, O_NONBLOCK) || connect(own, (const struct sockaddr *)&at, size) ||
+	    shutdown(offer, SHUT_RD) || fcntl(own, F_SETFL, 0))
+		return -errno;
+	return 0;
+}
+
+static int offer_try(int ret[2])
+{
+	int offer = line_socket(), own = line_socket(), r;
+
+	r = offer < 0 || own < 0 ? -errno : offer_connect(offer, own);
 	if (!r) {
 		ret[0] = own;
 		ret[1] = offer;
@@ -54,6 +79,15 @@ int nnb__offer_new(int ret[2])
 		close(offer);
 	if (own >= 0)
 		close(own);
+	return r;
+}
+
+int nnb__offer_new(int ret[2])
+{
+	int r = -EAGAIN;
+
+	for (int i = 0; i < OFFERS && r == -EAGAIN; i++)
+		r = offer_try(ret);
 	return r;
 }
 
@@ -81,11 +115,14 @@ static bool is_of_one_user(int offer, int sock)
 	       !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &connected, &other) && listens.uid == connected.uid;
 }
 
+/* Nobody can connect to an offer that is shut: accept() returns what is in the queue, and -EINVAL after that. */
 int nnb__offer_accept(int offer)
 {
 	const int off = 0;
 
-	for (int i = 0; i < WAITING; i++) {
+	if (shutdown(offer, SHUT_RD))
+		return -errno;
+	for (;;) {
 		int sock = accept4(offer, NULL, NULL, SOCK_CLOEXEC);
 
 		if (sock < 0)
@@ -98,5 +135,4 @@ int nnb__offer_accept(int offer)
 		}
 		close(sock);
 	}
-	return -EPERM;
 }

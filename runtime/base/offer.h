@@ -10,15 +10,18 @@
 
 #include <stdbool.h>
 
-/* Make a socket, ret[0], and the offer of its other end, ret[1], to be sent and closed. 0 or -errno. */
+/*
+ * Make a socket, ret[0], and the offer of its other end, ret[1], to be sent and closed. 0 or -errno: -EAGAIN if other
+ * users kept this one from connecting to each of its offers. Does not wait.
+ */
 int nnb__offer_new(int ret[2]);
 
 /* Whether @fd may be such an offer. Does not wait. */
 bool nnb__is_offer(int fd);
 
 /*
- * Accept the other end, on which the kernel adds no credentials to messages. A file descriptor, or -errno: -EPERM if
- * another user connected. The caller still owns @offer. Does not return if a dishonest client has accepted it.
+ * Accept the other end, on which the kernel adds no credentials to messages. A file descriptor, or -errno: -EINVAL if
+ * nobody of the user who offers has connected. The caller still owns @offer. Does not wait.
  */
 int nnb__offer_accept(int offer);
 

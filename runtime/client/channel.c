@@ -68,6 +68,9 @@ enum nnb_status nnb__status_lost(const struct nnb_client *c, int r, struct nnb_r
 	case -EMFILE:
 		nnb_because(reason, "too many file descriptors");
 		return exhausted_for(c);
+	case -EAGAIN: /* nnb__offer_new */
+		nnb_because(reason, "other users connect to every socket that this process offers the service");
+		return exhausted_for(c);
 	case -EBADMSG:
 		nnb_because(reason, "the service's answer is malformed");
 		return NNB_STATUS_GENERAL_FAILURE;
@@ -82,7 +85,10 @@ enum nnb_status nnb__client_offer(struct nnb_client *c, struct nnb__message *out
 	int pair[2], r = nnb__offer_new(pair);
 
 	if (r) {
-		nnb_because(reason, "no socket: %s", strerror(-r));
+		if (r == -EAGAIN)
+			nnb__status_lost(c, r, reason);
+		else
+			nnb_because(reason, "no socket: %s", strerror(-r));
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	*ret = pair[0];

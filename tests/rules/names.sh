@@ -54,7 +54,7 @@ asserted()
 report=
 
 # Sources that replace a function of the C library in a whole program, on purpose.
-replaces='^(tracepoints/outlive|tests/(allocations|fault/test_service_quotas|fuzz/fuzz_decode|unit/(test_dma_buf|test_model_file|test_output)))[.]c:'
+replaces='^(tracepoints/outlive|tests/(allocations|fault/test_service_quotas|fuzz/fuzz_decode|unit/(test_dma_buf|test_model_file|test_offer|test_output)))[.]c:'
 
 # libc_names FOLDER...: no function has the name of one of the C library that the compiler links to new programs (those with @@).
 libc_names()

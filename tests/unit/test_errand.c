@@ -1283,44 +1283,6 @@ static void a_porter_answers_in_the_last_moment(void **state)
 	app_leave(e, ends);
 }
 
-/* Without free descriptors there is no offer, for that reason. */
-static void an_offer_without_descriptors(void **state)
-{
-	struct rlimit is, none;
-	int pair[2];
-
-	(void)state;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &is), 0);
-	none = (struct rlimit){ 0, is.rlim_max };
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	assert_int_equal(nnb__offer_new(pair), -EMFILE);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &is), 0);
-}
-
-/* What another process sends to a connection of an offer that is not accepted yet brings no file. */
-static void strangers_connect_to_an_offer(void **state)
-{
-	struct sockaddr_un at;
-	socklen_t size = sizeof(at);
-	const int stranger = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), file = file_new();
-	int pair[2], end;
-
-	(void)state;
-	assert_int_equal(nnb__offer_new(pair), 0);
-	assert_int_equal(getsockname(pair[1], (struct sockaddr *)&at, &size), 0);
-	assert_int_equal(connect(stranger, (struct sockaddr *)&at, size), 0);
-	if (!getsockopt(pair[1], SOL_SOCKET, SO_PASSRIGHTS, &end, &(socklen_t){ sizeof(end) }))
-		assert_false(fd_send(stranger, "x", 1, file, 0));
-	end = nnb__offer_accept(pair[1]);
-	assert_true(end >= 0);
-	assert_true(fd_send(pair[0], "x", 1, file, 0));
-	close(end);
-	close(pair[0]);
-	close(pair[1]);
-	close(stranger);
-	close(file);
-}
-
 /*
  * Apps whose porters are stuck take all that there may be (twice WORKERS), but for one of each app that is guaranteed
  * one.
@@ -1466,8 +1428,6 @@ int main(void)
 		cmocka_unit_test(no_one_connects_to_an_offer),
 		cmocka_unit_test(a_porter_answers_late),
 		cmocka_unit_test(a_porter_answers_in_the_last_moment),
-		cmocka_unit_test(strangers_connect_to_an_offer),
-		cmocka_unit_test(an_offer_without_descriptors),
 		cmocka_unit_test(a_porter_empties_a_socket),
 		cmocka_unit_test(porters_end_with_their_app),
 		cmocka_unit_test(porters_that_do_not_end_count),
