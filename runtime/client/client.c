@@ -143,7 +143,6 @@ static int service_greet(struct nnb_client *c, const char *name, struct nnb_reas
 	struct nnb__message m = { 0 };
 	int r;
 
-	nnb__socket_timeout(c->life, c->timeout_ns);
 	nnb__message_begin(&m, NNB__HELLO);
 	nnb__put_u32(&m, NNB__PROTOCOL);
 	nnb__put_u32(&m, c->hal);
@@ -241,8 +240,13 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 	r = find_socket(config->socket, &at);
 	if (!r) {
 		c->life = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-		if (c->life < 0 || connect(c->life, (struct sockaddr *)&at, sizeof(at)))
-			r = -errno;
+		if (c->life >= 0)
+			nnb__socket_timeout(c->life, c->timeout_ns);
+		do
+			r = c->life < 0 || connect(c->life, (struct sockaddr *)&at, sizeof(at)) ? -errno : 0;
+		while (r == -EINTR);
+		if (r == -EAGAIN) /* the service did not accept others in time, who came first */
+			r = -ETIMEDOUT;
 	}
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		no_service(config->socket, &at, reason);

@@ -7,7 +7,10 @@
 #include <dirent.h>
 #include <limits.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "service_helpers.h"
 
@@ -92,6 +95,32 @@ static void an_instance_has_another_number_than_the_one_before(void **state)
 		all_one &= seen[i] == seen[0];
 	}
 	assert_false(all_one);
+}
+
+/* Connect to the service until its queue of connections is full. */
+static void service_crowd(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd, r;
+
+	strcpy(at.sun_path, path);
+	do {
+		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		r = connect(fd, (const struct sockaddr *)&at, sizeof(at));
+		close(fd);
+	} while (!r);
+}
+
+static void a_client_that_is_not_accepted_gives_up_in_time(void **state)
+{
+	struct fixture *f = *state;
+	const struct nnb_client_config brief = { .socket = f->s.socket, .timeout_ns = 30 * MS };
+	struct nnb_client *client;
+
+	assert_int_equal(kill(f->s.pid, SIGSTOP), 0);
+	service_crowd(f->s.socket);
+	assert_int_equal(nnb_client_open(&client, &brief, NULL), -ETIMEDOUT);
+	assert_int_equal(kill(f->s.pid, SIGCONT), 0);
 }
 
 static void a_missing_service_is_an_error_in_words(void **state)
@@ -1722,6 +1751,7 @@ static void add_first_tests(void)
 {
 	TEST(the_service_describes_itself, "the service describes itself");
 	TEST(an_instance_has_another_number_than_the_one_before, "an instance has another number than the one before");
+	TEST(a_client_that_is_not_accepted_gives_up_in_time, "a client that is not accepted gives up in time");
 	TEST(a_missing_service_is_an_error_in_words, "a missing service is an error in words");
 	TEST(the_environment_gives_the_socket, "the environment gives the socket");
 	TEST(support_is_reported_by_operation, "support is reported by operation");

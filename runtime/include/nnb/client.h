@@ -31,7 +31,7 @@ struct nnb_client;
 struct nnb_client_config {
 	const char *socket;  /* NULL: $NNBURST_SOCKET, $XDG_RUNTIME_DIR/nnburst/socket if there, /run/nnburst/socket */
 	const char *name;    /* the app's name, for people to read; NULL: the program's name */
-	uint64_t timeout_ns; /* timeout of calls that set none of their own; 0: no timeout */
+	uint64_t timeout_ns; /* of the connection, and of calls that set none of their own; 0: no timeout */
 	/*
 	 * The version of the HAL that the app was written for; 0: NNB_HAL_1_3. Earlier versions have no deadlines and
 	 * no priorities: these are INVALID_ARGUMENT then, and the statuses for them become GENERAL_FAILURE (Q-20). A
