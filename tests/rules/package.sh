@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# package.sh BUILD_DIR | FILE.deb -- cpack makes a Debian package that says what it needs, unpacks into
-# a tree that installed.sh accepts, and in CI, as root, really installs, runs and leaves without a trace.
+# package.sh BUILD_DIR | FILE.deb -- cpack makes a Debian package that says what it needs, and unpacks into
+# a tree that installed.sh accepts.
 . "$(dirname "$0")/rule.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,13 +31,5 @@ done < <(dpkg-deb -c "$deb" | awk '{ print $2, $6 }')
 dpkg-deb -x "$deb" "$tmp/root"
 "$here/installed.sh" "$tmp/root" "$1"
 
-if [[ ${CI:-} && $EUID -eq 0 ]] && ! dpkg -s burstscope >/dev/null 2>&1; then
-	trap 'dpkg --purge burstscope >/dev/null 2>&1; rm -rf "$tmp"' EXIT
-	dpkg -i "$deb" >"$tmp/log" 2>&1 || broken "dpkg -i: $(<"$tmp/log")"
-	(cd / && nnburst-fmq --version >"$tmp/log" 2>&1) || broken "installed, and does not run: $(<"$tmp/log")"
-	dpkg --purge burstscope >"$tmp/log" 2>&1 || broken "dpkg --purge: $(<"$tmp/log")"
-	while read -r path; do
-		[[ ! -e $path ]] || broken "left behind by the package: $path"
-	done < <(dpkg-deb -c "$deb" | awk '$1 !~ /^d/ { sub(/^\./, "", $6); print $6 }')
-fi
+[[ ! -d $1 ]] || cp "$deb" "$1/package.deb" # for package_installs.sh
 judged 'the package is whole'
