@@ -7,11 +7,12 @@
  *           in an epoll that is busy, or in a mount tree that ends with it, and if it is closed for the last time
  *           (docs/security.md): so this process closes it last. The exceptions are these sockets, and files of the
  *           kernel's own mount (memfds), which cannot be in an epoll, and whose mount does not end.
- * PROGRESS  A socket that is held has been shut down once, by the service or by its client; then nothing more can be
- *           put into its queue. Once its queue is empty, too, no process that closes the socket waits. The worker
- *           looks at the socket every EMPTY_MS, until the service has had it emptied, or the app is gone and the
- *           worker empties it itself (errand.c). With SO_PASSCRED, the kernel adds credentials to each message, also
- *           to an empty one, and none to the end of a socket.
+ * PROGRESS  No close sleeps for a peer, because a signal ends such a sleep (sleeps_limit): only a file system can keep
+ *           this process. A socket that is held has been shut down once, by the service or by its client; then nothing
+ *           more can be put into its queue. Once its queue is empty, too, no process that closes the socket waits. The
+ *           worker looks at the socket every EMPTY_MS, until the service has had it emptied, or the app is gone and
+ *           the worker empties it itself (errand.c). With SO_PASSCRED, the kernel adds credentials to each message,
+ *           also to an empty one, and none to the end of a socket.
  */
 #include "memory/arrival.h"
 
@@ -33,7 +34,7 @@
 #include "base/sys.h"
 #include "base/vector.h"
 
-enum { EMPTY_MS = 50, ACCEPT_MS = 500, ACCEPT_NEXT_MS = 10, TOLD_AT_ONCE = 1024 };
+enum { EMPTY_MS = 50, SLEEP_US = 200, TOLD_AT_ONCE = 1024 };
 #define MS UINT64_C(1000000)
 
 /* ---- files ---- */
@@ -112,31 +113,41 @@ static bool file_judge(int fd, struct nnb__arrival *ret)
 	return sock >= 0;
 }
 
-static void accept_ends(int signal)
+static void sleep_ends(int signal)
 {
 	(void)signal;
 }
 
 /*
- * An offer has its connection before it is sent. One that has none would keep the porter for as long as that does not
- * come, also when its app is gone. So the wait for all offers of a message ends after ACCEPT_MS, and for each of the
- * others after ACCEPT_NEXT_MS: a signal that comes before its wait is followed by another.
+ * To close the last descriptor of a TCP connection with SO_LINGER sleeps until its peer has read all, and that peer may
+ * be in the next message of the same queue. A signal ends that sleep; one that comes before it is followed by another.
  */
-static void accepts_limit(bool on)
+static void sleeps_limit(bool on)
 {
-	const struct sigaction ends = { .sa_handler = accept_ends }; /* no SA_RESTART */
-	const struct itimerval limit = { .it_value = { 0, ACCEPT_MS * 1000 },
-		                         .it_interval = { 0, ACCEPT_NEXT_MS * 1000 } };
-	const struct itimerval none = { .it_value = { 0, 0 } };
+	const struct sigaction ends = { .sa_handler = sleep_ends }; /* no SA_RESTART */
+	const struct timeval patience = { 0, SLEEP_US }, none = { 0, 0 };
+	const struct itimerval limit = { on ? patience : none, on ? patience : none };
+	static bool is_ready;
 	sigset_t own;
 
-	if (on) {
+	if (!is_ready) {
 		sigaction(SIGALRM, &ends, NULL);
 		sigemptyset(&own);
 		sigaddset(&own, SIGALRM);
 		sigprocmask(SIG_UNBLOCK, &own, NULL);
+		is_ready = true;
 	}
-	setitimer(ITIMER_REAL, on ? &limit : &none, NULL);
+	setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+void nnb__files_close(const int *fds, uint32_t n)
+{
+	if (!n)
+		return;
+	sleeps_limit(true);
+	for (uint32_t i = 0; i < n; i++)
+		close(fds[i]);
+	sleeps_limit(false);
 }
 
 void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, struct nnb__arrival *ret)
@@ -156,11 +167,13 @@ void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, stru
 		m.msg_control = &control;
 		m.msg_controllen = CMSG_LEN(sizeof(int) * (most < NNB__ARRIVAL_FDS ? most : NNB__ARRIVAL_FDS));
 	}
+	sleeps_limit(true); /* the kernel closes files that there is no room for, and so does file_judge */
 	do
 		ret->bytes = recvmsg(sock, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (ret->bytes < 0 && errno == EINTR);
 	if (ret->bytes < 0) {
 		ret->bytes = -errno;
+		sleeps_limit(false);
 		return;
 	}
 	ret->lost = m.msg_flags & MSG_CTRUNC;
@@ -169,11 +182,10 @@ void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, stru
 			n = (uint32_t)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 			memcpy(fds, CMSG_DATA(c), n * sizeof(int));
 		}
-	accepts_limit(true);
 	for (uint32_t i = 0; i < n; i++)
 		if (!file_judge(fds[i], ret))
 			ret->bytes = -EMFILE;
-	accepts_limit(false);
+	sleeps_limit(false);
 	if (m.msg_flags & MSG_TRUNC)
 		ret->bytes = -EMSGSIZE;
 }
@@ -212,11 +224,13 @@ void nnb__line_drain(int sock)
 	struct iovec iov = { &byte, 1 };
 
 	shutdown(sock, SHUT_RDWR);
+	sleeps_limit(true);
 	while (has_message(sock)) {
 		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 		recvmsg(sock, &m, MSG_DONTWAIT); /* without room for its files, which the kernel closes */
 	}
+	sleeps_limit(false);
 }
 
 /*

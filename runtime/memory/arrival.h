@@ -83,4 +83,7 @@ struct nnb__arrival {
  */
 void nnb__arrival_receive(int sock, uint32_t most, void *data, size_t room, struct nnb__arrival *ret);
 
+/* Close @n files of a client. Waits for file systems, but not for a peer. */
+void nnb__files_close(const int *fds, uint32_t n);
+
 #endif

@@ -268,8 +268,7 @@ static bool arrival_answer(int sock, const struct request *q, int client, unsign
 		if (!is_line || !sent || nnb__held_add(&held, in.fds[i]))
 			close(in.fds[i]);
 	}
-	for (uint32_t i = 0; i < in.n_refused; i++)
-		close(in.refused[i]);
+	nnb__files_close(in.refused, in.n_refused);
 	out = (struct packet){ .parts = { { &a, sizeof(a) } }, .n_parts = 1 };
 	return sent && (!in.n_refused || !packet_send(sock, &out, 0));
 }
