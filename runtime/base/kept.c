@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -52,6 +53,12 @@ struct nnb__keeper *nnb__keeper_new(int pipe)
 	return k;
 }
 
+struct nnb__keeper *nnb__keeper_ref(struct nnb__keeper *k)
+{
+	atomic_fetch_add_explicit(&k->refs, 1, memory_order_relaxed);
+	return k;
+}
+
 struct nnb__keeper *nnb__keeper_unref(struct nnb__keeper *k)
 {
 	if (k && atomic_fetch_sub_explicit(&k->refs, 1, memory_order_acq_rel) == 1) {
@@ -59,6 +66,13 @@ struct nnb__keeper *nnb__keeper_unref(struct nnb__keeper *k)
 		free(k);
 	}
 	return NULL;
+}
+
+bool nnb__keeper_has_ended(const struct nnb__keeper *k)
+{
+	struct pollfd p = { .fd = k->pipe };
+
+	return poll(&p, 1, 0) > 0; /* POLLERR: no process reads */
 }
 
 void nnb__keeper_tell(const struct nnb__keeper *k, uint32_t number)
@@ -128,7 +142,7 @@ int nnb__kept_add(struct nnb__keeper *keeper, int fd, uint32_t number)
 		free(kept);
 		return -ENOMEM;
 	}
-	atomic_fetch_add_explicit(&keeper->refs, 1, memory_order_relaxed);
+	nnb__keeper_ref(keeper);
 	nnb__kept_end(before);
 	return 0;
 }

@@ -18,7 +18,11 @@ struct nnb__keeper;
  * SIGPIPE is ignored. The caller owns a reference. NULL: no memory.
  */
 struct nnb__keeper *nnb__keeper_new(int pipe);
+struct nnb__keeper *nnb__keeper_ref(struct nnb__keeper *keeper);
 struct nnb__keeper *nnb__keeper_unref(struct nnb__keeper *keeper); /* NULL is fine. Returns NULL. */
+
+/* Whether the keeper has ended, or keeps nothing any more. */
+bool nnb__keeper_has_ended(const struct nnb__keeper *keeper);
 
 /* Tell @keeper that this process has no descriptor of the file @number. */
 void nnb__keeper_tell(const struct nnb__keeper *keeper, uint32_t number);

@@ -10,8 +10,9 @@
  *           the sockets of the app (arrival.c). It is never killed while the service lives, because the service would
  *           be the last one to close them. When its app is gone, a porter shuts its sockets down, takes all out of
  *           their queues, however long that takes, and ends; it counts until then. A porter whose place another app
- *           takes, or that was left behind and comes back, is not counted any more: it stays until its sockets have
- *           been shut down and are empty, and does the same when its app is gone.
+ *           takes counts against its own app only, as a former one, and one that was left behind and comes back does
+ *           not count: they stay until their sockets have been shut down and are empty, and do the same when their app
+ *           is gone. A porter keeps what it has passed until the service has closed that (base/kept.h).
  * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
  *           no file of an app is closed there. A caller whose worker is BUSY uses the socket of that worker without
  *           the lock. The worker has one errand at a time, so its next message is the answer. A thread of its own
@@ -583,7 +584,14 @@ struct worker {
 	struct nnb__keeper *keeper; /* it keeps files; NULL: it cannot. Of porters only */
 };
 
+/* A porter whose place another app has taken. */
+struct former {
+	struct nnb__keeper *keeper; /* NULL: none. It shows whether the porter has ended */
+	uint64_t gone;              /* when its app was gone, so that it is about to end; 0: not yet */
+};
+
 struct nnb__errands {
+	struct former formers[NNB__ERRAND_PORTERS_ALL];
 	bool is_guaranteed; /* it may have a process for trials, and a porter, beyond the limits of all apps */
 	struct nnb__errands *next;
 	uint32_t key;
@@ -699,6 +707,47 @@ static unsigned left_behind(struct nnb__errands *e, enum kind kind)
 	return n;
 }
 
+/* Forget the former porters that have ended. Returns the number of the others, and *ret_left: that count. Locked. */
+static unsigned formers_left(struct nnb__errands *e, unsigned *ret_left)
+{
+	unsigned n = 0;
+
+	assert(nnb__is_locked(&lock));
+	*ret_left = 0;
+	for (int i = 0; i < NNB__ERRAND_PORTERS_ALL; i++) {
+		struct former *f = &e->formers[i];
+
+		if (f->keeper && nnb__keeper_has_ended(f->keeper))
+			f->keeper = nnb__keeper_unref(f->keeper);
+		n += f->keeper != NULL;
+		*ret_left += f->keeper && f->gone && nnb__now() - f->gone >= CLOSE_NS;
+	}
+	return n;
+}
+
+/* The porter @w of @e leaves its place to another app. The lock is held. */
+static void former_add(struct nnb__errands *e, const struct worker *w)
+{
+	int i = 0;
+
+	assert(nnb__is_locked(&lock));
+	while (i < NNB__ERRAND_PORTERS_ALL && e->formers[i].keeper)
+		i++;
+	assert(i < NNB__ERRAND_PORTERS_ALL); /* worker_start */
+	if (w->keeper)
+		e->formers[i] = (struct former){ .keeper = nnb__keeper_ref(w->keeper) };
+}
+
+/* Whether @e may have another porter, with those whose places other apps have taken. The lock is held. */
+static bool porter_fits(struct nnb__errands *e)
+{
+	unsigned left, n = formers_left(e, &left);
+
+	for (int i = places[PORTERS].first; i < places[PORTERS].end; i++)
+		n += e->workers[i].state != NONE;
+	return n < NNB__ERRAND_PORTERS_ALL;
+}
+
 /* Free the errands that no one uses and that have left nothing behind. The lock is held. */
 static void errands_forget(void)
 {
@@ -707,7 +756,9 @@ static void errands_forget(void)
 	assert(nnb__is_locked(&lock));
 	while (*at) {
 		struct nnb__errands *e = *at;
-		bool stays = left_behind(e, CALLS) + left_behind(e, TRIALS) + left_behind(e, PORTERS) || e->refs;
+		unsigned left = 0, formers = formers_left(e, &left);
+		bool stays =
+			left_behind(e, CALLS) + left_behind(e, TRIALS) + left_behind(e, PORTERS) + formers || e->refs;
 
 		if (stays) {
 			at = &e->next;
@@ -813,6 +864,8 @@ static void errands_quit(struct nnb__errands *e)
 		close(e->gone);
 	}
 	e->gone = -1;
+	for (int i = 0; i < NNB__ERRAND_PORTERS_ALL; i++)
+		e->formers[i].gone = e->formers[i].gone ? e->formers[i].gone : nnb__now();
 	for (int i = 0; i < places[PORTERS].end; i++) {
 		worker_dismiss(&e->workers[i]);
 		left |= e->workers[i].state == LEFT && !e->workers[i].is_going;
@@ -924,8 +977,11 @@ static int place_make(enum kind kind)
 			struct worker *w = &e->workers[i];
 
 			left += worker_counts(w) && !w->is_beyond;
-			if (w->state == IDLE && !w->is_beyond) /* the end of one that is beyond makes no place */
+			if (w->state == IDLE && !w->is_beyond) { /* the end of one that is beyond makes no place */
+				if (kind == PORTERS)
+					former_add(e, w);
 				worker_end(w);
+			}
 		}
 	}
 	if (!is_full(kind))
@@ -976,6 +1032,8 @@ static int worker_start(struct nnb__errands *app, struct worker *w, enum kind ki
 	struct packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &pair[1], .n_fds = 1 };
 
 	assert(nnb__is_locked(&lock) && w->state == NONE);
+	if (kind == PORTERS && !porter_fits(app))
+		return NO_PLACE;
 	r = is_beyond ? 0 : place_make(kind);
 	if (r)
 		return r;
@@ -1034,6 +1092,8 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 		unsigned left = 0, going = 0;
 
 		left_behind(e, kind);
+		if (kind == PORTERS)
+			formers_left(e, &left);
 		for (int i = places[kind].first; i < places[kind].end; i++) {
 			struct worker *w = &e->workers[i];
 

@@ -24,7 +24,8 @@ enum {
 	NNB__ERRAND_WORKERS = 4,     /* processes of one app, for all calls but trials */
 	NNB__ERRAND_LEFT = 2,        /* of these, an app may leave so many behind before its errands fail */
 	NNB__ERRAND_TRIERS = 2,      /* further processes of one app, for trials */
-	NNB__ERRAND_PORTERS = 2      /* and for messages with files, all of which may be left behind */
+	NNB__ERRAND_PORTERS = 2,     /* and for messages with files, all of which may be left behind */
+	NNB__ERRAND_PORTERS_ALL = 4  /* with those whose places other apps have taken */
 };
 
 /* The limit for one call on a file that may be on a slow disk. */

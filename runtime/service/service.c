@@ -792,13 +792,13 @@ int nnb_service_prober_follow(int prober, int pid)
 
 /*
  * The most workers of all apps together; half as many more may make trials, and twice as many more may be porters
- * (memory/errand.h). A worker takes two descriptors here, and a process, and the porters of an app take one more
- * descriptor: all together at most three quarters of the service's own quarter of descriptors, and seven sixteenths of
- * that of threads.
+ * (memory/errand.h). A worker takes two descriptors here, and a process; a porter takes one more, and the porters of an
+ * app another one: all together at most three quarters of the service's own quarter of descriptors, and seven
+ * sixteenths of that of threads.
  */
 static unsigned workers_most(const struct nnb_service *s)
 {
-	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 48, tasks = s->quotas[NNB__TASKS].limit / 32;
+	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 60, tasks = s->quotas[NNB__TASKS].limit / 32;
 
 	most = tasks < most ? tasks : most;
 	if (most < NNB__ERRAND_WORKERS)
@@ -813,7 +813,7 @@ static unsigned workers_most(const struct nnb_service *s)
  */
 static unsigned apps_guaranteed(const struct nnb_service *s)
 {
-	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 120, tasks = s->quotas[NNB__TASKS].limit / 128;
+	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 144, tasks = s->quotas[NNB__TASKS].limit / 128;
 
 	most = tasks < most ? tasks : most;
 	return most < NNB__QUOTA_APPS ? (unsigned)most : NNB__QUOTA_APPS;

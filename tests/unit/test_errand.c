@@ -1224,6 +1224,39 @@ static void a_porter_whose_place_was_taken_ends(void **state)
 	close(left);
 }
 
+/* However often others take the places of an app's porters: all of them count, until they end. */
+static void an_app_has_few_former_porters(void **state)
+{
+	struct nnb__errands *e[GUARANTEED + 2 * WORKERS], *app;
+	int sockets[2 * WORKERS + NNB__ERRAND_PORTERS_ALL], ends[NNB__ERRAND_PORTERS_ALL + 1][2], n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < N_OF(e); i++)
+		e[i] = nnb__errands_of(60 + i);
+	app = nnb__errands_of(1); /* the newest: its porter is the first that leaves its place */
+	for (; n < 2 * WORKERS - 1; n++)
+		sockets[n] = socket_leave(e[GUARANTEED + n], -1);
+	for (int i = 0; i < NNB__ERRAND_PORTERS_ALL; i++) {
+		pair_hold(app, ends[i]);
+		close(ends[i][1]);
+		sockets[n++] = socket_leave(e[GUARANTEED + 2 * WORKERS - 1], -1); /* its porter leaves its place next */
+		await_workers(2 * WORKERS + 2 * i + 1);
+	}
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends[NNB__ERRAND_PORTERS_ALL]), 0);
+	assert_int_equal(nnb__errand_hold(app, ends[NNB__ERRAND_PORTERS_ALL][1], &brief), -ETIMEDOUT);
+	close(ends[0][0]); /* the porter that has the other end has nothing left */
+	assert_int_equal(nnb__errand_hold(app, ends[NNB__ERRAND_PORTERS_ALL][1], &ordinary), 0);
+	for (int i = 1; i <= NNB__ERRAND_PORTERS_ALL; i++)
+		close(ends[i][0]);
+	close(ends[NNB__ERRAND_PORTERS_ALL][1]);
+	nnb__errands_unref(app);
+	for (unsigned i = 0; i < N_OF(e); i++)
+		nnb__errands_unref(e[i]);
+	await_workers(0);
+	while (n)
+		close(sockets[--n]);
+}
+
 /*
  * A porter answers after it was left behind: no file stays in the queue of its socket, where this process would be the
  * last one to close it.
@@ -1433,6 +1466,7 @@ int main(void)
 		cmocka_unit_test(porters_that_do_not_end_count),
 		cmocka_unit_test(a_porter_that_was_left_behind_ends),
 		cmocka_unit_test(a_porter_whose_place_was_taken_ends),
+		cmocka_unit_test(an_app_has_few_former_porters),
 		cmocka_unit_test(each_of_the_first_apps_has_a_porter),
 		cmocka_unit_test(the_prober_dies),
 	};
