@@ -32,10 +32,10 @@ SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE
 	CASE WHEN s.native THEN (
 		SELECT max(ifnull(p.run_ended - coalesce(p.enqueued, p.decoded, p.request_read) - ifnull(p.cpu_ns, 0), 9223372036854775807))
 		FROM picked p JOIN service_rules r ON r.policy = 'native' AND r.trace_id IS p.trace_id AND r.instance = (p.exec >> 52 & 4095)) END AS native_ns,
-	(SELECT a.name FROM worst w JOIN apps a ON a.id = w.app_id) AS app, (SELECT model FROM worst) AS model,
-	(SELECT iif(w.top_culprit_app_id = w.app_id, 'work of its own app', a.name) FROM worst w JOIN apps a ON a.id = w.top_culprit_app_id) AS holder,
-	(SELECT top_culprit_ns FROM worst) AS holder_ns,
-	(SELECT execution_id FROM worst) AS worst_id, (SELECT began FROM worst) AS worst_began,
+	(SELECT a.name FROM apps a WHERE a.id = w.app_id) AS app, w.model,
+	(SELECT iif(w.top_culprit_app_id = w.app_id, 'work of its own app', a.name) FROM apps a WHERE a.id = w.top_culprit_app_id) AS holder,
+	w.top_culprit_ns AS holder_ns, w.execution_id AS worst_id, w.began AS worst_began,
 	(SELECT count(*) FROM recorded) AS n_recorded,
 	@sight@
-FROM sight s LEFT JOIN judged j ON 1
+-- worst is named once, because SQLite prepares all that it rests on wherever it is named
+FROM sight s LEFT JOIN judged j ON 1 LEFT JOIN worst w ON 1
