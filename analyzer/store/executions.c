@@ -23,7 +23,8 @@ static_assert(BSA_NULL_INT == NOTHING, "the same number is NULL");
 	COLUMN(decoded) COLUMN(fenced) COLUMN(enqueued) COLUMN(dispatched) \
 	COLUMN(run_ended) COLUMN(result_written) COLUMN(result_read) COLUMN(returned) \
 	COLUMN(signalled) COLUMN(preempted_ns) COLUMN(redo_ns) COLUMN(cpu_ns) \
-	COLUMN(request_spun_ns) COLUMN(deadline) COLUMN(run_delay_ns) COLUMN(reference_ns)
+	COLUMN(request_spun_ns) COLUMN(deadline) COLUMN(run_delay_ns) COLUMN(reference_ns) \
+	COLUMN(preemptions)
 /* clang-format on */
 #define PHASE_COLUMNS(COLUMN) \
 	COLUMN(e2e_ns)        \
@@ -34,6 +35,11 @@ static_assert(BSA_NULL_INT == NOTHING, "the same number is NULL");
 	COLUMN(slots_ns)      \
 	COLUMN(queue_ns) COLUMN(run_ns) COLUMN(reply_ns) COLUMN(return_ns) COLUMN(finish_ns) COLUMN(signal_ns)
 
+/* After those: of other tables, and what the view makes exec of. */
+#define MORE_COLUMNS ", x.seq, s.number, m.missed_at, m.lateness_ns"
+#define MORE_TABLES \
+	" LEFT JOIN stored_stream s ON s.id = x.stream_id LEFT JOIN stored_missed m ON m.execution_id = x.id"
+
 #define LISTED(name) ", x." #name
 #define READ(name) row.name = cell(q, at++);
 
@@ -41,6 +47,7 @@ struct bsa_executions {
 	struct bsa_db *db;
 	/* rows: of executions; phases, missed: of the execution :id, made when the first one is asked for */
 	struct bsa_query *rows, *phases, *missed;
+	bool more; /* rows have the columns of MORE_COLUMNS, too */
 };
 
 /* ---- numbers ---- */
@@ -165,11 +172,26 @@ static int row_unpack(struct bsa_executions *e, struct bsa_execution_row *ret, s
 		.request_spun_ns = row.request_spun_ns,
 		.run_delay_ns = row.run_delay_ns,
 		.reference_ns = row.reference_ns,
+		.lane = bits.lane == ALL_execution_lane ? NOTHING : bits.lane,
+		.preemptions = row.preemptions,
+		.exec = NOTHING,
+		.missed_at = NOTHING,
+		.lateness_ns = NOTHING,
 	};
 	const int64_t boundaries[] = { ret->submitted,      ret->request_written, ret->request_read, ret->decoded,
 		                       ret->fenced,         ret->enqueued,        ret->dispatched,   ret->run_ended,
 		                       ret->result_written, ret->result_read,     ret->returned,     ret->signalled };
 
+	if (e->more) {
+		int64_t seq = cell(q, at), number = cell(q, at + 1);
+
+		if (seq != NOTHING && number != NOTHING)
+			ret->exec = (int64_t)((uint64_t)number << 32) | seq;
+		if (bits.miss) {
+			ret->missed_at = cell(q, at + 2);
+			ret->lateness_ns = cell(q, at + 3);
+		}
+	}
 	ret->began = NOTHING;
 	for (size_t i = sizeof(boundaries) / sizeof(*boundaries); i--;)
 		ret->began = boundaries[i] != NOTHING ? boundaries[i] : ret->began;
@@ -192,18 +214,21 @@ int bsa_executions_step(struct bsa_executions *e, struct bsa_execution_row *ret,
 	return s < 0 ? s : r;
 }
 
-int bsa_executions_new(struct bsa_executions **ret, struct bsa_db *db, const char *picked, struct bsa_err *err)
+int bsa_executions_new(struct bsa_executions **ret, struct bsa_db *db, const char *picked, bool more,
+                       struct bsa_err *err)
 {
-	static const char columns[] = "SELECT x.id" EXECUTION_COLUMNS(LISTED) " FROM stored_execution x";
+	static const char columns[] = "SELECT x.id" EXECUTION_COLUMNS(LISTED);
 	struct bsa_executions *e = calloc(1, sizeof(*e));
 	char *sql = NULL;
 	int r = 0;
 
-	if (!e || asprintf(&sql, "%s%s%s%s ORDER BY x.id", columns, picked ? " WHERE x.id IN (" : "",
+	if (!e || asprintf(&sql, "%s%s FROM stored_execution x%s%s%s%s ORDER BY x.id", columns,
+	                   more ? MORE_COLUMNS : "", more ? MORE_TABLES : "", picked ? " WHERE x.id IN (" : "",
 	                   picked ? picked : "", picked ? ")" : "") < 0)
 		r = bsa_fail(err, BSA_E_ENV, "no memory");
 	if (!r) {
 		e->db = db;
+		e->more = more;
 		r = bsa_query_new(&e->rows, db, sql, err);
 		free(sql);
 	}

@@ -181,7 +181,8 @@ static void keeps_the_rules(const char *path)
 	NUMBER(send_ns) NUMBER(decode_ns) NUMBER(fence_ns) NUMBER(slots_ns) \
 	NUMBER(queue_ns) NUMBER(run_ns) NUMBER(preempted_ns) NUMBER(reply_ns) \
 	NUMBER(return_ns) NUMBER(finish_ns) NUMBER(signal_ns) NUMBER(redo_ns) \
-	NUMBER(cpu_ns) NUMBER(request_spun_ns) NUMBER(run_delay_ns) NUMBER(reference_ns)
+	NUMBER(cpu_ns) NUMBER(request_spun_ns) NUMBER(run_delay_ns) NUMBER(reference_ns) \
+	NUMBER(lane) NUMBER(preemptions) NUMBER(exec) NUMBER(missed_at) NUMBER(lateness_ns)
 #define TEXTS(TEXT) \
 	TEXT(path) TEXT(priority) TEXT(status) TEXT(miss) \
 	TEXT(quality) TEXT(sides)
@@ -225,7 +226,7 @@ static unsigned read_as_the_view_has_them(sqlite3 *db, struct bsa_db *from, cons
 	         "FROM execution WHERE %s ORDER BY id",
 	         columns, condition ? condition : "1");
 	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-	if (bsa_executions_new(&e, from, condition ? picked : NULL, &err))
+	if (bsa_executions_new(&e, from, condition ? picked : NULL, true, &err))
 		fail_msg("%s", err.text);
 	for (; sqlite3_step(s) == SQLITE_ROW; n++) {
 		int at = 0;

@@ -610,7 +610,7 @@ int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *er
 	                input->known_as);
 }
 
-int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *input, struct bsa_err *err)
+int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *input, bool more, struct bsa_err *err)
 {
 	bsv_scoped_text *picked = NULL;
 
@@ -620,7 +620,7 @@ int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *in
 		if (!picked)
 			return bsv_no_memory(err);
 	}
-	return bsa_executions_new(ret, input->db, picked, err);
+	return bsa_executions_new(ret, input->db, picked, more, err);
 }
 
 void bsv_input_close(struct bsv_input *input)

@@ -60,10 +60,10 @@ bool bsv_input_is_timed(const struct bsv_input *input);
 int64_t bsv_input_length(const struct bsv_input *input);
 
 /*
- * Read the picked executions, for an answer that needs no more of them than bsa_executions_step gives. *ret is owned by
- * the caller.
+ * Read the picked executions, for an answer that needs no more of them than bsa_executions_step gives. @more: as
+ * bsa_executions_new. *ret is owned by the caller.
  */
-int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *input, struct bsa_err *err);
+int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *input, bool more, struct bsa_err *err);
 
 /* An input that is closed at the end of its scope. */
 #define bsv_scoped_input __attribute__((cleanup(bsv_input_close))) struct bsv_input

@@ -414,7 +414,7 @@ static int read_rows(struct reading *r, const struct bsv_input *input, struct bs
 	struct bsa_executions *from = NULL;
 	struct bsv_samples *to = r->to;
 	struct bsa_execution_row x;
-	int s = bsv_input_executions(&from, input, err);
+	int s = bsv_input_executions(&from, input, false, err);
 
 	while (s >= 0 && (s = bsa_executions_step(from, &x, err)) > 0) {
 		struct kind *k;

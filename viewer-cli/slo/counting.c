@@ -263,7 +263,7 @@ static int pass_run(struct bsv_slo_counting *of, size_t n, const struct bsv_inpu
 	int r = pass_init(&pass, input, of, n, err);
 
 	if (r >= 0)
-		r = bsv_input_executions(&from, input, err);
+		r = bsv_input_executions(&from, input, false, err);
 	while (r >= 0 && (r = bsa_executions_step(from, &x, err)) > 0)
 		if (!bsv_is(x.path, "prepare") && !row_take(&pass, &x))
 			r = bsv_no_memory(err);

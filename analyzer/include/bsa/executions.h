@@ -23,15 +23,19 @@ struct bsa_execution_row {
 	int64_t deadline, e2e_ns, prepare_ns, send_ns, decode_ns, fence_ns, slots_ns, queue_ns, run_ns, preempted_ns,
 		reply_ns, return_ns, finish_ns, signal_ns;
 	int64_t redo_ns, cpu_ns, request_spun_ns, run_delay_ns, reference_ns;
+	int64_t lane, preemptions;
+	int64_t exec, missed_at, lateness_ns; /* only where asked for */
 };
 
 struct bsa_executions;
 
 /*
- * @picked: a query of one column, the ids of the executions to read; NULL: all of them. *ret is owned by the caller,
+ * @picked: a query of one column, the ids of the executions to read; NULL: all of them. @more: whether the columns that
+ * other tables have are asked for, too. *ret is owned by the caller,
  * and is to be freed before @db is closed. Errors are those of bsa_query_new.
  */
-int bsa_executions_new(struct bsa_executions **ret, struct bsa_db *db, const char *picked, struct bsa_err *err);
+int bsa_executions_new(struct bsa_executions **ret, struct bsa_db *db, const char *picked, bool more,
+                       struct bsa_err *err);
 
 /* NULL is fine. Returns NULL. */
 struct bsa_executions *bsa_executions_free(struct bsa_executions *e);
