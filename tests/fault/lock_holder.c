@@ -13,11 +13,12 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "service_helpers.h"
 
-enum { HOLDERS = 2, HELD_MAPS = 60000, PAGE = 4096 };
+enum { HELD_MAPS = 60000, PAGE = 4096 };
 
 void become_user(uid_t user)
 {
@@ -27,20 +28,55 @@ void become_user(uid_t user)
 	must(getppid() != 1);
 }
 
+/* Map a page of @fd's file as often as a process may. */
+static void file_map_often(int fd)
+{
+	for (unsigned k = 0; k < HELD_MAPS; k++)
+		if (mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)(k & 1) * PAGE) == MAP_FAILED)
+			break;
+}
+
+/* Begin to punch @fd's file. Returns once all its mappings are there. */
 static void file_punch(int fd)
 {
 	const struct sched_param none = { 0 };
+	int ends[2];
+	char is_ready;
 
-	for (unsigned i = 0; i < HOLDERS; i++) {
+	must(pipe(ends) == 0);
+	for (unsigned i = 0; i < LOCK_HOLDERS; i++) {
 		if (fork())
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (unsigned k = 0; k < HELD_MAPS; k++)
-			if (mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)(k & 1) * PAGE) == MAP_FAILED)
-				break;
+		file_map_often(fd);
+		must(write(ends[1], ".", 1) == 1);
 		must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
 		for (;;)
 			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)2 * PAGE);
+	}
+	close(ends[1]);
+	for (unsigned i = 0; i < LOCK_HOLDERS; i++)
+		must(read(ends[0], &is_ready, 1) == 1);
+	close(ends[0]);
+}
+
+/* Begin to map @fd's file very often, unmap it, and so on. */
+static void file_map_again_and_again(int fd)
+{
+	for (unsigned i = 0; i < LOCK_HOLDERS; i++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			pid_t pid = fork();
+
+			if (!pid) {
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
+				file_map_often(fd);
+				_exit(0); /* unmaps all */
+			}
+			waitpid(pid, NULL, 0);
+		}
 	}
 }
 
@@ -55,7 +91,9 @@ static struct nnb_pool *pool_in(int fd, uint32_t n)
 	return pool;
 }
 
-void lock_hold(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
+/* Use a file in the service again and again, once @begin has begun with it. */
+static __attribute__((noreturn)) void file_use(struct nnb_remote *remote, uint32_t n, void (*begin)(int fd),
+                                               void (*begins)(void), void (*goes_on)(void))
 {
 	const uint64_t needs = (uint64_t)n * sizeof(float) * 2, punched = 2 * PAGE;
 	int fd = memfd_create("held", MFD_CLOEXEC);
@@ -64,7 +102,7 @@ void lock_hold(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void
 	must(fd >= 0 && ftruncate(fd, (off_t)(needs > punched ? needs : punched)) == 0);
 	if (nnb_remote_burst(remote, NULL, &burst, NULL)) /* nothing of this app may be mapped now */
 		burst = NULL;
-	file_punch(fd);
+	begin(fd);
 	begins();
 	for (;;) {
 		struct io io;
@@ -77,4 +115,14 @@ void lock_hold(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void
 		if (goes_on)
 			goes_on();
 	}
+}
+
+void lock_hold(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
+{
+	file_use(remote, n, file_punch, begins, goes_on);
+}
+
+void lock_prepare(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
+{
+	file_use(remote, n, file_map_again_and_again, begins, goes_on);
 }

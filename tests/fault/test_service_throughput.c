@@ -792,6 +792,11 @@ static void holds_the_lock_of_its_file(void)
 	lock_hold(ready(must_open(), SMALL), SMALL, begins, goes_on);
 }
 
+static void prepares_to_hold_the_lock(void)
+{
+	lock_prepare(ready(must_open(), SMALL), SMALL, begins, goes_on);
+}
+
 static const struct attack {
 	const char *name;
 	void (*goes)(void);
@@ -834,6 +839,9 @@ static const struct attack {
 	{ "takes all it may have", takes_all_it_may_have, "times all" },
 	{ "reads the service's command line", reads_the_command_line, "attempts", .of_strangers = true },
 	{ "holds the lock of its file", holds_the_lock_of_its_file, "rounds", .of_strangers = true },
+	/* The processes that it forks burn cpu time, too. */
+	{ "maps its file 60 000 times", prepares_to_hold_the_lock, "rounds", .threads = 1 + LOCK_HOLDERS,
+	  .of_strangers = true },
 };
 
 /* ---- the victim ---- */
