@@ -357,16 +357,6 @@ static const struct {
 #undef BY
 };
 
-/* How many events there were of the kinds @by. */
-static uint64_t count_of_kinds(const struct bsa_fold *f, uint64_t by)
-{
-	uint64_t n = 0;
-
-	for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
-		n += by >> kind & 1 ? f->n_of[kind] : 0;
-	return n;
-}
-
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 {
 	struct bsa_left_out mine = f->left_out, theirs = bsa_schedule_left_out(f->schedule);
@@ -378,9 +368,14 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	mine.parts += theirs.parts;
 	mine.untold += theirs.untold;
 	mine.unseen = bsa_numbers_unseen(f);
-	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
-		if (!f->n_of[shown[i].kind] && !f->n_of[shown[i].instead] && count_of_kinds(f, shown[i].by) >= SHOWN_BY)
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+		uint64_t n = 0;
+
+		for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
+			n += shown[i].by >> kind & 1 ? f->n_of[kind] : 0;
+		if (!f->n_of[shown[i].kind] && !f->n_of[shown[i].instead] && n >= SHOWN_BY)
 			mine.absent |= UINT64_C(1) << shown[i].kind;
+	}
 	/* of the clients nothing is there, and of the service not what every execution has */
 	if (mine.absent >> BSA_sched_enqueue & 1 && !f->n_of[BSA_exec_submit] && !f->n_of[BSA_exec_client])
 		mine.absent |= UINT64_C(1) << BSA_exec_submit;

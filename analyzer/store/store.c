@@ -372,27 +372,15 @@ void bsa_store_kernel(struct bsa_store *s, uint64_t read, uint64_t left_out, uin
 	write_number(s, "kernel_delays", (int64_t)delays);
 }
 
-/* The kinds of events that the fold may find absent. */
-static void write_absent(struct bsa_store *s)
-{
-	static const struct {
-		const char *key;
-		uint8_t kind;
-	} kinds[] = {
-#define K(name) { "absent_" #name, BSA_##name },
-		BSA_KINDS(K)
-#undef K
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (s->left_out.absent >> kinds[i].kind & 1)
-			write_number(s, kinds[i].key, 1);
-}
-
 /* Counts are added to those in the database; the version is that of the last writer. */
 static int write_meta(struct bsa_store *s)
 {
 	const struct bsa_store_counts *c = &s->counts;
+	static const char *const absent[] = {
+#define K(name) "absent_" #name,
+		BSA_KINDS(K)
+#undef K
+	};
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -427,7 +415,9 @@ static int write_meta(struct bsa_store *s)
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
-	write_absent(s);
+	for (size_t i = 0; i < BSA_N_KINDS; i++)
+		if (s->left_out.absent >> i & 1)
+			write_number(s, absent[i], 1);
 	write_number(s, "service_uid", s->service_uid);
 	write_number(s, "service_rival_uid", s->rival_uid);
 	bsa_store_run(s, "REPLACE INTO meta VALUES('tool_version', 'burstscope " BSA_VERSION "')");

@@ -34,8 +34,8 @@ struct judged {
 };
 
 /*
- * The database is made at @path, where there is none, and removed. --from and --to are those of @c. @slo: rules to judge
- * it by, too; NULL: none.
+ * The database is made at @path, where there is none, and removed. --from and --to are those of @c. @slo: rules to
+ * judge it by, too; NULL: none.
  */
 void judged_make(struct judged *ret, const struct cut *c, uint64_t horizon_ns, const char *path,
                  const struct bsv_slo *slo);

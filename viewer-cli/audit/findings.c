@@ -718,6 +718,8 @@ static int findings_begin(struct bsv_findings *ret, struct bsv_input *input, str
 int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
                       struct bsa_err *err)
 {
+	char why[BSV_LACKS_TEXT];
+	bool lacks = bsv_coverage_lacks(&input->coverage, BSV_OF_LANES, why);
 	int r = findings_begin(ret, input, err);
 
 	if (r >= 0)
@@ -728,9 +730,10 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 		r = add_failing(ret, input, err);
 	if (r >= 0)
 		r = add_preparations(ret, input, err);
-	if (r >= 0)
+	/* without the events of lanes, waits are not what they seem */
+	if (r >= 0 && !lacks)
 		r = add_inversions(ret, input, &judgements[BSV_PRIORITY], err);
-	if (r >= 0)
+	if (r >= 0 && !lacks)
 		r = add_starvation(ret, input, &judgements[BSV_STARVATION], err);
 	if (r >= 0)
 		r = add_unfair(ret, input, &judgements[BSV_FAIRNESS], err);

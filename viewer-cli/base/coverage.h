@@ -43,8 +43,8 @@ enum bsv_subject {
 enum { BSV_LACKS_TEXT = 160 };
 
 /*
- * Does an answer about @subjects, of enum bsv_subject, need events of a kind that was not recorded? Then @to is a sentence with the kind's
- * name: such an answer cannot be told.
+ * Does an answer about @subjects, of enum bsv_subject, need events of a kind that was not recorded? Then @to is a
+ * sentence with the kind's name: such an answer cannot be told.
  */
 bool bsv_coverage_lacks(const struct bsv_coverage *c, unsigned subjects, char to[BSV_LACKS_TEXT]);
 

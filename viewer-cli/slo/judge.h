@@ -28,7 +28,8 @@ struct bsv_slo_result {
 struct bsv_slo_counts {
 	int64_t executions; /* executions that the rule selects, recorded in full or not */
 	int64_t unsure;     /* executions that it may select: what it selects by is unknown. In no other number here */
-	int64_t trials; /* of a rule about their number: what it may select, but may be trial runs; in neither of these */
+	/* of a rule about their number: what it may select, but may be trial runs; in neither of these */
+	int64_t trials;
 	int64_t n, over;    /* executions judged; those of them above the bound, or missed */
 	int64_t unknown;    /* executions that are known to have run, but not with which result */
 	int64_t vanished;   /* upper bound of executions that a loss hides entirely; -1: no bound known */
@@ -55,7 +56,7 @@ struct bsv_slo_may_be {
 	struct bsv_slo_counts worst, best;
 };
 
-/* What a verdict is asked of: the executions that the rule selects for certain; and those, and worst; and those, and best. */
+/* What a verdict is asked of: the executions that the rule selects for certain; those and worst; those and best. */
 enum bsv_slo_way { BSV_SLO_SURE, BSV_SLO_WORST, BSV_SLO_BEST, BSV_SLO_WAYS };
 
 /* Add one such execution, of which @counts was counted. */

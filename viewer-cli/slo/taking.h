@@ -24,7 +24,7 @@ struct bsv_slo_values {
 	size_t n;
 };
 
-/* Count for the rule of @of, about a percentile, and keep the value in @values, unless that is NULL. False: no memory. */
+/* Count for the rule of @of, about a percentile; keep the value in @values, unless that is NULL. False: no memory. */
 bool bsv_slo_take_value(struct bsv_slo_counts *c, const struct bsv_slo_counting *of, struct bsv_slo_values *values,
                         const struct bsv_slo_seen *s);
 
