@@ -210,14 +210,19 @@ static bool is_nothing(struct bsa_db *db, const char *sql)
 int bsa_query_new(struct bsa_query **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
 {
 	struct bsa_query *q = calloc(1, sizeof(*q));
-	const char *rest = "";
+	static const char *const writing[] = { "ALTER", "CREATE", "DELETE", "DROP", "INSERT", "REPLACE", "UPDATE" };
+	const char *rest = "", *first = sql + strspn(sql, " \t\r\n");
+	bool writes = false;
 	int r = 0;
 
 	if (!q)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
 	q->db = db;
+	/* of a statement that writes to a view SQLite says something else first */
+	for (size_t i = 0; i < sizeof(writing) / sizeof(*writing) && !db->own_queries; i++)
+		writes |= !sqlite3_strnicmp(first, writing[i], (int)strlen(writing[i]));
 	if (sqlite3_prepare_v2(db->sql, sql, -1, &q->stmt, &rest) != SQLITE_OK)
-		r = query_failed(db, err);
+		r = writes ? only_reading(err) : query_failed(db, err);
 	else if (!q->stmt)
 		r = bsa_fail(err, BSA_E_USAGE, "an empty query");
 	else if (!sqlite3_stmt_readonly(q->stmt) || sqlite3_column_count(q->stmt) == 0)

@@ -107,6 +107,8 @@ static void an_invalid_query_is_refused(void **state)
 		{ "SELECT 1; SELECT 2", "more than one statement" },
 		{ "SELECT 1; -- and\nSELECT 2", "more than one statement" },
 		{ "DELETE FROM stored_execution", "may only read" },
+		{ "delete from execution", "may only read" },
+		{ " DROP TABLE execution", "may only read" },
 		{ "UPDATE app SET name = ''", "may only read" },
 		{ "CREATE TABLE x(y)", "may only read" },
 		{ "CREATE TEMP TABLE x(y)", "may only read" },
