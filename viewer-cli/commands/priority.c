@@ -10,8 +10,6 @@
 #include "base/scoped.h"
 #include "input/fill.h"
 
-enum { WORST = 10 };
-
 struct options {
 	struct bsv_quantity bound;
 	const char *honoured;
@@ -78,10 +76,9 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 		                                   { "inverted_on_probation", bsv_sql_inverted_on_probation },
 		                                   { "lesser_on_probation", bsv_sql_lesser_on_probation },
 		                                   { NULL, NULL } };
-	struct bsv_placeholder worst[] = { { "most", NULL },
-		                           { "probations", bsv_sql_probations },
-		                           { "inverted_on_probation", bsv_sql_inverted_on_probation },
-		                           { NULL, NULL } };
+	const struct bsv_placeholder worst[] = { { "probations", bsv_sql_probations },
+		                                 { "inverted_on_probation", bsv_sql_inverted_on_probation },
+		                                 { NULL, NULL } };
 	int r;
 
 	if (o->honoured && !bsv_percent_read(o->honoured, 100, &bounds.honoured))
@@ -96,7 +93,6 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 		pairs[BOUND].text = bsv_report_text(&report, "%" PRId64, o->bound.value);
 		pairs[ALLOWED].text = "0";
 	}
-	worst[0].text = bsv_report_text(&report, "%d", WORST);
 	bsv_report_part(&report, "inversions",
 	                "inversions: less urgent work of an app on a lane while its more urgent work waited",
 	                bsv_sql_priority_inversions, pairs);
@@ -128,12 +124,15 @@ const struct bsv_command bsv_priority = {
 		    "  burstscope priority --where \"app = 'camera'\" --part worst\n",
 	.more = "Parts: inversions, choices, worst. Priority orders the models of one app; for shares between apps "
 		"see burstscope fairness. A wait shorter than the holder's time between two checkpoints is not an "
-		"inversion.\n",
+		"inversion. A table of all parts has the first 10 rows of worst, unless --limit is given; --part "
+		"worst, "
+		"CSV and JSON have all.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.parts = (const char *const[]){ "inversions", "choices", "worst", NULL },
+	.long_part = "worst",
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
 	.run = priority_run,
 };

@@ -10,4 +10,4 @@ FROM inversion i CROSS JOIN involved v ON v.execution_id = i.victim_id @only_vic
 	LEFT JOIN involved h ON h.execution_id = i.holder_id
 	LEFT JOIN models m ON m.id = h.model_id
 WHERE NOT @inverted_on_probation@
-ORDER BY i.dur_ns DESC, i.victim_id, i.holder_id, i.began LIMIT @most@
+ORDER BY i.dur_ns DESC, i.victim_id, i.holder_id, i.began
