@@ -20,9 +20,15 @@ static int show_optional_part(struct bsv_report *report, const char *name, const
 static int memory_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	bsv_scoped_report report = { 0 };
+	bsv_scoped_rows *refused = NULL;
 	int r = bsv_report_open(&report, call, err);
 	bool all;
 
+	/* where every model was refused, there is no execution, and the refusals are what is asked for */
+	if (r >= 0 && !report.input.executions) {
+		r = bsv_input_row(&refused, &report.input, bsv_sql_memory_exhausted, NULL, err);
+		r = r ? r : bsv_input_needs_executions(&report.input, err);
+	}
 	if (r < 0)
 		return r;
 	all = !report.input.picks;
@@ -51,7 +57,7 @@ const struct bsv_command bsv_memory = {
 	.min = 0,
 	.max = 1,
 	.parts = (const char *const[]){ "pools", "peak", "buffers", "rejects", "exhausted", NULL },
-	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_ANY,
 	.whole = true,
 	.run = memory_run,
 };

@@ -635,16 +635,22 @@ static int add_headlines(struct summary *s, const struct bsv_rows *who, struct b
 
 /* ---- commands to run next ---- */
 
-static void add_next(struct summary *s, int64_t missed)
+static int add_next(struct summary *s, int64_t missed, struct bsa_err *err)
 {
+	bsv_scoped_rows *refused = NULL;
 	const char *first = "next:", *then = s->people ? "     " : first;
 	size_t n = 0;
 
 	if (!bsv_rows_get(s->trust, EXECUTIONS, 0) && !s->findings.n) {
+		int r = bsv_input_row(&refused, &s->input, bsv_sql_memory_exhausted, NULL, err);
+
 		bsv_answer_note(
-			s->answer,
-			"The recording contains nothing to analyse: burstscope doctor shows what a recording needs.");
-		return;
+			s->answer, "%s",
+			r > 0 ? "The recording contains no executions; requests beyond the limit of memory were "
+				"refused: burstscope memory --part exhausted"
+			      : "The recording contains nothing to analyse: burstscope doctor shows what a "
+				"recording needs.");
+		return r;
 	}
 	for (size_t i = 0; i < s->findings.n && n < MOST_NEXT; i++) {
 		const char *see = s->findings.of[i].see;
@@ -656,9 +662,10 @@ static void add_next(struct summary *s, int64_t missed)
 			bsv_answer_note(s->answer, "%s burstscope %s%s", n++ ? then : first, see, s->operand);
 	}
 	if (!bsv_rows_get(s->trust, EXECUTIONS, 0))
-		return;
+		return 0;
 	bsv_answer_note(s->answer, "%s burstscope explain %s%s", n ? then : first, missed ? "worst" : "slowest",
 	                s->operand);
+	return 0;
 }
 
 /* ---- the command ---- */
@@ -720,8 +727,7 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 			"here, but by burstscope check: %s.",
 			what ? what : "");
 	}
-	add_next(s, bsv_rows_get(who, WHO_MISSED, 0));
-	return r;
+	return r < 0 ? r : add_next(s, bsv_rows_get(who, WHO_MISSED, 0), err);
 }
 
 /* @name as a word of a shell, behind a blank; owned by the caller. */
