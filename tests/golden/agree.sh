@@ -573,6 +573,14 @@ for db in camera.db lossy.db killed.db hung.db both.db; do
 	done
 done
 
+# A rule against a baseline: the query has the limit that follows from it, of itself the longest time.
+printf 'p100 e2e <= baseline\n' >rule.slo
+shown=$("$burstscope" check --slo rule.slo --baseline camera.db --show-sql camera.db)
+answer=$("$burstscope" check -q --format csv --slo rule.slo --baseline camera.db camera.db | tail -1 | cut -d , -f 4,7) || true
+looked=$((looked + 1))
+[[ $(sql camera.db "SELECT CAST(figure AS INTEGER), n FROM ($shown)" | tail -1) == "$answer" ]] || wrong "camera.db: check against a baseline: $answer is not what its query counts"
+[[ $(sql camera.db "SELECT n_over FROM ($shown)" | tail -1) == 0 ]] || wrong 'camera.db: check against itself: the query has another limit'
+
 # More rules than one pass counts: the answers of each alone, one after the other.
 for bound in 1ns 10us 100us 300us 1ms 20ms 1s; do
 	printf '%s\n' "p50 e2e <= $bound" "p99 queue of app=camera <= $bound" "p90 run of model=tracker warm <= $bound" "p100 e2e of path=sync <= $bound" \

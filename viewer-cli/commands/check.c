@@ -254,10 +254,11 @@ static int check_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0 && call->asked.show_sql) {
 		for (size_t i = 0; i < w.slo.n; i++) {
 			const struct bsv_slo_rule *rule = &w.slo.rules[i];
-			bsv_scoped_text *sql = bsv_slo_sql(rule, &w.input);
+			bsv_scoped_text *sql = NULL;
 
-			if (!sql)
-				return bsv_no_memory(err);
+			r = bsv_slo_sql(&sql, rule, &w.input, &w.baseline, err);
+			if (r < 0)
+				return r;
 			printf("%s-- line %u: %s\n%s", i ? "\n" : "", rule->line, rule->text,
 			       *sql ? sql : "-- see --show-sql of burstscope fairness, priority and starvation\n");
 		}

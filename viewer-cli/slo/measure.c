@@ -144,23 +144,31 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 	return bsv_fill(template, placeholders);
 }
 
-char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input)
+/* The limit of a rule of which a baseline has the counts @then. */
+static double bound_of(const struct bsv_slo_rule *rule, const struct bsv_slo_counts *then)
 {
-	switch (rule->kind) {
-	case BSV_SLO_TIME:
-	case BSV_SLO_OVERHEAD:
-		return template_fill(bsv_sql_slo_percentile, rule, input, rule->bound);
-	case BSV_SLO_EXECUTIONS:
-		return template_fill(bsv_sql_slo_executions, rule, input, rule->bound);
-	case BSV_SLO_MISSES:
-		return template_fill(bsv_sql_slo_misses, rule, input, rule->bound);
-	case BSV_SLO_STREAK:
-		return template_fill(bsv_sql_slo_streaks, rule, input, rule->bound);
-	case BSV_SLO_COVERAGE:
-		return template_fill(bsv_sql_slo_coverage, rule, input, rule->bound);
-	default:
-		return strdup("");
-	}
+	if (!rule->baseline)
+		return rule->bound;
+	return then->n ? rule->times * then->figure + rule->bound : FOREVER;
+}
+
+int bsv_slo_sql(char **ret, const struct bsv_slo_rule *rule, struct bsv_input *input, struct bsv_input *baseline,
+                struct bsa_err *err)
+{
+	static const char *const templates[] = {
+		[BSV_SLO_TIME] = bsv_sql_slo_percentile,       [BSV_SLO_OVERHEAD] = bsv_sql_slo_percentile,
+		[BSV_SLO_EXECUTIONS] = bsv_sql_slo_executions, [BSV_SLO_MISSES] = bsv_sql_slo_misses,
+		[BSV_SLO_STREAK] = bsv_sql_slo_streaks,        [BSV_SLO_COVERAGE] = bsv_sql_slo_coverage,
+	};
+	struct bsv_slo_counting base = { .rule = rule, .bound = FOREVER };
+	int r = rule->baseline ? bsv_slo_count(&base, 1, baseline, err) : 0;
+
+	if (r < 0)
+		return r;
+	*ret = bsv_slo_is_counted(rule)
+	               ? template_fill(templates[rule->kind], rule, input, bound_of(rule, &base.counts))
+	               : strdup("");
+	return *ret ? 0 : bsv_no_memory(err);
 }
 
 /* Run @template, and step to its first row. The caller owns *ret. */
@@ -512,7 +520,7 @@ static int count_all(struct bsv_slo_counting *of, struct bsv_slo_counting *base,
 		const struct bsv_slo_rule *rule = of[i].rule;
 		const struct bsv_slo_counts *then = rule->baseline ? &base[n_base++].counts : NULL;
 
-		of[i].bound = !then ? rule->bound : then->n ? rule->times * then->figure + rule->bound : FOREVER;
+		of[i].bound = bound_of(rule, then);
 	}
 	return r < 0 ? r : bsv_slo_count(of, n, input, err);
 }

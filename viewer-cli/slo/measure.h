@@ -13,7 +13,11 @@
 int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rules, size_t n, struct bsv_input *input,
                     struct bsv_input *baseline, struct bsa_err *err);
 
-/* The SQL of @rule, owned by the caller. NULL: no memory; "": an audit, whose own command shows its SQL. */
-char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input);
+/*
+ * Set *ret to the SQL of @rule, owned by the caller; "": an audit, whose own command shows its SQL. @baseline may be
+ * NULL as above. 0, or the code of the failure, with a sentence in @err.
+ */
+int bsv_slo_sql(char **ret, const struct bsv_slo_rule *rule, struct bsv_input *input, struct bsv_input *baseline,
+                struct bsa_err *err);
 
 #endif
