@@ -488,6 +488,31 @@ done
 printf 'p50 e2e of app=phone <= 1ms\n' >rule.slo
 [[ $(sql nameless.db "SELECT n_unsure FROM ($("$burstscope" check --slo rule.slo --show-sql nameless.db | sed 's/;$//'))" | tail -1) == 14 ]] || wrong 'nameless: the query that check shows counts those that may be of the app'
 
+# Nothing but refusals: the app never got as far as an execution.
+one_of_full refusals <<'END'
+0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1
+0 client_connect conn=1 pid=11 uid=1001 app=1 name=big
+4ms resource_exhausted owner=app owner_id=1 kind=persistent resource=memory asked=24 limit=3
+END
+ends 0 big memory --part exhausted refusals.db
+ends 0 'burstscope memory --part exhausted' summary refusals.db
+ends 4 'contains no executions' starvation --verdict refusals.db
+
+# No event of a kind without which lanes are not what they seem, and no loss tells that: waits and inversions that never were decide nothing.
+{
+	echo '0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1'
+	echo '0 client_connect conn=1 pid=11 uid=1001 app=1 name=phone'
+	for i in {10..49}; do
+		echo "${i}000000 sched_enqueue exec=2:$i model=8 app=1 priority=low"
+		echo "${i}010000 sched_dispatch exec=2:$i lane=0"
+	done
+} >endless.words
+one_of_full endless <endless.words
+ends 3 'no exec_end was recorded' starvation --verdict endless.db
+ends 3 'no exec_end was recorded' fairness --verdict --bound 5ms endless.db
+ends 3 'no exec_end was recorded' priority --verdict endless.db
+ends 0 'kinds of events that were not recorded: exec_end, model_prepare' summary endless.db
+
 # The verdict counts episodes as the tables do, though lost runs leave it open whether the wait was longer than ten times the median.
 { cat "$here/unfair.trace" && echo 'lose 1ms+50us 5ms+100us'; } | one_of_full open_median
 [[ $(sql open_median.db 'SELECT count(*) FROM starvation' | tail -1) == 1 ]] || wrong 'open_median: one wait is an episode by the runs that were recorded'
