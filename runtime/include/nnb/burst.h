@@ -222,8 +222,8 @@ struct nnb_burst_executor {
 	/*
 	 * Execute the last request again: the server got the same bytes, without terms and without MEASURE, execute
 	 * answered NONE, and no trace session is active. Instead of admit, missing and execute. True: *ret is the
-	 * status; with NONE, the result is the last one. False: nothing has happened, and the server calls those. May be
-	 * NULL.
+	 * status; with NONE, the result is the last one. False: nothing has happened, and the server calls those.
+	 * May be NULL.
 	 */
 	bool (*again)(void *arg, enum nnb_status *ret);
 };
