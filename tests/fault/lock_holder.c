@@ -36,28 +36,52 @@ static void file_map_often(int fd)
 			break;
 }
 
-/* Begin to punch @fd's file. Returns once all its mappings are there. */
-static void file_punch(int fd)
+static __attribute__((noreturn)) void holder_punch(int fd)
 {
 	const struct sched_param none = { 0 };
-	int ends[2];
-	char is_ready;
 
-	must(pipe(ends) == 0);
+	must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
+	for (;;)
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)2 * PAGE);
+}
+
+/* Begin to map and punch @fd's file. */
+static void file_punch_soon(int fd)
+{
 	for (unsigned i = 0; i < LOCK_HOLDERS; i++) {
 		if (fork())
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		file_map_often(fd);
-		must(write(ends[1], ".", 1) == 1);
-		must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
-		for (;;)
-			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)2 * PAGE);
+		holder_punch(fd);
 	}
-	close(ends[1]);
+}
+
+/*
+ * Map @fd's file, and then begin to punch it: a holder that maps while another one punches waits for the lock itself.
+ */
+static void file_punch(int fd)
+{
+	int mapped[2], goes[2];
+	char byte;
+
+	must(pipe(mapped) == 0 && pipe(goes) == 0);
+	for (unsigned i = 0; i < LOCK_HOLDERS; i++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		file_map_often(fd);
+		close(goes[1]);
+		must(write(mapped[1], ".", 1) == 1);
+		must(read(goes[0], &byte, 1) == 0); /* until all have closed the other end */
+		holder_punch(fd);
+	}
 	for (unsigned i = 0; i < LOCK_HOLDERS; i++)
-		must(read(ends[0], &is_ready, 1) == 1);
-	close(ends[0]);
+		must(read(mapped[0], &byte, 1) == 1);
+	close(mapped[0]);
+	close(mapped[1]);
+	close(goes[0]);
+	close(goes[1]);
 }
 
 /* Begin to map @fd's file very often, unmap it, and so on. */
@@ -115,6 +139,11 @@ static __attribute__((noreturn)) void file_use(struct nnb_remote *remote, uint32
 		if (goes_on)
 			goes_on();
 	}
+}
+
+void lock_hold_soon(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
+{
+	file_use(remote, n, file_punch_soon, begins, goes_on);
 }
 
 void lock_hold(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))

@@ -20,6 +20,10 @@ void become_user(uid_t user);
 void lock_hold(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
 	__attribute__((noreturn));
 
+/* The same, but @begins is called while the mappings are being made. */
+void lock_hold_soon(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
+	__attribute__((noreturn));
+
 /* The same with a file that is mapped very often, unmapped, and so on: what it takes to hold the lock. */
 void lock_prepare(struct nnb_remote *remote, uint32_t n, void (*begins)(void), void (*goes_on)(void))
 	__attribute__((noreturn));

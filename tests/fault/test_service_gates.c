@@ -91,7 +91,7 @@ static void begins(void)
 
 static void holds_the_lock_of_its_file(void)
 {
-	lock_hold(ready(opened(), vector_model(NNB_ADD, N, 1)), N, begins, NULL);
+	lock_hold_soon(ready(opened(), vector_model(NNB_ADD, N, 1)), N, begins, NULL);
 }
 
 static const struct scene {

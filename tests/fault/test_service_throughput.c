@@ -811,7 +811,7 @@ static const struct attack {
 	 * The victim's executions are short: waking its thread and preempting the other run take longer than
 	 * they do.
 	 */
-	{ "floods with long executions", floods, "executions", 0.04 },
+	{ "floods with long executions", floods, "executions", 0.2 },
 	{ "floods with short ones by burst", floods_by_burst, "executions" },
 	{ "floods by many bursts at once", floods_by_many_bursts, "executions", .threads = CALLERS },
 	{ "floods with asynchronous ones", floods_asynchronously, "executions" },
@@ -831,8 +831,8 @@ static const struct attack {
 	{ "takes files and mappings", takes_files, "times 64 files" },
 	{ "scribbles into shared memory", scribbles, "scribbled mappings" },
 	/* A busy machine costs as much: the victim waits for some 30 us, and its cycle takes some 200 to 600. */
-	{ "executes branches within branches", branches, "executions", 0.2 },
-	{ "executes shapes that it computes", computes_shapes, "executions", 0.2 },
+	{ "executes branches within branches", branches, "executions", 0.4 },
+	{ "executes shapes that it computes", computes_shapes, "executions" },
 	{ "waits for fences that nothing signals", waits_for_no_signal, "refusals while all wait" },
 	{ "asks about models on many channels", asks_about_models, "answers" },
 	{ "asks for counts on many channels", asks_for_counts, "answers", .threads = ASKERS },
