@@ -1212,15 +1212,6 @@ static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 	}
 }
 
-static int64_t recording_began(struct saved *v, int64_t trace)
-{
-	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(v->s, "SELECT coalesce(began, 0) FROM trace WHERE id = ?1");
-
-	if (q)
-		sqlite3_bind_int64(q, 1, trace);
-	return q && bsa_store_step(v->s, q) ? column_integer(q, 0) : 0;
-}
-
 static void learn_models(struct saved *v, int64_t trace)
 {
 	/* The service's estimates from when models were prepared. */
@@ -1295,7 +1286,6 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 		return;
 	v->n_kept = v->n_waiting = v->base = 0;
 	v->until = v->last = 0;
-	v->began = recording_began(v, trace);
 	v->even_from = INT64_MAX;
 	sqlite3_bind_int64(q, 1, trace);
 	sqlite3_bind_int64(q, 2, instance);
@@ -1349,7 +1339,8 @@ static const char services_sql[] =
 	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes) "
 	"OR max(deadlines) <> min(deadlines) OR count(deadlines) < count(*), "
 	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) = 1, "
-	"(SELECT coalesce(max(a.id), 0) FROM app a) "
+	"(SELECT coalesce(max(a.id), 0) FROM app a), "
+	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id) " /* NULL is 0 */
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
 
 static bool take_rules(struct saved *v, sqlite3_stmt *q)
@@ -1359,6 +1350,7 @@ static bool take_rules(struct saved *v, sqlite3_stmt *q)
 	v->world.lanes = (uint32_t)column_integer(q, 4);
 	v->world.deadlines = (uint32_t)column_integer(q, 5);
 	v->world.n_apps = (uint32_t)column_integer(q, 8) + 1;
+	v->began = column_integer(q, 9);
 	v->world.one_model = true; /* take_call() makes models of a stream */
 	return !column_integer(q, 6) && column_integer(q, 2) >= 0 && column_integer(q, 2) < LABEL_policy_native &&
 	       column_integer(q, 3) >= 0 && column_integer(q, 3) <= LABEL_preempt_save && column_integer(q, 4) >= 1 &&

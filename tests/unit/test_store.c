@@ -1117,8 +1117,8 @@ static void between_apps(void **state)
 	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .most = 7, .app = 3 });
 	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
 	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .app = 7, .honoured = true });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8, 9, 11, 12, 13, 14 });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80, 90, 110, 120, 130, 140 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8, 9, 11, 12, 13, 14, 0 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80, 90, 110, 120, 130, 140, 0 });
 	bsa_store_after_end(s, 9);
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");

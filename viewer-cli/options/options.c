@@ -152,20 +152,15 @@ static int table_index(const struct table *t, int c)
 	return -1;
 }
 
-/* A number of minutes, or of milliseconds? */
-static bool ends_in_m(const char *text)
-{
-	size_t number = strspn(text, "0123456789.");
-
-	return number && !strcmp(text + number, "m");
-}
-
 /* @what and @such_as are for the error: "'5x' is not a time; write 1.5s". */
 static int read_quantity(const struct bsv_option *o, const char *text, bool (*read)(const char *text, int64_t *ret),
                          const char *what, const char *such_as, struct bsv_quantity *ret, struct bsa_err *err)
 {
+	size_t number = strspn(text, "0123456789.");
+
 	ret->given = read(text, &ret->value);
-	if (!ret->given && read == bsv_duration_read && ends_in_m(text))
+	/* A number of minutes, or of milliseconds? */
+	if (!ret->given && read == bsv_duration_read && number && !strcmp(text + number, "m"))
 		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a time; write %sin or %ss", o->name, text, text,
 		                text);
 	if (!ret->given)
