@@ -157,8 +157,9 @@ char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, 
 		                                 { "of", g->stored ? "s" : "x" },
 		                                 { NULL, NULL } };
 	const struct bsv_placeholder by[] = { { "by", g->order }, { NULL, NULL } };
-	bsv_scoped_text *kinds =
-		bsv_fill(bsv_sql_kinds, (const struct bsv_placeholder[]){ { "kind", g->kind }, { NULL, NULL } });
+	bool kept = input->kept && input->kept->has_picked && !strcmp(g->kind, bsv_sql_kind_of_app);
+	bsv_scoped_text *kinds = bsv_fill(kept ? bsv_sql_kinds_kept : bsv_sql_kinds,
+	                                  (const struct bsv_placeholder[]){ { "kind", g->kind }, { NULL, NULL } });
 	bsv_scoped_text *keys = bsv_fill(bsv_sql_by_start, start), *order = bsv_fill(bsv_sql_by_order, by);
 	bsv_scoped_text *only = g->by & BSV_BY_BURST
 	                                ? bsv_fill(bsv_sql_only_of_burst,

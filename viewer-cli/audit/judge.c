@@ -1,5 +1,4 @@
 /* judge.c -- reads the facts for verdicts by SQL, and passes them to the rules of verdicts.c. */
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -501,7 +500,6 @@ int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input 
 	bool by_lag = bounds && (bounds->lag.given || bounds->by_lag);
 	int r = 0;
 
-	assert(!input->kept || !input->picks);
 	if (kept && kept->is_judged[audit]) {
 		judgement_copy(ret, &kept->judgements[audit]);
 		return 0;

@@ -5,7 +5,7 @@
 
 #include "base/template.h"
 
-struct bsv_kept *bsv_kept_new(const struct bsv_input *input)
+struct bsv_kept *bsv_kept_new(struct bsv_input *input)
 {
 	struct bsv_kept *ret = calloc(1, sizeof(*ret));
 
@@ -13,6 +13,7 @@ struct bsv_kept *bsv_kept_new(const struct bsv_input *input)
 		return NULL;
 	ret->n_unknown = ret->n_unseen = -1;
 	bsa_db_make_temporary(input->db, bsv_sql_kept_counts, NULL); /* without it, queries ask the view */
+	ret->has_picked = input->picks && bsv_input_keep_picked(input, NULL) >= 0;
 	return ret;
 }
 

@@ -10,12 +10,13 @@
 
 enum { BSV_GROUPS_COUNTS = 4 }; /* columns of groups_stored.sql */
 
-/* Of all executions, and judged by the rules' own limits: nothing is kept of an input that picks executions. */
+/* Of the executions that the input picks, judged by the rules' own limits. */
 struct bsv_kept {
 	bool is_judged[BSV_PRIORITY + 1]; /* by enum bsv_audit */
 	struct bsv_judgement judgements[BSV_PRIORITY + 1];
 	/* number of executions that may or may not have had a deadline, and met theirs; -1: not counted yet */
 	int64_t n_unknown, n_unseen;
+	bool has_picked; /* whether bsv_input_keep_picked has written down what is picked */
 	bool has_groups;
 	unsigned groups_by; /* the words of --by of which @groups are the counts: audit/groups.h */
 	int64_t groups[BSV_GROUPS_COUNTS];
@@ -24,10 +25,10 @@ struct bsv_kept {
 };
 
 /*
- * For bsv_input.kept of @input, which picks nothing; owned by the caller. NULL: no memory, and so nothing is kept.
- * execution_count, which a dozen queries scan, is computed once, for the connection of @input.
+ * For bsv_input.kept of @input; owned by the caller. NULL: no memory, and so nothing is kept. What is picked, and
+ * execution_count, which a dozen queries scan, are computed once, for the connection of @input.
  */
-struct bsv_kept *bsv_kept_new(const struct bsv_input *input);
+struct bsv_kept *bsv_kept_new(struct bsv_input *input);
 
 /* Accepts NULL. No input may use @kept any more. Returns NULL. */
 struct bsv_kept *bsv_kept_free(struct bsv_kept *kept);

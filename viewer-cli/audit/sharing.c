@@ -4,7 +4,6 @@
  */
 #include "audit/sharing.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -559,8 +558,9 @@ static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input
 
 	if (r >= 0 && made)
 		r = bsa_db_make_temporary(input->db, made, err);
-	if (r >= 0)
-		r = bsv_rows_query(&rows, input->db, sql, err);
+	if (r < 0 || !f->n) /* a recording may have 100 000 apps, and none in the asked time */
+		return r;
+	r = bsv_rows_query(&rows, input->db, sql, err);
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
 		for (size_t from = 0; r >= 0 && from < f->n;) {
 			struct bsv_sharing_app *a = app_of_service(f, &from, bsv_rows_get(rows, 0, -1));
@@ -615,7 +615,6 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 	bool timed = bsv_input_is_timed(input), native = false;
 	int r;
 
-	assert(!kept || !input->picks);
 	if (kept && kept->has_sharing) {
 		*ret = kept->sharing;
 		return 0;

@@ -119,6 +119,7 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	 * groups can be added up.
 	 */
 	causes.stored = bsv_input_with_groups(&o->input) && !(causes.by & BSV_BY_BURST);
+	snprintf(causes.kind, sizeof(causes.kind), "%s", bsv_sql_kind_of_app); /* whatever --by is */
 	if (taken.n && taken.slow && o->input.picks && !o->all)
 		bsv_answer_note(o->answer, "for causes of so many executions: --part causes");
 	else if (taken.n || o->all)

@@ -492,7 +492,9 @@ static char *began_sql(const char *template, int64_t at)
 	return bsv_fill(template, placeholders);
 }
 
-static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
+/* @lent: the input that lends its connection, and has the same; NULL: none. */
+static int make_with(struct bsv_input *input, const struct bsv_call *call, const struct bsv_input *lent,
+                     struct bsa_err *err)
 {
 	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
 	const char *where = call->asked.where;
@@ -502,6 +504,12 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 	if (!all)
 		return bsv_no_memory(err);
 	bsa_db_own_queries(input->db, !where); /* a user's condition may be valid and still fail on a row */
+	if (lent) {
+		input->picks = lent->picks;
+		input->with = strdup(lent->with);
+		input->with_groups = lent->with_groups ? strdup(lent->with_groups) : NULL;
+		return input->with && !input->with_groups == !lent->with_groups ? 0 : bsv_no_memory(err);
+	}
 	r = where ? check_where(input->db, all, where, err) : 0;
 	if (r < 0)
 		return r;
@@ -526,6 +534,27 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 	if (!input->with)
 		return bsv_no_memory(err);
 	return where && !from->given && !to->given && !input->scope ? make_with_groups(input, where, err) : 0;
+}
+
+int bsv_input_keep_picked(struct bsv_input *input, struct bsa_err *err)
+{
+	const struct bsv_placeholder placeholders[] = { { "relations", input->with },
+		                                        { "kind", bsv_sql_kind_of_app },
+		                                        { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_fill(bsv_sql_kept_picked, placeholders);
+	bsv_scoped_text *only =
+		bsv_fill(bsv_sql_picked_only,
+	                 (const struct bsv_placeholder[]){ { "condition", bsv_sql_picked_kept }, { NULL, NULL } });
+	char *with = only ? with_text("", only) : NULL;
+	int r = sql && with ? bsa_db_make_temporary(input->db, sql, err) : bsv_no_memory(err);
+
+	if (r < 0) {
+		free(with);
+		return r;
+	}
+	free(input->with);
+	input->with = with;
+	return 0;
 }
 
 /* ---- open and close ---- */
@@ -561,6 +590,7 @@ static void copy_whole(struct bsv_input *input, const struct bsv_input *open)
 
 int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err)
 {
+	const struct bsv_asked *a = &call->asked, *b;
 	const struct bsv_input *open;
 	char path[PATH_MAX];
 	int r;
@@ -572,9 +602,12 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	open = call->open && !strcmp(call->open->path, path) ? call->open : NULL;
 	ret->path = strdup(path);
 	ret->known_as = strdup(call->known_as ? call->known_as : path);
+	ret->asked = call->asked;
 	/* A connection has temporary tables of the executions that its first command picked (reports/hidden.sql). */
-	ret->db_is_borrowed =
-		open && !open->picks && !call->asked.where && !call->asked.from.given && !call->asked.to.given;
+	b = open ? &open->asked : a;
+	ret->db_is_borrowed = open && (a->where && b->where ? !strcmp(a->where, b->where) : a->where == b->where) &&
+	                      a->from.given == b->from.given && a->from.value == b->from.value &&
+	                      a->to.given == b->to.given && a->to.value == b->to.value;
 	if (!ret->path || !ret->known_as) {
 		r = bsv_no_memory(err);
 	} else if (ret->db_is_borrowed) {
@@ -596,7 +629,7 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	if (r >= 0)
 		r = read_from_and_to(ret, call, err);
 	if (r >= 0)
-		r = make_with(ret, call, err);
+		r = make_with(ret, call, ret->db_is_borrowed ? open : NULL, err);
 	if (r < 0)
 		bsv_input_close(ret);
 	return r;
@@ -626,7 +659,7 @@ int bsv_input_executions(struct bsa_executions **ret, const struct bsv_input *in
 void bsv_input_close(struct bsv_input *input)
 {
 	if (input->db_is_borrowed)
-		bsa_db_own_queries(input->db, true); /* as they are of an input that picks nothing */
+		bsa_db_own_queries(input->db, !input->asked.where); /* as they are of the input that lends it */
 	else
 		bsa_db_close(input->db);
 	free(input->path);

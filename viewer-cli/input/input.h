@@ -13,9 +13,10 @@ struct bsv_kept;
 
 struct bsv_input {
 	struct bsa_db *db;
-	bool db_is_borrowed; /* of bsv_call.open, until this input is closed */
-	char *path;          /* path of the database */
-	char *known_as;      /* path by which an answer names the database, see struct bsv_call */
+	bool db_is_borrowed;    /* of bsv_call.open, which picks the same, until this input is closed */
+	struct bsv_asked asked; /* of the call; its texts are borrowed */
+	char *path;             /* path of the database */
+	char *known_as;         /* path by which an answer names the database, see struct bsv_call */
 	struct bsv_coverage coverage;
 	int64_t began, ended; /* start and end of the recording: the first event of any trace, and the last, or later */
 	int64_t over_by;      /* the recording was over by then; ended, or later where its end is not known */
@@ -52,6 +53,12 @@ int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *er
 
 /* Accepts a struct that is all 0. */
 void bsv_input_close(struct bsv_input *input);
+
+/*
+ * Write down which executions are picked, in temporary tables of the connection, for the queries of this input and of
+ * those that borrow its connection. After an error, queries look for them as before.
+ */
+int bsv_input_keep_picked(struct bsv_input *input, struct bsa_err *err);
 
 /* Do --from or --to limit the asked time? */
 bool bsv_input_is_timed(const struct bsv_input *input);

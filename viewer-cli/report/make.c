@@ -44,9 +44,15 @@ struct making {
 	const struct bsv_call *call;
 	const struct bsv_page_wanted *wanted;
 	struct bsv_input input, other; /* other: what it is compared with */
+	struct bsv_input whole;        /* the same recording, for commands that cannot be asked for a part */
 	struct bsv_page_asked asked;
 	int64_t executions; /* executions that are drawn */
 };
+
+static bool asks_part(const struct bsv_asked *asked)
+{
+	return asked->where || asked->from.given || asked->to.given;
+}
 
 /*
  * The question of @call again, by @command, about the database @about, with another operand or
@@ -64,9 +70,6 @@ static int ask_command(const struct making *m, const struct bsv_command *command
 		                 .n_before = second ? 2 : 1,
 		                 .to = to,
 		                 .most = ROWS_MOST,
-		                 .open = about == m->input.path   ? &m->input
-		                         : about == m->other.path ? &m->other
-		                                                  : NULL,
 		                 .known_as = about == m->input.path ? m->call->known_as : NULL };
 
 	call.common.quiet = true;
@@ -77,6 +80,10 @@ static int ask_command(const struct making *m, const struct bsv_command *command
 		call.asked.from = m->call->asked.from;
 		call.asked.to = m->call->asked.to;
 	}
+	if (about == m->input.path)
+		call.open = m->whole.db && !asks_part(&call.asked) ? &m->whole : &m->input;
+	else if (about == m->other.path)
+		call.open = &m->other;
 	return command->run(&call, err);
 }
 
@@ -150,7 +157,7 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
                   struct bsa_err *err)
 {
 	struct making m = { .call = call, .wanted = wanted };
-	struct bsv_kept *kept = NULL, *others = NULL;
+	struct bsv_kept *kept = NULL, *others = NULL, *of_whole = NULL;
 	bsv_scoped_text *part = part_asked(call);
 	int r = bsv_input_open(&m.input, input, call, err);
 
@@ -160,10 +167,21 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 		other.known_as = NULL;
 		r = bsv_input_open(&m.other, wanted->compare, &other, err);
 	}
+	if (r >= 0 && asks_part(&call->asked)) {
+		struct bsv_call whole = *call;
+
+		whole.open = &m.input;
+		whole.asked.where = NULL;
+		whole.asked.from = whole.asked.to = (struct bsv_quantity){ 0 };
+		whole.common.quiet = true;
+		r = bsv_input_open(&m.whole, m.input.path, &whole, err);
+	}
 	/* A page has many answers about each. */
-	if (r >= 0 && !m.input.picks)
+	if (r >= 0)
 		m.input.kept = kept = bsv_kept_new(&m.input);
-	if (r >= 0 && wanted->compare && !m.other.picks)
+	if (r >= 0 && m.whole.db)
+		m.whole.kept = of_whole = bsv_kept_new(&m.whole);
+	if (r >= 0 && wanted->compare)
 		m.other.kept = others = bsv_kept_new(&m.other);
 	if (r >= 0 && wanted->compare && bsv_output_is(m.input.path, m.other.path))
 		r = bsa_fail(
@@ -187,8 +205,10 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 	if (r >= 0 && part && !m.executions && !call->common.quiet)
 		fprintf(stderr, "the timeline and the charts of the page are empty: no execution fits \"%s\"\n", part);
 	bsv_input_close(&m.other);
+	bsv_input_close(&m.whole);
 	bsv_input_close(&m.input);
 	bsv_kept_free(others);
+	bsv_kept_free(of_whole);
 	bsv_kept_free(kept);
 	return r;
 }

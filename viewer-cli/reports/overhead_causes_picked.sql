@@ -1,7 +1,6 @@
 -- overhead_causes_picked: the overhead of the picked executions, one row per cause, the largest first, with the app that had most of it. Leaves out
 -- executions that are incomplete or were not answered, and causes without overhead. (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
-@with@, kinds(id, kind, name) AS MATERIALIZED (
-  SELECT id, min(id) OVER (PARTITION BY app_id, name), nullif(name, '') FROM model),
+@with@, @kinds@,
 waited AS MATERIALIZED ( -- where the lane was not idle
   SELECT execution_id AS id, CAST(total(ended - began) AS INTEGER) AS ns,
     CAST(total(iif(cause = 'queued_behind', ended - began, 0)) AS INTEGER) AS queued_behind,

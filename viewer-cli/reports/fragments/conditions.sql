@@ -12,3 +12,5 @@
 @began@ < @at@
 -- where_model: the end of a list of columns of groups, where a model has one name.
 , model
+-- picked_kept: a condition on executions: those that kept_picked.sql has written down.
+id IN (SELECT id FROM temp.kept_picked)
