@@ -375,14 +375,6 @@ static void add_waited(const struct nnb_burst *b, struct nnb_fmq_waited *to)
 	to->wakeups += last.wakeups;
 }
 
-/* The datums of the result that has come. */
-static uint32_t result_datums(const struct nnb_burst *b)
-{
-	const struct nnb_fmq_end *e = &b->result->end[NNB_FMQ_READER];
-
-	return (uint32_t)((e->theirs - e->mine) / sizeof(*b->heard));
-}
-
 /* Wait for a result. 0, or why there will be none. */
 static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb__call_trace *t)
 {
@@ -400,7 +392,8 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 		add_waited(b, &waited);
 	}
 	if (!r && nnb__call_listened(t, NBT_EVENT_fmq_read)) {
-		uint32_t n = result_datums(b);
+		const struct nnb_fmq_end *e = &b->result->end[NNB_FMQ_READER];
+		uint32_t n = (uint32_t)((e->theirs - e->mine) / sizeof(*b->heard)); /* the datums that have come */
 
 		add_waited(b, &waited);
 		nnb__call_hears(t, NBT_queue_result, n, n, &waited);
@@ -514,7 +507,7 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 	enum nnb_status status;
 
 	nnb__answer_none(answer);
-	if ((call->terms.deadline_ns || call->terms.loop_timeout_ns) && !b->service.extended) {
+	if (nnb__has_terms(&call->terms) && !b->service.extended) {
 		nnb_because(reason, "this burst carries no deadlines");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}

@@ -90,7 +90,7 @@ static size_t sum_ranks(const struct nnb_argument *a, uint32_t n)
 
 static inline bool has_terms(const struct nnb_terms *terms)
 {
-	return terms && (terms->deadline_ns || terms->loop_timeout_ns);
+	return terms && nnb__has_terms(terms);
 }
 
 size_t nnb_packet_request_size(const struct nnb_request *r, const struct nnb_terms *terms)

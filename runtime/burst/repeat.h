@@ -10,10 +10,10 @@
  */
 bool nnb__packet_repeats(const struct nnb_request_datum *packet, size_t n, const struct nnb_call *call);
 
-/* Does the request have a deadline, or a loop timeout? */
-static inline bool nnb__packet_has_terms(const struct nnb_packet_request *request)
+/* Do the terms have a deadline, or a loop timeout? */
+static inline bool nnb__has_terms(const struct nnb_terms *terms)
 {
-	return request->terms.deadline_ns || request->terms.loop_timeout_ns;
+	return terms->deadline_ns || terms->loop_timeout_ns;
 }
 
 /* Write other values into the terms of @packet, if it has terms. */

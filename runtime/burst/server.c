@@ -242,7 +242,7 @@ static void request_serve(struct nnb_burst_server *s)
 		s->executor.answered(s->executor.arg);
 	result_send(s, &result);
 	s->executor.answered(s->executor.arg);
-	if (!result.status && s->executor.again && !s->packet.measure && !nnb__packet_has_terms(&s->packet) &&
+	if (!result.status && s->executor.again && !s->packet.measure && !nnb__has_terms(&s->packet.terms) &&
 	    nnb__trace_was_silent(&s->trace))
 		s->n_again = (uint32_t)nnb_packet_result_size(&result);
 }

@@ -105,13 +105,6 @@ enum nnb_status nnb__client_offer(struct nnb_client *c, struct nnb__message *out
 	return r ? nnb__status_lost(c, r, reason) : nnb__answer_status(in, reason);
 }
 
-/* Make a socket, and offer its other end to the service, which answers calls on it. */
-static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
-{
-	nnb__message_begin(&ch->out, NNB__CHANNEL);
-	return nnb__client_offer(c, &ch->out, &ch->in, &ch->sock, reason);
-}
-
 static struct nnb__channel *take_idle(struct nnb_client *c)
 {
 	struct nnb__channel *ch = c->idle;
@@ -140,6 +133,7 @@ static struct nnb__channel *wait_for_idle(struct nnb_client *c, uint64_t timeout
 	return ch;
 }
 
+/* Make a socket, and offer its other end to the service, which answers calls on it. */
 static enum nnb_status new_channel(struct nnb_client *c, struct nnb__channel **ret, struct nnb_reason *reason)
 {
 	struct nnb__channel *ch = calloc(1, sizeof(*ch));
@@ -148,7 +142,8 @@ static enum nnb_status new_channel(struct nnb_client *c, struct nnb__channel **r
 	if (!ch)
 		return nnb__status_exhausted(NULL, reason);
 	ch->sock = -1;
-	status = open_channel(c, ch, reason);
+	nnb__message_begin(&ch->out, NNB__CHANNEL);
+	status = nnb__client_offer(c, &ch->out, &ch->in, &ch->sock, reason);
 	if (status) {
 		nnb__channel_free(ch);
 		return status;

@@ -791,32 +791,35 @@ int nnb_service_prober_follow(int prober, int pid)
 }
 
 /*
- * The most workers of all apps together; half as many more may make trials, and twice as many more may be porters
- * (memory/errand.h). A worker takes two descriptors here, and a process; a porter takes one more, and the porters of an
- * app another one: all together at most three quarters of the service's own quarter of descriptors, and seven
- * sixteenths of that of threads.
+ * How many workers (memory/errand.h) there may be: one for each @descriptors of the limit of descriptors, and one for
+ * each @tasks of that of threads, but no fewer than @least, and no more than @most.
  */
-static unsigned workers_most(const struct nnb_service *s)
+static unsigned workers_within(const struct nnb_service *s, unsigned descriptors, unsigned tasks, unsigned least,
+                               unsigned most)
 {
-	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 60, tasks = s->quotas[NNB__TASKS].limit / 32;
+	uint64_t n = s->quotas[NNB__DESCRIPTORS].limit / descriptors, by_tasks = s->quotas[NNB__TASKS].limit / tasks;
 
-	most = tasks < most ? tasks : most;
-	if (most < NNB__ERRAND_WORKERS)
-		return NNB__ERRAND_WORKERS;
-	return most < WORKERS_MOST ? (unsigned)most : WORKERS_MOST;
+	n = by_tasks < n ? by_tasks : n;
+	if (n < least)
+		return least;
+	return n < most ? (unsigned)n : most;
 }
 
-/*
- * The apps that may have a worker more for trials, and a porter more, whatever others have left behind: as many as have
- * guaranteed parts of other limits (quota.h). These workers take at most a sixth of the service's own quarter of
- * descriptors, and a 16th of that of threads.
- */
-static unsigned apps_guaranteed(const struct nnb_service *s)
+static void workers_begin(const struct nnb_service *s, int prober)
 {
-	uint64_t most = s->quotas[NNB__DESCRIPTORS].limit / 144, tasks = s->quotas[NNB__TASKS].limit / 128;
-
-	most = tasks < most ? tasks : most;
-	return most < NNB__QUOTA_APPS ? (unsigned)most : NNB__QUOTA_APPS;
+	/*
+	 * Of all apps together; half as many more may make trials, and twice as many more may be porters. A worker
+	 * takes two descriptors here, and a process; a porter takes one more, and the porters of an app another
+	 * one: all together at most three quarters of the service's own quarter of descriptors, and seven sixteenths
+	 * of that of threads.
+	 */
+	nnb__errands_begin(prober, workers_within(s, 60, 32, NNB__ERRAND_WORKERS, WORKERS_MOST));
+	/*
+	 * The apps that may have a worker more for trials, and a porter more, whatever others have left behind:
+	 * as many as have guaranteed parts of other limits (quota.h). These workers take at most a sixth of the
+	 * service's own quarter of descriptors, and a 16th of that of threads.
+	 */
+	nnb__errands_guarantee(workers_within(s, 144, 128, 0, NNB__QUOTA_APPS));
 }
 
 int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *config, struct nnb_reason *reason)
@@ -835,10 +838,8 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	config_apply(s, config);
-	if (config->prober > 0) {
-		nnb__errands_begin(config->prober, workers_most(s));
-		nnb__errands_guarantee(apps_guaranteed(s));
-	}
+	if (config->prober > 0)
+		workers_begin(s, config->prober);
 	nnb__ids_init(&s->ids, s->instance);
 	r = nnb__lanes_init(&s->lanes, config->policy, config->preempt, config->deadlines, config->lanes);
 	if (r) {
