@@ -86,27 +86,21 @@ static inline bool server_is_stopping(const struct nnb_burst_server *s)
  * Ask the client for the memory of all missing slots in one callback (S-8). The executor keeps the memories that it
  * can use (S-9, S-11).
  */
-static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_reason *reason)
+static enum nnb_status memories_fetch(struct nnb_burst_server *s, uint32_t n)
 {
 	struct nnb_memory *memories = calloc(n, sizeof(*memories));
 	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	uint64_t asked;
 
-	if (!memories) {
-		nnb_because(reason, "no memory to ask for %u pools", n);
+	if (!memories)
 		return status;
-	}
 	counter_add(&s->fetches, 1);
 	asked = nnb__now();
 	status = s->callback.memories(s->callback.arg, s->missing, n, memories);
 	NNB__EMIT(&s->trace, slot_fetch, .stream = s->trace.who.stream, .slots = (uint16_t)n,
 	          .took_ns = nnb__now() - asked, .status = (uint8_t)status);
-	if (status) {
-		nnb_because(reason, "the client did not send the memory of its slots");
-		free(memories);
-		return status; /* S-10, section 11 */
-	}
-	status = s->executor.add(s->executor.arg, s->missing, n, memories, reason);
+	if (!status) /* S-10, section 11 */
+		status = s->executor.add(s->executor.arg, s->missing, n, memories, NULL);
 	free(memories);
 	return status;
 }
@@ -136,7 +130,7 @@ static inline uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
 	return n;
 }
 
-static enum nnb_status slots_resolve(struct nnb_burst_server *s, struct nnb_reason *reason)
+static enum nnb_status slots_resolve(struct nnb_burst_server *s)
 {
 	const struct nnb_packet_request *p = &s->packet;
 	uint32_t n = look_up(s, NBT_look_first);
@@ -148,11 +142,9 @@ static enum nnb_status slots_resolve(struct nnb_burst_server *s, struct nnb_reas
 	if (__builtin_expect(!n, 1))
 		return NNB_STATUS_NONE;
 	counter_add(&s->misses, n);
-	status = memories_fetch(s, n, reason);
-	if (!status && look_up(s, NBT_look_again)) {
-		nnb_because(reason, "a slot was freed under the request that uses it");
+	status = memories_fetch(s, n);
+	if (!status && look_up(s, NBT_look_again)) /* a slot was freed under the request that uses it */
 		status = NNB_STATUS_INVALID_ARGUMENT;
-	}
 	return status;
 }
 
@@ -175,7 +167,7 @@ static void begin_trace(struct nnb_burst_server *s, uint32_t items)
  * Parse all of a packet (B-14), for which the queue is @ready. 0; -EBADMSG: it is malformed; -EIO: the queue's counters
  * are invalid; another error: the queue was shut.
  */
-static int request_take(struct nnb_burst_server *s, int ready, struct nnb_reason *reason)
+static int request_take(struct nnb_burst_server *s, int ready)
 {
 	struct nnb_fmq_tx tx;
 	int r = nnb__fmq_open(s->request, ready, &tx);
@@ -187,7 +179,7 @@ static int request_take(struct nnb_burst_server *s, int ready, struct nnb_reason
 	if (nnb__own_news(&s->own) && s->executor.emit_all)
 		s->executor.emit_all(s->executor.arg);
 	begin_trace(s, (uint32_t)(tx.first.n + tx.second.n));
-	r = nnb_packet_request_parse(&s->packet, &tx, reason);
+	r = nnb_packet_request_parse(&s->packet, &tx, NULL);
 	nnb_fmq_commit_read(s->request, tx.first.n + tx.second.n);
 	return r;
 }
@@ -227,7 +219,7 @@ static void request_serve(struct nnb_burst_server *s)
 	                   s->packet.terms.deadline_ns, result.status);
 	result.status = s->executor.admit(s->executor.arg, &s->packet, NULL);
 	if (!result.status) {
-		result.status = slots_resolve(s, NULL);
+		result.status = slots_resolve(s);
 		if (result.status && result.status != NNB_STATUS_INVALID_ARGUMENT && s->executor.forgo)
 			s->executor.forgo(s->executor.arg, &s->packet);
 	}
@@ -316,7 +308,7 @@ static void *server_thread(void *arg)
 			continue;
 		}
 		s->n_again = 0;
-		r = request_take(s, r, NULL);
+		r = request_take(s, r);
 		if (server_is_stopping(s) || (r && r != -EBADMSG && r != -EIO) || (r == -EIO && spoilt))
 			break;
 		spoilt = r == -EIO;
