@@ -2,6 +2,8 @@
  * test_again.c -- the short way of a burst: a message that is in the ring already is not written again, and a request
  * that equals the last one is executed again at less cost, until anything changes.
  */
+#include <sys/mman.h>
+
 #include "unit/burst_helpers.h"
 
 #include "burst/executor.h"
@@ -297,6 +299,31 @@ static void a_plain_executor_maps_each_time(void **state)
 	end(&f);
 }
 
+/* Files may be torn or flushed, which the long way looks after. */
+static void an_execution_in_a_file_takes_the_long_way(void **state)
+{
+	char path[] = P_tmpdir "/test_again-XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+	struct nnb_memory memory;
+	struct fixture f;
+
+	(void)state;
+	begin(&f, true);
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(nnb_memory_mmap_fd(&memory, fd, 4096, PROT_READ | PROT_WRITE, 0), 0);
+	nnb_pool_free(f.pool);
+	assert_int_equal(nnb_pool_from(&f.pool, &memory), 0);
+	nnb_memory_close(&memory);
+	close(fd);
+	for (unsigned i = 0; i < 30; i++) {
+		execute(&f, "in a file");
+		assert_false(runs_again(&f));
+	}
+	end(&f);
+}
+
 static void a_cancelled_execution_fails(void **state)
 {
 	enum nnb_status status = NNB_STATUS_NONE;
@@ -313,6 +340,133 @@ static void a_cancelled_execution_fails(void **state)
 	end(&f);
 }
 
+/* ---- which requests a server serves again: the executor only counts ---- */
+
+struct counter {
+	_Atomic uint32_t executed, again;
+	_Atomic uint32_t status; /* what again answers */
+	atomic_bool refuses;     /* again does nothing */
+};
+
+static uint32_t misses_none(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
+{
+	(void)arg, (void)slots, (void)n, (void)ret;
+	return 0;
+}
+
+static void counts_execution(void *arg, const struct nnb_packet_request *request, struct nnb_result *result,
+                             struct nnb_reason *reason)
+{
+	struct counter *c = arg;
+
+	(void)reason;
+	c->executed++;
+	result->status = NNB_STATUS_NONE;
+	result->timing = request->measure ? (struct nnb_timing){ 1000 * c->executed, 1000 } : NNB_NO_TIMING;
+	result->n_shapes = 1;
+	result->shapes[0] = (struct nnb_output_shape){ .rank = 1, .dims = { 7 }, .sufficient = true };
+}
+
+static bool counts_again(void *arg, enum nnb_status *ret)
+{
+	struct counter *c = arg;
+
+	if (c->refuses)
+		return false;
+	c->again++;
+	*ret = c->status;
+	return true;
+}
+
+static void frees_nothing(void *arg)
+{
+	(void)arg;
+}
+
+static void removes_nothing(void *arg, int32_t slot)
+{
+	(void)arg, (void)slot;
+}
+
+/* Send the request, and expect an answer; @again: of so many by the short way so far. */
+static void expect_answer(struct peer *p, const struct counter *c, const struct nnb_request_datum *datums, uint32_t n,
+                          enum nnb_status status, uint32_t executed, uint32_t again)
+{
+	struct nnb_result_datum result[RESULT_MAX];
+	uint32_t got;
+
+	peer_send(p, datums, n);
+	got = peer_receive(p, result);
+	assert_int_equal(result[0].packet.status, status);
+	assert_int_equal(got, status ? NNB_RESULT_MIN : 4);
+	assert_int_equal(result[0].packet.n_operands, status ? 0 : 1);
+	if (!status)
+		assert_int_equal(result[2].dimension, 7);
+	assert_int_equal(c->executed, executed);
+	assert_int_equal(c->again, again);
+}
+
+static void emits_nothing(const void *event)
+{
+	(void)event;
+}
+
+static void only_equal_requests_without_terms_take_the_short_way(void **state)
+{
+	static const int on = 1;
+	const int *off = nbt__seam.enabled[NBT_EVENT_exec_end];
+	struct counter c = { .executed = 0 };
+	const struct nnb_burst_executor executor = { .arg = &c,
+		                                     .missing = misses_none,
+		                                     .remove = removes_nothing,
+		                                     .execute = counts_execution,
+		                                     .again = counts_again,
+		                                     .free = frees_nothing };
+	struct nnb_pool *pool = new_pool();
+	struct nnb_reason reason = { "" };
+	struct nnb_request_datum *plain, *measured, terms[16] = { 0 };
+	struct sum sum;
+	struct peer p = { .request = burst_queue(sizeof(struct nnb_request_datum), NNB_BURST_CAPACITY),
+		          .result = burst_queue(sizeof(struct nnb_result_datum), NNB_BURST_CAPACITY) };
+	uint32_t n, m;
+
+	(void)state;
+	sum_init(&sum, pool, pool);
+	plain = datums_of(&sum.call, false, &n);
+	measured = datums_of(&sum.call, true, &m);
+	memcpy(terms, plain, n * sizeof(*plain));
+	terms[0].packet.size = n + 1;
+	terms[n].kind = NNB_REQUEST_TERMS;
+	terms[n].terms.loop_low = 5;
+	if (peer_serve(&p, &executor, 1, &reason))
+		fail_msg("%s", reason.text);
+	expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, 1, 0);
+	for (uint32_t i = 1; i < 40; i++) /* in all, less than a lap: a message that wraps takes the long way */
+		expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, c.executed, i);
+	for (uint32_t i = 0; i < 3; i++)
+		expect_answer(&p, &c, measured, m, NNB_STATUS_NONE, 2 + i, 39);
+	for (uint32_t i = 0; i < 3; i++)
+		expect_answer(&p, &c, terms, n + 1, NNB_STATUS_NONE, 5 + i, 39);
+	expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, 8, 39);
+	expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, 8, 40);
+	c.refuses = true;
+	expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, 9, 40);
+	c.refuses = false;
+	c.status = NNB_STATUS_GENERAL_FAILURE;
+	expect_answer(&p, &c, plain, n, NNB_STATUS_GENERAL_FAILURE, 9, 41);
+	c.status = NNB_STATUS_NONE;
+	expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, 10, 41); /* a failure is no result to send again */
+	nbt__seam.emit[NBT_EVENT_exec_end] = emits_nothing;
+	__atomic_store_n(&nbt__seam.enabled[NBT_EVENT_exec_end], &on, __ATOMIC_RELEASE);
+	expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, 11, 41);
+	__atomic_store_n(&nbt__seam.enabled[NBT_EVENT_exec_end], off, __ATOMIC_RELEASE);
+	expect_answer(&p, &c, plain, n, NNB_STATUS_NONE, 11, 42);
+	peer_fini(&p);
+	nnb_pool_free(pool);
+	free(plain);
+	free(measured);
+}
+
 #define TEST(t) add_test(t, NULL, NULL, NULL, "%s", #t)
 
 int main(void)
@@ -324,7 +478,9 @@ int main(void)
 	TEST(one_in_64_is_timed);
 	TEST(a_freed_slot_is_unmapped_at_once);
 	TEST(a_plain_executor_maps_each_time);
+	TEST(an_execution_in_a_file_takes_the_long_way);
 	TEST(a_cancelled_execution_fails);
+	TEST(only_equal_requests_without_terms_take_the_short_way);
 	alarm(WATCHDOG_S);
 	return _cmocka_run_group_tests("again", tests, n_tests, NULL, NULL);
 }
