@@ -60,8 +60,9 @@ static int driver_load(struct nnb_device *d, const char *name, struct nnb_reason
 		return r;
 	}
 	if (access(path, R_OK) < 0) {
-		nnb_because(reason, "no driver '%s': %s: %s", name, path, strerror(errno));
-		return -ENOENT;
+		r = -errno;
+		nnb_because(reason, "no driver '%s': %s: %s", name, path, strerror(-r));
+		return r;
 	}
 	/* Once there, it stays: threads of its libraries may outlive the device. */
 	d->object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -108,8 +109,10 @@ int nnb_device_open(struct nnb_device **ret, const char *name, struct nnb_reason
 	nnb__past_init(&d->past);
 	atomic_init(&d->refs, 1);
 	r = driver_load(d, name, reason);
-	if (!r && getrandom(d->key, sizeof(d->key), 0) != sizeof(d->key))
+	if (!r && getrandom(d->key, sizeof(d->key), 0) != sizeof(d->key)) {
 		r = -EIO;
+		nnb_because(reason, "the kernel gives no random key");
+	}
 	if (!r) {
 		r = d->driver->open(&d->handle);
 		if (r)

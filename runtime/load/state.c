@@ -9,8 +9,10 @@ static enum nnb_status fill_with_zeroes(struct nnb_remote_buffer *buffer, size_t
 	struct nnb_pool *zeroes;
 	enum nnb_status status;
 
-	if (nnb_pool_new(&zeroes, bytes))
+	if (nnb_pool_new(&zeroes, bytes)) {
+		nnb_because(reason, "no memory for %zu bytes of state", bytes);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
 	status = nnb_remote_buffer_copy_from(buffer, nnb_pool_memory(zeroes), 0, NULL, reason);
 	nnb_pool_free(zeroes);
 	return status;

@@ -53,6 +53,8 @@ static void a_file_that_is_not_a_driver_is_refused_with_a_reason(void **state)
 	expect_no_driver("", -ENAMETOOLONG, "names no driver");
 	expect_no_driver("/lib/libc.so.6", -ELIBACC, "names no driver");
 	expect_no_driver("/nonexistent/driver-x.so", -ENOENT, "/nonexistent/driver-x.so");
+	expect_no_driver("/dev/null/driver-x.so", -ENOTDIR,
+	                 "/dev/null/driver-x.so"); /* as for one that is not readable */
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/driver-x.so", dir);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);

@@ -32,8 +32,8 @@ struct nnb_device;
 
 /*
  * Open the driver @name: "null", "xnnpack", or the path of a shared object (a name with a slash).
- * 0, and the caller owns *ret; -ENOENT: no such driver; -ELIBACC: the file is not a driver, or has another ABI; or the
- * error of the driver's open.
+ * 0, and the caller owns *ret; -ENOENT: no such driver, or -EACCES and others: its file cannot be read; -ELIBACC: the
+ * file is not a driver, or has another ABI; or the error of the driver's open.
  */
 NNB_PUBLIC int nnb_device_open(struct nnb_device **ret, const char *name, struct nnb_reason *reason);
 
