@@ -401,13 +401,6 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 	return r;
 }
 
-/* A result that equals the last one is not parsed and checked again. */
-static inline bool repeats_result(const struct nnb_burst *b, const struct nnb_answer *answer)
-{
-	return b->n_heard && (!b->n_shapes || (answer && answer->shapes)) &&
-	       nnb__fmq_holds(b->result, b->heard, b->n_heard);
-}
-
 /* @answer: as nnb__answer_none left it. */
 static void repeat_answer(const struct nnb_burst *b, struct nnb_answer *answer)
 {
@@ -463,7 +456,10 @@ static enum nnb_status result_receive(struct nnb_burst *b, const struct nnb_call
 
 	if (__builtin_expect(!r, 1)) {
 		nnb__fmq_expects_write(b->request); /* a burst is likely to be asked for the same again, soon */
-		if (__builtin_expect(!repeats_result(b, answer), 0))
+		/* A result that equals the last one is not parsed and checked again. */
+		if (__builtin_expect(!b->n_heard || (b->n_shapes && (!answer || !answer->shapes)) ||
+		                             !nnb__fmq_holds(b->result, b->heard, b->n_heard),
+		                     0))
 			return take_result(b, call, answer, reason);
 		nnb__fmq_drop(b->result, b->n_heard);
 		repeat_answer(b, answer);
