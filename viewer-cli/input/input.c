@@ -545,10 +545,17 @@ int bsv_input_keep_picked(struct bsv_input *input, struct bsa_err *err)
 	bsv_scoped_text *only =
 		bsv_fill(bsv_sql_picked_only,
 	                 (const struct bsv_placeholder[]){ { "condition", bsv_sql_picked_kept }, { NULL, NULL } });
+	bsv_scoped_text *all = bsv_text("%" PRId64, input->executions);
+	bsv_scoped_query *few = NULL;
 	char *with = only ? with_text("", only) : NULL;
-	int r = sql && with ? bsa_db_make_temporary(input->db, sql, err) : bsv_no_memory(err);
+	int r = sql && with && all ? bsa_db_make_temporary(input->db, sql, err) : bsv_no_memory(err);
 
-	if (r < 0) {
+	if (r >= 0)
+		r = bsv_query_new(&few, input->db, bsv_sql_kept_few,
+		                  (const struct bsv_placeholder[]){ { "all", all }, { NULL, NULL } }, err);
+	if (r >= 0)
+		r = bsa_query_step(few, err);
+	if (r <= 0) {
 		free(with);
 		return r;
 	}
