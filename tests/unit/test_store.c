@@ -1117,8 +1117,10 @@ static void between_apps(void **state)
 	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .most = 7, .app = 3 });
 	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
 	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .app = 7, .honoured = true });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8, 9, 11, 12, 13, 14, 0 });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80, 90, 110, 120, 130, 140, 0 });
+	bsa_store_left_out(s,
+	                   &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5, 7, 0, 8, 9, 11, 12, 13, 14, 1U << BSA_exec_end });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50, 70, 0, 80, 90, 110, 120, 130, 140,
+	                                              1U << BSA_model_prepare });
 	bsa_store_after_end(s, 9);
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");
@@ -1131,6 +1133,8 @@ static void between_apps(void **state)
 	            "left_out_absurd|22\nleft_out_after_end|9\nleft_out_evicted|33\nleft_out_forgotten|55\nleft_out_"
 	            "late|44\nleft_out_"
 	            "stragglers|11\nleft_out_unusable|66\n");
+	assert_rows(path, "SELECT * FROM meta WHERE key GLOB 'absent_*' ORDER BY key",
+	            "absent_exec_end|1\nabsent_model_prepare|1\n");
 	assert_rows(path,
 	            "SELECT * FROM meta WHERE key IN ('app_no_more', 'app_not_yet', 'began_inside', "
 	            "'joined_streams', 'untold_choices') ORDER BY key",
