@@ -419,9 +419,10 @@ static void session(bool begins)
 	static const int on = 1;
 	static const int *off;
 
-	if (begins)
+	if (begins) {
 		off = nbt__seam.enabled[NBT_EVENT_exec_end];
-	nbt__seam.emit[NBT_EVENT_exec_end] = emits_nothing;
+		nbt__seam.emit[NBT_EVENT_exec_end] = emits_nothing;
+	}
 	__atomic_store_n(&nbt__seam.enabled[NBT_EVENT_exec_end], begins ? &on : off, __ATOMIC_RELEASE);
 }
 
