@@ -25,6 +25,7 @@
 #include "replay/without.h"
 #include "store/numbers.h"
 #include "store/own.h"
+#include "store/usual_runs.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -38,13 +39,8 @@ enum {
 	HOLES_MOST = 4096,
 	SERVICES_MOST = 16,
 	LANES_MOST = 64,
-	CULPRITS_MOST = 16, /* apps of one miss */
+	CULPRITS_MOST = 16, /* apps and models of one miss */
 	MODELS_MOST = 256,
-	USUAL_LEAST = 3, /* whole runs; of fewer than USUAL_MANY, a run may be twice as long as the longest */
-	USUAL_MANY = 20,
-	/* with fewer runs than USUAL_LEAST, a run may be so many times shorter or longer than the trial */
-	TRIAL_FACTOR = 4,
-	TRIAL_MORE_NS = 100000, /* and this much longer besides, which is a lot for a short run */
 	APPS_MOST = 1 << 16,
 };
 
@@ -52,7 +48,6 @@ enum {
 #define AHEAD_NS 2000000             /* time after a miss that is replayed, too */
 #define LEAD_MOST INT64_C(50000000)  /* by which it is asked what an earlier submission would have changed */
 #define LONGEST (INT64_C(1) << 56)
-#define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
 
 /* The question of a row: the miss without part of a cause, or without a culprit. */
 struct asked_row {
@@ -109,13 +104,13 @@ struct hole {
 	bool is_loss; /* otherwise it is the waits, or the holder of a lane, that are not known */
 };
 
-/* The range of whole runs of a model, and of its answers. */
+/* The runs of a model, and the range of the answers to whole ones. */
 struct usual {
 	uint32_t model;
-	uint64_t trial; /* its estimate, from when it was prepared; 0: unknown */
 	/* the service's latest estimate of the least lane time; 0: no execution reported one */
 	uint64_t floor;
-	uint64_t n, run_least, run_most, answer_least, answer_most;
+	struct bsa_usual_runs runs;
+	uint64_t answer_least, answer_most;
 	int64_t budget; /* the time that its executions usually have until their deadlines; 0: unknown */
 };
 
@@ -351,15 +346,13 @@ static struct usual *usual_of(struct saved *v, uint32_t model)
 			return &v->usual[i];
 	if (v->n_usual == MODELS_MOST)
 		return NULL;
-	v->usual[v->n_usual] = (struct usual){ .model = model, .run_least = UINT64_MAX, .answer_least = UINT64_MAX };
+	v->usual[v->n_usual] = (struct usual){ .model = model, .answer_least = UINT64_MAX };
 	return &v->usual[v->n_usual++];
 }
 
 static void learn_usual(struct usual *u, uint64_t run, uint64_t answer)
 {
-	u->n++;
-	u->run_least = run < u->run_least ? run : u->run_least;
-	u->run_most = run > u->run_most ? run : u->run_most;
+	bsa_usual_runs_add(&u->runs, run, true);
 	u->answer_least = answer < u->answer_least ? answer : u->answer_least;
 	u->answer_most = answer > u->answer_most ? answer : u->answer_most;
 }
@@ -381,7 +374,7 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		c->run -= (uint64_t)column_integer(q, REDO) < c->run ? (uint64_t)column_integer(q, REDO) : c->run;
 	c->step = is_length(q, STEP) ? (uint64_t)column_integer(q, STEP) : 0;
 	if (!c->step && v->world.preempt == LABEL_preempt_save)
-		c->step = LOOK_NS;
+		c->step = BSA_LOOK_NS;
 	if (usual && c->run > usual) /* a step takes longer where the run did */
 		c->step = (uint64_t)((double)c->step * ((double)c->run / (double)usual));
 	c->ended = (uint64_t)column_integer(q, ENDED);
@@ -500,30 +493,26 @@ static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended, bool
 }
 
 /*
- * Bounds of the runs and answers of the model of @c. False: too few were whole, and nothing is known from
- * when it was prepared.
+ * Give @c, which was given up, the bounds of the runs and answers of its model. False: too few were whole, and
+ * nothing is known from when it was prepared.
  */
-static bool find_usual(struct saved *v, const struct bsa_without_call *c, struct usual *ret)
+static bool find_usual(struct saved *v, struct bsa_without_call *c)
 {
-	const struct usual *u = usual_of(v, c->model);
+	const struct usual *u = usual_of(v, c->model), *answers = u;
+	struct bsa_run_bounds run;
 
-	if (!u)
+	if (!u || !bsa_usual_runs_bounds(&u->runs, &run))
 		return false;
-	*ret = *u;
-	if (u->n >= USUAL_MANY)
-		return true;
-	if (u->n >= USUAL_LEAST) {
-		ret->run_least = c->least && c->least < u->run_least ? c->least : u->run_least;
-		ret->run_most = 2 * u->run_most;
-		return true;
-	}
-	if (!u->trial || v->any.n < USUAL_LEAST)
+	if (u->runs.n < BSA_USUAL_LEAST)
+		answers = &v->any; /* as those of other models */
+	else if (c->least && c->least < run.least)
+		run.least = c->least;
+	if (answers->runs.n < BSA_USUAL_LEAST)
 		return false;
-	ret->run_least = u->trial / TRIAL_FACTOR < u->run_least ? u->trial / TRIAL_FACTOR : u->run_least;
-	ret->run_most = TRIAL_FACTOR * u->trial + TRIAL_MORE_NS;
-	ret->run_most = u->run_most > ret->run_most ? u->run_most : ret->run_most;
-	ret->answer_least = v->any.answer_least; /* as those of other models */
-	ret->answer_most = v->any.answer_most;
+	c->run = c->run > run.least ? c->run : run.least;
+	c->run_most = c->run > run.most ? c->run : run.most;
+	c->answer = answers->answer_least;
+	c->answer_most = answers->answer_most;
 	return true;
 }
 
@@ -572,7 +561,6 @@ static uint8_t take_window(struct saved *v, const struct waiting *w)
 {
 	size_t end = v->base + v->n_kept;
 	struct bsa_without_call *c;
-	struct usual u;
 
 	v->world.n = 0;
 	v->world.answered_before = answered_before(v, w);
@@ -597,12 +585,7 @@ static uint8_t take_window(struct saved *v, const struct waiting *w)
 			v->world.victim = v->world.n;
 		c = &v->window[v->world.n++];
 		take_call_of(w, k, c);
-		if (!c->served && find_usual(v, c, &u)) { /* given up: others of its model have the rest of its run */
-			c->run = c->run > u.run_least ? c->run : u.run_least;
-			c->run_most = c->run > u.run_most ? c->run : u.run_most;
-			c->answer = u.answer_least;
-			c->answer_most = u.answer_most;
-		} else if (!c->served && i == w->call)
+		if (!c->served && !find_usual(v, c) && i == w->call)
 			return LABEL_replay_rest;
 		c->model = k->named; /* find_usual() needs the instance, and replays the name */
 	}
@@ -1229,7 +1212,7 @@ static void learn_models(struct saved *v, int64_t trace)
 	struct usual *u;
 
 	v->n_usual = 0;
-	v->any = (struct usual){ .run_least = UINT64_MAX, .answer_least = UINT64_MAX };
+	v->any = (struct usual){ .answer_least = UINT64_MAX };
 	if (!q || !trials || !budgets)
 		return;
 	sqlite3_bind_int64(q, 1, trace);
@@ -1237,10 +1220,13 @@ static void learn_models(struct saved *v, int64_t trace)
 	while (bsa_store_step(v->s, q)) {
 		struct bits_execution b = unpack_execution(column_integer(q, 0));
 
-		if (b.status != BSA_STATUS_NONE || b.quality != BSA_QUALITY_COMPLETE || !is_length(q, 2) ||
-		    !is_length(q, 3))
+		if (b.quality != BSA_QUALITY_COMPLETE || !is_length(q, 2))
 			continue;
 		u = usual_of(v, (uint32_t)column_integer(q, 1));
+		if (u && b.status != BSA_STATUS_NONE)
+			bsa_usual_runs_add(&u->runs, (uint64_t)column_integer(q, 2), false);
+		if (b.status != BSA_STATUS_NONE || !is_length(q, 3))
+			continue;
 		if (u)
 			learn_usual(u, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
 		learn_usual(&v->any, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
@@ -1250,7 +1236,7 @@ static void learn_models(struct saved *v, int64_t trace)
 	while (bsa_store_step(v->s, trials)) {
 		u = is_length(trials, 1) ? usual_of(v, (uint32_t)column_integer(trials, 0)) : NULL;
 		if (u)
-			u->trial = (uint64_t)column_integer(trials, 1);
+			u->runs.estimate = (uint64_t)column_integer(trials, 1);
 	}
 
 	while (bsa_store_step(v->s, budgets)) {

@@ -9,6 +9,7 @@
 #include "store/in_order.h"
 #include "store/numbers.h"
 #include "store/own.h"
+#include "store/usual_runs.h"
 
 #include <assert.h>
 #include <math.h>
@@ -22,17 +23,10 @@ enum {
 	APPS_MOST = 1 << 14, /* limit for all services together: a replay takes some 400 bytes for each */
 	ACTIVE_MOST = 2048,
 	STOPS_LEAST = 10, /* from fewer it is not known how soon an execution leaves its lane */
-	/* with fewer runs, a run may be TRIAL_FACTOR times shorter or longer than the estimate of the
-	 * preparation */
-	RUNS_LEAST = 3,
-	RUNS_MANY = 20, /* with fewer runs, a run may be twice as long as the longest */
 	RUNS_KEPT = 64,
-	TRIAL_FACTOR = 4,
-	TRIAL_MORE_NS = 100000,
 };
 
 #define AROUND_NS INT64_C(1000000000)
-#define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
 
 /* ---- who and what there is ---- */
 
@@ -47,11 +41,9 @@ struct stops {
 /* How long executions of a model had a lane. */
 struct runs {
 	int64_t model;
-	uint64_t estimate; /* from when it was prepared; 0: unknown */
-	uint64_t n, most;
-	uint64_t given_up_most; /* longest run of those that were given up */
-	uint64_t *kept;         /* owned; whole runs, RUNS_KEPT at most; in their order when all are read */
-	uint64_t every;         /* every so manieth is kept; 0: all */
+	struct bsa_usual_runs all;
+	uint64_t *kept; /* owned; whole runs, RUNS_KEPT at most; in their order when all are read */
+	uint64_t every; /* one of so many is kept; 0: each */
 	uint32_t n_kept;
 };
 
@@ -298,8 +290,8 @@ static uint64_t step_of(const struct reading *r)
 	const struct stops *found = column_is_null(q, MODEL) || !service->n_stops
 	                                    ? NULL
 	                                    : bsearch(&key, service->stops, service->n_stops, sizeof(key), by_model);
-	uint64_t step =
-		column_is_null(q, STEP) && service->preempt == LABEL_preempt_save ? LOOK_NS : column_length(q, STEP);
+	uint64_t step = column_is_null(q, STEP) && service->preempt == LABEL_preempt_save ? BSA_LOOK_NS
+	                                                                                  : column_length(q, STEP);
 
 	if (found)
 		return !step || found->step < step ? found->step : step;
@@ -328,13 +320,14 @@ static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 	const struct runs *runs = column_is_null(r->executions, MODEL)
 	                                  ? NULL
 	                                  : runs_of(r->service, sqlite3_column_int64(r->executions, MODEL));
+	struct bsa_run_bounds need;
 	uint32_t shorter = 0, rest;
 
-	if (!runs || (runs->n < RUNS_LEAST && !runs->estimate))
+	if (!runs || !bsa_usual_runs_bounds(&runs->all, &need))
 		return;
-	if (runs->n < RUNS_LEAST) {
-		c->need_least = runs->estimate / TRIAL_FACTOR;
-		c->need_most = TRIAL_FACTOR * runs->estimate + TRIAL_MORE_NS;
+	c->need_most = need.most;
+	if (runs->all.n < BSA_USUAL_LEAST) {
+		c->need_least = need.least;
 	} else {
 		/*
 		 * A whole run that was no shorter than its own, another one for each execution, by when it
@@ -346,12 +339,7 @@ static void take_need(const struct reading *r, struct bsa_sharing_call *c)
 		rest = runs->n_kept - shorter;
 		if (rest)
 			c->need_least = runs->kept[shorter + (c->ready * UINT64_C(0x9e3779b97f4a7c15) >> 32) % rest];
-		c->need_most = runs->n < RUNS_MANY ? 2 * runs->most : runs->most;
 	}
-	if (runs->most > c->need_most)
-		c->need_most = runs->most;
-	if (runs->given_up_most > c->need_most) /* their ends are unknown */
-		c->need_most = 2 * runs->given_up_most;
 }
 
 /* A time, on the clock of the replay. */
@@ -544,7 +532,7 @@ static int read_stops(struct reading *r, struct service *service)
 	sqlite3_bind_int64(r->stops, 1, service->trace);
 	sqlite3_bind_int64(r->stops, 2, service->instance);
 	sqlite3_bind_int64(r->stops, 3, service->only);
-	sqlite3_bind_int64(r->stops, 4, LOOK_NS);
+	sqlite3_bind_int64(r->stops, 4, BSA_LOOK_NS);
 	sqlite3_bind_int64(r->stops, 5, LABEL_mode_stalled);
 	while ((code = sqlite3_step(r->stops)) == SQLITE_ROW) {
 		double n = sqlite3_column_double(r->stops, 1), n_stalled = sqlite3_column_double(r->stops, 2);
@@ -564,7 +552,8 @@ static int read_stops(struct reading *r, struct service *service)
 	if (all < STOPS_LEAST || service->policy == LABEL_policy_native)
 		return code == SQLITE_DONE ? SQLITE_OK : code;
 	service->stalled = stalled / all;
-	service->stall = stalled > 0 && stalled_ns / stalled < 1e18 ? (uint64_t)(2 * stalled_ns / stalled) : LOOK_NS;
+	service->stall =
+		stalled > 0 && stalled_ns / stalled < 1e18 ? (uint64_t)(2 * stalled_ns / stalled) : BSA_LOOK_NS;
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -587,10 +576,8 @@ static bool keep_run(struct runs *runs, uint64_t ns)
 		runs->n_kept = RUNS_KEPT / 2;
 		runs->every = runs->every ? 2 * runs->every : 2;
 	}
-	if (!runs->every || !(runs->n % runs->every))
+	if (!runs->every || !(runs->all.n % runs->every))
 		runs->kept[runs->n_kept++] = ns;
-	runs->n++;
-	runs->most = ns > runs->most ? ns : runs->most;
 	return true;
 }
 
@@ -613,7 +600,7 @@ static int read_runs(struct reading *r, struct service *service)
 		if (!BSA_RESERVE(service->runs, room, service->n_runs + 1, 16))
 			return SQLITE_NOMEM;
 		service->runs[service->n_runs++] = (struct runs){ .model = sqlite3_column_int64(r->models, 0),
-			                                          .estimate = column_length(r->models, 1) };
+			                                          .all.estimate = column_length(r->models, 1) };
 	}
 	if (code != SQLITE_DONE || !service->n_runs)
 		return code == SQLITE_DONE ? SQLITE_OK : code;
@@ -628,10 +615,9 @@ static int read_runs(struct reading *r, struct service *service)
 		if (!runs || b.quality != BSA_QUALITY_COMPLETE)
 			continue;
 		ns = ns < (uint64_t)INT64_MAX / 2 ? ns : (uint64_t)INT64_MAX / 2;
-		if (b.status != BSA_STATUS_NONE)
-			runs->given_up_most = ns > runs->given_up_most ? ns : runs->given_up_most;
-		else if (!keep_run(runs, ns))
+		if (b.status == BSA_STATUS_NONE && !keep_run(runs, ns))
 			return SQLITE_NOMEM;
+		bsa_usual_runs_add(&runs->all, ns, b.status == BSA_STATUS_NONE);
 	}
 	for (size_t i = 0; i < service->n_runs; i++)
 		if (service->runs[i].n_kept)
