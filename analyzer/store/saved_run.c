@@ -1169,13 +1169,18 @@ static void ask_about(struct saved *v, size_t number)
 	v->waiting[v->n_waiting++] = w;
 }
 
-static void read_holes(struct saved *v, int64_t trace, int64_t instance)
+/* A hole is another service's if the execution, or the app, that it is about is. Otherwise it may be of any service. */
+static void read_holes(struct saved *v, int64_t trace, int64_t instance, bool only)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
-		v->s,
-		"SELECT coalesce(began, ?3), coalesce(ended, ?4), 1 FROM stored_loss WHERE trace_id = ?1 "
-		"UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4), 0 FROM unknown_lane WHERE instance = ?2 "
-		"UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4), 0 FROM possible_wait");
+		v->s, "SELECT coalesce(began, ?3), coalesce(ended, ?4), 1 FROM stored_loss WHERE trace_id = ?1 "
+		      "UNION ALL SELECT coalesce(l.began, ?3), coalesce(l.ended, ?4), 0 FROM unknown_lane l "
+		      "LEFT JOIN stored_execution x ON x.id = l.execution_id "
+		      "WHERE l.instance = ?2 AND coalesce(x.trace_id, ?1) = ?1 "
+		      "UNION ALL SELECT coalesce(p.began, ?3), coalesce(p.ended, ?4), 0 FROM possible_wait p "
+		      "LEFT JOIN stored_execution x ON x.id = p.execution_id LEFT JOIN app a ON a.id = p.app_id "
+		      "LEFT JOIN stored_stream s ON s.id = x.stream_id "
+		      "WHERE coalesce(x.trace_id, a.trace_id, ?1) = ?1 AND (?5 OR coalesce(s.number >> 20, ?2) = ?2)");
 
 	v->n_holes = 0;
 	v->holes_known = true;
@@ -1185,6 +1190,7 @@ static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 	sqlite3_bind_int64(q, 2, instance);
 	sqlite3_bind_int64(q, 3, INT64_MIN);
 	sqlite3_bind_int64(q, 4, INT64_MAX);
+	sqlite3_bind_int64(q, 5, only);
 	while (bsa_store_step(v->s, q)) {
 		if (v->n_holes == HOLES_MOST) {
 			v->holes_known = false;
@@ -1266,7 +1272,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 
 	v->trace = trace;
 	v->instance = instance;
-	read_holes(v, trace, instance);
+	read_holes(v, trace, instance, only);
 	learn_models(v, trace);
 	if (!q || v->s->code)
 		return;
