@@ -401,14 +401,21 @@ static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_
 	return r;
 }
 
-/* @answer: as nnb__answer_none left it. */
-static void repeat_answer(const struct nnb_burst *b, struct nnb_answer *answer)
+/*
+ * Give the last answer again if the result equals the last one, which was parsed and checked. @answer: NULL, or as
+ * nnb__answer_none left it. False: the result differs, and is still in the queue.
+ */
+static inline bool answer_repeats(struct nnb_burst *b, struct nnb_answer *answer)
 {
-	if (!answer)
-		return;
-	answer->n_shapes = b->n_shapes;
+	if (!b->n_heard || (b->n_shapes && !(answer && answer->shapes)) ||
+	    !nnb__fmq_holds(b->result, b->heard, b->n_heard))
+		return false;
+	nnb__fmq_drop(b->result, b->n_heard);
+	if (answer)
+		answer->n_shapes = b->n_shapes;
 	for (uint32_t i = 0; i < b->n_shapes; i++)
 		answer->shapes[i] = b->shapes[i];
+	return true;
 }
 
 /* Keep what a result became, if the same result would become the same again. b->heard is that result. */
@@ -456,14 +463,9 @@ static enum nnb_status result_receive(struct nnb_burst *b, const struct nnb_call
 
 	if (__builtin_expect(!r, 1)) {
 		nnb__fmq_expects_write(b->request); /* a burst is likely to be asked for the same again, soon */
-		/* A result that equals the last one is not parsed and checked again. */
-		if (__builtin_expect(!b->n_heard || (b->n_shapes && (!answer || !answer->shapes)) ||
-		                             !nnb__fmq_holds(b->result, b->heard, b->n_heard),
-		                     0))
-			return take_result(b, call, answer, reason);
-		nnb__fmq_drop(b->result, b->n_heard);
-		repeat_answer(b, answer);
-		return NNB_STATUS_NONE;
+		if (__builtin_expect(answer_repeats(b, answer), 1))
+			return NNB_STATUS_NONE;
+		return take_result(b, call, answer, reason);
 	}
 	nnb_because(reason, r == -ESHUTDOWN          ? "the service is gone"
 	                    : r == NNB_FMQ_TIMED_OUT ? "no answer in time: the burst is given up"

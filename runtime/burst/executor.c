@@ -112,26 +112,16 @@ struct executor {
 
 /* ---- entries; under the lock ---- */
 
-static int entries_grow(struct executor *x)
-{
-	uint32_t room = x->room, unused_room = x->room;
-
-	if (x->n_unused)
-		return 0;
-	if (!NNB__RESERVE(x->entries, room, x->n + 1, 8) || !NNB__RESERVE(x->unused, unused_room, x->n + 1, 8))
-		return -ENOMEM;
-	x->room = unused_room; /* if the second fails, x->room stays as it was, so that it is true of both lists */
-	return 0;
-}
-
 static int entry_insert(struct executor *x, int32_t slot, const struct entry *e)
 {
-	uint32_t i;
+	uint32_t i = x->n, room = x->room, unused_room = x->room;
 
 	assert(nnb__is_locked(&x->lock) && nnb__is_locked(&x->emit_lock));
-	if (entries_grow(x))
+	if (x->n_unused)
+		i = x->unused[x->n_unused - 1];
+	else if (!NNB__RESERVE(x->entries, room, i + 1, 8) || !NNB__RESERVE(x->unused, unused_room, i + 1, 8))
 		return -ENOMEM;
-	i = x->n_unused ? x->unused[x->n_unused - 1] : x->n;
+	x->room = unused_room; /* if the second fails, x->room stays as it was, so that it is true of both lists */
 	if (nnb__map_put(&x->by_slot, (uint32_t)slot, i))
 		return -ENOMEM;
 	if (x->n_unused)
