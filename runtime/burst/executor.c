@@ -14,24 +14,26 @@
  *           - a driver's buffer is a token, and nothing is owned. Each execution looks the buffer up
  *             (driver/buffer.c), because it may have been freed, or may be in use by another execution.
  * CONCURRENCY  Any thread may call remove, cancel and emit_all; only the server's thread calls the rest: set_stream
- *              before any other thread
- *           knows the executor, and free when none uses it any more. The lock guards the entries and the binding.
+ *           before any other thread knows the executor, and free when none uses it any more. The lock guards the
+ *           entries and the binding.
  *           The binding is what the last request uses; it is kept, because the next request is likely to be the same.
  *           While the state is BUSY, the server's thread uses the binding without the lock. A thread that removes an
  *           entry, bound or not, sets STALE. If the state was BUSY, the server's thread then releases the binding
  *           when the execution ends, and the mapping, fds and budget of the removed entry stay until it has; if the
- *           state was IDLE, the remover releases the binding at once. The executor may call the budget's functions
- *           under the lock, so the budget's locks are taken after this lock. A thread that calls emit_all may hold
- *           locks of the budget, so it takes `emit_lock` alone, the last in the order of locks; a thread that changes
- *           `by_slot` holds both. In `runner`, seat.lanes and seat.job.app never change, so any thread may read them.
+ *           state was IDLE, the remover takes the binding away, and releases it at once. Either unmaps and closes
+ *           without the lock, because an app can make that last for seconds (memory/gate.h). The executor may call
+ *           the budget's functions under the lock, so the budget's locks are taken after this lock. A thread that
+ *           calls emit_all may hold locks of the budget, so it takes `emit_lock` alone, the last in the order of
+ *           locks; a thread that changes `by_slot` holds both. In `runner`, seat.lanes and seat.job.app never change,
+ *           so any thread may read them.
  * ORDERING  (1) the server's thread takes the binding: compare and exchange IDLE -> BUSY, acquire  --- pairs with (4)
  *           (2) the server's thread leaves it: compare and exchange BUSY -> IDLE, release  --- pairs with (3)
  *           (3) a remover sets STALE, acquire => if it found IDLE, the server's thread has used the binding for the
  *               last time
- *           (4) a thread that holds the lock, and has released the binding or made a new one, stores IDLE (or BUSY,
- *               if it is the server's thread and will execute), release => when (1) succeeds, the release is
- *               complete; while it is under way, the state has STALE, so (1) fails, and the server's thread waits for
- *               the lock
+ *           (4) a thread that holds the lock, and has released the binding, taken it away or made a new one, stores
+ *               IDLE (or BUSY, if it is the server's thread and will execute), release => when (1) succeeds,
+ *               nothing of the binding is being released; while it is being taken away, the state has STALE, so (1)
+ *               fails, and the server's thread waits for the lock
  * AGAIN     executor_again runs the last execution once more, if all that it came to is still so: the same request
  *           (`changes`), a binding that is not STALE and has its pools, an execution that repeats and uses no files, a
  *           lane that its seat has kept since, and a model whose next run need not be timed. Each of these is a word
@@ -144,13 +146,26 @@ static bool is_unmapped(const struct executor *x, const struct nnb_memory *memor
 	return is_token(memory) || nnb__prepared_opens(x->prepared, memory);
 }
 
-static void budget_give(struct executor *x, uint32_t pools, uint64_t bytes)
+static void budget_give(const struct executor *x, uint32_t pools, uint64_t bytes)
 {
 	if (x->budget.give && pools)
 		x->budget.give(x->budget.arg, pools, bytes);
 }
 
-static void binding_clear(struct executor *x)
+/* What a removed entry owned, and the binding if the server's thread does not use it: removed_drop releases that. */
+struct removed {
+	struct entry entry;
+	struct nnb_mapping **bound;
+	uint32_t n_bound, pools; /* pools, bytes: what to give back to the budget then */
+	uint64_t bytes;
+};
+
+/*
+ * Release the binding, which the server's thread uses: the state is BUSY, or no other thread uses the executor. The
+ * pools are unmapped and closed without the lock, because that may take long. Returns with the lock held: no entry is
+ * removed before the caller has set the state.
+ */
+static void binding_drop(struct executor *x)
 {
 	while (x->n_bound) {
 		struct nnb_mapping *m = x->bound[--x->n_bound];
@@ -159,15 +174,19 @@ static void binding_clear(struct executor *x)
 		if (m && !x->cached)
 			nnb__emit_pool_unmap(NBT_owner_exec, x->bound_for, x->slots[x->n_bound], NBT_cause_owner_end);
 	}
-	assert(x->n_leaving <= x->n - x->n_unused);
-	for (uint32_t i = 0; x->n_leaving; i++) {
-		assert(i < x->n && x->n_unused < x->n);
+	pthread_mutex_lock(&x->lock);
+	for (uint32_t i = 0; x->n_leaving; i = (i + 1) % x->n) { /* others may add to them meanwhile, at any place */
+		struct nnb_memory memory = x->entries[i].memory;
+
+		assert(i < x->n && x->n_leaving <= x->n - x->n_unused);
 		if (!x->entries[i].leaving)
 			continue;
-		nnb_memory_close(&x->entries[i].memory);
 		x->entries[i].leaving = false;
 		x->unused[x->n_unused++] = i;
 		x->n_leaving--;
+		pthread_mutex_unlock(&x->lock);
+		nnb_memory_close(&memory);
+		pthread_mutex_lock(&x->lock);
 	}
 	budget_give(x, x->owed_pools, x->owed_bytes);
 	x->owed_pools = 0;
@@ -175,17 +194,26 @@ static void binding_clear(struct executor *x)
 }
 
 /*
- * An entry of @bytes was removed: release the binding now. Returns false if the server's thread uses it: then that
- * thread finds it STALE, and releases it.
+ * @r->entry was removed: take the binding from the executor, too. Returns false if the server's thread uses it: then
+ * that thread finds it STALE, and releases it.
  */
-static bool binding_release(struct executor *x, uint64_t bytes)
+static bool binding_take_away(struct executor *x, struct removed *r)
 {
-	x->owed_pools++;
-	x->owed_bytes += bytes;
-	if (atomic_fetch_or_explicit(&x->state, STALE, memory_order_acquire) & BUSY) /* (3) */
+	assert(nnb__is_locked(&x->lock));
+	if (atomic_fetch_or_explicit(&x->state, STALE, memory_order_acquire) & BUSY) { /* (3) */
+		x->owed_pools++;
+		x->owed_bytes += r->entry.memory.size;
 		return false;
-	binding_clear(x);
-	assert(!x->n_bound && !x->n_leaving);
+	}
+	assert(!x->n_leaving && !x->owed_pools);
+	r->pools = 1;
+	r->bytes = r->entry.memory.size;
+	if (x->n_bound) {
+		r->bound = x->bound;
+		r->n_bound = x->n_bound;
+		x->bound = NULL;
+		x->n_bound = x->room_bound = 0;
+	}
 	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
 	return true;
 }
@@ -202,42 +230,48 @@ static void emit_entry(const struct executor *x, int32_t slot, const struct entr
 }
 
 /*
- * Remove the entry of a slot. @ret is what it owned: the caller calls entry_drop. Fds that the current execution may
- * use stay in the entry until that execution ends, and @ret has none.
+ * Remove the entry of a slot. The caller calls removed_drop. Fds that the current execution may use stay in the entry
+ * until that execution ends, and @ret has none. If there is no entry, *ret is empty.
  */
-static bool entry_take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
+static void entry_take(struct executor *x, int32_t slot, enum nbt_cause why, struct removed *ret)
 {
 	uint32_t i;
 	bool found;
 
+	*ret = (struct removed){ 0 };
 	pthread_mutex_lock(&x->emit_lock);
 	found = nnb__map_take(&x->by_slot, (uint32_t)slot, &i);
 	if (found && (x->entries[i].mapping || is_token(&x->entries[i].memory)))
 		nnb__emit_pool_unmap(NBT_owner_stream, x->stream, slot, why);
 	pthread_mutex_unlock(&x->emit_lock);
 	if (!found)
-		return false;
+		return;
 	assert(i < x->n && x->n_unused < x->n && x->n <= x->room);
-	*ret = x->entries[i];
-	if (binding_release(x, ret->memory.size) || ret->mapping) {
+	ret->entry = x->entries[i];
+	if (binding_take_away(x, ret) || ret->entry.mapping) {
 		x->unused[x->n_unused++] = i;
 	} else {
 		x->entries[i].leaving = true;
 		x->n_leaving++;
-		ret->memory = (struct nnb_memory){ 0 }; /* without fds: entry_drop closes nothing */
+		ret->entry.memory = (struct nnb_memory){ 0 }; /* without fds: entry_drop closes nothing */
 	}
-	return true;
 }
 
-/*
- * Release what a removed entry owned. Call this without the lock if other threads use the executor, because closing
- * may take long.
- */
 static void entry_drop(struct entry *e)
 {
 	if (!e->mapping)
 		nnb_memory_close(&e->memory);
 	nnb_mapping_unref(e->mapping);
+}
+
+/* Call this without the lock if other threads use the executor, because unmapping and closing may take long. */
+static void removed_drop(const struct executor *x, struct removed *r)
+{
+	while (r->n_bound)
+		nnb_mapping_unref(r->bound[--r->n_bound]);
+	free(r->bound);
+	entry_drop(&r->entry);
+	budget_give(x, r->pools, r->bytes);
 }
 
 /* ---- what a request uses; bind_all and what it calls run under the lock ---- */
@@ -304,31 +338,29 @@ static uint32_t sort_and_unique(int32_t *slots, uint32_t n)
 	return kept;
 }
 
-/* Bind all slots, or write the missing ones to @missing. Returns how many are missing. */
+/* Bind all slots, or write the missing ones to @missing. Returns how many are missing. Nothing is bound before. */
 static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, int32_t *missing)
 {
 	uint32_t n_missing = 0, found = 0, i;
 
-	assert(nnb__is_locked(&x->lock));
-	binding_clear(x);
+	assert(nnb__is_locked(&x->lock) && !x->n_bound);
 	x->repeats = false;
 	x->n_known = 0;
 	if (!room_to_bind(x, n))
 		return 0; /* n_bound is 0, so execution_begin answers that there is no memory */
-	for (uint32_t k = 0; k < n; k++) {
-		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
-			missing[n_missing++] = slots[k];
-		else if (!n_missing)
-			pool_bind(x, slots[k], &x->entries[i], k);
-	}
-	if (!n_missing)
-		return 0;
-	binding_clear(x);
-	for (uint32_t k = 0; k < n; k++) /* n_bound is 0, so x->slots is free for the known ones */
+	for (uint32_t k = 0; k < n; k++)
 		if (nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
 			x->slots[found++] = slots[k];
-	x->n_known = sort_and_unique(x->slots, found);
-	return n_missing;
+		else
+			missing[n_missing++] = slots[k];
+	if (n_missing) {
+		x->n_known = sort_and_unique(x->slots, found);
+		return n_missing;
+	}
+	for (uint32_t k = 0; k < n; k++)
+		if (nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
+			pool_bind(x, slots[k], &x->entries[i], k);
+	return 0;
 }
 
 static inline bool binding_is_for(const struct executor *x, const int32_t *slots, uint32_t n)
@@ -359,7 +391,10 @@ static __attribute__((noinline)) uint32_t bind_again(struct executor *x, const i
 {
 	uint32_t n_missing;
 
-	pthread_mutex_lock(&x->lock);
+	pthread_mutex_lock(&x->lock); /* no other thread is taking the binding away */
+	atomic_fetch_or_explicit(&x->state, BUSY, memory_order_acquire);
+	pthread_mutex_unlock(&x->lock);
+	binding_drop(x);
 	n_missing = bind_all(x, slots, n, ret);
 	assert(n_missing <= n && (!n_missing || !x->n_bound));
 	atomic_store_explicit(&x->state, n_missing ? IDLE : BUSY, memory_order_release); /* (4) */
@@ -395,10 +430,10 @@ static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct 
  */
 static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_memory *memory)
 {
-	struct entry e = { .memory = *memory, .since = nnb__now() }, old;
+	struct entry e = { .memory = *memory, .since = nnb__now() };
+	struct removed old = { 0 };
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint64_t bytes = e.memory.size;
-	bool had_old = false;
 
 	if (x->budget.take)
 		status = x->budget.take(x->budget.arg, 1, e.memory.size);
@@ -412,7 +447,7 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 		nnb_memory_close(memory);
 	if (!status) {
 		pthread_mutex_lock(&x->lock);
-		had_old = entry_take(x, slot, NBT_cause_evicted, &old);
+		entry_take(x, slot, NBT_cause_evicted, &old);
 		pthread_mutex_lock(&x->emit_lock);
 		if (entry_insert(x, slot, &e))
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -421,8 +456,7 @@ static enum nnb_status entry_add(struct executor *x, int32_t slot, struct nnb_me
 		pthread_mutex_unlock(&x->emit_lock);
 		pthread_mutex_unlock(&x->lock);
 	}
-	if (had_old)
-		entry_drop(&old);
+	removed_drop(x, &old);
 	if (status) {
 		entry_drop(&e);
 		budget_give(x, 1, bytes);
@@ -550,17 +584,19 @@ static enum nnb_status executor_add(void *arg, const int32_t *slots, uint32_t n,
 	return wrong;
 }
 
-static void executor_remove(void *arg, int32_t slot)
+static void slot_remove(struct executor *x, int32_t slot, enum nbt_cause why)
 {
-	struct executor *x = arg;
-	struct entry e;
-	bool found;
+	struct removed removed;
 
 	pthread_mutex_lock(&x->lock);
-	found = entry_take(x, slot, NBT_cause_freed, &e);
+	entry_take(x, slot, why, &removed);
 	pthread_mutex_unlock(&x->lock);
-	if (found)
-		entry_drop(&e);
+	removed_drop(x, &removed);
+}
+
+static void executor_remove(void *arg, int32_t slot)
+{
+	slot_remove(arg, slot, NBT_cause_freed);
 }
 
 static void executor_emit_all(void *arg)
@@ -719,9 +755,8 @@ static __attribute__((noinline)) void binding_leave(struct executor *x)
 {
 	/* before unmapping, which takes as long as the app's pools are large, and leaves the lane idle */
 	executor_answered(x);
-	pthread_mutex_lock(&x->lock);
 	assert(atomic_load_explicit(&x->state, memory_order_relaxed) & BUSY); /* only this thread clears BUSY */
-	binding_clear(x);
+	binding_drop(x);
 	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (4) */
 	pthread_mutex_unlock(&x->lock);
 }
@@ -815,18 +850,17 @@ static void executor_cancel(void *arg)
 static void executor_free(void *arg)
 {
 	struct executor *x = arg;
-	struct entry e;
 
 	nnb__lanes_release(&x->runner.seat);
 	nnb_execution_end(x->execution);
 	nnb__burst_context_end(&x->context, x->prepared);
-	binding_clear(x);
+	binding_drop(x);
+	pthread_mutex_unlock(&x->lock);
 	assert(!x->n_bound && !x->n_leaving);
 	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* no other thread uses the executor any more */
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
 		while (x->by_slot.entries[i].used)
-			if (entry_take(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end, &e))
-				entry_drop(&e);
+			slot_remove(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end);
 	nnb__map_fini(&x->by_slot);
 	free(x->entries);
 	free(x->unused);

@@ -106,13 +106,27 @@ struct fixture {
 	struct nnb_packet_request request;
 	struct nnb_output_shape shapes[1];
 	int32_t slots[2];
+	struct gate gives; /* whoever gives back to the budget passes it */
+	unsigned mapped;   /* as it was given back last */
 };
+
+static void budget_gives(void *arg, uint32_t pools, uint64_t bytes)
+{
+	struct fixture *f = arg;
+
+	assert_true(pools && bytes);
+	f->mapped = count_memfd_mappings();
+	gate_pass(&f->gives);
+}
 
 static void begin(struct fixture *f, bool cached)
 {
-	const struct nnb__burst_place place = { .lanes = &f->lanes, .app = &f->app, .times = &f->times };
+	const struct nnb__burst_place place = {
+		.budget = { .give = budget_gives, .arg = f }, .lanes = &f->lanes, .app = &f->app, .times = &f->times
+	};
 
 	memset(f, 0, sizeof(*f));
+	f->gives = (struct gate)GATE_INIT;
 	assert_int_equal(nnb__lanes_init(&f->lanes, NNB_POLICY_FIFO, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1), 0);
 	nnb__times_init(&f->times, 1, true, NULL, 0, 0);
 	f->prepared = prepared_sum(DRIVER_NULL);
@@ -283,6 +297,37 @@ static void a_freed_slot_is_unmapped_at_once(void **state)
 	f.executor.remove(f.executor.arg, 5);
 	assert_int_equal(count_memfd_mappings(), mapped);
 	assert_false(runs_again(&f));
+	end(&f);
+}
+
+static void *remove_first(void *arg)
+{
+	struct fixture *f = arg;
+
+	f->executor.remove(f->executor.arg, f->slots[0]);
+	return NULL;
+}
+
+/* Unmapping may take seconds, by the will of the app. Meanwhile it frees other slots, and executes. */
+static void what_a_slot_held_is_released_without_the_lock(void **state)
+{
+	struct fixture f;
+	unsigned mapped;
+	pthread_t thread;
+
+	(void)state;
+	begin(&f, true);
+	mapped = count_memfd_mappings();
+	execute(&f, "first");
+	expect_again(&f, "before");
+	gate_set(&f.gives, true);
+	assert_int_equal(pthread_create(&thread, NULL, remove_first, &f), 0);
+	gate_await(&f.gives);
+	assert_int_equal(f.mapped, mapped + 1); /* the other slot's: given back is what is not used any more */
+	execute(&f, "while another thread releases");
+	gate_set(&f.gives, false);
+	pthread_join(thread, NULL);
+	assert_int_equal(count_memfd_mappings(), mapped + 2);
 	end(&f);
 }
 
@@ -493,6 +538,7 @@ int main(void)
 	TEST(an_execution_runs_again_until_something_changes);
 	TEST(one_in_64_is_timed);
 	TEST(a_freed_slot_is_unmapped_at_once);
+	TEST(what_a_slot_held_is_released_without_the_lock);
 	TEST(a_plain_executor_maps_each_time);
 	TEST(an_execution_in_a_file_takes_the_long_way);
 	TEST(a_cancelled_execution_fails);
