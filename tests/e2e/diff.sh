@@ -91,6 +91,27 @@ ends 0 before elsewhere
 prints 'recorded on different machines: A: here; B: there'
 ends 0 before changed
 prints 'tracker is not the same model: in A it has 10 operations'
+hides 'names only'
+
+# the name of a machine may begin as another one's does, and a side has no order
+for host in build10 build1; do
+	for n in 1 2; do
+		database "$host-$n" -e full -h "$host" -u "00000000-0000-0000-0000-0000000000$n${#host}" <"$before"
+	done
+done
+several 0 -- build10-1 build1-1 -- build10-2 build1-2
+hides 'different machines'
+several 0 -- build10-1 build1-1 -- build1-2 build10-2
+hides 'different machines'
+several 0 -- build10-1 build1-1 -- build10-2
+prints 'recorded on different machines: A: build1, build10; B: build10'
+
+# 70 models more than the first 64: whether they are the same is not asked, and that is said
+{ sed '/^0 stream_open/,$d' "$before"; for i in {100..169}; do echo "0 model_prepare model=$i conn=1 name=a$i priority=medium ops=10 estimate_ns=100us step_ns=10us"; done
+	sed -n '/^0 stream_open/,$p' "$before"; } >"$tmp/many.trace"
+database many -e full -h here <"$tmp/many.trace"
+ends 0 before many
+prints 'whether a model is the same was asked of the first 64 names only'
 
 # ---- changes ----
 

@@ -19,6 +19,7 @@
 #include "base/scoped.h"
 #include "base/template.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "input/samples.h"
 #include "input/settings.h"
 #include "render/render.h"
@@ -62,9 +63,11 @@ struct side {
 	struct recording *of;
 	size_t n;
 	struct bsv_settings settings;
-	char *hosts;
+	char **hosts; /* in their order, each once */
+	size_t n_hosts;
 	struct model models[MODELS_MOST];
 	size_t n_models;
+	bool has_more_models;
 	struct bsa_err err;
 	int r;
 };
@@ -99,6 +102,8 @@ static void side_fini(struct side *s)
 	models_free(s);
 	bsv_settings_fini(&s->settings);
 	free(s->of);
+	while (s->n_hosts)
+		free(s->hosts[--s->n_hosts]);
 	free(s->hosts);
 }
 
@@ -147,11 +152,14 @@ static int read_models(struct side *side, struct bsa_db *db, struct bsa_err *err
 		size_t at = side->n_models;
 
 		unnamed |= !name;
-		if (!name || (at == MODELS_MOST && strcmp(name, first[at - 1].name) >= 0))
+		if (!name)
 			continue;
 		while (at && strcmp(name, first[at - 1].name) < 0)
 			at--;
 		if (at && !strcmp(name, first[at - 1].name))
+			continue;
+		side->has_more_models |= side->n_models == MODELS_MOST;
+		if (at == MODELS_MOST)
 			continue;
 		if (side->n_models == MODELS_MOST)
 			free(first[--side->n_models].name);
@@ -161,6 +169,7 @@ static int read_models(struct side *side, struct bsa_db *db, struct bsa_err *err
 			r = bsv_no_memory(err);
 	}
 	most = side->n_models - (unnamed && side->n_models == MODELS_MOST); /* an unnamed one comes first */
+	side->has_more_models |= most < side->n_models;
 	if (r >= 0)
 		r = bsa_query_new(&q, db, bsv_sql_diff_models, err);
 	if (r >= 0 && most)
@@ -178,9 +187,34 @@ static int read_models(struct side *side, struct bsa_db *db, struct bsa_err *err
 	return r;
 }
 
+static int read_hosts(struct side *side, struct bsa_db *db, struct bsa_err *err)
+{
+	bsv_scoped_query *q = NULL;
+	int r = bsa_query_new(&q, db, bsv_sql_diff_hosts, err);
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+		const char *host = bsa_query_get_string(q, 0, NULL);
+		char *copy = strdup(host ? host : "");
+		size_t at = side->n_hosts;
+
+		if (!copy || !bsv_array_grow(&side->hosts, side->n_hosts, sizeof(*side->hosts))) {
+			free(copy);
+			return bsv_no_memory(err);
+		}
+		while (at && strcmp(copy, side->hosts[at - 1]) < 0)
+			at--;
+		if (at && !strcmp(copy, side->hosts[at - 1])) {
+			free(copy);
+			continue;
+		}
+		memmove(&side->hosts[at + 1], &side->hosts[at], (side->n_hosts++ - at) * sizeof(*side->hosts));
+		side->hosts[at] = copy;
+	}
+	return r;
+}
+
 static int read_recording(struct side *side, struct recording *one, struct bsa_err *err)
 {
-	bsv_scoped_text *hosts = NULL, *before = NULL;
 	int r;
 
 	bsa_db_memory(one->input.db, READ_KIB); /* nearly all is read once, and in order */
@@ -189,19 +223,9 @@ static int read_recording(struct side *side, struct recording *one, struct bsa_e
 	if (r >= 0)
 		r = bsv_settings_add(&side->settings, &one->input, err);
 	if (r >= 0)
-		r = query_text(&hosts, one->input.db, bsv_sql_diff_hosts, err);
-	if (r < 0)
-		return r;
-
-	/* Add the machine to the list, once. */
-	if (!side->hosts || !strstr(side->hosts, hosts)) {
-		before = side->hosts;
-		side->hosts = bsv_text("%s%s%s", before ? before : "", before ? ", " : "", hosts);
-		if (!side->hosts)
-			return bsv_no_memory(err);
-	}
-
-	r = query_text(&one->uuids, one->input.db, bsv_sql_diff_uuids, err);
+		r = read_hosts(side, one->input.db, err);
+	if (r >= 0)
+		r = query_text(&one->uuids, one->input.db, bsv_sql_diff_uuids, err);
 	if (r < 0 || one != side->of)
 		return r;
 
@@ -440,9 +464,23 @@ static void note_method(struct bsv_answer *answer, const struct work *w)
 	}
 }
 
+/* "here, there"; owned by the caller. */
+static char *hosts_text(const struct side *s)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		bsv_scoped_text *before = text;
+
+		text = bsv_text("%s%s%s", before ? before : "", i ? ", " : "", s->hosts[i]);
+	}
+	return text;
+}
+
 /* Note what else differs between the sides, and may explain a change. */
 static void note_differences(struct bsv_answer *answer, const struct work *w)
 {
+	bsv_scoped_text *in_a = hosts_text(&w->a), *in_b = hosts_text(&w->b);
 	double squares;
 
 	/* models that have the same name in A and B and differ */
@@ -457,9 +495,12 @@ static void note_differences(struct bsv_answer *answer, const struct work *w)
 			bsv_answer_note(answer, "%s is not the same model: in A it has %s, in B %s", name ? name : "",
 			                a->is, b->is);
 		}
-	if (strcmp(w->a.hosts, w->b.hosts)) {
-		bsv_scoped_text *a = bsv_printable(w->a.hosts, strlen(w->a.hosts), 0);
-		bsv_scoped_text *b = bsv_printable(w->b.hosts, strlen(w->b.hosts), 0);
+	if (w->a.has_more_models || w->b.has_more_models)
+		bsv_answer_note(answer, "whether a model is the same was asked of the first %d names only",
+		                MODELS_MOST);
+	if (in_a && in_b && strcmp(in_a, in_b)) {
+		bsv_scoped_text *a = bsv_printable(in_a, strlen(in_a), 0);
+		bsv_scoped_text *b = bsv_printable(in_b, strlen(in_b), 0);
 
 		bsv_answer_note(answer, "recorded on different machines: A: %s; B: %s", a ? a : "", b ? b : "");
 	}

@@ -1,2 +1,2 @@
--- diff_hosts: one row: the machines of the recording.
-SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)
+-- diff_hosts: one row per machine of the recording: its name. Leaves out traces without one.
+SELECT DISTINCT host FROM trace WHERE host IS NOT NULL ORDER BY 1
