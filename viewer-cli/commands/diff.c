@@ -117,24 +117,6 @@ static void work_fini(struct work *w)
 
 /* ---- reading ---- */
 
-/* The text that @sql returns in its first row. */
-static int query_text(char **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
-{
-	bsv_scoped_query *q = NULL;
-	int r = bsa_query_new(&q, db, sql, err);
-	const char *text = NULL;
-
-	if (r >= 0)
-		r = bsa_query_step(q, err);
-	if (r > 0)
-		text = bsa_query_get_string(q, 0, NULL);
-	if (r >= 0) {
-		*ret = strdup(text ? text : "");
-		r = *ret ? 0 : bsv_no_memory(err);
-	}
-	return r;
-}
-
 /*
  * Read the models by name, at most MODELS_MOST: those whose names are first in their order. Their last name is found
  * first, because a recording may have 100 000 models, and a sort of all would take longer than anything else here.
@@ -215,6 +197,8 @@ static int read_hosts(struct side *side, struct bsa_db *db, struct bsa_err *err)
 
 static int read_recording(struct side *side, struct recording *one, struct bsa_err *err)
 {
+	bsv_scoped_query *q = NULL;
+	const char *uuids;
 	int r;
 
 	bsa_db_memory(one->input.db, READ_KIB); /* nearly all is read once, and in order */
@@ -225,11 +209,17 @@ static int read_recording(struct side *side, struct recording *one, struct bsa_e
 	if (r >= 0)
 		r = read_hosts(side, one->input.db, err);
 	if (r >= 0)
-		r = query_text(&one->uuids, one->input.db, bsv_sql_diff_uuids, err);
-	if (r < 0 || one != side->of)
+		r = bsa_query_new(&q, one->input.db, bsv_sql_diff_uuids, err);
+	if (r >= 0)
+		r = bsa_query_step(q, err);
+	if (r < 0)
 		return r;
 
-	return read_models(side, one->input.db, err);
+	uuids = r ? bsa_query_get_string(q, 0, NULL) : NULL;
+	one->uuids = strdup(uuids ? uuids : "");
+	if (!one->uuids)
+		return bsv_no_memory(err);
+	return one == side->of ? read_models(side, one->input.db, err) : 0;
 }
 
 static void *read_side(void *ctx)

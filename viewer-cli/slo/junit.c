@@ -7,13 +7,6 @@
 
 #include "base/letters.h"
 
-/* Whether XML 1.0 may contain the code point @c. */
-static bool is_xml_char(uint32_t c)
-{
-	return c == '\t' || c == '\n' || (c >= ' ' && c <= 0xd7ff && !(c >= 0x7f && c < 0xa0)) ||
-	       (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
-}
-
 static void write_attribute(FILE *to, const char *name, const char *value)
 {
 	size_t left = strlen(value);
@@ -41,7 +34,9 @@ static void write_attribute(FILE *to, const char *name, const char *value)
 			fprintf(to, "&#%" PRIu32 ";", c);
 			break;
 		default:
-			if (n && is_xml_char(c))
+			/* the code points that XML 1.0 may contain, but for control characters */
+			if (n && ((c >= ' ' && c <= 0xd7ff && !(c >= 0x7f && c < 0xa0)) ||
+			          (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff)))
 				fwrite(value, 1, n, to);
 			else
 				fputs("\xef\xbf\xbd", to);
