@@ -123,6 +123,19 @@ static void a_baseline_may_be_left_behind_by_a_share_or_a_time(void **ctx)
 	}
 }
 
+static void a_rule_is_printed_as_it_can_be_read(void **ctx)
+{
+	static const char text[] = "p50 run of app=\"a \\\"b\\\" \\\\c\" <= 1ms";
+	struct bsv_slo slo, again;
+	struct bsv_slo_rule *r = only(&slo, text);
+
+	(void)ctx;
+	assert_string_equal(r->text, text);
+	assert_string_equal(only(&again, r->text)->of.app, "a \"b\" \\c");
+	bsv_slo_fini(&again);
+	bsv_slo_fini(&slo);
+}
+
 static void lines_are_counted_whatever_is_in_them(void **ctx)
 {
 	static const char text[] = "# what\n\n   \t\r\nfairness\n#\npriority # last";
@@ -961,6 +974,7 @@ int main(void)
 		cmocka_unit_test(a_rule_is_read_as_it_is_meant),
 		cmocka_unit_test(a_selection_may_have_each_key_once_in_any_order),
 		cmocka_unit_test(a_baseline_may_be_left_behind_by_a_share_or_a_time),
+		cmocka_unit_test(a_rule_is_printed_as_it_can_be_read),
 		cmocka_unit_test(lines_are_counted_whatever_is_in_them),
 		cmocka_unit_test(a_wrong_rule_is_refused_with_a_reason),
 		cmocka_unit_test(what_is_too_much_is_refused),

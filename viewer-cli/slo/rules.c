@@ -450,7 +450,7 @@ bool bsv_slo_begins_with(const char *word)
 /* The words joined by single spaces, without spaces around =. The caller owns the text; NULL: no memory. */
 static char *rule_text(const struct line *l)
 {
-	char *text = malloc(2 * sizeof(l->text)), *to = text;
+	char *text = malloc(4 * sizeof(l->text)), *to = text; /* a byte may be escaped, a word quoted */
 
 	for (size_t i = 0; text && i < l->n; i++) {
 		bool apart = i && strcmp(l->words[i], "=") && strcmp(l->words[i - 1], "=");
@@ -458,8 +458,11 @@ static char *rule_text(const struct line *l)
 		to += apart ? (*to = ' ', 1) : 0;
 		if (l->quoted[i])
 			*to++ = '"';
-		for (const char *s = l->words[i]; *s; s++)
+		for (const char *s = l->words[i]; *s; s++) {
+			if (l->quoted[i] && (*s == '"' || *s == '\\'))
+				*to++ = '\\';
 			*to++ = (unsigned char)*s < ' ' || *s == 127 ? '?' : *s;
+		}
 		if (l->quoted[i])
 			*to++ = '"';
 	}
