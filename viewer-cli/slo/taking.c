@@ -63,9 +63,10 @@ int bsv_slo_set_figure(struct bsv_slo_counting *c, struct bsv_slo_values *values
 
 static bool is_above(const struct bsv_slo_counting *c, int64_t value)
 {
-	long double is = c->rule->kind == BSV_SLO_OVERHEAD ? real_of_order(value) : value;
-
-	return is > c->bound;
+	/* Of one expression with both, the number would be a double, which has not all of 64 bits. */
+	if (c->rule->kind == BSV_SLO_OVERHEAD)
+		return real_of_order(value) > c->bound;
+	return (long double)value > c->bound;
 }
 
 /*
