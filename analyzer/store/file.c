@@ -181,6 +181,7 @@ static int make_new(struct store_file *f, struct bsa_err *err)
 static int copy_old(struct store_file *f, struct bsa_err *err)
 {
 	static char buffer[1 << 16];
+	uint64_t at;
 	ssize_t n;
 
 	if (f->old_fd < 0 || ioctl(f->fd, FICLONE, f->old_fd) == 0)
@@ -190,10 +191,10 @@ static int copy_old(struct store_file *f, struct bsa_err *err)
 	while (n > 0);
 	if (n < 0 && errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
 		return bsa_fail(err, BSA_E_ENV, "cannot copy %s: %s", f->output, strerror(errno));
-	while (n && (n = read(f->old_fd, buffer, sizeof(buffer))) > 0)
-		if (write(f->fd, buffer, (size_t)n) != n)
-			return bsa_fail(err, BSA_E_ENV, "cannot copy %s: %s", f->output,
-			                strerror(errno ? errno : ENOSPC));
+	at = (uint64_t)lseek(f->fd, 0, SEEK_CUR); /* behind what the kernel copied */
+	for (; n && (n = read(f->old_fd, buffer, sizeof(buffer))) > 0; at += (uint64_t)n)
+		if (bsa_store_file_write(f->fd, buffer, (size_t)n, at))
+			return bsa_fail(err, BSA_E_ENV, "cannot copy %s: %s", f->output, strerror(errno));
 	if (n < 0)
 		return bsa_fail(err, BSA_E_ENV, "cannot copy %s: %s", f->output, strerror(errno));
 	return 0;
