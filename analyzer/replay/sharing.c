@@ -56,7 +56,7 @@ struct chain {
 struct responses {
 	uint64_t *is, *ideal, *without; /* owned; ideal: in the replay of usual lane times */
 	size_t n, room;
-	uint64_t seen, every; /* every so manieth is kept; 0: all */
+	uint64_t seen, every; /* one of so many is kept; 0: each */
 };
 
 struct account {

@@ -2,7 +2,6 @@
 #include "slo/junit.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/letters.h"
