@@ -271,6 +271,7 @@ static bool served_again(struct nnb_burst_server *s)
 		return false;
 	}
 	s->number++;
+	nnb__trace_refused(&s->trace, status); /* unless it has ended on a lane */
 	nnb__fmq_drop(s->request, s->packet.n_datums);
 	counter_add(&s->requests, 1);
 	counter_add(&s->lookups, s->packet.n_slots);

@@ -650,17 +650,21 @@ bool nnb__run_again(struct nnb__runner *r, struct nnb_execution *e, enum nnb_sta
 	run.execution = e;
 	run.deadline = run.stop_at = NNB__NEVER;
 	prepare_to_leave(&run);
+	if (seat->trace == &r->untraced)
+		nnb__trace_begin_again(&r->untraced, 0);
 	*ret = seat->lanes ? wait_status(&run, nnb__lanes_take(seat, NNB__NEVER), NULL) : NNB_STATUS_NONE;
 	if (*ret)
 		return true;
+	/* A session that has begun since the server looked finds the execution on its lane, and hears of its end. */
+	nnb__trace_dispatched(seat->trace, seat->job.lane == NNB__NO_LANE ? NNB__NO_LANES : (uint32_t)seat->job.lane);
 	*ret = run_observed(&run, &on_lane, NULL);
-	if (!seat->lanes)
-		return true;
-	if (on_lane && nnb__lanes_lost(seat) && !nnb__lanes_end(seat, &lost_at)) {
+	if (on_lane && seat->lanes && (nbt_on(NBT_EVENT_sched_preempt) || nnb__lanes_lost(seat)) &&
+	    !nnb__lanes_end(seat, &lost_at)) {
 		note_loss(&run);
 		on_lane = false;
 	}
-	if (on_lane)
+	trace_ended(&run, *ret, on_lane, NNB__NEVER_REACHED);
+	if (seat->lanes && on_lane)
 		nnb__lanes_give(seat);
 	return true;
 }

@@ -153,14 +153,16 @@ static inline bool nnb__trace_was_silent(const struct nnb__trace *t)
 }
 
 /*
- * An execution of @exec begins on the same lane as the last one, and nothing of either is recorded: only what another
- * thread may look for is kept. nnb__trace_ends_again ends it.
+ * An execution of @exec begins, and nothing of it or of the last one is recorded: only what another thread may look for
+ * is kept, and what a session that begins meanwhile has of its end. nnb__trace_end_again ends it.
  */
 static inline void nnb__trace_begin_again(struct nnb__trace *t, uint64_t exec)
 {
-	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
+	t->ended = false;
+	t->redo_ns = 0;
+	t->nth_over = t->n_ready = 0;
+	atomic_store_explicit(&t->phase, NBT_phase_queued, memory_order_relaxed);
 	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
-	atomic_store_explicit(&t->on_lane, true, memory_order_release);
 }
 
 static inline void nnb__trace_end_again(struct nnb__trace *t)

@@ -528,6 +528,77 @@ static void only_equal_requests_without_terms_take_the_short_way(void **state)
 	free(measured);
 }
 
+
+/* ---- a session that begins midway ---- */
+
+static struct {
+	struct nnb__trace *of;
+	unsigned ends, dispatches;
+	uint64_t exec;
+	uint8_t lane;
+	bool on_lane, dispatched_on_lane;
+} heard;
+
+static void hear_end(const void *event)
+{
+	heard.ends++;
+	heard.exec = ((const struct nbt_exec_end *)event)->exec;
+	heard.lane = ((const struct nbt_exec_end *)event)->lane;
+	heard.on_lane = atomic_load(&heard.of->on_lane);
+}
+
+static void hear_dispatch(const void *event)
+{
+	(void)event;
+	heard.dispatches++;
+	heard.dispatched_on_lane = atomic_load(&heard.of->on_lane);
+}
+
+/*
+ * The server has looked, found no session, and asks the executor to run again; then a session begins. It may find the
+ * execution on its lane (exec_state), so it must hear of its end, before the lane can be another's.
+ */
+static void a_session_that_begins_midway_hears_of_the_end(void **state)
+{
+	static int on = 1, off;
+	struct nnb__trace trace = { .who.stream = 1 };
+	struct fixture f;
+
+	(void)state;
+	begin(&f, true);
+	f.request.trace = heard.of = &trace;
+	for (unsigned i = 0; i < 100; i++) {
+		nnb__trace_begin(&trace, nnb__exec_of(1, i + 1));
+		execute(&f, "before the session");
+		nnb__trace_end(&trace);
+	}
+	nbt__seam.emit[NBT_EVENT_exec_end] = hear_end;
+	nbt__seam.emit[NBT_EVENT_sched_dispatch] = hear_dispatch;
+	for (unsigned i = 0; i < 2 && !heard.ends; i++) { /* one in 64 is timed */
+		nnb__trace_begin_again(&trace, nnb__exec_of(1, 200));
+		assert_false(atomic_load(&trace.on_lane));
+		nbt__seam.enabled[NBT_EVENT_exec_end] = nbt__seam.enabled[NBT_EVENT_sched_dispatch] = &on;
+		if (runs_again(&f)) {
+			assert_int_equal(heard.ends, 1);
+			assert_int_equal(atomic_load(&trace.phase), NBT_phase_ended);
+		}
+		nbt__seam.enabled[NBT_EVENT_exec_end] = nbt__seam.enabled[NBT_EVENT_sched_dispatch] = &off;
+		nnb__trace_end_again(&trace);
+		if (!heard.ends) {
+			nnb__trace_begin(&trace, nnb__exec_of(1, 201));
+			execute(&f, "timed");
+			nnb__trace_end(&trace);
+		}
+	}
+	assert_int_equal(heard.ends, 1);
+	assert_int_equal(heard.dispatches, 1);
+	assert_int_equal(heard.exec, nnb__exec_of(1, 200));
+	assert_int_equal(heard.lane, 0);
+	assert_false(heard.on_lane);
+	assert_false(heard.dispatched_on_lane); /* it may lose the lane once the event is emitted */
+	end(&f);
+}
+
 #define TEST(t) add_test(t, NULL, NULL, NULL, "%s", #t)
 
 int main(void)
@@ -543,6 +614,7 @@ int main(void)
 	TEST(an_execution_in_a_file_takes_the_long_way);
 	TEST(a_cancelled_execution_fails);
 	TEST(only_equal_requests_without_terms_take_the_short_way);
+	TEST(a_session_that_begins_midway_hears_of_the_end);
 	alarm(WATCHDOG_S);
 	return _cmocka_run_group_tests("again", tests, n_tests, NULL, NULL);
 }
