@@ -723,21 +723,31 @@ static __attribute__((noinline)) enum nnb_status execution_begin(struct executor
  */
 static __attribute__((noinline)) enum nnb_status exhaustion_status(const struct executor *x, enum nnb_status status)
 {
+	struct {
+		int32_t slot; /* first, for nnb__by_slot */
+		uint64_t bytes;
+	} * bound;
 	uint64_t bytes;
 	uint32_t pools = 0;
 
 	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT || !x->budget.ever)
 		return status;
+	bound = calloc((size_t)x->n_bound + 1, sizeof(*bound));
+	if (!bound)
+		return status;
+	for (uint32_t i = 0; i < x->n_bound; i++) {
+		bound[i].slot = x->slots[i];
+		bound[i].bytes = x->pools[i].size;
+	}
+	qsort(bound, x->n_bound, sizeof(*bound), nnb__by_slot);
 	bytes = nnb__buffers_bytes(x->prepared, x->pools, x->n_bound, true);
-	for (uint32_t i = 0, k = 0; i < x->n_bound; i++, k = 0) {
-		while (x->slots[k] != x->slots[i])
-			k++;
-		assert(k <= i);
-		if (k < i) /* counted before */
+	for (uint32_t i = 0; i < x->n_bound; i++) {
+		if (i && bound[i].slot == bound[i - 1].slot)
 			continue;
 		pools++;
-		bytes = nnb__saturating_sum(bytes, x->pools[i].size);
+		bytes = nnb__saturating_sum(bytes, bound[i].bytes);
 	}
+	free(bound);
 	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
