@@ -219,6 +219,7 @@ void nnb__tx_read(const struct nnb_fmq_tx *tx, void *packet)
 	memcpy(packet, tx->first.base, tx->first.n * DATUM_BYTES);
 	if (tx->second.n)
 		memcpy((char *)packet + tx->first.n * DATUM_BYTES, tx->second.base, tx->second.n * DATUM_BYTES);
+	__asm__("" : : : "memory"); /* a compiler must not read the original again: from here on, code reads the copy */
 }
 
 /* ---- requests: parsing ---- */
