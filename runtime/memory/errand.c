@@ -10,9 +10,11 @@
  *           the sockets of the app (arrival.c). It is never killed while the service lives, because the service would
  *           be the last one to close them. When its app is gone, a porter shuts its sockets down, takes all out of
  *           their queues, however long that takes, and ends; it counts until then. A porter whose place another app
- *           takes counts against its own app only, as a former one, and one that was left behind and comes back does
- *           not count: they stay until their sockets have been shut down and are empty, and do the same when their app
- *           is gone. A porter keeps what it has passed until the service has closed that (base/kept.h).
+ *           takes is a former one, and so is one that was left behind and comes back: they stay until their sockets
+ *           have been shut down and are empty, and do the same when their app is gone. A former one counts against its
+ *           own app, and against a limit of former porters of all apps. Beyond that limit, no porter leaves its place,
+ *           and one that comes back counts as left behind. A porter keeps what it has passed until the service has
+ *           closed that (base/kept.h).
  * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
  *           no file of an app is closed there. A caller whose worker is BUSY uses the socket of that worker without
  *           the lock. The worker has one errand at a time, so its next message is the answer. A thread of its own
@@ -584,7 +586,7 @@ struct worker {
 	struct nnb__keeper *keeper; /* it keeps files; NULL: it cannot. Of porters only */
 };
 
-/* A porter whose place another app has taken. */
+/* A porter whose place another app has taken, or that was left behind and has come back. */
 struct former {
 	struct nnb__keeper *keeper; /* NULL: none. It shows whether the porter has ended */
 	uint64_t gone;              /* when its app was gone, so that it is about to end; 0: not yet */
@@ -596,6 +598,7 @@ struct nnb__errands {
 	struct nnb__errands *next;
 	uint32_t key;
 	uint32_t refs;
+	uint64_t unused_at; /* when its app was gone, if refs is 0 */
 	int gone; /* an eventfd that its porters have, too, and that is signalled when no one uses this; -1: none yet */
 	struct worker workers[NNB__ERRAND_WORKERS + NNB__ERRAND_TRIERS + NNB__ERRAND_PORTERS];
 };
@@ -615,8 +618,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of this *
 static pthread_cond_t some_idle = PTHREAD_COND_INITIALIZER;
 static struct nnb__errands *all;
 static unsigned n_workers[KINDS], workers_most[KINDS]; /* of all apps, without those that are beyond */
-static unsigned n_guaranteed, guaranteed_most;         /* apps */
-static int prober = -1;                                /* written once, before any errands exist */
+static unsigned n_formers, formers_most;               /* of all apps */
+static unsigned n_guaranteed, guaranteed_most;         /* apps, without those that are always guaranteed */
+static uint32_t always[NNB__ERRAND_ALWAYS];            /* keys of apps that are always guaranteed */
+static unsigned n_always;
+static int prober = -1; /* written once, before any errands exist */
 
 static _Thread_local struct nnb__errands *mine;
 
@@ -628,15 +634,21 @@ void nnb__errands_begin(int sock, unsigned workers)
 		workers_most[CALLS] = workers;
 		workers_most[TRIALS] = workers / 2 > NNB__ERRAND_TRIERS ? workers / 2 : NNB__ERRAND_TRIERS;
 		workers_most[PORTERS] = 2 * workers;
+		formers_most = workers_most[PORTERS];
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-void nnb__errands_guarantee(unsigned apps)
+void nnb__errands_guarantee(unsigned apps, const uint32_t *keys, unsigned n)
 {
+	assert(n <= NNB__ERRAND_ALWAYS);
 	pthread_mutex_lock(&lock);
-	if (!guaranteed_most)
+	if (!guaranteed_most && !n_always) {
 		guaranteed_most = apps;
+		n_always = n;
+		for (unsigned i = 0; i < n; i++)
+			always[i] = keys[i];
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -660,11 +672,66 @@ static bool worker_has_ended(const struct worker *w)
 	return poll(&p, 1, 0) > 0;
 }
 
+/* Forget the former porters that have ended. Returns the number of the others, and *ret_left: that count. Locked. */
+static unsigned formers_left(struct nnb__errands *e, unsigned *ret_left)
+{
+	unsigned n = 0;
+
+	assert(nnb__is_locked(&lock));
+	*ret_left = 0;
+	for (int i = 0; i < NNB__ERRAND_PORTERS_ALL; i++) {
+		struct former *f = &e->formers[i];
+
+		if (f->keeper && nnb__keeper_has_ended(f->keeper)) {
+			f->keeper = nnb__keeper_unref(f->keeper);
+			n_formers--;
+		}
+		n += f->keeper != NULL;
+		*ret_left += f->keeper && f->gone && nnb__now() - f->gone >= CLOSE_NS;
+	}
+	return n;
+}
+
+/*
+ * The service has no more errands for the porter @w of @e, which stays until it holds nothing. False: there is no room
+ * for another former porter. The lock is held.
+ */
+static bool former_add(struct nnb__errands *e, const struct worker *w)
+{
+	int i = 0;
+
+	assert(nnb__is_locked(&lock));
+	if (!w->keeper || nnb__keeper_has_ended(w->keeper))
+		return true;
+	if (n_formers >= formers_most)
+		return false;
+	while (i < NNB__ERRAND_PORTERS_ALL && e->formers[i].keeper)
+		i++;
+	assert(i < NNB__ERRAND_PORTERS_ALL); /* porter_fits */
+	e->formers[i] = (struct former){ .keeper = nnb__keeper_ref(w->keeper), .gone = e->refs ? 0 : nnb__now() };
+	n_formers++;
+	return true;
+}
+
+/*
+ * The service has no more errands for @w, which has ended, or does so once it holds nothing: its place is free, unless
+ * it has no room among the former porters. The lock is held.
+ */
+static void worker_retire(struct nnb__errands *e, struct worker *w)
+{
+	if (w->kind != PORTERS || former_add(e, w)) {
+		worker_end(w);
+		return;
+	}
+	w->state = LEFT;
+	shutdown(w->sock, SHUT_RDWR);
+}
+
 /*
  * Leave @w behind. One that holds sockets of the app is not killed: the service would be the last one to close them.
  * The lock is held.
  */
-static void worker_leave(struct worker *w)
+static void worker_leave(struct nnb__errands *e, struct worker *w)
 {
 	char byte;
 
@@ -679,7 +746,7 @@ static void worker_leave(struct worker *w)
 	 */
 	shutdown(w->sock, w->kind == PORTERS ? SHUT_RD : SHUT_WR);
 	if (w->kind == PORTERS && recv(w->sock, &byte, 1, MSG_DONTWAIT) > 0)
-		worker_end(w);
+		worker_retire(e, w);
 }
 
 /*
@@ -701,41 +768,10 @@ static unsigned left_behind(struct nnb__errands *e, enum kind kind)
 	assert(nnb__is_locked(&lock));
 	for (int i = places[kind].first; i < places[kind].end; i++) {
 		if (e->workers[i].state == LEFT && worker_has_ended(&e->workers[i]))
-			worker_end(&e->workers[i]);
+			worker_retire(e, &e->workers[i]);
 		n += e->workers[i].state == LEFT;
 	}
 	return n;
-}
-
-/* Forget the former porters that have ended. Returns the number of the others, and *ret_left: that count. Locked. */
-static unsigned formers_left(struct nnb__errands *e, unsigned *ret_left)
-{
-	unsigned n = 0;
-
-	assert(nnb__is_locked(&lock));
-	*ret_left = 0;
-	for (int i = 0; i < NNB__ERRAND_PORTERS_ALL; i++) {
-		struct former *f = &e->formers[i];
-
-		if (f->keeper && nnb__keeper_has_ended(f->keeper))
-			f->keeper = nnb__keeper_unref(f->keeper);
-		n += f->keeper != NULL;
-		*ret_left += f->keeper && f->gone && nnb__now() - f->gone >= CLOSE_NS;
-	}
-	return n;
-}
-
-/* The porter @w of @e leaves its place to another app. The lock is held. */
-static void former_add(struct nnb__errands *e, const struct worker *w)
-{
-	int i = 0;
-
-	assert(nnb__is_locked(&lock));
-	while (i < NNB__ERRAND_PORTERS_ALL && e->formers[i].keeper)
-		i++;
-	assert(i < NNB__ERRAND_PORTERS_ALL); /* worker_start */
-	if (w->keeper)
-		e->formers[i] = (struct former){ .keeper = nnb__keeper_ref(w->keeper) };
 }
 
 /* Whether @e may have another porter, with those whose places other apps have taken. The lock is held. */
@@ -748,6 +784,24 @@ static bool porter_fits(struct nnb__errands *e)
 	return n < NNB__ERRAND_PORTERS_ALL;
 }
 
+/* Whether the app @key is guaranteed its own workers, whichever come before. The lock is held. */
+static bool is_always(uint32_t key)
+{
+	bool is = false;
+
+	assert(nnb__is_locked(&lock));
+	for (unsigned i = 0; i < n_always; i++)
+		is |= always[i] == key;
+	return is;
+}
+
+/* Another app may be guaranteed now what @e was. The lock is held. */
+static void guarantee_end(struct nnb__errands *e)
+{
+	n_guaranteed -= e->is_guaranteed && !is_always(e->key);
+	e->is_guaranteed = false;
+}
+
 /* Free the errands that no one uses and that have left nothing behind. The lock is held. */
 static void errands_forget(void)
 {
@@ -756,22 +810,21 @@ static void errands_forget(void)
 	assert(nnb__is_locked(&lock));
 	while (*at) {
 		struct nnb__errands *e = *at;
-		unsigned left = 0, formers = formers_left(e, &left);
-		bool stays =
-			left_behind(e, CALLS) + left_behind(e, TRIALS) + left_behind(e, PORTERS) + formers || e->refs;
+		unsigned left = left_behind(e, CALLS) + left_behind(e, TRIALS) + left_behind(e, PORTERS), none;
 
-		if (stays) {
+		/* after those that were left behind, which may become former ones */
+		if (left + formers_left(e, &none) || e->refs) {
 			at = &e->next;
 			continue;
 		}
 		*at = e->next;
-		n_guaranteed -= e->is_guaranteed;
+		guarantee_end(e);
 		free(e);
 	}
 }
 
 /* Take the second answer of @w, which closes files; or leave it behind, if that takes long. The lock is held. */
-static void worker_closes(struct worker *w)
+static void worker_closes(struct nnb__errands *e, struct worker *w)
 {
 	struct answer a;
 	struct packet p = { .parts = { { &a, sizeof(a) } }, .n_parts = 1 };
@@ -781,21 +834,21 @@ static void worker_closes(struct worker *w)
 	if (n > 0)
 		w->state = IDLE;
 	else if (n != -EAGAIN)
-		worker_end(w);
+		worker_retire(e, w);
 	else if (nnb__now() - w->began >= CLOSE_NS)
-		worker_leave(w);
+		worker_leave(e, w);
 }
 
 /*
  * No one uses @w any more. A porter closes what is in the queues of its app's sockets before it ends, and counts until
  * then: against the limit of all apps, whether its app is guaranteed one or not. The lock is held.
  */
-static void worker_dismiss(struct worker *w)
+static void worker_dismiss(struct nnb__errands *e, struct worker *w)
 {
 	if (w->state == CLOSING)
-		worker_closes(w);
+		worker_closes(e, w);
 	if (w->state == CLOSING)
-		worker_leave(w);
+		worker_leave(e, w);
 	if (w->state == IDLE && w->kind == PORTERS) {
 		n_workers[PORTERS] += w->is_beyond;
 		w->is_beyond = false;
@@ -808,18 +861,20 @@ static void worker_dismiss(struct worker *w)
 		worker_end(w);
 }
 
-static bool reaps; /* the thread that forgets porters whose apps are gone is there; the lock guards it */
+static bool reaps; /* the thread that forgets workers whose apps are gone is there; the lock guards it */
 
-/* Whether a porter is about to end. One that has not ended for long is forgotten later (errands_forget). Locked. */
+/*
+ * Whether some workers of an app that is gone are about to end. Those that have not ended for long are forgotten later
+ * (errands_forget). The lock is held.
+ */
 static bool is_any_going(void)
 {
 	const uint64_t now = nnb__now();
 
 	assert(nnb__is_locked(&lock));
 	for (struct nnb__errands *e = all; e; e = e->next)
-		for (int i = places[PORTERS].first; i < places[PORTERS].end; i++)
-			if (e->workers[i].is_going && now - e->workers[i].began < STUCK_NS)
-				return true;
+		if (!e->refs && now - e->unused_at < STUCK_NS) /* otherwise errands_forget has freed it */
+			return true;
 	return false;
 }
 
@@ -837,7 +892,7 @@ static void *errands_reap(void *arg)
 	return arg;
 }
 
-/* Close the descriptors of porters soon after they have ended, even if no other app comes. The lock is held. */
+/* Close the descriptors of workers soon after they have ended, even if no other app comes. The lock is held. */
 static void errands_reap_soon(void)
 {
 	pthread_attr_t attr;
@@ -864,16 +919,15 @@ static void errands_quit(struct nnb__errands *e)
 		close(e->gone);
 	}
 	e->gone = -1;
+	e->unused_at = nnb__now();
 	for (int i = 0; i < NNB__ERRAND_PORTERS_ALL; i++)
 		e->formers[i].gone = e->formers[i].gone ? e->formers[i].gone : nnb__now();
 	for (int i = 0; i < places[PORTERS].end; i++) {
-		worker_dismiss(&e->workers[i]);
+		worker_dismiss(e, &e->workers[i]);
 		left |= e->workers[i].state == LEFT && !e->workers[i].is_going;
 	}
-	if (!left) { /* another app may be guaranteed now what this one was */
-		n_guaranteed -= e->is_guaranteed;
-		e->is_guaranteed = false;
-	}
+	if (!left) /* another app may be guaranteed now what this one was */
+		guarantee_end(e);
 	errands_forget();
 	errands_reap_soon();
 }
@@ -882,10 +936,10 @@ static void errands_quit(struct nnb__errands *e)
 static void errands_enlist(struct nnb__errands *e)
 {
 	assert(nnb__is_locked(&lock) && !e->refs);
-	if (e->is_guaranteed || n_guaranteed >= guaranteed_most)
+	if (e->is_guaranteed || (!is_always(e->key) && n_guaranteed >= guaranteed_most))
 		return;
 	e->is_guaranteed = true;
-	n_guaranteed++;
+	n_guaranteed += !is_always(e->key);
 }
 
 struct nnb__errands *nnb__errands_of(uint32_t key)
@@ -968,20 +1022,20 @@ enum { NO_PLACE = 1 }; /* a condition: the limit of all apps allows no other wor
  */
 static int place_make(enum kind kind)
 {
-	unsigned left = 0;
+	unsigned left = 0, none;
 
 	assert(nnb__is_locked(&lock));
+	for (struct nnb__errands *e = all; e && kind == PORTERS && n_formers >= formers_most; e = e->next)
+		formers_left(e, &none);
 	for (struct nnb__errands *e = all; e && is_full(kind); e = e->next) {
 		left_behind(e, kind);
 		for (int i = places[kind].first; i < places[kind].end && is_full(kind); i++) {
 			struct worker *w = &e->workers[i];
 
 			left += worker_counts(w) && !w->is_beyond;
-			if (w->state == IDLE && !w->is_beyond) { /* the end of one that is beyond makes no place */
-				if (kind == PORTERS)
-					former_add(e, w);
+			/* the end of one that is beyond makes no place */
+			if (w->state == IDLE && !w->is_beyond && (kind != PORTERS || former_add(e, w)))
 				worker_end(w);
-			}
 		}
 	}
 	if (!is_full(kind))
@@ -1098,9 +1152,9 @@ static int worker_take(struct nnb__errands *e, enum kind kind, const struct nnb_
 			struct worker *w = &e->workers[i];
 
 			if (w->state == CLOSING)
-				worker_closes(w);
+				worker_closes(e, w);
 			if (w->state == IDLE && worker_has_ended(w)) /* for lack of memory, say */
-				worker_end(w);
+				worker_retire(e, w);
 			left += worker_counts(w);
 			going += w->is_going;
 			empty = w->state == NONE ? w : empty;
@@ -1162,7 +1216,7 @@ static bool worker_is_stuck(const struct worker *w)
 }
 
 /* The errand is over with @r, the result of answer_await. @closes: the worker closes files still. */
-static void worker_give(struct worker *w, int r, bool closes)
+static void worker_give(struct nnb__errands *e, struct worker *w, int r, bool closes)
 {
 	pthread_mutex_lock(&lock);
 	assert(w->state == BUSY);
@@ -1170,9 +1224,9 @@ static void worker_give(struct worker *w, int r, bool closes)
 		w->state = closes ? CLOSING : IDLE;
 		w->began = closes ? nnb__now() : w->began;
 	} else if (r == -ETIMEDOUT || r == -ECANCELED) {
-		worker_leave(w);
+		worker_leave(e, w);
 	} else {
-		worker_end(w);
+		worker_retire(e, w);
 	}
 	pthread_cond_broadcast(&some_idle);
 	pthread_mutex_unlock(&lock);
@@ -1269,8 +1323,8 @@ static void files_keep(const struct worker *w, struct spoils *s, uint32_t files)
 }
 
 /* Wait for the answer of @w to a call that was sent, and give the worker back. */
-static struct answer errand_end(struct worker *w, uint32_t call, struct spoils *s, const struct nnb__errand_wait *wait,
-                                uint64_t until)
+static struct answer errand_end(struct nnb__errands *e, struct worker *w, uint32_t call, struct spoils *s,
+                                const struct nnb__errand_wait *wait, uint64_t until)
 {
 	struct answer a = { .result = -EIO };
 	struct packet in = { .parts = { { &a, sizeof(a) }, s->parts[0], s->parts[1], s->parts[2] },
@@ -1290,7 +1344,7 @@ static struct answer errand_end(struct worker *w, uint32_t call, struct spoils *
 	if (w->is_stuck)
 		a.blocked_ns = nnb__now() - w->began;
 	/* who has answered late has nothing to send that would fail, and would wait for an errand: its socket ends */
-	worker_give(w, answers && r && !a.refused ? -EIO : r, a.refused);
+	worker_give(e, w, answers && r && !a.refused ? -EIO : r, a.refused);
 	return a;
 }
 
@@ -1315,10 +1369,10 @@ static struct answer errand_run(struct nnb__errands *e, struct request q, int fd
 	r = worker_take(e, kind_of(q.call), wait, until, &w);
 	if (!r && packet_send(w->sock, &out, MSG_DONTWAIT)) {
 		r = -EIO;
-		worker_give(w, r, false);
+		worker_give(e, w, r, false);
 	}
 	if (!r)
-		return errand_end(w, q.call, s, wait, until);
+		return errand_end(e, w, q.call, s, wait, until);
 	s->n_fds = 0;
 	return (struct answer){ .result = r };
 }
@@ -1355,7 +1409,7 @@ int nnb__errand_try_begin(struct nnb__errands *e, int fd)
 		return r;
 	if (!packet_send(w->sock, &out, MSG_DONTWAIT))
 		return (int)(w - e->workers);
-	worker_give(w, -EIO, false);
+	worker_give(e, w, -EIO, false);
 	return -EIO;
 }
 
@@ -1376,7 +1430,7 @@ int nnb__errand_try_end(struct nnb__errands *e, int trial, const struct nnb__err
 {
 	struct worker *w = &e->workers[trial];
 	struct spoils none = { 0 };
-	struct answer a = errand_end(w, TRY, &none, wait, limit_of(wait));
+	struct answer a = errand_end(e, w, TRY, &none, wait, limit_of(wait));
 
 	*ret_blocked_ns = a.blocked_ns;
 	return (int)a.result;

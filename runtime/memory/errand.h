@@ -25,7 +25,9 @@ enum {
 	NNB__ERRAND_LEFT = 2,        /* of these, an app may leave so many behind before its errands fail */
 	NNB__ERRAND_TRIERS = 2,      /* further processes of one app, for trials */
 	NNB__ERRAND_PORTERS = 2,     /* and for messages with files, all of which may be left behind */
-	NNB__ERRAND_PORTERS_ALL = 4  /* with those whose places other apps have taken */
+	NNB__ERRAND_PORTERS_ALL =
+		4,             /* with those whose places other apps have taken, or that were left behind before */
+	NNB__ERRAND_ALWAYS = 2 /* apps that can be guaranteed their own workers by name */
 };
 
 /* The limit for one call on a file that may be on a slow disk. */
@@ -55,17 +57,18 @@ int nnb__prober_keep(int prober, int fd);
 
 /*
  * Use the prober of that socket, borrowed until the process ends. @workers: the limit of processes of all apps
- * together; half as many more may make trials, and twice as many more may be porters. Call this before
- * nnb__errands_of; only the first call has an effect.
+ * together; half as many more may make trials, twice as many more may be porters, and as many more former porters, which
+ * have no more errands and have not ended. Call this before nnb__errands_of; only the first call has an effect.
  */
 void nnb__errands_begin(int prober, unsigned workers);
 
 /*
  * Each of the first @apps apps may have a process for trials, and a porter, beyond the limits of all apps, whatever
- * others have left behind. Call this after nnb__errands_begin and before nnb__errands_of; only the first call has an
- * effect.
+ * others have left behind; so may, whenever they come, the @n apps @keys, NNB__ERRAND_ALWAYS at most, which are not
+ * counted among the first ones. Call this after nnb__errands_begin and before nnb__errands_of; only the first call has
+ * an effect.
  */
-void nnb__errands_guarantee(unsigned apps);
+void nnb__errands_guarantee(unsigned apps, const uint32_t *keys, unsigned n);
 
 /* The workers of app @key. The caller owns a reference. NULL: there is no prober, or no memory. Any thread. */
 struct nnb__errands;

@@ -15,7 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NNB__QUOTA_APPS = 64, NNB__QUOTA_PARTS = 128 };
+enum {
+	NNB__QUOTA_APPS = 64,
+	NNB__QUOTA_ADMINISTRATORS = 2, /* of these, for root and the service's own user, whenever they come */
+	NNB__QUOTA_PARTS = 128
+};
 
 struct nnb__quota {
 	uint64_t limit, guaranteed, most, shared;

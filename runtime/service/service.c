@@ -807,19 +807,22 @@ static unsigned workers_within(const struct nnb_service *s, unsigned descriptors
 
 static void workers_begin(const struct nnb_service *s, int prober)
 {
+	const uint32_t administrators[NNB__QUOTA_ADMINISTRATORS] = { 0, geteuid() };
+
 	/*
-	 * Of all apps together; half as many more may make trials, and twice as many more may be porters. A worker
-	 * takes two descriptors here, and a process; a porter takes one more, and the porters of an app another
-	 * one: all together at most three quarters of the service's own quarter of descriptors, and seven sixteenths
-	 * of that of threads.
+	 * Of all apps together; half as many more may make trials, twice as many more may be porters, and as many again
+	 * former porters. A worker takes two descriptors here, and a process; a porter takes one more, and the porters
+	 * of an app another one; a former porter takes one, and those of an app another one: all together at most three
+	 * quarters of the service's own quarter of descriptors, and eleven sixteenths of that of threads.
 	 */
-	nnb__errands_begin(prober, workers_within(s, 60, 32, NNB__ERRAND_WORKERS, WORKERS_MOST));
+	nnb__errands_begin(prober, workers_within(s, 80, 32, NNB__ERRAND_WORKERS, WORKERS_MOST));
 	/*
 	 * The apps that may have a worker more for trials, and a porter more, whatever others have left behind:
 	 * as many as have guaranteed parts of other limits (quota.h). These workers take at most a sixth of the
 	 * service's own quarter of descriptors, and a 16th of that of threads.
 	 */
-	nnb__errands_guarantee(workers_within(s, 144, 128, 0, NNB__QUOTA_APPS));
+	nnb__errands_guarantee(workers_within(s, 144, 128, 0, NNB__QUOTA_APPS), administrators,
+	                       s->config.identity == NNB_APP_UID ? NNB__QUOTA_ADMINISTRATORS : 0);
 }
 
 int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *config, struct nnb_reason *reason)

@@ -48,7 +48,7 @@
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
 #endif
 
-enum { PAGE = 4096, WORKERS = 6, GUARANTEED = 3, WORKERS_FOUND = 32, PATIENCE_MS = 20000 };
+enum { PAGE = 4096, WORKERS = 6, GUARANTEED = 3, ALWAYS = 99, WORKERS_FOUND = 32, PATIENCE_MS = 20000 };
 
 static int prober_sock; /* of this process */
 
@@ -1197,6 +1197,117 @@ static void a_porter_that_was_left_behind_ends(void **state)
 	}
 }
 
+/* The worker that is none of @n others. */
+static pid_t worker_beside(const pid_t *others, int n)
+{
+	pid_t found[WORKERS_FOUND], other = 0;
+	int all = workers(found);
+
+	assert_int_equal(all, n + 1);
+	for (int i = 0; i < all; i++) {
+		bool is_known = false;
+
+		for (int k = 0; k < n; k++)
+			is_known |= others[k] == found[i];
+		other = is_known ? other : found[i];
+	}
+	return other;
+}
+
+/*
+ * Have a porter of @e hold a socket, leave it behind, and let it come back, beside @n others. *ret_left: the other end
+ * of the socket. Returns the porter.
+ */
+static pid_t porter_come_back(struct nnb__errands *e, const pid_t *others, int n, int *ret_left)
+{
+	const struct nnb__errand_wait none = { 0 };
+	int ends[2], file;
+	struct nnb__delivery d = { .fds = &file, .n_fds = 1 };
+	pid_t porter;
+
+	pair_hold(e, ends);
+	porter = worker_beside(others, n);
+	while (process_state(porter, NULL) != 'S')
+		usleep(1000);
+	kill(porter, SIGSTOP);
+	while (process_state(porter, NULL) != 'T')
+		usleep(1000);
+	assert_int_equal(nnb__errand_receive(e, ends[1], &none, &d), -ETIMEDOUT);
+	kill(porter, SIGCONT);
+	await_lingering(porter);
+	close(ends[1]);
+	*ret_left = ends[0];
+	return porter;
+}
+
+/*
+ * A porter that comes back counts until it ends: against its app, as a former one, and against the former ones of all
+ * apps; beyond these, as one that was left behind.
+ */
+static void porters_that_come_back_count(void **state)
+{
+	enum { ALL = NNB__ERRAND_PORTERS_ALL, APPS = 2 * WORKERS / ALL, FORMERS = APPS * ALL };
+	struct nnb__errands *apps[APPS + 1];
+	pid_t porters[FORMERS + NNB__ERRAND_PORTERS];
+	int left[N_OF(porters)], ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	for (int i = 0; i <= APPS; i++)
+		apps[i] = nnb__errands_of(1 + i);
+	for (int i = 0; i < (int)N_OF(porters); i++) {
+		if (i && i % ALL == 0)
+			assert_int_equal(nnb__errand_hold(apps[i / ALL - 1], ends[1], &brief), -ETIMEDOUT);
+		porters[i] = porter_come_back(apps[i / ALL], porters, i, &left[i]);
+	}
+	assert_int_equal(nnb__errand_hold(apps[APPS], ends[1], &brief), -EBUSY);
+
+	close(left[0]); /* the porter that has the other end has nothing left */
+	await_workers(N_OF(porters) - 1);
+	for (int i = 0; i <= APPS; i += APPS) /* its own app, and the one that it has kept from having a former one */
+		assert_int_equal(nnb__errand_hold(apps[i], ends[1], &ordinary), 0);
+	for (int i = 1; i < (int)N_OF(porters); i++)
+		close(left[i]);
+	await_workers(2);
+	for (int i = 0; i < 2; i++)
+		close(ends[i]);
+	for (int i = 0; i <= APPS; i++)
+		nnb__errands_unref(apps[i]);
+	await_workers(0);
+}
+
+static int descriptors(void)
+{
+	DIR *all = opendir("/proc/self/fd");
+	int n = 0;
+
+	assert_non_null(all);
+	while (readdir(all))
+		n++;
+	closedir(all);
+	return n;
+}
+
+/* One that has not even begun when its app is gone: nothing of it stays here, even if no other app comes. */
+static void a_porter_that_is_given_up_before_it_begins_leaves_nothing(void **state)
+{
+	const int before = descriptors();
+	struct nnb__errands *e = nnb__errands_of(1);
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	kill(prober(), SIGSTOP);
+	assert_int_equal(nnb__errand_hold(e, ends[1], &brief), -ETIMEDOUT);
+	nnb__errands_unref(e);
+	kill(prober(), SIGCONT);
+	for (int i = 0; i < 2; i++)
+		close(ends[i]);
+	for (uint64_t end = nnb__now() + PATIENCE_MS * MS; descriptors() > before; usleep(1000))
+		assert_true(nnb__now() < end);
+	await_workers(0);
+}
+
 /* One whose place another app has taken. */
 static void a_porter_whose_place_was_taken_ends(void **state)
 {
@@ -1323,7 +1434,7 @@ static void a_porter_answers_in_the_last_moment(void **state)
 static void each_of_the_first_apps_has_a_porter(void **state)
 {
 	enum { LAST = GUARANTEED - 1, OTHERS = WORKERS - LAST / 2, STUCK = 2 * (LAST + OTHERS) };
-	struct nnb__errands *e[GUARANTEED + OTHERS + 1];
+	struct nnb__errands *e[GUARANTEED + OTHERS + 1], *always;
 	pid_t porters[STUCK];
 	int ends[2], n = 0;
 
@@ -1339,6 +1450,9 @@ static void each_of_the_first_apps_has_a_porter(void **state)
 	assert_int_equal(nnb__errand_hold(e[GUARANTEED + OTHERS], ends[1], &brief), -EBUSY);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(nnb__errand_hold(e[LAST], ends[1], &ordinary), 0);
+	always = nnb__errands_of(ALWAYS); /* after those that are guaranteed one because they came first */
+	assert_int_equal(nnb__errand_hold(always, ends[1], &ordinary), 0);
+	nnb__errands_unref(always);
 
 	for (int i = 0; i < STUCK; i++)
 		kill(porters[i], SIGCONT);
@@ -1465,6 +1579,8 @@ int main(void)
 		cmocka_unit_test(porters_end_with_their_app),
 		cmocka_unit_test(porters_that_do_not_end_count),
 		cmocka_unit_test(a_porter_that_was_left_behind_ends),
+		cmocka_unit_test(porters_that_come_back_count),
+		cmocka_unit_test(a_porter_that_is_given_up_before_it_begins_leaves_nothing),
 		cmocka_unit_test(a_porter_whose_place_was_taken_ends),
 		cmocka_unit_test(an_app_has_few_former_porters),
 		cmocka_unit_test(each_of_the_first_apps_has_a_porter),
@@ -1479,6 +1595,6 @@ int main(void)
 	if (nnb__prober_start(&prober_sock))
 		return 1;
 	nnb__errands_begin(prober_sock, WORKERS);
-	nnb__errands_guarantee(GUARANTEED);
+	nnb__errands_guarantee(GUARANTEED, &(const uint32_t){ ALWAYS }, 1);
 	return cmocka_run_group_tests_name("errands", tests, NULL, NULL);
 }
