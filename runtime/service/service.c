@@ -369,6 +369,22 @@ static bool has_gates(const struct nnb_service *s)
 	return s->config.prober > 0 && s->config.identity == NNB_APP_UID;
 }
 
+/* Whether the app @key is root's, or the service's own user's, who look after the service. */
+static bool is_administrator(const struct nnb_service *s, uint32_t key)
+{
+	return s->config.identity == NNB_APP_UID && (key == 0 || key == geteuid());
+}
+
+/* Whether a new app @key has guaranteed parts of the limits; *first: as one of the first apps. The lock is held. */
+static bool app_has_guarantee(const struct nnb_service *s, uint32_t key, bool *first)
+{
+	const uint32_t kept = s->config.identity == NNB_APP_UID ? NNB__QUOTA_ADMINISTRATORS : 0;
+
+	assert(nnb__is_locked(&s->lock));
+	*first = !is_administrator(s, key) && s->guaranteed < NNB__QUOTA_APPS - kept;
+	return *first || is_administrator(s, key);
+}
+
 /* Free an app without connections, which holds nothing. The lock is held. */
 static void forget_app(struct nnb_service *s, struct nnb__app *app)
 {
@@ -382,8 +398,10 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 	while (*at != app)
 		at = &(*at)->next;
 	*at = app->next;
-	assert(s->guaranteed >= app->guaranteed);
-	s->guaranteed -= app->guaranteed;
+	if (app->guaranteed && !is_administrator(s, app->key)) {
+		assert(s->guaranteed);
+		s->guaranteed--;
+	}
 	nnb__desk_fini(&app->desk);
 	nnb__gate_unref(app->gate);
 	nnb__errands_unref(app->errands);
@@ -433,6 +451,7 @@ static const struct nnb__gate_keeper gate_keeper = { .hold = late_hold, .release
 static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 {
 	struct nnb__app *app = s->apps;
+	bool is_first;
 
 	assert(nnb__is_locked(&s->lock));
 	while (app && app->key != key)
@@ -445,8 +464,8 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 	app->service = s;
 	app->key = key;
 	app->gate = has_gates(s) ? nnb__gate_of(key, &gate_keeper, app) : NULL;
-	app->guaranteed = s->guaranteed < NNB__QUOTA_APPS;
-	s->guaranteed += app->guaranteed;
+	app->guaranteed = app_has_guarantee(s, key, &is_first);
+	s->guaranteed += is_first;
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		app->of_machine[of].guaranteed = app->guaranteed;
 	nnb__desk_init(&app->desk, s->config.limits.preparations);

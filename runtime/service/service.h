@@ -72,7 +72,7 @@ struct nnb__app {
 	uint32_t key; /* the uid of an account, or a pid */
 	uint64_t held[NNB__N_RESOURCES];
 	struct nnb__quota_held of_machine[NNB__N_MACHINE];
-	bool guaranteed;               /* one of the first NNB__QUOTA_APPS */
+	bool guaranteed;               /* one of NNB__QUOTA_APPS */
 	struct nnb__desk desk;         /* its calls about whole models */
 	struct nnb__lane_app lane_app; /* lane time of its executions and its trial runs */
 	struct nnb__errands *errands;  /* calls on its files that may not return; NULL: the service makes them itself */
@@ -128,7 +128,7 @@ struct nnb_service {
 	struct nnb__model *models;       /* all models */
 	uint64_t held[NNB__N_RESOURCES]; /* held by all apps */
 	struct nnb__quota quotas[NNB__N_MACHINE];
-	uint32_t guaranteed; /* apps */
+	uint32_t guaranteed; /* apps, without those of root and of the service's own user */
 	char tasks_name[48]; /* the name of NNB__TASKS in refusals. Written once */
 };
 

@@ -521,6 +521,55 @@ static void a_client_without_a_thread_gets_a_reason(void **state)
 	service_settles(&f->s);
 }
 
+/* ---- more users than have guaranteed parts ---- */
+
+/* A connection of @user to the service; NULL: none is left. This process is root. */
+static struct nnb_client *opened_as(const struct service *s, uid_t user)
+{
+	const struct nnb_client_config config = { .socket = s->socket };
+	struct nnb_client *client = NULL;
+	struct nnb_reason why = { "" };
+	int r;
+
+	assert_int_equal(seteuid(user), 0);
+	r = nnb_client_open(&client, &config, &why);
+	assert_int_equal(seteuid(0), 0);
+	if (r && !strstr(why.text, "more connections"))
+		fail_msg("user %u is not refused for the number of connections: %s", user, why.text);
+	return r ? NULL : client;
+}
+
+/* Users have all connections that others may have: root and the service's own user connect all the same. */
+static void administrators_connect_beside_any_number_of_users(void **state)
+{
+	enum { ALL = 128 };
+	struct fixture *f = *state;
+	struct nnb_client *clients[ALL];
+	unsigned n = 0;
+
+	if (geteuid())
+		skip(); /* the apps are users */
+	service_run_as(&f->s, SERVICE);
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid", "--limit", "total-connections=128"));
+	for (uid_t user = USERS; user < USERS + ALL; user++)
+		if (n < ALL && (clients[n] = opened_as(&f->s, user)))
+			n++;
+	print_message("%u connections of others\n", n);
+	assert_in_range(n, ALL / 2, ALL - 2);
+	for (int i = 0; i < 2; i++) {
+		struct nnb_client *own = opened_as(&f->s, i ? SERVICE : 0);
+		struct nnb_service_counts counts;
+
+		assert_non_null(own);
+		assert_int_equal(nnb_client_counts(own, &counts, NULL), NNB_STATUS_NONE);
+		nnb_client_close(own);
+	}
+	while (n)
+		nnb_client_close(clients[--n]);
+	service_settles(&f->s);
+}
+
 /* ---- fences beside an app that reads no answers ---- */
 
 static void an_app_that_reads_no_answers_breaks_no_fences(void **state)
@@ -581,6 +630,7 @@ int main(int argc, char **argv)
 	TEST(apps_that_take_all_leave_others_theirs);
 	TEST(apps_that_take_all_threads_leave_others_theirs);
 	TEST(a_client_without_a_thread_gets_a_reason);
+	TEST(administrators_connect_beside_any_number_of_users);
 	TEST(an_app_that_reads_no_answers_breaks_no_fences);
 	return _cmocka_run_group_tests("service: quotas", tests, n_tests, NULL, NULL);
 }
