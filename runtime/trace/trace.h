@@ -139,10 +139,10 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 /* Whether no trace session asks for any event of an execution that runs at once, on a lane that was kept. */
 static inline bool nnb__trace_is_silent(void)
 {
-	return !(nbt_on(NBT_EVENT_service_state) | nbt_on(NBT_EVENT_exec_service) | nbt_on(NBT_EVENT_exec_delay) |
-	         nbt_on(NBT_EVENT_fmq_read) | nbt_on(NBT_EVENT_fmq_write) | nbt_on(NBT_EVENT_request_decode) |
-	         nbt_on(NBT_EVENT_slot_lookup) | nbt_on(NBT_EVENT_sched_enqueue) | nbt_on(NBT_EVENT_sched_dispatch) |
-	         nbt_on(NBT_EVENT_checkpoint) | nbt_on(NBT_EVENT_op_end) | nbt_on(NBT_EVENT_sched_preempt) |
+	return !(nbt_on(NBT_EVENT_service_state) || nbt_on(NBT_EVENT_exec_service) || nbt_on(NBT_EVENT_exec_delay) ||
+	         nbt_on(NBT_EVENT_fmq_read) || nbt_on(NBT_EVENT_fmq_write) || nbt_on(NBT_EVENT_request_decode) ||
+	         nbt_on(NBT_EVENT_slot_lookup) || nbt_on(NBT_EVENT_sched_enqueue) || nbt_on(NBT_EVENT_sched_dispatch) ||
+	         nbt_on(NBT_EVENT_checkpoint) || nbt_on(NBT_EVENT_op_end) || nbt_on(NBT_EVENT_sched_preempt) ||
 	         nbt_on(NBT_EVENT_exec_end));
 }
 

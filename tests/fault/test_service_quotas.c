@@ -335,13 +335,19 @@ static uint64_t longest_visit(const struct service *s, const struct nnb_model *m
 	return longest;
 }
 
+/*
+ * What the service holds that no app is charged with: sockets of connections that are being refused; and of each of
+ * four apps, an eventfd and two porters with a socket, a pidfd and a pipe each.
+ */
+enum { UNCHARGED_FDS = 12 + 4 * (1 + 2 * 3) };
+
 /* The service must charge for at least what the kernel counts for it, and keep a quarter for itself. */
 static void expect_within_budget(const struct service *s, struct nnb_client *client)
 {
 	struct nnb_service_counts n = app_counts(client);
 	struct footprint is = service_footprint(s);
 
-	for (int i = 0; i < 500 && is.fds - s->baseline.fds > n.descriptors.all + 16;
+	for (int i = 0; i < 500 && is.fds - s->baseline.fds > n.descriptors.all + UNCHARGED_FDS;
 	     i++) { /* refused connections are closed soon */
 		poll_pause();
 		n = app_counts(client);
@@ -349,8 +355,7 @@ static void expect_within_budget(const struct service *s, struct nnb_client *cli
 	}
 	assert_int_equal(n.descriptors.limit, FILES);
 	assert_true(n.descriptors.all <= FILES / 4 * 3);
-	/* connections that are being refused have sockets, too */
-	assert_true(is.fds - s->baseline.fds <= n.descriptors.all + 16);
+	assert_true(is.fds - s->baseline.fds <= n.descriptors.all + UNCHARGED_FDS);
 	assert_true(n.mappings.all <= n.mappings.limit / 4 * 3);
 	assert_true(is.maps - s->baseline.maps <= n.mappings.all);
 }

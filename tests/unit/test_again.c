@@ -528,7 +528,6 @@ static void only_equal_requests_without_terms_take_the_short_way(void **state)
 	free(measured);
 }
 
-
 /* ---- a session that begins midway ---- */
 
 static struct {
