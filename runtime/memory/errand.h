@@ -57,7 +57,7 @@ int nnb__prober_keep(int prober, int fd);
 
 /*
  * Use the prober of that socket, borrowed until the process ends. @workers: the limit of processes of all apps
- * together; half as many more may make trials, twice as many more may be porters, and as many more former porters,
+ * together; half as many more may make trials, twice as many more may be porters, and as many again former porters,
  * which have no more errands and have not ended. Call this before nnb__errands_of; only the first call has an effect.
  */
 void nnb__errands_begin(int prober, unsigned workers);
