@@ -243,7 +243,7 @@ static bool arrival_answer(int sock, const struct request *q, int client, unsign
 	static uint32_t numbers[NNB__ARRIVAL_FDS];
 	struct answer a;
 	struct packet out = { .parts = { { &a, sizeof(a) } }, .n_parts = 1, .fds = in.fds };
-	bool sent;
+	bool sent, delivered;
 
 	nnb__arrival_receive(client, q->n, data, NNB__ERRAND_BYTES + HEADER_MOST, &in);
 	if (in.bytes > 0 && !nnb__held_keep(&held, in.is_kept, in.n))
@@ -257,18 +257,19 @@ static bool arrival_answer(int sock, const struct request *q, int client, unsign
 		out.n_fds = a.files = in.n;
 	}
 	sent = !packet_send(sock, &out, 0);
+	delivered = sent && in.bytes > 0;
 	for (uint32_t i = 0, line = 0; i < in.n; i++) {
 		bool is_line = line < in.n_lines && in.lines[line] == in.fds[i];
 
 		if (in.bytes > 0 && in.is_kept[i]) {
-			if (sent)
+			if (delivered)
 				continue;
 			held.n_kept--;
 		}
 		line += is_line;
-		if (is_line && !sent)
+		if (is_line && !delivered)
 			nnb__line_drain(in.fds[i]); /* the service does not have it, and never shuts it down */
-		if (!is_line || !sent || nnb__held_add(&held, in.fds[i]))
+		if (!is_line || !delivered || nnb__held_add(&held, in.fds[i]))
 			close(in.fds[i]);
 	}
 	nnb__files_close(in.refused, in.n_refused);
@@ -755,9 +756,12 @@ static void worker_leave(struct nnb__errands *e, struct worker *w)
  */
 static bool worker_counts(const struct worker *w)
 {
-	const uint64_t grace = w->kind == TRIALS && !w->is_stuck ? STUCK_NS : w->is_going ? CLOSE_NS : 0;
+	uint64_t grace;
 
-	return w->state == LEFT && (!grace || nnb__now() - w->began >= grace);
+	if (w->state != LEFT)
+		return false;
+	grace = w->kind == TRIALS && !w->is_stuck ? STUCK_NS : w->is_going ? CLOSE_NS : 0;
+	return !grace || nnb__now() - w->began >= grace;
 }
 
 /* Forget the workers of a kind that were left behind and have ended. Returns the number of the others. Locked. */
@@ -1216,10 +1220,11 @@ static bool worker_is_stuck(const struct worker *w)
 }
 
 /* The errand is over with @r, the result of answer_await. @closes: the worker closes files still. */
-static void worker_give(struct nnb__errands *e, struct worker *w, int r, bool closes)
+static void worker_give(struct nnb__errands *e, struct worker *w, int r, bool closes, bool is_stuck)
 {
 	pthread_mutex_lock(&lock);
 	assert(w->state == BUSY);
+	w->is_stuck = is_stuck;
 	if (!r) {
 		w->state = closes ? CLOSING : IDLE;
 		w->began = closes ? nnb__now() : w->began;
@@ -1334,17 +1339,20 @@ static struct answer errand_end(struct nnb__errands *e, struct worker *w, uint32
 	const uint32_t most = s->n_fds;
 	int r = answer_await(w, &in, wait, until);
 	bool answers = !r || (w->kind == PORTERS && (r == -ETIMEDOUT || r == -ECANCELED) && answered_late(w, &in));
+	bool is_stuck;
 
 	s->n_fds = answers ? in.n_fds : 0;
 	if (answers && a.files && a.files <= most)
 		files_keep(w, s, a.files);
 	if (!answers)
 		a = (struct answer){ .result = r };
-	w->is_stuck = call == TRY && (r == -ETIMEDOUT || r == -ECANCELED) && worker_is_stuck(w);
-	if (w->is_stuck)
+	if (s->n_fds < a.files)
+		a.lost = true; /* this process had no room for all of them */
+	is_stuck = call == TRY && (r == -ETIMEDOUT || r == -ECANCELED) && worker_is_stuck(w);
+	if (is_stuck)
 		a.blocked_ns = nnb__now() - w->began;
-	/* who has answered late has nothing to send that would fail, and would wait for an errand: its socket ends */
-	worker_give(e, w, answers && r && !a.refused ? -EIO : r, a.refused);
+	/* A porter that has answered late, with nothing to close, would wait for another errand: it is ended. */
+	worker_give(e, w, answers && r && !a.refused ? -EIO : r, a.refused, is_stuck);
 	return a;
 }
 
@@ -1369,7 +1377,7 @@ static struct answer errand_run(struct nnb__errands *e, struct request q, int fd
 	r = worker_take(e, kind_of(q.call), wait, until, &w);
 	if (!r && packet_send(w->sock, &out, MSG_DONTWAIT)) {
 		r = -EIO;
-		worker_give(e, w, r, false);
+		worker_give(e, w, r, false, false);
 	}
 	if (!r)
 		return errand_end(e, w, q.call, s, wait, until);
@@ -1409,7 +1417,7 @@ int nnb__errand_try_begin(struct nnb__errands *e, int fd)
 		return r;
 	if (!packet_send(w->sock, &out, MSG_DONTWAIT))
 		return (int)(w - e->workers);
-	worker_give(e, w, -EIO, false);
+	worker_give(e, w, -EIO, false, false);
 	return -EIO;
 }
 
