@@ -131,8 +131,8 @@ is_right()
 	for path in sync fenced async; do
 		has "$name" stream_open "stream = ${id[$path]}" "conn = ${id[conn]}" "path = \( \"$path\" .*" 'model = 0'
 	done
-	has "$name" stream_open "stream = ${id[burst]}" "model = ${id[model]}" 'request_capacity = 1024' \
-		'result_capacity = 1024' 'cache = \( "slots" : container = 1 \)'
+	has "$name" stream_open "stream = ${id[burst]}" "model = ${id[model]}" 'request_capacity = 1080' \
+		'result_capacity = 1080' 'cache = \( "slots" : container = 1 \)'
 	has "$name" model_prepare "model = ${id[model]}" "conn = ${id[conn]}" 'name = "adds"' 'ops = 2' \
 		'const_bytes = 260' 'status = \( "none" .*' 'took_ns = [1-9][0-9]*' 'digest = [1-9][0-9]*'
 	has "$name" pool_map 'owner = \( "model" .*' "owner_id = ${id[model]}" 'bytes = [1-9][0-9]*'

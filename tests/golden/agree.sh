@@ -582,6 +582,17 @@ for rule in 'executions >= 1' 'executions of path=burst >= 1' 'executions of pri
 	counts trials.db "$rule" 'SELECT n_executions, n_executions FROM @'
 	counts launched.db "$rule" 'SELECT n_executions, n_executions FROM @'
 done
+# The same beside a loss, which may hide the client's side.
+one_of_full torn_trial <<'END'
+0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1
+0 client_connect conn=1 pid=11 uid=1001 app=1 name=phone
+4000000 sched_enqueue exec=7:3 model=8 app=1 priority=low
+4005000 loss ended=4006000 events=1
+4010000 sched_dispatch exec=7:3 lane=0
+4100000 exec_end exec=7:3 lane=0
+END
+[[ $(outcome 'executions >= 1' torn_trial.db) == INCONCLUSIVE ]] || wrong "torn trial: $(<answer)"
+counts torn_trial.db 'executions >= 1' 'SELECT n_executions, n_executions FROM @'
 echo 'executions of priority=low >= 1' >rule.slo
 [[ $(sql trials.db "$("$burstscope" check --slo rule.slo --show-sql trials.db)" | tail -1) == 1,0,2 ]] || wrong 'trials: what the query counts'
 

@@ -475,7 +475,7 @@ static inline enum nnb_status peer_serve(struct peer *p, const struct nnb_burst_
 	return nnb_burst_server_new(&p->server, &c, reason);
 }
 
-/* Queues of 1024 elements, and a server for @prepared with a cache. */
+/* Queues of the default size, and a server for @prepared with a cache. */
 static inline void peer_init(struct peer *p, struct nnb_prepared *prepared)
 {
 	struct nnb_burst_executor executor;

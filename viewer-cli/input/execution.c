@@ -69,7 +69,7 @@ bool bsv_may_be_trial(const struct bsa_execution_row *x)
 	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++)
 		if (asked[i] != BSA_NULL_INT)
 			return false;
-	return !x->path && !x->miss && bsv_is(x->sides, "service");
+	return !x->path && !x->miss;
 }
 
 bool bsv_deadline_unknown(const struct bsa_execution_row *x)

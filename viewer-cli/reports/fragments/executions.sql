@@ -21,7 +21,7 @@ SELECT id FROM model WHERE name IN ('', 'model ' || number)
 -- slo_hides: executions whose streams may have others that a rule selects. @streams@, @bursts@: slo_selection, as far as it is of all streams, and of bursts alone.
 ifnull(@streams@, 1) AND ifnull(path <> 'burst' OR (@bursts@), 1)
 -- may_be_trial: a condition on executions: a trial run may be all that it is: its path was not recorded, and no app is known to have asked for it.
-path IS NULL AND miss IS NULL AND sides IS 'service'
+path IS NULL AND miss IS NULL
 	AND coalesce(submitted, request_written, request_read, decoded, fenced, result_written, result_read, returned, signalled, deadline) IS NULL
 -- slo_seen_ns: the least latency of an execution whose submission was not recorded: what was seen of it.
 ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, run_ended)) - request_read)
