@@ -348,6 +348,13 @@ static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const 
 		             "known, "
 		             "because there were too many such waits to tell each",
 		             bsv_duration(figure, f->joined_ns));
+	else if (!f->sight.losses && !f->sight.partly)
+		rule_explain(
+			j, rule,
+			"how long less urgent work runs before it can stop was not measured (prepare its model within "
+			"the recording, on a quieter machine): urgent work of its app may have waited for it, for a "
+			"time %s; limit %s",
+			length_text(length, f->hidden_ns), bsv_duration(most, bsv_whole(least)));
 	else
 		rule_explain(j, rule,
 		             "%s: urgent work may have waited for its own app's less urgent work, for a time %s; "
