@@ -137,9 +137,11 @@ static const struct {
 	  "If the service is still there, look where its threads are: gdb -p, and its pid; if it is not, look at its "
 	  "core dump and the kernel's log." },
 	{ "paused", applies_always,
-	  "What stopped the service's process (SIGSTOP, a debugger, a frozen cgroup), or what had all cpus then." },
+	  "Look for what stopped the service's process (SIGSTOP, a debugger, a frozen cgroup), or what had all cpus "
+	  "then." },
 	{ "stopped", applies_always,
-	  "What stopped the service's process (SIGSTOP, a debugger, a frozen cgroup), or what had all cpus then." },
+	  "Look for what stopped the service's process (SIGSTOP, a debugger, a frozen cgroup), or what had all cpus "
+	  "then." },
 	{ "woken_late", is_miss, LESS_LOAD },
 	{ "handover", is_miss, LESS_LOAD },
 	{ "slow_compute", is_miss, LESS_LOAD },
