@@ -191,6 +191,8 @@ static const struct {
 	{ "p99 e2e of <= 5ms", "line 1: expected app=, model=, path=, priority=, cold or warm, not '<='" },
 	{ "p99 e2e of ap=camera <= 5ms",
 	  "line 1: expected app=, model=, path=, priority=, cold or warm, not 'ap'; did you mean 'app'?" },
+	{ "miss ratio of app=camera < 5%",
+	  "line 1: expected app=, model=, path=, priority=, cold, warm, <= or >=, not '<'" },
 	{ "p99 e2e of app <= 5ms", "line 1: expected '=', not '<='" },
 	{ "p99 e2e of app= <= 5ms", "line 1: expected a name, not '<='" },
 	{ "p99 e2e of app=", "line 1: expected a name, but the line ends" },

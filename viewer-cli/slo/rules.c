@@ -209,7 +209,8 @@ static int word_check(struct line *l, const char *const *words, size_t n, const 
 	return fail_none_of(l, words, n, what);
 }
 
-static int key_value_read(struct line *l, struct bsv_slo_selection *of)
+/* @may_end: is one there already, so that the operator may follow? */
+static int key_value_read(struct line *l, struct bsv_slo_selection *of, bool may_end)
 {
 	static const char *const keys[] = { "app", "model", "path", "priority", "cold", "warm" };
 	static const char *const paths[] = { "burst", "sync", "fenced", "async" };
@@ -242,19 +243,24 @@ static int key_value_read(struct line *l, struct bsv_slo_selection *of)
 		of->cold = !strcmp(l->words[l->at++], "cold");
 		return 0;
 	}
-	return fail_none_of(l, keys, 6, "app=, model=, path=, priority=, cold or warm");
+	return fail_none_of(l, keys, 6,
+	                    may_end ? "app=, model=, path=, priority=, cold, warm, <= or >="
+	                            : "app=, model=, path=, priority=, cold or warm");
 }
 
 /* Parse an optional "of app=camera path=burst", up to an operator or the end of the line. */
 static int selection_read(struct line *l, struct bsv_slo_rule *ret)
 {
+	bool may_end = false;
+
 	if (!word_take(l, "of"))
 		return 0;
 	do {
-		int r = key_value_read(l, &ret->of);
+		int r = key_value_read(l, &ret->of, may_end);
 
 		if (r < 0)
 			return r;
+		may_end = true;
 	} while (l->at < l->n && !word_is(l, "<=") && !word_is(l, ">="));
 	return 0;
 }
