@@ -150,7 +150,7 @@ static struct bsv_rows *word_rows(const struct work *w)
 		else if (w->slo.rules[i].kind == BSV_SLO_STREAK)
 			noun = r->figure == 1 ? " miss" : " misses";
 		else if (is_slower_percent)
-			noun = r->figure < 0 ? " quicker" : " slower";
+			noun = r->figure < 0 ? " quicker than fair" : " slower than fair";
 		snprintf(measured, sizeof(measured), "%s%s", text, noun);
 		bsv_rows_text(rows, bsv_slo_result_word(r));
 		bsv_rows_text(rows, w->slo.rules[i].text);
