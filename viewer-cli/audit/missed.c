@@ -80,7 +80,7 @@ static const struct {
 	  "was answered" },
 	{ "many", "too many executions would have to be replayed" },
 	{ "rest", "it is not known what was left of their runs" },
-	{ "differs", "no replay misses the deadline as recorded" },
+	{ "differs", "replays with nothing left out meet the deadline" },
 	{ "budget", "all replays together took as long as they may" },
 	{ "cause", "a replay cannot leave out their cause" },
 	{ "sample", "they are not in the sample that is replayed, or their deadline is not known" },

@@ -39,6 +39,7 @@ struct misses {
 	bool prepared;                        /* some model was prepared by a deadline */
 	bool replayed;                        /* some miss was replayed without its culprit */
 	bool none;                            /* no execution was picked */
+	bool scoped;                          /* the recording has a scope, and no condition was given */
 	struct bsv_missed missed;
 	int64_t blamed;         /* missed deadlines that have a culprit in the table of culprits */
 	int64_t n_undecided;    /* missed deadlines that no replay decides */
@@ -365,7 +366,7 @@ static void misses_show(const struct misses *m, struct bsv_report *report, enum 
 	char n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
 
 	if (m->n_undecided)
-		replays = bsv_report_text(report, "%s; %s of %s misses are undecided (--part undecided)", replays,
+		replays = bsv_report_text(report, "%s; no replay decides %s of %s misses (--part undecided)", replays,
 		                          bsv_count(n, (uint64_t)m->n_undecided), bsv_count(all, (uint64_t)t->missed));
 
 	/* The first part has the headline: causes, or the victims by which --by groups. */
@@ -414,9 +415,9 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		"whatever their primary cause, so it may be above misses. unsure: number of misses for which the "
 		"replay cannot tell; - if it is certain that too little time was left at the submission. lost: time "
 		"beyond the typical one, "
-		"added up over the misses; executions that waited at the same time count once each. Of a refused "
-		"execution, lost has the whole queue that it would have waited for; the culprit of that, if any, is "
-		"the execution there that had waited longest.");
+		"added up over the misses; executions that waited at the same time count once each. For a refused "
+		"execution, lost is the whole queue that it would have waited for, and its culprit, if it has one, is "
+		"the execution of that queue that had waited longest.");
 	if (m->unresolved)
 		bsv_answer_note(report->answer, "%s", m->unresolved);
 	if (m->blamed < t->missed)
@@ -425,18 +426,22 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		                "culprit, or "
 		                "no single execution is known to have held the lane.",
 		                bsv_count(blamed, (uint64_t)m->blamed), bsv_count(all, (uint64_t)t->missed));
+	if (m->scoped)
+		bsv_answer_note(
+			report->answer,
+			"Misses by doer are not there: the recording has a scope, and what other services or apps "
+			"did is not in it.");
 	bsv_answer_note(report->answer,
 	                "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
 	                "misses --part ledgers");
 }
 
-/* Some parts are of a whole recording. @picks: executions of it were picked. */
-static int check_whole(const char *part, bool picks, struct bsa_err *err)
+/* Some parts are of a whole recording. @why: what picks executions of it; NULL: nothing does. */
+static int check_whole(const char *part, const char *why, struct bsa_err *err)
 {
-	if (!picks || !part || (strcmp(part, "doers") != 0 && strcmp(part, "preparations") != 0))
+	if (!why || !part || (strcmp(part, "doers") != 0 && strcmp(part, "preparations") != 0))
 		return 0;
-	return bsa_fail(err, BSA_E_USAGE, "--part %s covers whole recordings only: leave out --where, --from and --to",
-	                part);
+	return bsa_fail(err, BSA_E_USAGE, "--part %s covers whole recordings only: %s", part, why);
 }
 
 static int misses_run(const struct bsv_call *call, struct bsa_err *err)
@@ -446,13 +451,15 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_scoped_report report = { 0 };
 	struct misses misses = { 0 };
 	const struct bsv_asked *asked = &call->asked;
+	static const char scoped[] = "this one has a scope, the executions of one service or app";
 	struct bsv_rows *prepared = NULL;
-	int r = check_whole(asked->part, asked->where || asked->from.given || asked->to.given, err);
+	const bool is_conditional = asked->where || asked->from.given || asked->to.given;
+	int r = check_whole(asked->part, is_conditional ? "leave out --where, --from and --to" : NULL, err);
 
 	if (r >= 0)
 		r = bsv_report_open(&report, call, err);
 	if (r >= 0)
-		r = check_whole(asked->part, report.input.picks, err); /* a scope picks, too */
+		r = check_whole(asked->part, report.input.picks ? scoped : NULL, err);
 	if (r < 0)
 		return r;
 	if (!report.input.picks) {
@@ -466,6 +473,7 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 		r = misses_ask(&misses, &report, by, err);
 	if (r < 0)
 		return r;
+	misses.scoped = report.input.picks && !is_conditional;
 	misses_show(&misses, &report, by);
 	add_notes(&report, &misses);
 	return bsv_answer_print(report.answer, false, err);
