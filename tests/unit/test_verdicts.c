@@ -701,6 +701,7 @@ static void what_may_be_hidden_is_named(void **state)
 	const struct bsv_priority_facts begun = { .hidden_ns = MS(9),
 		                                  MIXED,
 		                                  .sight = { .service = true, .partly = 3 } };
+	const struct bsv_priority_facts unmeasured = { .hidden_ns = MS(9), MIXED, .sight = { .service = true } };
 	const struct bsv_starvation_facts one = { .sight = { .service = true, .partly = 1, .wait_ns = MS(200) } };
 	struct bsv_judgement j;
 
@@ -713,6 +714,11 @@ static void what_may_be_hidden_is_named(void **state)
 	assert_string_equal(j.rules[0].why,
 	                    "3 executions were not recorded from beginning to end: urgent work may have waited "
 	                    "for its own app's less urgent work, for a time of up to 9.000 ms; limit 1.000 ms");
+	bsv_rule_priority(&j, &unmeasured, NULL);
+	assert_string_equal(j.rules[0].why,
+	                    "how long less urgent work runs before it can stop was not measured (prepare its model "
+	                    "within the recording, on a quieter machine): urgent work of its app may have waited for "
+	                    "it, for a time of up to 9.000 ms; limit 1.000 ms");
 	bsv_rule_starvation(&j, &one, NULL);
 	assert_string_equal(j.rules[0].why,
 	                    "1 execution was not recorded from beginning to end: there may have been a wait of up "
