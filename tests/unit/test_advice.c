@@ -72,6 +72,14 @@ static const struct row {
 	  { .known = true, .preempts = true, .saves = true },
 	  NULL },
 	{ "woken late, a burst", { .cause = "woken_late", .path = "burst" }, { .known = true }, "--spin" },
+	{ "woken late by milliseconds: no cpu, which polling would take",
+	  { .cause = "woken_late", .path = "burst", .mean_ns = 2000000 },
+	  { .known = true },
+	  "less other work" },
+	{ "woken late by microseconds",
+	  { .cause = "woken_late", .path = "burst", .mean_ns = 50000 },
+	  { .known = true },
+	  "--spin" },
 	{ "woken late, a burst of a service that polls always",
 	  { .cause = "woken_late", .path = "burst" },
 	  { .known = true, .polls_always = true },
@@ -172,8 +180,8 @@ static void advice_never_repeats_a_setting(void **state)
 						                        .native = bits & 32,
 						                        .polls_always = bits & 64,
 						                        .lost = bits & 128 };
-					const struct bsv_advised a = { causes[c], paths[p], priorities[q % 4],
-						                       priorities[q / 4], false };
+					const struct bsv_advised a = { causes[c],         paths[p], priorities[q % 4],
+						                       priorities[q / 4], false,    0 };
 
 					check(&a, &s);
 				}
@@ -186,7 +194,7 @@ static void bursts_are_advised_only_for_calls_without_one(void **state)
 		for (size_t p = 0; p < N_OF(paths); p++)
 			for (unsigned bits = 0; bits < 4; bits++) {
 				const struct bsv_settings s = { .known = bits & 1, .polls_always = bits & 2 };
-				const struct bsv_advised a = { causes[c], paths[p], NULL, NULL, false };
+				const struct bsv_advised a = { causes[c], paths[p], NULL, NULL, false, 0 };
 				const char *says = bsv_advice(&a, &s);
 				bool is_call = paths[p] && !strcmp(paths[p], "sync");
 				bool costs = !strcmp(causes[c], "woken_late") || !strcmp(causes[c], "service");

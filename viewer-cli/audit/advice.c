@@ -89,6 +89,13 @@ static bool is_miss(const struct bsv_advised *a, const struct bsv_settings *s)
 	return a->is_miss;
 }
 
+/* The wake-up of a thread takes microseconds: for longer, it waits for a cpu, which polling would take from it. */
+static bool takes_long(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)s;
+	return a->mean_ns >= 1000000;
+}
+
 static bool has_lost(const struct bsv_advised *a, const struct bsv_settings *s)
 {
 	(void)a;
@@ -146,6 +153,7 @@ static const struct {
 	{ "handover", is_miss, LESS_LOAD },
 	{ "slow_compute", is_miss, LESS_LOAD },
 	{ "polled_late", applies_always, LESS_LOAD },
+	{ "woken_late", takes_long, LESS_LOAD },
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (nnburstd --spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },

@@ -5,6 +5,7 @@
 #define BSV_ADVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "input/input.h"
 
@@ -21,7 +22,8 @@ struct bsv_settings {
 /* The case that needs advice. Texts are borrowed; NULL: unknown, or not applicable. */
 struct bsv_advised {
 	const char *cause, *path, *priority, *culprit_priority;
-	bool is_miss; /* the cause of a missed deadline, and not of overhead */
+	bool is_miss;    /* the cause of a missed deadline, and not of overhead */
+	int64_t mean_ns; /* what the cause took of each execution that has it, on average; 0: unknown */
 };
 
 int bsv_settings_read(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err);

@@ -522,7 +522,7 @@ static int add_unfair(struct bsv_findings *f, struct bsv_input *input, const str
 /* ---- overhead ---- */
 
 /* Columns of overhead_causes_stored.sql. */
-enum { COST_CAUSE, COST_SUM = 2, COST_SHARE, COST_APP, COST_MODEL, COST_PATH, COST_OF_IT };
+enum { COST_CAUSE, COST_N, COST_SUM, COST_SHARE, COST_APP, COST_MODEL, COST_PATH, COST_OF_IT };
 
 static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
@@ -530,6 +530,7 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 	const char *cause, *phrase;
 	bsv_scoped_text *who = NULL;
 	char sum[BSV_DURATION_TEXT];
+	int64_t n, sum_ns;
 	int r = bsv_input_rows(&rows, input, bsv_sql_overhead_causes_stored, NULL, err);
 
 	if (r >= 0)
@@ -537,6 +538,8 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 	if (r <= 0)
 		return r;
 	cause = text_of(rows, COST_CAUSE);
+	n = bsv_rows_get(rows, COST_N, 0);
+	sum_ns = bsv_rows_get(rows, COST_SUM, 0);
 	phrase = cause ? bsv_cause_of_overhead(cause, f->shares_known) : NULL;
 	who = bsv_full_name(text_of(rows, COST_APP), text_of(rows, COST_MODEL));
 	return bsv_finding_add(
@@ -556,7 +559,10 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 			.last_at = BSV_WHEN_UNKNOWN,
 			.lost_ns = bsv_rows_get(rows, COST_SUM, -1),
 			.see = "overhead",
-			.advice = bsv_finding_advice(f, cause, text_of(rows, COST_PATH)) },
+			.advice = bsv_advice(&(struct bsv_advised){ .cause = cause,
+	                                                            .path = text_of(rows, COST_PATH),
+	                                                            .mean_ns = n > 0 ? sum_ns / n : 0 },
+	                                     &f->settings) },
 		err);
 }
 

@@ -315,7 +315,7 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 		              ? NULL
 		              : bsv_advice(&(struct bsv_advised){ bsv_explained_unrun(x) ? "machine" : cause->cause,
 		                                                  x->path, x->who.priority, cause->culprit.priority,
-		                                                  true },
+		                                                  true, 0 },
 		                           &settings);
 
 		/*

@@ -71,7 +71,7 @@ static int add_query(struct overhead *o, const char *name, const char *title, ch
 	return r < 0 ? r : add_nonempty(o, name, title, rows, err);
 }
 
-enum { PATH_OF_MOST = 6 }; /* a column of overhead_causes_stored.sql */
+enum { NUMBER = 1, SUM, PATH_OF_MOST = 6 }; /* columns of overhead_causes_stored.sql */
 
 /* Add an advice against the largest cause. */
 static int add_remedy(struct overhead *o, struct bsa_err *err)
@@ -79,6 +79,7 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_settings settings = { .known = false };
 	const char *cause, *advice;
+	int64_t n;
 	int r = o->input.picks || !o->people
 	                ? 0
 	                : bsv_input_row(&rows, &o->input, bsv_sql_overhead_causes_stored, NULL, err);
@@ -89,7 +90,10 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	cause = bsv_rows_cell(rows, 0).text;
-	advice = bsv_advice(&(struct bsv_advised){ .cause = cause, .path = bsv_rows_cell(rows, PATH_OF_MOST).text },
+	n = bsv_rows_get(rows, NUMBER, 0);
+	advice = bsv_advice(&(struct bsv_advised){ .cause = cause,
+	                                           .path = bsv_rows_cell(rows, PATH_OF_MOST).text,
+	                                           .mean_ns = n > 0 ? bsv_rows_get(rows, SUM, 0) / n : 0 },
 	                    &settings);
 	if (advice)
 		bsv_answer_note(o->answer, "Against %s: %s", cause, advice);
