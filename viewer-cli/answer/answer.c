@@ -227,11 +227,13 @@ static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double
 	struct bsv_extent e = { 0 };
 	struct bsv_scale scale;
 	char number[BSV_SCALED_TEXT];
+	bool is_minus_zero;
 
 	bsv_extent_add(&e, cell);
 	scale = bsv_scale_of(class, &e, NULL);
 	bsv_scaled(number, &scale, cell);
-	snprintf(to, 2 * BSV_SCALED_TEXT, "%s%s%s", number, *scale.unit ? " " : "", scale.unit);
+	is_minus_zero = *number == '-' && strspn(number, "-0.") == strlen(number);
+	snprintf(to, 2 * BSV_SCALED_TEXT, "%s%s%s", number + is_minus_zero, *scale.unit ? " " : "", scale.unit);
 }
 
 /*
