@@ -32,6 +32,7 @@ struct known {
 	struct bsa_trace_row row;
 	char *strings[5];
 	unsigned group;
+	uint64_t declared;
 	bool compact, over; /* over: the fold of its group is */
 	uint32_t uid;
 	uint32_t service; /* pid of the service that was asked for alone; 0: all */
@@ -167,6 +168,7 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 
 	*k = (struct known){ .group = t->clock_group,
 		             .compact = t->compact,
+		             .declared = t->declared,
 		             .uid = t->uid,
 		             .service = t->scope.service,
 		             .until = t->until,
@@ -354,6 +356,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	struct bsa_left_out left_out;
 	struct users_decided decided;
 	struct silence silence;
+	uint64_t declared = 0;
 	uint32_t from = 0;
 
 	if (!im->fold)
@@ -392,6 +395,10 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	if (decided.service != USERS_UNKNOWN)
 		bsa_store_service(im->store, decided.service, decided.rival);
 
+	for (size_t i = 0; i < im->n_traces; i++)
+		if (im->traces[i].group == im->group)
+			declared |= im->traces[i].declared ? im->traces[i].declared : UINT64_MAX;
+	bsa_fold_declared(im->fold, declared);
 	left_out = bsa_fold_left_out(im->fold);
 	bsa_store_left_out(im->store, &left_out);
 	im->unusable += left_out.unusable + left_out.absurd;

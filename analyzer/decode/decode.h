@@ -34,6 +34,7 @@ struct bsa_trace {
 	int64_t clock_offset;   /* added to raw time makes ns since 1970; one for all traces of one clock */
 	unsigned clock_group;   /* traces of the same clock and host have the same, from 0 */
 	bool compact;           /* exec_service or exec_client are among its event classes */
+	uint64_t declared;      /* 1 << kind: its event classes, if these are all that were enabled; 0: unknown */
 	uint64_t bytes;         /* bytes of its streams */
 	bool boottime_known;    /* the recorder wrote down the lead of CLOCK_BOOTTIME over the trace's clock */
 	int64_t boottime;       /* the difference, ns */

@@ -63,6 +63,13 @@ static void look_at_clock(struct look *look, const bt_clock_class *clock)
 		info->clock_offset = 0;
 }
 
+static bool is_by_lttng(const bt_trace *trace)
+{
+	const bt_value *tracer = bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_name");
+
+	return tracer && bt_value_is_string(tracer) && !strcmp(bt_value_string_get(tracer), "lttng-ust");
+}
+
 static void look_at_stream(struct look *look, const bt_stream *stream)
 {
 	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
@@ -70,6 +77,7 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 	struct bsa_input *input = look->input;
 	struct bsa_trace *info = &input->info;
 	const bt_value *pid, *uid, *scheme;
+	uint64_t declared = 0;
 	int64_t value;
 	char *text;
 
@@ -84,6 +92,7 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 			look->ours |= plan.kind != BSA_N_KINDS;
 			input->unknown_fields += plan.unknown;
 			info->compact |= plan.kind == BSA_exec_client || plan.kind == BSA_exec_service;
+			declared |= plan.kind != BSA_N_KINDS ? UINT64_C(1) << plan.kind : 0;
 		}
 	}
 	if (!look->ours)
@@ -96,6 +105,9 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 	text = input->n_directories ? bsa_metadata_tsdl(input->directories[0]) : NULL;
 	if (text)
 		input->recipe = bsa_recipe_make(text, class);
+	/* LTTng declares what was enabled, and a copy by babeltrace2 only what it has an event of */
+	if (text && !strstr(text, "Babeltrace") && is_by_lttng(trace))
+		info->declared = declared;
 	free(text);
 
 	look_at_clock(look, bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)));

@@ -730,6 +730,7 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	x->fact.lookups = e->lookups;
 	x->fact.misses = e->misses;
 	x->told_stops = e->preemptions;
+	f->summed_stops |= e->preemptions > 0;
 	x->served = e->status;
 	if (x->lane == BSA_LANE_NONE)
 		x->lane = e->lane;

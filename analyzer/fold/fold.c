@@ -337,25 +337,55 @@ enum { SHOWN_BY = 32 };
 /*
  * The kinds without which answers are wrong. A session may not have enabled them, or a filter left them out: no loss
  * shows that. @by: kinds of events that come with them, 1 << kind; @instead: the summary that has the same, or the kind
- * itself. A native service dispatches nothing, so its sched_enqueue shows nothing.
+ * itself. A native service dispatches nothing, so its sched_enqueue shows nothing. @stops: a summary has how often an
+ * execution was stopped, and not when: it is enough only if none was.
  */
 static const struct {
 	uint8_t kind, instead;
+	bool stops;
 	uint64_t by;
 } shown[] = {
 #define BY(kind) (UINT64_C(1) << BSA_##kind)
-	{ BSA_model_prepare, BSA_model_prepare,
+	{ BSA_model_prepare, BSA_model_prepare, false,
 	  BY(sched_enqueue) | BY(sched_dispatch) | BY(sched_preempt) | BY(exec_service) },
-	{ BSA_sched_enqueue, BSA_exec_service,
+	{ BSA_sched_enqueue, BSA_exec_service, false,
 	  BY(sched_dispatch) | BY(sched_preempt) | BY(fence_wait) | BY(slot_fetch) },
-	{ BSA_sched_dispatch, BSA_exec_service, BY(sched_preempt) | BY(sched_resume) },
-	{ BSA_sched_preempt, BSA_exec_service, BY(sched_resume) },
-	{ BSA_sched_resume, BSA_exec_service, BY(sched_preempt) },
-	{ BSA_exec_end, BSA_exec_service, BY(sched_dispatch) | BY(sched_preempt) },
-	{ BSA_exec_submit, BSA_exec_client, BY(exec_return) },
-	{ BSA_exec_return, BSA_exec_client, BY(exec_submit) },
+	{ BSA_sched_dispatch, BSA_exec_service, false, BY(sched_preempt) | BY(sched_resume) },
+	{ BSA_sched_preempt, BSA_exec_service, true, BY(sched_resume) },
+	{ BSA_sched_resume, BSA_exec_service, true, BY(sched_preempt) },
+	{ BSA_exec_end, BSA_exec_service, false, BY(sched_dispatch) | BY(sched_preempt) },
+	{ BSA_exec_submit, BSA_exec_client, false, BY(exec_return) },
+	{ BSA_exec_return, BSA_exec_client, false, BY(exec_submit) },
 #undef BY
 };
+
+void bsa_fold_declared(struct bsa_fold *f, uint64_t kinds)
+{
+	f->undeclared = ~kinds;
+}
+
+/* Is nothing known of kind @i of those above, although there was some? */
+static bool is_absent(const struct bsa_fold *f, size_t i)
+{
+	uint64_t by = shown[i].by, least = SHOWN_BY, n = 0;
+	bool summed = f->n_of[shown[i].instead];
+
+	if (f->n_of[shown[i].kind])
+		return false;
+	if (shown[i].stops && f->summed_stops)
+		return true;
+	if (summed)
+		return false;
+	if (f->undeclared >> shown[i].kind & 1) {
+		least = 1;
+		/* of a service that stops nothing, no stop is missing */
+		if (shown[i].stops && (f->may_stop || !f->n_of[BSA_service_state]))
+			by |= UINT64_C(1) << BSA_sched_dispatch;
+	}
+	for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
+		n += by >> kind & 1 ? f->n_of[kind] : 0;
+	return n >= least;
+}
 
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 {
@@ -368,14 +398,9 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	mine.parts += theirs.parts;
 	mine.untold += theirs.untold;
 	mine.unseen = bsa_numbers_unseen(f);
-	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
-		uint64_t n = 0;
-
-		for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
-			n += shown[i].by >> kind & 1 ? f->n_of[kind] : 0;
-		if (!f->n_of[shown[i].kind] && !f->n_of[shown[i].instead] && n >= SHOWN_BY)
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+		if (is_absent(f, i))
 			mine.absent |= UINT64_C(1) << shown[i].kind;
-	}
 	/* of the clients nothing is there, and of the service not what every execution has */
 	if (mine.absent >> BSA_sched_enqueue & 1 && !f->n_of[BSA_exec_submit] && !f->n_of[BSA_exec_client])
 		mine.absent |= UINT64_C(1) << BSA_exec_submit;

@@ -105,6 +105,9 @@ bool bsa_fold_began_unasked(const struct bsa_fold *f, uint32_t trace, uint64_t a
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);
 
+/* The traces declare all kinds of events that were enabled: @kinds, 1 << kind, and no others. */
+void bsa_fold_declared(struct bsa_fold *f, uint64_t kinds);
+
 /* After finish. */
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f);
 struct bsa_fold_ids bsa_fold_last(const struct bsa_fold *f);

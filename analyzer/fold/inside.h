@@ -56,6 +56,9 @@ struct bsa_fold {
 	int failed;                 /* 0, or -ENOMEM for ever */
 	struct bsa_unasked unasked; /* of the executions that are over */
 	uint64_t n_of[BSA_N_KINDS]; /* events of each kind */
+	uint64_t undeclared;        /* 1 << kind: it was not enabled, as the traces declare; 0: unknown */
+	bool may_stop;              /* a service may stop executions for others */
+	bool summed_stops;          /* a summary has a stop */
 	bool any, finished;         /* any: an event was seen */
 	bool full;                  /* events of boundaries are recorded, not only summaries */
 	bool full_lanes;            /* a service recorded an execution's ready event, not only its summary */

@@ -177,6 +177,7 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 			                       .preempt_mode = e->preempt_mode,
 			                       .lanes = e->lanes,
 			                       .deadlines = e->deadlines };
+		f->may_stop |= e->preempt_mode && e->policy != BSA_POLICY_NATIVE && e->policy != BSA_POLICY_FIFO;
 		f->facts.rules(f->facts.ctx, &s->rules);
 		if (bsa_schedule_lanes(f->schedule, e->instance, f->now, lanes, e->policy == BSA_POLICY_NATIVE,
 		                       is_new && !e->since))

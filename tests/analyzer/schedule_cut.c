@@ -299,6 +299,10 @@ static bool make_kind(struct cut *c, struct sim *s, uint64_t *series)
 	static const unsigned kinds[] = { BSA_model_prepare, BSA_sched_enqueue, BSA_sched_preempt,
 		                          BSA_sched_resume,  BSA_exec_end,      BSA_exec_submit };
 	unsigned kind = kinds[sim_random(series, sizeof(kinds) / sizeof(*kinds))], n = 0, stops = 0, runs = 0;
+	bool summed = c->forms == SIM_RARE; /* then summaries tell how many stops there were, and not when */
+
+	if (summed)
+		kind = BSA_sched_preempt;
 
 	for (size_t i = 0; i < s->n_events; i++) {
 		struct sim_event *e = &s->events[i];
@@ -308,8 +312,10 @@ static bool make_kind(struct cut *c, struct sim *s, uint64_t *series)
 		stops += e->event.kind == BSA_sched_resume;
 		runs += e->event.kind == BSA_sched_dispatch;
 		n += e->event.kind == kind;
-		e->lost = e->event.kind == kind;
+		e->lost = e->event.kind == kind || (summed && e->event.kind == BSA_sched_resume);
 	}
+	if (summed)
+		return stops;
 	if (kind == BSA_sched_preempt || kind == BSA_sched_resume)
 		runs = stops;
 	return n && runs >= 32 && c->forms == SIM_FULL;
