@@ -3,6 +3,7 @@
  * that equals the last one is executed again at less cost, until anything changes.
  */
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "unit/burst_helpers.h"
 
@@ -528,6 +529,24 @@ static void only_equal_requests_without_terms_take_the_short_way(void **state)
 	free(measured);
 }
 
+/* A message that wraps around is not compared beyond the end of the ring, where there may be no memory. */
+static void a_message_that_wraps_is_not_read_beyond_the_ring(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static const unsigned char zeroes[32];
+	struct nnb_fmq q = { .ring = ring, .ring_bytes = page, .elem_size = 8 };
+
+	(void)state;
+	assert_true(ring != MAP_FAILED);
+	assert_int_equal(mprotect(ring + page, page, PROT_NONE), 0);
+	q.end[NNB_FMQ_READER] = (struct nnb_fmq_end){ .theirs = sizeof(zeroes), .at = page - sizeof(zeroes) / 2 };
+	assert_false(nnb__fmq_holds(&q, zeroes, 4));
+	q.end[NNB_FMQ_READER].at = page - sizeof(zeroes);
+	assert_true(nnb__fmq_holds(&q, zeroes, 4));
+	munmap(ring, 2 * page);
+}
+
 /* ---- a session that begins midway ---- */
 
 static struct {
@@ -613,6 +632,7 @@ int main(void)
 	TEST(an_execution_in_a_file_takes_the_long_way);
 	TEST(a_cancelled_execution_fails);
 	TEST(only_equal_requests_without_terms_take_the_short_way);
+	TEST(a_message_that_wraps_is_not_read_beyond_the_ring);
 	TEST(a_session_that_begins_midway_hears_of_the_end);
 	alarm(WATCHDOG_S);
 	return _cmocka_run_group_tests("again", tests, n_tests, NULL, NULL);
