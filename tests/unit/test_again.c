@@ -547,6 +547,7 @@ static void a_message_that_wraps_is_not_read_beyond_the_ring(void **state)
 	munmap(ring, 2 * page);
 }
 
+#ifndef NBT_OFF
 /* ---- a session that begins midway ---- */
 
 static struct {
@@ -616,6 +617,7 @@ static void a_session_that_begins_midway_hears_of_the_end(void **state)
 	assert_false(heard.dispatched_on_lane); /* it may lose the lane once the event is emitted */
 	end(&f);
 }
+#endif
 
 #define TEST(t) add_test(t, NULL, NULL, NULL, "%s", #t)
 
@@ -633,7 +635,9 @@ int main(void)
 	TEST(a_cancelled_execution_fails);
 	TEST(only_equal_requests_without_terms_take_the_short_way);
 	TEST(a_message_that_wraps_is_not_read_beyond_the_ring);
+#ifndef NBT_OFF
 	TEST(a_session_that_begins_midway_hears_of_the_end);
+#endif
 	alarm(WATCHDOG_S);
 	return _cmocka_run_group_tests("again", tests, n_tests, NULL, NULL);
 }
