@@ -1,4 +1,4 @@
-/* usual_runs.c -- the runs of a model, and bounds of a run that nobody saw whole. */
+/* usual_runs.c -- the runs of a model, and bounds of a run that was not recorded whole. */
 #include "store/usual_runs.h"
 
 enum {

@@ -21,7 +21,7 @@ bool nnb__is_offer(int fd);
 
 /*
  * Accept the other end, on which the kernel adds no credentials to messages. A file descriptor, or -errno: -EINVAL if
- * nobody of the user who offers has connected. The caller still owns @offer. Does not wait.
+ * no process of the user who offers has connected. The caller still owns @offer. Does not wait.
  */
 int nnb__offer_accept(int offer);
 

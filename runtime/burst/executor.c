@@ -37,8 +37,8 @@
  * AGAIN     executor_again runs the last execution once more, if all that it came to is still so: the same request
  *           (`changes`), a binding that is not STALE and has its pools, an execution that repeats and uses no files, a
  *           lane that its seat has kept since, and a model whose next run need not be timed. Each of these is a word
- *           that whoever changes it writes: a thread that frees a slot sets STALE, one that wants the lane takes it
- *           away ((6) of lanes.c). It is cancelled, yields and loses its lane like any run.
+ *           that its writer changes: a thread that frees a slot sets STALE, one that wants the lane takes it away
+ *           ((6) of lanes.c). It is cancelled, yields and loses its lane like any run.
  * TRUST     The client chooses the slots: any numbers. The budget bounds the memory behind them to what the client
  *           may use.
  */

@@ -291,7 +291,7 @@ static bool make_groups(struct cut *c, struct sim *s, uint64_t *series)
 }
 
 /*
- * No event of a kind is recorded, as where a session did not enable it. Of few events nobody can tell that any is
+ * No event of a kind is recorded, as where a session did not enable it. Of few events it is not known that any is
  * missing.
  */
 static bool make_kind(struct cut *c, struct sim *s, uint64_t *series)

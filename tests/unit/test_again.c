@@ -107,7 +107,7 @@ struct fixture {
 	struct nnb_packet_request request;
 	struct nnb_output_shape shapes[1];
 	int32_t slots[2];
-	struct gate gives; /* whoever gives back to the budget passes it */
+	struct gate gives; /* a thread that gives back to the budget passes it */
 	unsigned mapped;   /* as it was given back last */
 };
 

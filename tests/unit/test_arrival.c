@@ -1,5 +1,5 @@
 /*
- * test_arrival.c -- a porter closes files of a client whose close sleeps until a peer has read, as nobody does here.
+ * test_arrival.c -- a porter closes files of a client whose close sleeps until a peer has read, and no peer reads here.
  *
  * SIGABRT ends a test whose close sleeps; SIGALRM is the porter's.
  */

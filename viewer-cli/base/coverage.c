@@ -55,8 +55,8 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 }
 
 /*
- * Which kinds of events an answer needs. Without one of them, times that nobody saw would be taken for the work, or the
- * wait, of somebody. @or: a kind that has enough of it, too.
+ * Which kinds of events an answer needs. Without one of them, times of which no event was recorded would be taken
+ * for the work, or the wait, of an execution. @or: a kind that has enough of it, too.
  */
 static const struct {
 	unsigned subjects;
