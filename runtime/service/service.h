@@ -17,6 +17,7 @@
 #include "burst/map.h"
 #include "memory/errand.h"
 #include "memory/gate.h"
+#include "memory/prober.h"
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "sched/stalls.h"

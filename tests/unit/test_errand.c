@@ -43,6 +43,7 @@
 #include "base/offer.h"
 #include "base/sys.h"
 #include "memory/errand.h"
+#include "memory/prober.h"
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
