@@ -5,6 +5,8 @@
 #ifndef TESTS_BASE_H
 #define TESTS_BASE_H
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,6 +82,25 @@ static inline pid_t parent_of(pid_t pid)
 
 	process_state(pid, &parent);
 	return parent;
+}
+
+/*
+ * Whether @is holds for a process in @dir, "/proc", or for a thread in "/proc/PID/task". It is asked of one after
+ * the other until it holds, with @arg, borrowed for the call. A directory that is not there has none.
+ */
+static inline bool is_any_process(const char *dir, bool (*is)(pid_t pid, void *arg), void *arg)
+{
+	DIR *all = opendir(dir);
+	const struct dirent *d;
+	bool holds = false;
+
+	if (!all && errno != ENOENT)
+		abort();
+	while (all && !holds && (d = readdir(all)))
+		holds = atoi(d->d_name) > 0 && is(atoi(d->d_name), arg);
+	if (all)
+		closedir(all);
+	return holds;
 }
 
 /* ---- sockets ---- */

@@ -11,7 +11,6 @@
 #include "nnb/fence.h"
 #include "nnb/memory.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <grp.h>
 #include <linux/fuse.h>
@@ -838,37 +837,34 @@ static void app_begin(struct fixture *f, const char *scene)
 	child_start(&f->app, scene, &f->s, f->page);
 }
 
-static bool process_is_in(pid_t pid, long number)
-{
-	char path[64];
-	struct dirent *d;
-	bool is = false;
-	DIR *threads;
+struct in_call {
+	const struct service *s;
+	long number;
+	pid_t process;
+};
 
+static bool thread_is_in_call(pid_t tid, void *arg)
+{
+	const struct in_call *a = arg;
+
+	return thread_is_in(a->process, tid, a->number);
+}
+
+static bool process_is_in_call(pid_t pid, void *arg)
+{
+	struct in_call *a = arg;
+	char path[64];
+
+	a->process = pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	threads = opendir(path);
-	while (threads && !is && (d = readdir(threads)))
-		is = thread_is_in(pid, atoi(d->d_name), number);
-	if (threads)
-		closedir(threads);
-	return is;
+	return (pid == a->s->pid || parent_of(parent_of(pid)) == a->s->pid) &&
+	       is_any_process(path, thread_is_in_call, a);
 }
 
 /* Whether a thread of the service or of one of its workers, which are children of its child, is in that system call. */
 static bool service_is_in(const struct service *s, long number)
 {
-	DIR *all = opendir("/proc");
-	struct dirent *d;
-	bool is = false;
-
-	assert_non_null(all);
-	while (!is && (d = readdir(all))) {
-		pid_t pid = (pid_t)atoi(d->d_name);
-
-		is = pid > 0 && (pid == s->pid || parent_of(parent_of(pid)) == s->pid) && process_is_in(pid, number);
-	}
-	closedir(all);
-	return is;
+	return is_any_process("/proc", process_is_in_call, &(struct in_call){ s, number, 0 });
 }
 
 static void service_comes_into(const struct service *s, long number)
@@ -1083,39 +1079,43 @@ static void files_on_connections_that_are_not_accepted(void **state)
 		service_kill(&f->s);
 }
 
+static bool thread_is_stuck(pid_t tid, void *arg)
+{
+	(void)arg;
+	return process_state(tid, NULL) == 'D'; /* a thread has an entry of its own in /proc */
+}
+
 /* Whether a thread of @pid sleeps where no signal ends the sleep. */
 static bool process_is_stuck(pid_t pid)
 {
 	char path[64];
-	struct dirent *d;
-	bool is = false;
-	DIR *threads;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	threads = opendir(path);
-	while (threads && !is && (d = readdir(threads)))
-		is = process_state(atoi(d->d_name), NULL) == 'D'; /* a thread has an entry of its own there */
-	if (threads)
-		closedir(threads);
-	return is;
+	return is_any_process(path, thread_is_stuck, NULL);
+}
+
+struct workers {
+	const struct service *s;
+	const char *states;
+	int n;
+};
+
+static bool worker_count(pid_t pid, void *arg)
+{
+	struct workers *w = arg;
+	char state = parent_of(parent_of(pid)) == w->s->pid ? process_state(pid, NULL) : 0;
+
+	w->n += state && (!w->states || strchr(w->states, state));
+	return false;
 }
 
 /* The number of workers of the service, children of its child, whose state is one of @states; NULL: of all. */
 static int workers_in(const struct service *s, const char *states)
 {
-	DIR *all = opendir("/proc");
-	struct dirent *d;
-	int n = 0;
+	struct workers w = { s, states, 0 };
 
-	assert_non_null(all);
-	while ((d = readdir(all))) {
-		pid_t pid = (pid_t)atoi(d->d_name);
-		char state = pid > 0 && parent_of(parent_of(pid)) == s->pid ? process_state(pid, NULL) : 0;
-
-		n += state && (!states || strchr(states, state));
-	}
-	closedir(all);
-	return n;
+	is_any_process("/proc", worker_count, &w);
+	return w.n;
 }
 
 enum { LOOKS = 50 }; /* so that it is not for a moment only */
@@ -1204,25 +1204,18 @@ static void a_kill_beside_a_file_in_a_dissolved_tree(void **state)
 	a_kill(*state, "tree");
 }
 
-/* Whether a process of this test has that name. */
-static bool is_any_named(const char *name)
+/* Whether a process of this test has that name, and a newline behind it. */
+static bool is_named(pid_t pid, void *name)
 {
-	DIR *all = opendir("/proc");
-	char path[300], text[32];
-	struct dirent *d;
-	bool is = false;
+	char path[64], text[32];
+	FILE *file;
+	bool is;
 
-	assert_non_null(all);
-	while (!is && (d = readdir(all))) {
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
-		file = atoi(d->d_name) > 0 && getpgid(atoi(d->d_name)) == getpgrp() ? fopen(path, "re") : NULL;
-		is = file && fgets(text, sizeof(text), file) && !strcmp(text, name);
-		if (file)
-			fclose(file);
-	}
-	closedir(all);
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = getpgid(pid) == getpgrp() ? fopen(path, "re") : NULL;
+	is = file && fgets(text, sizeof(text), file) && !strcmp(text, name);
+	if (file)
+		fclose(file);
 	return is;
 }
 
@@ -1250,9 +1243,9 @@ static void a_stop_while_a_file_in_a_dissolved_tree_is_mapped(void **state)
 	visit_service(&f->s, m, N);
 	nnb_model_free(m);
 	assert_int_equal(service_stop(&f->s), 0);
-	for (end = now_ns() + NEVER_MS * MS; is_any_named("nnburstd\n"); poll_pause())
+	for (end = now_ns() + NEVER_MS * MS; is_any_process("/proc", is_named, "nnburstd\n"); poll_pause())
 		assert_true(now_ns() < end);
-	assert_true(is_any_named("nnburstd-errand\n")); /* a porter, which hangs */
+	assert_true(is_any_process("/proc", is_named, "nnburstd-errand\n")); /* a porter, which hangs */
 }
 
 /* No porter stays when its app is gone, whatever that has left in its sockets. */

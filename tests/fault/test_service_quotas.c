@@ -5,7 +5,6 @@
  * The service may have FILES file descriptors only, so that this does not take long. An app is a user if the
  * test runs as root, and a process otherwise.
  */
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <grp.h>
@@ -404,27 +403,20 @@ static void apps_that_take_all_leave_others_theirs(void **state)
 	service_settles(&f->s);
 }
 
-static bool has_processes(uid_t user)
+static bool is_of_user(pid_t pid, void *user)
 {
-	DIR *all = opendir("/proc");
-	struct dirent *d;
-	bool has = false;
+	char path[64], line[128];
+	bool is = false;
+	unsigned uid;
+	FILE *status;
 
-	assert_non_null(all);
-	while (!has && (d = readdir(all))) {
-		char path[300], line[128];
-		unsigned uid;
-		FILE *status;
-
-		snprintf(path, sizeof(path), "/proc/%s/status", d->d_name);
-		status = fopen(path, "re");
-		while (status && !has && fgets(line, sizeof(line), status))
-			has = sscanf(line, "Uid: %u", &uid) == 1 && uid == user;
-		if (status)
-			fclose(status);
-	}
-	closedir(all);
-	return has;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = fopen(path, "re");
+	while (status && !is && fgets(line, sizeof(line), status))
+		is = sscanf(line, "Uid: %u", &uid) == 1 && uid == *(uid_t *)user;
+	if (status)
+		fclose(status);
+	return is;
 }
 
 /* Each thread of the service is charged to an app, or the service's own from the start. */
@@ -437,6 +429,7 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	struct nnb_client *client;
 	struct nnb_remote *remote;
 	struct io io;
+	uid_t service_user = SERVICE;
 	char user[16];
 
 	if (geteuid())
@@ -449,7 +442,8 @@ static void apps_that_take_all_threads_leave_others_theirs(void **state)
 	f->s.threads = TASKS;
 	service_run_as(&f->s, SERVICE);
 	service_admit_other_users(&f->s);
-	for (uint64_t until = now_ns() + PATIENCE; has_processes(SERVICE); poll_pause()) /* of the service before */
+	/* those of the service before */
+	for (uint64_t until = now_ns() + PATIENCE; is_any_process("/proc", is_of_user, &service_user); poll_pause())
 		assert_true(now_ns() < until);
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	client = app_open(&f->s);

@@ -57,22 +57,27 @@ static const struct nnb__errand_wait ordinary = { .limit_ns = 20000 * MS }, brie
 
 /* ---- the workers of this process ---- */
 
+struct children {
+	pid_t parent, *found;
+	int n;
+};
+
+static bool child_note(pid_t pid, void *arg)
+{
+	struct children *c = arg;
+
+	if (c->n < WORKERS_FOUND && parent_of(pid) == c->parent)
+		c->found[c->n++] = pid;
+	return false;
+}
+
 /* The children of @parent. Returns their number. */
 static int children_of(pid_t parent, pid_t ret[WORKERS_FOUND])
 {
-	DIR *all = opendir("/proc");
-	struct dirent *d;
-	int n = 0;
+	struct children c = { parent, ret, 0 };
 
-	assert_non_null(all);
-	while ((d = readdir(all))) {
-		pid_t pid = (pid_t)strtol(d->d_name, NULL, 10);
-
-		if (pid > 0 && n < WORKERS_FOUND && parent_of(pid) == parent)
-			ret[n++] = pid;
-	}
-	closedir(all);
-	return n;
+	is_any_process("/proc", child_note, &c);
+	return c.n;
 }
 
 static pid_t no_prober; /* another child of this process; 0: none */
