@@ -105,20 +105,31 @@ static inline bool is_any_process(const char *dir, bool (*is)(pid_t pid, void *a
 
 /* ---- sockets ---- */
 
-/* Send @n bytes as a packet with the descriptor @fd. False: errno has the error. */
-static inline bool fd_send(int sock, const void *bytes, size_t n, int fd, int flags)
+enum { FDS_SENT_MOST = 253 }; /* limit of the kernel for a packet */
+
+/* Send @n bytes as a packet with @n_fds descriptors. False: errno has the error. */
+static inline bool fds_send(int sock, const void *bytes, size_t n, const int *fds, unsigned n_fds, int flags)
 {
 	struct iovec part = { (void *)(uintptr_t)bytes, n };
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
-	const struct msghdr m = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
+		char bytes[CMSG_SPACE(sizeof(int) * FDS_SENT_MOST)];
+	} control = { .align = { CMSG_LEN(sizeof(int) * n_fds), SOL_SOCKET, SCM_RIGHTS } };
+	const struct msghdr m = { .msg_iov = &part,
+		                  .msg_iovlen = 1,
+		                  .msg_control = n_fds ? &control : NULL,
+		                  .msg_controllen = n_fds ? CMSG_SPACE(sizeof(int) * n_fds) : 0 };
 
-	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	if (n_fds > FDS_SENT_MOST)
+		abort();
+	memcpy(CMSG_DATA(&control.align), fds, sizeof(int) * n_fds);
 	return sendmsg(sock, &m, MSG_NOSIGNAL | flags) == (ssize_t)n;
+}
+
+/* The same with one descriptor. */
+static inline bool fd_send(int sock, const void *bytes, size_t n, int fd, int flags)
+{
+	return fds_send(sock, bytes, n, &fd, 1, flags);
 }
 
 /* ---- files ---- */

@@ -66,24 +66,11 @@ static void a_drain_waits_for_no_peer(void **state)
 /* Send a packet with FILES connections that linger. */
 static void packet_send(int sock, int ret_peers[FILES])
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int) * FILES)];
-		struct cmsghdr aligned;
-	} control = { { 0 } };
-	struct iovec io = { "x", 1 };
-	struct msghdr m = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
-	struct cmsghdr *head = CMSG_FIRSTHDR(&m);
 	int files[FILES];
 
 	for (int i = 0; i < FILES; i++)
 		files[i] = lingering(&ret_peers[i]);
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(files));
-	memcpy(CMSG_DATA(head), files, sizeof(files));
-	assert_int_equal(sendmsg(sock, &m, 0), 1);
+	assert_true(fds_send(sock, "x", 1, files, FILES, 0));
 	for (int i = 0; i < FILES; i++)
 		close(files[i]);
 }

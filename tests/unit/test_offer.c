@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include "base.h"
+
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
 #endif
@@ -43,25 +45,6 @@ static unsigned strangers; /* that connect to the next offer */
 static int parcel = -1;    /* which each stranger tries to send */
 static bool was_sent;
 
-static bool parcel_send(int sock)
-{
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr aligned;
-	} control = { { 0 } };
-	struct iovec io = { "x", 1 };
-	struct msghdr m = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
-	struct cmsghdr *head = CMSG_FIRSTHDR(&m);
-
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(head), &parcel, sizeof(int));
-	return sendmsg(sock, &m, MSG_NOSIGNAL) == 1;
-}
-
 /* A connection stays in the queue of the offer after the stranger has closed it. */
 static bool stranger_connects(const struct sockaddr *to, socklen_t size)
 {
@@ -69,7 +52,7 @@ static bool stranger_connects(const struct sockaddr *to, socklen_t size)
 	const int r = real_connect(sock, to, size), error = errno;
 
 	if (!r && parcel >= 0)
-		was_sent |= parcel_send(sock);
+		was_sent |= fd_send(sock, "x", 1, parcel, 0);
 	close(sock);
 	errno = error;
 	return !r;
@@ -202,7 +185,8 @@ static void strangers_bring_no_files(void **state)
 
 	assert_int_equal(nnb__offer_new(pair), 0);
 	is = nnb__offer_accept(pair[1]);
-	assert_true(parcel_send(pair[0])); /* but the client may send files once the service has accepted */
+	assert_true(
+		fd_send(pair[0], "x", 1, parcel, 0)); /* but the client may send files once the service has accepted */
 	close(is);
 	close(pair[0]);
 	close(pair[1]);

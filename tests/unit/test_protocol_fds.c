@@ -70,21 +70,11 @@ static void give_fds(void *arg, uint32_t n)
 static void send_fds(int sock, uint16_t type, uint32_t announced, unsigned n)
 {
 	struct header h = { .magic = NNB__MAGIC, .type = type, .n_fds = announced };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int) * (PACKET + 1))];
-	} control = { 0 };
-	struct iovec iov = { &h, sizeof(h) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int fds[FDS_SENT_MOST];
 
-	if (n) {
-		msg.msg_control = &control;
-		msg.msg_controllen = CMSG_SPACE(sizeof(int) * n);
-		control.align = (struct cmsghdr){ CMSG_LEN(sizeof(int) * n), SOL_SOCKET, SCM_RIGHTS };
-		for (unsigned i = 0; i < n; i++)
-			memcpy(CMSG_DATA(&control.align) + i * sizeof(int), &(int){ STDIN_FILENO }, sizeof(int));
-	}
-	assert_int_equal(sendmsg(sock, &msg, MSG_NOSIGNAL), sizeof(h));
+	for (unsigned i = 0; i < n; i++)
+		fds[i] = STDIN_FILENO;
+	assert_true(fds_send(sock, &h, sizeof(h), fds, n, 0));
 }
 
 static unsigned held(const struct nnb__message *m)
