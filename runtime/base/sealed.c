@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -37,20 +38,54 @@ int nnb__sealed_new_for_more(const char *name, uint64_t bytes)
 	return sealed_make(name, bytes, F_SEAL_SHRINK | F_SEAL_GROW);
 }
 
-int nnb__sealed_bytes(int fd, uint64_t *ret)
+/* The device of the kernel's own tmpfs, which has all memfds, and no other file system; 0: not known. */
+static uint64_t memfd_device(void)
 {
+	static _Atomic uint64_t known;
+	uint64_t device = atomic_load_explicit(&known, memory_order_relaxed);
 	struct statfs fs;
 	struct stat st;
-	int seals = fcntl(fd, F_GET_SEALS);
+	int fd;
 
-	if (seals < 0)
-		return errno == EBADF ? -EBADF : -EPERM;
-	if (!(seals & F_SEAL_SHRINK))
-		return -EPERM;
-	if (fstatfs(fd, &fs) < 0 || fstat(fd, &st) < 0)
+	if (device)
+		return device;
+	fd = memfd_create("nnb-device", MFD_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (!fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC && !fstat(fd, &st))
+		device = st.st_dev;
+	close(fd);
+	atomic_store_explicit(&known, device, memory_order_relaxed);
+	return device;
+}
+
+int nnb__file_look(int fd, struct nnb__file *ret)
+{
+	/* the seals first: a file that is sealed then keeps the size that it has then */
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct statfs fs = { .f_type = TMPFS_MAGIC };
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || (st.st_dev != memfd_device() && fstatfs(fd, &fs) < 0))
 		return -errno;
-	if (fs.f_type != TMPFS_MAGIC) /* a hole in hugetlbfs is a SIGBUS when the huge pages have run out */
-		return -EPERM;
-	*ret = (uint64_t)st.st_size;
+	*ret = (struct nnb__file){ .size = (uint64_t)st.st_size,
+		                   .inode = st.st_ino,
+		                   .device = st.st_dev,
+		                   .file_system = (uint32_t)fs.f_type,
+		                   .is_regular = S_ISREG(st.st_mode) };
+	/* a hole in hugetlbfs is a SIGBUS when the huge pages have run out */
+	ret->is_sealed = seals >= 0 && seals & F_SEAL_SHRINK && fs.f_type == TMPFS_MAGIC;
 	return 0;
+}
+
+int nnb__sealed_bytes(int fd, uint64_t *ret)
+{
+	struct nnb__file file;
+	int r = nnb__file_look(fd, &file);
+
+	if (!r && !file.is_sealed)
+		r = -EPERM;
+	if (!r)
+		*ret = file.size;
+	return r;
 }

@@ -80,38 +80,23 @@ static uint64_t page_bytes(void)
 
 /* ---- files ---- */
 
-/* The size of a file that can be mapped page by page. */
-static int file_bytes(int fd, uint64_t *ret)
+/* Does @file, of @fd, hold the bytes of @m? 0 or -errno. */
+static int file_holds(const struct nnb_mapping *m, int fd, const struct nnb__file *file)
 {
-	struct statfs fs;
-	struct stat st;
-
-	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || fs.f_type == HUGETLBFS_MAGIC || st.st_size < 0)
-		return -EINVAL;
-	*ret = (uint64_t)st.st_size;
-	return 0;
-}
-
-/* Does the file of @m hold its bytes? */
-static int file_holds(const struct nnb_mapping *m, int fd)
-{
-	uint64_t bytes, offset = m->offset, size = m->size;
-	int r;
+	uint64_t bytes = file->size;
+	off_t end;
 
 	if (m->dma_buf) {
-		off_t end = lseek(fd, 0, SEEK_END); /* stat does not give the size of a dma-buf */
-
-		r = end < 0 ? -errno : 0;
+		end = lseek(fd, 0, SEEK_END); /* stat does not give the size of a dma-buf */
+		if (end < 0)
+			return -errno;
 		bytes = (uint64_t)end;
-	} else {
-		r = m->kind == NNB_MEMORY_MMAP_FD ? file_bytes(fd, &bytes) : nnb__sealed_bytes(fd, &bytes);
+	} else if (m->kind != NNB_MEMORY_MMAP_FD && !file->is_sealed) {
+		return -EPERM;
+	} else if (!file->is_regular || file->file_system == HUGETLBFS_MAGIC || bytes > INT64_MAX) {
+		return -EINVAL;
 	}
-
-	if (r < 0)
-		return r;
-	return size <= bytes && offset <= bytes - size ? 0 : -EINVAL;
+	return m->size <= bytes && m->offset <= bytes - m->size ? 0 : -EINVAL;
 }
 
 /* ---- making ---- */
@@ -183,35 +168,32 @@ static void mapping_discard(struct nnb_mapping *m)
 static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 {
 	int fd = memory->fds[0];
-	struct statfs fs;
-	struct stat st;
 	struct nnb__gate_call call;
-	uint64_t bytes;
+	struct nnb__file file;
 	int r;
 
 	assert(memory->n_fds == 1);
 	m->size = memory->size;
 	m->prot = PROT_READ | PROT_WRITE;
-	if (m->kind == NNB_MEMORY_ASHMEM || fstatfs(fd, &fs) < 0)
-		fs.f_type = 0;
-	m->dma_buf = fs.f_type == DMA_BUF_MAGIC;
+	r = nnb__file_look(fd, &file);
+	if (r)
+		return r;
+	m->dma_buf = m->kind != NNB_MEMORY_ASHMEM && file.file_system == DMA_BUF_MAGIC;
+	m->file = file.inode;
+	m->device = file.device;
+	m->on_disk = !m->dma_buf && file.file_system != TMPFS_MAGIC;
 	if (m->kind == NNB_MEMORY_MMAP_FD) {
 		m->prot = nnb__handle_prot(memory);
 		m->offset = nnb__handle_offset(memory);
 	}
+	r = file_holds(m, fd, &file);
+	if (r)
+		return r;
 	if (nnb__mapping_is_file(m) || m->gate) {
 		fd = m->fd = nnb__dup(fd);
 		if (fd < 0)
 			return fd;
 	}
-	r = file_holds(m, fd);
-	if (r)
-		return r;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	m->file = st.st_ino;
-	m->device = st.st_dev;
-	m->on_disk = !m->dma_buf && fs.f_type != TMPFS_MAGIC;
 	r = nnb__gate_open(m->gate, fd, true, &call);
 	if (r)
 		return r;
@@ -220,8 +202,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	if (r || !nnb__mapping_is_file(m))
 		return r;
 	nnb__mapping_access_begin(m);
-	/* watch the mapping, unless no access to it can fault: the file may have been cut first, and sealed then */
-	if (m->dma_buf || nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
+	if (!file.is_sealed) /* otherwise no access to it can fault */
 		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot, m->gate, m->fd);
 	if (!m->gate) {
 		nnb__close(m->fd); /* was kept to map the file again, which is never needed */
@@ -409,11 +390,13 @@ static void mapping_mend(struct nnb_mapping *m)
 {
 	uint32_t tears = nnb__watch_tears(m->watch);
 	struct nnb__gate_call call;
+	struct nnb__file file;
 	void *p;
 
 	assert(m->fd >= 0 && m->bytes); /* a watched mapping keeps its file */
 	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
-	    file_holds(m, m->fd) < 0 || nnb__gate_open(m->gate, m->fd, false, &call))
+	    nnb__file_look(m->fd, &file) < 0 || file_holds(m, m->fd, &file) < 0 ||
+	    nnb__gate_open(m->gate, m->fd, false, &call))
 		return;
 	p = mmap(NULL, m->bytes, m->prot, MAP_SHARED, m->fd, (off_t)m->offset);
 	if (p == MAP_FAILED)

@@ -2,8 +2,8 @@
  * test_dma_buf.c -- dma-bufs and memfds as hardware_buffer_blob and mmap_fd.
  *
  * Few kernels let a test make a dma-buf. Where /dev/udmabuf is missing, the rows of real dma-bufs are skipped
- * with a message. The other rows use a memfd that answers like a dma-buf: this program's fstatfs, mmap and
- * ioctl replace the C library's, for libnnburst, too.
+ * with a message. The other rows use a memfd that answers like a dma-buf: this program's fstat, fstatfs, mmap
+ * and ioctl replace the C library's, for libnnburst, too.
  */
 #include "unit/device_helpers.h"
 
@@ -38,7 +38,16 @@ static bool is_fake(int fd)
 {
 	struct stat st;
 
-	return fake.file && fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == fake.file;
+	return fake.file && fd >= 0 && syscall(SYS_fstat, fd, &st) == 0 && st.st_ino == fake.file;
+}
+
+NNB_PUBLIC int fstat(int fd, struct stat *ret)
+{
+	int r = (int)syscall(SYS_fstat, fd, ret);
+
+	if (r == 0 && is_fake(fd))
+		ret->st_dev++; /* dma-bufs have a device of their own */
+	return r;
 }
 
 NNB_PUBLIC int fstatfs(int fd, struct statfs *ret)
