@@ -3,9 +3,7 @@
 -- or the estimate, of a model that was not recorded; restarts: its preemptions throw work away. A step is as long as it was measured when the model was prepared; but no longer than the model's median run, and no larger a part of it than it was of the run measured with it: on a busy machine both measurements contain stalls. The later estimate_ns is of
 -- other runs, so it does not count. For a model that was prepared and not measured, it is the median run. Models meet their runs in one sorted list, because a join of 100 000 models with as many runs can compare each with each.
 WITH services AS MATERIALIZED (
-	SELECT trace_id, number >> 20 AS instance FROM stream WHERE executions > 0 AND trace_id IS NOT NULL AND number IS NOT NULL GROUP BY 1, 2),
--- whose apps: of one service among several
-theirs AS MATERIALIZED (SELECT DISTINCT trace_id, number >> 20 AS instance, app_id FROM stream WHERE app_id IS NOT NULL),
+	SELECT DISTINCT trace_id, number >> 20 AS instance FROM stream WHERE executions > 0 AND trace_id IS NOT NULL AND number IS NOT NULL),
 -- the median run of most executions: of the path, the priority, and of cold or warm runs, that most of them had
 ran AS MATERIALIZED (SELECT app_id, model, max(n), p50_ns FROM phase_stat WHERE phase = 'run' AND path <> 'prepare' AND app_id IS NOT NULL GROUP BY 1, 2),
 -- on a lane, and not run to the end. Trial runs do not count, because each runs once.
@@ -26,9 +24,10 @@ steps AS (
 		max(step_ns) IS NULL AND ifnull(max(unmeasured), 0) = 0 AS unseen
 	FROM told GROUP BY app_id, name HAVING count(had_lane) > 0),
 of_app AS MATERIALIZED (SELECT app_id, max(step_ns) AS step_ns, max(step_ns IS NULL) AS unknown, max(unseen) AS unseen FROM steps GROUP BY app_id),
+-- whose apps: of one service among several. An app of many streams counts for each: the largest step is the same
 of_service AS MATERIALIZED (
-	SELECT t.trace_id, t.instance, max(a.step_ns) AS step_ns, max(a.unknown) AS unknown, max(a.unseen) AS unseen
-	FROM theirs t CROSS JOIN of_app a ON a.app_id = t.app_id GROUP BY 1, 2)
+	SELECT t.trace_id, t.number >> 20 AS instance, max(a.step_ns) AS step_ns, max(a.unknown) AS unknown, max(a.unseen) AS unseen
+	FROM stream t CROSS JOIN of_app a ON a.app_id = t.app_id GROUP BY 1, 2)
 SELECT s.trace_id, s.instance, o.step_ns,
 	ifnull(o.unknown, 0) OR EXISTS (SELECT 1 FROM execution_count WHERE sides <> 'client' AND app_id IS NULL) AS unknown,
 	EXISTS (SELECT 1 FROM service_rules r WHERE r.trace_id = s.trace_id AND r.instance = s.instance AND r.policy = 'native') AS native,
