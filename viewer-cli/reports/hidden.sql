@@ -21,10 +21,6 @@ CREATE TEMP TABLE IF NOT EXISTS hides AS
 CREATE TEMP TABLE IF NOT EXISTS all_known AS
 	SELECT NOT executions AND EXISTS (SELECT 1 FROM loss) AND NOT EXISTS (SELECT 1 FROM meta WHERE key IN ('left_out_stragglers', 'left_out_evicted') AND value > 0) AS are
 	FROM hides;
-CREATE TEMP TABLE IF NOT EXISTS possible AS
-	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible_wait p CROSS JOIN reach r
-	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1)
-		AND NOT (p.execution_id IS NULL AND p.app_id IS NULL AND (SELECT are FROM all_known));
 -- In that case only executions with missing events may have waited, each between its own first and last event: waits of nobody known are left out.
 -- A client may give a call up while the service still has it, so only the return of a call that was answered well is an end.
 CREATE TEMP TABLE IF NOT EXISTS stand_ins AS
@@ -35,9 +31,10 @@ CREATE TEMP TABLE IF NOT EXISTS stand_ins AS
 			AND EXISTS (SELECT 1 FROM possible_wait WHERE execution_id IS NULL AND app_id IS NULL)) CROSS JOIN execution
 		WHERE NOT complete AND sides <> 'client') x CROSS JOIN reach r
 	WHERE x.ended >= a.began AND x.began < a.ended AND x.ended >= r.began AND x.began < r.ended;
-CREATE TEMP TABLE IF NOT EXISTS strangers AS SELECT began, ended FROM possible WHERE execution_id IS NULL;
 CREATE TEMP TABLE IF NOT EXISTS hidden_waits AS
-@with@ SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible p WHERE p.execution_id IS NULL OR @judged@
+@with@ SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible_wait p CROSS JOIN reach r
+	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1)
+		AND NOT (p.execution_id IS NULL AND p.app_id IS NULL AND (SELECT are FROM all_known)) AND (p.execution_id IS NULL OR @judged@)
 	UNION ALL
 	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM stand_ins p WHERE @judged@
 	UNION ALL
@@ -52,6 +49,7 @@ CREATE TEMP TABLE IF NOT EXISTS hidden_waits AS
 			iif(path IS 'fenced' AND status IS NULL, @ended@, coalesce(result_read, returned, @ended@)) AS ended
 		FROM (SELECT 1 FROM execution_count WHERE sides = 'client' LIMIT 1) CROSS JOIN execution WHERE sides = 'client') p CROSS JOIN reach r
 	WHERE p.ended >= r.began AND p.began < r.ended AND @judged@;
+CREATE TEMP TABLE IF NOT EXISTS strangers AS SELECT began, ended FROM hidden_waits WHERE execution_id IS NULL;
 CREATE TEMP TABLE IF NOT EXISTS hidden_lanes AS
 	SELECT u.instance, u.lane, u.began, u.ended, u.execution_id FROM unknown_lane u CROSS JOIN reach r
 	WHERE u.ended >= r.began AND ifnull(u.began < r.ended, 1);
