@@ -14,7 +14,7 @@ lost_work AS MATERIALIZED (
 		ELSE max(k.n, (SELECT ifnull(sum(events), 0) FROM losses)) END AS n
 	FROM sight s CROSS JOIN skipped_work k),
 unseen_work AS MATERIALIZED (
-	SELECT (SELECT count(*) FROM picked p WHERE p.quality IN ('gap', 'tail') AND p.sides IS NOT 'client' AND (p.queue_ns IS NULL OR p.run_ns IS NULL) AND p.app_id IN (SELECT app_id FROM apps_with_more))
+	SELECT (SELECT count(*) FROM (SELECT 1 FROM apps_with_more LIMIT 1) CROSS JOIN picked p WHERE p.quality IN ('gap', 'tail') AND p.sides IS NOT 'client' AND (p.queue_ns IS NULL OR p.run_ns IS NULL) AND p.app_id IN (SELECT app_id FROM apps_with_more))
 		+ (SELECT n FROM lost_work)
 		-- choices of executions that are known
 		+ (SELECT ifnull(max(value), 1000000000000000) FROM meta WHERE key = 'untold_choices')

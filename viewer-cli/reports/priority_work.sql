@@ -16,7 +16,8 @@ referred AS MATERIALIZED (
 -- work that an app had, or may have had: what is unknown is any
 work AS (
 	SELECT app_id, priority FROM referred
-	UNION ALL SELECT m.app_id, m.priority FROM model m WHERE EXISTS (SELECT 1 FROM loss) AND (SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM strangers)),
+	UNION ALL SELECT m.app_id, m.priority
+	FROM (SELECT 1 WHERE EXISTS (SELECT 1 FROM loss) AND (SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM strangers)) CROSS JOIN model m),
 apps_with_more AS MATERIALIZED (
 	SELECT app_id, CASE WHEN count(*) > count(priority) OR min(priority) = 'high' THEN 2 WHEN max(priority) = 'medium' THEN 1 ELSE 0 END AS most FROM work
 	GROUP BY app_id HAVING min(priority) <> max(priority) OR count(*) > count(priority))
