@@ -2,14 +2,15 @@
 -- n_unknown: executions of which it is not known whether they had one; n_unseen: deadlines of which it is not known
 -- whether they were met; then there is no percentage. Leaves out who had no deadline.
 @with@, kinds AS (@kinds@),
+-- FILTER: SQLite allocates memory for a sum, of each group, when it adds the first number
 had AS (
-	SELECT @keys@, sum(deadlines) AS n_deadlines, coalesce(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
+	SELECT @keys@, ifnull(sum(deadlines) FILTER (WHERE deadlines), 0) AS n_deadlines, coalesce(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
 		coalesce(sum(n) FILTER (WHERE miss = 'late'), 0) AS n_late,
 		coalesce(sum(n) FILTER (WHERE miss = 'aborted'), 0) AS n_aborted,
 		coalesce(sum(n) FILTER (WHERE miss = 'predicted'), 0) AS n_predicted,
 		coalesce(sum(n) FILTER (WHERE miss IS NOT NULL AND status = 'MISSED_DEADLINE_PERSISTENT'), 0) AS n_persistent,
-		sum(unknown) AS n_unknown, sum(unseen) AS n_unseen
-	FROM kinds GROUP BY @keys@ HAVING sum(deadlines) > 0 OR count(miss) > 0 OR sum(unknown) > 0),
+		ifnull(sum(unknown) FILTER (WHERE unknown), 0) AS n_unknown, ifnull(sum(unseen) FILTER (WHERE unseen), 0) AS n_unseen
+	FROM kinds GROUP BY @keys@ HAVING n_deadlines > 0 OR n_missed > 0 OR n_unknown > 0),
 @why@,
 -- together, so that SQLite looks both up by their keys: of thousands of apps it would look for the first cause of each among all
 known AS (
