@@ -12,7 +12,6 @@ struct bsv_kept *bsv_kept_new(struct bsv_input *input)
 	if (!ret)
 		return NULL;
 	ret->n_unknown = ret->n_unseen = -1;
-	bsa_db_make_temporary(input->db, bsv_sql_kept_counts, NULL); /* without it, queries ask the view */
 	ret->has_picked = input->picks && bsv_input_keep_picked(input, NULL) >= 0;
 	return ret;
 }

@@ -102,6 +102,7 @@ struct bsv_call {
 	 * need not be read again; NULL: none. Borrowed
 	 */
 	const struct bsv_input *open;
+	bool many; /* several answers about the input follow: what each of them counts is counted once */
 };
 
 enum { BSV_LONG_PART_ROWS = 10 /* of bsv_command.long_part */ };

@@ -625,6 +625,8 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	}
 	if (r >= 0)
 		bsa_db_own_queries(ret->db, true);
+	if (r >= 0 && call->many)
+		bsa_db_make_temporary(ret->db, bsv_sql_kept_counts, NULL); /* without it, queries ask the view */
 	if (r >= 0 && open)
 		copy_whole(ret, open);
 	else if (r >= 0)

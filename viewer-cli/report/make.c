@@ -159,16 +159,19 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 	struct making m = { .call = call, .wanted = wanted };
 	struct bsv_kept *kept = NULL, *others = NULL, *of_whole = NULL;
 	bsv_scoped_text *part = part_asked(call);
-	int r = bsv_input_open(&m.input, input, call, err);
+	struct bsv_call many = *call;
+	int r;
 
+	many.many = true;
+	r = bsv_input_open(&m.input, input, &many, err);
 	if (r >= 0 && wanted->compare) {
-		struct bsv_call other = *call;
+		struct bsv_call other = many;
 
 		other.known_as = NULL;
 		r = bsv_input_open(&m.other, wanted->compare, &other, err);
 	}
 	if (r >= 0 && asks_part(&call->asked)) {
-		struct bsv_call whole = *call;
+		struct bsv_call whole = many;
 
 		whole.open = &m.input;
 		whole.asked.where = NULL;
