@@ -665,8 +665,8 @@ static void charge_lanes(struct ledger *l, struct amount took)
 	usual = smaller_ns(l->typical[BSA_RUN], own.spent);
 	rest = (struct amount){ beyond_typical(l, BSA_RUN, own.late), own.spent - usual };
 	charge_cause(l, BSA_OWN_RUN, (struct amount){ 0, usual });
-	if (x->cold == 1) {
-		charge_cause(l, BSA_COLD, rest);
+	if (!bsa_is_warm(x->path, x->cold)) {
+		charge_cause(l, x->cold > 0 ? BSA_COLD : BSA_CAUSE_UNKNOWN, rest);
 		return;
 	}
 	/* As much of what is beyond the typical as the service may have stood still before a stop. */
@@ -718,7 +718,7 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		charge_giver(l, phase, took, 0, BSA_SERVICE, &l->delay[BSA_DELAY_DECODE]);
 		break;
 	case BSA_SLOTS:
-		if (x->cold > 0 || x->misses == BSA_COUNT_UNKNOWN)
+		if (!bsa_is_warm(x->path, x->cold) || x->misses == BSA_COUNT_UNKNOWN)
 			charge_phase(l, phase, took, x->cold > 0 ? BSA_COLD : BSA_CAUSE_UNKNOWN);
 		else
 			charge_giver(l, phase, took, 0, BSA_SERVICE, &l->delay[BSA_DELAY_DECODE]);

@@ -225,6 +225,7 @@ void bsa_on_request_decode(struct bsa_fold *f, const struct bsa_request_decode *
 
 	if (!x || !reach_boundary(f, x, BSA_DECODED))
 		return;
+	x->slots = e->status ? 0 : e->pools; /* a malformed request is not looked up */
 	set_model(f, x, e->model, BSA_SAID_BY_ASKING);
 }
 

@@ -416,7 +416,10 @@ static void report_exec(struct bsa_fold *f, struct bsa_exec *x)
 	/* The stream has one more that is over. */
 	last = bsa_exec_last_seen(x);
 	s->fact.executions++;
-	s->fact.cold += x->fact.cold > 0;
+	if (x->fact.path == BSA_PATH_BURST && x->fact.cold < 0)
+		s->fact.cold = BSA_NEVER;
+	else if (s->fact.cold != BSA_NEVER)
+		s->fact.cold += x->fact.cold > 0;
 	if (x->fact.at[BSA_SUBMITTED] < s->fact.first)
 		s->fact.first = x->fact.at[BSA_SUBMITTED];
 	if (x->fact.quality == BSA_QUALITY_OPEN && !bsa_exec_was_left(x)) /* its client waits for no answer */

@@ -43,6 +43,7 @@ struct bsa_exec {
 	uint64_t op_began, fetch_ns, model_estimate;
 	uint32_t model, app; /* the service's numbers, to detect a change */
 	uint16_t stops, told_stops;
+	uint16_t slots; /* number of slots of its request, as request_decode has it */
 	uint8_t said_by;
 	uint8_t heard;
 	uint8_t lane, first_lane;                   /* lane in exec_end or exec_service; lane of its first preemption */

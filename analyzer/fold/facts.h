@@ -49,7 +49,7 @@ struct bsa_model {
 };
 
 struct bsa_stream {
-	uint64_t opened, closed, executions, cold; /* cold: in burst streams */
+	uint64_t opened, closed, executions, cold; /* cold: in burst streams; BSA_NEVER: unknown of some of them */
 	uint64_t first;                            /* time of the first submission */
 	/* latest time at which an execution was seen; 0: none was; BSA_NEVER: one was still under way at the
 	 * end */
@@ -174,11 +174,17 @@ struct bsa_execution {
 	uint32_t submit_turns;
 	uint8_t path, priority, fallback, status; /* 255: unknown */
 	uint8_t miss, quality, sides;
-	int8_t cold;     /* -1: not applicable (no burst) */
+	int8_t cold;     /* -1: not applicable (no burst), or unknown */
 	int16_t lane;    /* the lane that it certainly held from dispatched to run_ended; otherwise -1: see slices */
 	bool idle;       /* its queue phase is one wait for that lane while it was idle: no bsa_wait reports it */
 	bool fence_free; /* path fenced: there was no fence that it waited for */
 };
+
+/* Whether an execution had no slot that the service did not know: a burst of which that is unknown may have had one. */
+static inline bool bsa_is_warm(uint8_t path, int8_t cold)
+{
+	return !cold || (cold < 0 && path != BSA_PATH_BURST);
+}
 
 /*
  * The times on a lane of a preempted execution. For others, lane, dispatched and run_ended have them. Slices

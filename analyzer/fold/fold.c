@@ -401,6 +401,8 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
 		if (is_absent(f, i))
 			mine.absent |= UINT64_C(1) << shown[i].kind;
+	if (f->unlooked && !f->n_of[BSA_slot_lookup])
+		mine.absent |= UINT64_C(1) << BSA_slot_lookup;
 	/* of the clients nothing is there, and of the service not what every execution has */
 	if (mine.absent >> BSA_sched_enqueue & 1 && !f->n_of[BSA_exec_submit] && !f->n_of[BSA_exec_client])
 		mine.absent |= UINT64_C(1) << BSA_exec_submit;

@@ -59,6 +59,7 @@ struct bsa_fold {
 	uint64_t undeclared;        /* 1 << kind: it was not enabled, as the traces declare; 0: unknown */
 	bool may_stop;              /* a service may stop executions for others */
 	bool summed_stops;          /* a summary has a stop */
+	bool unlooked;              /* lookups of slots were not recorded, although nothing was lost */
 	bool any, finished;         /* any: an event was seen */
 	bool full;                  /* events of boundaries are recorded, not only summaries */
 	bool full_lanes;            /* a service recorded an execution's ready event, not only its summary */

@@ -465,17 +465,23 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 	return BSA_QUALITY_GAP;
 }
 
-/* A lookup of it missed, or surely none did. */
-static int8_t cold_of(const struct bsa_fold *f, const struct bsa_exec *x)
+/*
+ * Whether all lookups of its slots were recorded. No loss shows that the session has no slot_lookup: the number of the
+ * request's slots does. Of a request that is refused for its deadline, no slot is looked up.
+ */
+static bool has_all_lookups(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t end = has_boundary(x, BSA_ENQUEUED) ? x->fact.at[BSA_ENQUEUED] : x->fact.at[BSA_RUN_ENDED];
-	uint64_t began = has_boundary(x, BSA_DECODED) ? x->fact.at[BSA_DECODED] : x->fact.at[BSA_REQUEST_READ];
+	bool decoded = has_boundary(x, BSA_DECODED);
+	uint64_t began = decoded ? x->fact.at[BSA_DECODED] : x->fact.at[BSA_REQUEST_READ];
 
-	if (x->fact.path != BSA_PATH_BURST)
-		return -1;
-	if (x->has_service || x->fact.misses)
-		return x->fact.misses > 0;
-	return began == BSA_NEVER || end == BSA_NEVER || is_lost(f, began, end) ? -1 : 0;
+	if (x->has_service)
+		return true;
+	if (began == BSA_NEVER || end == BSA_NEVER || is_lost(f, began, end))
+		return false;
+	if (x->fact.path != BSA_PATH_BURST || (x->fact.missed_at != BSA_NEVER && x->miss_stage == BSA_STAGE_ADMISSION))
+		return true;
+	return decoded ? x->fact.lookups >= x->slots : x->fact.lookups || !has_boundary(x, BSA_ENQUEUED);
 }
 
 /* ---- deadlines ---- */
@@ -657,8 +663,6 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	const uint64_t *at = fact->at;
-	uint64_t looks = has_boundary(x, BSA_DECODED) ? at[BSA_DECODED] : at[BSA_REQUEST_READ];
-	uint64_t found = has_boundary(x, BSA_ENQUEUED) ? at[BSA_ENQUEUED] : at[BSA_RUN_ENDED];
 	bool ended = has_boundary(x, BSA_RUN_ENDED),
 	     on_lane = has_boundary(x, BSA_DISPATCHED) || fact->phase[BSA_RUN] != BSA_NEVER;
 
@@ -666,7 +670,7 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 		fact->bypassed = BSA_COUNT_UNKNOWN;
 		return;
 	}
-	if (!x->has_service && (looks == BSA_NEVER || found == BSA_NEVER || is_lost(f, looks, found)))
+	if (!has_all_lookups(f, x))
 		fact->lookups = fact->misses = BSA_COUNT_UNKNOWN;
 	if (!x->has_service && (!ended || !on_lane || fact->phase[BSA_RUN] == BSA_NEVER))
 		fact->preemptions = BSA_COUNT_UNKNOWN;
@@ -781,7 +785,11 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	/* It has no other end, if none is lost. */
 	if (bsa_exec_was_left(x) && !has_boundary(x, BSA_RESULT_WRITTEN) && !is_lost(f, first, f->now))
 		fact->e2e = time_between(x, first_of(x), BSA_RETURNED);
-	fact->cold = cold_of(f, x);
+	fact->cold = -1; /* a lookup of it missed, or surely none did */
+	if (fact->path == BSA_PATH_BURST && (fact->misses || has_all_lookups(f, x)))
+		fact->cold = fact->misses > 0;
+	else if (has_boundary(x, BSA_DECODED) && fact->quality == BSA_QUALITY_COMPLETE)
+		f->unlooked |= fact->path == BSA_PATH_BURST;
 	set_miss(f, x);
 	/* If its events contradict each other, which of them are right is unknown. */
 	if (fact->quality == BSA_QUALITY_COMPLETE && (is_misplaced(x) || is_missed_and_met(x))) {

@@ -61,8 +61,8 @@ uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 		give_giver(&g, x->phase[BSA_FENCE], 0, BSA_SERVICE, &none);
 	else
 		give_time(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
-	if (x->cold == 1)
-		give_time(&g, BSA_COLD, x->phase[BSA_SLOTS]);
+	if (!bsa_is_warm(x->path, x->cold))
+		give_time(&g, x->cold > 0 ? BSA_COLD : BSA_CAUSE_UNKNOWN, x->phase[BSA_SLOTS]);
 	else
 		give_giver(&g, x->phase[BSA_SLOTS], 0, BSA_SERVICE, &decode);
 	give_time(&g, bsa_taker_cause(x, x->request.slept), x->phase[BSA_SEND]);

@@ -28,9 +28,9 @@ struct group {
 	uint64_t n_quiet, n_budgets; /* number of all, kept or not */
 	struct kept quiet;           /* phases of the executions that got an idle lane and kept it */
 	struct kept budgets;
-	/* runs of all warm and of all cold executions, without redo; kept until n_quiet is BSA_TYPICAL_MIN */
+	/* runs of all warm executions and of all others, without redo; kept until n_quiet is BSA_TYPICAL_MIN */
 	uint64_t n_runs;
-	struct kept warm, cold;
+	struct kept warm, others;
 	uint64_t least[BSA_PHASES];
 	bool any;                /* an execution was complete and answered: the store has a row of it */
 	struct bsa_typical last; /* as computed when there were so many: */
@@ -76,7 +76,7 @@ static void group_free(void *entry)
 	free(g->quiet.of);
 	free(g->budgets.of);
 	free(g->warm.of);
-	free(g->cold.of);
+	free(g->others.of);
 	free(g);
 }
 
@@ -177,7 +177,7 @@ static struct group *group_of(struct bsa_usual *u, const struct bsa_execution *x
 		return NULL;
 	memset(g->least, 0xff, sizeof(g->least)); /* BSA_NEVER */
 	g->quiet.each = BSA_PHASES;
-	g->budgets.each = g->warm.each = g->cold.each = 1;
+	g->budgets.each = g->warm.each = g->others.each = 1;
 	bsa_table_add(&u->groups, &g->entry, key_of(x));
 	return g;
 }
@@ -194,13 +194,13 @@ static int keep_run(struct bsa_usual *u, struct group *g, const struct bsa_execu
 {
 	if (g->n_quiet >= BSA_TYPICAL_MIN) {
 		drop_runs(u, &g->warm);
-		drop_runs(u, &g->cold);
+		drop_runs(u, &g->others);
 		return 0;
 	}
 	if (run == BSA_NEVER)
 		return 0;
 	g->n_runs++;
-	return keep_row(u, x->cold > 0 ? &g->cold : &g->warm, &u->n_runs, &run);
+	return keep_row(u, bsa_is_warm(x->path, x->cold) ? &g->warm : &g->others, &u->n_runs, &run);
 }
 
 int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
@@ -229,7 +229,7 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 	}
 
 	/* @x got an idle lane and kept it. The condition is that of store/spill.c. */
-	if (answered && x->idle && !x->preemptions && !x->redo && x->cold <= 0) {
+	if (answered && x->idle && !x->preemptions && !x->redo && bsa_is_warm(x->path, x->cold)) {
 		g->n_quiet++;
 		r = keep_row(u, &g->quiet, &u->n_quiet, x->phase);
 	}
@@ -269,7 +269,7 @@ static uint64_t known_or_0(uint64_t ns)
 
 static void group_look(struct bsa_usual *u, struct group *g)
 {
-	const struct kept *runs = g->warm.n ? &g->warm : &g->cold;
+	const struct kept *runs = g->warm.n ? &g->warm : &g->others;
 	size_t most = g->quiet.n > g->budgets.n ? g->quiet.n : g->budgets.n;
 	uint64_t *room, budget;
 

@@ -232,7 +232,7 @@ int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
 		.priority = x->priority,
 		.path = x->path,
 		.cold = x->cold,
-		.quiet = x->idle && !x->preemptions && !x->redo && x->cold <= 0,
+		.quiet = x->idle && !x->preemptions && !x->redo && bsa_is_warm(x->path, x->cold),
 	};
 	struct group *g = group_of(s, &key);
 	unsigned __int128 slowdown;

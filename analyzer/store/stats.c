@@ -226,12 +226,15 @@ static uint64_t typical_run(struct stats *t, size_t from, size_t to, uint64_t *r
 	struct selected v[FIGURES];
 
 	*ret_n = 0;
-	for (int cold = 0; cold < 2 && !*ret_n; cold++) {
+	for (int others = 0; others < 2 && !*ret_n; others++) {
 		size_t n = 0;
 
-		for (size_t i = from; i < to; i++)
-			if ((t->groups[i].group->cold > 0) == cold)
-				t->together[n++] = t->groups[i].group;
+		for (size_t i = from; i < to; i++) {
+			const struct group *g = t->groups[i].group;
+
+			if (bsa_is_warm(g->path, g->cold) != others)
+				t->together[n++] = g;
+		}
 		if (!n)
 			continue;
 		if (read_percentiles(t, n, 1U << FIGURE_OWN_RUN, permille, 1, v))

@@ -390,8 +390,8 @@ static void tell_service(struct timeline *t, const struct execution *x, bool cal
 {
 	tell(t, x->taken, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=4 spun_ns=%" PRIu64 " slept_ns=%" PRIu64,
 	     x->exec, call ? "call_request" : "request", x->spun, x->slept);
-	tell(t, x->decoded, x->exec, "request_decode exec=%" PRIu64 " model=%" PRIu64 " operands=2 pools=2", x->exec,
-	     x->model);
+	tell(t, x->decoded, x->exec, "request_decode exec=%" PRIu64 " model=%" PRIu64 " operands=2 pools=%" PRIu64,
+	     x->exec, x->model, x->hits + x->misses);
 	for (uint64_t i = 0; i < x->hits + x->misses; i++)
 		tell(t, x->decoded, x->exec, "slot_lookup exec=%" PRIu64 " slot=%" PRIu64 " hit=%d", x->exec, i,
 		     i >= x->misses);

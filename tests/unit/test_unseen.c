@@ -117,8 +117,12 @@ static const struct {
 	/* clang-format on */
 };
 
-/* @recorded_until: the noted end of the recording; 0: unknown. */
-static void database_recorded(const char *path, const char *text, uint64_t recorded_until)
+/*
+ * @recorded_until: the noted end of the recording; 0: unknown. @without: kinds of events that are not recorded, 1 <<
+ * kind; @undeclared: the recording itself tells that they were not enabled.
+ */
+static void database_recorded(const char *path, const char *text, uint64_t recorded_until, uint64_t without,
+                              bool undeclared)
 {
 	struct bsa_store_options options = { .output = path };
 	struct bsa_trace_row row = {
@@ -142,6 +146,8 @@ static void database_recorded(const char *path, const char *text, uint64_t recor
 	while ((e = script_next(script))) {
 		const struct bsa_loss *loss = e->kind == BSA_loss ? BSA_OF(e, loss) : NULL;
 
+		if (without >> e->kind & 1)
+			continue;
 		row.ended = loss && loss->ended > e->at ? loss->ended : e->at;
 		row.events += !loss;
 		row.lost_events += loss && loss->events != BSA_NEVER ? loss->events : 0;
@@ -151,6 +157,8 @@ static void database_recorded(const char *path, const char *text, uint64_t recor
 	script_free(script);
 	row.recorded_until = recorded_until;
 	assert_int_equal(bsa_fold_recorded(f, row.id, recorded_until, 0), 0);
+	if (undeclared)
+		bsa_fold_declared(f, ~without);
 	assert_int_equal(bsa_fold_finish(f), 0);
 	left_out = bsa_fold_left_out(f);
 	bsa_store_left_out(store, &left_out);
@@ -162,7 +170,7 @@ static void database_recorded(const char *path, const char *text, uint64_t recor
 
 static void database_make(const char *path, const char *text)
 {
-	database_recorded(path, text, 0);
+	database_recorded(path, text, 0, 0, false);
 }
 
 static struct bsv_input database_open(const char *path, int64_t from_ms, int64_t to_ms)
@@ -790,6 +798,63 @@ static void without_preemption_the_limit_is_the_holders_longest_stretch_all_the_
 }
 
 /*
+ * A session need not enable each kind of events, and a filter may leave one out: no loss shows that. Two apps have 20
+ * executions each, the first of them cold, and some of the one are stopped for the other.
+ */
+static void no_rule_passes_on_a_kind_that_was_left_out(void **state)
+{
+#define KIND(name) (UINT64_C(1) << BSA_##name)
+	static const char calls[] = "1ms 1:1 misses=1 hits=1 lane=0\n"
+				    "2ms 1:2 x19 every=1ms hits=2 lane=0\n"
+				    "30ms 2:1 misses=1 hits=1 lane=1\n"
+				    "31ms 2:2 x19 every=1ms hits=2 lane=1\n";
+	static const struct {
+		uint64_t without;
+		const char *rule, *why; /* NULL: it passes */
+	} rows[] = {
+		{ 0, "p90 e2e of warm <= 1s", NULL },
+		{ 0, "executions of warm >= 38", NULL },
+		{ 0, "executions of cold >= 2", NULL },
+		{ KIND(slot_lookup), "p90 e2e of warm <= 1s",
+		  "no slot_lookup was recorded, and that event tells which executions are cold" },
+		{ KIND(slot_lookup), "p90 slots of warm <= 1s",
+		  "no slot_lookup was recorded, and that event tells which executions are cold" },
+		{ KIND(slot_lookup), "executions of warm >= 2",
+		  "no slot_lookup was recorded, and that event tells which executions are cold" },
+		{ KIND(slot_lookup), "executions of cold >= 1",
+		  "no slot_lookup was recorded, and that event tells which executions are cold" },
+		{ KIND(slot_lookup), "p90 e2e <= 1s", NULL },
+		/* nothing tells that there are slots, so no kind is named */
+		{ KIND(slot_lookup) | KIND(request_decode), "executions of warm >= 2",
+		  "0 executions, and 2 is the least; these could change the verdict: 40 that the rule may select: what "
+		  "it selects by is not known" },
+	};
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < 2 * N_OF(rows); i++) {
+		const char *why = rows[i / 2].why, *rule = rows[i / 2].rule;
+		struct bsv_slo_result result;
+		struct bsv_input input;
+		char *text = NULL, *script;
+
+		assert_true(asprintf(&text, "%s%s%s%s%s", before, SERVICE, world, calls, after) > 0);
+		script = timeline(text, TIMELINE_FULL);
+		unlink(*state);
+		database_recorded(*state, script, 0, rows[i / 2].without, i % 2);
+		input = database_open(*state, 0, 0);
+		result = measure("kinds", rule, &input, NULL);
+		if (result.outcome != (why ? BSV_CANNOT_TELL : BSV_PASS) || (why && strcmp(result.why, why) != 0)) {
+			print_error("row %zu: %s: %s: %s\n", i / 2, rule, bsv_outcome_name(result.outcome), result.why);
+			wrong++;
+		}
+		bsv_input_close(&input);
+		free(script);
+		free(text);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/*
  * Compact events come when an execution is over: one may be under way in a stream since its last event, until the
  * noted end of the recording.
  */
@@ -815,7 +880,7 @@ static void a_compact_stream_that_is_silent_at_the_end_may_hide_an_execution(voi
 	script = timeline(text, TIMELINE_COMPACT);
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		unlink(*state);
-		database_recorded(*state, script, rows[i].until_ms * MS);
+		database_recorded(*state, script, rows[i].until_ms * MS, 0, false);
 		right &= comes_to(*state, rows[i].story, rows[i].rule, rows[i].outcome);
 	}
 	free(script);
@@ -840,6 +905,8 @@ int main(void)
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_choice_beside_a_loss_is_unknown, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(executions_without_their_beginning_may_break_a_rule, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(no_rule_passes_on_a_kind_that_was_left_out, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_no_event_has_them, stored_setup,
 		                                stored_teardown),

@@ -70,6 +70,7 @@ static const struct {
 	{ BSV_OF_PRIORITY, "model_prepare", NULL, "after how long a model can be stopped" },
 	{ BSV_OF_CALLS, "sched_enqueue", "exec_submit", "which executions there are" },
 	{ BSV_OF_DEADLINES, "exec_submit", NULL, "which deadlines executions have" },
+	{ BSV_OF_STARTS, "slot_lookup", NULL, "which executions are cold" },
 };
 
 /* Is @kind among the absent ones? No name is the beginning or the end of another one. */

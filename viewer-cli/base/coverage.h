@@ -34,10 +34,11 @@ struct bsv_coverage {
 
 /* What answers are about. */
 enum bsv_subject {
-	BSV_OF_LANES = 1,    /* who had the lanes, and who waited for them */
-	BSV_OF_PRIORITY = 2, /* and who could have had them earlier */
-	BSV_OF_CALLS = 4,    /* which executions there were */
-	BSV_OF_DEADLINES = 8 /* and which of them had a deadline */
+	BSV_OF_LANES = 1,     /* who had the lanes, and who waited for them */
+	BSV_OF_PRIORITY = 2,  /* and who could have had them earlier */
+	BSV_OF_CALLS = 4,     /* which executions there were */
+	BSV_OF_DEADLINES = 8, /* and which of them had a deadline */
+	BSV_OF_STARTS = 16    /* and which of them were cold, and which warm */
 };
 
 enum { BSV_LACKS_TEXT = 160 };

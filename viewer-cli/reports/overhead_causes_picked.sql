@@ -16,13 +16,13 @@ taken AS (
   SELECT p.id, ifnull(k.kind, -p.app_id) * 4 + CASE p.path WHEN 'burst' THEN 0 WHEN 'sync' THEN 1 WHEN 'fenced' THEN 2 ELSE 3 END AS key,
     CASE WHEN p.path <> 'burst' OR p.request_slept_ns > 0 THEN 2 WHEN p.request_slept_ns = 0 THEN 1 ELSE 0 END AS request,
     CASE WHEN p.path <> 'burst' OR p.result_slept_ns > 0 THEN 2 WHEN p.result_slept_ns = 0 THEN 1 ELSE 0 END AS result,
-    ifnull(p.send_ns, 0) AS send_ns, ifnull(p.return_ns, 0) AS return_ns, ifnull(p.slots_ns, 0) AS slots_ns, ifnull(p.cold, 0) AS is_cold,
+    ifnull(p.send_ns, 0) AS send_ns, ifnull(p.return_ns, 0) AS return_ns, ifnull(p.slots_ns, 0) AS slots_ns, iif(p.path IS 'burst', p.cold, 0) AS is_cold,
     ifnull(p.reply_ns, 0) AS reply_ns, ifnull(p.prepare_ns, 0) AS prepare_ns,
     ifnull(min(p.request_blocked_ns, p.prepare_ns), 0) AS request_full, ifnull(min(p.result_blocked_ns, p.reply_ns), 0) AS result_full,
     ifnull(p.decode_ns, 0) + ifnull(p.signal_ns, 0) + iif(p.fence_free, ifnull(p.fence_ns, 0), 0) AS serving_ns, ifnull(p.finish_ns, 0) AS finish_ns,
     iif(p.fence_free, 0, ifnull(p.fence_ns, 0)) AS dependency,
     p.redo_ns AS redo, ifnull(p.queue_ns, 0) + ifnull(p.preempted_ns, 0) - ifnull(w.ns, 0) AS handover,
-    min(ifnull(p.decode_delay_ns, 0), ifnull(p.decode_ns, 0) + iif(ifnull(p.cold, 0), 0, ifnull(p.slots_ns, 0)))
+    min(ifnull(p.decode_delay_ns, 0), ifnull(p.decode_ns, 0) + iif(p.path IS NOT 'burst' OR NOT p.cold, ifnull(p.slots_ns, 0), 0))
       + min(ifnull(p.reply_delay_ns, 0), ifnull(p.reply_ns, 0) - ifnull(min(p.result_blocked_ns, p.reply_ns), 0) + ifnull(p.signal_ns, 0)) AS machine_busy,
     w.queued_behind, w.inversion, w.crowded_out, w.hogged, w.preempted, w.stalled, ifnull(w.no_cpu, 0) AS no_cpu, ifnull(w.unknown, 0) AS unknown
   FROM picked p LEFT JOIN kinds k ON k.id = p.model_id LEFT JOIN waited w ON w.id = p.id
@@ -31,8 +31,8 @@ caused AS (
   SELECT id, key, queued_behind, inversion, crowded_out, hogged, preempted, stalled, redo, handover, iif(is_cold, slots_ns, 0) AS cold,
     iif(request = 2, send_ns, 0) + iif(result = 2, return_ns, 0) AS woken_late,
     iif(request = 1, send_ns, 0) + iif(result = 1, return_ns, 0) AS polled_late, request_full + result_full AS queue_full,
-    serving_ns + iif(is_cold, 0, slots_ns) + reply_ns - result_full - machine_busy AS service, machine_busy + no_cpu AS machine_busy, prepare_ns - request_full + finish_ns AS client, dependency,
-    iif(request = 0, send_ns, 0) + iif(result = 0, return_ns, 0) + unknown AS unknown
+    serving_ns + iif(NOT is_cold, slots_ns, 0) + reply_ns - result_full - machine_busy AS service, machine_busy + no_cpu AS machine_busy, prepare_ns - request_full + finish_ns AS client, dependency,
+    iif(request = 0, send_ns, 0) + iif(result = 0, return_ns, 0) + iif(is_cold IS NULL, slots_ns, 0) + unknown AS unknown
   FROM taken LIMIT -1),
 summed AS MATERIALIZED (
   SELECT key, min(id) AS id,

@@ -467,6 +467,8 @@ static int measure_counted(struct bsv_slo_result *ret, struct bsv_slo_counting *
 	const struct bsv_slo_rule *rule = of->rule;
 	const struct bsv_coverage *c = &in->input->coverage;
 	bool of_deadlines = rule->kind == BSV_SLO_MISSES || rule->kind == BSV_SLO_STREAK;
+	unsigned subjects =
+		BSV_OF_CALLS | (of_deadlines ? BSV_OF_DEADLINES : 0) | (rule->of.cold >= 0 ? BSV_OF_STARTS : 0);
 	char lacks[BSV_LACKS_TEXT];
 	int r = rule->kind == BSV_SLO_COVERAGE ? 0 : read_unseen(of, in, err);
 
@@ -474,8 +476,7 @@ static int measure_counted(struct bsv_slo_result *ret, struct bsv_slo_counting *
 		r = read_unseen(base, baseline, err);
 	if (r < 0)
 		return r;
-	if (rule->kind != BSV_SLO_COVERAGE &&
-	    bsv_coverage_lacks(c, of_deadlines ? BSV_OF_CALLS | BSV_OF_DEADLINES : BSV_OF_CALLS, lacks)) {
+	if (rule->kind != BSV_SLO_COVERAGE && bsv_coverage_lacks(c, subjects, lacks)) {
 		*ret = (struct bsv_slo_result){
 			.outcome = BSV_CANNOT_TELL, .figure = NAN, .bound = rule->bound, .n = -1
 		};
