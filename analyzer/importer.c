@@ -356,7 +356,6 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	struct bsa_left_out left_out;
 	struct users_decided decided;
 	struct silence silence;
-	uint64_t declared = 0;
 	uint32_t from = 0;
 
 	if (!im->fold)
@@ -395,10 +394,6 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	if (decided.service != USERS_UNKNOWN)
 		bsa_store_service(im->store, decided.service, decided.rival);
 
-	for (size_t i = 0; i < im->n_traces; i++)
-		if (im->traces[i].group == im->group)
-			declared |= im->traces[i].declared ? im->traces[i].declared : UINT64_MAX;
-	bsa_fold_declared(im->fold, declared);
 	left_out = bsa_fold_left_out(im->fold);
 	bsa_store_left_out(im->store, &left_out);
 	im->unusable += left_out.unusable + left_out.absurd;
@@ -434,6 +429,7 @@ static bool begin_users(struct bsa_importer *im, unsigned group)
 static int begin_group(struct bsa_importer *im, const struct known *first, struct bsa_err *err)
 {
 	struct bsa_fold_options options = { .tenants_max = TENANTS_MAX };
+	uint64_t declared = 0;
 	int r = end_group(im, err);
 
 	if (r < 0)
@@ -442,15 +438,21 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 		return bsa_fail(err, BSA_E_INPUT, "%s: its records are mixed with those of another clock",
 		                first->row.path);
 	options.last = im->last;
-	for (size_t i = 0; i < im->n_traces; i++)
-		if (im->traces[i].group == first->group && im->traces[i].compact)
+	for (size_t i = 0; i < im->n_traces; i++) {
+		if (im->traces[i].group != first->group)
+			continue;
+		if (im->traces[i].compact)
 			options.horizon_ns = im->horizon_ns;
+		declared |= im->traces[i].declared ? im->traces[i].declared : UINT64_MAX;
+	}
 	bsa_store_clock(im->store, first->row.clock_offset);
 	im->group = first->group;
 	memset(im->once, 0, sizeof(im->once)); /* numbers are a clock's own: those of another host may be the same */
 	bsa_services_free(im->services);
 	im->services = bsa_services_new();
 	im->fold = bsa_fold_new(&im->facts, &options);
+	if (im->fold)
+		bsa_fold_declared(im->fold, declared);
 	return im->fold && im->services && begin_users(im, im->group) ? 0 : importer_no_memory(err);
 }
 

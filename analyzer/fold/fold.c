@@ -334,6 +334,8 @@ int bsa_fold_finish(struct bsa_fold *f)
 /* So many events show that those of another kind were not recorded, though some of them need none. */
 enum { SHOWN_BY = 32 };
 
+#define STOPS (UINT64_C(1) << BSA_sched_preempt | UINT64_C(1) << BSA_sched_resume)
+
 /*
  * The kinds without which answers are wrong. A session may not have enabled them, or a filter left them out: no loss
  * shows that. @by: kinds of events that come with them, 1 << kind; @instead: the summary that has the same, or the kind
@@ -364,6 +366,19 @@ void bsa_fold_declared(struct bsa_fold *f, uint64_t kinds)
 	f->undeclared = ~kinds;
 }
 
+/* May the service stop executions, as far as it is known? */
+static bool may_stop(const struct bsa_fold *f)
+{
+	return f->may_stop || !f->n_of[BSA_service_state];
+}
+
+void bsa_fold_lane_given(struct bsa_fold *f)
+{
+	if (f->undeclared & STOPS && f->undeclared >> BSA_exec_service & 1 && may_stop(f) &&
+	    bsa_schedule_lacks_stops(f->schedule, f->step_at))
+		f->failed = -ENOMEM;
+}
+
 /* Is nothing known of kind @i of those above, although there was some? */
 static bool is_absent(const struct bsa_fold *f, size_t i)
 {
@@ -379,7 +394,7 @@ static bool is_absent(const struct bsa_fold *f, size_t i)
 	if (f->undeclared >> shown[i].kind & 1) {
 		least = 1;
 		/* of a service that stops nothing, no stop is missing */
-		if (shown[i].stops && (f->may_stop || !f->n_of[BSA_service_state]))
+		if (shown[i].stops && may_stop(f))
 			by |= UINT64_C(1) << BSA_sched_dispatch;
 	}
 	for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
@@ -401,6 +416,9 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
 		if (is_absent(f, i))
 			mine.absent |= UINT64_C(1) << shown[i].kind;
+	/* an execution got the lane of another one, which was not seen to leave it: stops are missing, or ends are */
+	if (bsa_schedule_is_crowded(f->schedule))
+		mine.absent |= f->n_of[BSA_exec_end] ? STOPS : UINT64_C(1) << BSA_exec_end;
 	if (f->unlooked && !f->n_of[BSA_slot_lookup])
 		mine.absent |= UINT64_C(1) << BSA_slot_lookup;
 	/* of the clients nothing is there, and of the service not what every execution has */

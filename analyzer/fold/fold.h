@@ -105,7 +105,7 @@ bool bsa_fold_began_unasked(const struct bsa_fold *f, uint32_t trace, uint64_t a
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);
 
-/* The traces declare all kinds of events that were enabled: @kinds, 1 << kind, and no others. */
+/* Before all events: the traces declare all kinds that were enabled: @kinds, 1 << kind, and no others. */
 void bsa_fold_declared(struct bsa_fold *f, uint64_t kinds);
 
 /* After finish. */

@@ -71,6 +71,9 @@ struct bsa_schedule {
 	struct bsa_tenants tenants;
 	struct bsa_steps steps;
 	struct bsa_losses lost, unsure; /* see HOLES */
+	uint64_t unstopped; /* since then steps off lanes are not recorded, and all is a hole; BSA_NEVER: they are */
+	bool stops;         /* a step off a lane, or back to one, was noted */
+	bool crowded;       /* an execution got a lane that another one held */
 	struct bsa_pairs pairs;
 	struct bsa_left_out left;
 	size_t history, held; /* how many stretches, and lags of windows, all devices together keep */
@@ -96,6 +99,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 	s->facts = *facts;
 	s->horizon_ns = options->horizon_ns;
 	s->lists = has_full_detail(s);
+	s->unstopped = BSA_NEVER;
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
 	s->starvation_ns = options->starvation_ns ? options->starvation_ns : BSA_FOLD_STARVATION_NS;
 	s->tenants = (struct bsa_tenants){ .devices = s->devices, .n_devices = DEVICES, .max = options->tenants_max };
@@ -596,6 +600,45 @@ static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *
 	return s->horizon_ns && l->holder->resumed && l->holder->steps_left == l->holder->forgotten;
 }
 
+/* From the begin of the hole of steps that are not recorded, if there is one, until @at is a hole. */
+static int unstopped_extend(struct bsa_schedule *s, uint64_t at)
+{
+	if (at < s->unstopped)
+		return 0;
+	return bsa_losses_add(&s->lost, s->unstopped, at) < 0 ? -ENOMEM : bsa_losses_add(&s->unsure, s->unstopped, at);
+}
+
+int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint64_t at)
+{
+	if (at < s->unstopped)
+		s->unstopped = at;
+	return unstopped_extend(s, at);
+}
+
+uint64_t bsa_schedule_unstopped(const struct bsa_schedule *s)
+{
+	return s->unstopped;
+}
+
+bool bsa_schedule_is_crowded(const struct bsa_schedule *s)
+{
+	return s->crowded;
+}
+
+/*
+ * An execution enters lane @l, whose holder has neither left it nor ended, and no loss hides that: so the service
+ * stopped the holder. If no stop of any execution was recorded, none is: the session has no such events. An END may
+ * not be, either. Summaries tell how often an execution was stopped, so this is for full detail. 0 or -ENOMEM.
+ */
+static int crowd_lane(struct bsa_schedule *s, const struct bsa_lane *l, uint64_t now, bool *ret_absurd)
+{
+	*ret_absurd = s->stops || l->doubtful || !has_full_detail(s);
+	if (*ret_absurd)
+		return 0;
+	s->crowded = true;
+	return bsa_schedule_lacks_stops(s, l->since) < 0 ? -ENOMEM : unstopped_extend(s, now);
+}
+
 /*
  * @x, stalled, is ready again, on a lane again, or over. If a hole hides nothing, it was off its lane until now;
  * @may_have_waited: it may have waited for another lane in some of that time. 0 or -ENOMEM.
@@ -653,7 +696,13 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		set_off(x, BSA_SCHEDULED_OFF);
 	}
 	l = lane == BSA_LANE_NATIVE ? NULL : &d->lanes[lane];
-	absurd |= l && l->holder && !is_hidden(d, l->holder, l->since, d->now) && !may_have_ended(s, l);
+	if (l && l->holder && !is_hidden(d, l->holder, l->since, d->now) && !may_have_ended(s, l)) {
+		bool crowded_absurd;
+
+		if (crowd_lane(s, l, d->now, &crowded_absurd) < 0)
+			return -ENOMEM;
+		absurd |= crowded_absurd;
+	}
 	d->left->absurd += absurd;
 	if (!l)
 		return enter_native(s, d, x, resumed);
@@ -1134,6 +1183,8 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 	late = at < d->now;
 	if (at > d->now)
 		bsa_refusals_end_instant(d);
+	if (unstopped_extend(s, at) < 0)
+		return -ENOMEM;
 	if (!late)
 		bsa_shares_advance(d, at); /* sets d->now */
 	if (is_summed(s, x, step))
@@ -1341,6 +1392,7 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		s->left.absurd++;
 		return 0;
 	}
+	s->stops |= step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE || step == BSA_STEP_RESUME;
 	if (!s->horizon_ns)
 		return take_step(s, x, step, at, lane);
 	if (is_found(step))
@@ -1540,6 +1592,8 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 	if (r < 0)
 		return r;
 	at = at == BSA_NEVER ? 0 : at;
+	if (unstopped_extend(s, at) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < DEVICES; i++)
 		if (s->devices[i])
 			finish_device(s->devices[i], s->devices[i]->ended ? s->devices[i]->ended : at, at, s->unsummed);

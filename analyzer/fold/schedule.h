@@ -168,6 +168,21 @@ int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended
  */
 int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
+/*
+ * From @at on the steps STOP, STALL, LOSE and RESUME are not recorded, although there may be some: all that follows is
+ * a hole. 0 or -ENOMEM.
+ */
+int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint64_t at);
+
+/* Since when they are not; BSA_NEVER: they are recorded, as far as is known. */
+uint64_t bsa_schedule_unstopped(const struct bsa_schedule *s);
+
+/*
+ * Whether an execution got a lane that another one held, so that an END is missing, or those steps: the schedule then
+ * takes them for missing since the other one got the lane.
+ */
+bool bsa_schedule_is_crowded(const struct bsa_schedule *s);
+
 /* Memory of its apps. */
 size_t bsa_schedule_tenant_bytes(const struct bsa_schedule *s);
 

@@ -55,14 +55,25 @@ static size_t count_of(const char *text, const char *want)
 
 static char *left_text(const struct folded *f)
 {
+	static const char *const kinds[] = {
+#define K(name) #name,
+		BSA_KINDS(K)
+#undef K
+	};
 	const struct bsa_left_out *l = &f->left_out;
+	char absent[512] = "";
+	size_t n = 0;
 	char *text;
 
+	for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
+		if (l->absent >> kind & 1)
+			n += (size_t)snprintf(absent + n, sizeof(absent) - n, "%s%s", n ? "," : "", kinds[kind]);
 	if (asprintf(&text,
 	             "left stragglers=%" PRIu64 " unusable=%" PRIu64 " absurd=%" PRIu64 " evicted=%" PRIu64
-	             " late=%" PRIu64 " forgotten=%" PRIu64 " unseen=%" PRIu64 " latest_summary=%" PRIu64 "\n",
+	             " late=%" PRIu64 " forgotten=%" PRIu64 " unseen=%" PRIu64 " latest_summary=%" PRIu64
+	             " absent=%s\n",
 	             l->stragglers, l->unusable, l->absurd, l->evicted, l->late, l->forgotten, l->unseen,
-	             f->latest_summary) < 0)
+	             f->latest_summary, n ? absent : "-") < 0)
 		abort();
 	return text;
 }

@@ -64,8 +64,8 @@ static const struct {
 } needs[] = {
 	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_enqueue", NULL, "when executions become ready" },
 	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_dispatch", NULL, "when executions get their lanes" },
-	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_preempt", NULL, "when executions lose their lanes" },
-	{ BSV_OF_LANES | BSV_OF_PRIORITY, "sched_resume", NULL, "when executions get their lanes back" },
+	{ BSV_OF_LANES | BSV_OF_PRIORITY | BSV_OF_RUNS, "sched_preempt", NULL, "when executions lose their lanes" },
+	{ BSV_OF_LANES | BSV_OF_PRIORITY | BSV_OF_RUNS, "sched_resume", NULL, "when executions get their lanes back" },
 	{ BSV_OF_LANES | BSV_OF_PRIORITY, "exec_end", NULL, "when executions leave their lanes" },
 	{ BSV_OF_PRIORITY, "model_prepare", NULL, "after how long a model can be stopped" },
 	{ BSV_OF_CALLS, "sched_enqueue", "exec_submit", "which executions there are" },

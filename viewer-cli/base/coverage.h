@@ -38,7 +38,8 @@ enum bsv_subject {
 	BSV_OF_PRIORITY = 2,  /* and who could have had them earlier */
 	BSV_OF_CALLS = 4,     /* which executions there were */
 	BSV_OF_DEADLINES = 8, /* and which of them had a deadline */
-	BSV_OF_STARTS = 16    /* and which of them were cold, and which warm */
+	BSV_OF_STARTS = 16,   /* and which of them were cold, and which warm */
+	BSV_OF_RUNS = 32      /* and how long they ran */
 };
 
 enum { BSV_LACKS_TEXT = 160 };

@@ -467,8 +467,11 @@ static int measure_counted(struct bsv_slo_result *ret, struct bsv_slo_counting *
 	const struct bsv_slo_rule *rule = of->rule;
 	const struct bsv_coverage *c = &in->input->coverage;
 	bool of_deadlines = rule->kind == BSV_SLO_MISSES || rule->kind == BSV_SLO_STREAK;
-	unsigned subjects =
-		BSV_OF_CALLS | (of_deadlines ? BSV_OF_DEADLINES : 0) | (rule->of.cold >= 0 ? BSV_OF_STARTS : 0);
+	bool of_runs = rule->kind == BSV_SLO_OVERHEAD ||
+	               (rule->kind == BSV_SLO_TIME &&
+	                (rule->phase == BSV_RUN || rule->phase == BSV_PREEMPTED || rule->phase == BSV_OVERHEAD));
+	unsigned subjects = BSV_OF_CALLS | (of_deadlines ? BSV_OF_DEADLINES : 0) |
+	                    (rule->of.cold >= 0 ? BSV_OF_STARTS : 0) | (of_runs ? BSV_OF_RUNS : 0);
 	char lacks[BSV_LACKS_TEXT];
 	int r = rule->kind == BSV_SLO_COVERAGE ? 0 : read_unseen(of, in, err);
 
