@@ -45,6 +45,7 @@
 #include "base/sealed.h"
 #include "memory/gate.h"
 #include "memory/handle.h"
+#include "memory/slack.h"
 #include "memory/tear.h"
 
 enum { MAPPINGS = 2 /* the file's pages, and the page of zeroes */ };
@@ -127,25 +128,16 @@ static int map_pages(struct nnb_mapping *m, int fd)
 {
 	uint64_t page = page_bytes();
 	uint64_t bytes = (m->size + page - 1) / page * page; /* a file's size is below 2^63 */
-	unsigned char *p;
+	int r;
 
 	assert(!m->bytes);
 	if (bytes > SIZE_MAX - page)
 		return -ENOMEM;
 	if (m->dma_buf)
 		return map_dma_buf(m, fd, bytes, page);
-	p = mmap(NULL, bytes + page, m->prot, MAP_SHARED, fd, (off_t)m->offset);
-	if (p == MAP_FAILED)
-		return -errno;
-	if (mmap(p + bytes, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-		int r = -errno;
-
-		munmap(p, bytes + page);
-		return r;
-	}
-	m->data = p;
-	m->bytes = bytes;
-	return 0;
+	r = nnb__slack_map(&m->data, bytes, m->prot, fd, m->offset);
+	m->bytes = r ? 0 : bytes;
+	return r;
 }
 
 /* Free @m, which may be incomplete. */
@@ -155,7 +147,8 @@ static void mapping_discard(struct nnb_mapping *m)
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes) {
 		nnb__pages_drop(m->data, m->bytes);
-		nnb__gate_unmap(m->gate, m->data, m->bytes + page_bytes(), m->fd, MAPPINGS);
+		nnb__gate_unmap(m->gate, m->data, nnb__slack_unmaps(m->bytes), m->fd, MAPPINGS);
+		nnb__slack_keep(m->data, m->bytes);
 	} else if (m->fd >= 0) {
 		nnb__close(m->fd);
 	}

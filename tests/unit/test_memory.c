@@ -288,7 +288,7 @@ static void the_last_unref_leaves_nothing(void **state)
 	data[0] = 1;
 	assert_true(is_mapped(data) && is_mapped(data + pages));
 	assert_null(nnb_mapping_unref(m));
-	assert_false(is_mapped(data) || is_mapped(data + pages - page) || is_mapped(data + pages));
+	assert_false(is_mapped(data) || is_mapped(data + pages - page)); /* zeroes may stay behind */
 	assert_int_equal(count_fds(), fds);
 }
 
@@ -320,7 +320,7 @@ static const struct {
 	{ "another process sees the same", another_process_sees_the_same },
 	{ "zeroes follow that cannot be written", zeroes_follow },
 	{ "zeroes follow though the file goes on", zeroes_follow_though_the_file_goes_on },
-	{ "the last unref leaves nothing (P-12)", the_last_unref_leaves_nothing },
+	{ "the last unref leaves nothing of the file (P-12)", the_last_unref_leaves_nothing },
 };
 
 /* ---- handles that are not canonical ---- */
@@ -979,6 +979,98 @@ static void threads_map_and_hold(void **state)
 	nnb_memory_close(&crowd.memory);
 }
 
+/* ---- zeroes that stay, for the next mapping of that size ---- */
+
+enum { KEPT_MOST = 16, KEPT_PAGES_MOST = 4095 };
+
+static struct nnb_mapping *map_pages_of(enum nnb_memory_kind kind, size_t pages)
+{
+	struct nnb_memory memory;
+	struct nnb_mapping *m;
+
+	assert_int_equal(make(&memory, kind, pages * page), 0);
+	m = map(&memory);
+	nnb_memory_close(&memory);
+	memset(data_of(m), 0xee, page);
+	memset(data_of(m) + (pages - 1) * page, 0xee, page);
+	return m;
+}
+
+static void assert_zeroes_at(unsigned char *at)
+{
+	for (size_t i = 0; i < page; i++)
+		assert_int_equal(at[i], 0);
+	assert_true(dies_of(SIGSEGV, write_by_default, at));
+}
+
+static void the_next_one_is_before_the_same_zeroes(void **state)
+{
+	const enum nnb_memory_kind *kind = *state;
+	struct nnb_mapping *m = map_pages_of(*kind, 17);
+	unsigned char *data = data_of(m), *zeroes = data + 17 * page;
+
+	nnb_mapping_unref(m);
+	assert_false(is_mapped(data));
+	assert_zeroes_at(zeroes);
+	m = map_pages_of(*kind, 17);
+	assert_ptr_equal(data_of(m), data);
+	assert_zeroes_at(zeroes);
+	nnb_mapping_unref(m);
+	m = map_pages_of(*kind, 18); /* of another size */
+	assert_ptr_not_equal(data_of(m) + 18 * page, zeroes);
+	assert_zeroes_at(zeroes);
+	nnb_mapping_unref(m);
+}
+
+/* What another thread has mapped where a file was stays there. */
+static void nothing_is_mapped_over(void **state)
+{
+	const enum nnb_memory_kind *kind = *state;
+	struct nnb_mapping *m = map_pages_of(*kind, 17);
+	unsigned char *data = data_of(m), *own = data + 3 * page;
+
+	nnb_mapping_unref(m);
+	assert_ptr_equal(mmap(own, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), own);
+	memset(own, 0x11, page);
+	m = map_pages_of(*kind, 17);
+	assert_true(data_of(m) + 17 * page <= own || data_of(m) >= own + page);
+	assert_zeroes_at(data_of(m) + 17 * page);
+	for (size_t i = 0; i < page; i++)
+		assert_int_equal(own[i], 0x11);
+	nnb_mapping_unref(m);
+	munmap(own, page);
+}
+
+/* Of mappings of many sizes, and of any number at once, few pages stay. */
+static void few_zeroes_stay(void **state)
+{
+	const enum nnb_memory_kind *kind = *state;
+	unsigned char *behind[3 * KEPT_MOST];
+	struct nnb_mapping *m[N_OF(behind)];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < N_OF(m); i++) {
+		m[i] = map_pages_of(*kind, i / 2 + 1);
+		behind[i] = data_of(m[i]) + (i / 2 + 1) * page;
+	}
+	for (unsigned i = 0; i < N_OF(m); i++)
+		nnb_mapping_unref(m[i]);
+	for (unsigned i = 0; i < N_OF(m); i++)
+		n += is_mapped(behind[i]);
+	assert_in_range(n, 1, KEPT_MOST);
+}
+
+static void none_stay_behind_much(void **state)
+{
+	const enum nnb_memory_kind *kind = *state;
+	struct nnb_mapping *m = map_pages_of(*kind, KEPT_PAGES_MOST + 1);
+	unsigned char *behind = data_of(m) + (KEPT_PAGES_MOST + 1) * page;
+
+	assert_zeroes_at(behind);
+	nnb_mapping_unref(m);
+	assert_false(is_mapped(behind) || is_mapped(behind - page));
+}
+
 static void sealed_kinds_are_never_torn(void **state)
 {
 	const enum nnb_memory_kind *kind = *state;
@@ -1008,6 +1100,18 @@ static const struct {
 	{ "a duplicate is its own", a_duplicate_is_its_own },
 	{ "only what counts is duplicated", only_what_counts_is_duplicated },
 	{ "closing closes once", closing_closes_once },
+};
+
+static const struct {
+	const char *name;
+	CMUnitTestFunction run;
+} of_every_kind[] = {
+	{ "threads map and hold, and no id comes twice", threads_map_and_hold },
+	{ "whole is not torn", sealed_kinds_are_never_torn },
+	{ "the next one is before the same zeroes", the_next_one_is_before_the_same_zeroes },
+	{ "nothing is mapped over what has come before kept zeroes", nothing_is_mapped_over },
+	{ "few zeroes stay", few_zeroes_stay },
+	{ "none stay behind what is large", none_stay_behind_much },
 };
 
 /* ---- all of them ---- */
@@ -1048,13 +1152,9 @@ int main(void)
 		         "mmap_fd for %s (P table)", prot_cases[i].name);
 	for (size_t i = 0; i < N_OF(functions); i++)
 		add_test(functions[i].run, NULL, NULL, NULL, "%s", functions[i].name);
-	for (size_t i = 0; i < N_OF(mapped_kinds); i++) {
-		const char *name = nnb_memory_kind_name(mapped_kinds[i]);
-
-		add_test(threads_map_and_hold, NULL, NULL, (void *)&mapped_kinds[i],
-		         "%s: threads map and hold, and no id comes twice", name);
-		add_test(sealed_kinds_are_never_torn, NULL, NULL, (void *)&mapped_kinds[i], "%s: whole is not torn",
-		         name);
-	}
+	for (size_t i = 0; i < N_OF(mapped_kinds); i++)
+		for (size_t j = 0; j < N_OF(of_every_kind); j++)
+			add_test(of_every_kind[j].run, NULL, NULL, (void *)&mapped_kinds[i], "%s: %s",
+			         nnb_memory_kind_name(mapped_kinds[i]), of_every_kind[j].name);
 	return _cmocka_run_group_tests("memory", tests, n_tests, NULL, NULL);
 }
