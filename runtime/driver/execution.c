@@ -27,6 +27,7 @@
 enum {
 	IDLE_MAX = 16,                     /* limit of the ended executions that a model keeps */
 	DECIDING_BYTES = NNB_RANK_MAX * 4, /* the longest input that decides shapes is RESHAPE's shape */
+	TOUCHED_MOST = 1 << 20, /* limit of the bytes of outputs whose pages are mapped before the execution runs */
 	LOOKS_MAX = 4096 /* limit of the comparisons of outputs with inputs and pools (nnb__execution_can_restart) */
 };
 
@@ -780,6 +781,7 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
                                       struct nnb_output_shape *shapes, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = e->prepared->model;
+	uint64_t untouched = TOUCHED_MOST;
 	enum nnb_status status = bind_pools(e, request, mappings, reason);
 
 	if (!status) {
@@ -790,6 +792,10 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 			e->outputs[i] = argument_at(e, &request->outputs[i]);
 			if (e->files && e->outputs[i])
 				note_written(e, &request->outputs[i]);
+			if (e->mapped_here && e->outputs[i])
+				untouched -= nnb__mapping_touch(e->mappings[request->outputs[i].location.pool],
+				                                e->outputs[i], argument_bytes(e, &request->outputs[i]),
+				                                untouched);
 		}
 		if ((e->tokens || e->images) && !kept_none(e))
 			status = without_buffers(e, request, held, execution_no_memory(reason), reason);

@@ -1,6 +1,6 @@
 /*
  * handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, compares the files of
- * mappings, flushes parts of them, and brackets accesses to dma-bufs.
+ * mappings, flushes and touches parts of them, and brackets accesses to dma-bufs.
  */
 #ifndef NNB_MEMORY_HANDLE_H
 #define NNB_MEMORY_HANDLE_H
@@ -27,6 +27,13 @@ int nnb__mapping_flush(struct nnb_mapping *mapping, uint64_t from, uint64_t to);
 
 /* May an execution use the mapping now, though its file may be cut (gate.h)? Call this without a lane: it may wait. */
 bool nnb__mapping_passes(const struct nnb_mapping *mapping);
+
+/*
+ * The @bytes at @start, or @most of them, are to be written, and the file has just been mapped: touch them. For a read
+ * the kernel maps many pages at a time (16, as far as they are in memory), and for a write one page; what it maps of a
+ * file in memory can be written. Does nothing for other files, or if an access can fault. Returns how many bytes.
+ */
+uint64_t nnb__mapping_touch(const struct nnb_mapping *mapping, const void *start, uint64_t bytes, uint64_t most);
 
 /*
  * Begin and end accesses of this process's CPUs to a dma-buf, which is not coherent with its device otherwise; each

@@ -48,7 +48,10 @@
 #include "memory/slack.h"
 #include "memory/tear.h"
 
-enum { MAPPINGS = 2 /* the file's pages, and the page of zeroes */ };
+enum {
+	MAPPINGS = 2,       /* the file's pages, and the page of zeroes */
+	AT_A_TIME = 1 << 16 /* bytes, aligned, that the kernel maps for a read (fault_around_bytes) */
+};
 
 struct nnb_mapping {
 	_Atomic uint32_t holders;
@@ -344,6 +347,17 @@ bool nnb__mapping_is_file(const struct nnb_mapping *m)
 bool nnb__mapping_passes(const struct nnb_mapping *m)
 {
 	return !m->watch || nnb__gate_passes(m->gate, m->fd);
+}
+
+uint64_t nnb__mapping_touch(const struct nnb_mapping *m, const void *start, uint64_t bytes, uint64_t most)
+{
+	const uintptr_t at = (uintptr_t)start, end = at + (bytes < most ? bytes : most);
+
+	if (m->watch || m->on_disk || m->dma_buf || !nnb_mapping_readable(m) || !nnb_mapping_writable(m))
+		return 0;
+	for (uintptr_t p = at; p < end; p = p / AT_A_TIME * AT_A_TIME + AT_A_TIME)
+		(void)*(const volatile char *)p;
+	return end - at;
 }
 
 /* ---- dma-bufs ---- */
