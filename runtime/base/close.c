@@ -77,10 +77,23 @@ static void fd_close(int fd)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void nnb__close(int fd)
+static void fd_finish(int fd, bool is_mapped)
 {
 	struct nnb__kept *kept = nnb__kept_take(fd);
 
-	fd_close(fd);
+	if (is_mapped)
+		close(fd);
+	else
+		fd_close(fd);
 	nnb__kept_end(kept);
+}
+
+void nnb__close(int fd)
+{
+	fd_finish(fd, false);
+}
+
+void nnb__close_mapped(int fd)
+{
+	fd_finish(fd, true);
 }

@@ -17,4 +17,7 @@ void nnb__close_arm(void);
  */
 void nnb__close(int fd);
 
+/* The same for @fd, a file that has been mapped, and so is no socket. */
+void nnb__close_mapped(int fd);
+
 #endif

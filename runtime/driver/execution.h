@@ -45,7 +45,10 @@ enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *device, uint64_t 
 
 struct nnb_buffer;
 
-/* nnb_execution_begin. @held: the request's buffers, if the caller holds them (nnb__buffers_hold); otherwise NULL. */
+/*
+ * nnb_execution_begin, and the execution owns the fds of the pools that it maps from then on: those become -1, also on
+ * failure. @held: the request's buffers, if the caller holds them (nnb__buffers_hold); otherwise NULL.
+ */
 enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const struct nnb_request *request,
                                           struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
                                           struct nnb_execution **ret, struct nnb_reason *reason);

@@ -242,7 +242,7 @@ static bool has_late(struct nnb__gate *g)
 static void file_close(int fd)
 {
 	if (fd >= 0)
-		nnb__close(fd);
+		nnb__close_mapped(fd);
 }
 
 static bool gate_refuses(const struct nnb__gate *g)

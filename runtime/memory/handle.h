@@ -1,6 +1,6 @@
 /*
- * handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, compares the files of
- * mappings, flushes and touches parts of them, and brackets accesses to dma-bufs.
+ * handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, maps memories whose
+ * fds it takes, compares the files of mappings, flushes and touches parts of them, and brackets accesses to dma-bufs.
  */
 #ifndef NNB_MEMORY_HANDLE_H
 #define NNB_MEMORY_HANDLE_H
@@ -12,6 +12,12 @@
 int nnb__handle_prot(const struct nnb_memory *memory);
 uint64_t nnb__handle_offset(const struct nnb_memory *memory);
 uint64_t nnb__handle_token(const struct nnb_memory *memory);
+
+/*
+ * nnb_map, and the mapping owns the fd of @memory from then on, which becomes -1; also on failure, if it is -1 then.
+ * That spares a duplicate.
+ */
+int nnb__map_taking(struct nnb_mapping **ret, struct nnb_memory *memory);
 
 /* Do they map one file? Then *a_at and *b_at, places in them, become places in the file. */
 bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const struct nnb_mapping *b, uint64_t *b_at);

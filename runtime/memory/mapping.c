@@ -67,7 +67,7 @@ struct nnb_mapping {
 
 	/*
 	 * For an mmap_fd whose file can be truncated, and for a dma-buf; otherwise watch is NULL, and fd is -1 unless
-	 * there is a gate.
+	 * there is a gate, or the file was taken.
 	 */
 	struct nnb__watch *watch;
 	int fd;
@@ -163,7 +163,7 @@ static void mapping_discard(struct nnb_mapping *m)
 /* Fill in @m, which is of a kind that can be mapped. */
 static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 {
-	int fd = memory->fds[0];
+	int fd = m->fd < 0 ? memory->fds[0] : m->fd;
 	struct nnb__gate_call call;
 	struct nnb__file file;
 	int r;
@@ -185,7 +185,7 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	r = file_holds(m, fd, &file);
 	if (r)
 		return r;
-	if (nnb__mapping_is_file(m) || m->gate) {
+	if (m->fd < 0 && (nnb__mapping_is_file(m) || m->gate)) {
 		fd = m->fd = nnb__dup(fd);
 		if (fd < 0)
 			return fd;
@@ -201,14 +201,14 @@ static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	if (!file.is_sealed) /* otherwise no access to it can fault */
 		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot, m->gate, m->fd);
 	if (!m->gate) {
-		nnb__close(m->fd); /* was kept to map the file again, which is never needed */
+		nnb__close_mapped(m->fd); /* was kept to map the file again, which is never needed */
 		m->fd = -1;
 	}
 	return 0;
 }
 
-/* @memory is checked, and of a kind that has a file. */
-static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory)
+/* @memory is checked, and of a kind that has a file. @taken: its fd, which the mapping owns then; NULL: it does not. */
+static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory, int *taken)
 {
 	static _Atomic uint64_t ids;
 	struct nnb_mapping *m;
@@ -218,7 +218,9 @@ static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory
 	if (!m)
 		return -ENOMEM;
 	m->kind = nnb_memory_kind(memory);
-	m->fd = -1;
+	m->fd = taken ? *taken : -1;
+	if (taken)
+		*taken = -1;
 	m->gate = nnb__gate_ref(nnb__gate_mine());
 	pthread_mutex_init(&m->mending, NULL);
 	r = mapping_build(m, memory);
@@ -232,7 +234,7 @@ static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory
 	return 0;
 }
 
-int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
+static int memory_map(struct nnb_mapping **ret, const struct nnb_memory *memory, int *taken)
 {
 	int r = nnb_memory_check(memory);
 
@@ -240,7 +242,17 @@ int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
 		return r;
 	if (nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER || nnb_memory_kind(memory) == NNB_MEMORY_TOKEN)
 		return -ENOTSUP;
-	return mapping_new(ret, memory);
+	return mapping_new(ret, memory, taken);
+}
+
+int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
+{
+	return memory_map(ret, memory, NULL);
+}
+
+int nnb__map_taking(struct nnb_mapping **ret, struct nnb_memory *memory)
+{
+	return memory_map(ret, memory, &memory->fds[0]);
 }
 
 int nnb_map_hardware_buffer(struct nnb_mapping **ret, const struct nnb_memory *memory)
@@ -249,7 +261,7 @@ int nnb_map_hardware_buffer(struct nnb_mapping **ret, const struct nnb_memory *m
 
 	if (r < 0)
 		return r;
-	return nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER ? mapping_new(ret, memory) : -ENOTSUP;
+	return nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER ? mapping_new(ret, memory, NULL) : -ENOTSUP;
 }
 
 struct nnb_mapping *nnb_mapping_ref(struct nnb_mapping *m)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "memory/handle.h"
 #include "nnb/memory.h"
 
 #define GIB (UINT64_C(1) << 30)
@@ -686,8 +687,15 @@ static void map_a_strange_file(void **state)
 	else
 		nnb_mapping_unref(m);
 	assert_int_equal(count_fds(), fds);
-	if (c->file != CLOSED)
-		close(fd);
+	/* the same, and the mapping takes the file, with or without success */
+	m = UNTOUCHED;
+	assert_int_equal(nnb__map_taking(&m, &memory), c->want);
+	assert_int_equal(memory.fds[0], -1);
+	if (c->want < 0)
+		assert_ptr_equal(m, UNTOUCHED);
+	else
+		nnb_mapping_unref(m);
+	assert_int_equal(count_fds(), c->file == CLOSED ? fds : fds - 1);
 }
 
 /* A refusal does not change other mappings, even when mmap refuses late. */
