@@ -83,6 +83,10 @@ static bool worker_greet(struct nnb__worker *w)
 		return false;
 	w->pid = (pid_t)hello.n;
 	w->process = first.n_fds ? fd : -1;
+	if (w->kind == NNB__PORTERS && w->process >= 0) { /* it is never killed */
+		close(w->process);
+		w->process = -1;
+	}
 	return true;
 }
 

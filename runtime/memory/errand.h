@@ -25,9 +25,8 @@ enum {
 	NNB__ERRAND_LEFT = 2,        /* of these, an app may leave so many behind before its errands fail */
 	NNB__ERRAND_TRIERS = 2,      /* further processes of one app, for trials */
 	NNB__ERRAND_PORTERS = 2,     /* and for messages with files, all of which may be left behind */
-	NNB__ERRAND_PORTERS_ALL =
-		4,             /* with those whose places other apps have taken, or that were left behind before */
-	NNB__ERRAND_ALWAYS = 2 /* apps that can be guaranteed their own workers by name */
+	NNB__ERRAND_PORTERS_ALL = 4, /* with those that were left behind before, and have come back */
+	NNB__ERRAND_ALWAYS = 2       /* apps that can be guaranteed their own workers by name */
 };
 
 /* The limit for one call on a file that may be on a slow disk. */
@@ -35,8 +34,8 @@ enum {
 
 /*
  * Use the prober of that socket, borrowed until the process ends. @workers: the limit of processes of all apps
- * together; half as many more may make trials, twice as many more may be porters, and as many again former porters,
- * which have no more errands and have not ended. Call this before nnb__errands_of; only the first call has an effect.
+ * together; half as many more may make trials, and four times as many more may be porters. Call this before
+ * nnb__errands_of; only the first call has an effect.
  */
 void nnb__errands_begin(int prober, unsigned workers);
 

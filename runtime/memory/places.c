@@ -6,10 +6,12 @@
  *           workers and limits of their own, so that an app that keeps all others at work, or has left them behind, is
  *           tried nevertheless (suspicion.c). Messages with files have workers and limits of their own, too: porters.
  *           Some apps are guaranteed one of each. A porter is never killed while the service lives, because the service
- *           would be the last one to close the sockets that it has. It counts until it has ended (worker.c). A porter
- *           whose place another app takes is a former one, and so is one that was left behind and comes back. A former
- *           one counts against its own app, and against a limit of former porters of all apps. Beyond that limit, no
- *           porter leaves its place, and one that comes back counts as left behind.
+ *           would be the last one to close the sockets that it has. It counts until it has ended (worker.c), against
+ *           its app and against the limit of all. One that was left behind and comes back is a former porter: its app
+ *           may have another one in its place, but has few in all. An app with a connection has sockets that a porter
+ *           holds, so its porter would not end if another app took its place: it has that place until it is gone. The
+ *           more porters an app has, the more places must be free for another one; the last quarter of them is for
+ *           apps that have none. So an app that was let in has a porter, whatever others do.
  * CONCURRENCY  Any thread. One lock guards all workers' records. No thread waits under it: no socket blocks there, and
  *           no file of an app is closed there. A caller whose worker is BUSY uses that worker without the lock. A
  *           thread of its own closes what is left here of porters that end with their apps.
@@ -41,7 +43,7 @@
 
 enum { REAP_US = 5000 }; /* between two looks whether porters have ended whose apps are gone */
 
-/* A porter whose place another app has taken, or that was left behind and has come back. */
+/* A porter that was left behind and has come back. It counts among the porters of all apps. */
 struct former {
 	struct nnb__keeper *keeper; /* NULL: none. It shows whether the porter has ended */
 	uint64_t gone;              /* when its app was gone, so that it is about to end; 0: not yet */
@@ -74,7 +76,6 @@ static pthread_cond_t some_idle = PTHREAD_COND_INITIALIZER;
 static struct nnb__errands *all;
 /* of all apps, without those that are beyond */
 static unsigned n_workers[NNB__WORKER_KINDS], workers_most[NNB__WORKER_KINDS];
-static unsigned n_formers, formers_most;       /* of all apps */
 static unsigned n_guaranteed, guaranteed_most; /* apps, without those that are always guaranteed */
 static uint32_t always[NNB__ERRAND_ALWAYS];    /* keys of apps that are always guaranteed */
 static unsigned n_always;
@@ -89,8 +90,7 @@ void nnb__errands_begin(int sock, unsigned workers)
 		prober = sock;
 		workers_most[NNB__CALLERS] = workers;
 		workers_most[NNB__TRIERS] = workers / 2 > NNB__ERRAND_TRIERS ? workers / 2 : NNB__ERRAND_TRIERS;
-		workers_most[NNB__PORTERS] = 2 * workers;
-		formers_most = workers_most[NNB__PORTERS];
+		workers_most[NNB__PORTERS] = 4 * workers;
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -140,7 +140,7 @@ static unsigned formers_left(struct nnb__errands *e, unsigned *ret_left)
 
 		if (f->keeper && nnb__keeper_has_ended(f->keeper)) {
 			f->keeper = nnb__keeper_unref(f->keeper);
-			n_formers--;
+			n_workers[NNB__PORTERS]--;
 		}
 		n += f->keeper != NULL;
 		*ret_left += f->keeper && f->gone && nnb__now() - f->gone >= CLOSE_NS;
@@ -148,9 +148,15 @@ static unsigned formers_left(struct nnb__errands *e, unsigned *ret_left)
 	return n;
 }
 
+/* The lock is held. */
+static bool is_full(enum nnb__worker_kind kind)
+{
+	return n_workers[kind] >= workers_most[kind];
+}
+
 /*
- * The service has no more errands for the porter @w of @e, which stays until it holds nothing. False: there is no room
- * for another former porter. The lock is held.
+ * The service has no more errands for the porter @w of @e, which stays until it holds nothing. False: it is beyond the
+ * limit of all apps, and has to stay so. The lock is held.
  */
 static bool former_add(struct nnb__errands *e, const struct nnb__worker *w)
 {
@@ -159,19 +165,19 @@ static bool former_add(struct nnb__errands *e, const struct nnb__worker *w)
 	assert(nnb__is_locked(&lock));
 	if (!w->keeper || nnb__keeper_has_ended(w->keeper))
 		return true;
-	if (n_formers >= formers_most)
+	if (w->is_beyond && is_full(NNB__PORTERS))
 		return false;
 	while (i < NNB__ERRAND_PORTERS_ALL && e->formers[i].keeper)
 		i++;
 	assert(i < NNB__ERRAND_PORTERS_ALL); /* porter_fits */
 	e->formers[i] = (struct former){ .keeper = nnb__keeper_ref(w->keeper), .gone = e->refs ? 0 : nnb__now() };
-	n_formers++;
+	n_workers[NNB__PORTERS]++; /* beside @w, until that ends */
 	return true;
 }
 
 /*
  * The service has no more errands for @w, which has ended, or does so once it holds nothing: its place is free, unless
- * it has no room among the former porters. The lock is held.
+ * it cannot be a former porter. The lock is held.
  */
 static void worker_retire(struct nnb__errands *e, struct nnb__worker *w)
 {
@@ -233,16 +239,6 @@ static unsigned left_behind(struct nnb__errands *e, enum nnb__worker_kind kind)
 	return n;
 }
 
-/* Whether @e may have another porter, with those whose places other apps have taken. The lock is held. */
-static bool porter_fits(struct nnb__errands *e)
-{
-	unsigned left, n = formers_left(e, &left);
-
-	for (int i = places[NNB__PORTERS].first; i < places[NNB__PORTERS].end; i++)
-		n += e->workers[i].state != NNB__WORKER_NONE;
-	return n < NNB__ERRAND_PORTERS_ALL;
-}
-
 /* Whether the app @key is guaranteed its own workers, whichever come before. The lock is held. */
 static bool is_always(uint32_t key)
 {
@@ -302,7 +298,8 @@ static void worker_closes(struct nnb__errands *e, struct nnb__worker *w)
 
 /*
  * No one uses @w any more. A porter closes what is in the queues of its app's sockets before it ends, and counts until
- * then: against the limit of all apps, whether its app is guaranteed one or not. The lock is held.
+ * then: against the limit of all apps if there is room, otherwise as the one that its app is guaranteed. The lock is
+ * held.
  */
 static void worker_dismiss(struct nnb__errands *e, struct nnb__worker *w)
 {
@@ -311,8 +308,10 @@ static void worker_dismiss(struct nnb__errands *e, struct nnb__worker *w)
 	if (w->state == NNB__WORKER_CLOSING)
 		worker_leave(e, w);
 	if (w->state == NNB__WORKER_IDLE && w->kind == NNB__PORTERS) {
-		n_workers[NNB__PORTERS] += w->is_beyond;
-		w->is_beyond = false;
+		if (!is_full(NNB__PORTERS)) {
+			n_workers[NNB__PORTERS] += w->is_beyond;
+			w->is_beyond = false;
+		}
 		w->is_going = true;
 		w->began = nnb__now();
 		w->state = NNB__WORKER_LEFT;
@@ -385,7 +384,7 @@ static void errands_quit(struct nnb__errands *e)
 		e->formers[i].gone = e->formers[i].gone ? e->formers[i].gone : nnb__now();
 	for (int i = 0; i < places[NNB__PORTERS].end; i++) {
 		worker_dismiss(e, &e->workers[i]);
-		left |= e->workers[i].state == NNB__WORKER_LEFT && !e->workers[i].is_going;
+		left |= e->workers[i].state == NNB__WORKER_LEFT && (!e->workers[i].is_going || e->workers[i].is_beyond);
 	}
 	if (!left) /* another app may be guaranteed now what this one was */
 		guarantee_end(e);
@@ -458,12 +457,6 @@ unsigned nnb__errands_left(struct nnb__errands *e)
 	return n;
 }
 
-/* The lock is held. */
-static bool is_full(enum nnb__worker_kind kind)
-{
-	return n_workers[kind] >= workers_most[kind];
-}
-
 /* Whether the next worker of @e may be beyond the limit of all apps. The lock is held. */
 static bool is_guaranteed_one(const struct nnb__errands *e, enum nnb__worker_kind kind)
 {
@@ -474,28 +467,53 @@ static bool is_guaranteed_one(const struct nnb__errands *e, enum nnb__worker_kin
 	return kind != NNB__CALLERS && e->is_guaranteed && !has;
 }
 
+/*
+ * Whether @e may have another porter. For each that it has, a quarter of all places must be vacant, and another quarter
+ * for each of these that takes errands: with one of them an app can go on. The lock is held.
+ */
+static bool porter_fits(struct nnb__errands *e)
+{
+	const unsigned most = workers_most[NNB__PORTERS], quarters = NNB__ERRAND_PORTERS_ALL;
+	unsigned left, n = formers_left(e, &left), usable = 0, vacant;
+
+	for (int i = places[NNB__PORTERS].first; i < places[NNB__PORTERS].end; i++) {
+		const enum nnb__worker_state state = e->workers[i].state;
+
+		n += state != NNB__WORKER_NONE;
+		usable += state != NNB__WORKER_NONE && state != NNB__WORKER_LEFT;
+	}
+	vacant = is_full(NNB__PORTERS) ? 0 : most - n_workers[NNB__PORTERS];
+	return n < NNB__ERRAND_PORTERS_ALL &&
+	       (is_guaranteed_one(e, NNB__PORTERS) || vacant * quarters >= (n + usable) * most);
+}
+
 enum { NO_PLACE = 1 }; /* a condition: the limit of all apps allows no other worker now */
 
 /*
- * Make a place for another worker, in place of one that has ended, or of an idle one. 0; NO_PLACE; -EBUSY: all were
- * left behind. That is not the fault of the app whose file is tried, so a trial never gets -EBUSY here. The lock is
- * held.
+ * Make a place for another worker, in place of one that has ended, or of an idle one that is no porter. 0; NO_PLACE;
+ * -EBUSY: all were left behind. That is not the fault of the app whose file is tried, so a trial never gets -EBUSY
+ * here. The lock is held.
  */
 static int place_make(enum nnb__worker_kind kind)
 {
-	unsigned left = 0, none;
+	const bool of_porters = kind == NNB__PORTERS;
+	unsigned left = 0;
 
 	assert(nnb__is_locked(&lock));
-	for (struct nnb__errands *e = all; e && kind == NNB__PORTERS && n_formers >= formers_most; e = e->next)
-		formers_left(e, &none);
-	for (struct nnb__errands *e = all; e && is_full(kind); e = e->next) {
+	/* of porters, how many have not ended matters before all places are taken (porter_fits) */
+	for (struct nnb__errands *e = all; e && (of_porters || is_full(kind)); e = e->next) {
+		unsigned formers = 0;
+
 		left_behind(e, kind);
-		for (int i = places[kind].first; i < places[kind].end && is_full(kind); i++) {
+		if (of_porters)
+			formers_left(e, &formers);
+		left += formers;
+		for (int i = places[kind].first; i < places[kind].end; i++) {
 			struct nnb__worker *w = &e->workers[i];
 
 			left += worker_counts(w) && !w->is_beyond;
 			/* the end of one that is beyond makes no place */
-			if (w->state == NNB__WORKER_IDLE && !w->is_beyond && (kind != NNB__PORTERS || former_add(e, w)))
+			if (w->state == NNB__WORKER_IDLE && !w->is_beyond && !of_porters && is_full(kind))
 				worker_end(w);
 		}
 	}
@@ -545,9 +563,9 @@ static int worker_start(struct nnb__errands *app, struct nnb__worker *w, enum nn
 	int pair[2], r;
 
 	assert(nnb__is_locked(&lock) && w->state == NNB__WORKER_NONE);
-	if (kind == NNB__PORTERS && !porter_fits(app))
-		return NO_PLACE;
 	r = is_beyond ? 0 : place_make(kind);
+	if (!r && kind == NNB__PORTERS && !porter_fits(app))
+		r = NO_PLACE;
 	if (r)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)

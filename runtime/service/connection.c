@@ -293,7 +293,7 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 		return -EBADMSG;
 	}
 	if (life_hold(c)) {
-		nnb_because(&why, "no process is free that would receive the client's files");
+		nnb_because(&why, "the limit of porters is reached: no process is free to receive the client's files");
 		nnb__answer_begin(out, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
 		life_answer(c, out);
 		return -EBUSY;

@@ -829,9 +829,8 @@ static void workers_begin(const struct nnb_service *s, int prober)
 	const uint32_t administrators[NNB__QUOTA_ADMINISTRATORS] = { 0, geteuid() };
 
 	/*
-	 * Of all apps together; half as many more may make trials, twice as many more may be porters, and as many again
-	 * former porters. A worker takes two descriptors here, and a process; a porter takes one more, and the porters
-	 * of an app another one; a former porter takes one, and those of an app another one: all together at most three
+	 * Of all apps together; half as many more may make trials, and four times as many more may be porters. A worker
+	 * takes two descriptors here, and a process, and the porters of an app another one: all together at most three
 	 * quarters of the service's own quarter of descriptors, and eleven sixteenths of that of threads.
 	 */
 	nnb__errands_begin(prober, workers_within(s, 80, 32, NNB__ERRAND_WORKERS, WORKERS_MOST));

@@ -28,7 +28,11 @@ enum {
 	FENCES = 50,     /* fences that the victim makes in the meantime */
 	CROWD = 150,     /* threads of another process of the service's user */
 	USERS = 65000,   /* apps are users from here on */
-	SERVICE = 64899  /* no app of test_service_files, which may run beside this */
+	SERVICE = 64899, /* no app of test_service_files, which may run beside this */
+	FEW = 1024,      /* descriptors of a service that has few processes for files */
+	CROWDED = 64700, /* its users are from here on */
+	BESIDE = 34,     /* these, of which seven have guaranteed parts, beside another one */
+	BURSTS = 6       /* which has so many at the end */
 };
 
 #define SERVICE_NAME "64899"
@@ -336,9 +340,9 @@ static uint64_t longest_visit(const struct service *s, const struct nnb_model *m
 
 /*
  * What the service holds that no app is charged with: sockets of connections that are being refused; and of each of
- * four apps, an eventfd and two porters with a socket, a pidfd and a pipe each.
+ * four apps, an eventfd and two porters with a socket and a pipe each.
  */
-enum { UNCHARGED_FDS = 12 + 4 * (1 + 2 * 3) };
+enum { UNCHARGED_FDS = 12 + 4 * (1 + 2 * 2) };
 
 /* The service must charge for at least what the kernel counts for it, and keep a quarter for itself. */
 static void expect_within_budget(const struct service *s, struct nnb_client *client)
@@ -569,6 +573,89 @@ static void administrators_connect_beside_any_number_of_users(void **state)
 	service_settles(&f->s);
 }
 
+/* A burst of the app @user. The listening socket that it offers is this user's (base/offer.h). */
+static struct nnb_burst *burst_as(struct nnb_remote *remote, uid_t user)
+{
+	struct nnb_burst *burst;
+
+	assert_int_equal(seteuid(user), 0);
+	burst = app_burst(remote);
+	assert_int_equal(seteuid(0), 0);
+	return burst;
+}
+
+/* Each message with files needs a process of the user's: other users, who have some at work, too, take none away. */
+static void bursts_of_a_user_beside_many_others_go_on(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_client *clients[BESIDE + 1];
+	struct nnb_burst *bursts[BURSTS];
+	struct nnb_remote *remote;
+	struct io io;
+
+	if (geteuid())
+		skip(); /* the apps are users */
+	f->s.files = FEW;
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	for (uid_t i = 0; i <= BESIDE; i++)
+		assert_non_null(clients[i] = opened_as(&f->s, CROWDED + i));
+	assert_int_equal(seteuid(CROWDED + BESIDE), 0);
+	remote = app_prepare(clients[BESIDE], m);
+	assert_int_equal(seteuid(0), 0);
+	io_init(&io, N);
+	for (int i = 0; i < BURSTS; i++) {
+		bursts[i] = burst_as(remote, CROWDED + BESIDE);
+		for (uid_t user = CROWDED; user < CROWDED + BESIDE; user++)
+			nnb_client_close(opened_as(&f->s, user)); /* a socket: a file, as any other */
+	}
+	for (int i = 0; i < BURSTS; i++) {
+		io_refresh(&io, (float)i);
+		expect_burst(bursts[i], &io, NNB_ADD);
+		nnb_burst_free(bursts[i]);
+	}
+	io_fini(&io);
+	nnb_remote_release(remote);
+	for (int i = 0; i <= BESIDE; i++)
+		nnb_client_close(clients[i]);
+	nnb_model_free(m);
+	service_settles(&f->s);
+}
+
+/* One more user than there may be porters is refused. The others go on, and so does it once one of them has gone. */
+static void a_user_beyond_the_limit_of_porters_gets_a_reason(void **state)
+{
+	struct fixture *f = *state;
+	const struct nnb_client_config config = { .socket = f->s.socket };
+	struct nnb_client *clients[CROWD], *last = NULL;
+	struct nnb_reason why = { "" };
+	int n = 0, r = 0;
+
+	if (geteuid())
+		skip(); /* the apps are users */
+	f->s.files = FEW;
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	for (; !r && n < CROWD; n += !r) {
+		assert_int_equal(seteuid(CROWDED + (uid_t)n), 0);
+		r = nnb_client_open(&clients[n], &config, &why);
+		assert_int_equal(seteuid(0), 0);
+	}
+	print_message("%d users have a porter\n", n);
+	assert_int_equal(r, -EAGAIN); /* RESOURCE_EXHAUSTED_TRANSIENT */
+	assert_non_null(strstr(why.text, "the limit of porters"));
+	for (int i = 0; i < n; i++)
+		nnb_client_close(opened_as(&f->s, CROWDED + (uid_t)i));
+	nnb_client_close(clients[--n]);
+	last = opened_as(&f->s, CROWDED + CROWD);
+	assert_non_null(last);
+	nnb_client_close(last);
+	while (n)
+		nnb_client_close(clients[--n]);
+	service_settles(&f->s);
+}
+
 /* ---- fences beside an app that reads no answers ---- */
 
 static void an_app_that_reads_no_answers_breaks_no_fences(void **state)
@@ -630,6 +717,8 @@ int main(int argc, char **argv)
 	TEST(apps_that_take_all_threads_leave_others_theirs);
 	TEST(a_client_without_a_thread_gets_a_reason);
 	TEST(administrators_connect_beside_any_number_of_users);
+	TEST(bursts_of_a_user_beside_many_others_go_on);
+	TEST(a_user_beyond_the_limit_of_porters_gets_a_reason);
 	TEST(an_app_that_reads_no_answers_breaks_no_fences);
 	return _cmocka_run_group_tests("service: quotas", tests, n_tests, NULL, NULL);
 }

@@ -49,7 +49,15 @@
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
 #endif
 
-enum { PAGE = 4096, WORKERS = 6, GUARANTEED = 3, ALWAYS = 99, WORKERS_FOUND = 32, PATIENCE_MS = 20000 };
+enum {
+	PAGE = 4096,
+	WORKERS = 6,
+	PORTERS = 4 * WORKERS,
+	GUARANTEED = 3,
+	ALWAYS = 99,
+	WORKERS_FOUND = 32,
+	PATIENCE_MS = 20000
+};
 
 static int prober_sock; /* of this process */
 
@@ -1246,38 +1254,38 @@ static pid_t porter_come_back(struct nnb__errands *e, const pid_t *others, int n
 	return porter;
 }
 
-/*
- * A porter that comes back counts until it ends: against its app, as a former one, and against the former ones of all
- * apps; beyond these, as one that was left behind.
- */
+/* A porter that comes back counts until it ends: against its app, as a former one, and against the limit of all apps. */
 static void porters_that_come_back_count(void **state)
 {
-	enum { ALL = NNB__ERRAND_PORTERS_ALL, APPS = 2 * WORKERS / ALL, FORMERS = APPS * ALL };
-	struct nnb__errands *apps[APPS + 1];
-	pid_t porters[FORMERS + NNB__ERRAND_PORTERS];
-	int left[N_OF(porters)], ends[2];
+	struct nnb__errands *apps[GUARANTEED + PORTERS], *app = NULL;
+	pid_t porters[PORTERS + 1];
+	int left[N_OF(porters)], ends[2], n = 0;
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	for (int i = 0; i <= APPS; i++)
+	for (int i = 0; i < (int)N_OF(apps); i++)
 		apps[i] = nnb__errands_of(1 + i);
-	for (int i = 0; i < (int)N_OF(porters); i++) {
-		if (i && i % ALL == 0)
-			assert_int_equal(nnb__errand_hold(apps[i / ALL - 1], ends[1], &brief), -ETIMEDOUT);
-		porters[i] = porter_come_back(apps[i / ALL], porters, i, &left[i]);
-	}
-	assert_int_equal(nnb__errand_hold(apps[APPS], ends[1], &brief), -EBUSY);
+	for (; n < NNB__ERRAND_PORTERS_ALL; n++)
+		porters[n] = porter_come_back(apps[0], porters, n, &left[n]);
+	assert_int_equal(nnb__errand_hold(apps[0], ends[1], &brief), -ETIMEDOUT);
+	for (; n < PORTERS; n++)
+		porters[n] = porter_come_back(apps[GUARANTEED + n], porters, n, &left[n]);
+	assert_int_equal(nnb__errand_hold(apps[GUARANTEED], ends[1], &brief), -ETIMEDOUT);
 
+	/* that of an app that is guaranteed one is still this one */
+	app = apps[1];
+	porters[n] = porter_come_back(app, porters, n, &left[n]);
+	assert_int_equal(nnb__errand_hold(app, ends[1], &brief), -ETIMEDOUT);
 	close(left[0]); /* the porter that has the other end has nothing left */
-	await_workers(N_OF(porters) - 1);
-	for (int i = 0; i <= APPS; i += APPS) /* its own app, and the one that it has kept from having a former one */
-		assert_int_equal(nnb__errand_hold(apps[i], ends[1], &ordinary), 0);
-	for (int i = 1; i < (int)N_OF(porters); i++)
+	await_workers(n);
+	assert_int_equal(nnb__errand_hold(app, ends[1], &ordinary), 0);
+	for (int i = 1; i <= n; i++)
 		close(left[i]);
-	await_workers(2);
+	await_workers(1);
+	assert_int_equal(nnb__errand_hold(apps[0], ends[1], &ordinary), 0);
 	for (int i = 0; i < 2; i++)
 		close(ends[i]);
-	for (int i = 0; i <= APPS; i++)
+	for (int i = 0; i < (int)N_OF(apps); i++)
 		nnb__errands_unref(apps[i]);
 	await_workers(0);
 }
@@ -1314,64 +1322,125 @@ static void a_porter_that_is_given_up_before_it_begins_leaves_nothing(void **sta
 	await_workers(0);
 }
 
-/* One whose place another app has taken. */
-static void a_porter_whose_place_was_taken_ends(void **state)
+/* Have @n apps from @key on, which are not guaranteed any, a porter each. */
+static void porters_start(struct nnb__errands **e, int n, unsigned key, int sock)
 {
-	struct nnb__errands *e[GUARANTEED + 2 * WORKERS], *app;
-	int sockets[2 * WORKERS], left;
-
-	(void)state;
-	for (unsigned i = 0; i < N_OF(e); i++)
-		e[i] = nnb__errands_of(60 + i);
-	app = nnb__errands_of(1); /* the newest: its porter is the first that leaves its place */
-	for (int i = 1; i < 2 * WORKERS; i++)
-		sockets[i] = socket_leave(e[GUARANTEED + i], -1);
-	left = socket_leave(app, -1);
-	await_workers(2 * WORKERS);
-	sockets[0] = socket_leave(e[GUARANTEED], -1);
-	await_workers(2 * WORKERS + 1);
-	nnb__errands_unref(app);
-	await_workers(2 * WORKERS);
-	assert_true(send(left, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE);
-	for (unsigned i = 0; i < N_OF(e); i++)
-		nnb__errands_unref(e[i]);
-	await_workers(0);
-	for (int i = 0; i < 2 * WORKERS; i++)
-		close(sockets[i]);
-	close(left);
+	for (int i = 0; i < n; i++) {
+		e[i] = nnb__errands_of(key + (unsigned)i);
+		assert_int_equal(nnb__errand_hold(e[i], sock, &ordinary), 0);
+	}
 }
 
-/* However often others take the places of an app's porters: all of them count, until they end. */
-static void an_app_has_few_former_porters(void **state)
+static atomic_bool waits;
+
+static bool wait_shows(void)
 {
-	struct nnb__errands *e[GUARANTEED + 2 * WORKERS], *app;
-	int sockets[2 * WORKERS + NNB__ERRAND_PORTERS_ALL], ends[NNB__ERRAND_PORTERS_ALL + 1][2], n = 0;
+	waits = true;
+	return true;
+}
+
+static void *hold_long(void *arg)
+{
+	const struct nnb__errand_wait wait = { .limit_ns = PATIENCE_MS * MS, .goes_on = wait_shows };
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(nnb__errand_hold(arg, ends[1], &wait), 0);
+	for (int i = 0; i < 2; i++)
+		close(ends[i]);
+	return NULL;
+}
+
+/*
+ * An app with a porter gets no other one in the last quarter of the places; with one that is only at work, none in the
+ * last half. The others have no use for what it has.
+ */
+static void the_last_places_are_for_apps_without_a_porter(void **state)
+{
+	enum { QUARTER = PORTERS / 4, SOME = PORTERS - 1 };
+	struct nnb__errands *first[GUARANTEED], *others[SOME], *app;
+	pthread_t thread;
+	int ends[2], n = SOME;
+	pid_t porter;
 
 	(void)state;
-	for (unsigned i = 0; i < N_OF(e); i++)
-		e[i] = nnb__errands_of(60 + i);
-	app = nnb__errands_of(1); /* the newest: its porter is the first that leaves its place */
-	for (; n < 2 * WORKERS - 1; n++)
-		sockets[n] = socket_leave(e[GUARANTEED + n], -1);
-	for (int i = 0; i < NNB__ERRAND_PORTERS_ALL; i++) {
-		pair_hold(app, ends[i]);
-		close(ends[i][1]);
-		sockets[n++] = socket_leave(e[GUARANTEED + 2 * WORKERS - 1], -1); /* its porter leaves its place next */
-		await_workers(2 * WORKERS + 2 * i + 1);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	for (unsigned i = 0; i < GUARANTEED; i++)
+		first[i] = nnb__errands_of(1 + i);
+	porters_start(others, n, 10, ends[1]);
+	app = nnb__errands_of(60);
+	porter = porter_leave(app, ends[1], n);
+	for (int vacant = 0; vacant < QUARTER; vacant++) {
+		assert_int_equal(nnb__errand_hold(app, ends[1], &brief), -ETIMEDOUT);
+		nnb__errands_unref(others[--n]);
+		await_workers(n + 1);
 	}
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends[NNB__ERRAND_PORTERS_ALL]), 0);
-	assert_int_equal(nnb__errand_hold(app, ends[NNB__ERRAND_PORTERS_ALL][1], &brief), -ETIMEDOUT);
-	close(ends[0][0]); /* the porter that has the other end has nothing left */
-	assert_int_equal(nnb__errand_hold(app, ends[NNB__ERRAND_PORTERS_ALL][1], &ordinary), 0);
-	for (int i = 1; i <= NNB__ERRAND_PORTERS_ALL; i++)
-		close(ends[i][0]);
-	close(ends[NNB__ERRAND_PORTERS_ALL][1]);
+	assert_int_equal(nnb__errand_hold(app, ends[1], &ordinary), 0);
+	kill(porter, SIGCONT);
 	nnb__errands_unref(app);
-	for (unsigned i = 0; i < N_OF(e); i++)
-		nnb__errands_unref(e[i]);
-	await_workers(0);
+	await_workers(n);
+
+	app = nnb__errands_of(60);
+	assert_int_equal(nnb__errand_hold(app, ends[1], &ordinary), 0);
+	porter = porter_stop(n);
+	waits = false;
+	assert_int_equal(pthread_create(&thread, NULL, hold_long, app), 0);
+	while (!waits)
+		usleep(1000);
+	for (int vacant = QUARTER; vacant < 2 * QUARTER; vacant++) {
+		assert_int_equal(nnb__errand_hold(app, ends[1], &brief), -ETIMEDOUT);
+		nnb__errands_unref(others[--n]);
+		await_workers(n + 1);
+	}
+	assert_int_equal(nnb__errand_hold(app, ends[1], &ordinary), 0);
+	kill(porter, SIGCONT);
+	assert_int_equal(pthread_join(thread, NULL), 0);
 	while (n)
-		close(sockets[--n]);
+		nnb__errands_unref(others[--n]);
+	nnb__errands_unref(app);
+	for (int i = 0; i < GUARANTEED; i++)
+		nnb__errands_unref(first[i]);
+	await_workers(0);
+	for (int i = 0; i < 2; i++)
+		close(ends[i]);
+}
+
+/*
+ * Apps that come and go in turn, each of which is guaranteed a porter while it is there: one that does not end, where
+ * all places are taken, is the one that is guaranteed.
+ */
+static void porters_that_do_not_end_are_no_more_than_are_guaranteed(void **state)
+{
+	struct nnb__errands *others[PORTERS], *first[GUARANTEED], *app;
+	pid_t stuck[GUARANTEED];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	for (unsigned i = 0; i < GUARANTEED; i++)
+		first[i] = nnb__errands_of(1 + i);
+	porters_start(others, PORTERS, 10, ends[1]);
+	for (int i = 0; i < GUARANTEED; i++) {
+		nnb__errands_unref(first[i]);
+		app = nnb__errands_of(60 + (unsigned)i);
+		assert_int_equal(nnb__errand_hold(app, ends[1], &ordinary), 0);
+		stuck[i] = porter_stop(PORTERS + i);
+		nnb__errands_unref(app);
+	}
+	app = nnb__errands_of(70);
+	assert_int_equal(nnb__errand_hold(app, ends[1], &brief), -ETIMEDOUT);
+	nnb__errands_unref(app);
+	for (int i = 0; i < GUARANTEED; i++)
+		kill(stuck[i], SIGCONT);
+	await_workers(PORTERS);
+	app = nnb__errands_of(70);
+	assert_int_equal(nnb__errand_hold(app, ends[1], &ordinary), 0);
+	nnb__errands_unref(app);
+	for (int i = 0; i < PORTERS; i++)
+		nnb__errands_unref(others[i]);
+	await_workers(0);
+	for (int i = 0; i < 2; i++)
+		close(ends[i]);
 }
 
 /*
@@ -1434,12 +1503,13 @@ static void a_porter_answers_in_the_last_moment(void **state)
 }
 
 /*
- * Apps whose porters are stuck take all that there may be (twice WORKERS), but for one of each app that is guaranteed
- * one.
+ * Apps whose porters are stuck take all that there may be, but for one of each app that is guaranteed one. Each has two,
+ * and one where no more than a quarter of the places is left.
  */
 static void each_of_the_first_apps_has_a_porter(void **state)
 {
-	enum { LAST = GUARANTEED - 1, OTHERS = WORKERS - LAST / 2, STUCK = 2 * (LAST + OTHERS) };
+	enum { LAST = GUARANTEED - 1, QUARTER = PORTERS / 4, TWICE = (PORTERS - QUARTER - LAST) / 2 };
+	enum { OTHERS = TWICE + QUARTER, STUCK = LAST + PORTERS };
 	struct nnb__errands *e[GUARANTEED + OTHERS + 1], *always;
 	pid_t porters[STUCK];
 	int ends[2], n = 0;
@@ -1449,7 +1519,7 @@ static void each_of_the_first_apps_has_a_porter(void **state)
 	for (unsigned i = 0; i < N_OF(e); i++)
 		e[i] = nnb__errands_of(40 + i);
 	for (unsigned i = 0; i < GUARANTEED + OTHERS; i++)
-		for (unsigned k = 0; k < NNB__ERRAND_PORTERS && i != LAST; k++, n++)
+		for (unsigned k = 0; k < (i < GUARANTEED + TWICE ? 2 : 1) && i != LAST; k++, n++)
 			porters[n] = porter_leave(e[i], ends[1], n);
 	assert_int_equal(n, STUCK);
 	assert_int_equal(nnb__errand_hold(e[0], ends[1], &brief), -EBUSY); /* its own fault */
@@ -1587,8 +1657,8 @@ int main(void)
 		cmocka_unit_test(a_porter_that_was_left_behind_ends),
 		cmocka_unit_test(porters_that_come_back_count),
 		cmocka_unit_test(a_porter_that_is_given_up_before_it_begins_leaves_nothing),
-		cmocka_unit_test(a_porter_whose_place_was_taken_ends),
-		cmocka_unit_test(an_app_has_few_former_porters),
+		cmocka_unit_test(the_last_places_are_for_apps_without_a_porter),
+		cmocka_unit_test(porters_that_do_not_end_are_no_more_than_are_guaranteed),
 		cmocka_unit_test(each_of_the_first_apps_has_a_porter),
 		cmocka_unit_test(the_prober_dies),
 	};
