@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# agree.sh BURSTSCOPE TRACE_FROM_TEXT -- what the audits say agrees with questions of another kind about the same recordings, and so does what they
+# agree.sh BURSTSCOPE TRACE_FROM_TEXT SLO_COUNTS -- what the audits say agrees with questions of another kind about the same recordings, and so does what they
 # read from what is stored with what they count themselves.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-burstscope=$1 trace_from_text=$2
+burstscope=$1 trace_from_text=$2 slo_counts=$3
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failures=0 looked=0
@@ -553,6 +553,30 @@ counts()
 	[[ $(sql "$db" "${query/@/"($shown)"}" | tail -1) == "$answer" ]] || wrong "$db: check of $rule: $answer is not what its query counts: $(sql "$db" "SELECT * FROM ($shown)")"
 }
 
+# counts_all DB SLO [COUNTED]: the queries that check shows for the rules have the numbers that check counts, all that it counts. Asked in one statement.
+# COUNTED: the rules that check counts for, if not the same.
+counts_all()
+{
+	local db=$1 slo=$2 counted=${3-$2} statement='' name i
+	local -a names shown
+
+	"$slo_counts" "$counted" "$db" >all_counted
+	"$burstscope" check --slo "$slo" --show-sql "$db" | sed 's/^-- line [0-9]*: /\x00&/' >all_shown
+	mapfile -d '' -t shown <all_shown
+	for ((i = 1; i < ${#shown[@]}; i++)); do
+		read -ra names < <(sed -n "${i}s/=[^ ]*//gp" all_counted)
+		statement+="${statement:+ UNION ALL }SELECT $i"
+		for name in "${names[@]}"; do
+			statement+=" || ' $name=' || printf('%.12g', $name)"
+		done
+		statement+=" FROM (${shown[i]})"
+	done
+	sql "$db" "$statement" | tail -n +2 | sort -n | cut -d ' ' -f 2- >all_queried
+	looked=$((looked + ${#shown[@]} - 1))
+	cmp -s all_queried all_counted || wrong "$db: check of $slo: the queries and the counts of check: $(diff all_queried all_counted)"
+	cat all_counted >>counts_seen
+}
+
 # Two runs of a stream that was not recorded: trial runs, or executions. And one execution.
 one_of_full trials <<'END'
 0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1
@@ -608,6 +632,30 @@ for db in camera.db lossy.db killed.db hung.db both.db; do
 		counts "$db" "$rule" 'SELECT n_executions, n_executions FROM @'
 	done
 done
+
+cat >kinds.slo <<'END'
+p50 e2e <= 20ms
+p99 queue <= 10us
+p90 run of warm <= 1us
+p50 overhead <= 1us
+p50 overhead share of path=burst <= 5 %
+p90 e2e of app=phone <= 1ms
+miss ratio <= 5 %
+miss ratio of warm <= 5 %
+executions of warm >= 5
+executions >= 5
+coverage >= 90 %
+END
+for db in *.db; do
+	counts_all "$db" kinds.slo
+done
+for count in n n_over n_given_up n_unknown n_no_client n_no_service n_unsure n_deadlines n_missed n_perhaps n_executions n_trials n_head; do
+	grep -qE "(^| )$count=[1-9]" counts_seen || wrong "no recording has $count"
+done
+sed 's/20ms/1us/' kinds.slo >other.slo
+if (failures=0; counts_all camera.db kinds.slo other.slo; ((failures == 0))) >/dev/null; then
+	wrong 'what check counts otherwise was not noticed'
+fi
 
 # A rule against a baseline: the query has the limit that follows from it, of itself the longest time.
 printf 'p100 e2e <= baseline\n' >rule.slo
