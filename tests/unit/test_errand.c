@@ -1254,7 +1254,7 @@ static pid_t porter_come_back(struct nnb__errands *e, const pid_t *others, int n
 	return porter;
 }
 
-/* A porter that comes back counts until it ends: against its app, as a former one, and against the limit of all apps. */
+/* A porter that comes back counts until it ends, against its app, as a former one, and against the limit of all apps. */
 static void porters_that_come_back_count(void **state)
 {
 	struct nnb__errands *apps[GUARANTEED + PORTERS], *app = NULL;
@@ -1503,7 +1503,7 @@ static void a_porter_answers_in_the_last_moment(void **state)
 }
 
 /*
- * Apps whose porters are stuck take all that there may be, but for one of each app that is guaranteed one. Each has two,
+ * Apps whose porters are stuck take all that there may be, but one of each app that is guaranteed one. Each has two,
  * and one where no more than a quarter of the places is left.
  */
 static void each_of_the_first_apps_has_a_porter(void **state)
