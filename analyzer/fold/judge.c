@@ -243,7 +243,7 @@ static void set_run(struct bsa_fold *f, struct bsa_exec *x)
 	if (all == BSA_NEVER || x->broken || (x->has_service && x->told_stops != x->stops))
 		return;
 	if (!is_counted(x) && (is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]) ||
-	                       at[BSA_RUN_ENDED] >= bsa_schedule_unstopped(f->schedule)))
+	                       bsa_schedule_lacked_stops(f->schedule, at[BSA_DISPATCHED], at[BSA_RUN_ENDED])))
 		return;
 	if (x->off_ns > all) {
 		bsa_fold_absurd(f);

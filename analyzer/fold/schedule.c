@@ -71,9 +71,9 @@ struct bsa_schedule {
 	struct bsa_tenants tenants;
 	struct bsa_steps steps;
 	struct bsa_losses lost, unsure; /* see HOLES */
-	uint64_t unstopped; /* since then steps off lanes are not recorded, and all is a hole; BSA_NEVER: they are */
-	bool stops;         /* a step off a lane, or back to one, was noted */
-	bool crowded;       /* an execution got a lane that another one held */
+	struct bsa_span unstopped;      /* in this time, steps off lanes were not recorded, and all is a hole */
+	bool stops;                     /* a step off a lane, or back to one, was noted */
+	bool crowded;                   /* no such step was, and an execution got a lane that another one held */
 	struct bsa_pairs pairs;
 	struct bsa_left_out left;
 	size_t history, held; /* how many stretches, and lags of windows, all devices together keep */
@@ -99,7 +99,7 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 	s->facts = *facts;
 	s->horizon_ns = options->horizon_ns;
 	s->lists = has_full_detail(s);
-	s->unstopped = BSA_NEVER;
+	s->unstopped = (struct bsa_span){ BSA_NEVER, BSA_NEVER };
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
 	s->starvation_ns = options->starvation_ns ? options->starvation_ns : BSA_FOLD_STARVATION_NS;
 	s->tenants = (struct bsa_tenants){ .devices = s->devices, .n_devices = DEVICES, .max = options->tenants_max };
@@ -603,21 +603,24 @@ static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *
 /* From the begin of the hole of steps that are not recorded, if there is one, until @at is a hole. */
 static int unstopped_extend(struct bsa_schedule *s, uint64_t at)
 {
-	if (at < s->unstopped)
+	if (at < s->unstopped.began || s->unstopped.ended != BSA_NEVER)
 		return 0;
-	return bsa_losses_add(&s->lost, s->unstopped, at) < 0 ? -ENOMEM : bsa_losses_add(&s->unsure, s->unstopped, at);
+	if (bsa_losses_add(&s->lost, s->unstopped.began, at) < 0)
+		return -ENOMEM;
+	return bsa_losses_add(&s->unsure, s->unstopped.began, at);
 }
 
 int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint64_t at)
 {
-	if (at < s->unstopped)
-		s->unstopped = at;
+	if (at < s->unstopped.began)
+		s->unstopped.began = at;
+	s->unstopped.ended = BSA_NEVER;
 	return unstopped_extend(s, at);
 }
 
-uint64_t bsa_schedule_unstopped(const struct bsa_schedule *s)
+bool bsa_schedule_lacked_stops(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
 {
-	return s->unstopped;
+	return began <= s->unstopped.ended && ended >= s->unstopped.began;
 }
 
 bool bsa_schedule_is_crowded(const struct bsa_schedule *s)
@@ -1392,7 +1395,14 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		s->left.absurd++;
 		return 0;
 	}
-	s->stops |= step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE || step == BSA_STEP_RESUME;
+	if (!s->stops &&
+	    (step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE ||
+	     step == BSA_STEP_RESUME)) { /* the session has them: the events before contradict each other */
+		s->stops = true;
+		s->left.absurd += s->crowded;
+		s->crowded = false;
+		s->unstopped.ended = at;
+	}
 	if (!s->horizon_ns)
 		return take_step(s, x, step, at, lane);
 	if (is_found(step))

@@ -169,17 +169,17 @@ int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended
 int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
 /*
- * From @at on the steps STOP, STALL, LOSE and RESUME are not recorded, although there may be some: all that follows is
- * a hole. 0 or -ENOMEM.
+ * From @at on, and until one is noted, the steps STOP, STALL, LOSE and RESUME are not recorded, although there may be
+ * some: all of that time is a hole. 0 or -ENOMEM.
  */
 int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint64_t at);
 
-/* Since when they are not; BSA_NEVER: they are recorded, as far as is known. */
-uint64_t bsa_schedule_unstopped(const struct bsa_schedule *s);
+/* Whether they were not in any part of this time. */
+bool bsa_schedule_lacked_stops(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
 
 /*
- * Whether an execution got a lane that another one held, so that an END is missing, or those steps: the schedule then
- * takes them for missing since the other one got the lane.
+ * Whether an execution got a lane that another one held, so that an END is missing, or those steps, and none of these
+ * was noted: the schedule takes them for missing since the other one got the lane, and until the first one is noted.
  */
 bool bsa_schedule_is_crowded(const struct bsa_schedule *s);
 
