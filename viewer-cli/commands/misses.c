@@ -121,7 +121,7 @@ static const char *headline_of(struct bsv_report *report, const struct misses *m
 enum { VICTIMS_PLACEHOLDERS = 8 };
 
 struct placeholders {
-	struct bsv_placeholder causes[2], culprits[2], kinds[2], victims[VICTIMS_PLACEHOLDERS];
+	struct bsv_placeholder causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_PLACEHOLDERS];
 };
 
 /* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
@@ -137,11 +137,23 @@ static const char *fill_unknown(struct bsv_report *report, const char *sql)
 	return bsv_report_keep(report, sql && unseen ? bsv_fill(sql, placeholders) : NULL);
 }
 
-/* The sums of misses that @rows makes, for a WITH. */
+/* The picked misses, for a FROM: the table that sums_make makes, or for people, who have no such table, a query. */
+static const char *missed_of(const struct bsv_report *report)
+{
+	return report->input.picks && !report->call->asked.show_sql ? bsv_sql_misses_picked_kept
+	                                                            : bsv_sql_misses_picked;
+}
+
+/* The sums that @rows makes of the picked misses, for a WITH. */
 static const char *stats_of(struct bsv_report *report, const char *rows)
 {
-	return bsv_report_keep(report, bsv_fill(bsv_sql_misses_stats,
-	                                        (const struct bsv_placeholder[]){ { "rows", rows }, { NULL, NULL } }));
+	bsv_scoped_text *filled =
+		bsv_fill(rows, (const struct bsv_placeholder[]){ { "missed", missed_of(report) }, { NULL, NULL } });
+
+	return filled ? bsv_report_keep(report, bsv_fill(bsv_sql_misses_stats,
+	                                                 (const struct bsv_placeholder[]){ { "rows", filled },
+	                                                                                   { NULL, NULL } }))
+	              : NULL;
 }
 
 /* Executions for which @condition holds, to be added to kinds. Owned by the caller; NULL: no memory. */
@@ -197,10 +209,12 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 	struct placeholders ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
+		.worst = { { "missed", missed_of(report) } },
 	};
-	const struct bsv_placeholder keys[] = {
-		{ "keys", by == BY_APP ? bsv_sql_victims_by_app : bsv_sql_victims_by_model }, { NULL, NULL }
-	};
+	const struct bsv_placeholder keys[] = { { "keys",
+		                                  by == BY_APP ? bsv_sql_victims_by_app : bsv_sql_victims_by_model },
+		                                { "missed", missed_of(report) },
+		                                { NULL, NULL } };
 	const char *why =
 		bsv_report_keep(report, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
 	const struct bsv_placeholder by_model[VICTIMS_PLACEHOLDERS] = {
@@ -323,15 +337,18 @@ static int misses_read(struct misses *m, struct bsv_report *report, enum by by, 
 	return 0;
 }
 
-/* Add up the picked misses by cause, once for all parts that have such sums. */
+/* List the picked misses, and add them up by cause, once for all parts that are made of them. */
 static int sums_make(struct bsv_report *report, struct bsa_err *err)
 {
-	const struct bsv_placeholder placeholders[] = { { "stats", bsv_sql_miss_stat_picked }, { NULL, NULL } };
-	bsv_scoped_text *sql = NULL;
+	bsv_scoped_text *sql = NULL, *stats = NULL;
 
 	if (!report->input.picks || report->call->asked.show_sql)
 		return 0;
-	sql = bsv_input_fill(&report->input, bsv_sql_misses_sums_made, placeholders);
+	stats = bsv_fill(bsv_sql_miss_stat_picked,
+	                 (const struct bsv_placeholder[]){ { "missed", bsv_sql_misses_picked_kept }, { NULL, NULL } });
+	sql = bsv_input_fill(&report->input, bsv_sql_misses_sums_made,
+	                     (const struct bsv_placeholder[]){
+				     { "missed", bsv_sql_misses_picked }, { "stats", stats }, { NULL, NULL } });
 	return sql ? bsa_db_make_temporary(report->input.db, sql, err) : bsv_no_memory(err);
 }
 
@@ -349,7 +366,7 @@ static int misses_ask(struct misses *m, struct bsv_report *report, enum by by, s
 	m->culprits = bsv_report_ask(report, "culprits", bsv_sql_misses_culprits, placeholders.culprits);
 	m->without = bsv_report_ask(report, "without", bsv_sql_misses_without, NULL);
 	m->undecided = bsv_report_ask(report, "undecided", bsv_sql_misses_undecided, placeholders.causes);
-	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, NULL);
+	m->worst = bsv_report_ask(report, "worst", bsv_sql_misses_worst, placeholders.worst);
 	m->ledgers = bsv_report_ask(report, "ledgers", bsv_sql_misses_ledger, placeholders.causes);
 	m->totals = bsv_report_ask(report, "totals", bsv_sql_misses_total, placeholders.kinds);
 	return misses_read(m, report, by, err);

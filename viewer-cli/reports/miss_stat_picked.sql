@@ -4,7 +4,7 @@
 WITH missed AS MATERIALIZED (
 	SELECT p.id, p.status = 'MISSED_DEADLINE_PERSISTENT' AS persistent,
 		iif(p.id IN (SELECT execution_id FROM miss_without WHERE cause IS NOT NULL), p.id, NULL) AS replayed_id
-	FROM miss_cause c CROSS JOIN picked p ON p.id = c.execution_id WHERE c.is_primary),
+	FROM (@missed@) p),
 summed AS MATERIALIZED (
 	SELECT miss_sums(m.id, c.cause, c.is_primary, c.late_ns, c.budget_ns, c.saved, m.persistent, w.execution_id IS NOT NULL, w.met) AS causes
 	FROM missed m CROSS JOIN miss_cause c ON c.execution_id = m.id

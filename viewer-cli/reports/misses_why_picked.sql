@@ -1,8 +1,8 @@
 -- misses_why_picked: misses_why for the picked executions; for a WITH.
 missed AS (
-	SELECT p.app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), '') AS model, p.priority, c.cause,
+	SELECT p.app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), '') AS model, p.priority, p.cause,
 		CASE WHEN p.miss <> 'predicted' THEN p.lateness_ns END AS lateness_ns
-	FROM miss_cause c CROSS JOIN picked p ON p.id = c.execution_id WHERE c.is_primary),
+	FROM (@missed@) p),
 causes AS (
 	SELECT @keys@, cause, max(lateness_ns) AS worst_ns, row_number() OVER (PARTITION BY @keys@ ORDER BY count(*) DESC, cause) AS place
 	FROM missed GROUP BY @keys@, cause),

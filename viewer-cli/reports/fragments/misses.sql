@@ -3,6 +3,12 @@ stats AS (
 @rows@)
 -- misses_sums_kept: the sums of misses by cause that misses_sums_made keeps; for a WITH.
 stats AS (SELECT * FROM picked_miss_stat)
+-- misses_picked: the picked misses, each with its primary cause, in the order of their ids; for a FROM.
+SELECT p.id, p.app_id, p.model_id, p.priority, p.status, p.miss, p.deadline, p.submitted, p.lateness_ns, c.cause, c.culprit_execution_id, c.culprit_app_id,
+		c.late_ns, c.saved
+	FROM miss_cause c CROSS JOIN picked p ON p.id = c.execution_id WHERE c.is_primary
+-- misses_picked_kept: the same, where misses_sums_made has made a table of it.
+SELECT * FROM picked_miss
 -- misses_had_deadline: a condition more on executions: they had, or may have had, a deadline. (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
  AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@) LIMIT -1
 -- misses_and_unsure: more kinds: the executions for which a condition holds, one by one, that something is not known of; they are counted elsewhere.
