@@ -65,6 +65,38 @@ if (($(grep -c '^INCONCLUSIVE .* no sched_preempt was recorded' <<<"$said") != 2
 	failures=$((failures + 1))
 fi
 
+# No stop was recorded: camera has the lane that hog has, so hog was stopped, and may have the lane at any time afterwards.
+"$trace_from_text" unstopped <<-'EOF'
+	1 service_state pid=9 lanes=1 instance=1 policy=fair preempt_mode=save
+	+1 client_connect conn=0x100001 pid=1 uid=1 app=1 name=camera
+	+1 client_connect conn=0x100002 pid=2 uid=2 app=2 name=hog
+	+1 model_prepare model=0x100001 conn=0x100001 name=net step_ns=1us priority=high
+	+1 model_prepare model=0x100002 conn=0x100002 name=long step_ns=1us priority=low
+	+1 stream_open stream=0x100001 conn=0x100001 path=async model=0x100001
+	+1 stream_open stream=0x100002 conn=0x100002 path=async model=0x100002
+	+1ms sched_enqueue exec=0x100002:1 model=0x100002 app=2 priority=low
+	+1 sched_dispatch exec=0x100002:1 lane=0
+	+1s sched_enqueue exec=0x100001:1 model=0x100001 app=1 priority=high
+	+1 sched_dispatch exec=0x100001:1 lane=0
+	+1s exec_end exec=0x100001:1 lane=0 status=none
+	+1s exec_end exec=0x100002:1 lane=0 status=none
+	+1s sched_enqueue exec=0x100001:2 model=0x100001 app=1 priority=high
+	+1 sched_dispatch exec=0x100001:2 lane=0
+	+1 exec_end exec=0x100001:2 lane=0 status=none
+EOF
+"$burstscope" import -q -o unstopped.db unstopped || (($? == 3))
+printf 'priority inversion <= 2ms\nstarvation none over 1s\nfairness lag <= 1s\np50 run <= 1h\n' >unstopped.slo
+said=$("$burstscope" check --slo unstopped.slo unstopped.db || true)
+if (($(grep -c '^INCONCLUSIVE .* no sched_preempt was recorded' <<<"$said") != 4)); then
+	echo "unheld.sh: unstopped: said: $said"
+	failures=$((failures + 1))
+fi
+"$burstscope" timeline unstopped.db | grep -q '^lane 0  *?*$' || {
+	echo 'unheld.sh: unstopped: the lane is drawn as if its holder were known'
+	"$burstscope" timeline unstopped.db | head -5
+	failures=$((failures + 1))
+}
+
 expect computed 2500ms 500ms 'but the run had no cpu for 53 % of the longest wait' '+1 exec_delay exec=0x100002:1 delays=0,1600000000,0' cpu_ns=900000000
 
 # finds NAME WORDS DOER: the finding of starvation in that recording.

@@ -413,16 +413,11 @@ static int add_all(struct asked *a, struct bsa_err *err)
 	if (r >= 0)
 		r = add_all_drawn(a, err);
 
-	/*
-	 * The holder of a lane is unknown between two known holders, if events were lost in between
-	 * (docs/figures.md).
-	 */
-	if (r >= 0 && a->input.coverage.losses) {
+	if (r >= 0)
 		r = rows_each(a, bsv_sql_timeline_lost, (const struct bsv_value[]){ zero, { 0 } }, add_loss, err);
-		unknown = r >= 0 ? range_sql(a, bsv_sql_timeline_unknown) : NULL;
-		if (r >= 0)
-			r = unknown ? rows_each(a, unknown, NULL, add_unknown, err) : bsv_no_memory(err);
-	}
+	unknown = r >= 0 ? range_sql(a, bsv_sql_timeline_unknown) : NULL;
+	if (r >= 0)
+		r = unknown ? rows_each(a, unknown, NULL, add_unknown, err) : bsv_no_memory(err);
 	if (r >= 0)
 		r = rows_each(a, bsv_sql_timeline_silences, (const struct bsv_value[]){ zero, { 0 } }, add_silence,
 		              err);
@@ -534,7 +529,8 @@ const struct bsv_command bsv_timeline = {
 		"how much of the column it was held, in eighths. Below them: for each app or model, the number of "
 		"executions that were ready and waiting; and marks of deadlines (|), missed deadlines (!), "
 		"preemptions (^), and lost events (?). A question mark on a lane means that its holder is unknown: "
-		"events were lost, or the end of an execution was not recorded. A service with policy native has "
+		"events were lost, or events about the "
+		"lane were not recorded. A service with policy native has "
 		"no lanes.\n"
 		"If the kernel was recorded, too, a row for each cpu: how much of the column it ran threads.\n"
 		"\n"
