@@ -17,6 +17,7 @@
 
 #include <inttypes.h>
 #include <malloc.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -868,6 +869,72 @@ static void no_rule_passes_on_a_kind_that_was_left_out(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* A rule about a phase that executions of a path do not have judges nothing, and the 0 in its place keeps no bound. */
+static void a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing(void **state)
+{
+	static const char *const paths[] = { "burst", "sync", "async", "fenced", NULL };
+	static const struct {
+		const char *what, *limit,
+			*outcomes; /* P: pass; -: nothing to judge; of each path, and of all together */
+	} metrics[] = {
+		{ "p50 e2e", "<= 1s", "PPPPP" },
+		{ "p50 overhead", "<= 1s", "PPPPP" },
+		{ "p50 overhead share", "<= 99 %", "PPPPP" },
+		{ "p50 prepare", "<= 1s", "PPPPP" },
+		{ "p50 send", "<= 1s", "PPPPP" },
+		{ "p50 decode", "<= 1s", "PPPPP" },
+		{ "p50 fence", "<= 1s", "---PP" },
+		{ "p50 slots", "<= 1s", "PPPPP" },
+		{ "p50 queue", "<= 1s", "PPPPP" },
+		{ "p50 run", "<= 1s", "PPPPP" },
+		{ "p50 preempted", "<= 1s", "PPPPP" },
+		{ "p50 reply", "<= 1s", "PPP-P" },
+		{ "p50 return", "<= 1s", "PPP-P" },
+		{ "p50 finish", "<= 1s", "PPP-P" },
+		{ "p50 signal", "<= 1s", "---PP" },
+		{ "p50 fence", "<= baseline + 1s", "---PP" },
+		{ "miss ratio", "<= 5 %", "PPPPP" },
+		{ "at most 1 misses in any 10", "", "PPPPP" },
+		{ "executions", ">= 40", "PPPPP" },
+	};
+	static const char streams[] = "0 stream_open stream=3 conn=1 path=sync\n"
+				      "0 stream_open stream=4 conn=1 path=async\n"
+				      "0 stream_open stream=5 conn=1 path=fenced\n";
+	static const char calls[] = "1ms 1:1 x40 every=1ms deadline=900us lane=0\n"
+				    "50ms 3:1 x40 every=1ms deadline=900us lane=0 model=1\n"
+				    "100ms 4:1 x40 every=1ms deadline=900us lane=0 model=1\n"
+				    "150ms 5:1 x40 every=1ms deadline=900us lane=0 model=1 signal=10us fence=5us\n"
+				    "2500ms stream_close stream=3\n"
+				    "2500ms stream_close stream=4\n"
+				    "2500ms stream_close stream=5\n";
+	unsigned wrong = 0;
+
+	for (unsigned form = TIMELINE_FULL; form <= TIMELINE_COMPACT; form++) {
+		struct bsv_input input;
+		char *text = NULL;
+
+		assert_true(asprintf(&text, "%s%s%s%s%s%s", before, SERVICE, world, streams, calls, after) > 0);
+		timeline_make(*state, text, form);
+		input = database_open(*state, 0, 0);
+		for (size_t i = 0; i < N_OF(metrics) * N_OF(paths); i++) {
+			const char *path = paths[i % N_OF(paths)], *what = metrics[i / N_OF(paths)].what;
+			char wanted = metrics[i / N_OF(paths)].outcomes[i % N_OF(paths)], is, rule[128];
+			struct bsv_slo_result result;
+
+			snprintf(rule, sizeof(rule), "%s %s%s %s", what, path ? "of path=" : "", path ? path : "",
+			         metrics[i / N_OF(paths)].limit);
+			result = measure("paths", rule, &input, &input);
+			is = result.outcome != BSV_PASS ? '?' : result.idle ? '-' : 'P';
+			if (is != wanted || (is == '-' && !isnan(result.figure))) {
+				print_error("%s: %c, not %c: %s\n", rule, is, wanted, result.why);
+				wrong++;
+			}
+		}
+		bsv_input_close(&input);
+	}
+	assert_int_equal(wrong, 0);
+}
+
 /*
  * Compact events come when an execution is over: one may be under way in a stream since its last event, until the
  * noted end of the recording.
@@ -920,6 +987,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_choice_beside_a_loss_is_unknown, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(executions_without_their_beginning_may_break_a_rule, stored_setup,
 		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing,
+		                                stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_a_kind_that_was_left_out, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_no_event_has_them, stored_setup,

@@ -163,6 +163,10 @@ static void count_time(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule
 	double value;
 	bool known, too_short, no_client;
 
+	if (rule->kind == BSV_SLO_TIME && !bsv_phase_is_of(rule->phase, x->path)) {
+		c->lacking++;
+		return;
+	}
 	if (seen_in_part)
 		seen.e2e_ns = x->seen_ns;
 	value = value_of(rule, &seen);
@@ -220,7 +224,7 @@ void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_executio
 		count_time(&one, rule, x, until);
 	if (is == YES) {
 		bsv_slo_counts_add(&p->counts, &one);
-	} else {
+	} else if (!one.lacking) {
 		p->counts.unsure++;
 		bsv_slo_may_be_add(&p->may_be, &one);
 	}

@@ -13,6 +13,23 @@ const char *const bsv_phase_names[BSV_PHASES] = {
 	[BSV_FINISH] = "finish", [BSV_SIGNAL] = "signal",
 };
 
+bool bsv_phase_is_of(enum bsv_phase phase, const char *path)
+{
+	bool fenced = path && !strcmp(path, "fenced");
+
+	switch (phase) {
+	case BSV_FENCE:
+	case BSV_SIGNAL:
+		return fenced || !path;
+	case BSV_REPLY:
+	case BSV_RETURN:
+	case BSV_FINISH:
+		return !fenced;
+	default:
+		return true;
+	}
+}
+
 int bsv_group_compare(const struct bsv_group *a, const struct bsv_group *b)
 {
 	int r = strcmp(a->app, b->app);

@@ -30,6 +30,9 @@ enum bsv_phase {
 
 extern const char *const bsv_phase_names[BSV_PHASES];
 
+/* Whether executions of @path have the phase; NULL: the path is unknown, and they may have it. */
+bool bsv_phase_is_of(enum bsv_phase phase, const char *path);
+
 /* Durations, and the time of each. */
 struct bsv_times {
 	int64_t *ns, *at; /* n each, owned */

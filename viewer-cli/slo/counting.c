@@ -214,7 +214,7 @@ static bool rule_take(struct tallied *t, const struct bsv_slo_seen *s, bool may_
 		has_memory = bsv_slo_take_value(&one, of, is == YES ? &t->values : NULL, s);
 	if (is == YES) {
 		bsv_slo_counts_add(&of->counts, &one);
-	} else {
+	} else if (!one.lacking) {
 		of->counts.unsure++;
 		bsv_slo_may_be_add(&of->may_be, &one);
 	}

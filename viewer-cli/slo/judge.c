@@ -153,6 +153,20 @@ static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_count
 	}
 }
 
+/* Where no execution that a rule selects, seen or not, has the phase that it is about, it has nothing to judge. */
+static bool end_without_phase(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
+                              const struct bsv_slo_counts *c)
+{
+	bool any;
+
+	if (!c->lacking || c->lacking != c->executions || count_unseen(c, &any) || any)
+		return false;
+	ret->idle = true;
+	ret->figure = NAN;
+	result_end(ret, BSV_PASS, "executions of these paths have no %s", bsv_phase_names[rule->phase]);
+	return true;
+}
+
 /* Write "by chance in 3 of 100 cases", and never 0. */
 static const char *chance_text(char to[64], double chance)
 {
@@ -170,6 +184,8 @@ void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_r
 
 	result_begin(ret, rule, c);
 	ret->class = rule->kind == BSV_SLO_OVERHEAD ? "percent" : "duration";
+	if (end_without_phase(ret, rule, c))
+		return;
 	if (c->no_client) /* the service alone saw less than the whole latency */
 		ret->figure = NAN;
 	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " are above, %" PRId64 " allowed",
@@ -254,6 +270,7 @@ void bsv_slo_counts_add(struct bsv_slo_counts *to, const struct bsv_slo_counts *
 {
 	to->executions += from->executions;
 	to->unsure += from->unsure;
+	to->lacking += from->lacking;
 	to->n += from->n;
 	to->over += from->over;
 	to->unknown += from->unknown;
@@ -357,6 +374,8 @@ void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	result_begin(ret, rule, c);
 	ret->class = "duration";
 	ret->bound = most;
+	if (end_without_phase(ret, rule, c))
+		return;
 	if (c->no_client || base->no_client)
 		result_end(ret, BSV_CANNOT_TELL,
 		           "the clients of some executions, here or in the baseline, were not recorded");

@@ -30,8 +30,9 @@ struct bsv_slo_counts {
 	int64_t unsure;     /* executions that it may select: what it selects by is unknown. In no other number here */
 	/* of a rule about their number: what it may select, but may be trial runs; in neither of these */
 	int64_t trials;
-	int64_t n, over;    /* executions judged; those of them above the bound, or missed */
-	int64_t unknown;    /* executions that are known to have run, but not with which result */
+	int64_t lacking; /* executions whose path does not have the phase that the rule is about: in none of the next */
+	int64_t n, over; /* executions judged; those of them above the bound, or missed */
+	int64_t unknown; /* executions that are known to have run, but not with which result */
 	int64_t vanished;   /* upper bound of executions that a loss hides entirely; -1: no bound known */
 	int64_t strangers;  /* upper bound of those whose streams have no event either; -1: no bound known */
 	int64_t hidden;     /* executions that may be under way at the end without an event */

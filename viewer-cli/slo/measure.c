@@ -106,6 +106,10 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 	bsv_scoped_text *selection = selection_sql(&rule->of), *may_select = may_select_sql(&rule->of),
 			*hides = hides_sql(&rule->of), *outcome = bsv_outcome_unknown(input),
 			*value = value_sql(rule, "e2e_ns"), *least = value_sql(rule, bsv_sql_slo_seen_ns);
+	bool timed = rule->kind == BSV_SLO_TIME;
+	const char *has_phase = timed && !bsv_phase_is_of(rule->phase, "burst")    ? bsv_sql_slo_has_fence
+	                        : timed && !bsv_phase_is_of(rule->phase, "fenced") ? bsv_sql_slo_has_answer
+	                                                                           : bsv_sql_slo_has_all;
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char percent[32], limit[32], began[32], ended[32], from[32], to[32], open[32] = "9223372036854775807";
 	const struct bsv_placeholder placeholders[] = {
@@ -126,6 +130,7 @@ static char *template_fill(const char *template, const struct bsv_slo_rule *rule
 		{ "outcome_unknown", outcome },
 		{ "deadline_unknown", bsv_sql_deadline_unknown },
 		{ "to_the_end", to_the_end ? "1" : "0" },
+		{ "has_phase", has_phase },
 		{ "latency", rule->kind == BSV_SLO_TIME && rule->phase == BSV_E2E ? "1" : "0" },
 		{ NULL, NULL }
 	};

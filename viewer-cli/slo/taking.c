@@ -92,6 +92,10 @@ bool bsv_slo_take_value(struct bsv_slo_counts *c, const struct bsv_slo_counting 
 	bool so_far = latency && x->so_far != BSA_NULL_INT, still = so_far && x->so_far > (long double)of->bound;
 	bool answered = told && x->answered, below, no_client;
 
+	if (rule->kind == BSV_SLO_TIME && !bsv_phase_is_of(rule->phase, x->x->path)) {
+		c->lacking++;
+		return true;
+	}
 	below = has && !is_above(of, value);
 	no_client = (answered && in_part && !x->head && below) || (complete && x->service && x->answered && !has);
 	c->given_up += (complete || x->head) && x->ended && !x->answered;

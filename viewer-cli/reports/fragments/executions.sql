@@ -23,6 +23,12 @@ ifnull(@streams@, 1) AND ifnull(path <> 'burst' OR (@bursts@), 1)
 -- may_be_trial: a condition on executions: a trial run may be all that it is: its path was not recorded, and no app is known to have asked for it.
 path IS NULL AND miss IS NULL
 	AND coalesce(submitted, request_written, request_read, decoded, fenced, result_written, result_read, returned, signalled, deadline) IS NULL
+-- slo_has_fence: a condition more on executions: those that have fences, and a signal.
+(path IS NULL OR path = 'fenced')
+-- slo_has_answer: a condition more on executions: those whose call returns with the answer.
+path IS NOT 'fenced'
+-- slo_has_all: a condition more on executions: no phase that not all of them have is asked for.
+1
 -- slo_seen_ns: the least latency of an execution whose submission was not recorded: what was seen of it.
 ifnull(e2e_ns, iif(path = 'fenced', coalesce(signalled, run_ended), coalesce(returned, result_written, run_ended)) - request_read)
 -- slo_overhead_percent: the part of a latency that is overhead.
