@@ -169,6 +169,7 @@ void user_close(struct user *u)
 struct order {
 	uint32_t bursts, ms;
 	uint32_t marked; /* executions between marks, on one thread; 0: bursts and ms count */
+	uint32_t calls;  /* whether these are calls */
 };
 
 /* One byte says that this side is ready, or that the other may go on. */
@@ -238,9 +239,9 @@ void process_ready(const struct process *p, uint32_t bursts, uint32_t ms)
 	byte_await(p->sock);
 }
 
-void process_ready_marked(const struct process *p, uint32_t n)
+void process_ready_marked(const struct process *p, uint32_t n, bool calls)
 {
-	const struct order order = { .marked = n };
+	const struct order order = { .marked = n, .calls = calls };
 
 	write_fully(p->sock, &order, sizeof(order));
 	byte_await(p->sock);
@@ -316,20 +317,28 @@ static uint64_t work_all(int sock, struct user *users, const struct order *o)
 	return n;
 }
 
+static void run_either(struct user *u, const struct app *a, bool by_call)
+{
+	if (by_call)
+		run_sync(u, a);
+	else
+		run_burst(u);
+}
+
 /* Its answer is what it allocated meanwhile. */
-static uint64_t work_marked(int sock, struct user *u, uint32_t n)
+static uint64_t work_marked(int sock, struct user *u, const struct app *a, const struct order *o)
 {
 	unsigned long before;
 
 	for (int i = 0; i < 100; i++)
-		run_burst(u);
+		run_either(u, a, o->calls);
 	byte_send(sock);
 	byte_await(sock);
-	run_burst(u); /* the service may have gone to sleep */
+	run_either(u, a, o->calls); /* the service may have gone to sleep */
 	syscalls_mark();
 	before = allocations();
-	for (uint32_t i = 0; i < n; i++)
-		run_burst(u);
+	for (uint32_t i = 0; i < o->marked; i++)
+		run_either(u, a, o->calls);
 	before = allocations() - before;
 	syscalls_mark();
 	return before;
@@ -367,7 +376,7 @@ int process_main(int argc, char **argv)
 		user_open(&users[i], &app, strtoull(argv[7], NULL, 10));
 	byte_send(sock);
 	while (recv(sock, &o, sizeof(o), MSG_WAITALL) == sizeof(o)) {
-		done = o.marked ? work_marked(sock, &users[0], o.marked) : work_all(sock, users, &o);
+		done = o.marked ? work_marked(sock, &users[0], &app, &o) : work_all(sock, users, &o);
 		write_fully(sock, &done, sizeof(done));
 	}
 	for (uint32_t i = 0; i < n; i++)

@@ -95,8 +95,8 @@ void process_go(const struct process *p);
 void process_stop(const struct process *p); /* well before it would end by itself */
 uint64_t process_report(const struct process *p);
 
-/* Execute @n times on one thread, between two marks (syscalls.h), upon process_go. */
-void process_ready_marked(const struct process *p, uint32_t n);
+/* Execute @n times on one thread, by burst or by @calls, between two marks (syscalls.h), upon process_go. */
+void process_ready_marked(const struct process *p, uint32_t n, bool calls);
 
 /* In a program started by process_start, before all else: be that app. -1: it was not. */
 int process_main(int argc, char **argv);

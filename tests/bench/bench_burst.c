@@ -520,35 +520,49 @@ static void idle(struct bench *b, const struct world *w, unsigned seconds)
 
 /* ---- counting ---- */
 
-enum { COUNTED = 1000 };
+/*
+ * A call with two pools: the message is sent, looked at and received; each pool is looked at (2), mapped, unmapped and
+ * closed; the answer is sent and received.
+ */
+enum { COUNTED = 1000, CALLS_IN_A_CALL = 15 };
 
 static void send_off(void *process)
 {
 	process_go(process);
 }
 
-/*
- * A warm polling execution asks the kernel for nothing, on neither side. The app is a process of its own, to be
- * traced.
- */
-static void count_calls(struct bench *b, struct world *w)
+/* What both sides ask of the kernel for COUNTED executions. The app is a process of its own, to be traced. */
+static void count_calls_of(struct bench *b, const struct world *w, bool by_call)
 {
+	const int way = by_call ? SLEEPING : POLLING;
+	const struct daemon *d = &w->daemons[PASSED][way];
 	struct process p;
 	double allocated;
 	long calls;
 
-	settle_all(w->daemons[PASSED][POLLING].pid, cpu_of(TWO_CPUS, SERVER));
+	settle_all(d->pid, cpu_of(TWO_CPUS, SERVER));
 	settle(TWO_CPUS, CLIENT); /* the app inherits it; we wait in the kernel */
-	process_start(&p, w->daemons[PASSED][POLLING].socket, FILLED, 1, ways[POLLING].window);
-	process_ready_marked(&p, COUNTED);
-	calls = syscalls_between_marks(p.pid, w->daemons[PASSED][POLLING].pid, send_off, &p);
+	process_start(&p, d->socket, FILLED, 1, ways[way].window);
+	process_ready_marked(&p, COUNTED, by_call);
+	calls = syscalls_between_marks(p.pid, d->pid, send_off, &p);
 	allocated = (double)process_report(&p);
 	process_end(&p);
 	if (calls < 0)
 		fprintf(stderr, "bench_burst: may not trace: system calls are not counted\n");
+	else if (by_call)
+		bench_at_most(b, "system calls in a call, both sides", (double)calls / COUNTED,
+		              CALLS_IN_A_CALL + 0.5); /* other threads of the service may make some */
 	else
 		bench_at_most(b, "system calls in 1000 warm executions, both sides", (double)calls, 0);
-	bench_at_most(b, "allocations in 1000 warm executions, the client", allocated, 0);
+	if (!by_call)
+		bench_at_most(b, "allocations in 1000 warm executions, the client", allocated, 0);
+}
+
+/* A warm polling execution asks the kernel for nothing, on neither side. */
+static void count_calls(struct bench *b, struct world *w)
+{
+	count_calls_of(b, w, false);
+	count_calls_of(b, w, true);
 }
 
 /* The service cannot be looked into; the same code in this process can. */

@@ -495,7 +495,7 @@ static void count_calls(struct bench *b)
 	settle_all(d.pid, cpu_of(TWO_CPUS, SERVER));
 	settle(TWO_CPUS, CLIENT); /* the app inherits it; we wait in the kernel */
 	process_start(&p, d.socket, TINY, 1, NNB_FMQ_WINDOW_ALWAYS);
-	process_ready_marked(&p, COUNTED);
+	process_ready_marked(&p, COUNTED, false);
 	calls = syscalls_between_marks(p.pid, d.pid, send_off, &p);
 	process_report(&p);
 	process_end(&p);
