@@ -414,6 +414,27 @@ static struct nnb_client *opened_for(const char *socket_path)
 	return client;
 }
 
+/*
+ * A client with what it needs before that message. On a busy machine it takes longer than the client waits for one
+ * answer, or than the service waits for a porter: then the client begins again.
+ */
+static struct nnb_client *carrier_new(const char *socket_path, enum carrier what, const struct nnb_model *m,
+                                      struct nnb_remote **ret, struct nnb_burst **ret_burst)
+{
+	for (;;) {
+		struct nnb_client *client = opened_for(socket_path);
+		struct nnb_remote *remote = NULL;
+
+		if (client && (what <= CHANNEL || !nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL)) &&
+		    (what != SLOT || !nnb_remote_burst(remote, NULL, ret_burst, NULL))) {
+			*ret = remote;
+			return client;
+		}
+		nnb_remote_release(remote);
+		nnb_client_close(client);
+	}
+}
+
 /* A process of user APP + 1 + @i sends one such message. What comes of it is its own affair. */
 static void file_carry(const char *socket_path, int file, enum carrier what, enum how how)
 {
@@ -423,23 +444,20 @@ static void file_carry(const char *socket_path, int file, enum carrier what, enu
 	};
 	const struct nnb_buffer_role role = { 0, 0, 1 };
 	const struct nnb_buffer_desc kept = { .inputs = &role, .n_inputs = 1 };
-	struct nnb_client *client = what == EVENTS ? NULL : opened_for(socket_path);
-	struct nnb_remote_buffer *buffer;
 	struct nnb_remote *remote = NULL, *other;
+	struct nnb_client *client = NULL;
+	struct nnb_remote_buffer *buffer;
 	struct nnb_service_counts counts;
 	struct nnb_burst *burst = NULL;
 	struct nnb_fenced *fenced;
 	struct io io;
 	int fence, signalled;
 
-	must(what == EVENTS || client);
+	if (what != EVENTS)
+		client = carrier_new(socket_path, what, m, &remote, &burst);
 	io_init(&io, N);
 	while (what == LARGE_MODEL && large->n_operands < 4000) /* of no use, but more than a packet */
 		must(nnb_model_operand(large, &(struct nnb_operand){ .type = NNB_FLOAT32 }) >= 0);
-	if (what > CHANNEL)
-		must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
-	if (what == SLOT)
-		must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
 	foreign_how = how;
 	foreign = file;
 	if (what == EVENTS)
