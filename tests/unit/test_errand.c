@@ -1254,7 +1254,7 @@ static pid_t porter_come_back(struct nnb__errands *e, const pid_t *others, int n
 	return porter;
 }
 
-/* A porter that comes back counts until it ends, against its app, as a former one, and against the limit of all apps. */
+/* A porter that comes back counts until it ends, as a former one of its app, and against the limit of all apps. */
 static void porters_that_come_back_count(void **state)
 {
 	struct nnb__errands *apps[GUARANTEED + PORTERS], *app = NULL;
