@@ -331,7 +331,7 @@ int bsa_fold_finish(struct bsa_fold *f)
 	return f->failed;
 }
 
-/* So many events show that those of another kind were not recorded, though some of them need none. */
+/* So many events show that those of another kind were not recorded, though some need none. Fewer: f->missing. */
 enum { SHOWN_BY = 32 };
 
 #define STOPS (UINT64_C(1) << BSA_sched_preempt | UINT64_C(1) << BSA_sched_resume)
@@ -419,8 +419,9 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	/* an execution got the lane of another one, which was not seen to leave it: stops are missing, or ends are */
 	if (bsa_schedule_is_crowded(f->schedule))
 		mine.absent |= f->n_of[BSA_exec_end] ? STOPS : UINT64_C(1) << BSA_exec_end;
-	if (f->unlooked && !f->n_of[BSA_slot_lookup])
-		mine.absent |= UINT64_C(1) << BSA_slot_lookup;
+	for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
+		if (!f->n_of[kind])
+			mine.absent |= f->missing & UINT64_C(1) << kind;
 	/* of the clients nothing is there, and of the service not what every execution has */
 	if (mine.absent >> BSA_sched_enqueue & 1 && !f->n_of[BSA_exec_submit] && !f->n_of[BSA_exec_client])
 		mine.absent |= UINT64_C(1) << BSA_exec_submit;

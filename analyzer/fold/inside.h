@@ -57,14 +57,14 @@ struct bsa_fold {
 	struct bsa_unasked unasked; /* of the executions that are over */
 	uint64_t n_of[BSA_N_KINDS]; /* events of each kind */
 	uint64_t undeclared;        /* 1 << kind: it was not enabled, as the traces declare; 0: unknown */
-	bool may_stop;              /* a service may stop executions for others */
-	bool summed_stops;          /* a summary has a stop */
-	bool unlooked;              /* lookups of slots were not recorded, although nothing was lost */
-	bool any, finished;         /* any: an event was seen */
-	bool full;                  /* events of boundaries are recorded, not only summaries */
-	bool full_lanes;            /* a service recorded an execution's ready event, not only its summary */
-	bool summed_lanes;          /* a service recorded only the summary of an execution, although nothing was lost */
-	uint32_t n_given_up;     /* executions reported as over that became ready afterwards; without those on lanes */
+	uint64_t missing;    /* 1 << kind: such an event of an execution was not recorded, although nothing was lost */
+	bool may_stop;       /* a service may stop executions for others */
+	bool summed_stops;   /* a summary has a stop */
+	bool any, finished;  /* any: an event was seen */
+	bool full;           /* events of boundaries are recorded, not only summaries */
+	bool full_lanes;     /* a service recorded an execution's ready event, not only its summary */
+	bool summed_lanes;   /* a service recorded only the summary of an execution, although nothing was lost */
+	uint32_t n_given_up; /* executions reported as over that became ready afterwards; without those on lanes */
 	uint64_t given_up_ready; /* time at which the first of them became ready */
 	unsigned n_listing;      /* number of services that are emitting what was under way when the recording began */
 	struct bsa_losses losses;

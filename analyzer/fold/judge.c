@@ -724,6 +724,30 @@ static struct tiling tiling_of(const struct bsa_fold *f, const struct bsa_exec *
 	return has_boundary(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
 }
 
+/*
+ * Which kinds of events of @x were not recorded, although nothing was lost: the events before and after each were. One
+ * execution is enough to show that the session does not have a kind, if there is no event of it at all.
+ */
+static uint64_t missing_of(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+	uint64_t first = bsa_exec_first_seen(x), ret = 0;
+	bool on_lane = has_boundary(x, BSA_DISPATCHED), ended = has_boundary(x, BSA_RUN_ENDED);
+
+	if (first == BSA_NEVER || x->has_service || x->late_start || is_lost(f, first, bsa_exec_last_seen(x)))
+		return 0;
+	if (x->fact.path == BSA_PATH_BURST && has_boundary(x, BSA_DECODED) && !has_all_lookups(f, x))
+		ret |= UINT64_C(1) << BSA_slot_lookup;
+	if (has_boundary(x, BSA_REQUEST_READ) && on_lane && !has_boundary(x, BSA_ENQUEUED))
+		ret |= UINT64_C(1) << BSA_sched_enqueue;
+	if (has_boundary(x, BSA_ENQUEUED) && ended && x->lane < BSA_LANE_NATIVE && !on_lane)
+		ret |= UINT64_C(1) << BSA_sched_dispatch;
+	if (on_lane && !ended && x->fact.path != BSA_PATH_FENCED && has_boundary(x, BSA_RESULT_WRITTEN) &&
+	    at[BSA_RESULT_WRITTEN] > at[BSA_DISPATCHED])
+		ret |= UINT64_C(1) << BSA_exec_end;
+	return ret;
+}
+
 void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -789,8 +813,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	fact->cold = -1; /* a lookup of it missed, or surely none did */
 	if (fact->path == BSA_PATH_BURST && (fact->misses || has_all_lookups(f, x)))
 		fact->cold = fact->misses > 0;
-	else if (has_boundary(x, BSA_DECODED) && fact->quality == BSA_QUALITY_COMPLETE)
-		f->unlooked |= fact->path == BSA_PATH_BURST;
+	f->missing |= missing_of(f, x);
 	set_miss(f, x);
 	/* If its events contradict each other, which of them are right is unknown. */
 	if (fact->quality == BSA_QUALITY_COMPLETE && (is_misplaced(x) || is_missed_and_met(x))) {

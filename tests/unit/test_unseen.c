@@ -869,6 +869,90 @@ static void no_rule_passes_on_a_kind_that_was_left_out(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/*
+ * With few events, no number of others shows that a kind was left out. The recording has work of two apps, and of two
+ * priorities of one of them, that waits for each other, and a stop.
+ */
+static void no_rule_passes_on_a_kind_that_few_events_show(void **state)
+{
+	static const char few_world[] =
+		"0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
+		"0 client_connect conn=2 pid=12 uid=1002 app=2 name=blue\n"
+		"0 model_prepare model=1 conn=1 name=small priority=high ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 model_prepare model=2 conn=2 name=other priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 model_prepare model=3 conn=1 name=lazy priority=low ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 stream_open stream=1 conn=1 path=burst model=1\n"
+		"0 stream_open stream=2 conn=2 path=burst model=2\n"
+		"0 stream_open stream=3 conn=1 path=burst model=3\n";
+	static const char calls[] = "1ms 3:1 deadline=3ms run=200us,200us off=300us by=1:1\n"
+				    "1ms+250us 1:1 deadline=3ms queue=0\n"
+				    "2ms 2:1 deadline=3ms run=300us\n"
+				    "2ms+100us 3:2 deadline=3ms queue=210us\n"
+				    "3ms 1:2 x10 every=1ms deadline=3ms\n";
+	static const char *const asked[] = {
+		"p50 e2e <= 1s",
+		"p50 queue <= 1s",
+		"p50 run <= 1s",
+		"p50 preempted <= 1s",
+		"p50 overhead <= 1s",
+		"miss ratio <= 50 %",
+		"at most 5 misses in any 6",
+		"starvation none",
+		"fairness lag <= 20ms",
+		"priority inversion <= 20ms",
+		"executions >= 5",
+	};
+	/* what of each rule: P: it passes; ?: inconclusive. Where a rule passes without a kind, other events have what it needs. */
+	static const struct {
+		uint64_t without;
+		const char *outcomes;
+	} kinds[] = {
+		{ 0, "PPPPPPPPPPP" },
+		{ KIND(sched_enqueue), "??????????P" },
+		{ KIND(sched_dispatch), "??????????P" },
+		{ KIND(sched_preempt), "PP???PP???P" },
+		{ KIND(sched_resume), "PP???PP???P" },
+		{ KIND(sched_preempt) | KIND(sched_resume), "??????????P" },
+		{ KIND(exec_end), "??????????P" },
+		{ KIND(model_prepare), "PPPPPPPPPPP" }, /* the rules give the limits that follow from models */
+		{ KIND(exec_submit), "?PPP?PPPPPP" },   /* sched_enqueue has deadlines */
+		{ KIND(exec_return), "???????PPPP" },
+		{ KIND(fmq_write), "???????PPPP" },
+		{ KIND(fmq_read), "???????PPPP" },
+		{ KIND(request_decode), "???????PPPP" },
+	};
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		struct bsv_input input;
+		char *text = NULL, *script;
+
+		assert_true(asprintf(&text,
+		                     "%s0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1\n%s%s"
+		                     "2500ms stream_close stream=1\n2500ms stream_close stream=2\n"
+		                     "2500ms stream_close stream=3\n",
+		                     before, few_world, calls) > 0);
+		script = timeline(text, TIMELINE_FULL);
+		unlink(*state);
+		database_recorded(*state, script, 0, kinds[i].without | KIND(N_KINDS), false);
+		input = database_open(*state, 0, 0);
+		for (size_t k = 0; k < N_OF(asked); k++) {
+			struct bsv_slo_result result = measure("few", asked[k], &input, NULL);
+			char is = result.outcome == BSV_FAIL ? 'F' : result.outcome == BSV_PASS ? 'P' : '?';
+
+			if (is != kinds[i].outcomes[k] || result.idle) {
+				print_error("row %zu: %s: %c, not %c: %s\n", i, asked[k], is, kinds[i].outcomes[k],
+				            result.why);
+				wrong++;
+			}
+		}
+		bsv_input_close(&input);
+		free(script);
+		free(text);
+	}
+	assert_int_equal(wrong, 0);
+}
+
 /* A rule about a phase that executions of a path do not have judges nothing, and the 0 in its place keeps no bound. */
 static void a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing(void **state)
 {
@@ -986,6 +1070,8 @@ int main(void)
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_choice_beside_a_loss_is_unknown, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(executions_without_their_beginning_may_break_a_rule, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(no_rule_passes_on_a_kind_that_few_events_show, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing,
 		                                stored_setup, stored_teardown),
