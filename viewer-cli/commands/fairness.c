@@ -170,6 +170,10 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 		"to and did not get since it was last idle; a hand-over counts when it is over, among the apps that "
 		"have work then. Without --bound the verdict judges got and the response times or deadlines, not the "
 		"ratio.");
+	if (report->input.coverage.losses)
+		bsv_answer_note(report->answer,
+		                "Received and entitled are estimates: the time of lost events is in neither, and after "
+		                "it a lane counts as that of its last known holder, until an event shows another one.");
 	bsv_answer_note(report->answer,
 	                "Min ratio, median ratio: of windows, Jain's index: 1 if all apps got the same part of their "
 	                "fair share, and 1/n if one of n apps got everything; see also --part windows");
