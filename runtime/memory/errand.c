@@ -130,6 +130,7 @@ struct spoils {
 	unsigned n_parts;
 	int *fds;
 	uint32_t n_fds;          /* as in struct nnb__packet */
+	bool begun;              /* a worker had the errand */
 	const uint32_t *numbers; /* the first part: by which the porter keeps these files, or NNB__NOT_KEPT */
 };
 
@@ -197,6 +198,7 @@ static struct nnb__errand_answer errand_run(struct nnb__errands *e, struct nnb__
 
 	assert(q.n <= NNB__ERRAND_BYTES);
 	r = nnb__place_take(e, kind_of(q.call), wait, until, &w);
+	s->begun = !r;
 	if (!r && nnb__packet_send(w->sock, &out, MSG_DONTWAIT)) {
 		r = -EIO;
 		nnb__place_give(e, w, r, false, false);
@@ -325,6 +327,7 @@ ssize_t nnb__errand_receive(struct nnb__errands *e, int sock, const struct nnb__
 	               wait);
 	d->n_fds = s.n_fds;
 	d->lost = a.lost;
+	d->stays = !s.begun && a.result == -ETIMEDOUT;
 	/* a porter has more room than the caller may have */
 	return a.result > (int64_t)(d->parts[0].iov_len + d->parts[1].iov_len) ? -EMSGSIZE : a.result;
 }

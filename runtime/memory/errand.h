@@ -135,12 +135,13 @@ struct nnb__delivery {
 	int *fds;              /* the files, owned by the caller */
 	uint32_t n_fds;        /* how many may come, and then how many came */
 	bool lost;             /* more came than might */
+	bool stays;            /* -ETIMEDOUT: no porter was free, so the packet is in the queue still */
 };
 
 /*
  * Receive the packet that is in the queue of @sock. The number of bytes; 0: the socket's end; or -errno: -EMSGSIZE if
  * the packet is longer than the parts, with its files all the same. After -ETIMEDOUT and -ECANCELED, the packet may
- * still be received, and is lost then.
+ * still be received, and is lost then, unless it stays.
  */
 ssize_t nnb__errand_receive(struct nnb__errands *errands, int sock, const struct nnb__errand_wait *wait,
                             struct nnb__delivery *delivery);

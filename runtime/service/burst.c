@@ -39,7 +39,9 @@ static enum nnb_status burst_ask_memories(void *arg, const int32_t *slots, uint3
 	m->until = nnb__now() + b->connection->service->config.callback_ns;
 	r = nnb__send_without_fds(b->line, m);
 	if (!r)
-		r = nnb__message_receive(b->line, m);
+		do
+			r = nnb__message_receive(b->line, m);
+		while (r == -EAGAIN && nnb__now() < m->until);
 	b->broken = r && r != -EDQUOT;
 	if (r)
 		status = b->broken ? NNB_STATUS_GENERAL_FAILURE : m->refused;

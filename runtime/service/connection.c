@@ -69,6 +69,8 @@ static int serve_call(struct nnb__channel *ch)
 	int r = nnb__message_receive(ch->sock, &ch->in);
 	uint16_t type;
 
+	if (r == -EAGAIN)
+		return 0;
 	ch->made_model = ch->made_burst = ch->made_buffer = 0;
 	ch->made_fence = -1;
 	ch->will_complete = false;
@@ -341,7 +343,7 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 	if (r == -EDQUOT)
 		return answer_refused(c, in, out);
 	if (r)
-		return r;
+		return r == -EAGAIN ? 0 : r;
 	if (in->type == NNB__BYE && nnb__message_taken(in))
 		return -ESHUTDOWN;
 	sock = nnb__get_line(in);

@@ -743,7 +743,7 @@ static int packet_look(int sock, uint64_t until, struct header *h, bool *ret_loa
 
 /*
  * Have a porter receive a packet that has fds, of which @most may come. The bytes, or -errno: -EMSGSIZE: it is longer
- * than there is room.
+ * than there is room; -EDQUOT: it stays, because no porter was free.
  */
 static ssize_t packet_fetch(int sock, struct nnb__message *m, const struct iovec iov[2], uint32_t most, bool *lost)
 {
@@ -753,6 +753,12 @@ static ssize_t packet_fetch(int sock, struct nnb__message *m, const struct iovec
 	ssize_t n = nnb__errand_receive(m->porters, sock, &wait, &d);
 
 	*lost = d.lost;
+	m->stays = d.stays;
+	if (d.stays) {
+		m->refused = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		nnb_because(&m->why, "the limit of porters is reached: no process is free to receive the files");
+		return -EDQUOT;
+	}
 	if (d.n_fds && !room_for_fds(m, d.n_fds)) {
 		while (d.n_fds)
 			file_drop(m, fds[--d.n_fds]);
@@ -900,7 +906,7 @@ static int receive_fds(int sock, struct nnb__message *m, uint32_t most)
 		r = receive_packet(sock, m, &h, min_u32(most, NNB__PACKET_FDS), loaded);
 	if (!r && (h.type != NNB__MORE || m->bytes != bytes || m->n_fds == before || m->n_fds - before > most))
 		r = -EBADMSG;
-	return r;
+	return r == -EDQUOT ? -EBUSY : r; /* half of a message cannot be refused */
 }
 
 /* One packet of the body that is to come. */
@@ -913,6 +919,12 @@ static int receive_part(int sock, struct nnb__message *m)
 	if (!r && (h.type != NNB__MORE || m->bytes == bytes || m->n_fds))
 		r = -EBADMSG;
 	return r;
+}
+
+/* The number of fds that come in packets behind one with this header. */
+static uint32_t fds_behind(const struct header *h)
+{
+	return h->n_fds - min_u32(h->n_fds, NNB__PACKET_FDS - !!(h->flags & LARGE));
 }
 
 /* The rest of a message that is refused, so that the next one is found: @n_fds in packets of their own. */
@@ -929,7 +941,7 @@ static int pass_over(int sock, struct nnb__message *m, uint32_t n_fds)
 			r = -EBADMSG;
 		n_fds -= r ? 0 : h.n_fds;
 	}
-	return r ? r : -EDQUOT;
+	return !r ? -EDQUOT : r == -EDQUOT ? -EBUSY : r;
 }
 
 /* The first packet of a message is there: from now on the rest of it has its own limit of time. */
@@ -941,10 +953,17 @@ static void message_arrives(struct nnb__message *m)
 		m->ends = rest;
 }
 
-/* The number of fds that come in packets behind one with this header. */
-static uint32_t fds_behind(const struct header *h)
+/* Take a message that was refused, and has stayed, out of the queue. -EAGAIN: it may stay still; another -errno. */
+static int pass_late(int sock, struct nnb__message *m)
 {
-	return h->n_fds - min_u32(h->n_fds, NNB__PACKET_FDS - !!(h->flags & LARGE));
+	struct header h = { 0 };
+	int r;
+
+	message_arrives(m);
+	r = drop_packet(sock, m, &h);
+	if (!r)
+		r = pass_over(sock, m, fds_behind(&h));
+	return r == -EDQUOT ? -EAGAIN : r;
 }
 
 /*
@@ -985,6 +1004,8 @@ int nnb__message_receive(int sock, struct nnb__message *m)
 	m->ends = m->until;
 	if (!room_for(m, NNB__INLINE_MAX))
 		return -ENOMEM;
+	if (m->stays)
+		return pass_late(sock, m);
 	r = expect_fds(sock, m, &most, &loaded);
 	if (r)
 		return r;

@@ -86,8 +86,9 @@ struct nnb__message {
 	struct nnb__budget budget; /* lends the memory of a large message while it is received and parsed */
 	uint64_t borrowed;
 	uint32_t arriving;       /* fds that are charged until the next message begins */
-	enum nnb_status refused; /* the budget's status, if it refused */
-	struct nnb_reason why;   /* the budget's reason, if it refused */
+	enum nnb_status refused; /* the budget's status, if it refused; or that no porter was free */
+	struct nnb_reason why;   /* and the reason */
+	bool stays;              /* the last message was refused, and no porter has taken it out of the queue yet */
 	/*
 	 * Limits of the time that nnb__message_receive and nnb__send_without_fds wait, which hold whatever the peer
 	 * does to the socket: @until, by nnb__now, and @rest_ns from the first packet of a message that is received
@@ -189,8 +190,9 @@ int nnb__send_without_fds(int sock, struct nnb__message *m);
 
 /*
  * Wait for a message. 0; -ECONNRESET: the peer has closed; -EBADMSG: not a message, or some of its fds are lost;
- * -ETIMEDOUT (nnb__socket_timeout); -ENOMEM; -EDQUOT: the budget refused the message, which was skipped; m->refused
- * and m->why have the reason.
+ * -ETIMEDOUT (nnb__socket_timeout); -ENOMEM; -EDQUOT: the budget refused the message, or no porter was free for it: it
+ * is skipped; m->refused and m->why have the reason. -EAGAIN, where there are porters: no message; one that was refused
+ * before may be in the queue still. Receive again.
  */
 int nnb__message_receive(int sock, struct nnb__message *m);
 

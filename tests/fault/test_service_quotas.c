@@ -656,6 +656,79 @@ static void a_user_beyond_the_limit_of_porters_gets_a_reason(void **state)
 	service_settles(&f->s);
 }
 
+/* The only process that works on files of apps: the child of the service's child. */
+static pid_t only_porter(const struct service *s)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *d;
+	pid_t found = 0;
+
+	assert_non_null(all);
+	while ((d = readdir(all))) {
+		pid_t pid = (pid_t)atoi(d->d_name);
+
+		if (pid > 0 && parent_of(parent_of(pid)) == s->pid) {
+			assert_int_equal(found, 0);
+			found = pid;
+		}
+	}
+	closedir(all);
+	return found;
+}
+
+/*
+ * An app whose porter does not answer, where others have all places: a call that has files is refused. The connection
+ * stays, and has another porter once a quarter of the places is vacant.
+ */
+static void a_call_without_a_porter_is_refused(void **state)
+{
+	enum { QUARTER = FEW / 80 }; /* of 48 places */
+	struct fixture *f = *state;
+	const struct nnb_client_config config = { .socket = f->s.socket };
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_client *clients[CROWD], *client, *second;
+	struct nnb_reason why = { "" };
+	struct nnb_remote *remote;
+	struct io io;
+	pid_t porter;
+	int n;
+
+	if (geteuid())
+		skip(); /* the apps are users */
+	f->s.files = FEW;
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	client = opened_as(&f->s, CROWDED);
+	assert_non_null(client);
+	porter = only_porter(&f->s);
+	assert_int_not_equal(porter, 0);
+	assert_int_equal(seteuid(CROWDED), 0);
+	remote = app_prepare(client, m);
+	io_init(&io, N);
+	expect_sync(remote, &io, NNB_ADD);
+	assert_int_equal(seteuid(0), 0);
+	n = users_take_all_porters(&f->s, clients);
+	kill(porter, SIGSTOP);
+	assert_int_equal(seteuid(CROWDED), 0);
+	assert_int_equal(nnb_client_open(&second, &config, NULL), -EAGAIN); /* its porter is left behind */
+	assert_int_equal(nnb_remote_execute(remote, &io.call, &io.answer, &why),
+	                 NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	assert_non_null(strstr(why.text, "the limit of porters"));
+	for (int i = 0; i < QUARTER; i++)
+		nnb_client_close(clients[--n]);
+	io_refresh(&io, 1);
+	expect_sync(remote, &io, NNB_ADD);
+	assert_int_equal(seteuid(0), 0);
+	kill(porter, SIGCONT);
+	io_fini(&io);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	while (n)
+		nnb_client_close(clients[--n]);
+	nnb_model_free(m);
+	service_settles(&f->s);
+}
+
 /* ---- fences beside an app that reads no answers ---- */
 
 static void an_app_that_reads_no_answers_breaks_no_fences(void **state)
@@ -719,6 +792,7 @@ int main(int argc, char **argv)
 	TEST(administrators_connect_beside_any_number_of_users);
 	TEST(bursts_of_a_user_beside_many_others_go_on);
 	TEST(a_user_beyond_the_limit_of_porters_gets_a_reason);
+	TEST(a_call_without_a_porter_is_refused);
 	TEST(an_app_that_reads_no_answers_breaks_no_fences);
 	return _cmocka_run_group_tests("service: quotas", tests, n_tests, NULL, NULL);
 }
