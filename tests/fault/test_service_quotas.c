@@ -623,34 +623,42 @@ static void bursts_of_a_user_beside_many_others_go_on(void **state)
 	service_settles(&f->s);
 }
 
+/* Connections of one user after another, until there is no porter for the next one. Returns their number. */
+static int users_take_all_porters(const struct service *s, struct nnb_client *ret[CROWD])
+{
+	const struct nnb_client_config config = { .socket = s->socket };
+	struct nnb_reason why = { "" };
+	int n = 0, r = 0;
+
+	for (; !r && n < CROWD; n += !r) {
+		assert_int_equal(seteuid(CROWDED + 1 + (uid_t)n), 0);
+		r = nnb_client_open(&ret[n], &config, &why);
+		assert_int_equal(seteuid(0), 0);
+	}
+	print_message("%d users have a porter\n", n);
+	assert_int_equal(r, -EAGAIN); /* RESOURCE_EXHAUSTED_TRANSIENT */
+	assert_non_null(strstr(why.text, "the limit of porters"));
+	return n;
+}
+
 /* One more user than there may be porters is refused. The others go on, and so does it once one of them has gone. */
 static void a_user_beyond_the_limit_of_porters_gets_a_reason(void **state)
 {
 	struct fixture *f = *state;
-	const struct nnb_client_config config = { .socket = f->s.socket };
-	struct nnb_client *clients[CROWD], *last = NULL;
-	struct nnb_reason why = { "" };
-	int n = 0, r = 0;
+	struct nnb_client *clients[CROWD];
+	int n;
 
 	if (geteuid())
 		skip(); /* the apps are users */
 	f->s.files = FEW;
 	service_admit_other_users(&f->s);
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
-	for (; !r && n < CROWD; n += !r) {
-		assert_int_equal(seteuid(CROWDED + (uid_t)n), 0);
-		r = nnb_client_open(&clients[n], &config, &why);
-		assert_int_equal(seteuid(0), 0);
-	}
-	print_message("%d users have a porter\n", n);
-	assert_int_equal(r, -EAGAIN); /* RESOURCE_EXHAUSTED_TRANSIENT */
-	assert_non_null(strstr(why.text, "the limit of porters"));
+	n = users_take_all_porters(&f->s, clients);
 	for (int i = 0; i < n; i++)
-		nnb_client_close(opened_as(&f->s, CROWDED + (uid_t)i));
+		nnb_client_close(opened_as(&f->s, CROWDED + 1 + (uid_t)i));
 	nnb_client_close(clients[--n]);
-	last = opened_as(&f->s, CROWDED + CROWD);
-	assert_non_null(last);
-	nnb_client_close(last);
+	clients[n] = opened_as(&f->s, CROWDED);
+	assert_non_null(clients[n++]);
 	while (n)
 		nnb_client_close(clients[--n]);
 	service_settles(&f->s);
