@@ -13,30 +13,19 @@
  * of the metadata's whole packets beside one packet without events, in a scratch directory, so that
  * babeltrace2 agrees with it here, too.
  */
-#include "follow.h"
+#include "follow_own.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/scratch.h"
-#include "base/vector.h"
 #include "bsa/regular.h"
 #include "ctf.h"
-#include "heads.h"
 #include "look.h"
-#include "ordered.h"
-#include "packets.h"
-#include "quick.h"
-#include "ring_names.h"
-#include "stop.h"
 
 enum {
 	DEPTH_MAX = 8,
@@ -47,128 +36,6 @@ enum {
 	WATCHED_LOOKS = 64, /* likewise, though inotify, which watches it, reports nothing */
 	STALL_LOOKS = 400,  /* looks after which a header that makes no sense is believed to stay so */
 };
-static const uint64_t stall_ns = 2000000000; /* how long a stream that cannot be read yet holds back the others */
-static const uint64_t lost_ns = 1000000000;  /* how much of a stream that cannot be read one loss covers */
-
-struct place {
-	char *path;
-	int depth;
-	bool is_trace;
-	size_t trace;            /* if it is one */
-	struct timespec changed; /* time of the last change when the directory was read last */
-	unsigned unread;         /* looks since then */
-	int watch;               /* inotify's; negative: none */
-	bool stirred;            /* inotify has reported something new since then */
-};
-
-struct file {
-	char *name;
-	dev_t dev;
-	ino_t ino;
-	int fd;       /* -1: done with */
-	uint64_t end; /* offset of the end of the last complete packet */
-	size_t stream;
-	uint64_t first; /* number of the first packet */
-	bool known;     /* the two above */
-	bool given_up;  /* nothing more of it is read than what was seen */
-	unsigned stalled;
-};
-
-/* What next_unseen() needs of a packet's header. */
-struct covering {
-	uint64_t began, ended, number;
-};
-
-struct stream {
-	size_t trace;
-	uint64_t class, instance;
-	struct bsa_flow *flow;
-	size_t file;                 /* SIZE_MAX: no file is open */
-	struct bsa_packet_head head; /* head of the last complete packet */
-	bool any;
-	bool queued; /* the merge has a record of the stream */
-	uint64_t at; /* time of that record */
-	bool stuck;  /* its next event is not in the recipe */
-	uint64_t stuck_since;
-	bool broken;         /* its file cannot be read on, and no other one has come */
-	uint64_t lost_until; /* time until which it was emitted as lost, because it cannot be read; 0: it can be read */
-	uint64_t first;      /* number of its first packet */
-
-	/* Its packets in their order; those before @next_cover began before the end of the last gap. Owned */
-	struct covering *covers;
-	size_t n_covers, next_cover, covers_room;
-	struct covering before_gap; /* the last packet that began before the end of that gap */
-	bool any_before_gap;
-};
-
-struct trace {
-	char *path;
-	struct bsa_input input;
-	struct bsa_recipe **recipes; /* the last one holds; those before may be in use. Owned */
-	size_t n_recipes;
-	uint64_t metadata_bytes; /* size of the metadata from which the recipe was made */
-	struct bsa_counts *counts;
-	struct file *files;
-	size_t n_files;
-	bool metadata_grown; /* perhaps, since the recipe was made */
-	/* since when packets are there that cannot be read yet; 0: all can be read */
-	uint64_t waits_since;
-	bool by_lttng;
-};
-
-/* A packet that covers time; the gaps between all of them are emitted as losses, as unseen.h does. */
-struct cover {
-	uint64_t began, ended;
-	size_t trace;
-	bool began_with_event; /* false: the packet began when LTTng made the buffer, or where another one ended */
-};
-
-/* A stream of which packets are missing before the first one. */
-struct head {
-	uint64_t ended;
-	uint32_t cpu;
-	size_t trace;
-};
-
-struct bsa_follow {
-	const bt_component_class_source *source; /* a reference */
-	struct bsa_scratch scratch;
-	int inotify; /* negative: directories are not watched */
-	uint64_t settle_ns, now, serial;
-	struct place *places;
-	size_t n_places;
-	struct trace *traces;
-	size_t n_traces;
-	struct stream *streams;
-	size_t n_streams, room;
-	size_t n_unreadable;        /* streams with a lost_until */
-	struct bsa_ordered ordered; /* a sequence for each stream */
-	struct bsa_followed followed;
-	uint64_t record[BSA_RECORD_MAX / 8];
-	struct cover *covers; /* by when they began; those before @first_cover are past. Owned */
-	size_t n_covers, first_cover, covers_room;
-	/* until when all gaps were emitted, and the trace that is of; ended 0: nothing is there yet */
-	struct cover covered;
-	struct cover gap;      /* the last gap that was reported */
-	uint64_t passed_until; /* the latest begin of the covers before @first_cover */
-	uint64_t event;        /* the latest begin of those before @first_cover that began with an event */
-	/* the last gap that was not reported: no packet ended from that event on, and before the gap's end */
-	struct cover refuted;
-	uint64_t first_began; /* the earliest begin of any packet */
-	struct head *heads;   /* not reported yet; owned */
-	size_t n_heads;
-};
-
-static int follow_no_memory(struct bsa_err *err)
-{
-	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
-}
-
-/* One more of an array. NULL: no memory. */
-static void *one_more(void *list, size_t n, size_t each)
-{
-	return n & (n - 1) ? list : reallocarray(list, n ? 2 * n : 1, each);
-}
 
 /* ---- a trace's recipe ---- */
 
@@ -179,7 +46,7 @@ static void *one_more(void *list, size_t n, size_t each)
 static const struct {
 	size_t content, bytes, empty;
 } headers[] = {
-	[BSA_HEADERS_LTTNG] = { 48, 56, 84 },
+	[BSA_HEADERS_LTTNG] = { 48, 56, LTTNG_EMPTY },
 	[BSA_HEADERS_SINK] = { 44, 36, 88 },
 	[BSA_HEADERS_UNNUMBERED] = { 44, 36, 80 },
 };
@@ -569,212 +436,12 @@ static int header_at(const struct trace *t, const struct file *file, uint64_t at
 	return n < (ssize_t)sizeof(bytes) ? 0 : -1;
 }
 
-/* ---- times that no packet covers ---- */
-
-/* Pass the packets of a stream that began before @until. Call this with ascending @until. */
-static void pass_covers(struct stream *s, uint64_t until)
-{
-	for (; s->next_cover < s->n_covers && s->covers[s->next_cover].began < until; s->next_cover++) {
-		s->before_gap = s->covers[s->next_cover];
-		s->any_before_gap = true;
-	}
-}
-
-/* Note a packet among those of its stream. False: no memory. */
-static bool stream_cover(struct bsa_follow *f, struct stream *s, const struct bsa_packet_head *head)
-{
-	pass_covers(s, f->passed_until);
-	if (s->next_cover > s->n_covers / 2) {
-		s->n_covers -= s->next_cover;
-		memmove(s->covers, s->covers + s->next_cover, s->n_covers * sizeof(*s->covers));
-		s->next_cover = 0;
-	}
-	if (!BSA_RESERVE(s->covers, s->covers_room, s->n_covers + 1, 16))
-		return false;
-	s->covers[s->n_covers++] = (struct covering){ head->began, head->ended, head->number };
-	return true;
-}
-
-/* The first packet of a cpu covers time even without events, because it begins when LTTng makes the buffer. */
-static bool is_empty(const struct bsa_packet_head *head)
-{
-	return head->began == head->ended && head->content <= headers[BSA_HEADERS_LTTNG].empty;
-}
-
-/* Note the time that the next packet of a stream covers. Packets arrive nearly in the order of their begins. */
-static int cover_packet(struct bsa_follow *f, struct stream *s, const struct bsa_packet_head *head, struct bsa_err *err)
-{
-	bool goes_on = s->any && !is_empty(&s->head) && head->began <= s->head.ended;
-	struct cover c = { head->began, head->ended, s->trace, head->number > 0 && !goes_on };
-	size_t i;
-
-	if (!f->traces[s->trace].by_lttng)
-		return 0;
-	if (!stream_cover(f, s, head))
-		return follow_no_memory(err);
-	if (is_empty(head))
-		return 0;
-	if (c.began < f->first_began)
-		f->first_began = c.began;
-	assert(f->first_cover <= f->n_covers);
-	if (f->first_cover > f->n_covers / 2) {
-		f->n_covers -= f->first_cover;
-		memmove(f->covers, f->covers + f->first_cover, f->n_covers * sizeof(*f->covers));
-		f->first_cover = 0;
-	}
-	if (!BSA_RESERVE(f->covers, f->covers_room, f->n_covers + 1, 64))
-		return follow_no_memory(err);
-	for (i = f->n_covers++; i > f->first_cover && f->covers[i - 1].began > c.began; i--)
-		f->covers[i] = f->covers[i - 1];
-	f->covers[i] = c;
-	return 0;
-}
-
-static void emit_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint64_t ended, struct bsa_loss loss)
-{
-	struct bsa_event *e = (struct bsa_event *)f->record;
-
-	*e = (struct bsa_event){
-		.at = began, .trace = (uint32_t)trace + 1, .kind = BSA_loss, .size = sizeof(*e) + sizeof(loss)
-	};
-	loss.ended = ended;
-	loss.events = loss.packets = BSA_NEVER;
-	loss.pid = f->traces[trace].input.pid;
-	memcpy(e + 1, &loss, sizeof(loss));
-}
-
-/* Whether the packets before the first one of a stream of @trace were lost: as unseen.c has it. */
-static bool has_lost_heads(const struct bsa_follow *f, size_t trace)
-{
-	const struct trace *t = &f->traces[trace];
-	bool any = false;
-
-	for (size_t i = 0; i < f->n_streams; i++)
-		any |= f->streams[i].trace == trace && f->streams[i].any && !f->streams[i].first;
-	for (size_t i = 0; i < f->n_traces; i++)
-		if (i != trace && f->traces[i].input.info.path &&
-		    !strcmp(f->traces[i].input.info.uuid, t->input.info.uuid))
-			return false;
-	for (size_t i = 0; i < t->n_files; i++)
-		if (bsa_is_tracefile(t->files[i].name))
-			return false;
-	return any && !bsa_is_of_snapshot(t->path) && !bsa_is_ring_session(t->input.info.session);
-}
-
-/* A stream that cannot be read loses its events until another file of it can, or the recording ends. */
-static bool next_unreadable(struct bsa_follow *f)
-{
-	const struct bsa_head *head = bsa_ordered_head(&f->ordered);
-	uint64_t ended = 0, at, until;
-
-	if (!f->n_unreadable)
-		return false;
-	for (size_t i = 0; i < f->n_streams; i++)
-		if (f->streams[i].any && f->streams[i].head.ended > ended)
-			ended = f->streams[i].head.ended;
-	at = head ? head->at : f->ordered.until == BSA_NEVER ? ended : f->ordered.until;
-	until = f->ordered.until == BSA_NEVER ? ended : at + lost_ns;
-	for (struct stream *s = f->streams; s < f->streams + f->n_streams; s++) {
-		uint64_t began = s->lost_until;
-
-		if (!began || began > at || began >= until)
-			continue;
-		s->lost_until = until;
-		emit_unseen(f, s->trace, began, until, (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = s->head.cpu });
-		return true;
-	}
-	return false;
-}
-
-static bool is_unreadable(const struct bsa_follow *f, const struct stream *s)
-{
-	return s->broken || (s->stuck && f->now - s->stuck_since >= stall_ns);
-}
-
-/*
- * True: a stop would have written a packet of the stream by now, as TIME in follow.h assumes. False where the stream
- * cannot be read, its process may have ended, or it may be of another session or go on in another directory.
- */
-static bool is_flushed_by_stop(const struct bsa_follow *f, const struct stream *s)
-{
-	const struct trace *t = &f->traces[s->trace];
-	const struct bsa_trace *info = &t->input.info;
-
-	if (f->now == BSA_NEVER || is_unreadable(f, s) || s->file == SIZE_MAX || t->files[s->file].given_up ||
-	    info->uid == UINT32_MAX)
-		return false;
-	for (size_t i = 0; i < f->n_traces; i++) {
-		const struct bsa_trace *other = &f->traces[i].input.info;
-
-		if (i != s->trace &&
-		    (!other->path || !strcmp(other->uuid, info->uuid) || strcmp(other->session, info->session) != 0))
-			return false;
-	}
-	return true;
-}
-
-/* True: the session was not stopped before @until, where a gap ends. Call this with ascending @until. */
-static bool is_no_stop(struct bsa_follow *f, uint64_t until)
-{
-	struct bsa_stop stop = { .event = f->event };
-
-	for (struct stream *s = f->streams; s < f->streams + f->n_streams; s++) {
-		pass_covers(s, until);
-		if (!s->any_before_gap)
-			continue;
-		if (s->next_cover < s->n_covers)
-			bsa_stop_add(&stop, s->before_gap.number, s->before_gap.ended, s->covers[s->next_cover].number);
-		else if (s->before_gap.ended < stop.event && !stop.unflushed && is_flushed_by_stop(f, s))
-			stop.unflushed = true;
-	}
-	return bsa_stop_is_refuted(&stop);
-}
-
-/* Is there a time without a packet, or one whose packets are missing, before the next record? Then it is f->record. */
-static bool next_unseen(struct bsa_follow *f)
-{
-	const struct bsa_head *head = bsa_ordered_head(&f->ordered);
-	uint64_t at = head ? head->at : f->ordered.until == BSA_NEVER ? BSA_NEVER : 0;
-
-	while (f->n_heads) {
-		const struct head h = f->heads[--f->n_heads];
-
-		if (f->first_began >= h.ended)
-			continue;
-		emit_unseen(
-			f, h.trace, f->first_began, h.ended,
-			(struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = h.cpu, .known = has_lost_heads(f, h.trace) });
-		return true;
-	}
-	while (f->first_cover < f->n_covers && f->covers[f->first_cover].began <= at) {
-		const struct cover c = f->covers[f->first_cover++], before = f->covered;
-		bool is_gap;
-
-		if (c.ended > before.ended)
-			f->covered = c;
-		if (c.began > f->passed_until)
-			f->passed_until = c.began;
-		is_gap = before.ended && c.began > before.ended && !is_no_stop(f, f->passed_until);
-		if (before.ended && c.began > before.ended && !is_gap)
-			f->refuted = (struct cover){ .began = f->event, .ended = c.began };
-		if (c.began_with_event && c.began > f->event)
-			f->event = c.began;
-		if (!is_gap)
-			continue;
-		f->gap = (struct cover){ .began = before.ended, .ended = c.began, .trace = before.trace };
-		emit_unseen(f, before.trace, before.ended, c.began,
-		            (struct bsa_loss){ .cause = BSA_LOSS_GAP, .cpu = UINT32_MAX });
-		return true;
-	}
-	return false;
-}
-
 /* ---- what has grown ---- */
 
 /* Note whether the stream can be read, and if not, since when: after the last record of what could be read. */
 static void note_unreadable(struct bsa_follow *f, struct stream *s)
 {
-	bool is = is_unreadable(f, s), was = s->lost_until;
+	bool is = bsa_follow_is_unreadable(f, s), was = s->lost_until;
 
 	if (is == was || (is && s->queued))
 		return;
@@ -836,7 +503,7 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 				f->followed.broken++;
 			}
 		}
-		if (cover_packet(f, s, &head, NULL))
+		if (bsa_follow_cover(f, s, &head, NULL))
 			f->followed.broken++;
 		s->head = head;
 		s->any = true;
@@ -957,14 +624,14 @@ static void set_until(struct bsa_follow *f)
 		if (!t->waits_since)
 			t->waits_since = f->now;
 		/* Packets of the trace cannot be read yet, so records of any time since the last look may follow. */
-		if (f->now - t->waits_since < stall_ns)
+		if (f->now - t->waits_since < STALL_NS)
 			return;
 	}
 	for (size_t i = 0; i < f->n_streams; i++) {
 		const struct stream *s = &f->streams[i];
 		uint64_t seen = s->any && s->head.ended > settled ? s->head.ended : settled;
 
-		if (s->stuck && f->now - s->stuck_since < stall_ns)
+		if (s->stuck && f->now - s->stuck_since < STALL_NS)
 			return;
 		if (seen < until)
 			until = seen;
@@ -1087,7 +754,7 @@ static int step_stream(void *follow, struct bsa_head *head, const struct bsa_eve
 
 int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct bsa_err *err)
 {
-	if (!bsa_ties_count(f->ordered.ties) && (next_unseen(f) || next_unreadable(f))) {
+	if (!bsa_ties_count(f->ordered.ties) && bsa_follow_next_unseen(f)) {
 		*ret = (const struct bsa_event *)f->record;
 		return 1;
 	}
@@ -1207,6 +874,6 @@ struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)
 			all.unread += t->files[k].fd >= 0 && !fstat(t->files[k].fd, &st) && st.st_size > 0;
 	}
 	for (size_t i = 0; i < f->n_streams; i++)
-		all.unread += f->streams[i].stuck && is_unreadable(f, &f->streams[i]);
+		all.unread += f->streams[i].stuck && bsa_follow_is_unreadable(f, &f->streams[i]);
 	return all;
 }
