@@ -367,16 +367,37 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 	return false;
 }
 
-struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool again, uint64_t now)
+static void lane_free(struct nnb__policy *p, int lane)
 {
-	struct nnb__policy_job *job = p->running[lane], *next = NULL;
-	struct nnb__policy_app *app = job->app;
+	struct nnb__policy_job *job = p->running[lane];
 
-	assert(job->lane == lane && app->running);
-	nnb__policy_account(p, now);
-	app->running--;
+	assert(job->lane == lane && job->app->running);
+	job->app->running--;
 	p->running[lane] = NULL;
 	p->free |= UINT64_C(1) << lane;
+}
+
+/* Give the free @lane to the next job, which is returned. At least one waits. @holder: as for neediest_app. */
+static struct nnb__policy_job *lane_hand_over(struct nnb__policy *p, int lane, const struct nnb__policy_app *holder,
+                                              uint64_t now)
+{
+	struct nnb__policy_job *next;
+
+	share_lanes(p);
+	next = next_job(p, holder);
+	queue_remove(p, next);
+	lane_assign(p, next, lane, now);
+	plan_yields(p, now);
+	return next;
+}
+
+struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool again, uint64_t now)
+{
+	struct nnb__policy_job *job = p->running[lane];
+	struct nnb__policy_app *app = job->app;
+
+	nnb__policy_account(p, now);
+	lane_free(p, lane);
 	if (again) {
 		app->preemptions++;
 		if (p->preempt == NNB_PREEMPT_RESTART) {
@@ -387,14 +408,33 @@ struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool 
 	} else if (app_is_idle(app)) {
 		app_leave(p, app, now);
 	}
-	if (p->waiting) {
-		share_lanes(p);
-		next = next_job(p, again ? app : NULL);
-		queue_remove(p, next);
-		lane_assign(p, next, lane, now);
-		plan_yields(p, now);
+	return p->waiting ? lane_hand_over(p, lane, again ? app : NULL, now) : NULL;
+}
+
+bool nnb__policy_regrets(const struct nnb__policy *p, int lane)
+{
+	const struct nnb__policy_job *job = p->running[lane], *other = job->app->queue;
+	const struct nnb__policy_app *neediest;
+
+	if (!p->waiting)
+		return false;
+	if (p->kind == NNB_POLICY_FAIR) {
+		neediest = neediest_app(p, NULL, NULL);
+		if (neediest != job->app && app_need(p, neediest) > app_need(p, job->app) + (double)p->quantum_ns)
+			return true;
+	} else {
+		other = next_job(p, NULL);
 	}
-	return next;
+	return other && goes_before(p, other, job);
+}
+
+struct nnb__policy_job *nnb__policy_recall(struct nnb__policy *p, int lane, uint64_t now)
+{
+	struct nnb__policy_job *job = p->running[lane];
+
+	lane_free(p, lane);
+	queue_insert(p, job, now);
+	return lane_hand_over(p, lane, NULL, now);
 }
 
 void nnb__policy_cancel(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now)

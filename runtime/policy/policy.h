@@ -138,6 +138,13 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
  */
 struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool again, uint64_t now);
 
+/*
+ * The job on @lane makes no use of it yet: would a job that waits get the lane if it were given now, at the time of
+ * the last event? Then nnb__policy_recall gives the lane to that job, which it returns; the other one waits again.
+ */
+bool nnb__policy_regrets(const struct nnb__policy *p, int lane);
+struct nnb__policy_job *nnb__policy_recall(struct nnb__policy *p, int lane, uint64_t now);
+
 /* @job, which waits, gives up. */
 void nnb__policy_cancel(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now);
 

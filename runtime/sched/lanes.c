@@ -25,8 +25,8 @@
  *           (8) a seat enters the queue under the lock, and calls seat_waits after that; nnb__lanes_holders reads under
  *               the lock whether seats wait => it finds a seat that entered before and waits still; one that enters
  *               later sees in seat_waits what the caller of nnb__lanes_holders wrote before that ((2) of stalls.c)
- *           (9) a lane is passed on, or its thread has come for it: ON_LANE is cleared, or SEEN set, by compare and
- *               exchange => one of the two happens. Clearing it changes turn as a look does (4)
+ *           (9) a lane is passed on or recalled, or its thread has come for it: ON_LANE is cleared, or SEEN set, by
+ *               compare and exchange => one of the two happens. Clearing it changes turn as a look does (4)
  *           (10) a seat's thread counts its next execution, then takes its kept lane (6); a seat that waits has looked
  *               for kept lanes since, and none is kept while it waits (5) => under the lock, while a seat waits, the
  *               number of the execution on a lane is right, and does not change
@@ -35,7 +35,10 @@
  * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a
  *           seat waits. A woken thread may take the waker's cpu for some milliseconds. So a thread that can answer
  *           without waiting for another process answers first, and then wakes the thread that got its lane
- *           (answers_first). An execution whose thread waits for a page of its app's memory makes no look, and
+ *           (answers_first). A lane that was handed over is idle until its thread has a cpu. So a seat that begins to
+ *           wait recalls the lanes whose threads have not come yet, and the policy decides anew who gets them: the
+ *           thread of that seat runs, and those that lose such a lane wait on without having used anything.
+ *           An execution whose thread waits for a page of its app's memory makes no look, and
  *           the app can let it wait for ever: nnb__lanes_take_away gives its lane to another one. Once it has the page,
  *           its thread computes on until its next look without a lane, and waits there for another one. An app that
  *           does so again and again is on probation: a lane of its executions is not theirs while their threads have
@@ -294,6 +297,16 @@ static void trace_leave(struct nnb__seat *s, const struct nnb__seat *other, enum
 	                     s->redo_ns);
 }
 
+/* The policy has given the seat a lane, for which it waited. The caller wakes its thread, and holds the lock. */
+static void turn_give(struct nnb__seat *s)
+{
+	/* forget a request to yield from its last time on a lane */
+	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
+	publish_yields(s->lanes);
+	assert(s->job.lane != NNB__NO_LANE && !(atomic_load_explicit(&s->turn, memory_order_relaxed) & ON_LANE));
+	atomic_fetch_or_explicit(&s->turn, ON_LANE, memory_order_release); /* (1) */
+}
+
 /* Leave the lane. Returns the seat that got it, which the caller must wake; or NULL. The caller holds the lock. */
 static struct nnb__seat *lane_leave(struct nnb__seat *s, enum leave how, uint64_t now)
 {
@@ -308,15 +321,13 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, enum leave how, uint64_
 	if (!next)
 		return NULL;
 	other = seat_of_job(next);
-	if (how != ENDS && other != s)
-		trace_leave(s, other, how, now);
-	if (other != s) /* forget a request to yield from its last time on a lane */
-		atomic_store_explicit(&other->yield_at, NNB__NEVER, memory_order_relaxed);
-	publish_yields(s->lanes);
-	if (other == s)
+	if (other == s) {
+		publish_yields(s->lanes);
 		return NULL;
-	assert(next->lane != NNB__NO_LANE && !(atomic_load_explicit(&other->turn, memory_order_relaxed) & ON_LANE));
-	atomic_fetch_or_explicit(&other->turn, ON_LANE, memory_order_release); /* (1) */
+	}
+	if (how != ENDS)
+		trace_leave(s, other, how, now);
+	turn_give(other);
 	return other;
 }
 
@@ -428,6 +439,18 @@ static bool any_is_on_probation(const struct nnb__lanes *l, uint64_t now)
 	return false;
 }
 
+/* The seat has a lane, and its thread has not come for it: it has none any more. False: the thread has come. */
+static bool turn_withdraw(struct nnb__seat *s)
+{
+	uint32_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
+
+	while (turn_is_unseen(turn))
+		if (atomic_compare_exchange_weak_explicit(&s->turn, &turn, (turn & ~(uint32_t)ON_LANE) + LOOK,
+		                                          memory_order_relaxed, memory_order_relaxed)) /* (9) */
+			return true;
+	return false;
+}
+
 /*
  * The seat got its lane while it waited. If its thread has not come for it yet, the lane goes to another seat, and this
  * one waits on, behind the others. The caller holds the lock.
@@ -435,18 +458,12 @@ static bool any_is_on_probation(const struct nnb__lanes *l, uint64_t now)
 static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 {
 	struct nnb__lanes *l = s->lanes;
-	uint32_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
 	struct nnb__seat *next;
 	bool on_lane;
 
 	assert(nnb__is_locked(&l->lock) && l->policy.waiting);
-	if (s->passes_since && now >= s->passes_since + PASSES_NS)
+	if ((s->passes_since && now >= s->passes_since + PASSES_NS) || !turn_withdraw(s))
 		return false;
-	do
-		if (!turn_is_unseen(turn))
-			return false;
-	while (!atomic_compare_exchange_weak_explicit(&s->turn, &turn, (turn & ~(uint32_t)ON_LANE) + LOOK,
-	                                              memory_order_relaxed, memory_order_relaxed)); /* (9) */
 	if (!s->passes_since)
 		s->passes_since = now;
 	next = lane_leave(s, ENDS, now);
@@ -456,6 +473,27 @@ static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 	publish_yields(l);
 	seat_wake(next);
 	return true;
+}
+
+/*
+ * @s begins to wait. A lane that went to a seat whose thread has not come for it goes to another one, if the policy
+ * would give it to that one now: the thread may wait for a cpu for long. The caller holds the lock.
+ */
+static __attribute__((noinline)) void lanes_recall(const struct nnb__seat *s, uint64_t now)
+{
+	struct nnb__lanes *l = s->lanes;
+
+	for (uint32_t i = 0; i < l->policy.lanes; i++) {
+		struct nnb__seat *absent = seat_on_lane(l, i), *next;
+
+		if (!absent || !nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
+			continue;
+		next = seat_of_job(nnb__policy_recall(&l->policy, (int)i, now));
+		assert(next != absent);
+		turn_give(next);
+		if (next != s)
+			seat_wake(next);
+	}
 }
 
 /* Copy the holder of @lane. The caller holds the lock. */
@@ -624,6 +662,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 		now = nnb__now();
 	on_lane = nnb__policy_ready(&l->policy, &s->job, now);
 	if (__builtin_expect(!on_lane, 0)) {
+		lanes_recall(s, now);
 		publish_yields(l);
 		near = turn_is_near(l, now);
 		probation = l->hook.seat_waits && any_is_on_probation(l, now);

@@ -866,6 +866,47 @@ static void a_lane_whose_thread_has_not_come_is_passed_on(void **state)
 	}
 }
 
+/* The one whose thread is there runs meanwhile. The other one has used nothing, and waits on. */
+static void a_lane_whose_thread_has_not_come_goes_to_a_seat_that_needs_it_more(void **state)
+{
+	static const double claims[] = { 0, 1e6 };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(claims); i++) {
+		struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+		struct nnb__seat absent, seat;
+		struct nnb__lanes l;
+
+		lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+		nnb__seat_init(&absent, &l, &app, 1, NULL);
+		nnb__seat_init(&seat, &l, &other, 1, NULL);
+		assert_int_equal(nnb__lanes_take(&seat, NNB__NEVER), 0);
+		pthread_mutex_lock(&l.lock); /* its thread never runs */
+		assert_false(nnb__policy_ready(&l.policy, &absent.job, nnb__now()));
+		pthread_mutex_unlock(&l.lock);
+		nnb__lanes_give(&seat);
+		assert_true(l.policy.running[0] == &absent.job);
+		app.shares.claim = 0;
+		other.shares.claim = claims[i];
+		if (claims[i] > 0) {
+			assert_int_equal(nnb__lanes_take(&seat, nnb__now() + 10000 * MS), 0);
+			assert_true(l.policy.running[0] == &seat.job);
+			assert_int_equal(absent.job.lane, NNB__NO_LANE);
+			assert_int_equal(atomic_load(&absent.turn) & 1, 0); /* its thread does not find a lane */
+			assert_int_equal(waiting(&l), 1);
+			nnb__lanes_give(&seat);
+			assert_true(l.policy.running[0] == &absent.job);
+			assert_int_equal(atomic_load(&absent.turn) & 1, 1);
+		} else { /* where both need it as much, it stays */
+			assert_int_equal(nnb__lanes_take(&seat, 1), -ETIMEDOUT);
+		}
+		nnb__lanes_give(&absent);
+		assert_int_equal(app.shares.preemptions, 0);
+		all_lanes_are_there(&l);
+		nnb__lanes_fini(&l);
+	}
+}
+
 /* It passes lanes on for a second of each wait: the first wait of an execution, and that for a lane that it lost. */
 static void each_wait_has_its_own_second_of_passing_on(void **state)
 {
@@ -1351,6 +1392,7 @@ int main(void)
 		cmocka_unit_test(a_lane_is_taken_away_only_from_the_execution_that_was_seen),
 		cmocka_unit_test(a_kept_lane_is_not_taken_away_from_the_next_execution),
 		cmocka_unit_test(an_app_that_stalls_twice_is_on_probation),
+		cmocka_unit_test(a_lane_whose_thread_has_not_come_goes_to_a_seat_that_needs_it_more),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
 		cmocka_unit_test(each_wait_has_its_own_second_of_passing_on),
 		cmocka_unit_test(a_seat_that_begins_to_wait_calls_the_hook),

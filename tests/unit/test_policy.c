@@ -184,6 +184,58 @@ static void another_app_s_better_job_waits_its_turn_where_apps_are_equal(void **
 	assert_false(yields(high, 3 * QUANTUM)); /* the lane does not go back at once */
 }
 
+/* Nothing is preempted: the job has made no use of its lane, and waits as before. */
+static void a_lane_that_is_not_used_yet_goes_to_the_job_that_would_get_it_now(void **state)
+{
+	static const enum nnb_policy kinds[] = { NNB_POLICY_FIFO, NNB_POLICY_PRIORITY, NNB_POLICY_EDF,
+		                                 NNB_POLICY_FAIR };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		struct nnb__policy_job *has, *better;
+
+		begin(kinds[i], NNB_PREEMPT_NONE, 1);
+		has = ready(0, LOW, NEVER, 0);
+		assert_false(nnb__policy_regrets(&policy, 0));
+		if (kinds[i] != NNB_POLICY_FAIR) /* it would go before @better, where apps are equal */
+			ready(1, LOW, NEVER, 0);
+		assert_false(nnb__policy_regrets(&policy, 0));
+		better = ready(0, HIGH, 7, 0);
+		assert_int_equal(nnb__policy_regrets(&policy, 0), kinds[i] != NNB_POLICY_FIFO);
+		if (kinds[i] == NNB_POLICY_FIFO)
+			continue;
+		assert_ptr_equal(nnb__policy_recall(&policy, 0, 1), better);
+		assert_int_equal(has->lane, NNB__NO_LANE);
+		assert_int_equal(apps[0].waiting, 1);
+		assert_int_equal(apps[0].running, 1);
+		assert_int_equal(apps[0].preemptions, 0);
+		assert_false(nnb__policy_regrets(&policy, 0));
+		assert_ptr_equal(done(better, 1), has);
+	}
+}
+
+static void a_lane_that_is_not_used_yet_goes_to_the_app_with_the_larger_claim(void **state)
+{
+	struct nnb__policy_job *has, *own, *other;
+
+	(void)state;
+	begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	has = ready(0, MEDIUM, NEVER, 0);
+	own = ready(0, LOW, NEVER, 0);
+	other = ready(1, LOW, NEVER, 0);
+	assert_false(nnb__policy_regrets(&policy, 0));
+	nnb__policy_account(&policy, 1000); /* from now on the other app lacks what this one has */
+	assert_true(nnb__policy_regrets(&policy, 0));
+	assert_ptr_equal(nnb__policy_recall(&policy, 0, 1000), other);
+	assert_false(nnb__policy_regrets(&policy, 0));
+	nnb__policy_account(&policy, 5000);
+	assert_true(nnb__policy_regrets(&policy, 0));
+	assert_ptr_equal(nnb__policy_recall(&policy, 0, 5000), has);
+	assert_int_equal(own->lane, NNB__NO_LANE);
+	assert_int_equal(other->lane, NNB__NO_LANE);
+	assert_int_equal(policy.waiting, 2);
+}
+
 static void what_would_start_over_does_so_three_times_at_most(void **state)
 {
 	struct nnb__policy_job *victim, *better;
@@ -871,6 +923,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(without_preemption_no_job_is_asked_to_yield),
 		cmocka_unit_test(an_app_s_better_job_is_made_room_for_at_once),
 		cmocka_unit_test(another_app_s_better_job_waits_its_turn_where_apps_are_equal),
+		cmocka_unit_test(a_lane_that_is_not_used_yet_goes_to_the_job_that_would_get_it_now),
+		cmocka_unit_test(a_lane_that_is_not_used_yet_goes_to_the_app_with_the_larger_claim),
 		cmocka_unit_test(what_would_start_over_does_so_three_times_at_most),
 		cmocka_unit_test(what_is_kept_makes_room_as_often_as_need_be),
 		cmocka_unit_test(of_several_lanes_the_worst_are_left_one_for_each_that_waits),
