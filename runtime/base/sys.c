@@ -157,6 +157,24 @@ enum nnb__thread_wait nnb__thread_waits(int tid)
 	return NNB__WAIT_OTHER;
 }
 
+void nnb__thread_slice(uint64_t ns)
+{
+	/* struct sched_attr, which not every libc has */
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} how = { .size = sizeof(how) };
+
+	if (syscall(SYS_sched_getattr, 0, &how, sizeof(how), 0) ||
+	    (how.policy != SCHED_OTHER && how.policy != SCHED_BATCH))
+		return;
+	how.runtime = ns;
+	syscall(SYS_sched_setattr, 0, &how, 0);
+}
+
 const void *nnb__this_thread(void)
 {
 	return &schedstat;

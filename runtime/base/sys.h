@@ -74,6 +74,12 @@ enum nnb__thread_wait {
 	NNB__WAIT_CPU    /* it is ready, and has no cpu */
 };
 
+/*
+ * The time that the kernel plans for this thread to run at a stretch; 0: as for any other. It changes no share of the
+ * cpus: a thread that wakes and has a shorter one runs first (Linux 6.12; nothing happens before that).
+ */
+void nnb__thread_slice(uint64_t ns);
+
 /* What that thread of this process waits for (/proc/self/task/TID/syscall, and its cpu time). */
 enum nnb__thread_wait nnb__thread_waits(int tid);
 

@@ -43,6 +43,12 @@
  *           its thread computes on until its next look without a lane, and waits there for another one. An app that
  *           does so again and again is on probation: a lane of its executions is not theirs while their threads have
  *           no cpu.
+ * CPUS      The threads of an app that computes all the time sleep and wake, as those of an app with short executions
+ *           do, and the kernel lets each of them run for its slice: some milliseconds, in which the other ones wait for
+ *           a cpu. So the threads of an app that has more than half of the lanes for some time (nnb__lanes_worked) have
+ *           a longer slice: their share of the cpus is the same, but each thread with the usual slice, of whatever
+ *           process, runs first when it wakes. A lower weight (nice) would leave a thread without a cpu that holds a
+ *           lock for which all wait. Threads whose executions are not long have the usual slice.
  * CRASH     The executions of a dead client are cancelled, and give back their lanes. The wake is the last access to
  *           a seat that got a lane; if the seat is gone by then, the wake reaches no thread, or one that checks its
  *           turn and sleeps again.
@@ -58,6 +64,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/saturating.h"
 #include "base/sys.h"
 #include "policy/terms.h"
 
@@ -65,6 +72,9 @@
 enum { ON_LANE = 1, SEEN = 2, LOOK = 4 };
 #define PROBATION_NS UINT64_C(1000000000) /* nnb__lanes_take_away */
 #define PASSES_NS UINT64_C(1000000000)    /* how long a seat passes lanes on, at most */
+#define AHEAD_NS UINT64_C(20000000)       /* how far an app is ahead before its slices are long */
+#define AHEAD_MOST_NS UINT64_C(200000000) /* the most that it is ahead: so a pause ends it */
+#define LONG_SLICE_NS UINT64_C(10000000)  /* longer than the kernel's own, on any number of cpus */
 enum { POLLS = 8 };                       /* polls of a turn for each reading of the clock */
 enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };
 
@@ -811,6 +821,28 @@ uint64_t nnb__lanes_wait(struct nnb__seat *s, uint64_t now)
 	wait = nnb__policy_wait(&l->policy, &s->job, now);
 	lanes_unlock(l);
 	return wait;
+}
+
+void nnb__lanes_worked(const struct nnb__lanes *l, struct nnb__lane_app *app, uint64_t now, uint64_t ns)
+{
+	/* threads of an app that do this at the same time may miss each other's executions */
+	uint64_t before = atomic_exchange_explicit(&app->ahead_at, now, memory_order_relaxed);
+	uint64_t half = now > before ? (now - before) * l->policy.lanes / 2 : 0;
+	uint64_t ahead = nnb__saturating_sum(atomic_load_explicit(&app->ahead_ns, memory_order_relaxed), ns);
+
+	ahead = ahead > half ? ahead - half : 0;
+	atomic_store_explicit(&app->ahead_ns, ahead < AHEAD_MOST_NS ? ahead : AHEAD_MOST_NS, memory_order_relaxed);
+}
+
+void nnb__lanes_slice(const struct nnb__lane_app *app, bool is_long)
+{
+	static _Thread_local bool has_long;
+	bool ahead = is_long && app && atomic_load_explicit(&app->ahead_ns, memory_order_relaxed) >= AHEAD_NS;
+
+	if (__builtin_expect(ahead == has_long, 1))
+		return;
+	nnb__thread_slice(ahead ? LONG_SLICE_NS : 0);
+	has_long = ahead;
 }
 
 void nnb__lanes_counts(struct nnb__lanes *l, struct nnb__lane_app *app, struct nnb_app_counts *ret)

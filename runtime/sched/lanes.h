@@ -56,6 +56,8 @@ struct nnb__lane_app {
 	/* under the lanes' lock: when an execution last lost its lane; end of its probation (nnb__lanes_take_away) */
 	uint64_t stalled_at, probation_until;
 	_Atomic uint64_t missed_transient, missed_persistent, late, longest_wait_ns;
+	/* how far it is ahead (nnb__lanes_worked), and since when: hints */
+	_Atomic uint64_t ahead_ns, ahead_at;
 };
 
 /* A place for executions that need a lane, one after the other. One thread at a time uses it. */
@@ -207,6 +209,15 @@ uint32_t nnb__lanes_announce(struct nnb__seat *seat);
 
 /* A lower bound of the time that @seat would wait for a lane now. */
 uint64_t nnb__lanes_wait(struct nnb__seat *seat, uint64_t now);
+
+/*
+ * A long execution of @app has ended at @now, and was on a lane for @ns. How much more than half of the lanes the app
+ * has had lately is how far it is ahead.
+ */
+void nnb__lanes_worked(const struct nnb__lanes *lanes, struct nnb__lane_app *app, uint64_t now, uint64_t ns);
+
+/* This thread is about to execute for @app (NULL: none), a model whose executions are long, or others. */
+void nnb__lanes_slice(const struct nnb__lane_app *app, bool is_long);
 
 void nnb__lanes_counts(struct nnb__lanes *lanes, struct nnb__lane_app *app, struct nnb_app_counts *ret);
 

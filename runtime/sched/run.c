@@ -618,7 +618,10 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	run.watched = run.times.is_long;
 	run.timed = run.watched || on_device_ns || terms->deadline_ns || (r->times && nnb__times_due(r->times));
 	prepare_to_leave(&run);
+	nnb__lanes_slice(app_of(r), run.watched);
 	status = run_on_lane(&run, until, &began, reason);
+	if (run.watched && run.ended && r->seat.lanes)
+		nnb__lanes_worked(r->seat.lanes, app_of(r), run.ended, run.ended - began - run.off_ns);
 	if (!status)
 		status = publish_outputs(r, e, reason);
 	if (status || !run.timed)

@@ -7,6 +7,7 @@
  * test_service_throughput NAME measures the one attack whose name begins so. Times are judged in soak only
  * (NNB_SOAK_SECONDS), which gives each row some seconds; results are judged always.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1005,6 +1007,47 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 		assert_int_equal(failed, 0);
 }
 
+/* ---- slices ---- */
+
+/* The longest slice of a thread of process @pid; 0: the kernel has none for each thread (before Linux 6.12). */
+static uint64_t longest_slice(pid_t pid)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags, nice_and_priority, runtime, deadline, period;
+	} how = { .size = 0 };
+	const struct dirent *task;
+	uint64_t longest = 0;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	assert_non_null(tasks);
+	while ((task = readdir(tasks)))
+		if (atoi(task->d_name) && !syscall(SYS_sched_getattr, atoi(task->d_name), &how, sizeof(how), 0))
+			longest = how.runtime > longest ? how.runtime : longest;
+	closedir(tasks);
+	return longest;
+}
+
+static void an_app_that_executes_for_long_again_and_again_has_long_slices(void **state)
+{
+	struct one_app *f = *state;
+	uint64_t usual = longest_slice(f->s.pid);
+	struct nnb_remote *remote;
+	struct io io;
+
+	if (!usual)
+		skip();
+	assert_int_equal(nnb_remote_prepare(f->client, vector_model(NNB_MUL, HEAVY, 1), NULL, NULL, &remote, NULL), 0);
+	io_init(&io, HEAVY);
+	while (longest_slice(f->s.pid) <= usual)
+		assert_int_equal(nnb_remote_execute(remote, &io.call, NULL, NULL), 0);
+	nnb_remote_release(remote);
+	io_fini(&io);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
@@ -1019,6 +1062,8 @@ int main(int argc, char **argv)
 	skip_without_files(2048);
 	only = argc == 2 ? argv[1] : NULL;
 #define TEST(f) add_test(f, set_up, one_app_tear_down, NULL, "%s", #f)
+	if (!only)
+		TEST(an_app_that_executes_for_long_again_and_again_has_long_slices);
 	TEST(the_victim_keeps_half_of_its_throughput);
 	return _cmocka_run_group_tests("service: throughput under attack", tests, n_tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -907,6 +908,50 @@ static void a_lane_whose_thread_has_not_come_goes_to_a_seat_that_needs_it_more(v
 	}
 }
 
+/* The slice of this thread; 0: the kernel has none for each thread (before Linux 6.12). */
+static uint64_t slice_ns(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags, nice_and_priority, runtime, deadline, period;
+	} how = { .size = 0 };
+
+	assert_int_equal(syscall(SYS_sched_getattr, 0, &how, sizeof(how), 0), 0);
+	return how.runtime;
+}
+
+/* So a thread that wakes runs before its threads. Work that is not long counts for nothing, and has the usual slice. */
+static void an_app_that_has_more_than_half_of_the_lanes_has_long_slices(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	uint64_t usual = slice_ns(), now = 1000 * MS;
+	struct nnb__lanes l;
+
+	(void)state;
+	if (!usual)
+		skip();
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2);
+	nnb__lanes_worked(&l, &app, now, 0);
+	for (int i = 0; i < 100; i++)
+		nnb__lanes_worked(&l, &app, now += 10 * MS, 10 * MS); /* one of two lanes */
+	nnb__lanes_slice(&app, true);
+	assert_true(slice_ns() == usual);
+	for (int i = 0; i < 100; i++)
+		nnb__lanes_worked(&l, &app, now += 10 * MS, 20 * MS);
+	nnb__lanes_slice(&app, false);
+	assert_true(slice_ns() == usual);
+	nnb__lanes_slice(&app, true);
+	assert_true(slice_ns() > usual);
+	nnb__lanes_slice(&other, true);
+	assert_true(slice_ns() == usual);
+	nnb__lanes_slice(&app, true);
+	assert_true(slice_ns() > usual);
+	nnb__lanes_worked(&l, &app, now + 200 * MS, 0); /* a pause ends it, however much the app has had */
+	nnb__lanes_slice(&app, true);
+	assert_true(slice_ns() == usual);
+	nnb__lanes_fini(&l);
+}
+
 /* It passes lanes on for a second of each wait: the first wait of an execution, and that for a lane that it lost. */
 static void each_wait_has_its_own_second_of_passing_on(void **state)
 {
@@ -1393,6 +1438,7 @@ int main(void)
 		cmocka_unit_test(a_kept_lane_is_not_taken_away_from_the_next_execution),
 		cmocka_unit_test(an_app_that_stalls_twice_is_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_goes_to_a_seat_that_needs_it_more),
+		cmocka_unit_test(an_app_that_has_more_than_half_of_the_lanes_has_long_slices),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
 		cmocka_unit_test(each_wait_has_its_own_second_of_passing_on),
 		cmocka_unit_test(a_seat_that_begins_to_wait_calls_the_hook),
