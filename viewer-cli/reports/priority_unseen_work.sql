@@ -7,7 +7,11 @@ strange_work AS MATERIALIZED (
 		ELSE (SELECT sum(events) FROM losses) END AS n
 	FROM sight s),
 -- of streams or, where no hole hides a model, of models that were recorded
-skipped_work AS MATERIALIZED (SELECT ifnull(sum(n), 0) AS n FROM (SELECT max(seq) - min(seq) + 1 - count(*) AS n FROM execution WHERE stream_id IS NOT NULL GROUP BY stream_id)),
+skipped_work AS MATERIALIZED (
+	SELECT ifnull(sum(n), 0) AS n FROM (
+		SELECT max(seq) - min(seq) + 1 - count(*) AS n FROM execution x
+		WHERE stream_id IS NOT NULL AND ifnull((SELECT s.executions FROM stream s WHERE s.id = x.stream_id), 2) > 1 -- of one alone, none is between
+		GROUP BY stream_id)),
 lost_work AS MATERIALIZED (
 	SELECT CASE WHEN s.strange_ns THEN k.n
 		WHEN (SELECT max(value) FROM meta WHERE key = 'unseen_unknown') IS 0 THEN (SELECT max(value) FROM meta WHERE key = 'unseen_executions')
