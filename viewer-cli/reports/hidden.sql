@@ -63,11 +63,11 @@ CREATE TEMP TABLE IF NOT EXISTS sight AS
 @with@ SELECT (SELECT ifnull(sum(n), 0) FROM execution_count WHERE quality <> 'complete' OR sides = 'client') AS partly,
 		EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service, EXISTS(SELECT 1 FROM picked) AS executions,
 		 EXISTS(SELECT 1 FROM loss) AS losses, EXISTS(SELECT 1 FROM service_rules WHERE policy = 'native') AS native,
-		(SELECT max(ended - began) FROM holes) AS hole_ns,
-		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits) AS wait_ns,
-		max(ifnull((SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits WHERE execution_id IS NULL OR app_id IS NULL), 0),
-			ifnull((SELECT max(ifnull(ended - began, 9223372036854775807)) FROM stand_ins p WHERE @judged@), 0)) AS stranger_ns,
+		(SELECT max(ended - began) FROM holes) AS hole_ns, h.wait_ns,
+		max(ifnull(h.unknown_ns, 0), ifnull((SELECT max(ifnull(ended - began, 9223372036854775807)) FROM stand_ins p WHERE @judged@), 0)) AS stranger_ns,
 		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_lanes) AS lane_ns,
 		-- the longest hole, or wait of an app that is not known, in which such work may have waited; 0: none
-		CASE WHEN (SELECT work FROM strange) THEN max(ifnull((SELECT max(ended - began) FROM holes), 0),
-			ifnull((SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits WHERE execution_id IS NULL AND app_id IS NULL), 0)) ELSE 0 END AS strange_ns;
+		CASE WHEN (SELECT work FROM strange) THEN max(ifnull((SELECT max(ended - began) FROM holes), 0), ifnull(h.nameless_ns, 0)) ELSE 0 END AS strange_ns
+	FROM (SELECT max(ns) AS wait_ns, max(ns) FILTER (WHERE execution_id IS NULL OR app_id IS NULL) AS unknown_ns,
+		max(ns) FILTER (WHERE execution_id IS NULL AND app_id IS NULL) AS nameless_ns
+		FROM (SELECT execution_id, app_id, ifnull(ended - began, 9223372036854775807) AS ns FROM hidden_waits)) h;
