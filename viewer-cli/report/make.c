@@ -1,6 +1,7 @@
 /* make.c -- runs the commands whose answers a report has, and writes the report to a file. */
 #include "report/make.h"
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 
 #define USUAL_BYTES INT64_C(20000000)
 
-enum { ROWS_MOST = 500 }; /* limit of the rows of each part of an answer */
+enum { ROWS_MOST = 500 /* limit of the rows of each part of an answer */, MEMORY_KEPT = 32 << 20 };
 
 /* The commands whose answers are in the page, in its order. */
 static const struct bsv_command *const answers[] = {
@@ -162,6 +163,9 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 	struct bsv_call many = *call;
 	int r;
 
+	/* Queries sort in memory that each frees at its end, and the next one would get from the kernel again, page by page. */
+	mallopt(M_MMAP_THRESHOLD, MEMORY_KEPT);
+	mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
 	many.many = true;
 	r = bsv_input_open(&m.input, input, &many, err);
 	if (r >= 0 && wanted->compare) {
