@@ -13,6 +13,7 @@
 #include "audit/finding.h"
 #include "audit/habits.h"
 #include "audit/judge.h"
+#include "audit/kept.h"
 #include "audit/missed.h"
 #include "audit/verdicts.h"
 #include "base/causes.h"
@@ -531,7 +532,8 @@ static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct 
 	bsv_scoped_text *who = NULL;
 	char sum[BSV_DURATION_TEXT];
 	int64_t n, sum_ns;
-	int r = bsv_input_rows(&rows, input, bsv_sql_overhead_causes_stored, NULL, err);
+	bsv_scoped_text *sql = bsv_kept_rows(input, bsv_input_fill(input, bsv_sql_overhead_causes_stored, NULL));
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);

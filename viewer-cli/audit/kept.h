@@ -20,15 +20,22 @@ struct bsv_kept {
 	bool has_groups;
 	unsigned groups_by; /* the words of --by of which @groups are the counts: audit/groups.h */
 	int64_t groups[BSV_GROUPS_COUNTS];
+	char *rows_of; /* the query whose rows are in a temporary table; NULL: none yet */
 	bool has_sharing;
 	struct bsv_sharing_facts sharing;
 };
 
 /*
- * For bsv_input.kept of @input; owned by the caller. NULL: no memory, and so nothing is kept. What is picked, and
- * execution_count, which a dozen queries scan, are computed once, for the connection of @input.
+ * For bsv_input.kept of @input; owned by the caller. NULL: no memory, and so nothing is kept. What is picked is
+ * computed once, for the connection of @input.
  */
 struct bsv_kept *bsv_kept_new(struct bsv_input *input);
+
+/*
+ * The query @sql, which is taken, or, where several commands answer about @input, one that reads the rows of the first
+ * such query from a table. Owned by the caller. NULL: no memory, or @sql is.
+ */
+char *bsv_kept_rows(const struct bsv_input *input, char *sql);
 
 /* Accepts NULL. No input may use @kept any more. Returns NULL. */
 struct bsv_kept *bsv_kept_free(struct bsv_kept *kept);

@@ -8,6 +8,7 @@
 #include "audit/gain.h"
 #include "audit/groups.h"
 #include "audit/habits.h"
+#include "audit/kept.h"
 #include "base/command.h"
 #include "base/scoped.h"
 #include "base/template.h"
@@ -127,10 +128,11 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	if (taken.n && taken.slow && o->input.picks && !o->all)
 		bsv_answer_note(o->answer, "for causes of so many executions: --part causes");
 	else if (taken.n || o->all)
-		bsv_answer_sql(o->answer, "causes", "overhead by cause, with the app that had most of it",
-		               bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
-		                              bsv_sql_overhead_causes_picked, "overhead",
-		                              bsv_sql_overhead_of_execution));
+		bsv_answer_sql(
+			o->answer, "causes", "overhead by cause, with the app that had most of it",
+			bsv_kept_rows(&o->input, bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
+		                                                bsv_sql_overhead_causes_picked, "overhead",
+		                                                bsv_sql_overhead_of_execution)));
 
 	cold.stored = cold.paired;
 	r = add_query(o, "cold", "medians of cold and warm executions, with the causes of the difference",

@@ -46,3 +46,5 @@ SELECT id FROM picked
 -- slo_traces: one row per trace: the end of its recording, and of its last loss.
 SELECT t.id, t.recorded_until, l.ended FROM trace t LEFT JOIN (SELECT trace_id, max(ended) AS ended FROM loss GROUP BY trace_id) l ON l.trace_id = t.id
 ORDER BY t.id
+-- rows_kept: the rows that kept_rows has put into a table, in their order.
+SELECT * FROM temp.kept_rows ORDER BY rowid
