@@ -902,7 +902,7 @@ static void no_rule_passes_on_a_kind_that_few_events_show(void **state)
 		"priority inversion <= 20ms",
 		"executions >= 5",
 	};
-	/* what of each rule: P: it passes; ?: inconclusive. Where a rule passes without a kind, other events have what it needs. */
+	/* of each rule: P: it passes; ?: inconclusive. What passes has what it needs from other events */
 	static const struct {
 		uint64_t without;
 		const char *outcomes;
