@@ -405,12 +405,17 @@ static const struct story {
 	  "wait 2: 12-20 lane 0 queue held queued_behind by 1 of app 1;"
 	  "slice 1: 10-20 lane 0 of 1;"
 	  "over 1: lane -1, uncertain, ran 10, waited 0, bypassed 0" },
-	{ "two on one lane: who was there is unknown", "wait over slice", 0, 0,
+	{ "two on one lane, and no stop was ever recorded: who is there is unknown from then on", "wait over slice", 0, 0,
 	  "0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 12 ready 3; 15 ready 2; 20 dispatch 2 0; 30 end 2 0; "
 	  "30 dispatch 3 0; 33 end 3 0; over 1; over 2",
 	  "wait 2: 15-20 lane 0 queue unknown by 0 of app 0;"
-	  "wait 3: 12-20 lane 0 queue unknown by 0 of app 0;"
-	  "wait 3: 20-30 lane 0 queue held queued_behind by 2 of app 1;"
+	  "wait 3: 12-30 lane 0 queue unknown by 0 of app 0;"
+	  "over 1: lane -1, uncertain, ran 0, waited 0, bypassed 0;"
+	  "over 2: lane -1, uncertain, ran 0, waited 5, bypassed 0" },
+	{ "two on one lane, where stops are recorded: who was there is unknown", "over", 0, 0,
+	  "0 lanes 1 idle; 1 ready 4; 1 dispatch 4 0; 2 stop 4 0; 3 resume 4 0; 4 end 4 0; "
+	  "10 ready 1; 10 dispatch 1 0; 12 ready 3; 15 ready 2; 20 dispatch 2 0; 30 end 2 0; 30 dispatch 3 0; 33 end 3 0; over 1; "
+	  "over 2",
 	  "over 1: lane -1, uncertain, ran 0, waited 0, bypassed 0;"
 	  "over 2: lane 0, ran 10, waited 5, bypassed 0" },
 	{ "an end on a lane that it does not hold", "wait over slice", 0, 0,
