@@ -276,7 +276,7 @@ if(TARGET burstscope AND NOT BURSTSCOPE_SANITIZE) # a sanitizer has memory of it
   add_executable(test_floods analyzer/floods.c analyzer/test_floods.c)
   target_link_libraries(test_floods PRIVATE ctf_writer burstscope_warnings)
   nnb_run(floods unit $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope>)
-  # Of 100 000 apps with a model and a stream each, of streams, and of answers whose streams are unknown, the import is judged by the bars, and answers by three times what they take (0.9 s of cpu time in dev; nine rules 1.8 s, of six; a page 2.3 s and a comparison 4 s, of nine): ./run soak N floods has the rest.
+  # Of 100 000 apps with a model and a stream each, of streams, and of answers whose streams are unknown, the import is judged by the bars, and answers by three times what they take (0.9 s of cpu time in dev; a page 1.1 s; nine rules 1.8 s, of six; a comparison 4 s, of nine): ./run soak N floods has the rest.
   nnb_run(floods_many unit ${CMAKE_COMMAND} -E env NNB_FLOOD=100000 NNB_FLOOD_MS=3000
     $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope> apps_run streams_run streams_unseen)
   # 3125 apps wait through as many windows: a query that reads a row for each app and window takes 2 to 9 s of cpu time in a release build, and one that does not, 0.2 s (a page: 0.45 s).
