@@ -813,7 +813,7 @@ static const struct attack {
 	 * The victim's executions are short: waking its thread and preempting the other run take longer than
 	 * they do.
 	 */
-	{ "floods with long executions", floods, "executions", 0.2 },
+	{ "floods with long executions", floods, "executions", 0.4 },
 	{ "floods with short ones by burst", floods_by_burst, "executions" },
 	{ "floods by many bursts at once", floods_by_many_bursts, "executions", .threads = CALLERS },
 	{ "floods with asynchronous ones", floods_asynchronously, "executions" },
