@@ -307,9 +307,13 @@ static void trace_leave(struct nnb__seat *s, const struct nnb__seat *other, enum
 	                     s->redo_ns);
 }
 
-/* The policy has given the seat a lane, for which it waited. The caller wakes its thread, and holds the lock. */
-static void turn_give(struct nnb__seat *s)
+/*
+ * The policy has given the seat a lane, for which it waited. @named: an event names the seat's execution as the one for
+ * which the lane was left. The caller wakes its thread, and holds the lock.
+ */
+static void turn_give(struct nnb__seat *s, bool named)
 {
+	s->named = named;
 	/* forget a request to yield from its last time on a lane */
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
 	publish_yields(s->lanes);
@@ -337,7 +341,7 @@ static struct nnb__seat *lane_leave(struct nnb__seat *s, enum leave how, uint64_
 	}
 	if (how != ENDS)
 		trace_leave(s, other, how, now);
-	turn_give(other);
+	turn_give(other, how != ENDS);
 	return other;
 }
 
@@ -487,7 +491,8 @@ static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 
 /*
  * @s begins to wait. A lane that went to a seat whose thread has not come for it goes to another one, if the policy
- * would give it to that one now: the thread may wait for a cpu for long. The caller holds the lock.
+ * would give it to that one now: the thread may wait for a cpu for long. A lane that was left for an execution goes to
+ * that one, because an event says so. The caller holds the lock.
  */
 static __attribute__((noinline)) void lanes_recall(const struct nnb__seat *s, uint64_t now)
 {
@@ -496,11 +501,11 @@ static __attribute__((noinline)) void lanes_recall(const struct nnb__seat *s, ui
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
 		struct nnb__seat *absent = seat_on_lane(l, i), *next;
 
-		if (!absent || !nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
+		if (!absent || absent->named || !nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
 			continue;
 		next = seat_of_job(nnb__policy_recall(&l->policy, (int)i, now));
 		assert(next != absent);
-		turn_give(next);
+		turn_give(next, false);
 		if (next != s)
 			seat_wake(next);
 	}

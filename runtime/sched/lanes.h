@@ -91,6 +91,7 @@ struct nnb__seat {
 	pid_t tid;                   /* its thread, when it took its lane: under the lanes' lock */
 	_Atomic uint64_t executions; /* executions so far; written by the seat's thread */
 	uint64_t counted;            /* executions already added to the app: under the lanes' lock */
+	bool named;                  /* an execution left its lane for this one: under the lanes' lock */
 	bool announced;              /* announced, but lane not yet requested: under the lanes' lock */
 	bool trial;                  /* its app pays for the lane; the app's counts and longest wait leave it out */
 	/* true: stop waiting; after setting it, call nnb__lanes_look. NULL: never cancelled */
