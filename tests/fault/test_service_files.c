@@ -1251,7 +1251,6 @@ static void a_stop_while_a_file_in_a_dissolved_tree_is_mapped(void **state)
 
 	if (f->server < 0)
 		skip();
-	setpgid(0, 0); /* ctest has one group of processes for all tests that run at once */
 	assert_int_equal(getpgrp(), getpid());
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	atomic_store(&f->s.gate->hold_runs, 1);
@@ -1366,5 +1365,11 @@ int main(int argc, char **argv)
 			scene_pool(argv[3], argv[4]);
 		scene_cache(argv[3], argv[4]);
 	}
+	/*
+	 * ctest has one group of processes for all tests that run at once. This test leaves it before it has a child:
+	 * when a child that stayed there ended, the kernel would send SIGHUP to all of the group if another test had
+	 * stopped a process of it.
+	 */
+	setpgid(0, 0);
 	return cmocka_run_group_tests_name("service: files of apps", cases, NULL, NULL);
 }
