@@ -163,7 +163,7 @@ int bsv_page_make(const struct bsv_call *call, const char *input, const struct b
 	struct bsv_call many = *call;
 	int r;
 
-	/* Queries sort in memory that each frees at its end, and the next one would get from the kernel again, page by page. */
+	/* A query frees the memory in which it sorts, and the next one would get it from the kernel again, by pages. */
 	mallopt(M_MMAP_THRESHOLD, MEMORY_KEPT);
 	mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
 	many.many = true;
