@@ -66,6 +66,8 @@ int nnb__file_look(int fd, struct nnb__file *ret)
 	struct statfs fs = { .f_type = TMPFS_MAGIC };
 	struct stat st;
 
+	if (seals < 0 && errno == EBADF) /* of a path (O_PATH), too, whose file fstat knows */
+		return -EBADF;
 	if (fstat(fd, &st) < 0 || (st.st_dev != memfd_device() && fstatfs(fd, &fs) < 0))
 		return -errno;
 	*ret = (struct nnb__file){ .size = (uint64_t)st.st_size,
