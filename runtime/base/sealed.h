@@ -18,7 +18,10 @@ struct nnb__file {
 	bool is_sealed; /* no process can truncate it, and no page of it can be missing */
 };
 
-/* What @fd is. 0; -EBADF: it is no open file; or another -errno of fstat. Memfds are known by their device, and need two system calls. */
+/*
+ * What @fd is. 0; -EBADF: it is no open file; another -errno of fstat or fstatfs. Memfds are known by their device, and
+ * need two system calls.
+ */
 int nnb__file_look(int fd, struct nnb__file *ret);
 
 /*
