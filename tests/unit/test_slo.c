@@ -832,6 +832,16 @@ static void a_baseline_is_judged_by_the_interval(void **ctx)
 		  { 1, 5, 9 },
 		  BSV_CANNOT_TELL },
 		{ "in the baseline", { .n = 100 }, { .n = 100, .vanished = -1 }, { 1, 5, 9 }, BSV_CANNOT_TELL },
+		{ "none has the phase",
+		  { .executions = 40, .lacking = 40 },
+		  { .n = 100 },
+		  { NAN, NAN, NAN },
+		  BSV_PASS },
+		{ "what may be of the group may have it",
+		  { .executions = 40, .lacking = 40, .unsure = 1000 },
+		  { .n = 100 },
+		  { NAN, NAN, NAN },
+		  BSV_CANNOT_TELL },
 	};
 
 	(void)ctx;
@@ -844,6 +854,7 @@ static void a_baseline_is_judged_by_the_interval(void **ctx)
 		if (r.outcome != rows[i].outcome)
 			fail_msg("%s: %s: %s", rows[i].story, bsv_slo_word(r.outcome), r.why);
 		assert_true(r.bound == 1100);
+		assert_int_equal(r.idle, r.outcome == BSV_PASS && rows[i].c.lacking);
 		bsv_slo_fini(&slo);
 	}
 }

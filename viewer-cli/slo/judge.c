@@ -159,7 +159,7 @@ static bool end_without_phase(struct bsv_slo_result *ret, const struct bsv_slo_r
 {
 	bool any;
 
-	if (!c->lacking || c->lacking != c->executions || count_unseen(c, &any) || any)
+	if (!c->lacking || c->lacking != c->executions || c->unsure || count_unseen(c, &any) || any)
 		return false;
 	ret->idle = true;
 	ret->figure = NAN;
