@@ -571,6 +571,17 @@ static void what_may_be_of_the_group_changes_no_verdict(void **ctx)
 		  { { .unsure = 9, .n = 1 } },
 		  BSV_FAIL,
 		  "1 of 3 are above, 0 allowed" },
+		{ "p50 fence <= 5ms",
+		  { .executions = 40, .lacking = 40 },
+		  { { .executions = 1, .unsure = 9, .n = 1, .over = 1 } },
+		  BSV_CANNOT_TELL,
+		  "no execution that the rule certainly selects has the phase; these could change the verdict: 9 that "
+		  "the rule may select: what it selects by is not known" },
+		{ "p50 fence <= 5ms",
+		  { .executions = 40, .lacking = 40 },
+		  { { .executions = 1, .unsure = 9, .lacking = 1 } },
+		  BSV_PASS,
+		  "executions of these paths have no fence" },
 		{ "miss ratio <= 10 %",
 		  { .n = 20, .over = 2 },
 		  { { .unsure = 9, .n = 1 } },
@@ -611,6 +622,7 @@ static void what_may_be_of_the_group_changes_no_verdict(void **ctx)
 		bsv_slo_judge_group(&r, rule, &c, &may_be);
 		if (r.outcome != rows[i].outcome || strcmp(r.why, rows[i].why))
 			fail_msg("row %zu, %s: %s: %s", i, rows[i].rule, bsv_slo_word(r.outcome), r.why);
+		assert_int_equal(r.idle, r.outcome == BSV_PASS && c.lacking);
 		bsv_slo_fini(&slo);
 	}
 }

@@ -122,6 +122,7 @@ static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_count
 	char parts[PARTS][96] = { "" };
 	const char *gap = "";
 
+	ret->idle = false;
 	if (c->given_up)
 		snprintf(parts[0], sizeof(parts[0]), "%" PRId64 " without an answer", c->given_up);
 	if (c->unknown + c->perhaps)
@@ -302,7 +303,9 @@ static void result_of_ways(struct bsv_slo_result *ret, const struct bsv_slo_resu
 		snprintf(ret->why + at, sizeof(ret->why) - at,
 		         "; the rule may select %" PRId64 " more: what it selects by is not known of them", c->unsure);
 	} else if (!same) {
-		end_undecided(ret, c, ways[BSV_SLO_SURE].why);
+		end_undecided(ret, c,
+		              ret->idle ? "no execution that the rule certainly selects has the phase"
+		                        : ways[BSV_SLO_SURE].why);
 	}
 }
 
