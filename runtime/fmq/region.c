@@ -265,7 +265,7 @@ struct nnb_fmq *nnb_fmq_free(struct nnb_fmq *q)
 		return NULL;
 	for (unsigned i = 0; i < q->desc.n_fds; i++) {
 		if (q->map[i])
-			nnb__gate_unmap(q->gate, q->map[i], q->map_bytes[i], q->desc.fds[i], 1);
+			nnb__gate_unmap(q->gate, q->map[i], q->map_bytes[i], 0, q->desc.fds[i], 1);
 		else
 			nnb__close(q->desc.fds[i]);
 	}

@@ -82,7 +82,7 @@ struct late {
 	struct late *next;
 	struct nnb__gate *gate;
 	void *start;
-	size_t bytes;
+	size_t bytes, more; /* what is charged, and what else is mapped behind it */
 	int fd;
 	uint32_t files;
 };
@@ -204,7 +204,7 @@ static void unmap_now(struct nnb__gate *g, void *start, size_t bytes, int fd)
 }
 
 /* Leave the mapping to the reaper. False: no memory. */
-static bool unmap_later(struct nnb__gate *g, void *start, size_t bytes, int fd, uint32_t files)
+static bool unmap_later(struct nnb__gate *g, const struct late *what)
 {
 	const struct nnb__gate_keeper *keeper;
 	struct late *l = malloc(sizeof(*l));
@@ -212,13 +212,14 @@ static bool unmap_later(struct nnb__gate *g, void *start, size_t bytes, int fd, 
 
 	if (!l)
 		return false;
-	*l = (struct late){ .gate = nnb__gate_ref(g), .start = start, .bytes = bytes, .fd = fd, .files = files };
+	*l = *what;
+	l->gate = nnb__gate_ref(g);
 	pthread_mutex_lock(&list);
 	keeper = g->keeper;
 	app = g->app;
 	pthread_mutex_unlock(&list);
 	if (keeper)
-		keeper->hold(app, l->files, bytes); /* before it can be reaped */
+		keeper->hold(app, l->files, l->bytes); /* before it can be reaped */
 	pthread_mutex_lock(&list);
 	*g->late_tail = l;
 	g->late_tail = &l->next;
@@ -271,21 +272,23 @@ static bool unmap_soon(struct nnb__gate *g, void *start, size_t bytes, int fd)
 	return goes;
 }
 
-void nnb__gate_unmap(struct nnb__gate *g, void *start, size_t bytes, int fd, uint32_t files)
+bool nnb__gate_unmap(struct nnb__gate *g, void *start, size_t bytes, size_t more, int fd, uint32_t files)
 {
+	const struct late what = { .start = start, .bytes = bytes, .more = more, .fd = fd, .files = files };
+	bool goes = !g || !nnb__waits_have_ended();
+
 	if (!g) {
 		munmap(start, bytes);
-	} else if (nnb__waits_have_ended()) { /* the kernel unmaps it after the exit */
+	} else if (!goes) { /* the kernel unmaps it after the exit */
 		nnb__kept_stay(fd);
-	} else {
-		if (!unmap_soon(g, start, bytes, fd)) {
-			if (unmap_later(g, start, bytes, fd, files))
-				return;
-			munmap(start, bytes);
-			atomic_fetch_sub_explicit(&mapped, 1, memory_order_relaxed);
-		}
+	} else if (!unmap_soon(g, start, bytes, fd)) {
+		if (unmap_later(g, &what))
+			return false;
+		munmap(start, bytes);
+		atomic_fetch_sub_explicit(&mapped, 1, memory_order_relaxed);
 	}
 	file_close(fd); /* outside of the turn: the last one of a file takes as long as its pages do */
+	return goes;
 }
 
 /* ---- tears ---- */
@@ -398,7 +401,7 @@ static bool gate_reap(struct nnb__gate *g)
 		if (!left && turn_take(g, 0)) {
 			is_free = nnb__suspicion_settle(g->suspicion) && late_is_free(g, l);
 			if (is_free)
-				unmap_now(g, l->start, l->bytes, l->fd);
+				unmap_now(g, l->start, l->bytes + l->more, l->fd);
 			turn_end(g);
 		}
 		if (!is_free) {

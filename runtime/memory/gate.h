@@ -83,10 +83,11 @@ int nnb__gate_open(struct nnb__gate *gate, int fd, bool waits, struct nnb__gate_
 void nnb__gate_close(struct nnb__gate *gate, const struct nnb__gate_call *call, unsigned more);
 
 /*
- * Unmap @bytes at @start, a mapping of @fd, at once or later, and close @fd then, unless it is -1. No thread uses
- * these pages any more. @files: the mappings that it takes meanwhile. @gate may be NULL.
+ * Unmap @bytes at @start, a mapping of @fd, and close @fd then, unless it is -1. No thread uses these pages any more.
+ * True: they are unmapped now, and the @more bytes behind them are still mapped. False: they and these bytes stay mapped,
+ * until the reaper unmaps all of them, or until the exit. @files: the mappings that it takes meanwhile. @gate may be NULL.
  */
-void nnb__gate_unmap(struct nnb__gate *gate, void *start, size_t bytes, int fd, uint32_t files);
+bool nnb__gate_unmap(struct nnb__gate *gate, void *start, size_t bytes, size_t more, int fd, uint32_t files);
 
 /* Around the call that replaces pages of @fd, in the signal handler of tear.c. NULL is fine. */
 void nnb__gate_tear_begins(struct nnb__gate *gate, int fd, struct nnb__gate_call *call);

@@ -146,12 +146,14 @@ static int map_pages(struct nnb_mapping *m, int fd)
 /* Free @m, which may be incomplete. */
 static void mapping_discard(struct nnb_mapping *m)
 {
+	const size_t goes = nnb__slack_unmaps(m->bytes), stays = m->bytes + page_bytes() - goes;
+
 	nnb__mapping_access_end(m);
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes) {
 		nnb__pages_drop(m->data, m->bytes);
-		nnb__gate_unmap(m->gate, m->data, nnb__slack_unmaps(m->bytes), m->fd, MAPPINGS);
-		nnb__slack_keep(m->data, m->bytes);
+		if (nnb__gate_unmap(m->gate, m->data, goes, stays, m->fd, MAPPINGS))
+			nnb__slack_keep(m->data, m->bytes);
 	} else if (m->fd >= 0) {
 		nnb__close(m->fd);
 	}

@@ -18,7 +18,7 @@ int nnb__slack_map(void **ret, size_t bytes, int prot, int fd, uint64_t offset);
 
 /*
  * How many bytes are to be unmapped of a mapping of @bytes: with its page of zeroes, or without; then call
- * nnb__slack_keep once they are unmapped.
+ * nnb__slack_keep once they are unmapped, or unmap the page of zeroes with them.
  */
 size_t nnb__slack_unmaps(size_t bytes);
 

@@ -296,7 +296,7 @@ static void a_strike_lasts_longer_than_a_call(void **state)
 
 static void what_cannot_be_unmapped_stays_charged(void **state)
 {
-	void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	char *p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, file, 0);
 	struct nnb__gate_call call;
 
 	(void)state;
@@ -305,16 +305,17 @@ static void what_cannot_be_unmapped_stays_charged(void **state)
 	assert_int_equal(nnb__gate_open(g, file, true, &call), 0);
 	nnb__gate_close(g, &call, 1);
 	atomic_store(&blocked_ms, 20);
-	nnb__gate_unmap(g, p, PAGE, dup(file), 2);
+	assert_false(nnb__gate_unmap(g, p, PAGE, PAGE, dup(file), 2));
 	assert_int_equal(atomic_load(&files_held), 2);
 	assert_int_equal(atomic_load(&bytes_held), PAGE);
 	usleep(3 * SLOW_US);
-	assert_int_equal(msync(p, PAGE, MS_ASYNC), 0); /* it is mapped */
+	assert_int_equal(msync(p, 2 * PAGE, MS_ASYNC), 0); /* it is mapped, with what is behind it */
 	atomic_store(&blocked_ms, 0);
 	while (atomic_load(&files_held))
 		nap();
 	assert_int_equal(atomic_load(&bytes_held), 0);
 	assert_int_equal(msync(p, PAGE, MS_ASYNC), -1);
+	assert_int_equal(msync(p + PAGE, PAGE, MS_ASYNC), -1);
 }
 
 static atomic_bool gone;
@@ -614,7 +615,7 @@ static void unmap_pages(struct nnb__gate *gate, unsigned n)
 		void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
 
 		assert_ptr_not_equal(p, MAP_FAILED);
-		nnb__gate_unmap(gate, p, PAGE, gate == g ? dup(file) : -1, 2);
+		nnb__gate_unmap(gate, p, PAGE, 0, gate == g ? dup(file) : -1, 2);
 	}
 }
 
@@ -856,16 +857,17 @@ static void a_thread_goes_out_of_its_gate_and_back(void **state)
 /* After the service has left, nothing is unmapped; a later service of the process has gates again. */
 static void gates_begin_again(void **state)
 {
-	void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	char *p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, file, 0);
 
 	(void)state;
 	assert_ptr_not_equal(p, MAP_FAILED);
 	assert_true(nnb__gates_leave(nnb__now()));
-	nnb__gate_unmap(g, p, PAGE, -1, 2);
-	assert_int_equal(msync(p, PAGE, MS_ASYNC), 0);
+	assert_false(nnb__gate_unmap(g, p, PAGE, PAGE, -1, 2));
+	assert_int_equal(msync(p, 2 * PAGE, MS_ASYNC), 0);
 	assert_int_equal(nnb__gates_begin(), 0);
-	nnb__gate_unmap(g, p, PAGE, -1, 2);
+	assert_true(nnb__gate_unmap(g, p, PAGE, PAGE, -1, 2));
 	assert_int_equal(msync(p, PAGE, MS_ASYNC), -1);
+	assert_int_equal(munmap(p + PAGE, PAGE), 0); /* what is behind it stayed */
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "memory/gate.h"
 #include "memory/handle.h"
 #include "nnb/memory.h"
 
@@ -1079,6 +1080,30 @@ static void none_stay_behind_much(void **state)
 	assert_false(is_mapped(behind) || is_mapped(behind - page));
 }
 
+/* No zeroes are kept behind a file that is not unmapped: they stay where they are, and no mapping asks for their place. */
+static void none_are_kept_behind_what_stays(void **state)
+{
+	const enum nnb_memory_kind *kind = *state;
+	const size_t pages = 33 + *kind; /* no other test leaves zeroes for that many */
+	struct nnb__gate *gate;
+	struct nnb_mapping *m;
+	unsigned char *data;
+
+	assert_int_equal(nnb__gates_begin(), 0);
+	gate = nnb__gate_of(1, NULL, NULL);
+	nnb__gate_enter(gate, NULL);
+	m = map_pages_of(*kind, pages);
+	nnb__gate_enter(NULL, NULL);
+	data = data_of(m);
+	assert_true(nnb__gates_leave(0)); /* from now on nothing of the gate is unmapped */
+	nnb_mapping_unref(m);
+	assert_null(nnb__gate_unref(gate));
+	nnb_mapping_unref(map_pages_of(*kind, pages));
+	assert_true(is_mapped(data) && is_mapped(data + pages * page));
+	assert_zeroes_at(data + pages * page);
+	munmap(data, (pages + 1) * page);
+}
+
 static void sealed_kinds_are_never_torn(void **state)
 {
 	const enum nnb_memory_kind *kind = *state;
@@ -1120,6 +1145,7 @@ static const struct {
 	{ "nothing is mapped over what has come before kept zeroes", nothing_is_mapped_over },
 	{ "few zeroes stay", few_zeroes_stay },
 	{ "none stay behind what is large", none_stay_behind_much },
+	{ "none are kept behind what stays mapped", none_are_kept_behind_what_stays },
 };
 
 /* ---- all of them ---- */
