@@ -84,8 +84,8 @@ void nnb__gate_close(struct nnb__gate *gate, const struct nnb__gate_call *call, 
 
 /*
  * Unmap @bytes at @start, a mapping of @fd, and close @fd then, unless it is -1. No thread uses these pages any more.
- * True: they are unmapped now, and the @more bytes behind them are still mapped. False: they and these bytes stay mapped,
- * until the reaper unmaps all of them, or until the exit. @files: the mappings that it takes meanwhile. @gate may be NULL.
+ * True: they are unmapped now, and the @more bytes behind them are still mapped. False: all of that stays mapped, until
+ * the reaper unmaps it, or until the exit. @files: the mappings that it takes meanwhile. @gate may be NULL.
  */
 bool nnb__gate_unmap(struct nnb__gate *gate, void *start, size_t bytes, size_t more, int fd, uint32_t files);
 
