@@ -163,45 +163,64 @@ static void lane_assign(struct nnb__policy *p, struct nnb__policy_job *job, int 
 
 /* ---- the next job ---- */
 
-/* The claim of an app a quantum from now, if nothing changes. */
-static double app_need(const struct nnb__policy *p, const struct nnb__policy_app *a)
+/* The claim of an app a quantum from now, if it has @running lanes until then. */
+static double app_need(const struct nnb__policy *p, const struct nnb__policy_app *a, uint32_t running)
 {
-	return a->claim + (a->rate - a->running) * (double)p->quantum_ns;
+	return a->claim + (a->rate - running) * (double)p->quantum_ns;
+}
+
+/* The first job of @a that waits, or @recalled, as if that one waited too. NULL: none. */
+static struct nnb__policy_job *app_first(const struct nnb__policy *p, const struct nnb__policy_app *a,
+                                         struct nnb__policy_job *recalled)
+{
+	if (recalled && recalled->app == a && (!a->queue || goes_before(p, recalled, a->queue)))
+		return recalled;
+	return a->queue;
 }
 
 /*
  * The app with the largest need among those with a waiting job, except @not. @holder has just yielded: if it did so
- * for a job of its own, an app that needs the lane only slightly more must not take it.
+ * for a job of its own, an app that needs the lane only slightly more must not take it. @recalled (or NULL) has a lane,
+ * and counts as if it waited in place of that.
  */
 static struct nnb__policy_app *neediest_app(const struct nnb__policy *p, const struct nnb__policy_app * not,
-                                            const struct nnb__policy_app *holder)
+                                            const struct nnb__policy_app *holder, struct nnb__policy_job *recalled)
 {
 	struct nnb__policy_app *best = NULL;
+	uint64_t arrival = 0;
 	double most = 0, x;
 
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next) {
-		if (!a->queue || a == not )
+		const struct nnb__policy_job *first = app_first(p, a, recalled);
+
+		if (!first || a == not )
 			continue;
-		x = app_need(p, a) + (a == holder ? (double)p->quantum_ns / 2 : 0);
-		if (!best || x > most || (x >= most && a->queue->arrival < best->queue->arrival)) {
+		x = app_need(p, a, a->running - (recalled && recalled->app == a)) +
+		    (a == holder ? (double)p->quantum_ns / 2 : 0);
+		if (!best || x > most || (x >= most && first->arrival < arrival)) {
 			best = a;
 			most = x;
+			arrival = first->arrival;
 		}
 	}
 	return best;
 }
 
-/* The job to run next; at least one job waits. */
-static struct nnb__policy_job *next_job(const struct nnb__policy *p, const struct nnb__policy_app *holder)
+/* The job to run next; at least one job waits. @holder, @recalled: as for neediest_app. */
+static struct nnb__policy_job *next_job(const struct nnb__policy *p, const struct nnb__policy_app *holder,
+                                        struct nnb__policy_job *recalled)
 {
-	struct nnb__policy_app *best = NULL;
+	struct nnb__policy_job *best = NULL;
 
 	if (p->kind == NNB_POLICY_FAIR)
-		return neediest_app(p, NULL, holder)->queue;
-	for (struct nnb__policy_app *a = p->apps; a; a = a->next)
-		if (a->queue && (!best || goes_before(p, a->queue, best->queue)))
-			best = a;
-	return best->queue;
+		return app_first(p, neediest_app(p, NULL, holder, recalled), recalled);
+	for (const struct nnb__policy_app *a = p->apps; a; a = a->next) {
+		struct nnb__policy_job *first = app_first(p, a, recalled);
+
+		if (first && (!best || goes_before(p, first, best)))
+			best = first;
+	}
+	return best;
 }
 
 /* ---- the lanes to yield ---- */
@@ -277,7 +296,8 @@ static double claim_speed(const struct nnb__policy_app *a)
  */
 static void yield_in_time(struct nnb__policy *p, uint64_t now)
 {
-	const struct nnb__policy_app *first = neediest_app(p, NULL, NULL), *second = neediest_app(p, first, NULL), *b;
+	const struct nnb__policy_app *first = neediest_app(p, NULL, NULL, NULL), *b;
+	const struct nnb__policy_app *second = neediest_app(p, first, NULL, NULL);
 	double quantum = (double)p->quantum_ns, fastest = -NNB__LANES_MAX, missing, closing;
 	uint64_t at;
 
@@ -285,11 +305,13 @@ static void yield_in_time(struct nnb__policy *p, uint64_t now)
 		if (a->queue && claim_speed(a) > fastest)
 			fastest = claim_speed(a);
 	for (uint32_t i = 0; i < p->lanes; i++) {
-		b = p->running[i]->app == first ? second : first;
+		const struct nnb__policy_app *has = p->running[i]->app;
+
+		b = has == first ? second : first;
 		if (!b || !may_leave(p, (int)i))
 			continue;
-		missing = quantum - (app_need(p, b) - (app_need(p, p->running[i]->app) + quantum));
-		closing = fastest - claim_speed(p->running[i]->app);
+		missing = quantum - (app_need(p, b, b->running) - app_need(p, has, has->running - 1));
+		closing = fastest - claim_speed(has);
 		if (missing <= 0)
 			at = 0;
 		else
@@ -377,14 +399,10 @@ static void lane_free(struct nnb__policy *p, int lane)
 	p->free |= UINT64_C(1) << lane;
 }
 
-/* Give the free @lane to the next job, which is returned. At least one waits. @holder: as for neediest_app. */
-static struct nnb__policy_job *lane_hand_over(struct nnb__policy *p, int lane, const struct nnb__policy_app *holder,
+/* Give the free @lane to @next, which waits, and return it. */
+static struct nnb__policy_job *lane_hand_over(struct nnb__policy *p, int lane, struct nnb__policy_job *next,
                                               uint64_t now)
 {
-	struct nnb__policy_job *next;
-
-	share_lanes(p);
-	next = next_job(p, holder);
 	queue_remove(p, next);
 	lane_assign(p, next, lane, now);
 	plan_yields(p, now);
@@ -408,33 +426,26 @@ struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool 
 	} else if (app_is_idle(app)) {
 		app_leave(p, app, now);
 	}
-	return p->waiting ? lane_hand_over(p, lane, again ? app : NULL, now) : NULL;
+	if (!p->waiting)
+		return NULL;
+	share_lanes(p);
+	return lane_hand_over(p, lane, next_job(p, again ? app : NULL, NULL), now);
 }
 
 bool nnb__policy_regrets(const struct nnb__policy *p, int lane)
 {
-	const struct nnb__policy_job *job = p->running[lane], *other = job->app->queue;
-	const struct nnb__policy_app *neediest;
-
-	if (!p->waiting)
-		return false;
-	if (p->kind == NNB_POLICY_FAIR) {
-		neediest = neediest_app(p, NULL, NULL);
-		if (neediest != job->app && app_need(p, neediest) > app_need(p, job->app) + (double)p->quantum_ns)
-			return true;
-	} else {
-		other = next_job(p, NULL);
-	}
-	return other && goes_before(p, other, job);
+	return p->waiting && next_job(p, NULL, p->running[lane]) != p->running[lane];
 }
 
 struct nnb__policy_job *nnb__policy_recall(struct nnb__policy *p, int lane, uint64_t now)
 {
-	struct nnb__policy_job *job = p->running[lane];
+	struct nnb__policy_job *job = p->running[lane], *next = next_job(p, NULL, job);
 
+	if (next == job)
+		return job;
 	lane_free(p, lane);
 	queue_insert(p, job, now);
-	return lane_hand_over(p, lane, NULL, now);
+	return lane_hand_over(p, lane, next, now); /* each app has as many jobs as before, and so its rate */
 }
 
 void nnb__policy_cancel(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now)

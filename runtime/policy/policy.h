@@ -139,8 +139,9 @@ bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint6
 struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool again, uint64_t now);
 
 /*
- * The job on @lane makes no use of it yet: would a job that waits get the lane if it were given now, at the time of
- * the last event? Then nnb__policy_recall gives the lane to that job, which it returns; the other one waits again.
+ * The job on @lane makes no use of it yet: would another job get the lane if it were given now, at the time of the last
+ * event, and this one waited too? If so, and not otherwise, nnb__policy_recall gives the lane to that one, and this one
+ * waits again. Returns the job that is on the lane now; if it is the same one, nothing has changed.
  */
 bool nnb__policy_regrets(const struct nnb__policy *p, int lane);
 struct nnb__policy_job *nnb__policy_recall(struct nnb__policy *p, int lane, uint64_t now);

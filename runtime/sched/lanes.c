@@ -504,7 +504,6 @@ static __attribute__((noinline)) void lanes_recall(const struct nnb__seat *s, ui
 		if (!absent || absent->named || !nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
 			continue;
 		next = seat_of_job(nnb__policy_recall(&l->policy, (int)i, now));
-		assert(next != absent);
 		turn_give(next, false);
 		if (next != s)
 			seat_wake(next);

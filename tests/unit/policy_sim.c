@@ -23,7 +23,7 @@ struct job {
 	uint64_t order;                     /* the order of arrival */
 	uint32_t step, restarts;
 	uint64_t foretold; /* the policy's lower bound of when the job begins */
-	bool dispatched;
+	bool dispatched, absent;
 	uint64_t on_lane; /* since this time */
 };
 
@@ -412,9 +412,10 @@ static void job_ends(struct world *w, struct job *j)
 			w->job[i].comes = w->now + w->s->job[i].delay_ns;
 }
 
-static void job_begins(struct world *w, struct job *j, int lane)
+static void job_begins(struct world *w, struct job *j, int lane, bool absent)
 {
 	j->state = RUNNING;
+	j->absent = absent;
 	w->on[lane] = j;
 	w->r->dispatches++;
 	j->on_lane = w->now;
@@ -427,6 +428,48 @@ static void job_begins(struct world *w, struct job *j, int lane)
 		           (unsigned long long)j->foretold);
 	j->dispatched = true;
 	digest(w, (uint64_t)(j - w->job) << 8 | (unsigned)lane);
+}
+
+/*
+ * A job has begun to wait: each lane whose job has not come for it goes to the job that would get it now. That is
+ * another one if, and only if, the policy regrets.
+ */
+static void recall_lanes(struct world *w)
+{
+	for (int i = 0; i < (int)w->s->lanes; i++) {
+		struct job *j = w->on[i], *next;
+		bool regrets;
+
+		if (!j->absent)
+			continue;
+		regrets = nnb__policy_regrets(&w->p, i);
+		next = job_of(nnb__policy_recall(&w->p, i, w->now));
+		if (regrets != (next != j))
+			audit_fail(w, "lane %d is %s", i,
+			           regrets ? "regretted for nothing" : "recalled without regret");
+		j->state = WAITING;
+		count_jobs(w, j, 1, -1);
+		if (next->state != WAITING) {
+			audit_fail(w, "lane %d was recalled for a job that does not wait", i);
+			return;
+		}
+		audit_choice(w, next, NULL);
+		count_jobs(w, next, -1, 1);
+		w->r->recalls += next != j;
+		if (next != j)
+			job_begins(w, next, i, true);
+		else
+			j->state = RUNNING;
+	}
+}
+
+/* May a lane be recalled? Then no time of its job is a lower bound. */
+static bool any_is_absent(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->s->lanes; i++)
+		if (w->on[i] && w->on[i]->absent)
+			return true;
+	return false;
 }
 
 static void job_arrives(struct world *w, struct job *j)
@@ -444,7 +487,7 @@ static void job_arrives(struct world *w, struct job *j)
 		                           .floor_ns = spec->floor_ns,
 		                           .lane = NNB__NO_LANE,
 		                           .restarts = spec->stays ? NNB__RESTARTS_MAX : 0 };
-	j->foretold = w->now + nnb__policy_wait(&w->p, &j->job, w->now);
+	j->foretold = w->now + (any_is_absent(w) ? 0 : nnb__policy_wait(&w->p, &j->job, w->now));
 	if (nnb__policy_ready(&w->p, &j->job, wants_time ? w->now : 0)) {
 		if (w->waiting)
 			audit_fail(w, "job %u passed waiting jobs", (uint32_t)(j - w->job));
@@ -453,10 +496,11 @@ static void job_arrives(struct world *w, struct job *j)
 			return;
 		}
 		count_jobs(w, j, 0, 1);
-		job_begins(w, j, j->job.lane);
+		job_begins(w, j, j->job.lane, false);
 	} else {
 		count_jobs(w, j, 1, 0);
 		j->state = WAITING;
+		recall_lanes(w);
 	}
 	audit(w);
 }
@@ -489,7 +533,7 @@ static void job_leaves(struct world *w, int lane, bool again)
 		}
 		audit_choice(w, next, again ? app_of(w, j) : NULL);
 		count_jobs(w, next, -1, 1);
-		job_begins(w, next, lane);
+		job_begins(w, next, lane, w->s->absences);
 	}
 	audit(w);
 }
@@ -511,6 +555,7 @@ static void step_ends(struct world *w, int lane)
 	bool yields;
 	int must;
 
+	j->absent = false;
 	if (++j->step == spec_of(w, j)->steps || j->gives_up <= w->now) {
 		w->anybody_gave_up |= j->step != spec_of(w, j)->steps;
 		done_of(w, j)->gave_up = j->step != spec_of(w, j)->steps;

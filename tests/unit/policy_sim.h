@@ -35,6 +35,9 @@ struct sim_schedule {
 	enum nnb_preempt preempt;
 	uint32_t lanes, apps, jobs;
 	uint32_t ties; /* seed of the order of events at the same time */
+	/* A job that got a lane while it waited has not come for it before its step ends: until then it loses the lane
+	 * to a job that needs it more, and has done nothing of the step. */
+	bool absences;
 	struct sim_job job[SIM_JOBS];
 };
 
@@ -48,7 +51,7 @@ struct sim_done {
 
 struct sim_result {
 	char wrong[240]; /* the first wrong decision; empty: none */
-	uint64_t events, dispatches, yields;
+	uint64_t events, dispatches, yields, recalls;
 	uint64_t digest;       /* digest of all decisions */
 	uint64_t stretch_ns;   /* the longest time without a checkpoint at which a job can leave */
 	uint32_t crowd;        /* the most apps with a job at a time */

@@ -912,6 +912,38 @@ static void a_lane_whose_thread_has_not_come_goes_to_a_seat_that_needs_it_more(v
 	}
 }
 
+/* In exact numbers. A third of a lane is no binary fraction: of two computations of a need, one could be the larger. */
+static void a_lane_whose_thread_has_not_come_stays_where_apps_are_equal(void **state)
+{
+	struct nnb__lane_app apps[4] = { { .executions = 0 } };
+	struct nnb__seat seats[N_OF(apps)], *first = &seats[0], *absent = &seats[1], *waits = &seats[2];
+	struct nnb__lanes l;
+
+	(void)state;
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	for (size_t i = 0; i < N_OF(apps); i++)
+		nnb__seat_init(&seats[i], &l, &apps[i], 1, NULL);
+	assert_int_equal(nnb__lanes_take(first, NNB__NEVER), 0);
+	pthread_mutex_lock(&l.lock); /* their threads never run */
+	assert_false(nnb__policy_ready(&l.policy, &absent->job, nnb__now()));
+	pthread_mutex_unlock(&l.lock);
+	nnb__lanes_give(first);
+	assert_true(l.policy.running[0] == &absent->job);
+	pthread_mutex_lock(&l.lock);
+	assert_false(nnb__policy_ready(&l.policy, &waits->job, nnb__now()));
+	apps[1].shares.claim = apps[2].shares.claim = 1000;
+	l.policy.accounted = nnb__now() + 10000 * MS; /* so no time passes for the claims */
+	pthread_mutex_unlock(&l.lock);
+	assert_int_equal(nnb__lanes_take(&seats[3], 1), -ETIMEDOUT);
+	assert_true(l.policy.running[0] == &absent->job);
+	assert_int_equal(atomic_load(&absent->turn), 1); /* as it was */
+	assert_int_equal(waits->job.lane, NNB__NO_LANE);
+	nnb__lanes_give(absent);
+	nnb__lanes_give(waits);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
 /* The slice of this thread; 0: the kernel has none for each thread (before Linux 6.12). */
 static uint64_t slice_ns(void)
 {
@@ -1442,6 +1474,7 @@ int main(void)
 		cmocka_unit_test(a_kept_lane_is_not_taken_away_from_the_next_execution),
 		cmocka_unit_test(an_app_that_stalls_twice_is_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_goes_to_a_seat_that_needs_it_more),
+		cmocka_unit_test(a_lane_whose_thread_has_not_come_stays_where_apps_are_equal),
 		cmocka_unit_test(an_app_that_has_more_than_half_of_the_lanes_has_long_slices),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
 		cmocka_unit_test(each_wait_has_its_own_second_of_passing_on),

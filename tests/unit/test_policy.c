@@ -236,6 +236,31 @@ static void a_lane_that_is_not_used_yet_goes_to_the_app_with_the_larger_claim(vo
 	assert_int_equal(policy.waiting, 2);
 }
 
+/*
+ * The need of one that has the lane is its need without it. A third of a lane is no binary fraction: computed in two
+ * ways, the needs would differ. Of equal ones, the job that came first gets the lane.
+ */
+static void a_lane_that_is_not_used_yet_stays_where_apps_are_equal(void **state)
+{
+	(void)state;
+	for (int n = 2; n <= 8; n++)
+		for (int lanes = 1; lanes < n; lanes++) {
+			begin(NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, (uint32_t)lanes);
+			for (int i = 0; i < n; i++)
+				ready(i, LOW, NEVER, 0);
+			for (int i = 0; i < n; i++)
+				apps[i].claim = 1000;
+			for (int i = 0; i < lanes; i++) {
+				assert_false(nnb__policy_regrets(&policy, i));
+				assert_ptr_equal(nnb__policy_recall(&policy, i, 1), &jobs[i]);
+				assert_int_equal(jobs[i].lane, i);
+			}
+			assert_int_equal(policy.waiting, n - lanes);
+			assert_ptr_equal(done(&jobs[0], 1), &jobs[lanes]);
+			assert_false(nnb__policy_regrets(&policy, 0));
+		}
+}
+
 static void what_would_start_over_does_so_three_times_at_most(void **state)
 {
 	struct nnb__policy_job *victim, *better;
@@ -752,6 +777,7 @@ static void make_schedule(struct sim_schedule *s, uint64_t seed)
 	scale = UINT64_C(1000) << chance(&state, 14);
 	for (uint32_t i = 0; i < s->jobs; i++)
 		make_job(s, i, scale, &state);
+	s->absences = chance(&state, 2);
 }
 
 /* Judge the whole run; policy_sim judges each decision. */
@@ -790,6 +816,7 @@ static void play(uint64_t seed, struct sim_result *sum)
 	sum->events += r.events;
 	sum->dispatches += r.dispatches;
 	sum->yields += r.yields;
+	sum->recalls += r.recalls;
 }
 
 /* When to stop; 0: after a fixed number of tries. */
@@ -811,9 +838,11 @@ static void every_decision_is_right_in_any_world(void **state)
 		for (unsigned i = 0; i < 100; i++)
 			play(seed++, &sum);
 	while (stop ? time(NULL) < stop : seed < SEEDS);
-	assert_true(sum.dispatches > seed && sum.yields > seed / 10); /* otherwise the worlds tried nothing */
-	print_message("%llu worlds, %llu decisions, %llu times room was made\n", (unsigned long long)seed,
-	              (unsigned long long)sum.events, (unsigned long long)sum.yields);
+	assert_true(sum.dispatches > seed && sum.yields > seed / 10 &&
+	            sum.recalls > seed / 10); /* otherwise the worlds tried nothing */
+	print_message("%llu worlds, %llu decisions, %llu times room was made, %llu lanes recalled\n",
+	              (unsigned long long)seed, (unsigned long long)sum.events, (unsigned long long)sum.yields,
+	              (unsigned long long)sum.recalls);
 }
 
 /* ---- the search for the worst world ---- */
@@ -872,9 +901,12 @@ static void climb(const struct hunt *h, uint64_t seed, uint64_t tries, double *w
 	struct sim_result r;
 	double height = 0, x;
 
-	s =
-		(struct sim_schedule){ NNB_POLICY_FAIR, h->preempt,         h->lanes, h->apps,
-		                       4 * h->apps,     (uint32_t)seed % 4, {} };
+	s = (struct sim_schedule){ .kind = NNB_POLICY_FAIR,
+		                   .preempt = h->preempt,
+		                   .lanes = h->lanes,
+		                   .apps = h->apps,
+		                   .jobs = 4 * h->apps,
+		                   .ties = (uint32_t)seed % 4 };
 	for (uint32_t i = 0; i < s.jobs; i++)
 		s.job[i] = (struct sim_job){ .app = i % h->apps, .after = -1, .steps = 1, .step_ns = h->step_ns };
 	seed = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
@@ -925,6 +957,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(another_app_s_better_job_waits_its_turn_where_apps_are_equal),
 		cmocka_unit_test(a_lane_that_is_not_used_yet_goes_to_the_job_that_would_get_it_now),
 		cmocka_unit_test(a_lane_that_is_not_used_yet_goes_to_the_app_with_the_larger_claim),
+		cmocka_unit_test(a_lane_that_is_not_used_yet_stays_where_apps_are_equal),
 		cmocka_unit_test(what_would_start_over_does_so_three_times_at_most),
 		cmocka_unit_test(what_is_kept_makes_room_as_often_as_need_be),
 		cmocka_unit_test(of_several_lanes_the_worst_are_left_one_for_each_that_waits),
