@@ -453,6 +453,12 @@ static bool any_is_on_probation(const struct nnb__lanes *l, uint64_t now)
 	return false;
 }
 
+/* The seat got its lane while it waited, and its thread has not come for it. */
+static bool seat_is_absent(const struct nnb__seat *s)
+{
+	return turn_is_unseen(atomic_load_explicit(&s->turn, memory_order_relaxed));
+}
+
 /* The seat has a lane, and its thread has not come for it: it has none any more. False: the thread has come. */
 static bool turn_withdraw(struct nnb__seat *s)
 {
@@ -501,7 +507,9 @@ static __attribute__((noinline)) void lanes_recall(const struct nnb__seat *s, ui
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
 		struct nnb__seat *absent = seat_on_lane(l, i), *next;
 
-		if (!absent || absent->named || !nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
+		if (!absent || absent->named || !seat_is_absent(absent))
+			continue; /* most threads are there: then the policy does not look at all apps */
+		if (!nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
 			continue;
 		next = seat_of_job(nnb__policy_recall(&l->policy, (int)i, now));
 		turn_give(next, false);
@@ -525,7 +533,7 @@ static struct nnb__lane_holder lane_holder(const struct nnb__lanes *l, uint32_t 
 		.tid = s->tid,
 		.losses = atomic_load_explicit(&s->losses, memory_order_relaxed),
 		.on_probation = is_on_probation(s, now),
-		.is_absent = turn_is_unseen(atomic_load_explicit(&s->turn, memory_order_relaxed)),
+		.is_absent = seat_is_absent(s),
 	};
 }
 
