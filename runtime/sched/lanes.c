@@ -837,11 +837,14 @@ uint64_t nnb__lanes_wait(struct nnb__seat *s, uint64_t now)
 
 void nnb__lanes_worked(const struct nnb__lanes *l, struct nnb__lane_app *app, uint64_t now, uint64_t ns)
 {
-	/* threads of an app that do this at the same time may miss each other's executions */
-	uint64_t before = atomic_exchange_explicit(&app->ahead_at, now, memory_order_relaxed);
-	uint64_t half = now > before ? (now - before) * l->policy.lanes / 2 : 0;
-	uint64_t ahead = nnb__saturating_sum(atomic_load_explicit(&app->ahead_ns, memory_order_relaxed), ns);
+	uint64_t before, half, ahead;
 
+	if (l->kind == NNB_POLICY_NATIVE) /* then @ns is no time on a lane, nor on a cpu */
+		return;
+	/* threads of an app that do this at the same time may miss each other's executions */
+	before = atomic_exchange_explicit(&app->ahead_at, now, memory_order_relaxed);
+	half = now > before ? (now - before) * l->policy.lanes / 2 : 0;
+	ahead = nnb__saturating_sum(atomic_load_explicit(&app->ahead_ns, memory_order_relaxed), ns);
 	ahead = ahead > half ? ahead - half : 0;
 	atomic_store_explicit(&app->ahead_ns, ahead < AHEAD_MOST_NS ? ahead : AHEAD_MOST_NS, memory_order_relaxed);
 }

@@ -213,7 +213,7 @@ uint64_t nnb__lanes_wait(struct nnb__seat *seat, uint64_t now);
 
 /*
  * A long execution of @app has ended at @now, and was on a lane for @ns. How much more than half of the lanes the app
- * has had lately is how far it is ahead.
+ * has had lately is how far it is ahead. With NNB_POLICY_NATIVE no app is: the kernel alone shares the cpus.
  */
 void nnb__lanes_worked(const struct nnb__lanes *lanes, struct nnb__lane_app *app, uint64_t now, uint64_t ns);
 

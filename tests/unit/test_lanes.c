@@ -985,6 +985,11 @@ static void an_app_that_has_more_than_half_of_the_lanes_has_long_slices(void **s
 	nnb__lanes_worked(&l, &app, now + 200 * MS, 0); /* a pause ends it, however much the app has had */
 	nnb__lanes_slice(&app, true);
 	assert_true(slice_ns() == usual);
+	l.kind = NNB_POLICY_NATIVE; /* an execution has no lane */
+	for (int i = 0; i < 100; i++)
+		nnb__lanes_worked(&l, &other, now += 10 * MS, 20 * MS);
+	nnb__lanes_slice(&other, true);
+	assert_true(slice_ns() == usual);
 	nnb__lanes_fini(&l);
 }
 
