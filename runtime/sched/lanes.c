@@ -35,9 +35,11 @@
  * PROGRESS  A lane is handed over: the thread that leaves it names the next seat. No lane is free, or kept, while a
  *           seat waits. A woken thread may take the waker's cpu for some milliseconds. So a thread that can answer
  *           without waiting for another process answers first, and then wakes the thread that got its lane
- *           (answers_first). A lane that was handed over is idle until its thread has a cpu. So a seat that begins to
- *           wait recalls the lanes whose threads have not come yet, and the policy decides anew who gets them: the
- *           thread of that seat runs, and those that lose such a lane wait on without having used anything.
+ *           (answers_first). A lane that was handed over is idle until its thread has a cpu. So a seat whose
+ *           execution comes and must wait (nnb__lanes_take) recalls the lanes whose threads have not come yet, and the
+ *           policy decides anew who gets them: the thread of that seat runs, and those that lose such a lane wait on
+ *           without having used anything. A seat that yields its lane, or has lost it, recalls none: an event says
+ *           that its execution makes room for another one, and so it waits.
  *           An execution whose thread waits for a page of its app's memory makes no look, and
  *           the app can let it wait for ever: nnb__lanes_take_away gives its lane to another one. Once it has the page,
  *           its thread computes on until its next look without a lane, and waits there for another one. An app that
@@ -496,9 +498,9 @@ static bool lane_pass_on(struct nnb__seat *s, uint64_t now)
 }
 
 /*
- * @s begins to wait. A lane that went to a seat whose thread has not come for it goes to another one, if the policy
- * would give it to that one now: the thread may wait for a cpu for long. A lane that was left for an execution goes to
- * that one, because an event says so. The caller holds the lock.
+ * The execution of @s has come, and waits. A lane that went to a seat whose thread has not come for it goes to another
+ * one, if the policy would give it to that one now: the thread may wait for a cpu for long. A lane that was left for an
+ * execution goes to that one, because an event says so. The caller holds the lock.
  */
 static __attribute__((noinline)) void lanes_recall(const struct nnb__seat *s, uint64_t now)
 {
