@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -101,6 +103,17 @@ static inline bool is_any_process(const char *dir, bool (*is)(pid_t pid, void *a
 	if (all)
 		closedir(all);
 	return holds;
+}
+
+/* The slice of a thread (0: of this one); 0: there is no such thread, or no slice for each (before Linux 6.12). */
+static inline uint64_t slice_of(pid_t tid)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags, nice_and_priority, runtime, deadline, period;
+	} how = { .size = 0 };
+
+	return syscall(SYS_sched_getattr, tid, &how, sizeof(how), 0) ? 0 : how.runtime;
 }
 
 /* ---- sockets ---- */

@@ -664,24 +664,19 @@ static void a_user_beyond_the_limit_of_porters_gets_a_reason(void **state)
 	service_settles(&f->s);
 }
 
-/* The only process that works on files of apps: the child of the service's child. */
-static pid_t only_porter(const struct service *s)
+struct porters {
+	pid_t service, found;
+};
+
+static bool porter_note(pid_t pid, void *arg)
 {
-	DIR *all = opendir("/proc");
-	struct dirent *d;
-	pid_t found = 0;
+	struct porters *p = arg;
 
-	assert_non_null(all);
-	while ((d = readdir(all))) {
-		pid_t pid = (pid_t)atoi(d->d_name);
-
-		if (pid > 0 && parent_of(parent_of(pid)) == s->pid) {
-			assert_int_equal(found, 0);
-			found = pid;
-		}
-	}
-	closedir(all);
-	return found;
+	if (parent_of(parent_of(pid)) != p->service)
+		return false;
+	assert_int_equal(p->found, 0);
+	p->found = pid;
+	return false;
 }
 
 /*
@@ -698,7 +693,7 @@ static void a_call_without_a_porter_is_refused(void **state)
 	struct nnb_reason why = { "" };
 	struct nnb_remote *remote;
 	struct io io;
-	pid_t porter;
+	struct porters porters = { 0, 0 };
 	int n;
 
 	if (geteuid())
@@ -708,15 +703,16 @@ static void a_call_without_a_porter_is_refused(void **state)
 	service_start(&f->s, OPTIONS("--app-identity", "uid"));
 	client = opened_as(&f->s, CROWDED);
 	assert_non_null(client);
-	porter = only_porter(&f->s);
-	assert_int_not_equal(porter, 0);
+	porters.service = f->s.pid;
+	is_any_process("/proc", porter_note, &porters); /* the child of the service's child */
+	assert_int_not_equal(porters.found, 0);
 	assert_int_equal(seteuid(CROWDED), 0);
 	remote = app_prepare(client, m);
 	io_init(&io, N);
 	expect_sync(remote, &io, NNB_ADD);
 	assert_int_equal(seteuid(0), 0);
 	n = users_take_all_porters(&f->s, clients);
-	kill(porter, SIGSTOP);
+	kill(porters.found, SIGSTOP);
 	assert_int_equal(seteuid(CROWDED), 0);
 	assert_int_equal(nnb_client_open(&second, &config, NULL), -EAGAIN); /* its porter is left behind */
 	assert_int_equal(nnb_remote_execute(remote, &io.call, &io.answer, &why),
@@ -727,7 +723,7 @@ static void a_call_without_a_porter_is_refused(void **state)
 	io_refresh(&io, 1);
 	expect_sync(remote, &io, NNB_ADD);
 	assert_int_equal(seteuid(0), 0);
-	kill(porter, SIGCONT);
+	kill(porters.found, SIGCONT);
 	io_fini(&io);
 	nnb_remote_release(remote);
 	nnb_client_close(client);

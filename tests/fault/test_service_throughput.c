@@ -7,7 +7,6 @@
  * test_service_throughput NAME measures the one attack whose name begins so. Times are judged in soak only
  * (NNB_SOAK_SECONDS), which gives each row some seconds; results are judged always.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -18,7 +17,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1009,25 +1007,22 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 
 /* ---- slices ---- */
 
+static bool slice_note(pid_t tid, void *arg)
+{
+	uint64_t *longest = arg, slice = slice_of(tid);
+
+	*longest = slice > *longest ? slice : *longest;
+	return false;
+}
+
 /* The longest slice of a thread of process @pid; 0: the kernel has none for each thread (before Linux 6.12). */
 static uint64_t longest_slice(pid_t pid)
 {
-	struct {
-		uint32_t size, policy;
-		uint64_t flags, nice_and_priority, runtime, deadline, period;
-	} how = { .size = 0 };
-	const struct dirent *task;
 	uint64_t longest = 0;
 	char path[64];
-	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	tasks = opendir(path);
-	assert_non_null(tasks);
-	while ((task = readdir(tasks)))
-		if (atoi(task->d_name) && !syscall(SYS_sched_getattr, atoi(task->d_name), &how, sizeof(how), 0))
-			longest = how.runtime > longest ? how.runtime : longest;
-	closedir(tasks);
+	is_any_process(path, slice_note, &longest);
 	return longest;
 }
 

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -944,23 +943,11 @@ static void a_lane_whose_thread_has_not_come_stays_where_apps_are_equal(void **s
 	nnb__lanes_fini(&l);
 }
 
-/* The slice of this thread; 0: the kernel has none for each thread (before Linux 6.12). */
-static uint64_t slice_ns(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags, nice_and_priority, runtime, deadline, period;
-	} how = { .size = 0 };
-
-	assert_int_equal(syscall(SYS_sched_getattr, 0, &how, sizeof(how), 0), 0);
-	return how.runtime;
-}
-
 /* So a thread that wakes runs before its threads. Work that is not long counts for nothing, and has the usual slice. */
 static void an_app_that_has_more_than_half_of_the_lanes_has_long_slices(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
-	uint64_t usual = slice_ns(), now = 1000 * MS;
+	uint64_t usual = slice_of(0), now = 1000 * MS;
 	struct nnb__lanes l;
 
 	(void)state;
@@ -971,25 +958,25 @@ static void an_app_that_has_more_than_half_of_the_lanes_has_long_slices(void **s
 	for (int i = 0; i < 100; i++)
 		nnb__lanes_worked(&l, &app, now += 10 * MS, 10 * MS); /* one of two lanes */
 	nnb__lanes_slice(&app, true);
-	assert_true(slice_ns() == usual);
+	assert_true(slice_of(0) == usual);
 	for (int i = 0; i < 100; i++)
 		nnb__lanes_worked(&l, &app, now += 10 * MS, 20 * MS);
 	nnb__lanes_slice(&app, false);
-	assert_true(slice_ns() == usual);
+	assert_true(slice_of(0) == usual);
 	nnb__lanes_slice(&app, true);
-	assert_true(slice_ns() > usual);
+	assert_true(slice_of(0) > usual);
 	nnb__lanes_slice(&other, true);
-	assert_true(slice_ns() == usual);
+	assert_true(slice_of(0) == usual);
 	nnb__lanes_slice(&app, true);
-	assert_true(slice_ns() > usual);
+	assert_true(slice_of(0) > usual);
 	nnb__lanes_worked(&l, &app, now + 200 * MS, 0); /* a pause ends it, however much the app has had */
 	nnb__lanes_slice(&app, true);
-	assert_true(slice_ns() == usual);
+	assert_true(slice_of(0) == usual);
 	l.kind = NNB_POLICY_NATIVE; /* an execution has no lane */
 	for (int i = 0; i < 100; i++)
 		nnb__lanes_worked(&l, &other, now += 10 * MS, 20 * MS);
 	nnb__lanes_slice(&other, true);
-	assert_true(slice_ns() == usual);
+	assert_true(slice_of(0) == usual);
 	nnb__lanes_fini(&l);
 }
 
