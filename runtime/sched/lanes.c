@@ -461,6 +461,17 @@ static bool seat_is_absent(const struct nnb__seat *s)
 	return turn_is_unseen(atomic_load_explicit(&s->turn, memory_order_relaxed));
 }
 
+/*
+ * The seat on @lane, if it may lose the lane to an execution that comes: it is absent, and the lane was not left for
+ * its execution. NULL otherwise. The caller holds the lock.
+ */
+static struct nnb__seat *seat_to_recall(const struct nnb__lanes *l, uint32_t lane)
+{
+	struct nnb__seat *s = seat_on_lane(l, lane);
+
+	return s && !s->named && seat_is_absent(s) ? s : NULL;
+}
+
 /* The seat has a lane, and its thread has not come for it: it has none any more. False: the thread has come. */
 static bool turn_withdraw(struct nnb__seat *s)
 {
@@ -507,11 +518,10 @@ static __attribute__((noinline)) void lanes_recall(const struct nnb__seat *s, ui
 	struct nnb__lanes *l = s->lanes;
 
 	for (uint32_t i = 0; i < l->policy.lanes; i++) {
-		struct nnb__seat *absent = seat_on_lane(l, i), *next;
+		struct nnb__seat *absent = seat_to_recall(l, i), *next;
 
-		if (!absent || absent->named || !seat_is_absent(absent))
-			continue; /* most threads are there: then the policy does not look at all apps */
-		if (!nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
+		/* most threads are there: then the policy does not look at all apps */
+		if (!absent || !nnb__policy_regrets(&l->policy, (int)i) || !turn_withdraw(absent))
 			continue;
 		next = seat_of_job(nnb__policy_recall(&l->policy, (int)i, now));
 		turn_give(next, false);
@@ -833,6 +843,9 @@ uint64_t nnb__lanes_wait(struct nnb__seat *s, uint64_t now)
 	if (!l->policy.free)
 		lanes_reclaim(l);
 	wait = nnb__policy_wait(&l->policy, &s->job, now);
+	for (uint32_t i = 0; i < l->policy.lanes; i++)
+		if (l->policy.preempt == NNB_PREEMPT_NONE && seat_to_recall(l, i))
+			wait = 0; /* it includes the time of that seat, which may lose the lane at once */
 	lanes_unlock(l);
 	return wait;
 }

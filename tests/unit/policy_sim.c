@@ -463,7 +463,7 @@ static void recall_lanes(struct world *w)
 	}
 }
 
-/* May a lane be recalled? Then no time of its job is a lower bound. */
+/* May a lane be recalled? Then the time until a lane is free is not that of the jobs on lanes. */
 static bool any_is_absent(const struct world *w)
 {
 	for (uint32_t i = 0; i < w->s->lanes; i++)
@@ -487,7 +487,9 @@ static void job_arrives(struct world *w, struct job *j)
 		                           .floor_ns = spec->floor_ns,
 		                           .lane = NNB__NO_LANE,
 		                           .restarts = spec->stays ? NNB__RESTARTS_MAX : 0 };
-	j->foretold = w->now + (any_is_absent(w) ? 0 : nnb__policy_wait(&w->p, &j->job, w->now));
+	j->foretold = w->now;
+	if (w->s->preempt != NNB_PREEMPT_NONE || !any_is_absent(w))
+		j->foretold += nnb__policy_wait(&w->p, &j->job, w->now);
 	if (nnb__policy_ready(&w->p, &j->job, wants_time ? w->now : 0)) {
 		if (w->waiting)
 			audit_fail(w, "job %u passed waiting jobs", (uint32_t)(j - w->job));

@@ -943,6 +943,35 @@ static void a_lane_whose_thread_has_not_come_stays_where_apps_are_equal(void **s
 	nnb__lanes_fini(&l);
 }
 
+/* So the time that its execution takes is not waited for, unless a lane was left for that one. */
+static void a_lane_that_may_be_recalled_is_not_waited_for(void **state)
+{
+	struct nnb__lane_app apps[3] = { { .executions = 0 } };
+	struct nnb__seat seats[N_OF(apps)], *absent = &seats[1], *comes = &seats[2];
+	struct nnb__lanes l;
+
+	(void)state;
+	lanes_make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_NONE, 1);
+	for (size_t i = 0; i < N_OF(apps); i++)
+		nnb__seat_init(&seats[i], &l, &apps[i], 1, NULL);
+	absent->job.floor_ns = 10000 * MS;
+	assert_int_equal(nnb__lanes_take(&seats[0], NNB__NEVER), 0);
+	pthread_mutex_lock(&l.lock); /* its thread never runs */
+	assert_false(nnb__policy_ready(&l.policy, &absent->job, nnb__now()));
+	pthread_mutex_unlock(&l.lock);
+	nnb__lanes_give(&seats[0]);
+	assert_int_equal(nnb__lanes_wait(comes, nnb__now()), 0);
+	absent->named = true;
+	assert_true(nnb__lanes_wait(comes, nnb__now()) > 0);
+	absent->named = false;
+	apps[2].shares.claim = 1e6;
+	assert_int_equal(nnb__lanes_take(comes, nnb__now() + 10000 * MS), 0);
+	nnb__lanes_give(comes);
+	nnb__lanes_give(absent);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
 /* So a thread that wakes runs before its threads. Work that is not long counts for nothing, and has the usual slice. */
 static void an_app_that_has_more_than_half_of_the_lanes_has_long_slices(void **state)
 {
@@ -1467,6 +1496,7 @@ int main(void)
 		cmocka_unit_test(an_app_that_stalls_twice_is_on_probation),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_goes_to_a_seat_that_needs_it_more),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_stays_where_apps_are_equal),
+		cmocka_unit_test(a_lane_that_may_be_recalled_is_not_waited_for),
 		cmocka_unit_test(an_app_that_has_more_than_half_of_the_lanes_has_long_slices),
 		cmocka_unit_test(a_lane_whose_thread_has_not_come_is_passed_on),
 		cmocka_unit_test(each_wait_has_its_own_second_of_passing_on),
