@@ -35,10 +35,11 @@ must_catch()
 
 # limited SECONDS COMMAND...: runs a program, and bounds its cpu time, its memory and its output, because a defect can make it
 # loop for ever. The cpu time does not depend on other work of the machine; a program that sleeps ends after ten minutes.
+# $file_kib, if it is set, is the limit of each file instead, memfds included.
 limited()
 {
 	(
-		ulimit -t "$1" -v 4000000 -f 100000
+		ulimit -t "$1" -v 4000000 -f "${file_kib-100000}"
 		timeout 600 "${@:2}"
 		exit $? # of this shell, so that nothing is printed about a signal
 	) >"$tmp/said" 2>&1

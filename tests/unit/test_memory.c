@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/sealed.h"
 #include "memory/gate.h"
 #include "memory/handle.h"
 #include "nnb/memory.h"
@@ -736,6 +737,36 @@ static void a_file_open_for_reading_only(void **state)
 	close(fd);
 }
 
+static int cut_and_sealed = -1; /* as soon as its size was looked at */
+
+/* In place of the C library's. */
+int fstat(int fd, struct stat *ret)
+{
+	int r = fstatat(fd, "", ret, AT_EMPTY_PATH);
+
+	if (fd == cut_and_sealed && (ftruncate(fd, 0) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0))
+		abort();
+	return r;
+}
+
+/* A file keeps the size that it has when its seals are seen; its size before that may be another one. */
+static void seals_are_seen_before_the_size(void **state)
+{
+	struct nnb__file file;
+	int fd = new_file(2 * page, 0);
+
+	(void)state;
+	cut_and_sealed = fd;
+	assert_int_equal(nnb__file_look(fd, &file), 0);
+	cut_and_sealed = -1;
+	assert_int_equal(file.size, 2 * page);
+	assert_false(file.is_sealed);
+	assert_int_equal(nnb__file_look(fd, &file), 0);
+	assert_int_equal(file.size, 0);
+	assert_true(file.is_sealed);
+	close(fd);
+}
+
 /* ---- mmap_fd ---- */
 
 static void the_offset_is_where_it_begins(void **state)
@@ -1080,7 +1111,7 @@ static void none_stay_behind_much(void **state)
 	assert_false(is_mapped(behind) || is_mapped(behind - page));
 }
 
-/* No zeroes are kept behind a file that is not unmapped: they stay where they are, and no mapping asks for their place. */
+/* No zeroes are kept behind a file that stays mapped: they stay, too, and no file is mapped before them. */
 static void none_are_kept_behind_what_stays(void **state)
 {
 	const enum nnb_memory_kind *kind = *state;
@@ -1127,6 +1158,7 @@ static const struct {
 	{ "kinds and names (P table)", kinds_and_names },
 	{ "a file that may not be written is not mapped for it", a_file_that_may_not_be_written },
 	{ "a file open for reading only is mapped for reading only", a_file_open_for_reading_only },
+	{ "the seals of a file are seen before its size", seals_are_seen_before_the_size },
 	{ "mmap_fd: the offset is where it begins (P table)", the_offset_is_where_it_begins },
 	{ "mmap_fd: what is flushed is in the file (P-16)", what_is_flushed_is_in_the_file },
 	{ "only mmap_fds that are written are synced (P table)", only_written_mmap_fds_are_synced },
