@@ -50,7 +50,7 @@ struct nnb_execution {
 	uint32_t next_op;
 	uint32_t n_mappings, room; /* mappings of the request's pools */
 	bool mapped_here;          /* the execution owns the mappings; otherwise it borrows them */
-	bool takes;                /* those that it owns also own the fds of the request's pools */
+	struct nnb_memory *taken;  /* the request's pools while they are bound, if the mappings own their fds then */
 	uint64_t exec; /* if it owns pools: the number of the execution in their events (nnb_request's exec) */
 	bool files;    /* some pools, of the request or the model, are files: check for tears */
 	bool flushes;  /* some outputs lie in files that are flushed: nnb__execution_publish */
@@ -202,8 +202,7 @@ static enum nnb_status execution_no_memory(struct nnb_reason *reason)
 static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory *memory)
 {
 	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
-	int r = e->takes ? nnb__map_taking(&e->mappings[i], (struct nnb_memory *)(uintptr_t)memory)
-	                 : nnb_map(&e->mappings[i], memory);
+	int r = e->taken ? nnb__map_taking(&e->mappings[i], &e->taken[i]) : nnb_map(&e->mappings[i], memory);
 
 	if (nbt_on(NBT_EVENT_pool_map))
 		nnb__emit_pool_map(NBT_owner_exec, e->exec, (int32_t)i, memory, began ? nnb__now() - began : 0,
@@ -836,9 +835,9 @@ static enum nnb_status execution_bind(struct nnb_execution *e, const struct nnb_
 }
 
 static enum nnb_status execution_begin(struct nnb_prepared *p, const struct nnb_request *request,
-                                       struct nnb_mapping *const *mappings, struct nnb_buffer *const *held, bool takes,
-                                       bool fenced, struct nnb_output_shape *shapes, struct nnb_execution **ret,
-                                       struct nnb_reason *reason)
+                                       struct nnb_mapping *const *mappings, struct nnb_buffer *const *held,
+                                       struct nnb_memory *taken, bool fenced, struct nnb_output_shape *shapes,
+                                       struct nnb_execution **ret, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__request_validate(p->model, p->graph->may_omit, request, fenced, reason);
 	struct nnb_execution *e;
@@ -857,7 +856,6 @@ static enum nnb_status execution_begin(struct nnb_prepared *p, const struct nnb_
 		e = execution_new(p);
 	if (e) {
 		e->prepared = nnb_prepared_ref(p);
-		e->takes = takes;
 		nnb__execution_loops(e, 0, NULL, NULL);
 		e->terms = (struct nnb_run_terms){ .priority = p->how.priority };
 	}
@@ -865,7 +863,9 @@ static enum nnb_status execution_begin(struct nnb_prepared *p, const struct nnb_
 		nnb__buffers_fail(p, request);
 		return execution_no_memory(reason);
 	}
+	e->taken = taken;
 	status = execution_bind(e, request, mappings, held, shapes, reason);
+	e->taken = NULL;
 	if (status)
 		nnb_execution_end(e);
 	else
@@ -877,14 +877,16 @@ enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_req
                                     struct nnb_mapping *const *mappings, bool fenced, struct nnb_output_shape *shapes,
                                     struct nnb_execution **ret, struct nnb_reason *reason)
 {
-	return execution_begin(p, request, mappings, NULL, false, fenced, shapes, ret, reason);
+	return execution_begin(p, request, mappings, NULL, NULL, fenced, shapes, ret, reason);
 }
 
 enum nnb_status nnb__execution_begin_held(struct nnb_prepared *p, const struct nnb_request *request,
-                                          struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
-                                          struct nnb_execution **ret, struct nnb_reason *reason)
+                                          struct nnb_memory *pools, struct nnb_buffer *const *held,
+                                          struct nnb_output_shape *shapes, struct nnb_execution **ret,
+                                          struct nnb_reason *reason)
 {
-	return execution_begin(p, request, NULL, held, true, false, shapes, ret, reason);
+	assert(request->pools == pools);
+	return execution_begin(p, request, NULL, held, pools, false, shapes, ret, reason);
 }
 
 enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_request *request,

@@ -47,11 +47,12 @@ struct nnb_buffer;
 
 /*
  * nnb_execution_begin, and the execution owns the fds of the pools that it maps from then on: those become -1, also on
- * failure. @held: the request's buffers, if the caller holds them (nnb__buffers_hold); otherwise NULL.
+ * failure. @pools: the request's. @held: its buffers, if the caller holds them (nnb__buffers_hold); otherwise NULL.
  */
 enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const struct nnb_request *request,
-                                          struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
-                                          struct nnb_execution **ret, struct nnb_reason *reason);
+                                          struct nnb_memory *pools, struct nnb_buffer *const *held,
+                                          struct nnb_output_shape *shapes, struct nnb_execution **ret,
+                                          struct nnb_reason *reason);
 
 /* Upper limit of the estimated time of an execution on its device, in ns; 0: no limit. */
 uint64_t nnb__execution_work_limit(const struct nnb_execution *execution);

@@ -150,7 +150,8 @@ void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 		nnb__job_fail(j);
 		return;
 	}
-	result->status = nnb__execution_begin_held(j->model->prepared, r, j->held, result->shapes, &e, why);
+	result->status =
+		nnb__execution_begin_held(j->model->prepared, r, j->request.pools, j->held, result->shapes, &e, why);
 	if (!result->status) {
 		make_runner(&runner, j);
 		result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);

@@ -8,6 +8,7 @@
 #include "unit/burst_helpers.h"
 
 #include "burst/executor.h"
+#include "driver/execution.h"
 #include "fmq/queue.h"
 #include "sched/run.h"
 
@@ -621,6 +622,29 @@ static void a_session_that_begins_midway_hears_of_the_end(void **state)
 
 #define TEST(t) add_test(t, NULL, NULL, NULL, "%s", #t)
 
+/* An execution that has taken the files of one request takes none of the next one. */
+static void files_are_taken_of_one_request(void **state)
+{
+	struct nnb_prepared *p = prepared_sum(DRIVER_NULL);
+	struct nnb_execution *e;
+	struct nnb_request request;
+	struct nnb_memory taken;
+	struct vectors v;
+
+	(void)state;
+	vectors_init(&v, LENGTH);
+	request = v.request;
+	request.pools = &taken;
+	assert_int_equal(nnb_memory_dup(&taken, &v.pool), 0);
+	assert_int_equal(nnb__execution_begin_held(p, &request, &taken, NULL, NULL, &e, NULL), NNB_STATUS_NONE);
+	assert_int_equal(taken.fds[0], -1);
+	assert_int_equal(nnb_execution_again(e, &v.request, NULL, false, NULL, NULL), NNB_STATUS_NONE);
+	assert_true(v.pool.fds[0] >= 0);
+	nnb_execution_end(e);
+	vectors_fini(&v);
+	nnb_prepared_unref(p);
+}
+
 int main(void)
 {
 	TEST(a_message_is_sent_again_wherever_it_lies);
@@ -635,6 +659,7 @@ int main(void)
 	TEST(a_cancelled_execution_fails);
 	TEST(only_equal_requests_without_terms_take_the_short_way);
 	TEST(a_message_that_wraps_is_not_read_beyond_the_ring);
+	TEST(files_are_taken_of_one_request);
 #ifndef NBT_OFF
 	TEST(a_session_that_begins_midway_hears_of_the_end);
 #endif
