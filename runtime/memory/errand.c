@@ -65,7 +65,7 @@ static int packet_await(const struct nnb__worker *w, const struct nnb__errand_wa
 			return p.revents & POLLIN ? 0 : -EIO;
 		if (r < 0 && errno != EINTR)
 			return -EIO;
-		if (!nnb__is_wanted(wait))
+		if (!nnb__errand_is_wanted(wait))
 			return -ECANCELED;
 		if (now >= until)
 			return -ETIMEDOUT;
@@ -217,7 +217,7 @@ static struct nnb__errand_answer call_run(struct nnb__errands *e, struct nnb__er
 
 	assert(q.n <= NNB__ERRAND_BYTES);
 	return e ? errand_run(e, q, fd, q.call == NNB__ERRAND_WRITE ? data : NULL, &s, wait)
-	         : nnb__call_make(&q, fd, data);
+	         : nnb__errand_make(&q, fd, data);
 }
 
 /* ---- errands ---- */

@@ -648,7 +648,7 @@ int nnb__place_take(struct nnb__errands *e, enum nnb__worker_kind kind, const st
 		at = (struct timespec){ (time_t)(slice / 1000000000), (long)(slice % 1000000000) };
 		pthread_cond_clockwait(&some_idle, &lock, CLOCK_MONOTONIC, &at);
 		pthread_mutex_unlock(&lock);
-		if (!nnb__is_wanted(wait))
+		if (!nnb__errand_is_wanted(wait))
 			return -ECANCELED;
 		pthread_mutex_lock(&lock);
 	}

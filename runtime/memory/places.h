@@ -47,7 +47,7 @@ void nnb__place_give(struct nnb__errands *errands, struct nnb__worker *worker, i
 int nnb__place_number(const struct nnb__errands *errands, const struct nnb__worker *worker);
 struct nnb__worker *nnb__place_worker(struct nnb__errands *errands, int number);
 
-static inline bool nnb__is_wanted(const struct nnb__errand_wait *wait)
+static inline bool nnb__errand_is_wanted(const struct nnb__errand_wait *wait)
 {
 	return !wait->goes_on || wait->goes_on();
 }

@@ -63,7 +63,7 @@ static int64_t file_size(int fd)
 	return S_ISREG(st.st_mode) ? st.st_size : -EINVAL;
 }
 
-struct nnb__errand_answer nnb__call_make(const struct nnb__errand_request *q, int fd, void *data)
+struct nnb__errand_answer nnb__errand_make(const struct nnb__errand_request *q, int fd, void *data)
 {
 	struct nnb__errand_answer a = { 0 };
 
@@ -218,7 +218,7 @@ _Noreturn void nnb__worker_run(int sock)
 			nnb__line_drain(fd);
 			close(fd);
 		} else {
-			a = nnb__call_make(&q, fd, data);
+			a = nnb__errand_make(&q, fd, data);
 			close(fd); /* before the answer, because it may wait, too */
 		}
 		if (q.call == NNB__ERRAND_READ && a.result > 0)
