@@ -14,10 +14,9 @@
  * TRUST     With --app-identity uid, only files come here that passed memory/arrival.c. A memfd that is
  *           sealed against shrinking holds its size from when the seal was seen: no access to it can fault, and a
  *           mmap_fd is unwatched if it is such a memfd. Any other file can be cut while it is mapped: tear.c. A file
- *           of huge pages is refused,
- *           because mmap rounds its length up, beyond what is accounted for here. Whether mmap lets the file be
- *           mapped is its owner's choice at any moment (F_SEAL_WRITE), and a fixed mmap that fails may leave
- *           nothing in its place: so no file is ever mapped straight over what is there.
+ *           of huge pages is refused, because mmap rounds its length up, beyond what is accounted for here. Whether
+ *           mmap lets the file be mapped is its owner's choice at any moment (F_SEAL_WRITE), and a fixed mmap that
+ *           fails may leave nothing in its place: so no file is ever mapped straight over what is there.
  * DMA-BUF   Its size is fixed, but its exporter may refuse a page at any time: it is watched like a file. The kernel
  *           maps no page behind its last one, so the page of zeroes is made first, and the pages are moved before it.
  *           Its CPU accesses are bracketed: from nnb_map until the mapping goes, and once more around each execution,
@@ -27,7 +26,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/dma-buf.h>
 #include <linux/magic.h>
 #include <pthread.h>
@@ -35,8 +33,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/close.h"
