@@ -1,4 +1,7 @@
-/* sys.c -- clock and futex, as system calls. The futex is the shared kind: its users are processes. */
+/*
+ * sys.c -- system calls: clocks, futexes, and what the kernel knows of a thread: its delays (schedstat), what it waits
+ * for, its slice. The futexes are the shared kind: their users are processes.
+ */
 #include "base/sys.h"
 
 #include <ctype.h>

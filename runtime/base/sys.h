@@ -1,4 +1,4 @@
-/* sys.h -- the system calls of the queue: clocks, the cpu's number, futexes. */
+/* sys.h -- system calls: clocks, the cpu's number, futexes, and the delays, waits and slices of threads. */
 #ifndef NNB_BASE_SYS_H
 #define NNB_BASE_SYS_H
 
