@@ -26,7 +26,7 @@ int nnb__file_look(int fd, struct nnb__file *ret);
 
 /*
  * 0 and the size of a file that no process can truncate; -EPERM: a process could, or a page of it may be missing;
- * -EBADF.
+ * another -errno, as of nnb__file_look.
  */
 int nnb__sealed_bytes(int fd, uint64_t *ret);
 
