@@ -213,15 +213,15 @@ int nnb__prober_start(int *ret)
 	return 0;
 }
 
-int nnb__prober_keep(int sock, int fd)
+int nnb__prober_keep(int prober, int fd)
 {
 	char what = A_LOCK;
 	struct nnb__packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
 
-	return nnb__packet_send(sock, &p, MSG_DONTWAIT);
+	return nnb__packet_send(prober, &p, MSG_DONTWAIT);
 }
 
-int nnb__prober_follow(int sock, pid_t pid)
+int nnb__prober_follow(int prober, pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r;
 	char what = A_PROCESS;
@@ -229,30 +229,30 @@ int nnb__prober_follow(int sock, pid_t pid)
 
 	if (fd < 0)
 		return -errno;
-	r = nnb__packet_send(sock, &p, MSG_DONTWAIT);
+	r = nnb__packet_send(prober, &p, MSG_DONTWAIT);
 	close(fd);
 	return r;
 }
 
-void nnb__prober_stop(int sock)
+void nnb__prober_stop(int prober)
 {
 	char what = THE_END;
 	struct nnb__packet p = { .parts = { { &what, 1 } }, .n_parts = 1 };
 
 	if (nnb__kept_stays()) /* it ends once the files that its workers keep are unmapped */
 		return;
-	nnb__packet_send(sock, &p, MSG_DONTWAIT);
+	nnb__packet_send(prober, &p, MSG_DONTWAIT);
 	for (int waits = 0; waits < STOP_WAITS && !waitpid(prober_pid, NULL, WNOHANG); waits++)
 		usleep(STOP_WAIT_US);
 }
 
-int nnb__prober_work(int sock, int fd)
+int nnb__prober_work(int prober, int sock)
 {
 	char what = A_WORKER;
-	struct nnb__packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &fd, .n_fds = 1 };
-	int r = nnb__packet_send(sock, &p, MSG_DONTWAIT);
+	struct nnb__packet p = { .parts = { { &what, 1 } }, .n_parts = 1, .fds = &sock, .n_fds = 1 };
+	int r = nnb__packet_send(prober, &p, MSG_DONTWAIT);
 
-	close(fd);
+	close(sock);
 	if (r == -EPIPE)
 		waitpid(prober_pid, NULL, WNOHANG); /* it has ended */
 	return !r || r == -EAGAIN ? r : -EIO;
