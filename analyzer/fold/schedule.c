@@ -72,7 +72,7 @@ struct bsa_schedule {
 	struct bsa_steps steps;
 	struct bsa_losses lost, unsure; /* see HOLES */
 	struct bsa_span unstopped;      /* in this time, steps off lanes were not recorded, and all is a hole */
-	bool stops;                     /* a step off a lane, or back to one, was noted */
+	bool stops;                     /* a step off a lane, or back to one, was taken */
 	bool crowded;                   /* no such step was, and an execution got a lane that another one held */
 	struct bsa_pairs pairs;
 	struct bsa_left_out left;
@@ -1188,6 +1188,14 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		bsa_refusals_end_instant(d);
 	if (unstopped_extend(s, at) < 0)
 		return -ENOMEM;
+	if (!s->stops &&
+	    (step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE ||
+	     step == BSA_STEP_RESUME)) { /* the session has them: the events before contradict each other */
+		s->stops = true;
+		s->left.absurd += s->crowded;
+		s->crowded = false;
+		s->unstopped.ended = at;
+	}
 	if (!late)
 		bsa_shares_advance(d, at); /* sets d->now */
 	if (is_summed(s, x, step))
@@ -1394,14 +1402,6 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 	if (at == BSA_NEVER) {
 		s->left.absurd++;
 		return 0;
-	}
-	if (!s->stops &&
-	    (step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE ||
-	     step == BSA_STEP_RESUME)) { /* the session has them: the events before contradict each other */
-		s->stops = true;
-		s->left.absurd += s->crowded;
-		s->crowded = false;
-		s->unstopped.ended = at;
 	}
 	if (!s->horizon_ns)
 		return take_step(s, x, step, at, lane);

@@ -169,7 +169,7 @@ int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended
 int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
 /*
- * From @at on, and until one is noted, the steps STOP, STALL, LOSE and RESUME are not recorded, although there may be
+ * From @at on, and until one is taken, the steps STOP, STALL, LOSE and RESUME are not recorded, although there may be
  * some: all of that time is a hole. 0 or -ENOMEM.
  */
 int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint64_t at);
@@ -179,7 +179,7 @@ bool bsa_schedule_lacked_stops(const struct bsa_schedule *s, uint64_t began, uin
 
 /*
  * Whether an execution got a lane that another one held, so that an END is missing, or those steps, and none of these
- * was noted: the schedule takes them for missing since the other one got the lane, and until the first one is noted.
+ * was taken: the schedule takes them for missing since the other one got the lane, and until the first one is taken.
  */
 bool bsa_schedule_is_crowded(const struct bsa_schedule *s);
 

@@ -54,6 +54,12 @@ static const struct story {
 	{ "a service that was not recorded has as many lanes as were seen", "share wait", 0, 0,
 	  "10 ready 1; 10 dispatch 1 0; 20 ready 2; 20 dispatch 2 1; 30 end 1 0; 40 end 2 1; 50 over 0",
 	  "share app 1: 40 of 40, lag 0 at -1" },
+	{ "where stops are missing, nothing is known until the first one is recorded", "share slice wait", 0, 0,
+	  "x 3 app 2 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 20 ready 2; 20 dispatch 2 0; 30 end 2 0; "
+	  "35 ready 3; 35 dispatch 3 0; 60 stop 3 0; 70 resume 3 0; 80 end 3 0; 90 over 0",
+	  "share app 1: 10 of 10, lag 0 at -1;"
+	  "share app 2: 10 of 10, lag 0 at -1;"
+	  "slice 3: 70-80 lane 0 of 1" },
 	{ "behind another one of the app, and then handed over", "wait over interfered inverted", 0, 0,
 	  "0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 15 ready 2; 30 end 1 0; 33 dispatch 2 0; 40 end 2 0; 50 over 0; "
 	  "over 1; over 2",
