@@ -468,7 +468,7 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 
 /*
  * Whether all lookups of its slots were recorded. No loss shows that the session has no slot_lookup: the number of the
- * request's slots does. Of a request that is refused for its deadline, no slot is looked up.
+ * request's slots does, which request_decode has. Of a request that is refused for its deadline, no slot is looked up.
  */
 static bool has_all_lookups(const struct bsa_fold *f, const struct bsa_exec *x)
 {
@@ -482,7 +482,7 @@ static bool has_all_lookups(const struct bsa_fold *f, const struct bsa_exec *x)
 		return false;
 	if (x->fact.path != BSA_PATH_BURST || (x->fact.missed_at != BSA_NEVER && x->miss_stage == BSA_STAGE_ADMISSION))
 		return true;
-	return decoded ? x->fact.lookups >= x->slots : x->fact.lookups || !has_boundary(x, BSA_ENQUEUED);
+	return decoded && x->fact.lookups >= x->slots;
 }
 
 /* ---- deadlines ---- */
