@@ -28,11 +28,11 @@ static int64_t later_of(int64_t a, int64_t b)
 /* The call before call @number in its stream; NULL if that call is not kept. */
 static const struct kept *call_before(const struct saved *v, size_t number)
 {
-	const struct kept *x = kept_at(v, number);
+	const struct kept *x = bsa_saved_kept_at(v, number);
 
 	for (size_t i = number, n = 0; i-- > v->base && n < BUSY_MOST; n++)
-		if (!kept_at(v, i)->bad && kept_at(v, i)->call.stream == x->call.stream)
-			return kept_at(v, i);
+		if (!bsa_saved_kept_at(v, i)->bad && bsa_saved_kept_at(v, i)->call.stream == x->call.stream)
+			return bsa_saved_kept_at(v, i);
 	return NULL;
 }
 
@@ -46,7 +46,7 @@ static bool is_held_up(const struct kept *x, const struct kept *before, int64_t 
 
 void bsa_late_start_look_before(struct saved *v, size_t number)
 {
-	const struct kept *x = kept_at(v, number), *before = call_before(v, number);
+	const struct kept *x = bsa_saved_kept_at(v, number), *before = call_before(v, number);
 	struct asked *a = &v->asked[x->asked - 1];
 	int64_t planned = planned_of(v, x);
 
@@ -92,7 +92,7 @@ static int64_t stood_with(struct saved *v, const struct kept *x, const struct ke
 	q.to = submitted < (int64_t)other->call.submitted ? submitted : (int64_t)other->call.submitted;
 	q.at = q.from + (q.to - q.from) / 2;
 	for (size_t i = first; i < end && q.to - q.from >= least; i++) {
-		const struct kept *k = kept_at(v, i);
+		const struct kept *k = bsa_saved_kept_at(v, i);
 
 		if (k->bad) { /* anything may have happened while it was under way, because it is not replayed */
 			quiet_until(&q, k->first);
@@ -103,7 +103,7 @@ static int64_t stood_with(struct saved *v, const struct kept *x, const struct ke
 		}
 		quiet_until(&q, (int64_t)k->call.submitted);
 		quiet_until(&q, (int64_t)(k->call.submitted + k->call.send));
-		quiet_until(&q, ready_of(k));
+		quiet_until(&q, bsa_saved_ready_of(k));
 		quiet_until(&q, k->dispatched);
 		quiet_until(&q, (int64_t)k->call.ended);
 		quiet_until(&q, (int64_t)k->call.answered);
@@ -140,7 +140,7 @@ static void event_take(struct events *e, int64_t at)
  */
 static void silence_measure(struct saved *v, size_t number, size_t first, size_t end)
 {
-	const struct kept *x = kept_at(v, number);
+	const struct kept *x = bsa_saved_kept_at(v, number);
 	struct asked *a = &v->asked[x->asked - 1];
 	struct events e = { .to = (int64_t)x->call.submitted };
 	int64_t last, longest = 0, cell;
@@ -151,7 +151,7 @@ static void silence_measure(struct saved *v, size_t number, size_t first, size_t
 	for (size_t i = 0; i < CELLS; i++)
 		e.cells[i].first = INT64_MAX;
 	for (size_t i = first; i < end; i++) {
-		const struct kept *k = kept_at(v, i);
+		const struct kept *k = bsa_saved_kept_at(v, i);
 
 		if (i == number)
 			continue;
@@ -161,7 +161,7 @@ static void silence_measure(struct saved *v, size_t number, size_t first, size_t
 			continue;
 		event_take(&e, (int64_t)k->call.submitted);
 		event_take(&e, (int64_t)(k->call.submitted + k->call.send));
-		event_take(&e, ready_of(k));
+		event_take(&e, bsa_saved_ready_of(k));
 		event_take(&e, k->dispatched);
 		event_take(&e, (int64_t)k->call.ended);
 		event_take(&e, (int64_t)k->call.answered);
@@ -182,7 +182,7 @@ static void silence_measure(struct saved *v, size_t number, size_t first, size_t
 
 void bsa_late_start_look_around(struct saved *v, size_t number)
 {
-	const struct kept *x = kept_at(v, number), *before = call_before(v, number);
+	const struct kept *x = bsa_saved_kept_at(v, number), *before = call_before(v, number);
 	size_t first = number > v->base + BUSY_MOST ? number - BUSY_MOST : v->base, end = v->base + v->n_kept;
 	int64_t planned = planned_of(v, x), stood = 0;
 
@@ -191,7 +191,7 @@ void bsa_late_start_look_around(struct saved *v, size_t number)
 	end = end - number > BUSY_MOST ? number + BUSY_MOST : end;
 	silence_measure(v, number, first, end);
 	for (size_t i = first; i < end && !stood; i++)
-		stood = stood_with(v, x, kept_at(v, i), first, end);
+		stood = stood_with(v, x, bsa_saved_kept_at(v, i), first, end);
 	if (!stood)
 		return;
 	v->asked[x->asked - 1].has_start = true;
@@ -221,6 +221,6 @@ void bsa_late_start_finish(struct saved *v)
 			without_machine = a->silent != NOTHING && a->silent < a->lead - a->delay - a->held;
 		ROW(v->s, late_start, .execution_id = sql_id(a->id), .planned = a->planned, .after_id = NOTHING,
 		    .stood_ns = NOTHING, .delay_ns = a->delay, .lead_ns = a->asked_lead ? a->asked_lead : NOTHING,
-		    .met = by_itself ? 0 : null_or(a->met), .by_itself = without_machine);
+		    .met = by_itself ? 0 : bsa_saved_null_or(a->met), .by_itself = without_machine);
 	}
 }

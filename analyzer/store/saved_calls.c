@@ -73,13 +73,15 @@ static uint64_t duration_between(int64_t from, int64_t to)
 
 static bool is_length(sqlite3_stmt *q, int column)
 {
-	return !column_is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < LONGEST;
+	return !column_is_null(q, column) && bsa_saved_column_integer(q, column) >= 0 &&
+	       bsa_saved_column_integer(q, column) < LONGEST;
 }
 
 /* Times are compared as unsigned numbers in a replay. */
 static bool is_time(sqlite3_stmt *q, int column)
 {
-	return !column_is_null(q, column) && column_integer(q, column) >= 0 && column_integer(q, column) < MOST / 2;
+	return !column_is_null(q, column) && bsa_saved_column_integer(q, column) >= 0 &&
+	       bsa_saved_column_integer(q, column) < MOST / 2;
 }
 
 struct usual *bsa_saved_usual_of(struct saved *v, uint32_t model)
@@ -103,26 +105,30 @@ static void learn_usual(struct usual *u, uint64_t run, uint64_t answer)
 static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	struct bsa_without_call *c = &k->call;
-	int64_t ready = column_is_null(q, ENQUEUED) ? column_integer(q, ENDED) : column_integer(q, ENQUEUED);
-	int64_t looked = column_is_null(q, DECODED) ? ready : column_integer(q, DECODED);
-	uint64_t usual = is_length(q, USUAL) ? (uint64_t)column_integer(q, USUAL) : 0;
+	int64_t ready = column_is_null(q, ENQUEUED) ? bsa_saved_column_integer(q, ENDED)
+	                                            : bsa_saved_column_integer(q, ENQUEUED);
+	int64_t looked = column_is_null(q, DECODED) ? ready : bsa_saved_column_integer(q, DECODED);
+	uint64_t usual = is_length(q, USUAL) ? (uint64_t)bsa_saved_column_integer(q, USUAL) : 0;
 
 	if (column_is_null(q, ENQUEUED)) /* refused */
 		looked = ready;
-	c->submitted = (uint64_t)column_integer(q, SUBMITTED);
-	c->send = duration_between(column_integer(q, SUBMITTED), looked);
+	c->submitted = (uint64_t)bsa_saved_column_integer(q, SUBMITTED);
+	c->send = duration_between(bsa_saved_column_integer(q, SUBMITTED), looked);
 	c->ready = duration_between(looked, ready);
-	c->run = is_length(q, RUN) ? (uint64_t)column_integer(q, RUN) : 0;
+	c->run = is_length(q, RUN) ? (uint64_t)bsa_saved_column_integer(q, RUN) : 0;
 	if (is_length(q, REDO))
-		c->run -= (uint64_t)column_integer(q, REDO) < c->run ? (uint64_t)column_integer(q, REDO) : c->run;
-	c->step = is_length(q, STEP) ? (uint64_t)column_integer(q, STEP) : 0;
+		c->run -= (uint64_t)bsa_saved_column_integer(q, REDO) < c->run
+		                  ? (uint64_t)bsa_saved_column_integer(q, REDO)
+		                  : c->run;
+	c->step = is_length(q, STEP) ? (uint64_t)bsa_saved_column_integer(q, STEP) : 0;
 	if (!c->step && v->world.preempt == LABEL_preempt_save)
 		c->step = BSA_LOOK_NS;
 	if (usual && c->run > usual) /* a step takes longer where the run did */
 		c->step = (uint64_t)((double)c->step * ((double)c->run / (double)usual));
-	c->ended = (uint64_t)column_integer(q, ENDED);
-	c->answered = (uint64_t)column_integer(q, ANSWERED);
-	c->answer = c->answer_most = c->fail = duration_between(column_integer(q, ENDED), column_integer(q, ANSWERED));
+	c->ended = (uint64_t)bsa_saved_column_integer(q, ENDED);
+	c->answered = (uint64_t)bsa_saved_column_integer(q, ANSWERED);
+	c->answer = c->answer_most = c->fail =
+		duration_between(bsa_saved_column_integer(q, ENDED), bsa_saved_column_integer(q, ANSWERED));
 	c->run_most = c->served ? c->run : BSA_WITHOUT_UNKNOWN;
 	c->ran = c->served || c->waited ? 0 : c->run;
 	if (!c->served)
@@ -133,10 +139,10 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 int64_t bsa_saved_take_call(struct saved *v, sqlite3_stmt *q, struct kept *k)
 {
 	static const int times[] = { SUBMITTED, DECODED, ENQUEUED, DISPATCHED, ENDED, ANSWERED };
-	struct bits_execution b = unpack_execution(column_integer(q, FLAGS));
+	struct bits_execution b = unpack_execution(bsa_saved_column_integer(q, FLAGS));
 	bool refused = column_is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE,
 	     whole = b.quality == BSA_QUALITY_COMPLETE;
-	uint64_t stream = (uint64_t)column_integer(q, STREAM);
+	uint64_t stream = (uint64_t)bsa_saved_column_integer(q, STREAM);
 	struct usual *u;
 
 	/*
@@ -144,44 +150,46 @@ int64_t bsa_saved_take_call(struct saved *v, sqlite3_stmt *q, struct kept *k)
 	 * world.
 	 */
 	if (column_is_null(q, STREAM))
-		stream = UINT64_C(1) << 63 | (uint64_t)column_integer(q, APP) << 34 |
-		         (uint64_t)column_integer(q, MODEL) << 3 | ((uint64_t)b.path & 7);
+		stream = UINT64_C(1) << 63 | (uint64_t)bsa_saved_column_integer(q, APP) << 34 |
+		         (uint64_t)bsa_saved_column_integer(q, MODEL) << 3 | ((uint64_t)b.path & 7);
 
-	*k = (struct kept){ .call = { .id = (uint64_t)column_integer(q, ID),
-		                      .stream = stream,
-		                      .app = (uint32_t)column_integer(q, APP),
-		                      .model = (uint32_t)column_integer(q, MODEL),
-		                      .priority = (uint32_t)b.priority,
-		                      .served = b.status == BSA_STATUS_NONE,
-		                      .deadline = column_is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
-		                                                              : (uint64_t)column_integer(q, DEADLINE),
-		                      .least = is_length(q, FLOOR) ? (uint64_t)column_integer(q, FLOOR) : 0,
-		                      .submitted = (uint64_t)column_integer(q, FIRST) },
-		            .over = column_is_null(q, ENDED) ? INT64_MAX : column_integer(q, ENDED),
-		            .asked = bsa_saved_asked_of(v, (uint64_t)column_integer(q, ID)),
-		            .dispatched = column_is_null(q, DISPATCHED) ? NOTHING : column_integer(q, DISPATCHED),
-		            .gap_from = INT64_MAX,
-		            .even_from = INT64_MAX,
-		            .named = (uint32_t)column_integer(q, NAMED),
-		            .idle = b.idle,
-		            .enqueued = !column_is_null(q, ENQUEUED),
-		            .queue = is_length(q, QUEUE) ? column_integer(q, QUEUE) : 0,
-		            .preempted = is_length(q, PREEMPTED) ? column_integer(q, PREEMPTED) : 0,
-		            .preemptions = is_length(q, PREEMPTIONS) ? column_integer(q, PREEMPTIONS) : 0 };
+	*k = (struct kept){
+		.call = { .id = (uint64_t)bsa_saved_column_integer(q, ID),
+		          .stream = stream,
+		          .app = (uint32_t)bsa_saved_column_integer(q, APP),
+		          .model = (uint32_t)bsa_saved_column_integer(q, MODEL),
+		          .priority = (uint32_t)b.priority,
+		          .served = b.status == BSA_STATUS_NONE,
+		          .deadline = column_is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
+		                                                  : (uint64_t)bsa_saved_column_integer(q, DEADLINE),
+		          .least = is_length(q, FLOOR) ? (uint64_t)bsa_saved_column_integer(q, FLOOR) : 0,
+		          .submitted = (uint64_t)bsa_saved_column_integer(q, FIRST) },
+		.over = column_is_null(q, ENDED) ? INT64_MAX : bsa_saved_column_integer(q, ENDED),
+		.asked = bsa_saved_asked_of(v, (uint64_t)bsa_saved_column_integer(q, ID)),
+		.dispatched = column_is_null(q, DISPATCHED) ? NOTHING : bsa_saved_column_integer(q, DISPATCHED),
+		.gap_from = INT64_MAX,
+		.even_from = INT64_MAX,
+		.named = (uint32_t)bsa_saved_column_integer(q, NAMED),
+		.idle = b.idle,
+		.enqueued = !column_is_null(q, ENQUEUED),
+		.queue = is_length(q, QUEUE) ? bsa_saved_column_integer(q, QUEUE) : 0,
+		.preempted = is_length(q, PREEMPTED) ? bsa_saved_column_integer(q, PREEMPTED) : 0,
+		.preemptions = is_length(q, PREEMPTIONS) ? bsa_saved_column_integer(q, PREEMPTIONS) : 0
+	};
 	k->call.waits = b.path == LABEL_path_burst && !column_is_null(q, STREAM);
 	k->call.waited = !k->call.served && !column_is_null(q, ENQUEUED) && column_is_null(q, DISPATCHED);
 	k->bad = !whole || b.priority == ALL_execution_priority || column_is_null(q, APP) || !is_time(q, SUBMITTED) ||
 	         !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
 	         (column_is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
 	         (!column_is_null(q, DEADLINE) && !is_time(q, DEADLINE)) ||
-	         (is_length(q, FENCE) && column_integer(q, FENCE) && !b.fence_free) ||
+	         (is_length(q, FENCE) && bsa_saved_column_integer(q, FENCE) && !b.fence_free) ||
 	         (k->call.served && column_is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
 
 	/* A trial run when a model is prepared is whole, but was not submitted: it has fewer times. */
-	k->first = whole ? column_integer(q, FIRST) : INT64_MIN;
-	k->last = whole ? column_integer(q, FIRST) : INT64_MAX;
+	k->first = whole ? bsa_saved_column_integer(q, FIRST) : INT64_MIN;
+	k->last = whole ? bsa_saved_column_integer(q, FIRST) : INT64_MAX;
 	for (size_t i = 0; whole && i < sizeof(times) / sizeof(*times); i++) {
-		int64_t at = column_is_null(q, times[i]) ? k->first : column_integer(q, times[i]);
+		int64_t at = column_is_null(q, times[i]) ? k->first : bsa_saved_column_integer(q, times[i]);
 
 		k->first = at < k->first ? at : k->first;
 		k->last = at > k->last ? at : k->last;
@@ -198,7 +206,7 @@ int64_t bsa_saved_take_call(struct saved *v, sqlite3_stmt *q, struct kept *k)
 		u->floor = k->call.least;
 	else if (u)
 		k->call.least = u->floor;
-	return column_integer(q, FIRST);
+	return bsa_saved_column_integer(q, FIRST);
 }
 
 void bsa_saved_find_hand(struct saved *v, struct kept *k)
@@ -215,8 +223,8 @@ void bsa_saved_find_hand(struct saved *v, struct kept *k)
 		sqlite3_bind_int64(v->handed, 3, k->dispatched);
 		while (bsa_store_step(v->s, v->handed))
 			if (column_is_null(v->handed, 1) ||
-			    unpack_wait(column_integer(v->handed, 1)).occupancy == BSA_IDLE)
-				ns += is_length(v->handed, 0) ? column_integer(v->handed, 0) : 0;
+			    unpack_wait(bsa_saved_column_integer(v->handed, 1)).occupancy == BSA_IDLE)
+				ns += is_length(v->handed, 0) ? bsa_saved_column_integer(v->handed, 0) : 0;
 	}
 	k->call.hand = (uint64_t)(ns / (k->preemptions + 1));
 	k->call.hand_less = k->idle ? duration_between(k->queue, (int64_t)k->call.hand) : k->call.hand;
@@ -257,8 +265,8 @@ static void read_holes(struct saved *v, bool only)
 			v->holes_known = false;
 			return;
 		}
-		v->holes[v->n_holes++] =
-			(struct hole){ column_integer(q, 0), column_integer(q, 1), column_integer(q, 2) };
+		v->holes[v->n_holes++] = (struct hole){ bsa_saved_column_integer(q, 0), bsa_saved_column_integer(q, 1),
+			                                bsa_saved_column_integer(q, 2) };
 	}
 }
 
@@ -285,31 +293,34 @@ static void learn_models(struct saved *v)
 	sqlite3_bind_int64(q, 1, v->trace);
 	sqlite3_bind_int64(q, 2, LABEL_path_fenced);
 	while (bsa_store_step(v->s, q)) {
-		struct bits_execution b = unpack_execution(column_integer(q, 0));
+		struct bits_execution b = unpack_execution(bsa_saved_column_integer(q, 0));
 
 		if (b.quality != BSA_QUALITY_COMPLETE || !is_length(q, 2))
 			continue;
-		u = bsa_saved_usual_of(v, (uint32_t)column_integer(q, 1));
+		u = bsa_saved_usual_of(v, (uint32_t)bsa_saved_column_integer(q, 1));
 		if (u && b.status != BSA_STATUS_NONE)
-			bsa_usual_runs_add(&u->runs, (uint64_t)column_integer(q, 2), false);
+			bsa_usual_runs_add(&u->runs, (uint64_t)bsa_saved_column_integer(q, 2), false);
 		if (b.status != BSA_STATUS_NONE || !is_length(q, 3))
 			continue;
 		if (u)
-			learn_usual(u, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
-		learn_usual(&v->any, (uint64_t)column_integer(q, 2), (uint64_t)column_integer(q, 3));
+			learn_usual(u, (uint64_t)bsa_saved_column_integer(q, 2),
+			            (uint64_t)bsa_saved_column_integer(q, 3));
+		learn_usual(&v->any, (uint64_t)bsa_saved_column_integer(q, 2),
+		            (uint64_t)bsa_saved_column_integer(q, 3));
 	}
 
 	sqlite3_bind_int64(trials, 1, v->trace);
 	while (bsa_store_step(v->s, trials)) {
-		u = is_length(trials, 1) ? bsa_saved_usual_of(v, (uint32_t)column_integer(trials, 0)) : NULL;
+		u = is_length(trials, 1) ? bsa_saved_usual_of(v, (uint32_t)bsa_saved_column_integer(trials, 0)) : NULL;
 		if (u)
-			u->runs.estimate = (uint64_t)column_integer(trials, 1);
+			u->runs.estimate = (uint64_t)bsa_saved_column_integer(trials, 1);
 	}
 
 	while (bsa_store_step(v->s, budgets)) {
-		u = is_length(budgets, 1) ? bsa_saved_usual_of(v, (uint32_t)column_integer(budgets, 0)) : NULL;
+		u = is_length(budgets, 1) ? bsa_saved_usual_of(v, (uint32_t)bsa_saved_column_integer(budgets, 0))
+		                          : NULL;
 		if (u)
-			u->budget = column_integer(budgets, 1);
+			u->budget = bsa_saved_column_integer(budgets, 1);
 	}
 }
 

@@ -49,7 +49,7 @@ static void take_call_of(const struct waiting *w, const struct kept *k, struct b
 	uint64_t from = (uint64_t)w->waited_from;
 
 	*ret = k->call;
-	ret->before = w->busy && ready_of(k) < w->begins;
+	ret->before = w->busy && bsa_saved_ready_of(k) < w->begins;
 	if (!ret->before || k->dispatched == NOTHING || k->dispatched >= w->begins)
 		return;
 	ret->submitted = ret->submitted < from ? ret->submitted : from;
@@ -69,11 +69,11 @@ static void take_call_of(const struct waiting *w, const struct kept *k, struct b
  */
 static uint64_t answered_before(const struct saved *v, const struct waiting *w)
 {
-	const struct kept *x = kept_at(v, w->call), *k;
+	const struct kept *x = bsa_saved_kept_at(v, w->call), *k;
 	uint64_t ret = 0;
 
 	for (size_t i = w->first, n = 0; i-- > v->base && n < BUSY_MOST; n++) {
-		k = kept_at(v, i);
+		k = bsa_saved_kept_at(v, i);
 		if (!k->bad && k->call.stream == x->call.stream && k->call.answered > ret)
 			ret = k->call.answered;
 	}
@@ -93,11 +93,11 @@ static uint8_t take_window(struct saved *v, const struct waiting *w)
 	if (bsa_saved_is_in_hole(v, w->observed_from, w->horizon, false))
 		return LABEL_replay_lost;
 	for (size_t i = w->first; i < end; i++) {
-		struct kept *k = kept_at(v, i);
+		struct kept *k = bsa_saved_kept_at(v, i);
 
-		if (ready_of(k) > w->horizon)
+		if (bsa_saved_ready_of(k) > w->horizon)
 			break;
-		if (w->busy && ready_of(k) < w->begins && !is_there(k, w->begins))
+		if (w->busy && bsa_saved_ready_of(k) < w->begins && !bsa_saved_is_there(k, w->begins))
 			continue;
 		if (k->bad)
 			return LABEL_replay_others;
@@ -208,7 +208,8 @@ static void answer_cause(struct question *q, uint8_t cause)
 	}
 	if (n > 1)
 		ROW(q->v->s, miss_without, .execution_id = sql_id(q->asked->id), .cause = cause, .app_id = NOTHING,
-		    .model_id = NOTHING, .earlier_ns = NOTHING, .met = null_or(all ? answer_question(q, &change) : -1));
+		    .model_id = NOTHING, .earlier_ns = NOTHING,
+		    .met = bsa_saved_null_or(all ? answer_question(q, &change) : -1));
 }
 
 static void answer_app(struct question *q, uint32_t app, uint32_t model)
@@ -218,7 +219,7 @@ static void answer_app(struct question *q, uint32_t app, uint32_t model)
 	};
 
 	ROW(q->v->s, miss_without, .execution_id = sql_id(q->asked->id), .cause = NOTHING, .app_id = sql_id(app),
-	    .model_id = sql_id(model), .earlier_ns = NOTHING, .met = null_or(answer_question(q, &change)));
+	    .model_id = sql_id(model), .earlier_ns = NOTHING, .met = bsa_saved_null_or(answer_question(q, &change)));
 }
 
 /* The first instance of the model of execution @id of the window; 0: it is not there. */
@@ -308,7 +309,7 @@ static void answer_wait(struct question *q)
 void bsa_saved_replay_miss(struct saved *v, const struct waiting *w)
 {
 	struct bsa_without *without = NULL;
-	struct question q = { .v = v, .asked = &v->asked[kept_at(v, w->call)->asked - 1] };
+	struct question q = { .v = v, .asked = &v->asked[bsa_saved_kept_at(v, w->call)->asked - 1] };
 
 	v->allowed += v->each;
 	q.asked->outcome = v->played > v->allowed ? LABEL_replay_budget : take_window(v, w);

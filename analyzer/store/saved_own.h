@@ -121,30 +121,30 @@ struct saved {
 	uint64_t *ids;
 };
 
-static inline struct kept *kept_at(const struct saved *v, size_t number)
+static inline struct kept *bsa_saved_kept_at(const struct saved *v, size_t number)
 {
 	assert(number >= v->base && number - v->base < v->n_kept);
 	return &v->kept[number - v->base];
 }
 
-static inline int64_t ready_of(const struct kept *k)
+static inline int64_t bsa_saved_ready_of(const struct kept *k)
 {
 	return (int64_t)(k->call.submitted + k->call.send + k->call.ready);
 }
 
 /* Whether the call waited or had a lane at @at. */
-static inline bool is_there(const struct kept *k, int64_t at)
+static inline bool bsa_saved_is_there(const struct kept *k, int64_t at)
 {
-	return k->over >= at && (k->bad || ready_of(k) < at);
+	return k->over >= at && (k->bad || bsa_saved_ready_of(k) < at);
 }
 
 /* The answer of a replay as a number of the database: -1, unknown, is NULL. */
-static inline int64_t null_or(int said)
+static inline int64_t bsa_saved_null_or(int said)
 {
 	return said < 0 ? NOTHING : said;
 }
 
-static inline int64_t column_integer(sqlite3_stmt *q, int column)
+static inline int64_t bsa_saved_column_integer(sqlite3_stmt *q, int column)
 {
 	return sqlite3_column_int64(q, column);
 }

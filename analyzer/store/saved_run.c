@@ -155,7 +155,7 @@ static void replay_until(struct saved *v, int64_t until)
 	while (n < v->n_waiting && v->waiting[n].horizon < until) {
 		const struct waiting *w = &v->waiting[n++];
 
-		if (v->asked[kept_at(v, w->call)->asked - 1].submitted_late && !v->s->code)
+		if (v->asked[bsa_saved_kept_at(v, w->call)->asked - 1].submitted_late && !v->s->code)
 			bsa_late_start_look_around(v, w->call);
 		bsa_saved_replay_miss(v, w);
 	}
@@ -185,7 +185,7 @@ static void saved_make_room(struct saved *v)
 static bool find_beginning(const struct saved *v, size_t number, int64_t at, struct waiting *ret)
 {
 	for (size_t i = number + 1; i-- > v->base && number - i < BSA_WITHOUT_CALLS_MOST;) {
-		const struct kept *k = kept_at(v, i);
+		const struct kept *k = bsa_saved_kept_at(v, i);
 		bool fair = v->world.policy == LABEL_policy_fair;
 		int64_t since;
 
@@ -211,7 +211,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 {
 	size_t base = number > v->base + BUSY_MOST ? number - BUSY_MOST : v->base;
 	struct waiting w = { .call = number, .first = number, .busy = true };
-	const struct kept *x = kept_at(v, number);
+	const struct kept *x = bsa_saved_kept_at(v, number);
 	int64_t from = (int64_t)x->call.submitted - lead, took = (int64_t)x->call.answered - (int64_t)x->call.submitted;
 
 	if (v->world.policy == LABEL_policy_fair)
@@ -222,25 +222,26 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 	 * before that as it took itself.
 	 */
 	for (size_t i = number; i-- > base;) {
-		const struct kept *k = kept_at(v, i);
+		const struct kept *k = bsa_saved_kept_at(v, i);
 
-		if (!k->bad && is_there(k, ready_of(x)) && ready_of(k) < from)
-			from = ready_of(k);
+		if (!k->bad && bsa_saved_is_there(k, bsa_saved_ready_of(x)) && bsa_saved_ready_of(k) < from)
+			from = bsa_saved_ready_of(k);
 	}
 	w.begins = w.observed_from = w.waited_from = from - took;
-	if (kept_at(v, base)->until >= w.begins)
+	if (bsa_saved_kept_at(v, base)->until >= w.begins)
 		return false;
 	for (size_t i = number; i-- > base;) {
-		const struct kept *k = kept_at(v, i);
-		bool came = ready_of(k) >= w.begins;
+		const struct kept *k = bsa_saved_kept_at(v, i);
+		bool came = bsa_saved_ready_of(k) >= w.begins;
 
-		if (!came && !is_there(k, w.begins))
+		if (!came && !bsa_saved_is_there(k, w.begins))
 			continue;
 		w.first = i;
 		if (k->bad || (!came && k->preemptions))
 			return false;
-		if (!came && (k->dispatched == NOTHING || k->dispatched >= w.begins) && ready_of(k) <= w.waited_from)
-			w.waited_from = ready_of(k) - 1;
+		if (!came && (k->dispatched == NOTHING || k->dispatched >= w.begins) &&
+		    bsa_saved_ready_of(k) <= w.waited_from)
+			w.waited_from = bsa_saved_ready_of(k) - 1;
 	}
 	*ret = w;
 	return true;
@@ -248,7 +249,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 
 static void ask_about(struct saved *v, size_t number)
 {
-	const struct kept *k = kept_at(v, number);
+	const struct kept *k = bsa_saved_kept_at(v, number);
 	struct asked *a = &v->asked[k->asked - 1];
 	uint64_t last = k->call.deadline > k->call.answered ? k->call.deadline : k->call.answered;
 	uint64_t lead = bsa_saved_earlier_by(a, &k->call, 2),
@@ -338,17 +339,18 @@ static const char services_sql[] =
 
 static bool take_rules(struct saved *v, sqlite3_stmt *q)
 {
-	v->world.policy = (uint32_t)column_integer(q, 2);
-	v->world.preempt = (uint32_t)column_integer(q, 3);
-	v->world.lanes = (uint32_t)column_integer(q, 4);
-	v->world.deadlines = (uint32_t)column_integer(q, 5);
-	v->world.n_apps = (uint32_t)column_integer(q, 8) + 1;
-	v->began = column_integer(q, 9);
+	v->world.policy = (uint32_t)bsa_saved_column_integer(q, 2);
+	v->world.preempt = (uint32_t)bsa_saved_column_integer(q, 3);
+	v->world.lanes = (uint32_t)bsa_saved_column_integer(q, 4);
+	v->world.deadlines = (uint32_t)bsa_saved_column_integer(q, 5);
+	v->world.n_apps = (uint32_t)bsa_saved_column_integer(q, 8) + 1;
+	v->began = bsa_saved_column_integer(q, 9);
 	v->world.one_model = true; /* a burst has one, and other streams are made so: saved_calls.c */
-	return !column_integer(q, 6) && column_integer(q, 2) >= 0 && column_integer(q, 2) < LABEL_policy_native &&
-	       column_integer(q, 3) >= 0 && column_integer(q, 3) <= LABEL_preempt_save && column_integer(q, 4) >= 1 &&
-	       column_integer(q, 4) <= LANES_MOST && column_integer(q, 5) >= 0 &&
-	       column_integer(q, 5) <= LABEL_deadlines_advise && column_integer(q, 8) < APPS_MOST;
+	return !bsa_saved_column_integer(q, 6) && bsa_saved_column_integer(q, 2) >= 0 &&
+	       bsa_saved_column_integer(q, 2) < LABEL_policy_native && bsa_saved_column_integer(q, 3) >= 0 &&
+	       bsa_saved_column_integer(q, 3) <= LABEL_preempt_save && bsa_saved_column_integer(q, 4) >= 1 &&
+	       bsa_saved_column_integer(q, 4) <= LANES_MOST && bsa_saved_column_integer(q, 5) >= 0 &&
+	       bsa_saved_column_integer(q, 5) <= LABEL_deadlines_advise && bsa_saved_column_integer(q, 8) < APPS_MOST;
 }
 
 int bsa_saved_run(struct saved *v)
@@ -378,8 +380,8 @@ int bsa_saved_run(struct saved *v)
 	sqlite3_bind_int64(services, 2, SERVICES_MOST);
 	while (bsa_store_step(v->s, services))
 		if (take_rules(v, services))
-			replay_service(v, column_integer(services, 0), column_integer(services, 1),
-			               column_integer(services, 7));
+			replay_service(v, bsa_saved_column_integer(services, 0), bsa_saved_column_integer(services, 1),
+			               bsa_saved_column_integer(services, 7));
 
 	bsa_late_start_finish(v);
 	for (size_t i = 0; i < v->n && !v->s->code; i++)
