@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -50,6 +51,12 @@ static const struct {
 	[BSA_HEADERS_SINK] = { 44, 36, 88 },
 	[BSA_HEADERS_UNNUMBERED] = { 44, 36, 80 },
 };
+
+/* Room for one more in @list, of @n. NULL: no memory. */
+static void *list_grow(void *list, size_t n, size_t each)
+{
+	return n & (n - 1) ? list : reallocarray(list, n ? 2 * n : 1, each);
+}
 
 /*
  * Whole packets of metadata only: what follows is being written. Returns how many bytes they are; text that
@@ -101,7 +108,7 @@ static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy,
 		input.n_directories = input.directories[0] != NULL;
 	}
 	if (!recipes || !input.info.path || !input.n_directories)
-		r = follow_no_memory(err);
+		r = bsa_follow_no_memory(err);
 	else if (bsa_look(&input, f->source, NULL) > 0 && input.recipe) {
 		t->recipes[t->n_recipes++] = input.recipe;
 		input.recipe = NULL;
@@ -128,7 +135,7 @@ static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *met
 	if (r)
 		return r;
 	if (asprintf(&copy, "%s/%llu", f->scratch.path, (unsigned long long)f->serial++) < 0)
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 
 	/* The kind of headers that belongs to this metadata. Packets of metadata have zeroes between their texts. */
 	text = malloc(n + 1);
@@ -220,7 +227,7 @@ static int see_file(struct trace *t, int directory, const char *name, struct bsa
 	    (same->fd >= 0 || (uint64_t)st.st_size >= same->end))
 		return 0;
 	if (asprintf(&path, "%s/%s", t->path, name) < 0)
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	fd = bsa_open_regular(path);
 	free(path);
 	if (fd < 0 || fstat(fd, &st)) {
@@ -229,12 +236,12 @@ static int see_file(struct trace *t, int directory, const char *name, struct bsa
 		return 0;
 	}
 
-	files = one_more(t->files, t->n_files, sizeof(*files));
+	files = list_grow(t->files, t->n_files, sizeof(*files));
 	if (files)
 		t->files = files;
 	if (!files || t->n_files == FILES_MAX || !(files[t->n_files].name = strdup(name))) {
 		close(fd);
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	}
 	name = files[t->n_files].name;
 	files[t->n_files++] = (struct file){ .name = (char *)name, .dev = st.st_dev, .ino = st.st_ino, .fd = fd };
@@ -291,11 +298,11 @@ static int add_place(struct bsa_follow *f, const char *path, int depth, struct b
 	for (size_t i = 0; i < f->n_places; i++)
 		if (!strcmp(f->places[i].path, path))
 			return 0;
-	places = one_more(f->places, f->n_places, sizeof(*places));
+	places = list_grow(f->places, f->n_places, sizeof(*places));
 	if (places)
 		f->places = places;
 	if (!places || !(path = strdup(path)))
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	places[f->n_places] = (struct place){ .path = (char *)path, .depth = depth, .watch = -1 };
 	watch_place(f, &places[f->n_places++]);
 	return 0;
@@ -303,11 +310,11 @@ static int add_place(struct bsa_follow *f, const char *path, int depth, struct b
 
 static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
-	struct trace *traces = one_more(f->traces, f->n_traces, sizeof(*traces));
+	struct trace *traces = list_grow(f->traces, f->n_traces, sizeof(*traces));
 	struct trace *t;
 
 	if (!traces)
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	f->traces = traces;
 	t = &traces[f->n_traces];
 	*t = (struct trace){ .path = strdup(f->places[place].path),
@@ -315,7 +322,7 @@ static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		             .metadata_grown = true };
 	f->n_traces++;
 	if (!t->path || !t->counts)
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	bsa_counts_init(t->counts);
 	f->places[place].is_trace = true;
 	f->places[place].trace = f->n_traces - 1;
@@ -348,7 +355,7 @@ static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
 			continue;
 		if (asprintf(&path, "%s/%s", f->places[place].path, e->d_name) < 0) {
-			r = follow_no_memory(err);
+			r = bsa_follow_no_memory(err);
 			break;
 		}
 		r = add_place(f, path, f->places[place].depth + 1, err);
@@ -396,14 +403,14 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 		if (f->streams[i].trace == trace && f->streams[i].class == head->stream->id &&
 		    f->streams[i].instance == head->instance)
 			return &f->streams[i];
-	streams = one_more(f->streams, f->n_streams, sizeof(*streams));
+	streams = list_grow(f->streams, f->n_streams, sizeof(*streams));
 	if (streams)
 		f->streams = streams;
 	heap = streams ? reallocarray(f->ordered.merge.heap, f->n_streams + 1, sizeof(*heap)) : NULL;
 	if (heap)
 		f->ordered.merge.heap = heap;
 	if (!heap) {
-		follow_no_memory(err);
+		bsa_follow_no_memory(err);
 		return NULL;
 	}
 	streams[f->n_streams] = (struct stream){
@@ -416,7 +423,7 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 		                     f->traces[trace].counts),
 	};
 	if (!streams[f->n_streams].flow) {
-		follow_no_memory(err);
+		bsa_follow_no_memory(err);
 		return NULL;
 	}
 	bsa_flow_recipe(streams[f->n_streams].flow, recipe_of(&f->traces[trace]), head->stream);
@@ -494,7 +501,7 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 		if (!s->any)
 			s->first = head.number;
 		if (!s->any && t->by_lttng && head.number) {
-			struct head *heads = one_more(f->heads, f->n_heads, sizeof(*heads));
+			struct head *heads = list_grow(f->heads, f->n_heads, sizeof(*heads));
 
 			if (heads) {
 				f->heads = heads;
@@ -786,10 +793,10 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 	int r;
 
 	if (!f)
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	f->ordered.ties = bsa_ties_new();
-	r = f->ordered.ties ? 0 : follow_no_memory(err);
+	r = f->ordered.ties ? 0 : bsa_follow_no_memory(err);
 	if (r == 0) {
 		f->settle_ns = options->settle_ns;
 		f->first_began = BSA_NEVER;

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/scratch.h"
@@ -132,15 +131,9 @@ struct bsa_follow {
 	size_t n_heads;
 };
 
-static inline int follow_no_memory(struct bsa_err *err)
+static inline int bsa_follow_no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
-}
-
-/* One more of an array. NULL: no memory. */
-static inline void *one_more(void *list, size_t n, size_t each)
-{
-	return n & (n - 1) ? list : reallocarray(list, n ? 2 * n : 1, each);
 }
 
 /* ---- follow_unseen.c ---- */

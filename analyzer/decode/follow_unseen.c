@@ -52,7 +52,7 @@ int bsa_follow_cover(struct bsa_follow *f, struct stream *s, const struct bsa_pa
 	if (!f->traces[s->trace].by_lttng)
 		return 0;
 	if (!stream_cover(f, s, head))
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	if (is_empty(head))
 		return 0;
 	if (c.began < f->first_began)
@@ -64,7 +64,7 @@ int bsa_follow_cover(struct bsa_follow *f, struct stream *s, const struct bsa_pa
 		f->first_cover = 0;
 	}
 	if (!BSA_RESERVE(f->covers, f->covers_room, f->n_covers + 1, 64))
-		return follow_no_memory(err);
+		return bsa_follow_no_memory(err);
 	for (i = f->n_covers++; i > f->first_cover && f->covers[i - 1].began > c.began; i--)
 		f->covers[i] = f->covers[i - 1];
 	f->covers[i] = c;
