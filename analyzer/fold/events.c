@@ -403,7 +403,7 @@ static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, 
 }
 
 /* An event of @x of that @kind, since @since, was not recorded. */
-static void lacks_event(struct bsa_fold *f, struct bsa_exec *x, uint64_t since, enum bsa_kind kind)
+static void exec_lacks_event(struct bsa_fold *f, struct bsa_exec *x, uint64_t since, enum bsa_kind kind)
 {
 	x->broken = true;
 	if (!x->late_start && since <= f->at && !bsa_losses_touch(&f->losses, since, f->at))
@@ -437,7 +437,7 @@ void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
 	else if (x->off)
 		off_until_now(f, x, f->at, f->at);
 	else
-		lacks_event(f, x, x->fact.at[BSA_DISPATCHED], BSA_sched_preempt);
+		exec_lacks_event(f, x, x->fact.at[BSA_DISPATCHED], BSA_sched_preempt);
 	x->op_began = f->at;
 	x->found_stalled = false;
 	bsa_exec_step(f, x, BSA_STEP_RESUME, f->step_at, e->lane);
@@ -472,7 +472,7 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 		return x->found_stalled && !f->losses.n ? BSA_LANE_NONE : lane;
 	/* success: it was on a lane again, without a recorded event, unless its thread went on without a lane */
 	if (status == BSA_STATUS_NONE && (!bsa_mode_stalls(x->stop.mode) || x->ready_again)) {
-		lacks_event(f, x, stopped, BSA_sched_resume);
+		exec_lacks_event(f, x, stopped, BSA_sched_resume);
 		bsa_exec_report_stop(f, x, BSA_NEVER);
 		return lane;
 	}

@@ -633,7 +633,7 @@ bool bsa_schedule_is_crowded(const struct bsa_schedule *s)
  * stopped the holder. If no stop of any execution was recorded, none is: the session has no such events. An END may
  * not be, either. Summaries tell how often an execution was stopped, so this is for full detail. 0 or -ENOMEM.
  */
-static int crowd_lane(struct bsa_schedule *s, const struct bsa_lane *l, uint64_t now, bool *ret_absurd)
+static int lane_note_crowd(struct bsa_schedule *s, const struct bsa_lane *l, uint64_t now, bool *ret_absurd)
 {
 	*ret_absurd = s->stops || l->doubtful || !has_full_detail(s);
 	if (*ret_absurd)
@@ -702,7 +702,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	if (l && l->holder && !is_hidden(d, l->holder, l->since, d->now) && !may_have_ended(s, l)) {
 		bool crowded_absurd;
 
-		if (crowd_lane(s, l, d->now, &crowded_absurd) < 0)
+		if (lane_note_crowd(s, l, d->now, &crowded_absurd) < 0)
 			return -ENOMEM;
 		absurd |= crowded_absurd;
 	}
