@@ -2,6 +2,7 @@
 #include "stats/order.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +15,14 @@ static uint64_t sort_key(int64_t value)
 }
 
 /* Sort by the digit at @shift, stably. False: all values have the same digit, and nothing was moved. */
-static int sort_digit(const int64_t *from, size_t n, int64_t *to, unsigned shift)
+static bool sort_digit(const int64_t *from, size_t n, int64_t *to, unsigned shift)
 {
 	size_t count[DIGITS] = { 0 }, at = 0;
 
 	for (size_t i = 0; i < n; i++)
 		count[sort_key(from[i]) >> shift & (DIGITS - 1)]++;
 	if (count[sort_key(from[0]) >> shift & (DIGITS - 1)] == n)
-		return 0;
+		return false;
 	for (size_t d = 0; d < DIGITS; d++) {
 		size_t c = count[d];
 
@@ -30,7 +31,7 @@ static int sort_digit(const int64_t *from, size_t n, int64_t *to, unsigned shift
 	}
 	for (size_t i = 0; i < n; i++)
 		to[count[sort_key(from[i]) >> shift & (DIGITS - 1)]++] = from[i];
-	return 1;
+	return true;
 }
 
 void bsv_sort(int64_t *values, size_t n, int64_t *scratch)
