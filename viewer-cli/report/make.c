@@ -21,7 +21,10 @@
 
 #define USUAL_BYTES INT64_C(20000000)
 
-enum { ROWS_MOST = 500 /* limit of the rows of each part of an answer */, MEMORY_KEPT = 32 << 20 };
+enum {
+	ROWS_MOST = 500,       /* limit of the rows of each part of an answer */
+	MEMORY_KEPT = 32 << 20 /* bytes of freed memory that the process keeps for the next query */
+};
 
 /* The commands whose answers are in the page, in its order. */
 static const struct bsv_command *const answers[] = {
