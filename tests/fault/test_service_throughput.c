@@ -1031,11 +1031,14 @@ static void an_app_that_executes_for_long_again_and_again_has_long_slices(void *
 	struct one_app *f = *state;
 	uint64_t usual = longest_slice(f->s.pid);
 	struct nnb_remote *remote;
+	struct nnb_model *m;
 	struct io io;
 
 	if (!usual)
 		skip();
-	assert_int_equal(nnb_remote_prepare(f->client, vector_model(NNB_MUL, HEAVY, 1), NULL, NULL, &remote, NULL), 0);
+	m = vector_model(NNB_MUL, HEAVY, 1);
+	assert_int_equal(nnb_remote_prepare(f->client, m, NULL, NULL, &remote, NULL), 0);
+	nnb_model_free(m);
 	io_init(&io, HEAVY);
 	while (longest_slice(f->s.pid) <= usual)
 		assert_int_equal(nnb_remote_execute(remote, &io.call, NULL, NULL), 0);
