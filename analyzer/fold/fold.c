@@ -405,6 +405,11 @@ static bool is_absent(const struct bsa_fold *f, size_t i)
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 {
 	struct bsa_left_out mine = f->left_out, theirs = bsa_schedule_left_out(f->schedule);
+	/* what a summary has instead, which may be late */
+	uint64_t summed = f->n_of[BSA_exec_service]
+	                          ? UINT64_C(1) << BSA_sched_enqueue | UINT64_C(1) << BSA_sched_dispatch |
+	                                    UINT64_C(1) << BSA_exec_end
+	                          : 0;
 
 	mine.absurd += theirs.absurd;
 	mine.late += theirs.late;
@@ -420,7 +425,7 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	if (bsa_schedule_is_crowded(f->schedule))
 		mine.absent |= f->n_of[BSA_exec_end] ? STOPS : UINT64_C(1) << BSA_exec_end;
 	for (unsigned kind = 0; kind < BSA_N_KINDS; kind++)
-		if (!f->n_of[kind])
+		if (!f->n_of[kind] && !(summed >> kind & 1))
 			mine.absent |= f->missing & UINT64_C(1) << kind;
 	/* of the clients nothing is there, and of the service not what every execution has */
 	if (mine.absent >> BSA_sched_enqueue & 1 && !f->n_of[BSA_exec_submit] && !f->n_of[BSA_exec_client])

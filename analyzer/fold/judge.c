@@ -725,26 +725,40 @@ static struct tiling tiling_of(const struct bsa_fold *f, const struct bsa_exec *
 }
 
 /*
- * Which kinds of events of @x were not recorded, although nothing was lost: the events before and after each were. One
- * execution is enough to show that the session does not have a kind, if there is no event of it at all.
+ * Which kinds of events of @x were not recorded, although nothing was lost: events before and after each were. One
+ * execution is enough to show that the session does not have a kind, if there is no event of it at all. What was
+ * answered with success has run, whichever of its other events are there, so two missing kinds do not hide each other.
  */
 static uint64_t missing_of(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const uint64_t *at = x->fact.at;
 	uint64_t first = bsa_exec_first_seen(x), ret = 0;
 	bool on_lane = has_boundary(x, BSA_DISPATCHED), ended = has_boundary(x, BSA_RUN_ENDED);
+	uint64_t began = f->voices.began[x->sched.instance & (BSA_INSTANCES - 1)];
+	/* the service was recorded before it could get ready, or run */
+	bool read = has_boundary(x, BSA_REQUEST_READ) || has_boundary(x, BSA_DECODED) ||
+	            (began && has_boundary(x, BSA_SUBMITTED) && at[BSA_SUBMITTED] >= began);
+	bool known = read || has_boundary(x, BSA_ENQUEUED);
+	/* the call that launches an execution returns before that has run */
+	bool succeeded = x->returned == BSA_STATUS_NONE && !bsa_exec_launched(x) && !bsa_exec_may_be_launch(x);
 
 	if (first == BSA_NEVER || x->has_service || x->late_start || is_lost(f, first, bsa_exec_last_seen(x)))
 		return 0;
 	if (x->fact.path == BSA_PATH_BURST && has_boundary(x, BSA_DECODED) && !has_all_lookups(f, x))
 		ret |= UINT64_C(1) << BSA_slot_lookup;
-	if (has_boundary(x, BSA_REQUEST_READ) && on_lane && !has_boundary(x, BSA_ENQUEUED))
+	if (read && (on_lane || succeeded || x->ended == BSA_STATUS_NONE) && !has_boundary(x, BSA_ENQUEUED))
 		ret |= UINT64_C(1) << BSA_sched_enqueue;
-	if (has_boundary(x, BSA_ENQUEUED) && ended && x->lane < BSA_LANE_NATIVE && !on_lane)
+	if (ended && x->lane < BSA_LANE_NATIVE && !on_lane &&
+	    (has_boundary(x, BSA_ENQUEUED) || (read && x->ended == BSA_STATUS_NONE)))
 		ret |= UINT64_C(1) << BSA_sched_dispatch;
-	if (on_lane && !ended && x->fact.path != BSA_PATH_FENCED && has_boundary(x, BSA_RESULT_WRITTEN) &&
-	    at[BSA_RESULT_WRITTEN] > at[BSA_DISPATCHED])
+	if (!ended &&
+	    ((known && succeeded) || ((on_lane || has_boundary(x, BSA_ENQUEUED)) && x->fact.path != BSA_PATH_FENCED &&
+	                              has_boundary(x, BSA_RESULT_WRITTEN) && first != at[BSA_RESULT_WRITTEN])))
 		ret |= UINT64_C(1) << BSA_exec_end;
+	/* sched_enqueue has the deadline, too */
+	if (has_boundary(x, BSA_REQUEST_WRITTEN) && has_boundary(x, BSA_RETURNED) && !has_boundary(x, BSA_SUBMITTED) &&
+	    !has_boundary(x, BSA_ENQUEUED))
+		ret |= UINT64_C(1) << BSA_exec_submit;
 	return ret;
 }
 

@@ -953,6 +953,91 @@ static void no_rule_passes_on_a_kind_that_few_events_show(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Kinds that were left out together do not hide each other: no rule passes or fails against the whole recording. */
+static void no_rule_contradicts_the_whole_recording(void **state)
+{
+	static const char apps[] =
+		"0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1\n"
+		"0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
+		"0 client_connect conn=2 pid=12 uid=1002 app=2 name=blue\n"
+		"0 model_prepare model=1 conn=1 name=small priority=high ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 model_prepare model=2 conn=2 name=other priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 model_prepare model=3 conn=1 name=lazy priority=low ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 stream_open stream=1 conn=1 path=burst model=1\n"
+		"0 stream_open stream=2 conn=2 path=burst model=2\n"
+		"0 stream_open stream=3 conn=1 path=burst model=3\n";
+	static const char calls[] = "1ms 3:1 deadline=3ms run=200us,200us off=300us by=1:1\n"
+				    "1ms+250us 1:1 deadline=3ms queue=0\n"
+				    "2ms 2:1 deadline=3ms run=300us\n"
+				    "2ms+100us 3:2 deadline=3ms queue=210us\n"
+				    "3ms 1:2 x10 every=1ms deadline=3ms\n"
+				    "20ms 3:3 deadline=3ms run=300us\n"
+				    "20ms+100us 1:20 deadline=3ms queue=210us\n";
+	static const char *const asked[] = {
+		"starvation none over 100us",
+		"starvation none over 1s",
+		"fairness lag <= 1us",
+		"fairness lag <= 1s",
+		"priority inversion <= 1us",
+		"priority inversion <= 1s",
+		"p90 queue <= 1us",
+		"p90 queue <= 1s",
+		"p50 run <= 1us",
+		"p50 run <= 1s",
+		"p90 preempted <= 1us",
+		"p90 overhead <= 1us",
+		"p90 overhead <= 1s",
+		"p50 e2e of warm <= 1us",
+		"p50 e2e of warm <= 1s",
+		"miss ratio <= 20 %",
+		"executions >= 17",
+	};
+	static const uint64_t kinds[] = { KIND(sched_enqueue), KIND(sched_dispatch), KIND(exec_end),
+		                          KIND(exec_submit),   KIND(fmq_read),       KIND(request_decode),
+		                          KIND(exec_return),   KIND(fmq_write),      KIND(slot_lookup),
+		                          KIND(sched_preempt), KIND(sched_resume) };
+	enum bsv_outcome whole[N_OF(asked)];
+	unsigned wrong = 0;
+	char *text = NULL, *script;
+
+	assert_true(asprintf(&text,
+	                     "%s%s%s2500ms stream_close stream=1\n2500ms stream_close stream=2\n"
+	                     "2500ms stream_close stream=3\n",
+	                     before, apps, calls) > 0);
+	script = timeline(text, TIMELINE_FULL);
+	for (unsigned set = 0; set < 1U << N_OF(kinds); set++) {
+		struct bsv_input input;
+		uint64_t without = 0;
+
+		/* two of all, and three of the first six */
+		if (__builtin_popcount(set) > (set < 1U << 6 ? 3 : 2))
+			continue;
+		for (size_t i = 0; i < N_OF(kinds); i++)
+			without |= set >> i & 1 ? kinds[i] : 0;
+		unlink(*state);
+		database_recorded(*state, script, 0, without | KIND(N_KINDS), false);
+		input = database_open(*state, 0, 0);
+		for (size_t k = 0; k < N_OF(asked); k++) {
+			struct bsv_slo_result result = measure("whole", asked[k], &input, NULL);
+
+			if (!set)
+				whole[k] = result.outcome;
+			else if (result.outcome != whole[k] && result.outcome != BSV_CANNOT_TELL) {
+				print_error("without %#" PRIx64 ": %s: %s: %s\n", without, asked[k],
+				            bsv_outcome_name(result.outcome), result.why);
+				wrong++;
+			}
+		}
+		bsv_input_close(&input);
+	}
+	for (size_t k = 0; k < N_OF(asked); k++)
+		if (whole[k] == BSV_CANNOT_TELL)
+			print_error("whole: %s\n", asked[k]), wrong++;
+	free(script);
+	free(text);
+	assert_int_equal(wrong, 0);
+}
+
 /* A rule about a phase that executions of a path do not have judges nothing, and the 0 in its place keeps no bound. */
 static void a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing(void **state)
 {
@@ -1077,6 +1162,7 @@ int main(void)
 		                                stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_a_kind_that_was_left_out, stored_setup,
 		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(no_rule_contradicts_the_whole_recording, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(deadlines_are_unknown_only_where_no_event_has_them, stored_setup,
 		                                stored_teardown),
 	};
