@@ -325,15 +325,18 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 {
 	struct nnb_reason why = { "" };
 	enum nnb_status status;
-	int r, sock;
+	int r, end, sock;
 
 	nnb__message_begin(in, 0); /* ends the charge for the last message */
 	r = life_wait(c, -1);
 	if (r == -ECONNRESET) {
 		/* The client's process has ended: the goodbye that it sent before is in the life line still, if the
-		 * service had no time to read it. */
+		 * service had no time to read it. A message that was refused may be before it. */
 		in->until = nnb__now(); /* nothing more comes */
-		if (!nnb__message_receive(c->life, in) && in->type == NNB__BYE && nnb__message_taken(in))
+		do
+			end = nnb__message_receive(c->life, in);
+		while (end == -EAGAIN && !in->stays);
+		if (!end && in->type == NNB__BYE && nnb__message_taken(in))
 			return -ESHUTDOWN;
 	}
 	if (r)
