@@ -739,10 +739,12 @@ static void a_file_open_for_reading_only(void **state)
 
 static int cut_and_sealed = -1; /* as soon as its size was looked at */
 
-/* In place of the C library's. */
-int fstat(int fd, struct stat *ret)
+int __real_fstat(int fd, struct stat *ret);
+int __wrap_fstat(int fd, struct stat *ret);
+
+int __wrap_fstat(int fd, struct stat *ret)
 {
-	int r = fstatat(fd, "", ret, AT_EMPTY_PATH);
+	int r = __real_fstat(fd, ret);
 
 	if (fd == cut_and_sealed && (ftruncate(fd, 0) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0))
 		abort();
