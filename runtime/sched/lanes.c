@@ -866,13 +866,16 @@ void nnb__lanes_worked(const struct nnb__lanes *l, struct nnb__lane_app *app, ui
 
 void nnb__lanes_slice(const struct nnb__lane_app *app, bool is_long)
 {
-	static _Thread_local bool has_long;
+	/* a thread begins with the slice of the one that made it, which may be long */
+	enum { INHERITED, USUAL, LONG };
+	static _Thread_local unsigned char has;
 	bool ahead = is_long && app && atomic_load_explicit(&app->ahead_ns, memory_order_relaxed) >= AHEAD_NS;
+	unsigned char wants = ahead ? LONG : USUAL;
 
-	if (__builtin_expect(ahead == has_long, 1))
+	if (__builtin_expect(wants == has, 1))
 		return;
 	nnb__thread_slice(ahead ? LONG_SLICE_NS : 0);
-	has_long = ahead;
+	has = wants;
 }
 
 void nnb__lanes_counts(struct nnb__lanes *l, struct nnb__lane_app *app, struct nnb_app_counts *ret)

@@ -972,12 +972,20 @@ static void a_lane_that_may_be_recalled_is_not_waited_for(void **state)
 	nnb__lanes_fini(&l);
 }
 
+static void *slice_of_first_execution(void *arg)
+{
+	nnb__lanes_slice(NULL, false);
+	*(uint64_t *)arg = slice_of(0);
+	return NULL;
+}
+
 /* So a thread that wakes runs before its threads. Work that is not long counts for nothing, and has the usual slice. */
 static void an_app_that_has_more_than_half_of_the_lanes_has_long_slices(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
-	uint64_t usual = slice_of(0), now = 1000 * MS;
+	uint64_t usual = slice_of(0), now = 1000 * MS, its_slice;
 	struct nnb__lanes l;
+	pthread_t made;
 
 	(void)state;
 	if (!usual)
@@ -994,6 +1002,9 @@ static void an_app_that_has_more_than_half_of_the_lanes_has_long_slices(void **s
 	assert_true(slice_of(0) == usual);
 	nnb__lanes_slice(&app, true);
 	assert_true(slice_of(0) > usual);
+	assert_int_equal(pthread_create(&made, NULL, slice_of_first_execution, &its_slice), 0);
+	pthread_join(made, NULL);
+	assert_true(its_slice == usual); /* and not that of the thread which made it */
 	nnb__lanes_slice(&other, true);
 	assert_true(slice_of(0) == usual);
 	nnb__lanes_slice(&app, true);
