@@ -280,7 +280,10 @@ struct bsa_refused {
 	uint64_t queue;
 	uint32_t holder_app, queue_app;
 	uint8_t holder_cause; /* BSA_QUEUED_BEHIND, _INVERSION, _CROWDED_OUT, _HOGGED, or BSA_CAUSE_UNKNOWN */
-	/* BSA_QUEUED_BEHIND, if only its own app waited at the refusal; otherwise BSA_CROWDED_OUT */
+	/*
+	 * BSA_QUEUED_BEHIND, if only its own app waited at the refusal; BSA_CROWDED_OUT, if another one did;
+	 * BSA_CAUSE_UNKNOWN, without @queue, if a hole may hide which apps waited
+	 */
 	uint8_t queue_cause;
 };
 

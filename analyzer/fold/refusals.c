@@ -201,7 +201,8 @@ int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 		                           .at = at,
 		                           .lane_free = BSA_NEVER,
 		                           .queue_free = BSA_NEVER,
-		                           .holder_cause = BSA_CAUSE_UNKNOWN },
+		                           .holder_cause = BSA_CAUSE_UNKNOWN,
+		                           .queue_cause = BSA_CAUSE_UNKNOWN },
 		                 .idle_lane = BSA_LANE_NONE };
 	const struct bsa_tenant *t = bsa_device_tenant(d, x->app);
 	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
@@ -221,7 +222,9 @@ int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 		r.told.holder_cause =
 			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &holding);
 	}
-	note_queue(d, t, &r.told);
+	/* A hole may hide a waiting execution of any app, and in compact detail one that waited before the hole. */
+	if (!late && queue_is_known(d, at) && !bsa_device_unsure(d, at, at))
+		note_queue(d, t, &r.told);
 	if (idle != BSA_LANE_NONE) {
 		r.told.lane_free = at;
 		r.idle_lane = idle;

@@ -163,6 +163,23 @@ static bool queue_is_free(int t)
 	return idle;
 }
 
+/* Whether execution @i waited at some moment of the instant @at. */
+static bool waited_in(int i, int at)
+{
+	return w.waits[i][at - 1] || w.waits[i][at] || (w.x[i].ready == at && !w.x[i].refused);
+}
+
+/* Does an execution of another app than that of @x wait at the instant @at: at some moment, or at each? */
+static bool others_wait(int x, int at, bool always)
+{
+	for (int i = 0; i < EXECUTIONS; i++)
+		if (w.x[i].app != w.x[x].app && (always ? w.waits[i][at - 1] && w.waits[i][at] : waited_in(i, at)))
+			return true;
+	return false;
+}
+
+static unsigned queues_named;
+
 static void refusal_is_so(void *ctx, const struct bsa_refused *r)
 {
 	int x = index_of(r->execution);
@@ -178,6 +195,13 @@ static void refusal_is_so(void *ctx, const struct bsa_refused *r)
 	}
 	if (r->holder)
 		SO(w.holder[0][w.x[x].ready - 1] == index_of(r->holder));
+	if (r->queue_cause == BSA_QUEUED_BEHIND)
+		SO(!others_wait(x, (int)r->at, true));
+	else if (r->queue_cause == BSA_CROWDED_OUT)
+		SO(others_wait(x, (int)r->at, false));
+	queues_named += r->queue_cause != BSA_CAUSE_UNKNOWN;
+	if (r->queue)
+		SO(waited_in(index_of(r->queue), (int)r->at));
 }
 
 static void share_is_so(void *ctx, const struct bsa_share *s)
@@ -303,6 +327,7 @@ static void facts_beside_losses_are_true(void **state)
 		play(i % 2 ? 0 : 30);
 	}
 	assert_true(queues_freed > 100);
+	assert_true(queues_named > 100);
 	assert_true(told > 80 * SEEDS); /* otherwise too few facts were reported */
 }
 
