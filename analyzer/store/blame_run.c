@@ -102,6 +102,14 @@ enum {
 	WAITS_FEW = 256       /* ... so many has no causes: each of n that miss behind all others would have n */
 };
 
+/*
+ * The kinds of events that tell who held a lane, and who waited for one. Without one of them, work that was not recorded
+ * looks like a wait, and a wait like a run: no miss has a cause then (L-17).
+ */
+#define OF_LANES                                                                                                   \
+	(UINT64_C(1) << BSA_sched_enqueue | UINT64_C(1) << BSA_sched_dispatch | UINT64_C(1) << BSA_sched_preempt | \
+	 UINT64_C(1) << BSA_sched_resume | UINT64_C(1) << BSA_exec_end)
+
 /* The executions that may have been asked to leave their lanes: an execution is asked if another one waits for it. */
 enum { NOT_READ, NONE_ASKED, BLOCKERS_ONLY, ANY_ASKED };
 
@@ -634,12 +642,12 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 	bool unread = r->n_waits + m.n_waits > WAITS_FREE && m.n_waits > WAITS_FEW;
 
 	r->n_waits += m.n_waits;
-	if (unread) { /* the miss has too many waits to read them: all of its lateness has one cause, unknown */
+	if (unread || r->s->left_out.absent & OF_LANES) { /* all of its lateness has one cause, unknown */
 		if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
 			return;
 		bsa_blame_unknown(x, r->blamed);
 		insert_causes(r, x, NULL, 1);
-		r->s->joined_causes++;
+		r->s->joined_causes += unread; /* it has too many waits to read them */
 		return;
 	}
 	if (r->s->code || !room_for(r, (void **)&r->blamed, &r->blamed_room, most, sizeof(*r->blamed)))

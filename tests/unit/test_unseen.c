@@ -1038,6 +1038,66 @@ static void no_rule_contradicts_the_whole_recording(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/*
+ * A wait, a stop or a run whose ends were not recorded looks like another one. So where a kind of events that tells of
+ * lanes was left out, no cause of a miss is named, and none whose doing it was. Work of one app waits for that of
+ * another one, and is stopped for it.
+ */
+static void no_miss_has_a_cause_where_a_kind_of_lanes_was_left_out(void **state)
+{
+	static const char urgent_world[] =
+		"0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1\n"
+		"0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
+		"0 client_connect conn=2 pid=12 uid=1002 app=2 name=blue\n"
+		"0 model_prepare model=1 conn=1 name=small priority=high ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 model_prepare model=2 conn=2 name=other priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
+		"0 stream_open stream=1 conn=1 path=burst model=1\n"
+		"0 stream_open stream=2 conn=2 path=burst model=2\n";
+	static const char calls[] = "1ms 1:1 x10 every=1ms deadline=3ms\n"
+				    "20ms 2:1 x10 every=1ms deadline=3ms\n"
+				    "40ms 2:11 deadline=20ms run=5ms\n"
+				    "40ms+100us 1:11 deadline=1ms queue=4950us\n"
+				    "60ms 2:12 deadline=1ms run=50us,50us off=2300us by=1:12\n"
+				    "60ms+115us 1:12 deadline=5ms queue=0 run=2ms\n";
+	static const struct {
+		uint64_t without;
+		const char *causes, *doers;
+	} rows[] = {
+		{ 0, "preempted|1\ncrowded_out|1\n", "app|2\n" },
+		{ KIND(sched_enqueue), "unknown|2\n", "unknown|2\n" },
+		{ KIND(sched_dispatch), "unknown|2\n", "unknown|2\n" },
+		{ KIND(sched_preempt), "unknown|2\n", "unknown|2\n" },
+		{ KIND(sched_resume), "unknown|2\n", "unknown|2\n" },
+		{ KIND(sched_preempt) | KIND(sched_resume), "unknown|2\n", "unknown|2\n" },
+		{ KIND(exec_end), "unknown|2\n", "unknown|2\n" },
+		/* these tell nothing of lanes */
+		{ KIND(model_prepare), "preempted|1\ncrowded_out|1\n", "app|2\n" },
+		{ KIND(request_decode), "preempted|1\ncrowded_out|1\n", "app|2\n" },
+	};
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < 2 * N_OF(rows); i++) {
+		char *text = NULL, *script, *causes;
+		const char *doers;
+
+		assert_true(asprintf(&text, "%s%s%s%s", before, urgent_world, calls, after) > 0);
+		script = timeline(text, TIMELINE_FULL);
+		unlink(*state);
+		database_recorded(*state, script, 0, rows[i / 2].without | KIND(N_KINDS), i % 2);
+		causes = strdup(stored_ask(*state, "SELECT cause, count(*) FROM miss_cause WHERE is_primary GROUP BY 1 "
+		                                   "ORDER BY min(execution_id) DESC"));
+		doers = stored_ask(*state, "SELECT blamed, sum(n) FROM miss_blame GROUP BY 1 ORDER BY 1");
+		if (strcmp(causes, rows[i / 2].causes) != 0 || strcmp(doers, rows[i / 2].doers) != 0) {
+			print_error("row %zu: %s, by %s\n", i / 2, causes, doers);
+			wrong++;
+		}
+		free(causes);
+		free(script);
+		free(text);
+	}
+	assert_int_equal(wrong, 0);
+}
+
 /* A rule about a phase that executions of a path do not have judges nothing, and the 0 in its place keeps no bound. */
 static void a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing(void **state)
 {
@@ -1160,6 +1220,8 @@ int main(void)
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing,
 		                                stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(no_miss_has_a_cause_where_a_kind_of_lanes_was_left_out, stored_setup,
+		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_a_kind_that_was_left_out, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(no_rule_contradicts_the_whole_recording, stored_setup, stored_teardown),
