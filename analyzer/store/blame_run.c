@@ -103,8 +103,8 @@ enum {
 };
 
 /*
- * The kinds of events that tell who held a lane, and who waited for one. Without one of them, work that was not recorded
- * looks like a wait, and a wait like a run: no miss has a cause then (L-17).
+ * The kinds of events that tell who held a lane, and who waited for one. Without one of them, work that was not
+ * recorded looks like a wait, and a wait like a run: no miss has a cause then (L-17).
  */
 #define OF_LANES                                                                                                   \
 	(UINT64_C(1) << BSA_sched_enqueue | UINT64_C(1) << BSA_sched_dispatch | UINT64_C(1) << BSA_sched_preempt | \
