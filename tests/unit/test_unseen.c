@@ -869,21 +869,24 @@ static void no_rule_passes_on_a_kind_that_was_left_out(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Work of two apps, and of two priorities of one of them, on one lane. */
+static const char three_models[] =
+	"0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1\n"
+	"0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
+	"0 client_connect conn=2 pid=12 uid=1002 app=2 name=blue\n"
+	"0 model_prepare model=1 conn=1 name=small priority=high ops=10 estimate_ns=100us step_ns=10us\n"
+	"0 model_prepare model=2 conn=2 name=other priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
+	"0 model_prepare model=3 conn=1 name=lazy priority=low ops=10 estimate_ns=100us step_ns=10us\n"
+	"0 stream_open stream=1 conn=1 path=burst model=1\n"
+	"0 stream_open stream=2 conn=2 path=burst model=2\n"
+	"0 stream_open stream=3 conn=1 path=burst model=3\n";
+
 /*
  * With few events, no number of others shows that a kind was left out. The recording has work of two apps, and of two
  * priorities of one of them, that waits for each other, and a stop.
  */
 static void no_rule_passes_on_a_kind_that_few_events_show(void **state)
 {
-	static const char few_world[] =
-		"0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
-		"0 client_connect conn=2 pid=12 uid=1002 app=2 name=blue\n"
-		"0 model_prepare model=1 conn=1 name=small priority=high ops=10 estimate_ns=100us step_ns=10us\n"
-		"0 model_prepare model=2 conn=2 name=other priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
-		"0 model_prepare model=3 conn=1 name=lazy priority=low ops=10 estimate_ns=100us step_ns=10us\n"
-		"0 stream_open stream=1 conn=1 path=burst model=1\n"
-		"0 stream_open stream=2 conn=2 path=burst model=2\n"
-		"0 stream_open stream=3 conn=1 path=burst model=3\n";
 	static const char calls[] = "1ms 3:1 deadline=3ms run=200us,200us off=300us by=1:1\n"
 				    "1ms+250us 1:1 deadline=3ms queue=0\n"
 				    "2ms 2:1 deadline=3ms run=300us\n"
@@ -928,10 +931,10 @@ static void no_rule_passes_on_a_kind_that_few_events_show(void **state)
 		char *text = NULL, *script;
 
 		assert_true(asprintf(&text,
-		                     "%s0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1\n%s%s"
+		                     "%s%s%s"
 		                     "2500ms stream_close stream=1\n2500ms stream_close stream=2\n"
 		                     "2500ms stream_close stream=3\n",
-		                     before, few_world, calls) > 0);
+		                     before, three_models, calls) > 0);
 		script = timeline(text, TIMELINE_FULL);
 		unlink(*state);
 		database_recorded(*state, script, 0, kinds[i].without | KIND(N_KINDS), false);
@@ -956,16 +959,6 @@ static void no_rule_passes_on_a_kind_that_few_events_show(void **state)
 /* Kinds that were left out together do not hide each other: no rule passes or fails against the whole recording. */
 static void no_rule_contradicts_the_whole_recording(void **state)
 {
-	static const char apps[] =
-		"0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1\n"
-		"0 client_connect conn=1 pid=11 uid=1001 app=1 name=red\n"
-		"0 client_connect conn=2 pid=12 uid=1002 app=2 name=blue\n"
-		"0 model_prepare model=1 conn=1 name=small priority=high ops=10 estimate_ns=100us step_ns=10us\n"
-		"0 model_prepare model=2 conn=2 name=other priority=medium ops=10 estimate_ns=100us step_ns=10us\n"
-		"0 model_prepare model=3 conn=1 name=lazy priority=low ops=10 estimate_ns=100us step_ns=10us\n"
-		"0 stream_open stream=1 conn=1 path=burst model=1\n"
-		"0 stream_open stream=2 conn=2 path=burst model=2\n"
-		"0 stream_open stream=3 conn=1 path=burst model=3\n";
 	static const char calls[] = "1ms 3:1 deadline=3ms run=200us,200us off=300us by=1:1\n"
 				    "1ms+250us 1:1 deadline=3ms queue=0\n"
 				    "2ms 2:1 deadline=3ms run=300us\n"
@@ -1003,7 +996,7 @@ static void no_rule_contradicts_the_whole_recording(void **state)
 	assert_true(asprintf(&text,
 	                     "%s%s%s2500ms stream_close stream=1\n2500ms stream_close stream=2\n"
 	                     "2500ms stream_close stream=3\n",
-	                     before, apps, calls) > 0);
+	                     before, three_models, calls) > 0);
 	script = timeline(text, TIMELINE_FULL);
 	for (unsigned set = 0; set < 1U << N_OF(kinds); set++) {
 		struct bsv_input input;
