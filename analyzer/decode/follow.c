@@ -95,7 +95,7 @@ static bool write_file(const char *directory, const char *name, const void *byte
 }
 
 /* Set the trace from what bsa_look reads of the copy. 0: not yet; 1; BSA_E_ENV. */
-static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy, struct bsa_err *err)
+static int look_at_copy(struct bsa_follow *f, struct bsa_follow_trace *t, const char *copy, struct bsa_err *err)
 {
 	struct bsa_input input = { .info.path = strdup(t->path), .directories = calloc(1, sizeof(char *)) };
 	struct bsa_recipe **recipes = reallocarray(t->recipes, t->n_recipes + 1, sizeof(struct bsa_recipe *));
@@ -124,8 +124,8 @@ static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy,
 	return r;
 }
 
-static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *metadata, size_t n, uint8_t *header,
-                       struct bsa_err *err)
+static int make_recipe(struct bsa_follow *f, struct bsa_follow_trace *t, const uint8_t *metadata, size_t n,
+                       uint8_t *header, struct bsa_err *err)
 {
 	enum bsa_headers kind = BSA_HEADERS_LTTNG;
 	char *copy = NULL, *text;
@@ -162,7 +162,7 @@ static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *met
 }
 
 /* Make a recipe if the metadata has grown. 1: there is a new one; 0; BSA_E_ENV. */
-static int renew_recipe(struct bsa_follow *f, struct trace *t, struct bsa_err *err)
+static int renew_recipe(struct bsa_follow *f, struct bsa_follow_trace *t, struct bsa_err *err)
 {
 	char *path = NULL;
 	uint8_t header[HEADER_MAX], *bytes = NULL;
@@ -194,23 +194,23 @@ static int renew_recipe(struct bsa_follow *f, struct trace *t, struct bsa_err *e
 	return r;
 }
 
-static const struct bsa_recipe *recipe_of(const struct trace *t)
+static const struct bsa_recipe *recipe_of(const struct bsa_follow_trace *t)
 {
 	return t->n_recipes ? t->recipes[t->n_recipes - 1] : NULL;
 }
 
 /* ---- files and streams ---- */
 
-static void file_close(struct file *file)
+static void file_close(struct bsa_follow_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
 }
 
-static int see_file(struct trace *t, int directory, const char *name, struct bsa_err *err)
+static int see_file(struct bsa_follow_trace *t, int directory, const char *name, struct bsa_err *err)
 {
-	struct file *files, *same;
+	struct bsa_follow_file *files, *same;
 	struct stat st;
 	char *path = NULL;
 	size_t i = t->n_files;
@@ -244,13 +244,14 @@ static int see_file(struct trace *t, int directory, const char *name, struct bsa
 		return bsa_follow_no_memory(err);
 	}
 	name = files[t->n_files].name;
-	files[t->n_files++] = (struct file){ .name = (char *)name, .dev = st.st_dev, .ino = st.st_ino, .fd = fd };
+	files[t->n_files++] =
+		(struct bsa_follow_file){ .name = (char *)name, .dev = st.st_dev, .ino = st.st_ino, .fd = fd };
 	return 0;
 }
 
 /* ---- which directories have changed ---- */
 
-static void watch_place(struct bsa_follow *f, struct place *p)
+static void watch_place(struct bsa_follow *f, struct bsa_follow_place *p)
 {
 	p->stirred = true;
 	if (f->inotify >= 0 && p->watch < 0)
@@ -259,7 +260,7 @@ static void watch_place(struct bsa_follow *f, struct place *p)
 }
 
 /* True: what is appended to the file of this name is found by looking at the file. */
-static bool is_followed(const struct trace *t, const char *name)
+static bool is_followed(const struct bsa_follow_trace *t, const char *name)
 {
 	for (size_t i = t->n_files; i-- > 0;)
 		if (t->files[i].fd >= 0 && !t->files[i].given_up && !strcmp(t->files[i].name, name))
@@ -278,8 +279,8 @@ static void hear_changes(struct bsa_follow *f)
 			e = (const struct inotify_event *)(bytes + at);
 			for (size_t i = 0; i < f->n_places; i++)
 				if (f->places[i].watch == e->wd || e->mask & IN_Q_OVERFLOW) {
-					struct place *p = &f->places[i];
-					struct trace *t = p->is_trace ? &f->traces[p->trace] : NULL;
+					struct bsa_follow_place *p = &f->places[i];
+					struct bsa_follow_trace *t = p->is_trace ? &f->traces[p->trace] : NULL;
 
 					if (e->mask & IN_IGNORED)
 						p->watch = -1;
@@ -293,7 +294,7 @@ static void hear_changes(struct bsa_follow *f)
 
 static int add_place(struct bsa_follow *f, const char *path, int depth, struct bsa_err *err)
 {
-	struct place *places;
+	struct bsa_follow_place *places;
 
 	for (size_t i = 0; i < f->n_places; i++)
 		if (!strcmp(f->places[i].path, path))
@@ -303,23 +304,23 @@ static int add_place(struct bsa_follow *f, const char *path, int depth, struct b
 		f->places = places;
 	if (!places || !(path = strdup(path)))
 		return bsa_follow_no_memory(err);
-	places[f->n_places] = (struct place){ .path = (char *)path, .depth = depth, .watch = -1 };
+	places[f->n_places] = (struct bsa_follow_place){ .path = (char *)path, .depth = depth, .watch = -1 };
 	watch_place(f, &places[f->n_places++]);
 	return 0;
 }
 
 static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
-	struct trace *traces = list_grow(f->traces, f->n_traces, sizeof(*traces));
-	struct trace *t;
+	struct bsa_follow_trace *traces = list_grow(f->traces, f->n_traces, sizeof(*traces));
+	struct bsa_follow_trace *t;
 
 	if (!traces)
 		return bsa_follow_no_memory(err);
 	f->traces = traces;
 	t = &traces[f->n_traces];
-	*t = (struct trace){ .path = strdup(f->places[place].path),
-		             .counts = calloc(1, sizeof(*t->counts)),
-		             .metadata_grown = true };
+	*t = (struct bsa_follow_trace){ .path = strdup(f->places[place].path),
+		                        .counts = calloc(1, sizeof(*t->counts)),
+		                        .metadata_grown = true };
 	f->n_traces++;
 	if (!t->path || !t->counts)
 		return bsa_follow_no_memory(err);
@@ -367,7 +368,7 @@ static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 
 static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
-	struct place *p = &f->places[place];
+	struct bsa_follow_place *p = &f->places[place];
 	struct stat st;
 
 	if (p->watch >= 0) {
@@ -393,10 +394,10 @@ static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 	return read_place(f, place, err);
 }
 
-static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head,
-                                struct bsa_err *err)
+static struct bsa_follow_stream *stream_of(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head,
+                                           struct bsa_err *err)
 {
-	struct stream *streams;
+	struct bsa_follow_stream *streams;
 	struct bsa_head *heap;
 
 	for (size_t i = 0; i < f->n_streams; i++)
@@ -413,7 +414,7 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 		bsa_follow_no_memory(err);
 		return NULL;
 	}
-	streams[f->n_streams] = (struct stream){
+	streams[f->n_streams] = (struct bsa_follow_stream){
 		.trace = trace,
 		.class = head->stream->id,
 		.instance = head->instance,
@@ -431,7 +432,8 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 }
 
 /* The header @at of a file. 1; 0: not all of it is written yet; -1: these bytes are not a packet header. */
-static int header_at(const struct trace *t, const struct file *file, uint64_t at, struct bsa_packet_head *ret)
+static int header_at(const struct bsa_follow_trace *t, const struct bsa_follow_file *file, uint64_t at,
+                     struct bsa_packet_head *ret)
 {
 	uint8_t bytes[BSA_HEAD_MAX];
 	ssize_t n = pread(file->fd, bytes, sizeof(bytes), (off_t)at);
@@ -446,7 +448,7 @@ static int header_at(const struct trace *t, const struct file *file, uint64_t at
 /* ---- what has grown ---- */
 
 /* Note whether the stream can be read, and if not, since when: after the last record of what could be read. */
-static void note_unreadable(struct bsa_follow *f, struct stream *s)
+static void note_unreadable(struct bsa_follow *f, struct bsa_follow_stream *s)
 {
 	bool is = bsa_follow_is_unreadable(f, s), was = s->lost_until;
 
@@ -458,16 +460,16 @@ static void note_unreadable(struct bsa_follow *f, struct stream *s)
 	f->n_unreadable += is ? 1 : (size_t)-1;
 }
 
-static void give_up(struct file *file, uint64_t *count)
+static void give_up(struct bsa_follow_file *file, uint64_t *count)
 {
 	++*count;
 	file->given_up = true;
 }
 
 /* Take in all whole packets of the stream's file. If memory runs out, a false gap may be reported. */
-static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *file)
+static void grow_stream(struct bsa_follow *f, struct bsa_follow_stream *s, struct bsa_follow_file *file)
 {
-	const struct trace *t = &f->traces[s->trace];
+	const struct bsa_follow_trace *t = &f->traces[s->trace];
 	struct bsa_packet_head head;
 	struct stat st;
 	int is;
@@ -501,11 +503,11 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 		if (!s->any)
 			s->first = head.number;
 		if (!s->any && t->by_lttng && head.number) {
-			struct head *heads = list_grow(f->heads, f->n_heads, sizeof(*heads));
+			struct bsa_follow_head *heads = list_grow(f->heads, f->n_heads, sizeof(*heads));
 
 			if (heads) {
 				f->heads = heads;
-				heads[f->n_heads++] = (struct head){ head.began, head.cpu, s->trace };
+				heads[f->n_heads++] = (struct bsa_follow_head){ head.began, head.cpu, s->trace };
 			} else {
 				f->followed.broken++;
 			}
@@ -518,17 +520,17 @@ static void grow_stream(struct bsa_follow *f, struct stream *s, struct file *fil
 	}
 }
 
-static void leave_file(struct trace *t, struct stream *s)
+static void leave_file(struct bsa_follow_trace *t, struct bsa_follow_stream *s)
 {
-	struct file *file = &t->files[s->file];
+	struct bsa_follow_file *file = &t->files[s->file];
 
 	file_close(file);
 	s->file = SIZE_MAX;
 }
 
-static void advance_in_files(struct bsa_follow *f, struct stream *s)
+static void advance_in_files(struct bsa_follow *f, struct bsa_follow_stream *s)
 {
-	struct trace *t = &f->traces[s->trace];
+	struct bsa_follow_trace *t = &f->traces[s->trace];
 	size_t next;
 
 	while (!s->queued) {
@@ -559,7 +561,7 @@ static void advance_in_files(struct bsa_follow *f, struct stream *s)
 		 */
 		next = SIZE_MAX;
 		for (size_t i = 0; i < t->n_files; i++) {
-			const struct file *file = &t->files[i];
+			const struct bsa_follow_file *file = &t->files[i];
 
 			if (!file->known || file->fd < 0 || i == s->file || &f->streams[file->stream] != s ||
 			    (s->any && file->first <= s->head.number))
@@ -586,7 +588,7 @@ static void advance_in_files(struct bsa_follow *f, struct stream *s)
 }
 
 /* The next record of a stream into the merge; at the end of one file on to the next one. */
-static void advance_stream(struct bsa_follow *f, struct stream *s)
+static void advance_stream(struct bsa_follow *f, struct bsa_follow_stream *s)
 {
 	advance_in_files(f, s);
 	note_unreadable(f, s);
@@ -596,7 +598,7 @@ static void advance_stream(struct bsa_follow *f, struct stream *s)
  * Records of one time come in the order that an import has them in: traces by their directories' names, and
  * in each of them streams by what babeltrace2 calls them, which are their class and number.
  */
-static uint64_t stream_rank_of(const struct bsa_follow *f, const struct stream *s)
+static uint64_t stream_rank_of(const struct bsa_follow *f, const struct bsa_follow_stream *s)
 {
 	uint64_t before = 1;
 
@@ -618,7 +620,7 @@ static void set_until(struct bsa_follow *f)
 		return;
 	}
 	for (size_t i = 0; i < f->n_traces; i++) {
-		struct trace *t = &f->traces[i];
+		struct bsa_follow_trace *t = &f->traces[i];
 		bool unread = false;
 
 		for (size_t k = 0; k < t->n_files; k++)
@@ -635,7 +637,7 @@ static void set_until(struct bsa_follow *f)
 			return;
 	}
 	for (size_t i = 0; i < f->n_streams; i++) {
-		const struct stream *s = &f->streams[i];
+		const struct bsa_follow_stream *s = &f->streams[i];
 		uint64_t seen = s->any && s->head.ended > settled ? s->head.ended : settled;
 
 		if (s->stuck && f->now - s->stuck_since < STALL_NS)
@@ -659,7 +661,7 @@ static void set_until(struct bsa_follow *f)
 
 static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err)
 {
-	struct trace *t = &f->traces[trace];
+	struct bsa_follow_trace *t = &f->traces[trace];
 	int r = t->metadata_grown ? renew_recipe(f, t, err) : 0;
 	size_t kept;
 
@@ -678,9 +680,9 @@ static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err
 		return r < 0 ? r : 0;
 	r = 0;
 	for (size_t i = 0; r == 0 && i < t->n_files; i++) {
-		struct file *file = &t->files[i];
+		struct bsa_follow_file *file = &t->files[i];
 		struct bsa_packet_head head;
-		const struct stream *s;
+		const struct bsa_follow_stream *s;
 
 		if (file->known || file->fd < 0 || header_at(t, file, 0, &head) <= 0)
 			continue;
@@ -726,8 +728,8 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < f->n_streams; i++) {
-		struct stream *s = &f->streams[i];
-		struct trace *t = &f->traces[s->trace];
+		struct bsa_follow_stream *s = &f->streams[i];
+		struct bsa_follow_trace *t = &f->traces[s->trace];
 
 		if (s->file != SIZE_MAX && t->files[s->file].fd >= 0 && !bsa_flow_broken(s->flow))
 			grow_stream(f, s, &t->files[s->file]);
@@ -748,7 +750,7 @@ int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
 static int step_stream(void *follow, struct bsa_head *head, const struct bsa_event **ret, struct bsa_err *err)
 {
 	struct bsa_follow *f = follow;
-	struct stream *s = &f->streams[head->who];
+	struct bsa_follow_stream *s = &f->streams[head->who];
 
 	(void)err;
 	bsa_flow_write(s->flow, (struct bsa_event *)f->record);
@@ -822,7 +824,7 @@ struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
 		free(f->streams[i].covers);
 	}
 	for (size_t i = 0; i < f->n_traces; i++) {
-		struct trace *t = &f->traces[i];
+		struct bsa_follow_trace *t = &f->traces[i];
 
 		for (size_t k = 0; k < t->n_files; k++) {
 			file_close(&t->files[k]);
@@ -875,7 +877,7 @@ struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)
 	all.late_ns = f->ordered.late_ns;
 	all.streams = f->n_streams;
 	for (size_t i = 0; i < f->n_traces; i++) {
-		const struct trace *t = &f->traces[i];
+		const struct bsa_follow_trace *t = &f->traces[i];
 
 		for (size_t k = 0; !recipe_of(t) && k < t->n_files; k++)
 			all.unread += t->files[k].fd >= 0 && !fstat(t->files[k].fd, &st) && st.st_size > 0;

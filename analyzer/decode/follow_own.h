@@ -22,7 +22,7 @@ enum { LTTNG_EMPTY = 84 }; /* bytes of a packet of LTTng without events */
 
 #define STALL_NS UINT64_C(2000000000) /* how long a stream that cannot be read yet holds back the others */
 
-struct place {
+struct bsa_follow_place {
 	char *path;
 	int depth;
 	bool is_trace;
@@ -33,7 +33,7 @@ struct place {
 	bool stirred;            /* inotify has reported something new since then */
 };
 
-struct file {
+struct bsa_follow_file {
 	char *name;
 	dev_t dev;
 	ino_t ino;
@@ -47,11 +47,11 @@ struct file {
 };
 
 /* What bsa_follow_next_unseen() needs of a packet's header. */
-struct covering {
+struct bsa_follow_covering {
 	uint64_t began, ended, number;
 };
 
-struct stream {
+struct bsa_follow_stream {
 	size_t trace;
 	uint64_t class, instance;
 	struct bsa_flow *flow;
@@ -67,20 +67,20 @@ struct stream {
 	uint64_t first;      /* number of its first packet */
 
 	/* Its packets in their order; those before @next_cover began before the end of the last gap. Owned */
-	struct covering *covers;
+	struct bsa_follow_covering *covers;
 	size_t n_covers, next_cover, covers_room;
-	struct covering before_gap; /* the last packet that began before the end of that gap */
+	struct bsa_follow_covering before_gap; /* the last packet that began before the end of that gap */
 	bool any_before_gap;
 };
 
-struct trace {
+struct bsa_follow_trace {
 	char *path;
 	struct bsa_input input;
 	struct bsa_recipe **recipes; /* the last one holds; those before may be in use. Owned */
 	size_t n_recipes;
 	uint64_t metadata_bytes; /* size of the metadata from which the recipe was made */
 	struct bsa_counts *counts;
-	struct file *files;
+	struct bsa_follow_file *files;
 	size_t n_files;
 	bool metadata_grown; /* perhaps, since the recipe was made */
 	/* since when packets are there that cannot be read yet; 0: all can be read */
@@ -89,14 +89,14 @@ struct trace {
 };
 
 /* A packet that covers time; the gaps between all of them are emitted as losses, as unseen.h does. */
-struct cover {
+struct bsa_follow_cover {
 	uint64_t began, ended;
 	size_t trace;
 	bool began_with_event; /* false: the packet began when LTTng made the buffer, or where another one ended */
 };
 
 /* A stream of which packets are missing before the first one. */
-struct head {
+struct bsa_follow_head {
 	uint64_t ended;
 	uint32_t cpu;
 	size_t trace;
@@ -107,27 +107,27 @@ struct bsa_follow {
 	struct bsa_scratch scratch;
 	int inotify; /* negative: directories are not watched */
 	uint64_t settle_ns, now, serial;
-	struct place *places;
+	struct bsa_follow_place *places;
 	size_t n_places;
-	struct trace *traces;
+	struct bsa_follow_trace *traces;
 	size_t n_traces;
-	struct stream *streams;
+	struct bsa_follow_stream *streams;
 	size_t n_streams, room;
 	size_t n_unreadable;        /* streams with a lost_until */
 	struct bsa_ordered ordered; /* a sequence for each stream */
 	struct bsa_followed followed;
 	uint64_t record[BSA_RECORD_MAX / 8];
-	struct cover *covers; /* by when they began; those before @first_cover are past. Owned */
+	struct bsa_follow_cover *covers; /* by when they began; those before @first_cover are past. Owned */
 	size_t n_covers, first_cover, covers_room;
 	/* until when all gaps were emitted, and the trace that is of; ended 0: nothing is there yet */
-	struct cover covered;
-	struct cover gap;      /* the last gap that was reported */
-	uint64_t passed_until; /* the latest begin of the covers before @first_cover */
-	uint64_t event;        /* the latest begin of those before @first_cover that began with an event */
+	struct bsa_follow_cover covered;
+	struct bsa_follow_cover gap; /* the last gap that was reported */
+	uint64_t passed_until;       /* the latest begin of the covers before @first_cover */
+	uint64_t event;              /* the latest begin of those before @first_cover that began with an event */
 	/* the last gap that was not reported: no packet ended from that event on, and before the gap's end */
-	struct cover refuted;
-	uint64_t first_began; /* the earliest begin of any packet */
-	struct head *heads;   /* not reported yet; owned */
+	struct bsa_follow_cover refuted;
+	uint64_t first_began;          /* the earliest begin of any packet */
+	struct bsa_follow_head *heads; /* not reported yet; owned */
 	size_t n_heads;
 };
 
@@ -139,10 +139,11 @@ static inline int bsa_follow_no_memory(struct bsa_err *err)
 /* ---- follow_unseen.c ---- */
 
 /* Note the time that the next packet of a stream covers. Packets arrive nearly in the order of their begins. */
-int bsa_follow_cover(struct bsa_follow *f, struct stream *s, const struct bsa_packet_head *head, struct bsa_err *err);
+int bsa_follow_cover(struct bsa_follow *f, struct bsa_follow_stream *s, const struct bsa_packet_head *head,
+                     struct bsa_err *err);
 
 /* Whether the stream cannot be read now. */
-bool bsa_follow_is_unreadable(const struct bsa_follow *f, const struct stream *s);
+bool bsa_follow_is_unreadable(const struct bsa_follow *f, const struct bsa_follow_stream *s);
 
 /*
  * Is there a time without a packet, or one whose packets are missing, before the next record; or a stream that cannot

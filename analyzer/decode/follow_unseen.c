@@ -14,7 +14,7 @@
 static const uint64_t lost_ns = 1000000000; /* how much of a stream that cannot be read one loss covers */
 
 /* Pass the packets of a stream that began before @until. Call this with ascending @until. */
-static void pass_covers(struct stream *s, uint64_t until)
+static void pass_covers(struct bsa_follow_stream *s, uint64_t until)
 {
 	for (; s->next_cover < s->n_covers && s->covers[s->next_cover].began < until; s->next_cover++) {
 		s->before_gap = s->covers[s->next_cover];
@@ -23,7 +23,7 @@ static void pass_covers(struct stream *s, uint64_t until)
 }
 
 /* Note a packet among those of its stream. False: no memory. */
-static bool stream_cover(struct bsa_follow *f, struct stream *s, const struct bsa_packet_head *head)
+static bool stream_cover(struct bsa_follow *f, struct bsa_follow_stream *s, const struct bsa_packet_head *head)
 {
 	pass_covers(s, f->passed_until);
 	if (s->next_cover > s->n_covers / 2) {
@@ -33,7 +33,7 @@ static bool stream_cover(struct bsa_follow *f, struct stream *s, const struct bs
 	}
 	if (!BSA_RESERVE(s->covers, s->covers_room, s->n_covers + 1, 16))
 		return false;
-	s->covers[s->n_covers++] = (struct covering){ head->began, head->ended, head->number };
+	s->covers[s->n_covers++] = (struct bsa_follow_covering){ head->began, head->ended, head->number };
 	return true;
 }
 
@@ -43,10 +43,11 @@ static bool is_empty(const struct bsa_packet_head *head)
 	return head->began == head->ended && head->content <= LTTNG_EMPTY;
 }
 
-int bsa_follow_cover(struct bsa_follow *f, struct stream *s, const struct bsa_packet_head *head, struct bsa_err *err)
+int bsa_follow_cover(struct bsa_follow *f, struct bsa_follow_stream *s, const struct bsa_packet_head *head,
+                     struct bsa_err *err)
 {
 	bool goes_on = s->any && !is_empty(&s->head) && head->began <= s->head.ended;
-	struct cover c = { head->began, head->ended, s->trace, head->number > 0 && !goes_on };
+	struct bsa_follow_cover c = { head->began, head->ended, s->trace, head->number > 0 && !goes_on };
 	size_t i;
 
 	if (!f->traces[s->trace].by_lttng)
@@ -87,7 +88,7 @@ static void emit_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint
 /* Whether the packets before the first one of a stream of @trace were lost: as unseen.c has it. */
 static bool has_lost_heads(const struct bsa_follow *f, size_t trace)
 {
-	const struct trace *t = &f->traces[trace];
+	const struct bsa_follow_trace *t = &f->traces[trace];
 	bool any = false;
 
 	for (size_t i = 0; i < f->n_streams; i++)
@@ -115,7 +116,7 @@ static bool next_unreadable(struct bsa_follow *f)
 			ended = f->streams[i].head.ended;
 	at = head ? head->at : f->ordered.until == BSA_NEVER ? ended : f->ordered.until;
 	until = f->ordered.until == BSA_NEVER ? ended : at + lost_ns;
-	for (struct stream *s = f->streams; s < f->streams + f->n_streams; s++) {
+	for (struct bsa_follow_stream *s = f->streams; s < f->streams + f->n_streams; s++) {
 		uint64_t began = s->lost_until;
 
 		if (!began || began > at || began >= until)
@@ -127,7 +128,7 @@ static bool next_unreadable(struct bsa_follow *f)
 	return false;
 }
 
-bool bsa_follow_is_unreadable(const struct bsa_follow *f, const struct stream *s)
+bool bsa_follow_is_unreadable(const struct bsa_follow *f, const struct bsa_follow_stream *s)
 {
 	return s->broken || (s->stuck && f->now - s->stuck_since >= STALL_NS);
 }
@@ -136,9 +137,9 @@ bool bsa_follow_is_unreadable(const struct bsa_follow *f, const struct stream *s
  * True: a stop would have written a packet of the stream by now, as TIME in follow.h assumes. False where the stream
  * cannot be read, its process may have ended, or it may be of another session or go on in another directory.
  */
-static bool is_flushed_by_stop(const struct bsa_follow *f, const struct stream *s)
+static bool is_flushed_by_stop(const struct bsa_follow *f, const struct bsa_follow_stream *s)
 {
-	const struct trace *t = &f->traces[s->trace];
+	const struct bsa_follow_trace *t = &f->traces[s->trace];
 	const struct bsa_trace *info = &t->input.info;
 
 	if (f->now == BSA_NEVER || bsa_follow_is_unreadable(f, s) || s->file == SIZE_MAX ||
@@ -159,7 +160,7 @@ static bool is_no_stop(struct bsa_follow *f, uint64_t until)
 {
 	struct bsa_stop stop = { .event = f->event };
 
-	for (struct stream *s = f->streams; s < f->streams + f->n_streams; s++) {
+	for (struct bsa_follow_stream *s = f->streams; s < f->streams + f->n_streams; s++) {
 		pass_covers(s, until);
 		if (!s->any_before_gap)
 			continue;
@@ -177,7 +178,7 @@ static bool next_gap(struct bsa_follow *f)
 	uint64_t at = head ? head->at : f->ordered.until == BSA_NEVER ? BSA_NEVER : 0;
 
 	while (f->n_heads) {
-		const struct head h = f->heads[--f->n_heads];
+		const struct bsa_follow_head h = f->heads[--f->n_heads];
 
 		if (f->first_began >= h.ended)
 			continue;
@@ -187,7 +188,7 @@ static bool next_gap(struct bsa_follow *f)
 		return true;
 	}
 	while (f->first_cover < f->n_covers && f->covers[f->first_cover].began <= at) {
-		const struct cover c = f->covers[f->first_cover++], before = f->covered;
+		const struct bsa_follow_cover c = f->covers[f->first_cover++], before = f->covered;
 		bool is_gap;
 
 		if (c.ended > before.ended)
@@ -196,12 +197,12 @@ static bool next_gap(struct bsa_follow *f)
 			f->passed_until = c.began;
 		is_gap = before.ended && c.began > before.ended && !is_no_stop(f, f->passed_until);
 		if (before.ended && c.began > before.ended && !is_gap)
-			f->refuted = (struct cover){ .began = f->event, .ended = c.began };
+			f->refuted = (struct bsa_follow_cover){ .began = f->event, .ended = c.began };
 		if (c.began_with_event && c.began > f->event)
 			f->event = c.began;
 		if (!is_gap)
 			continue;
-		f->gap = (struct cover){ .began = before.ended, .ended = c.began, .trace = before.trace };
+		f->gap = (struct bsa_follow_cover){ .began = before.ended, .ended = c.began, .trace = before.trace };
 		emit_unseen(f, before.trace, before.ended, c.began,
 		            (struct bsa_loss){ .cause = BSA_LOSS_GAP, .cpu = UINT32_MAX });
 		return true;

@@ -121,7 +121,7 @@ struct stop {
 
 struct run {
 	struct bsa_store *s;
-	struct saved *saved; /* owned */
+	struct bsa_saved *saved; /* owned */
 	int asked;
 	bool rules_known, never_stops, one_lane, restarts; /* rules that hold for all services */
 	uint8_t *blockers;                                 /* a bit for each execution from s->first_execution on */

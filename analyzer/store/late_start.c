@@ -12,9 +12,9 @@
  * When the call should have been submitted. NOTHING: it has no deadline, or how long its model usually has is
  * not known.
  */
-static int64_t planned_of(struct saved *v, const struct kept *k)
+static int64_t planned_of(struct bsa_saved *v, const struct bsa_saved_kept *k)
 {
-	const struct usual *u =
+	const struct bsa_saved_usual *u =
 		k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN ? NULL : bsa_saved_usual_of(v, k->call.model);
 
 	return u && u->budget > 0 ? (int64_t)k->call.deadline - u->budget : NOTHING;
@@ -26,9 +26,9 @@ static int64_t later_of(int64_t a, int64_t b)
 }
 
 /* The call before call @number in its stream; NULL if that call is not kept. */
-static const struct kept *call_before(const struct saved *v, size_t number)
+static const struct bsa_saved_kept *call_before(const struct bsa_saved *v, size_t number)
 {
-	const struct kept *x = bsa_saved_kept_at(v, number);
+	const struct bsa_saved_kept *x = bsa_saved_kept_at(v, number);
 
 	for (size_t i = number, n = 0; i-- > v->base && n < BUSY_MOST; n++)
 		if (!bsa_saved_kept_at(v, i)->bad && bsa_saved_kept_at(v, i)->call.stream == x->call.stream)
@@ -37,17 +37,17 @@ static const struct kept *call_before(const struct saved *v, size_t number)
 }
 
 /* Did its thread wait for the call before until half of the delay was over? Then that call made it late. */
-static bool is_held_up(const struct kept *x, const struct kept *before, int64_t planned)
+static bool is_held_up(const struct bsa_saved_kept *x, const struct bsa_saved_kept *before, int64_t planned)
 {
 	int64_t submitted = (int64_t)x->call.submitted, answered = (int64_t)before->call.answered;
 
 	return answered > planned && answered <= submitted && answered - planned >= submitted - answered;
 }
 
-void bsa_late_start_look_before(struct saved *v, size_t number)
+void bsa_late_start_look_before(struct bsa_saved *v, size_t number)
 {
-	const struct kept *x = bsa_saved_kept_at(v, number), *before = call_before(v, number);
-	struct asked *a = &v->asked[x->asked - 1];
+	const struct bsa_saved_kept *x = bsa_saved_kept_at(v, number), *before = call_before(v, number);
+	struct bsa_saved_asked *a = &v->asked[x->asked - 1];
 	int64_t planned = planned_of(v, x);
 
 	if (planned == NOTHING)
@@ -80,7 +80,8 @@ static void quiet_until(struct quiet *q, int64_t event)
  * nothing happened in any app. 0: less than half of the delay of @x. As much as that of the time in which
  * both are late has the middle of that time in it.
  */
-static int64_t stood_with(struct saved *v, const struct kept *x, const struct kept *other, size_t first, size_t end)
+static int64_t stood_with(struct bsa_saved *v, const struct bsa_saved_kept *x, const struct bsa_saved_kept *other,
+                          size_t first, size_t end)
 {
 	int64_t planned = planned_of(v, x), also = planned_of(v, other), submitted = (int64_t)x->call.submitted;
 	struct quiet q = { .from = later_of(planned, also) };
@@ -92,7 +93,7 @@ static int64_t stood_with(struct saved *v, const struct kept *x, const struct ke
 	q.to = submitted < (int64_t)other->call.submitted ? submitted : (int64_t)other->call.submitted;
 	q.at = q.from + (q.to - q.from) / 2;
 	for (size_t i = first; i < end && q.to - q.from >= least; i++) {
-		const struct kept *k = bsa_saved_kept_at(v, i);
+		const struct bsa_saved_kept *k = bsa_saved_kept_at(v, i);
 
 		if (k->bad) { /* anything may have happened while it was under way, because it is not replayed */
 			quiet_until(&q, k->first);
@@ -138,10 +139,10 @@ static void event_take(struct events *e, int64_t at)
  * as a virtual cpu does, or a timer that is late? No run-queue delay includes that time. An event of another
  * call proves that the machine ran at that instant.
  */
-static void silence_measure(struct saved *v, size_t number, size_t first, size_t end)
+static void silence_measure(struct bsa_saved *v, size_t number, size_t first, size_t end)
 {
-	const struct kept *x = bsa_saved_kept_at(v, number);
-	struct asked *a = &v->asked[x->asked - 1];
+	const struct bsa_saved_kept *x = bsa_saved_kept_at(v, number);
+	struct bsa_saved_asked *a = &v->asked[x->asked - 1];
 	struct events e = { .to = (int64_t)x->call.submitted };
 	int64_t last, longest = 0, cell;
 
@@ -151,7 +152,7 @@ static void silence_measure(struct saved *v, size_t number, size_t first, size_t
 	for (size_t i = 0; i < CELLS; i++)
 		e.cells[i].first = INT64_MAX;
 	for (size_t i = first; i < end; i++) {
-		const struct kept *k = bsa_saved_kept_at(v, i);
+		const struct bsa_saved_kept *k = bsa_saved_kept_at(v, i);
 
 		if (i == number)
 			continue;
@@ -180,9 +181,9 @@ static void silence_measure(struct saved *v, size_t number, size_t first, size_t
 	a->silent = later_of(longest, e.to - last);
 }
 
-void bsa_late_start_look_around(struct saved *v, size_t number)
+void bsa_late_start_look_around(struct bsa_saved *v, size_t number)
 {
-	const struct kept *x = bsa_saved_kept_at(v, number), *before = call_before(v, number);
+	const struct bsa_saved_kept *x = bsa_saved_kept_at(v, number), *before = call_before(v, number);
 	size_t first = number > v->base + BUSY_MOST ? number - BUSY_MOST : v->base, end = v->base + v->n_kept;
 	int64_t planned = planned_of(v, x), stood = 0;
 
@@ -199,15 +200,15 @@ void bsa_late_start_look_around(struct saved *v, size_t number)
 	    .stood_ns = stood, .delay_ns = NOTHING, .lead_ns = NOTHING, .met = NOTHING, .by_itself = NOTHING);
 }
 
-bool bsa_late_start_is_by_itself(const struct asked *a)
+bool bsa_late_start_is_by_itself(const struct bsa_saved_asked *a)
 {
 	return a->delay != NOTHING && a->held != NOTHING && a->delay + a->held < a->lead;
 }
 
-void bsa_late_start_finish(struct saved *v)
+void bsa_late_start_finish(struct bsa_saved *v)
 {
 	for (size_t i = 0; i < v->n && !v->s->code; i++) {
-		const struct asked *a = &v->asked[i];
+		const struct bsa_saved_asked *a = &v->asked[i];
 		bool by_itself = bsa_late_start_is_by_itself(a);
 		int64_t without_machine = NOTHING;
 

@@ -84,25 +84,25 @@ static bool is_time(sqlite3_stmt *q, int column)
 	       bsa_saved_column_integer(q, column) < MOST / 2;
 }
 
-struct usual *bsa_saved_usual_of(struct saved *v, uint32_t model)
+struct bsa_saved_usual *bsa_saved_usual_of(struct bsa_saved *v, uint32_t model)
 {
 	for (size_t i = 0; i < v->n_usual; i++)
 		if (v->usual[i].model == model)
 			return &v->usual[i];
 	if (v->n_usual == MODELS_MOST)
 		return NULL;
-	v->usual[v->n_usual] = (struct usual){ .model = model, .answer_least = UINT64_MAX };
+	v->usual[v->n_usual] = (struct bsa_saved_usual){ .model = model, .answer_least = UINT64_MAX };
 	return &v->usual[v->n_usual++];
 }
 
-static void learn_usual(struct usual *u, uint64_t run, uint64_t answer)
+static void learn_usual(struct bsa_saved_usual *u, uint64_t run, uint64_t answer)
 {
 	bsa_usual_runs_add(&u->runs, run, true);
 	u->answer_least = answer < u->answer_least ? answer : u->answer_least;
 	u->answer_most = answer > u->answer_most ? answer : u->answer_most;
 }
 
-static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
+static void take_times(const struct bsa_saved *v, sqlite3_stmt *q, struct bsa_saved_kept *k)
 {
 	struct bsa_without_call *c = &k->call;
 	int64_t ready = column_is_null(q, ENQUEUED) ? bsa_saved_column_integer(q, ENDED)
@@ -136,14 +136,14 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	k->bad |= c->submitted + c->send + c->ready != (uint64_t)ready || c->answered < c->ended;
 }
 
-int64_t bsa_saved_take_call(struct saved *v, sqlite3_stmt *q, struct kept *k)
+int64_t bsa_saved_take_call(struct bsa_saved *v, sqlite3_stmt *q, struct bsa_saved_kept *k)
 {
 	static const int times[] = { SUBMITTED, DECODED, ENQUEUED, DISPATCHED, ENDED, ANSWERED };
 	struct bits_execution b = unpack_execution(bsa_saved_column_integer(q, FLAGS));
 	bool refused = column_is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE,
 	     whole = b.quality == BSA_QUALITY_COMPLETE;
 	uint64_t stream = (uint64_t)bsa_saved_column_integer(q, STREAM);
-	struct usual *u;
+	struct bsa_saved_usual *u;
 
 	/*
 	 * Calls of one thread are those of a burst or, without a burst, of an app and a model: one_model of the
@@ -153,7 +153,7 @@ int64_t bsa_saved_take_call(struct saved *v, sqlite3_stmt *q, struct kept *k)
 		stream = UINT64_C(1) << 63 | (uint64_t)bsa_saved_column_integer(q, APP) << 34 |
 		         (uint64_t)bsa_saved_column_integer(q, MODEL) << 3 | ((uint64_t)b.path & 7);
 
-	*k = (struct kept){
+	*k = (struct bsa_saved_kept){
 		.call = { .id = (uint64_t)bsa_saved_column_integer(q, ID),
 		          .stream = stream,
 		          .app = (uint32_t)bsa_saved_column_integer(q, APP),
@@ -209,7 +209,7 @@ int64_t bsa_saved_take_call(struct saved *v, sqlite3_stmt *q, struct kept *k)
 	return bsa_saved_column_integer(q, FIRST);
 }
 
-void bsa_saved_find_hand(struct saved *v, struct kept *k)
+void bsa_saved_find_hand(struct bsa_saved *v, struct bsa_saved_kept *k)
 {
 	int64_t ns = k->idle ? k->queue : 0;
 
@@ -230,7 +230,7 @@ void bsa_saved_find_hand(struct saved *v, struct kept *k)
 	k->call.hand_less = k->idle ? duration_between(k->queue, (int64_t)k->call.hand) : k->call.hand;
 }
 
-bool bsa_saved_is_in_hole(const struct saved *v, int64_t began, int64_t ended, bool losses_only)
+bool bsa_saved_is_in_hole(const struct bsa_saved *v, int64_t began, int64_t ended, bool losses_only)
 {
 	for (size_t i = 0; i < v->n_holes; i++)
 		if ((v->holes[i].is_loss || !losses_only) && v->holes[i].began <= ended && v->holes[i].ended >= began)
@@ -239,7 +239,7 @@ bool bsa_saved_is_in_hole(const struct saved *v, int64_t began, int64_t ended, b
 }
 
 /* A hole is another service's if the execution, or the app, that it is about is. Otherwise it may be of any service. */
-static void read_holes(struct saved *v, bool only)
+static void read_holes(struct bsa_saved *v, bool only)
 {
 	cleanup_stmt sqlite3_stmt *q = bsa_store_prepare(
 		v->s, "SELECT coalesce(began, ?3), coalesce(ended, ?4), 1 FROM stored_loss WHERE trace_id = ?1 "
@@ -265,12 +265,13 @@ static void read_holes(struct saved *v, bool only)
 			v->holes_known = false;
 			return;
 		}
-		v->holes[v->n_holes++] = (struct hole){ bsa_saved_column_integer(q, 0), bsa_saved_column_integer(q, 1),
-			                                bsa_saved_column_integer(q, 2) };
+		v->holes[v->n_holes++] =
+			(struct bsa_saved_hole){ bsa_saved_column_integer(q, 0), bsa_saved_column_integer(q, 1),
+			                         bsa_saved_column_integer(q, 2) };
 	}
 }
 
-static void learn_models(struct saved *v)
+static void learn_models(struct bsa_saved *v)
 {
 	/* The service's estimates from when models were prepared. */
 	cleanup_stmt sqlite3_stmt *trials =
@@ -284,10 +285,10 @@ static void learn_models(struct saved *v)
 		      "CASE WHEN path = ?2 AND signalled IS NOT NULL THEN signalled "
 		      "ELSE coalesce(returned, result_written, signalled) END - run_ended FROM stored_unpacked "
 		      "WHERE trace_id = ?1 AND model_id IS NOT NULL AND run_ns IS NOT NULL AND run_ended IS NOT NULL");
-	struct usual *u;
+	struct bsa_saved_usual *u;
 
 	v->n_usual = 0;
-	v->any = (struct usual){ .answer_least = UINT64_MAX };
+	v->any = (struct bsa_saved_usual){ .answer_least = UINT64_MAX };
 	if (!q || !trials || !budgets)
 		return;
 	sqlite3_bind_int64(q, 1, v->trace);
@@ -324,7 +325,7 @@ static void learn_models(struct saved *v)
 	}
 }
 
-void bsa_saved_calls_open(struct saved *v)
+void bsa_saved_calls_open(struct bsa_saved *v)
 {
 	v->holes = calloc(HOLES_MOST, sizeof(*v->holes));
 	if (!v->holes)
@@ -332,7 +333,7 @@ void bsa_saved_calls_open(struct saved *v)
 	v->handed = bsa_store_prepare(v->s, handed_sql);
 }
 
-sqlite3_stmt *bsa_saved_calls_of_service(struct saved *v, bool only)
+sqlite3_stmt *bsa_saved_calls_of_service(struct bsa_saved *v, bool only)
 {
 	sqlite3_stmt *q;
 

@@ -20,9 +20,9 @@ static const char stopped_sql[] = "SELECT 1 FROM silence WHERE went_on AND trace
  * Give @c, which was given up, the bounds of the runs and answers of its model. False: too few were whole, and
  * nothing is known from when it was prepared.
  */
-static bool find_usual(struct saved *v, struct bsa_without_call *c)
+static bool find_usual(struct bsa_saved *v, struct bsa_without_call *c)
 {
-	const struct usual *u = bsa_saved_usual_of(v, c->model), *answers = u;
+	const struct bsa_saved_usual *u = bsa_saved_usual_of(v, c->model), *answers = u;
 	struct bsa_run_bounds run;
 
 	if (!u || !bsa_usual_runs_bounds(&u->runs, &run))
@@ -44,7 +44,8 @@ static bool find_usual(struct saved *v, struct bsa_without_call *c)
  * The replay begins while calls were there: who waited comes when it did, and who ran comes before them, is
  * given a lane at once, and has it until it left it.
  */
-static void take_call_of(const struct waiting *w, const struct kept *k, struct bsa_without_call *ret)
+static void take_call_of(const struct bsa_saved_waiting *w, const struct bsa_saved_kept *k,
+                         struct bsa_without_call *ret)
 {
 	uint64_t from = (uint64_t)w->waited_from;
 
@@ -67,9 +68,9 @@ static void take_call_of(const struct waiting *w, const struct kept *k, struct b
  * The latest answer of an earlier call of the victim's stream that is not in its window, of those that can
  * still be under way then.
  */
-static uint64_t answered_before(const struct saved *v, const struct waiting *w)
+static uint64_t answered_before(const struct bsa_saved *v, const struct bsa_saved_waiting *w)
 {
-	const struct kept *x = bsa_saved_kept_at(v, w->call), *k;
+	const struct bsa_saved_kept *x = bsa_saved_kept_at(v, w->call), *k;
 	uint64_t ret = 0;
 
 	for (size_t i = w->first, n = 0; i-- > v->base && n < BUSY_MOST; n++) {
@@ -81,7 +82,7 @@ static uint64_t answered_before(const struct saved *v, const struct waiting *w)
 }
 
 /* Fill the world. Returns LABEL_replay_replayed, or why it is not replayed. */
-static uint8_t take_window(struct saved *v, const struct waiting *w)
+static uint8_t take_window(struct bsa_saved *v, const struct bsa_saved_waiting *w)
 {
 	size_t end = v->base + v->n_kept;
 	struct bsa_without_call *c;
@@ -93,7 +94,7 @@ static uint8_t take_window(struct saved *v, const struct waiting *w)
 	if (bsa_saved_is_in_hole(v, w->observed_from, w->horizon, false))
 		return LABEL_replay_lost;
 	for (size_t i = w->first; i < end; i++) {
-		struct kept *k = bsa_saved_kept_at(v, i);
+		struct bsa_saved_kept *k = bsa_saved_kept_at(v, i);
 
 		if (bsa_saved_ready_of(k) > w->horizon)
 			break;
@@ -118,9 +119,9 @@ static uint8_t take_window(struct saved *v, const struct waiting *w)
 }
 
 struct question {
-	struct saved *v;
+	struct bsa_saved *v;
 	struct bsa_without *without;
-	struct asked *asked;
+	struct bsa_saved_asked *asked;
 	const struct bsa_without_call *victim;
 	bool stopped; /* the service stood still in that time: no replay tells what it had done without something */
 };
@@ -141,7 +142,7 @@ static int answer_question(struct question *q, const struct bsa_without_change *
 	return ret == 1 && q->stopped ? -1 : ret;
 }
 
-static void take_own(const struct asked_row *r, struct bsa_without_change *change)
+static void take_own(const struct bsa_saved_asked_row *r, struct bsa_without_change *change)
 {
 	change->before += r->part[BSA_PART_BEFORE];
 	change->hand += r->part[BSA_PART_HAND];
@@ -150,7 +151,7 @@ static void take_own(const struct asked_row *r, struct bsa_without_change *chang
 	change->later += r->part[BSA_PART_BUDGET];
 }
 
-static bool is_asked(const struct asked_row *r)
+static bool is_asked(const struct bsa_saved_asked_row *r)
 {
 	return r->late > 0 && r->is_whole && r->cause != BSA_OWN_RUN && r->cause != BSA_UNUSED &&
 	       r->cause != BSA_CAUSE_UNKNOWN && r->cause != BSA_BAD_ESTIMATE && r->cause != BSA_DEPENDENCY &&
@@ -164,7 +165,7 @@ static bool is_asked(const struct asked_row *r)
  */
 static void name_queue(struct question *q)
 {
-	struct asked *a = q->asked;
+	struct bsa_saved_asked *a = q->asked;
 	struct bsa_without_change alone = { .executions = &a->queue, .n_executions = 1 };
 	struct bsa_without_change app = { .without_app = true, .app = a->queue_app };
 	bool own = a->queue_app == q->victim->app;
@@ -195,7 +196,7 @@ static void answer_cause(struct question *q, uint8_t cause)
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->asked->n; i++) {
-		const struct asked_row *r = &q->asked->rows[i];
+		const struct bsa_saved_asked_row *r = &q->asked->rows[i];
 
 		if (r->cause != cause || r->late <= 0)
 			continue;
@@ -238,7 +239,7 @@ static void answer_apps(struct question *q)
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->asked->n && n + 2 <= CULPRITS_MOST; i++) {
-		const struct asked_row *r = &q->asked->rows[i];
+		const struct bsa_saved_asked_row *r = &q->asked->rows[i];
 		uint32_t model = r->culprit && r->late > 0 ? model_of(q, r->culprit) : 0;
 		bool has_app = false, has_model = false;
 
@@ -260,7 +261,7 @@ static void answer_apps(struct question *q)
 }
 
 /* By its lateness, twice and four times that; what was given up: by a fourth of its budget, a half, all of it. */
-uint64_t bsa_saved_earlier_by(const struct asked *a, const struct bsa_without_call *c, unsigned nth)
+uint64_t bsa_saved_earlier_by(const struct bsa_saved_asked *a, const struct bsa_without_call *c, unsigned nth)
 {
 	uint64_t budget = c->deadline > c->submitted ? c->deadline - c->submitted : 0;
 
@@ -288,7 +289,7 @@ static void answer_earlier(struct question *q)
 /* Would it have met its deadline if its thread had not waited for a cpu? */
 static void answer_wait(struct question *q)
 {
-	struct asked *a = q->asked;
+	struct bsa_saved_asked *a = q->asked;
 	struct bsa_without_change change = { 0 };
 	int64_t submitted = (int64_t)q->victim->submitted, lead;
 
@@ -306,7 +307,7 @@ static void answer_wait(struct question *q)
 	a->met = answer_question(q, &change);
 }
 
-void bsa_saved_replay_miss(struct saved *v, const struct waiting *w)
+void bsa_saved_replay_miss(struct bsa_saved *v, const struct bsa_saved_waiting *w)
 {
 	struct bsa_without *without = NULL;
 	struct question q = { .v = v, .asked = &v->asked[bsa_saved_kept_at(v, w->call)->asked - 1] };
@@ -341,7 +342,7 @@ void bsa_saved_replay_miss(struct saved *v, const struct waiting *w)
 	answer_earlier(&q);
 	answer_wait(&q);
 	for (size_t i = 0; i < q.asked->n; i++) {
-		const struct asked_row *r = &q.asked->rows[i];
+		const struct bsa_saved_asked_row *r = &q.asked->rows[i];
 		struct bsa_without_change change = { .executions = &r->culprit, .n_executions = r->culprit != 0 };
 		int said;
 
@@ -361,7 +362,7 @@ void bsa_saved_replay_miss(struct saved *v, const struct waiting *w)
 	bsa_without_free(without);
 }
 
-void bsa_saved_miss_open(struct saved *v)
+void bsa_saved_miss_open(struct bsa_saved *v)
 {
 	v->window = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->window));
 	v->ids = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->ids));

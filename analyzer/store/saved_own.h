@@ -22,7 +22,7 @@ enum {
 #define LEAD_MOST INT64_C(50000000) /* by which it is asked what an earlier submission would have changed */
 
 /* The question of a row: the miss without part of a cause, or without a culprit. */
-struct asked_row {
+struct bsa_saved_asked_row {
 	uint64_t culprit;
 	uint32_t app;
 	uint8_t cause;
@@ -31,9 +31,9 @@ struct asked_row {
 	int64_t late, part[BSA_PARTS];
 };
 
-struct asked {
-	uint64_t id, lateness;  /* lateness 0: it was given up, or its client left it */
-	struct asked_row *rows; /* owned */
+struct bsa_saved_asked {
+	uint64_t id, lateness;            /* lateness 0: it was given up, or its client left it */
+	struct bsa_saved_asked_row *rows; /* owned */
 	size_t n;
 	/* of a refusal: the execution that may be the culprit of its row of @queue_cause, which has none; 0:
 	 * there is no such execution */
@@ -56,7 +56,7 @@ struct asked {
 	uint8_t outcome;    /* LABEL_replay_ */
 };
 
-struct kept {
+struct bsa_saved_kept {
 	struct bsa_without_call call;
 	int64_t dispatched,
 		gap_from; /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
@@ -71,13 +71,13 @@ struct kept {
 	int64_t queue, preempted, preemptions;
 };
 
-struct hole {
+struct bsa_saved_hole {
 	int64_t began, ended;
 	bool is_loss; /* otherwise it is the waits, or the holder of a lane, that are not known */
 };
 
 /* The runs of a model, and the range of the answers to whole ones. */
-struct usual {
+struct bsa_saved_usual {
 	uint32_t model;
 	/* the service's latest estimate of the least lane time; 0: no execution reported one */
 	uint64_t floor;
@@ -86,7 +86,7 @@ struct usual {
 	int64_t budget; /* the time that its executions usually have until their deadlines; 0: unknown */
 };
 
-struct waiting {
+struct bsa_saved_waiting {
 	size_t call, first; /* indices in kept, counted from the first call ever */
 	int64_t begins, horizon;
 	int64_t observed_from; /* nothing may be lost since then */
@@ -94,23 +94,23 @@ struct waiting {
 	bool busy;             /* calls were there when it begins */
 };
 
-struct saved {
+struct bsa_saved {
 	struct bsa_store *s;
 	uint64_t every, seen;
-	struct asked *asked; /* owned, by id */
+	struct bsa_saved_asked *asked; /* owned, by id */
 	size_t n, room;
 
-	struct kept *kept;
+	struct bsa_saved_kept *kept;
 	size_t n_kept, base; /* base: so many were kept before the first one that is */
-	struct waiting *waiting;
+	struct bsa_saved_waiting *waiting;
 	size_t n_waiting;
-	int64_t until;                        /* lanes are busy */
-	int64_t began;                        /* begin of the recording */
-	int64_t even_from;                    /* as of the last call */
-	int64_t last;                         /* the last answer */
-	struct usual usual[MODELS_MOST], any; /* any: of all models; its runs are of no interest */
+	int64_t until;                                  /* lanes are busy */
+	int64_t began;                                  /* begin of the recording */
+	int64_t even_from;                              /* as of the last call */
+	int64_t last;                                   /* the last answer */
+	struct bsa_saved_usual usual[MODELS_MOST], any; /* any: of all models; its runs are of no interest */
 	size_t n_usual;
-	struct hole *holes;
+	struct bsa_saved_hole *holes;
 	size_t n_holes;
 	bool holes_known;
 	struct bsa_without_call *window;
@@ -121,19 +121,19 @@ struct saved {
 	uint64_t *ids;
 };
 
-static inline struct kept *bsa_saved_kept_at(const struct saved *v, size_t number)
+static inline struct bsa_saved_kept *bsa_saved_kept_at(const struct bsa_saved *v, size_t number)
 {
 	assert(number >= v->base && number - v->base < v->n_kept);
 	return &v->kept[number - v->base];
 }
 
-static inline int64_t bsa_saved_ready_of(const struct kept *k)
+static inline int64_t bsa_saved_ready_of(const struct bsa_saved_kept *k)
 {
 	return (int64_t)(k->call.submitted + k->call.send + k->call.ready);
 }
 
 /* Whether the call waited or had a lane at @at. */
-static inline bool bsa_saved_is_there(const struct kept *k, int64_t at)
+static inline bool bsa_saved_is_there(const struct bsa_saved_kept *k, int64_t at)
 {
 	return k->over >= at && (k->bad || bsa_saved_ready_of(k) < at);
 }
@@ -151,64 +151,64 @@ static inline int64_t bsa_saved_column_integer(sqlite3_stmt *q, int column)
 
 /* ---- saved_run.c ---- */
 
-void bsa_saved_no_memory(struct saved *v);
+void bsa_saved_no_memory(struct bsa_saved *v);
 
 /* The number of the question about execution @id, from 1; 0: it is not in the sample. */
-uint32_t bsa_saved_asked_of(const struct saved *v, uint64_t id);
+uint32_t bsa_saved_asked_of(const struct bsa_saved *v, uint64_t id);
 
 /* ---- saved_calls.c ---- */
 
 /* Prepare for the services. What goes wrong is kept by the store. */
-void bsa_saved_calls_open(struct saved *v);
+void bsa_saved_calls_open(struct bsa_saved *v);
 
 /*
  * Begin with the service v->trace, v->instance: learn what its models usually take, and the times of which something
  * is unknown. Returns the query of its executions, in the order in which they asked for a lane; owned by the caller;
  * NULL: the store has failed. @only: the trace has no other service.
  */
-sqlite3_stmt *bsa_saved_calls_of_service(struct saved *v, bool only);
+sqlite3_stmt *bsa_saved_calls_of_service(struct bsa_saved *v, bool only);
 
 /* Fill @k with the execution of the row of @q. Returns the time at which the execution asked for a lane. */
-int64_t bsa_saved_take_call(struct saved *v, sqlite3_stmt *q, struct kept *k);
+int64_t bsa_saved_take_call(struct bsa_saved *v, sqlite3_stmt *q, struct bsa_saved_kept *k);
 
 /* Fill @k's hand-overs: from when it was given a lane that was idle until it ran there, each time. */
-void bsa_saved_find_hand(struct saved *v, struct kept *k);
+void bsa_saved_find_hand(struct bsa_saved *v, struct bsa_saved_kept *k);
 
 /* Borrowed until the next service; NULL: there are too many models. */
-struct usual *bsa_saved_usual_of(struct saved *v, uint32_t model);
+struct bsa_saved_usual *bsa_saved_usual_of(struct bsa_saved *v, uint32_t model);
 
 /* Whether something is unknown of a time; @losses_only: whether events may have been lost. */
-bool bsa_saved_is_in_hole(const struct saved *v, int64_t began, int64_t ended, bool losses_only);
+bool bsa_saved_is_in_hole(const struct bsa_saved *v, int64_t began, int64_t ended, bool losses_only);
 
 /* ---- saved_miss.c ---- */
 
 /* Prepare for the misses. What goes wrong is kept by the store. */
-void bsa_saved_miss_open(struct saved *v);
+void bsa_saved_miss_open(struct bsa_saved *v);
 
 /* Replay the miss of @w, and store the answers. */
-void bsa_saved_replay_miss(struct saved *v, const struct waiting *w);
+void bsa_saved_replay_miss(struct bsa_saved *v, const struct bsa_saved_waiting *w);
 
 /* By how much earlier question @nth, of 0 to 2, about an earlier submission has the call @c of @a submitted. */
-uint64_t bsa_saved_earlier_by(const struct asked *a, const struct bsa_without_call *c, unsigned nth);
+uint64_t bsa_saved_earlier_by(const struct bsa_saved_asked *a, const struct bsa_without_call *c, unsigned nth);
 
 /* ---- late_start.c ---- */
 
 /* Call @number, the last one that is kept, was submitted too late: was its thread held up by the call before? */
-void bsa_late_start_look_before(struct saved *v, size_t number);
+void bsa_late_start_look_before(struct bsa_saved *v, size_t number);
 
 /*
  * Call @number was submitted too late, and those after it are kept: did all apps stand still when it should have
  * been submitted? Then the machine made it late.
  */
-void bsa_late_start_look_around(struct saved *v, size_t number);
+void bsa_late_start_look_around(struct bsa_saved *v, size_t number);
 
 /*
  * Would it have been too late, too, if its thread had not waited for a cpu, and had returned from its call before
  * in time?
  */
-bool bsa_late_start_is_by_itself(const struct asked *a);
+bool bsa_late_start_is_by_itself(const struct bsa_saved_asked *a);
 
 /* After all replays: how long the threads waited for a cpu, of misses that neither look explained, and what follows. */
-void bsa_late_start_finish(struct saved *v);
+void bsa_late_start_finish(struct bsa_saved *v);
 
 #endif

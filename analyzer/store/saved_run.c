@@ -37,9 +37,9 @@ enum {
 
 /* ---- the sample ---- */
 
-struct saved *bsa_saved_new(struct bsa_store *s, uint64_t misses)
+struct bsa_saved *bsa_saved_new(struct bsa_store *s, uint64_t misses)
 {
-	struct saved *v = calloc(1, sizeof(*v));
+	struct bsa_saved *v = calloc(1, sizeof(*v));
 
 	if (!v) {
 		bsa_store_fail(s, BSA_E_ENV, "no memory");
@@ -50,7 +50,7 @@ struct saved *bsa_saved_new(struct bsa_store *s, uint64_t misses)
 	return v;
 }
 
-struct saved *bsa_saved_free(struct saved *v)
+struct bsa_saved *bsa_saved_free(struct bsa_saved *v)
 {
 	for (size_t i = 0; v && i < v->n; i++)
 		free(v->asked[i].rows);
@@ -70,14 +70,14 @@ struct saved *bsa_saved_free(struct saved *v)
 	return NULL;
 }
 
-void bsa_saved_no_memory(struct saved *v)
+void bsa_saved_no_memory(struct bsa_saved *v)
 {
 	bsa_store_fail(v->s, BSA_E_ENV, "no memory");
 }
 
-static struct asked_row asked_row(const struct bsa_blamed *b)
+static struct bsa_saved_asked_row asked_row(const struct bsa_blamed *b)
 {
-	struct asked_row r = {
+	struct bsa_saved_asked_row r = {
 		.culprit = b->culprit, .app = b->culprit_app, .cause = b->cause, .saved = b->saved, .late = b->late_ns
 	};
 	int64_t sum = 0;
@@ -90,10 +90,10 @@ static struct asked_row asked_row(const struct bsa_blamed *b)
 	return r;
 }
 
-void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_refused *refused,
+void bsa_saved_ask(struct bsa_saved *v, const struct bsa_execution *x, const struct bsa_refused *refused,
                    const struct bsa_blamed *rows, size_t n)
 {
-	struct asked *a;
+	struct bsa_saved_asked *a;
 
 	if (v->seen++ % (v->every ? v->every : 1) || !x->deadline || v->s->code)
 		return;
@@ -102,18 +102,19 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 		return;
 	}
 	a = &v->asked[v->n];
-	*a = (struct asked){ .id = x->id,
-		             .lateness = x->miss == BSA_MISS_LATE && x->status == BSA_STATUS_NONE && x->lateness > 0
-		                                 ? (uint64_t)x->lateness
-		                                 : 0,
-		             .rows = calloc(n + 1, sizeof(*a->rows)),
-		             .delay = x->submit_turns ? sql_ns(x->submit_delay) : NOTHING,
-		             .gap = x->submit_turns ? sql_ns(x->submit_gap) : NOTHING,
-		             .planned = NOTHING,
-		             .held = NOTHING,
-		             .silent = NOTHING,
-		             .met = -1,
-		             .outcome = LABEL_replay_service };
+	*a = (struct bsa_saved_asked){ .id = x->id,
+		                       .lateness = x->miss == BSA_MISS_LATE && x->status == BSA_STATUS_NONE &&
+		                                                   x->lateness > 0
+		                                           ? (uint64_t)x->lateness
+		                                           : 0,
+		                       .rows = calloc(n + 1, sizeof(*a->rows)),
+		                       .delay = x->submit_turns ? sql_ns(x->submit_delay) : NOTHING,
+		                       .gap = x->submit_turns ? sql_ns(x->submit_gap) : NOTHING,
+		                       .planned = NOTHING,
+		                       .held = NOTHING,
+		                       .silent = NOTHING,
+		                       .met = -1,
+		                       .outcome = LABEL_replay_service };
 	if (!a->rows) {
 		bsa_saved_no_memory(v);
 		return;
@@ -133,27 +134,27 @@ void bsa_saved_ask(struct saved *v, const struct bsa_execution *x, const struct 
 
 static int by_id(const void *a, const void *b)
 {
-	const struct asked *x = a, *y = b;
+	const struct bsa_saved_asked *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-uint32_t bsa_saved_asked_of(const struct saved *v, uint64_t id)
+uint32_t bsa_saved_asked_of(const struct bsa_saved *v, uint64_t id)
 {
-	struct asked key = { .id = id };
-	const struct asked *asked = v->n ? bsearch(&key, v->asked, v->n, sizeof(key), by_id) : NULL;
+	struct bsa_saved_asked key = { .id = id };
+	const struct bsa_saved_asked *asked = v->n ? bsearch(&key, v->asked, v->n, sizeof(key), by_id) : NULL;
 
 	return asked ? (uint32_t)(asked - v->asked) + 1 : 0;
 }
 
 /* ---- one service ---- */
 
-static void replay_until(struct saved *v, int64_t until)
+static void replay_until(struct bsa_saved *v, int64_t until)
 {
 	size_t n = 0;
 
 	while (n < v->n_waiting && v->waiting[n].horizon < until) {
-		const struct waiting *w = &v->waiting[n++];
+		const struct bsa_saved_waiting *w = &v->waiting[n++];
 
 		if (v->asked[bsa_saved_kept_at(v, w->call)->asked - 1].submitted_late && !v->s->code)
 			bsa_late_start_look_around(v, w->call);
@@ -164,7 +165,7 @@ static void replay_until(struct saved *v, int64_t until)
 }
 
 /* Forget the older half of the calls, and the waiting misses whose windows begin there. */
-static void saved_make_room(struct saved *v)
+static void saved_make_room(struct bsa_saved *v)
 {
 	size_t first = v->base + v->n_kept / 2, kept = 0;
 
@@ -182,10 +183,10 @@ static void saved_make_room(struct saved *v)
  * Find where the window of call @number begins: an instant before @at at which all lanes were idle. False: no
  * such instant is kept.
  */
-static bool find_beginning(const struct saved *v, size_t number, int64_t at, struct waiting *ret)
+static bool find_beginning(const struct bsa_saved *v, size_t number, int64_t at, struct bsa_saved_waiting *ret)
 {
 	for (size_t i = number + 1; i-- > v->base && number - i < BSA_WITHOUT_CALLS_MOST;) {
-		const struct kept *k = bsa_saved_kept_at(v, i);
+		const struct bsa_saved_kept *k = bsa_saved_kept_at(v, i);
 		bool fair = v->world.policy == LABEL_policy_fair;
 		int64_t since;
 
@@ -195,7 +196,7 @@ static bool find_beginning(const struct saved *v, size_t number, int64_t at, str
 		since = k->gap_from + 1;
 		if (fair && k->even_from < since)
 			since = k->even_from;
-		*ret = (struct waiting){
+		*ret = (struct bsa_saved_waiting){
 			.call = number, .first = i, .begins = k->gap_from + 1, .observed_from = since
 		};
 		return true;
@@ -207,11 +208,11 @@ static bool find_beginning(const struct saved *v, size_t number, int64_t at, str
  * Where the window of call @number begins while others are there. Under `fair` the account of each app
  * reaches back further than that; and nothing begins with who had left a lane, and waits for it again.
  */
-static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct waiting *ret)
+static bool find_busy(const struct bsa_saved *v, size_t number, int64_t lead, struct bsa_saved_waiting *ret)
 {
 	size_t base = number > v->base + BUSY_MOST ? number - BUSY_MOST : v->base;
-	struct waiting w = { .call = number, .first = number, .busy = true };
-	const struct kept *x = bsa_saved_kept_at(v, number);
+	struct bsa_saved_waiting w = { .call = number, .first = number, .busy = true };
+	const struct bsa_saved_kept *x = bsa_saved_kept_at(v, number);
 	int64_t from = (int64_t)x->call.submitted - lead, took = (int64_t)x->call.answered - (int64_t)x->call.submitted;
 
 	if (v->world.policy == LABEL_policy_fair)
@@ -222,7 +223,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 	 * before that as it took itself.
 	 */
 	for (size_t i = number; i-- > base;) {
-		const struct kept *k = bsa_saved_kept_at(v, i);
+		const struct bsa_saved_kept *k = bsa_saved_kept_at(v, i);
 
 		if (!k->bad && bsa_saved_is_there(k, bsa_saved_ready_of(x)) && bsa_saved_ready_of(k) < from)
 			from = bsa_saved_ready_of(k);
@@ -231,7 +232,7 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 	if (bsa_saved_kept_at(v, base)->until >= w.begins)
 		return false;
 	for (size_t i = number; i-- > base;) {
-		const struct kept *k = bsa_saved_kept_at(v, i);
+		const struct bsa_saved_kept *k = bsa_saved_kept_at(v, i);
 		bool came = bsa_saved_ready_of(k) >= w.begins;
 
 		if (!came && !bsa_saved_is_there(k, w.begins))
@@ -247,15 +248,15 @@ static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct
 	return true;
 }
 
-static void ask_about(struct saved *v, size_t number)
+static void ask_about(struct bsa_saved *v, size_t number)
 {
-	const struct kept *k = bsa_saved_kept_at(v, number);
-	struct asked *a = &v->asked[k->asked - 1];
+	const struct bsa_saved_kept *k = bsa_saved_kept_at(v, number);
+	struct bsa_saved_asked *a = &v->asked[k->asked - 1];
 	uint64_t last = k->call.deadline > k->call.answered ? k->call.deadline : k->call.answered;
 	uint64_t lead = bsa_saved_earlier_by(a, &k->call, 2),
 		 wait = a->submitted_late && a->delay > 0 ? (uint64_t)a->delay : 0;
 	int64_t submitted = (int64_t)k->call.submitted;
-	struct waiting w, busy;
+	struct bsa_saved_waiting w, busy;
 	bool idle;
 
 	lead = lead > wait ? lead : wait;
@@ -275,7 +276,7 @@ static void ask_about(struct saved *v, size_t number)
 }
 
 /* @k becomes ready at @ready, or was refused, which no policy knows of. */
-static void take_gap(struct saved *v, struct kept *k, int64_t ready)
+static void take_gap(struct bsa_saved *v, struct bsa_saved_kept *k, int64_t ready)
 {
 	int64_t from = v->until > v->began ? v->until : v->began;
 
@@ -288,7 +289,7 @@ static void take_gap(struct saved *v, struct kept *k, int64_t ready)
 	v->until = k->over > v->until ? k->over : v->until;
 }
 
-static void replay_service(struct saved *v, int64_t trace, int64_t instance, bool only)
+static void replay_service(struct bsa_saved *v, int64_t trace, int64_t instance, bool only)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
@@ -301,7 +302,7 @@ static void replay_service(struct saved *v, int64_t trace, int64_t instance, boo
 	v->until = v->last = 0;
 	v->even_from = INT64_MAX;
 	while (bsa_store_step(v->s, q)) {
-		struct kept *k;
+		struct bsa_saved_kept *k;
 		int64_t ready;
 
 		if (v->n_kept == KEPT_MOST)
@@ -337,7 +338,7 @@ static const char services_sql[] =
 	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id) " /* NULL is 0 */
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
 
-static bool take_rules(struct saved *v, sqlite3_stmt *q)
+static bool take_rules(struct bsa_saved *v, sqlite3_stmt *q)
 {
 	v->world.policy = (uint32_t)bsa_saved_column_integer(q, 2);
 	v->world.preempt = (uint32_t)bsa_saved_column_integer(q, 3);
@@ -353,7 +354,7 @@ static bool take_rules(struct saved *v, sqlite3_stmt *q)
 	       bsa_saved_column_integer(q, 5) <= LABEL_deadlines_advise && bsa_saved_column_integer(q, 8) < APPS_MOST;
 }
 
-int bsa_saved_run(struct saved *v)
+int bsa_saved_run(struct bsa_saved *v)
 {
 	cleanup_stmt sqlite3_stmt *services = NULL;
 
