@@ -23,6 +23,7 @@
 #include "options/quantity.h"
 #include "service/command_line.h"
 #include "service/last.h"
+#include "service/wait_file.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
 enum { LARGEST_LIMIT = 1000000, LANES_MAX = 64, APPS_SHOWN = 64 };
@@ -528,6 +529,13 @@ int main(int argc, char **argv)
 		if (r)
 			error_print(strerror(-r), "warning: another user who reads /proc/PID/cmdline can delay this "
 			                          "service, because its command line cannot be hidden");
+		r = wait_file_secure();
+		if (r) {
+			error_print(strerror(-r),
+			            "warning: nothing is traced, because another user could end this service by "
+			            "LTTng's file /dev/shm/lttng-ust-wait-8; see TRACING in nnburstd(8)");
+			setenv("NNBURST_TRACEPOINTS", "", 1);
+		}
 	}
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that will be started */
 	signal(SIGHUP, SIG_IGN);

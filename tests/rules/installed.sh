@@ -53,6 +53,10 @@ for each in "${programs[@]}"; do
 	[[ $version == *"$wanted"* ]] || broken "$program says '$version', pkg-config says '$wanted'"
 done
 grep -q "^ExecStart=.*/sbin/nnburstd " "$usr/lib/systemd/system/nnburstd.service" || broken 'no unit that starts nnburstd'
+if command -v systemd-tmpfiles >/dev/null; then
+	systemd-tmpfiles --root "$tmp" --create "$usr/lib/tmpfiles.d/nnburst.conf" || broken 'systemd-tmpfiles does not take nnburst.conf'
+	[[ $(stat -c '%a %s' "$tmp/dev/shm/lttng-ust-wait-8") == '644 4' ]] || broken 'nnburst.conf makes another file'
+fi
 
 # The importer is found, and does not find a trace.
 if ((${#analyzer[@]})); then

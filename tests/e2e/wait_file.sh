@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# wait_file.sh LOAD SERVICE -- a service of all users maps LTTng's wait file only if no other user can shorten it, and makes it so itself if there
+# is none. With a file that another user could shorten, it serves without events, and says so.
+set -euo pipefail
+service=$2
+((EUID == 0)) || { echo 'skipped: only root can be several users'; exit 77; }
+if [[ ! ${OWN_NAMESPACE-} ]]; then
+	unshare --mount true 2>/dev/null || { echo 'skipped: no mount namespace to be had'; exit 77; }
+	OWN_NAMESPACE=1 exec unshare --mount "$0" "$@"
+fi
+wait_file=/dev/shm/lttng-ust-wait-8
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+other=(setpriv --reuid 65533 --regid 65533 --clear-groups)
+tmp=$(mktemp -d)
+chmod 711 "$tmp"
+daemon=
+trap '[[ ! $daemon ]] || kill -9 "$daemon"; rm -rf "$tmp"' EXIT
+mount -t tmpfs own /dev/shm || { echo 'skipped: nothing may be mounted'; exit 77; }
+
+# served: what a service prints from its start to its stop, which is $said; and whether it mapped the file: $mapped.
+served()
+{
+	local tries=0
+
+	mkdir -p "$tmp/run"
+	chown 65534 "$tmp/run"
+	HOME=$tmp/run LTTNG_UST_REGISTER_TIMEOUT=0 "${nobody[@]}" "$service" --app-identity uid --driver null --socket "$tmp/run/socket" 2>"$tmp/said" &
+	daemon=$!
+	until [[ -S $tmp/run/socket ]]; do
+		kill -0 "$daemon" 2>/dev/null && ((++tries < 1000)) || { echo "no service: $(<"$tmp/said")"; exit 1; }
+		sleep 0.02
+	done
+	mapped=$(grep -c "$wait_file\$" "/proc/$daemon/maps") || true
+	"${other[@]}" truncate -s 0 "$wait_file" 2>/dev/null && shortened=yes || shortened=no
+	kill "$daemon"
+	wait "$daemon"
+	daemon=
+	said=$(<"$tmp/said")
+}
+
+failed=0
+# expect WHAT MAPPED SHORTENED SAID
+expect()
+{
+	[[ $((mapped > 0)) == "$2" && $shortened == "$3" && $said == $4 ]] && return
+	echo "$1: mapped $mapped times, shortened by another user: $shortened, said: '$said'"
+	failed=1
+}
+
+served
+expect 'no file' 1 no ''
+served
+expect 'its own of before' 1 no ''
+rm "$wait_file"
+"${other[@]}" truncate -s 4096 "$wait_file"
+served
+expect "another user's" 0 yes "*nothing is traced*$wait_file*"
+rm "$wait_file"
+"${nobody[@]}" sh -c "umask 0; truncate -s 4096 $wait_file"
+chmod 666 "$wait_file"
+served
+expect 'its own, as LTTng makes it' 0 yes "*nothing is traced*$wait_file*"
+rm "$wait_file"
+(umask 002; truncate -s 4096 "$wait_file")
+served
+expect "root's" 1 no ''
+rm "$wait_file"
+"${other[@]}" ln -s "$tmp/said" "$wait_file"
+served
+expect 'a link' 0 no "*nothing is traced*$wait_file*"
+exit $failed
