@@ -1,4 +1,4 @@
-/* options.c -- reads command lines by the program's table (options.h), with getopt_long. */
+/* options.c -- reads command lines by the program's table (options.h), with getopt_long, but no name abbreviated. */
 #include "options/options.h"
 
 #include <assert.h>
@@ -162,11 +162,20 @@ int options_read(const struct program *p, void *own, int argc, char **argv, int 
 	}
 	opterr = 0;
 	while (status == OPTIONS_READ && (c = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
+		const bool refused = c == '?' || c == ':';
+		const char *word = argv[optind - 1 - (!refused && optarg == argv[optind - 1])];
 		size_t i = c == 'h' ? p->n_rows + HELP : (size_t)(c - FIRST);
 
-		if (c == '?' || c == ':')
-			status = option_refused(p, optopt >= FIRST ? options_row(p, (size_t)(optopt - FIRST)) : NULL,
-			                        argv[optind - 1], longs, n);
+		row = (refused ? optopt : c) >= FIRST ? options_row(p, (size_t)((refused ? optopt : c) - FIRST)) : NULL;
+		/*
+		 * getopt takes the beginning of a name for the name, until another option begins like that: a script
+		 * that relies on it fails with a later version.
+		 */
+		if (row && strcspn(word + 2, "=") < strlen(row->name))
+			status = options_wrong(p, "no option '--%.*s'; did you mean '--%s'?",
+			                       (int)strcspn(word + 2, "="), word + 2, row->name);
+		else if (refused)
+			status = option_refused(p, row, word, longs, n);
 		else
 			status = i < p->n_rows ? option_take(p, &p->rows[i], optarg, own)
 			                       : own_take(p, i - p->n_rows, optarg);

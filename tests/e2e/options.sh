@@ -19,13 +19,20 @@ refuses()
 	shift
 	name=$(basename "$1")
 
-	said=$("$@" 2>&1 >/dev/null) || status=$?
+	said=$(timeout 20 "$@" 2>&1 >/dev/null) || status=$? # what is taken for right may be a service that runs
 	((status == 2)) || wrong "$name ${*:2} ends with $status"
 	if [[ $line == *\? ]]; then line+=' See'; else line+='; see'; fi
 	[[ $said == "$name: $line $name --help" ]] || wrong "$name ${*:2} prints: $said"
 }
 
 refuses "no option '--polcy'; did you mean '--policy'?" "$service" --polcy fair
+refuses "no option '--lane'; did you mean '--lanes'?" "$service" --lane 2 # no name is abbreviated
+refuses "no option '--lan'; did you mean '--lanes'?" "$service" --policy fair --lan=2
+refuses "no option '--stat'; did you mean '--status'?" "$service" --stat=yes
+refuses "no option '--pol'; did you mean '--policy'?" "$service" --pol
+refuses "no option '--lis'; did you mean '--list'?" "$load" --lis
+refuses "no option '--compl'; did you mean '--completion'?" "$fmq" --compl bash
+refuses "no option '--valid'; did you mean '--validate'?" "$conformance" --valid models
 refuses "no option '--zzzzzz'" "$service" --zzzzzz
 refuses "no option '-x'" "$service" -x
 refuses "--policy: no 'fiar'; did you mean 'fair'?" "$service" --policy fiar

@@ -117,6 +117,7 @@ for command in "${!asks[@]}"; do
 	END
 	with "$command" good.db
 	fails 2 "no option '--frmat'; did you mean '--format'?" "${arguments[@]}" --frmat json
+	fails 2 "no option '--forma'; did you mean '--format'?" "${arguments[@]}" --forma json
 	fails 2 "no option '-Z'" "${arguments[@]}" -Z
 	fails 2 '--format: ' "${arguments[@]}" --format
 	fails 2 "--format: no 'jsno'; did you mean 'json'?" "${arguments[@]}" --format jsno

@@ -116,7 +116,15 @@ static void a_wrong_line_is_refused_in_words(void **state)
 		{ "", "expected A [B]" },
 		{ "a b c", "unexpected operand 'c'" },
 		{ "a --flg", "no option '--flg'; did you mean '--flag'?" },
-		{ "a --where x", "no option '--where'" }, /* the command has no --where */
+		{ "a --fla", "no option '--fla'; did you mean '--flag'?" }, /* no name is abbreviated */
+		{ "a --fl=1", "no option '--fl'; did you mean '--flag'?" },
+		{ "a --numb 3", "no option '--numb'; did you mean '--number'?" },
+		{ "--n=3 a", "no option '--n'; did you mean '--number'?" },
+		{ "a --tex", "no option '--tex'; did you mean '--text'?" },
+		{ "a --te -t", "no option '--te'; did you mean '--text'?" },
+		{ "a --hel", "no option '--hel'; did you mean '--help'?" },
+		{ "a --t 1s", "no option '--t'; see burstscope test --help" }, /* several begin like that */
+		{ "a --where x", "no option '--where'" },                      /* the command has no --where */
 		{ "a --zzzzzzzz", "no option '--zzzzzzzz'; see burstscope test --help" },
 		{ "a -x", "no option '-x'" },
 		{ "a --text", "--text: TEXT is missing" },

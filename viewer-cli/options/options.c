@@ -1,6 +1,6 @@
 /*
  * options.c -- reads a command line by getopt_long, with options made from our tables; and prints
- * help from the same tables.
+ * help from the same tables. Names of options are never abbreviated.
  */
 #include "options/options.h"
 
@@ -345,11 +345,19 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.shorts, t.longs, NULL)) >= 0) {
 		const struct bsv_option *other;
-		int i;
+		const bool refused = c == '?' || c == ':';
+		const char *word = argv[optind - 1 - (!refused && optarg == argv[optind - 1])];
+		int i = table_index(&t, refused ? optopt : c);
 
-		if (c == '?' || c == ':')
-			return option_refused(&t, command->name, argv[optind - 1], optopt, err);
-		i = table_index(&t, c);
+		/*
+		 * getopt takes the beginning of a name for the name, until another option begins like that: a script
+		 * that relies on it fails with a later version.
+		 */
+		if (i >= 0 && (refused ? optopt : c) >= LONG_ONLY && strcspn(word + 2, "=") < strlen(t.of[i]->name))
+			return bsa_fail(err, BSA_E_USAGE, "no option '--%.*s'; did you mean '--%s'?",
+			                (int)strcspn(word + 2, "="), word + 2, t.of[i]->name);
+		if (refused)
+			return option_refused(&t, command->name, word, optopt, err);
 		assert(i >= 0);
 		other = meant_for_shared(command, t.of[i], optarg);
 		r = other ? option_set(other, &ret->asked, optarg, err) : option_set(t.of[i], t.base[i], optarg, err);
