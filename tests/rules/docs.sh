@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # docs.sh TREE -- the C that the README and the pages below docs show is a file of docs/examples, whole; together they point to every one
-# of them; what each of them points to is there; docs/performance.md shows no figures without the command and the day they are of; and
-# docs/soak.md says what each part of ./run soak does.
+# of them; what each of them points to is there; docs/performance.md shows no figures without the command and the day they are of;
+# docs/soak.md says what each part of ./run soak does; and the reasons of undecided misses are the same in docs/figures.md, in the words of
+# burstscope misses, and where the analyzer and its query have them.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
@@ -79,4 +80,24 @@ while read -r part; do
 	[[ $found ]] || broken "docs/soak.md does not say what the part $part of ./run soak does"
 done < <([[ ! -f $tree/run ]] || awk '/^soak_parts\(\)/ { on = 1 } /^}/ { on = 0 } on && $4 ~ /^(alone|beside)$/ { print $1 }' "$tree/run")
 
-judged "$shown examples are shown as they are, what is pointed to exists, $figures blocks of figures say what they are of, and $parts parts of the soak what they do"
+# The reasons of undecided misses: the labels of miss_replay and those that the query adds, each with its words, and with its row in the table
+# that begins with "| reason | the miss".
+reasons=0
+# alike PLACE FOUND: it has all reasons, and no other ones.
+alike()
+{
+	local reason
+
+	while read -r reason; do broken "$1 has no reason $reason of undecided misses"; done < <(comm -23 <(echo "$there") <(echo "$2"))
+	while read -r reason; do broken "$1 has $reason, which is no reason of undecided misses"; done < <(comm -13 <(echo "$there") <(echo "$2"))
+}
+words=$tree/viewer-cli/audit/missed.c
+if [[ -f $words ]]; then
+	there=$( (grep -ohE "REL_NAME\(replay, [a-z]+|'[a-z]+', r\.outcome|SELECT '[a-z]+'" "$tree/analyzer/store/labels.def" "$tree/viewer-cli/reports/misses_undecided.sql" |
+		sed -E "s/.*\(replay, //; s/^[^']*'([a-z]+)'.*/\1/") | sort)
+	reasons=$(wc -w <<<"$there")
+	alike missed.c "$(awk '/undecided\[\] = \{/ { on = 1 } /^};/ { on = 0 } on' "$words" | sed -nE 's/^\t\{ "([a-z]+)".*/\1/p' | sort)"
+	alike docs/figures.md "$(awk '/^[|] reason [|] the miss/ { on = 1 } !/^[|]/ { on = 0 } on' "$tree/docs/figures.md" | sed -nE 's/^[|] `([a-z]+)` [|].*/\1/p' | sort)"
+fi
+
+judged "$shown examples are shown as they are, what is pointed to exists, $figures blocks of figures say what they are of, $parts parts of the soak what they do, and $reasons reasons of undecided misses have their words and rows"

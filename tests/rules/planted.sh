@@ -166,6 +166,15 @@ docs)
 	objects 'docs/soak.md does not say what the part y of' "$here/docs.sh" "$tmp"
 	a docs/soak.md '| part | what the part does |' '|---|---|' '| y, x-* | nothing |'
 	"$here/docs.sh" "$tmp" >/dev/null || broken 'docs objects to parts of the soak that have their rows'
+	a analyzer/store/labels.def 'REL_NAME(replay, one, 0)'
+	a viewer-cli/reports/misses_undecided.sql "SELECT 'two', 2"
+	a viewer-cli/audit/missed.c '} undecided[] = {' $'\t{ "one", "x" },' $'\t{ "two", "x" },' $'\t{ "three", "x" },' '};'
+	a docs/figures.md '| reason | the miss |' '|---|---|' '| `one` | x |'
+	objects 'missed.c has three, which is no reason' "$here/docs.sh" "$tmp"
+	objects 'docs/figures.md has no reason two' "$here/docs.sh" "$tmp"
+	a viewer-cli/audit/missed.c '} undecided[] = {' $'\t{ "one", "x" },' $'\t{ "two", "x" },' '};'
+	a docs/figures.md '| reason | the miss |' '|---|---|' '| `one` | x |' '| `two` | x |'
+	"$here/docs.sh" "$tmp" >/dev/null || broken 'docs objects to reasons that have their rows'
 	;;
 layers)
 	# Forbidden edges: FILE HEADER WORDS. Each is a line of its file, and is named with it.
