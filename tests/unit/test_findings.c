@@ -1,4 +1,4 @@
-/* test_findings.c -- all evidence against one app for one behaviour is one finding with one advice. */
+/* test_findings.c -- all evidence against one app for one behaviour is one finding, with advice against each harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,12 +21,22 @@ static const struct row {
 	/* the expected findings, with their evidence after a bar, and their advice */
 	const char *says[MOST], *advice[MOST];
 } rows[] = {
-	{ "misses, starvation and shares of one taker are one finding, whose advice is the last",
+	{ "misses, starvation and shares of one taker are one finding, with advice against each",
 	  { { "crowded_out", "a missed 3", "hog", "More lanes.", BSV_BLAMES_HOLDER },
 	    { "starvation", "a starved", "hog", "Share.", BSV_BLAMES_HOLDER },
 	    { "unfair", "a got less", "hog", NULL, BSV_BLAMES_HOLDER } },
 	  { "a missed 3|a starved; a got less" },
+	  { "Against the missed deadlines: More lanes. Against the starvation: Share." } },
+	{ "one advice against all that a finding is about needs no more words",
+	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
+	    { "unfair", "a got less", "hog", "Share.", BSV_BLAMES_HOLDER } },
+	  { "a missed 3|a got less" },
 	  { "Share." } },
+	{ "advice against the second harm alone is not taken for one against the first",
+	  { { "crowded_out", "a missed 3", "hog", NULL, BSV_BLAMES_HOLDER },
+	    { "unfair", "a got less", "hog", "Share.", BSV_BLAMES_HOLDER } },
+	  { "a missed 3|a got less" },
+	  { "Against the unfair shares: Share." } },
 	{ "two takers are two findings",
 	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
 	    { "hogged", "a missed 2", "pig", "Share.", BSV_BLAMES_HOLDER } },
@@ -37,16 +47,16 @@ static const struct row {
 	    { "inversion", "hog's urgent waited", "hog", "Preempt.", BSV_BLAMES_ORDER } },
 	  { "a missed 3|", "hog's urgent waited|" },
 	  { "Share.", "Preempt." } },
-	{ "a taker that starves itself, too: one finding, and the advice for the others",
+	{ "a taker that starves itself, too: one finding, with advice against both",
 	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
 	    { "starvation", "hog waited for itself", "hog", "Fewer.", BSV_BLAMES_OWN } },
 	  { "a missed 3|hog waited for itself" },
-	  { "Share." } },
+	  { "Against the missed deadlines: Share. Against its own starvation: Fewer." } },
 	{ "an app that starves its urgent work by the order of its own: one finding",
 	  { { "inversion", "hog's urgent waited", "hog", "Preempt.", BSV_BLAMES_ORDER },
 	    { "starvation", "hog waited for itself", "hog", "Fewer.", BSV_BLAMES_OWN } },
 	  { "hog's urgent waited|hog waited for itself" },
-	  { "Preempt." } },
+	  { "Against the inversions: Preempt. Against its own starvation: Fewer." } },
 	{ "a taker that misses deadlines by its own work: two findings",
 	  { { "hogged", "a missed 3", "hog", "Share.", BSV_BLAMES_HOLDER },
 	    { "queued_behind", "hog missed 2", "hog", "Fewer.", BSV_BLAMES_OWN } },
@@ -75,6 +85,7 @@ static void row_has_its_findings(void **state)
 		                                      .blamed = r->found[i].blamed ? strdup(r->found[i].blamed) : NULL,
 		                                      .first_at = 1000000,
 		                                      .last_at = 5000000,
+		                                      .misses = strstr(r->found[i].what, "missed") ? 3 : -1,
 		                                      .advice = r->found[i].advice },
 				NULL),
 			0);
@@ -83,14 +94,13 @@ static void row_has_its_findings(void **state)
 	assert_int_equal(f.n, wanted);
 	for (size_t i = 0; i < f.n; i++) {
 		const char *bar = strchr(r->says[i], '|');
+		char *advised = bsv_finding_advised(&f.of[i]);
 
 		assert_int_equal(strlen(f.of[i].what), bar - r->says[i]);
 		assert_memory_equal(f.of[i].what, r->says[i], (size_t)(bar - r->says[i]));
 		assert_string_equal(f.of[i].evidence ? f.of[i].evidence : "", bar + 1);
-		if (r->advice[i])
-			assert_string_equal(f.of[i].advice, r->advice[i]);
-		else
-			assert_null(f.of[i].advice);
+		assert_string_equal(advised, r->advice[i] ? r->advice[i] : "");
+		free(advised);
 	}
 	bsv_findings_fini(&f);
 }

@@ -144,6 +144,29 @@ char *bsv_finding_evidence(const struct bsv_finding *of)
 	return ret;
 }
 
+char *bsv_finding_advised(const struct bsv_finding *of)
+{
+	static const char *const names[] = { "the missed deadlines", "the inversions", "the starvation",
+		                             "its own starvation", "the unfair shares" };
+	char *ret = strdup("");
+	bool same = true;
+
+	for (size_t i = 0; i < BSV_HARMS; i++)
+		same &= !(of->harms & 1U << i) || (of->advice && of->against[i] && !strcmp(of->against[i], of->advice));
+	if (same) {
+		free(ret);
+		return strdup(of->advice ? of->advice : "");
+	}
+	for (size_t i = 0; ret && i < BSV_HARMS; i++)
+		if (of->harms & 1U << i && of->against[i]) {
+			char *before = ret;
+
+			ret = bsv_text("%s%sAgainst %s: %s", before, *before ? " " : "", names[i], of->against[i]);
+			free(before);
+		}
+	return ret;
+}
+
 /* Does an app starve itself that is blamed for what it does to others, or for the order of its own work? */
 static bool is_own_starvation(const struct bsv_finding *of, const struct bsv_finding *blamed)
 {
@@ -163,6 +186,16 @@ static bool names_app(const char *list, const char *who)
 	return false;
 }
 
+/* @apart: of an app that starves others, too. */
+static enum bsv_harm harm_of(const struct bsv_finding *of, bool apart)
+{
+	if (of->misses >= 0)
+		return BSV_HARM_DEADLINES;
+	if (!strcmp(of->finding, "starvation"))
+		return apart ? BSV_HARM_ITSELF : BSV_HARM_STARVATION;
+	return !strcmp(of->finding, "unfair") ? BSV_HARM_SHARES : BSV_HARM_ORDER;
+}
+
 /* Make @of, which is left without its sentences, evidence of @into. False: no memory. */
 static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 {
@@ -172,15 +205,27 @@ static bool finding_merge(struct bsv_finding *into, struct bsv_finding *of)
 
 	of->what = of->evidence = of->proof = NULL;
 	into->fails |= of->fails;
+	if (!into->harms) {
+		enum bsv_harm first = harm_of(into, false);
+
+		into->harms = 1U << first;
+		into->against[first] = into->advice;
+	}
 	if (of->advice && of->blame == into->blame)
 		into->advice = of->advice;
 
 	/* Does @of prove what no replay of @into could: that the misses of its only victim could have been met? */
 	if (of->saves && likely && into->who && of->who && names_app(into->who, of->who)) {
+		if (of->advice) /* so what helps against @of would have met them */
+			into->against[harm_of(into, false)] = of->advice;
 		free(evidence);
 		free(proof);
 		return bsv_text_join(&into->proof, what);
 	}
+
+	into->harms |= 1U << harm_of(of, own);
+	if (!into->against[harm_of(of, own)])
+		into->against[harm_of(of, own)] = of->advice;
 
 	/*
 	 * Name who suffers by @of with those who suffer by @into; an app that does so to itself

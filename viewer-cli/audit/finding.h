@@ -29,6 +29,9 @@ enum bsv_certainty {
 	BSV_SURE
 };
 
+/* The harm that a finding is about, or one of several, if other findings are parts of it. */
+enum bsv_harm { BSV_HARM_DEADLINES, BSV_HARM_ORDER, BSV_HARM_STARVATION, BSV_HARM_ITSELF, BSV_HARM_SHARES, BSV_HARMS };
+
 /* The verdicts that fail for a finding; bits. */
 enum { BSV_FAILS_DEADLINES = 1, BSV_FAILS_FAIRNESS = 2, BSV_FAILS_PRIORITY = 4, BSV_FAILS_STARVATION = 8 };
 
@@ -58,6 +61,9 @@ struct bsv_finding {
 	int64_t lost_ns;    /* time lost; below 0: unknown */
 	const char *see;    /* command that shows details */
 	const char *advice; /* what may help; NULL if no advice is known */
+	/* where other findings are parts of it: bits of all harms that it is about, and what may help against each */
+	unsigned harms;
+	const char *against[BSV_HARMS];
 	enum bsv_blame blame;
 	char *blamed;   /* name of the app; NULL if no app is blamed */
 	unsigned fails; /* BSV_FAILS_ */
@@ -109,6 +115,12 @@ bool bsv_finding_is_rest(const struct bsv_finding *of);
 char *bsv_finding_certainty(const struct bsv_finding *of);
 
 /*
+ * What may help; for several harms with what it is against: "Against the missed deadlines: ...  Against the
+ * starvation: ..."; "": no advice is known. Owned by the caller; NULL: no memory.
+ */
+char *bsv_finding_advised(const struct bsv_finding *of);
+
+/*
  * The parts of the evidence as lines of a list, each behind a line break. Names of a recording have no line break of
  * their own in it. Owned by the caller; NULL: no memory.
  */
@@ -120,7 +132,7 @@ enum { BSV_FOUND_OF_A_KIND = 3 }; /* most findings of a kind */
 
 /*
  * Add @of; or make it a part of the finding that blames the same app for the same: its sentence
- * becomes evidence there, and its advice, if it has one, replaces the other. An app that starves
+ * becomes evidence there, and its advice is added. An app that starves
  * itself is a part of the finding that blames it for what it does to others, or for the order of
  * its own work. The list owns all of @of from here on, also after an error.
  */

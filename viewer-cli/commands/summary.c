@@ -283,9 +283,9 @@ static void add_known(struct bsv_rows *rows, int64_t value, int64_t least)
  * Where nothing is known that may help: where to look next; "": a cost, or a row that no finding
  * covers. Owned by the caller; NULL: no memory.
  */
-static char *next_text(const struct bsv_finding *f)
+static char *next_text(const struct bsv_finding *f, const char *advised)
 {
-	bool has_next = !f->advice && !bsv_finding_is_rest(f) && strcmp(f->see, "overhead") != 0;
+	bool has_next = !*advised && !bsv_finding_is_rest(f) && strcmp(f->see, "overhead") != 0;
 	bsv_scoped_text *command = has_next ? bsv_finding_next(f) : strdup("");
 
 	return !command || !*command ? command ? strdup("") : NULL
@@ -300,8 +300,9 @@ static void add_finding_cell(struct bsv_rows *rows, const struct bsv_finding *f)
 	bsv_scoped_text *certainty = bsv_finding_certainty(f);
 	bsv_scoped_text *when = bsv_finding_when(f);
 	bsv_scoped_text *proof = f->proof ? bsv_printable(f->proof, strlen(f->proof), 0) : strdup("");
-	bsv_scoped_text *fails = bsv_finding_fails(f), *next = next_text(f);
-	const char *helps = f->advice ? f->advice : next && *next ? next : NULL;
+	bsv_scoped_text *fails = bsv_finding_fails(f), *advised = bsv_finding_advised(f);
+	bsv_scoped_text *next = advised ? next_text(f, advised) : NULL;
+	const char *helps = advised && *advised ? advised : next && *next ? next : NULL;
 	bool is_certain = certainty && *certainty, has_proof = proof && *proof;
 	bsv_scoped_text *all =
 		what && evidence && when && proof && fails && next
@@ -344,8 +345,9 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 	for (size_t i = 0; rows && i < s->findings.n; i++) {
 		const struct bsv_finding *f = &s->findings.of[i];
 		bsv_scoped_text *see = bsv_text("burstscope %s%s", f->see, s->operand);
+		bsv_scoped_text *advised = bsv_finding_advised(f);
 
-		if (!see) {
+		if (!see || !advised) {
 			bsv_rows_free(rows);
 			return bsv_no_memory(err);
 		}
@@ -360,7 +362,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		bsv_rows_text(rows, f->culprit);
 		add_known(rows, f->lost_ns, 0);
 		bsv_rows_text(rows, see);
-		bsv_rows_text(rows, f->advice);
+		bsv_rows_text(rows, *advised ? advised : NULL);
 		bsv_rows_text(rows, f->evidence && *f->evidence ? f->evidence : NULL);
 		add_known(rows, f->first_at, BSV_WHEN_UNKNOWN + 1);
 		add_known(rows, f->last_at, BSV_WHEN_UNKNOWN + 1);
@@ -370,7 +372,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		add_known(rows, f->misses, 0);
 		add_known(rows, f->misses >= 0 ? f->sure : -1, 0);
 		add_owned_text(rows, bsv_finding_fails(f));
-		add_owned_text(rows, next_text(f));
+		add_owned_text(rows, next_text(f, advised));
 	}
 	bsv_answer_rows(s->answer, "diagnosis",
 	                s->people && s->findings.n && s->findings.of[0].misses >= 0
