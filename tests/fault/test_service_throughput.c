@@ -9,6 +9,7 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/falloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -668,6 +669,74 @@ static void tears(void)
 	}
 }
 
+/* Bytes of a file whose pages are punched, and of a larger one: two of these are nearly all that an app may have. */
+#define PUNCHED (UINT64_C(1) << 20)
+#define PUNCHED_LARGE (UINT64_C(2000) << 20)
+
+static int punched;
+
+static void *punches_again_and_again(void *bytes)
+{
+	for (;;)
+		must(fallocate(punched, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, *(const off_t *)bytes) == 0);
+	return NULL;
+}
+
+/*
+ * A thread punches all pages out of a file of @bytes, again and again, while the service computes on it. With
+ * $NNB_ALONE this process computes on it instead.
+ */
+static void punches(off_t bytes, bool by_burst)
+{
+	const bool alone = atoi(getenv("NNB_ALONE"));
+	const uint32_t fit = (uint32_t)(bytes / 8), n = fit < HEAVY ? fit : HEAVY;
+	struct nnb_burst *burst = NULL;
+	struct nnb_remote *remote;
+	pthread_t thread;
+	struct io io;
+
+	punched = memfd_create("punched", MFD_CLOEXEC);
+	io_init_on(&io, n, file_pool(punched, fit));
+	remote = alone ? NULL : ready(must_open(), n);
+	must(!by_burst || alone || nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
+	must(pthread_create(&thread, NULL, punches_again_and_again, &bytes) == 0);
+	for (unsigned r = 1;; r++) {
+		for (uint32_t i = 0; alone && i < n; i++)
+			((volatile float *)io.y)[i] = io.x[i] * io.x[i];
+		did_one(alone || !(by_burst ? nnb_burst_execute(burst, &io.call, &io.answer, NULL)
+		                            : nnb_remote_execute(remote, &io.call, NULL, NULL)));
+		report_round(UNDER_WAY * r); /* each round takes long, so one is enough */
+	}
+}
+
+static void punches_by_calls(void)
+{
+	punches(PUNCHED, false);
+}
+
+static void punches_by_bursts(void)
+{
+	punches(PUNCHED, true);
+}
+
+static void punches_much_by_calls(void)
+{
+	punches(PUNCHED_LARGE, false);
+}
+
+static void punches_much_by_bursts(void)
+{
+	punches(PUNCHED_LARGE, true);
+}
+
+static void punches_much_and_rarely_runs(void)
+{
+	const struct sched_param none = { 0 };
+
+	must(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
+	punches_much_by_calls();
+}
+
 /* A burst learns new files with each execution, until the app has as many as allowed; then all of them are freed. */
 static void takes_files(void)
 {
@@ -804,6 +873,7 @@ static const struct attack {
 	double least;       /* the limit, where it is not one half: a known gap */
 	unsigned users;     /* each has one process; 0: ATTACKERS processes of one user */
 	unsigned threads;   /* of each process, and as many of each that burns; 0: one */
+	bool itself;        /* it costs as much of the cpus without the service: measured, too, with $NNB_ALONE */
 	bool of_strangers;  /* the service prevents it only where other users may connect: root alone can be these */
 } attacks[] = {
 	{ "burns cpu time", burns, "1000 rounds" },
@@ -828,6 +898,16 @@ static const struct attack {
 	{ "sends a message bit by bit", trickles, "messages" },
 	{ "is refused again and again", is_refused, "refusals" },
 	{ "tears its files", tears, "torn executions" },
+	/*
+	 * Each process punches and computes at the same time, and would do so without the service. What the service
+	 * adds: its memory map, which the page faults lock, and whose changes interrupt both cpus.
+	 */
+	{ "punches the file of its calls", punches_by_calls, "executions", 0.4, .threads = 2, .itself = true },
+	{ "punches the file of its bursts", punches_by_bursts, "executions", 0.4, .threads = 2, .itself = true },
+	{ "punches 2000 MiB of its calls", punches_much_by_calls, "executions", 0.4, .threads = 2, .itself = true },
+	{ "punches 2000 MiB of its bursts", punches_much_by_bursts, "executions", 0.4, .threads = 2, .itself = true },
+	{ "punches 2000 MiB, and is SCHED_IDLE", punches_much_and_rarely_runs, "executions", .threads = 2,
+	  .itself = true },
 	{ "takes files and mappings", takes_files, "times 64 files" },
 	{ "scribbles into shared memory", scribbles, "scribbled mappings" },
 	/* A busy machine costs as much: the victim waits for some 30 us, and its cycle takes some 200 to 600. */
@@ -917,9 +997,9 @@ static unsigned processes_of(const struct attack *a)
 	return a->users ? a->users : geteuid() ? 1 : ATTACKERS;
 }
 
-/* Measure beside as many processes that do as @a as the attack @like has. */
-static void measure_beside(struct one_app *f, const struct attack *a, const struct attack *like, unsigned ms,
-                           struct measured *sum)
+/* Measure beside as many processes that do as @a as the attack @like has; @alone: without the service. */
+static void measure_beside(struct one_app *f, const struct attack *a, const struct attack *like, bool alone,
+                           unsigned ms, struct measured *sum)
 {
 	unsigned n = processes_of(like);
 	char burners[16];
@@ -928,6 +1008,7 @@ static void measure_beside(struct one_app *f, const struct attack *a, const stru
 
 	snprintf(burners, sizeof(burners), "%u", like->threads ? like->threads : 1);
 	setenv("NNB_BURNERS", burners, 1);
+	setenv("NNB_ALONE", alone ? "1" : "0", 1);
 	for (unsigned i = 0; i < n; i++) {
 		char user[16];
 
@@ -984,7 +1065,7 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 	print_message("%-37s %10s %10s %6s %12s  %s\n", "the other app", "beside cpu", "beside it", "ratio",
 	              "connecting", "which did");
 	for (unsigned row = 1; row <= rows; row++) {
-		struct measured it = { 0 }, *burnt;
+		struct measured it = { 0 }, alone = { 0 }, *burnt;
 		double ratio, slower;
 
 		if (!is_measured(&attacks[row]))
@@ -992,13 +1073,18 @@ static void the_victim_keeps_half_of_its_throughput(void **state)
 		burnt = &cpu[soak ? row : first_like(row)];
 		for (unsigned i = 0; i < times; i++) {
 			if (burnt == &cpu[row])
-				measure_beside(f, &attacks[0], &attacks[row], ms, burnt);
-			measure_beside(f, &attacks[row], &attacks[row], ms, &it);
+				measure_beside(f, &attacks[0], &attacks[row], false, ms, burnt);
+			measure_beside(f, &attacks[row], &attacks[row], false, ms, &it);
+			if (soak && attacks[row].itself)
+				measure_beside(f, &attacks[row], &attacks[row], true, ms, &alone);
 		}
 		ratio = per_s(&it) / per_s(burnt);
 		slower = ((double)it.connect_ns - (double)burnt->connect_ns) / times / 1e6;
 		print_message("%-37s %8.0f/s %8.0f/s %6.2f %+9.1f ms  %" PRIu64 " %s\n", attacks[row].name,
 		              per_s(burnt), per_s(&it), ratio, slower, it.did, attacks[row].counts);
+		if (alone.ns)
+			print_message("%-37s %10s %8.0f/s %6.2f\n", "    without the service", "", per_s(&alone),
+			              per_s(&alone) / per_s(burnt));
 		failed += ratio < (attacks[row].least > 0 ? attacks[row].least : 0.5) || slower > SLOWER_MS;
 	}
 	if (soak)
