@@ -67,6 +67,11 @@ records name --app there
 says 'scope app=there: LTTng records all apps, because no event of an app has its name; the others are left out when the recording is read'
 is "$(clients name)" '"elsewhere,here,there"'
 is "$(answered name)" 'there '
+# misses has the doers of that app's misses alone, and summary those of all.
+is "$("$burstscope" misses -q --part doers --format csv name 2>/dev/null | awk -F , 'NR > 1 { n += $(NF - 3) } END { print n }')" \
+	"$("$burstscope" sql -q --format csv name.db "SELECT sum(n) FROM miss_blame WHERE app_id = (SELECT id FROM app WHERE name = 'there')" | tail -n 1)"
+said=$("$burstscope" misses name 2>/dev/null)
+says 'The recording has a scope: apps and services outside of it are doers only where their events were recorded.'
 records compact --app there --detail compact
 is "$(answered compact)" 'there '
 

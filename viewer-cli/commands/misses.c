@@ -34,7 +34,7 @@ static const struct bsv_option options[] = {
 /* The parts, and the sums of their rows. */
 struct misses {
 	struct bsv_report_part *causes, *victims, *culprits, *without, *undecided, *worst, *ledgers, *totals;
-	struct bsv_report_part *doers;        /* NULL: only sums over the whole recording are stored */
+	struct bsv_report_part *doers;        /* NULL: the stored sums have other misses, too */
 	struct bsv_report_part *preparations; /* NULL: conditions on executions pick no preparation */
 	bool prepared;                        /* some model was prepared by a deadline */
 	bool replayed;                        /* some miss was replayed without its culprit */
@@ -243,15 +243,28 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 
 /* ---- ask ---- */
 
-/* The doers of the misses, as burstscope summary names them. NULL: only sums over the whole recording are stored. */
+/*
+ * The doers of the misses, as burstscope summary names them. They are stored as sums by app, model, priority and primary
+ * cause: a scope mostly has all misses of such a sum, or none. NULL: otherwise, or --where, --from or --to pick.
+ */
 static struct bsv_report_part *doers_ask(struct bsv_report *report)
 {
 	struct bsv_judgement fairness = { .n = 0 };
-	bsv_scoped_rows *rows = NULL;
+	const struct bsv_asked *asked = &report->call->asked;
+	const struct bsv_placeholder missed[] = { { "missed", missed_of(report) }, { NULL, NULL } };
+	const char *chosen =
+		report->input.picks ? bsv_report_keep(report, bsv_fill(bsv_sql_misses_chosen, missed)) : "";
+	bsv_scoped_rows *rows = NULL, *whole = NULL;
 	const char *doers;
 	int r;
 
-	if (report->input.picks)
+	if (!chosen || asked->where || asked->from.given || asked->to.given)
+		return NULL;
+	if (report->input.picks &&
+	    (bsv_input_row(&whole, &report->input, bsv_sql_misses_chosen_whole,
+	                   (const struct bsv_placeholder[]){ { "chosen", chosen }, missed[0], { NULL, NULL } },
+	                   NULL) <= 0 ||
+	     !bsv_rows_get(whole, 0, 0)))
 		return NULL;
 
 	/* The verdict on fairness matters where an app may have to be cleared alone. */
@@ -263,9 +276,10 @@ static struct bsv_report_part *doers_ask(struct bsv_report *report)
 	doers = r < 0 ? NULL : bsv_report_keep(report, bsv_missed_doers(&fairness));
 	if (!doers)
 		return NULL;
-	return bsv_report_ask(report, "doers", bsv_sql_misses_doers,
-	                      (const struct bsv_placeholder[]){
-				      { "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { NULL, NULL } });
+	return bsv_report_ask(
+		report, "doers", bsv_sql_misses_doers,
+		(const struct bsv_placeholder[]){
+			{ "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { "chosen", chosen }, { NULL, NULL } });
 }
 
 /* Take the figures from the totals. */
@@ -444,19 +458,20 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		                "no single execution is known to have held the lane.",
 		                bsv_count(blamed, (uint64_t)m->blamed), bsv_count(all, (uint64_t)t->missed));
 	if (m->scoped)
-		bsv_answer_note(
-			report->answer,
-			"Misses by doer are not there: the recording has a scope, and what other services or apps "
-			"did is not in it.");
+		bsv_answer_note(report->answer, "%s",
+		                m->doers ? "The recording has a scope: apps and services outside of it are doers only "
+		                           "where their events were recorded."
+		                         : "Misses by doer are not there: the scope of the recording has only some of "
+		                           "the misses that an app, a model and a priority have together.");
 	bsv_answer_note(report->answer,
 	                "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
 	                "misses --part ledgers");
 }
 
 /* Some parts are of a whole recording. @why: what picks executions of it; NULL: nothing does. */
-static int check_whole(const char *part, const char *why, struct bsa_err *err)
+static int check_whole(const struct misses *m, const char *part, const char *why, struct bsa_err *err)
 {
-	if (!why || !part || (strcmp(part, "doers") != 0 && strcmp(part, "preparations") != 0))
+	if (!why || !part || ((m->doers || strcmp(part, "doers") != 0) && strcmp(part, "preparations") != 0))
 		return 0;
 	return bsa_fail(err, BSA_E_USAGE, "--part %s covers whole recordings only: %s", part, why);
 }
@@ -471,12 +486,10 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	static const char scoped[] = "this one has a scope, the executions of one service or app";
 	struct bsv_rows *prepared = NULL;
 	const bool is_conditional = asked->where || asked->from.given || asked->to.given;
-	int r = check_whole(asked->part, is_conditional ? "leave out --where, --from and --to" : NULL, err);
+	int r = check_whole(&misses, asked->part, is_conditional ? "leave out --where, --from and --to" : NULL, err);
 
 	if (r >= 0)
 		r = bsv_report_open(&report, call, err);
-	if (r >= 0)
-		r = check_whole(asked->part, report.input.picks ? scoped : NULL, err);
 	if (r < 0)
 		return r;
 	if (!report.input.picks) {
@@ -488,9 +501,11 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 		r = bsv_input_needs_executions(&report.input, err);
 	if (r >= 0)
 		r = misses_ask(&misses, &report, by, err);
+	if (r >= 0)
+		r = check_whole(&misses, asked->part, report.input.picks ? scoped : NULL, err);
 	if (r < 0)
 		return r;
-	misses.scoped = report.input.picks && !is_conditional;
+	misses.scoped = report.input.picks && !is_conditional && by == BY_CAUSE;
 	misses_show(&misses, &report, by);
 	add_notes(&report, &misses);
 	return bsv_answer_print(report.answer, false, err);

@@ -3,7 +3,7 @@
 @with@, @doers@,
 each AS (
   SELECT kind, by_app_id, of_app_id, cause, sum(n) AS n, sum(iif(proved, n, 0)) AS n_proved, count(DISTINCT app_id) AS n_victims, kind IN ('several', 'unknown', 'submitted_late', 'cold', 'queue_full', 'dependency') AS is_unnamed
-  FROM keyed GROUP BY 1, 2, 3, 4)
+  FROM keyed @chosen@ GROUP BY 1, 2, 3, 4)
 SELECT @doer@ AS doer, sum(r.n) OVER (PARTITION BY r.kind, r.by_app_id, r.of_app_id) AS n_of_doer, r.cause, r.n AS n_misses, iif(r.is_unnamed, NULL, r.n_proved) AS n_sure,
   iif(r.is_unnamed, NULL, r.n - r.n_proved) AS n_likely, r.n_victims
 FROM each r LEFT JOIN apps by_app ON by_app.id = r.by_app_id LEFT JOIN apps of_app ON of_app.id = r.of_app_id

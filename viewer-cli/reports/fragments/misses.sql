@@ -30,3 +30,8 @@ w.app_id IS h.app_id
 w.app_id IS h.app_id AND w.model IS h.model AND w.priority IS h.priority
 -- victims_model_order: columns that victims h are ordered by besides their app.
 h.model, h.priority,
+-- misses_chosen: a condition on rows of miss_blame: they are of the app, model, priority and primary cause of picked misses.
+WHERE (ifnull(app_id, -1), ifnull(model_id, -1), ifnull(priority, ''), cause) IN (
+    SELECT ifnull(app_id, -1), ifnull(model_id, -1), ifnull(priority, ''), cause FROM (@missed@))
+-- misses_chosen_whole: a statement: one row: whether these rows have no other misses than the picked ones.
+@with@ SELECT (SELECT total(n) FROM miss_blame @chosen@) = (SELECT count(*) FROM (@missed@))
