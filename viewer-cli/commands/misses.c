@@ -245,7 +245,8 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 
 /*
  * The doers of the misses, as burstscope summary names them. They are stored as sums by app, model, priority and
- * primary cause: a scope mostly has all misses of such a sum, or none. NULL: otherwise, or --where, --from or --to pick.
+ * primary cause: a scope mostly has all misses of such a sum, or none. NULL: otherwise, or --where, --from or --to
+ * pick.
  */
 static struct bsv_report_part *doers_ask(struct bsv_report *report)
 {
