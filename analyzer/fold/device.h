@@ -106,9 +106,13 @@ struct bsa_tenants {
 };
 
 struct bsa_device {
-	const struct bsa_facts *facts;   /* borrowed, like all pointers until bypassed_more */
-	const struct bsa_losses *losses; /* times of lost events */
-	const struct bsa_losses *unsure; /* times at which an execution without events may have been on a lane */
+	const struct bsa_facts *facts; /* borrowed, like all pointers until bypassed_more */
+	struct bsa_holes lost;         /* times of events that were lost, or may be missing */
+	struct bsa_holes unsure;       /* times at which an execution without events may have been on a lane */
+	struct bsa_span unstopped; /* in this time, its steps off lanes were not recorded: a hole of its own, in both */
+	bool lacks_stops;          /* that goes on */
+	bool stops;                /* a step off a lane, or back to one, was taken */
+	bool crowded;              /* no such step was, and an execution got a lane that another one held */
 	struct bsa_left_out *left;
 	size_t *history; /* number of stretches kept by all lanes of all devices */
 	size_t *held;    /* number of windows' lags kept by all devices */
@@ -201,12 +205,12 @@ struct bsa_lane *bsa_device_lane(struct bsa_device *d, unsigned lane);
 
 static inline bool bsa_device_lost(const struct bsa_device *d, uint64_t began, uint64_t ended)
 {
-	return d->losses->n && bsa_losses_touch(d->losses, began, ended);
+	return bsa_holes_touch(&d->lost, began, ended);
 }
 
 static inline bool bsa_device_unsure(const struct bsa_device *d, uint64_t began, uint64_t ended)
 {
-	return d->unsure->n && bsa_losses_touch(d->unsure, began, ended);
+	return bsa_holes_touch(&d->unsure, began, ended);
 }
 
 #endif

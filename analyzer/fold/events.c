@@ -330,7 +330,7 @@ void bsa_on_sched_dispatch(struct bsa_fold *f, const struct bsa_sched_dispatch *
 	if (!x || !reach_boundary(f, x, BSA_DISPATCHED))
 		return;
 	x->op_began = f->at;
-	bsa_fold_lane_given(f);
+	bsa_fold_lane_given(f, x);
 	if (!has_ended(x) && !x->off)
 		bsa_exec_step(f, x, BSA_STEP_DISPATCH, f->step_at, e->lane);
 }

@@ -372,10 +372,10 @@ static bool may_stop(const struct bsa_fold *f)
 	return f->may_stop || !f->n_of[BSA_service_state];
 }
 
-void bsa_fold_lane_given(struct bsa_fold *f)
+void bsa_fold_lane_given(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	if (f->undeclared & STOPS && f->undeclared >> BSA_exec_service & 1 && may_stop(f) &&
-	    bsa_schedule_lacks_stops(f->schedule, f->step_at))
+	    bsa_schedule_lacks_stops(f->schedule, x->sched.instance, f->step_at))
 		f->failed = -ENOMEM;
 }
 

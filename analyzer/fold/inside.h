@@ -88,8 +88,10 @@ bool bsa_fold_is_crowded(const struct bsa_fold *f);
 /* Lanes are unknown in this time, because steps of it were lost. */
 void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended);
 
-/* An execution gets a lane: lanes are unknown from now on if the session does not have when executions leave them. */
-void bsa_fold_lane_given(struct bsa_fold *f);
+/*
+ * @x gets a lane: lanes of its service are unknown from now on if the session does not have when executions leave them.
+ */
+void bsa_fold_lane_given(struct bsa_fold *f, const struct bsa_exec *x);
 
 /* Like bsa_fold_unknown, and report a loss: a service was not recorded in this time. */
 void bsa_fold_lose(struct bsa_fold *f, uint64_t began, uint64_t ended, enum bsa_loss_cause cause);

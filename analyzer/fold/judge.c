@@ -242,8 +242,9 @@ static void set_run(struct bsa_fold *f, struct bsa_exec *x)
 
 	if (all == BSA_NEVER || x->broken || (x->has_service && x->told_stops != x->stops))
 		return;
-	if (!is_counted(x) && (is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]) ||
-	                       bsa_schedule_lacked_stops(f->schedule, at[BSA_DISPATCHED], at[BSA_RUN_ENDED])))
+	if (!is_counted(x) &&
+	    (is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]) ||
+	     bsa_schedule_lacked_stops(f->schedule, x->sched.instance, at[BSA_DISPATCHED], at[BSA_RUN_ENDED])))
 		return;
 	if (x->off_ns > all) {
 		bsa_fold_absurd(f);
@@ -678,7 +679,7 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 	if (!ended ||
 	    (x->scheduled &&
 	     (x->sched.open || x->sched.uncertain || x->sched.bypassed_more || !has_boundary(x, BSA_ENQUEUED) ||
-	      bsa_schedule_is_unsure(f->schedule, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
+	      bsa_schedule_is_unsure(f->schedule, x->sched.instance, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
 	    (!x->scheduled && fact->phase[BSA_RUN]))
 		fact->bypassed = BSA_COUNT_UNKNOWN;
 }

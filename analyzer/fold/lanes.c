@@ -216,11 +216,11 @@ static void report_one_unknown(const struct bsa_device *d, const struct bsa_lane
 static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                                uint64_t last_id)
 {
-	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
-	uint64_t hole_end = bsa_losses_end(d->unsure, at), holder = l->holder ? l->holder->id : 0;
+	struct bsa_span first = bsa_holes_from(&d->unsure, l->since);
+	uint64_t hole_end = bsa_holes_end(&d->unsure, at), holder = l->holder ? l->holder->id : 0;
 	uint64_t until = at; /* an execution held the lane until then at the latest */
 
-	if (l->doubtful || l->known_from == BSA_NEVER || !first || first->began <= l->since || first->began > at)
+	if (l->doubtful || l->known_from == BSA_NEVER || first.began <= l->since || first.began > at)
 		return false;
 	if (closing == FREE && l->heard > hole_end) {
 		last_id = l->heard_id;
@@ -231,11 +231,11 @@ static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane
 	}
 	if (!last_id) /* any execution may have held it until then */
 		hole_end = until;
-	report_one_unknown(d, l, first->began, hole_end, 0);
+	report_one_unknown(d, l, first.began, hole_end, 0);
 	if (holder) /* if it was the last one, too, it may have held the lane all the time */
 		report_one_unknown(d, l, l->since, holder == last_id ? until : hole_end, holder);
 	if (last_id && last_id != holder)
-		report_one_unknown(d, l, first->began, until, last_id);
+		report_one_unknown(d, l, first.began, until, last_id);
 	return true;
 }
 
@@ -246,8 +246,8 @@ static bool report_around_hole(const struct bsa_device *d, const struct bsa_lane
 static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
                            uint64_t last_id)
 {
-	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
-	uint64_t hole_end = bsa_losses_end(d->unsure, at), began = l->since, ended = at;
+	struct bsa_span first = bsa_holes_from(&d->unsure, l->since);
+	uint64_t hole_end = bsa_holes_end(&d->unsure, at), began = l->since, ended = at;
 
 	if ((closing == FREE || closing == ENDS || last_id) && report_around_hole(d, l, at, closing, last_id))
 		return;
@@ -259,9 +259,9 @@ static void report_unknown(const struct bsa_device *d, const struct bsa_lane *l,
 	 * after it, if the lane is FREE at @at, because leaving it after the hole would have been recorded. If the
 	 * lane is DOUBTED, or the recording ENDS, it is all of the time.
 	 */
-	if (first && first->began <= at && closing != DOUBTED && closing != ENDS) {
-		if (!l->doubtful && first->began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
-			began = first->began;
+	if (first.began <= at && closing != DOUBTED && closing != ENDS) {
+		if (!l->doubtful && first.began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
+			began = first.began;
 		hole_end = hole_end > l->heard ? hole_end : l->heard;
 		if (closing == FREE && hole_end > began && hole_end < at)
 			ended = hole_end;
@@ -346,7 +346,7 @@ void bsa_lane_end_heard(const struct bsa_device *d, struct bsa_lane *l, const st
 	 * Two ends were heard since the last hole, and no step of the lane between: an END does not have when
 	 * its execution left the lane, so neither was certainly the last.
 	 */
-	bool another = l->heard > bsa_losses_end(d->unsure, at) && l->heard > l->since;
+	bool another = l->heard > bsa_holes_end(&d->unsure, at) && l->heard > l->since;
 
 	l->heard = at;
 	l->heard_id = certain && !another ? x->id : 0;
@@ -388,7 +388,7 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
 	 * Knowledge since the last hole proves nothing for an earlier one, and none of what a hole since the last
 	 * step of the service hides.
 	 */
-	if (d->proof_hole != hole || bsa_losses_end(d->unsure, at) != hole)
+	if (d->proof_hole != hole || bsa_holes_end(&d->unsure, at) != hole)
 		return at;
 	if (d->none_waited && d->none_waited < at)
 		at = d->none_waited;
@@ -403,13 +403,13 @@ uint64_t bsa_lanes_ready_until(const struct bsa_device *d, uint64_t hole, uint64
 
 void bsa_lane_end(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed)
 {
-	const struct bsa_span *hole = bsa_losses_from(d->unsure, at);
+	struct bsa_span hole = bsa_holes_from(&d->unsure, at);
 	struct bsa_stretch s;
 
 	assert(at >= l->since);
 	/* The recording ends in a hole: the service may have gone on until the hole ends. */
-	if (hole && hole->began <= at)
-		at = hole->ended;
+	if (hole.began <= at)
+		at = hole.ended;
 	l->doubtful |= unsummed && !l->holder;
 	current_stretch(d, l, at, &s);
 	if (s.occupancy == BSA_UNKNOWN)

@@ -1,5 +1,5 @@
 /*
- * losses.c -- the times of which events were lost.
+ * losses.c -- the times of which events were lost, or may be missing.
  */
 #include "fold/losses.h"
 
@@ -89,4 +89,47 @@ int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended)
 	assert(over >= i && l->n + 1 - (over - i) <= l->room);
 	l->n = l->n + 1 - (over - i);
 	return 0;
+}
+
+/* @h->own, which there is, with the losses that touch it. */
+static struct bsa_span own_hole(const struct bsa_holes *h)
+{
+	const struct bsa_span *first = bsa_losses_from(h->losses, h->own->began),
+			      *last = bsa_losses_from(h->losses, h->own->ended);
+	struct bsa_span all = *h->own;
+
+	if (first && first->began < all.began)
+		all.began = first->began;
+	if (last && last->began <= all.ended)
+		all.ended = last->ended;
+	return all;
+}
+
+struct bsa_span bsa_holes_from(const struct bsa_holes *h, uint64_t at)
+{
+	const struct bsa_span *s = bsa_losses_from(h->losses, at);
+	struct bsa_span own;
+
+	if (h->own->began != UINT64_MAX) {
+		own = own_hole(h);
+		if (own.ended >= at && (!s || s->ended >= own.began))
+			return own;
+	}
+	return s ? *s : (struct bsa_span){ UINT64_MAX, UINT64_MAX };
+}
+
+uint64_t bsa_holes_begin(const struct bsa_holes *h, uint64_t at)
+{
+	struct bsa_span s = bsa_holes_from(h, at);
+
+	return s.began > at ? s.began : at;
+}
+
+uint64_t bsa_holes_end(const struct bsa_holes *h, uint64_t at)
+{
+	uint64_t lost = bsa_losses_end(h->losses, at), own = h->own->began > at   ? 0
+	                                                     : h->own->ended < at ? h->own->ended
+	                                                                          : at;
+
+	return lost > own ? lost : own;
 }

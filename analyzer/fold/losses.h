@@ -42,4 +42,31 @@ static inline bool bsa_losses_touch(const struct bsa_losses *l, uint64_t began, 
 	return s && s->began <= ended;
 }
 
+/*
+ * The times of which events of one service may be missing: the losses, which concern all services, and one time of its
+ * own.
+ */
+struct bsa_holes {
+	const struct bsa_losses *losses; /* borrowed */
+	const struct bsa_span *own;      /* borrowed; it begins at BSA_NEVER: there is none */
+};
+
+/* The first hole that ends at @at or later; it begins at BSA_NEVER: no hole does. */
+struct bsa_span bsa_holes_from(const struct bsa_holes *h, uint64_t at);
+
+/* As of losses. */
+uint64_t bsa_holes_begin(const struct bsa_holes *h, uint64_t at);
+uint64_t bsa_holes_end(const struct bsa_holes *h, uint64_t at);
+
+static inline bool bsa_holes_any(const struct bsa_holes *h)
+{
+	return h->losses->n || h->own->began != UINT64_MAX;
+}
+
+static inline bool bsa_holes_touch(const struct bsa_holes *h, uint64_t began, uint64_t ended)
+{
+	return bsa_losses_touch(h->losses, began, ended) ||
+	       (h->own->began != UINT64_MAX && began <= h->own->ended && ended >= h->own->began);
+}
+
 #endif

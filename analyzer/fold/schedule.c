@@ -15,7 +15,9 @@
  *           than the horizon (horizon_ns; 0: full detail).
  * HOLES     A hole is a time for which events may be missing. `lost` has the times in which events were lost;
  *           `unsure` has the times in which lanes are unknown, because a lost event or a lost summary may be
- *           about them. A hole that is known to hide no lane time is only in `lost`. A wait, or a change of
+ *           about them. A hole that is known to hide no lane time is only in `lost`. These concern all devices. A
+ *           device whose steps off lanes were not recorded has a hole of its own besides (`unstopped`): no other
+ *           device, which a process may make up, can add to it, or end it. A wait, or a change of
  *           lanes, counts as hidden if a hole may have taken its events; the wait is then reported as
  *           possible. A waiting execution is doubtful from the hole on until its next step; meanwhile it is
  *           in the list of the doubtful ones, and in no list of its tenant (waits.c). BSA_NEVER as the begin
@@ -71,9 +73,6 @@ struct bsa_schedule {
 	struct bsa_tenants tenants;
 	struct bsa_steps steps;
 	struct bsa_losses lost, unsure; /* see HOLES */
-	struct bsa_span unstopped;      /* in this time, steps off lanes were not recorded, and all is a hole */
-	bool stops;                     /* a step off a lane, or back to one, was taken */
-	bool crowded;                   /* no such step was, and an execution got a lane that another one held */
 	struct bsa_pairs pairs;
 	struct bsa_left_out left;
 	size_t history, held; /* how many stretches, and lags of windows, all devices together keep */
@@ -99,7 +98,6 @@ struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struc
 	s->facts = *facts;
 	s->horizon_ns = options->horizon_ns;
 	s->lists = has_full_detail(s);
-	s->unstopped = (struct bsa_span){ BSA_NEVER, BSA_NEVER };
 	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
 	s->starvation_ns = options->starvation_ns ? options->starvation_ns : BSA_FOLD_STARVATION_NS;
 	s->tenants = (struct bsa_tenants){ .devices = s->devices, .n_devices = DEVICES, .max = options->tenants_max };
@@ -138,8 +136,9 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	}
 	(*d)->instance = instance & (DEVICES - 1);
 	(*d)->facts = &s->facts;
-	(*d)->losses = &s->lost;
-	(*d)->unsure = &s->unsure;
+	(*d)->unstopped.began = BSA_NEVER;
+	(*d)->lost = (struct bsa_holes){ &s->lost, &(*d)->unstopped };
+	(*d)->unsure = (struct bsa_holes){ &s->unsure, &(*d)->unstopped };
 	(*d)->left = &s->left;
 	(*d)->history = &s->history;
 	(*d)->held = &s->held;
@@ -237,12 +236,12 @@ static uint64_t recorded_before(uint64_t began, uint64_t to)
  */
 static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_t to)
 {
-	const struct bsa_span *hole;
+	struct bsa_span hole;
 
 	if (from == BSA_NEVER)
 		return recorded_before(*d->began, to);
-	hole = bsa_losses_from(d->unsure, from);
-	return from >= to || (hole && hole->began <= from && to <= hole->ended) ? 0 : to - from;
+	hole = bsa_holes_from(&d->unsure, from);
+	return from >= to || (hole.began <= from && to <= hole.ended) ? 0 : to - from;
 }
 
 /*
@@ -286,7 +285,7 @@ static int may_have_waited_unlisted(struct bsa_device *d, const struct bsa_sched
  */
 static uint64_t hole_begin(const struct bsa_device *d, uint64_t at)
 {
-	uint64_t lost = bsa_losses_begin(d->losses, at), unsure = bsa_losses_begin(d->unsure, at);
+	uint64_t lost = bsa_holes_begin(&d->lost, at), unsure = bsa_holes_begin(&d->unsure, at);
 
 	return lost < unsure ? lost : unsure;
 }
@@ -316,7 +315,7 @@ static uint64_t after_last_step(const struct bsa_scheduled *x)
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	uint64_t after = after_last_step(x);
-	uint64_t from = x->counted ? bsa_losses_begin(d->unsure, after) : hole_begin(d, after);
+	uint64_t from = x->counted ? bsa_holes_begin(&d->unsure, after) : hole_begin(d, after);
 
 	if (from > d->now || (!x->last_taken && may_be_unlisted(d, after))) /* from > now: there is no hole since */
 		from = after;
@@ -331,7 +330,7 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
  */
 static uint64_t hidden_until(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
-	uint64_t lost = bsa_losses_end(d->losses, d->now), unsure = bsa_losses_end(d->unsure, d->now);
+	uint64_t lost = bsa_holes_end(&d->lost, d->now), unsure = bsa_holes_end(&d->unsure, d->now);
 	uint64_t hole = lost > unsure ? lost : unsure;
 
 	return hole && hole >= after_last_step(x) ? hole : d->now;
@@ -379,11 +378,11 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
  */
 static uint64_t idle_until(const struct bsa_device *d, const struct bsa_lane *l, uint64_t otherwise)
 {
-	const struct bsa_span *hole = bsa_losses_from(d->unsure, l->since);
+	struct bsa_span hole = bsa_holes_from(&d->unsure, l->since);
 
-	if (!hole || hole->began > d->now)
+	if (hole.began > d->now)
 		return otherwise;
-	return hole->began ? hole->began - 1 : 0;
+	return hole.began ? hole.began - 1 : 0;
 }
 
 /*
@@ -600,46 +599,38 @@ static bool may_have_ended(const struct bsa_schedule *s, const struct bsa_lane *
 	return s->horizon_ns && l->holder->resumed && l->holder->steps_left == l->holder->forgotten;
 }
 
-/* From the begin of the hole of steps that are not recorded, if there is one, until @at is a hole. */
-static int unstopped_extend(struct bsa_schedule *s, uint64_t at)
+/* The time of @d goes on to @at, which is not before now; so does a hole that has no end yet. */
+static void device_advance(struct bsa_device *d, uint64_t at)
 {
-	if (at < s->unstopped.began || s->unstopped.ended != BSA_NEVER)
-		return 0;
-	if (bsa_losses_add(&s->lost, s->unstopped.began, at) < 0)
-		return -ENOMEM;
-	return bsa_losses_add(&s->unsure, s->unstopped.began, at);
+	if (at > d->now)
+		bsa_refusals_end_instant(d);
+	if (d->lacks_stops && at > d->unstopped.ended)
+		d->unstopped.ended = at;
+	bsa_shares_advance(d, at); /* sets d->now */
 }
 
-int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint64_t at)
+/* From @at on, @d does not tell of stops. */
+static void device_lacks_stops(struct bsa_device *d, uint64_t at)
 {
-	if (at < s->unstopped.began)
-		s->unstopped.began = at;
-	s->unstopped.ended = BSA_NEVER;
-	return unstopped_extend(s, at);
-}
-
-bool bsa_schedule_lacked_stops(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
-{
-	return began <= s->unstopped.ended && ended >= s->unstopped.began;
-}
-
-bool bsa_schedule_is_crowded(const struct bsa_schedule *s)
-{
-	return s->crowded;
+	d->unstopped.began = at < d->unstopped.began ? at : d->unstopped.began;
+	d->unstopped.ended = at > d->unstopped.ended ? at : d->unstopped.ended;
+	d->lacks_stops = true;
 }
 
 /*
  * An execution enters lane @l, whose holder has neither left it nor ended, and no loss hides that: so the service
- * stopped the holder. If no stop of any execution was recorded, none is: the session has no such events. An END may
- * not be, either. Summaries tell how often an execution was stopped, so this is for full detail. 0 or -ENOMEM.
+ * stopped the holder. If no stop of any execution of the service was recorded, none is: the session has no such events.
+ * An END may not be, either. Summaries tell how often an execution was stopped, so this is for full detail. False: this
+ * cannot be.
  */
-static int lane_note_crowd(struct bsa_schedule *s, const struct bsa_lane *l, uint64_t now, bool *ret_absurd)
+static bool lane_note_crowd(const struct bsa_schedule *s, struct bsa_device *d, const struct bsa_lane *l)
 {
-	*ret_absurd = s->stops || l->doubtful || !has_full_detail(s);
-	if (*ret_absurd)
-		return 0;
-	s->crowded = true;
-	return bsa_schedule_lacks_stops(s, l->since) < 0 ? -ENOMEM : unstopped_extend(s, now);
+	if (d->stops || l->doubtful || !has_full_detail(s))
+		return false;
+	d->crowded = true;
+	device_lacks_stops(d, l->since);
+	device_lacks_stops(d, d->now);
+	return true;
 }
 
 /*
@@ -699,13 +690,8 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		set_off(x, BSA_SCHEDULED_OFF);
 	}
 	l = lane == BSA_LANE_NATIVE ? NULL : &d->lanes[lane];
-	if (l && l->holder && !is_hidden(d, l->holder, l->since, d->now) && !may_have_ended(s, l)) {
-		bool crowded_absurd;
-
-		if (lane_note_crowd(s, l, d->now, &crowded_absurd) < 0)
-			return -ENOMEM;
-		absurd |= crowded_absurd;
-	}
+	if (l && l->holder && !is_hidden(d, l->holder, l->since, d->now) && !may_have_ended(s, l))
+		absurd |= !lane_note_crowd(s, d, l);
 	d->left->absurd += absurd;
 	if (!l)
 		return enter_native(s, d, x, resumed);
@@ -911,7 +897,7 @@ static int found_after_hole(struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	if (!*d->lists || !is_hidden(d, x, *d->began, d->now))
 		return 0;
-	return may_have_waited_unlisted(d, x, BSA_NEVER, bsa_losses_end(d->losses, d->now));
+	return may_have_waited_unlisted(d, x, BSA_NEVER, bsa_holes_end(&d->lost, d->now));
 }
 
 /* Whether a lane had a holder since @since, and forgot it, because no execution was known to wait. */
@@ -1010,7 +996,7 @@ static uint64_t waits_on_until(const struct bsa_scheduled *x, uint64_t at)
  */
 static uint64_t waited_until(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
-	uint64_t hole = bsa_losses_end(d->unsure, d->now), until = d->now;
+	uint64_t hole = bsa_holes_end(&d->unsure, d->now), until = d->now;
 
 	if (hole && x->last_taken <= hole && x->known_over)
 		return hole;
@@ -1103,10 +1089,16 @@ static bool is_found(enum bsa_step step)
 	       step == BSA_STEP_FOUND_ON;
 }
 
+/* Does the execution leave a lane before its end? */
+static bool is_off_lane(enum bsa_step step)
+{
+	return step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE;
+}
+
 static bool has_lane(enum bsa_step step)
 {
-	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP ||
-	       step == BSA_STEP_STALL || step == BSA_STEP_LOSE || step == BSA_STEP_END || step == BSA_STEP_FOUND_ON;
+	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || is_off_lane(step) || step == BSA_STEP_END ||
+	       step == BSA_STEP_FOUND_ON;
 }
 
 static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
@@ -1123,7 +1115,7 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 	if (has_lane(step) && lane < BSA_LANES_MAX && at < d->lanes[lane].since)
 		bsa_lane_doubt_past(d, &d->lanes[lane]);
 	else if (has_lane(step) && lane < BSA_LANES_MAX)
-		doubt_lane(d, lane, step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE, NULL);
+		doubt_lane(d, lane, is_off_lane(step), NULL);
 	if (step == BSA_STEP_END)
 		set_off(x, BSA_SCHEDULED_OVER);
 	return 0;
@@ -1184,20 +1176,13 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 	if (!d)
 		return -ENOMEM;
 	late = at < d->now;
-	if (at > d->now)
-		bsa_refusals_end_instant(d);
-	if (unstopped_extend(s, at) < 0)
-		return -ENOMEM;
-	if (!s->stops &&
-	    (step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE ||
-	     step == BSA_STEP_RESUME)) { /* the session has them: the events before contradict each other */
-		s->stops = true;
-		s->left.absurd += s->crowded;
-		s->crowded = false;
-		s->unstopped.ended = at;
-	}
 	if (!late)
-		bsa_shares_advance(d, at); /* sets d->now */
+		device_advance(d, at);
+	if (!d->stops && (is_off_lane(step) || step == BSA_STEP_RESUME)) { /* so what crowded a lane was absurd */
+		d->left->absurd += d->crowded;
+		d->stops = true;
+		d->crowded = d->lacks_stops = false;
+	}
 	if (is_summed(s, x, step))
 		return 0;
 	if (is_absurd(x, step, lane))
@@ -1280,10 +1265,8 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 		lanes = 0; /* the service has a number of lanes, and uses none: the holder of none is unknown */
 	if (!d || (lanes && !bsa_device_lane(d, lanes - 1)))
 		return -ENOMEM;
-	if (at > d->now) {
-		bsa_refusals_end_instant(d);
-		bsa_shares_advance(d, at);
-	}
+	if (at > d->now)
+		device_advance(d, at);
 	if (flags & RULES_LISTING) {
 		d->listing = has_full_detail(s);
 		d->listing_since = d->now;
@@ -1480,9 +1463,42 @@ int bsa_schedule_set_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t b
 	return began <= ended ? bsa_losses_add(&s->unsure, began, ended) : 0;
 }
 
-bool bsa_schedule_is_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
+int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint16_t instance, uint64_t at)
 {
-	return bsa_losses_touch(&s->unsure, began, ended);
+	struct bsa_device *d = device_of(s, instance);
+
+	if (!d)
+		return -ENOMEM;
+	device_lacks_stops(d, at);
+	return 0;
+}
+
+bool bsa_schedule_lacked_stops(const struct bsa_schedule *s, uint16_t instance, uint64_t began, uint64_t ended)
+{
+	const struct bsa_device *d = s->devices[instance & (DEVICES - 1)];
+
+	return d && d->unstopped.began <= ended && (d->lacks_stops || began <= d->unstopped.ended);
+}
+
+bool bsa_schedule_is_crowded(const struct bsa_schedule *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < DEVICES; i++) {
+		if (!s->devices[i] || !s->devices[i]->rose) /* no lane of it was in use */
+			continue;
+		if (!s->devices[i]->crowded)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+bool bsa_schedule_is_unsure(const struct bsa_schedule *s, uint16_t instance, uint64_t began, uint64_t ended)
+{
+	const struct bsa_device *d = s->devices[instance & (DEVICES - 1)];
+
+	return d ? bsa_device_unsure(d, began, ended) : bsa_losses_touch(&s->unsure, began, ended);
 }
 
 int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until)
@@ -1505,17 +1521,19 @@ int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_schedu
 void bsa_schedule_report_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after,
                                 uint64_t before, bool over)
 {
+	static const struct bsa_span no_hole = { BSA_NEVER, 0 };
 	struct bsa_device *d = s->devices[stream->number >> STREAM_INSTANCE_SHIFT & (DEVICES - 1)];
-	uint64_t from = bsa_losses_begin(&s->unsure, after), to = over ? bsa_losses_end(&s->unsure, before) : before;
-	const struct bsa_span *hole = bsa_losses_from(&s->unsure, from);
+	struct bsa_holes unsure = d ? d->unsure : (struct bsa_holes){ &s->unsure, &no_hole };
+	uint64_t from = bsa_holes_begin(&unsure, after), to = over ? bsa_holes_end(&unsure, before) : before;
+	struct bsa_span hole = bsa_holes_from(&unsure, from);
 	bool unlisted = d ? may_be_unlisted(d, after) : s->lists && after <= s->began;
 
 	if (d && !over && !s->unsummed)
-		to = bsa_lanes_ready_until(d, hole ? hole->ended : 0, to);
-	if (!hole || from > to ||
-	    (hole->ended >= to && !unlisted)) /* no hole, or one whose own report covers the wait */
+		to = bsa_lanes_ready_until(d, hole.began != BSA_NEVER ? hole.ended : 0, to);
+	if (hole.began == BSA_NEVER || from > to ||
+	    (hole.ended >= to && !unlisted)) /* no hole, or one whose own report covers the wait */
 		return;
-	assert(hole->began <= from);
+	assert(hole.began <= from);
 	if (from <= s->began || unlisted)
 		from = BSA_NEVER;
 	/*
@@ -1544,7 +1562,12 @@ static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool 
 {
 	bsa_refusals_end_instant(d);
 	if (at > d->now)
-		bsa_shares_advance(d, at);
+		device_advance(d, at);
+	if (d->lacks_stops && end > d->unstopped.ended)
+		d->unstopped.ended = end;
+	if (d->unstopped.began != BSA_NEVER) /* no loss shows that hole */
+		d->facts->possible_wait(d->facts->ctx, &(struct bsa_possible_wait){ .began = d->unstopped.began,
+		                                                                    .ended = d->unstopped.ended });
 	for (unsigned i = 0; i < d->lanes_room; i++) {
 		uint64_t idle = idle_until(d, &d->lanes[i], BSA_NEVER);
 
@@ -1602,8 +1625,6 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 	if (r < 0)
 		return r;
 	at = at == BSA_NEVER ? 0 : at;
-	if (unstopped_extend(s, at) < 0)
-		return -ENOMEM;
 	for (size_t i = 0; i < DEVICES; i++)
 		if (s->devices[i])
 			finish_device(s->devices[i], s->devices[i]->ended ? s->devices[i]->ended : at, at, s->unsummed);

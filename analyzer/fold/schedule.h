@@ -169,17 +169,18 @@ int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended
 int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
 /*
- * From @at on, and until one is taken, the steps STOP, STALL, LOSE and RESUME are not recorded, although there may be
- * some: all of that time is a hole. 0 or -ENOMEM.
+ * From @at on, and until one of service @instance is taken, its steps STOP, STALL, LOSE and RESUME are not recorded,
+ * although there may be some: all of that time is a hole of that service. 0 or -ENOMEM.
  */
-int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint64_t at);
+int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint16_t instance, uint64_t at);
 
 /* Whether they were not in any part of this time. */
-bool bsa_schedule_lacked_stops(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
+bool bsa_schedule_lacked_stops(const struct bsa_schedule *s, uint16_t instance, uint64_t began, uint64_t ended);
 
 /*
- * Whether an execution got a lane that another one held, so that an END is missing, or those steps, and none of these
- * was taken: the schedule takes them for missing since the other one got the lane, and until the first one is taken.
+ * Whether each service that gave lanes gave one that an execution held, so that an END is missing, or those steps, and
+ * took none of these: the schedule takes them for missing since the holder got the lane, and until the first one of
+ * that service is taken.
  */
 bool bsa_schedule_is_crowded(const struct bsa_schedule *s);
 
@@ -216,8 +217,8 @@ int bsa_schedule_report_possible(struct bsa_schedule *s, const struct bsa_schedu
  */
 int bsa_schedule_listing(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over);
 
-/* Whether lanes may be unknown in any part of this time. */
-bool bsa_schedule_is_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
+/* Whether lanes of service @instance may be unknown in any part of this time. */
+bool bsa_schedule_is_unsure(const struct bsa_schedule *s, uint16_t instance, uint64_t began, uint64_t ended);
 
 /* Whether events were lost in any part of this time. */
 bool bsa_schedule_is_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended);

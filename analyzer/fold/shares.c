@@ -800,7 +800,7 @@ void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_si
 	rouse(t);
 	since = since != BSA_NEVER && since > *d->began ? since : *d->began;
 	carried = carried_from(t, since);
-	ns = d->unsure->n && since < d->now ? d->now - since : 0;
+	ns = bsa_holes_any(&d->unsure) && since < d->now ? d->now - since : 0;
 	if (!ns)
 		return;
 	rise = most_rise(d, d->now - (handed_since > since ? handed_since : since));
@@ -1019,20 +1019,20 @@ static void pass_time(struct bsa_device *d, uint64_t to)
 /* Pass the time until @to, and the holes in it. */
 static void pass_losses(struct bsa_device *d, uint64_t to)
 {
-	const struct bsa_span *s;
+	struct bsa_span s;
 
-	while ((s = bsa_losses_from(d->unsure, d->losses_over + 1)) && s->began <= to) {
-		pass_time(d, s->began > d->now ? s->began : d->now);
+	while ((s = bsa_holes_from(&d->unsure, d->losses_over + 1)).began <= to) {
+		pass_time(d, s.began > d->now ? s.began : d->now);
 		if (!d->in_loss)
 			bsa_waits_doubt(d);
 		enter_loss(d);
-		if (s->ended > to) {
+		if (s.ended > to) {
 			skip_time(d, to);
 			return;
 		}
-		skip_time(d, s->ended > d->now ? s->ended : d->now);
+		skip_time(d, s.ended > d->now ? s.ended : d->now);
 		leave_loss(d);
-		d->losses_over = s->ended;
+		d->losses_over = s.ended;
 	}
 	pass_time(d, to);
 }
@@ -1071,9 +1071,9 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 	}
 	if (!d->window_ended)
 		set_window(d, to);
-	if (to > d->now && !d->n_backlogged && to < d->window_ended && !d->unsure->n)
+	if (to > d->now && !d->n_backlogged && to < d->window_ended && !bsa_holes_any(&d->unsure))
 		d->now = to;
-	else if (d->unsure->n)
+	else if (bsa_holes_any(&d->unsure))
 		pass_losses(d, to);
 	else
 		pass_time(d, to);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "unit/schedule_facts.h"
 #include "unit/schedule_world.h"
 
 #include <stdlib.h>
@@ -331,9 +332,122 @@ static void facts_beside_losses_are_true(void **state)
 	assert_true(told > 80 * SEEDS); /* otherwise too few facts were reported */
 }
 
+/* ---- a service beside another one ---- */
+
+enum { FIRST = 1, SECOND = 2 };
+
+/* Facts of the first service alone. */
+#define OF_FIRST(kind, is)                                              \
+	static void first_##kind(void *ctx, const struct bsa_##kind *f) \
+	{                                                               \
+		if (is)                                                 \
+			line_##kind(ctx, f);                            \
+	}
+OF_FIRST(slice, f->instance == FIRST)
+OF_FIRST(wait, f->execution <= EXECUTIONS)
+OF_FIRST(possible_wait, f->execution && f->execution <= EXECUTIONS)
+OF_FIRST(unknown_lane, f->instance == FIRST)
+OF_FIRST(inverted, f->victim <= EXECUTIONS)
+OF_FIRST(starved, f->execution <= EXECUTIONS)
+OF_FIRST(share, f->app <= APPS)
+OF_FIRST(interfered, f->app <= APPS)
+OF_FIRST(chosen, f->chosen <= EXECUTIONS)
+OF_FIRST(refused, f->execution <= EXECUTIONS)
+
+/* The steps of one service at @t, without those to which the session has no events if it lacks @stops. */
+static void play_steps(struct bsa_schedule *s, const struct world *of, struct bsa_scheduled *x, int t, int *next,
+                       bool stops)
+{
+	for (; *next < of->n_steps && of->steps[*next].at == t; ++*next) {
+		const struct one_step *step = &of->steps[*next];
+
+		if (!stops && (step->step == BSA_STEP_STOP || step->step == BSA_STEP_RESUME))
+			continue;
+		assert_int_equal(bsa_schedule_step(s, &x[step->x], step->step, (uint64_t)t, (uint8_t)step->lane), 0);
+	}
+}
+
+/* The facts of the first service: alone, or beside @other. */
+static void play_beside(struct lines *l, const struct world *other, uint64_t horizon, const bool stops[2])
+{
+	struct bsa_facts facts = world_no_facts();
+	struct bsa_scheduled x[2][EXECUTIONS];
+	struct bsa_schedule *s;
+	int next[2] = { 0, 0 };
+
+	facts = (struct bsa_facts){
+		.ctx = l,
+		.lag = facts.lag,
+		.slice = first_slice,
+		.wait = first_wait,
+		.possible_wait = first_possible_wait,
+		.unknown_lane = first_unknown_lane,
+		.inverted = first_inverted,
+		.starved = first_starved,
+		.share = first_share,
+		.interfered = first_interfered,
+		.chosen = first_chosen,
+		.refused = first_refused,
+	};
+	s = world_start(&w, &facts, horizon, 0, x[0]);
+	for (int i = 0; i < EXECUTIONS; i++) {
+		x[0][i].counted = false;
+		x[1][i] = (struct bsa_scheduled){ .id = (uint64_t)i + 1 + EXECUTIONS,
+			                          .app = (uint32_t)(other ? other->x[i].app : 0) + APPS,
+			                          .priority = BSA_PRIORITY_HIGH,
+			                          .instance = SECOND };
+	}
+	for (int t = 0; t < TIME; t++) {
+		world_tell_losses(&w, s, t);
+		if (other)
+			play_steps(s, other, x[1], t, &next[1], stops[1]);
+		play_steps(s, &w, x[0], t, &next[0], stops[0]);
+		if ((uint64_t)t > horizon)
+			assert_int_equal(bsa_schedule_advance(s, (uint64_t)t - horizon), 0);
+	}
+	assert_int_equal(bsa_schedule_finish(s, TIME - 1), 0);
+	for (int i = 0; i < EXECUTIONS; i++)
+		lines_add(l, "%d: %d %u %llu %llu", i, x[0][i].lane, x[0][i].uncertain,
+		          (unsigned long long)x[0][i].lane_ns, (unsigned long long)x[0][i].ready_ns);
+	lines_sort(l);
+	bsa_schedule_free(s);
+}
+
+/*
+ * Whatever another service records, or leaves out, no fact of this one is another. Executions of either may get lanes
+ * that others hold, because the session has no stops, or seem to.
+ */
+static void another_service_changes_no_fact(void **state)
+{
+	static struct world other;
+	unsigned facts = 0;
+
+	(void)state;
+	for (playing = 1; playing <= SEEDS / 4; playing++) {
+		const bool stops[2] = { playing % 2, playing / 2 % 2 };
+		struct lines alone = { 0 }, beside = { 0 };
+		uint64_t horizon = playing % 3 ? playing % 3 - 1 : 30;
+
+		world_make(&other, playing + SEEDS);
+		world_make(&w, playing);
+		play_beside(&alone, NULL, horizon, stops);
+		play_beside(&beside, &other, horizon, stops);
+		for (size_t i = 0; i < alone.n && i < beside.n; i++)
+			if (strcmp(alone.all[i], beside.all[i]) != 0)
+				fail_msg("seed %u: alone: %s; beside another service: %s", playing, alone.all[i],
+				         beside.all[i]);
+		assert_int_equal(alone.n, beside.n);
+		facts += (unsigned)alone.n;
+		lines_fini(&alone);
+		lines_fini(&beside);
+	}
+	assert_true(facts > 60 * (SEEDS / 4));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(facts_beside_losses_are_true) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(facts_beside_losses_are_true),
+		                            cmocka_unit_test(another_service_changes_no_fact) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

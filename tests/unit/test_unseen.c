@@ -13,6 +13,7 @@
 #include "audit/judge.h"
 #include "audit/verdicts.h"
 #include "fold/fold.h"
+#include "fold/voices.h"
 #include "slo/measure.h"
 
 #include <inttypes.h>
@@ -120,10 +121,11 @@ static const struct {
 
 /*
  * @recorded_until: the noted end of the recording; 0: unknown. @without: kinds of events that are not recorded, 1 <<
- * kind; @undeclared: the recording itself tells that they were not enabled.
+ * kind, of service @of, or with BSA_NO_INSTANCE of all; @undeclared: the recording itself tells that they were not
+ * enabled.
  */
-static void database_recorded(const char *path, const char *text, uint64_t recorded_until, uint64_t without,
-                              bool undeclared)
+static void database_recorded_of(const char *path, const char *text, uint64_t recorded_until, uint64_t without,
+                                 unsigned of, bool undeclared)
 {
 	struct bsa_store_options options = { .output = path };
 	struct bsa_trace_row row = {
@@ -149,7 +151,7 @@ static void database_recorded(const char *path, const char *text, uint64_t recor
 	while ((e = script_next(script))) {
 		const struct bsa_loss *loss = e->kind == BSA_loss ? BSA_OF(e, loss) : NULL;
 
-		if (without >> e->kind & 1)
+		if (without >> e->kind & 1 && (of == BSA_NO_INSTANCE || bsa_voice_of(e) == of))
 			continue;
 		row.ended = loss && loss->ended > e->at ? loss->ended : e->at;
 		row.events += !loss;
@@ -167,6 +169,12 @@ static void database_recorded(const char *path, const char *text, uint64_t recor
 	if (bsa_store_trace(store, &row, &err) || bsa_store_finish(store, &err))
 		fail_msg("%s", err.text);
 	bsa_store_free(store);
+}
+
+static void database_recorded(const char *path, const char *text, uint64_t recorded_until, uint64_t without,
+                              bool undeclared)
+{
+	database_recorded_of(path, text, recorded_until, without, BSA_NO_INSTANCE, undeclared);
 }
 
 static void database_make(const char *path, const char *text)
@@ -1091,6 +1099,132 @@ static void no_miss_has_a_cause_where_a_kind_of_lanes_was_left_out(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Each line of @causes is that of @whole, or unknown instead if they need not be the @same. */
+static bool are_causes_of(const char *whole, const char *causes, bool same)
+{
+	size_t n, of;
+
+	for (; *whole && *causes; whole += n, causes += of) {
+		n = strcspn(whole, "\n") + 1;
+		of = strcspn(causes, "\n") + 1;
+		if ((n != of || strncmp(whole, causes, n) != 0) && (same || !memmem(causes, of, "|unknown\n", 9)))
+			return false;
+	}
+	return !*whole && !*causes;
+}
+
+/*
+ * Stops of one service that were not recorded are not made up for by those of another one, and take nothing from it.
+ * The first service stops executions; the second one may, too, before that or after. Rules that pass or fail do so for
+ * the whole recording, too, and so do causes of misses; where both kinds of stops are left out of one service, those of
+ * the other one are the same.
+ */
+static void stops_of_one_service_are_missed_beside_another(void **state)
+{
+	static const char second_world[] =
+		"0 service_state instance=2 pid=200 policy=fair preempt_mode=save lanes=1 contract=1\n"
+		"0 client_connect conn=0x200001 pid=21 uid=1003 app=3 name=far\n"
+		"0 model_prepare model=0x200010 conn=0x200001 name=slow priority=low ops=10 estimate_ns=100us "
+		"step_ns=10us\n"
+		"0 model_prepare model=0x200020 conn=0x200001 name=fast priority=high ops=10 estimate_ns=100us "
+		"step_ns=10us\n"
+		"0 stream_open stream=0x200011 conn=0x200001 path=burst model=0x200010\n"
+		"0 stream_open stream=0x200012 conn=0x200001 path=burst model=0x200020\n";
+	static const char calls[] = "1ms 3:1 deadline=650us run=200us,200us off=300us by=1:1\n"
+				    "1ms+250us 1:1 deadline=3ms queue=0\n"
+				    "2ms 2:1 deadline=3ms run=300us\n"
+				    "2ms+100us 3:2 deadline=300us queue=210us\n"
+				    "3ms 1:2 x10 every=1ms deadline=3ms\n"
+				    "20ms 3:3 deadline=3ms run=300us\n"
+				    "20ms+100us 1:20 deadline=300us queue=210us\n"
+				    "2500ms stream_close stream=1\n2500ms stream_close stream=2\n"
+				    "2500ms stream_close stream=3\n"
+				    "1500us 0x200012:1 x12 every=1ms deadline=3ms\n"
+				    "25ms 0x200012:13 deadline=3ms run=300us\n"
+				    "25ms+100us 0x200011:2 deadline=300us queue=210us\n";
+	static const char *const second_stops[] = {
+		"",
+		"500us 0x200011:1 deadline=3ms run=100us,100us off=300us by=0x200012:14\n"
+		"650us 0x200012:14 deadline=3ms queue=0\n",
+		"20ms 0x200011:1 deadline=3ms run=100us,100us off=300us by=0x200012:14\n"
+		"20ms+150us 0x200012:14 deadline=3ms queue=0\n",
+	};
+	static const char *const asked[] = {
+		"starvation none over 100us",
+		"starvation none over 1s",
+		"fairness lag <= 1us",
+		"fairness lag <= 1s",
+		"priority inversion <= 1us",
+		"priority inversion <= 1s",
+		"p90 queue of app=blue <= 1us",
+		"p90 queue of app=blue <= 1s",
+		"p50 run of model=lazy <= 1us",
+		"p50 run of model=lazy <= 1s",
+		"p50 run of app=far <= 1us",
+		"p50 run of app=far <= 1s",
+		"p90 preempted of app=red <= 1us",
+		"p90 preempted of app=far <= 1us",
+		"p90 overhead of app=red <= 1s",
+		"p90 overhead of app=far <= 1s",
+		"miss ratio <= 5 %",
+		"executions >= 17",
+	};
+	/* of the executions of the first service, or of the second one */
+	static const char causes_asked[] =
+		"SELECT c.execution_id, c.cause FROM miss_cause c JOIN execution x ON x.id = "
+		"c.execution_id JOIN stream t ON t.id = x.stream_id WHERE c.is_primary AND "
+		"t.number >> 20 = %u ORDER BY 1";
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < 8 * N_OF(second_stops); i++) {
+		unsigned set = i % 4, of = i / 4 % 2 * 2;
+		uint64_t without = (set & 1 ? KIND(sched_preempt) : 0) | (set & 2 ? KIND(sched_resume) : 0);
+		static enum bsv_outcome whole[N_OF(asked)];
+		static char *whole_causes[2];
+		struct bsv_input input;
+		char *text = NULL, *script;
+
+		assert_true(asprintf(&text, "%s%s%s%s%s", before, three_models, second_world, calls,
+		                     second_stops[i / 8]) > 0);
+		script = timeline(text, TIMELINE_FULL);
+		unlink(*state);
+		database_recorded_of(*state, script, 0, without | KIND(N_KINDS), of, false);
+		free(script);
+		free(text);
+		for (unsigned service = 0; service <= 2; service += 2) {
+			char *query = NULL, **all = &whole_causes[service / 2];
+			const char *causes;
+
+			assert_true(asprintf(&query, causes_asked, service) > 0);
+			causes = stored_ask(*state, query);
+			free(query);
+			if (!set) {
+				free(*all);
+				*all = strdup(causes);
+			} else if (!are_causes_of(*all, causes, service != of && set == 3)) {
+				print_error("%zu, service %u: %s, not %s\n", i, service, causes, *all);
+				wrong++;
+			}
+		}
+		input = database_open(*state, 0, 0);
+		for (size_t k = 0; k < N_OF(asked); k++) {
+			struct bsv_slo_result result = measure("two", asked[k], &input, NULL);
+
+			if (!set)
+				whole[k] = result.outcome;
+			if (result.outcome != whole[k] && result.outcome != BSV_CANNOT_TELL) {
+				print_error("%zu: %s: %s: %s\n", i, asked[k], bsv_outcome_name(result.outcome),
+				            result.why);
+				wrong++;
+			}
+		}
+		bsv_input_close(&input);
+		if (i == 8 * N_OF(second_stops) - 1)
+			free(whole_causes[0]), free(whole_causes[1]);
+	}
+	assert_int_equal(wrong, 0);
+}
+
 /* A rule about a phase that executions of a path do not have judges nothing, and the 0 in its place keeps no bound. */
 static void a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing(void **state)
 {
@@ -1214,6 +1348,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_rule_about_a_phase_that_a_path_does_not_have_judges_nothing,
 		                                stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(no_miss_has_a_cause_where_a_kind_of_lanes_was_left_out, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(stops_of_one_service_are_missed_beside_another, stored_setup,
 		                                stored_teardown),
 		cmocka_unit_test_setup_teardown(no_rule_passes_on_a_kind_that_was_left_out, stored_setup,
 		                                stored_teardown),

@@ -44,9 +44,11 @@ working AS MATERIALIZED (
 able AS MATERIALIZED (
 	SELECT app_id FROM model m WHERE number IS NOT NULL AND @models@ UNION SELECT app_id FROM working WHERE app_id IS NOT NULL),
 others AS MATERIALIZED (
-	SELECT any_had AND (NOT are_able OR EXISTS (SELECT 1 FROM able WHERE app_id NOT IN (SELECT app_id FROM working WHERE app_id IS NOT NULL))) AS others, any_had, are_able
+	SELECT any_had AND (NOT are_able OR EXISTS (SELECT 1 FROM able WHERE app_id NOT IN (SELECT app_id FROM working WHERE app_id IS NOT NULL))) AS others, any_had, are_able, hidden
 	FROM (
-		SELECT s.losses AND ((SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM working WHERE app_id IS NULL)) AS any_had,
+		-- a loss hides work, and so does a time in which a service did not tell of stops
+		SELECT s.losses OR EXISTS (SELECT 1 FROM hidden_waits WHERE execution_id IS NULL AND app_id IS NULL) AS hidden,
+			s.losses AND ((SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM working WHERE app_id IS NULL)) AS any_had,
 			NOT (SELECT work FROM strange) AND NOT EXISTS (SELECT 1 FROM execution_count WHERE app_id IS NULL)
 				AND NOT EXISTS (SELECT 1 FROM hidden_waits WHERE app_id IS NULL AND execution_id IS NOT NULL)
 				AND NOT EXISTS (SELECT 1 FROM able WHERE app_id IS NULL) AS are_able
@@ -61,8 +63,8 @@ stretch AS MATERIALIZED (
 	FROM rules w CROSS JOIN runs r CROSS JOIN longest_steps l CROSS JOIN unknowns u)
 SELECT
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) FILTER (WHERE received_ns > 0 OR NOT s.losses) AS n FROM asked_windows GROUP BY window_began, trace_id)) AS n_apps,
-	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) AS n FROM asked_windows WHERE NOT s.losses GROUP BY window_began, trace_id
-		UNION ALL SELECT count(*) FROM app WHERE s.losses AND id @apps@ AND (o.any_had AND NOT o.are_able OR id IN (SELECT app_id FROM working) OR o.any_had AND id IN (SELECT app_id FROM able)) GROUP BY trace_id)) AS n_most_apps,
+	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) AS n FROM asked_windows WHERE NOT o.hidden GROUP BY window_began, trace_id
+		UNION ALL SELECT count(*) FROM app WHERE o.hidden AND id @apps@ AND (o.any_had AND NOT o.are_able OR id IN (SELECT app_id FROM working) OR o.any_had AND id IN (SELECT app_id FROM able)) GROUP BY trace_id)) AS n_most_apps,
 	t.lanes AS n_lanes, f.max_lag_ns,
 	-- a wait that is hidden comes on top of the lag that an app had before: what app_share says at most accounts for both, windows do not
 	max(ifnull((SELECT max(most_lag_ns) FROM lags), 0), iif(@windows@ AND max(ifnull(s.hole_ns, 0), ifnull(s.wait_ns, 0)) > 0,
