@@ -24,10 +24,11 @@ enum {
 #define NONE UINT32_MAX
 
 /*
- * The replays: each part with USUAL lane times, and with the others if a deadline was missed in it; and with
- * usual ones, but WITHOUT what was refused, if some of that takes a lane.
+ * The replays: each part with USUAL lane times, and with the others if a deadline was missed in it; with usual
+ * ones, but WITHOUT what was refused, if some of that takes a lane; and each app that missed a deadline ALONE, under
+ * the recorded policy, with the most lane time.
  */
-enum needs { USUAL, LEAST, MOST, NEEDS, WITHOUT = NEEDS };
+enum needs { USUAL, LEAST, MOST, NEEDS, WITHOUT = NEEDS, ALONE, REPLAYS };
 
 /* Whether a call is off its last lane by its deadline in a replay. */
 enum { LATE, IN_TIME, IN_TIME_WITH_A_QUARTER_TO_SPARE };
@@ -42,7 +43,7 @@ struct call {
 	} usual, without;           /* in these replays */
 	uint32_t next;              /* the next one of its chain; NONE: this is the last one */
 	uint32_t n_steps;
-	uint8_t punctual[NEEDS];
+	uint8_t punctual[REPLAYS];
 };
 
 /* The executions of a thread in the part: each was ready after the one before had ended. */
@@ -51,6 +52,11 @@ struct chain {
 	uint32_t first, next, last, before; /* before: the one that was played last; NONE */
 	uint32_t beside;                    /* another chain of the stream; NONE */
 	bool is_open;                       /* its calls come at times of their own, whenever answers do */
+};
+
+/* A chain of an app. */
+struct owned {
+	uint32_t app, chain;
 };
 
 struct responses {
@@ -72,6 +78,8 @@ struct play {
 	struct call *calls;
 	struct chain *chains;
 	struct bsa_table streams; /* of the first chains of streams */
+	struct owned *owned;      /* all chains, by app */
+	uint32_t first_owned;     /* ALONE: of the app that is played */
 	uint32_t n, n_chains, under_way;
 	uint64_t *gaps, *thinks; /* scratch, PART_MOST each */
 	uint64_t total;          /* all time on lanes */
@@ -123,8 +131,12 @@ static void add_pieces(struct call *call, uint64_t ns, uint64_t pieces)
 /* For how long it needs a lane. */
 static uint64_t need_of(const struct bsa_sharing_call *c, enum needs needs)
 {
-	const uint64_t need[NEEDS] = { [USUAL] = c->usual, [LEAST] = c->need_least, [MOST] = c->need_most };
-	uint64_t ns = need[needs == WITHOUT ? USUAL : needs];
+	const uint64_t need[REPLAYS] = { [USUAL] = c->usual,
+		                         [LEAST] = c->need_least,
+		                         [MOST] = c->need_most,
+		                         [WITHOUT] = c->usual,
+		                         [ALONE] = c->need_most };
+	uint64_t ns = need[needs];
 
 	return at_most(was_given_up(c) && !c->stalled_to_its_end && c->run < ns ? ns : c->run, LONGEST_NS);
 }
@@ -243,7 +255,7 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct play *p = arg;
-	struct chain *chain = &p->chains[number];
+	struct chain *chain = &p->chains[p->needs == ALONE ? p->owned[p->first_owned + number].chain : number];
 	struct call *c, *before = chain->before == NONE ? NULL : &p->calls[chain->before];
 	uint64_t at, budget, lasts, there_until;
 	bool refused;
@@ -276,8 +288,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 	 * have taken a lane.
 	 */
 	budget = budget_of(&c->is);
-	refused =
-		c->is.refused && (p->needs == WITHOUT || need_of(&c->is, p->needs == MOST ? LEAST : p->needs) > budget);
+	refused = c->is.refused && (p->needs == WITHOUT || need_of(&c->is, p->needs == USUAL ? USUAL : LEAST) > budget);
 	p->refused_runs |= c->is.refused && !refused;
 	p->total += refused ? 0 : c->run;
 	if (p->total > LONGEST_NS || ++p->under_way > READY_MOST) { /* more than there can have been */
@@ -301,7 +312,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_repla
 		                         .advised = c->is.answered,
 		                         .steps = c->steps,
 		                         .n_steps = c->n_steps,
-		                         .app = c->is.app,
+		                         .app = p->needs == ALONE ? 0 : c->is.app,
 		                         .priority = c->is.priority,
 		                         .tag = (uint32_t)(c - p->calls),
 		                         .apart = c->next != NONE && chain->is_open && !c->is.answered &&
@@ -374,7 +385,8 @@ static void add_deadlines(struct play *p, const bool played[NEEDS])
 			continue;
 		for (int needs = 0; needs < NEEDS; needs++)
 			sure &= !played[needs] || c->punctual[needs] == IN_TIME_WITH_A_QUARTER_TO_SPARE;
-		sure &= is_met(&c->is) || (!c->is.stalled_to_its_end && is_of_others);
+		/* What its app alone would have missed, too, is no other app's doing. */
+		sure &= is_met(&c->is) || (!c->is.stalled_to_its_end && is_of_others && c->punctual[ALONE] != LATE);
 		perhaps |= sure;
 		app->due++;
 		app->met += is_met(&c->is);
@@ -498,52 +510,83 @@ static void add_ideal_work(struct play *p, enum needs needs)
 	}
 }
 
-/* Replay the part once. */
-static void play_calls(struct play *p, enum needs needs)
+/* Replay the part once, or @n_chains of an app from p->first_owned on. */
+static void play_calls(struct play *p, enum needs needs, uint32_t n_chains)
 {
 	const struct bsa_replay_model unknown = { 0 };
-	const struct bsa_replay replay = { .rules = { .policy = FAIR,
+	const struct bsa_replay replay = { .rules = { .policy = needs == ALONE ? p->terms->policy : FAIR,
 		                                      .preempt = p->terms->preempt,
 		                                      .deadlines = p->terms->deadlines,
 		                                      .lanes = p->terms->lanes },
 		                           .recorded = true,
-		                           .n_apps = p->terms->n_apps,
+		                           .n_apps = needs == ALONE ? 1 : p->terms->n_apps,
 		                           .n_models = 1,
-		                           .n_chains = p->n_chains,
+		                           .n_chains = n_chains,
 		                           .models = &unknown };
 	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = p };
 
 	p->needs = needs;
 	p->under_way = 0;
 	p->lacks_until = 0;
-	for (uint32_t i = 0; i < p->n_chains; i++) {
-		p->chains[i].next = p->chains[i].first;
-		p->chains[i].before = NONE;
+	for (uint32_t i = 0; i < n_chains; i++) {
+		struct chain *chain = &p->chains[needs == ALONE ? p->owned[p->first_owned + i].chain : i];
+
+		chain->next = chain->first;
+		chain->before = NONE;
 	}
 	if (!bsa_replay_run(&replay, &source))
 		play_fail(p, BSA_SHARING_NO_MEMORY);
-	for (uint32_t i = 0; i < p->n; i++) {
+	for (uint32_t i = 0; p->code && i < p->n; i++) {
 		free(p->calls[i].steps);
 		p->calls[i].steps = NULL;
 	}
 }
 
 /*
- * Replay the part with other lane times of what was given up, or without what was refused. False: not all of
- * it, because too many were ready at a time.
+ * Replay the part with other lane times of what was given up, or without what was refused, or without other apps.
+ * False: not all of it, because too many were ready at a time.
  */
-static bool play_other_needs(struct play *p, enum needs needs)
+static bool play_other_needs(struct play *p, enum needs needs, uint32_t n_chains)
 {
 	uint64_t total = p->total;
 
 	if (p->code)
 		return false;
-	play_calls(p, needs);
+	play_calls(p, needs, n_chains);
 	p->total = total;
 	if (p->code != BSA_SHARING_TOO_MANY)
 		return !p->code;
 	p->code = BSA_SHARING_DONE;
 	return false;
+}
+
+static int sharing_by_owner(const void *a, const void *b)
+{
+	const struct owned *x = a, *y = b;
+
+	if (x->app != y->app)
+		return x->app < y->app ? -1 : 1;
+	return x->chain < y->chain ? -1 : x->chain > y->chain;
+}
+
+/* Replay each app that missed a deadline as if there were no other one. */
+static void play_alone(struct play *p)
+{
+	uint32_t next;
+
+	for (uint32_t i = 0; i < p->n_chains; i++)
+		p->owned[i] = (struct owned){ p->calls[p->chains[i].first].is.app, i };
+	qsort(p->owned, p->n_chains, sizeof(*p->owned), sharing_by_owner);
+	for (p->first_owned = 0; p->first_owned < p->n_chains; p->first_owned = next) {
+		bool missed = false;
+
+		for (next = p->first_owned; next < p->n_chains && p->owned[next].app == p->owned[p->first_owned].app;
+		     next++)
+			for (uint32_t i = p->chains[p->owned[next].chain].first; i != NONE; i = p->calls[i].next)
+				missed |= is_due(&p->calls[i].is) && !is_met(&p->calls[i].is);
+		if (missed)
+			play_other_needs(p, ALONE, next - p->first_owned);
+	}
 }
 
 static void play_part(struct play *p)
@@ -552,16 +595,18 @@ static void play_part(struct play *p)
 
 	for (uint32_t i = 0; i < p->n_chains; i++)
 		p->chains[i].is_open = is_open(p, &p->chains[i]);
-	play_calls(p, USUAL);
+	play_calls(p, USUAL, p->n_chains);
 	for (int needs = LEAST; needs < NEEDS; needs++)
-		played[needs] = p->missed && play_other_needs(p, needs);
+		played[needs] = p->missed && play_other_needs(p, needs, p->n_chains);
+	if (p->missed && !p->unknown)
+		play_alone(p);
 
 	/*
 	 * Where none of what was refused takes a lane, or not all can be replayed, the replay of usual lane
 	 * times stands for it.
 	 */
 	p->any_refused_runs |= p->refused_runs;
-	if (!p->refused_runs || !play_other_needs(p, WITHOUT))
+	if (!p->refused_runs || !play_other_needs(p, WITHOUT, p->n_chains))
 		for (uint32_t i = 0; i < p->n; i++)
 			p->calls[i].without = p->calls[i].usual;
 
@@ -677,11 +722,12 @@ int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *r
 		          .accounts = calloc(sharing->n_apps + (size_t)1, sizeof(*p.accounts)),
 		          .calls = calloc(PART_MOST, sizeof(*p.calls)),
 		          .chains = calloc(PART_MOST, sizeof(*p.chains)),
+		          .owned = calloc(PART_MOST, sizeof(*p.owned)),
 		          .gaps = calloc(PART_MOST, sizeof(*p.gaps)),
 		          .thinks = calloc(PART_MOST, sizeof(*p.thinks)) };
 
 	memset(ret, 0, sharing->n_apps * sizeof(*ret));
-	if (p.accounts && p.calls && p.chains && p.gaps && p.thinks && !bsa_table_init(&p.streams))
+	if (p.accounts && p.calls && p.chains && p.owned && p.gaps && p.thinks && !bsa_table_init(&p.streams))
 		play_all(&p);
 	else
 		play_fail(&p, BSA_SHARING_NO_MEMORY);
@@ -695,6 +741,7 @@ int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *r
 	free(p.accounts);
 	free(p.calls);
 	free(p.chains);
+	free(p.owned);
 	bsa_table_fini(&p.streams);
 	free(p.gaps);
 	free(p.thinks);

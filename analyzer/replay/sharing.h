@@ -41,6 +41,8 @@
  *           in the replay.
  * WAITED    What missed its deadline, and did not wait for held lanes for as long as it was late, nor was refused, is
  *           not certainly in time: it would have been late on a lane of its own.
+ * ALONE     Nor is what its app would have missed under the recorded policy, too, if there had been no other app: then
+ *           another order within the app is what met it, and no other app's share.
  * LACKING   A thread that asked more than once, and has all its answers sooner than in the recording, would have
  *           asked for more. What came before it ended there is not certainly in time: the replay lacks that load.
  * REFUSED   How long an execution that was refused would have taken is an estimate. So a part in which one
@@ -97,7 +99,7 @@ struct bsa_sharing_app {
 };
 
 struct bsa_sharing {
-	uint32_t lanes, preempt, deadlines; /* preempt, deadlines: numbers of the event contract */
+	uint32_t lanes, policy, preempt, deadlines; /* as recorded; numbers of the event contract */
 	uint32_t n_apps;
 	uint64_t stall; /* the time without a CPU comes in stretches no longer than this; 0: in one stretch */
 	/* The next one to be ready: they come in that order. 1: there is one; 0: no more; below 0: failed. */

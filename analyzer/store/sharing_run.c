@@ -668,15 +668,18 @@ static int report_apps(const struct reading *r, const struct bsa_sharing_app *ap
 static int play_service(struct reading *r, bsa_shared_call *report, void *ctx)
 {
 	struct bsa_sharing_app *apps = calloc(r->n_apps + (size_t)1, sizeof(*apps));
-	const struct bsa_sharing sharing = { .lanes = (uint32_t)r->service->lanes,
-		                             .preempt = (uint32_t)r->service->preempt,
-		                             .deadlines = (uint32_t)(r->service->deadlines == DEADLINES_UNKNOWN
-		                                                             ? LABEL_deadlines_advise
-		                                                             : r->service->deadlines),
-		                             .n_apps = r->n_apps + 1,
-		                             .stall = r->service->stall,
-		                             .next = next_call,
-		                             .arg = r };
+	/* A native service has no order to replay, and none of its deadlines is judged. */
+	const struct bsa_sharing sharing = {
+		.lanes = (uint32_t)r->service->lanes,
+		.policy = r->service->policy == LABEL_policy_native ? LABEL_policy_fair : (uint32_t)r->service->policy,
+		.preempt = (uint32_t)r->service->preempt,
+		.deadlines = (uint32_t)(r->service->deadlines == DEADLINES_UNKNOWN ? LABEL_deadlines_advise
+		                                                                   : r->service->deadlines),
+		.n_apps = r->n_apps + 1,
+		.stall = r->service->stall,
+		.next = next_call,
+		.arg = r
+	};
 	int code = apps ? SQLITE_OK : SQLITE_NOMEM;
 
 	if (!code && r->service->policy == LABEL_policy_native) {

@@ -979,6 +979,7 @@ static void make_service(struct world *w, uint32_t i)
 	s->lanes = percent(w, 60) ? 1 : (uint32_t)below(w, SIM_LANES) + 1;
 	sv->deadlines = (enum deadlines)below(w, 3);
 	s->deadlines = sv->deadlines;
+	s->policy = kind;
 	sv->restarts = preempt == NNB_PREEMPT_RESTART;
 	sv->last_begin = sv->last_ready = sv->last_stop = NEVER;
 	nnb__policy_init(&sv->policy, kind, preempt, s->lanes);

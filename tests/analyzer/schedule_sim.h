@@ -100,8 +100,8 @@ struct sim {
 	uint32_t n_apps, n_models, n_streams, n_services;
 	struct sim_service {
 		uint16_t instance;
-		uint32_t lanes, deadlines; /* numbers of the contract */
-		bool native;               /* no lanes at all */
+		uint32_t lanes, policy, deadlines; /* numbers of the contract; policy: of what is not native */
+		bool native;                       /* no lanes at all */
 	} services[SIM_SERVICES];
 	uint64_t began, ended;
 };

@@ -913,6 +913,7 @@ static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const
 	struct arrivals a = { .calls = calloc(j->s->n_execs + 1, sizeof(*a.calls)) };
 	struct bsa_sharing_app apps[SIM_APPS];
 	const struct bsa_sharing sharing = { .lanes = j->s->services[j->service].lanes,
+		                             .policy = j->s->services[j->service].policy,
 		                             .preempt = preempt_mode(j),
 		                             .deadlines = j->s->services[j->service].deadlines,
 		                             .n_apps = SIM_APPS,

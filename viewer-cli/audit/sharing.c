@@ -238,8 +238,8 @@ static const char *taker_text(char to[BSV_WHY_MAX], const struct finding *w)
 	if (!w->app->taker)
 		return "";
 	if (w->figure == DEADLINES)
-		snprintf(to, BSV_WHY_MAX, "; mostly %.*s held the lane", bsv_cut(w->app->taker, NAME_MOST),
-		         w->app->taker);
+		snprintf(to, BSV_WHY_MAX, "; of other apps, mostly %.*s held the lane",
+		         bsv_cut(w->app->taker, NAME_MOST), w->app->taker);
 	else
 		snprintf(to, BSV_WHY_MAX, w->figure ? "; they waited mostly for %.*s" : "; %.*s took most of it",
 		         bsv_cut(w->app->taker, NAME_MOST), w->app->taker);
