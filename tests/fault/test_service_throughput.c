@@ -900,7 +900,7 @@ static const struct attack {
 	{ "tears its files", tears, "torn executions" },
 	/*
 	 * Each process punches and computes at the same time, and would do so without the service. What the service
-	 * adds: its memory map, which the page faults lock, and whose changes interrupt both cpus.
+	 * adds is described in docs/security.md: for one, page faults take the lock on its memory map.
 	 */
 	{ "punches the file of its calls", punches_by_calls, "executions", 0.4, .threads = 2, .itself = true },
 	{ "punches the file of its bursts", punches_by_bursts, "executions", 0.4, .threads = 2, .itself = true },
