@@ -51,6 +51,8 @@ says "scope pid=$here: LTTng does not record what apps other than pid $here emit
 is "$(clients pid)" here
 is "$(services pid)" '"elsewhere,here,there"'
 is "$(answered pid)" 'here '
+said=$("$burstscope" latency pid 2>/dev/null | tail -n 1)
+[[ $said =~ 'seen from the service alone ('(all|[0-9 ]+)' of them outside of the scope)' ]] || wrong "whose executions lack a side: $said"
 said=$("$burstscope" latency pid 2>&1 >/dev/null)
 says "scope: pid=$here; other executions were not asked for when this was recorded, and are left out"
 for whole in summary fairness memory timeline; do

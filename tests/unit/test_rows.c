@@ -367,6 +367,14 @@ static void executions_that_do_not_count_are_counted(void **state)
 	assert_string_equal(bsv_coverage_text(&c, text),
 	                    "1 trace, 9 events, no event was lost; the beginning of 139 executions was not recorded; 1 "
 	                    "execution without any recorded time is left out");
+	c = (struct bsv_coverage){
+		.traces = 1, .events = 9, .service_alone = 7, .headless = 139, .others = { 7, 0, 130 }, .rival_uid = -1
+	};
+	assert_string_equal(
+		bsv_coverage_text(&c, text),
+		"1 trace, 9 events, no event was lost; 7 executions were seen from the service alone (all of "
+		"them outside of the scope); the beginning of 139 executions was not recorded (130 of them "
+		"outside of the scope)");
 }
 
 /*

@@ -151,10 +151,24 @@ static void sums_text(const struct bsv_coverage *c, char *to, size_t bytes)
 				bsv_plural((uint64_t)joined[i].n, joined[i].one, joined[i].many), joined[i].how);
 }
 
+enum { OTHERS_TEXT = BSV_COUNT_MAX + 48 };
+
+/* Of @n executions that are counted, @others are outside of the recording's scope. */
+static const char *others_text(char to[OTHERS_TEXT], int64_t others, int64_t n)
+{
+	char a[BSV_COUNT_MAX];
+
+	*to = 0;
+	if (others)
+		snprintf(to, OTHERS_TEXT, " (%s of them outside of the scope)",
+		         others == n ? "all" : bsv_count(a, (uint64_t)others));
+	return to;
+}
+
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
 {
 	const int64_t alone[] = { c->service_alone, c->client_alone };
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], others[OTHERS_TEXT], lost[320];
 	size_t n;
 
 	losses_text(c, lost, sizeof(lost));
@@ -170,16 +184,17 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 		                      bsv_count(a, (uint64_t)c->services));
 	for (size_t i = 0; i < 2; i++) {
 		if (alone[i])
-			snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s seen from the %s alone",
+			snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s seen from the %s alone%s",
 			         bsv_count(a, (uint64_t)alone[i]),
 			         bsv_plural((uint64_t)alone[i], "execution was", "executions were"),
-			         i ? "client" : "service");
+			         i ? "client" : "service", others_text(others, c->others[i], alone[i]));
 		n = strlen(to);
 	}
 	if (c->headless)
-		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; the beginning of %s %s was not recorded",
+		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; the beginning of %s %s was not recorded%s",
 		                      bsv_count(a, (uint64_t)c->headless),
-		                      bsv_plural((uint64_t)c->headless, "execution", "executions"));
+		                      bsv_plural((uint64_t)c->headless, "execution", "executions"),
+		                      others_text(others, c->others[2], c->headless));
 	if (c->timed && c->timeless) /* no range of times has them */
 		snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s", bsv_count(a, (uint64_t)c->timeless),
 		         bsv_plural((uint64_t)c->timeless, "execution without any recorded time is left out",

@@ -16,7 +16,8 @@ struct bsv_coverage {
 	int64_t service_uid, rival_uid;
 	int64_t service_alone, client_alone; /* number of executions seen from that side only */
 	int64_t headless;                    /* number of executions without their beginning */
-	int64_t timeless; /* number of executions without any recorded time; @timed: --from or --to leaves them out */
+	int64_t others[3]; /* those of service_alone, client_alone and headless that are outside of the scope */
+	int64_t timeless;  /* number of executions without any recorded time; @timed: --from or --to leaves them out */
 	bool timed;
 	/* sums of the import, for rows that were too many to be kept apart: */
 	int64_t joined_executions; /* number of executions counted without app and model */
@@ -58,7 +59,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 /* Printed where several services were recorded at once: their number, as a text. */
 #define BSV_SERVICES "%s services are judged together (burstscope record --service SOCKET records one)"
 
-enum { BSV_COVERAGE_TEXT = 1408 };
+enum { BSV_COVERAGE_TEXT = 1664 };
 
 /* Writes a sentence into @to and returns @to. */
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);

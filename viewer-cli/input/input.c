@@ -417,7 +417,9 @@ static char *scope_text(const struct bsv_command *command, const char *app, int6
 
 static int read_scope(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
-	bsv_scoped_rows *r = NULL;
+	bsv_scoped_rows *r = NULL, *counts = NULL;
+	bsv_scoped_text *outside = NULL;
+	struct bsv_coverage *c = &input->coverage;
 	int came = bsv_rows_query(&r, input->db, bsv_sql_input_scope, err);
 	const char *app;
 	int64_t pid, service, others;
@@ -433,8 +435,21 @@ static int read_scope(struct bsv_input *input, const struct bsv_call *call, stru
 	if (!app && pid < 0 && service < 0)
 		return 0;
 	input->scope = scoped_streams(app, pid, service);
-	if (!input->scope)
+	outside = input->scope
+	                  ? bsv_fill(bsv_sql_scope_outside,
+	                             (const struct bsv_placeholder[]){ { "streams", input->scope }, { NULL, NULL } })
+	                  : NULL;
+	if (!outside)
 		return bsv_no_memory(err);
+	if (c->service_alone || c->client_alone || c->headless) {
+		came = bsv_rows_query(&counts, input->db, outside, err);
+		if (came >= 0)
+			came = bsv_rows_step(counts, err);
+		for (size_t i = 0; came > 0 && i < sizeof(c->others) / sizeof(*c->others); i++)
+			c->others[i] = bsv_rows_get(counts, i, 0);
+		if (came < 0)
+			return came;
+	}
 	if (call->common.quiet)
 		return 0;
 	if (app || pid >= 0 || others < 0)

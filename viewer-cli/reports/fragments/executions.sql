@@ -48,3 +48,7 @@ SELECT t.id, t.recorded_until, l.ended FROM trace t LEFT JOIN (SELECT trace_id, 
 ORDER BY t.id
 -- rows_kept: the rows that kept_rows has put into a table, in their order.
 SELECT * FROM temp.kept_rows ORDER BY rowid
+-- scope_outside: a statement: one row: of the executions outside of the scope, how many were seen from the service alone, from the client alone, and without
+-- their beginning.
+SELECT count(*) FILTER (WHERE sides = 'service' AND path IS NOT 'prepare'), count(*) FILTER (WHERE sides = 'client'), count(*) FILTER (WHERE quality = 'head')
+	FROM execution WHERE stream_id IS NULL OR stream_id NOT IN (@streams@)
