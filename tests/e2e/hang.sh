@@ -61,7 +61,7 @@ goes_on "$service"
 kill -STOP "$daemon"
 await_end "$recorder" 'the recording ends' || wrong "record: $(<"$tmp/known.said")"
 # Where LTTng has not given the service up before, it waits for it, and record says so.
-if grep -qE '^LTTng took [0-9.]+ s to stop it' "$tmp/known.said"; then
+if grep -qE '^LTTng took [0-9.]+ s to stop the recording' "$tmp/known.said"; then
 	grep -q "^waiting: nnburstd (pid $daemon) does not answer LTTng, because it is stopped" "$tmp/known.said" ||
 		wrong "record does not name the program that it waits for: $(<"$tmp/known.said")"
 fi

@@ -69,8 +69,9 @@ static const struct {
 	const char *reason, *says;
 } undecided[] = {
 	{ "replayed", "their replays do not tell" },
-	{ "service", "their service is not replayed (it was native, its rules changed or were not recorded, or it is "
-	             "beyond the first sixteen)" },
+	{ "service",
+	  "their service cannot be replayed (policy native, rules that changed or were not recorded, or more "
+	  "than 16 services)" },
 	{ "incomplete",
 	  "they were not recorded whole, waited for a fence, or failed for the app before they were answered" },
 	{ "start", "no instant is known at which a replay can begin" },

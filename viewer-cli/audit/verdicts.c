@@ -290,7 +290,7 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 	int64_t hidden = longer_of(f->native_ns, longer_of(f->sight.hole_ns, f->sight.wait_ns));
 	const char *victim = f->victim ? f->victim : "work that was ready";
 	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16], held[HELD_TEXT];
-	char unseen[BSV_UNSEEN_TEXT], certain[2 * BSV_COUNT_MAX + 64] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
+	char unseen[BSV_UNSEEN_TEXT], certain[2 * BSV_COUNT_MAX + 80] = "", n[BSV_COUNT_MAX], of[BSV_COUNT_MAX];
 	struct bsv_verdict *v;
 
 	ret->n = 0;
@@ -300,7 +300,8 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 	if (explains_blind(ret, 0, &f->sight))
 		return;
 	if (f->recorded > f->episodes)
-		snprintf(certain, sizeof(certain), "; %s of %s certain whatever lost runs took",
+		snprintf(certain, sizeof(certain),
+		         "; %s of %s such waits are certain, the others depend on runs that were lost",
 		         bsv_count(n, (uint64_t)f->episodes), bsv_count(of, (uint64_t)f->recorded));
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;

@@ -166,10 +166,10 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 		                "Shares and lags cover the windows of 100 ms that lie between --from and --to.");
 	bsv_answer_note(
 		report->answer,
-		"Ratio, of lane time: received by entitled; max lag: at most so much lane time was the app entitled "
-		"to and did not get since it was last idle; a hand-over counts when it is over, among the apps that "
-		"have work then. Without --bound the verdict judges got and the response times or deadlines, not the "
-		"ratio.");
+		"Ratio: the lane time that the app received, divided by the lane time that it was entitled to. Max "
+		"lag: the most lane time that it was entitled to and had not received since it was last idle. A "
+		"hand-over counts when it ends, for the apps that have work then. Without --bound, the verdict judges "
+		"got, and the response times or deadlines. It does not judge the ratio.");
 	if (report->input.coverage.losses)
 		bsv_answer_note(report->answer,
 		                "Received and entitled are estimates: the time of lost events is in neither, and after "

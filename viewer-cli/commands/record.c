@@ -224,8 +224,9 @@ static void print_result(const struct run *run, const struct bsv_recorded *done,
 	fputc('\n', stderr);
 	if (done->stopping_ns >= LONG_STOP_NS)
 		fprintf(stderr,
-		        "LTTng took %.2f s to stop it; what programs did meanwhile may be recorded, too, and then the "
-		        "answers are about that much more time\n",
+		        "LTTng took %.2f s to stop the recording; if it recorded events of that time, the answers "
+		        "cover "
+		        "that time, too\n",
 		        (double)done->stopping_ns / 1e9);
 	bsv_recording_report_lost(&run->recording, done);
 	if (imported) {

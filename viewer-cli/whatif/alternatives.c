@@ -339,8 +339,8 @@ void bsv_alternatives_add_advice(const struct bsv_alternatives *a, struct bsv_an
 		                "No deadline is missed in the replay of what was recorded: there is nothing to save.");
 	else if (!first)
 		bsv_answer_note(answer,
-		                "None of the changes saves any of the %s that the replays have under the recorded "
-		                "rules, in all replays; %zu %s recorded.",
+		                "No change saves a miss in all replays. Under the recorded rules, the replays have %s; "
+		                "%zu %s recorded.",
 		                all ? all : "", recorded, bsv_plural(recorded, "was", "were"));
 	else
 		bsv_answer_note(answer,
