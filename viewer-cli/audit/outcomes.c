@@ -71,16 +71,16 @@ char *bsv_missed_at_least(const struct bsv_missed *m)
 	bsv_count(unknown, (uint64_t)m->unknown);
 	bsv_count(unseen, (uint64_t)m->unseen);
 	if (!m->unknown)
-		return bsv_text("at least %s of %s deadlines %s missed; whether %s of them %s met is not known", missed,
-		                all, m->missed == 1 ? "was" : "were", unseen, m->unseen == 1 ? "was" : "were");
+		return bsv_text("at least %s of %s deadlines %s missed; the outcome of %s of them is not known", missed,
+		                all, m->missed == 1 ? "was" : "were", unseen);
 	if (!m->unseen)
-		return bsv_text(
-			"at least %s of %s executions missed a deadline; whether %s of them had one is not known",
-			missed, all, unknown);
-	return bsv_text(
-		"at least %s of %s executions missed a deadline; whether %s of them had one, and %s met theirs, is "
-		"not known",
-		missed, all, unknown, unseen);
+		return bsv_text("at least %s of %s executions missed a deadline; for %s of them, it is not known "
+		                "whether there was one",
+		                missed, all, unknown);
+	return bsv_text("at least %s of %s executions missed a deadline; for %s of them, it is not known whether there "
+	                "was one, "
+	                "and for %s, whether it was met",
+	                missed, all, unknown, unseen);
 }
 
 const char *bsv_percent(char to[BSV_PERCENT_TEXT], int64_t part, int64_t whole)
