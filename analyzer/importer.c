@@ -430,6 +430,7 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 {
 	struct bsa_fold_options options = { .tenants_max = TENANTS_MAX };
 	uint64_t declared = 0;
+	bool declares = true;
 	int r = end_group(im, err);
 
 	if (r < 0)
@@ -443,7 +444,12 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 			continue;
 		if (im->traces[i].compact)
 			options.horizon_ns = im->horizon_ns;
-		declared |= im->traces[i].declared ? im->traces[i].declared : UINT64_MAX;
+		declared |= im->traces[i].declared;
+		declares &= im->traces[i].declared != 0;
+	}
+	if (declares) {
+		options.declared = declared;
+		options.undeclared = ~declared;
 	}
 	bsa_store_clock(im->store, first->row.clock_offset);
 	im->group = first->group;
@@ -451,8 +457,6 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 	bsa_services_free(im->services);
 	im->services = bsa_services_new();
 	im->fold = bsa_fold_new(&im->facts, &options);
-	if (im->fold)
-		bsa_fold_declared(im->fold, declared);
 	return im->fold && im->services && begin_users(im, im->group) ? 0 : importer_no_memory(err);
 }
 

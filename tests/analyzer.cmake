@@ -72,7 +72,7 @@ if(TARGET bsa_fold)
   # Scripts of events, and what is found out.
   nnb_parts(fold_parts analyzer/collect.c analyzer/expect.c analyzer/fold_file.c analyzer/folded.c)
   target_link_libraries(fold_parts PUBLIC lag_windows scripts bsa_fold PkgConfig::CMOCKA)
-  foreach(test fold_bounds valid)
+  foreach(test fold_bounds kinds valid)
     nnb_test(test_${test} unit unit/test_${test}.c)
     target_link_libraries(test_${test} PRIVATE fold_parts)
   endforeach()

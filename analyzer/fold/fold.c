@@ -361,20 +361,22 @@ static const struct {
 #undef BY
 };
 
-void bsa_fold_declared(struct bsa_fold *f, uint64_t kinds)
-{
-	f->undeclared = ~kinds;
-}
-
 /* May the service stop executions, as far as it is known? */
 static bool may_stop(const struct bsa_fold *f)
 {
 	return f->may_stop || !f->n_of[BSA_service_state];
 }
 
+bool bsa_fold_lacks_stops(const struct bsa_fold *f)
+{
+	uint64_t lacking = f->missing | (may_stop(f) ? f->options.undeclared : 0);
+
+	return lacking >> BSA_sched_preempt & 1 && !f->n_of[BSA_sched_preempt];
+}
+
 void bsa_fold_lane_given(struct bsa_fold *f, const struct bsa_exec *x)
 {
-	if (f->undeclared & STOPS && f->undeclared >> BSA_exec_service & 1 && may_stop(f) &&
+	if (f->options.undeclared & STOPS && f->options.undeclared >> BSA_exec_service & 1 && may_stop(f) &&
 	    bsa_schedule_lacks_stops(f->schedule, x->sched.instance, f->step_at))
 		f->failed = -ENOMEM;
 }
@@ -391,7 +393,7 @@ static bool is_absent(const struct bsa_fold *f, size_t i)
 		return true;
 	if (summed)
 		return false;
-	if (f->undeclared >> shown[i].kind & 1) {
+	if (f->options.undeclared >> shown[i].kind & 1) {
 		least = 1;
 		/* of a service that stops nothing, no stop is missing */
 		if (shown[i].stops && may_stop(f))

@@ -25,6 +25,8 @@ struct bsa_fold_options {
 	 * dropped before the end. 0: all are kept until the end.
 	 */
 	uint32_t tenants_max;
+	/* 1 << kind: such events are certainly recorded, or certainly not, as traces may tell; in neither: unknown */
+	uint64_t declared, undeclared;
 	/* The last ids already in use: the fold continues after them. */
 	struct bsa_fold_ids {
 		uint64_t execution, mapping;
@@ -104,9 +106,6 @@ bool bsa_fold_began_unasked(const struct bsa_fold *f, uint32_t trace, uint64_t a
 
 /* End of the records: report what is still under way, and the facts about the whole. 0 or -ENOMEM. */
 int bsa_fold_finish(struct bsa_fold *f);
-
-/* Before all events: the traces declare all kinds that were enabled: @kinds, 1 << kind, and no others. */
-void bsa_fold_declared(struct bsa_fold *f, uint64_t kinds);
 
 /* After finish. */
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f);

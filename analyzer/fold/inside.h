@@ -56,7 +56,6 @@ struct bsa_fold {
 	int failed;                 /* 0, or -ENOMEM for ever */
 	struct bsa_unasked unasked; /* of the executions that are over */
 	uint64_t n_of[BSA_N_KINDS]; /* events of each kind */
-	uint64_t undeclared;        /* 1 << kind: it was not enabled, as the traces declare; 0: unknown */
 	uint64_t missing;    /* 1 << kind: such an event of an execution was not recorded, although nothing was lost */
 	bool may_stop;       /* a service may stop executions for others */
 	bool summed_stops;   /* a summary has a stop */
@@ -88,6 +87,9 @@ bool bsa_fold_is_crowded(const struct bsa_fold *f);
 /* Lanes are unknown in this time, because steps of it were lost. */
 void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended);
 
+/* Whether executions leave lanes without an event, as far as is known by now. */
+bool bsa_fold_lacks_stops(const struct bsa_fold *f);
+
 /*
  * @x gets a lane: lanes of its service are unknown from now on if the session does not have when executions leave them.
  */
@@ -103,6 +105,15 @@ uint64_t bsa_fold_recorded_until(const struct bsa_fold *f, uint32_t trace);
 static inline uint64_t bsa_fold_goes_on_until(const struct bsa_fold *f)
 {
 	return f->finished && f->over_by > f->now ? f->over_by : f->now;
+}
+
+/*
+ * Whether events of @kind are recorded, as far as is known by now. If not, an execution that has none may have had one
+ * all the same.
+ */
+static inline bool bsa_fold_has_kind(const struct bsa_fold *f, enum bsa_kind kind)
+{
+	return f->n_of[kind] || f->options.declared >> kind & 1;
 }
 
 /* Count an impossible event. */

@@ -83,6 +83,34 @@ static bool has_boundary(const struct bsa_exec *x, enum bsa_boundary b)
 	return x->fact.at[b] != BSA_NEVER;
 }
 
+/* The events that tell of boundaries, and whose summary does, too. */
+static const struct {
+	uint8_t kind;
+	bool of_client;
+} told_by[BSA_BOUNDARIES] = {
+	[BSA_SUBMITTED] = { BSA_exec_submit, true },      [BSA_REQUEST_WRITTEN] = { BSA_fmq_write, true },
+	[BSA_REQUEST_READ] = { BSA_fmq_read, false },     [BSA_DECODED] = { BSA_request_decode, false },
+	[BSA_FENCED] = { BSA_fence_wait, false },         [BSA_ENQUEUED] = { BSA_sched_enqueue, false },
+	[BSA_DISPATCHED] = { BSA_sched_dispatch, false }, [BSA_RUN_ENDED] = { BSA_exec_end, false },
+	[BSA_RESULT_WRITTEN] = { BSA_fmq_write, false },  [BSA_RESULT_READ] = { BSA_fmq_read, true },
+	[BSA_RETURNED] = { BSA_exec_return, true },       [BSA_SIGNALLED] = { BSA_fence_signal, false },
+};
+
+/* Is it certain that the recording would have that @x reached @b, if no event was lost? */
+static bool is_told(const struct bsa_fold *f, const struct bsa_exec *x, enum bsa_boundary b)
+{
+	return (told_by[b].of_client ? x->has_client : x->has_service) || bsa_fold_has_kind(f, told_by[b].kind);
+}
+
+/* Is it certain that the recording does not have that @x reached @b? */
+static bool is_untold(const struct bsa_fold *f, enum bsa_boundary b)
+{
+	uint64_t tellers = UINT64_C(1) << told_by[b].kind |
+	                   UINT64_C(1) << (told_by[b].of_client ? BSA_exec_client : BSA_exec_service);
+
+	return (f->options.undeclared & tellers) == tellers;
+}
+
 bool bsa_exec_launched(const struct bsa_exec *x)
 {
 	if (x->fact.path != BSA_PATH_FENCED)
@@ -138,7 +166,8 @@ static bool was_unsent(const struct bsa_fold *f, const struct bsa_exec *x)
 	       x->returned != BSA_STATUS_UNKNOWN && x->returned != BSA_STATUS_NONE && has_boundary(x, BSA_SUBMITTED) &&
 	       has_boundary(x, BSA_RETURNED) && x->fact.at[BSA_SUBMITTED] <= x->fact.at[BSA_RETURNED] &&
 	       !has_boundary(x, BSA_REQUEST_WRITTEN) && !has_boundary(x, BSA_RESULT_READ) &&
-	       !(x->heard & BSA_HEARD_SERVICE) && !is_lost(f, x->fact.at[BSA_SUBMITTED], x->fact.at[BSA_RETURNED]);
+	       is_told(f, x, BSA_REQUEST_WRITTEN) && !(x->heard & BSA_HEARD_SERVICE) &&
+	       !is_lost(f, x->fact.at[BSA_SUBMITTED], x->fact.at[BSA_RETURNED]);
 }
 
 /* ---- boundaries ---- */
@@ -213,6 +242,10 @@ static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct
 		}
 	if (!x->has_service && is_lost(f, last, x->fact.at[BSA_RUN_ENDED]))
 		return t.n;
+	/* that it had no lane, its end tells */
+	for (size_t i = came; t.tiles[i].boundary != BSA_RUN_ENDED; i++)
+		if (t.tiles[i].boundary != BSA_DISPATCHED && !is_told(f, x, t.tiles[i].boundary))
+			return t.n;
 	return came;
 }
 
@@ -243,7 +276,7 @@ static void set_run(struct bsa_fold *f, struct bsa_exec *x)
 	if (all == BSA_NEVER || x->broken || (x->has_service && x->told_stops != x->stops))
 		return;
 	if (!is_counted(x) &&
-	    (is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]) ||
+	    (bsa_fold_lacks_stops(f) || is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]) ||
 	     bsa_schedule_lacked_stops(f->schedule, x->sched.instance, at[BSA_DISPATCHED], at[BSA_RUN_ENDED])))
 		return;
 	if (x->off_ns > all) {
@@ -287,13 +320,27 @@ static bool is_of_known_kind(const struct bsa_fold *f, const struct bsa_exec *x)
 	 * The service refused to launch the fenced execution: it ended, and its fences were never waited for.
 	 * Every launch waits for its fences, of which there may be none, before anything else.
 	 */
-	bool is_refused = x->fact.path == BSA_PATH_FENCED && !bsa_exec_launched(x) &&
-	                  has_boundary(x, BSA_REQUEST_READ) && has_boundary(x, BSA_RUN_ENDED) &&
+	bool is_refused = x->fact.path == BSA_PATH_FENCED && !bsa_exec_launched(x) && is_told(f, x, BSA_FENCED) &&
+	                  !has_boundary(x, BSA_FENCED) && has_boundary(x, BSA_REQUEST_READ) &&
+	                  has_boundary(x, BSA_RUN_ENDED) &&
 	                  (x->has_service || !is_lost(f, x->fact.at[BSA_REQUEST_READ], x->fact.at[BSA_RUN_ENDED]));
 
+	/* The client may have left a launch: then only its signal tells that it was one. */
 	if (x->fact.path == BSA_PATH_FENCED)
-		return has_boundary(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN || is_refused;
+		return has_boundary(x, BSA_SIGNALLED) || x->returned == BSA_STATUS_NONE ||
+		       (x->returned != BSA_STATUS_UNKNOWN && is_told(f, x, BSA_SIGNALLED)) || is_refused;
 	return x->fact.path != BSA_PATH_UNKNOWN;
+}
+
+/* Whether it is certain which event ends it: a failed call may have been left, or that of a launch. */
+static bool is_end_known(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	bool failed = x->returned != BSA_STATUS_UNKNOWN && x->returned != BSA_STATUS_NONE;
+
+	if (x->fact.path == BSA_PATH_FENCED && !is_of_known_kind(f, x) && !bsa_exec_launched(x))
+		return false;
+	return !failed || x->fact.sides != BSA_SIDES_BOTH || has_boundary(x, BSA_RESULT_READ) ||
+	       has_boundary(x, BSA_RESULT_WRITTEN) || is_told(f, x, BSA_RESULT_WRITTEN);
 }
 
 static void unset_doubtful(const struct bsa_fold *f, struct bsa_exec *x)
@@ -348,7 +395,7 @@ static enum bsa_boundary last_of(const struct bsa_exec *x)
 	return x->fact.sides == BSA_SIDES_SERVICE || bsa_exec_was_left(x) ? BSA_RESULT_WRITTEN : BSA_RETURNED;
 }
 
-static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
+static bool has_all(const struct bsa_fold *f, const struct bsa_exec *x, struct tiling t, size_t came)
 {
 	enum bsa_boundary first = first_of(x), last = last_of(x);
 
@@ -356,7 +403,8 @@ static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
 		return true;
 	if (x->fact.sides == BSA_SIDES_CLIENT)
 		return has_boundary(x, BSA_SUBMITTED) && has_boundary(x, BSA_REQUEST_WRITTEN) &&
-		       (has_boundary(x, BSA_RESULT_READ) || bsa_exec_was_left(x)) && has_boundary(x, BSA_RETURNED);
+		       (has_boundary(x, BSA_RESULT_READ) || (bsa_exec_was_left(x) && is_told(f, x, BSA_RESULT_READ))) &&
+		       has_boundary(x, BSA_RETURNED);
 	if (!has_boundary(x, first) || !has_boundary(x, last))
 		return false;
 	for (size_t i = 0; i < t.n; i++) {
@@ -376,7 +424,7 @@ static bool is_open(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	const struct bsa_stream_known *s = x->stream;
 
-	if (!(f->finished || x->evicted) || x->passed || s->closed)
+	if (!(f->finished || x->evicted) || x->passed || s->closed || is_untold(f, last_of(x)))
 		return false;
 	if (bsa_stream_is_serial(s) && s->newest != (uint32_t)x->fact.exec)
 		return false;
@@ -519,8 +567,7 @@ static uint64_t exec_end_of(const struct bsa_exec *x)
 static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t ended)
 {
 	if (!x->fact.deadline || ended == BSA_NEVER || x->fact.sides == BSA_SIDES_CLIENT ||
-	    (!has_boundary(x, BSA_RUN_ENDED) && ended == x->fact.at[BSA_RETURNED]) ||
-	    is_lost(f, bsa_exec_first_seen(x), ended))
+	    !has_boundary(x, BSA_RUN_ENDED) || is_lost(f, bsa_exec_first_seen(x), ended))
 		return BSA_LATENESS_UNKNOWN;
 	return (int64_t)(ended - x->fact.deadline);
 }
@@ -557,7 +604,8 @@ static bool is_unanswered(const struct bsa_fold *f, const struct bsa_exec *x)
 	bool full = !x->has_client && !x->has_service, is_left = bsa_exec_was_left(x);
 	/* At the return: BSA_NEVER is later, too. */
 	bool unended = fact->at[BSA_RUN_ENDED] > fact->at[BSA_RETURNED];
-	bool unserved = full && unended && !has_boundary(x, BSA_RESULT_WRITTEN);
+	bool unserved = full && unended && !has_boundary(x, BSA_RESULT_WRITTEN) && !is_untold(f, BSA_RUN_ENDED) &&
+	                !is_untold(f, BSA_RESULT_WRITTEN);
 
 	return failed && fact->deadline && fact->sides == BSA_SIDES_BOTH && !bsa_exec_may_be_launch(x) &&
 	       !bsa_exec_launched(x) && has_boundary(x, BSA_RETURNED) && fact->at[BSA_RETURNED] > fact->deadline &&
@@ -791,7 +839,8 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 		                earlier(fact->at[BSA_RESULT_WRITTEN], fact->at[BSA_RESULT_READ]));
 	came = came_to(f, x, t);
 	fact->sides = sides_of(f, x, first);
-	all = !bsa_exec_may_be_launch(x) && ((whole && fact->sides == BSA_SIDES_BOTH) || has_all(x, t, came));
+	all = !bsa_exec_may_be_launch(x) && (fact->path != BSA_PATH_FENCED || is_of_known_kind(f, x)) &&
+	      ((whole && fact->sides == BSA_SIDES_BOTH) || has_all(f, x, t, came));
 	set_who(f, x);
 	if (whole && came == t.n)
 		set_run(f, x);
@@ -820,10 +869,12 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 		fact->redo = BSA_NEVER;
 
 	fact->quality = quality_of(f, x, first, all);
-	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER
-	                                                              : time_between(x, first_of(x), last_of(x));
+	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) || !is_end_known(f, x)
+	                    ? BSA_NEVER
+	                    : time_between(x, first_of(x), last_of(x));
 	/* It has no other end, if none is lost. */
-	if (bsa_exec_was_left(x) && !has_boundary(x, BSA_RESULT_WRITTEN) && !is_lost(f, first, f->now))
+	if (bsa_exec_was_left(x) && !has_boundary(x, BSA_RESULT_WRITTEN) && is_end_known(f, x) &&
+	    !is_lost(f, first, f->now))
 		fact->e2e = time_between(x, first_of(x), BSA_RETURNED);
 	fact->cold = -1; /* a lookup of it missed, or surely none did */
 	if (fact->path == BSA_PATH_BURST && (fact->misses || has_all_lookups(f, x)))

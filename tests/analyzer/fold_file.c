@@ -128,7 +128,8 @@ static void read_options(const struct reading *r, struct bsa_fold_options *ret, 
 	*ret = (struct bsa_fold_options){ 0 };
 	for (int n = 0; *line; line += n, n = 0)
 		if ((sscanf(line, " horizon_ns=%" SCNu64 "%n", &ret->horizon_ns, &n) != 1 &&
-		     sscanf(line, " under_way_max=%" SCNu32 "%n", &ret->under_way_max, &n) != 1))
+		     sscanf(line, " under_way_max=%" SCNu32 "%n", &ret->under_way_max, &n) != 1 &&
+		     sscanf(line, " declared=%" SCNx64 "%n", &ret->declared, &n) != 1))
 			lines_wrong(&r->lines, "no option of the fold");
 }
 

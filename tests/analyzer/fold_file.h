@@ -4,7 +4,8 @@
  *   # remarks
  *   :NAME 1400 exec_end exec=$1 lane=0       # a fragment of one line, or, with nothing behind the name,
  *   :OTHER                                   # of the lines up to an empty one; $1 to $9 are its arguments
- *   with horizon_ns=10000 under_way_max=2    # the fold's options; before the first case, of all that give none
+ *   with horizon_ns=10000 under_way_max=2    # the fold's options; before the first case, of all that give none;
+ *                                            # declared=: in hexadecimal
  *
  *   == a sentence: what the case shows
  *   OTHER NAME 3:1                           # fragments; the words behind a name, up to the next one, are its

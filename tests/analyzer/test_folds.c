@@ -84,15 +84,16 @@ static void expect_same(const char *what, char *want, char *is)
 static void forms_agree(const struct fold_case *c)
 {
 	bool rare = strstr(c->compact, "sched_preempt") || strstr(c->compact, "deadline_miss");
+	const struct bsa_fold_options of_full = { .declared = c->options.declared };
 	uint64_t too_late;
-	char *full = facts_of(script_of(c, true, false, all_closed), NULL, &too_late);
+	char *full = facts_of(script_of(c, true, false, all_closed), &of_full, &too_late);
 	char *compact = facts_of(script_of(c, false, true, all_closed), &c->options, &too_late);
 
 	expect_same("in compact", full, compact);
 	assert_int_equal(too_late, 0);
 	if (rare) /* both forms have these events, which would be there twice */
 		return;
-	full = facts_of(script_of(c, true, false, ""), NULL, &too_late);
+	full = facts_of(script_of(c, true, false, ""), &of_full, &too_late);
 	expect_same("in both", full, facts_of(script_of(c, true, true, ""), &c->options, &too_late));
 }
 
