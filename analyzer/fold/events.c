@@ -731,7 +731,7 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 	struct news news;
-	uint64_t last = 0, over, ready;
+	uint64_t last = 0, over, ready, began;
 	uint8_t end_lane;
 
 	if (!x || !is_first(f, x->has_service))
@@ -743,7 +743,6 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	x->fact.lookups = e->lookups;
 	x->fact.misses = e->misses;
 	x->told_stops = e->preemptions;
-	f->summed_stops |= e->preemptions > 0;
 	x->served = e->status;
 	if (x->lane == BSA_LANE_NONE)
 		x->lane = e->lane;
@@ -773,6 +772,10 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	/* The event that has when @x was ready was not recorded, and not because it was lost. */
 	ready = x->fact.at[BSA_ENQUEUED];
 	f->summed_lanes |= news.enqueued && ready > f->began && !bsa_losses_touch(&f->losses, ready, ready);
+	/* A stop of it was not recorded, and not because it was lost, or was before the recording. */
+	began = x->fact.at[BSA_DISPATCHED];
+	f->summed_stops |= e->preemptions > x->stops && began != BSA_NEVER && began > f->began &&
+	                   !bsa_losses_touch(&f->losses, began, f->at);
 	numbered_at(x);
 	end_lane = news.ended ? ended_on(f, x, x->fact.at[BSA_RUN_ENDED], e->status, e->lane) : x->lane;
 	x->sched.counted = x->told_stops == x->stops && !x->broken;

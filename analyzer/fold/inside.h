@@ -58,7 +58,7 @@ struct bsa_fold {
 	uint64_t n_of[BSA_N_KINDS]; /* events of each kind */
 	uint64_t missing;    /* 1 << kind: such an event of an execution was not recorded, although nothing was lost */
 	bool may_stop;       /* a service may stop executions for others */
-	bool summed_stops;   /* a summary has a stop */
+	bool summed_stops;   /* a summary has a stop that was not recorded, although nothing was lost */
 	bool any, finished;  /* any: an event was seen */
 	bool full;           /* events of boundaries are recorded, not only summaries */
 	bool full_lanes;     /* a service recorded an execution's ready event, not only its summary */
