@@ -12,7 +12,10 @@
 #include "base/scoped.h"
 #include "base/template.h"
 #include "base/text.h"
+#include "input/execution.h"
 #include "input/fill.h"
+
+#define SLACK_NS 1000000 /* as in verdicts.c */
 
 /* The columns bsv_sql_sight, or bsv_sql_sight_of_lags, of a query of facts, from column @i on. */
 static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
@@ -399,14 +402,78 @@ static int query_is_true(const struct bsv_input *input, const char *sql, struct 
 	return r <= 0 ? r : bsv_rows_get(rows, 0, 1) != 0;
 }
 
+/* Columns of verdict_priority_inversions.sql. */
+enum inversion_column {
+	INVERSION_N,
+	INVERSION_DUR,
+	INVERSION_STRETCH,
+	INVERSION_SURE,
+	INVERSION_ON_PROBATION,
+	INVERSION_VICTIM,
+	INVERSION_HOLDER
+};
+
+/* The inversion furthest above its limit. Texts for SQL; "NULL": unknown. */
+struct worst_inversion {
+	char victim[24], holder[24];
+};
+
+/*
+ * Sum up the inversions, rows of @q. @given: the user gave their limit. In C, because SQLite writes down rows that it
+ * reads for several sums, and there may be hundreds of thousands.
+ */
+static int inversions_sum(struct bsv_priority_facts *f, struct worst_inversion *ret, struct bsa_query *q, bool given,
+                          struct bsa_err *err)
+{
+	int64_t most = INT64_MIN;
+	int r;
+
+	*ret = (struct worst_inversion){ "NULL", "NULL" };
+	while ((r = bsa_query_step(q, err)) > 0) {
+		const int64_t n = bsa_query_get_int(q, INVERSION_N), dur = bsa_query_get_int(q, INVERSION_DUR);
+		int64_t stretch = 0, excess, *longest, victim, holder;
+		const bool has_stretch = bsa_query_read_int(&stretch, q, INVERSION_STRETCH);
+
+		excess = bsv_minus(dur, stretch);
+		if (bsa_query_get_int(q, INVERSION_ON_PROBATION)) {
+			f->inversions_on_probation += n;
+			if ((given || excess > SLACK_NS) && dur > f->on_probation_ns)
+				f->on_probation_ns = dur;
+			continue;
+		}
+		f->inversions += n;
+		if (!bsa_query_get_int(q, INVERSION_SURE)) {
+			longest = has_stretch ? &f->unsure_ns : &f->joined_ns;
+			if ((!has_stretch || excess > SLACK_NS) && dur > *longest)
+				*longest = dur;
+			continue;
+		}
+		excess = given ? dur : excess;
+		if (excess < most || (excess == most && dur <= f->dur_ns))
+			continue;
+		most = excess;
+		f->dur_ns = dur;
+		f->stretch_ns = stretch;
+		*ret = (struct worst_inversion){ "NULL", "NULL" };
+		if (bsa_query_read_int(&victim, q, INVERSION_VICTIM))
+			snprintf(ret->victim, sizeof(ret->victim), "%" PRId64, victim);
+		if (bsa_query_read_int(&holder, q, INVERSION_HOLDER))
+			snprintf(ret->holder, sizeof(ret->holder), "%" PRId64, holder);
+	}
+	return r;
+}
+
 static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                           struct bsa_err *err)
 {
 	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
 	__attribute__((cleanup(work_sql_fini))) struct work_sql work = { 0 };
-	bsv_scoped_text *unseen = NULL, *victim = NULL;
+	bsv_scoped_text *inversions = NULL, *unseen = NULL, *victim = NULL;
+	bsv_scoped_query *q = NULL;
 	bsv_scoped_rows *rows = NULL;
-	struct bsv_priority_facts facts;
+	struct bsv_priority_facts facts = { 0 };
+	struct worst_inversion worst;
+	const char *stretches;
 	int may_be, inverted, r;
 
 	/*
@@ -424,46 +491,49 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	inverted = work.mixed ? 1 : query_is_true(input, bsv_sql_priority_inverted, err);
 	if (inverted < 0)
 		return inverted;
+	stretches = inverted ? bsv_sql_stretches : bsv_sql_stretches_none;
+	inversions = bsv_input_fill(
+		input, bsv_sql_verdict_priority_inversions,
+		(const struct bsv_placeholder[]){ { "stretches", stretches },
+	                                          { "unseen_stops", bsv_sql_unseen_stops },
+	                                          { "probations", bsv_sql_probations },
+	                                          { "inverted_on_probation", bsv_sql_inverted_on_probation },
+	                                          { "lesser_on_probation", bsv_sql_lesser_on_probation },
+	                                          { "off_core", bsv_sql_off_core_of_holder },
+	                                          { "sure", limit.given ? "1" : "0" },
+	                                          { NULL, NULL } });
+	r = inversions ? bsa_query_new(&q, input->db, inversions, err) : bsv_no_memory(err);
+	if (r >= 0)
+		r = inversions_sum(&facts, &worst, q, limit.given, err);
+	if (r < 0)
+		return r;
 	unseen = unseen_parts(input, &limit, may_be, work.mixed);
 	r = bsv_input_row(&rows, input, bsv_sql_verdict_priority,
-	                  (const struct bsv_placeholder[]){
-				  { "work", work.parts },
-				  { "stretches", inverted ? bsv_sql_stretches : bsv_sql_stretches_none },
-				  { "unseen_stops", bsv_sql_unseen_stops },
-				  { "choices", bsv_sql_choices },
-				  { "probations", bsv_sql_probations },
-				  { "inverted_on_probation", bsv_sql_inverted_on_probation },
-				  { "lesser_on_probation", bsv_sql_lesser_on_probation },
-				  { "off_core", bsv_sql_off_core_of_holder },
-				  { "sure", limit.given ? "1" : "0" },
-				  { "unseen", unseen },
-				  { "excess", limit.given ? bsv_sql_inversion_all : bsv_sql_inversion_excess },
-				  { "sight", bsv_sql_sight },
-				  { NULL, NULL } },
+	                  (const struct bsv_placeholder[]){ { "work", work.parts },
+	                                                    { "stretches", stretches },
+	                                                    { "choices", bsv_sql_choices },
+	                                                    { "unseen", unseen },
+	                                                    { "victim", worst.victim },
+	                                                    { "holder", worst.holder },
+	                                                    { "sight", bsv_sql_sight },
+	                                                    { NULL, NULL } },
 	                  err);
 	if (r <= 0)
 		return r;
-	victim = bsv_full_name(bsv_rows_cell(rows, 12).text, bsv_rows_cell(rows, 13).text);
-	facts = (struct bsv_priority_facts){ .inversions = bsv_rows_get(rows, 0, 0),
-		                             .dur_ns = bsv_rows_get(rows, 1, 0),
-		                             .stretch_ns = bsv_rows_get(rows, 2, 0),
-		                             .unsure_ns = bsv_rows_get(rows, 3, 0),
-		                             .least_ns = bsv_rows_get(rows, 4, 0),
-		                             .hidden_ns = bsv_rows_get(rows, 5, 0),
-		                             .choices = bsv_rows_get(rows, 6, 0),
-		                             .honoured = bsv_rows_get(rows, 7, 0),
-		                             .hidden_choices = bsv_rows_get(rows, 8, 0),
-		                             .mixed = bsv_rows_get(rows, 9, 0),
-		                             .may_be_mixed = bsv_rows_get(rows, 10, 0),
-		                             .joined_ns = bsv_rows_get(rows, 11, 0),
-		                             .victim = victim,
-		                             .holder = bsv_rows_cell(rows, 14).text,
-		                             .strange_choices = bsv_rows_get(rows, 15, 0),
-		                             .on_probation = bsv_rows_get(rows, 16, 0),
-		                             .mostly_on_probation = bsv_rows_get(rows, 17, 0),
-		                             .inversions_on_probation = bsv_rows_get(rows, 18, 0),
-		                             .on_probation_ns = bsv_rows_get(rows, 19, 0),
-		                             .sight = sight_read(rows, 20) };
+	victim = bsv_full_name(bsv_rows_cell(rows, 7).text, bsv_rows_cell(rows, 8).text);
+	facts.least_ns = bsv_rows_get(rows, 0, 0);
+	facts.hidden_ns = bsv_rows_get(rows, 1, 0);
+	facts.choices = bsv_rows_get(rows, 2, 0);
+	facts.honoured = bsv_rows_get(rows, 3, 0);
+	facts.hidden_choices = bsv_rows_get(rows, 4, 0);
+	facts.mixed = bsv_rows_get(rows, 5, 0);
+	facts.may_be_mixed = bsv_rows_get(rows, 6, 0);
+	facts.victim = victim;
+	facts.holder = bsv_rows_cell(rows, 9).text;
+	facts.strange_choices = bsv_rows_get(rows, 10, 0);
+	facts.on_probation = bsv_rows_get(rows, 11, 0);
+	facts.mostly_on_probation = bsv_rows_get(rows, 12, 0);
+	facts.sight = sight_read(rows, 13);
 
 	/*
 	 * May there have been a choice, though none was recorded and none is hidden? A choice is

@@ -6,10 +6,6 @@ max(coalesce(h.run_ns - h.cpu_ns, 0), 0)
 (most_ns + 1000000)
 -- inversion_allowed: the part of an inversion that no policy can avoid.
 off_core_ns
--- inversion_all: the part of an inversion that counts against a limit that the user gave.
-dur_ns
--- inversion_excess: the part of an inversion that counts, if no limit was given.
-dur_ns - stretch_ns
 -- inverted_on_probation: a condition on inversions i: the victim's app was on probation meanwhile, and an execution of it waits whatever its priority.
 (EXISTS (SELECT 1 FROM probations) AND EXISTS (SELECT 1 FROM involved w CROSS JOIN probations p ON p.app_id IS w.app_id
 	WHERE w.execution_id = i.victim_id AND p.stopped < i.began + i.dur_ns AND p.stopped + 1000000000 > i.began))
