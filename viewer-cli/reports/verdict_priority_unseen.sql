@@ -77,9 +77,15 @@ waited AS MATERIALIZED (
 		AND (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices l WHERE l.app_id IS x.app_id))
 	UNION ALL -- the lane that it waited for may have been free for it, or not: the import tells an inversion up to then only
 	SELECT min(t.began), max(t.ended), 9223372036854775807, x.app_id, k.rank, x.id, 1
-	FROM execution x CROSS JOIN wait t ON t.execution_id = x.id LEFT JOIN ranks k ON k.priority = x.priority
+	FROM ( -- of waits as of a wait_run, without a row for each of its pairs
+			SELECT execution_id, began, ended, occupancy = 'unknown' AS is_unknown FROM wait_alone
+			UNION ALL
+			SELECT r.execution_id, max(r.began, (SELECT o.began FROM occupancy o WHERE o.id = r.first_id)), min(r.ended, (SELECT o.ended FROM occupancy o WHERE o.id = r.last_id)),
+				EXISTS (SELECT 1 FROM occupancy o WHERE o.id BETWEEN r.first_id AND r.last_id AND o.occupancy = 'unknown')
+			FROM wait_run r) t
+		CROSS JOIN execution x ON x.id = t.execution_id LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE EXISTS (SELECT 1 FROM lanes_unknown) AND x.app_id IN (SELECT app_id FROM apps_with_more)
-	GROUP BY x.id HAVING max(t.occupancy = 'unknown')),
+	GROUP BY x.id HAVING max(t.is_unknown)),
 inverted_unseen AS (
 	-- the import tells inversions of models whose steps were measured, as far as waits were recorded
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) AS ns FROM waited w JOIN long_slices l ON l.app_id IS w.app_id
