@@ -184,6 +184,7 @@ static const char *const questions[][ARGS] = {
 	/* no sums are stored for a part of the recording */
 	{ "misses", "--from", "10ms" },
 	{ "fairness", "--from", "10ms" },
+	{ "report", "--from", "10ms" },
 	{ "check", "--slo", slo },
 	{ "report" },
 	{ "diff", db },
