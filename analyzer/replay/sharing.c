@@ -24,7 +24,7 @@ enum {
 #define NONE UINT32_MAX
 
 /*
- * The replays: each part with USUAL lane times, and with the others if a deadline was missed in it; with usual
+ * The replays: each part with USUAL lane times, and with the others if a deadline was missed in it or there; with usual
  * ones, but WITHOUT what was refused, if some of that takes a lane; and each app that missed a deadline ALONE, under
  * the recorded policy, with the most lane time.
  */
@@ -85,7 +85,7 @@ struct play {
 	uint64_t total;          /* all time on lanes */
 	enum needs needs;        /* kind of the replay */
 	uint64_t lacks_until;    /* the replay lacks a thread that asked for more in the recording: see next_call */
-	bool missed;             /* a deadline was, in the part */
+	bool missed;             /* a deadline was, in the part, as recorded or with usual lane times */
 	bool refused_runs;       /* an execution of the part that was refused takes a lane */
 	bool any_refused_runs;   /* in any part */
 	bool unknown;            /* there is no bound of the lane time that an execution of the part needed */
@@ -196,7 +196,8 @@ static bool cut_in_steps(struct call *call, uint64_t stall, enum needs needs)
 	longest = c->n_hands > 1 ? at_most(c->hand_most, hand) : hand;
 	call->steps[0] += longest;
 	add_pieces(call, hand - longest, c->n_hands > 1 ? c->n_hands - 1 : 0);
-	add_pieces(call, off, stall ? at_most(off / stall + (off % stall != 0), n) : needs == LEAST ? n : 1);
+	/* When it had no cpu is not known: with the least, never for so long that others notice. */
+	add_pieces(call, off, needs == LEAST ? n : stall ? at_most(off / stall + (off % stall != 0), n) : 1);
 	return true;
 }
 
@@ -596,6 +597,8 @@ static void play_part(struct play *p)
 	for (uint32_t i = 0; i < p->n_chains; i++)
 		p->chains[i].is_open = is_open(p, &p->chains[i]);
 	play_calls(p, USUAL, p->n_chains);
+	for (uint32_t i = 0; i < p->n; i++)
+		p->missed |= is_due(&p->calls[i].is) && p->calls[i].punctual[USUAL] == LATE;
 	for (int needs = LEAST; needs < NEEDS; needs++)
 		played[needs] = p->missed && play_other_needs(p, needs, p->n_chains);
 	if (p->missed && !p->unknown)

@@ -28,10 +28,12 @@
  *           refused, and needs longer than it had, is refused again and takes no lane: so executions that no
  *           service can finish in time do not slow the others. What was answered is answered in the replay,
  *           however late. Which of them would have been off their last lane by their deadlines depends on
- *           lane times that are unknown, so a part in which some were not is replayed twice more: with the
- *           least that each may have needed, and with the most. With the least a time without a CPU of
- *           unknown length is spread over all of the run. What is in time in all replays, with a quarter to
- *           spare, would have been; what is late with the least would not.
+ *           lane times that are unknown, so a part in which some were not, as recorded or in the replay, is
+ *           replayed twice more: with the least that each may have needed, and with the most. With the least the
+ *           time without a CPU is spread over all of the run: when it was is not known, and what was asked for
+ *           meanwhile, by threads of a machine that had no CPU for them either, comes at other times in the replay.
+ *           What is in time in all replays, with a quarter to spare, would have been; what is late with the least
+ *           would not.
  * STALLED   An execution that was stalled was off its lane, and wanted none: fair sharing makes that no
  *           shorter. The replay leaves that time out of its response, and takes it from the time that it has until
  *           its deadline: with the least lane time, only the time in which it certainly wanted no lane, and otherwise

@@ -884,6 +884,30 @@ static void an_execution_without_a_cpu_cannot_leave_meanwhile(void **state)
 	assert_int_equal(apps[1].ideal_p95_ns, MS(9) + US(500) - w.calls[1].ready);
 }
 
+/*
+ * When in the run of the first one its thread had no cpu is not known. The second one found no such stretch, and met its
+ * deadline.
+ */
+static void who_was_in_time_beside_one_without_a_cpu_is_so_perhaps(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	for (int missed = 0; missed < 2; missed++) {
+		two_apps(&w, MS(8));
+		w.stall = MS(8);
+		w.calls[0].step = US(100);
+		w.calls[0].deadline = missed ? MS(9) : UINT64_MAX;
+		w.calls[1].response = MS(1);
+		w.calls[1].deadline = w.calls[1].ready + MS(2);
+		share(&w, 1, apps);
+		assert_int_equal(apps[1].met, 1);
+		assert_int_equal(apps[1].ideal_met_least, 0);
+		assert_int_equal(apps[1].ideal_met_most, 1);
+	}
+}
+
 static void no_stretch_without_a_cpu_is_longer_than_a_stall(void **state)
 {
 	struct bsa_sharing_app apps[APPS];
@@ -1177,6 +1201,7 @@ int main(void)
 		cmocka_unit_test(what_first_come_first_served_did_to_deadlines_shows),
 		cmocka_unit_test(who_is_said_to_be_robbed_meets_more_without_the_others),
 		cmocka_unit_test(an_execution_without_a_cpu_cannot_leave_meanwhile),
+		cmocka_unit_test(who_was_in_time_beside_one_without_a_cpu_is_so_perhaps),
 		cmocka_unit_test(no_stretch_without_a_cpu_is_longer_than_a_stall),
 		cmocka_unit_test(a_longer_run_has_longer_steps),
 		cmocka_unit_test(being_handed_a_lane_takes_its_time),

@@ -160,7 +160,8 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 		"Fair: the same arrivals, replayed under the policy fair. Work: the time for which an execution was "
 		"ready or on a lane; got: fair work over "
 		"work. Met: off its last lane in time; the way back to the app comes on top, so misses may count more "
-		"missed deadlines. See docs/figures.md, Verdicts.");
+		"missed deadlines. Fair met least, most: bounds, far apart where runs had no cpu for a time. See "
+		"docs/figures.md, Verdicts.");
 	if (timed)
 		bsv_answer_note(report->answer,
 		                "Shares and lags cover the windows of 100 ms that lie between --from and --to.");
