@@ -71,7 +71,8 @@ is "$(clients name)" '"elsewhere,here,there"'
 is "$(answered name)" 'there '
 # misses has the doers of that app's misses alone, and summary those of all.
 is "$("$burstscope" misses -q --part doers --format csv name 2>/dev/null | awk -F , 'NR > 1 { n += $(NF - 3) } END { print n }')" \
-	"$("$burstscope" sql -q --format csv name.db "SELECT sum(n) FROM miss_blame WHERE app_id = (SELECT id FROM app WHERE name = 'there')" | tail -n 1)"
+	"$("$burstscope" sql -q --format csv name.db "SELECT sum(n) FROM miss_blame b LEFT JOIN model m ON m.id = b.model_id
+	WHERE ifnull(b.app_id, m.app_id) = (SELECT id FROM app WHERE name = 'there')" | tail -n 1)"
 said=$("$burstscope" misses name 2>/dev/null)
 says 'The recording has a scope: apps and services outside of it are doers only where their events were recorded.'
 records compact --app there --detail compact

@@ -885,8 +885,8 @@ static void an_execution_without_a_cpu_cannot_leave_meanwhile(void **state)
 }
 
 /*
- * When in the run of the first one its thread had no cpu is not known. The second one found no such stretch, and met its
- * deadline.
+ * When in the run of the first one its thread had no cpu is not known. The second one found no such stretch, and met
+ * its deadline.
  */
 static void who_was_in_time_beside_one_without_a_cpu_is_so_perhaps(void **state)
 {
