@@ -856,6 +856,30 @@ static struct ahead look_ahead(const struct ledger *l)
 }
 
 /*
+ * Charge @rest, which is for the queue, behind @held for the lane: to the app whose work, by the service's estimates,
+ * left no @room for its wait, and would have left it without that. Without estimates, to other apps if these alone
+ * waited.
+ */
+static void charge_queue(struct ledger *l, const struct ahead *a, int64_t held, int64_t rest, int64_t room)
+{
+	const struct bsa_refused none = { 0 }, *r = l->m->refused ? l->m->refused : &none;
+	int64_t own = usable_ns(r->own_ns), others = usable_ns(r->others_ns), all = held + own + others, part = 0;
+	bool by_own = a->app == l->x->app, known = r->own_ns < ABSURD && r->others_ns < ABSURD;
+	bool own_decides = known && all > room && all - own - (by_own ? held : 0) <= room;
+	bool others_decide = known && all > room && all - others - (a->app && !by_own ? held : 0) <= room;
+	uint8_t cause = a->queue_cause;
+
+	if (cause == BSA_CROWDED_OUT && (r->own_ns || (others && known))) {
+		/* Either would have been enough. */
+		part = own_decides && others_decide ? (int64_t)((double)rest * (double)own / (double)(own + others))
+		                                    : 0;
+		cause = others_decide ? BSA_CROWDED_OUT : own_decides ? BSA_QUEUED_BEHIND : BSA_CAUSE_UNKNOWN;
+	}
+	charge_cause(l, BSA_QUEUED_BEHIND, (struct amount){ part, 0 });
+	charge_cause(l, cause, (struct amount){ rest - part, 0 });
+}
+
+/*
  * Why the service thought that it would not end in time. @foreseen: how much longer than is typical that
  * would have taken from the end on; not above 0 where the event has only when the service reported it.
  * @after: what the phases after the last one typically take. Charges what explains it, and returns how much
@@ -894,7 +918,7 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 		held = !ahead.holder && ahead.queued ? 0 : wait;
 	held = smaller_ns(not_below_zero(held), wait);
 	add_row(l, ahead.cause, ahead.holder, ahead.app, (struct amount){ held, 0 });
-	charge_cause(l, ahead.queue_cause, (struct amount){ wait - held, 0 });
+	charge_queue(l, &ahead, held, wait - held, not_below_zero(spare - answer));
 	if (l->typical[BSA_RUN] || wait >= likely)
 		return wait;
 	/* Only the service knows the run's estimate: it reports that the run takes too long, but not by how much. */

@@ -33,6 +33,14 @@ struct bsa_leaver {
 	bool doubtful; /* perhaps it waited no more when its wait ended */
 };
 
+#define BSA_ESTIMATE_MAX (UINT64_C(1) << 40) /* a longer estimate is none, so that sums fit */
+
+/* The work that executions wait for, as their service estimates it. */
+struct bsa_queued {
+	uint64_t ns;        /* of those with an estimate */
+	size_t n_estimated; /* their number */
+};
+
 typedef __int128 bsa_parts; /* a ns has BSA_PARTS of them */
 
 /*
@@ -70,6 +78,7 @@ struct bsa_tenant {
 	bool in_history;   /* a lane's history has it; valid while idle tenants are dropped */
 
 	uint32_t n_waiting; /* sum over levels */
+	struct bsa_queued queued;
 	struct bsa_level levels[BSA_LEVELS];
 	uint32_t on[BSA_LEVELS];      /* lanes that it holds, by priority */
 	uint64_t last_on[BSA_LEVELS]; /* time at which it last left a lane, or 0 */
@@ -152,6 +161,7 @@ struct bsa_device {
 	bool strangers;                  /* executions of unknown apps are ready, or on a lane */
 
 	size_t n_waiting;                       /* number of executions, the doubtful ones included */
+	struct bsa_queued queued;               /* sum over tenants: without these */
 	struct bsa_leaver leavers[BSA_LEAVERS]; /* the last ones; number n at n modulo BSA_LEAVERS */
 	uint64_t n_leavers;                     /* number of all so far */
 	struct bsa_scheduled *doubtful;  /* executions that waited when events were lost, and may no longer wait */

@@ -24,6 +24,8 @@ static void set_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number, u
 	if (x->fact.priority == 255)
 		x->sched.priority = m->fact.priority;
 	x->model_estimate = m->fact.estimate_ns ? m->fact.estimate_ns : BSA_NEVER;
+	if (x->fact.estimate == BSA_NEVER)
+		x->sched.estimate_ns = x->model_estimate;
 }
 
 static void set_identity(struct bsa_fold *f, struct bsa_exec *x, uint32_t model, uint32_t app, uint8_t priority,
@@ -92,7 +94,7 @@ static void reported_deadline(struct bsa_exec *x, uint64_t deadline)
 static void reported_estimate(struct bsa_exec *x, uint64_t estimate)
 {
 	if (estimate)
-		x->fact.estimate = estimate;
+		x->fact.estimate = x->sched.estimate_ns = estimate;
 }
 
 /*

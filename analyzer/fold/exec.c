@@ -937,7 +937,7 @@ static void exec_init(struct bsa_fold *f, struct bsa_exec *x, uint64_t exec, con
 	x->sched.trace = fact->trace;
 	x->sched.instance = (uint16_t)(exec >> INSTANCE_SHIFT);
 	x->sched.priority = 255;
-	x->sched.step_ns = BSA_NEVER;
+	x->sched.step_ns = x->sched.estimate_ns = BSA_NEVER;
 	x->answered = x->answer_blocked = x->fetch_ns = x->op_began = x->model_estimate = BSA_NEVER;
 	x->app = s->app_key;
 	x->ended = x->returned = x->signalled = x->served = x->model_priority = 255;

@@ -278,6 +278,11 @@ struct bsa_refused {
 	/* the execution that had waited longest: of the other app, if only one waited; of its own app, if no
 	 * other did; 0 if executions of several other apps waited, or none did */
 	uint64_t queue;
+	/*
+	 * how long the service expected those to have a lane that waited at the refusal: of its own app, and of all
+	 * others; 0: none waited; BSA_NEVER: unknown of one of them, or a hole may hide which ones waited
+	 */
+	uint64_t own_ns, others_ns;
 	uint32_t holder_app, queue_app;
 	uint8_t holder_cause; /* BSA_QUEUED_BEHIND, _INVERSION, _CROWDED_OUT, _HOGGED, or BSA_CAUSE_UNKNOWN */
 	/*

@@ -184,6 +184,10 @@ static void note_queue(const struct bsa_device *d, const struct bsa_tenant *own,
 		if (d->waiting[i] != own)
 			ahead = ahead == own ? d->waiting[i] : NULL;
 	ret->queue_cause = ahead == own ? BSA_QUEUED_BEHIND : BSA_CROWDED_OUT;
+	if (own->queued.n_estimated == own->n_waiting)
+		ret->own_ns = own->queued.ns;
+	if (d->queued.n_estimated - own->queued.n_estimated == d->n_waiting - own->n_waiting)
+		ret->others_ns = d->queued.ns - own->queued.ns;
 	for (int i = 0; ahead && i < BSA_LEVELS; i++) {
 		const struct bsa_scheduled *head = ahead->levels[i].head;
 
@@ -201,6 +205,8 @@ int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 		                           .at = at,
 		                           .lane_free = BSA_NEVER,
 		                           .queue_free = BSA_NEVER,
+		                           .own_ns = BSA_NEVER,
+		                           .others_ns = BSA_NEVER,
 		                           .holder_cause = BSA_CAUSE_UNKNOWN,
 		                           .queue_cause = BSA_CAUSE_UNKNOWN },
 		                 .idle_lane = BSA_LANE_NONE };

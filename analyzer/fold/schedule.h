@@ -58,7 +58,8 @@ enum bsa_scheduled_state {
  */
 struct bsa_scheduled {
 	uint64_t id;
-	uint64_t step_ns; /* longest operation of its model; BSA_NEVER: unknown */
+	uint64_t step_ns;     /* longest operation of its model; BSA_NEVER: unknown */
+	uint64_t estimate_ns; /* how long the service expected it to have a lane; BSA_NEVER: unknown */
 	uint32_t app, model, trace;
 	uint16_t instance;    /* the service, below 4096 */
 	uint8_t priority;     /* above BSA_PRIORITY_HIGH: unknown */
@@ -96,6 +97,7 @@ struct bsa_scheduled {
 	bool uncertain;
 
 	/* private to the schedule */
+	uint64_t listed_ns; /* estimate_ns, when it was put into the list of those that wait */
 	bool doubtful, was_late;
 	bool resumed; /* its last stretch on a lane began with RESUME, and no step has shown until when it lasted */
 	/* in compact detail: it was under way when its service's recording began, so it may end without a step */

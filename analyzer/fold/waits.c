@@ -93,6 +93,12 @@ static void list_doubtful(struct bsa_device *d, struct bsa_scheduled *x)
 	d->doubtful = x;
 }
 
+/* Whether it has an estimate that can be added up. */
+static bool is_estimated(const struct bsa_scheduled *x)
+{
+	return x->listed_ns <= BSA_ESTIMATE_MAX;
+}
+
 void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	struct bsa_tenant *t = x->tenant;
@@ -127,6 +133,11 @@ void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 		x->next = before ? before->next : level->head;
 		x->next->prev = x;
 		*(before ? &before->next : &level->head) = x;
+	}
+	x->listed_ns = x->estimate_ns;
+	if (is_estimated(x)) {
+		t->queued = (struct bsa_queued){ t->queued.ns + x->listed_ns, t->queued.n_estimated + 1 };
+		d->queued = (struct bsa_queued){ d->queued.ns + x->listed_ns, d->queued.n_estimated + 1 };
 	}
 	if (!t->n_waiting++) {
 		assert(d->n_waiting_tenants < d->table.n);
@@ -168,6 +179,10 @@ static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 		level->tail = x->prev;
 	x->prev = x->next = NULL;
 	x->pending = n;
+	if (is_estimated(x)) {
+		t->queued = (struct bsa_queued){ t->queued.ns - x->listed_ns, t->queued.n_estimated - 1 };
+		d->queued = (struct bsa_queued){ d->queued.ns - x->listed_ns, d->queued.n_estimated - 1 };
+	}
 	if (!--t->n_waiting) {
 		struct bsa_tenant *last;
 

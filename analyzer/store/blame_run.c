@@ -428,6 +428,8 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 			.queue_cause = (uint8_t)row.queue_cause,
 			.queue = id_of(row.queue_id),
 			.queue_app = (uint32_t)id_of(row.queue_app_id),
+			.own_ns = blame_ns_of(row.own_queue_ns),
+			.others_ns = blame_ns_of(row.others_queue_ns),
 		};
 	}
 	sqlite3_reset(q);

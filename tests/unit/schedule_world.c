@@ -187,6 +187,7 @@ struct bsa_schedule *world_start(const struct world *w, const struct bsa_facts *
 			                       .app = (uint32_t)w->x[i].app,
 			                       .priority = (uint8_t)w->x[i].priority,
 			                       .step_ns = (uint64_t)w->x[i].step_ns,
+			                       .estimate_ns = world_estimate(i),
 			                       .counted = w->x[i].counted,
 			                       .instance = 1,
 			                       .model = 9 };

@@ -50,6 +50,12 @@ struct world {
 	int n_losses;
 };
 
+/* How long the service expects execution @x to have a lane; of some it does not know. */
+static inline uint64_t world_estimate(int x)
+{
+	return x % 8 ? 10 + 3 * (uint64_t)x : BSA_NEVER;
+}
+
 /* When to stop, if this test has a part of a soak; 0: after a fixed number of tries. */
 time_t soak_until(unsigned parts);
 

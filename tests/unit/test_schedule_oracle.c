@@ -35,9 +35,12 @@ enum { PARTS = 720720 };
 static void line_refused_and_queue(void *ctx, const struct bsa_refused *r)
 {
 	line_refused(ctx, r);
-	lines_add(ctx, "queue before %" PRIu64 ": gone %" PRId64 ", %s, longest %" PRIu64 " of app %u", r->execution,
-	          (int64_t)r->queue_free, r->queue_cause == BSA_QUEUED_BEHIND ? "of its own app" : "of others, too",
-	          r->queue, r->queue_app);
+	lines_add(ctx,
+	          "queue before %" PRIu64 ": gone %" PRId64 ", %s, longest %" PRIu64 " of app %u, own work %" PRId64
+	          ", of others %" PRId64,
+	          r->execution, (int64_t)r->queue_free,
+	          r->queue_cause == BSA_QUEUED_BEHIND ? "of its own app" : "of others, too", r->queue, r->queue_app,
+	          (int64_t)r->own_ns, (int64_t)r->others_ns);
 }
 
 /* With losses lags are bounds; test_fold_schedules compares those with the truth. */
@@ -462,6 +465,12 @@ static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
 	int app = o->w->x[own].app, longest = -1;
 
 	r->queue_cause = BSA_QUEUED_BEHIND;
+	for (int x = 0; x < EXECUTIONS; x++) {
+		uint64_t *ns = o->w->x[x].app == app ? &r->own_ns : &r->others_ns;
+
+		if (o->waiting[x])
+			*ns = *ns == BSA_NEVER || world_estimate(x) == BSA_NEVER ? BSA_NEVER : *ns + world_estimate(x);
+	}
 	for (int x = 0; x < EXECUTIONS; x++) {
 		if (!o->waiting[x] || o->w->x[x].app == o->w->x[own].app)
 			continue;

@@ -776,7 +776,9 @@ static void missed_deadlines_and_refusals(void **state)
 	       .queue_free = 50,
 	       .queue_cause = BSA_QUEUED_BEHIND,
 	       .queue = 5,
-	       .queue_app = 6 });
+	       .queue_app = 6,
+	       .own_ns = 7,
+	       .others_ns = BSA_NEVER });
 	FACT(refused, bsa_refused,
 	     { .execution = 2,
 	       .lane_free = BSA_NEVER,
@@ -787,7 +789,7 @@ static void missed_deadlines_and_refusals(void **state)
 	assert_rows(path, "SELECT * FROM deadline_miss",
 	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
 	assert_rows(path, "SELECT * FROM refusal",
-	            "1|1000040|2|3|hogged|1000050|queued_behind|5|6\n2|-|-|-|unknown|-|crowded_out|-|-\n");
+	            "1|1000040|2|3|hogged|1000050|queued_behind|5|6|7|-\n2|-|-|-|unknown|-|crowded_out|-|-|0|0\n");
 }
 
 static void exhausted_resources(void **state)
