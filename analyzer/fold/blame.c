@@ -975,6 +975,8 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 
 	int64_t needed = l->hopeless ? least_total(l) : l->budget + excess;
 	bool usually_fits = usual < ABSURD && usable_ns(usual) >= needed;
+	/* Where most are submitted late, others have no more: but without its thread's wait for a cpu, this one had. */
+	bool was_held_up = l->x->submit_turns && l->budget + usable_ns(l->x->submit_delay) >= needed;
 
 	/*
 	 * Where the service alone was recorded, the budget counts from when the service took the request, which may
@@ -986,7 +988,7 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 
 		if (l->budget <= 0 || (!is_of_duration && excess > 0 && (l->hopeless ? !usually_short : usually_fits)))
 			return BSA_CAUSE_UNKNOWN;
-	} else if (l->budget <= 0 || (l->hopeless && !is_of_duration && usually_fits)) {
+	} else if (l->budget <= 0 || (l->hopeless && !is_of_duration && (usually_fits || was_held_up))) {
 		return BSA_SUBMITTED_LATE;
 	}
 	/* Its run alone was not too long if it was done within the budget. */

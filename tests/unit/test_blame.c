@@ -49,6 +49,7 @@ struct row {
 	uint64_t usual_run;        /* 0: the run of usual[] */
 	bool answered;             /* other requests were answered in the typical time */
 	uint64_t usual_budget;     /* 0: unknown */
+	uint64_t submit_delay;     /* 0: unknown */
 	bool restarts;             /* the service restarts preempted executions */
 	bool asked;                /* others waited for the lane while this execution held it */
 	uint64_t few;              /* typical.n; 0: enough. If it is too small, usual_run is the model's estimate */
@@ -222,6 +223,8 @@ static void build(struct built *b, const struct row *r)
 		                    .misses = r->misses,
 		                    .status = r->status,
 		                    .cold = r->cold,
+		                    .submit_delay = r->submit_delay,
+		                    .submit_turns = r->submit_delay ? 1 : 0,
 		                    .idle = !r->queue[0].length },
 		             .typical = { .n = r->few ? r->few : 100,
 		                          .runs = r->few ? r->runs : 100,
@@ -801,6 +804,26 @@ static const struct row rows[] = {
 	  .reached = BSA_DECODED,
 	  .over = 40,
 	  .ledgers = "submitted_late 160 0 primary perhaps, polled_late 40 30, client 0 10, unused -160 0" },
+	{ .name = "submitted_late: others have no more, but its thread waited for a cpu for what it lacked",
+	  .deadline = 40,
+	  .answered = true,
+	  .usual_budget = 50,
+	  .submit_delay = 160,
+	  .more[BSA_SEND] = 40,
+	  .missed = 80,
+	  .reached = BSA_DECODED,
+	  .over = 40,
+	  .ledgers = "submitted_late 160 0 primary perhaps, polled_late 40 30, client 0 10, unused -160 0" },
+	{ .name = "too_big: others have no more, and its thread waited for a cpu for less than it lacked",
+	  .deadline = 40,
+	  .answered = true,
+	  .usual_budget = 50,
+	  .submit_delay = 100,
+	  .more[BSA_SEND] = 40,
+	  .missed = 80,
+	  .reached = BSA_DECODED,
+	  .over = 40,
+	  .ledgers = "too_big 160 0 primary perhaps, polled_late 40 30, client 0 10, unused -160 0" },
 	{ .name = "submitted_late: the primary cause, however long the wake-up took",
 	  .deadline = 40,
 	  .answered = true,
