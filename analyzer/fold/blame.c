@@ -963,7 +963,7 @@ void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
 /* The cause that gets the typical time beyond the budget. */
 static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 {
-	uint64_t usual = l->m->typical->budget, decoded = l->x->at[BSA_DECODED];
+	uint64_t usual = l->m->typical->budget, ample = l->m->typical->ample_budget, decoded = l->x->at[BSA_DECODED];
 	/*
 	 * The deadline may follow from the duration that the app asked for, which counts from when its fences
 	 * are signalled: the app cannot change it by submitting earlier. A deadline of the app's own is
@@ -990,6 +990,8 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 			return BSA_CAUSE_UNKNOWN;
 	} else if (l->budget <= 0 || (l->hopeless && !is_of_duration && (usually_fits || was_held_up))) {
 		return BSA_SUBMITTED_LATE;
+	} else if (l->hopeless && !is_of_duration && ample < ABSURD && usable_ns(ample) >= needed) {
+		return BSA_CAUSE_UNKNOWN; /* its deadline was too early, or most of its model are submitted late */
 	}
 	/* Its run alone was not too long if it was done within the budget. */
 	if (answered_run(l) && answered_run(l) <= l->budget)

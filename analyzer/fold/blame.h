@@ -22,7 +22,8 @@ struct bsa_typical {
 	uint64_t n;
 	uint64_t runs;              /* number of recorded runs of which phase[BSA_RUN] is the median */
 	uint64_t least[BSA_PHASES]; /* shortest of all answered executions; 0: unknown; run is without redo */
-	uint64_t budget;            /* median budget of the model's executions; BSA_NEVER: unknown */
+	/* median budget of the model's executions, and that of which a tenth has no less; BSA_NEVER: unknown */
+	uint64_t budget, ample_budget;
 };
 
 enum { BSA_TYPICAL_MIN = 5 };

@@ -141,10 +141,10 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Returns the median (nearest rank) of column @column, without rows that have BSA_NEVER; BSA_NEVER: no rows.
- * @room holds all rows.
+ * Returns the value of column @column that @tenths of ten do not exceed (nearest rank; 5: the median), without rows
+ * that have BSA_NEVER; BSA_NEVER: no rows. @room holds all rows.
  */
-static uint64_t median_of(const struct kept *k, size_t column, uint64_t *room)
+static uint64_t tenths_of(const struct kept *k, size_t column, size_t tenths, uint64_t *room)
 {
 	size_t n = 0;
 
@@ -152,7 +152,7 @@ static uint64_t median_of(const struct kept *k, size_t column, uint64_t *room)
 		if (k->of[i * k->each + column] != BSA_NEVER)
 			room[n++] = k->of[i * k->each + column];
 	qsort(room, n, sizeof(*room), by_size);
-	return n ? room[(n + 1) / 2 - 1] : BSA_NEVER;
+	return n ? room[(tenths * n + 9) / 10 - 1] : BSA_NEVER;
 }
 
 /* ---- executions ---- */
@@ -275,20 +275,23 @@ static void group_look(struct bsa_usual *u, struct group *g)
 
 	most = most > runs->n ? most : runs->n;
 	room = malloc((most + 1) * sizeof(*room));
-	g->last = (struct bsa_typical){ .budget = BSA_NEVER, .n = g->n_quiet };
+	g->last = (struct bsa_typical){ .budget = BSA_NEVER, .ample_budget = BSA_NEVER, .n = g->n_quiet };
 	if (!room) {
 		u->inexact = true;
 		g->last.n = 0;
 		return;
 	}
 	for (unsigned i = 0; i < BSA_PHASES && g->n_quiet >= BSA_TYPICAL_MIN; i++)
-		g->last.phase[i] = known_or_0(median_of(&g->quiet, i, room));
+		g->last.phase[i] = known_or_0(tenths_of(&g->quiet, i, 5, room));
 	g->last.runs = g->n_quiet >= BSA_TYPICAL_MIN ? g->n_quiet : runs->n;
 	if (g->n_quiet < BSA_TYPICAL_MIN && runs->n)
-		g->last.phase[BSA_RUN] = median_of(runs, 0, room);
-	budget = median_of(&g->budgets, 0, room) ^ UINT64_C(1) << 63;
+		g->last.phase[BSA_RUN] = tenths_of(runs, 0, 5, room);
+	budget = tenths_of(&g->budgets, 0, 5, room) ^ UINT64_C(1) << 63;
 	if (g->budgets.n && (int64_t)budget > 0)
 		g->last.budget = budget;
+	budget = tenths_of(&g->budgets, 0, 9, room) ^ UINT64_C(1) << 63;
+	if (g->budgets.n && (int64_t)budget > 0)
+		g->last.ample_budget = budget;
 	g->last_quiet = g->n_quiet;
 	g->last_budgets = g->n_budgets;
 	g->last_runs = g->n_runs;
@@ -304,7 +307,7 @@ struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution 
 {
 	struct group *g = bsa_table_find(&u->groups, key_of(x));
 	const struct estimate *e = bsa_table_find(&u->estimates, x->model);
-	struct bsa_typical ret = { .budget = BSA_NEVER };
+	struct bsa_typical ret = { .budget = BSA_NEVER, .ample_budget = BSA_NEVER };
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED], most;
 
 	if (g && (is_old(g->last_quiet, g->n_quiet, exactly) || is_old(g->last_budgets, g->n_budgets, exactly) ||
@@ -325,7 +328,7 @@ struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution 
 	for (unsigned i = 0; i < BSA_PHASES; i++)
 		most += ret.least[i] < BSA_NEVER / 2 / BSA_PHASES ? ret.least[i] : 0;
 	if (!x->deadline || start == BSA_NEVER || x->deadline <= start || x->deadline - start >= most)
-		ret.budget = BSA_NEVER;
+		ret.budget = ret.ample_budget = BSA_NEVER;
 	return ret;
 }
 

@@ -76,7 +76,7 @@ static const char *const sql[QUESTIONS] = {
 	[SLICES] = "SELECT * FROM stored_slice WHERE execution_id = ? ORDER BY began",
 	[REFUSAL] = "SELECT * FROM stored_refusal WHERE execution_id = ?",
 	[TYPICAL] = "SELECT * FROM stored_typical WHERE model_id = ? AND path = ?",
-	[BUDGET] = "SELECT p50_ns FROM stored_usual_budget WHERE model_id = ? AND path = ?",
+	[BUDGET] = "SELECT p50_ns, p90_ns FROM stored_usual_budget WHERE model_id = ? AND path = ?",
 	[RULES] = "SELECT count(*), min(policy = 'fifo' OR preempt = 'none'), max(lanes), max(policy = 'native'),"
 		  " max(preempt = 'restart' AND policy <> 'fifo')"
 		  " FROM service_rules",
@@ -436,37 +436,38 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 	return there;
 }
 
-/* The budget that executions of the model of @x usually have. Read only if the budget of @x was too short. */
-static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const struct bsa_typical *t)
+/* The budgets that executions of the model of @x have. Read only if the budget of @x was too short. */
+static void read_budgets(struct run *r, const struct bsa_execution *x, struct bsa_typical *t)
 {
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
-	uint64_t most = t->phase[BSA_RUN], ret = BSA_NEVER;
+	uint64_t most = t->phase[BSA_RUN];
 	sqlite3_stmt *q;
 
 	for (unsigned i = 0; i < BSA_PHASES; i++)
 		most += t->least[i] < BSA_NEVER / 2 / BSA_PHASES ? t->least[i] : 0;
 
 	if (!x->deadline || start == BSA_NEVER || (x->deadline > start && x->deadline - start >= most))
-		return BSA_NEVER;
+		return;
 	if (!r->has_budgets) {
 		bsa_store_run(r->s, bsa_sql_budgets);
 		r->has_budgets = true;
 	}
 	if (x->deadline <=
 	    start) /* the cause is submitted_late by definition; saved_run.c needs the budgets of its model */
-		return BSA_NEVER;
+		return;
 	q = ask_about(r, BUDGET, x->model);
 	sqlite3_bind_int(q, 2, x->path);
 	if (bsa_store_step(r->s, q) && sqlite3_column_int64(q, 0) > 0)
-		ret = (uint64_t)sqlite3_column_int64(q, 0);
+		t->budget = (uint64_t)sqlite3_column_int64(q, 0);
+	if (sqlite3_data_count(q) && sqlite3_column_int64(q, 1) > 0)
+		t->ample_budget = (uint64_t)sqlite3_column_int64(q, 1);
 	sqlite3_reset(q);
-	return ret;
 }
 
 static struct bsa_typical read_typical(struct run *r, const struct bsa_execution *x)
 {
 	sqlite3_stmt *q = ask_about(r, TYPICAL, x->model);
-	struct bsa_typical ret = { .budget = BSA_NEVER };
+	struct bsa_typical ret = { .budget = BSA_NEVER, .ample_budget = BSA_NEVER };
 	struct row_typical row;
 
 	sqlite3_bind_int64(q, 1, x->model);
@@ -484,7 +485,7 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 		ret.phase[BSA_RUN] = x->estimate;
 	else if (!ret.runs)
 		ret.phase[BSA_RUN] = only_number(r, ask_about(r, ESTIMATE, x->model));
-	ret.budget = usual_budget(r, x, &ret);
+	read_budgets(r, x, &ret);
 	return ret;
 }
 

@@ -49,6 +49,7 @@ struct row {
 	uint64_t usual_run;        /* 0: the run of usual[] */
 	bool answered;             /* other requests were answered in the typical time */
 	uint64_t usual_budget;     /* 0: unknown */
+	uint64_t ample_budget;     /* 0: unknown */
 	uint64_t submit_delay;     /* 0: unknown */
 	bool restarts;             /* the service restarts preempted executions */
 	bool asked;                /* others waited for the lane while this execution held it */
@@ -228,7 +229,8 @@ static void build(struct built *b, const struct row *r)
 		                    .idle = !r->queue[0].length },
 		             .typical = { .n = r->few ? r->few : 100,
 		                          .runs = r->few ? r->runs : 100,
-		                          .budget = r->usual_budget ? r->usual_budget : NO },
+		                          .budget = r->usual_budget ? r->usual_budget : NO,
+		                          .ample_budget = r->ample_budget ? r->ample_budget : NO },
 		             .refused = r->refused };
 	memcpy(b->typical.phase, usual, sizeof(usual));
 	if (r->answered)
@@ -377,7 +379,8 @@ static void assert_ranks(const struct bsa_missed *m, const struct bsa_blamed *ro
 		if (rows[i].is_primary && any) /* a primary cause that is not the largest precedes all others */
 			assert_true((is_hopeless(m) &&
 			             (rows[i].cause <= BSA_TOO_TIGHT || rows[i].cause == BSA_SUBMITTED_LATE ||
-			              (rows[i].cause == BSA_CAUSE_UNKNOWN && x->sides == BSA_SIDES_SERVICE))) ||
+			              (rows[i].cause == BSA_CAUSE_UNKNOWN &&
+			               (x->sides == BSA_SIDES_SERVICE || m->typical->ample_budget != NO)))) ||
 			            (rows[i].cause == BSA_CAUSE_STOPPED && rows[i].saved > 0));
 		any |= causes_it;
 		n_primary += rows[i].is_primary;
@@ -824,6 +827,16 @@ static const struct row rows[] = {
 	  .reached = BSA_DECODED,
 	  .over = 40,
 	  .ledgers = "too_big 160 0 primary perhaps, polled_late 40 30, client 0 10, unused -160 0" },
+	{ .name = "unknown: most have no more, but a tenth has enough",
+	  .deadline = 40,
+	  .answered = true,
+	  .usual_budget = 50,
+	  .ample_budget = 210,
+	  .more[BSA_SEND] = 40,
+	  .missed = 80,
+	  .reached = BSA_DECODED,
+	  .over = 40,
+	  .ledgers = "unknown 160 0 primary perhaps, polled_late 40 30, client 0 10, unused -160 0" },
 	{ .name = "submitted_late: the primary cause, however long the wake-up took",
 	  .deadline = 40,
 	  .answered = true,

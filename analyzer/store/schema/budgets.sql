@@ -1,4 +1,4 @@
--- How much time executions have from submission to deadline: the median of each model and path. The import runs
+-- How much time executions have from submission to deadline: the median and the 90th percentile of each model and path. The import runs
 -- this only if an execution had less time than the shortest execution of its model and path takes.
 DELETE FROM stored_usual_budget;
 
@@ -11,4 +11,4 @@ ranked AS (
 	SELECT model_id, path, budget_ns, count(*) OVER (PARTITION BY model_id, path) AS n,
 		row_number() OVER (PARTITION BY model_id, path ORDER BY budget_ns) AS nth
 	FROM budgets WHERE budget_ns IS NOT NULL)
-SELECT model_id, path, n, budget_ns FROM ranked WHERE nth = (n + 1) / 2;
+SELECT model_id, path, n, min(budget_ns), max(budget_ns) FROM ranked WHERE nth IN ((n + 1) / 2, (9 * n + 9) / 10) GROUP BY model_id, path;
