@@ -4,10 +4,11 @@
  * CONCURRENCY  Any thread. One lock guards the table, which is indexed by descriptors. No system call that could wait
  *           is made under it. A descriptor leaves the table before it is closed, because another thread may get the
  *           same number afterwards. A number that is in the table and was closed otherwise (not by nnb__close) is
- *           forgotten when it comes again.
+ *           forgotten when it comes again. The lock of a keeper guards the numbers that wait to be written to its pipe.
  * ORDERING  A thread that has got a kept descriptor from another one finds n_kept above 0: it is counted until
  *           that thread closes it.
- * BOUND     A pipe never is full, because the keeper keeps no more files than it has room for numbers.
+ * BOUND     A pipe never is full, because the keeper keeps no more files than it has room for numbers. A keeper keeps
+ *           less than NNB__TOLD_TOGETHER small files longer than this process has them, until it is hurried.
  */
 #include "base/kept.h"
 
@@ -26,6 +27,9 @@
 struct nnb__keeper {
 	_Atomic uint32_t refs; /* of its owner, and of each file */
 	int pipe;
+	pthread_mutex_t lock; /* guards the fields below */
+	bool is_hurried;
+	uint32_t n_later, later[NNB__TOLD_TOGETHER]; /* numbers that are not written yet */
 };
 
 struct nnb__kept {
@@ -50,6 +54,9 @@ struct nnb__keeper *nnb__keeper_new(int pipe)
 	}
 	atomic_init(&k->refs, 1);
 	k->pipe = pipe;
+	pthread_mutex_init(&k->lock, NULL);
+	k->is_hurried = false;
+	k->n_later = 0;
 	return k;
 }
 
@@ -62,7 +69,9 @@ struct nnb__keeper *nnb__keeper_ref(struct nnb__keeper *k)
 struct nnb__keeper *nnb__keeper_unref(struct nnb__keeper *k)
 {
 	if (k && atomic_fetch_sub_explicit(&k->refs, 1, memory_order_acq_rel) == 1) {
+		nnb__keeper_hurry(k);
 		close(k->pipe);
+		pthread_mutex_destroy(&k->lock);
 		free(k);
 	}
 	return NULL;
@@ -75,10 +84,32 @@ bool nnb__keeper_has_ended(const struct nnb__keeper *k)
 	return poll(&p, 1, 0) > 0; /* POLLERR: no process reads */
 }
 
-void nnb__keeper_tell(const struct nnb__keeper *k, uint32_t number)
+/* Write the numbers that wait. The lock of @k is held. */
+static void keeper_write(struct nnb__keeper *k)
 {
-	while (write(k->pipe, &number, sizeof(number)) < 0 && errno == EINTR)
+	assert(nnb__is_locked(&k->lock));
+	while (k->n_later && write(k->pipe, k->later, k->n_later * sizeof(k->later[0])) < 0 && errno == EINTR)
 		;
+	k->n_later = 0;
+}
+
+void nnb__keeper_tell(struct nnb__keeper *k, uint32_t number)
+{
+	pthread_mutex_lock(&k->lock);
+	k->later[k->n_later++] = number & ~NNB__KEPT_SMALL;
+	if (!(number & NNB__KEPT_SMALL) || k->is_hurried || k->n_later == NNB__TOLD_TOGETHER)
+		keeper_write(k);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void nnb__keeper_hurry(struct nnb__keeper *k)
+{
+	if (!k)
+		return;
+	pthread_mutex_lock(&k->lock);
+	k->is_hurried = true;
+	keeper_write(k);
+	pthread_mutex_unlock(&k->lock);
 }
 
 /* Make the table have @fd. The lock is held. */

@@ -1,9 +1,10 @@
 /*
  * kept.h -- files that another process has, too, until this one has closed all its descriptors of them.
  *
- * The last process to close a file may wait for ever. The keeper, another process, has a duplicate of such a file
- * before this process gets it, and closes that when it is told its number: so this process is never the last one. All
- * mappings of such a file must have been unmapped before its last descriptor is closed.
+ * The last process to close a file may wait for ever, and the kernel frees the pages of a file in memory in that close,
+ * however many there are. The keeper, another process, has a duplicate of such a file before this process gets it, and
+ * closes that when it is told its number: so this process is never the last one. All mappings of such a file must have
+ * been unmapped before its last descriptor is closed.
  */
 #ifndef NNB_BASE_KEPT_H
 #define NNB_BASE_KEPT_H
@@ -12,6 +13,11 @@
 #include <stdint.h>
 
 struct nnb__keeper;
+
+enum { NNB__TOLD_TOGETHER = 64 }; /* numbers of small files */
+
+/* In a number: the file is small and cannot grow. Its keeper may have it longer, and is told of such files together. */
+#define NNB__KEPT_SMALL (UINT32_C(1) << 31)
 
 /*
  * The keeper that reads the numbers from @pipe, whose ownership is taken, also on failure. @pipe does not block, and
@@ -25,7 +31,10 @@ struct nnb__keeper *nnb__keeper_unref(struct nnb__keeper *keeper); /* NULL is fi
 bool nnb__keeper_has_ended(const struct nnb__keeper *keeper);
 
 /* Tell @keeper that this process has no descriptor of the file @number. */
-void nnb__keeper_tell(const struct nnb__keeper *keeper, uint32_t number);
+void nnb__keeper_tell(struct nnb__keeper *keeper, uint32_t number);
+
+/* @keeper gets no more files, and waits for those that it has: tell it of small ones at once, too. NULL is fine. */
+void nnb__keeper_hurry(struct nnb__keeper *keeper);
 
 /* @keeper has the file of @fd, as @number. It is told after the last nnb__close. 0; -ENOMEM: it is never told. */
 int nnb__kept_add(struct nnb__keeper *keeper, int fd, uint32_t number);

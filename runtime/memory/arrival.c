@@ -5,8 +5,9 @@
  *           so may closing it. What passes are files in memory, files of file systems that this kernel serves by
  *           itself, eventfds, dma-bufs, and sockets that no other process had before. To close one may wait if it is
  *           in an epoll that is busy, or in a mount tree that ends with it, and if it is closed for the last time
- *           (docs/security.md): so this process closes it last. The exceptions are these sockets, and files of the
- *           kernel's own mount (memfds), which cannot be in an epoll, and whose mount does not end.
+ *           (docs/security.md). The last close of a memfd frees its pages, of which the app's pool may be a few; and
+ *           its attributes, of which no seal limits the number. So this process closes all of them last, but these
+ *           sockets.
  * PROGRESS  No close sleeps for a peer, because a signal ends such a sleep (sleeps_limit): only a file system can keep
  *           this process. A socket that is held has been shut down once, by the service or by its client; then nothing
  *           more can be put into its queue. Once its queue is empty, too, no process that closes the socket waits. The
@@ -30,11 +31,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/kept.h"
 #include "base/offer.h"
 #include "base/sys.h"
 #include "base/vector.h"
 
-enum { EMPTY_MS = 50, SLEEP_US = 200, TOLD_AT_ONCE = 1024 };
+enum { EMPTY_MS = 50, SLEEP_US = 200, TOLD_AT_ONCE = 1024, SMALL = 64 << 10 };
 #define MS UINT64_C(1000000)
 
 /* ---- files ---- */
@@ -62,37 +64,22 @@ static bool is_of_kernel(int fd)
 	return false;
 }
 
-enum { NO_MOUNT = -1 };
-
-/* The number of the mount of @fd; NO_MOUNT: not known (before Linux 5.8). */
-static int64_t mount_of(int fd)
+/* Whether @fd, with these seals, has and can have few pages only. What is beyond its size was put there before. */
+static bool is_small(int fd, int seals)
 {
-	struct statx s;
+	struct stat st;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &s) || !(s.stx_mask & STATX_MNT_ID))
-		return NO_MOUNT;
-	return (int64_t)s.stx_mnt_id;
-}
-
-/* Whether @fd, a file in memory, is in the kernel's own mount of these: a memfd. */
-static bool is_memfd(int fd)
-{
-	static int64_t mount = NO_MOUNT;
-	int own = mount == NO_MOUNT ? memfd_create("nnb-mount", MFD_CLOEXEC) : -1;
-
-	if (own >= 0) {
-		mount = mount_of(own);
-		close(own);
-	}
-	return mount != NO_MOUNT && mount_of(fd) == mount;
+	return seals & F_SEAL_GROW && !fstat(fd, &st) && st.st_size <= SMALL && st.st_blocks <= SMALL / 512;
 }
 
 /* Put what the service gets for @fd into @ret. False: nothing can come in its place. */
 static bool file_judge(int fd, struct nnb__arrival *ret)
 {
-	bool is_in_memory = fcntl(fd, F_GET_SEALS) >= 0, is_offer = !is_in_memory && nnb__is_offer(fd);
+	const int seals = fcntl(fd, F_GET_SEALS);
+	const bool is_in_memory = seals >= 0, is_offer = !is_in_memory && nnb__is_offer(fd);
 	int sock = is_offer ? nnb__offer_accept(fd) : -1;
 
+	ret->is_small[ret->n] = is_in_memory && is_small(fd, seals);
 	if (sock >= 0) {
 		close(fd);
 		ret->is_kept[ret->n] = false;
@@ -100,7 +87,7 @@ static bool file_judge(int fd, struct nnb__arrival *ret)
 		return true;
 	}
 	if (is_in_memory || (!is_offer && (nnb__is_eventfd(fd) || is_of_kernel(fd)))) {
-		ret->is_kept[ret->n] = !is_in_memory || !is_memfd(fd);
+		ret->is_kept[ret->n] = true;
 		ret->fds[ret->n++] = fd;
 		return true;
 	}
@@ -234,8 +221,8 @@ void nnb__line_drain(int sock)
 }
 
 /*
- * A pipe has so many numbers at least, in however few writes and reads: all its pages but one are full of them when
- * there is no room for another.
+ * A pipe has so many numbers at least, in however few writes and reads: when there is no room for another write, all
+ * its pages but one are full, or have less room than that write needs.
  */
 void nnb__held_begin(struct nnb__held *held, int pipe)
 {
@@ -246,7 +233,7 @@ void nnb__held_begin(struct nnb__held *held, int pipe)
 		return;
 	}
 	held->told = pipe;
-	held->kept_most = (unsigned)(bytes - page) / sizeof(uint32_t);
+	held->kept_most = (unsigned)(bytes / page - 1) * (unsigned)(page / sizeof(uint32_t) - NNB__TOLD_TOGETHER + 1);
 }
 
 /* Close the kept files of which the service has closed all its descriptors. */

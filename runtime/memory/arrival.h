@@ -5,9 +5,9 @@
  * The last one to close a file may wait for ever for the file system that it is in: for an answer to FLUSH; in a FUSE
  * file system with a writeback cache, for its pages, also if the file was in a message and was never received. So the
  * service closes no file before it is known to be of a kind that does not wait, and no socket that may have such a file
- * in its queue while no other process has that socket, too (docs/security.md). Of files that do not wait, but for the
- * last one to close them, this process keeps a duplicate until the service has closed its own: memfds do not even
- * then.
+ * in its queue while no other process has that socket, too (docs/security.md). The last one to close any other file may
+ * wait as well, and frees what pages it has: of these, this process keeps a duplicate until the service has closed its
+ * own.
  */
 #ifndef NNB_MEMORY_ARRIVAL_H
 #define NNB_MEMORY_ARRIVAL_H
@@ -69,9 +69,10 @@ struct nnb__arrival {
 	ssize_t bytes; /* of the packet; 0: the socket's end; or -errno. -EMSGSIZE: it is longer than there was room */
 	bool lost;     /* more files came than were wanted */
 	uint32_t n, n_lines, n_refused;
-	int fds[NNB__ARRIVAL_FDS];      /* for the service: @n, owned */
-	bool is_kept[NNB__ARRIVAL_FDS]; /* whether to close them last may wait */
-	int lines[NNB__ARRIVAL_FDS];    /* those of them that are sockets: @n_lines */
+	int fds[NNB__ARRIVAL_FDS];       /* for the service: @n, owned */
+	bool is_kept[NNB__ARRIVAL_FDS];  /* not sockets, and what is good for nothing */
+	bool is_small[NNB__ARRIVAL_FDS]; /* what is freed with their last close is small, and stays so */
+	int lines[NNB__ARRIVAL_FDS];     /* those of them that are sockets: @n_lines */
 	int refused
 		[NNB__ARRIVAL_FDS]; /* what came in place of some of them: @n_refused, owned. To close them may wait */
 };

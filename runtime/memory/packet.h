@@ -39,7 +39,7 @@ struct nnb__errand_answer {
 
 /*
  * Behind the answer to NNB__ERRAND_RECEIVE, for each file that it may bring: the descriptor by which the porter keeps
- * that file (base/kept.h), or this.
+ * that file, perhaps with NNB__KEPT_SMALL (base/kept.h), or this.
  */
 #define NNB__NOT_KEPT UINT32_MAX
 

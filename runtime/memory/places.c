@@ -181,6 +181,7 @@ static bool former_add(struct nnb__errands *e, const struct nnb__worker *w)
  */
 static void worker_retire(struct nnb__errands *e, struct nnb__worker *w)
 {
+	nnb__keeper_hurry(w->keeper);
 	if (w->kind != NNB__PORTERS || former_add(e, w)) {
 		worker_end(w);
 		return;
@@ -199,6 +200,7 @@ static void worker_leave(struct nnb__errands *e, struct nnb__worker *w)
 
 	assert(nnb__is_locked(&lock));
 	w->state = NNB__WORKER_LEFT;
+	nnb__keeper_hurry(w->keeper);
 	if (w->kind != NNB__PORTERS && w->process >= 0)
 		syscall(SYS_pidfd_send_signal, w->process, SIGKILL, NULL, 0);
 	/*
@@ -315,6 +317,7 @@ static void worker_dismiss(struct nnb__errands *e, struct nnb__worker *w)
 		w->is_going = true;
 		w->began = nnb__now();
 		w->state = NNB__WORKER_LEFT;
+		nnb__keeper_hurry(w->keeper);
 		shutdown(w->sock, SHUT_WR); /* it sees the end of its socket, and has no answer to send */
 	}
 	if (w->state == NNB__WORKER_IDLE)
@@ -538,7 +541,7 @@ static void porter_enlist(struct nnb__errands *e, int sock)
 		nnb__packet_send(sock, &out, MSG_DONTWAIT);
 }
 
-/* Give the porter at the other end of @sock the pipe that tells it which files are closed here. NULL: it keeps none. */
+/* Give the porter at the other end of @sock the pipe that tells it which files are closed here. NULL: that failed. */
 static struct nnb__keeper *keeper_start(int sock)
 {
 	struct nnb__errand_request q = { .call = NNB__ERRAND_KEEP };
@@ -582,6 +585,10 @@ static int worker_start(struct nnb__errands *app, struct nnb__worker *w, enum nn
 	if (kind == NNB__PORTERS) {
 		porter_enlist(app, pair[0]);
 		w->keeper = keeper_start(pair[0]);
+		if (!w->keeper) { /* it could keep nothing, and so pass nothing */
+			worker_end(w);
+			return -EIO;
+		}
 	}
 	return 0;
 }

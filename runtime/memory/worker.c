@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/kept.h"
 #include "base/sys.h"
 #include "memory/arrival.h"
 #include "memory/errand.h"
@@ -120,7 +121,8 @@ static bool arrival_answer(int sock, const struct nnb__errand_request *q, int cl
 	a = (struct nnb__errand_answer){ .result = in.bytes, .lost = in.lost, .refused = in.n_refused > 0 };
 	if (in.bytes > 0) {
 		for (uint32_t i = 0; i < in.n; i++)
-			numbers[i] = in.is_kept[i] ? (uint32_t)in.fds[i] : NNB__NOT_KEPT;
+			numbers[i] = !in.is_kept[i] ? NNB__NOT_KEPT
+			                            : (uint32_t)in.fds[i] | (in.is_small[i] ? NNB__KEPT_SMALL : 0);
 		out.parts[out.n_parts++] = (struct iovec){ numbers, q->n * sizeof(numbers[0]) };
 		out.parts[out.n_parts++] = (struct iovec){ data, (size_t)in.bytes };
 		out.n_fds = a.files = in.n;

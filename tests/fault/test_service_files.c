@@ -29,7 +29,8 @@
 #include <sys/un.h>
 
 enum { N = 64, SERVICE = 64979, APP = 64980, PAGE = 4096, HELD_MOST = 16, LIMIT = 16 };
-enum { LONG = 70000, LONG_ONES = 20, OFFERED = 32 };
+enum { LONG = 70000, LONG_ONES = 20, OFFERED = 32, LARGE_BYTES = 64 << 20 };
+#define LARGE_NAME "large"
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { NEVER_MS = 240000 }; /* the app of sockets_that_are_not_read took 59 s on a busy machine */
 #else
@@ -773,6 +774,31 @@ static _Noreturn void scene_mapped(const char *socket_path, const char *path)
 	scene_stay();
 }
 
+/* An execution by burst with a pool that is the beginning of a large file. */
+static _Noreturn void scene_large(const char *socket_path)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_remote *remote;
+	struct nnb_memory memory;
+	struct nnb_burst *burst;
+	struct nnb_pool *pool;
+	struct io io;
+	int file = memfd_create(LARGE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	become(APP);
+	must(file >= 0 && fallocate(file, 0, 0, LARGE_BYTES) == 0);
+	must(fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0);
+	must(nnb_remote_prepare(opened(socket_path), m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
+	must(nnb_memory_mmap_fd(&memory, file, PAGE, PROT_READ | PROT_WRITE, 0) == 0);
+	must(nnb_pool_from(&pool, &memory) == 0);
+	io_init_on(&io, N, pool);
+	io_refresh(&io, 1);
+	must(nnb_burst_execute(burst, &io.call, &io.answer, NULL) == NNB_STATUS_NONE);
+	scene_report('L');
+	scene_stay();
+}
+
 /* ---- tests ---- */
 
 struct fixture {
@@ -1270,6 +1296,75 @@ static void a_stop_while_a_file_in_a_dissolved_tree_is_mapped(void **state)
 	assert_true(is_any_process("/proc", is_named, "nnburstd-errand\n")); /* a porter, which hangs */
 }
 
+struct with_files {
+	pid_t of, worker;
+	char link[64];
+};
+
+static bool is_of_link(pid_t fd, void *arg)
+{
+	const struct with_files *w = arg;
+	char path[64], link[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", w->of, fd);
+	n = readlink(path, link, sizeof(link) - 1);
+	link[n > 0 ? n : 0] = '\0';
+	return !strcmp(link, w->link);
+}
+
+static bool process_has(pid_t pid, const char *link)
+{
+	struct with_files w = { .of = pid };
+	char path[64];
+
+	snprintf(w.link, sizeof(w.link), "%s", link);
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	return is_any_process(path, is_of_link, &w);
+}
+
+static bool worker_has(pid_t pid, void *arg)
+{
+	const struct with_files *w = arg;
+
+	return parent_of(parent_of(pid)) == w->of && process_has(pid, w->link);
+}
+
+/*
+ * The kernel frees the pages of a file in memory in its last close. What the service has of an app's memfds, a worker
+ * has, too, and no longer than the service.
+ */
+static void a_large_file_ends_in_a_worker(void **state)
+{
+	static const char *const links[] = { "/memfd:" LARGE_NAME " (deleted)", "/memfd:nnb-fmq (deleted)" };
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct with_files w;
+
+	if (f->server < 0)
+		skip();
+	for (int kills = 0; kills < 2; kills++) {
+		service_start(&f->s, OPTIONS("--app-identity", "uid"));
+		child_start(&f->app, "large", &f->s, f->page);
+		assert_int_equal(app_says(f), 'L');
+		for (size_t i = 0; i < N_OF(links); i++) {
+			w = (struct with_files){ .of = f->s.pid };
+			snprintf(w.link, sizeof(w.link), "%s", links[i]);
+			assert_true(process_has(f->s.pid, links[i]));
+			assert_true(is_any_process("/proc", worker_has, &w));
+		}
+		visit_service(&f->s, m, N);
+		kill(f->app.pid, SIGKILL);
+		child_end(&f->app);
+		f->app.pid = 0;
+		if (kills)
+			service_dies_in_time(f);
+		else
+			service_stops_in_time(f);
+	}
+	nnb_model_free(m);
+}
+
 /* No porter stays when its app is gone, whatever that has left in its sockets. */
 static void sockets_that_are_not_read(void **state)
 {
@@ -1342,6 +1437,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_kill_beside_a_file_in_a_dissolved_tree, set_up_for_all, tear_down),
 		cmocka_unit_test_setup_teardown(a_stop_while_a_file_in_a_dissolved_tree_is_mapped, set_up_for_all,
 		                                tear_down),
+		cmocka_unit_test_setup_teardown(a_large_file_ends_in_a_worker, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sockets_that_are_not_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_file_is_beyond_the_limit, set_up, tear_down),
 	};
@@ -1355,6 +1451,8 @@ int main(int argc, char **argv)
 			scene_leftovers(argv[3], argv[4]);
 		if (!strcmp(argv[2], "backlog"))
 			scene_backlog(argv[3], argv[4]);
+		if (!strcmp(argv[2], "large"))
+			scene_large(argv[3]);
 		if (!strcmp(argv[2], "unread"))
 			scene_unread(argv[3]);
 		if (!strcmp(argv[2], "epoll") || !strcmp(argv[2], "tree"))

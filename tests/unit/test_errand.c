@@ -941,12 +941,18 @@ static pid_t porter_stop(int n_before)
 	return porter;
 }
 
-/* A file of the tmpfs in /dev/shm that is locked until its last duplicate is closed. *ret_other: another file of it. */
-static int locked_file(bool in_memfd, int *ret_other)
+enum where { IN_TMPFS, IN_MEMFD, IN_SMALL_MEMFD, BEYOND_ITS_SIZE, N_WHERES };
+
+/* A file in memory that is locked until its last duplicate is closed. *ret_other: another file of it. */
+static int locked_file(enum where where, int *ret_other)
 {
-	int file = in_memfd ? file_new() : open("/dev/shm", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	int file = where == IN_TMPFS ? open("/dev/shm", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600) : file_new();
 	char path[64];
 
+	if (where == BEYOND_ITS_SIZE) /* its pages are more than its size tells */
+		assert_int_equal(fallocate(file, FALLOC_FL_KEEP_SIZE, 0, 1 << 20), 0);
+	if (where >= IN_SMALL_MEMFD)
+		assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_GROW), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	*ret_other = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(file >= 0 && *ret_other >= 0 && !flock(file, LOCK_EX));
@@ -959,37 +965,55 @@ static void await_unlocked(int other)
 		assert_true(nnb__now() < end);
 }
 
+/* Have the porter of @e pass @file, which is closed. Returns what came. */
+static int file_pass(struct nnb__errands *e, const int ends[2], int file)
+{
+	int got;
+	char byte;
+	struct nnb__delivery d = { .parts = { { &byte, 1 } }, .fds = &got, .n_fds = 1 };
+
+	files_send(ends[0], &file, 1);
+	close(file);
+	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), 1);
+	return got;
+}
+
 /*
- * A porter keeps a file that it has passed until all duplicates here are closed, so that the porter closes it last. It
- * keeps no memfd. When the app is gone, it stays for that.
+ * A porter keeps a file that it has passed until all duplicates here are closed, so that the porter closes it last:
+ * small ones that cannot grow until enough of them are closed. When the app is gone, it stays for that.
  */
 static void a_porter_keeps_files(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 3; round++) {
-		const bool in_memfd = round == 2, app_goes = round == 1;
+	for (int round = 0; round < 2 * N_WHERES; round++) {
+		const enum where where = (enum where)(round / 2);
+		const bool app_goes = round % 2;
 		struct nnb__errands *e = nnb__errands_of(1);
-		int ends[2], got, own, other, file = locked_file(in_memfd, &other);
-		char byte;
-		struct nnb__delivery d = { .parts = { { &byte, 1 } }, .fds = &got, .n_fds = 1 };
+		int ends[2], got, own, other, file = locked_file(where, &other);
 		pid_t porter;
 
 		pair_hold(e, ends);
-		files_send(ends[0], &file, 1);
-		close(file);
-		assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), 1);
+		got = file_pass(e, ends, file);
 		own = nnb__dup(got);
 		nnb__close(got);
-		for (int i = 0; i < 2; i++)
-			close(ends[i]);
+		porter = porter_stop(0);
 		if (app_goes)
 			nnb__errands_unref(e);
-		porter = porter_stop(0);
 		nnb__close(own);
-		assert_int_equal(flock(other, LOCK_EX | LOCK_NB), in_memfd ? 0 : -1);
+		assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
 		kill(porter, SIGCONT);
+		for (int i = 1; !app_goes && where == IN_SMALL_MEMFD && i < NNB__TOLD_TOGETHER; i++) {
+			int more;
+
+			assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
+			file = locked_file(where, &more);
+			close(more);
+			nnb__close(file_pass(e, ends, file));
+		}
 		await_unlocked(other);
 		close(other);
+		for (int i = 0; i < 2; i++)
+			close(ends[i]);
 		if (!app_goes)
 			nnb__errands_unref(e);
 		await_workers(0);
@@ -1011,12 +1035,12 @@ static void a_message_is_larger_than_the_room(void **state)
 	d.fds = &got;
 	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), -EMSGSIZE);
 	assert_int_equal(d.n_fds, 1);
-	close(got);
+	nnb__close(got);
 	d.parts[0].iov_len = 1;
 	files_send(ends[0], &file, 1);
 	assert_int_equal(nnb__errand_receive(e, ends[1], &ordinary, &d), 1);
 	assert_true(d.n_fds == 1 && room[0] == 'x' && room[1] == 'y');
-	close(got);
+	nnb__close(got);
 	close(file);
 	app_leave(e, ends);
 }
@@ -1044,7 +1068,7 @@ static void no_one_connects_to_an_offer(void **state)
 	assert_int_equal(d.n_fds, 2);
 	for (int i = 0; i < 2; i++) {
 		assert_true(!nnb__is_offer(got[i]));
-		close(got[i]);
+		nnb__close(got[i]);
 		close(offers[i]);
 	}
 	app_leave(e, ends);
@@ -1497,7 +1521,7 @@ static void a_porter_answers_in_the_last_moment(void **state)
 	files_send(ends[0], &file, 1);
 	assert_int_equal(nnb__errand_receive(e, ends[1], &wait, &d), 1);
 	assert_int_equal(d.n_fds, 1);
-	close(got);
+	nnb__close(got);
 	close(file);
 	app_leave(e, ends);
 }
