@@ -44,6 +44,10 @@
 #include "memory/slack.h"
 #include "memory/tear.h"
 
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
 enum {
 	MAPPINGS = 2,       /* the file's pages, and the page of zeroes */
 	AT_A_TIME = 1 << 16 /* bytes, aligned, that the kernel maps for a read (fault_around_bytes) */
@@ -407,14 +411,21 @@ static void mapping_mend(struct nnb_mapping *m)
 {
 	uint32_t tears = nnb__watch_tears(m->watch);
 	struct nnb__gate_call call;
+	void *p, *zeroes = MAP_FAILED;
 	struct nnb__file file;
-	void *p;
 
 	assert(m->fd >= 0 && m->bytes); /* a watched mapping keeps its file */
 	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
 	    nnb__file_look(m->fd, &file) < 0 || file_holds(m, m->fd, &file) < 0 ||
 	    nnb__gate_open(m->gate, m->fd, false, &call))
 		return;
+	/*
+	 * What replaces pages gives them back with the memory map locked. So all that readers and writers have made of
+	 * the zeroes is moved out of their way first, and given back later: that cannot be done step by step where it
+	 * is, because they may bring pages back meanwhile. Without room for that, this mend takes longer.
+	 */
+	if (m->bytes > NNB__PAGES_PART)
+		zeroes = mremap(m->data, m->bytes, m->bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
 	p = mmap(NULL, m->bytes, m->prot, MAP_SHARED, m->fd, (off_t)m->offset);
 	if (p == MAP_FAILED)
 		;
@@ -423,6 +434,10 @@ static void mapping_mend(struct nnb_mapping *m)
 	else
 		atomic_store_explicit(&m->mended, tears, memory_order_release); /* (3) */
 	nnb__gate_close(m->gate, &call, 0);
+	if (zeroes != MAP_FAILED) {
+		nnb__pages_drop(zeroes, m->bytes);
+		munmap(zeroes, m->bytes);
+	}
 }
 
 uint32_t nnb_mapping_mark(struct nnb_mapping *m)

@@ -172,6 +172,58 @@ static void a_page_cut_in_two_reads_on(struct victim *v)
 	assert_false(nnb_mapping_torn(v->m, mark));
 }
 
+static _Atomic size_t freed_most; /* by one call, of bytes that are in memory */
+
+static void freed_note(void *start, size_t bytes)
+{
+	static unsigned char is_there[(64 << 20) / 4096];
+	size_t n = 0;
+
+	if (bytes / page > sizeof(is_there) || mincore(start, bytes, is_there))
+		return;
+	for (size_t i = 0; i < bytes / page; i++)
+		n += is_there[i] & 1;
+	if (n * page > freed_most)
+		freed_most = n * page;
+}
+
+/* Replaces the C library's: the library's calls go through here. */
+__attribute__((visibility("default"))) void *mremap(void *start, size_t bytes, size_t then, int flags, ...)
+{
+	void *to = NULL;
+	va_list more;
+
+	va_start(more, flags);
+	if (flags & MREMAP_FIXED)
+		freed_note(to = va_arg(more, void *), then);
+	va_end(more);
+	return (void *)syscall(SYS_mremap, start, bytes, then, flags, to);
+}
+
+/* While it mends a mapping, the kernel keeps the memory map locked for few pages at a time. */
+static void a_mend_frees_few_pages_at_once(struct victim *v)
+{
+	enum { LARGE = 32 << 20, FEW = 4 << 20 };
+	struct nnb_memory memory;
+	struct victim large = { .fd = new_victim_file(IN_MEMORY) };
+
+	truncate_file(large.fd, LARGE);
+	assert_int_equal(nnb_memory_mmap_fd(&memory, large.fd, LARGE, RW, 0), 0);
+	assert_int_equal(nnb_map(&large.m, &memory), 0);
+	nnb_memory_close(&memory);
+	large.data = nnb_mapping_data(large.m);
+	truncate_file(large.fd, 0);
+	for (size_t i = 0; i < LARGE; i += page)
+		large.data[i] = 1;
+	truncate_file(large.fd, LARGE);
+	freed_most = 0;
+	assert_false(nnb_mapping_torn(large.m, nnb_mapping_mark(large.m)));
+	assert_int_equal(large.data[LARGE - page], 0);
+	assert_true(freed_most < FEW);
+	close_victim(&large);
+	(void)v;
+}
+
 static void every_page_may_go(struct victim *v)
 {
 	uint32_t mark = nnb_mapping_mark(v->m);
@@ -549,6 +601,7 @@ static const struct row {
 	{ "a write to a lost page survives, and its mapping is marked", a_write_survives },
 	{ "one lost page tears the whole mapping, and splits it no further", one_lost_page_tears_the_whole_mapping },
 	{ "a page cut in two reads on", a_page_cut_in_two_reads_on },
+	{ "a mend frees few pages at once", a_mend_frees_few_pages_at_once },
 	{ "every page may go, and come back", every_page_may_go },
 	{ "a mark mends a mapping whose file has its length back", a_mark_mends },
 	{ "a mapping is torn and mended again and again", a_mapping_is_torn_and_mended_again_and_again },
