@@ -509,10 +509,33 @@ static void what_the_service_took_too_late_is_not_called_submitted_late(void **s
 	}
 }
 
+/* More would not be known to miss, and less not to meet. */
+static void a_time_by_which_it_is_submitted_earlier_is_rounded_by_what_came_of_it(void **state)
+{
+	static const char *const says[] = { "submitted 1.585 ms earlier: missed all the same",
+		                            "submitted 1.586 ms earlier: met" };
+
+	(void)state;
+	for (int met = 0; met < 2; met++) {
+		struct bsv_explained_without without = { .earlier = 1585068, .met = met };
+		struct sample *s = late(1);
+		char *text;
+
+		s->x.without = &without;
+		s->x.n_without = 1;
+		text = drawn(&s->x, 120, false);
+		if (!strstr(text, says[met]))
+			fail_msg("no \"%s\" in: %s", says[met], text);
+		free(text);
+		free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failed_execution_met_no_deadline),
+		cmocka_unit_test(a_time_by_which_it_is_submitted_earlier_is_rounded_by_what_came_of_it),
 		cmocka_unit_test(what_the_service_took_too_late_is_not_called_submitted_late),
 		cmocka_unit_test(the_printed_rows_sum_to_the_printed_lateness),
 		cmocka_unit_test(a_ledger_that_does_not_sum_is_marked_wrong),

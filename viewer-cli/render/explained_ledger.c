@@ -183,12 +183,12 @@ static void draw_without(const struct bsv_drawing *d)
 		if (!bsv_known(w->met))
 			continue;
 
-		/* A time of four digits that is no shorter: less would not be what was replayed. */
+		/* A time of four digits that the replay speaks for: if it met, no shorter; if it missed, no longer. */
 		while (bsv_known(w->earlier) && w->earlier / step >= 10000)
 			step *= 10;
 		if (bsv_known(w->earlier))
 			snprintf(text, 2 * BSV_TEXT_MOST, "submitted %s earlier",
-			         bsv_duration(by, (w->earlier + step - 1) / step * step));
+			         bsv_duration(by, (w->earlier + (w->met ? step - 1 : 0)) / step * step));
 		else if (w->cause)
 			snprintf(text, 2 * BSV_TEXT_MOST, "without all that %.40s took", w->cause);
 		else if (w->model)
