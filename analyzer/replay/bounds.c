@@ -139,12 +139,14 @@ static void end_between(struct bsa_bounds_call *c, struct range ended, uint64_t 
 /* The call gets the lane in the replay, and runs to its end. */
 static void bound_served(struct search *s, struct bsa_bounds_call *c, struct range given, struct range until)
 {
+	struct range deadline = moved(c, c->deadline);
 	uint64_t at = c->began - c->hand;
-	struct range ended =
-		range_around(c->ended, rest_of(at, given.least) + c->run_less, rest_of(given.most, at) + c->run_more);
-	bool begins = (is_exact(given) && is_exact(until)) || until.least == BSA_BOUNDS_NEVER ||
-	              sum_of(given.most, c->hand) < until.least;
-	bool ends = !c->can_abort || is_exact(ended) || ended.most <= moved(c, c->deadline).least;
+	struct range ended = range_around(c->ended, rest_of(at, given.least) + c->hand_less + c->run_less,
+	                                  rest_of(given.most, at) + c->hand_more + c->run_more);
+	bool exact = is_exact(given) && is_exact(until) && !c->hand_less && !c->hand_more;
+	bool begins =
+		exact || until.least == BSA_BOUNDS_NEVER || sum_of(given.most, c->hand + c->hand_more) < until.least;
+	bool ends = !c->can_abort || (is_exact(ended) && is_exact(deadline)) || ended.most <= deadline.least;
 
 	if (!begins || !ends)
 		unknown_from(s, given.least);
@@ -163,9 +165,13 @@ static void bound_call(struct search *s, size_t nth)
 		unknown_from(s, rest_of(c->looked, c->ret_at_early));
 	ready = range_around(bsa_bounds_asks(c), c->ret_at_early, c->ret_at_late);
 
-	/* The one before it may ask for the lane later. At the same time, too, each of them may be first. */
+	/*
+	 * The one before it may ask for the lane later. At the same time, too, each of them may be first: their order
+	 * is that in which they had the lane, and one that was given up had none.
+	 */
 	if (!c->taken) {
-		if (is_exact(ready) ? ready.least <= s->asked_about : ready.least <= s->asked)
+		if (is_exact(ready) && c->began != BSA_BOUNDS_NEVER ? ready.least <= s->asked_about
+		                                                    : ready.least <= s->asked)
 			unknown_from(s, ready.least);
 		s->asked = bsa_later_of(s->asked, ready.most);
 		if (!is_exact(ready))
@@ -179,7 +185,8 @@ static void bound_call(struct search *s, size_t nth)
 	given = (struct range){ bsa_later_of(s->lane.least, ready.least), bsa_later_of(s->lane.most, ready.most) };
 	until = moved(c, c->until);
 	if (c->began == BSA_BOUNDS_NEVER) { /* given up while it waits, or at once where it asks for a lane too late */
-		if (is_exact(given) && is_exact(until) ? given.least < until.least : given.least <= until.most)
+		if (is_exact(given) && is_exact(until) ? given.least < until.least
+		                                       : given.least <= until.most || s->lane.least <= ready.most)
 			unknown_from(s, given.least);
 		end_between(
 			c,
@@ -191,7 +198,7 @@ static void bound_call(struct search *s, size_t nth)
 		/* The service's expectation of the rest of its run depends on how long the whole is. */
 		certain = c->as_recorded ||
 		          ((!c->least || (!c->run_less && !c->run_more)) && c->ended - c->began <= c->run_least);
-		if (!certain || !is_exact(given) || !is_exact(until))
+		if (!certain || !is_exact(given) || !is_exact(until) || c->hand_less || c->hand_more)
 			unknown_from(s, given.least);
 		s->lane = (struct range){ c->ended, c->ended };
 		end_between(c, s->lane, 0, 0);

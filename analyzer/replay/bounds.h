@@ -41,9 +41,10 @@ struct bsa_bounds_call {
 	bool served, can_abort;     /* can_abort: at its checkpoints */
 	bool as_recorded;           /* the call is given up where it was in truth */
 	uint64_t at, looked, ready; /* in the replay; ready BSA_BOUNDS_NEVER: it was refused */
-	uint64_t began, ended, answered;   /* began BSA_BOUNDS_NEVER: it was given up before */
-	uint64_t hand, run_less, run_more; /* the run can take so much less, or more */
-	uint64_t run_least;                /* least run of a call that is given up while it runs */
+	uint64_t began, ended, answered;     /* began BSA_BOUNDS_NEVER: it was given up before */
+	uint64_t hand, hand_less, hand_more; /* the hand-over can take so much less, or more */
+	uint64_t run_less, run_more;         /* and the run */
+	uint64_t run_least;                  /* least run of a call that is given up while it runs */
 	uint64_t answer_less, answer_more;
 	uint64_t until, deadline, least; /* the end of its wait; BSA_BOUNDS_NEVER: none */
 

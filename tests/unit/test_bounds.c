@@ -1,7 +1,7 @@
 /*
  * test_bounds.c -- the bounds for what a replay cannot know hold in replays with other lengths.
  *
- * A random world is replayed under fifo with one lane, where some runs and answers have a least and a greatest
+ * A random world is replayed under fifo with one lane, where some hand-overs, runs and answers have a least and a greatest
  * length; the replay gives bounds for its times. Then the same world is replayed with other lengths. Up to the
  * time from which decisions may differ, each call has the same fate, and ends and is answered within its
  * bounds. The test fails unless at least a quarter of the calls are before that time, and a quarter of those
@@ -38,7 +38,8 @@ struct call {
 	uint32_t stream, before, next;
 	bool taken, moves;
 	uint64_t at, gap; /* the call's own time; the time from the end of what it waits for to its submission */
-	uint64_t send, ready, hand, run_least, run_most, step, answer_least, answer_most, fail, budget, least;
+	uint64_t send, ready, hand_least, hand_most, run_least, run_most, step, answer_least, answer_most, fail, budget,
+		least;
 };
 
 struct calls {
@@ -58,7 +59,7 @@ struct played {
 struct playing {
 	const struct calls *w;
 	uint32_t at[STREAMS];
-	uint64_t run[CALLS], answer[CALLS];
+	uint64_t hand[CALLS], run[CALLS], answer[CALLS];
 	struct played played[CALLS];
 };
 
@@ -90,7 +91,8 @@ static void draw_call(struct calls *w, uint32_t i, uint32_t last[STREAMS], bool 
 	c->gap = chance(600) * US;
 	c->send = chance(100) * US;
 	c->ready = chance(3) ? 0 : chance(900) * US;
-	c->hand = chance(2) * chance(30) * US;
+	c->hand_least = c->hand_most = chance(2) * chance(30) * US;
+	c->hand_most += chance(20) ? 0 : chance(200) * US;
 	c->run_least = c->run_most = (1 + chance(900)) * US;
 	c->run_most += chance(5) ? 0 : chance(900) * US;
 	c->step = chance(2) * (1 + chance(300)) * US;
@@ -142,8 +144,8 @@ static void call_fill(const struct playing *p, uint32_t i, uint64_t at, struct b
 	*ret = (struct bsa_replay_call){ .at = at,
 		                         .send_ns = c->send,
 		                         .ready_ns = c->ready,
-		                         .begin_ns = c->hand,
-		                         .wake_ns = c->hand,
+		                         .begin_ns = p->hand[i],
+		                         .wake_ns = p->hand[i],
 		                         .run_ns = p->run[i],
 		                         .answer_ns = p->answer[i],
 		                         .fail_ns = c->fail,
@@ -207,6 +209,7 @@ static uint64_t between(uint64_t least, uint64_t most)
 static void draw_lengths(const struct calls *w, struct playing *p)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
+		p->hand[i] = between(w->call[i].hand_least, w->call[i].hand_most);
 		p->run[i] = between(w->call[i].run_least, w->call[i].run_most);
 		p->answer[i] = between(w->call[i].answer_least, w->call[i].answer_most);
 	}
@@ -232,7 +235,9 @@ static void fill_bounds(const struct playing *p, uint32_t i, struct bsa_bounds_c
 		                         .began = o->began,
 		                         .ended = c->taken ? x->at : o->ended,
 		                         .answered = c->taken ? x->at : o->answered,
-		                         .hand = c->hand,
+		                         .hand = p->hand[i],
+		                         .hand_less = p->hand[i] - c->hand_least,
+		                         .hand_more = c->hand_most - p->hand[i],
 		                         .run_least = c->run_least,
 		                         .run_less = p->run[i] - c->run_least,
 		                         .run_more = c->run_most - p->run[i],
