@@ -317,6 +317,7 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 {
 	struct play *p = arg;
 	const struct bsa_without_call *c = &p->w->world.calls[call->tag];
+	uint64_t hand = o->began == BSA_REPLAY_NEVER ? 0 : earlier_of(call->wake_ns, o->began - o->ready);
 	/* Another policy gives lanes to others as soon as one takes a little longer. */
 	bool is_bounded =
 		c->run_most != BSA_WITHOUT_UNKNOWN && p->w->world.policy == NNB_POLICY_FIFO && p->w->world.lanes == 1;
@@ -325,6 +326,9 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	if (call->tag != p->w->world.victim && !c->served && !is_bounded && o->fate == BSA_REPLAY_ANSWERED &&
 	    o->ended < p->unknown_from)
 		p->unknown_from = o->ended;
+	/* It is given a lane at another time than it was: how long its thread would not have come then is unknown. */
+	if (c->absent && o->began != BSA_REPLAY_NEVER && distance_of(o->ended, c->ended) > p->w->margin[p->way])
+		p->unknown_from = earlier_of(p->unknown_from, o->began - hand);
 	if (o->preemptions && c->step > p->step)
 		p->step = c->step;
 	p->found_idle |= c->hand_less && o->began != BSA_REPLAY_NEVER && o->began - o->ready == call->begin_ns;

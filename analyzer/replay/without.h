@@ -57,6 +57,9 @@ struct bsa_without_call {
 	bool served; /* the call was answered with a result */
 	bool waits;  /* the call is not submitted before the previous one in its stream is answered */
 	bool waited; /* the call was given up while it waited for a lane, before it ran */
+	/* a lane may have been the call's, and idle, until another call got it, or until it was given up: hand may be
+	 * shorter than what that hand-over would have been */
+	bool absent;
 	/* the call was under way when the replay begins, and is not taken away: if it ran, the run is the part that
 	 * was left */
 	bool before;

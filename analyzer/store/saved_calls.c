@@ -211,16 +211,14 @@ int64_t bsa_saved_take_call(struct bsa_saved *v, sqlite3_stmt *q, struct bsa_sav
 
 void bsa_saved_find_hand(struct bsa_saved *v, struct bsa_saved_kept *k)
 {
-	int64_t ns = k->idle ? k->queue : 0;
+	int64_t ns = k->idle ? k->queue : 0, until = k->dispatched == NOTHING ? k->over : k->dispatched;
 
 	k->handed = true;
-	if (k->dispatched == NOTHING)
-		return;
 	if (k->preempted || (!k->idle && k->queue)) {
 		sqlite3_reset(v->handed);
 		sqlite3_bind_int64(v->handed, 1, (int64_t)k->call.id);
 		sqlite3_bind_int64(v->handed, 2, BSA_IDLE);
-		sqlite3_bind_int64(v->handed, 3, k->dispatched);
+		sqlite3_bind_int64(v->handed, 3, until);
 		while (bsa_store_step(v->s, v->handed))
 			if (column_is_null(v->handed, 1) ||
 			    unpack_wait(bsa_saved_column_integer(v->handed, 1)).occupancy == BSA_IDLE)
@@ -228,6 +226,11 @@ void bsa_saved_find_hand(struct bsa_saved *v, struct bsa_saved_kept *k)
 	}
 	k->call.hand = (uint64_t)(ns / (k->preemptions + 1));
 	k->call.hand_less = k->idle ? duration_between(k->queue, (int64_t)k->call.hand) : k->call.hand;
+	if (k->dispatched != NOTHING || !ns)
+		return;
+	/* It was given up while a lane was idle, which may have been its own: its thread did not come in time. */
+	k->call.absent = true;
+	k->call.waited = false;
 }
 
 bool bsa_saved_is_in_hole(const struct bsa_saved *v, int64_t began, int64_t ended, bool losses_only)

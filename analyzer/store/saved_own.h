@@ -171,7 +171,10 @@ sqlite3_stmt *bsa_saved_calls_of_service(struct bsa_saved *v, bool only);
 /* Fill @k with the execution of the row of @q. Returns the time at which the execution asked for a lane. */
 int64_t bsa_saved_take_call(struct bsa_saved *v, sqlite3_stmt *q, struct bsa_saved_kept *k);
 
-/* Fill @k's hand-overs: from when it was given a lane that was idle until it ran there, each time. */
+/*
+ * Fill @k's hand-overs: from when it was given a lane that was idle until it ran there, each time; or until it was
+ * given up.
+ */
 void bsa_saved_find_hand(struct bsa_saved *v, struct bsa_saved_kept *k);
 
 /* Borrowed until the next service; NULL: there are too many models. */

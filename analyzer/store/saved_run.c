@@ -275,10 +275,22 @@ static void ask_about(struct bsa_saved *v, size_t number)
 	v->waiting[v->n_waiting++] = w;
 }
 
-/* @k becomes ready at @ready, or was refused, which no policy knows of. */
+/*
+ * @k, which comes behind those that are kept, becomes ready at @ready, or was refused, which no policy knows of. If it
+ * found a lane idle while others waited, that lane was one of theirs, and was taken back because the thread had not
+ * come (nnb__policy_recall).
+ */
 static void take_gap(struct bsa_saved *v, struct bsa_saved_kept *k, int64_t ready)
 {
 	int64_t from = v->until > v->began ? v->until : v->began;
+
+	for (struct bsa_saved_kept *x = k; !k->bad && k->idle && v->world.policy != LABEL_policy_fifo && x > v->kept &&
+	                                   k - x < BUSY_MOST && x->until >= ready;) {
+		x--;
+		x->call.absent |= !x->bad && x->enqueued && x->over >= ready &&
+		                  (x->dispatched == NOTHING || x->dispatched > k->dispatched ||
+		                   (x->preempted && v->world.lanes == 1));
+	}
 
 	k->gap_from = ready > v->until ? v->until : INT64_MAX;
 	if (k->gap_from == INT64_MAX)
