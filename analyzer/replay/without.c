@@ -239,7 +239,7 @@ static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, str
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
 	uint32_t after = p->w->next[i];
-	uint64_t until, n, fail = c->fail, together = 0;
+	uint64_t until, n, hand, begin, fail = c->fail, together = 0;
 	uint64_t finer = p->draw < WAYS ? (p->draw & FINE ? FINER : 1) : 1 + draw_for(p, ~c->id) % FINER;
 	uint64_t step = c->step && finer > 1 ? c->step / finer + 1 : c->step;
 
@@ -261,11 +261,14 @@ static void call_fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, str
 	} else if (c->ran)
 		step = c->ran;
 
+	hand = open_length(p, c, c->hand, c->hand + c->hand_more);
+	begin = c->hand_more ? earlier_of(open_length(p, c, 0, c->idle_most), hand)
+	                     : hand - (p->how.is_short ? c->hand_less : 0);
 	*ret = (struct bsa_replay_call){ .at = at,
 		                         .send_ns = c->send,
 		                         .ready_ns = c->ready + together,
-		                         .begin_ns = c->hand - (p->how.is_short ? c->hand_less : 0),
-		                         .wake_ns = c->hand,
+		                         .begin_ns = begin,
+		                         .wake_ns = hand,
 		                         .run_ns = open_length(p, c, c->run, c->run_most),
 		                         .answer_ns = open_length(p, c, c->answer, c->answer_most),
 		                         .fail_ns = fail,
@@ -322,15 +325,22 @@ static void call_done(void *arg, const struct bsa_replay_call *call, const struc
 	bool is_bounded =
 		c->run_most != BSA_WITHOUT_UNKNOWN && p->w->world.policy == NNB_POLICY_FIFO && p->w->world.lanes == 1;
 
-	/* The call ran for longer than was recorded: the length of the rest, and everything after it, is unknown. */
-	if (call->tag != p->w->world.victim && !c->served && !is_bounded && o->fate == BSA_REPLAY_ANSWERED &&
-	    o->ended < p->unknown_from)
-		p->unknown_from = o->ended;
+	/*
+	 * The call had a lane for longer than was recorded: the length of the rest, and everything after it, is unknown
+	 * from the earliest time at which it can have left the lane.
+	 */
+	if (call->tag != p->w->world.victim && !c->served && !is_bounded) {
+		if (o->fate == BSA_REPLAY_ANSWERED)
+			p->unknown_from = earlier_of(p->unknown_from,
+			                             o->ended - (call->run_ns - c->run) - (c->hand_more ? hand : 0));
+		else if (c->hand_more && o->began != BSA_REPLAY_NEVER)
+			p->unknown_from = earlier_of(p->unknown_from, o->began - hand);
+	}
 	/* It is given a lane at another time than it was: how long its thread would not have come then is unknown. */
 	if (c->absent && o->began != BSA_REPLAY_NEVER && distance_of(o->ended, c->ended) > p->w->margin[p->way])
 		p->unknown_from = earlier_of(p->unknown_from, o->began - hand);
-	if (o->preemptions && c->step > p->step)
-		p->step = c->step;
+	if (o->preemptions)
+		p->step = bsa_later_of(p->step, c->step + c->hand_more);
 	p->found_idle |= c->hand_less && o->began != BSA_REPLAY_NEVER && o->began - o->ready == call->begin_ns;
 	p->w->played[call->tag] = (struct played){ .at = call->at,
 		                                   .is_done = true,
@@ -409,6 +419,8 @@ static void bounds_fill(const struct play *p, uint32_t i, struct bsa_bounds_call
 		                         .least = c->least };
 	if (!has_open_end(w, i))
 		return;
+	ret->hand_less = hand > c->hand ? hand - c->hand : 0;
+	ret->hand_more = c->hand + c->hand_more - hand;
 	ret->run_less = call->run_ns - c->run;
 	ret->run_more = c->run_most - call->run_ns;
 	ret->answer_less = call->answer_ns - c->answer;
@@ -567,7 +579,8 @@ static bool find_lengths(struct bsa_without *w, uint64_t error_most)
 	int fits = length_of(&best, victim);
 
 	w->shortest = w->longest = OF_THE_WAY;
-	if (victim->served || (victim->run == victim->run_most && victim->answer == victim->answer_most))
+	if (victim->served ||
+	    (victim->run == victim->run_most && victim->answer == victim->answer_most && !victim->hand_more))
 		return true;
 	return (is_tried(w, 0) || find_length(w, fits, 0, error_most, &w->shortest)) &&
 	       (is_tried(w, MOST) || find_length(w, fits, LENGTHS, error_most, &w->longest));
@@ -587,7 +600,7 @@ static bool find_ways(struct bsa_without *w, bool *ret_any)
 		const struct bsa_without_call *c = &w->world.calls[i];
 
 		open |= w->before[i] != NONE ? CLOSED : 0;
-		open |= c->run != c->run_most || c->answer != c->answer_most ? MOST : 0;
+		open |= c->run != c->run_most || c->answer != c->answer_most || c->hand_more ? MOST : 0;
 	}
 
 	for (unsigned way = 0; way < ALL_WAYS; way++) {

@@ -18,7 +18,8 @@
  *             wrong.
  * HAND-OVERS  A call that waited slept, and was woken to run; one that finds a lane idle need not sleep. Where a call
  *             of the replay finds a lane idle that it waited for as recorded, its hand-over is as recorded, or
- *             shorter: both must agree.
+ *             shorter: both must agree. The hand-over of a call that never had a lane has bounds only, as the
+ *             length of a run that was given up has.
  * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run
  *             shorter. What signals a fence is not known: an execution that waited for one takes part in no
  *             window.
@@ -44,6 +45,9 @@ struct bsa_without_call {
 	uint64_t hand;        /* from when it is given a lane until it runs there */
 	/* by how much the hand-over can be shorter where it does not wait: as recorded, it waited and slept */
 	uint64_t hand_less;
+	/* by how much it can be longer: the call never had a lane, and hand is the least that it may be; and the most
+	 * that it may be where the call finds a lane idle */
+	uint64_t hand_more, idle_most;
 	/* time on lanes, least and most: they differ where the time that it would have taken is not known. Of another
 	 * than the victim, BSA_WITHOUT_UNKNOWN as run_most: there is no bound */
 	uint64_t run, run_most;

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define HAND_MOST (UINT64_C(1) << 50) /* of a hand-over of which nothing is known: it decides nothing */
+
 enum { CULPRITS_MOST = 16 }; /* apps and models of one miss */
 
 static const char update_sql[] = "UPDATE stored_miss_cause SET saved = ?3 WHERE execution_id = ?1 AND nth = ?2";
@@ -38,6 +40,35 @@ static bool find_usual(struct bsa_saved *v, struct bsa_without_call *c)
 	c->answer = answers->answer_least;
 	c->answer_most = answers->answer_most;
 	return true;
+}
+
+/*
+ * Give @ret, which never had a lane, the bounds of a hand-over to it: as usual_runs.h has those of runs, from the calls
+ * around the miss that waited, or found a lane idle.
+ */
+static void find_usual_hand(struct bsa_saved *v, const struct bsa_saved_waiting *w, struct bsa_without_call *ret)
+{
+	struct bsa_run_bounds hand = { .most = HAND_MOST }, begin;
+	struct bsa_usual_runs waited = { 0 }, idle = { 0 };
+	struct bsa_saved_kept *k;
+
+	for (size_t i = w->call > v->base + BUSY_MOST ? w->call - BUSY_MOST : v->base; i < v->base + v->n_kept; i++) {
+		k = bsa_saved_kept_at(v, i);
+		if (k->bad || !k->queue || k->preemptions)
+			continue;
+		if (bsa_saved_ready_of(k) > w->horizon)
+			break;
+		if (!k->handed)
+			bsa_saved_find_hand(v, k);
+		if (k->call.absent || k->dispatched != NOTHING)
+			bsa_usual_runs_add(k->idle && !k->call.absent ? &idle : &waited, k->call.hand, !k->call.absent);
+	}
+	bsa_usual_runs_bounds(&waited, &hand);
+	if (!bsa_usual_runs_bounds(&idle, &begin))
+		begin = hand;
+	ret->hand = hand.least;
+	ret->hand_more = hand.most - hand.least + 1; /* never 0: it had no lane */
+	ret->idle_most = begin.most;
 }
 
 /*
@@ -85,6 +116,7 @@ static uint64_t answered_before(const struct bsa_saved *v, const struct bsa_save
 static uint8_t take_window(struct bsa_saved *v, const struct bsa_saved_waiting *w)
 {
 	size_t end = v->base + v->n_kept;
+	struct bsa_without_call usual = { 0 }; /* its hand-over; hand_more 0: not looked for */
 	struct bsa_without_call *c;
 
 	v->world.n = 0;
@@ -110,6 +142,13 @@ static uint8_t take_window(struct bsa_saved *v, const struct bsa_saved_waiting *
 			v->world.victim = v->world.n;
 		c = &v->window[v->world.n++];
 		take_call_of(w, k, c);
+		if (k->dispatched == NOTHING && !c->absent) {
+			if (!usual.hand_more)
+				find_usual_hand(v, w, &usual);
+			c->hand = usual.hand;
+			c->hand_more = usual.hand_more;
+			c->idle_most = usual.idle_most;
+		}
 		if (!c->served && !find_usual(v, c) && i == w->call)
 			return LABEL_replay_rest;
 		c->model = k->named; /* find_usual() needs the instance, and replays the name */

@@ -9,6 +9,10 @@
  * it wrong: streams of both kinds in one world, steps shorter than the longest, runs that were given up, windows that
  * end before the world does, and fenced executions, whose way to the service can be long.
  *
+ * Worlds with late hand-overs, and with executions that are refused or given up, are played by replay/replay.h, with
+ * every length known: their answers show whether those of unknown lengths claim too much, and not whether that replay
+ * is right.
+ *
  * NNB_SOAK_SECONDS sets how long this goes on; test_without SEED plays one world alone.
  */
 #include <setjmp.h>
@@ -20,6 +24,7 @@
 
 #include <cmocka.h>
 
+#include "replay/replay.h"
 #include "replay/without.h"
 #include "unit/policy_sim.h"
 #include "unit/schedule_world.h"
@@ -646,6 +651,249 @@ static void a_wait_given_up_before_a_checkpoint_that_may_come_sooner_decides_not
 	assert_int_equal(answer_for_a_wait_given_up(0), 0);     /* the second does not leave the lane */
 }
 
+/* ---- calls that never had a lane ---- */
+
+/* The victim, ready at 1.5 ms, was given up at @died while the first had the lane. It runs for 1 ms. */
+static int answer_for_a_victim_that_never_had_a_lane(uint64_t least, uint64_t more, uint64_t deadline)
+{
+	struct bsa_without_call calls[2] = { call_of(0, 1000, 0, 9000, 10000),
+		                             call_of(1, 1500, least, 1000, deadline) };
+	struct bsa_without_world world = world_of(calls, 2);
+
+	world.deadlines = NNB_DEADLINES_ABORT;
+	calls[1].hand_more = calls[1].idle_most = more * US;
+	calls[1].deadline = deadline * US;
+	calls[1].served = false;
+	calls[1].waited = true;
+	return answer_without_app_0_of(&world);
+}
+
+static void their_hand_overs_are_open(void **state)
+{
+	(void)state;
+	assert_int_equal(answer_for_a_victim_that_never_had_a_lane(0, 2000, 4000), -1); /* 2 500 to 4 500 */
+	assert_int_equal(answer_for_a_victim_that_never_had_a_lane(0, 2000, 4600), 1);
+	assert_int_equal(answer_for_a_victim_that_never_had_a_lane(0, 2000, 2400), 0);
+	assert_int_equal(answer_for_a_victim_that_never_had_a_lane(0, UINT64_C(1) << 30, 9000), -1); /* unknown */
+}
+
+/*
+ * The second waited behind the first, and was given up. Without the first it runs, and the victim, which ended at
+ * 11.1 ms, waits for it.
+ */
+static int answer_behind_a_call_that_never_had_a_lane(uint32_t policy, uint64_t deadline)
+{
+	struct bsa_without_call calls[3] = { call_of(0, 1000, 0, 9000, 10000), call_of(1, 1500, 0, 1000, 5000),
+		                             call_of(2, 1600, 0, 1000, 11000) };
+	struct bsa_without_world world = world_of(calls, 3);
+
+	world.policy = policy;
+	world.deadlines = NNB_DEADLINES_ABORT;
+	calls[1].hand_more = 2000 * US;
+	calls[1].deadline = 5000 * US;
+	calls[1].served = false;
+	calls[1].waited = true;
+	calls[2].deadline = deadline * US;
+	calls[2].run = calls[2].run_most = 1000 * US;
+	calls[2].step = 0;
+	return answer_without_app_0_of(&world);
+}
+
+static void so_are_those_of_calls_ahead(void **state)
+{
+	(void)state;
+	assert_int_equal(answer_behind_a_call_that_never_had_a_lane(NNB_POLICY_FIFO, 10500), 1); /* 3 500 to 5 500 */
+	assert_int_equal(answer_behind_a_call_that_never_had_a_lane(NNB_POLICY_EDF, 10500), -1); /* has no bounds */
+}
+
+/* ---- random schedules with hand-overs ---- */
+
+enum { HANDED_CALLS = 16, HAND_MOST_US = 6000 };
+
+struct handed {
+	struct bsa_replay_rules rules;
+	struct bsa_replay_call call[HANDED_CALLS];
+	struct bsa_replay_outcome was[HANDED_CALLS];
+	uint64_t ran[HANDED_CALLS]; /* time on lanes */
+	bool came[HANDED_CALLS];
+	uint32_t n, without; /* without: app that is not there; UINT32_MAX: all are */
+};
+
+static bool handed_next(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
+{
+	struct handed *h = arg;
+
+	(void)now;
+	if (h->came[chain] || h->call[chain].app == h->without)
+		return false;
+	h->came[chain] = true;
+	*ret = h->call[chain];
+	return true;
+}
+
+static void handed_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *outcome)
+{
+	struct handed *h = arg;
+
+	h->was[call->tag] = *outcome;
+}
+
+static void handed_held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+{
+	struct handed *h = arg;
+
+	(void)lane;
+	h->ran[call->tag] += ended - began;
+}
+
+static void play_handed(struct handed *h, uint32_t without)
+{
+	const struct bsa_replay replay = { .rules = h->rules, .n_apps = 4, .n_chains = h->n, .recorded = true };
+	const struct bsa_replay_source source = {
+		.next = handed_next, .done = handed_done, .held = handed_held, .arg = h
+	};
+
+	h->without = without;
+	memset(h->came, 0, sizeof(h->came));
+	memset(h->ran, 0, sizeof(h->ran));
+	assert_true(bsa_replay_run(&replay, &source));
+}
+
+static void make_handed(struct handed *h, uint32_t seed)
+{
+	static const uint32_t deadlines[3] = { NNB_DEADLINES_REFUSE, NNB_DEADLINES_ABORT, NNB_DEADLINES_ADVISE };
+
+	chance_from(seed);
+	*h = (struct handed){ .rules = { .policy = chance(NNB_POLICY_EDF + 1),
+		                         .preempt = NNB_PREEMPT_NONE,
+		                         .deadlines = deadlines[chance(3)],
+		                         .lanes = chance(4) ? 1 : 2 },
+		              .n = 3 + chance(HANDED_CALLS - 2) };
+	for (uint32_t i = 0; i < h->n; i++) {
+		struct bsa_replay_call *c = &h->call[i];
+
+		*c = (struct bsa_replay_call){ .at = 1000 + chance(15000 * US),
+			                       .send_ns = 1 + chance(20 * US),
+			                       .ready_ns = 1 + chance(20 * US),
+			                       .answer_ns = 1 + chance(50 * US),
+			                       .fail_ns = 1 + chance(50 * US),
+			                       .run_ns = 50 * US + chance(4000 * US),
+			                       .app = chance(4),
+			                       .priority = chance(3),
+			                       .tag = i };
+		c->wake_ns = chance(HAND_MOST_US * US);
+		c->begin_ns = c->wake_ns;
+		c->least_ns = c->run_ns / 4 * 3;
+		c->deadline = c->at + c->run_ns + chance(9000 * US);
+	}
+}
+
+/* What a recording has of call @i. */
+static struct bsa_without_call recorded_handed(const struct handed *h, uint32_t i)
+{
+	const struct bsa_replay_call *c = &h->call[i];
+	const struct bsa_replay_outcome *o = &h->was[i];
+	bool served = o->fate == BSA_REPLAY_ANSWERED, had_lane = o->began != BSA_REPLAY_NEVER;
+	struct bsa_without_call ret = { .id = i + 1,
+		                        .stream = i,
+		                        .submitted = c->at,
+		                        .send = c->send_ns,
+		                        .ready = o->ready == BSA_REPLAY_NEVER ? 0 : c->ready_ns,
+		                        .run = c->run_ns,
+		                        .run_most = c->run_ns,
+		                        .answer = c->answer_ns,
+		                        .answer_most = c->answer_ns,
+		                        .fail = c->fail_ns,
+		                        .deadline = c->deadline,
+		                        .least = c->least_ns,
+		                        .ended = o->ended,
+		                        .answered = o->answered,
+		                        .app = c->app,
+		                        .priority = c->priority,
+		                        .served = served,
+		                        .absent = had_lane && !served && !h->ran[i],
+		                        .waited = !served && o->ready != BSA_REPLAY_NEVER && !had_lane };
+
+	if (had_lane && o->began - o->ready == c->begin_ns)
+		ret.hand = c->begin_ns;
+	else if (had_lane)
+		ret.hand = ret.hand_less = c->wake_ns;
+	else
+		ret.hand_more = ret.idle_most = HAND_MOST_US * US;
+	if (!served) {
+		ret.ran = h->ran[i];
+		ret.run = h->ran[i] > c->least_ns ? h->ran[i] + 2 : c->least_ns;
+		ret.run_most = 2 * c->run_ns + 2;
+		ret.answer_most = 50 * US;
+		ret.answer = 0;
+	}
+	return ret;
+}
+
+static struct counts handed_counts;
+
+static void check_handed(struct handed *h, uint32_t seed)
+{
+	struct bsa_without_call calls[HANDED_CALLS];
+	struct bsa_replay_outcome was[HANDED_CALLS];
+	struct bsa_without_world world = world_of(calls, h->n);
+	struct bsa_without *without;
+
+	play_handed(h, UINT32_MAX);
+	for (uint32_t i = 0; i < h->n; i++)
+		calls[i] = recorded_handed(h, i);
+	memcpy(was, h->was, sizeof(was));
+	qsort(calls, h->n, sizeof(*calls), by_readiness);
+	world.policy = h->rules.policy;
+	world.deadlines = h->rules.deadlines;
+	world.lanes = h->rules.lanes;
+	world.n_apps = 4;
+	for (world.victim = 0; world.victim < h->n; world.victim++) {
+		uint32_t x = (uint32_t)calls[world.victim].id - 1;
+
+		if (!was[x].missed)
+			continue;
+		assert_true(bsa_without_new(&without, &world));
+		handed_counts.unplayed += !without;
+		for (uint32_t app = 0; without && app < 4; app++) {
+			const struct bsa_without_change change = { .without_app = true, .app = app };
+			int said;
+
+			if (app == h->call[x].app)
+				continue;
+			assert_true(bsa_without_ask(without, &change, &said));
+			play_handed(h, app);
+			handed_counts.yes += said == 1;
+			handed_counts.no += said == 0;
+			handed_counts.asked++;
+			if (said < 0 || said == !h->was[x].missed)
+				continue;
+			if (handed_counts.wrong++ < 20)
+				print_error("seed %u, policy %u, deadlines %u, %u lanes, call %u (fate %d), without "
+				            "app %u: "
+				            "answer %d\n",
+				            (unsigned)seed, h->rules.policy, h->rules.deadlines, h->rules.lanes, x,
+				            (int)was[x].fate, app, said);
+		}
+		bsa_without_free(without);
+	}
+}
+
+static void no_answer_is_wrong_where_threads_wake_up_late(void **state)
+{
+	struct handed h;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= 2 * SEEDS; seed++) {
+		make_handed(&h, seed);
+		check_handed(&h, seed);
+	}
+	print_message("hand-overs: %u asked, %u yes, %u no, %u wrong; %u misses not replayed\n", handed_counts.asked,
+	              handed_counts.yes, handed_counts.no, handed_counts.wrong, handed_counts.unplayed);
+	assert_int_equal(handed_counts.wrong, 0);
+	assert_true(handed_counts.yes > handed_counts.asked / 50 && handed_counts.no > handed_counts.asked / 50);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -655,6 +903,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_shortest_run_that_explains_why_it_was_given_up_decides_too),
 		cmocka_unit_test(so_does_the_longest),
 		cmocka_unit_test(a_wait_given_up_before_a_checkpoint_that_may_come_sooner_decides_nothing),
+		cmocka_unit_test(their_hand_overs_are_open),
+		cmocka_unit_test(so_are_those_of_calls_ahead),
+		cmocka_unit_test(no_answer_is_wrong_where_threads_wake_up_late),
 		cmocka_unit_test(each_answer_is_what_happens_in_the_world_without_it),
 	};
 
