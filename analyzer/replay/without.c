@@ -512,7 +512,7 @@ static uint64_t error_of(const struct bsa_without *w)
 
 		if (c->ended == BSA_WITHOUT_UNKNOWN || c->ended > victim->ended)
 			continue;
-		if (!x->is_done || x->served != c->served)
+		if (!x->is_done || x->served != c->served || (x->ready == BSA_REPLAY_NEVER) != c->refused)
 			return ABSURD;
 		error = c->served ? distance_of(x->ended, c->ended) : distance_of(x->answered, c->answered);
 		most = error > most ? error : most;

@@ -58,9 +58,10 @@ struct bsa_without_call {
 	uint64_t least;                     /* the service's estimate of the least lane time; 0: unknown */
 	uint64_t ended, answered;           /* as recorded; ended BSA_WITHOUT_UNKNOWN: it was under way to the end */
 	uint32_t app, model, priority;
-	bool served; /* the call was answered with a result */
-	bool waits;  /* the call is not submitted before the previous one in its stream is answered */
-	bool waited; /* the call was given up while it waited for a lane, before it ran */
+	bool served;  /* the call was answered with a result */
+	bool waits;   /* the call is not submitted before the previous one in its stream is answered */
+	bool refused; /* the call was refused when admission looked at it */
+	bool waited;  /* the call was given up while it waited for a lane, before it ran */
 	/* a lane may have been the call's, and idle, until another call got it, or until it was given up: hand may be
 	 * shorter than what that hand-over would have been */
 	bool absent;

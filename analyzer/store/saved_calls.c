@@ -160,6 +160,7 @@ int64_t bsa_saved_take_call(struct bsa_saved *v, sqlite3_stmt *q, struct bsa_sav
 		          .model = (uint32_t)bsa_saved_column_integer(q, MODEL),
 		          .priority = (uint32_t)b.priority,
 		          .served = b.status == BSA_STATUS_NONE,
+		          .refused = refused,
 		          .deadline = column_is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
 		                                                  : (uint64_t)bsa_saved_column_integer(q, DEADLINE),
 		          .least = is_length(q, FLOOR) ? (uint64_t)bsa_saved_column_integer(q, FLOOR) : 0,

@@ -811,6 +811,7 @@ static struct bsa_without_call recorded_handed(const struct handed *h, uint32_t 
 		                        .app = c->app,
 		                        .priority = c->priority,
 		                        .served = served,
+		                        .refused = o->fate == BSA_REPLAY_REFUSED,
 		                        .absent = had_lane && !served && !h->ran[i],
 		                        .waited = !served && o->ready != BSA_REPLAY_NEVER && !had_lane };
 
