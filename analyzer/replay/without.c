@@ -512,7 +512,8 @@ static uint64_t error_of(const struct bsa_without *w)
 
 		if (c->ended == BSA_WITHOUT_UNKNOWN || c->ended > victim->ended)
 			continue;
-		if (!x->is_done || x->served != c->served || (x->ready == BSA_REPLAY_NEVER) != c->refused)
+		if (!x->is_done || x->served != c->served || (x->ready == BSA_REPLAY_NEVER) != c->refused ||
+		    (c->waited && x->began != BSA_REPLAY_NEVER))
 			return ABSURD;
 		error = c->served ? distance_of(x->ended, c->ended) : distance_of(x->answered, c->answered);
 		most = error > most ? error : most;
