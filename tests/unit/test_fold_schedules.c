@@ -553,7 +553,8 @@ static struct bsa_fold_options some_options(uint64_t *series)
 	static const uint64_t windows[] = { 0, 1000000, 7777777 }, hungers[] = { 0, 300000, 5000000 };
 
 	return (struct bsa_fold_options){ .window_ns = windows[sim_random(series, N_OF(windows))],
-		                          .starvation_ns = hungers[sim_random(series, N_OF(hungers))] };
+		                          .starvation_ns = hungers[sim_random(series, N_OF(hungers))],
+		                          .declared = UINT64_MAX };
 }
 
 static struct sim_terms some_terms(uint64_t seed, uint64_t *series)
