@@ -298,9 +298,10 @@ int nnb__errand_size(struct nnb__errands *e, int fd, const struct nnb__errand_wa
 int nnb__errand_hold(struct nnb__errands *e, int sock, const struct nnb__errand_wait *wait)
 {
 	struct spoils none = { 0 };
+	int r = (int)errand_run(e, (struct nnb__errand_request){ .call = NNB__ERRAND_HOLD }, sock, NULL, &none, wait)
+	                .result;
 
-	return (int)errand_run(e, (struct nnb__errand_request){ .call = NNB__ERRAND_HOLD }, sock, NULL, &none, wait)
-	        .result;
+	return r == -ETIMEDOUT && !none.begun ? -EAGAIN : r;
 }
 
 int nnb__errand_empty(struct nnb__errands *e, int sock, const struct nnb__errand_wait *wait)

@@ -75,7 +75,8 @@ struct nnb__errand_wait {
  * The calls. Any thread; nothing of them waits for another app's errand. The result of the system call, or -errno:
  *   -ETIMEDOUT  no answer within the limit, or no free worker
  *   -ECANCELED  goes_on has returned false
- *   -EBUSY      the app has left NNB__ERRAND_LEFT workers behind, or all apps together as many as there may be
+ *   -EBUSY      the app has left NNB__ERRAND_LEFT workers behind, or all apps together as many as there may be. If
+ *               these are porters of a time when the app was gone, they may only have no cpu: after the limit
  *   -EIO        the worker has ended, or could not be started
  * The call itself may have failed with any of these, too. After the first two it may still happen, at any later time.
  */
@@ -120,7 +121,7 @@ ssize_t nnb__errand_write(struct nnb__errands *errands, int fd, uint64_t at, con
  * of the client as long as something may be in its queue. These three take no NULL in place of the errands.
  */
 
-/* Hold @sock, which was accepted. 0 or -errno. */
+/* Hold @sock, which was accepted. 0 or -errno: -EAGAIN: no porter was free, and none might be started. */
 int nnb__errand_hold(struct nnb__errands *errands, int sock, const struct nnb__errand_wait *wait);
 
 /*

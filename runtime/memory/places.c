@@ -615,11 +615,13 @@ int nnb__place_take(struct nnb__errands *e, enum nnb__worker_kind kind, const st
 		struct nnb__worker *empty = NULL, *idle = NULL;
 		uint64_t now, slice;
 		struct timespec at;
-		unsigned left = 0, going = 0;
+		unsigned left = 0, going = 0, late; /* of those left: porters that end at last, if they get a cpu */
+		bool are_left;
 
 		left_behind(e, kind);
 		if (kind == NNB__PORTERS)
 			formers_left(e, &left);
+		late = left;
 		for (int i = places[kind].first; i < places[kind].end; i++) {
 			struct nnb__worker *w = &e->workers[i];
 
@@ -628,18 +630,20 @@ int nnb__place_take(struct nnb__errands *e, enum nnb__worker_kind kind, const st
 			if (w->state == NNB__WORKER_IDLE && worker_has_ended(w)) /* for lack of memory, say */
 				worker_retire(e, w);
 			left += worker_counts(w);
-			going += w->is_going;
+			late += w->is_going && worker_counts(w);
+			going += w->is_going && !worker_counts(w);
 			empty = w->state == NNB__WORKER_NONE ? w : empty;
 			idle = w->state == NNB__WORKER_IDLE ? w : idle;
 		}
-		if (left >= places[kind].left) {
+		now = nnb__now();
+		are_left = left >= places[kind].left;
+		if (are_left && (!late || now >= until)) {
 			r = -EBUSY;
 			break;
 		}
-		r = idle ? 0 : empty ? worker_start(e, empty, kind) : -EAGAIN;
+		r = are_left ? -EAGAIN : idle ? 0 : empty ? worker_start(e, empty, kind) : -EAGAIN;
 		if (r == NO_PLACE) /* a worker of @e for trials is one of those that leave no place */
 			r = kind == NNB__TRIERS && left ? -EBUSY : -EAGAIN;
-		now = nnb__now();
 		if (!r) {
 			*ret = idle ? idle : empty;
 			(*ret)->state = NNB__WORKER_BUSY;

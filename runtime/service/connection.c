@@ -274,6 +274,25 @@ static int life_hold(const struct nnb__connection *c)
 	return r;
 }
 
+/* Why there is no other process that has the life line, after life_hold has returned @r. */
+static const char *hold_failure(int r)
+{
+	switch (r) {
+	case -EAGAIN:
+		return "the limit of porters is reached: no process is free to receive the client's files";
+	case -EBUSY:
+		return "porters of earlier clients have not ended: no process may receive the client's files";
+	case -ETIMEDOUT:
+		return "the porter, which is to receive the client's files, has not answered in time";
+	case -EIO:
+		return "the porter, which is to receive the client's files, has ended or could not be started";
+	case -ENOMEM:
+		return "the porter, which is to receive the client's files, has no memory";
+	default:
+		return "no process has the socket, to receive the client's files";
+	}
+}
+
 static int client_greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
 	struct nnb_reason why = { "" };
@@ -294,8 +313,9 @@ static int client_greet(struct nnb__connection *c, struct nnb__message *in, stru
 		life_answer(c, out);
 		return -EBADMSG;
 	}
-	if (life_hold(c)) {
-		nnb_because(&why, "the limit of porters is reached: no process is free to receive the client's files");
+	r = life_hold(c);
+	if (r) {
+		nnb_because(&why, "%s", hold_failure(r));
 		nnb__answer_begin(out, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
 		life_answer(c, out);
 		return -EBUSY;
