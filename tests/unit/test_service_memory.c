@@ -320,7 +320,8 @@ static void a_model_that_fits_by_itself_is_not_refused_for_its_message(void **st
 	service_start(&f->s, OPTIONS("--memory", memory, "--cache-key", key));
 	f->client = app_open(&f->s);
 	assert_none(nnb_remote_prepare(f->client, m, NULL, &cache, &remote, &why));
-	assert_int_equal(app_counts(f->client).app.bytes, weighs);
+	/* A block from malloc has some bytes more where the rest of a free one is too small to be a block. */
+	assert_in_range(app_counts(f->client).app.bytes, weighs - bytes / 64, weighs + bytes / 64);
 	nnb_remote_release(remote);
 	assert_none(nnb_remote_prepare_from_cache(f->client, m, 0, &cache, &remote, &why));
 	nnb_remote_release(remote);
