@@ -1,10 +1,10 @@
 /*
  * test_bounds.c -- the bounds for what a replay cannot know hold in replays with other lengths.
  *
- * A random world is replayed under fifo with one lane, where some hand-overs, runs and answers have a least and a greatest
- * length; the replay gives bounds for its times. Then the same world is replayed with other lengths. Up to the
- * time from which decisions may differ, each call has the same fate, and ends and is answered within its
- * bounds. The test fails unless at least a quarter of the calls are before that time, and a quarter of those
+ * A random world is replayed under fifo with one lane, where some hand-overs, runs and answers have a least and a
+ * greatest length; the replay gives bounds for its times. Then the same world is replayed with other lengths. Up to the
+ * time from which decisions may differ, each call has the same fate, and ends and is answered within its bounds. The
+ * test fails unless at least a quarter of the calls are before that time, and a quarter of those
  * have a bound above 0.
  *
  * NNB_SOAK_SECONDS sets how long this goes on; test_bounds SEED plays one world alone.
