@@ -176,7 +176,7 @@ static _Atomic size_t freed_most; /* by one call, of bytes that are in memory */
 
 static void freed_note(void *start, size_t bytes)
 {
-	static unsigned char is_there[(64 << 20) / 4096];
+	static _Thread_local unsigned char is_there[(64 << 20) / 4096];
 	size_t n = 0;
 
 	if (bytes / page > sizeof(is_there) || mincore(start, bytes, is_there))
