@@ -529,11 +529,11 @@ int main(int argc, char **argv)
 		if (r)
 			error_print(strerror(-r), "warning: another user who reads /proc/PID/cmdline can delay this "
 			                          "service, because its command line cannot be hidden");
-		r = wait_file_secure();
+		r = wait_files_secure();
 		if (r) {
 			error_print(strerror(-r),
 			            "warning: nothing is traced, because another user could end this service by "
-			            "LTTng's file /dev/shm/lttng-ust-wait-8; see TRACING in nnburstd(8)");
+			            "LTTng's files /dev/shm/lttng-ust-wait-8*; see TRACING in nnburstd(8)");
 			setenv("NNBURST_TRACEPOINTS", "", 1);
 		}
 	}

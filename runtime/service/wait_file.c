@@ -1,16 +1,18 @@
 /*
- * wait_file.c -- makes or checks LTTng-UST's wait file.
+ * wait_file.c -- makes or checks LTTng-UST's wait files.
  *
- * TRUST     LTTng-UST maps the file when it is loaded, even if it is another user's, and reads it in a thread that
- *           blocks SIGBUS: the process ends if the file is shortened. If there is no file, LTTng-UST makes one that
- *           every user can write. Only root's session daemon makes one that others cannot. So the file must be there,
- *           and right, before LTTng-UST is loaded. A file that was another user's before root's session daemon made it
- *           its own may still be open there; that cannot be seen.
+ * TRUST     LTTng-UST maps two files when it is loaded, even if they are another user's, and reads them in threads that
+ *           block SIGBUS: the process ends if one is shortened. A FIFO in place of one keeps it for ever. If there is
+ *           no file, LTTng-UST makes it; that of all users in such a way that every user can write it. Only root's
+ *           session daemon makes one that others cannot. So the files must be there, and right, before LTTng-UST is
+ *           loaded. A file that was another user's before root's session daemon made it its own may still be open
+ *           there; that cannot be seen.
  */
 #include "service/wait_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,29 +20,40 @@
 	"/dev/shm/lttng-ust-wait-8" /* 8: the version of what applications and session daemons say to each other */
 
 /* LTTng-UST maps a page of it. */
-static int wait_file_make(void)
+static int wait_file_make(const char *path, mode_t mode)
 {
-	int fd = open(WAIT_FILE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	int r;
 
 	if (fd < 0)
 		return -errno;
-	r = ftruncate(fd, sysconf(_SC_PAGESIZE)) || fchmod(fd, 0644) ? -errno : 0;
+	r = ftruncate(fd, sysconf(_SC_PAGESIZE)) || fchmod(fd, mode) ? -errno : 0;
 	if (r)
-		unlink(WAIT_FILE);
+		unlink(path);
 	close(fd);
 	return r;
 }
 
-int wait_file_secure(void)
+/* Root may let a group of its choice write it. */
+static int wait_file_have(const char *path, mode_t mode)
 {
 	struct stat st;
-	int r = wait_file_make();
+	int r = wait_file_make(path, mode);
 
 	if (r != -EEXIST)
 		return r;
-	if (lstat(WAIT_FILE, &st))
+	if (lstat(path, &st))
 		return -errno;
-	return S_ISREG(st.st_mode) && (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH) ? 0
-	                                                                                                    : -EPERM;
+	if (!S_ISREG(st.st_mode) || st.st_mode & S_IWOTH)
+		return -EPERM;
+	return st.st_uid == 0 || (st.st_uid == geteuid() && !(st.st_mode & S_IWGRP)) ? 0 : -EPERM;
+}
+
+int wait_files_secure(void)
+{
+	char own[sizeof(WAIT_FILE) + 16];
+	int r = wait_file_have(WAIT_FILE, 0644);
+
+	snprintf(own, sizeof(own), WAIT_FILE "-%u", (unsigned)getuid());
+	return r ? r : wait_file_have(own, 0640); /* of this user's session daemon */
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# wait_file.sh LOAD SERVICE -- a service of all users maps LTTng's wait file only if no other user can shorten it, and makes it so itself if there
-# is none. With a file that another user could shorten, it serves without events, and says so.
+# wait_file.sh LOAD SERVICE -- a service of all users maps LTTng's wait files only if no other user can shorten them, and makes them so itself if there
+# are none. With a file that another user could shorten, it serves without events, and says so.
 set -euo pipefail
 service=$2
 ((EUID == 0)) || { echo 'skipped: only root can be several users'; exit 77; }
@@ -68,4 +68,13 @@ rm "$wait_file"
 "${other[@]}" ln -s "$tmp/said" "$wait_file"
 served
 expect 'a link' 0 no "*nothing is traced*$wait_file*"
+rm "$wait_file"
+for other_file in mkfifo touch; do
+	rm -f "$wait_file-65534"
+	"${other[@]}" $other_file "$wait_file-65534"
+	chmod 666 "$wait_file-65534"
+	served
+	expect "another user's, by $other_file, for this user" 0 no "*nothing is traced*$wait_file*"
+	rm "$wait_file-65534"
+done
 exit $failed
