@@ -930,6 +930,7 @@ static pid_t porter_stop(int n_before)
 {
 	pid_t found[WORKERS_FOUND], porter = 0;
 
+	await_workers(n_before + 1); /* porters of before may still be ending */
 	assert_int_equal(workers(found), n_before + 1);
 	for (int i = 0; i <= n_before; i++)
 		porter = process_state(found[i], NULL) == 'T' ? porter : found[i];
