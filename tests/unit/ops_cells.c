@@ -614,7 +614,11 @@ static void make_quantized_lstm(struct maker *k)
 	out[0] = tensor_want(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
 	cells = tensor_want(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, l.cells), 0x1p-13f, 0);
 	out[1] = tensor_want(k, NNB_TENSOR_QUANT8_ASYMM_SIGNED, DIMS(batch, l.outputs), 1.0f / 32, 128);
-	cells->off = l.norms ? 15 : 3; /* normalised numbers have fewer bits */
+	/*
+	 * As with 16 bits above: gates that are off by 4 steps of 2^-15 make 4 steps of 2^-13 of a cell of up to 4, and
+	 * 2 of what is added to it. Normalised numbers have fewer bits.
+	 */
+	cells->off = l.norms ? 15 : 6;
 	for (uint32_t b = 0; b < batch; b++) {
 		struct moment m = { in->reals + (size_t)b * inputs, NULL, l.state->reals + (size_t)b * l.outputs,
 			            l.cell->reals + (size_t)b * l.cells };
