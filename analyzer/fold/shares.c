@@ -33,9 +33,9 @@ enum {
 	QUIET_MOST = 1 << 20 /* limit of the rows that may be reported at once for windows without events */
 };
 
-#define LAG_UNKNOWN (INT64_MIN / 2)                  /* a lower bound that is below any lag */
-#define SUM_MOST (((bsa_parts)1 << 59) * BSA_PARTS)  /* sums and lags beyond this are not added up by others */
-#define RISE_MOST ((bsa_parts)INT64_MAX * BSA_PARTS) /* no lag is reported as more */
+#define LAG_UNKNOWN (INT64_MIN / 2)                     /* a lower bound that is below any lag */
+#define SUM_MOST (((bsa_parts)1 << 59) * BSA_PARTS)     /* sums and lags beyond this are not added up by others */
+#define CARRIED_MOST ((bsa_parts)INT64_MAX * BSA_PARTS) /* no lag is reported as more */
 
 static int64_t round_parts(bsa_parts parts)
 {
@@ -713,6 +713,11 @@ static struct carried carried_from(const struct bsa_tenant *t, uint64_t since)
 		c.most = 0;
 	if (c.least > 0)
 		c.least = 0;
+	/* What is carried raises the lag that is carried the next time: without a limit it would double each time. */
+	if (c.most > CARRIED_MOST)
+		c.most = CARRIED_MOST;
+	if (c.least < -CARRIED_MOST)
+		c.least = -CARRIED_MOST;
 	return c;
 }
 
@@ -757,8 +762,6 @@ void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns)
 	rouse(t);
 	carried = carried_from(t, since);
 	by = carried.most + most_rise(t->device, ns);
-	if (by > RISE_MOST) /* it would double with each call, since the lag that it makes is carried to the next one */
-		by = RISE_MOST;
 	if (by > t->most_lag)
 		t->most_lag = by;
 	raise_windows(t, since, by);
