@@ -70,7 +70,7 @@ struct nnb__arrival {
 	bool lost;     /* more files came than were wanted */
 	uint32_t n, n_lines, n_refused;
 	int fds[NNB__ARRIVAL_FDS];       /* for the service: @n, owned */
-	bool is_kept[NNB__ARRIVAL_FDS];  /* not sockets, and what is good for nothing */
+	bool is_kept[NNB__ARRIVAL_FDS];  /* false: a socket, or the file in place of a refused one */
 	bool is_small[NNB__ARRIVAL_FDS]; /* what is freed with their last close is small, and stays so */
 	int lines[NNB__ARRIVAL_FDS];     /* those of them that are sockets: @n_lines */
 	int refused

@@ -420,9 +420,9 @@ static void mapping_mend(struct nnb_mapping *m)
 	    nnb__gate_open(m->gate, m->fd, false, &call))
 		return;
 	/*
-	 * What replaces pages gives them back with the memory map locked. So all that readers and writers have made of
-	 * the zeroes is moved out of their way first, and given back later: that cannot be done step by step where it
-	 * is, because they may bring pages back meanwhile. Without room for that, this mend takes longer.
+	 * The kernel frees replaced pages with the memory map locked. So the pages that readers and writers have made
+	 * of the zeroes are moved aside first, and freed in parts there: in place, readers and writers could bring
+	 * pages back meanwhile. Without room for that, this mend takes longer.
 	 */
 	if (m->bytes > NNB__PAGES_PART)
 		zeroes = mremap(m->data, m->bytes, m->bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);

@@ -615,7 +615,7 @@ int nnb__place_take(struct nnb__errands *e, enum nnb__worker_kind kind, const st
 		struct nnb__worker *empty = NULL, *idle = NULL;
 		uint64_t now, slice;
 		struct timespec at;
-		unsigned left = 0, going = 0, late; /* of those left: porters that end at last, if they get a cpu */
+		unsigned left = 0, going = 0, late; /* of those left: porters that may yet end */
 		bool are_left;
 
 		left_behind(e, kind);
