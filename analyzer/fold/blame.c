@@ -856,24 +856,36 @@ static struct ahead look_ahead(const struct ledger *l)
 }
 
 /*
- * Charge @rest, which is for the queue, behind @held for the lane: to the app whose work, by the service's estimates,
- * left no @room for its wait, and would have left it without that. Without estimates, to other apps if these alone
- * waited.
+ * Charge @rest, which is for the queue, behind @held for the lane: to the app whose work, by the service's estimates
+ * and divided by the lanes, left no @room for its wait, and would have left it without that. Without estimates, to
+ * other apps if these alone waited.
  */
 static void charge_queue(struct ledger *l, const struct ahead *a, int64_t held, int64_t rest, int64_t room)
 {
 	const struct bsa_refused none = { 0 }, *r = l->m->refused ? l->m->refused : &none;
-	int64_t own = usable_ns(r->own_ns), others = usable_ns(r->others_ns), all = held + own + others, part = 0;
-	bool by_own = a->app == l->x->app, known = r->own_ns < ABSURD && r->others_ns < ABSURD;
-	bool own_decides = known && all > room && all - own - (by_own ? held : 0) <= room;
-	bool others_decide = known && all > room && all - others - (a->app && !by_own ? held : 0) <= room;
+	const uint64_t queued[2] = { r->own_ns, r->others_ns };
+	unsigned lanes = l->m->lanes ? l->m->lanes : 1;
+	int64_t own = usable_ns(r->own_ns), others = usable_ns(r->others_ns), part = 0;
+	int64_t all = held + own / lanes + others / lanes;
+	bool decides[2], known = l->m->lanes && r->own_ns < ABSURD && r->others_ns < ABSURD && all > room;
 	uint8_t cause = a->queue_cause;
 
-	if (cause == BSA_CROWDED_OUT && (r->own_ns || (others && known))) {
+	/* @held is known to be of the app on lane 0. Any app may have had another lane, which would have been free. */
+	for (int i = 0; i < 2; i++) {
+		int64_t without = all - usable_ns(queued[i]) / lanes;
+		bool has_lane = a->app && (a->app == l->x->app) == !i;
+
+		decides[i] = without - (has_lane ? held : 0) <= room;
+		known &= decides[i] || !queued[i] || without - held > room || (a->app && lanes == 1);
+	}
+	if (cause == BSA_CROWDED_OUT && (r->own_ns || others)) {
 		/* Either would have been enough. */
-		part = own_decides && others_decide ? (int64_t)((double)rest * (double)own / (double)(own + others))
-		                                    : 0;
-		cause = others_decide ? BSA_CROWDED_OUT : own_decides ? BSA_QUEUED_BEHIND : BSA_CAUSE_UNKNOWN;
+		if (known && decides[0] && decides[1])
+			part = (int64_t)((double)rest * (double)own / (double)(own + others));
+		cause = !known       ? BSA_CAUSE_UNKNOWN
+		        : decides[1] ? BSA_CROWDED_OUT
+		        : decides[0] ? BSA_QUEUED_BEHIND
+		                     : BSA_CAUSE_UNKNOWN;
 	}
 	charge_cause(l, BSA_QUEUED_BEHIND, (struct amount){ part, 0 });
 	charge_cause(l, cause, (struct amount){ rest - part, 0 });

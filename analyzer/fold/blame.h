@@ -73,6 +73,7 @@ struct bsa_missed {
 	const struct bsa_stop *stops; /* in order, and apart from each other */
 	size_t n_stops;
 	const struct bsa_refused *refused; /* NULL: not refused, or unknown */
+	uint8_t lanes;                     /* of the service; 0: unknown */
 	bool restarts;    /* the service preempts by restart: the duration of a run depends on later arrivals */
 	bool undisturbed; /* while the execution was on its lane, the service cannot have asked it to yield */
 };

@@ -40,6 +40,7 @@ struct bsa_misses {
 	size_t bytes;                     /* sum over both lists */
 	bool inexact;                     /* some were dropped for want of room */
 	bool any_rules, native, restarts; /* properties of the services seen so far */
+	uint8_t lanes;                    /* of each of them; 0: not equal */
 	struct bsa_blamed *blamed;        /* owned; scratch memory of blame_miss */
 	size_t blamed_room;
 };
@@ -202,6 +203,7 @@ int bsa_misses_model(struct bsa_misses *m, const struct bsa_model *model)
 
 void bsa_misses_rules(struct bsa_misses *m, const struct bsa_rules *r)
 {
+	m->lanes = m->any_rules && m->lanes != r->lanes ? 0 : r->lanes;
 	m->any_rules = true;
 	m->native |= r->policy == LABEL_policy_native;
 	m->restarts |= r->preempt_mode == LABEL_preempt_restart && r->policy != LABEL_policy_fifo;
@@ -250,6 +252,7 @@ static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exac
 		.slices = k->slices.all,
 		.n_slices = k->slices.n,
 		.refused = k->was_refused ? &k->refused : NULL,
+		.lanes = m->lanes,
 		.restarts = m->restarts || !m->any_rules || m->native,
 	};
 	size_t most = BSA_CAUSES + missed.n_waits + missed.n_preemptions, n;

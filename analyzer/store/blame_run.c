@@ -77,7 +77,8 @@ static const char *const sql[QUESTIONS] = {
 	[REFUSAL] = "SELECT * FROM stored_refusal WHERE execution_id = ?",
 	[TYPICAL] = "SELECT * FROM stored_typical WHERE model_id = ? AND path = ?",
 	[BUDGET] = "SELECT p50_ns, p90_ns FROM stored_usual_budget WHERE model_id = ? AND path = ?",
-	[RULES] = "SELECT count(*), min(policy = 'fifo' OR preempt = 'none'), max(lanes), max(policy = 'native'),"
+	[RULES] = "SELECT count(*), min(policy = 'fifo' OR preempt = 'none'), CASE WHEN min(lanes) = max(lanes) THEN "
+	          "max(lanes) END, max(policy = 'native'),"
 		  " max(preempt = 'restart' AND policy <> 'fifo')"
 		  " FROM service_rules",
 	[LOSSES] = "SELECT count(*) FROM loss",
@@ -123,9 +124,10 @@ struct run {
 	struct bsa_store *s;
 	struct bsa_saved *saved; /* owned */
 	int asked;
-	bool rules_known, never_stops, one_lane, restarts; /* rules that hold for all services */
-	uint8_t *blockers;                                 /* a bit for each execution from s->first_execution on */
-	uint64_t n_blockers;                               /* bits */
+	bool rules_known, never_stops, restarts; /* rules that hold for all services */
+	uint8_t lanes;                           /* of each of them; 0: unknown, or not equal */
+	uint8_t *blockers;                       /* a bit for each execution from s->first_execution on */
+	uint64_t n_blockers;                     /* bits */
 	sqlite3_stmt *q[QUESTIONS];
 	struct bsa_wait *waits;
 	struct bsa_preemption *preemptions;
@@ -616,7 +618,7 @@ static bool is_undisturbed(struct run *r, const struct bsa_execution *x)
 		return false;
 	/* If the rules are unknown, or events were lost, any execution may have been asked. */
 	if (r->asked == NOT_READ) {
-		if (!r->rules_known || (!r->never_stops && (!r->one_lane || only_number(r, r->q[LOSSES]))))
+		if (!r->rules_known || (!r->never_stops && (r->lanes != 1 || only_number(r, r->q[LOSSES]))))
 			r->asked = ANY_ASKED;
 		else
 			r->asked = r->never_stops ? NONE_ASKED : read_blockers(r);
@@ -638,6 +640,7 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 		.n_slices = read_slices(r, x->id),
 		.n_stops = stops_of(r, x),
 		.refused = read_refusal(r, x->id, &refused) ? &refused : NULL,
+		.lanes = r->lanes,
 		.restarts = r->restarts || !r->rules_known,
 		.undisturbed = is_undisturbed(r, x),
 	};
@@ -680,7 +683,7 @@ int bsa_blame_run(struct bsa_store *s)
 	if (bsa_store_step(s, rules)) {
 		r.rules_known = sqlite3_column_int64(rules, 0) > 0 && !sqlite3_column_int64(rules, 3);
 		r.never_stops = sqlite3_column_int64(rules, 1);
-		r.one_lane = sqlite3_column_int64(rules, 2) == 1;
+		r.lanes = (uint8_t)sqlite3_column_int64(rules, 2);
 		r.restarts = sqlite3_column_int64(rules, 4);
 	}
 	sqlite3_reset(rules);

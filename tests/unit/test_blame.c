@@ -65,7 +65,8 @@ struct row {
 	uint32_t misses;
 	uint8_t status;
 	int8_t cold;
-	bool fenced, fence_free, service_only;
+	bool fenced, fence_free, service_only, lanes_unknown;
+	uint8_t lanes;            /* 0: one */
 	uint64_t lost;            /* a bit for each boundary that was not recorded */
 	struct bsa_stop stops[2]; /* after the submission */
 	/*
@@ -212,6 +213,7 @@ static void build(struct built *b, const struct row *r)
 	*b = (struct built){ .x = { .deadline = deadline(r),
 		                    .duration = r->duration,
 		                    .path = r->fenced ? BSA_PATH_FENCED : BSA_PATH_BURST,
+		                    .app = 1,
 		                    .fence_free = r->fence_free,
 		                    .sides = r->service_only ? BSA_SIDES_SERVICE : BSA_SIDES_BOTH,
 		                    .miss = BSA_MISS_LATE,
@@ -265,6 +267,7 @@ static void build(struct built *b, const struct row *r)
 	b->missed.execution = x;
 	b->missed.undisturbed = !r->asked;
 	b->missed.restarts = r->restarts;
+	b->missed.lanes = r->lanes_unknown ? 0 : r->lanes ? r->lanes : 1;
 	b->missed.typical = &b->typical;
 	b->missed.waits = b->waits;
 	b->missed.slices = b->slices;
@@ -1026,6 +1029,89 @@ static const struct row rows[] = {
 	  .ledgers =
 	          "unknown 110 0 primary perhaps, too_big 10 0 perhaps, polled_late 0 20, service 0 10, client 0 10, "
 	          "too_tight -90 0, unused -200 250" },
+	{ .name = "refused: two lanes share the work of both apps: without either there would have been room",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .lanes = 2,
+	  .refused = { .lane_free = 40,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 100,
+	               .others_ns = 160 },
+	  .ledgers = "crowded_out 74 0 primary perhaps, queued_behind 46 0 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: on two lanes, the work of the other one alone decides",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .lanes = 2,
+	  .refused = { .lane_free = 40,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 160,
+	               .others_ns = 240 },
+	  .ledgers = "crowded_out 120 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -90 0, "
+	             "unused -200 250" },
+	{ .name = "refused: on an unknown number of lanes",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .lanes_unknown = true,
+	  .refused = { .lane_free = 40,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 80,
+	               .others_ns = 200 },
+	  .ledgers = "unknown 120 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -90 0, "
+	             "unused -200 250" },
+	{ .name = "refused: the same, and none of its own app waited",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .lanes_unknown = true,
+	  .refused = { .lane_free = 40,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 0,
+	               .others_ns = 200 },
+	  .ledgers = "unknown 120 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -90 0, "
+	             "unused -200 250" },
+	{ .name = "refused: on two lanes, the other app may have had the one that was free first",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .lanes = 2,
+	  .refused = { .lane_free = 70,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .holder = 7,
+	               .holder_app = 1,
+	               .holder_cause = BSA_INVERSION,
+	               .own_ns = 160,
+	               .others_ns = 40 },
+	  .ledgers = "unknown 90 0 primary perhaps, inversion@7/1 30 0 perhaps, polled_late 0 20, service 0 10, client "
+	             "0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: on two lanes, another app had one, and only others waited",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .lanes = 2,
+	  .refused = { .lane_free = 70,
+	               .holder = 8,
+	               .holder_app = 2,
+	               .holder_cause = BSA_CROWDED_OUT,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .others_ns = 160 },
+	  .ledgers = "crowded_out 90 0 primary perhaps, crowded_out@8/2 30 0 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
 	{ .name = "refused: the lane is held long after its deadline: it would have waited until its deadline",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
@@ -1197,7 +1283,11 @@ static void draw_row(struct row *r)
 				                           .holder = draw(4),
 				                           .holder_app = 1,
 				                           .holder_cause = BSA_QUEUED_BEHIND + draw(4),
-				                           .queue_cause = BSA_QUEUED_BEHIND + draw(3) };
+				                           .queue_cause = BSA_QUEUED_BEHIND + draw(3),
+				                           .own_ns = draw(300),
+				                           .others_ns = draw(300) };
+		r->lanes = draw(4);
+		r->lanes_unknown = chance(10);
 		if (chance(10))
 			r->refused.lane_free = NO;
 	}

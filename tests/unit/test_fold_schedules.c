@@ -361,7 +361,8 @@ static void check_blame(const struct bsa_execution *x, const struct execution_fa
 		                .n_preemptions = b->n_preemptions,
 		                .slices = b->slices,
 		                .n_slices = b->n_slices,
-		                .refused = b->refused };
+		                .refused = b->refused,
+		                .lanes = 2 };
 
 	check_rows(x, rows, bsa_blame(&m, rows, max));
 	free(rows);

@@ -456,6 +456,7 @@ static void check_refused(const struct world_of_calls *w, uint32_t x)
 	n = bsa_blame(&(struct bsa_missed){ .execution = &e,
 	                                    .typical = &t,
 	                                    .refused = &refused,
+	                                    .lanes = (uint8_t)w->schedule.lanes,
 	                                    .restarts = w->schedule.preempt == NNB_PREEMPT_RESTART &&
 	                                                w->schedule.kind != NNB_POLICY_FIFO },
 	              blamed, ROOM);
