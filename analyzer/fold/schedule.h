@@ -97,7 +97,7 @@ struct bsa_scheduled {
 	bool uncertain;
 
 	/* private to the schedule */
-	uint64_t listed_ns; /* estimate_ns, when it was put into the list of those that wait */
+	uint64_t listed_ns; /* estimate_ns, when it was put into the list of those that wait; BSA_NEVER: unknown */
 	bool doubtful, was_late;
 	bool resumed; /* its last stretch on a lane began with RESUME, and no step has shown until when it lasted */
 	/* in compact detail: it was under way when its service's recording began, so it may end without a step */

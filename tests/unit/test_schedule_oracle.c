@@ -468,8 +468,11 @@ static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
 	for (int x = 0; x < EXECUTIONS; x++) {
 		uint64_t *ns = o->w->x[x].app == app ? &r->own_ns : &r->others_ns;
 
-		if (o->waiting[x])
-			*ns = *ns == BSA_NEVER || world_estimate(x) == BSA_NEVER ? BSA_NEVER : *ns + world_estimate(x);
+		/* What remains of an execution that has had a lane is unknown. */
+		if (o->waiting[x] && (world_estimate(x) == BSA_NEVER || (o->w->x[x].n_on && o->w->x[x].on[0].began < (int)r->at)))
+			*ns = BSA_NEVER;
+		else if (o->waiting[x] && *ns != BSA_NEVER)
+			*ns += world_estimate(x);
 	}
 	for (int x = 0; x < EXECUTIONS; x++) {
 		if (!o->waiting[x] || o->w->x[x].app == o->w->x[own].app)
