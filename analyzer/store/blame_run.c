@@ -78,7 +78,7 @@ static const char *const sql[QUESTIONS] = {
 	[TYPICAL] = "SELECT * FROM stored_typical WHERE model_id = ? AND path = ?",
 	[BUDGET] = "SELECT p50_ns, p90_ns FROM stored_usual_budget WHERE model_id = ? AND path = ?",
 	[RULES] = "SELECT count(*), min(policy = 'fifo' OR preempt = 'none'), CASE WHEN min(lanes) = max(lanes) THEN "
-	          "max(lanes) END, max(policy = 'native'),"
+		  "max(lanes) END, max(policy = 'native'),"
 		  " max(preempt = 'restart' AND policy <> 'fifo')"
 		  " FROM service_rules",
 	[LOSSES] = "SELECT count(*) FROM loss",

@@ -469,7 +469,8 @@ static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
 		uint64_t *ns = o->w->x[x].app == app ? &r->own_ns : &r->others_ns;
 
 		/* What remains of an execution that has had a lane is unknown. */
-		if (o->waiting[x] && (world_estimate(x) == BSA_NEVER || (o->w->x[x].n_on && o->w->x[x].on[0].began < (int)r->at)))
+		if (o->waiting[x] &&
+		    (world_estimate(x) == BSA_NEVER || (o->w->x[x].n_on && o->w->x[x].on[0].began < (int)r->at)))
 			*ns = BSA_NEVER;
 		else if (o->waiting[x] && *ns != BSA_NEVER)
 			*ns += world_estimate(x);
