@@ -136,16 +136,16 @@ static void end_between(struct bsa_bounds_call *c, struct range ended, uint64_t 
 	c->ret_late = c->ret_end_late + answer_more;
 }
 
-/* The call gets the lane in the replay, and runs to its end. */
-static void bound_served(struct search *s, struct bsa_bounds_call *c, struct range given, struct range until)
+/* The call gets the lane in the replay, and runs to its end. @hand: how long the hand-over can take. */
+static void bound_served(struct search *s, struct bsa_bounds_call *c, struct range given, struct range hand,
+                         struct range until)
 {
 	struct range deadline = moved(c, c->deadline);
 	uint64_t at = c->began - c->hand;
-	struct range ended = range_around(c->ended, rest_of(at, given.least) + c->hand_less + c->run_less,
-	                                  rest_of(given.most, at) + c->hand_more + c->run_more);
-	bool exact = is_exact(given) && is_exact(until) && !c->hand_less && !c->hand_more;
-	bool begins =
-		exact || until.least == BSA_BOUNDS_NEVER || sum_of(given.most, c->hand + c->hand_more) < until.least;
+	struct range ended = range_around(c->ended, rest_of(at, given.least) + (c->hand - hand.least) + c->run_less,
+	                                  rest_of(given.most, at) + (hand.most - c->hand) + c->run_more);
+	bool exact = is_exact(given) && is_exact(until) && is_exact(hand);
+	bool begins = exact || until.least == BSA_BOUNDS_NEVER || sum_of(given.most, hand.most) < until.least;
 	bool ends = !c->can_abort || (is_exact(ended) && is_exact(deadline)) || ended.most <= deadline.least;
 
 	if (!begins || !ends)
@@ -157,8 +157,8 @@ static void bound_served(struct search *s, struct bsa_bounds_call *c, struct ran
 static void bound_call(struct search *s, size_t nth)
 {
 	struct bsa_bounds_call *c = &s->calls[s->order[nth]];
-	struct range ready, given, until;
-	bool certain;
+	struct range ready, given, hand, until;
+	bool certain, may_be_idle;
 
 	bound_submission(s, c);
 	if (!c->taken && !is_admission_certain(s, nth))
@@ -183,22 +183,25 @@ static void bound_call(struct search *s, size_t nth)
 	}
 
 	given = (struct range){ bsa_later_of(s->lane.least, ready.least), bsa_later_of(s->lane.most, ready.most) };
+	may_be_idle = s->lane.least <= ready.most;
+	hand = range_around(c->hand, bsa_later_of(c->hand_less, may_be_idle ? c->idle_less : 0),
+	                    bsa_later_of(c->hand_more, may_be_idle ? c->idle_more : 0));
 	until = moved(c, c->until);
 	if (c->began == BSA_BOUNDS_NEVER) { /* given up while it waits, or at once where it asks for a lane too late */
 		if (is_exact(given) && is_exact(until) ? given.least < until.least
-		                                       : given.least <= until.most || s->lane.least <= ready.most)
+		                                       : given.least <= until.most || may_be_idle)
 			unknown_from(s, given.least);
 		end_between(
 			c,
 			(struct range){ bsa_later_of(until.least, ready.least), bsa_later_of(until.most, ready.most) },
 			0, 0);
 	} else if (c->served) {
-		bound_served(s, c, given, until);
+		bound_served(s, c, given, hand, until);
 	} else { /* given up at a checkpoint, or because it was too late when it began */
 		/* The service's expectation of the rest of its run depends on how long the whole is. */
 		certain = c->as_recorded ||
 		          ((!c->least || (!c->run_less && !c->run_more)) && c->ended - c->began <= c->run_least);
-		if (!certain || !is_exact(given) || !is_exact(until) || c->hand_less || c->hand_more)
+		if (!certain || !is_exact(given) || !is_exact(until) || !is_exact(hand))
 			unknown_from(s, given.least);
 		s->lane = (struct range){ c->ended, c->ended };
 		end_between(c, s->lane, 0, 0);

@@ -43,6 +43,7 @@ struct bsa_bounds_call {
 	uint64_t at, looked, ready; /* in the replay; ready BSA_BOUNDS_NEVER: it was refused */
 	uint64_t began, ended, answered;     /* began BSA_BOUNDS_NEVER: it was given up before */
 	uint64_t hand, hand_less, hand_more; /* the hand-over can take so much less, or more */
+	uint64_t idle_less, idle_more;       /* the same where the call may find the lane idle; the greater one holds */
 	uint64_t run_less, run_more;         /* and the run */
 	uint64_t run_least;                  /* least run of a call that is given up while it runs */
 	uint64_t answer_less, answer_more;

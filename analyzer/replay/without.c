@@ -421,6 +421,10 @@ static void bounds_fill(const struct play *p, uint32_t i, struct bsa_bounds_call
 		return;
 	ret->hand_less = hand > c->hand ? hand - c->hand : 0;
 	ret->hand_more = c->hand + c->hand_more - hand;
+	if (c->hand_more) { /* a call that finds the lane idle can begin at once */
+		ret->idle_less = hand;
+		ret->idle_more = c->idle_most > hand ? c->idle_most - hand : 0;
+	}
 	ret->run_less = call->run_ns - c->run;
 	ret->run_more = c->run_most - call->run_ns;
 	ret->answer_less = call->answer_ns - c->answer;

@@ -2,7 +2,8 @@
  * test_bounds.c -- the bounds for what a replay cannot know hold in replays with other lengths.
  *
  * A random world is replayed under fifo with one lane, where some hand-overs, runs and answers have a least and a
- * greatest length; the replay gives bounds for its times. Then the same world is replayed with other lengths. Up to the
+ * greatest length, and such a hand-over has other lengths where the call finds the lane idle; the replay gives bounds
+ * for its times. Then the same world is replayed with other lengths. Up to the
  * time from which decisions may differ, each call has the same fate, and ends and is answered within its bounds. The
  * test fails unless at least a quarter of the calls are before that time, and a quarter of those
  * have a bound above 0.
@@ -38,8 +39,8 @@ struct call {
 	uint32_t stream, before, next;
 	bool taken, moves;
 	uint64_t at, gap; /* the call's own time; the time from the end of what it waits for to its submission */
-	uint64_t send, ready, hand_least, hand_most, run_least, run_most, step, answer_least, answer_most, fail, budget,
-		least;
+	uint64_t send, ready, hand_least, hand_most, idle_most, run_least, run_most, step, answer_least, answer_most,
+		fail, budget, least;
 };
 
 struct calls {
@@ -59,7 +60,7 @@ struct played {
 struct playing {
 	const struct calls *w;
 	uint32_t at[STREAMS];
-	uint64_t hand[CALLS], run[CALLS], answer[CALLS];
+	uint64_t begin[CALLS], hand[CALLS], run[CALLS], answer[CALLS];
 	struct played played[CALLS];
 };
 
@@ -93,6 +94,7 @@ static void draw_call(struct calls *w, uint32_t i, uint32_t last[STREAMS], bool 
 	c->ready = chance(3) ? 0 : chance(900) * US;
 	c->hand_least = c->hand_most = chance(2) * chance(30) * US;
 	c->hand_most += chance(20) ? 0 : chance(200) * US;
+	c->idle_most = chance(300) * US;
 	c->run_least = c->run_most = (1 + chance(900)) * US;
 	c->run_most += chance(5) ? 0 : chance(900) * US;
 	c->step = chance(2) * (1 + chance(300)) * US;
@@ -144,7 +146,7 @@ static void call_fill(const struct playing *p, uint32_t i, uint64_t at, struct b
 	*ret = (struct bsa_replay_call){ .at = at,
 		                         .send_ns = c->send,
 		                         .ready_ns = c->ready,
-		                         .begin_ns = p->hand[i],
+		                         .begin_ns = p->begin[i],
 		                         .wake_ns = p->hand[i],
 		                         .run_ns = p->run[i],
 		                         .answer_ns = p->answer[i],
@@ -206,10 +208,16 @@ static uint64_t between(uint64_t least, uint64_t most)
 	return where == 0 ? least : where == 1 ? most : least + chance((unsigned)(most - least) + 1);
 }
 
+static bool is_hand_open(const struct call *c)
+{
+	return c->hand_least < c->hand_most;
+}
+
 static void draw_lengths(const struct calls *w, struct playing *p)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		p->hand[i] = between(w->call[i].hand_least, w->call[i].hand_most);
+		p->begin[i] = is_hand_open(&w->call[i]) ? between(0, w->call[i].idle_most) : p->hand[i];
 		p->run[i] = between(w->call[i].run_least, w->call[i].run_most);
 		p->answer[i] = between(w->call[i].answer_least, w->call[i].answer_most);
 	}
@@ -222,6 +230,10 @@ static void fill_bounds(const struct playing *p, uint32_t i, struct bsa_bounds_c
 	const struct call *c = &p->w->call[i];
 	const struct played *x = &p->played[i];
 	const struct bsa_replay_outcome *o = &x->outcome;
+	uint64_t hand = p->hand[i];
+
+	if (o->began != BSA_REPLAY_NEVER && o->began - o->ready < hand)
+		hand = o->began - o->ready; /* it found the lane idle */
 
 	*ret = (struct bsa_bounds_call){ .comes = c->comes,
 		                         .before = c->before,
@@ -235,9 +247,11 @@ static void fill_bounds(const struct playing *p, uint32_t i, struct bsa_bounds_c
 		                         .began = o->began,
 		                         .ended = c->taken ? x->at : o->ended,
 		                         .answered = c->taken ? x->at : o->answered,
-		                         .hand = p->hand[i],
-		                         .hand_less = p->hand[i] - c->hand_least,
-		                         .hand_more = c->hand_most - p->hand[i],
+		                         .hand = hand,
+		                         .hand_less = hand > c->hand_least ? hand - c->hand_least : 0,
+		                         .hand_more = c->hand_most - hand,
+		                         .idle_less = is_hand_open(c) ? hand : 0,
+		                         .idle_more = is_hand_open(c) && c->idle_most > hand ? c->idle_most - hand : 0,
 		                         .run_least = c->run_least,
 		                         .run_less = p->run[i] - c->run_least,
 		                         .run_more = c->run_most - p->run[i],
@@ -296,6 +310,8 @@ static void check_world(uint32_t seed)
 	failing = seed;
 	make_world(&w, seed);
 	draw_lengths(&w, &first);
+	for (uint32_t i = 0; i < w.n; i++) /* as replay/without.c draws */
+		first.begin[i] = first.begin[i] < first.hand[i] ? first.begin[i] : first.hand[i];
 	play(&w, &first);
 	known = find_bounds(&first, bounds);
 	for (unsigned k = 0; k < AGAIN; k++) {
