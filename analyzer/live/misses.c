@@ -198,7 +198,8 @@ void bsa_misses_refused_proven(struct bsa_misses *m, const struct bsa_refused *r
 
 int bsa_misses_model(struct bsa_misses *m, const struct bsa_model *model)
 {
-	return bsa_usual_estimate(m->usual, model->id, model->estimate_ns == BSA_NEVER ? 0 : model->estimate_ns);
+	return bsa_usual_model(m->usual, model->id, model->app,
+	                       model->estimate_ns == BSA_NEVER ? 0 : model->estimate_ns);
 }
 
 void bsa_misses_rules(struct bsa_misses *m, const struct bsa_rules *r)

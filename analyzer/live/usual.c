@@ -37,13 +37,14 @@ struct group {
 	uint64_t last_quiet, last_budgets, last_runs;
 };
 
-struct estimate {
+struct model {
 	struct bsa_entry entry;
-	uint64_t ns;
+	uint64_t estimate_ns;
+	uint32_t app;
 };
 
 struct bsa_usual {
-	struct bsa_table groups, estimates;
+	struct bsa_table groups, models;
 	size_t n_quiet, n_budgets, n_runs; /* numbers kept */
 	bool inexact;
 };
@@ -52,7 +53,7 @@ struct bsa_usual *bsa_usual_new(void)
 {
 	struct bsa_usual *u = calloc(1, sizeof(*u));
 
-	if (u && (bsa_table_init(&u->groups) || bsa_table_init(&u->estimates)))
+	if (u && (bsa_table_init(&u->groups) || bsa_table_init(&u->models)))
 		return bsa_usual_free(u);
 	return u;
 }
@@ -85,7 +86,7 @@ struct bsa_usual *bsa_usual_free(struct bsa_usual *u)
 	if (!u)
 		return NULL;
 	drop_all(&u->groups, group_free);
-	drop_all(&u->estimates, free);
+	drop_all(&u->models, free);
 	free(u);
 	return NULL;
 }
@@ -209,8 +210,10 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
 	/* The budget, mapped so that unsigned order equals signed order. */
 	uint64_t budget = (x->deadline - start) ^ UINT64_C(1) << 63;
-	/* An execution without a known app may be forged, as in schema/budgets.sql. */
-	bool budgeted = x->model && x->app && x->deadline && start != BSA_NEVER && budget != BSA_NEVER;
+	/* An execution of another app than the model's, or without a known app, may be forged: schema/budgets.sql. */
+	const struct model *m = bsa_table_find(&u->models, x->model);
+	bool is_own = x->app && m && (!m->app || x->app == m->app);
+	bool budgeted = x->model && is_own && x->deadline && start != BSA_NEVER && budget != BSA_NEVER;
 	struct group *g;
 	int r = 0;
 
@@ -243,21 +246,22 @@ int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
 	return r;
 }
 
-int bsa_usual_estimate(struct bsa_usual *u, uint32_t model, uint64_t estimate_ns)
+int bsa_usual_model(struct bsa_usual *u, uint32_t model, uint32_t app, uint64_t estimate_ns)
 {
-	struct estimate *e = bsa_table_find(&u->estimates, model);
+	struct model *m = bsa_table_find(&u->models, model);
 
-	if (!e && u->estimates.n == GROUPS_MAX) {
+	if (!m && u->models.n == GROUPS_MAX) {
 		u->inexact = true;
 		return 0;
 	}
-	if (!e) {
-		e = calloc(1, sizeof(*e));
-		if (!e)
+	if (!m) {
+		m = calloc(1, sizeof(*m));
+		if (!m)
 			return -ENOMEM;
-		bsa_table_add(&u->estimates, &e->entry, model);
+		bsa_table_add(&u->models, &m->entry, model);
 	}
-	e->ns = estimate_ns;
+	m->app = app;
+	m->estimate_ns = estimate_ns;
 	return 0;
 }
 
@@ -307,7 +311,7 @@ static bool is_old(uint64_t was, uint64_t is, bool exactly)
 struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution *x, bool exactly)
 {
 	struct group *g = bsa_table_find(&u->groups, key_of(x));
-	const struct estimate *e = bsa_table_find(&u->estimates, x->model);
+	const struct model *m = bsa_table_find(&u->models, x->model);
 	struct bsa_typical ret = { .budget = BSA_NEVER, .ample_budget = BSA_NEVER };
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED], most;
 
@@ -319,7 +323,7 @@ struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution 
 	for (unsigned i = 0; g && g->any && i < BSA_PHASES; i++)
 		ret.least[i] = known_or_0(g->least[i]);
 	if (!ret.runs)
-		ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate : e ? e->ns : 0;
+		ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate : m ? m->estimate_ns : 0;
 
 	/*
 	 * The usual budget explains a miss only if that of @x is shorter than executions of the model ever

@@ -21,8 +21,11 @@ struct bsa_usual *bsa_usual_free(struct bsa_usual *u); /* NULL is fine; returns 
 /* The next execution. 0 or -ENOMEM. */
 int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x);
 
-/* Set the service's estimate of a model's run; an estimate of 0 is unknown. Returns 0 or -ENOMEM. */
-int bsa_usual_estimate(struct bsa_usual *u, uint32_t model, uint64_t estimate_ns);
+/*
+ * Set a model's app, and the service's estimate of its run; 0: unknown. Executions from then on are judged by it.
+ * Returns 0 or -ENOMEM.
+ */
+int bsa_usual_model(struct bsa_usual *u, uint32_t model, uint32_t app, uint64_t estimate_ns);
 
 /*
  * The typical phases of the model and path of @x. An earlier result may be reused, unless @exactly. Without

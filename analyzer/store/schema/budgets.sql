@@ -8,7 +8,7 @@ WITH budgets AS (
 	SELECT model_id, @bits flags.path x@ AS path,
 		x.deadline - CASE @bits flags.sides x@ WHEN @sides:service@ THEN request_read ELSE submitted END AS budget_ns
 	FROM stored_execution x JOIN stored_model m ON m.id = x.model_id
-	WHERE x.deadline IS NOT NULL AND (m.app_id IS NULL OR x.app_id = m.app_id)),
+	WHERE x.deadline IS NOT NULL AND x.app_id IS NOT NULL AND (m.app_id IS NULL OR x.app_id = m.app_id)),
 ranked AS (
 	SELECT model_id, path, budget_ns, count(*) OVER (PARTITION BY model_id, path) AS n,
 		row_number() OVER (PARTITION BY model_id, path ORDER BY budget_ns) AS nth
