@@ -75,6 +75,28 @@ is "$("$burstscope" misses -q --part doers --format csv name 2>/dev/null | awk -
 	WHERE ifnull(b.app_id, m.app_id) = (SELECT id FROM app WHERE name = 'there')" | tail -n 1)"
 said=$("$burstscope" misses name 2>/dev/null)
 says 'The recording has a scope: apps and services outside of it are doers only where their events were recorded.'
+# Sums that have other misses, too, and sums that cannot be read.
+if command -v sqlite3 >/dev/null; then
+	cp name.db part.db
+	sqlite3 part.db 'UPDATE stored_miss_blame SET n = n + 1'
+	said=$("$burstscope" misses part.db 2>/dev/null)
+	says 'Misses by doer are not there: the scope of the recording has only some of the misses'
+	status=0
+	said=$("$burstscope" misses --part doers part.db 2>&1) || status=$?
+	is $status 2
+	says '--part doers is not there: the scope of the recording has only some of the misses'
+	! "$burstscope" misses --part preparations part.db 2>err || wrong 'a scope has preparations'
+	said=$(<err)
+	says '--part preparations covers whole recordings only: this one has a scope'
+	cp name.db damaged.db
+	page=$(sqlite3 damaged.db 'PRAGMA page_size')
+	root=$(sqlite3 damaged.db "SELECT rootpage FROM sqlite_master WHERE name = 'stored_miss_blame'")
+	dd if=/dev/zero of=damaged.db bs="$page" seek=$((root - 1)) count=1 conv=notrunc status=none
+	status=0
+	said=$("$burstscope" misses damaged.db 2>&1) || status=$?
+	is $status 4
+	says 'the database is damaged'
+fi
 records compact --app there --detail compact
 is "$(answered compact)" 'there '
 

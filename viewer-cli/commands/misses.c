@@ -245,10 +245,10 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 
 /*
  * The doers of the misses, as burstscope summary names them. They are stored as sums by app, model, priority and
- * primary cause: a scope mostly has all misses of such a sum, or none. NULL: otherwise, or --where, --from or --to
- * pick.
+ * primary cause: a scope mostly has all misses of such a sum, or none. *ret is NULL: otherwise, or --where, --from or
+ * --to pick.
  */
-static struct bsv_report_part *doers_ask(struct bsv_report *report)
+static int doers_ask(struct bsv_report_part **ret, struct bsv_report *report, struct bsa_err *err)
 {
 	struct bsv_judgement fairness = { .n = 0 };
 	const struct bsv_asked *asked = &report->call->asked;
@@ -257,30 +257,37 @@ static struct bsv_report_part *doers_ask(struct bsv_report *report)
 		report->input.picks ? bsv_report_keep(report, bsv_fill(bsv_sql_misses_chosen, missed)) : "";
 	bsv_scoped_rows *rows = NULL, *whole = NULL;
 	const char *doers;
-	int r;
+	int r = 0;
 
-	if (!chosen || asked->where || asked->from.given || asked->to.given)
-		return NULL;
-	if (report->input.picks &&
-	    (bsv_input_row(&whole, &report->input, bsv_sql_misses_chosen_whole,
-	                   (const struct bsv_placeholder[]){ { "chosen", chosen }, missed[0], { NULL, NULL } },
-	                   NULL) <= 0 ||
-	     !bsv_rows_get(whole, 0, 0)))
-		return NULL;
+	*ret = NULL;
+	if (asked->where || asked->from.given || asked->to.given)
+		return 0;
+	if (!chosen)
+		return bsv_no_memory(err);
+	if (report->input.picks) {
+		r = bsv_input_row(&whole, &report->input, bsv_sql_misses_chosen_whole,
+		                  (const struct bsv_placeholder[]){ { "chosen", chosen }, missed[0], { NULL, NULL } },
+		                  err);
+		if (r <= 0 || !bsv_rows_get(whole, 0, 0))
+			return r < 0 ? r : 0;
+	}
 
 	/* The verdict on fairness matters where an app may have to be cleared alone. */
-	r = bsv_rows_query(&rows, report->input.db, bsv_sql_misses_may_clear, NULL);
+	r = bsv_rows_query(&rows, report->input.db, bsv_sql_misses_may_clear, err);
 	if (r >= 0)
-		r = bsv_rows_step(rows, NULL);
+		r = bsv_rows_step(rows, err);
 	if (r > 0 && bsv_rows_get(rows, 0, 0))
-		r = bsv_judge(&fairness, BSV_FAIRNESS, &report->input, NULL, NULL);
-	doers = r < 0 ? NULL : bsv_report_keep(report, bsv_missed_doers(&fairness));
+		r = bsv_judge(&fairness, BSV_FAIRNESS, &report->input, NULL, err);
+	if (r < 0)
+		return r;
+	doers = bsv_report_keep(report, bsv_missed_doers(&fairness));
 	if (!doers)
-		return NULL;
-	return bsv_report_ask(
+		return bsv_no_memory(err);
+	*ret = bsv_report_ask(
 		report, "doers", bsv_sql_misses_doers,
 		(const struct bsv_placeholder[]){
 			{ "doers", doers }, { "doer", bsv_sql_miss_doer_name }, { "chosen", chosen }, { NULL, NULL } });
+	return 0;
 }
 
 /* Take the figures from the totals. */
@@ -375,7 +382,8 @@ static int misses_ask(struct misses *m, struct bsv_report *report, enum by by, s
 	if (r < 0)
 		return r;
 	m->causes = bsv_report_ask(report, "causes", bsv_sql_misses_causes, placeholders.causes);
-	m->doers = by == BY_CAUSE ? doers_ask(report) : NULL;
+	if (by == BY_CAUSE && (r = doers_ask(&m->doers, report, err)) < 0)
+		return r;
 	m->victims =
 		bsv_report_ask(report, by == BY_APP ? "apps" : "models", bsv_sql_misses_victims, placeholders.victims);
 	m->culprits = bsv_report_ask(report, "culprits", bsv_sql_misses_culprits, placeholders.culprits);
@@ -426,6 +434,10 @@ static void misses_show(const struct misses *m, struct bsv_report *report, enum 
 		                m->prepared ? BSV_FOR_ALL : BSV_FOR_PROGRAMS);
 }
 
+/* Why a scope has no doers. */
+static const char only_some[] = "the scope of the recording has only some of the misses that an app, a model and a "
+				"priority have together";
+
 static void add_notes(struct bsv_report *report, const struct misses *m)
 {
 	const struct bsv_missed *t = &m->missed;
@@ -458,21 +470,21 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		                "culprit, or "
 		                "no single execution is known to have held the lane.",
 		                bsv_count(blamed, (uint64_t)m->blamed), bsv_count(all, (uint64_t)t->missed));
-	if (m->scoped)
-		bsv_answer_note(report->answer, "%s",
-		                m->doers ? "The recording has a scope: apps and services outside of it are doers only "
-		                           "where their events were recorded."
-		                         : "Misses by doer are not there: the scope of the recording has only some of "
-		                           "the misses that an app, a model and a priority have together.");
+	if (m->scoped && m->doers)
+		bsv_answer_note(report->answer,
+		                "The recording has a scope: apps and services outside of it are doers only where their "
+		                "events were recorded.");
+	else if (m->scoped)
+		bsv_answer_note(report->answer, "Misses by doer are not there: %s.", only_some);
 	bsv_answer_note(report->answer,
 	                "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
 	                "misses --part ledgers");
 }
 
 /* Some parts are of a whole recording. @why: what picks executions of it; NULL: nothing does. */
-static int check_whole(const struct misses *m, const char *part, const char *why, struct bsa_err *err)
+static int check_whole(const char *part, const char *why, struct bsa_err *err)
 {
-	if (!why || !part || ((m->doers || strcmp(part, "doers") != 0) && strcmp(part, "preparations") != 0))
+	if (!why || !part || (strcmp(part, "doers") != 0 && strcmp(part, "preparations") != 0))
 		return 0;
 	return bsa_fail(err, BSA_E_USAGE, "--part %s covers whole recordings only: %s", part, why);
 }
@@ -487,7 +499,8 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	static const char scoped[] = "this one has a scope, the executions of one service or app";
 	struct bsv_rows *prepared = NULL;
 	const bool is_conditional = asked->where || asked->from.given || asked->to.given;
-	int r = check_whole(&misses, asked->part, is_conditional ? "leave out --where, --from and --to" : NULL, err);
+	const bool wants_doers = asked->part && !strcmp(asked->part, "doers");
+	int r = check_whole(asked->part, is_conditional ? "leave out --where, --from and --to" : NULL, err);
 
 	if (r >= 0)
 		r = bsv_report_open(&report, call, err);
@@ -503,7 +516,9 @@ static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = misses_ask(&misses, &report, by, err);
 	if (r >= 0)
-		r = check_whole(&misses, asked->part, report.input.picks ? scoped : NULL, err);
+		r = check_whole(asked->part, report.input.picks && !wants_doers ? scoped : NULL, err);
+	if (r >= 0 && wants_doers && report.input.picks && by == BY_CAUSE && !misses.doers)
+		r = bsa_fail(err, BSA_E_USAGE, "--part doers is not there: %s", only_some);
 	if (r < 0)
 		return r;
 	misses.scoped = report.input.picks && !is_conditional && by == BY_CAUSE;
