@@ -739,6 +739,7 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_call *
 
 		code = SQLITE_OK;
 		if (!sqlite3_column_int64(services, DIFFERENT) && service.lanes >= 1 && service.lanes <= LANES_MOST &&
+		    service.policy >= LABEL_policy_fair && service.policy <= LABEL_policy_native &&
 		    service.preempt >= LABEL_preempt_none && service.preempt <= LABEL_preempt_save &&
 		    service.deadlines >= DEADLINES_UNKNOWN && service.deadlines <= LABEL_deadlines_advise) {
 			/* Executions that waited while very many others ended make it sort them all. */
