@@ -115,7 +115,7 @@ bool bsv_finding_is_rest(const struct bsv_finding *of);
 char *bsv_finding_certainty(const struct bsv_finding *of);
 
 /*
- * What may help; for several harms with what it is against: "Against the missed deadlines: ...  Against the
+ * What may help; for several harms with what it is against: "Against the missed deadlines: ... Against the
  * starvation: ..."; "": no advice is known. Owned by the caller; NULL: no memory.
  */
 char *bsv_finding_advised(const struct bsv_finding *of);
