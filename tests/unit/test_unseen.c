@@ -1175,12 +1175,12 @@ static void stops_of_one_service_are_missed_beside_another(void **state)
 		"c.execution_id JOIN stream t ON t.id = x.stream_id WHERE c.is_primary AND "
 		"t.number >> 20 = %u ORDER BY 1";
 	unsigned wrong = 0;
+	char *whole_causes[2] = { NULL, NULL };
 
 	for (size_t i = 0; i < 8 * N_OF(second_stops); i++) {
 		unsigned set = i % 4, of = i / 4 % 2 * 2;
 		uint64_t without = (set & 1 ? KIND(sched_preempt) : 0) | (set & 2 ? KIND(sched_resume) : 0);
 		static enum bsv_outcome whole[N_OF(asked)];
-		static char *whole_causes[2];
 		struct bsv_input input;
 		char *text = NULL, *script;
 
@@ -1219,9 +1219,9 @@ static void stops_of_one_service_are_missed_beside_another(void **state)
 			}
 		}
 		bsv_input_close(&input);
-		if (i == 8 * N_OF(second_stops) - 1)
-			free(whole_causes[0]), free(whole_causes[1]);
 	}
+	free(whole_causes[0]);
+	free(whole_causes[1]);
 	assert_int_equal(wrong, 0);
 }
 
