@@ -276,8 +276,8 @@ static void ask_about(struct bsa_saved *v, size_t number)
 }
 
 /*
- * @k, which comes behind those that are kept, becomes ready at @ready. If it found a lane idle while others waited, that
- * lane was one of theirs, and was taken back because the thread had not come (nnb__policy_recall).
+ * @k, which comes behind those that are kept, becomes ready at @ready. If it found a lane idle while others waited,
+ * that lane was one of theirs, and was taken back because the thread had not come (nnb__policy_recall).
  */
 static void take_gap(struct bsa_saved *v, struct bsa_saved_kept *k, int64_t ready)
 {
