@@ -33,7 +33,7 @@ struct bsa_leaver {
 	bool doubtful; /* perhaps it waited no more when its wait ended */
 };
 
-#define BSA_ESTIMATE_MAX (UINT64_C(1) << 40) /* a longer estimate is none, so that sums fit */
+#define BSA_ESTIMATE_MAX (UINT64_C(1) << 40) /* a longer one counts as unknown: sums must fit */
 
 /* The work that executions wait for, as their service estimates it. */
 struct bsa_queued {

@@ -48,7 +48,7 @@ static inline bool bsa_losses_touch(const struct bsa_losses *l, uint64_t began, 
  */
 struct bsa_holes {
 	const struct bsa_losses *losses; /* borrowed */
-	const struct bsa_span *own;      /* borrowed; it begins at BSA_NEVER: there is none */
+	const struct bsa_span *own;      /* borrowed; empty if it begins at BSA_NEVER */
 };
 
 /* The first hole that ends at @at or later; it begins at BSA_NEVER: no hole does. */

@@ -3,8 +3,8 @@
  *
  * The last process to close a file may wait for ever, and the kernel frees the pages of a file in memory in that close,
  * however many there are. The keeper, another process, has a duplicate of such a file before this process gets it, and
- * closes that when it is told its number: so this process is never the last one. All mappings of such a file must have
- * been unmapped before its last descriptor is closed.
+ * closes that when this process sends it the file's number: so this process is never the last one. All mappings of such
+ * a file must have been unmapped before its last descriptor is closed.
  */
 #ifndef NNB_BASE_KEPT_H
 #define NNB_BASE_KEPT_H
@@ -16,7 +16,7 @@ struct nnb__keeper;
 
 enum { NNB__TOLD_TOGETHER = 64 }; /* numbers of small files */
 
-/* In a number: the file is small and cannot grow. Its keeper may have it longer, and is told of such files together. */
+/* In a number: the file is small and cannot grow. Such numbers are sent together, so the keeper has the file longer. */
 #define NNB__KEPT_SMALL (UINT32_C(1) << 31)
 
 /*

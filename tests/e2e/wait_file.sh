@@ -9,7 +9,7 @@ if [[ ! ${OWN_NAMESPACE-} ]]; then
 	OWN_NAMESPACE=1 exec unshare --mount "$0" "$@"
 fi
 wait_file=/dev/shm/lttng-ust-wait-8
-nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+as_service=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 other=(setpriv --reuid 65533 --regid 65533 --clear-groups)
 tmp=$(mktemp -d)
 chmod 711 "$tmp"
@@ -24,10 +24,10 @@ served()
 
 	mkdir -p "$tmp/run"
 	chown 65534 "$tmp/run"
-	HOME=$tmp/run LTTNG_UST_REGISTER_TIMEOUT=0 "${nobody[@]}" "$service" --app-identity uid --driver null --socket "$tmp/run/socket" 2>"$tmp/said" &
+	HOME=$tmp/run LTTNG_UST_REGISTER_TIMEOUT=0 "${as_service[@]}" "$service" --app-identity uid --driver null --socket "$tmp/run/socket" 2>"$tmp/output" &
 	daemon=$!
 	until [[ -S $tmp/run/socket ]]; do
-		kill -0 "$daemon" 2>/dev/null && ((++tries < 1000)) || { echo "no service: $(<"$tmp/said")"; exit 1; }
+		kill -0 "$daemon" 2>/dev/null && ((++tries < 1000)) || { echo "no service: $(<"$tmp/output")"; exit 1; }
 		sleep 0.02
 	done
 	mapped=$(grep -c "$wait_file\$" "/proc/$daemon/maps") || true
@@ -35,7 +35,7 @@ served()
 	kill "$daemon"
 	wait "$daemon"
 	daemon=
-	said=$(<"$tmp/said")
+	said=$(<"$tmp/output")
 }
 
 failed=0
@@ -56,7 +56,7 @@ rm "$wait_file"
 served
 expect "another user's" 0 yes "*nothing is traced*$wait_file*"
 rm "$wait_file"
-"${nobody[@]}" sh -c "umask 0; truncate -s 4096 $wait_file"
+"${as_service[@]}" sh -c "umask 0; truncate -s 4096 $wait_file"
 chmod 666 "$wait_file"
 served
 expect 'its own, as LTTng makes it' 0 yes "*nothing is traced*$wait_file*"
@@ -65,7 +65,7 @@ rm "$wait_file"
 served
 expect "root's" 1 no ''
 rm "$wait_file"
-"${other[@]}" ln -s "$tmp/said" "$wait_file"
+"${other[@]}" ln -s "$tmp/output" "$wait_file"
 served
 expect 'a link' 0 no "*nothing is traced*$wait_file*"
 rm "$wait_file"
