@@ -36,7 +36,7 @@ enum question {
 	ESTIMATE,
 	HOLDER,
 	STOPS,
-	INSTANCE,
+	SERVICE,
 	QUESTIONS
 };
 
@@ -90,8 +90,11 @@ static const char *const sql[QUESTIONS] = {
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
 	[STOPS] = "SELECT instance, began, ended, heard FROM silence"
 		  " WHERE went_on AND trace_id > ? AND began < ended ORDER BY instance, began",
-	[INSTANCE] = "SELECT s.number >> 20 FROM stored_execution x JOIN stored_stream s ON s.id = x.stream_id"
-		     " WHERE x.id = ?",
+	[SERVICE] = "SELECT s.number >> 20, CASE WHEN min(r.lanes) = max(r.lanes) THEN max(r.lanes) END,"
+		    " ifnull(max(r.policy = 'native' OR (r.preempt = 'restart' AND r.policy <> 'fifo')), 1)"
+		    " FROM stored_execution x JOIN stored_stream s ON s.id = x.stream_id"
+		    " LEFT JOIN service_rules r ON r.trace_id = s.trace_id AND r.instance = s.number >> 20"
+		    " WHERE x.id = ?",
 };
 
 enum {
@@ -491,7 +494,7 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 	return ret;
 }
 
-/* ---- stops of the service ---- */
+/* ---- the service: its rules, and its stops ---- */
 
 static void read_stops(struct run *r)
 {
@@ -510,19 +513,23 @@ static void read_stops(struct run *r)
 		bsa_store_fail(r->s, BSA_E_ENV, "no memory");
 }
 
-/* Find the stops of the service of @x. Returns their number. */
-static size_t stops_of(struct run *r, const struct bsa_execution *x)
+/* Note in @m the rules of the service of @x, and its stops. */
+static void read_service(struct run *r, const struct bsa_execution *x, struct bsa_missed *m)
 {
-	uint64_t instance;
-	size_t n = 0;
+	sqlite3_stmt *q = ask_about(r, SERVICE, x->id);
+	int64_t instance = NOTHING;
 
-	if (!r->n_stops)
-		return 0;
-	instance = only_number(r, ask_about(r, INSTANCE, x->id));
+	m->lanes = r->lanes;
+	m->restarts = r->restarts || !r->rules_known;
+	if (bsa_store_step(r->s, q) && (instance = column_or_nothing(q, 0)) != NOTHING) {
+		m->lanes = (uint8_t)sqlite3_column_int64(q, 1);
+		m->restarts = sqlite3_column_int64(q, 2);
+	}
+	sqlite3_reset(q);
+	m->stops = r->stops_of_one;
 	for (size_t i = 0; i < r->n_stops; i++)
-		if (r->stops[i].instance == instance)
-			r->stops_of_one[n++] = r->stops[i].when;
-	return n;
+		if (r->stops[i].instance == (uint64_t)instance)
+			r->stops_of_one[m->n_stops++] = r->stops[i].when;
 }
 
 /* ---- into the table ---- */
@@ -638,10 +645,7 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 		.n_waits = read_waits(r, x->id),
 		.n_preemptions = read_preemptions(r, x->id),
 		.n_slices = read_slices(r, x->id),
-		.n_stops = stops_of(r, x),
 		.refused = read_refusal(r, x->id, &refused) ? &refused : NULL,
-		.lanes = r->lanes,
-		.restarts = r->restarts || !r->rules_known,
 		.undisturbed = is_undisturbed(r, x),
 	};
 	size_t most = BSA_CAUSES + m.n_waits + m.n_preemptions;
@@ -658,10 +662,10 @@ static void blame_miss(struct run *r, const struct bsa_execution *x)
 	}
 	if (r->s->code || !room_for(r, (void **)&r->blamed, &r->blamed_room, most, sizeof(*r->blamed)))
 		return;
+	read_service(r, x, &m);
 	m.waits = r->waits;
 	m.preemptions = r->preemptions;
 	m.slices = r->slices;
-	m.stops = r->stops_of_one;
 	insert_causes(r, x, m.refused, bsa_blame(&m, r->blamed, most));
 }
 

@@ -792,6 +792,51 @@ static void missed_deadlines_and_refusals(void **state)
 	            "1|1000040|2|3|hogged|1000050|queued_behind|5|6|7|-\n2|-|-|-|unknown|-|crowded_out|-|-|0|0\n");
 }
 
+/*
+ * The queue of a refused execution is divided by the lanes of its own service: an execution of a service with one lane
+ * that had room for its own run only, beside a service with @lanes.
+ */
+static void refused_beside(const char *path, uint8_t lanes)
+{
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = refused_at_admission();
+
+	FACT(app, bsa_app, { .id = 1, .trace = 1, .key = 1, .name = "app" });
+	FACT(app, bsa_app, { .id = 2, .trace = 1, .key = 2, .name = "app" });
+	FACT(process, bsa_process, { .id = 1, .trace = 1, .role = BSA_ROLE_SERVICE, .name = "nnburstd" });
+	FACT(process, bsa_process, { .id = 2, .trace = 1, .role = BSA_ROLE_SERVICE, .name = "nnburstd" });
+	FACT(rules, bsa_rules, { .at = 1, .trace = 1, .process = 1, .instance = 0xabc, .policy = 2, .lanes = 1 });
+	FACT(rules, bsa_rules, { .at = 1, .trace = 1, .process = 2, .instance = 0xdef, .policy = 2, .lanes = lanes });
+	FACT(stream, bsa_stream, { .id = 1, .trace = 1, .number = 0xabc00001 });
+	x.app = 1;
+	x.estimate = 500;
+	x.deadline = x.at[BSA_SUBMITTED] + 1000;
+	x.miss = BSA_MISS_PREDICTED;
+	x.lateness = -550; /* when it was answered */
+	facts.execution(facts.ctx, &x);
+	FACT(refused, bsa_refused,
+	     { .execution = x.id,
+	       .lane_free = x.at[BSA_RUN_ENDED],
+	       .holder_cause = BSA_CAUSE_UNKNOWN,
+	       .queue_free = x.at[BSA_RUN_ENDED] + 900,
+	       .queue_cause = BSA_CROWDED_OUT,
+	       .others_ns = 900 });
+	stored_finish(s);
+}
+
+static void a_refusal_is_judged_by_the_lanes_of_its_service(void **state)
+{
+	for (uint8_t lanes = 1; lanes <= 2; lanes++) {
+		refused_beside(*state, lanes);
+		assert_rows(*state,
+		            "SELECT count(*) FILTER (WHERE cause = 'crowded_out'), count(*) FILTER (WHERE cause = "
+		            "'unknown') FROM miss_cause WHERE late_ns > 0",
+		            "1|0\n");
+		unlink(*state);
+	}
+}
+
 static void exhausted_resources(void **state)
 {
 	const char *path = *state;
@@ -2042,6 +2087,7 @@ int main(void)
 		T(phases_are_those_of_the_facts),
 		T(waits_and_preemptions_of_which_little_is_known),
 		T(missed_deadlines_and_refusals),
+		T(a_refusal_is_judged_by_the_lanes_of_its_service),
 		T(exhausted_resources),
 		T(a_preparation_that_is_given_up_has_its_model),
 		T(slot_misses_and_mappings),
