@@ -28,7 +28,10 @@ UNION ALL
 SELECT 'whoever ran was on a lane', e.id, e.run_ns || ' ns' FROM execution e
 WHERE e.run_ns > 0 AND e.id NOT IN (SELECT execution_id FROM lane_slice)
 UNION ALL
-SELECT 'every cause is known', execution_id, late_ns || ' ns' FROM miss_cause WHERE cause = 'unknown'
+-- Where both its own app and others left a refused execution no time, or work is queued whose rest is unknown, no app is named.
+SELECT 'every cause is known', c.execution_id, c.late_ns || ' ns' FROM miss_cause c LEFT JOIN refusal r USING (execution_id)
+WHERE c.cause = 'unknown' AND (r.queue_cause IS NOT 'crowded_out' OR (r.own_queue_ns = 0 AND r.others_queue_ns IS NOT NULL
+	AND r.holder_app_id IS NOT (SELECT app_id FROM execution e WHERE e.id = c.execution_id)))
 UNION ALL
 SELECT 'every stream was closed', id, path FROM stream WHERE opened IS NULL OR closed IS NULL
 UNION ALL
