@@ -455,6 +455,7 @@ static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const
 		                                        { "unseen_stops", bsv_sql_unseen_stops },
 		                                        { "bound", bsv_sql_inversion_bound },
 		                                        { "off_core", bsv_sql_off_core_of_holder },
+		                                        { "slack", BSV_SLACK_TEXT },
 		                                        { "allowed", bsv_sql_inversion_allowed },
 		                                        { "probations", bsv_sql_probations },
 		                                        { "inverted_on_probation", bsv_sql_inverted_on_probation },

@@ -15,8 +15,6 @@
 #include "input/execution.h"
 #include "input/fill.h"
 
-#define SLACK_NS 1000000 /* as in verdicts.c */
-
 /* The columns bsv_sql_sight, or bsv_sql_sight_of_lags, of a query of facts, from column @i on. */
 static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 {
@@ -387,6 +385,7 @@ static char *unseen_parts(const struct bsv_input *input, const struct bsv_quanti
 				      { "limit", limit_of_holder },
 				      { "limit_least", limit->given ? limit_of_holder : bsv_sql_limit_least },
 				      { "limit_floor", limit->given ? limit_of_holder : bsv_sql_limit_floor },
+				      { "slack", limit->given ? "0" : BSV_SLACK_TEXT },
 				      { "unseen_work", bsv_sql_priority_unseen_work },
 				      { NULL, NULL } });
 }
@@ -437,14 +436,14 @@ static int inversions_sum(struct bsv_priority_facts *f, struct worst_inversion *
 		excess = bsv_minus(dur, stretch);
 		if (bsa_query_get_int(q, INVERSION_ON_PROBATION)) {
 			f->inversions_on_probation += n;
-			if ((given || excess > SLACK_NS) && dur > f->on_probation_ns)
+			if ((given || excess > BSV_SLACK_NS) && dur > f->on_probation_ns)
 				f->on_probation_ns = dur;
 			continue;
 		}
 		f->inversions += n;
 		if (!bsa_query_get_int(q, INVERSION_SURE)) {
 			longest = has_stretch ? &f->unsure_ns : &f->joined_ns;
-			if ((!has_stretch || excess > SLACK_NS) && dur > *longest)
+			if ((!has_stretch || excess > BSV_SLACK_NS) && dur > *longest)
 				*longest = dur;
 			continue;
 		}
@@ -500,6 +499,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	                                          { "inverted_on_probation", bsv_sql_inverted_on_probation },
 	                                          { "lesser_on_probation", bsv_sql_lesser_on_probation },
 	                                          { "off_core", bsv_sql_off_core_of_holder },
+	                                          { "slack", BSV_SLACK_TEXT },
 	                                          { "sure", limit.given ? "1" : "0" },
 	                                          { NULL, NULL } });
 	r = inversions ? bsa_query_new(&q, input->db, inversions, err) : bsv_no_memory(err);

@@ -14,7 +14,6 @@
 #include "base/letters.h"
 #include "base/numbers.h"
 
-#define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5
 #define KEPT_NS 1e6 /* the most that an idle app keeps of what it is owed (runtime/policy/policy.h) */
 #define HONOURED_PERCENT 99.0
@@ -367,13 +366,13 @@ static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const 
 static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
 {
 	bool given = bounds && bounds->inversion.given;
-	double bound = given ? (double)bounds->inversion.value : (double)f->stretch_ns + SLACK_NS;
-	double least = given ? bound : (double)longer_of(f->least_ns, 0) + SLACK_NS;
+	double bound = given ? (double)bounds->inversion.value : (double)f->stretch_ns + BSV_SLACK_NS;
+	double least = given ? bound : (double)longer_of(f->least_ns, 0) + BSV_SLACK_NS;
 	/*
 	 * how long a model of an unknown app runs between two checkpoints is unknown: its limit is
 	 * the allowance alone
 	 */
-	double strange_least = given ? bound : SLACK_NS;
+	double strange_least = given ? bound : BSV_SLACK_NS;
 	struct bsv_verdict *v = rule_add(j, "inversion_ns", "duration", (double)f->dur_ns, bound);
 	const char *victim = f->victim ? f->victim : "urgent work", *holder = f->holder ? f->holder : "work";
 	char figure[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];

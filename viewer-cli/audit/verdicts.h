@@ -57,6 +57,12 @@ const char *bsv_outcome_name(enum bsv_outcome outcome);
 
 /* ---- the rules themselves ---- */
 
+/* What the limit of an inversion allows for messages and for threads that wake up; in C, and as a text for SQL. */
+#define BSV_SLACK_NS 1000000
+#define BSV_SLACK_TEXT BSV_NUMBER_TEXT(BSV_SLACK_NS)
+#define BSV_NUMBER_TEXT(number) BSV_QUOTED_TEXT(number)
+#define BSV_QUOTED_TEXT(number) #number
+
 #define BSV_UNBOUNDED (INT64_MAX / 4) /* a hidden time of this length or longer has no known limit */
 
 #define BSV_ANY_NUMBER INT64_C(1000000000000000) /* for choices: this many or more have no known limit */

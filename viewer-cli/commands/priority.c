@@ -59,13 +59,14 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_scoped_report report = { 0 };
 	const struct options *o = call->options;
 	struct bsv_bounds bounds = { .inversion = o->bound, .honoured_given = o->honoured };
-	enum { BOUND = 2, ALLOWED = 4 };
+	enum { BOUND = 2, ALLOWED, SLACK };
 	struct bsv_placeholder pairs[] = {
 		{ "stretches", bsv_sql_stretches },
 		{ "unseen_stops", bsv_sql_unseen_stops },
 		[BOUND] = { "bound", bsv_sql_inversion_bound },
-		{ "off_core", bsv_sql_off_core_of_holder },
 		[ALLOWED] = { "allowed", bsv_sql_inversion_allowed },
+		[SLACK] = { "slack", BSV_SLACK_TEXT },
+		{ "off_core", bsv_sql_off_core_of_holder },
 		{ "probations", bsv_sql_probations },
 		{ "inverted_on_probation", bsv_sql_inverted_on_probation },
 		{ "lesser_on_probation", bsv_sql_lesser_on_probation },
@@ -92,6 +93,7 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 	if (o->bound.given) {
 		pairs[BOUND].text = bsv_report_text(&report, "%" PRId64, o->bound.value);
 		pairs[ALLOWED].text = "0";
+		pairs[SLACK].text = "0";
 	}
 	bsv_report_part(&report, "inversions",
 	                "inversions: less urgent work of an app on a lane while its more urgent work waited",

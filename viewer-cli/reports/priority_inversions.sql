@@ -18,7 +18,7 @@ each AS (
 	FROM inversion i CROSS JOIN victims v ON v.execution_id = i.victim_id @only_victims@
 		LEFT JOIN holders h ON h.execution_id = i.holder_id
 	WHERE NOT @inverted_on_probation@),
-bounded AS (SELECT *, @bound@ + @allowed@ AS bound_ns FROM each)
+bounded AS (SELECT *, @bound@ + @allowed@ + @slack@ AS bound_ns FROM each)
 SELECT app, holder, holder_priority, victim, victim_priority, n_inversions, n_above, max_ns, worst_ns, bound_ns, held_ns, p50_ns, n_victims, first_at, last_at
 FROM ( -- SQLite takes bare columns from the row of the only max()
 	SELECT app, holder, holder_priority, victim, victim_priority, count(*) AS n_inversions, sum(dur_ns > bound_ns) AS n_above,

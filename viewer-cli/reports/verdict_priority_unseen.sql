@@ -1,6 +1,6 @@
 -- verdict_priority_unseen: the part of verdict_priority about unrecorded or unmeasured work: the longest inversion that may have happened, and the
 -- number of executions that may have been chosen; for a WITH. Without a hole, and with all models measured, there is neither.
-least AS MATERIALIZED (SELECT @limit_least@ AS ns),
+least AS MATERIALIZED (SELECT @limit_least@ + @slack@ AS ns),
 -- when urgent work of an app may have waited, and when less urgent work of it may have had a lane: for longer than it may.
 -- Of any app: a row for each would be thousands of apps times thousands of executions that were added up
 unseen_of_any AS MATERIALIZED (
@@ -47,20 +47,20 @@ unseen_holders AS (
 -- with one lane, there is no other one that could have been held meanwhile
 lanes_unknown AS MATERIALIZED (SELECT 1 FROM hidden_lanes WHERE execution_id IS NULL AND EXISTS (SELECT 1 FROM service_rules WHERE lanes > 1) LIMIT 1),
 -- no limit is less: compare with this first, before each slice's execution is looked up
-least_limit AS MATERIALIZED (SELECT @limit_floor@ AS ns),
+least_limit AS MATERIALIZED (SELECT @limit_floor@ + @slack@ AS ns),
 slices_matter AS MATERIALIZED (
 	SELECT 1 FROM any_more
 	WHERE EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM lanes_unknown) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured)),
 long_slices AS MATERIALIZED (
-	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank, h.id AS execution_id
+	SELECT l.began, l.ended, h.app_id, @limit@ + @slack@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank, h.id AS execution_id
 	FROM slices_matter CROSS JOIN least_limit f CROSS JOIN lane_slice l CROSS JOIN execution h ON h.id = l.execution_id CROSS JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
-	WHERE l.ended - l.began > f.ns AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
+	WHERE l.ended - l.began > f.ns AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@ + @slack@
 	UNION ALL -- the import tells no inversion of these
-	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1), h.id
+	SELECT u.began, u.ended, h.app_id, @limit@ + @slack@, 0, ifnull(k.rank, -1), h.id
 	FROM unseen_holders u CROSS JOIN execution h ON h.id = u.execution_id CROSS JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
-	WHERE ifnull(k.rank < a.most, 1) AND u.ended - u.began > @limit@),
+	WHERE ifnull(k.rank < a.most, 1) AND u.ended - u.began > @limit@ + @slack@),
 waiting AS (
 	SELECT coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began, coalesce(x.run_ended, iif(x.path <> 'fenced', x.result_written, NULL), 4611686018427387903) AS ended,
 		ifnull(x.queue_ns + x.preempted_ns, 9223372036854775807) AS ns, x.app_id, ifnull(k.rank, 2) AS rank, x.id AS execution_id
