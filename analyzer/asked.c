@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool bsa_asked_event(struct asked *a, uint32_t service, const struct bsa_event *e)
+bool bsa_asked_event(struct bsa_asked *a, uint32_t service, const struct bsa_event *e)
 {
 	unsigned instance = service ? bsa_instance_of_event(e) : NO_INSTANCE;
 
@@ -27,7 +27,7 @@ bool bsa_asked_event(struct asked *a, uint32_t service, const struct bsa_event *
 	return false;
 }
 
-bool bsa_asked_again(const struct asked *a)
+bool bsa_asked_again(const struct bsa_asked *a)
 {
 	for (unsigned i = 0; a->known && i < INSTANCES; i++)
 		if (a->is_asked[i] ? a->left[i] : a->counted[i])
@@ -35,14 +35,14 @@ bool bsa_asked_again(const struct asked *a)
 	return false;
 }
 
-void bsa_asked_rewind(struct asked *a)
+void bsa_asked_rewind(struct bsa_asked *a)
 {
 	memset(a->counted, 0, sizeof(a->counted));
 	memset(a->left, 0, sizeof(a->left));
 	a->submits = a->sums = 0;
 }
 
-uint64_t bsa_asked_left_out(const struct asked *a)
+uint64_t bsa_asked_left_out(const struct bsa_asked *a)
 {
 	return a->submits > a->sums ? a->submits : a->sums;
 }

@@ -20,7 +20,7 @@
 #include "instance.h"
 
 /* All 0 at first. */
-struct asked {
+struct bsa_asked {
 	bool known; /* some instance is asked for */
 	bool is_asked[INSTANCES];
 	bool counted[INSTANCES]; /* an event of this instance counted */
@@ -30,18 +30,18 @@ struct asked {
 };
 
 /* The next record; @service is the pid that its trace was asked for, 0: all services. Does it count? */
-bool bsa_asked_event(struct asked *a, uint32_t service, const struct bsa_event *e);
+bool bsa_asked_event(struct bsa_asked *a, uint32_t service, const struct bsa_event *e);
 
 /* After the last record: the wrong ones counted, or were left out. */
-bool bsa_asked_again(const struct asked *a);
+bool bsa_asked_again(const struct bsa_asked *a);
 
 /* Begin another pass over the same records with the instances that @a knows. */
-void bsa_asked_rewind(struct asked *a);
+void bsa_asked_rewind(struct bsa_asked *a);
 
 /*
  * Executions of other services that were left out, at least: one that has neither of the events of its client
  * is not seen.
  */
-uint64_t bsa_asked_left_out(const struct asked *a);
+uint64_t bsa_asked_left_out(const struct bsa_asked *a);
 
 #endif

@@ -32,7 +32,7 @@ struct pass {
 	const struct bsa_import_options *options;
 	struct bsa_decode *decode;
 	struct bsa_importer *importer;
-	struct machine *machine; /* NULL: no kernel's trace is there */
+	struct bsa_machine *machine; /* NULL: no kernel's trace is there */
 	uint64_t events, told_at;
 	size_t n_kernels, n_left_out; /* traces of kernels */
 };
@@ -86,7 +86,7 @@ struct wants {
 	bool users_known;
 	struct bsa_importer_users users;
 	bool asked_known;
-	struct asked asked;
+	struct bsa_asked asked;
 	bool ends; /* leave out what came after the end of a recording */
 };
 
@@ -97,7 +97,7 @@ static bool wants_any(const struct wants *w)
 
 /* ---- what the machine did beside it ---- */
 
-static void take_state(void *ctx, const struct machine_state *state)
+static void take_state(void *ctx, const struct bsa_machine_state *state)
 {
 	bsa_importer_machine(ctx, state);
 }

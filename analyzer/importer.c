@@ -77,15 +77,15 @@ struct bsa_importer {
 	unsigned group, unchecked;
 	bool blind; /* bsa_importer_options.unchecked */
 	struct renumbered renumbered;
-	struct services *services; /* the services of that group. Owned */
-	struct users *user_check;  /* the users of that group. Owned */
-	uint32_t service_uid;      /* named by the caller; USERS_UNKNOWN: none */
-	struct bsa_err refusal;    /* warning about a possible impostor: printed unless a second pass follows */
+	struct bsa_services *services; /* the services of that group. Owned */
+	struct bsa_users *user_check;  /* the users of that group. Owned */
+	uint32_t service_uid;          /* named by the caller; USERS_UNKNOWN: none */
+	struct bsa_err refusal;        /* warning about a possible impostor: printed unless a second pass follows */
 	bool refused;
 	bool ends, half_ended; /* bsa_importer_options.ends; whether a group that is over wants that */
 	bool second, again;    /* second: users is what a first go found out; again: there should be one */
 	struct bsa_importer_users users;
-	struct asked asked;
+	struct bsa_asked asked;
 	struct once once[ONCE]; /* by what they are of, the last one each */
 };
 
@@ -218,7 +218,7 @@ int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, s
 	return 0;
 }
 
-void bsa_importer_machine(struct bsa_importer *im, const struct machine_state *state)
+void bsa_importer_machine(struct bsa_importer *im, const struct bsa_machine_state *state)
 {
 	const struct bsa_cpu_state row = { .began = state->began,
 		                           .ended = state->ended,
@@ -327,7 +327,7 @@ static bool goes_on(const struct bsa_importer *im)
 /* Did LTTng stop some programs long before others, or a service before its clients, after their recording was over? */
 static bool is_half_ended(const struct bsa_importer *im)
 {
-	struct silence silence;
+	struct bsa_services_silence silence;
 	uint32_t from = 0;
 
 	if (im->ends || !im->services)
@@ -340,7 +340,7 @@ static bool is_half_ended(const struct bsa_importer *im)
 }
 
 /* Keep what the first pass found out about the users of the group; of groups that are too many, nothing is kept. */
-static void users_keep(struct bsa_importer *im, const struct users_decided *decided)
+static void users_keep(struct bsa_importer *im, const struct bsa_users_decided *decided)
 {
 	if (im->second || im->group >= BSA_IMPORTER_GROUPS)
 		return;
@@ -354,8 +354,8 @@ static void users_keep(struct bsa_importer *im, const struct users_decided *deci
 static int end_group(struct bsa_importer *im, struct bsa_err *err)
 {
 	struct bsa_left_out left_out;
-	struct users_decided decided;
-	struct silence silence;
+	struct bsa_users_decided decided;
+	struct bsa_services_silence silence;
 	uint32_t from = 0;
 
 	if (!im->fold)
@@ -606,7 +606,7 @@ uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im)
 	return latest > im->horizon_ns ? latest : 0;
 }
 
-bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret)
+bool bsa_importer_wants_asked(const struct bsa_importer *im, struct bsa_asked *ret)
 {
 	bool again = bsa_asked_again(&im->asked);
 
@@ -622,7 +622,7 @@ bool bsa_importer_wants_ends(const struct bsa_importer *im)
 
 bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret)
 {
-	struct users_decided decided;
+	struct bsa_users_decided decided;
 
 	if (im->second || !im->user_check)
 		return false;

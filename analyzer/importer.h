@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct asked;
+struct bsa_asked;
 struct bsa_trace;
 struct bsa_decoded;
-struct machine_state;
+struct bsa_machine_state;
 
 struct bsa_importer_options {
 	const char *output;
@@ -32,7 +32,7 @@ struct bsa_importer_options {
 	 * the services that were asked for alone, as the first pass found them; NULL: they are not known.
 	 * Borrowed for the call
 	 */
-	const struct asked *asked;
+	const struct bsa_asked *asked;
 	bool ends; /* events after the end of their recording are left out (bsa_importer_wants_ends) */
 };
 
@@ -69,7 +69,7 @@ int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, s
  * Add a state of a cpu, on the clock of the first trace. Call this after the traces are added, and before all
  * records.
  */
-void bsa_importer_machine(struct bsa_importer *im, const struct machine_state *state);
+void bsa_importer_machine(struct bsa_importer *im, const struct bsa_machine_state *state);
 
 /* Before finish: as bsa_store_kernel. */
 void bsa_importer_kernel(struct bsa_importer *im, uint64_t read, uint64_t left_out, uint64_t delays);
@@ -94,7 +94,7 @@ struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im);
  * After the last record, and before finish: events of services that were not asked for counted, before it was
  * known which those are. The traces are to be imported again, with *ret. False: *ret untouched.
  */
-bool bsa_importer_wants_asked(const struct bsa_importer *im, struct asked *ret);
+bool bsa_importer_wants_asked(const struct bsa_importer *im, struct bsa_asked *ret);
 
 /*
  * After the last record, and before finish: events of users counted, or did not, before it was known who the

@@ -58,8 +58,8 @@ struct burst {
 	struct span runs[STRETCHES];
 };
 
-struct machine {
-	void (*report)(void *ctx, const struct machine_state *state);
+struct bsa_machine {
+	void (*report)(void *ctx, const struct bsa_machine_state *state);
 	void *ctx;
 	struct cpu *cpus;
 	size_t n_cpus, n_entries, n_bursts;
@@ -75,9 +75,9 @@ struct machine {
 	} copy;
 };
 
-struct machine *bsa_machine_new(void (*report)(void *ctx, const struct machine_state *state), void *ctx)
+struct bsa_machine *bsa_machine_new(void (*report)(void *ctx, const struct bsa_machine_state *state), void *ctx)
 {
-	struct machine *m = calloc(1, sizeof(*m));
+	struct bsa_machine *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
@@ -89,7 +89,7 @@ struct machine *bsa_machine_new(void (*report)(void *ctx, const struct machine_s
 	return m;
 }
 
-struct machine *bsa_machine_free(struct machine *m)
+struct bsa_machine *bsa_machine_free(struct bsa_machine *m)
 {
 	if (!m)
 		return NULL;
@@ -112,7 +112,7 @@ struct machine *bsa_machine_free(struct machine *m)
 	return NULL;
 }
 
-uint64_t bsa_machine_amended(const struct machine *m)
+uint64_t bsa_machine_amended(const struct bsa_machine *m)
 {
 	return m->amended;
 }
@@ -120,7 +120,7 @@ uint64_t bsa_machine_amended(const struct machine *m)
 /* ---- the kernel's events ---- */
 
 /* False: there is no room, and nothing is added. */
-static bool add_span(struct machine *m, struct spans *s, uint64_t from, uint64_t to)
+static bool add_span(struct bsa_machine *m, struct spans *s, uint64_t from, uint64_t to)
 {
 	if (m->n_entries >= ENTRIES_MOST || !BSA_RESERVE(s->of, s->room, s->n + 1, 8))
 		return false;
@@ -129,7 +129,7 @@ static bool add_span(struct machine *m, struct spans *s, uint64_t from, uint64_t
 	return true;
 }
 
-static bool add_turn(struct machine *m, struct cpu *c, uint64_t from, uint32_t tid)
+static bool add_turn(struct bsa_machine *m, struct cpu *c, uint64_t from, uint32_t tid)
 {
 	if (m->n_entries >= ENTRIES_MOST || !BSA_RESERVE(c->turns, c->room, c->n + 1, 64))
 		return false;
@@ -138,7 +138,7 @@ static bool add_turn(struct machine *m, struct cpu *c, uint64_t from, uint32_t t
 	return true;
 }
 
-static struct cpu *find_cpu(struct machine *m, uint32_t number)
+static struct cpu *find_cpu(struct bsa_machine *m, uint32_t number)
 {
 	struct cpu *more;
 
@@ -155,7 +155,7 @@ static struct cpu *find_cpu(struct machine *m, uint32_t number)
 	return &m->cpus[number];
 }
 
-static struct thread *find_thread(struct machine *m, uint32_t tid, uint64_t at)
+static struct thread *find_thread(struct bsa_machine *m, uint32_t tid, uint64_t at)
 {
 	struct thread *t = bsa_table_find(&m->threads, tid);
 
@@ -169,21 +169,21 @@ static struct thread *find_thread(struct machine *m, uint32_t tid, uint64_t at)
 	return t;
 }
 
-static void report_state(const struct machine *m, uint32_t number, const struct cpu *c, uint64_t until)
+static void report_state(const struct bsa_machine *m, uint32_t number, const struct cpu *c, uint64_t until)
 {
-	const struct machine_state s = { .began = c->began,
-		                         .ended = until,
-		                         .khz = c->khz,
-		                         .cpu = number,
-		                         .tid = c->tid,
-		                         .did = c->tid ? MACHINE_THREAD : MACHINE_IDLE,
-		                         .name = c->name };
+	const struct bsa_machine_state s = { .began = c->began,
+		                             .ended = until,
+		                             .khz = c->khz,
+		                             .cpu = number,
+		                             .tid = c->tid,
+		                             .did = c->tid ? MACHINE_THREAD : MACHINE_IDLE,
+		                             .name = c->name };
 
 	if (m->report && c->known && until > c->began)
 		m->report(m->ctx, &s);
 }
 
-static bool take_switch(struct machine *m, struct cpu *c, const struct bsa_kernel_event *e)
+static bool take_switch(struct bsa_machine *m, struct cpu *c, const struct bsa_kernel_event *e)
 {
 	struct thread *from = e->tid ? find_thread(m, e->tid, e->at) : NULL;
 	struct thread *to = e->next ? find_thread(m, e->next, e->at) : NULL;
@@ -209,9 +209,9 @@ static bool take_switch(struct machine *m, struct cpu *c, const struct bsa_kerne
 	return true;
 }
 
-static void take_irq(struct machine *m, struct cpu *c, const struct bsa_kernel_event *e)
+static void take_irq(struct bsa_machine *m, struct cpu *c, const struct bsa_kernel_event *e)
 {
-	const struct machine_state s = {
+	const struct bsa_machine_state s = {
 		.began = c->irq_began, .ended = e->at, .khz = c->khz, .cpu = e->cpu, .did = MACHINE_IRQ, .name = c->irq
 	};
 
@@ -223,7 +223,7 @@ static void take_irq(struct machine *m, struct cpu *c, const struct bsa_kernel_e
 }
 
 /* The lost records may be any switches: forget what ran before. */
-static bool take_lost(struct machine *m, const struct bsa_kernel_event *e)
+static bool take_lost(struct bsa_machine *m, const struct bsa_kernel_event *e)
 {
 	bool done = add_span(m, &m->lost, e->began, e->at);
 
@@ -243,7 +243,7 @@ static bool take_lost(struct machine *m, const struct bsa_kernel_event *e)
 
 bool bsa_machine_take(void *ctx, const struct bsa_kernel_event *e)
 {
-	struct machine *m = ctx;
+	struct bsa_machine *m = ctx;
 	struct cpu *c = e->kind == BSA_KERNEL_LOST ? NULL : find_cpu(m, e->cpu);
 	struct thread *t;
 	bool done = true;
@@ -285,12 +285,12 @@ bool bsa_machine_take(void *ctx, const struct bsa_kernel_event *e)
 	return done;
 }
 
-bool bsa_machine_has_any(const struct machine *m)
+bool bsa_machine_has_any(const struct bsa_machine *m)
 {
 	return m->last || m->full;
 }
 
-void bsa_machine_taken(struct machine *m)
+void bsa_machine_taken(struct bsa_machine *m)
 {
 	for (size_t i = 0; i < m->n_cpus; i++)
 		report_state(m, (uint32_t)i, &m->cpus[i], m->last);
@@ -323,7 +323,7 @@ static uint64_t sum_within(const struct spans *s, uint64_t from, uint64_t to)
 	return sum;
 }
 
-static bool is_covered(const struct machine *m, uint64_t from, uint64_t to)
+static bool is_covered(const struct bsa_machine *m, uint64_t from, uint64_t to)
 {
 	size_t i = span_after(&m->lost, from);
 
@@ -348,7 +348,7 @@ static uint32_t thread_on(const struct cpu *c, uint64_t at)
 
 /* ---- which thread ---- */
 
-static bool runs_at(const struct machine *m, uint32_t tid, uint64_t at)
+static bool runs_at(const struct bsa_machine *m, uint32_t tid, uint64_t at)
 {
 	for (size_t i = 0; i < m->n_cpus; i++)
 		if (thread_on(&m->cpus[i], at) == tid)
@@ -357,7 +357,7 @@ static bool runs_at(const struct machine *m, uint32_t tid, uint64_t at)
 }
 
 /* The burst's thread has emitted an event at this time. */
-static void narrow_down(const struct machine *m, struct burst *b, uint64_t at)
+static void narrow_down(const struct bsa_machine *m, struct burst *b, uint64_t at)
 {
 	unsigned n = 0;
 
@@ -415,7 +415,7 @@ static void begin_execution(struct burst *b, uint64_t at)
 }
 
 /* True: @delays are the kernel's. */
-static bool sum_delays(struct machine *m, const struct burst *b, uint64_t until, uint64_t delays[3])
+static bool sum_delays(struct bsa_machine *m, const struct burst *b, uint64_t until, uint64_t delays[3])
 {
 	const struct thread *t = b->tid ? bsa_table_find(&m->threads, b->tid) : NULL;
 
@@ -431,7 +431,7 @@ static bool sum_delays(struct machine *m, const struct burst *b, uint64_t until,
 	return true;
 }
 
-static const struct bsa_event *copy_event(struct machine *m, const struct bsa_event *e)
+static const struct bsa_event *copy_event(struct bsa_machine *m, const struct bsa_event *e)
 {
 	if (e->size > sizeof(m->copy))
 		return NULL;
@@ -442,7 +442,7 @@ static const struct bsa_event *copy_event(struct machine *m, const struct bsa_ev
 /*
  * A summary has when the first run began and the last one ended; events between them were emitted when they happened.
  */
-static const struct bsa_event *amend_summary(struct machine *m, struct burst *b, const struct bsa_event *e)
+static const struct bsa_event *amend_summary(struct bsa_machine *m, struct burst *b, const struct bsa_event *e)
 {
 	const struct bsa_exec_service *x = BSA_OF(e, exec_service);
 	enum { ENQUEUED = 2, DISPATCHED, RUN_ENDED, WRITTEN };
@@ -495,7 +495,7 @@ static uint64_t exec_of(const struct bsa_event *e)
 	}
 }
 
-static const struct bsa_event *follow_execution(struct machine *m, struct burst *b, const struct bsa_event *e)
+static const struct bsa_event *follow_execution(struct bsa_machine *m, struct burst *b, const struct bsa_event *e)
 {
 	const struct bsa_event *copy;
 	uint64_t delays[3];
@@ -537,7 +537,7 @@ static const struct bsa_event *follow_execution(struct machine *m, struct burst 
 	return e;
 }
 
-const struct bsa_event *bsa_machine_amend(struct machine *m, const struct bsa_event *e)
+const struct bsa_event *bsa_machine_amend(struct bsa_machine *m, const struct bsa_event *e)
 {
 	uint64_t exec = exec_of(e);
 	struct burst *b = exec ? bsa_table_find(&m->bursts, exec >> 32) : NULL, *begun;

@@ -19,12 +19,12 @@
 #include "decode/kernel.h"
 #include "fold/event.h"
 
-struct machine;
+struct bsa_machine;
 
 enum machine_did { MACHINE_THREAD, MACHINE_IDLE, MACHINE_IRQ };
 
 /* A stretch of time of a cpu. Interrupts lie within threads, or within idle time. */
-struct machine_state {
+struct bsa_machine_state {
 	uint64_t began, ended; /* raw clock of the host */
 	uint64_t khz;          /* 0: unknown */
 	uint32_t cpu, tid;
@@ -33,25 +33,25 @@ struct machine_state {
 };
 
 /* @report may be NULL. NULL: no memory. */
-struct machine *bsa_machine_new(void (*report)(void *ctx, const struct machine_state *state), void *ctx);
-struct machine *bsa_machine_free(struct machine *m); /* NULL is fine; returns NULL */
+struct bsa_machine *bsa_machine_new(void (*report)(void *ctx, const struct bsa_machine_state *state), void *ctx);
+struct bsa_machine *bsa_machine_free(struct bsa_machine *m); /* NULL is fine; returns NULL */
 
 /*
  * The next event of the kernel, in the order of time, before all of those below; false: there is no more
- * room. @m: a struct machine.
+ * room. @m: a struct bsa_machine.
  */
 bool bsa_machine_take(void *m, const struct bsa_kernel_event *event);
 
 /* Whether an event was taken. */
-bool bsa_machine_has_any(const struct machine *m);
+bool bsa_machine_has_any(const struct bsa_machine *m);
 
 /* There are no more of them. */
-void bsa_machine_taken(struct machine *m);
+void bsa_machine_taken(struct bsa_machine *m);
 
 /* The next record, in the order of time: @e, or a copy that is borrowed until the next call. */
-const struct bsa_event *bsa_machine_amend(struct machine *m, const struct bsa_event *e);
+const struct bsa_event *bsa_machine_amend(struct bsa_machine *m, const struct bsa_event *e);
 
 /* Executions whose delays the kernel's trace had. */
-uint64_t bsa_machine_amended(const struct machine *m);
+uint64_t bsa_machine_amended(const struct bsa_machine *m);
 
 #endif

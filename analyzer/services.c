@@ -55,15 +55,15 @@ struct service {
 	unsigned n_asked, n_bursts;
 };
 
-struct services {
+struct bsa_services {
 	struct service of[INSTANCES];
 	struct bsa_table connections; /* open ones; owned */
 	size_t n;
 };
 
-struct services *bsa_services_new(void)
+struct bsa_services *bsa_services_new(void)
 {
-	struct services *s = calloc(1, sizeof(*s));
+	struct bsa_services *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -74,7 +74,7 @@ struct services *bsa_services_new(void)
 	return s;
 }
 
-struct services *bsa_services_free(struct services *s)
+struct bsa_services *bsa_services_free(struct bsa_services *s)
 {
 	struct bsa_entry *e;
 	size_t from = 0;
@@ -123,7 +123,8 @@ static bool is_same(const struct identity *a, uint32_t pid, uint64_t since)
 	return !since || (since <= a->began && !a->reported) || distance(since, a->began) < same_begin_ns;
 }
 
-static int service_reported(struct services *all, uint64_t at, const struct bsa_service_state *e, struct bsa_err *err)
+static int service_reported(struct bsa_services *all, uint64_t at, const struct bsa_service_state *e,
+                            struct bsa_err *err)
 {
 	struct identity it = { e->pid, e->since && e->since < at ? e->since : at, e->since };
 	struct service *s;
@@ -143,7 +144,7 @@ static int service_reported(struct services *all, uint64_t at, const struct bsa_
 	return 0;
 }
 
-static int client_connected(struct services *all, const struct bsa_client_connect *e, struct bsa_err *err)
+static int client_connected(struct bsa_services *all, const struct bsa_client_connect *e, struct bsa_err *err)
 {
 	struct service *s = &all->of[e->conn >> INSTANCE_SHIFT];
 	struct bsa_entry *c;
@@ -166,7 +167,7 @@ static int client_connected(struct services *all, const struct bsa_client_connec
 
 /* ---- silence ---- */
 
-static void service_heard(struct services *all, const struct bsa_event *e, uint64_t exec)
+static void service_heard(struct bsa_services *all, const struct bsa_event *e, uint64_t exec)
 {
 	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
 
@@ -194,7 +195,7 @@ static void burst_answered(struct service *s, uint32_t stream, uint64_t began, u
 		s->bursts[s->n_bursts++] = (struct answered){ stream, at };
 }
 
-static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
+static void execution_answered(struct bsa_services *all, uint64_t at, uint64_t exec)
 {
 	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
 
@@ -210,7 +211,7 @@ static void execution_answered(struct services *all, uint64_t at, uint64_t exec)
 		s->answered = at;
 }
 
-bool bsa_services_silence(const struct services *all, uint32_t *from, struct silence *ret)
+bool bsa_services_silence(const struct bsa_services *all, uint32_t *from, struct bsa_services_silence *ret)
 {
 	for (; *from < INSTANCES; ++*from) {
 		const struct service *s = &all->of[*from];
@@ -221,14 +222,14 @@ bool bsa_services_silence(const struct services *all, uint32_t *from, struct sil
 		 */
 		if (!s->heard || s->answered < s->heard + (s->summed && !s->proven ? summary_ns : silence_ns))
 			continue;
-		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace, *from };
+		*ret = (struct bsa_services_silence){ s->heard, s->answered, s->now.pid, s->trace, *from };
 		++*from;
 		return true;
 	}
 	return false;
 }
 
-int bsa_services_event(struct services *s, const struct bsa_event *e, struct bsa_err *err)
+int bsa_services_event(struct bsa_services *s, const struct bsa_event *e, struct bsa_err *err)
 {
 	const struct bsa_exec_service *summary;
 	struct bsa_entry *connection;

@@ -25,25 +25,25 @@
 #include "bsa/err.h"
 #include "fold/event.h"
 
-struct services;
+struct bsa_services;
 
 /* NULL: no memory. */
-struct services *bsa_services_new(void);
+struct bsa_services *bsa_services_new(void);
 
 /* NULL is fine. Returns NULL. */
-struct services *bsa_services_free(struct services *services);
+struct bsa_services *bsa_services_free(struct bsa_services *services);
 
 /* A service that was not recorded from @began on, while an app was answered until @ended. */
-struct silence {
+struct bsa_services_silence {
 	uint64_t began, ended;
 	uint32_t pid, trace; /* 0: unknown */
 	uint32_t instance;
 };
 
 /* The next record of one clock. 0, or negative: its contents cannot belong to one service alone; or no memory. */
-int bsa_services_event(struct services *services, const struct bsa_event *e, struct bsa_err *err);
+int bsa_services_event(struct bsa_services *services, const struct bsa_event *e, struct bsa_err *err);
 
 /* Call after the last record: each silence, the one after *from; 0 at first. False: there are no more. */
-bool bsa_services_silence(const struct services *services, uint32_t *from, struct silence *ret);
+bool bsa_services_silence(const struct bsa_services *services, uint32_t *from, struct bsa_services_silence *ret);
 
 #endif

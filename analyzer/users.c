@@ -46,7 +46,7 @@ struct claim {
 	bool strong; /* by service_state */
 };
 
-struct users {
+struct bsa_users {
 	uint32_t *of_traces; /* by number, from 1. Owned */
 	uint32_t n_traces;
 	bool several;            /* users */
@@ -73,9 +73,9 @@ struct users {
 	uint32_t n_closed;
 };
 
-struct users *bsa_users_new(uint32_t service)
+struct bsa_users *bsa_users_new(uint32_t service)
 {
-	struct users *u = calloc(1, sizeof(*u));
+	struct bsa_users *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return NULL;
@@ -104,7 +104,7 @@ static void free_all(struct bsa_table *t)
 	bsa_table_fini(t);
 }
 
-struct users *bsa_users_free(struct users *u)
+struct bsa_users *bsa_users_free(struct bsa_users *u)
 {
 	if (!u)
 		return NULL;
@@ -115,7 +115,7 @@ struct users *bsa_users_free(struct users *u)
 	return NULL;
 }
 
-int bsa_users_trace(struct users *u, uint32_t number, uint32_t uid)
+int bsa_users_trace(struct bsa_users *u, uint32_t number, uint32_t uid)
 {
 	if (number > u->n_traces) {
 		uint32_t *more = realloc(u->of_traces, number * sizeof(*more));
@@ -153,12 +153,12 @@ static void add_forger(uint32_t *forgers, unsigned *n, uint32_t uid)
 		forgers[USERS_FORGERS - 1] = USERS_ALL;
 }
 
-void bsa_users_distrust(struct users *u, uint32_t uid)
+void bsa_users_distrust(struct bsa_users *u, uint32_t uid)
 {
 	add_forger(u->distrusted, &u->n_distrusted, uid);
 }
 
-static bool is_distrusted(const struct users *u, uint32_t uid)
+static bool is_distrusted(const struct bsa_users *u, uint32_t uid)
 {
 	for (unsigned i = 0; i < u->n_distrusted; i++)
 		if (u->distrusted[i] == uid || u->distrusted[i] == USERS_ALL)
@@ -167,7 +167,7 @@ static bool is_distrusted(const struct users *u, uint32_t uid)
 }
 
 /* A client of @uid uses what is not announced yet: that counts. 1 or -ENOMEM. */
-static int guess_user(struct users *u, uint64_t key, uint32_t uid)
+static int guess_user(struct bsa_users *u, uint64_t key, uint32_t uid)
 {
 	struct guess *g = bsa_table_find(&u->guesses, key);
 
@@ -193,7 +193,7 @@ static int guess_user(struct users *u, uint64_t key, uint32_t uid)
 }
 
 /* The object belongs to @uid from now on. 1 or -ENOMEM. */
-static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
+static int peer_is_of(struct bsa_users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
 {
 	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
 	struct guess *g =
@@ -225,7 +225,7 @@ static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uin
 }
 
 /* Events that still name the object arrive soon: of many closed objects the oldest are dropped. */
-static void peer_closes(struct users *u, uint32_t number, enum peer_kind kind)
+static void peer_closes(struct bsa_users *u, uint32_t number, enum peer_kind kind)
 {
 	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
 
@@ -241,7 +241,7 @@ static void peer_closes(struct users *u, uint32_t number, enum peer_kind kind)
 	free(p);
 }
 
-static uint32_t peer_user(const struct users *u, uint32_t number, enum peer_kind kind)
+static uint32_t peer_user(const struct bsa_users *u, uint32_t number, enum peer_kind kind)
 {
 	const struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
 
@@ -293,7 +293,7 @@ static bool names_only(const struct bsa_event *e, unsigned instance)
 	}
 }
 
-static bool is_own(const struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+static bool is_own(const struct bsa_users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	struct bsa_mended room;
 	bool unknown;
@@ -308,7 +308,7 @@ static bool is_own(const struct users *u, const struct bsa_event *e, unsigned in
 }
 
 /* A process of @uid reports itself as its own client. */
-static bool reports_itself(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+static bool reports_itself(struct bsa_users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	if (e->kind != BSA_client_connect || BSA_OF(e, client_connect)->uid != uid || u->served[instance] ||
 	    u->own[instance] != USERS_UNKNOWN || u->turned_away[instance] == uid)
@@ -320,7 +320,7 @@ static bool reports_itself(struct users *u, const struct bsa_event *e, unsigned 
 /* ---- the service ---- */
 
 /* 1: it is announced; -ENOMEM. */
-static int announce_peer(struct users *u, const struct bsa_event *e)
+static int announce_peer(struct bsa_users *u, const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_client_connect:
@@ -347,7 +347,7 @@ static int announce_peer(struct users *u, const struct bsa_event *e)
 	}
 }
 
-static int service_announces(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+static int service_announces(struct bsa_users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	unsigned i = 0;
 
@@ -379,7 +379,7 @@ static int service_announces(struct users *u, const struct bsa_event *e, unsigne
  * May connection, stream or model @number belong to user @uid? The recording need not have its announcement:
  * see CLIENTS in users.h. 1, 0, or -ENOMEM.
  */
-static int may_be_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid, uint64_t at)
+static int may_be_of(struct bsa_users *u, uint32_t number, enum peer_kind kind, uint32_t uid, uint64_t at)
 {
 	uint32_t of = peer_user(u, number, kind);
 
@@ -388,7 +388,7 @@ static int may_be_of(struct users *u, uint32_t number, enum peer_kind kind, uint
 	return at < u->all_told && !is_distrusted(u, uid) ? guess_user(u, key_of(number, kind), uid) : 0;
 }
 
-static int client_uses(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+static int client_uses(struct bsa_users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	const struct bsa_app_span *span = e->kind == BSA_app_span ? BSA_OF(e, app_span) : NULL;
 	const struct bsa_deadline_miss *miss = e->kind == BSA_deadline_miss ? BSA_OF(e, deadline_miss) : NULL;
@@ -412,7 +412,7 @@ static int client_uses(struct users *u, const struct bsa_event *e, unsigned inst
 	return stream ? may_be_of(u, stream, PEER_STREAM, uid, e->at) : 0;
 }
 
-int bsa_users_event(struct users *u, const struct bsa_event *e)
+int bsa_users_event(struct bsa_users *u, const struct bsa_event *e)
 {
 	uint32_t uid = e->trace - 1 < u->n_traces ? u->of_traces[e->trace - 1] : USERS_UNKNOWN;
 	unsigned instance;
@@ -433,19 +433,19 @@ int bsa_users_event(struct users *u, const struct bsa_event *e)
 	return bsa_valid_is_of_service(e) ? service_announces(u, e, instance, uid) : client_uses(u, e, instance, uid);
 }
 
-bool bsa_users_undecided(const struct users *u)
+bool bsa_users_undecided(const struct bsa_users *u)
 {
 	return u->several && !u->last_go;
 }
 
-void bsa_users_last_go(struct users *u)
+void bsa_users_last_go(struct bsa_users *u)
 {
 	u->last_go = true;
 }
 
-struct users_decided bsa_users_decided(const struct users *u)
+struct bsa_users_decided bsa_users_decided(const struct bsa_users *u)
 {
-	struct users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, { 0 }, u->n_forgers > 0 };
+	struct bsa_users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, { 0 }, u->n_forgers > 0 };
 	const struct claim *best = NULL;
 
 	for (unsigned i = 0; i < USERS_FORGERS; i++)

@@ -38,36 +38,36 @@
 
 #define USERS_ALL (UINT32_MAX - 1)
 
-struct users;
+struct bsa_users;
 
 /* @service: the uid that is named, or USERS_UNKNOWN. NULL: no memory. */
-struct users *bsa_users_new(uint32_t service);
+struct bsa_users *bsa_users_new(uint32_t service);
 
 /* NULL is fine. Returns NULL. */
-struct users *bsa_users_free(struct users *u);
+struct bsa_users *bsa_users_free(struct bsa_users *u);
 
 /* The trace with that number belongs to this user. Before the first event. 0 or -ENOMEM. */
-int bsa_users_trace(struct users *u, uint32_t number, uint32_t uid);
+int bsa_users_trace(struct bsa_users *u, uint32_t number, uint32_t uid);
 
 /* An earlier pass found that this user is a forger: only announced objects of it count. Before the first event. */
-void bsa_users_distrust(struct users *u, uint32_t uid);
+void bsa_users_distrust(struct bsa_users *u, uint32_t uid);
 
 /* There is no further pass, whatever bsa_users_decided returns. Before the first event. */
-void bsa_users_last_go(struct users *u);
+void bsa_users_last_go(struct bsa_users *u);
 
 /*
  * The next record, in the order of time. 1: it counts; 0: it does not, because its user is not the one that
  * it names; -ENOMEM.
  */
-int bsa_users_event(struct users *u, const struct bsa_event *e);
+int bsa_users_event(struct bsa_users *u, const struct bsa_event *e);
 
 /* Whether bsa_users_decided may require another pass. */
-bool bsa_users_undecided(const struct users *u);
+bool bsa_users_undecided(const struct bsa_users *u);
 
 enum { USERS_FORGERS = 8 };
 
 /* After the last record. */
-struct users_decided {
+struct bsa_users_decided {
 	/* its uid; USERS_UNKNOWN if there is no service, or if all traces are of one user, or of unknown
 	 * ones */
 	uint32_t service;
@@ -76,6 +76,6 @@ struct users_decided {
 		[USERS_FORGERS]; /* USERS_UNKNOWN: no more; USERS_ALL: more than there is room for, so any may be one */
 	bool again;              /* the wrong records counted: read them again, with @service named */
 };
-struct users_decided bsa_users_decided(const struct users *u);
+struct bsa_users_decided bsa_users_decided(const struct bsa_users *u);
 
 #endif

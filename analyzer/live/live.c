@@ -32,8 +32,8 @@ struct bsa_live {
 	struct bsa_facts facts;
 	struct bsa_misses *misses;
 	struct bsa_rows *rows;
-	struct services *services;
-	struct users *users;
+	struct bsa_services *services;
+	struct bsa_users *users;
 	struct bsa_kept *kept;           /* NULL: no records are kept */
 	struct bsa_live_options options; /* without the directory and the url */
 	struct bsa_fold_ids last;
@@ -327,7 +327,7 @@ static int begin_users(struct bsa_live *l, struct bsa_err *err)
 
 static int end_fold(struct bsa_live *l, struct bsa_err *err)
 {
-	struct silence silence;
+	struct bsa_services_silence silence;
 	uint32_t from;
 
 	if (!l->fold)

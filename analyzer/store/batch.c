@@ -13,7 +13,7 @@
 
 struct table {
 	sqlite3_vtab base; /* first: SQLite's */
-	const struct batch *batch;
+	const struct bsa_store_batch *batch;
 };
 
 struct cursor {
@@ -21,14 +21,14 @@ struct cursor {
 	unsigned i;
 };
 
-static const struct batch *batch_of(sqlite3_vtab_cursor *cursor)
+static const struct bsa_store_batch *batch_of(sqlite3_vtab_cursor *cursor)
 {
 	return ((struct table *)cursor->pVtab)->batch;
 }
 
 static int vtab_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
-	const struct batch *batch = aux;
+	const struct bsa_store_batch *batch = aux;
 	char sql[512] = "CREATE TABLE x(c0";
 	size_t n = sizeof("CREATE TABLE x(c0") - 1;
 	struct table *t;
@@ -100,7 +100,7 @@ static int cursor_eof(sqlite3_vtab_cursor *cursor)
 
 static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 {
-	const struct batch *batch = batch_of(cursor);
+	const struct bsa_store_batch *batch = batch_of(cursor);
 	unsigned at = ((struct cursor *)cursor)->i;
 	int64_t v = batch->rows[(size_t)at * batch->columns + (unsigned)i];
 
@@ -140,7 +140,7 @@ static const struct {
 
 int bsa_batch_prepare(struct bsa_store *s, enum batch_of of)
 {
-	struct batch *b = &s->batches[of];
+	struct bsa_store_batch *b = &s->batches[of];
 	char sql[128];
 
 	/* REPLACE: a row that is written again replaces the earlier one. */
@@ -156,7 +156,7 @@ int bsa_batches_init(struct bsa_store *s)
 	char name[64];
 
 	for (unsigned of = 0; of < BATCHES && !s->code; of++) {
-		struct batch *b = &s->batches[of];
+		struct bsa_store_batch *b = &s->batches[of];
 
 		b->table = all[of].table;
 		b->columns = all[of].columns;
@@ -190,7 +190,7 @@ void bsa_batches_fini(struct bsa_store *s)
 	memset(s->batches, 0, sizeof(s->batches));
 }
 
-static int batch_flush(struct bsa_store *s, struct batch *b)
+static int batch_flush(struct bsa_store *s, struct bsa_store_batch *b)
 {
 	if (s->code || !b->n)
 		return s->code;
@@ -210,7 +210,7 @@ static int batch_flush(struct bsa_store *s, struct batch *b)
 
 void *bsa_batch_row(struct bsa_store *s, enum batch_of of)
 {
-	struct batch *b = &s->batches[of];
+	struct bsa_store_batch *b = &s->batches[of];
 
 	if (s->code || (b->n == b->room && batch_flush(s, b)))
 		return NULL;
@@ -239,7 +239,7 @@ static const uint8_t to_pages[] = {
 int bsa_batches_to_pages(struct bsa_store *s)
 {
 	for (size_t i = 0; i < sizeof(to_pages) && !s->code; i++) {
-		struct batch *b = &s->batches[to_pages[i]];
+		struct bsa_store_batch *b = &s->batches[to_pages[i]];
 
 		b->pages = bsa_pages_new(&s->file, b->columns);
 		if (!b->pages)
@@ -251,7 +251,7 @@ int bsa_batches_to_pages(struct bsa_store *s)
 int bsa_batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES])
 {
 	for (unsigned of = 0; of < BATCHES && !s->code; of++) {
-		struct batch *b = &s->batches[of];
+		struct bsa_store_batch *b = &s->batches[of];
 
 		if (b->pages && bsa_pages_attach(b->pages, s->file.fd, roots[of]))
 			bsa_store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, bsa_pages_error(b->pages));

@@ -20,11 +20,11 @@ enum batch_of {
 	BATCHES
 };
 
-struct batch {
+struct bsa_store_batch {
 	const char *table;
 	int64_t *rows;
 	sqlite3_stmt *insert;
-	struct pages *pages; /* instead of that; NULL for tables without pages */
+	struct bsa_pages *pages; /* instead of that; NULL for tables without pages */
 	unsigned columns, room, n;
 };
 

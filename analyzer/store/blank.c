@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	end = all + bytes;
 	fprintf(out,
 	        "/* Made by blank.c. */\n#include \"store/blank.h\"\n\n"
-	        "const uint32_t bsa_blank_bytes = %lld;\n\nconst struct blank_part bsa_blank_parts[] = {\n",
+	        "const uint32_t bsa_blank_bytes = %lld;\n\nconst struct bsa_blank_part bsa_blank_parts[] = {\n",
 	        (long long)bytes);
 	for (const unsigned char *at = part_begin(all, end); at < end; at = part_begin(to, end)) {
 		to = part_end(at, end);

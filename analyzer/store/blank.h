@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 /* Bytes of the file that are not all 0. */
-struct blank_part {
+struct bsa_blank_part {
 	uint32_t at, bytes; /* bytes 0 ends the array */
 };
 
 extern const uint32_t bsa_blank_bytes; /* of the whole file */
-extern const struct blank_part bsa_blank_parts[];
+extern const struct bsa_blank_part bsa_blank_parts[];
 extern const uint8_t bsa_blank_data[]; /* of all parts, one after the other */
 
 #endif

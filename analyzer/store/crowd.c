@@ -33,7 +33,7 @@ struct lane {
 	int64_t sequence; /* the number of the first stretch kept */
 };
 
-struct crowd {
+struct bsa_crowd {
 	struct lane lanes[LANES];
 	size_t n_lanes, kept;
 	int64_t begin; /* where sequences begin */
@@ -50,12 +50,12 @@ struct crowd {
 	int64_t from, to;  /* their sequences */
 };
 
-struct crowd *bsa_crowd_new(void)
+struct bsa_crowd *bsa_crowd_new(void)
 {
-	return calloc(1, sizeof(struct crowd));
+	return calloc(1, sizeof(struct bsa_crowd));
 }
 
-struct crowd *bsa_crowd_free(struct crowd *c)
+struct bsa_crowd *bsa_crowd_free(struct bsa_crowd *c)
 {
 	for (size_t i = 0; c && i < c->n_lanes; i++)
 		free(c->lanes[i].ring);
@@ -107,7 +107,7 @@ static int64_t id_of(const struct lane *l, int64_t sequence)
 
 static void crowd_end_run(struct bsa_store *s)
 {
-	struct crowd *c = s->crowd;
+	struct bsa_crowd *c = s->crowd;
 	const struct bsa_wait *w = &c->run;
 	int64_t began = sql_time(s->offset, w->began);
 
@@ -152,7 +152,7 @@ static int64_t first_sequence(struct bsa_store *s)
 /* NULL: the lane is not kept; if @make, too many lanes are. */
 static struct lane *lane_of(struct bsa_store *s, uint16_t instance, uint8_t lane, bool make)
 {
-	struct crowd *c = s->crowd;
+	struct bsa_crowd *c = s->crowd;
 	uint32_t number = (uint32_t)instance << LANE_BITS | lane;
 
 	for (size_t i = 0; i < c->n_lanes; i++)
@@ -164,7 +164,7 @@ static struct lane *lane_of(struct bsa_store *s, uint16_t instance, uint8_t lane
 	return &c->lanes[c->n_lanes++];
 }
 
-static void lane_forget(struct crowd *c, struct lane *l, size_t n)
+static void lane_forget(struct bsa_crowd *c, struct lane *l, size_t n)
 {
 	assert(n <= l->n && l->n <= c->kept);
 	l->first = l->room ? (l->first + n) & (l->room - 1) : 0;
@@ -173,7 +173,7 @@ static void lane_forget(struct crowd *c, struct lane *l, size_t n)
 	c->kept -= n;
 }
 
-static void lane_append(struct crowd *c, struct lane *l, const struct stretch *t)
+static void lane_append(struct bsa_crowd *c, struct lane *l, const struct stretch *t)
 {
 	struct lane *most = l;
 	struct stretch *more;
@@ -248,7 +248,7 @@ static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w, int64
 /* A stretch of a wait that has many. */
 static void add_to_run(struct bsa_store *s, const struct bsa_wait *w)
 {
-	struct crowd *c = s->crowd;
+	struct bsa_crowd *c = s->crowd;
 	struct lane *l = lane_of(s, w->instance, w->lane, false);
 	int64_t sequence = l ? sequence_of(l, w, c->to + 1) : -1;
 
@@ -273,7 +273,7 @@ static void add_to_run(struct bsa_store *s, const struct bsa_wait *w)
 /* The wait in hand is over. */
 static void end_wait(struct bsa_store *s)
 {
-	struct crowd *c = s->crowd;
+	struct bsa_crowd *c = s->crowd;
 
 	crowd_end_run(s);
 	for (size_t i = 0; i < c->n_few && c->n_few <= CROWD_FEW; i++)
@@ -298,7 +298,7 @@ void bsa_crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
 
 void bsa_crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
 {
-	struct crowd *c = s->crowd;
+	struct bsa_crowd *c = s->crowd;
 	const struct bsa_wait *last = &c->last;
 
 	if (c->n_few && (last->execution != w->execution || last->ended != w->began || last->kind != w->kind ||
@@ -317,7 +317,7 @@ void bsa_crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
 
 void bsa_crowd_finish(struct bsa_store *s)
 {
-	struct crowd *c = s->crowd;
+	struct bsa_crowd *c = s->crowd;
 
 	end_wait(s);
 	for (size_t i = 0; i < c->n_lanes; i++)

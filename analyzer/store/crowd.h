@@ -20,13 +20,13 @@
 #include "fold/facts.h"
 
 struct bsa_store;
-struct crowd;
+struct bsa_crowd;
 
 enum { CROWD_FEW = 8, CROWD_KEPT = 1 << 18 };
 
 /* NULL: no memory. */
-struct crowd *bsa_crowd_new(void);
-struct crowd *bsa_crowd_free(struct crowd *c); /* NULL is fine; returns NULL */
+struct bsa_crowd *bsa_crowd_new(void);
+struct bsa_crowd *bsa_crowd_free(struct bsa_crowd *c); /* NULL is fine; returns NULL */
 
 /* The next stretch of a lane for which an execution may have waited. */
 void bsa_crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o);

@@ -91,8 +91,8 @@ static void let_go(struct bsa_store *s, unsigned n)
 			if (bsa_pages_row(s->pages, &row->id))
 				bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s",
 				               s->file.output, bsa_pages_error(s->pages));
-			else if (bsa_sort_add(s->by_seq,
-			                      (struct pair){ stream << 32 | (uint64_t)row->seq, (uint64_t)row->id }))
+			else if (bsa_sort_add(s->by_seq, (struct bsa_sort_pair){ stream << 32 | (uint64_t)row->seq,
+			                                                         (uint64_t)row->id }))
 				bsa_store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s",
 				               s->file.output, strerror(errno));
 		} else {

@@ -44,7 +44,7 @@ static void closedir_(DIR **d)
 /* ---- where ---- */
 
 /* Through links, so that what is replaced is what a link points to. */
-static int set_names(struct store_file *f, const char *output, struct bsa_err *err)
+static int set_names(struct bsa_store_file *f, const char *output, struct bsa_err *err)
 {
 	__attribute__((cleanup(free_))) char *a = NULL, *b = NULL;
 	size_t n = strlen(output);
@@ -64,7 +64,7 @@ static int set_names(struct store_file *f, const char *output, struct bsa_err *e
 }
 
 /* An existing file may be replaced if an import made it, or if it is empty. */
-static int look_at_old(struct store_file *f, bool append, struct bsa_err *err)
+static int look_at_old(struct bsa_store_file *f, bool append, struct bsa_err *err)
 {
 	enum header_is is;
 	struct stat st;
@@ -93,7 +93,7 @@ static int look_at_old(struct store_file *f, bool append, struct bsa_err *err)
 /* ---- what others left ---- */
 
 /* .NAME.PID-..., or 0. */
-static pid_t owner_of(const char *name, const struct store_file *f)
+static pid_t owner_of(const char *name, const struct bsa_store_file *f)
 {
 	size_t n = strlen(f->name), all = strlen(name);
 	char *end;
@@ -128,7 +128,7 @@ static bool is_dead(pid_t pid)
  * process now, or to another machine, or to a zombie. Only between creation and locking the process id is all
  * there is: then the file is empty.
  */
-static void remove_stale(struct store_file *f)
+static void remove_stale(struct bsa_store_file *f)
 {
 	__attribute__((cleanup(closedir_))) DIR *d = opendir(f->directory);
 	struct dirent *entry;
@@ -150,7 +150,7 @@ static void remove_stale(struct store_file *f)
 
 /* ---- the new one ---- */
 
-static int make_new(struct store_file *f, struct bsa_err *err)
+static int make_new(struct bsa_store_file *f, struct bsa_err *err)
 {
 	uint64_t random;
 
@@ -178,7 +178,7 @@ static int make_new(struct store_file *f, struct bsa_err *err)
 }
 
 /* Shared blocks where the file system can, otherwise inside the kernel, otherwise by hand. */
-static int copy_old(struct store_file *f, struct bsa_err *err)
+static int copy_old(struct bsa_store_file *f, struct bsa_err *err)
 {
 	static char buffer[1 << 16];
 	uint64_t at;
@@ -200,12 +200,12 @@ static int copy_old(struct store_file *f, struct bsa_err *err)
 	return 0;
 }
 
-int bsa_store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err)
+int bsa_store_file_init(struct bsa_store_file *f, const char *output, bool append, struct bsa_err *err)
 {
 	struct stat mine, there;
 	int r;
 
-	*f = (struct store_file){ .fd = -1, .directory_fd = -1, .old_fd = -1 };
+	*f = (struct bsa_store_file){ .fd = -1, .directory_fd = -1, .old_fd = -1 };
 	if ((r = set_names(f, output, err)) || (r = look_at_old(f, append, err)))
 		return r;
 
@@ -220,19 +220,19 @@ int bsa_store_file_init(struct store_file *f, const char *output, bool append, s
 	return r ? r : copy_old(f, err);
 }
 
-int bsa_store_file_blank(struct store_file *f, struct bsa_err *err)
+int bsa_store_file_blank(struct bsa_store_file *f, struct bsa_err *err)
 {
 	const uint8_t *data = bsa_blank_data;
 
 	if (ftruncate(f->fd, bsa_blank_bytes))
 		return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output, strerror(errno));
-	for (const struct blank_part *p = bsa_blank_parts; p->bytes; data += p->bytes, p++)
+	for (const struct bsa_blank_part *p = bsa_blank_parts; p->bytes; data += p->bytes, p++)
 		if (bsa_store_file_write(f->fd, data, p->bytes, p->at))
 			return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output, strerror(errno));
 	return 0;
 }
 
-int bsa_store_file_publish(struct store_file *f, struct bsa_err *err)
+int bsa_store_file_publish(struct bsa_store_file *f, struct bsa_err *err)
 {
 	if (fsync(f->fd))
 		return bsa_fail(err, BSA_E_ENV, "cannot write %s: %s", f->output, strerror(errno));
@@ -245,7 +245,7 @@ int bsa_store_file_publish(struct store_file *f, struct bsa_err *err)
 	return 0;
 }
 
-void bsa_store_file_fini(struct store_file *f)
+void bsa_store_file_fini(struct bsa_store_file *f)
 {
 	if (f->path)
 		unlink(f->path);
@@ -261,7 +261,7 @@ void bsa_store_file_fini(struct store_file *f)
 void bsa_store_file_clean(const char *output)
 {
 	__attribute__((
-		cleanup(bsa_store_file_fini))) struct store_file f = { .fd = -1, .directory_fd = -1, .old_fd = -1 };
+		cleanup(bsa_store_file_fini))) struct bsa_store_file f = { .fd = -1, .directory_fd = -1, .old_fd = -1 };
 
 	if (set_names(&f, output, NULL))
 		return;
@@ -286,7 +286,7 @@ int bsa_store_file_write(int fd, const void *from, size_t bytes, uint64_t at)
 	return 0;
 }
 
-int bsa_store_file_scratch(const struct store_file *f)
+int bsa_store_file_scratch(const struct bsa_store_file *f)
 {
 	char path[PATH_MAX];
 	int fd = open(f->directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct store_file {
+struct bsa_store_file {
 	char *output, *directory, *name; /* output: links followed; name: the last part of it */
 	char *path;                      /* path of the new file */
 	/* descriptors of the new file, its directory, and (append) the existing file, locked; -1: not open */
@@ -22,16 +22,16 @@ struct store_file {
 };
 
 /* Make it, empty, or (@append) a copy of what is there. 0, or negative; fini in either case. */
-int bsa_store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err);
+int bsa_store_file_init(struct bsa_store_file *f, const char *output, bool append, struct bsa_err *err);
 
 /* Make the empty file the database that an import begins with (blank.h). 0, or negative. */
-int bsa_store_file_blank(struct store_file *f, struct bsa_err *err);
+int bsa_store_file_blank(struct bsa_store_file *f, struct bsa_err *err);
 
 /* Rename the new file to the output, and make that durable. */
-int bsa_store_file_publish(struct store_file *f, struct bsa_err *err);
+int bsa_store_file_publish(struct bsa_store_file *f, struct bsa_err *err);
 
 /* Remove the new file if it was not published. */
-void bsa_store_file_fini(struct store_file *f);
+void bsa_store_file_fini(struct bsa_store_file *f);
 
 /* Remove the files that dead importers of @output have left. */
 void bsa_store_file_clean(const char *output);
@@ -43,6 +43,6 @@ void bsa_store_file_clean(const char *output);
 int bsa_store_file_write(int fd, const void *from, size_t bytes, uint64_t at);
 
 /* Open a file without a name in the same directory. -1: errno has the error. */
-int bsa_store_file_scratch(const struct store_file *f);
+int bsa_store_file_scratch(const struct bsa_store_file *f);
 
 #endif

@@ -11,7 +11,7 @@ static bool call_before(const struct waiting *a, const struct waiting *b)
 	return a->ready != b->ready ? a->ready < b->ready : a->came < b->came;
 }
 
-void bsa_in_order_put(struct in_order *o, const struct bsa_sharing_call *call)
+void bsa_in_order_put(struct bsa_in_order *o, const struct bsa_sharing_call *call)
 {
 	const struct waiting w = { call->ready, o->came++, o->n_free ? o->free[--o->n_free] : o->n };
 	uint32_t i;
@@ -23,7 +23,7 @@ void bsa_in_order_put(struct in_order *o, const struct bsa_sharing_call *call)
 	o->calls[w.place] = *call;
 }
 
-bool bsa_in_order_take(struct in_order *o, struct bsa_sharing_call *ret)
+bool bsa_in_order_take(struct bsa_in_order *o, struct bsa_sharing_call *ret)
 {
 	const struct waiting first = o->heap[0];
 	struct waiting last;

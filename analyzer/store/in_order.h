@@ -15,7 +15,7 @@
 enum { IN_ORDER_MOST = 4096 }; /* that wait for one that was ready before them */
 
 /* All zero: empty. */
-struct in_order {
+struct bsa_in_order {
 	struct waiting {
 		uint64_t ready, came; /* came: a number of their order */
 		uint32_t place;       /* the place of the call */
@@ -26,18 +26,18 @@ struct in_order {
 	uint64_t came, latest;
 };
 
-static inline bool in_order_full(const struct in_order *o)
+static inline bool in_order_full(const struct bsa_in_order *o)
 {
 	return o->n == IN_ORDER_MOST;
 }
 
 /* Not while it is full. */
-void bsa_in_order_put(struct in_order *o, const struct bsa_sharing_call *call);
+void bsa_in_order_put(struct bsa_in_order *o, const struct bsa_sharing_call *call);
 
 /*
  * Take the call that was ready first; there must be one. False: it was ready before the call taken last, so
  * the calls arrive in too little order for the room.
  */
-bool bsa_in_order_take(struct in_order *o, struct bsa_sharing_call *ret);
+bool bsa_in_order_take(struct bsa_in_order *o, struct bsa_sharing_call *ret);
 
 #endif

@@ -17,7 +17,7 @@ static uint64_t excess_of(const struct bsa_inverted *i)
 	return i->dur - i->step;
 }
 
-static void add_up(struct inverted *v, const struct bsa_inverted *i)
+static void add_up(struct bsa_inverted_wait *v, const struct bsa_inverted *i)
 {
 	uint64_t ended = i->began + i->dur;
 
@@ -31,7 +31,7 @@ static void add_up(struct inverted *v, const struct bsa_inverted *i)
 
 void bsa_inverted_finish(struct bsa_store *s)
 {
-	struct inverted *v = &s->inverted;
+	struct bsa_inverted_wait *v = &s->inverted;
 
 	for (size_t i = 0; i < v->n_kept; i++)
 		write_row(s, &v->kept[i]);
@@ -39,12 +39,12 @@ void bsa_inverted_finish(struct bsa_store *s)
 		ROW(s, lesser_inversion, .victim_id = sql_id(v->kept[0].victim), .n = sql_count(v->n_lesser),
 		    .began = sql_time(s->offset, v->began), .ended = sql_time(s->offset, v->ended),
 		    .longest_ns = sql_ns(v->longest), .held_ns = sql_ns(v->held));
-	*v = (struct inverted){ .rows = v->rows, .joined = v->joined };
+	*v = (struct bsa_inverted_wait){ .rows = v->rows, .joined = v->joined };
 }
 
 void bsa_inverted_add(struct bsa_store *s, const struct bsa_inverted *i)
 {
-	struct inverted *v = &s->inverted;
+	struct bsa_inverted_wait *v = &s->inverted;
 	size_t at;
 
 	if (v->n_kept && v->kept[0].victim != i->victim)

@@ -18,7 +18,7 @@ struct bsa_store;
 
 enum { INVERTED_FREE = 1 << 13, INVERTED_OF_AN_EXECUTION = 2, INVERTED_KEPT = 2 };
 
-struct inverted {
+struct bsa_inverted_wait {
 	struct bsa_inverted kept[INVERTED_KEPT]; /* inversions of the current wait, the longest first */
 	size_t n_kept;
 	uint64_t n_lesser, longest, held, began, ended; /* those that are added up */

@@ -37,7 +37,7 @@ struct recent {
 	bool written;
 };
 
-struct lags {
+struct bsa_lags {
 	struct run slots[SLOTS];
 	struct recent recent[INSTANCES][RECENT]; /* of each service the last windows, by their number */
 	unsigned trace;                          /* traces so far, this one included */
@@ -48,16 +48,16 @@ struct lags {
 	int64_t before, latest;
 };
 
-struct lags *bsa_lags_new(void)
+struct bsa_lags *bsa_lags_new(void)
 {
-	struct lags *l = calloc(1, sizeof(*l));
+	struct bsa_lags *l = calloc(1, sizeof(*l));
 
 	if (l)
 		l->before = -1, l->trace = 1;
 	return l;
 }
 
-void bsa_lags_free(struct lags *l)
+void bsa_lags_free(struct bsa_lags *l)
 {
 	free(l);
 }
@@ -102,7 +102,7 @@ static bool is_small(int64_t ns)
 static int64_t window_id(struct bsa_store *s, uint16_t instance, uint64_t number)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
-	struct lags *l = s->lags;
+	struct bsa_lags *l = s->lags;
 	int64_t id;
 
 	/* When an import appends to a database, its ids follow those that are there. */
@@ -211,7 +211,7 @@ void bsa_lags_add(struct bsa_store *s, const struct bsa_lag *lag)
 
 void bsa_lags_finish(struct bsa_store *s)
 {
-	struct lags *l = s->lags;
+	struct bsa_lags *l = s->lags;
 
 	for (size_t i = 0; i < l->top; i++)
 		lag_end_run(s, &l->slots[i]);

@@ -15,11 +15,11 @@
 #include "fold/facts.h"
 
 struct bsa_store;
-struct lags;
+struct bsa_lags;
 
 /* Owned by the caller; NULL: no memory. */
-struct lags *bsa_lags_new(void);
-void bsa_lags_free(struct lags *l);
+struct bsa_lags *bsa_lags_new(void);
+void bsa_lags_free(struct bsa_lags *l);
 
 /* A window of a service, before the lags in it. */
 void bsa_lags_window(struct bsa_store *s, const struct bsa_lag_window *w);

@@ -20,13 +20,13 @@ enum { APPLICATION_ID = 0x62757273 }; /* "burs" */
 #define LATE_EXECUTIONS "late_execution"
 
 /* The last possible wait of an execution of which nothing is known; it has no row yet. */
-struct stranger {
+struct bsa_stranger {
 	bool waits;
 	int64_t began, ended; /* NOTHING: before the recording, after it */
 };
 
 struct bsa_store {
-	struct store_file file;
+	struct bsa_store_file file;
 	sqlite3 *db;
 	bool append, keep_operations;
 	volatile sig_atomic_t stopped;
@@ -43,19 +43,19 @@ struct bsa_store {
 	uint64_t joined_statistics;           /* executions that the groups of spill had no room for */
 	uint64_t saved_asked, saved_replayed; /* misses of the sample; those that were replayed without their causes */
 	uint64_t first_execution;             /* the first id of this import */
-	struct batch batches[BATCHES];
+	struct bsa_store_batch batches[BATCHES];
 	sqlite3_stmt *statements[STATEMENTS];
-	struct spill *spill;
-	struct tally *tally;
-	struct crowd *crowd;
-	struct lags *lags;
-	struct inverted inverted;
-	struct stranger stranger;
+	struct bsa_spill *spill;
+	struct bsa_tally *tally;
+	struct bsa_crowd *crowd;
+	struct bsa_lags *lags;
+	struct bsa_inverted_wait inverted;
+	struct bsa_stranger stranger;
 	/* rows of stored_execution; NULL if the table had rows before, and after the pages were attached */
-	struct pages *pages;
+	struct bsa_pages *pages;
 	struct window *window;
-	struct sort *by_seq; /* entries of the index of the rows in pages */
-	int code;            /* code and message of the first failure */
+	struct bsa_sort *by_seq; /* entries of the index of the rows in pages */
+	int code;                /* code and message of the first failure */
 	struct bsa_err err;
 };
 

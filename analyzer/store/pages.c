@@ -74,8 +74,8 @@ struct child {
 	uint32_t page;
 };
 
-struct pages {
-	const struct store_file *file;
+struct bsa_pages {
+	const struct bsa_store_file *file;
 	const char *error;
 	unsigned columns;
 	int fd; /* scratch file of the leaves */
@@ -87,25 +87,25 @@ struct pages {
 	size_t n_leaves, room;
 };
 
-static int pages_fail(struct pages *p, const char *why)
+static int pages_fail(struct bsa_pages *p, const char *why)
 {
 	p->error = why;
 	return -1;
 }
 
-const char *bsa_pages_error(const struct pages *p)
+const char *bsa_pages_error(const struct bsa_pages *p)
 {
 	return p->error;
 }
 
-int64_t bsa_pages_last(const struct pages *p)
+int64_t bsa_pages_last(const struct bsa_pages *p)
 {
 	return p->last;
 }
 
-struct pages *bsa_pages_new(const struct store_file *file, unsigned columns)
+struct bsa_pages *bsa_pages_new(const struct bsa_store_file *file, unsigned columns)
 {
-	struct pages *p = calloc(1, sizeof(*p));
+	struct bsa_pages *p = calloc(1, sizeof(*p));
 
 	assert(columns <= COLUMNS_MAX);
 	if (!p)
@@ -117,7 +117,7 @@ struct pages *bsa_pages_new(const struct store_file *file, unsigned columns)
 	return p;
 }
 
-struct pages *bsa_pages_free(struct pages *p)
+struct bsa_pages *bsa_pages_free(struct bsa_pages *p)
 {
 	if (!p)
 		return NULL;
@@ -201,12 +201,12 @@ static unsigned put_entry(uint8_t *to, const int64_t *entry, unsigned columns)
 
 /* ---- leaves ---- */
 
-static int write_all(struct pages *p, int fd, const void *from, size_t bytes, uint64_t at)
+static int write_all(struct bsa_pages *p, int fd, const void *from, size_t bytes, uint64_t at)
 {
 	return bsa_store_file_write(fd, from, bytes, at) ? pages_fail(p, strerror(errno)) : 0;
 }
 
-static int write_full(struct pages *p)
+static int write_full(struct bsa_pages *p)
 {
 	uint64_t at = (p->n_leaves - p->n_full) * (uint64_t)PAGE_BYTES;
 
@@ -235,7 +235,7 @@ static void put_page_head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsi
 	memset(page + head_bytes + cells * POINTER, 0, content - head_bytes - cells * POINTER);
 }
 
-static int end_leaf(struct pages *p)
+static int end_leaf(struct bsa_pages *p)
 {
 	if (!BSA_RESERVE(p->lasts, p->room, p->n_leaves + 1, 256))
 		return pages_fail(p, strerror(ENOMEM));
@@ -247,7 +247,7 @@ static int end_leaf(struct pages *p)
 	return p->n_full == WRITE_PAGES ? write_full(p) : 0;
 }
 
-int bsa_pages_row(struct pages *p, const int64_t *row)
+int bsa_pages_row(struct bsa_pages *p, const int64_t *row)
 {
 	uint8_t body[COLUMNS_MAX * 8 + 8], kinds[COLUMNS_MAX], cell[2 + 9 + 1], *page;
 	unsigned bytes = 0, n, payload, all, columns = p->columns;
@@ -306,7 +306,7 @@ static uint64_t page_offset(uint32_t page)
 }
 
 /* Copy from file to file, inside the kernel where the file systems support it. */
-static int copy_bytes(struct pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
+static int copy_bytes(struct bsa_pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
 {
 	while (bytes) {
 		loff_t in = (loff_t)from, out = (loff_t)to;
@@ -360,7 +360,7 @@ static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children,
  * Write levels of inner pages until one page, @root, has all children. An inner page needs two children at
  * least: if one child would remain for the last page of a level, the page before it leaves it another.
  */
-static int write_inner(struct pages *p, int fd, uint32_t root, struct child *children, size_t n, unsigned columns,
+static int write_inner(struct bsa_pages *p, int fd, uint32_t root, struct child *children, size_t n, unsigned columns,
                        uint32_t *next)
 {
 	uint8_t page[PAGE_BYTES];
@@ -386,7 +386,7 @@ static int write_inner(struct pages *p, int fd, uint32_t root, struct child *chi
 	}
 }
 
-static int get_number(struct pages *p, int fd, off_t at, uint32_t *ret)
+static int get_number(struct bsa_pages *p, int fd, off_t at, uint32_t *ret)
 {
 	uint8_t h[4];
 
@@ -396,7 +396,7 @@ static int get_number(struct pages *p, int fd, off_t at, uint32_t *ret)
 	return 0;
 }
 
-static int put_number(struct pages *p, int fd, uint64_t at, uint32_t v)
+static int put_number(struct bsa_pages *p, int fd, uint64_t at, uint32_t v)
 {
 	uint8_t h[4];
 
@@ -404,7 +404,7 @@ static int put_number(struct pages *p, int fd, uint64_t at, uint32_t v)
 	return write_all(p, fd, h, sizeof(h), at);
 }
 
-static int get_pages(struct pages *p, int fd, uint32_t *ret_next)
+static int get_pages(struct bsa_pages *p, int fd, uint32_t *ret_next)
 {
 	uint32_t pages;
 
@@ -414,12 +414,12 @@ static int get_pages(struct pages *p, int fd, uint32_t *ret_next)
 	return 0;
 }
 
-static int put_pages(struct pages *p, int fd, uint32_t next)
+static int put_pages(struct bsa_pages *p, int fd, uint32_t next)
 {
 	return put_number(p, fd, PAGES_AT, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
 }
 
-int bsa_pages_changed(struct pages *p, int fd)
+int bsa_pages_changed(struct bsa_pages *p, int fd)
 {
 	uint32_t changes;
 
@@ -428,7 +428,7 @@ int bsa_pages_changed(struct pages *p, int fd)
 	return put_number(p, fd, CHANGES_AT, changes + 1) || put_number(p, fd, VALID_AT, changes + 1) ? -1 : 0;
 }
 
-int bsa_pages_attach(struct pages *p, int fd, uint32_t root)
+int bsa_pages_attach(struct bsa_pages *p, int fd, uint32_t root)
 {
 	uint64_t before; /* number of leaves before the pending page */
 	uint32_t first, next;
@@ -462,7 +462,7 @@ int bsa_pages_attach(struct pages *p, int fd, uint32_t root)
 
 /* An index that is written. A tree of one leaf has that leaf as its root. */
 struct tree {
-	struct pages *p;
+	struct bsa_pages *p;
 	int fd;
 	unsigned columns, cells, content;
 	uint32_t next;
@@ -519,7 +519,7 @@ static void free_tree(struct tree **t)
 	free(*t);
 }
 
-int bsa_pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
+int bsa_pages_index(struct bsa_pages *p, int fd, uint32_t root, unsigned columns, size_t n,
                     int (*next)(void *ctx, int64_t *entry), void *ctx)
 {
 	__attribute__((cleanup(free_tree))) struct tree *t = calloc(1, sizeof(*t));

@@ -33,8 +33,8 @@ struct pool_group {
 
 struct pool_stat {
 	struct bsa_store *s;
-	struct sort *took, *lived; /* key: the value; id: the group */
-	struct sort *steps;        /* key: the time; id: the bytes, times 2, plus 1 where the pool is unmapped */
+	struct bsa_sort *took, *lived; /* key: the value; id: the group */
+	struct bsa_sort *steps;        /* key: the time; id: the bytes, times 2, plus 1 where the pool is unmapped */
 	struct pool_group groups[GROUPS];
 };
 
@@ -67,15 +67,15 @@ enum { COLUMN_OWNER, COLUMN_KIND, COLUMN_BYTES, COLUMN_MAPPED, COLUMN_UNMAPPED, 
 
 #define COLUMNS "owner, kind, bytes, mapped, unmapped, took_ns, status"
 
-static void sort_value(struct pool_stat *t, struct sort *sort, uint64_t key, uint64_t id)
+static void sort_value(struct pool_stat *t, struct bsa_sort *sort, uint64_t key, uint64_t id)
 {
-	if (!t->s->code && bsa_sort_add(sort, (struct pair){ key, id }))
+	if (!t->s->code && bsa_sort_add(sort, (struct bsa_sort_pair){ key, id }))
 		bsa_store_fail(t->s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", t->s->file.output,
 		               strerror(errno));
 }
 
 /* @value is NOTHING or counts. */
-static void rank_value(struct pool_stat *t, struct sort *sort, struct ranked *of, int64_t value, size_t group)
+static void rank_value(struct pool_stat *t, struct bsa_sort *sort, struct ranked *of, int64_t value, size_t group)
 {
 	if (value == NOTHING)
 		return;
@@ -91,7 +91,7 @@ static uint64_t pool_rank_of(uint64_t n, unsigned percent)
 	return (uint64_t)(((unsigned __int128)n * percent + 99) / 100);
 }
 
-static int next_pair(struct pool_stat *t, struct sort *sort, struct pair *ret)
+static int next_pair(struct pool_stat *t, struct bsa_sort *sort, struct bsa_sort_pair *ret)
 {
 	if (!bsa_sort_next(sort, ret))
 		return 0;
@@ -99,9 +99,9 @@ static int next_pair(struct pool_stat *t, struct sort *sort, struct pair *ret)
 	                      strerror(errno));
 }
 
-static int take_ranks(struct pool_stat *t, struct sort *sort, struct ranked *(*of)(struct pool_group *))
+static int take_ranks(struct pool_stat *t, struct bsa_sort *sort, struct ranked *(*of)(struct pool_group *))
 {
-	struct pair pair;
+	struct bsa_sort_pair pair;
 
 	for (size_t left = bsa_sort_n(sort); left && !next_pair(t, sort, &pair); left--) {
 		struct ranked *r = of(&t->groups[pair.id]);
@@ -161,7 +161,7 @@ static void raise_peak(struct level *peak, const struct level *level)
 static void write_peak(struct pool_stat *t)
 {
 	struct level level = { .at = NOTHING }, peak = { .at = NOTHING };
-	struct pair pair;
+	struct bsa_sort_pair pair;
 
 	for (size_t left = bsa_sort_n(t->steps); left; left--) {
 		__int128 bytes;

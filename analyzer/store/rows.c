@@ -252,7 +252,7 @@ static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
 		return;
 	if (s->stranger.waits && !span_covers(began, ended, s->stranger.began, s->stranger.ended))
 		write_stranger(s);
-	s->stranger = (struct stranger){ true, began, ended };
+	s->stranger = (struct bsa_stranger){ true, began, ended };
 }
 
 static void on_unknown_lane(void *ctx, const struct bsa_unknown_lane *l)

@@ -20,11 +20,11 @@ struct target {
 };
 
 struct figure {
-	struct selected *ret;
+	struct bsa_selected *ret;
 	struct target targets[RANKS_MAX];
 };
 
-struct selection {
+struct bsa_selection {
 	uint32_t first[FIGURES][FIRST_BUCKETS];
 	uint32_t finer[FIGURES][RANKS_MAX][FINER];
 	uint64_t small[FIGURES][SMALL];
@@ -34,19 +34,19 @@ struct selection {
 };
 
 /* The next figure that is wanted, from @f on. */
-static unsigned next_wanted(const struct selection *s, unsigned f)
+static unsigned next_wanted(const struct bsa_selection *s, unsigned f)
 {
 	while (f < FIGURES && !(s->wanted >> f & 1))
 		f++;
 	return f;
 }
 
-struct selection *bsa_selection_new(void)
+struct bsa_selection *bsa_selection_new(void)
 {
-	return calloc(1, sizeof(struct selection));
+	return calloc(1, sizeof(struct bsa_selection));
 }
 
-struct selection *bsa_selection_free(struct selection *s)
+struct bsa_selection *bsa_selection_free(struct bsa_selection *s)
 {
 	free(s);
 	return NULL;
@@ -75,7 +75,7 @@ static int select_by_value(const void *a, const void *b)
 
 static void take_small(void *ctx, const uint64_t *values, size_t n)
 {
-	struct selection *s = ctx;
+	struct bsa_selection *s = ctx;
 
 	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		for (size_t i = 0; i < n; i++)
@@ -97,10 +97,10 @@ static uint64_t select_rank_of(uint64_t n, unsigned permille)
 	return r ? (uint64_t)r - 1 : 0;
 }
 
-static void rank_small(struct selection *s, const unsigned *permille)
+static void rank_small(struct bsa_selection *s, const unsigned *permille)
 {
 	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1)) {
-		struct selected *ret = s->figures[f].ret;
+		struct bsa_selected *ret = s->figures[f].ret;
 		uint64_t *v = s->small[f];
 
 		if (!ret->n)
@@ -119,10 +119,10 @@ static void rank_small(struct selection *s, const unsigned *permille)
 
 static void select_take_first(void *ctx, const uint64_t *values, size_t n)
 {
-	struct selection *s = ctx;
+	struct bsa_selection *s = ctx;
 
 	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1)) {
-		struct selected *ret = s->figures[f].ret;
+		struct bsa_selected *ret = s->figures[f].ret;
 		uint64_t min = ret->min, max = ret->max, sum = ret->sum, unknown = 0;
 		uint32_t *counts = s->first[f];
 
@@ -138,13 +138,13 @@ static void select_take_first(void *ctx, const uint64_t *values, size_t n)
 			sum = add_saturating(sum, v);
 			counts[bucket_of(v)]++;
 		}
-		*ret = (struct selected){ .n = ret->n + n - unknown, .min = min, .max = max, .sum = sum };
+		*ret = (struct bsa_selected){ .n = ret->n + n - unknown, .min = min, .max = max, .sum = sum };
 	}
 }
 
 static void take_finer(void *ctx, const uint64_t *values, size_t n)
 {
-	struct selection *s = ctx;
+	struct bsa_selection *s = ctx;
 
 	for (unsigned f = next_wanted(s, 0); f < FIGURES; f = next_wanted(s, f + 1))
 		for (unsigned k = 0; k < s->n_ranks; k++) {
@@ -174,7 +174,7 @@ static unsigned bucket_of_rank(const uint32_t *counts, uint64_t *rank)
 }
 
 /* Give those that are more than one value counters. false: all are one value. */
-static bool give_counters(struct selection *s, unsigned f)
+static bool give_counters(struct bsa_selection *s, unsigned f)
 {
 	struct figure *figure = &s->figures[f];
 	bool any = false;
@@ -195,8 +195,8 @@ static bool give_counters(struct selection *s, unsigned f)
 	return any;
 }
 
-static int walk_groups(struct spill *spill, const struct group *const *groups, size_t n_groups,
-                       void (*take)(void *ctx, const uint64_t *values, size_t n), struct selection *s)
+static int walk_groups(struct bsa_spill *spill, const struct bsa_spill_group *const *groups, size_t n_groups,
+                       void (*take)(void *ctx, const uint64_t *values, size_t n), struct bsa_selection *s)
 {
 	for (size_t i = 0; i < n_groups; i++)
 		if (bsa_spill_walk(spill, groups[i], take, s))
@@ -204,8 +204,8 @@ static int walk_groups(struct spill *spill, const struct group *const *groups, s
 	return 0;
 }
 
-static int rank_many(struct selection *s, struct spill *spill, const struct group *const *groups, size_t n_groups,
-                     const unsigned *permille)
+static int rank_many(struct bsa_selection *s, struct bsa_spill *spill, const struct bsa_spill_group *const *groups,
+                     size_t n_groups, const unsigned *permille)
 {
 	bool more = true;
 
@@ -251,8 +251,9 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 	return 0;
 }
 
-int bsa_selection_run(struct selection *s, struct spill *spill, const struct group *const *groups, size_t n_groups,
-                      uint32_t figures, const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES])
+int bsa_selection_run(struct bsa_selection *s, struct bsa_spill *spill, const struct bsa_spill_group *const *groups,
+                      size_t n_groups, uint32_t figures, const unsigned *permille, unsigned n_ranks,
+                      struct bsa_selected ret[FIGURES])
 {
 	uint64_t n = 0;
 

@@ -11,24 +11,24 @@
 
 enum { RANKS_MAX = 5 };
 
-struct selected {
+struct bsa_selected {
 	uint64_t n, min, max; /* n 0: no value, and the rest means nothing */
 	uint64_t sum;         /* never BSA_NEVER: at most one less */
 	uint64_t rank[RANKS_MAX];
 };
 
-struct selection;
+struct bsa_selection;
 
 /* NULL: no memory. */
-struct selection *bsa_selection_new(void);
-struct selection *bsa_selection_free(struct selection *selection);
+struct bsa_selection *bsa_selection_new(void);
+struct bsa_selection *bsa_selection_free(struct bsa_selection *selection);
 
 /*
  * Select, over all executions of @groups together, for each figure of @figures (bits) the nearest ranks of
  * @permille[@n_ranks], which ascend. 0, or negative: bsa_spill_error has the message.
  */
-int bsa_selection_run(struct selection *selection, struct spill *spill, const struct group *const *groups,
-                      size_t n_groups, uint32_t figures, const unsigned *permille, unsigned n_ranks,
-                      struct selected ret[FIGURES]);
+int bsa_selection_run(struct bsa_selection *selection, struct bsa_spill *spill,
+                      const struct bsa_spill_group *const *groups, size_t n_groups, uint32_t figures,
+                      const unsigned *permille, unsigned n_ranks, struct bsa_selected ret[FIGURES]);
 
 #endif

@@ -68,8 +68,8 @@ struct reading {
 	sqlite3 *sql;
 	struct service *service;
 	sqlite3_stmt *executions, *stored, *sorted, *handed, *stalls, *stops, *models,
-		*runs;          /* executions: as they were stored, or sorted */
-	struct in_order *order; /* owned */
+		*runs;              /* executions: as they were stored, or sorted */
+	struct bsa_in_order *order; /* owned */
 	bool undecided; /* an execution was not answered, and what the service does at its deadline is not known */
 	bool disorder;  /* executions were not stored in an order that a window can mend */
 	int64_t from, to;

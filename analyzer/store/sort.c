@@ -23,23 +23,23 @@ enum {
 
 struct run {
 	uint64_t at, left; /* in the file, in pairs; beyond those that were read */
-	struct pair *read;
+	struct bsa_sort_pair *read;
 	unsigned i, n; /* index and number of the rows in memory */
 };
 
-struct sort {
-	const struct store_file *file;
+struct bsa_sort {
+	const struct bsa_store_file *file;
 	int fd;
-	struct pair *pairs, *other; /* RUN each */
+	struct bsa_sort_pair *pairs, *other; /* RUN each */
 	size_t n, all;
 	struct run *runs; /* a heap, by their next pair, once they are merged */
 	size_t n_runs, room;
 	bool merging;
 };
 
-struct sort *bsa_sort_new(const struct store_file *file)
+struct bsa_sort *bsa_sort_new(const struct bsa_store_file *file)
 {
-	struct sort *s = calloc(1, sizeof(*s));
+	struct bsa_sort *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -50,7 +50,7 @@ struct sort *bsa_sort_new(const struct store_file *file)
 	return s->pairs && s->other ? s : bsa_sort_free(s);
 }
 
-struct sort *bsa_sort_free(struct sort *s)
+struct bsa_sort *bsa_sort_free(struct bsa_sort *s)
 {
 	if (!s)
 		return NULL;
@@ -65,7 +65,7 @@ struct sort *bsa_sort_free(struct sort *s)
 	return NULL;
 }
 
-size_t bsa_sort_n(const struct sort *s)
+size_t bsa_sort_n(const struct bsa_sort *s)
 {
 	return s->all;
 }
@@ -73,7 +73,7 @@ size_t bsa_sort_n(const struct sort *s)
 /* ---- runs ---- */
 
 /* By digits, the lowest first, as long as they differ. */
-static void sort_run(struct sort *s)
+static void sort_run(struct bsa_sort *s)
 {
 	uint64_t differ = 0;
 
@@ -81,7 +81,7 @@ static void sort_run(struct sort *s)
 		differ |= s->pairs[i].key ^ s->pairs[0].key;
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
 		uint32_t at[DIGITS] = { 0 }, sum = 0;
-		struct pair *swap = s->pairs;
+		struct bsa_sort_pair *swap = s->pairs;
 
 		if (!(differ >> shift & (DIGITS - 1)))
 			continue;
@@ -100,7 +100,7 @@ static void sort_run(struct sort *s)
 	}
 }
 
-static int read_pairs(const struct sort *s, struct pair *pairs, size_t n, uint64_t at)
+static int read_pairs(const struct bsa_sort *s, struct bsa_sort_pair *pairs, size_t n, uint64_t at)
 {
 	char *p = (char *)pairs;
 	size_t bytes = n * sizeof(*pairs), place = at * sizeof(*pairs);
@@ -119,7 +119,7 @@ static int read_pairs(const struct sort *s, struct pair *pairs, size_t n, uint64
 	return 0;
 }
 
-static int sort_end_run(struct sort *s)
+static int sort_end_run(struct bsa_sort *s)
 {
 	if (s->fd < 0)
 		s->fd = bsa_store_file_scratch(s->file);
@@ -135,7 +135,7 @@ static int sort_end_run(struct sort *s)
 	return 0;
 }
 
-int bsa_sort_add(struct sort *s, struct pair pair)
+int bsa_sort_add(struct bsa_sort *s, struct bsa_sort_pair pair)
 {
 	assert(s->n < RUN); /* after an error the caller adds no more */
 	s->pairs[s->n++] = pair;
@@ -145,7 +145,7 @@ int bsa_sort_add(struct sort *s, struct pair pair)
 
 /* ---- merging ---- */
 
-static int run_fill(struct sort *s, struct run *r)
+static int run_fill(struct bsa_sort *s, struct run *r)
 {
 	if (r->i < r->n || !r->left)
 		return 0;
@@ -171,7 +171,7 @@ static bool run_before(const struct run *a, const struct run *b)
 	return a->at < b->at;
 }
 
-static void heap_sink(struct sort *s, size_t i)
+static void heap_sink(struct bsa_sort *s, size_t i)
 {
 	for (;;) {
 		size_t least = i;
@@ -189,7 +189,7 @@ static void heap_sink(struct sort *s, size_t i)
 	}
 }
 
-static int begin_merge(struct sort *s)
+static int begin_merge(struct bsa_sort *s)
 {
 	s->merging = true;
 	if (!s->n_runs) {
@@ -200,7 +200,7 @@ static int begin_merge(struct sort *s)
 	if (s->n && sort_end_run(s))
 		return -1;
 	for (size_t i = 0; i < s->n_runs; i++) {
-		s->runs[i].read = malloc(READ * sizeof(struct pair));
+		s->runs[i].read = malloc(READ * sizeof(struct bsa_sort_pair));
 		if (!s->runs[i].read)
 			return errno = ENOMEM, -1;
 		if (run_fill(s, &s->runs[i]))
@@ -211,7 +211,7 @@ static int begin_merge(struct sort *s)
 	return 0;
 }
 
-int bsa_sort_next(struct sort *s, struct pair *ret)
+int bsa_sort_next(struct bsa_sort *s, struct bsa_sort_pair *ret)
 {
 	if (!s->merging && begin_merge(s))
 		return -1;

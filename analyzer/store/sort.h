@@ -9,24 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sort;
-struct store_file;
+struct bsa_sort;
+struct bsa_store_file;
 
-struct pair {
+struct bsa_sort_pair {
 	uint64_t key, id;
 };
 
 /* @file is borrowed. NULL: no memory. */
-struct sort *bsa_sort_new(const struct store_file *file);
-struct sort *bsa_sort_free(struct sort *s);
+struct bsa_sort *bsa_sort_new(const struct bsa_store_file *file);
+struct bsa_sort *bsa_sort_free(struct bsa_sort *s);
 
 /* 0, or -1 and errno; bsa_sort_next likewise. */
-int bsa_sort_add(struct sort *s, struct pair pair);
+int bsa_sort_add(struct bsa_sort *s, struct bsa_sort_pair pair);
 
 /* How many there are. */
-size_t bsa_sort_n(const struct sort *s);
+size_t bsa_sort_n(const struct bsa_sort *s);
 
 /* The next one; after the last bsa_sort_add, at most bsa_sort_n times. */
-int bsa_sort_next(struct sort *s, struct pair *ret);
+int bsa_sort_next(struct bsa_sort *s, struct bsa_sort_pair *ret);
 
 #endif

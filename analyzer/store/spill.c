@@ -42,11 +42,11 @@ struct chunk {
 	};
 };
 
-struct spill {
-	const struct store_file *file;
+struct bsa_spill {
+	const struct bsa_store_file *file;
 	int fd;
 	uint64_t end; /* end of the file */
-	struct group *groups;
+	struct bsa_spill_group *groups;
 	size_t n_groups, groups_room;
 	uint64_t n_rows, joined;
 	struct bsa_index index; /* of groups */
@@ -60,20 +60,20 @@ static size_t spill_bytes_of(bool wide)
 	return sizeof(struct head) + (size_t)ROWS * FIGURES * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
 }
 
-static int spill_fail(struct spill *s, const char *why)
+static int spill_fail(struct bsa_spill *s, const char *why)
 {
 	s->error = why;
 	return -1;
 }
 
-const char *bsa_spill_error(const struct spill *s)
+const char *bsa_spill_error(const struct bsa_spill *s)
 {
 	return s->error;
 }
 
-struct spill *bsa_spill_new(const struct store_file *file)
+struct bsa_spill *bsa_spill_new(const struct bsa_store_file *file)
 {
-	struct spill *s = calloc(1, sizeof(*s));
+	struct bsa_spill *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -83,7 +83,7 @@ struct spill *bsa_spill_new(const struct store_file *file)
 	return s->row_room ? s : bsa_spill_free(s);
 }
 
-struct spill *bsa_spill_free(struct spill *s)
+struct bsa_spill *bsa_spill_free(struct bsa_spill *s)
 {
 	if (!s)
 		return NULL;
@@ -102,7 +102,7 @@ struct spill *bsa_spill_free(struct spill *s)
 
 /* ---- groups ---- */
 
-static uint64_t group_number(const struct group *key)
+static uint64_t group_number(const struct bsa_spill_group *key)
 {
 	uint64_t rest = (uint64_t)key->priority << 24 | (uint64_t)key->path << 16 | (uint64_t)(uint8_t)key->cold << 8 |
 	                key->quiet;
@@ -110,14 +110,14 @@ static uint64_t group_number(const struct group *key)
 	return bsa_mixed((uint64_t)key->app << 32 | key->model) ^ rest;
 }
 
-static bool group_has(const struct group *g, const struct group *key)
+static bool group_has(const struct bsa_spill_group *g, const struct bsa_spill_group *key)
 {
 	return g->app == key->app && g->model == key->model && g->priority == key->priority && g->path == key->path &&
 	       g->cold == key->cold && g->quiet == key->quiet;
 }
 
 /* The group of @key, or NULL. */
-static struct group *find_group(const struct spill *s, const struct group *key)
+static struct bsa_spill_group *find_group(const struct bsa_spill *s, const struct bsa_spill_group *key)
 {
 	uint64_t number = group_number(key);
 	size_t at;
@@ -130,10 +130,10 @@ static struct group *find_group(const struct spill *s, const struct group *key)
 }
 
 /* The group of @key, made if need be. NULL: no memory. */
-static struct group *group_of(struct spill *s, const struct group *key)
+static struct bsa_spill_group *group_of(struct bsa_spill *s, const struct bsa_spill_group *key)
 {
-	struct group other = { .priority = 255, .path = key->path, .cold = -1 }; /* no app, no model */
-	struct group *found = find_group(s, key);
+	struct bsa_spill_group other = { .priority = 255, .path = key->path, .cold = -1 }; /* no app, no model */
+	struct bsa_spill_group *found = find_group(s, key);
 
 	if (!found && s->n_groups >= GROUPS_FEW &&
 	    (s->n_groups >= GROUPS_MAX || s->n_groups >= s->n_rows / EXECUTIONS_OF_EACH)) {
@@ -150,20 +150,20 @@ static struct group *group_of(struct spill *s, const struct group *key)
 	return &s->groups[s->n_groups++];
 }
 
-struct group *bsa_spill_groups(struct spill *s, size_t *ret_n)
+struct bsa_spill_group *bsa_spill_groups(struct bsa_spill *s, size_t *ret_n)
 {
 	*ret_n = s->n_groups;
 	return s->groups;
 }
 
-uint64_t bsa_spill_joined(const struct spill *s)
+uint64_t bsa_spill_joined(const struct bsa_spill *s)
 {
 	return s->joined;
 }
 
 /* ---- writing ---- */
 
-static int write_chunk(struct spill *s, struct group *g, struct chunk *c)
+static int write_chunk(struct bsa_spill *s, struct bsa_spill_group *g, struct chunk *c)
 {
 	size_t each = FIGURES * (c->head.wide ? sizeof(uint64_t) : sizeof(uint32_t)),
 	       bytes = sizeof(c->head) + c->head.n * each;
@@ -184,10 +184,10 @@ static int write_chunk(struct spill *s, struct group *g, struct chunk *c)
 }
 
 /* There is no room for one more chunk: write all of them. */
-static int write_all_chunks(struct spill *s)
+static int write_all_chunks(struct bsa_spill *s)
 {
 	for (size_t i = 0; i < s->n_groups; i++) {
-		struct group *g = &s->groups[i];
+		struct bsa_spill_group *g = &s->groups[i];
 
 		if ((g->narrow && write_chunk(s, g, g->narrow)) || (g->wide && write_chunk(s, g, g->wide)))
 			return -1;
@@ -199,7 +199,7 @@ static int write_all_chunks(struct spill *s)
 	return 0;
 }
 
-static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGURES], bool wide)
+static int add_row(struct bsa_spill *s, struct bsa_spill_group *g, const uint64_t values[FIGURES], bool wide)
 {
 	struct chunk **of = wide ? &g->wide : &g->narrow, *c;
 
@@ -223,10 +223,10 @@ static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGUR
 	return ++c->head.n == ROWS ? write_chunk(s, g, c) : 0;
 }
 
-int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
+int bsa_spill_add(struct bsa_spill *s, const struct bsa_execution *x)
 {
 	uint64_t values[FIGURES], by_cause[BSA_CAUSES];
-	struct group key = {
+	struct bsa_spill_group key = {
 		.app = x->app,
 		.model = x->model,
 		.priority = x->priority,
@@ -234,7 +234,7 @@ int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
 		.cold = x->cold,
 		.quiet = x->idle && !x->preemptions && !x->redo && bsa_is_warm(x->path, x->cold),
 	};
-	struct group *g = group_of(s, &key);
+	struct bsa_spill_group *g = group_of(s, &key);
 	unsigned __int128 slowdown;
 	bool wide = false;
 
@@ -250,7 +250,7 @@ int bsa_spill_add(struct spill *s, const struct bsa_execution *x)
 	}
 	values[FIGURE_OWN_RUN] = bsa_own_run(x);
 	for (unsigned i = 0; i < BSA_CAUSES; i++) {
-		struct cost *c = &g->costs[i];
+		struct bsa_spill_cost *c = &g->costs[i];
 
 		c->n += by_cause[i] > 0;
 		c->ns = by_cause[i] > UINT64_MAX - c->ns ? UINT64_MAX : c->ns + by_cause[i];
@@ -280,7 +280,7 @@ static void chunk_widen(uint64_t *to, const struct chunk *c)
 		to[i] = c->narrow[i] == (uint32_t)UNKNOWN ? BSA_NEVER : c->narrow[i];
 }
 
-static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
+static int read_chunk(struct bsa_spill *s, uint64_t at, struct chunk *room)
 {
 	ssize_t n;
 
@@ -292,8 +292,8 @@ static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
 	return 0;
 }
 
-int bsa_spill_walk(struct spill *s, const struct group *g, void (*take)(void *ctx, const uint64_t *values, size_t n),
-                   void *ctx)
+int bsa_spill_walk(struct bsa_spill *s, const struct bsa_spill_group *g,
+                   void (*take)(void *ctx, const uint64_t *values, size_t n), void *ctx)
 {
 	struct chunk *room = malloc(spill_bytes_of(true));
 	int r = room ? 0 : spill_fail(s, strerror(ENOMEM));

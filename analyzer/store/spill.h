@@ -10,8 +10,8 @@
 
 #include "fold/facts.h"
 
-struct spill;
-struct store_file;
+struct bsa_spill;
+struct bsa_store_file;
 
 /*
  * The figures kept for each execution: its phases, two sums, its e2e_ns in ten-thousandths of its run_ns, and its
@@ -20,43 +20,43 @@ struct store_file;
 enum { FIGURE_E2E = BSA_PHASES, FIGURE_OVERHEAD, FIGURE_SLOWDOWN, FIGURE_OWN_RUN, FIGURES };
 
 /* The part of the overhead that belongs to one cause. */
-struct cost {
+struct bsa_spill_cost {
 	uint64_t n, ns; /* ns: at most UINT64_MAX */
 };
 
 /* A group of executions that are counted together, by the model's id: its name may arrive later. */
-struct group {
+struct bsa_spill_group {
 	uint32_t app, model;
 	uint8_t priority, path; /* 255: unknown */
 	int8_t cold;            /* -1: not said */
 	bool quiet;             /* the execution got an idle lane, and kept it */
 	uint64_t n;
 	uint64_t least[BSA_PHASES]; /* BSA_NEVER: unknown; run is without redo */
-	struct cost costs[BSA_CAUSES];
+	struct bsa_spill_cost costs[BSA_CAUSES];
 	/* the spill's own */
 	uint64_t last; /* chunk in the file, plus 1 */
 	struct chunk *narrow, *wide;
 };
 
 /* @file is borrowed. NULL: no memory. */
-struct spill *bsa_spill_new(const struct store_file *file);
-struct spill *bsa_spill_free(struct spill *spill);
+struct bsa_spill *bsa_spill_new(const struct bsa_store_file *file);
+struct bsa_spill *bsa_spill_free(struct bsa_spill *spill);
 
 /* 0, or negative: bsa_spill_error has the reason. */
-int bsa_spill_add(struct spill *spill, const struct bsa_execution *x);
-const char *bsa_spill_error(const struct spill *spill);
+int bsa_spill_add(struct bsa_spill *spill, const struct bsa_execution *x);
+const char *bsa_spill_error(const struct bsa_spill *spill);
 
 /* All groups, borrowed until the next bsa_spill_add, in any order. */
-struct group *bsa_spill_groups(struct spill *spill, size_t *ret_n);
+struct bsa_spill_group *bsa_spill_groups(struct bsa_spill *spill, size_t *ret_n);
 
 /* Executions that are in the group of app 0 and model 0, and would not be if there were fewer groups. */
-uint64_t bsa_spill_joined(const struct spill *spill);
+uint64_t bsa_spill_joined(const struct bsa_spill *spill);
 
 /*
  * Call @take for the executions of @group, some at a time, in any order but always the same: @n of them, one
  * behind the other, FIGURES values each; BSA_NEVER: unknown. 0, or negative: bsa_spill_error has the reason.
  */
-int bsa_spill_walk(struct spill *spill, const struct group *group,
+int bsa_spill_walk(struct bsa_spill *spill, const struct bsa_spill_group *group,
                    void (*take)(void *ctx, const uint64_t *values, size_t n), void *ctx);
 
 #endif

@@ -20,15 +20,15 @@ enum {
 
 /* A group, and the name of its model. */
 struct named {
-	const struct group *group;
+	const struct bsa_spill_group *group;
 	char model[BSA_TEXT];
 };
 
 struct stats {
 	struct bsa_store *s;
-	struct selection *selection;
+	struct bsa_selection *selection;
 	struct named *groups;
-	const struct group **together; /* room for all */
+	const struct bsa_spill_group **together; /* room for all */
 	size_t n;
 };
 
@@ -41,7 +41,7 @@ static void stats_fini(struct stats *t)
 
 /* Percentiles over t->together. */
 static int read_percentiles(struct stats *t, size_t n, uint32_t figures, const unsigned *permille, unsigned n_ranks,
-                            struct selected ret[FIGURES])
+                            struct bsa_selected ret[FIGURES])
 {
 	struct bsa_store *s = t->s;
 
@@ -95,7 +95,7 @@ static int64_t cold_of(const struct named *of)
 	return of->group->cold < 0 ? NOTHING : of->group->cold;
 }
 
-static void insert_stat(struct stats *t, const struct named *of, unsigned figure, const struct selected *v)
+static void insert_stat(struct stats *t, const struct named *of, unsigned figure, const struct bsa_selected *v)
 {
 	if (!v->n || (!v->max && !path_has(of->group->path, figure)))
 		return;
@@ -122,7 +122,7 @@ static int phase_stat(struct stats *t)
 	static const unsigned permille[RANKS_MAX] = {
 		[P50] = 500, [P90] = 900, [P95] = 950, [P99] = 990, [P999] = 999
 	};
-	struct selected v[FIGURES];
+	struct bsa_selected v[FIGURES];
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_what_is_shown);
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
@@ -179,7 +179,7 @@ static int by_app(const void *a, const void *b)
 static int write_slowdown(struct stats *t)
 {
 	static const unsigned permille[] = { 500, 990 };
-	struct selected v[FIGURES];
+	struct bsa_selected v[FIGURES];
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_app);
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
@@ -223,14 +223,14 @@ static uint64_t estimate_of(struct stats *t, uint32_t model)
 static uint64_t typical_run(struct stats *t, size_t from, size_t to, uint64_t *ret_n)
 {
 	static const unsigned permille[] = { 500 };
-	struct selected v[FIGURES];
+	struct bsa_selected v[FIGURES];
 
 	*ret_n = 0;
 	for (int others = 0; others < 2 && !*ret_n; others++) {
 		size_t n = 0;
 
 		for (size_t i = from; i < to; i++) {
-			const struct group *g = t->groups[i].group;
+			const struct bsa_spill_group *g = t->groups[i].group;
 
 			if (bsa_is_warm(g->path, g->cold) != others)
 				t->together[n++] = g;
@@ -247,12 +247,12 @@ static uint64_t typical_run(struct stats *t, size_t from, size_t to, uint64_t *r
 static int write_typical(struct stats *t)
 {
 	static const unsigned permille[] = { 500 };
-	struct selected v[FIGURES];
+	struct bsa_selected v[FIGURES];
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_model_and_path);
 	/* Model 0 is an unknown model, also one of an earlier import. */
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
-		const struct group *of = t->groups[from].group;
+		const struct bsa_spill_group *of = t->groups[from].group;
 		uint64_t least[BSA_PHASES];
 		size_t n_quiet = 0;
 		uint64_t n = 0, runs, run = BSA_NEVER;
@@ -260,7 +260,7 @@ static int write_typical(struct stats *t)
 		memset(least, 0xff, sizeof(least)); /* BSA_NEVER */
 
 		for (to = from; to < t->n && by_model_and_path(&t->groups[from], &t->groups[to]) == 0; to++) {
-			const struct group *g = t->groups[to].group;
+			const struct bsa_spill_group *g = t->groups[to].group;
 
 			for (unsigned f = 0; f < BSA_PHASES; f++)
 				least[f] = g->least[f] < least[f] ? g->least[f] : least[f];
@@ -301,7 +301,7 @@ static int write_typical(struct stats *t)
 static int write_starvation(struct stats *t)
 {
 	static const unsigned permille[] = { 500 };
-	struct selected v[FIGURES];
+	struct bsa_selected v[FIGURES];
 	struct bsa_store *s = t->s;
 	int64_t median;
 	size_t n;
@@ -337,7 +337,7 @@ int bsa_stats_run(struct bsa_store *s)
 {
 	__attribute__((cleanup(stats_fini))) struct stats t = { .s = s };
 	cleanup_stmt sqlite3_stmt *q = NULL;
-	const struct group *groups;
+	const struct bsa_spill_group *groups;
 
 	if (s->code)
 		return s->code;

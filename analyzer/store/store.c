@@ -470,7 +470,7 @@ static int close_db(struct bsa_store *s)
 
 static int next_by_seq(void *ctx, int64_t *entry)
 {
-	struct pair pair;
+	struct bsa_sort_pair pair;
 
 	if (bsa_sort_next(ctx, &pair))
 		return -1;

@@ -112,15 +112,15 @@ struct worst {
 	bool passed;    /* submitted after its deadline: any other is worse */
 };
 
-struct tally {
+struct bsa_tally {
 	struct set kinds, blocks;
 	struct worst latest, slowest;
 	uint64_t executions, joined;
 };
 
-struct tally *bsa_tally_new(void)
+struct bsa_tally *bsa_tally_new(void)
 {
-	struct tally *t = calloc(1, sizeof(*t));
+	struct bsa_tally *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -131,7 +131,7 @@ struct tally *bsa_tally_new(void)
 	return t;
 }
 
-struct tally *bsa_tally_free(struct tally *t)
+struct bsa_tally *bsa_tally_free(struct bsa_tally *t)
 {
 	if (!t)
 		return NULL;
@@ -146,7 +146,7 @@ static void add_known(int64_t *sum, int64_t n)
 	*sum = *sum == NOTHING ? n : *sum + n;
 }
 
-static int add_kind(struct tally *t, const struct bsa_execution *x)
+static int add_kind(struct bsa_tally *t, const struct bsa_execution *x)
 {
 	struct kind like = {
 		.app = x->app,
@@ -190,7 +190,7 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 	return 0;
 }
 
-static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDARIES])
+static int add_to_block(struct bsa_tally *t, int64_t id, const int64_t at[BSA_BOUNDARIES])
 {
 	struct block like = {
 		.number = (uint64_t)id / IDS_OF_A_BLOCK, .first = INT64_MAX, .began = INT64_MAX, .ended = INT64_MIN
@@ -220,7 +220,7 @@ static void keep_worst(struct worst *w, struct worst other)
 		*w = other;
 }
 
-int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
+int bsa_tally_add(struct bsa_tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
 {
 	int64_t id = sql_id(x->id);
 	bool passed = x->deadline && x->at[BSA_SUBMITTED] != BSA_NEVER && x->deadline < x->at[BSA_SUBMITTED];
@@ -234,7 +234,7 @@ int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t 
 	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;
 }
 
-uint64_t bsa_tally_joined(const struct tally *t)
+uint64_t bsa_tally_joined(const struct bsa_tally *t)
 {
 	return t->joined;
 }
@@ -261,7 +261,7 @@ static void write_worst(struct bsa_store *s, const struct worst *w, const char *
 
 int bsa_tally_write(struct bsa_store *s)
 {
-	struct tally *t = s->tally;
+	struct bsa_tally *t = s->tally;
 
 	for (size_t i = 0; i < t->kinds.n; i++) {
 		const struct kind *k = item_at(&t->kinds, i);

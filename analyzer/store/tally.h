@@ -5,17 +5,17 @@
 #include "fold/facts.h"
 
 struct bsa_store;
-struct tally;
+struct bsa_tally;
 
 /* NULL: no memory. */
-struct tally *bsa_tally_new(void);
-struct tally *bsa_tally_free(struct tally *t);
+struct bsa_tally *bsa_tally_new(void);
+struct bsa_tally *bsa_tally_free(struct bsa_tally *t);
 
 /* @at: its boundaries, as they are stored. 0, or negative: no memory. */
-int bsa_tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES]);
+int bsa_tally_add(struct bsa_tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES]);
 
 /* Executions that are counted without their app and model, because there were too many kinds for their number. */
-uint64_t bsa_tally_joined(const struct tally *t);
+uint64_t bsa_tally_joined(const struct bsa_tally *t);
 
 /*
  * execution_count, id_block and what is worst, when executions and misses are in their tables. 0, or the code

@@ -151,10 +151,10 @@ static double by_pages(void)
 {
 	char output[64], *root;
 	double began = cpu_now();
-	struct store_file file = {
+	struct bsa_store_file file = {
 		.output = output, .directory = directory, .fd = -1, .directory_fd = -1, .old_fd = -1
 	};
-	struct pages *p;
+	struct bsa_pages *p;
 	sqlite3 *db;
 	int fd;
 

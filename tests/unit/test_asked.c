@@ -46,7 +46,7 @@ static const struct row {
 	  NULL, 1 },
 };
 
-static void pass(const struct row *row, struct asked *a, const char *expected)
+static void pass(const struct row *row, struct bsa_asked *a, const char *expected)
 {
 	struct script *s = script_new(row->script);
 	const struct bsa_event *e;
@@ -63,7 +63,7 @@ static void only_the_asked_service_counts(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct asked *a = calloc(1, sizeof(*a));
+		struct bsa_asked *a = calloc(1, sizeof(*a));
 
 		assert_non_null(a);
 		pass(&rows[i], a, rows[i].counts);
@@ -83,7 +83,7 @@ static void only_the_asked_service_counts(void **state)
 static void for_all_services_every_event_counts(void **state)
 {
 	struct bsa_event *e = script_record("5 exec_submit exec=0x200002:1 path=burst");
-	struct asked *a = calloc(1, sizeof(*a));
+	struct bsa_asked *a = calloc(1, sizeof(*a));
 
 	(void)state;
 	assert_non_null(a);
@@ -98,7 +98,7 @@ static void for_all_services_every_event_counts(void **state)
  * Import @script as a pass that knows @known (NULL: the first pass). Returns whether another pass is needed,
  * with *ret.
  */
-static bool import(const char *script, const struct asked *known, struct asked *ret)
+static bool import(const char *script, const struct bsa_asked *known, struct bsa_asked *ret)
 {
 	const struct bsa_importer_options options = { .output = folder_at("db"), .asked = known };
 	const struct bsa_trace trace = { .path = "two",
@@ -148,7 +148,7 @@ static void no_execution_of_another_service_is_in_the_database(void **state)
 	static const char script[] = OTHER("0") SERVICE OURS("2") "3 exec_submit exec=0x200002:2 path=burst\n"
 								  "4 exec_submit exec=0x100002:2 path=burst\n"
 								  "5 exec_submit exec=0x200002:3 path=burst\n";
-	struct asked *a = calloc(1, sizeof(*a)), *none = calloc(1, sizeof(*none));
+	struct bsa_asked *a = calloc(1, sizeof(*a)), *none = calloc(1, sizeof(*none));
 
 	(void)state;
 	assert_true(a && none);
@@ -168,7 +168,7 @@ static void no_execution_of_another_service_is_in_the_database(void **state)
  */
 static void nothing_is_left_out_of_an_unknown_service(void **state)
 {
-	struct asked *none = calloc(1, sizeof(*none));
+	struct bsa_asked *none = calloc(1, sizeof(*none));
 
 	(void)state;
 	assert_non_null(none);

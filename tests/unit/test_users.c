@@ -121,8 +121,8 @@ static const struct row rows[] = {
 static void tell(const struct row *row)
 {
 	struct script *s = script_new(row->script);
-	struct users *u = bsa_users_new(row->named);
-	struct users_decided d;
+	struct bsa_users *u = bsa_users_new(row->named);
+	struct bsa_users_decided d;
 	const struct bsa_event *e;
 	char counts[64] = "";
 
@@ -147,7 +147,7 @@ static void what_counts_is_whose_it_is(void **state)
 static void of_one_user_everything_counts(void **state)
 {
 	struct bsa_event *e = script_record("5 exec_end exec=0x100002:1 trace=1");
-	struct users *u = bsa_users_new(USERS_UNKNOWN);
+	struct bsa_users *u = bsa_users_new(USERS_UNKNOWN);
 
 	(void)state;
 	assert_int_equal(bsa_users_trace(u, 1, 1000), 0);
@@ -163,7 +163,7 @@ static void of_one_user_everything_counts(void **state)
 static void many_streams_take_bounded_memory(void **state)
 {
 	enum { MANY = 200000 };
-	struct users *u = bsa_users_new(0);
+	struct bsa_users *u = bsa_users_new(0);
 	char line[128];
 
 	(void)state;
