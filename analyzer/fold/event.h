@@ -292,10 +292,10 @@ enum bsa_stage {
 	BSA_STAGE_RETURNED
 };
 /*
- * Of sched_preempt: the execution's thread waits for a page (services with a contract below 3: or, on probation, for a
- * cpu); or it is ready, on probation, and has no cpu.
+ * Of sched_preempt: the execution begins anew later; its thread waits for a page (services with a contract below 3: or,
+ * on probation, for a cpu); or it is ready, on probation, and has no cpu.
  */
-enum { BSA_MODE_STALLED = 2, BSA_MODE_NO_CPU = 3 };
+enum { BSA_MODE_RESTART = 1, BSA_MODE_STALLED = 2, BSA_MODE_NO_CPU = 3 };
 
 /* Whether the execution left its lane because its thread could not use it: it is not ready until sched_ready. */
 static inline bool bsa_mode_stalls(uint8_t mode)

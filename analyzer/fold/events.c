@@ -390,6 +390,7 @@ void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
 		bsa_exec_step(f, x,
 		              e->mode == BSA_MODE_NO_CPU    ? BSA_STEP_LOSE
 		              : e->mode == BSA_MODE_STALLED ? BSA_STEP_STALL
+		              : e->mode == BSA_MODE_RESTART ? BSA_STEP_RESTART
 		                                            : BSA_STEP_STOP,
 		              f->step_at, e->lane);
 }

@@ -280,8 +280,8 @@ struct bsa_refused {
 	uint64_t queue;
 	/*
 	 * how long the service expected those to have a lane that waited at the refusal: of its own app, and of all
-	 * others; 0: none waited; BSA_NEVER: unknown of one of them, as of
-	 * one that has had a lane before, or a hole may hide which ones waited
+	 * others; 0: none waited; BSA_NEVER: unknown of one of them, as of one that has had a lane before and does not
+	 * begin anew, or a hole may hide which ones waited
 	 */
 	uint64_t own_ns, others_ns;
 	uint32_t holder_app, queue_app;

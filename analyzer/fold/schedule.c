@@ -26,7 +26,8 @@
  *           FOUND_* begin with the state in which the recording found the execution. DISPATCH, RESUME, STOP and
  *           END that do not fit, because a hole hid a step or because the trace is wrong, lead to the same state
  *           as those that fit, and what lies between is reported as uncertain. READY and FOUND_* that do not fit,
- *           and STOP of an execution without a lane, change nothing. STALL leads from ON to STALLED, and READY_AGAIN
+ *           and STOP of an execution without a lane, change nothing. RESTART is a STOP after which the execution begins
+ *           anew, so that all of its estimate is still to come. STALL leads from ON to STALLED, and READY_AGAIN
  *           from there to STOPPED: until then the execution does not wait, so it is in no list. RESUME leads from
  *           STALLED to ON where READY_AGAIN was not recorded: when the execution became ready again is unknown, and
  *           its wait is reported as possible. READY and STOPPED are in a list of waiting executions; ON is the
@@ -783,7 +784,7 @@ static int stopped_wait_begin(struct bsa_device *d, struct bsa_scheduled *x, boo
 	return 0;
 }
 
-/* STOP, STALL and LOSE. */
+/* STOP, RESTART, STALL and LOSE. */
 static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, enum bsa_step step)
 {
 	bool known = x->state == BSA_SCHEDULED_ON && x->lane == lane;
@@ -795,7 +796,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		leave_lane(d, x, true);
 	else if (leave_unknown(d, x, lane, true) < 0)
 		return -ENOMEM;
-	if (step != BSA_STEP_STOP) {
+	if (step == BSA_STEP_STALL || step == BSA_STEP_LOSE) {
 		set_off(x, BSA_SCHEDULED_OFF);
 		x->state = BSA_SCHEDULED_STALLED;
 		x->loses = step == BSA_STEP_LOSE;
@@ -803,6 +804,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		x->ready_since = d->now;
 		return 0;
 	}
+	x->begins_anew = step == BSA_STEP_RESTART;
 	return stopped_wait_begin(d, x, known, since);
 }
 
@@ -829,6 +831,7 @@ static int take_ready_again(struct bsa_device *d, struct bsa_scheduled *x)
 			return -ENOMEM;
 		lose_track(d, x);
 	}
+	x->begins_anew = false;
 	return stopped_wait_begin(d, x, known, since);
 }
 
@@ -1092,7 +1095,7 @@ static bool is_found(enum bsa_step step)
 /* Does the execution leave a lane before its end? */
 static bool is_off_lane(enum bsa_step step)
 {
-	return step == BSA_STEP_STOP || step == BSA_STEP_STALL || step == BSA_STEP_LOSE;
+	return step == BSA_STEP_STOP || step == BSA_STEP_RESTART || step == BSA_STEP_STALL || step == BSA_STEP_LOSE;
 }
 
 static bool has_lane(enum bsa_step step)
@@ -1204,6 +1207,7 @@ static int take_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_s
 		r = take_enter(s, d, x, step, lane);
 		break;
 	case BSA_STEP_STOP:
+	case BSA_STEP_RESTART:
 	case BSA_STEP_STALL:
 	case BSA_STEP_LOSE:
 		r = take_stop(d, x, lane, step);
@@ -1377,7 +1381,7 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
 		[BSA_STEP_CUT] = BSA_RANK_ENTER,           [BSA_STEP_STALL] = BSA_RANK_LEAVE,
 		[BSA_STEP_LOSE] = BSA_RANK_LEAVE,          [BSA_STEP_READY_AGAIN] = BSA_RANK_READY,
-		[BSA_STEP_FOUND_STALLED] = BSA_RANK_READY,
+		[BSA_STEP_FOUND_STALLED] = BSA_RANK_READY, [BSA_STEP_RESTART] = BSA_RANK_LEAVE,
 	};
 	struct bsa_noted noted = { .at = at, .x = x, .step = (uint8_t)step, .lane = lane };
 	uint8_t rank = ranks[step];

@@ -19,6 +19,7 @@ enum bsa_step {
 	BSA_STEP_READY,       /* sched_enqueue: ready */
 	BSA_STEP_DISPATCH,    /* its first lane */
 	BSA_STEP_STOP,        /* the execution is preempted */
+	BSA_STEP_RESTART,     /* the same, and it will begin anew */
 	BSA_STEP_STALL,       /* it lost its lane because its thread cannot use it: it is not ready */
 	BSA_STEP_READY_AGAIN, /* stalled until now, and ready for a lane again */
 	BSA_STEP_RESUME,
@@ -89,6 +90,7 @@ struct bsa_scheduled {
 	uint64_t stalled; /* total of the times in which it was off its lane, and certainly not ready */
 	uint64_t no_cpu;  /* the same, since LOSE */
 	bool loses;       /* it was LOSE that made it stalled */
+	bool begins_anew; /* it was RESTART that made it wait */
 	int16_t lane;     /* after its end: the lane that it certainly held all the time, or -1 */
 	bool idle;        /* its queue phase was one wait while @lane was idle, or was empty, or the policy is native */
 	bool on_native;   /* its last stretch was under the native policy, without a lane */
@@ -171,8 +173,8 @@ int bsa_schedule_add_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended
 int bsa_schedule_add_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
 
 /*
- * From @at on, and until one of service @instance is taken, its steps STOP, STALL, LOSE and RESUME are not recorded,
- * although there may be some: all of that time is a hole of that service. 0 or -ENOMEM.
+ * From @at on, and until one of service @instance is taken, its steps STOP, RESTART, STALL, LOSE and RESUME are not
+ * recorded, although there may be some: all of that time is a hole of that service. 0 or -ENOMEM.
  */
 int bsa_schedule_lacks_stops(struct bsa_schedule *s, uint16_t instance, uint64_t at);
 

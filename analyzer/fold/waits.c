@@ -134,8 +134,8 @@ void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
 		x->next->prev = x;
 		*(before ? &before->next : &level->head) = x;
 	}
-	/* Once it has had a lane, how much of its estimate is left is unknown: its service may have saved its work. */
-	x->listed_ns = x->state == BSA_SCHEDULED_STOPPED ? BSA_NEVER : x->estimate_ns;
+	/* How much of the estimate of an execution that has had a lane is left is unknown, unless it begins anew. */
+	x->listed_ns = x->state == BSA_SCHEDULED_STOPPED && !x->begins_anew ? BSA_NEVER : x->estimate_ns;
 	if (is_estimated(x)) {
 		t->queued = (struct bsa_queued){ t->queued.ns + x->listed_ns, t->queued.n_estimated + 1 };
 		d->queued = (struct bsa_queued){ d->queued.ns + x->listed_ns, d->queued.n_estimated + 1 };

@@ -56,6 +56,12 @@ static inline uint64_t world_estimate(int x)
 	return x % 8 ? 10 + 3 * (uint64_t)x : BSA_NEVER;
 }
 
+/* Whether the execution that leaves its lane by this STOP begins anew: its step is RESTART then. */
+static inline bool world_restarts(int x, int at)
+{
+	return (x + at) % 3 == 0;
+}
+
 /* When to stop, if this test has a part of a soak; 0: after a fixed number of tries. */
 time_t soak_until(unsigned parts);
 

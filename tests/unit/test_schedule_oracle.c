@@ -468,9 +468,9 @@ static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
 	for (int x = 0; x < EXECUTIONS; x++) {
 		uint64_t *ns = o->w->x[x].app == app ? &r->own_ns : &r->others_ns;
 
-		/* What remains of an execution that has had a lane is unknown. */
-		if (o->waiting[x] &&
-		    (world_estimate(x) == BSA_NEVER || (o->w->x[x].n_on && o->w->x[x].on[0].began < (int)r->at)))
+		/* What remains of an execution that has had a lane is unknown, unless it begins anew. */
+		if (o->waiting[x] && (world_estimate(x) == BSA_NEVER ||
+		                      (o->since[x] != o->w->x[x].ready && !world_restarts(x, o->since[x]))))
 			*ns = BSA_NEVER;
 		else if (o->waiting[x] && *ns != BSA_NEVER)
 			*ns += world_estimate(x);
@@ -914,8 +914,11 @@ static void tell_over(const struct bsa_scheduled *x, struct lines *got)
 
 static void put(struct bsa_schedule *s, struct bsa_scheduled *x, const struct one_step *step)
 {
+	bool anew = step->step == BSA_STEP_STOP && world_restarts(step->x, step->at);
+
 	if (!step->lost)
-		assert_int_equal(bsa_schedule_step(s, &x[step->x], step->step, (uint64_t)step->at, (uint8_t)step->lane),
+		assert_int_equal(bsa_schedule_step(s, &x[step->x], anew ? BSA_STEP_RESTART : step->step,
+		                                   (uint64_t)step->at, (uint8_t)step->lane),
 		                 0);
 }
 
