@@ -885,7 +885,7 @@ static void charge_queue(struct ledger *l, const struct ahead *a, int64_t held, 
 		cause = !known       ? BSA_CAUSE_UNKNOWN
 		        : decides[1] ? BSA_CROWDED_OUT
 		        : decides[0] ? BSA_QUEUED_BEHIND
-		                     : BSA_CAUSE_UNKNOWN;
+		                     : BSA_OVERBOOKED;
 	}
 	charge_cause(l, BSA_QUEUED_BEHIND, (struct amount){ part, 0 });
 	charge_cause(l, cause, (struct amount){ rest - part, 0 });

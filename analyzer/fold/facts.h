@@ -134,7 +134,8 @@ enum bsa_cause {
 	BSA_MACHINE_BUSY,
 	BSA_CAUSE_STALLED,
 	BSA_CAUSE_STOPPED,
-	BSA_LONG_RUN, /* databases hold these numbers: append only */
+	BSA_LONG_RUN,
+	BSA_OVERBOOKED, /* databases hold these numbers: append only */
 	BSA_CAUSES
 };
 

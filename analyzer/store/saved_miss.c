@@ -194,7 +194,7 @@ static bool is_asked(const struct bsa_saved_asked_row *r)
 {
 	return r->late > 0 && r->is_whole && r->cause != BSA_OWN_RUN && r->cause != BSA_UNUSED &&
 	       r->cause != BSA_CAUSE_UNKNOWN && r->cause != BSA_BAD_ESTIMATE && r->cause != BSA_DEPENDENCY &&
-	       r->cause != BSA_CAUSE_STALLED && r->cause != BSA_CAUSE_STOPPED;
+	       r->cause != BSA_CAUSE_STALLED && r->cause != BSA_CAUSE_STOPPED && r->cause != BSA_OVERBOOKED;
 }
 
 /*

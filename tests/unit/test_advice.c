@@ -141,14 +141,15 @@ static void row_has_its_advice(void **state)
 		fail_msg("%s", says ? says : "nothing");
 }
 
-enum { N_CAUSES = 25 }; /* the findings after these are not causes */
+enum { N_CAUSES = 26 }; /* the findings after these are not causes */
 
-static const char *const causes[] = { "too_big",      "too_tight",    "submitted_late", "queued_behind", "inversion",
-	                              "crowded_out",  "hogged",       "preempted",      "redo",          "handover",
-	                              "cold",         "woken_late",   "polled_late",    "queue_full",    "slow_compute",
-	                              "off_core",     "machine_busy", "service",        "client",        "dependency",
-	                              "bad_estimate", "stalled",      "stopped",        "long_run",      "unknown",
-	                              "starvation",   "unfair",       "burst_per_call", "silent" };
+static const char *const causes[] = {
+	"too_big",     "too_tight",  "submitted_late", "queued_behind", "inversion",      "crowded_out",
+	"hogged",      "preempted",  "redo",           "handover",      "cold",           "woken_late",
+	"polled_late", "queue_full", "slow_compute",   "off_core",      "machine_busy",   "service",
+	"client",      "dependency", "bad_estimate",   "stalled",       "stopped",        "long_run",
+	"unknown",     "overbooked", "starvation",     "unfair",        "burst_per_call", "silent"
+};
 static const char *const paths[] = { "burst", "sync", "fenced", "async", NULL };
 static const char *const priorities[] = { "low", "medium", "high", NULL };
 

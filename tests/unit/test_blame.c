@@ -22,7 +22,7 @@ static const char *const causes[BSA_CAUSES] = {
 	"too_big",  "too_tight",      "queued_behind", "inversion",  "crowded_out",  "hogged",     "preempted",
 	"redo",     "handover",       "cold",          "woken_late", "polled_late",  "queue_full", "slow_compute",
 	"off_core", "service",        "client",        "dependency", "bad_estimate", "own_run",    "unused",
-	"unknown",  "submitted_late", "machine_busy",  "stalled",    "stopped",      "long_run",
+	"unknown",  "submitted_late", "machine_busy",  "stalled",    "stopped",      "long_run",   "overbooked",
 };
 
 /* The typical phases, 200 ns in all. They are equal for burst, sync and async. */
@@ -1004,7 +1004,7 @@ static const struct row rows[] = {
 	               .queue_cause = BSA_CROWDED_OUT,
 	               .own_ns = 200,
 	               .others_ns = 200 },
-	  .ledgers = "unknown 110 0 primary perhaps, inversion@7/1 10 0 perhaps, polled_late 0 20, service 0 10, "
+	  .ledgers = "overbooked 110 0 primary perhaps, inversion@7/1 10 0 perhaps, polled_late 0 20, service 0 10, "
 	             "client 0 10, "
 	             "too_tight -90 0, unused -200 250" },
 	{ .name = "refused: a little of another app waited, and no more: that was no reason",

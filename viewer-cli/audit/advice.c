@@ -126,6 +126,7 @@ static const struct {
 	{ "inversion", ignores_priority, "A policy that heeds priority within an app: nnburstd --policy fair." },
 	{ "inversion", never_preempts, "Preemption: nnburstd --preempt save." },
 	{ "crowded_out", has_lanes, "More lanes, or less load." },
+	{ "overbooked", has_lanes, "More lanes, or less load." },
 	{ "hogged", is_unfair, "A policy that shares: nnburstd --policy fair." },
 	{ "unfair", is_unfair, "A policy that shares: nnburstd --policy fair." },
 	{ "starvation", is_unfair, "A policy that shares: nnburstd --policy fair." },

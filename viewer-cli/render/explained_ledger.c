@@ -134,7 +134,7 @@ static void draw_saved(const struct bsv_drawing *d)
 	const struct bsv_explained *x = d->x;
 	char text[2 * BSV_TEXT_MOST];
 	size_t n = 0, unknown = 0;
-	bool unrecorded = false, short_of_time = false, other_may_save = false;
+	bool unrecorded = false, short_of_time = false, other_may_save = false, overbooked = false;
 
 	for (size_t i = 0; i < x->n_causes; i++) {
 		const struct bsv_explained_cause *c = &x->causes[i];
@@ -144,11 +144,14 @@ static void draw_saved(const struct bsv_drawing *d)
 		unknown += !bsv_known(c->saved);
 		unrecorded |= bsv_is(c->cause, "unknown") && c->late > 0;
 		short_of_time = c->primary ? budget : short_of_time;
+		overbooked |= c->primary && bsv_is(c->cause, "overbooked");
 		other_may_save |= !budget && !bsv_known(c->saved);
 	}
 	if (!n) {
 		bsv_explained_print(d, BSV_PLAIN, "what would have saved it: %s",
-		                    unrecorded ? "cannot tell, because not all of it was recorded"
+		                    unrecorded   ? "cannot tell, because not all of it was recorded"
+		                    : overbooked ? "by the service's estimates, less work queued both by its own app "
+		                                   "and by others"
 		                    : short_of_time && !other_may_save
 		                            ? "only more time, because at best it takes longer than it had"
 		                    : unknown ? "cannot tell: for some of these causes, the recording lacks what a "

@@ -3,7 +3,7 @@
 -- sample that is replayed, or its deadline is not known.
 @with@, @stats@,
 unsure AS (
-	SELECT iif(c.cause IN ('dependency', 'bad_estimate', 'stalled', 'stopped', 'unknown'), 'cause', r.outcome) AS reason
+	SELECT iif(c.cause IN ('dependency', 'bad_estimate', 'stalled', 'stopped', 'overbooked', 'unknown'), 'cause', r.outcome) AS reason
 	FROM miss_replay r CROSS JOIN miss_cause c ON c.execution_id = r.execution_id AND c.is_primary
 		LEFT JOIN miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
 		CROSS JOIN picked p ON p.id = c.execution_id -- last: most are decided

@@ -31,7 +31,7 @@ struct bsa_live;
 #define BSA_LIVE_NOBODY UINT32_MAX
 
 enum {
-	BSA_LIVE_CAUSES = 27, /* as in relation miss_cause, by number */
+	BSA_LIVE_CAUSES = 28, /* as in relation miss_cause, by number */
 	BSA_LIVE_NAME = 64,
 	BSA_LIVE_MODEL = BSA_LIVE_NAME + 64, /* a name, and what is another one than in a model of the same name */
 	BSA_LIVE_SECONDS = 5                 /* the last ones, in which all are counted that are not sums */
