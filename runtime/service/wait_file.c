@@ -5,8 +5,8 @@
  *           block SIGBUS: the process ends if one is shortened. A FIFO in place of one keeps it for ever. If there is
  *           no file, LTTng-UST makes it; that of all users in such a way that every user can write it. Only root's
  *           session daemon makes one that others cannot. So the files must be there, and right, before LTTng-UST is
- *           loaded. A file that was another user's before root's session daemon made it its own may still be open
- *           there; that cannot be seen.
+ *           loaded. A file that was another user's before root made it root's may still be open there; that cannot be
+ *           seen.
  */
 #include "service/wait_file.h"
 
@@ -44,7 +44,7 @@ static int wait_file_have(const char *path, mode_t mode)
 		return r;
 	if (lstat(path, &st))
 		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_mode & S_IWOTH)
+	if (!S_ISREG(st.st_mode) || st.st_mode & S_IWOTH || !st.st_size)
 		return -EPERM;
 	return st.st_uid == 0 || (st.st_uid == geteuid() && !(st.st_mode & S_IWGRP)) ? 0 : -EPERM;
 }

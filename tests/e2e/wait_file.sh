@@ -65,6 +65,10 @@ rm "$wait_file"
 served
 expect "root's" 1 no ''
 rm "$wait_file"
+(umask 022; touch "$wait_file")
+served
+expect "root's, and empty" 0 no "*nothing is traced*$wait_file*"
+rm "$wait_file"
 "${other[@]}" ln -s "$tmp/output" "$wait_file"
 served
 expect 'a link' 0 no "*nothing is traced*$wait_file*"

@@ -54,8 +54,13 @@ for each in "${programs[@]}"; do
 done
 grep -q "^ExecStart=.*/sbin/nnburstd " "$usr/lib/systemd/system/nnburstd.service" || broken 'no unit that starts nnburstd'
 if command -v systemd-tmpfiles >/dev/null; then
-	systemd-tmpfiles --root "$tmp" --create "$usr/lib/tmpfiles.d/nnburst.conf" || broken 'systemd-tmpfiles does not take nnburst.conf'
+	mkdir -p "$tmp/dev/shm"
+	echo old >"$tmp/dev/shm/lttng-ust-wait-8"
+	exec {held}<"$tmp/dev/shm/lttng-ust-wait-8"
+	systemd-tmpfiles --root "$tmp" --remove --create "$usr/lib/tmpfiles.d/nnburst.conf" || broken 'systemd-tmpfiles does not take nnburst.conf'
 	[[ $(stat -c '%a %s' "$tmp/dev/shm/lttng-ust-wait-8") == '644 4' ]] || broken 'nnburst.conf makes another file'
+	[[ ! "$tmp/dev/shm/lttng-ust-wait-8" -ef /dev/fd/$held ]] || broken 'nnburst.conf leaves a file that another user may have open'
+	exec {held}<&-
 fi
 
 # The importer is found, and does not find a trace.
