@@ -656,7 +656,7 @@ static int missed_end(struct bsv_findings *f, struct missed *m, struct adding *a
 	bsv_count(n, (uint64_t)m->n);
 	if (is_unseen(m))
 		return rest_add(f, "untold", m,
-		                bsv_text("%s %s missed for unknown reasons, because too little was recorded", n, had),
+		                bsv_text("%s %s missed for reasons that the recording does not show", n, had),
 		                bsv_finding_advice(f, "unknown", NULL), err);
 	if (is_kind(m, "several"))
 		return rest_add(f, "several", m,

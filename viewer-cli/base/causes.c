@@ -100,9 +100,9 @@ static const struct {
 	{ "bad_estimate", "refused by a wrong estimate",
 	  "the service refused it, although it would have met its deadline behind all work queued then",
 	  "refused by a wrong estimate: all work queued before them finished early enough", NULL },
-	{ "unknown", "not recorded",
-	  "the cause was not recorded",
-	  "for an unknown reason, because too little was recorded",
+	{ "unknown", "not known",
+	  "what was recorded does not show the cause",
+	  "for a reason that the recording does not show",
 	  "on unrecorded work" },
 };
 /* clang-format on */

@@ -149,7 +149,7 @@ static void draw_saved(const struct bsv_drawing *d)
 	}
 	if (!n) {
 		bsv_explained_print(d, BSV_PLAIN, "what would have saved it: %s",
-		                    unrecorded   ? "cannot tell, because not all of it was recorded"
+		                    unrecorded   ? "cannot tell: what was recorded does not show all of its causes"
 		                    : overbooked ? "by the service's estimates, less work queued both by its own app "
 		                                   "and by others"
 		                    : short_of_time && !other_may_save
