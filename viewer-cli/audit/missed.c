@@ -314,6 +314,8 @@ static char *reason_text(const struct missed *m, bool shares_known)
 	if (is_late(m) && *m->budget) /* the note of late submissions has by how much */
 		return strdup("submitted too late");
 	phrase = bsv_cause_of_miss(is_late(m) ? "submitted_late" : m->kind, shares_known);
+	if (is_own(m) && m->model && !all_of_model) /* the notes have the model */
+		phrase = bsv_cause_of_overhead(m->kind, shares_known);
 	if (is_own(m))
 		return bsv_cause_with_culprit(phrase, all_of_model ? by : NULL);
 	return phrase ? bsv_cause_with_culprit(phrase, NULL) : strdup("for a reason that is not known here");
@@ -413,7 +415,7 @@ static char *evidence_text(const struct missed *m, bool shares_known)
 		                              shares_known ? "" : "at least ", bsv_count(n, (uint64_t)m->hogged)));
 
 	/* The work of the culprit that most of the misses waited for, where the sentence does not name it. */
-	if (text && app && m->app && m->model && m->by_model < m->n && m->models_of_by_app != 1)
+	if (text && (app || is_own(m)) && m->app && m->model && m->by_model < m->n && m->models_of_by_app != 1)
 		bsv_text_join(&text, bsv_text("at least %s of them for its %s", bsv_count(n, (uint64_t)m->by_model),
 		                              m->model));
 	if (text && app && !m->app)
