@@ -819,6 +819,7 @@ static int64_t charge_phases(struct ledger *l)
 /* The waits that it would have had after its end. */
 struct ahead {
 	uint64_t lane_free, queue_free; /* BSA_NEVER: unknown */
+	uint64_t held_until;            /* where lane_free is unknown: the holder has the lane until then at least */
 	uint64_t holder;
 	uint32_t app;
 	uint8_t cause, queue_cause;
@@ -839,6 +840,7 @@ static struct ahead look_ahead(const struct ledger *l)
 	if (r)
 		return (struct ahead){ r->lane_free,
 			               r->queue_free,
+			               r->held_until,
 			               r->holder,
 			               r->holder_app,
 			               known_cause(r->holder_cause),
@@ -848,11 +850,15 @@ static struct ahead look_ahead(const struct ledger *l)
 	if (l->last > BSA_QUEUE)
 		return (struct ahead){ .refusable = false };
 	if (l->last == BSA_QUEUE && w && w->occupancy == BSA_HELD && w->ended >= l->end)
-		return (struct ahead){ BSA_NEVER,         BSA_NEVER, w->blocker, w->blocker_app, known_cause(w->cause),
-			               BSA_CAUSE_UNKNOWN, true,      false };
+		return (struct ahead){ BSA_NEVER,         BSA_NEVER,      BSA_NEVER,
+			               w->blocker,        w->blocker_app, known_cause(w->cause),
+			               BSA_CAUSE_UNKNOWN, true,           false };
 	if (l->last == BSA_QUEUE && (l->x->idle || (w && w->occupancy == BSA_IDLE)))
-		return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_HANDOVER, BSA_CAUSE_UNKNOWN, true, false };
-	return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, BSA_CAUSE_UNKNOWN, true, false };
+		return (struct ahead){ BSA_NEVER,    BSA_NEVER,         BSA_NEVER, 0,    0,
+			               BSA_HANDOVER, BSA_CAUSE_UNKNOWN, true,      false };
+	return (struct ahead){
+		BSA_NEVER, BSA_NEVER, BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, BSA_CAUSE_UNKNOWN, true, false
+	};
 }
 
 /*
@@ -906,6 +912,7 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	int64_t answer = l->last >= BSA_RUN ? after : after - run;
 	bool known = ahead.queue_free != BSA_NEVER && time_difference(ahead.queue_free, l->end, &wait);
 	int64_t held;
+	bool seen;
 
 	if (!ahead.refusable)
 		return 0;
@@ -924,13 +931,17 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	/*
 	 * Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that
 	 * are queued for it. Where nothing is known of the lanes, but others waited, these are what is known
-	 * to have been ahead.
+	 * to have been ahead. Where a loss may hide when the holder left, what is behind that is unknown.
 	 */
-	if (ahead.lane_free == BSA_NEVER || !time_difference(ahead.lane_free, l->end, &held))
+	seen = ahead.lane_free != BSA_NEVER && time_difference(ahead.lane_free, l->end, &held);
+	if (!seen && !(ahead.holder && time_difference(ahead.held_until, l->end, &held)))
 		held = !ahead.holder && ahead.queued ? 0 : wait;
 	held = smaller_ns(not_below_zero(held), wait);
 	add_row(l, ahead.cause, ahead.holder, ahead.app, (struct amount){ held, 0 });
-	charge_queue(l, &ahead, held, wait - held, not_below_zero(spare - answer));
+	if (seen || !ahead.holder)
+		charge_queue(l, &ahead, held, wait - held, not_below_zero(spare - answer));
+	else
+		charge_cause(l, BSA_CAUSE_UNKNOWN, (struct amount){ wait - held, 0 });
 	if (l->typical[BSA_RUN] || wait >= likely)
 		return wait;
 	/* Only the service knows the run's estimate: it reports that the run takes too long, but not by how much. */

@@ -269,7 +269,12 @@ struct bsa_deadline_missed {
  */
 struct bsa_refused {
 	uint64_t execution, at; /* at: time of the refusal */
-	uint64_t lane_free;     /* first time after the refusal at which any lane was free; BSA_NEVER: not seen */
+	/*
+	 * First time after the refusal at which any lane was free. BSA_NEVER: not seen, or a hole may hide an earlier
+	 * one.
+	 */
+	uint64_t lane_free;
+	uint64_t held_until; /* from the refusal until then no lane was free */
 	/*
 	 * First time after the refusal at which a lane was idle and no execution waited. BSA_NEVER: not seen,
 	 * or a hole may hide an earlier one.

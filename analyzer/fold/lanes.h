@@ -39,6 +39,7 @@ struct bsa_refusal {
 	/* a lane that seemed idle at told.queue_free, or else at told.lane_free, and may prove not to have been;
 	 * otherwise BSA_LANE_NONE */
 	uint8_t idle_lane;
+	bool all_held; /* no lane was free at the refusal */
 };
 
 /* In the order of their times. */

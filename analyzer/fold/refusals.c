@@ -33,12 +33,45 @@ static void refusal_report(const struct bsa_device *d, const struct bsa_refusal 
 	d->facts->refused(d->facts->ctx, &r->told);
 }
 
-void bsa_refusals_lane_free(struct bsa_device *d, uint64_t at)
+/* Since when no lane is free; BSA_NEVER: one may be. */
+static uint64_t all_held_since(const struct bsa_device *d)
 {
+	uint64_t since = d->n_lanes && d->n_lanes <= d->lanes_room ? 0 : BSA_NEVER;
+
+	for (unsigned i = 0; since != BSA_NEVER && i < d->n_lanes; i++) {
+		const struct bsa_lane *l = &d->lanes[i];
+
+		since = !bsa_lane_is_held(d, l, d->now) ? BSA_NEVER : l->since > since ? l->since : since;
+	}
+	return since;
+}
+
+/* @since: as all_held_since. A lane that was freed before the first hole would have been seen. */
+static void refusal_set_held(const struct bsa_device *d, struct bsa_refusal *r, uint64_t since)
+{
+	uint64_t lost = bsa_holes_begin(&d->lost, r->told.at), unsure = bsa_holes_begin(&d->unsure, r->told.at);
+	uint64_t hole = lost < unsure ? lost : unsure;
+
+	if (r->all_held && r->told.at >= since)
+		r->told.held_until = d->now;
+	else if (r->all_held && hole < d->now)
+		r->told.held_until = hole;
+}
+
+void bsa_refusals_lane_free(struct bsa_device *d)
+{
+	uint64_t since = d->n_lane_free < d->refusals.n ? all_held_since(d) : 0;
+
 	assert(d->n_lane_free <= d->refusals.n);
-	for (; d->n_lane_free < d->refusals.n; d->n_lane_free++)
-		if (d->refusals.all[d->n_lane_free].told.lane_free == BSA_NEVER)
-			d->refusals.all[d->n_lane_free].told.lane_free = at;
+	for (; d->n_lane_free < d->refusals.n; d->n_lane_free++) {
+		struct bsa_refusal *r = &d->refusals.all[d->n_lane_free];
+
+		if (r->told.lane_free != BSA_NEVER)
+			continue;
+		refusal_set_held(d, r, since);
+		if (r->told.held_until == d->now)
+			r->told.lane_free = d->now;
+	}
 }
 
 /* ---- idle lanes that are to be proven ---- */
@@ -132,6 +165,7 @@ static uint8_t idle_lane(const struct bsa_device *d, uint64_t at)
 static void report_refusals(struct bsa_device *d, uint8_t idle)
 {
 	bool queue_free = idle != BSA_LANE_NONE && d->lanes_told;
+	uint64_t since = d->n_lane_free < d->refusals.n ? all_held_since(d) : 0;
 
 	/* The answer needs of each lane the execution that holds it now, or that it is idle. */
 	for (unsigned i = 0; queue_free && i < d->lanes_room && i < d->n_lanes; i++)
@@ -140,6 +174,8 @@ static void report_refusals(struct bsa_device *d, uint8_t idle)
 		struct bsa_refusal *r = &d->refusals.all[i];
 		bool claims = r->idle_lane != BSA_LANE_NONE && claims_lane(d, r, r->idle_lane);
 
+		if (i >= d->n_lane_free && r->told.lane_free == BSA_NEVER)
+			refusal_set_held(d, r, since);
 		if (queue_free && queue_is_known(d, r->told.at)) {
 			r->told.queue_free = d->now;
 			if (!claims)
@@ -204,12 +240,14 @@ int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 	struct bsa_refusal r = { .told = { .execution = x->id,
 		                           .at = at,
 		                           .lane_free = BSA_NEVER,
+		                           .held_until = at,
 		                           .queue_free = BSA_NEVER,
 		                           .own_ns = BSA_NEVER,
 		                           .others_ns = BSA_NEVER,
 		                           .holder_cause = BSA_CAUSE_UNKNOWN,
 		                           .queue_cause = BSA_CAUSE_UNKNOWN },
-		                 .idle_lane = BSA_LANE_NONE };
+		                 .idle_lane = BSA_LANE_NONE,
+		                 .all_held = !late && all_held_since(d) != BSA_NEVER };
 	const struct bsa_tenant *t = bsa_device_tenant(d, x->app);
 	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
 	uint8_t idle = late ? BSA_LANE_NONE : idle_lane(d, at);

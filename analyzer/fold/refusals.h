@@ -13,8 +13,11 @@
  */
 int bsa_refusals_take(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, bool late);
 
-/* A lane became free at @at: set that for the refusals that do not have the time of a free lane yet. */
-void bsa_refusals_lane_free(struct bsa_device *d, uint64_t at);
+/*
+ * A lane becomes free now: set that for the refusals that do not have the time of a free lane yet, unless one may have
+ * been free before. Call this before the lane's certain holder leaves it.
+ */
+void bsa_refusals_lane_free(struct bsa_device *d);
 
 /*
  * All steps of d->now are taken. If a lane is idle and no execution waits, report the refusals: from now on a

@@ -399,7 +399,7 @@ static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const 
 	if (was)
 		lose_holder(d, was);
 	if (freed)
-		bsa_refusals_lane_free(d, d->now);
+		bsa_refusals_lane_free(d);
 }
 
 /* An execution enters the lane: so its holder left it earlier, in a hole, or the steps contradict each other. */
@@ -456,6 +456,7 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 	if (hidden) /* hole_begin, not the first of `lost`: in compact detail the wait may have begun before the loss */
 		may_have_waited(d, x, hole_begin(d, x->slice_began),
 		                stops || x->on_lane_to_its_end ? hidden_until(d, x) : d->now);
+	bsa_refusals_lane_free(d);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, hidden && !stops, x->on_lane_to_its_end);
 
 	tenant_leaves_lane(d, x);
@@ -485,7 +486,6 @@ static void leave_lane(struct bsa_device *d, struct bsa_scheduled *x, bool stops
 			d->facts->slice(d->facts->ctx, &slice);
 		}
 	}
-	bsa_refusals_lane_free(d, d->now);
 }
 
 /* ---- steps ---- */

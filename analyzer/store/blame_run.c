@@ -426,6 +426,7 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 		*ret = (struct bsa_refused){
 			.execution = id,
 			.lane_free = time_of(row.lane_free),
+			.held_until = time_of(row.held_until),
 			.holder = id_of(row.holder_id),
 			.holder_app = (uint32_t)id_of(row.holder_app_id),
 			.holder_cause = (uint8_t)row.holder_cause,

@@ -289,7 +289,8 @@ static void on_refused(void *ctx, const struct bsa_refused *r)
 	struct bsa_store *s = ctx;
 
 	ROW(s, refusal, .execution_id = sql_id(r->execution), .lane_free = sql_time(s->offset, r->lane_free),
-	    .holder_id = sql_id(r->holder), .holder_app_id = sql_id(r->holder_app), .holder_cause = r->holder_cause,
+	    .held_until = sql_time(s->offset, r->held_until), .holder_id = sql_id(r->holder),
+	    .holder_app_id = sql_id(r->holder_app), .holder_cause = r->holder_cause,
 	    .queue_free = sql_time(s->offset, r->queue_free), .queue_cause = r->queue_cause,
 	    .queue_id = sql_id(r->queue), .queue_app_id = sql_id(r->queue_app), .own_queue_ns = sql_ns(r->own_ns),
 	    .others_queue_ns = sql_ns(r->others_ns));

@@ -256,6 +256,7 @@ static void build(struct built *b, const struct row *r)
 	if (!r->refused.queue_free)
 		b->refused.queue_free = r->refused.lane_free;
 	b->refused.lane_free += r->refused.lane_free == NO ? 0 : SUBMITTED;
+	b->refused.held_until += SUBMITTED;
 	b->refused.queue_free += b->refused.queue_free == NO ? 0 : SUBMITTED;
 	for (; b->missed.n_stops < N_OF(r->stops) && r->stops[b->missed.n_stops].ended; b->missed.n_stops++)
 		b->stops[b->missed.n_stops] = (struct bsa_stop){
@@ -1123,8 +1124,36 @@ static const struct row rows[] = {
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
-	  .refused = { .lane_free = NO, .holder = 8, .holder_app = 2, .holder_cause = BSA_HOGGED },
+	  .refused = { .lane_free = NO,
+	               .held_until = 900000,
+	               .holder = 8,
+	               .holder_app = 2,
+	               .holder_cause = BSA_HOGGED },
 	  .ledgers = "hogged@8/2 70 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	             "unused -230 170" },
+	{ .name = "refused: a loss hides when a lane was free: the holder has what is before the loss",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = NO,
+	               .held_until = 60,
+	               .holder = 8,
+	               .holder_app = 2,
+	               .holder_cause = BSA_HOGGED,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .others_ns = 200 },
+	  .ledgers = "unknown 50 0 primary perhaps, hogged@8/2 20 0 perhaps, polled_late 0 20, service 0 10, client 0 "
+	             "10, too_tight -10 0, unused -230 170" },
+	{ .name = "refused: the same, and who held the lane is hidden, too: others were queued all the same",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = NO,
+	               .held_until = 40,
+	               .holder_cause = BSA_CAUSE_UNKNOWN,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .others_ns = 200 },
+	  .ledgers = "crowded_out 70 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
 	             "unused -230 170" },
 	{ .name = "refused: the model is too big for any holder of the lane",
 	  .missed = 40,
@@ -1290,6 +1319,7 @@ static void draw_row(struct row *r)
 		r->lanes_unknown = chance(10);
 		if (chance(10))
 			r->refused.lane_free = NO;
+		r->refused.held_until = draw(500);
 	}
 	if (chance(30))
 		r->lost = draw(1 << BSA_BOUNDARIES) & draw(1 << BSA_BOUNDARIES);
@@ -1382,6 +1412,7 @@ static void absurd_numbers_have_exact_ledgers_too(void **state)
 			spoil(&b.preemptions[k], sizeof(b.preemptions[k]) - sizeof(uint64_t));
 		}
 		spoil(&b.refused.lane_free, sizeof(b.refused.lane_free));
+		spoil(&b.refused.held_until, sizeof(b.refused.held_until));
 		spoil(&b.refused.queue_free, sizeof(b.refused.queue_free));
 		blamed(&b.missed, ret);
 	}

@@ -282,9 +282,9 @@ static const struct story {
 	  "1 lanes 1; 2 listing; 4 loss 6; 8 listed; 10 ready 1; 50 dispatch 1 0; 60 end 1 0; over 1",
 	  "wait 1: 10-50 lane 0 queue unknown by 0 of app 0;"
 	  "over 1: lane 0, ran 10, waited 40, bypassed 0" },
-	{ "refused, and nothing is known of the lanes", "refused", 0, 0,
+	{ "refused, and nothing is known of the lanes: one may have been free before", "refused", 0, 0,
 	  "0 lanes 1; 10 refused 2; 12 ready 1; 13 dispatch 1 0; 20 end 1 0; 30 over 0",
-	  "refused 2: free 20, unknown by 0 of app 0" },
+	  "refused 2: free -1, unknown by 0 of app 0" },
 	{ "one app has all that it can use", "share lag", 100, 0,
 	  "0 lanes 2 idle; 10 ready 1; 10 dispatch 1 0; 30 end 1 0; 40 over 0",
 	  "share app 1: 20 of 20, lag 0 at -1;"

@@ -179,16 +179,34 @@ static bool others_wait(int x, int at, bool always)
 	return false;
 }
 
-static unsigned queues_named;
+/* Whether a lane had no holder at any moment from @began on and before @ended. */
+static bool lane_was_free(int began, int ended)
+{
+	for (unsigned l = 0; l < w.lanes; l++)
+		for (int t = began; t < ended; t++)
+			if (w.holder[l][t] < 0 || w.holder[l][t] != w.holder[l][t - 1])
+				return true;
+	return false;
+}
+
+static unsigned queues_named, lanes_freed, lanes_held;
 
 static void refusal_is_so(void *ctx, const struct bsa_refused *r)
 {
 	int x = index_of(r->execution);
 
 	(void)ctx;
-	SO(r->lane_free >= (uint64_t)w.x[x].ready);
+	if (r->lane_free != BSA_NEVER) {
+		SO(r->lane_free >= r->at);
+		SO(!lane_was_free((int)r->at, (int)r->lane_free));
+		SO(r->held_until == r->lane_free);
+		lanes_freed += r->lane_free > r->at;
+	}
+	SO(r->held_until >= r->at);
+	SO(!lane_was_free((int)r->at, (int)r->held_until));
+	lanes_held += r->lane_free == BSA_NEVER && r->held_until > r->at;
 	if (r->queue_free != BSA_NEVER) {
-		SO(r->queue_free >= r->lane_free);
+		SO(r->queue_free >= r->held_until);
 		SO(queue_is_free((int)r->queue_free));
 		for (int t = (int)r->at; t < (int)r->queue_free; t++)
 			SO(!queue_is_free(t));
@@ -329,6 +347,8 @@ static void facts_beside_losses_are_true(void **state)
 	}
 	assert_true(queues_freed > 100);
 	assert_true(queues_named > 100);
+	assert_true(lanes_freed > 100);
+	assert_true(lanes_held > 50);
 	assert_true(told > 80 * SEEDS); /* otherwise too few facts were reported */
 }
 

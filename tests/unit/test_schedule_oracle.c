@@ -492,6 +492,19 @@ static void expect_queue(const struct oracle *o, int own, struct bsa_refused *r)
 	r->queue_app = (uint32_t)app;
 }
 
+/* Is it known at @until that @lane was never free from the step at @at, which is being taken, until then? */
+static bool has_been_held(const struct oracle *o, int lane, int at, int until)
+{
+	bool known;
+
+	if (o->free_lane[lane] >= 0 || o->unknown_lane[lane])
+		return false;
+	for (int t = at; t < until; t++)
+		if (!seen(o->w, lane, t, until, &known))
+			return false;
+	return true;
+}
+
 static void take_refused(struct oracle *o, const struct one_step *s)
 {
 	const struct world *w = o->w;
@@ -505,6 +518,9 @@ static void take_refused(struct oracle *o, const struct one_step *s)
 		for (int i = 0; i < w->x[x].n_on; i++)
 			if (w->x[x].on[i].ended > s->at && (uint64_t)w->x[x].on[i].ended < r.lane_free)
 				r.lane_free = (uint64_t)w->x[x].on[i].ended;
+	for (unsigned l = 0; l < w->lanes; l++)
+		if (r.lane_free != BSA_NEVER && !has_been_held(o, (int)l, s->at, (int)r.lane_free))
+			r.lane_free = BSA_NEVER;
 	for (unsigned l = 0; l < w->lanes; l++)
 		if (o->free_lane[l] >= 0 && !o->unknown_lane[l] && !unsure(w, o->free_lane[l], s->at))
 			r.lane_free = (uint64_t)s->at;

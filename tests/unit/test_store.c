@@ -770,6 +770,7 @@ static void missed_deadlines_and_refusals(void **state)
 	FACT(refused, bsa_refused,
 	     { .execution = 1,
 	       .lane_free = 40,
+	       .held_until = 40,
 	       .holder = 2,
 	       .holder_app = 3,
 	       .holder_cause = BSA_HOGGED,
@@ -782,6 +783,7 @@ static void missed_deadlines_and_refusals(void **state)
 	FACT(refused, bsa_refused,
 	     { .execution = 2,
 	       .lane_free = BSA_NEVER,
+	       .held_until = 30,
 	       .holder_cause = BSA_CAUSE_UNKNOWN,
 	       .queue_free = BSA_NEVER,
 	       .queue_cause = BSA_CROWDED_OUT });
@@ -789,7 +791,8 @@ static void missed_deadlines_and_refusals(void **state)
 	assert_rows(path, "SELECT * FROM deadline_miss",
 	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
 	assert_rows(path, "SELECT * FROM refusal",
-	            "1|1000040|2|3|hogged|1000050|queued_behind|5|6|7|-\n2|-|-|-|unknown|-|crowded_out|-|-|0|0\n");
+	            "1|1000040|1000040|2|3|hogged|1000050|queued_behind|5|6|7|-\n2|-|1000030|-|-|unknown|-|crowded_out|"
+	            "-|-|0|0\n");
 }
 
 /*
