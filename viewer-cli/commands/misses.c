@@ -144,6 +144,15 @@ static const char *missed_of(const struct bsv_report *report)
 	                                                            : bsv_sql_misses_picked;
 }
 
+/*
+ * Does sums_make list the picked executions by kind, too? Where both victims and totals are made of them: a table for
+ * people has no totals.
+ */
+static bool keeps_kinds(const struct bsv_report *report)
+{
+	return report->input.picks && !report->call->asked.show_sql && report->call->asked.format != BSV_TABLE;
+}
+
 /* The sums that @rows makes of the picked misses, for a WITH. */
 static const char *stats_of(struct bsv_report *report, const char *rows)
 {
@@ -202,10 +211,7 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 	                     : report->call->asked.show_sql ? stats_of(report, bsv_sql_miss_stat_picked)
 	                                                    : bsv_sql_misses_sums_kept;
 	const char *culprits = some ? stats_of(report, bsv_sql_culprit_stat_picked) : bsv_sql_culprits_stored;
-	const char *kinds = some ? fill_unknown(report, bsv_sql_misses_kinds_picked) : NULL;
-	const char *had = some ? bsv_report_text(report, "%s%s", kinds ? kinds : "",
-	                                         fill_unknown(report, bsv_sql_misses_had_deadline))
-	                       : NULL;
+	const char *kinds = bsv_sql_misses_kinds_kept, *had = bsv_sql_misses_kinds_kept_had;
 	struct placeholders ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
@@ -234,8 +240,13 @@ static struct placeholders placeholders_make(struct bsv_report *report, enum by 
 	};
 
 	memcpy(ret.victims, by == BY_APP ? by_app : by_model, sizeof(by_model));
-	if (!some)
+	if (!some) {
 		whole_kinds(report, &kinds, &had);
+	} else if (!keeps_kinds(report)) {
+		kinds = fill_unknown(report, bsv_sql_misses_kinds_picked);
+		had = bsv_report_text(report, "%s%s", kinds ? kinds : "",
+		                      fill_unknown(report, bsv_sql_misses_had_deadline));
+	}
 	ret.kinds[0] = (struct bsv_placeholder){ "kinds", kinds };
 	ret.victims[0] = (struct bsv_placeholder){ "kinds", had };
 	return ret;
@@ -359,10 +370,11 @@ static int misses_read(struct misses *m, struct bsv_report *report, enum by by, 
 	return 0;
 }
 
-/* List the picked misses, and add them up by cause, once for all parts that are made of them. */
+/* List the picked misses and executions, and add them up, once for all parts that are made of them. */
 static int sums_make(struct bsv_report *report, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = NULL, *stats = NULL;
+	bsv_scoped_text *sql = NULL, *stats = NULL, *kinds = NULL;
+	int r = 0;
 
 	if (!report->input.picks || report->call->asked.show_sql)
 		return 0;
@@ -371,7 +383,16 @@ static int sums_make(struct bsv_report *report, struct bsa_err *err)
 	sql = bsv_input_fill(&report->input, bsv_sql_misses_sums_made,
 	                     (const struct bsv_placeholder[]){
 				     { "missed", bsv_sql_misses_picked }, { "stats", stats }, { NULL, NULL } });
-	return sql ? bsa_db_make_temporary(report->input.db, sql, err) : bsv_no_memory(err);
+	if (keeps_kinds(report)) {
+		const char *all = fill_unknown(report, bsv_sql_misses_kinds_picked);
+
+		kinds = bsv_input_fill(&report->input, bsv_sql_misses_kinds_made,
+		                       (const struct bsv_placeholder[]){ { "kinds", all }, { NULL, NULL } });
+		r = kinds ? bsa_db_make_temporary(report->input.db, kinds, err) : bsv_no_memory(err);
+	}
+	if (r >= 0)
+		r = sql ? bsa_db_make_temporary(report->input.db, sql, err) : bsv_no_memory(err);
+	return r;
 }
 
 static int misses_ask(struct misses *m, struct bsv_report *report, enum by by, struct bsa_err *err)

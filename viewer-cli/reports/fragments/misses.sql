@@ -9,6 +9,10 @@ SELECT p.id, p.app_id, p.model_id, p.priority, p.status, p.miss, p.deadline, p.s
 	FROM miss_cause c CROSS JOIN picked p ON p.id = c.execution_id WHERE c.is_primary
 -- misses_picked_kept: the same, where misses_sums_made has made a table of it.
 SELECT * FROM picked_miss
+-- misses_kinds_kept: the picked executions by kind, as misses_kinds_made keeps them; for a FROM.
+SELECT * FROM picked_kind
+-- misses_kinds_kept_had: those of them that had, or may have had, a deadline.
+SELECT * FROM picked_kind WHERE had
 -- misses_had_deadline: a condition more on executions: they had, or may have had, a deadline. (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
  AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@) LIMIT -1
 -- misses_and_unsure: more kinds: the executions for which a condition holds, one by one, that something is not known of; they are counted elsewhere.
