@@ -385,6 +385,9 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 	        c->traces, c->events, c->lost_events, c->lost_packets, c->losses, c->cut);
 	if (c->services > 1)
 		fprintf(to, ",\"services\":%" PRId64, c->services);
+	if (c->silent_services)
+		fprintf(to, ",\"silent_services\":%" PRId64 ",\"silent_ns\":%" PRId64, c->silent_services,
+		        c->silent_ns);
 	if (c->service_alone)
 		fprintf(to, ",\"service_alone\":%" PRId64, c->service_alone);
 	if (c->client_alone)

@@ -46,6 +46,8 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.joined_streams = bsa_query_get_int(q, 24),
 		.unsure_deadlines = bsa_query_get_int(q, 25),
 		.unsure_outcomes = bsa_query_get_int(q, 26),
+		.silent_services = bsa_query_get_int(q, 28),
+		.silent_ns = bsa_query_get_int(q, 29),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -168,7 +170,7 @@ static const char *others_text(char to[OTHERS_TEXT], int64_t others, int64_t n)
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
 {
 	const int64_t alone[] = { c->service_alone, c->client_alone };
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], others[OTHERS_TEXT], lost[320];
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], others[OTHERS_TEXT], lost[320], duration[BSV_DURATION_TEXT];
 	size_t n;
 
 	losses_text(c, lost, sizeof(lost));
@@ -182,6 +184,9 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	if (c->services > 1)
 		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; " BSV_SERVICES,
 		                      bsv_count(a, (uint64_t)c->services));
+	if (c->silent_services)
+		n += (size_t)snprintf(to + n, BSV_COVERAGE_TEXT - n, "; " BSV_SILENT,
+		                      BSV_SILENT_WHO(c->silent_services), bsv_duration(duration, c->silent_ns));
 	for (size_t i = 0; i < 2; i++) {
 		if (alone[i])
 			snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s seen from the %s alone%s",

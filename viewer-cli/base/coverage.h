@@ -26,6 +26,8 @@ struct bsv_coverage {
 	int64_t joined_inversions; /* number of inversions without a row of their own */
 	int64_t joined_streams;    /* number of executions without their stream */
 	int64_t services;          /* number of services that had executions, if any two had at once; otherwise 1 */
+	/* number of services that were silent until the end, though clients waited, and for how long at most */
+	int64_t silent_services, silent_ns;
 	/* number of losses that stand for a trace not checked for completeness; not part of uncounted */
 	int64_t unchecked;
 	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
@@ -59,7 +61,11 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 /* Printed where several services were recorded at once: their number, as a text. */
 #define BSV_SERVICES "%s services are judged together (burstscope record --service SOCKET records one)"
 
-enum { BSV_COVERAGE_TEXT = 1664 };
+/* Printed where a service was silent at the end: which, and for how long, as texts. */
+#define BSV_SILENT "no event of %s was recorded in the last %s, though clients had work for it"
+#define BSV_SILENT_WHO(n) ((n) > 1 ? "one of several services" : "the service")
+
+enum { BSV_COVERAGE_TEXT = 1792 };
 
 /* Writes a sentence into @to and returns @to. */
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/coverage.h"
 #include "base/letters.h"
 #include "base/numbers.h"
 #include "base/scoped.h"
@@ -41,9 +42,11 @@ static void draw_progress(void *ctx, const struct bsa_import_progress *p)
 }
 
 /* How far the database is to be trusted. */
-static void print_trust(const struct bsa_imported *done)
+static void print_trust(const struct bsa_imported *done, const char *output)
 {
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], duration[BSV_DURATION_TEXT];
+	struct bsv_coverage coverage = { .traces = 0 };
+	struct bsa_db *db = NULL;
 	char *text = NULL;
 	size_t n = 0;
 	FILE *to = open_memstream(&text, &n);
@@ -88,6 +91,11 @@ static void print_trust(const struct bsa_imported *done)
 		fprintf(to, "; %s %s another user's uid and %s left out (trace.impostor_events)",
 		        bsv_count(a, done->impostors), bsv_plural(done->impostors, "event claims", "events claim"),
 		        bsv_plural(done->impostors, "is", "are"));
+	if (bsa_db_open(&db, output, NULL) >= 0 && bsv_coverage_read(&coverage, db, NULL) >= 0 &&
+	    coverage.silent_services)
+		fprintf(to, "; " BSV_SILENT, BSV_SILENT_WHO(coverage.silent_services),
+		        bsv_duration(duration, coverage.silent_ns));
+	bsa_db_close(db);
 	fclose(to);
 	bsv_print_line(stderr, text);
 	free(text);
@@ -154,7 +162,7 @@ int bsv_importing(const struct bsa_import_options *options, const struct bsv_cal
 		        (double)done.events / 1e6 / took, bsv_count(executions, done.executions),
 		        bsv_plural(done.executions, "execution", "executions"));
 		free(name);
-		print_trust(&done);
+		print_trust(&done, import.output);
 	}
 	if (call->common.verbose)
 		fprintf(stderr, "ignored: %" PRIu64 " events of other programs, or not in the catalogue\n",

@@ -1,7 +1,7 @@
 -- coverage: one row: traces, events, losses by kind, executions and waits that the import added up, and services that ran at once: what every answer
 -- rests on. services: 1, if no two had executions at once, as where one was killed and another one begun; streams are looked at only if there was
 -- more than one service. unsure_deadlines, unsure_outcomes: whether executions may have had deadlines that were not recorded, and whether deadlines may
--- have been met or not. One pass over execution_count finds all that it has: of many apps, it has many rows.
+-- have been met or not. silent_services: services that were silent until the end, though clients waited; silent_ns: the longest of these times. One pass over execution_count finds all that it has: of many apps, it has many rows.
 WITH counted AS (
 	SELECT sum(n) FILTER (WHERE sides = 'service' AND path IS NOT 'prepare') AS service_alone, sum(n) FILTER (WHERE sides = 'client') AS client_alone,
 		sum(n) FILTER (WHERE quality = 'head') AS headless, max(sides = 'service' OR quality IN ('gap', 'tail')) AS unsure_deadlines,
@@ -32,5 +32,6 @@ SELECT count(t.id) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'timeless') AS timeless,
 	(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_streams') AS streams,
 	ifnull(c.unsure_deadlines, 0) AS unsure_deadlines, ifnull(c.unsure_outcomes, 0) AS unsure_outcomes,
-	(SELECT group_concat(substr(key, 8), ', ') FROM (SELECT key FROM meta WHERE key GLOB 'absent_*' ORDER BY key)) AS absent
+	(SELECT group_concat(substr(key, 8), ', ') FROM (SELECT key FROM meta WHERE key GLOB 'absent_*' ORDER BY key)) AS absent,
+	(SELECT count(*) FROM silence WHERE NOT went_on) AS silent_services, (SELECT max(ended - began) FROM silence WHERE NOT went_on) AS silent_ns
 FROM counted c LEFT JOIN trace t
