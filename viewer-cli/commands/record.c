@@ -8,7 +8,9 @@
 #include "base/command.h"
 #include "base/coverage.h"
 #include "base/numbers.h"
+#include "base/rows.h"
 #include "base/screen.h"
+#include "base/template.h"
 #include "input/apart.h"
 #include "record/options.h"
 #include "record/programs.h"
@@ -279,6 +281,45 @@ static void make_page(const struct run *run, const struct bsv_call *call, bool i
 		fprintf(stderr, "the page is %s\n", page + (named - database));
 }
 
+/*
+ * BSA_E_ENV: a service ended in the midst of the recording. One that is silent and still there is reported only: it may
+ * hang, and hanging is recorded.
+ */
+static int check_services(const struct run *run, bool quiet, struct bsa_err *err)
+{
+	struct bsv_rows *rows = NULL;
+	struct bsa_db *db = NULL;
+	char path[PATH_MAX], duration[BSV_DURATION_TEXT], count[BSV_COUNT_MAX];
+	int r = name_beside(run, ".db", path) ? bsa_db_open(&db, path, err) : 0;
+
+	if (r >= 0 && db)
+		r = bsv_rows_query(&rows, db, bsv_sql_silent_services, err);
+	while (r >= 0 && rows && (r = bsv_rows_step(rows, err)) > 0) {
+		const long pid = (long)bsv_rows_get(rows, 0, 0);
+		const int64_t silent = bsv_rows_get(rows, 1, -1);
+		const uint64_t dead = (uint64_t)bsv_rows_get(rows, 2, 0);
+		const bool has_ended = bsv_program_has_ended((pid_t)pid);
+
+		if (has_ended && silent >= 0)
+			r = bsa_fail(err, BSA_E_ENV,
+			             "the service (pid %ld) has ended: no event of it was recorded in the last %s, "
+			             "though clients had work for it",
+			             pid, bsv_duration(duration, silent));
+		else if (has_ended)
+			r = bsa_fail(err, BSA_E_ENV,
+			             "the service (pid %ld) has ended, and %s %s their service dead (DEAD_OBJECT)", pid,
+			             bsv_count(count, dead), bsv_plural(dead, "execution found", "executions found"));
+		else if (silent >= 0)
+			bsv_notice_unless(quiet,
+			                  "the service (pid %ld) was silent for the last %s, though clients had work "
+			                  "for it; its process is still there",
+			                  pid, bsv_duration(duration, silent));
+	}
+	bsv_rows_free(rows);
+	bsa_db_close(db);
+	return r < 0 ? r : 0;
+}
+
 /* Why there may be no event, as far as that can be found out. */
 static int nothing_recorded(const struct run *run, const struct bsv_call *call, struct bsa_err *err)
 {
@@ -390,6 +431,8 @@ static int record_run(const struct bsv_call *call, struct bsa_err *err)
 	if (o->report)
 		make_page(&run, call, is_imported);
 	r = bsv_recording_written(&run.recording, &done, err);
+	if (r >= 0 && is_imported && !run.full)
+		r = check_services(&run, call->common.quiet, err);
 	if (r < 0)
 		return r;
 	if (!run.full) /* the command's status, unless burstscope record ended the command itself */
@@ -423,7 +466,7 @@ const struct bsv_command bsv_record = {
 		"DIR/burstscope.record keeps the settings, for burstscope doctor DIR.\n"
 		"The status is that of CMD if CMD ended by itself (128 and the number of the signal, if one ended "
 		"it), otherwise 0; 2 if CMD cannot be run; and 5 if nothing was recorded, not all of it could be "
-		"written, or --min-free stopped the recording.\n",
+		"written, the service ended while clients had work for it, or --min-free stopped the recording.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -125,6 +126,14 @@ static char process_state(pid_t pid, long *ret_parent)
 		fclose(f);
 	after_name = strrchr(line, ')'); /* the name may contain anything */
 	return after_name && sscanf(after_name, ") %c %ld", &state, ret_parent) == 2 ? state : 0;
+}
+
+bool bsv_program_has_ended(pid_t pid)
+{
+	long parent;
+
+	/* /proc may hide the processes of others, so only the kernel's answer counts as "there is none" */
+	return pid > 0 && ((kill(pid, 0) && errno == ESRCH) || process_state(pid, &parent) == 'Z');
 }
 
 unsigned bsv_programs_stopped(struct bsv_program ret[BSV_PROGRAMS_MOST])

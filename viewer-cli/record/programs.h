@@ -21,6 +21,9 @@ struct bsv_program {
 /* Those that see the same files as we do, and that we may look at. */
 unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST]);
 
+/* Is there no process @pid, or only what its parent has not waited for yet? */
+bool bsv_program_has_ended(pid_t pid);
+
 /* Those of them that are stopped (by SIGSTOP or a debugger), and so answer no request. */
 unsigned bsv_programs_stopped(struct bsv_program ret[BSV_PROGRAMS_MOST]);
 
