@@ -861,12 +861,26 @@ static struct ahead look_ahead(const struct ledger *l)
 	};
 }
 
+/* Does the work that those have queued who are not on the lane leave no @room, whoever is on it? */
+static bool queue_suffices(const struct ledger *l, const struct ahead *a, int64_t room)
+{
+	const struct bsa_refused *r = l->m->refused;
+	bool is_own = a->app == l->x->app;
+	uint64_t queued = !r ? 0 : is_own ? r->others_ns : r->own_ns;
+
+	return a->app && l->m->lanes && queued < ABSURD && (int64_t)queued / l->m->lanes > room &&
+	       !(l->m->counted == BSA_COUNTS_OWN && is_own);
+}
+
 /*
  * Charge @rest, which is for the queue, behind @held for the lane: to the app whose work, by the service's estimates
  * and divided by the lanes, left no @room for its wait, and would have left it without that. Without estimates, to
- * other apps if these alone waited.
+ * other apps if these alone waited. Of work that the service may not have counted, the estimates are upper bounds:
+ * where the rest fits without one app's, that app decides all the same. @suffices: @rest is all of the wait, because
+ * the queue leaves no room whoever is on the lane.
  */
-static void charge_queue(struct ledger *l, const struct ahead *a, int64_t held, int64_t rest, int64_t room)
+static void charge_queue(struct ledger *l, const struct ahead *a, int64_t held, int64_t rest, int64_t room,
+                         bool suffices)
 {
 	const struct bsa_refused none = { 0 }, *r = l->m->refused ? l->m->refused : &none;
 	const uint64_t queued[2] = { r->own_ns, r->others_ns };
@@ -884,14 +898,17 @@ static void charge_queue(struct ledger *l, const struct ahead *a, int64_t held, 
 		decides[i] = without - (has_lane ? held : 0) <= room;
 		known &= decides[i] || !queued[i] || without - held > room || (a->app && lanes == 1);
 	}
-	if (cause == BSA_CROWDED_OUT && (r->own_ns || others)) {
+	if ((cause == BSA_CROWDED_OUT || suffices) && l->m->counted <= BSA_COUNTS_OWN) {
+		cause = l->m->counted && r->own_ns ? BSA_QUEUED_BEHIND : BSA_CAUSE_UNKNOWN;
+	} else if (suffices || (cause == BSA_CROWDED_OUT && (r->own_ns || others))) {
 		/* Either would have been enough. */
 		if (known && decides[0] && decides[1])
 			part = (int64_t)((double)rest * (double)own / (double)(own + others));
-		cause = !known       ? BSA_CAUSE_UNKNOWN
-		        : decides[1] ? BSA_CROWDED_OUT
-		        : decides[0] ? BSA_QUEUED_BEHIND
-		                     : BSA_OVERBOOKED;
+		cause = !known                            ? BSA_CAUSE_UNKNOWN
+		        : decides[1]                      ? BSA_CROWDED_OUT
+		        : decides[0]                      ? BSA_QUEUED_BEHIND
+		        : l->m->counted == BSA_COUNTS_ALL ? BSA_OVERBOOKED
+		                                          : BSA_CAUSE_UNKNOWN;
 	}
 	charge_cause(l, BSA_QUEUED_BEHIND, (struct amount){ part, 0 });
 	charge_cause(l, cause, (struct amount){ rest - part, 0 });
@@ -911,7 +928,8 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	int64_t likely = foreseen > 0 ? foreseen : spare;               /* at least what there was no room for */
 	int64_t answer = l->last >= BSA_RUN ? after : after - run;
 	bool known = ahead.queue_free != BSA_NEVER && time_difference(ahead.queue_free, l->end, &wait);
-	int64_t held;
+	int64_t held, room = not_below_zero(spare - answer);
+	bool suffices = queue_suffices(l, &ahead, room);
 	bool seen;
 
 	if (!ahead.refusable)
@@ -931,15 +949,21 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	/*
 	 * Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that
 	 * are queued for it. Where nothing is known of the lanes, but others waited, these are what is known
-	 * to have been ahead. Where a loss may hide when the holder left, what is behind that is unknown.
+	 * to have been ahead. Where a loss may hide when the holder left, what is behind that is unknown. The
+	 * execution on the lane has nothing where those that are queued would have been enough.
 	 */
 	seen = ahead.lane_free != BSA_NEVER && time_difference(ahead.lane_free, l->end, &held);
 	if (!seen && !(ahead.holder && time_difference(ahead.held_until, l->end, &held)))
 		held = !ahead.holder && ahead.queued ? 0 : wait;
 	held = smaller_ns(not_below_zero(held), wait);
-	add_row(l, ahead.cause, ahead.holder, ahead.app, (struct amount){ held, 0 });
-	if (seen || !ahead.holder)
-		charge_queue(l, &ahead, held, wait - held, not_below_zero(spare - answer));
+	if (!suffices)
+		add_row(l, ahead.cause, ahead.holder, ahead.app, (struct amount){ held, 0 });
+	if (suffices && seen)
+		charge_queue(l, &ahead, held, wait, room, true);
+	else if (suffices)
+		charge_cause(l, BSA_CAUSE_UNKNOWN, (struct amount){ wait, 0 });
+	else if (seen || !ahead.holder)
+		charge_queue(l, &ahead, held, wait - held, room, false);
 	else
 		charge_cause(l, BSA_CAUSE_UNKNOWN, (struct amount){ wait - held, 0 });
 	if (l->typical[BSA_RUN] || wait >= likely)

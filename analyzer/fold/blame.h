@@ -61,6 +61,12 @@ struct bsa_stop {
 	uint64_t heard; /* its last event until then: it may have stood still since */
 };
 
+/*
+ * Whose queued executions a service counts as ahead of one that it may refuse: unknown; those of its own app (fair,
+ * which shares with the others); those that are more urgent, so at most all (priority, edf); all (fifo).
+ */
+enum bsa_counted { BSA_COUNTS_UNKNOWN, BSA_COUNTS_OWN, BSA_COUNTS_URGENT, BSA_COUNTS_ALL };
+
 struct bsa_missed {
 	const struct bsa_execution *execution;
 	const struct bsa_typical *typical;
@@ -74,6 +80,7 @@ struct bsa_missed {
 	size_t n_stops;
 	const struct bsa_refused *refused; /* NULL: not refused, or unknown */
 	uint8_t lanes;                     /* of the service; 0: unknown */
+	enum bsa_counted counted;          /* by the service */
 	bool restarts;    /* the service preempts by restart: the duration of a run depends on later arrivals */
 	bool undisturbed; /* while the execution was on its lane, the service cannot have asked it to yield */
 };

@@ -29,6 +29,10 @@ struct bsa_process {
 	char name[BSA_TEXT];
 };
 
+/* bsa_rules.policy. Neither FIFO nor NATIVE, which has no lanes, stops an execution for another one. */
+enum { BSA_POLICY_FAIR, BSA_POLICY_PRIORITY, BSA_POLICY_FIFO, BSA_POLICY_EDF, BSA_POLICY_NATIVE };
+enum { BSA_PREEMPT_NONE, BSA_PREEMPT_RESTART, BSA_PREEMPT_SAVE }; /* bsa_rules.preempt_mode */
+
 /* Scheduling rules in force from @at on. Reported when they change. */
 struct bsa_rules {
 	uint64_t at;

@@ -31,9 +31,6 @@ struct bsa_place {
 	struct bsa_line *line;
 };
 
-/* bsa_rules.policy of a service by arrival, and of one without lanes: neither stops an execution for another one. */
-enum { BSA_POLICY_FIFO = 2, BSA_POLICY_NATIVE = 4 };
-
 struct bsa_service {
 	struct bsa_entry entry; /* instance */
 	struct bsa_rules rules;

@@ -90,10 +90,10 @@ static const char *const sql[QUESTIONS] = {
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
 	[STOPS] = "SELECT instance, began, ended, heard FROM silence"
 		  " WHERE went_on AND trace_id > ? AND began < ended ORDER BY instance, began",
-	[SERVICE] = "SELECT s.number >> 20, CASE WHEN min(r.lanes) = max(r.lanes) THEN max(r.lanes) END,"
-		    " ifnull(max(r.policy = 'native' OR (r.preempt = 'restart' AND r.policy <> 'fifo')), 1)"
+	/* The last rules of the service: beside max(), SQLite takes the other columns from its row. */
+	[SERVICE] = "SELECT s.number >> 20, r.lanes, r.policy, r.preempt, max(r.at)"
 		    " FROM stored_execution x JOIN stored_stream s ON s.id = x.stream_id"
-		    " LEFT JOIN service_rules r ON r.trace_id = s.trace_id AND r.instance = s.number >> 20"
+		    " LEFT JOIN stored_rules r ON r.trace_id = s.trace_id AND r.instance = s.number >> 20"
 		    " WHERE x.id = ?",
 };
 
@@ -523,8 +523,18 @@ static void read_service(struct run *r, const struct bsa_execution *x, struct bs
 	m->lanes = r->lanes;
 	m->restarts = r->restarts || !r->rules_known;
 	if (bsa_store_step(r->s, q) && (instance = column_or_nothing(q, 0)) != NOTHING) {
-		m->lanes = (uint8_t)sqlite3_column_int64(q, 1);
-		m->restarts = sqlite3_column_int64(q, 2);
+		int64_t policy = column_or_nothing(q, 2), preempt = column_or_nothing(q, 3);
+		bool known = policy != NOTHING;
+
+		m->lanes = known ? (uint8_t)sqlite3_column_int64(q, 1) : 0;
+		m->restarts = !known || policy == BSA_POLICY_NATIVE ||
+		              (preempt == BSA_PREEMPT_RESTART && policy != BSA_POLICY_FIFO);
+		/* Without preemption, a service counts what runs, too. */
+		m->counted = !known || policy == BSA_POLICY_NATIVE ? BSA_COUNTS_UNKNOWN
+		             : policy == BSA_POLICY_FIFO           ? BSA_COUNTS_ALL
+		             : policy != BSA_POLICY_FAIR           ? BSA_COUNTS_URGENT
+		             : preempt == BSA_PREEMPT_NONE         ? BSA_COUNTS_UNKNOWN
+		                                                   : BSA_COUNTS_OWN;
 	}
 	sqlite3_reset(q);
 	m->stops = r->stops_of_one;

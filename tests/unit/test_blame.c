@@ -67,6 +67,7 @@ struct row {
 	int8_t cold;
 	bool fenced, fence_free, service_only, lanes_unknown;
 	uint8_t lanes;            /* 0: one */
+	enum bsa_counted counted; /* 0: all */
 	uint64_t lost;            /* a bit for each boundary that was not recorded */
 	struct bsa_stop stops[2]; /* after the submission */
 	/*
@@ -268,6 +269,7 @@ static void build(struct built *b, const struct row *r)
 	b->missed.execution = x;
 	b->missed.undisturbed = !r->asked;
 	b->missed.restarts = r->restarts;
+	b->missed.counted = r->counted ? r->counted : BSA_COUNTS_ALL;
 	b->missed.lanes = r->lanes_unknown ? 0 : r->lanes ? r->lanes : 1;
 	b->missed.typical = &b->typical;
 	b->missed.waits = b->waits;
@@ -990,7 +992,148 @@ static const struct row rows[] = {
 	               .queue_cause = BSA_CROWDED_OUT,
 	               .own_ns = 2,
 	               .others_ns = 200 },
-	  .ledgers = "crowded_out 110 0 primary perhaps, inversion@7/1 10 0 perhaps, polled_late 0 20, service 0 10, "
+	  .ledgers = "crowded_out 120 0 primary perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: a service that shares with other apps counts its own app's queue, however long theirs is",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .counted = BSA_COUNTS_OWN,
+	  .refused = { .lane_free = 50,
+	               .holder = 7,
+	               .holder_app = 1,
+	               .holder_cause = BSA_INVERSION,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 200,
+	               .others_ns = 200 },
+	  .ledgers = "queued_behind 110 0 primary perhaps, inversion@7/1 10 0 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: the same, where none of its own app was queued",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .counted = BSA_COUNTS_OWN,
+	  .refused = { .lane_free = 50,
+	               .holder = 7,
+	               .holder_app = 1,
+	               .holder_cause = BSA_INVERSION,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 0,
+	               .others_ns = 200 },
+	  .ledgers = "unknown 110 0 primary perhaps, inversion@7/1 10 0 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: of two long queues, those that are less urgent may not have counted",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .counted = BSA_COUNTS_URGENT,
+	  .refused = { .lane_free = 50,
+	               .holder = 7,
+	               .holder_app = 1,
+	               .holder_cause = BSA_INVERSION,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 200,
+	               .others_ns = 200 },
+	  .ledgers = "unknown 120 0 primary perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: the same, but its own is short even if all of it counted",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .counted = BSA_COUNTS_URGENT,
+	  .refused = { .lane_free = 50,
+	               .holder = 7,
+	               .holder_app = 1,
+	               .holder_cause = BSA_INVERSION,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 2,
+	               .others_ns = 200 },
+	  .ledgers = "crowded_out 120 0 primary perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: its own queue would have been enough without another app on the lane",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 50,
+	               .holder = 7,
+	               .holder_app = 2,
+	               .holder_cause = BSA_CROWDED_OUT,
+	               .queue_free = 160,
+	               .queue_cause = BSA_QUEUED_BEHIND,
+	               .own_ns = 200,
+	               .others_ns = 0 },
+	  .ledgers = "queued_behind 120 0 primary perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: the same, and what is on the lane would have been enough, too",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 150,
+	               .holder = 7,
+	               .holder_app = 2,
+	               .holder_cause = BSA_CROWDED_OUT,
+	               .queue_free = 160,
+	               .queue_cause = BSA_QUEUED_BEHIND,
+	               .own_ns = 200,
+	               .others_ns = 0 },
+	  .ledgers = "overbooked 120 0 primary perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: others' queue would have been enough without its own app on the lane",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 50,
+	               .holder = 7,
+	               .holder_app = 1,
+	               .holder_cause = BSA_INVERSION,
+	               .queue_free = 160,
+	               .queue_cause = BSA_CROWDED_OUT,
+	               .own_ns = 0,
+	               .others_ns = 200 },
+	  .ledgers = "crowded_out 120 0 primary perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: its own queue may have been enough, or less urgent",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .counted = BSA_COUNTS_URGENT,
+	  .refused = { .lane_free = 150,
+	               .holder = 7,
+	               .holder_app = 2,
+	               .holder_cause = BSA_CROWDED_OUT,
+	               .queue_free = 160,
+	               .queue_cause = BSA_QUEUED_BEHIND,
+	               .own_ns = 200,
+	               .others_ns = 0 },
+	  .ledgers = "unknown 120 0 primary perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -90 0, unused -200 250" },
+	{ .name = "refused: a service that shares counts its own app's queue, and not what another one has on the lane",
+	  .missed = 40,
+	  .deadline = 290,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .counted = BSA_COUNTS_OWN,
+	  .refused = { .lane_free = 150,
+	               .holder = 7,
+	               .holder_app = 2,
+	               .holder_cause = BSA_CROWDED_OUT,
+	               .queue_free = 160,
+	               .queue_cause = BSA_QUEUED_BEHIND,
+	               .own_ns = 200,
+	               .others_ns = 0 },
+	  .ledgers = "queued_behind 120 0 primary perhaps, polled_late 0 20, service 0 10, "
 	             "client 0 10, too_tight -90 0, unused -200 250" },
 	{ .name = "refused: without one of them, there would have been the other",
 	  .missed = 40,
@@ -1005,7 +1148,7 @@ static const struct row rows[] = {
 	               .queue_cause = BSA_CROWDED_OUT,
 	               .own_ns = 200,
 	               .others_ns = 200 },
-	  .ledgers = "overbooked 110 0 primary perhaps, inversion@7/1 10 0 perhaps, polled_late 0 20, service 0 10, "
+	  .ledgers = "overbooked 120 0 primary perhaps, polled_late 0 20, service 0 10, "
 	             "client 0 10, "
 	             "too_tight -90 0, unused -200 250" },
 	{ .name = "refused: a little of another app waited, and no more: that was no reason",
@@ -1316,6 +1459,7 @@ static void draw_row(struct row *r)
 				                           .own_ns = draw(300),
 				                           .others_ns = draw(300) };
 		r->lanes = draw(4);
+		r->counted = draw(4);
 		r->lanes_unknown = chance(10);
 		if (chance(10))
 			r->refused.lane_free = NO;
