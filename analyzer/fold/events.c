@@ -481,8 +481,8 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 	}
 	off_until_now(f, x, at, BSA_NEVER);
 	/* Or it waited for a lane again, and got one, and the session has neither event. */
-	x->broken |= status == BSA_STATUS_NONE && !bsa_fold_has_kind(f, BSA_sched_ready) &&
-	             !bsa_fold_has_kind(f, BSA_sched_resume);
+	x->broken |= status == BSA_STATUS_NONE && !bsa_fold_has_kind(f, x, BSA_sched_ready) &&
+	             !bsa_fold_has_kind(f, x, BSA_sched_resume);
 	if (!bsa_losses_touch(&f->losses, stopped, at))
 		return BSA_LANE_NONE;
 	x->broken = true;

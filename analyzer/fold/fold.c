@@ -241,6 +241,7 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 		return;
 	}
 	voice = bsa_voice_of(valid);
+	bsa_voices_note_kind(f, voice, valid);
 	if (voice != BSA_NO_INSTANCE)
 		bsa_voices_hear(f, voice, valid);
 	if (!f->failed)
@@ -367,11 +368,11 @@ static bool may_stop(const struct bsa_fold *f)
 	return f->may_stop || !f->n_of[BSA_service_state];
 }
 
-bool bsa_fold_lacks_stops(const struct bsa_fold *f)
+bool bsa_fold_lacks_stops(const struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t lacking = f->missing | (may_stop(f) ? f->options.undeclared : 0);
 
-	return lacking >> BSA_sched_preempt & 1 && !f->n_of[BSA_sched_preempt];
+	return lacking >> BSA_sched_preempt & 1 && !bsa_fold_has_kind(f, x, BSA_sched_preempt);
 }
 
 void bsa_fold_lane_given(struct bsa_fold *f, const struct bsa_exec *x)

@@ -88,7 +88,7 @@ bool bsa_fold_is_crowded(const struct bsa_fold *f);
 void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended);
 
 /* Whether executions leave lanes without an event, as far as is known by now. */
-bool bsa_fold_lacks_stops(const struct bsa_fold *f);
+bool bsa_fold_lacks_stops(const struct bsa_fold *f, const struct bsa_exec *x);
 
 /*
  * @x gets a lane: lanes of its service are unknown from now on if the session does not have when executions leave them.
@@ -108,12 +108,12 @@ static inline uint64_t bsa_fold_goes_on_until(const struct bsa_fold *f)
 }
 
 /*
- * Whether events of @kind are recorded, as far as is known by now. If not, an execution that has none may have had one
- * all the same.
+ * Whether events of @kind are recorded of the service of @x, or of its clients, as far as is known by now. If not, an
+ * execution that has none may have had one all the same. What another service records says nothing of this one.
  */
-static inline bool bsa_fold_has_kind(const struct bsa_fold *f, enum bsa_kind kind)
+static inline bool bsa_fold_has_kind(const struct bsa_fold *f, const struct bsa_exec *x, enum bsa_kind kind)
 {
-	return f->n_of[kind] || f->options.declared >> kind & 1;
+	return (f->voices.kinds[x->sched.instance & (BSA_INSTANCES - 1)] | f->options.declared) >> kind & 1;
 }
 
 /* Count an impossible event. */

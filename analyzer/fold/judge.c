@@ -99,7 +99,7 @@ static const struct {
 /* Is it certain that the recording would have that @x reached @b, if no event was lost? */
 static bool is_told(const struct bsa_fold *f, const struct bsa_exec *x, enum bsa_boundary b)
 {
-	return (told_by[b].of_client ? x->has_client : x->has_service) || bsa_fold_has_kind(f, told_by[b].kind);
+	return (told_by[b].of_client ? x->has_client : x->has_service) || bsa_fold_has_kind(f, x, told_by[b].kind);
 }
 
 /* Is it certain that the recording does not have that @x reached @b? */
@@ -276,7 +276,7 @@ static void set_run(struct bsa_fold *f, struct bsa_exec *x)
 	if (all == BSA_NEVER || x->broken || (x->has_service && x->told_stops != x->stops))
 		return;
 	if (!is_counted(x) &&
-	    (bsa_fold_lacks_stops(f) || is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]) ||
+	    (bsa_fold_lacks_stops(f, x) || is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]) ||
 	     bsa_schedule_lacked_stops(f->schedule, x->sched.instance, at[BSA_DISPATCHED], at[BSA_RUN_ENDED])))
 		return;
 	if (x->off_ns > all) {

@@ -70,6 +70,20 @@ unsigned bsa_voice_of(const struct bsa_event *e)
 #undef OF_NUMBER
 }
 
+void bsa_voices_note_kind(struct bsa_fold *f, unsigned voice, const struct bsa_event *e)
+{
+	if (e->kind == BSA_exec_submit)
+		voice = of_exec(BSA_OF(e, exec_submit)->exec);
+	else if (e->kind == BSA_exec_return)
+		voice = of_exec(BSA_OF(e, exec_return)->exec);
+	else if (e->kind == BSA_fmq_read)
+		voice = of_exec(BSA_OF(e, fmq_read)->exec);
+	else if (e->kind == BSA_fmq_write)
+		voice = of_exec(BSA_OF(e, fmq_write)->exec);
+	if (voice != BSA_NO_INSTANCE)
+		f->voices.kinds[voice & (BSA_INSTANCES - 1)] |= UINT64_C(1) << e->kind;
+}
+
 static void mark_open(const struct bsa_table *t, bool open[BSA_INSTANCES])
 {
 	struct bsa_table_walk walk = { 0 };

@@ -71,6 +71,7 @@ enum { BSA_PAUSES = 16 }; /* further ones are not reported until one of them is 
 struct bsa_voices {
 	uint64_t began[BSA_INSTANCES];   /* time of the first event; 0: none */
 	uint64_t heard[BSA_INSTANCES];   /* time of the latest event; 0: none */
+	uint64_t kinds[BSA_INSTANCES];   /* 1 << kind: of its events, and of those of executions of its clients */
 	uint64_t stalled[BSA_INSTANCES]; /* time of the last sched_preempt of a stalled execution; 0: none */
 	uint64_t untold
 		[BSA_INSTANCES]; /* time at which a client last had the end of an execution that it did not report */
@@ -90,6 +91,9 @@ struct bsa_voices {
 
 /* The service that emitted @e; BSA_NO_INSTANCE: a client emitted it, or may have. */
 unsigned bsa_voice_of(const struct bsa_event *e);
+
+/* Note that events of the kind of @e are recorded of the service @voice (bsa_voice_of), or of the clients of one. */
+void bsa_voices_note_kind(struct bsa_fold *f, unsigned voice, const struct bsa_event *e);
 
 /* Service @instance emitted the current event @e. */
 void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_event *e);
