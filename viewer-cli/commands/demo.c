@@ -95,9 +95,22 @@ static void service_stop(struct demo *d)
 
 /* ---- programs ---- */
 
+/* @say: in place of the program's path. */
+static void command_print(const struct demo *d, const char *say, const char *const *words)
+{
+	printf("\n%s$ %s", bsv_paint_on(&d->screen, BSV_TITLE), say);
+	for (int i = 0; i < MOST_WORDS && words[i]; i++)
+		if (strcmp(words[i], "--no-pager") != 0) {
+			putchar(' ');
+			bsv_print_word(words[i], stdout);
+		}
+	puts(bsv_paint_off(&d->screen, BSV_TITLE));
+	fflush(stdout);
+}
+
 /*
- * Print the command line, with @say in place of the program's path, and run it. @most: the largest
- * exit status that is not an error.
+ * Print the command line, and run it. @most: the largest exit status that is not an error. @silent: its output is not
+ * shown, and the caller has printed the command line.
  */
 static int program_run(struct demo *d, const char *say, const char *program, const char *const *words, int most,
                        bool silent, struct bsa_err *err)
@@ -107,16 +120,10 @@ static int program_run(struct demo *d, const char *say, const char *program, con
 	char text[BSV_WORKLOAD_TEXT];
 	int r;
 
-	printf("\n%s$ %s", bsv_paint_on(&d->screen, BSV_TITLE), say);
-	for (int i = 0; i < MOST_WORDS && words[i]; i++) {
+	for (int i = 0; i < MOST_WORDS && words[i]; i++)
 		argv[i + 1] = words[i];
-		if (strcmp(words[i], "--no-pager") != 0) {
-			putchar(' ');
-			bsv_print_word(words[i], stdout);
-		}
-	}
-	puts(bsv_paint_off(&d->screen, BSV_TITLE));
-	fflush(stdout);
+	if (!silent)
+		command_print(d, say, words);
 	r = bsv_workload_start(&w, argv, &d->signals, err);
 	if (r < 0)
 		return r;
@@ -164,7 +171,9 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 
 	printf("\n%s$ nnburstd --socket %s --app-identity pid --lanes 1 --policy %s --deadline advise &%s\n",
 	       bsv_paint_on(&d->screen, BSV_TITLE), d->socket, policy, bsv_paint_off(&d->screen, BSV_TITLE));
-	fflush(stdout);
+	/* printed as the one burstscope command that does the same, before what the recording reports */
+	if (as)
+		command_print(d, as, words);
 	if (r >= 0)
 		r = bsv_recording_start(&recording, err);
 	if (r >= 0)
@@ -172,7 +181,6 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 	if (r >= 0)
 		bsv_recording_is_of_service(&recording, d->daemon.pid);
 	if (r >= 0)
-		/* printed as the one burstscope command that does the same */
 		r = as ? program_run(d, as, d->load, words, BSV_DONE, true, err) : bsv_no_memory(err);
 	service_stop(d);
 	if (r >= 0)
