@@ -52,7 +52,7 @@ holds 'waiting while 写真帳' "$burstscope" summary --format json camera.db
 holds 'whose doing: 写真帳 7 (likely)' "$burstscope" summary --format json camera.db
 sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 1 WHERE blamed = 32 AND cause = 5'
 holds 'whose doing: 写真帳 7 (1 sure, 6 likely)' "$burstscope" summary --format json camera.db
-holds 'a replay without waiting for 写真帳 meets 1 of them; of the others no replay can tell, but waiting for 写真帳 was most of their delay' "$burstscope" summary --format json camera.db
+holds 'a replay without waiting for 写真帳 meets 1 of them. Of the others no replay can tell; waiting for 写真帳 was most of their delay' "$burstscope" summary --format json camera.db
 # A replay that misses a deadline without the app is evidence against blaming the app; then the blame goes.
 sqlite3 camera.db 'UPDATE stored_miss_blame SET proved = 0; UPDATE stored_miss_blame SET blamed = 34, mostly = 32 WHERE blamed = 32 AND cause = 5'
 lacks 'whose doing: 写真帳' "$burstscope" summary --format json camera.db

@@ -324,7 +324,7 @@ static char *reason_text(const struct missed *m, bool shares_known)
 /* ---- evidence ---- */
 
 /*
- * "a replay without waiting for noisy meets 84 of them; of the others no replay can tell": the results
+ * "a replay without waiting for noisy meets 84 of them. Of the others no replay can tell": the results
  * of replays, those without the whole app and those without the execution or the model of it that
  * was waited for. Owned by the caller.
  */
@@ -364,16 +364,16 @@ static char *replayed_text(const struct missed *m)
 			return bsv_text("without that time %s had been in time", one ? "it" : "all of them");
 		if (!m->proved)
 			return strdup("that was most of the delay; whether it decided is not known");
-		return bsv_text("without that time %s of %s had been in time; of the others that is not known, but "
-		                "that time was most of their delay",
+		return bsv_text("without that time %s of %s had been in time. Of the others that is not known; that "
+		                "time was most of their delay",
 		                n, of);
 	}
 	if (m->proved == m->n)
 		return bsv_text("a replay without %s%s meets %s", wait, without, one ? "it" : "all of them");
 	if (m->proved)
 		return bsv_text(
-			"a replay without %s%s meets %s of them; of the others no replay can tell, but %s%s was "
-			"most of their delay",
+			"a replay without %s%s meets %s of them. Of the others no replay can tell; %s%s was most "
+			"of their delay",
 			wait, without, n, wait, by_app ? m->app : "that");
 	return bsv_text("no replay can tell, but %s%s was most of %s delay", wait, by_app ? m->app : "that",
 	                one ? "its" : "their");

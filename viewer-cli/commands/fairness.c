@@ -167,9 +167,9 @@ static void add_parts(struct bsv_report *report, const struct bsv_sharing_facts 
 		                "Shares and lags cover the windows of 100 ms that lie between --from and --to.");
 	bsv_answer_note(
 		report->answer,
-		"Ratio: the lane time that the app received, divided by the lane time that it was entitled to. Max "
-		"lag: the most lane time that it was entitled to and had not received since it was last idle. A "
-		"hand-over counts when it ends, for the apps that have work then. Without --bound, the verdict judges "
+		"Ratio: the lane time that the app received, divided by its entitlement. Lag: its entitlement since "
+		"it was last idle, less what it received since then. Max lag: the largest lag. A hand-over counts "
+		"when it ends, for the apps that have work then. Without --bound, the verdict judges "
 		"got, and the response times or deadlines. It does not judge the ratio.");
 	if (report->input.coverage.losses)
 		bsv_answer_note(report->answer,

@@ -476,13 +476,12 @@ static void add_notes(struct bsv_report *report, const struct misses *m)
 		return;
 	bsv_answer_note(
 		report->answer,
-		"misses: number with this primary cause. saved: number that a replay without the cause avoids, "
-		"whatever their primary cause, so it may be above misses. unsure: number of misses for which the "
-		"replay cannot tell; - if it is certain that too little time was left at the submission. lost: time "
-		"beyond the typical one, "
-		"added up over the misses; executions that waited at the same time count once each. For a refused "
-		"execution, lost is the whole queue that it would have waited for, and its culprit, if it has one, is "
-		"the execution of that queue that had waited longest.");
+		"misses: number with this primary cause. saved: number that a replay without the cause avoids. It "
+		"counts misses of every primary cause, so it may be above misses. unsure: number of misses that the "
+		"replay cannot decide; - where no replay is needed: too little time was left at the submission. lost: "
+		"time beyond the typical one, the sum over the misses. Executions that waited at the same time all "
+		"count. Of a refused execution, lost is the whole queue before it; the culprit is the execution that "
+		"had waited longest in that queue.");
 	if (m->unresolved)
 		bsv_answer_note(report->answer, "%s", m->unresolved);
 	if (m->blamed < t->missed)

@@ -105,9 +105,9 @@ static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 		bsv_answer_hide(report.answer, "worst");
 	if (judgement.rules[0].figure > 0 && !o->bound.given)
 		bsv_answer_note(report.answer,
-		                "bound, and the limit of the verdict: how long stopping the holder may take, 1 ms, and "
-		                "the time for which the holder was on its lane without a cpu. So a busy machine makes "
-		                "the bound longer, and is not judged.");
+		                "bound: the limit of the verdict, a sum of three times. How long the holder may take "
+		                "to stop; 1 ms; and how long the holder was on its lane without a cpu. On a busy "
+		                "machine the bound is longer, so the verdict does not judge the machine.");
 	if (bsv_judged(&judgement) == BSV_FAIL && judgement.rules[0].outcome == BSV_FAIL)
 		bsv_answer_note(report.answer, "One inversion in detail: burstscope explain VICTIM_ID");
 	r = note_probation(&report, choices, err);
