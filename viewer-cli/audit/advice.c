@@ -190,6 +190,7 @@ int bsv_settings_read(struct bsv_settings *ret, const struct bsv_input *input, s
 		                      .saves = bsv_rows_get(rows, 4, 0),
 		                      .native = bsv_rows_get(rows, 5, 0),
 		                      .polls_always = bsv_rows_get(rows, 6, 0),
-		                      .lost = bsv_rows_get(rows, 7, 0) };
+		                      .lost = bsv_rows_get(rows, 7, 0),
+		                      .replayable = bsv_rows_get(rows, 8, 0) };
 	return 0;
 }

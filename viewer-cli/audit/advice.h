@@ -16,7 +16,8 @@
 struct bsv_settings {
 	bool known; /* whether the rules of a service were recorded; if not, no advice depends on them */
 	bool fair, heeds_priority, preempts, saves, native, polls_always;
-	bool lost; /* whether the tracer dropped events that larger buffers would have kept */
+	bool lost;       /* whether the tracer dropped events that larger buffers would have kept */
+	bool replayable; /* whether whatif may answer; it checks more, as which executions are complete */
 };
 
 /* The case that needs advice. Texts are borrowed; NULL: unknown, or not applicable. */

@@ -324,6 +324,7 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 		 */
 		if (settings.known && !settings.fair && !bsv_explained_unrun(x) && is_held_by_another(x, cause))
 			r = bsv_findings_holder_advice(&found, &a->input, cause->culprit.app, err);
+		x->replayable = settings.replayable;
 		x->advised_by_finding = found && (!own || strcmp(found, own) != 0);
 		x->advice = found ? found : own;
 	}

@@ -665,6 +665,8 @@ static int add_next(struct summary *s, int64_t missed, struct bsa_err *err)
 	}
 	if (!bsv_rows_get(s->trust, EXECUTIONS, 0))
 		return 0;
+	if (missed && s->findings.settings.replayable)
+		bsv_answer_note(s->answer, "%s burstscope whatif --advise%s", n++ ? then : first, s->operand);
 	bsv_answer_note(s->answer, "%s burstscope explain %s%s", n ? then : first, missed ? "worst" : "slowest",
 	                s->operand);
 	return 0;

@@ -76,6 +76,7 @@ struct bsv_explained {
 	 */
 	int64_t held, off, asleep;
 	bool advised_by_finding; /* whether the advice is that of a finding of burstscope summary */
+	bool replayable;         /* whether burstscope whatif --advise may find a change that meets more deadlines */
 	bool verbose;
 
 	struct bsv_explained_phase *phases;

@@ -279,5 +279,8 @@ int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct b
 		                    x->advised_by_finding ? "advice (with reasons in burstscope summary):" : "advice:");
 		bsv_explained_print(&d, BSV_PLAIN, "  %s", x->advice);
 	}
+	if (x->replayable)
+		bsv_explained_print(&d, BSV_PLAIN,
+		                    "changes that may meet more deadlines: burstscope whatif --advise %s", x->input);
 	return r;
 }
