@@ -2,7 +2,7 @@
  * trace_from_text.c -- lines of analyzer/script.h on standard input become a trace.
  *
  *   trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET] [-p PID] [-n EVENTS_A_PACKET]
- *                   [-t TRACE] [-e full|compact|both] DIRECTORY
+ *                   [-t TRACE] [-e full|compact|both] [-w KIND] DIRECTORY
  *
  * -e: they are lines of analyzer/timeline.h, with executions in that form.
  * cpu=N in a line says whose stream it is in. -t: the lines with that trace=, 1 unless it is given.
@@ -19,9 +19,9 @@
 
 static _Noreturn void usage(void)
 {
-	fprintf(stderr,
-	        "usage: trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET]\n"
-	        "                       [-p PID] [-n EVENTS_A_PACKET] [-t TRACE] [-e full|compact|both] DIRECTORY\n");
+	fprintf(stderr, "usage: trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET]\n"
+	                "                       [-p PID] [-n EVENTS_A_PACKET] [-t TRACE] [-e full|compact|both] [-w "
+	                "KIND] DIRECTORY\n");
 	exit(2);
 }
 
@@ -68,16 +68,32 @@ static unsigned forms_of(const char *name)
 	return TIMELINE_COMPACT;
 }
 
+/* Blank the lines of the events of kind @without, as a session that has not enabled them. */
+static void leave_out(char *lines, const char *without)
+{
+	size_t length = strlen(without);
+
+	for (char *line = lines, *end; *line; line = *end ? end + 1 : end) {
+		char *name = line + strcspn(line, " \n");
+
+		end = line + strcspn(line, "\n");
+		name += *name == ' ';
+		if (!strncmp(name, without, length) && (name[length] == ' ' || name[length] == '\n'))
+			memset(line, ' ', (size_t)(end - line));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct ctf_options options = { 0 };
 	uint32_t trace = 1;
 	unsigned forms = 0;
+	const char *without = NULL;
 	char *text;
 	struct ctf_writer *w;
 	int c;
 
-	while ((c = getopt(argc, argv, "u:h:s:c:o:p:n:t:e:")) != -1) {
+	while ((c = getopt(argc, argv, "u:h:s:c:o:p:n:t:e:w:")) != -1) {
 		switch (c) {
 		case 'u':
 			options.uuid = optarg;
@@ -106,6 +122,9 @@ int main(int argc, char **argv)
 		case 'e':
 			forms = forms_of(optarg);
 			break;
+		case 'w':
+			without = optarg;
+			break;
 		default:
 			usage();
 		}
@@ -119,6 +138,8 @@ int main(int argc, char **argv)
 		free(text);
 		text = lines;
 	}
+	if (without)
+		leave_out(text, without);
 	w = ctf_writer_new(argv[optind], &options);
 	ctf_writer_script(w, text, trace);
 	ctf_writer_free(w);

@@ -117,7 +117,13 @@ static void draw_deadline(const struct bsv_drawing *d)
 				"LATE by %s: the app's call failed then, before the service had answered; %s", late,
 				budget);
 		else if (bsv_is(x->miss, "late"))
-			bsv_explained_print(d, BSV_BAD, "LATE by %s: done after its deadline; %s", late, budget);
+			/* without the event of its end, the lateness is that of the last event */
+			bsv_explained_print(d, BSV_BAD, "LATE by %s%s: done after its deadline; %s",
+			                    bsv_is(x->sides, "both") &&
+			                                    (bsv_is(x->quality, "tail") || bsv_is(x->quality, "open"))
+			                            ? "at least "
+			                            : "",
+			                    late, budget);
 		else if (bsv_is(x->miss, "aborted"))
 			bsv_explained_print(d, BSV_BAD, "LATE by %s: given up after its deadline; %s", late, budget);
 		else if (by >= 0)
