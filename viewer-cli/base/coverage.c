@@ -174,8 +174,9 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	size_t n;
 
 	losses_text(c, lost, sizeof(lost));
-	snprintf(to, BSV_COVERAGE_TEXT, "%s %s, %s events, %s%s", bsv_count(a, (uint64_t)c->traces),
-	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
+	snprintf(to, BSV_COVERAGE_TEXT, "%s %s, %s %s, %s%s", bsv_count(a, (uint64_t)c->traces),
+	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events),
+	         bsv_plural((uint64_t)c->events, "event", "events"), lost,
 	         c->cut ? "; the end of some is missing" : "");
 	n = strlen(to);
 	if (*c->absent)
