@@ -17,11 +17,17 @@
 
 enum { NNB__PAGES_PART = 1 << 19 }; /* bytes */
 
+/* Give the first part of the @bytes from @start back. */
+static inline void nnb__pages_part_drop(void *start, size_t bytes)
+{
+	madvise(start, bytes < NNB__PAGES_PART ? bytes : NNB__PAGES_PART, MADV_DONTNEED);
+}
+
 /* The caller is about to unmap @bytes from @start, whole pages. */
 static inline void nnb__pages_drop(void *start, size_t bytes)
 {
 	for (size_t at = 0; bytes > NNB__PAGES_PART && at < bytes; at += NNB__PAGES_PART)
-		madvise((char *)start + at, bytes - at < NNB__PAGES_PART ? bytes - at : NNB__PAGES_PART, MADV_DONTNEED);
+		nnb__pages_part_drop((char *)start + at, bytes - at);
 }
 
 /*

@@ -280,6 +280,15 @@ static bool is_kept(const struct nnb_execution *e, const struct nnb_argument *a)
 	return !a->no_value && !e->mappings[a->location.pool];
 }
 
+static uint64_t argument_bytes(const struct nnb_execution *e, const struct nnb_argument *a)
+{
+	const struct nnb_mapping *m = e->mappings[a->location.pool];
+
+	if (!a->location.length && nnb_mapping_kind(m) == NNB_MEMORY_HARDWARE_BUFFER_BLOB)
+		return nnb_mapping_size(m);
+	return a->location.length;
+}
+
 /*
  * The address of an argument; NULL: it has no value, or lies in a buffer. Offset and length 0 mean a whole hardware
  * buffer (P-18).
@@ -288,16 +297,9 @@ static uint8_t *argument_at(const struct nnb_execution *e, const struct nnb_argu
 {
 	if (a->no_value || is_kept(e, a))
 		return NULL;
+	if (e->taken)
+		nnb__mapping_use(e->mappings[a->location.pool], a->location.offset, argument_bytes(e, a));
 	return (uint8_t *)nnb_mapping_data(e->mappings[a->location.pool]) + a->location.offset;
-}
-
-static uint64_t argument_bytes(const struct nnb_execution *e, const struct nnb_argument *a)
-{
-	const struct nnb_mapping *m = e->mappings[a->location.pool];
-
-	if (!a->location.length && nnb_mapping_kind(m) == NNB_MEMORY_HARDWARE_BUFFER_BLOB)
-		return nnb_mapping_size(m);
-	return a->location.length;
 }
 
 /* An output lies there: what is flushed of a pool is one span around its outputs. */

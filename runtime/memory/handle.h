@@ -15,9 +15,16 @@ uint64_t nnb__handle_token(const struct nnb_memory *memory);
 
 /*
  * nnb_map, and the mapping owns the fd of @memory from then on, which becomes -1; also on failure, if it is -1 then.
- * That spares a duplicate.
+ * That spares a duplicate. The mapping is for one thread, which calls nnb__mapping_use for all bytes that it accesses.
  */
 int nnb__map_taking(struct nnb_mapping **ret, struct nnb_memory *memory);
+
+/*
+ * The @bytes from the byte @at are to be accessed. When the mapping goes, only the parts around such bytes are searched
+ * for pages: while another thread or process takes pages out of the file, each search of a part makes the cpus forget
+ * all translations of the process's addresses, in every thread.
+ */
+void nnb__mapping_use(struct nnb_mapping *mapping, uint64_t at, uint64_t bytes);
 
 /* Do they map one file? Then *a_at and *b_at, places in them, become places in the file. */
 bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const struct nnb_mapping *b, uint64_t *b_at);

@@ -73,6 +73,8 @@ struct nnb_mapping {
 	int fd;
 	bool dma_buf;
 	uint64_t offset;
+	bool is_for_one; /* made by nnb__map_taking: it has pages only where nnb__mapping_use told */
+	uint64_t *parts; /* of NNB__PAGES_PART bytes, a bit each: where that is; NULL: nowhere */
 	pthread_mutex_t mending;
 	_Atomic uint32_t mended; /* number of tears that are repaired */
 };
@@ -151,13 +153,16 @@ static void mapping_discard(struct nnb_mapping *m)
 	nnb__mapping_access_end(m);
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes) {
-		nnb__pages_drop(m->data, m->bytes);
+		for (uint64_t at = 0, i = 0; m->bytes > NNB__PAGES_PART && at < m->bytes; at += NNB__PAGES_PART, i++)
+			if (!m->is_for_one || (m->parts && m->parts[i / 64] >> i % 64 & 1))
+				nnb__pages_part_drop((char *)m->data + at, m->bytes - at);
 		if (nnb__gate_unmap(m->gate, m->data, goes, stays, m->fd, MAPPINGS))
 			nnb__slack_keep(m->data, m->bytes);
 	} else if (m->fd >= 0) {
 		nnb__close(m->fd);
 	}
 	nnb__gate_unref(m->gate);
+	free(m->parts);
 	pthread_mutex_destroy(&m->mending);
 	free(m);
 }
@@ -221,6 +226,7 @@ static int mapping_new(struct nnb_mapping **ret, const struct nnb_memory *memory
 		return -ENOMEM;
 	m->kind = nnb_memory_kind(memory);
 	m->fd = taken ? *taken : -1;
+	m->is_for_one = taken;
 	if (taken)
 		*taken = -1;
 	m->gate = nnb__gate_ref(nnb__gate_mine());
@@ -372,6 +378,24 @@ uint64_t nnb__mapping_touch(const struct nnb_mapping *m, const void *start, uint
 	for (uintptr_t p = at; p < end; p = p / AT_A_TIME * AT_A_TIME + AT_A_TIME)
 		(void)*(const volatile char *)p;
 	return end - at;
+}
+
+void nnb__mapping_use(struct nnb_mapping *m, uint64_t at, uint64_t bytes)
+{
+	uint64_t part = (at > AT_A_TIME ? at - AT_A_TIME : 0) / NNB__PAGES_PART;
+	uint64_t end = (m->bytes - at - bytes > AT_A_TIME ? at + bytes + AT_A_TIME : m->bytes) / NNB__PAGES_PART + 1, n;
+
+	assert(at <= m->bytes && bytes <= m->bytes - at);
+	if (!m->is_for_one || m->bytes <= NNB__PAGES_PART)
+		return;
+	if (!m->parts)
+		m->parts = calloc(m->bytes / NNB__PAGES_PART / 64 + 1, sizeof(*m->parts));
+	if (!m->parts)
+		m->is_for_one = false;
+	for (; m->parts && part < end; part += n) {
+		n = end - part < 64 - part % 64 ? end - part : 64 - part % 64;
+		m->parts[part / 64] |= UINT64_MAX >> (64 - n) << part % 64;
+	}
 }
 
 /* ---- dma-bufs ---- */

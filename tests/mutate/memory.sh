@@ -6,6 +6,6 @@ others=(runtime/memory/{arrival,errand,gate,memory,packet,places,prober,suspicio
 	runtime/base/{close,kept,offer,sys}.c)
 tests=(tests/unit/test_memory.c)
 flags=("-I$tree/runtime/include" "-I$tree/runtime" "-I$tree/tests")
-link=(-lcmocka -lpthread -Wl,--wrap=fstat)
+link=(-lcmocka -lpthread -Wl,--wrap=fstat,--wrap=madvise)
 bar=30
 file_kib=unlimited # memfds of up to 2^62 bytes, which hold nothing

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/pages.h"
 #include "base/sealed.h"
 #include "memory/gate.h"
 #include "memory/handle.h"
@@ -770,6 +771,69 @@ static void seals_are_seen_before_the_size(void **state)
 	close(fd);
 }
 
+static struct {
+	const char *from, *to; /* of the mapping that is watched */
+	unsigned times;
+	bool has_given[64]; /* by parts */
+} given_back;
+
+int __real_madvise(void *start, size_t bytes, int advice);
+__attribute__((visibility("default"))) int __wrap_madvise(void *start, size_t bytes, int advice);
+
+int __wrap_madvise(void *start, size_t bytes, int advice)
+{
+	const char *at = start;
+
+	if (at >= given_back.from && at < given_back.to && advice == MADV_DONTNEED) {
+		given_back.times++;
+		given_back.has_given[(at - given_back.from) / NNB__PAGES_PART] = true;
+	}
+	return __real_madvise(start, bytes, advice);
+}
+
+static const struct use_case {
+	const char *name;
+	uint64_t at, bytes; /* that are used; 0: none */
+	bool is_taking;
+	unsigned first, n; /* parts that are given back before the rest is unmapped */
+} use_cases[] = {
+	{ "of no use", 0, 0, true, 0, 0 },
+	{ "used at its begin", 0, 1, true, 0, 1 },
+	{ "used at its end", 64 * NNB__PAGES_PART - 1, 1, true, 63, 1 },
+	{ "used over words of bits, and around", 8 * NNB__PAGES_PART, 56 * NNB__PAGES_PART, true, 7, 57 },
+	{ "used near the begin of a part", 5 * NNB__PAGES_PART + 8, 8, true, 4, 2 },
+	{ "used near the end of a part", 6 * NNB__PAGES_PART - 8, 8, true, 5, 2 },
+	{ "for any use", 0, 0, false, 0, 64 },
+};
+
+/* A mapping for one execution is searched for pages only where it was used: a search may flush all cpus' TLBs. */
+static void a_large_mapping_is_searched_where_it_was_used(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < N_OF(use_cases); i++) {
+		const struct use_case *c = &use_cases[i];
+		struct nnb_memory memory;
+		struct nnb_mapping *m;
+
+		assert_int_equal(nnb_memory_ashmem(&memory, 64 * NNB__PAGES_PART), 0);
+		assert_int_equal(c->is_taking ? nnb__map_taking(&m, &memory) : nnb_map(&m, &memory), 0);
+		if (c->bytes) {
+			nnb__mapping_use(m, c->at, c->bytes);
+			data_of(m)[c->at] = data_of(m)[c->at + c->bytes - 1] = 1;
+		}
+		memset(&given_back, 0, sizeof(given_back));
+		given_back.from = (const char *)data_of(m);
+		given_back.to = given_back.from + 64 * NNB__PAGES_PART;
+		nnb_mapping_unref(m);
+		given_back.to = given_back.from;
+		print_message("%s\n", c->name);
+		assert_int_equal(given_back.times, c->n);
+		for (unsigned part = c->first; part < c->first + c->n; part++)
+			assert_true(given_back.has_given[part]);
+		nnb_memory_close(&memory);
+	}
+}
+
 /* ---- mmap_fd ---- */
 
 static void the_offset_is_where_it_begins(void **state)
@@ -1160,6 +1224,7 @@ static const struct {
 } functions[] = {
 	{ "kinds and names (P table)", kinds_and_names },
 	{ "a file that may not be written is not mapped for it", a_file_that_may_not_be_written },
+	{ "a large mapping is searched where it was used", a_large_mapping_is_searched_where_it_was_used },
 	{ "a file open for reading only is mapped for reading only", a_file_open_for_reading_only },
 	{ "the seals of a file are seen before its size", seals_are_seen_before_the_size },
 	{ "mmap_fd: the offset is where it begins (P table)", the_offset_is_where_it_begins },
