@@ -252,6 +252,8 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 
 		if (c->over && p < proven && !any)
 			result_end(ret, BSV_FAIL, "%s: %s", seen, chance_text(chance, p));
+		else if (any || c->n + u >= needed) /* they would be enough, if all of them were known */
+			end_undecided(ret, c, seen);
 		else
 			result_end(ret, BSV_CANNOT_TELL, "%s: it takes %" PRId64 " for one not to be more than %g %%",
 			           seen, needed, rule->bound);
