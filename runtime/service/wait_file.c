@@ -12,12 +12,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WAIT_FILE \
-	"/dev/shm/lttng-ust-wait-8" /* 8: the version of what applications and session daemons say to each other */
+#include "trace/wait_file.h"
 
 /* LTTng-UST maps a page of it. */
 static int wait_file_make(const char *path, mode_t mode)
@@ -42,18 +40,19 @@ static int wait_file_have(const char *path, mode_t mode)
 
 	if (r != -EEXIST)
 		return r;
-	if (lstat(path, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_mode & S_IWOTH || !st.st_size)
+	r = nnb__wait_file_look(path, &st);
+	if (r)
+		return r;
+	if (st.st_mode & S_IWOTH)
 		return -EPERM;
 	return st.st_uid == 0 || (st.st_uid == geteuid() && !(st.st_mode & S_IWGRP)) ? 0 : -EPERM;
 }
 
 int wait_files_secure(void)
 {
-	char own[sizeof(WAIT_FILE) + 16];
-	int r = wait_file_have(WAIT_FILE, 0644);
+	char own[NNB__WAIT_FILE_BYTES];
+	int r = wait_file_have(NNB__WAIT_FILE, 0644);
 
-	snprintf(own, sizeof(own), WAIT_FILE "-%u", (unsigned)getuid());
+	nnb__wait_file_own(own);
 	return r ? r : wait_file_have(own, 0640); /* of this user's session daemon */
 }

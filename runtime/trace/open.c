@@ -5,11 +5,26 @@
 
 #include "base/beside.h"
 #include "nbt/nbt.h"
+#include "trace/wait_file.h"
+
+/* Must LTTng-UST stay away from the file? One that another program is making at this moment is empty, too. */
+static bool is_trap(const char *path)
+{
+	struct stat st;
+
+	if (nnb__wait_file_look(path, &st) != -EPERM)
+		return false;
+	usleep(10000);
+	return nnb__wait_file_look(path, &st) == -EPERM;
+}
 
 static void provider_find(void)
 {
-	char path[NNB__PATH_BYTES];
+	char path[NNB__PATH_BYTES], own[NNB__WAIT_FILE_BYTES];
 
+	nnb__wait_file_own(own);
+	if (is_trap(NNB__WAIT_FILE) || is_trap(own))
+		return;
 	nbt_open(nnb__path_beside("tracepoints.so", path) ? NULL : path, NULL);
 }
 

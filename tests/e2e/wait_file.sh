@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # wait_file.sh LOAD SERVICE -- a service of all users maps LTTng's wait files only if no other user can shorten them, and makes them so itself if there
-# are none. With a file that another user could shorten, it serves without events, and says so.
+# are none. With a file that another user could shorten, it serves without events, and says so. A client that
+# finds a FIFO or an empty file there goes on without events.
 set -euo pipefail
 service=$2
 ((EUID == 0)) || { echo 'skipped: only root can be several users'; exit 77; }
@@ -30,12 +31,19 @@ served()
 		kill -0 "$daemon" 2>/dev/null && ((++tries < 1000)) || { echo "no service: $(<"$tmp/output")"; exit 1; }
 		sleep 0.02
 	done
+	status_of_client || { echo "no status ($?) with $(stat -c '%n, %F;' "$wait_file"*)"; failed=1; }
 	mapped=$(grep -c "$wait_file\$" "/proc/$daemon/maps") || true
 	"${other[@]}" truncate -s 0 "$wait_file" 2>/dev/null && shortened=yes || shortened=no
 	kill "$daemon"
 	wait "$daemon"
 	daemon=
 	said=$(<"$tmp/output")
+}
+
+# status_of_client: a client of another user's asks while the service runs, and gets an answer.
+status_of_client()
+{
+	HOME=$tmp/run LTTNG_UST_REGISTER_TIMEOUT=0 timeout 10 "${other[@]}" "$service" --status --socket "$tmp/run/socket" >/dev/null
 }
 
 failed=0
@@ -73,6 +81,16 @@ rm "$wait_file"
 served
 expect 'a link' 0 no "*nothing is traced*$wait_file*"
 rm "$wait_file"
+"${other[@]}" mkfifo "$wait_file"
+served
+expect 'a FIFO' 0 no "*nothing is traced*$wait_file*"
+rm "$wait_file"
+(umask 022; truncate -s 4096 "$wait_file")
+rm -f "$wait_file-65533"
+mkfifo "$wait_file-65533"
+served
+expect "a FIFO for the client's user" 1 no ''
+rm "$wait_file" "$wait_file-65533"
 for other_file in mkfifo touch; do
 	rm -f "$wait_file-65534"
 	"${other[@]}" $other_file "$wait_file-65534"
