@@ -71,7 +71,7 @@ struct nnb__arrival {
 	uint32_t n, n_lines, n_refused;
 	int fds[NNB__ARRIVAL_FDS];       /* for the service: @n, owned */
 	bool is_kept[NNB__ARRIVAL_FDS];  /* false: a socket, or the file in place of a refused one */
-	bool is_small[NNB__ARRIVAL_FDS]; /* what is freed with their last close is small, and stays so */
+	bool is_small[NNB__ARRIVAL_FDS]; /* their pages are few, and stay so */
 	int lines[NNB__ARRIVAL_FDS];     /* those of them that are sockets: @n_lines */
 	int refused
 		[NNB__ARRIVAL_FDS]; /* what came in place of some of them: @n_refused, owned. To close them may wait */

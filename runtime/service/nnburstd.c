@@ -532,8 +532,11 @@ int main(int argc, char **argv)
 		r = wait_files_secure();
 		if (r) {
 			error_print(strerror(-r),
-			            "warning: nothing is traced, because another user could end this service by "
-			            "LTTng's files /dev/shm/lttng-ust-wait-8*; see TRACING in nnburstd(8)");
+			            r == -EPERM ? "warning: nothing is traced, because another user could end this "
+			                          "service by LTTng's files /dev/shm/lttng-ust-wait-8*; see TRACING "
+			                          "in nnburstd(8)"
+			                        : "warning: nothing is traced, because LTTng's files "
+			                          "/dev/shm/lttng-ust-wait-8* cannot be made");
 			setenv("NNBURST_TRACEPOINTS", "", 1);
 		}
 	}

@@ -212,8 +212,9 @@ static void judge(const json_t *whole, const char *what, const char *name)
 /* Members that are optional. */
 static bool optional(const char *name)
 {
-	return !strcmp(name, "parts") || !strcmp(name, "replayed_with") || !strcmp(name, "verdict") ||
-	       !strcmp(name, "notes") || !strcmp(name, "unusable_events") || !strcmp(name, "impostor_events") ||
+	return !strcmp(name, "parts") || !strcmp(name, "replayed_with") || !strcmp(name, "silent_services") ||
+	       !strcmp(name, "silent_ns") || !strcmp(name, "verdict") || !strcmp(name, "notes") ||
+	       !strcmp(name, "unusable_events") || !strcmp(name, "impostor_events") ||
 	       !strcmp(name, "unreadable_traces") || !strcmp(name, "service_alone") || !strcmp(name, "services") ||
 	       !strcmp(name, "client_alone") || !strcmp(name, "headless") || !strcmp(name, "timeless") ||
 	       !strcmp(name, "service_uids") || !strncmp(name, "joined_", 7);
