@@ -861,6 +861,20 @@ static struct ahead look_ahead(const struct ledger *l)
 	};
 }
 
+void bsa_missed_rules(struct bsa_missed *m, const struct bsa_rules *r)
+{
+	bool known = r && r->policy != BSA_POLICY_NATIVE;
+
+	m->lanes = r ? r->lanes : 0;
+	m->restarts = !known || (r->preempt_mode == BSA_PREEMPT_RESTART && r->policy != BSA_POLICY_FIFO);
+	/* Without preemption, a fair service counts what runs, too. */
+	m->counted = !known                                ? BSA_COUNTS_UNKNOWN
+	             : r->policy == BSA_POLICY_FIFO        ? BSA_COUNTS_ALL
+	             : r->policy != BSA_POLICY_FAIR        ? BSA_COUNTS_URGENT
+	             : r->preempt_mode == BSA_PREEMPT_NONE ? BSA_COUNTS_UNKNOWN
+	                                                   : BSA_COUNTS_OWN;
+}
+
 /* Does the work that those have queued who are not on the lane leave no @room, whoever is on it? */
 static bool queue_suffices(const struct ledger *l, const struct ahead *a, int64_t room)
 {

@@ -85,6 +85,9 @@ struct bsa_missed {
 	bool undisturbed; /* while the execution was on its lane, the service cannot have asked it to yield */
 };
 
+/* Note in @m the rules of the execution's service. @r: NULL: unknown. */
+void bsa_missed_rules(struct bsa_missed *m, const struct bsa_rules *r);
+
 /* How long @x needed on lanes, without what it did again: x's run without redo. BSA_NEVER: unknown. */
 uint64_t bsa_own_run(const struct bsa_execution *x);
 

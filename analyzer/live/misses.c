@@ -34,14 +34,16 @@ struct kept {
 
 struct bsa_misses {
 	struct bsa_usual *usual;
-	struct bsa_table kept;            /* entries of both lists, by id */
-	struct bsa_link open;             /* executions that are not reported yet */
-	struct bsa_link missed;           /* those that missed their deadline, the oldest first */
-	size_t bytes;                     /* sum over both lists */
-	bool inexact;                     /* some were dropped for want of room */
-	bool any_rules, native, restarts; /* properties of the services seen so far */
-	uint8_t lanes;                    /* of each of them; 0: not equal */
-	struct bsa_blamed *blamed;        /* owned; scratch memory of blame_miss */
+	struct bsa_table kept;  /* entries of both lists, by id */
+	struct bsa_link open;   /* executions that are not reported yet */
+	struct bsa_link missed; /* those that missed their deadline, the oldest first */
+	size_t bytes;           /* sum over both lists */
+	bool inexact;           /* some were dropped for want of room */
+	struct {
+		bool known;
+		uint8_t policy, preempt_mode, lanes;
+	} rules[1 << 12];          /* of each service, by its instance */
+	struct bsa_blamed *blamed; /* owned; scratch memory of blame_miss */
 	size_t blamed_room;
 };
 
@@ -204,10 +206,12 @@ int bsa_misses_model(struct bsa_misses *m, const struct bsa_model *model)
 
 void bsa_misses_rules(struct bsa_misses *m, const struct bsa_rules *r)
 {
-	m->lanes = m->any_rules && m->lanes != r->lanes ? 0 : r->lanes;
-	m->any_rules = true;
-	m->native |= r->policy == LABEL_policy_native;
-	m->restarts |= r->preempt_mode == LABEL_preempt_restart && r->policy != LABEL_policy_fifo;
+	size_t i = r->instance % (sizeof(m->rules) / sizeof(*m->rules));
+
+	m->rules[i].known = true;
+	m->rules[i].policy = r->policy;
+	m->rules[i].preempt_mode = r->preempt_mode;
+	m->rules[i].lanes = r->lanes;
 }
 
 /* ---- why ---- */
@@ -243,7 +247,11 @@ static void facts_sort(struct facts *t, size_t bytes, int (*compare)(const void 
 static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exactly)
 {
 	const struct bsa_typical typical = bsa_usual_of(m->usual, k->execution, exactly);
-	const struct bsa_missed missed = {
+	size_t instance = k->execution->exec >> 52;
+	const struct bsa_rules rules = { .policy = m->rules[instance].policy,
+		                         .preempt_mode = m->rules[instance].preempt_mode,
+		                         .lanes = m->rules[instance].lanes };
+	struct bsa_missed missed = {
 		.execution = k->execution,
 		.typical = &typical,
 		.waits = k->waits.all,
@@ -253,11 +261,10 @@ static unsigned blame_miss(struct bsa_misses *m, const struct kept *k, bool exac
 		.slices = k->slices.all,
 		.n_slices = k->slices.n,
 		.refused = k->was_refused ? &k->refused : NULL,
-		.lanes = m->lanes,
-		.restarts = m->restarts || !m->any_rules || m->native,
 	};
 	size_t most = BSA_CAUSES + missed.n_waits + missed.n_preemptions, n;
 
+	bsa_missed_rules(&missed, m->rules[instance].known ? &rules : NULL);
 	if (most > m->blamed_room) {
 		struct bsa_blamed *more = reallocarray(m->blamed, 2 * most, sizeof(*more));
 

@@ -523,18 +523,11 @@ static void read_service(struct run *r, const struct bsa_execution *x, struct bs
 	m->lanes = r->lanes;
 	m->restarts = r->restarts || !r->rules_known;
 	if (bsa_store_step(r->s, q) && (instance = column_or_nothing(q, 0)) != NOTHING) {
-		int64_t policy = column_or_nothing(q, 2), preempt = column_or_nothing(q, 3);
-		bool known = policy != NOTHING;
+		const struct bsa_rules rules = { .lanes = (uint8_t)sqlite3_column_int64(q, 1),
+			                         .policy = (uint8_t)sqlite3_column_int64(q, 2),
+			                         .preempt_mode = (uint8_t)sqlite3_column_int64(q, 3) };
 
-		m->lanes = known ? (uint8_t)sqlite3_column_int64(q, 1) : 0;
-		m->restarts = !known || policy == BSA_POLICY_NATIVE ||
-		              (preempt == BSA_PREEMPT_RESTART && policy != BSA_POLICY_FIFO);
-		/* Without preemption, a service counts what runs, too. */
-		m->counted = !known || policy == BSA_POLICY_NATIVE ? BSA_COUNTS_UNKNOWN
-		             : policy == BSA_POLICY_FIFO           ? BSA_COUNTS_ALL
-		             : policy != BSA_POLICY_FAIR           ? BSA_COUNTS_URGENT
-		             : preempt == BSA_PREEMPT_NONE         ? BSA_COUNTS_UNKNOWN
-		                                                   : BSA_COUNTS_OWN;
+		bsa_missed_rules(m, column_or_nothing(q, 2) == NOTHING ? NULL : &rules);
 	}
 	sqlite3_reset(q);
 	m->stops = r->stops_of_one;
