@@ -875,7 +875,7 @@ void bsa_missed_rules(struct bsa_missed *m, const struct bsa_rules *r)
 	                                                   : BSA_COUNTS_OWN;
 }
 
-/* Does the work that those have queued who are not on the lane leave no @room, whoever is on it? */
+/* One side, its own app or the others, has the lane. Is what the other side has queued more than the @room? */
 static bool queue_suffices(const struct ledger *l, const struct ahead *a, int64_t room)
 {
 	const struct bsa_refused *r = l->m->refused;
@@ -891,7 +891,7 @@ static bool queue_suffices(const struct ledger *l, const struct ahead *a, int64_
  * and divided by the lanes, left no @room for its wait, and would have left it without that. Without estimates, to
  * other apps if these alone waited. Of work that the service may not have counted, the estimates are upper bounds:
  * where the rest fits without one app's, that app decides all the same. @suffices: @rest is all of the wait, because
- * the queue leaves no room whoever is on the lane.
+ * queue_suffices.
  */
 static void charge_queue(struct ledger *l, const struct ahead *a, int64_t held, int64_t rest, int64_t room,
                          bool suffices)

@@ -7,7 +7,10 @@
 #include "nbt/nbt.h"
 #include "trace/wait_file.h"
 
-/* Must LTTng-UST stay away from the file? One that another program is making at this moment is empty, too. */
+/*
+ * Must LTTng-UST stay away from the file? A program that makes the file leaves it empty for some microseconds, so an
+ * empty one is looked at again.
+ */
 static bool is_trap(const char *path)
 {
 	struct stat st;

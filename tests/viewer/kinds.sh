@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# kinds.sh BURSTSCOPE TRACE_FROM_TEXT -- overhead and explain of recordings that lack one kind of events each, beside the whole recording: no cause has more
-# of the overhead than in the whole one, and of a missed deadline the lateness is the same, or a lower bound that is named so, and the primary cause is the same, or unknown. Where nothing
-# typical of the model is known (typical_estimated), causes are measured against the service's estimate, and may be others.
+# kinds.sh BURSTSCOPE TRACE_FROM_TEXT -- overhead and explain of recordings that lack one kind of events each, beside the
+# whole recording. No cause has more of the overhead than in the whole one. The lateness of a missed deadline is the same,
+# or told as a lower bound; its primary cause is the same, or unknown.
+# NOT HELD: where no execution is complete, causes are measured against the service's estimate (typical_estimated), and
+# three of these primary causes are wrong.
 set -euo pipefail
 command -v python3 >/dev/null || { echo 'skipped: no python3'; exit 77; }
 golden=$(cd "$(dirname "$0")/../golden" && pwd)

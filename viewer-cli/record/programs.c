@@ -132,7 +132,7 @@ bool bsv_program_has_ended(pid_t pid)
 {
 	long parent;
 
-	/* /proc may hide the processes of others, so only the kernel's answer counts as "there is none" */
+	/* /proc may hide a process of another user: it is gone only if the kernel has none of that number */
 	return pid > 0 && ((kill(pid, 0) && errno == ESRCH) || process_state(pid, &parent) == 'Z');
 }
 
